@@ -20,8 +20,8 @@
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"
-#include "gui/widgets/head_selection.h"
 #include "gui/widgets/parameter_form.h"
+#include "gui/widgets/selection.h"
 
 namespace midscope {
 namespace {

@@ -37,8 +37,8 @@
 #include "gui/session/setting_history.h"
 #include "gui/session_keeper.h"
 #include "gui/widgets/error_bar.h"
-#include "gui/widgets/head_selection.h"
 #include "gui/widgets/progress_row.h"
+#include "gui/widgets/selection.h"
 #include "gui/widgets/term_list.h"
 #include "gui/window_actions.h"
 
@@ -61,7 +61,7 @@ MainWindow::MainWindow(std::unique_ptr<Engine> engine, QWidget* parent) : QMainW
   setAcceptDrops(true);
   session_ = new Session(std::move(engine), this);
   history_ = new SettingHistory(this);
-  selection_ = new HeadSelection(this);
+  selection_ = new Selection(this);
   actions_ = new ActionRegistry(this);
   model_ = new ModelPanel;
   prompt_panel_ = new PromptPanel;
@@ -231,7 +231,8 @@ void MainWindow::WirePanels() {
     connect(panel, &Panel::ScalingOffered, this, &MainWindow::PutOnKnob);
   }
   connect(sweep_, &SweepPanel::ResultsOffered, files_, &FileMenu::OpenPath);
-  connect(selection_, &HeadSelection::Changed, settings_, &SettingsPanel::OfferHead);
+  connect(selection_, &Selection::HeadChanged, settings_, &SettingsPanel::OfferHead);
+  connect(selection_, &Selection::RangeChanged, settings_, &SettingsPanel::OfferRange);
   connect(settings_, &SettingsPanel::Changed, history_, &SettingHistory::Change);
   connect(history_, &SettingHistory::Applied, this, [this](const SettingPair& pair, bool dragging) {
     session_->SetSettings(pair.a, pair.b, dragging);

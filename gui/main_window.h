@@ -20,7 +20,7 @@ class CommandPalette;
 class DockArea;
 class ErrorBar;
 class FileMenu;
-class HeadSelection;
+class Selection;
 class ModelPanel;
 class Panel;
 class Plot;
@@ -56,7 +56,7 @@ class MainWindow : public QMainWindow {
   void Remember(const QString& file);
 
   Session* session() const { return session_; }
-  HeadSelection* selection() const { return selection_; }
+  Selection* selection() const { return selection_; }
   FileMenu* files() const { return files_; }
   ModelPanel* model() const { return model_; }
   PromptPanel* prompt_panel() const { return prompt_panel_; }
@@ -107,7 +107,7 @@ class MainWindow : public QMainWindow {
 
   Session* session_;
   SettingHistory* history_;
-  HeadSelection* selection_;
+  Selection* selection_;
   ActionRegistry* actions_;
   DockArea* docks_;
   FileMenu* files_;

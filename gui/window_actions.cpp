@@ -27,7 +27,7 @@
 #include "gui/session/setting_history.h"
 #include "gui/session_keeper.h"
 #include "gui/widgets/error_bar.h"
-#include "gui/widgets/head_selection.h"
+#include "gui/widgets/selection.h"
 
 namespace midscope {
 WindowActions::WindowActions(MainWindow* window)

@@ -15,7 +15,7 @@ struct HeadId {
   bool operator==(const HeadId&) const = default;
 };
 
-// Which of the two settings a map shows.
-enum class MapMode { kA, kB, kDifference };
+// Which of the two settings views show: A alone, B alone, B - A, or A and B beside each other.
+enum class Compare { kA, kB, kDifference, kSplit };
 
 }  // namespace midscope

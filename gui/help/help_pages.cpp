@@ -68,6 +68,10 @@ QString Shortcuts(const HelpContext& context) {
   }
   keys += TableRow({QObject::tr("<b>Arrow keys</b>"), QObject::tr("On the head map"),
                     QObject::tr("Left and right: the next head; up: the next layer")});
+  keys += TableRow({QObject::tr("<b>Ctrl+click, space</b>"), QObject::tr("On the head map"),
+                    QObject::tr("Pins the head: it stays on the screen beside the chosen one")});
+  keys += TableRow({QObject::tr("<b>Esc</b>"), QObject::tr("On map, text and plots over tokens"),
+                    QObject::tr("Releases the locked token and the selected tokens")});
   return Heading(QObject::tr("Mouse on plots")) +
          QStringLiteral("<p>%1</p>").arg(Escaped(Plot::MouseHelp())) +
          Heading(QObject::tr("Keys")) + keys + QStringLiteral("</table>") +

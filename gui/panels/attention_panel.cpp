@@ -3,11 +3,12 @@
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QLabel>
 #include <QSignalBlocker>
 #include <QSpinBox>
-#include <QTabWidget>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -16,16 +17,17 @@
 #include "core/base/record_lookup.h"
 #include "core/base/record_names.h"
 #include "gui/base/head_choice.h"
+#include "gui/base/head_quantities.h"
 #include "gui/base/head_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/plots/attention_plot.h"
-#include "gui/plots/token_view.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
+#include "gui/widgets/compare_switch.h"
 #include "gui/widgets/flow_layout.h"
-#include "gui/widgets/head_selection.h"
 #include "gui/widgets/panel_layout.h"
+#include "gui/widgets/selection.h"
 
 namespace midscope {
 namespace {
@@ -57,12 +59,37 @@ QString TitleOf(HeadId head) {
 }  // namespace
 
 AttentionPanel::AttentionPanel(const PanelContext& context) : Panel(context) {
-  tabs_ = new QTabWidget(this);
-  tabs_->setDocumentMode(true);
-  plot_ = new AttentionPlot(tabs_);
-  tokens_ = new TokenView(tabs_);
-  tabs_->addTab(plot_, tr("Plot"));
-  tabs_->addTab(tokens_, tr("Text"));
+  auto* view = new QWidget(this);
+  column_ = new QVBoxLayout(view);
+  column_->setContentsMargins(0, 0, 0, 0);
+  column_->setSpacing(0);
+  plot_ = MakePlot();
+  MakeControls();
+  FlowLayout* row = MakeControlFlow();
+  row->AddLabelled(tr("layer"), layer_box_);
+  row->AddLabelled(tr("head"), head_box_);
+  row->addWidget(row_of_);
+  row->addWidget(new CompareSwitch(selection(), this));
+  row->addWidget(logarithmic_);
+  row->addWidget(linked_);
+  row->addWidget(pinned_form_);
+  row->addWidget(sums_);
+  LayOutPanel(this, view, row);
+  connect(selection(), &Selection::ShownHeadChanged, this, &AttentionPanel::ShowHead);
+  connect(selection(), &Selection::PinsChanged, this, &AttentionPanel::ShowHead);
+  connect(selection(), &Selection::CompareChanged, this, &AttentionPanel::Draw);
+  connect(selection(), &Selection::WindowChanged, this, &AttentionPanel::ShowWindow);
+  connect(selection(), &Selection::TokenChanged, this, [this](qint64 token) {
+    for (AttentionPlot* plot : all_plots()) plot->SetMarkedKey(token);
+  });
+  connect(selection(), &Selection::RangeChanged, this, [this] {
+    for (AttentionPlot* plot : all_plots()) plot->SetRange(selection()->range());
+    ShowSums();
+  });
+  Draw();
+}
+
+void AttentionPanel::MakeControls() {
   layer_box_ = new QSpinBox(this);
   head_box_ = new QSpinBox(this);
   layer_box_->setObjectName(QStringLiteral("attention_layer"));
@@ -74,31 +101,74 @@ AttentionPanel::AttentionPanel(const PanelContext& context) : Panel(context) {
   logarithmic_->setToolTip(
       tr("The first token often takes most of the attention: a logarithmic "
          "axis shows the rest"));
-  token_side_ = new QComboBox(this);
-  token_side_->addItems({tr("text of A"), tr("text of B")});
-  token_side_->setToolTip(tr("Setting whose attention colours the text"));
-  FlowLayout* row = MakeControlFlow();
-  row->AddLabelled(tr("layer"), layer_box_);
-  row->AddLabelled(tr("head"), head_box_);
-  row->addWidget(logarithmic_);
-  row->addWidget(token_side_);
-  LayOutPanel(this, tabs_, row);
+  linked_ = new QCheckBox(tr("link tokens"), this);
+  linked_->setObjectName(QStringLiteral("link_tokens"));
+  linked_->setChecked(selection()->linked());
+  linked_->setToolTip(tr("Zooming along the tokens zooms the hidden channel, too, and back"));
+  row_of_ = new QComboBox(this);
+  row_of_->setObjectName(QStringLiteral("attention_row"));
+  row_of_->addItems({tr("this head"), tr("mean of its layer"), tr("mean of its KV group")});
+  row_of_->setToolTip(tr("The row of one head, or the mean over heads"));
+  pinned_form_ = new QComboBox(this);
+  pinned_form_->setObjectName(QStringLiteral("pinned_form"));
+  pinned_form_->addItems({tr("pinned over it"), tr("pinned below it")});
+  pinned_form_->setToolTip(tr("Pinned heads in the same plot, or each in its own"));
+  pinned_form_->hide();
+  sums_ = new QLabel(this);
+  sums_->setObjectName(QStringLiteral("attention_sums"));
+  sums_->setToolTip(tr("Sums of attention over the selected tokens"));
   const auto choose = [this] { selection()->Choose({layer_box_->value(), head_box_->value()}); };
   connect(layer_box_, &QSpinBox::valueChanged, this, choose);
   connect(head_box_, &QSpinBox::valueChanged, this, choose);
-  connect(logarithmic_, &QCheckBox::toggled, plot_, &AttentionPlot::SetLogarithmic);
-  connect(token_side_, &QComboBox::currentIndexChanged, this, &AttentionPanel::RefreshTokens);
-  connect(plot_, &AttentionPlot::KeyHovered, tokens_, &TokenView::SetMarkedKey);
-  connect(tokens_, &TokenView::KeyHovered, plot_, &AttentionPlot::SetMarkedKey);
-  connect(selection(), &HeadSelection::Changed, this, &AttentionPanel::ShowHead);
-  Draw();
+  connect(logarithmic_, &QCheckBox::toggled, this, [this](bool on) {
+    for (AttentionPlot* plot : all_plots()) plot->SetLogarithmic(on);
+  });
+  connect(linked_, &QCheckBox::toggled, selection(), &Selection::SetLinked);
+  connect(row_of_, &QComboBox::currentIndexChanged, this, &AttentionPanel::ShowHead);
+  connect(pinned_form_, &QComboBox::currentIndexChanged, this, &AttentionPanel::Draw);
+}
+
+AttentionPlot* AttentionPanel::MakePlot() {
+  auto* plot = new AttentionPlot(this);
+  column_->addWidget(plot, 1);
+  plot->setMinimumHeight(110);
+  connect(plot, &AttentionPlot::KeyHovered, selection(), &Selection::HoverToken);
+  connect(plot, &AttentionPlot::KeyClicked, selection(), &Selection::LockToken);
+  connect(plot, &AttentionPlot::RangeBrushed, selection(), &Selection::SetRange);
+  connect(plot, &Plot::ReleaseAsked, selection(), &Selection::Release);
+  connect(plot, &Plot::ViewedAll, selection(), [this] { selection()->ShowTokens(std::nullopt); });
+  connect(plot, &Plot::ViewedAlongX, selection(), [this](double lower, double upper) {
+    selection()->ShowTokens(TokenWindow{lower, upper});
+  });
+  return plot;
+}
+
+std::vector<AttentionPlot*> AttentionPanel::all_plots() const {
+  std::vector<AttentionPlot*> all = {plot_};
+  all.insert(all.end(), stacked_.begin(), stacked_.end());
+  return all;
+}
+
+void AttentionPanel::ShowWindow() {
+  const auto& window = selection()->window();
+  for (AttentionPlot* plot : all_plots()) {
+    if (window) {
+      plot->ShowAlongX({window->lower, window->upper});
+    } else {
+      plot->ShowAllAlongX();
+    }
+  }
 }
 
 std::vector<std::string> AttentionPanel::Records() {
   return {kPromptRecord, kLastQueryAttention, kCountedKeys};
 }
 
-std::vector<Plot*> AttentionPanel::plots() const { return {plot_}; }
+std::vector<Plot*> AttentionPanel::plots() const {
+  std::vector<Plot*> all;
+  for (AttentionPlot* plot : all_plots()) all.push_back(plot);
+  return all;
+}
 
 // The head that is selected where one is drawn.
 nlohmann::json AttentionPanel::State() const {
@@ -123,16 +193,52 @@ void AttentionPanel::Restore(const nlohmann::json& state) {
 
 void AttentionPanel::ShowHead() {
   Draw();
-  plot_->ResetView();
+  for (AttentionPlot* plot : all_plots()) plot->FitView();
 }
 
 void AttentionPanel::Refresh(Changes changes) {
   if (changes & Change::kPrompts) {
-    plot_->SetPrompt(session()->prompt());
-    tokens_->SetPrompt(session()->prompt());
+    for (AttentionPlot* plot : all_plots()) plot->SetPrompt(session()->prompt());
   }
   if (changes & (Change::kPrompts | Change::kWhatIfRecords)) Draw();
 }
+
+QVector<double> AttentionPanel::ShownRow(const Record* record, HeadId head) const {
+  if (!record || row_of_->currentIndex() == 0) return RowOf(record, head);
+  int64_t first = 0;
+  int64_t count = AxisSize(*record, "head");
+  if (row_of_->currentIndex() == 2) {
+    const auto& model = session()->model();
+    count = model ? std::max<int64_t>(model->config.heads_per_key_value_head(), 1) : 1;
+    first = head.head / count * count;
+  }
+  QVector<double> mean;
+  for (int64_t other = first; other < first + count; ++other) {
+    const QVector<double> row = RowOf(record, {head.layer, other});
+    if (mean.isEmpty()) mean.resize(row.size(), 0);
+    for (qsizetype key = 0; key < std::min(mean.size(), row.size()); ++key) {
+      mean[key] += row[key] / static_cast<double>(count);
+    }
+  }
+  return mean;
+}
+
+QString AttentionPanel::RowName(HeadId head) const {
+  const auto& model = session()->model();
+  const int64_t in_group = model ? model->config.heads_per_key_value_head() : 1;
+  const int64_t group = head.head / std::max<int64_t>(in_group, 1);
+  switch (row_of_->currentIndex()) {
+    case 1:
+      return tr("mean of L%1").arg(head.layer);
+    case 2:
+      return tr("mean of L%1 KV%2").arg(head.layer).arg(group);
+    default:
+      return in_group > 1 ? QStringLiteral("%1 (KV%2)").arg(HeadText(head)).arg(group)
+                          : HeadText(head);
+  }
+}
+
+bool AttentionPanel::stacks() const { return pinned_form_->currentIndex() == 1; }
 
 void AttentionPanel::Draw() {
   const Record* a = session()->record(Side::kA, kLastQueryAttention);
@@ -143,39 +249,110 @@ void AttentionPanel::Draw() {
     selection()->Suggest(session()->prompt() ? MostAttentionOn(*a, GoldTokens(*session()->prompt()))
                                              : HeadId{});
   }
-  head_ = selection()->head();
-  if (const Record* shape = a ? a : b) {
-    const QSignalBlocker quiet[] = {QSignalBlocker(layer_box_), QSignalBlocker(head_box_)};
-    const int64_t layers = AxisSize(*shape, "layer");
-    const int64_t heads = AxisSize(*shape, "head");
-    head_ = NearestHead(head_, layers, heads);
-    layer_box_->setMaximum(static_cast<int>(std::max<int64_t>(layers - 1, 0)));
-    head_box_->setMaximum(static_cast<int>(std::max<int64_t>(heads - 1, 0)));
-    layer_box_->setValue(static_cast<int>(head_.layer));
-    head_box_->setValue(static_cast<int>(head_.head));
-  }
+  head_ = selection()->shown_head();
+  if (const Record* shape = a ? a : b) ShowBoxes(shape);
+  DrawPlot(plot_, head_);
+  DrawPinned();
+  ShowSums();
+}
+
+void AttentionPanel::ShowBoxes(const Record* shape) {
+  const QSignalBlocker quiet[] = {QSignalBlocker(layer_box_), QSignalBlocker(head_box_)};
+  const int64_t layers = AxisSize(*shape, "layer");
+  const int64_t heads = AxisSize(*shape, "head");
+  head_ = NearestHead(head_, layers, heads);
+  const HeadId chosen = NearestHead(selection()->head(), layers, heads);
+  layer_box_->setMaximum(static_cast<int>(std::max<int64_t>(layers - 1, 0)));
+  head_box_->setMaximum(static_cast<int>(std::max<int64_t>(heads - 1, 0)));
+  layer_box_->setValue(static_cast<int>(chosen.layer));
+  head_box_->setValue(static_cast<int>(chosen.head));
+}
+
+void AttentionPanel::DrawPlot(AttentionPlot* plot, HeadId head) {
+  const Record* a = session()->record(Side::kA, kLastQueryAttention);
+  const Record* b = session()->record(Side::kB, kLastQueryAttention);
   const bool file = session()->shows_file();
-  plot_->SetReason(file ? tr("The file has no attention of the last query") : QString());
-  plot_->SetRows(RowOf(a, head_), RowOf(b, head_));
-  plot_->SetCounted(CountedOf(session()->record(Side::kA, kCountedKeys), a, head_),
-                    CountedOf(session()->record(Side::kB, kCountedKeys), b, head_));
+  plot->SetReason(file ? tr("The file has no attention of the last query") : QString());
+  plot->SetCompare(selection()->compare());
+  plot->SetRows(ShownRow(a, head), ShownRow(b, head));
+  const bool one_head = row_of_->currentIndex() == 0;
+  const auto counted = [&](Side side, const Record* record) {
+    return one_head ? CountedOf(session()->record(side, kCountedKeys), record, head) : CountedRow();
+  };
+  plot->SetCounted(counted(Side::kA, a), counted(Side::kB, b));
   const RecordName name_a = NameOf(*session(), Side::kA, a);
   const RecordName name_b = NameOf(*session(), Side::kB, b);
-  plot_->SetNames(name_a.text, name_b.text);
-  plot_->SetOlder(name_a.older, name_b.older);
+  plot->SetNames(name_a.text, name_b.text);
+  plot->SetOlder(name_a.older, name_b.older);
   std::vector<RecordName> drawn;
   if (a) drawn.push_back(name_a);
   if (b) drawn.push_back(name_b);
-  plot_->SetCaption(CaptionWith(*session(), drawn));
-  plot_->SetTitle(TitleOf(head_));
-  RefreshTokens();
+  plot->SetCaption(CaptionWith(*session(), drawn));
+  const PinnedHead* pin = selection()->PinOf(head);
+  const bool several = !selection()->pinned().empty();
+  plot->SetHeadColor(several && pin ? pin->color : QColor());
+  const bool previewed = plot == plot_ && selection()->previews();
+  const QString title = TitleOf(head).replace(HeadText(head), RowName(head));
+  plot->SetTitle(previewed ? tr("%1, under the pointer").arg(title) : title);
 }
 
-void AttentionPanel::RefreshTokens() {
-  const bool b = token_side_->currentIndex() == 1 && !plot_->row(Side::kB).isEmpty();
-  const Side side = b ? Side::kB : Side::kA;
-  tokens_->SetRow(plot_->row(side));
-  tokens_->SetSource(plot_->graph_of(side)->name());
+void AttentionPanel::DrawPinned() {
+  const Record* a = session()->record(Side::kA, kLastQueryAttention);
+  const Record* b = session()->record(Side::kB, kLastQueryAttention);
+  pinned_form_->setVisible(!selection()->pinned().empty());
+  std::vector<HeadRow> over;
+  std::vector<HeadId> below;
+  for (const PinnedHead& pin : selection()->pinned()) {
+    if (pin.head == head_) continue;
+    if (stacks()) {
+      below.push_back(pin.head);
+    } else {
+      over.push_back({RowName(pin.head), pin.color, ShownRow(a, pin.head), ShownRow(b, pin.head)});
+    }
+  }
+  plot_->SetOthers(over);
+  MakeStacked(below.size());
+  for (size_t i = 0; i < below.size(); ++i) DrawPlot(stacked_[i], below[i]);
+}
+
+void AttentionPanel::MakeStacked(size_t count) {
+  while (stacked_.size() > count) {
+    stacked_.back()->hide();
+    stacked_.back()->deleteLater();
+    stacked_.pop_back();
+  }
+  while (stacked_.size() < count) {
+    AttentionPlot* plot = MakePlot();
+    plot->SetCompact();
+    plot->SetFileStem(QStringLiteral("attention_pinned_%1").arg(stacked_.size() + 1));
+    plot->SetPrompt(session()->prompt());
+    plot->SetLogarithmic(logarithmic_->isChecked());
+    plot->SetRange(selection()->range());
+    plot->SetMarkedKey(selection()->token());
+    stacked_.push_back(plot);
+    ShowWindow();
+  }
+}
+
+// "tokens 50:60: A 0.213, B 0.35, B − A 0.137".
+void AttentionPanel::ShowSums() {
+  const TokenSpan& range = selection()->range();
+  if (range.empty()) {
+    sums_->clear();
+    return;
+  }
+  QString text = tr("tokens %1:%2").arg(range.begin).arg(range.end);
+  const auto sum = [&](Side side) {
+    const QVector<double>& row = plot_->row(side);
+    return SumOver(std::span(row.constData(), static_cast<size_t>(row.size())), range);
+  };
+  const double a = sum(Side::kA);
+  text += tr(": A %1").arg(a, 0, 'g', 3);
+  if (!plot_->row(Side::kB).isEmpty()) {
+    const double b = sum(Side::kB);
+    text += tr(", B %1, B − A %2").arg(b, 0, 'g', 3).arg(b - a, 0, 'g', 3);
+  }
+  sums_->setText(text);
 }
 
 void AttentionPanel::Render(FilePictures& pictures) {

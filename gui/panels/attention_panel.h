@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The last query's attention of the chosen head, as a plot and as coloured text.
+// The last query's attention over the tokens: of the chosen head, the mean over its layer or its
+// key/value group, and of the pinned heads in the same plot or in plots below it.
 #pragma once
+
+#include <QVector>
+#include <vector>
 
 #include "gui/base/view_types.h"
 #include "gui/panels/panel.h"
 
 class QCheckBox;
 class QComboBox;
+class QLabel;
 class QSpinBox;
-class QTabWidget;
+class QVBoxLayout;
 
 namespace midscope {
 
+struct Record;
 class AttentionPlot;
-class TokenView;
 
 class AttentionPanel : public Panel {
   Q_OBJECT
@@ -30,24 +35,42 @@ class AttentionPanel : public Panel {
   nlohmann::json State() const override;
   void Restore(const nlohmann::json& state) override;
 
-  // The drawn head: the selected one, or the nearest one of the model.
+  // The drawn head: the one under the pointer, else the selected one, or the nearest one of the
+  // model.
   HeadId head() const { return head_; }
   AttentionPlot* plot() const { return plot_; }
-  TokenView* tokens() const { return tokens_; }
+  // Of pinned heads, where they are not in the same plot.
+  const std::vector<AttentionPlot*>& plots_of_pinned() const { return stacked_; }
 
  private:
+  void MakeControls();
+  AttentionPlot* MakePlot();
   void Draw();
-  void RefreshTokens();
+  void DrawPlot(AttentionPlot* plot, HeadId head);
+  void DrawPinned();
+  // As many plots below the first as there are pinned heads to be drawn there.
+  void MakeStacked(size_t count);
   void ShowHead();
+  void ShowBoxes(const Record* shape);
+  void ShowSums();
+  void ShowWindow();
+  // The row of the head, or the mean that is chosen in its place.
+  QVector<double> ShownRow(const Record* record, HeadId head) const;
+  QString RowName(HeadId head) const;
+  std::vector<AttentionPlot*> all_plots() const;
+  bool stacks() const;
 
   HeadId head_;
-  QTabWidget* tabs_;
+  QVBoxLayout* column_;
   AttentionPlot* plot_;
-  TokenView* tokens_;
+  std::vector<AttentionPlot*> stacked_;
   QSpinBox* layer_box_;
   QSpinBox* head_box_;
+  QComboBox* row_of_;
+  QComboBox* pinned_form_;
   QCheckBox* logarithmic_;
-  QComboBox* token_side_;
+  QCheckBox* linked_;
+  QLabel* sums_;
 };
 
 }  // namespace midscope

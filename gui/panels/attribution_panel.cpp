@@ -18,9 +18,9 @@
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
 #include "gui/widgets/flow_layout.h"
-#include "gui/widgets/head_selection.h"
 #include "gui/widgets/panel_layout.h"
 #include "gui/widgets/probe_form.h"
+#include "gui/widgets/selection.h"
 
 namespace midscope {
 namespace {
@@ -115,7 +115,7 @@ AttributionPanel::AttributionPanel(const PanelContext& context) : Panel(context)
           [this] { session()->SetProbeOptions(WithProbe(session()->probe_options(), kRecord)); });
   connect(side_, &QComboBox::currentIndexChanged, this, &AttributionPanel::Draw);
   connect(chosen_head_, &QCheckBox::toggled, this, &AttributionPanel::Draw);
-  connect(selection(), &HeadSelection::Changed, this, [this] { ColourTokens(ShownRecord()); });
+  connect(selection(), &Selection::HeadChanged, this, [this] { ColourTokens(ShownRecord()); });
   Draw();
 }
 

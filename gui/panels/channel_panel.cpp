@@ -19,11 +19,17 @@
 #include "gui/plots/channel_plot.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
+#include "gui/widgets/compare_switch.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/panel_layout.h"
+#include "gui/widgets/selection.h"
+#include "probes/channels/channel_validation.h"
 
 namespace midscope {
 namespace {
+
+// Positions of the moving mean: longer than a line of a task's list, so that the trend is seen.
+constexpr int kUsualSmoothing = 15;
 
 // The layers in which the setting scales a channel.
 LayerSet ScaledLayers(const QString& setting) {
@@ -34,6 +40,23 @@ LayerSet ScaledLayers(const QString& setting) {
     // A term of a later version: the picture is drawn without highlighted layers.
   }
   return {false, {}};
+}
+
+// The setting that made the record; none where it is of a later version.
+Intervention SettingOfRecord(const Record& record) {
+  try {
+    return ParseIntervention(SettingOf(record).toStdString());
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+// " × 0.5": what the setting makes of the channel; "" where it leaves it as it is.
+QString FactorText(const Intervention& setting, int64_t channel) {
+  for (const ChannelScaling& scaling : setting.channels) {
+    if (scaling.channel == channel) return QStringLiteral(" × %1").arg(scaling.factor, 0, 'g', 3);
+  }
+  return {};
 }
 
 }  // namespace
@@ -52,9 +75,10 @@ ChannelPanel::ChannelPanel(const PanelContext& context) : Panel(context) {
   follow_->setToolTip(tr("Show the channel that B scales"));
   layer_ = new QComboBox(this);
   layer_->setObjectName(QStringLiteral("shown_layer"));
-  layer_->setToolTip(tr(
-      "<p>All layers of A as lines, with the means over the layers that B scales; or one layer, A "
-      "and B over each other</p>"));
+  layer_->setToolTip(
+      tr("<p>All layers as thin lines, with the means of A and B over the layers that B scales; or "
+         "one "
+         "layer, A and B over each other</p>"));
   dropped_ = new QSpinBox(this);
   dropped_->setRange(0, 1 << 20);
   dropped_->setValue(30);
@@ -63,7 +87,7 @@ ChannelPanel::ChannelPanel(const PanelContext& context) : Panel(context) {
   smoothing_->setObjectName(QStringLiteral("smoothing"));
   smoothing_->setRange(1, 999);
   smoothing_->setSingleStep(2);
-  smoothing_->setValue(1);
+  smoothing_->setValue(kUsualSmoothing);
   smoothing_->setToolTip(
       tr("<p>Positions of a moving mean, which shows the trend below the text's "
          "own variation; 1: the values without averaging</p>"));
@@ -71,6 +95,7 @@ ChannelPanel::ChannelPanel(const PanelContext& context) : Panel(context) {
   row->AddLabelled(tr("channel"), channel_);
   row->addWidget(follow_);
   row->AddLabelled(tr("layers"), layer_);
+  row->addWidget(new CompareSwitch(selection(), this));
   row->AddLabelled(tr("drop first"), dropped_);
   row->AddLabelled(tr("smooth"), smoothing_);
   LayOutPanel(this, plot_, row);
@@ -83,8 +108,31 @@ ChannelPanel::ChannelPanel(const PanelContext& context) : Panel(context) {
   connect(layer_, &QComboBox::currentIndexChanged, this, &ChannelPanel::Draw);
   connect(dropped_, &QSpinBox::valueChanged, this, &ChannelPanel::Draw);
   connect(smoothing_, &QSpinBox::valueChanged, this, &ChannelPanel::Draw);
+  WireSelection();
   ShowModel();
   Draw();
+}
+
+void ChannelPanel::WireSelection() {
+  connect(selection(), &Selection::CompareChanged, this, &ChannelPanel::Draw);
+  connect(selection(), &Selection::TokenChanged, plot_, &ChannelPlot::SetMarkedToken);
+  connect(selection(), &Selection::RangeChanged, this,
+          [this] { plot_->SetRange(selection()->range()); });
+  connect(selection(), &Selection::WindowChanged, this, [this] {
+    if (const auto& window = selection()->window()) {
+      plot_->ShowAlongX({window->lower, window->upper});
+    } else {
+      plot_->ShowAllAlongX();
+    }
+  });
+  connect(plot_, &ChannelPlot::TokenHovered, selection(), &Selection::HoverToken);
+  connect(plot_, &ChannelPlot::TokenClicked, selection(), &Selection::LockToken);
+  connect(plot_, &ChannelPlot::RangeBrushed, selection(), &Selection::SetRange);
+  connect(plot_, &Plot::ReleaseAsked, selection(), &Selection::Release);
+  connect(plot_, &Plot::ViewedAll, selection(), [this] { selection()->ShowTokens(std::nullopt); });
+  connect(plot_, &Plot::ViewedAlongX, selection(), [this](double lower, double upper) {
+    selection()->ShowTokens(TokenWindow{lower, upper});
+  });
 }
 
 std::vector<std::string> ChannelPanel::Records() { return {kHiddenChannelsRecord}; }
@@ -103,6 +151,9 @@ void ChannelPanel::Restore(const nlohmann::json& state) {
 
 void ChannelPanel::Refresh(Changes changes) {
   if (changes & Change::kModel) ShowModel();
+  if ((changes & Change::kPrompts) && session()->prompt()) {
+    plot_->SetTokens(Texts(*session()->prompt(), "token_text"));
+  }
   if (changes & Change::kSettings) FollowKnob();
   const bool other_view = (changes & Change::kSettings) && view() != shown_;
   if (other_view || (changes & (Change::kModel | Change::kMapRecords))) Draw();
@@ -136,7 +187,18 @@ ChannelPlot::View ChannelPanel::view() const {
   chosen.dropped = dropped_->value();
   chosen.smoothing = smoothing_->value();
   const auto& scalings = session()->setting(Side::kB).channels;
-  if (!scalings.empty() && session()->differs()) chosen.highlighted = scalings.front().layers;
+  if (!scalings.empty() && session()->differs()) {
+    chosen.highlighted = scalings.front().layers;
+  } else if (session()->model()) {
+    chosen.highlighted = MiddleLayers(session()->model()->config.layers);  // what the knob offers
+  }
+  chosen.compare = selection()->compare();
+  // The factor of the numbers on the screen: while a slider is dragged they are a step behind.
+  for (const Side side : {Side::kA, Side::kB}) {
+    const Record* record = session()->record(side, kHiddenChannelsRecord);
+    (side == Side::kA ? chosen.factor_a : chosen.factor_b) =
+        record ? FactorText(SettingOfRecord(*record), chosen.channel) : QString();
+  }
   return chosen;
 }
 
@@ -196,6 +258,7 @@ void ChannelPanel::Render(FilePictures& pictures) {
       static_cast<int64_t>(AxisValues(*first, "channel").front()));
   if (AxisSize(*first, "position") <= 2 * view.dropped) view.dropped = 1;
   view.highlighted = ScaledLayers(pictures.SettingText(hidden.b ? hidden.b : hidden.a));
+  view.smoothing = kUsualSmoothing;
   plot.Show(hidden.a, hidden.b, view);
   pictures.Write(plot, QStringLiteral("hidden_channel_%1").arg(view.channel), hidden);
 }

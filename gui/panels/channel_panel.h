@@ -31,6 +31,7 @@ class ChannelPanel : public Panel {
   ChannelPlot* plot() const { return plot_; }
 
  private:
+  void WireSelection();
   void ShowModel();
   void FillLayers(int64_t layers);
   void FollowFile();

@@ -2,184 +2,381 @@
 #include "gui/panels/head_map_panel.h"
 
 #include <QAction>
+#include <QBoxLayout>
 #include <QComboBox>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QSignalBlocker>
+#include <QSplitter>
+#include <QToolButton>
+#include <algorithm>
+#include <cmath>
+#include <utility>
 
+#include "core/base/json_fields.h"
 #include "core/base/record_names.h"
+#include "gui/base/head_choice.h"
+#include "gui/base/head_text.h"
 #include "gui/base/record_access.h"
-#include "gui/panels/file_pictures.h"
+#include "gui/panels/head_list.h"
+#include "gui/panels/head_map_files.h"
 #include "gui/plots/head_map_plot.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
-#include "gui/widgets/head_selection.h"
+#include "gui/widgets/compare_switch.h"
+#include "gui/widgets/flow_layout.h"
 #include "gui/widgets/panel_layout.h"
+#include "gui/widgets/selection.h"
 #include "probes/sweep/scan_effects.h"
 
 namespace midscope {
-
 namespace {
 
-void ShowEffect(const Record& scan, const ScanView& view, HeadMapPlot& plot) {
-  plot.ShowScan(scan, view);
-  plot.SetTitle(ScanTitle(scan, view));
+constexpr int kNarrowestMap = 105;
+constexpr int kLowestMap = 150;
+
+QString Capitalised(const QString& text) { return text.left(1).toUpper() + text.mid(1); }
+
+QString WithUnit(const QString& name, const QString& unit) {
+  return unit.isEmpty() ? name : QStringLiteral("%1 (%2)").arg(name, unit);
+}
+
+std::vector<HeadId> ReadHeads(const nlohmann::json& list) {
+  std::vector<HeadId> heads;
+  for (const nlohmann::json& head : list) {
+    heads.push_back(ReadHeadId(QString::fromStdString(head.get<std::string>())));
+  }
+  return heads;
 }
 
 }  // namespace
 
 HeadMapPanel::HeadMapPanel(const PanelContext& context) : Panel(context) {
-  plot_ = new HeadMapPlot(this);
+  MakeMaps();
   quantity_ = new QComboBox(this);
   quantity_->setObjectName(QStringLiteral("map_quantity"));
-  quantity_->addItem(tr("position-awareness score"));
-  quantity_->setToolTip(tr("The score, or what the file's scan found"));
-  quantity_->hide();
-  mode_ = new QComboBox(this);
-  mode_->setObjectName(QStringLiteral("map_mode"));
-  mode_->addItems({tr("A"), tr("B"), tr("B − A")});
-  mode_->setToolTip(tr("What the map shows (keys A, B, D)"));
+  quantity_->setAccessibleName(tr("What the map of heads shows"));
+  quantity_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  quantity_->setMinimumContentsLength(16);
   note_ = new QLabel(this);
   note_->setObjectName(QStringLiteral("map_note"));
-  // A longer note does not widen the map.
-  note_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  note_->setToolTip(tr("Click a cell, or use the arrow keys (up: next layer), to choose a head"));
-  auto* row = MakeControlRow();
-  row->addWidget(new QLabel(tr("map of"), this));
+  note_->setToolTip(tr(
+      "<p>Click a cell, or use the arrow keys (up: next layer), to choose a head; Ctrl+click, or "
+      "the space bar, pins it; the pointer previews a head in the other panels</p>"));
+  list_shown_ = new QToolButton(this);
+  list_shown_->setObjectName(QStringLiteral("map_list_shown"));
+  list_shown_->setText(tr("List"));
+  list_shown_->setToolTip(tr("The heads as a list that can be sorted"));
+  list_shown_->setCheckable(true);
+  connect(list_shown_, &QToolButton::toggled, list_, &QWidget::setVisible);
+  connect(list_shown_, &QToolButton::toggled, this, &HeadMapPanel::Draw);
+  FlowLayout* row = MakeControlFlow();
   row->addWidget(quantity_);
-  row->addWidget(mode_);
-  row->addWidget(note_, 1);
-  LayOutPanel(this, plot_, row);
-  connect(mode_, &QComboBox::currentIndexChanged, this, &HeadMapPanel::Draw);
-  connect(quantity_, &QComboBox::currentIndexChanged, this, &HeadMapPanel::Draw);
-  connect(plot_, &HeadMapPlot::HeadChosen, selection(), &HeadSelection::Choose);
-  connect(selection(), &HeadSelection::Changed, plot_, &HeadMapPlot::SelectHead);
+  row->addWidget(new CompareSwitch(selection(), this));
+  row->addWidget(list_shown_);
+  row->addWidget(note_);
+  auto* sides = new QSplitter(Qt::Horizontal, this);
+  auto* left = new QWidget(sides);
+  left->setLayout(maps_);
+  sides->addWidget(left);
+  sides->addWidget(list_);
+  sides->setStretchFactor(0, 1);
+  LayOutPanel(this, sides, row);
+  connect(quantity_, &QComboBox::currentIndexChanged, this, [this] {
+    wanted_ = entry().id;
+    Draw();
+  });
+  connect(selection(), &Selection::CompareChanged, this, &HeadMapPanel::Draw);
+  connect(selection(), &Selection::RangeChanged, this, [this] {
+    if (entry().attention) Draw();
+  });
   MakeActions();
+  Offer();
   Draw();
+}
+
+void HeadMapPanel::MakeMaps() {
+  plot_ = new HeadMapPlot(this);
+  plot_b_ = new HeadMapPlot(this, QStringLiteral("head_map_b"));
+  plot_difference_ = new HeadMapPlot(this, QStringLiteral("head_map_difference"));
+  maps_ = new QBoxLayout(QBoxLayout::LeftToRight);
+  maps_->setContentsMargins(0, 0, 0, 0);
+  maps_->setSpacing(0);
+  list_ = new HeadList(selection(), this);
+  list_->hide();
+  for (HeadMapPlot* plot : {plot_, plot_b_, plot_difference_}) {
+    maps_->addWidget(plot, 1);
+    plot->setMinimumSize(kNarrowestMap, 100);
+    connect(plot, &HeadMapPlot::HeadChosen, selection(), &Selection::Choose);
+    connect(plot, &HeadMapPlot::PinAsked, selection(), &Selection::TogglePin);
+    connect(plot, &HeadMapPlot::HeadHovered, selection(), &Selection::PreviewHead);
+    connect(plot, &Plot::ReleaseAsked, selection(), &Selection::Release);
+    connect(selection(), &Selection::HeadChanged, plot, &HeadMapPlot::SelectHead);
+    connect(selection(), &Selection::PinsChanged, plot,
+            [this, plot] { plot->SetPinned(selection()->pinned()); });
+  }
+  plot_b_->hide();
+  plot_difference_->hide();
 }
 
 std::vector<std::string> HeadMapPanel::Records() { return {kPositionAwarenessRecord}; }
 
-std::vector<Plot*> HeadMapPanel::plots() const { return {plot_}; }
+std::vector<Plot*> HeadMapPanel::plots() const {
+  std::vector<Plot*> shown = {plot_};
+  if (!plot_b_->isHidden()) shown.insert(shown.end(), {plot_b_, plot_difference_});
+  return shown;
+}
 
 void HeadMapPanel::MakeActions() {
   // Single letters are shortcuts only while the map has the focus: elsewhere they are text.
-  const std::pair<MapMode, QKeySequence> modes[] = {
-      {MapMode::kA, Qt::Key_A}, {MapMode::kB, Qt::Key_B}, {MapMode::kDifference, Qt::Key_D}};
-  const QString names[] = {tr("Map of &A"), tr("Map of &B"), tr("Map of the &difference B − A")};
-  const char* const ids[] = {"map-a", "map-b", "map-difference"};
+  const std::pair<Compare, QKeySequence> modes[] = {{Compare::kA, Qt::Key_A},
+                                                    {Compare::kB, Qt::Key_B},
+                                                    {Compare::kDifference, Qt::Key_D},
+                                                    {Compare::kSplit, Qt::Key_S}};
+  const QString names[] = {tr("Show &A"), tr("Show &B"), tr("Show the &difference B − A"),
+                           tr("&Show A and B")};
+  const char* const ids[] = {"compare-a", "compare-b", "compare-difference", "compare-split"};
   for (size_t i = 0; i < std::size(modes); ++i) {
     auto* action = new QAction(names[i], this);
     action->setObjectName(QString::fromLatin1(ids[i]));
-    action->setToolTip(tr("What the head map shows"));
+    action->setToolTip(tr("What every panel shows: A, B, their difference, or both"));
     action->setShortcut(modes[i].second);
     action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    const MapMode mode = modes[i].first;
+    const Compare mode = modes[i].first;
     connect(action, &QAction::triggered, this, [this, mode] { SetMode(mode); });
     addAction(action);
   }
 }
 
-MapMode HeadMapPanel::mode() const { return static_cast<MapMode>(mode_->currentIndex()); }
+nlohmann::json HeadMapPanel::State() const {
+  nlohmann::json state = {{"quantity", wanted_},
+                          {"list", list_shown_->isChecked()},
+                          {"compare", static_cast<int>(selection()->compare())},
+                          {"pinned", nlohmann::json::array()}};
+  for (const PinnedHead& pin : selection()->pinned()) {
+    state["pinned"].push_back(HeadText(pin.head).toStdString());
+  }
+  return state;
+}
 
-void HeadMapPanel::SetMode(MapMode mode) { mode_->setCurrentIndex(static_cast<int>(mode)); }
+void HeadMapPanel::CheckState(const JsonFields& session) {
+  if (!session.Find(StateKey())) return;
+  const JsonFields state = session.Inside(StateKey());
+  state.FindText("quantity");
+  state.Flag("list", false);
+  if (state.Whole("compare", 0, 0) > static_cast<int64_t>(Compare::kSplit)) {
+    state.Fail("has a 'compare' beyond 3");
+  }
+  if (!state.Find("pinned")) return;
+  for (const nlohmann::json& head : state.Array("pinned")) {
+    if (!head.is_string()) state.Fail("has a pinned head that is no text");
+  }
+  try {
+    ReadHeads(state.Array("pinned"));
+  } catch (const Error& error) {
+    throw UsageError(session.thing(), error.what());
+  }
+}
 
-MapMode HeadMapPanel::drawn_mode() const { return session()->differs() ? mode() : MapMode::kA; }
+// What the file does not have is as in a new window.
+void HeadMapPanel::Restore(const nlohmann::json& saved) {
+  const nlohmann::json state = saved.is_null() ? nlohmann::json::object() : saved;
+  ChooseQuantity(state.value("quantity", std::string(kScoreId)));
+  list_shown_->setChecked(state.value("list", false));
+  selection()->SetCompare(
+      static_cast<Compare>(state.value("compare", static_cast<int>(Compare::kSplit))));
+  selection()->SetPinned(ReadHeads(state.value("pinned", nlohmann::json::array())));
+}
+
+void HeadMapPanel::SetMode(Compare mode) { selection()->SetCompare(mode); }
+
+Compare HeadMapPanel::drawn_mode() const {
+  const Compare wanted = selection()->compare();
+  const bool split = wanted == Compare::kSplit;
+  return session()->differs() && (!split || HasRoom()) ? wanted : Compare::kA;
+}
+
+bool HeadMapPanel::HasRoom() const {
+  return maps_->geometry().width() >= 3 * kNarrowestMap ||
+         maps_->geometry().height() >= 3 * kLowestMap;
+}
 
 void HeadMapPanel::Refresh(Changes changes) {
-  const bool offered =
-      (changes & (Change::kModel | Change::kSampleFile | Change::kScan)) && OfferScan();
-  const bool other_scan = (changes & Change::kScan) && scan();
-  if (offered || other_scan || changes & (Change::kModel | Change::kPrompts | Change::kMapRecords))
+  bool draw = false;
+  if (changes & (Change::kModel | Change::kSampleFile | Change::kScan | Change::kPrompts |
+                 Change::kMapRecords | Change::kCaptureRecords)) {
+    draw = Offer();
+  }
+  const Entry& shown = entry();
+  if (shown.scan) draw = draw || (changes & Change::kScan);
+  // A what-if brings the attention, a full run all other records.
+  const Changes of_shown = shown.attention        ? Changes(Change::kWhatIfRecords)
+                           : shown.id == kScoreId ? Changes(Change::kMapRecords)
+                                                  : kRecordChanges;
+  if (draw || changes & (Change::kModel | Change::kPrompts | Change::kSettings) ||
+      changes & of_shown) {
     Draw();
-}
-
-bool HeadMapPanel::OfferScan() {
-  const Record* record = session()->record(Side::kA, kScanRecord);
-  std::vector<ScanView> views = IsHeadScan(record) ? ScanViews(record) : std::vector<ScanView>();
-  if (views == scan_views_) return false;
-  scan_views_ = std::move(views);
-  const QSignalBlocker blocker(quantity_);
-  while (quantity_->count() > 1) quantity_->removeItem(1);
-  for (const ScanView& view : scan_views_) quantity_->addItem(tr("scan: %1").arg(view.name));
-  quantity_->setVisible(!scan_views_.empty());
-  // A file without a score was made for its scan; a scan that was started is what is looked at.
-  const bool has_score = session()->record(Side::kA, kPositionAwarenessRecord) != nullptr;
-  const bool keep_score = session()->shows_file() && has_score;
-  quantity_->setCurrentIndex(scan_views_.empty() || keep_score ? 0 : 1);
-  return true;
-}
-
-const Record* HeadMapPanel::scan() const {
-  const bool chosen = quantity_->currentIndex() > 0;
-  return chosen ? session()->record(Side::kA, kScanRecord) : nullptr;
+  }
 }
 
 void HeadMapPanel::Draw() {
-  const Record* record = scan();
-  mode_->setEnabled(!record);
-  if (!record) return DrawScore();
-  const ScanView& view = scan_views_[static_cast<size_t>(quantity_->currentIndex()) - 1];
-  ShowEffect(*record, view, *plot_);
+  const Entry& shown = entry();
+  quantity_->setToolTip(shown.help);
+  const auto& model = session()->model();
+  const int64_t in_group = model ? model->config.heads_per_key_value_head() : 1;
+  for (HeadMapPlot* plot : {plot_, plot_b_, plot_difference_}) {
+    plot->SetHeadsPerKeyValueHead(in_group);
+  }
+  if (shown.scan) {
+    DrawScan(shown);
+  } else {
+    DrawTables(shown);
+  }
+}
+
+void HeadMapPanel::DrawScan(const Entry& entry) {
+  const Record* scan = session()->record(Side::kA, kScanRecord);
+  if (!scan) return;
+  ShowBeside(false);
+  const HeadMap map = ScanMap(*scan, *entry.scan);
+  if (!list_->isHidden()) list_->heads()->Show(map.table, {}, map.table);
+  plot_->Show(map);
+  plot_->SetTitle(ScanTitle(*scan, *entry.scan));
   plot_->SetOlderNote(QString());
   plot_->SetCaption(CaptionWith(*session(), {}));
-  note_->setText(ScanValueNote(view));
+  note_->setText(ScanValueNote(*entry.scan));
 }
 
-void HeadMapPanel::DrawScore() {
-  if (session()->model()) {
-    plot_->SetHeadsPerKeyValueHead(session()->model()->config.heads_per_key_value_head());
-  }
-  plot_->SetReason(session()->shows_file() ? tr("The file has no position-awareness scores")
-                                           : QString());
-  const Record* a = session()->record(Side::kA, kPositionAwarenessRecord);
-  const Record* b = session()->record(Side::kB, kPositionAwarenessRecord);
-  const MapMode drawn = drawn_mode();
-  plot_->Show(a, b, session()->record(Side::kA, kPositionRatio),
-              session()->record(Side::kB, kPositionRatio), drawn);
-  const RecordName name_a = NameOf(*session(), Side::kA, a);
-  const RecordName name_b = NameOf(*session(), Side::kB, b);
-  const RecordName name = drawn == MapMode::kA   ? name_a
-                          : drawn == MapMode::kB ? name_b
-                                                 : NameOfDifference(name_a, name_b);
-  const bool any = plot_->layers() > 0;
-  plot_->SetTitle(any ? tr("Position-awareness score — %1").arg(name.text)
-                      : tr("Position-awareness score"));
-  plot_->SetOlderNote(any && name.older ? name.text : QString());
-  plot_->SetCaption(CaptionWith(*session(), {name}));
-  note_->setText(drawn == mode() ? QString() : tr("B is the same as A: A is shown"));
+const Record* HeadMapPanel::RecordOf(Side side, const Entry& entry) const {
+  return session()->record(side, entry.attention ? kLastQueryAttention : entry.record);
 }
 
-void HeadMapPanel::Render(FilePictures& pictures) {
-  const Record* scan = pictures.Find("mean_effect", {"layer", "head"}).a;
-  for (const ScanView& view : ScanViews(scan)) {
-    HeadMapPlot plot;
-    ShowEffect(*scan, view, plot);
-    plot.SelectHead(pictures.head());
-    const QString place = view.place < 0 ? QString() : QStringLiteral("_%1").arg(view.place + 1);
-    pictures.Write(plot, QStringLiteral("scan_") + QString::fromStdString(view.array) + place,
-                   {scan, nullptr});
-  }
-  const RecordSides score = pictures.Find(kPositionAwarenessScore, {"layer", "head"});
-  const RecordSides ratio = pictures.Find(kPositionRatio, {"layer", "head"});
-  const struct {
-    MapMode mode;
-    const char* stem;
-    bool wanted;
-  } maps[] = {{MapMode::kA, "head_map", score.a != nullptr},
-              {MapMode::kB, "head_map_b", score.b != nullptr},
-              {MapMode::kDifference, "head_map_difference", score.a && score.b}};
-  for (const auto& map : maps) {
-    if (!map.wanted) continue;
-    HeadMapPlot plot;
-    plot.Show(score.a, score.b, ratio.a, ratio.b, map.mode);
-    plot.SelectHead(pictures.head());
-    plot.SetTitle(pictures.Titled(plot.title(), map.mode == MapMode::kA ? score.a : score.b,
-                                  map.mode == MapMode::kDifference ? score.a : nullptr));
-    pictures.Write(
-        plot, QString::fromLatin1(map.stem),
-        {map.mode == MapMode::kB ? nullptr : score.a, map.mode == MapMode::kA ? nullptr : score.b});
-  }
+HeadTable HeadMapPanel::TableOf(Side side, const Entry& entry) const {
+  const Record* record = RecordOf(side, entry);
+  if (!entry.attention) return ArrayTable(record, entry.array);
+  MarkedTokens tokens;
+  if (session()->prompt()) tokens.gold = GoldTokens(*session()->prompt());
+  tokens.range = selection()->range();
+  return QuantityTable(*entry.attention, record, tokens);
 }
+
+HeadMap HeadMapPanel::MapOf(const Entry& entry, const HeadTable& a, const HeadTable& b,
+                            Compare drawn) const {
+  HeadMap map;
+  const bool score = entry.id == kScoreId;
+  map.value_name = score ? tr("score") : entry.name;
+  map.scale = WithUnit(map.value_name, entry.unit);
+  if (drawn == Compare::kDifference) {
+    map.value_name = tr("%1 B − A:").arg(map.value_name);
+    map.scale = WithUnit(tr("%1 B − A").arg(score ? tr("score") : entry.name), entry.unit);
+    map.diverging = true;
+    map.table = Difference(a, b);
+  } else {
+    map.table = drawn == Compare::kB ? b : a;
+    const auto& values = map.table.values;
+    map.diverging = std::any_of(values.begin(), values.end(), [](double v) { return v < 0; });
+  }
+  const Record* ratio =
+      session()->record(drawn == Compare::kA ? Side::kA : Side::kB, kPositionRatio);
+  const bool both = !a.values.empty() && !b.values.empty();
+  map.note = [a, b, both, score, ratio = ratio ? *ratio : Record{}](HeadId head) {
+    QString text;
+    const auto at = static_cast<size_t>(head.layer * a.heads + head.head);
+    if (both && at < a.values.size() && at < b.values.size()) {
+      text += tr("\nA %1, B %2, B − A %3")
+                  .arg(a.values[at], 0, 'g', 4)
+                  .arg(b.values[at], 0, 'g', 4)
+                  .arg(b.values[at] - a.values[at], 0, 'g', 4);
+    }
+    const double of_head = ValueAt(ratio, kPositionRatio, {head.layer, head.head});
+    if (score && !std::isnan(of_head)) text += tr("\nposition ratio %1").arg(of_head, 0, 'g', 4);
+    return text;
+  };
+  return map;
+}
+
+void HeadMapPanel::DrawTables(const Entry& entry) {
+  const Compare drawn = drawn_mode();
+  const HeadTable a = TableOf(Side::kA, entry);
+  const HeadTable b = session()->differs() ? TableOf(Side::kB, entry) : HeadTable();
+  const RecordName name_a = NameOf(*session(), Side::kA, RecordOf(Side::kA, entry));
+  const RecordName name_b = NameOf(*session(), Side::kB, RecordOf(Side::kB, entry));
+  const bool split = drawn == Compare::kSplit;
+  ShowBeside(split);
+  HeadMap first = MapOf(entry, a, b, split ? Compare::kA : drawn);
+  if (split) {
+    HeadMap second = MapOf(entry, a, b, Compare::kB);
+    HeadMap difference = MapOf(entry, a, b, Compare::kDifference);
+    const bool diverging = first.diverging || second.diverging;
+    first.diverging = second.diverging = diverging;
+    first.range = second.range = HeadMapPlot::RangeOf({&a, &b}, diverging);
+    DrawMap(plot_b_, entry, std::move(second), name_b, true);
+    DrawMap(plot_difference_, entry, std::move(difference), NameOfDifference(name_a, name_b), true);
+  }
+  const RecordName name = drawn == Compare::kB            ? name_b
+                          : drawn == Compare::kDifference ? NameOfDifference(name_a, name_b)
+                                                          : name_a;
+  if (!list_->isHidden()) list_->heads()->Show(a, b, first.table);
+  DrawMap(plot_, entry, std::move(first), name, split);
+  RefreshNote(entry, drawn);
+}
+
+void HeadMapPanel::DrawMap(HeadMapPlot* plot, const Entry& entry, HeadMap map,
+                           const RecordName& name, bool beside) {
+  const bool any = map.table.layers > 0;
+  const QString quantity = Capitalised(entry.name);
+  plot->SetReason(!session()->shows_file() ? QString()
+                  : entry.id == kScoreId   ? tr("The file has no position-awareness scores")
+                                           : tr("The file does not have it"));
+  plot->Show(std::move(map));
+  plot->SetTitle(!any     ? quantity
+                 : beside ? QStringLiteral("%1 — %2").arg(name.text, quantity)
+                          : QStringLiteral("%1 — %2").arg(quantity, name.text));
+  plot->SetOlderNote(any && name.older ? name.text : QString());
+  plot->SetCaption(CaptionWith(*session(), {name}));
+}
+
+// A, B and the difference in a row, or below each other where the panel is higher than wide.
+void HeadMapPanel::ShowBeside(bool shown) {
+  plot_b_->setVisible(shown);
+  plot_difference_->setVisible(shown);
+  plot_->ShowScale(!shown);
+  // The first map has the axis' name, the title says what the colours are.
+  for (HeadMapPlot* plot : {plot_, plot_b_, plot_difference_}) plot->ShowScaleLabel(!shown);
+  const bool row = maps_->direction() == QBoxLayout::LeftToRight;
+  for (HeadMapPlot* plot : {plot_b_, plot_difference_}) {
+    plot->yAxis->setLabel(row ? QString() : plot_->yAxis->label());
+  }
+  // Maps with a scale of colours are wider.
+  maps_->setStretch(0, row ? 3 : 1);
+  maps_->setStretch(1, row ? 4 : 1);
+  maps_->setStretch(2, row ? 4 : 1);
+}
+
+void HeadMapPanel::resizeEvent(QResizeEvent* event) {
+  Panel::resizeEvent(event);
+  const bool had_room = HasRoom();
+  layout()->activate();
+  maps_->setDirection(maps_->geometry().width() >= 3 * kNarrowestMap ? QBoxLayout::LeftToRight
+                                                                     : QBoxLayout::TopToBottom);
+  if (HasRoom() != had_room) Draw();
+}
+
+void HeadMapPanel::RefreshNote(const Entry& entry, Compare drawn) {
+  QString note;
+  if (!session()->differs() && selection()->compare() != Compare::kSplit &&
+      selection()->compare() != Compare::kA) {
+    note = tr("B is the same as A: A is shown");
+  } else if (session()->differs() && drawn == Compare::kA) {
+    note = selection()->compare() == Compare::kSplit ? tr("no room for A | B: A is shown")
+                                                     : tr("A is shown, B differs");
+  }
+  const bool selection_needed = entry.attention && entry.id == "selection";
+  if (selection_needed && selection()->range().empty()) {
+    note = tr("select tokens: Shift+drag in a plot, or drag in the text");
+  }
+  note_->setText(note);
+}
+
+void HeadMapPanel::Render(FilePictures& pictures) { RenderHeadMaps(pictures); }
 
 }  // namespace midscope

@@ -1,49 +1,111 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The head map with the choice of what it shows: the position-awareness score of A, B or their
-// difference; of a file with a scan over heads also the scan's effects.
+// The map of heads, of A, of B, of their difference, or all three beside each other, and the same
+// heads as a list. What it shows is chosen: scores, what follows from the attention of the last
+// query (gui/base/head_quantities.h), a scan's effects, and every array [layer, head] of a record.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gui/base/head_quantities.h"
 #include "gui/base/view_types.h"
 #include "gui/panels/panel.h"
 #include "gui/plots/scan_views.h"
 
+class QBoxLayout;
 class QComboBox;
 class QLabel;
+class QToolButton;
 
 namespace midscope {
 
+struct HeadMap;
+struct RecordName;
+class HeadList;
 class HeadMapPlot;
 
 class HeadMapPanel : public Panel {
   Q_OBJECT
 
  public:
+  // The id of the position-awareness score, which is shown first.
+  static constexpr const char* kScoreId = "position_awareness/position_awareness_score";
+
   explicit HeadMapPanel(const PanelContext& context);
 
   static std::vector<std::string> Records();
+  static std::string StateKey() { return "head_map"; }
+  static void CheckState(const JsonFields& session);
   static void Render(FilePictures& pictures);
   void Refresh(Changes changes) override;
   std::vector<Plot*> plots() const override;
+  // What is shown, and the pinned heads and the compared settings of all panels.
+  nlohmann::json State() const override;
+  void Restore(const nlohmann::json& saved) override;
 
+  // Of A and B beside each other the map of A; else the only one.
   HeadMapPlot* plot() const { return plot_; }
-  MapMode mode() const;
-  void SetMode(MapMode mode);
+  HeadMapPlot* plot_of_b() const { return plot_b_; }
+  HeadMapPlot* plot_of_difference() const { return plot_difference_; }
+  HeadList* list() const { return list_; }
+  void SetMode(Compare mode);
+  // The id of a quantity: "gold", "position_awareness/position_awareness_score", "scan: place 1".
+  // Without effect until there is one.
+  void ChooseQuantity(const std::string& id);
+  std::string quantity_id() const;
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
+  // A row of the box. Exactly one of the last three is set; none: a heading.
+  struct Entry {
+    std::string id;
+    QString name;
+    QString help;
+    QString unit;
+    const AttentionQuantity* attention = nullptr;
+    std::string record = {};  // with its array [layer, head]
+    std::string array = {};
+    std::optional<ScanView> scan = {};
+    bool heading() const { return !attention && record.empty() && !scan; }
+    bool operator==(const Entry& other) const { return id == other.id && name == other.name; }
+  };
+
   void MakeActions();
-  void Draw();
-  void DrawScore();
-  // The scan that is shown; null: the score.
-  const Record* scan() const;
+  void MakeMaps();
   // Whether there is something else to choose from now.
-  bool OfferScan();
-  // The mode of the box; kA where B has no map.
-  MapMode drawn_mode() const;
+  bool Offer();
+  void AddScans(std::vector<Entry>& entries) const;
+  void AddAttention(std::vector<Entry>& entries) const;
+  void AddArrays(std::vector<Entry>& entries) const;
+  const Entry& entry() const;
+  void Draw();
+  void DrawScan(const Entry& entry);
+  void DrawTables(const Entry& entry);
+  HeadTable TableOf(Side side, const Entry& entry) const;
+  const Record* RecordOf(Side side, const Entry& entry) const;
+  HeadMap MapOf(const Entry& entry, const HeadTable& a, const HeadTable& b, Compare drawn) const;
+  void DrawMap(HeadMapPlot* plot, const Entry& entry, HeadMap map, const RecordName& name,
+               bool beside);
+  void ShowBeside(bool shown);
+  // Whether three maps fit into the panel, beside or below each other.
+  bool HasRoom() const;
+  void RefreshNote(const Entry& entry, Compare drawn);
+  // The chosen mode; kA where B has no map.
+  Compare drawn_mode() const;
 
   HeadMapPlot* plot_;
-  QComboBox* quantity_;  // the score, then `scan_views_`; hidden where there is no scan
-  std::vector<ScanView> scan_views_;
-  QComboBox* mode_;
+  HeadMapPlot* plot_b_;
+  HeadMapPlot* plot_difference_;
+  QBoxLayout* maps_;
+  HeadList* list_;
+  QToolButton* list_shown_;
+  QComboBox* quantity_;
+  std::vector<Entry> entries_;  // the rows of quantity_
+  std::string wanted_;          // id of the chosen quantity
+  size_t scans_ = 0;            // number of views of a scan that are offered
   QLabel* note_;
 };
 

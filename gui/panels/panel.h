@@ -15,7 +15,7 @@
 namespace midscope {
 
 class FilePictures;
-class HeadSelection;
+class Selection;
 class JsonFields;
 class Plot;
 class Session;
@@ -24,7 +24,7 @@ class Session;
 // its destructor.
 struct PanelContext {
   Session* session = nullptr;
-  HeadSelection* selection = nullptr;  // the head that all panels show
+  Selection* selection = nullptr;  // heads, tokens and settings that all panels show
 };
 
 // The constructor draws the empty session. Actions added to the panel (QWidget::addAction) are also
@@ -72,7 +72,7 @@ class Panel : public QWidget {
 
  protected:
   Session* session() const { return context_.session; }
-  HeadSelection* selection() const { return context_.selection; }
+  Selection* selection() const { return context_.selection; }
   // Whether to draw at once: not a panel that is hidden in a window that is shown.
   bool DrawsAtOnce() const { return isVisible() || !window()->isVisible(); }
   void showEvent(QShowEvent* event) override;

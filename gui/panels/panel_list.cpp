@@ -16,6 +16,7 @@
 #include "gui/panels/positions_panel.h"
 #include "gui/panels/record_panel.h"
 #include "gui/panels/scan_panel.h"
+#include "gui/panels/text_panel.h"
 
 namespace midscope {
 namespace {
@@ -38,8 +39,20 @@ PanelEntry HeadMapEntry() {
       QObject::tr("A number of every head, layers upwards, heads across. The position-awareness "
                   "score is the share of keys whose weight in the last query's row, from queries "
                   "and keys before rotation, is at least 3 / tokens (Ms-PoE, arXiv 2403.04797): "
-                  "Ms-PoE gives heads with a large score the small ratios. Click a cell to see "
-                  "that head's attention."));
+                  "Ms-PoE gives heads with a large score the small ratios. Others follow from the "
+                  "attention of the last query or are arrays of records. Click a cell to see that "
+                  "head's attention, Ctrl+click to keep it beside others."));
+}
+
+PanelEntry TextEntry() {
+  return Entry<TextPanel>(
+      "text", QObject::tr("Text"),
+      QObject::tr(
+          "The prompt, each token on the colour of a number: the last query's attention of "
+          "a head or its mean over heads, a hidden channel, or what another record has over "
+          "tokens. One scale for A and B, without the first tokens unless they are asked "
+          "for. The gold is underlined; click locks a token in all panels, dragging "
+          "selects tokens."));
 }
 
 PanelEntry AttentionEntry() {
@@ -134,9 +147,9 @@ PanelEntry RecordsEntry() {
 const std::vector<PanelEntry>& PanelList() {
   // The map before the attention, which suggests the head that the map marks.
   static const std::vector<PanelEntry> list = {
-      HeadMapEntry(),       AttentionEntry(),  ChannelEntry(),   OutcomeEntry(),
-      AttributionEntry(),   NextTokensEntry(), LogitLensEntry(), ScanEntry(),
-      ChannelSearchEntry(), CurvesEntry(),     PositionsEntry(), RecordsEntry(),
+      HeadMapEntry(),     TextEntry(),       AttentionEntry(), ChannelEntry(), OutcomeEntry(),
+      AttributionEntry(), NextTokensEntry(), LogitLensEntry(), ScanEntry(),    ChannelSearchEntry(),
+      CurvesEntry(),      PositionsEntry(),  RecordsEntry(),
   };
   return list;
 }

@@ -79,7 +79,18 @@ void SettingsPanel::RefreshTitle() {
 }
 
 void SettingsPanel::OfferPassages(const QStringList& names) {
-  offers_["span"] = names;
+  passages_ = names;
+  OfferSpans();
+}
+
+void SettingsPanel::OfferRange(qint64 begin, qint64 end) {
+  range_ = end > begin ? QStringLiteral("%1:%2").arg(begin).arg(end) : QString();
+  OfferSpans();
+}
+
+void SettingsPanel::OfferSpans() {
+  offers_["span"] = passages_;
+  if (!range_.isEmpty()) offers_["span"].prepend(range_);
   stack_->SetOffers(offers_);
 }
 

@@ -27,6 +27,8 @@ class SettingsPanel : public QWidget {
   // The passages and the head that terms can be given.
   void OfferPassages(const QStringList& names);
   void OfferHead(midscope::HeadId head);
+  // The selected tokens, as terms write them ("50:60"); an empty range: none.
+  void OfferRange(qint64 begin, qint64 end);
   StackEditor* stack() const { return stack_; }
   KnobsPanel* knobs() const { return knobs_; }
   TextLine* text(bool b) const { return b ? text_b_ : text_a_; }
@@ -36,6 +38,7 @@ class SettingsPanel : public QWidget {
 
  private:
   void RefreshTitle();
+  void OfferSpans();
 
   SettingPair shown_;
   TextLine* text_a_;
@@ -44,6 +47,8 @@ class SettingsPanel : public QWidget {
   StackEditor* stack_;
   FoldBox* terms_;
   TermOffers offers_;
+  QStringList passages_;
+  QString range_;  // the selected tokens; "": none
 };
 
 }  // namespace midscope

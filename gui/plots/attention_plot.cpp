@@ -3,30 +3,39 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 #include "core/base/record_names.h"
 #include "gui/base/head_choice.h"
 #include "gui/base/record_access.h"
 #include "gui/plots/plot_style.h"
 #include "gui/plots/same_numbers.h"
+#include "gui/plots/token_ticker.h"
 
 namespace midscope {
 namespace {
 
 // Smaller weights are drawn at the lower end of a logarithmic axis.
 constexpr double kLogFloor = 1e-7;
-// Dots for single tokens are drawn only where they do not overlap.
-constexpr int kMostDots = 400;
+// Below this number of tokens lines are steps: what lies between two tokens means nothing.
+constexpr int kMostSteps = 300;
 
 }  // namespace
 
 AttentionPlot::AttentionPlot(QWidget* parent)
     : Plot(tr("Attention of the last query"), QStringLiteral("attention"), parent) {
   UseLegendRow();
+  UseBrush();
+  ticker_ = TokenTicker::Use(xAxis);
   gold_shade_ = MakeShade();
+  range_shade_ = MakeShade();
   hover_shade_ = MakeShade();
   graph_a_ = addGraph();
   graph_b_ = addGraph();
+  difference_ = addGraph();
+  difference_->setVisible(false);
+  difference_->removeFromLegend();
   rings_a_ = addGraph();
   rings_b_ = addGraph();
   for (QCPGraph* rings : {rings_a_, rings_b_}) {
@@ -50,6 +59,9 @@ AttentionPlot::AttentionPlot(QWidget* parent)
   }
   marked_ = new QCPItemStraightLine(this);
   marked_->setVisible(false);
+  for (QCPLayerable* mark : std::initializer_list<QCPLayerable*>{marked_, hover_name_}) {
+    PutOnMarksLayer(mark);
+  }
   xAxis->setLabel(tr("token"));
   yAxis->setLabel(tr("attention weight"));
   SetNames(tr("A"), tr("B"));
@@ -77,7 +89,7 @@ void AttentionPlot::PlaceShade(QCPItemRect* shade, const TokenSpan& span) {
 }
 
 void AttentionPlot::SetPrompt(const Record* prompt) {
-  tokens_.clear();
+  const QStringList before = std::exchange(tokens_, {});
   spans_.clear();
   gold_ = {};
   if (prompt) {
@@ -93,6 +105,8 @@ void AttentionPlot::SetPrompt(const Record* prompt) {
       if (!is_gold) spans_.push_back(std::move(span));
     }
   }
+  ticker_->SetTokens(tokens_);
+  if (prompt && before != tokens_) ReleaseView();  // between two prompts there may be none
   PlaceShade(gold_shade_, gold_);
   PlaceShade(hover_shade_, {});
   hover_name_->setVisible(false);
@@ -110,12 +124,12 @@ void AttentionPlot::FillGraph(QCPGraph* graph, const QVector<double>& row) {
   graph->data()->set(points, true);
 }
 
-// Antialiased dots cost more than all the rest: none while a slider is dragged.
-void AttentionPlot::StyleDots() {
-  for (QCPGraph* graph : {graph_a_, graph_b_}) {
-    const bool dots = !dragging() && graph->data()->size() <= kMostDots;
-    graph->setScatterStyle(dots ? QCPScatterStyle(QCPScatterStyle::ssDisc, 4)
-                                : QCPScatterStyle(QCPScatterStyle::ssNone));
+void AttentionPlot::StyleLines() {
+  std::vector<QCPGraph*> lines = {graph_a_, graph_b_, difference_};
+  lines.insert(lines.end(), other_graphs_.begin(), other_graphs_.end());
+  for (QCPGraph* line : lines) {
+    const bool steps = line->data()->size() < kMostSteps;
+    line->setLineStyle(steps ? QCPGraph::lsStepCenter : QCPGraph::lsLine);
   }
 }
 
@@ -126,24 +140,134 @@ void AttentionPlot::SetRows(const QVector<double>& row_a, const QVector<double>&
   if (any && SameNumbers(row_a, row_a_) && SameNumbers(row_b, row_b_)) return;
   row_a_ = row_a;
   row_b_ = row_b;
-  FillGraph(graph_a_, row_a_);
-  FillGraph(graph_b_, row_b_);
-  PlaceCounted(counted_a_, row_a_, rings_a_, threshold_a_);
-  PlaceCounted(counted_b_, row_b_, rings_b_, threshold_b_);
-  StyleDots();
-  graph_b_->setVisible(!row_b_.isEmpty());
-  if (row_b_.isEmpty()) {
-    graph_b_->removeFromLegend();
-  } else {
-    graph_b_->addToLegend();
-  }
+  FillLines();
   SetEmptyMessage(row_a_.isEmpty() && row_b_.isEmpty() ? tr("No run yet") : QString());
   // While a slider is dragged, the axes' ranges change only if a value is outside them.
   double highest = 0;
-  for (const double value : row_a_ + row_b_) {
-    if (value > highest) highest = value;
+  double lowest = 0;
+  for (const double value : DrawnValues()) {
+    highest = std::max(highest, value);
+    lowest = std::min(lowest, value);
   }
-  if (!same_extent || highest > yAxis->range().upper) ResetView();
+  const QCPRange shown = yAxis->range();
+  const bool outside = highest > shown.upper || (lowest < 0 && lowest < shown.lower);
+  if (!same_extent || outside) FitView();
+  QueueReplot();
+}
+
+void AttentionPlot::FillLines() {
+  FillGraph(graph_a_, row_a_);
+  FillGraph(graph_b_, row_b_);
+  QVector<double> difference;
+  for (qsizetype i = 0; differs() && i < std::min(row_a_.size(), row_b_.size()); ++i) {
+    difference.append(row_b_[i] - row_a_[i]);
+  }
+  FillGraph(difference_, difference);
+  PlaceCounted(counted_a_, row_a_, rings_a_, threshold_a_);
+  PlaceCounted(counted_b_, row_b_, rings_b_, threshold_b_);
+  StyleLines();
+  UseScale();
+  ShowLines();
+}
+
+// Without B every mode shows A.
+void AttentionPlot::ShowLines() {
+  const bool b = !row_b_.isEmpty();
+  const bool only_b = b && compare_ == Compare::kB;
+  const bool shown_a = !only_b && !differs();
+  const bool shown_b = b && !differs() && compare_ != Compare::kA;
+  const std::tuple<QCPGraph*, bool> lines[] = {
+      {graph_a_, shown_a}, {graph_b_, shown_b}, {difference_, differs()}};
+  for (const auto& [line, shown] : lines) {
+    line->setVisible(shown);
+    if (shown && !compact_) {
+      line->addToLegend();
+    } else {
+      line->removeFromLegend();
+    }
+  }
+  rings_a_->setVisible(shown_a);
+  rings_b_->setVisible(shown_b);
+  threshold_a_->setVisible(threshold_a_->visible() && shown_a);
+  threshold_b_->setVisible(threshold_b_->visible() && shown_b);
+  for (size_t i = 0; i < other_graphs_.size(); ++i) {
+    const bool of_a = i % 2 == 0;
+    const bool shown = other_graphs_[i]->data()->size() > 0 && !differs() &&
+                       (of_a ? compare_ != Compare::kB || others_[i / 2].row_b.isEmpty()
+                             : compare_ != Compare::kA);
+    other_graphs_[i]->setVisible(shown);
+  }
+}
+
+// A difference has negative values, of which a logarithmic axis shows none.
+void AttentionPlot::UseScale() {
+  const bool log = logarithmic_ && !differs();
+  if (!compact_) {
+    yAxis->setLabel(differs() ? tr("attention weight, B − A") : tr("attention weight"));
+  }
+  if (log == (yAxis->scaleType() == QCPAxis::stLogarithmic)) return;
+  yAxis->setScaleType(log ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+  if (log) {
+    yAxis->setTicker(QSharedPointer<QCPAxisTickerLog>::create());
+    yAxis->setNumberFormat(QStringLiteral("eb"));
+    yAxis->setNumberPrecision(0);
+  } else {
+    yAxis->setTicker(QSharedPointer<QCPAxisTicker>::create());
+    yAxis->setNumberFormat(QStringLiteral("gb"));
+    yAxis->setNumberPrecision(4);
+  }
+  ReleaseAlongY();  // a range of the other scale
+  FitView();
+}
+
+void AttentionPlot::SetCompare(Compare compare) {
+  if (compare == compare_) return;
+  compare_ = compare;
+  FillLines();
+  FitView();
+  QueueReplot();
+}
+
+void AttentionPlot::SetCompact() {
+  compact_ = true;
+  xAxis->setLabel(QString());
+  yAxis->setLabel(QString());
+  ShowLines();
+  QueueReplot();
+}
+
+void AttentionPlot::SetHeadColor(const QColor& color) {
+  if (color == head_color_) return;
+  head_color_ = color;
+  RestyleData();
+  QueueReplot();
+}
+
+void AttentionPlot::SetOthers(const std::vector<HeadRow>& others) {
+  if (others == others_) return;
+  others_ = others;
+  for (QCPGraph* graph : other_graphs_) removeGraph(graph);
+  other_graphs_.clear();
+  for (const HeadRow& other : others_) {
+    for (const bool b : {false, true}) {
+      QCPGraph* graph = addGraph();
+      graph->setName(b ? tr("%1, B").arg(other.name) : other.name);
+      if (b) graph->removeFromLegend();  // the same colour, dashed
+      FillGraph(graph, b ? other.row_b : other.row_a);
+      other_graphs_.push_back(graph);
+    }
+  }
+  StyleLines();
+  ShowLines();
+  RestyleData();
+  FitView();
+  QueueReplot();
+}
+
+void AttentionPlot::SetRange(const TokenSpan& range) {
+  if (range == range_) return;
+  range_ = range;
+  PlaceShade(range_shade_, range_);
   QueueReplot();
 }
 
@@ -165,6 +289,7 @@ void AttentionPlot::SetCounted(const CountedRow& counted_a, const CountedRow& co
   counted_b_ = counted_b;
   PlaceCounted(counted_a_, row_a_, rings_a_, threshold_a_);
   PlaceCounted(counted_b_, row_b_, rings_b_, threshold_b_);
+  ShowLines();
   QueueReplot();
 }
 
@@ -179,6 +304,7 @@ void AttentionPlot::SetNames(const QString& name_a, const QString& name_b) {
   if (graph_a_->name() == name_a && graph_b_->name() == name_b) return;
   graph_a_->setName(name_a);
   graph_b_->setName(name_b);
+  difference_->setName(tr("B − A"));
   QueueReplot();
 }
 
@@ -192,17 +318,7 @@ void AttentionPlot::SetOlder(bool older_a, bool older_b) {
 
 void AttentionPlot::SetLogarithmic(bool on) {
   logarithmic_ = on;
-  yAxis->setScaleType(on ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-  if (on) {
-    yAxis->setTicker(QSharedPointer<QCPAxisTickerLog>::create());
-    yAxis->setNumberFormat(QStringLiteral("eb"));
-    yAxis->setNumberPrecision(0);
-  } else {
-    yAxis->setTicker(QSharedPointer<QCPAxisTicker>::create());
-    yAxis->setNumberFormat(QStringLiteral("gb"));
-    yAxis->setNumberPrecision(4);
-  }
-  ResetView();
+  UseScale();
   QueueReplot();
 }
 
@@ -213,91 +329,58 @@ void AttentionPlot::SetMarkedKey(int64_t key) {
   marked_->point1->setTypeY(QCPItemPosition::ptAxisRectRatio);
   marked_->point1->setCoords(static_cast<double>(key), 0);
   marked_->point2->setCoords(static_cast<double>(key), 1);
-  QueueReplot();
+  ReplotMarks();
 }
 
-int64_t AttentionPlot::KeyAt(const QPointF& position) const {
-  if (!axisRect()->rect().contains(position.toPoint())) return -1;
-  const int64_t key = std::llround(xAxis->pixelToCoord(position.x()));
-  const int64_t keys = std::max(row_a_.size(), row_b_.size());
-  return key >= 0 && key < keys ? key : -1;
+QVector<double> AttentionPlot::DrawnValues() const {
+  QVector<double> values;
+  const auto add = [&values](const QCPGraph* graph) {
+    if (!graph->visible()) return;
+    for (const QCPGraphData& point : *graph->data()) {
+      if (!std::isnan(point.value)) values.append(point.value);
+    }
+  };
+  for (const QCPGraph* graph : {graph_a_, graph_b_, difference_}) add(graph);
+  for (const QCPGraph* graph : other_graphs_) add(graph);
+  return values;
 }
 
 void AttentionPlot::ResetView() {
   const qsizetype keys = std::max({row_a_.size(), row_b_.size(), qsizetype{1}});
   double highest = 0;
   double lowest = 1;
-  for (const double value : row_a_ + row_b_) {
-    if (std::isnan(value)) continue;
+  double least = 0;
+  for (const double value : DrawnValues()) {
     highest = std::max(highest, value);
+    least = std::min(least, value);
     if (value > 0) lowest = std::min(lowest, value);
   }
-  if (highest <= 0) highest = 1;
+  if (highest <= 0 && least >= 0) highest = 1;
   const double margin = std::max(0.5, 0.01 * static_cast<double>(keys));
   xAxis->setRange(-margin, static_cast<double>(keys) - 1 + margin);
-  if (logarithmic_) {
+  if (yAxis->scaleType() == QCPAxis::stLogarithmic) {
     yAxis->setRange(std::max(lowest * 0.7, kLogFloor), highest * 2.5);
   } else {
-    yAxis->setRange(0, highest * 1.12);
+    yAxis->setRange(least * 1.12, highest * 1.12);
   }
-}
-
-const TokenSpan* AttentionPlot::SpanAt(int64_t key) const {
-  const TokenSpan* best = nullptr;
-  for (const TokenSpan& span : spans_) {
-    if (key < span.begin || key >= span.end) continue;
-    if (!best || span.end - span.begin < best->end - best->begin) best = &span;
-  }
-  return best;
-}
-
-QString AttentionPlot::TooltipAt(const QPointF& position) const {
-  const int64_t key = KeyAt(position);
-  if (key < 0) return {};
-  const qsizetype last = std::max(row_a_.size(), row_b_.size()) - 1;
-  const auto named = [this](int64_t token) {
-    return ShownToken(tokens_.value(token)) + QStringLiteral(" (%1)").arg(token);
-  };
-  QString tip = tr("%1 → %2").arg(named(last), named(key));
-  if (key >= gold_.begin && key < gold_.end) {
-    tip += tr("\nin the gold passage");
-  } else if (const TokenSpan* span = SpanAt(key)) {
-    tip += tr("\nin %1").arg(QString::fromStdString(span->name));
-  }
-  const auto value_text = [key](const QVector<double>& row) {
-    return std::isnan(row[key]) ? tr("not known yet") : QString::number(row[key], 'g', 4);
-  };
-  if (key < row_a_.size())
-    tip += tr("\nA %1").arg(value_text(row_a_)) + CountedText(counted_a_, key);
-  if (key < row_b_.size())
-    tip += tr("\nB %1").arg(value_text(row_b_)) + CountedText(counted_b_, key);
-  return tip;
-}
-
-void AttentionPlot::HoverAt(const QPointF& position) {
-  const int64_t key = KeyAt(position);
-  const TokenSpan* span = key < 0 ? nullptr : SpanAt(key);
-  PlaceShade(hover_shade_, span ? *span : TokenSpan{});
-  hover_name_->setVisible(span != nullptr);
-  if (span) {
-    hover_name_->setText(QString::fromStdString(span->name));
-    hover_name_->position->setCoords(static_cast<double>(span->begin + span->end - 1) / 2, 0.07);
-  }
-  QueueReplot();
-  Q_EMIT KeyHovered(key);
-}
-
-void AttentionPlot::HoverEnds() {
-  PlaceShade(hover_shade_, {});
-  hover_name_->setVisible(false);
-  QueueReplot();
-  Q_EMIT KeyHovered(-1);
 }
 
 void AttentionPlot::RestyleData() {
-  StyleDots();
-  graph_a_->setPen(older_a_ ? OlderPen(1.2) : LinePen(SideColor(Side::kA), 1.4));
-  graph_b_->setPen(older_b_ ? OlderPen(1.2) : LinePen(SideColor(Side::kB), 1.4));
+  const QColor text = palette().color(QPalette::Text);
+  // Several heads: a colour for each head, the text's for the selected one without a pin.
+  const bool several = !others_.empty() || head_color_.isValid();
+  const QColor own = head_color_.isValid() ? head_color_ : text;
+  const auto pen = [&](Side side) {
+    const bool dashed = several && side == Side::kB;
+    return LinePen(several ? own : SideColor(side), 1.4, dashed ? Qt::DashLine : Qt::SolidLine);
+  };
+  graph_a_->setPen(older_a_ ? OlderPen(1.2) : pen(Side::kA));
+  graph_b_->setPen(older_b_ ? OlderPen(1.2) : pen(Side::kB));
+  difference_->setPen(LinePen(own, 1.4));
+  for (size_t i = 0; i < other_graphs_.size(); ++i) {
+    other_graphs_[i]->setPen(
+        LinePen(others_[i / 2].color, 1.4, i % 2 == 0 ? Qt::SolidLine : Qt::DashLine));
+  }
   const auto mark = [this](QCPGraph* rings, QCPItemStraightLine* line, Side side) {
     QCPScatterStyle ring(QCPScatterStyle::ssCircle, 9);
     ring.setPen(LinePen(SideColor(side), 1.2));
@@ -309,9 +392,11 @@ void AttentionPlot::RestyleData() {
   QColor gold = GoldColor();
   gold.setAlpha(90);
   gold_shade_->setBrush(gold);
-  const QColor text = palette().color(QPalette::Text);
   QColor faint = text;
   faint.setAlpha(28);
+  QColor chosen = palette().color(QPalette::Highlight);
+  chosen.setAlpha(70);
+  range_shade_->setBrush(chosen);
   hover_shade_->setBrush(faint);
   gold_name_->setColor(text);
   hover_name_->setColor(text);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The attention of the last query of one head over the tokens, A and B in one plot; the gold
-// passage and the piece under the pointer are shaded. The keys that Ms-PoE's score counts are
-// ringed, with a line at the score's threshold.
+// The attention of the last query over the tokens: of one head A and B in one plot, of several
+// heads one colour each, A solid and B dashed; or the difference B - A. The gold passage, the
+// selected tokens and the piece under the pointer are shaded. The keys that Ms-PoE's score counts
+// are ringed, with a line at the score's threshold.
 #pragma once
 
 #include <QString>
@@ -24,6 +25,17 @@ struct CountedRow {
   bool operator==(const CountedRow&) const = default;
 };
 
+// The row of another head than the plot's own.
+struct HeadRow {
+  QString name;
+  QColor color;
+  QVector<double> row_a;  // [key]; empty: not drawn
+  QVector<double> row_b;
+  bool operator==(const HeadRow&) const = default;
+};
+
+class TokenTicker;
+
 class AttentionPlot : public Plot {
   Q_OBJECT
 
@@ -42,6 +54,16 @@ class AttentionPlot : public Plot {
   void SetLogarithmic(bool on);
   // Marks the key that another view points at; -1 for none.
   void SetMarkedKey(int64_t key);
+  // Shades the selected tokens; empty for none.
+  void SetRange(const TokenSpan& range);
+  // Further heads in the same plot.
+  void SetOthers(const std::vector<HeadRow>& others);
+  // Which lines are drawn; B is drawn where there is one.
+  void SetCompare(Compare compare);
+  // Without legend and names of axes, below a plot that has them.
+  void SetCompact();
+  // The colour of both lines, told apart by style; invalid: the colours of A and B.
+  void SetHeadColor(const QColor& color);
 
   const QVector<double>& row(Side side) const { return side == Side::kA ? row_a_ : row_b_; }
   const QStringList& tokens() const { return tokens_; }
@@ -51,6 +73,10 @@ class AttentionPlot : public Plot {
   QCPItemStraightLine* threshold_of(Side side) const {
     return side == Side::kA ? threshold_a_ : threshold_b_;
   }
+  QCPGraph* difference_graph() const { return difference_; }
+  // Of the others two graphs each, A and B.
+  const std::vector<QCPGraph*>& other_graphs() const { return other_graphs_; }
+  const TokenSpan& range() const { return range_; }
   bool logarithmic() const { return logarithmic_; }
   // Empty for none.
   const TokenSpan& gold() const { return gold_; }
@@ -62,8 +88,13 @@ class AttentionPlot : public Plot {
  Q_SIGNALS:
   // The key under the pointer; -1 for none.
   void KeyHovered(qint64 key);
+  void KeyClicked(qint64 key);
+  // Half-open.
+  void RangeBrushed(qint64 begin, qint64 end);
 
  protected:
+  void ClickAt(const QPointF& position) override;
+  void Brush(const QPointF& from, const QPointF& to) override;
   void HoverAt(const QPointF& position) override;
   void HoverEnds() override;
   void RestyleData() override;
@@ -74,18 +105,27 @@ class AttentionPlot : public Plot {
   // The smallest span that contains the key, without gold; null for none.
   const TokenSpan* SpanAt(int64_t key) const;
   static void FillGraph(QCPGraph* graph, const QVector<double>& row);
-  void StyleDots();
+  void StyleLines();
+  void FillLines();
+  void ShowLines();
+  void UseScale();
+  bool differs() const { return compare_ == Compare::kDifference && !row_b_.isEmpty(); }
+  // The values that the y axis has to show.
+  QVector<double> DrawnValues() const;
   static void PlaceCounted(const CountedRow& counted, const QVector<double>& row, QCPGraph* rings,
                            QCPItemStraightLine* line);
   QString CountedText(const CountedRow& counted, int64_t key) const;
 
   QCPGraph* graph_a_;
   QCPGraph* graph_b_;
+  QCPGraph* difference_;
+  std::vector<QCPGraph*> other_graphs_;
   QCPGraph* rings_a_;
   QCPGraph* rings_b_;
   QCPItemStraightLine* threshold_a_;
   QCPItemStraightLine* threshold_b_;
   QCPItemRect* gold_shade_;
+  QCPItemRect* range_shade_;
   QCPItemRect* hover_shade_;
   QCPItemText* hover_name_;
   QCPItemText* gold_name_;
@@ -97,7 +137,14 @@ class AttentionPlot : public Plot {
   QStringList tokens_;
   std::vector<TokenSpan> spans_;  // without gold
   TokenSpan gold_;
+  TokenSpan range_;
+  TokenSpan hovered_span_;  // that is shaded; empty for none
+  std::vector<HeadRow> others_;
+  Compare compare_ = Compare::kSplit;
+  QColor head_color_;
+  QSharedPointer<TokenTicker> ticker_;
   bool logarithmic_ = false;
+  bool compact_ = false;
   bool older_a_ = false;
   bool older_b_ = false;
 };

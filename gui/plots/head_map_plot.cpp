@@ -6,13 +6,10 @@
 #include <limits>
 #include <utility>
 
-#include "core/base/record_names.h"
 #include "gui/base/head_text.h"
-#include "gui/base/record_access.h"
 #include "gui/plots/plot_style.h"
 #include "gui/plots/same_numbers.h"
 #include "gui/plots/scaled_map.h"
-#include "gui/widgets/head_selection.h"
 
 namespace midscope {
 namespace {
@@ -24,17 +21,21 @@ QSharedPointer<QCPAxisTickerFixed> WholeNumbers(int64_t count) {
   return ticker;
 }
 
+bool SameRange(const std::optional<QCPRange>& left, const std::optional<QCPRange>& right) {
+  if (!left || !right) return left.has_value() == right.has_value();
+  return *left == *right;
+}
+
 }  // namespace
 
-HeadMapPlot::HeadMapPlot(QWidget* parent)
-    : Plot(tr("Position-awareness score"), QStringLiteral("head_map"), parent) {
+HeadMapPlot::HeadMapPlot(QWidget* parent, const QString& file_stem)
+    : Plot(tr("Position-awareness score"), file_stem, parent) {
   const ScaledMap scaled = MakeScaledMap(this);
   map_ = scaled.map;
   scale_ = scaled.scale;
   plotLayout()->addElement(1, 1, scale_);
   xAxis->setLabel(tr("head"));
   yAxis->setLabel(tr("layer"));
-  yAxis->setRangeReversed(true);
   for (QCPAxis* axis : {xAxis, yAxis}) {
     axis->grid()->setVisible(false);
     axis->setSubTicks(false);
@@ -42,8 +43,9 @@ HeadMapPlot::HeadMapPlot(QWidget* parent)
   axisRect()->setupFullAxesBox();
   xAxis2->setTicks(false);
   yAxis2->setTicks(false);
+  marker_below_ = new QCPItemRect(this);
   marker_ = new QCPItemRect(this);
-  marker_->setVisible(false);
+  for (QCPItemRect* marker : {marker_below_, marker_}) marker->setVisible(false);
   SetScale();
   SetEmptyMessage(tr("No run yet"));
   // Repeated: the colour scale did not exist when the base class called it.
@@ -52,118 +54,115 @@ HeadMapPlot::HeadMapPlot(QWidget* parent)
 }
 
 void HeadMapPlot::SetHeadsPerKeyValueHead(int64_t heads) {
-  heads_per_key_value_head_ = std::max<int64_t>(heads, 1);
+  heads = std::max<int64_t>(heads, 1);
+  if (heads == heads_per_key_value_head_) return;
+  heads_per_key_value_head_ = heads;
+  DrawGroups();
+  QueueReplot();
 }
 
-QString HeadMapPlot::scale_label() const { return scale_->label(); }
+QString HeadMapPlot::scale_label() const { return drawn_.scale; }
+
+void HeadMapPlot::ShowScaleLabel(bool shown) {
+  if (shown == scale_label_shown_) return;
+  scale_label_shown_ = shown;
+  SetScale();
+  QueueReplot();
+}
+
+void HeadMapPlot::ShowScale(bool shown) {
+  if (scale_->visible() == shown) return;
+  scale_->setVisible(shown);
+  if (shown) {
+    plotLayout()->addElement(1, 1, scale_);
+  } else {
+    plotLayout()->take(scale_);
+    plotLayout()->simplify();
+  }
+  QueueReplot();
+}
+
+std::optional<QCPRange> HeadMapPlot::RangeOf(const std::vector<const HeadTable*>& tables,
+                                             bool diverging) {
+  std::optional<QCPRange> range;
+  for (const HeadTable* table : tables) {
+    for (const double value : table->values) {
+      if (!std::isfinite(value)) continue;
+      if (!range) range = QCPRange(value, value);
+      range->expand(value);
+    }
+  }
+  if (!range) return range;
+  if (diverging) {
+    const double extent = std::max({std::abs(range->lower), std::abs(range->upper), 1e-6});
+    return QCPRange(-extent, extent);
+  }
+  range->lower = std::min(range->lower, 0.0);
+  if (range->size() <= 0) range->upper = range->lower + 1;
+  return range;
+}
 
 void HeadMapPlot::SetScale() {
-  map_->setGradient(diverging() ? DifferenceGradient() : ViridisGradient());
-  scale_->setLabel(scan_view_                      ? ScanValueName(*scan_view_)
-                   : mode_ == MapMode::kDifference ? tr("score B − A (share of keys)")
-                                                   : tr("score (share of keys)"));
-  QCPRange range;
-  bool first = true;
-  for (int64_t layer = 0; layer < layers_; ++layer) {
-    for (int64_t head = 0; head < heads_; ++head) {
-      const double value = CellValue({layer, head});
-      if (std::isnan(value)) continue;
-      if (first) range = QCPRange(value, value);
-      first = false;
-      range.expand(value);
-    }
-  }
-  if (diverging()) {
-    const double extent = std::max({std::abs(range.lower), std::abs(range.upper), 1e-6});
-    range = QCPRange(-extent, extent);
-  } else {
-    range.lower = std::min(range.lower, 0.0);
-    if (range.size() <= 0) range.upper = range.lower + 1;
-  }
-  map_->setDataRange(range);
+  map_->setGradient(drawn_.diverging ? DifferenceGradient() : ViridisGradient());
+  scale_->setLabel(scale_label_shown_ ? drawn_.scale : QString());
+  const std::optional<QCPRange> own =
+      drawn_.range ? drawn_.range : RangeOf({&drawn_.table}, drawn_.diverging);
+  map_->setDataRange(own.value_or(QCPRange(0, 1)));
 }
 
-void HeadMapPlot::Show(const Record* score_a, const Record* score_b, const Record* ratio_a,
-                       const Record* ratio_b, MapMode mode) {
-  const auto usable = [](const Record* record) {
-    return record && HasArray(*record, kPositionAwarenessScore, {"layer", "head"}) ? record
-                                                                                   : nullptr;
-  };
-  const Record* a = usable(score_a);
-  const Record* b = usable(score_b);
-  const Record* shape = mode == MapMode::kB ? b : a;
-  if (mode == MapMode::kDifference && !b) shape = nullptr;
-  const Record* ratio = mode == MapMode::kA ? ratio_a : ratio_b;
-  ratio_ = ratio ? *ratio : Record{};
-  int64_t layers = shape ? AxisSize(*shape, "layer") : 0;
-  int64_t heads = shape ? AxisSize(*shape, "head") : 0;
-  if (layers == 0 || heads == 0) layers = heads = 0;
-  std::vector<double> values;
-  for (int64_t layer = 0; layer < layers; ++layer) {
-    const QVector<double> row_a =
-        a ? LastAxisRow(*a, kPositionAwarenessScore, {layer}) : QVector<double>();
-    const QVector<double> row_b =
-        b ? LastAxisRow(*b, kPositionAwarenessScore, {layer}) : QVector<double>();
-    for (int64_t head = 0; head < heads; ++head) {
-      const double none = std::numeric_limits<double>::quiet_NaN();
-      const double value_a = row_a.value(head, none);
-      const double value_b = row_b.value(head, none);
-      values.push_back(mode == MapMode::kA   ? value_a
-                       : mode == MapMode::kB ? value_b
-                                             : value_b - value_a);
-    }
-  }
-  // Colours and scale are those of what is shown.
-  if (mode != mode_ || scan_view_) layers_ = 0;
-  mode_ = mode;
-  scan_view_.reset();
-  SetValues(std::move(values), layers, heads);
+void HeadMapPlot::Show(HeadMap map) {
+  if (map.table.layers == 0 || map.table.heads == 0) map.table = {};
+  const HeadTable& before = drawn_.table;
+  const bool same_shape = map.table.layers == before.layers && map.table.heads == before.heads;
+  const bool drawn = before.layers > 0 && same_shape && map.diverging == drawn_.diverging &&
+                     map.scale == drawn_.scale && SameRange(map.range, drawn_.range) &&
+                     std::equal(map.table.values.begin(), map.table.values.end(),
+                                before.values.begin(), before.values.end(), SameNumber);
+  drawn_ = std::move(map);  // also where its picture is drawn: its notes are of other records
+  if (!drawn) DrawCells(!same_shape);
 }
 
-void HeadMapPlot::ShowScan(const Record& scan, const ScanView& view) {
-  if (scan_view_ != view) layers_ = 0;
-  scan_ = scan;
-  scan_view_ = view;
-  ratio_ = Record{};
-  const int64_t layers = AxisSize(scan, "layer");
-  const int64_t heads = AxisSize(scan, "head");
-  std::vector<double> values;
-  for (int64_t layer = 0; layer < layers; ++layer) {
-    for (int64_t head = 0; head < heads; ++head)
-      values.push_back(ScanEffectOf(scan, view, {layer, head}));
+void HeadMapPlot::DrawCells(bool other_shape) {
+  map_->data()->setSize(static_cast<int>(heads()), static_cast<int>(layers()));
+  if (layers() > 0) {
+    map_->data()->setRange(QCPRange(0, static_cast<double>(heads() - 1)),
+                           QCPRange(0, static_cast<double>(layers() - 1)));
   }
-  SetValues(std::move(values), layers, heads);
-}
-
-void HeadMapPlot::SetValues(std::vector<double> values, int64_t layers, int64_t heads) {
-  const bool drawn = layers > 0 && layers == layers_ && heads == heads_ &&
-                     std::equal(values.begin(), values.end(), values_.begin(), SameNumber);
-  if (drawn) return;
-  layers_ = layers;
-  heads_ = heads;
-  values_ = std::move(values);
-  DrawCells();
-}
-
-void HeadMapPlot::DrawCells() {
-  map_->data()->setSize(static_cast<int>(heads_), static_cast<int>(layers_));
-  if (layers_ > 0) {
-    map_->data()->setRange(QCPRange(0, static_cast<double>(heads_ - 1)),
-                           QCPRange(0, static_cast<double>(layers_ - 1)));
-  }
-  for (int64_t layer = 0; layer < layers_; ++layer) {
-    for (int64_t head = 0; head < heads_; ++head) {
+  for (int64_t layer = 0; layer < layers(); ++layer) {
+    for (int64_t head = 0; head < heads(); ++head) {
       map_->data()->setCell(static_cast<int>(head), static_cast<int>(layer),
-                            values_[static_cast<size_t>(layer * heads_ + head)]);
+                            drawn_.table.values[static_cast<size_t>(layer * heads() + head)]);
     }
   }
-  xAxis->setTicker(WholeNumbers(heads_));
-  yAxis->setTicker(WholeNumbers(layers_));
-  SetEmptyMessage(layers_ > 0 ? QString() : tr("No run yet"));
+  xAxis->setTicker(WholeNumbers(heads()));
+  yAxis->setTicker(WholeNumbers(layers()));
+  SetEmptyMessage(layers() > 0 ? QString() : tr("No run yet"));
   SetScale();
   PlaceMarker();
-  ResetView();
+  PlacePins();
+  // An empty map stands between two prompts of a model: the view is that of the model.
+  if (other_shape && layers() > 0) {
+    DrawGroups();
+    FitView();
+  } else if (layers() == 0) {
+    FitView();
+  }
   QueueReplot();
+}
+
+void HeadMapPlot::DrawGroups() {
+  for (QCPItemLine* line : group_lines_) removeItem(line);
+  group_lines_.clear();
+  if (heads_per_key_value_head_ < 2) return;
+  for (int64_t head = heads_per_key_value_head_; head < heads();
+       head += heads_per_key_value_head_) {
+    auto* line = new QCPItemLine(this);
+    const double x = static_cast<double>(head) - 0.5;
+    line->start->setCoords(x, -0.5);
+    line->end->setCoords(x, static_cast<double>(layers()) - 0.5);
+    line->setPen(QPen(QColor(255, 255, 255, 150), 1));
+    group_lines_.push_back(line);
+  }
 }
 
 void HeadMapPlot::SelectHead(HeadId head) {
@@ -173,12 +172,45 @@ void HeadMapPlot::SelectHead(HeadId head) {
 }
 
 void HeadMapPlot::PlaceMarker() {
-  marker_->setVisible(layers_ > 0);
-  const HeadId drawn = NearestHead(selected_, layers_, heads_);
+  const HeadId drawn = NearestHead(selected_, layers(), heads());
   const auto x = static_cast<double>(drawn.head);
   const auto y = static_cast<double>(drawn.layer);
-  marker_->topLeft->setCoords(x - 0.5, y - 0.5);
-  marker_->bottomRight->setCoords(x + 0.5, y + 0.5);
+  for (QCPItemRect* marker : {marker_below_, marker_}) {
+    marker->setVisible(layers() > 0);
+    marker->topLeft->setCoords(x - 0.5, y - 0.5);
+    marker->bottomRight->setCoords(x + 0.5, y + 0.5);
+  }
+}
+
+void HeadMapPlot::SetPinned(const std::vector<PinnedHead>& pinned) {
+  if (pinned == pinned_) return;
+  pinned_ = pinned;
+  PlacePins();
+  QueueReplot();
+}
+
+void HeadMapPlot::PlacePins() {
+  for (QCPItemRect* item : pin_items_) removeItem(item);
+  pin_items_.clear();
+  pin_frames_.clear();
+  for (const PinnedHead& pin : pinned_) {
+    if (!Has(pin.head)) continue;
+    const auto x = static_cast<double>(pin.head.head);
+    const auto y = static_cast<double>(pin.head.layer);
+    // White below the colour: it is seen on a cell of the same colour.
+    for (const QPen& pen : {QPen(Qt::white, 5), QPen(pin.color, 3)}) {
+      auto* frame = new QCPItemRect(this);
+      frame->topLeft->setCoords(x - 0.5, y + 0.5);
+      frame->bottomRight->setCoords(x + 0.5, y - 0.5);
+      frame->setPen(pen);
+      pin_items_.push_back(frame);
+    }
+    pin_frames_.push_back(pin_items_.back());
+  }
+  // The markers are above what was added.
+  for (QCPItemRect* marker : {marker_below_, marker_}) {
+    marker->setLayer(QStringLiteral("overlay"));
+  }
 }
 
 QRectF HeadMapPlot::marked_cell() const {
@@ -194,68 +226,72 @@ QString HeadMapPlot::HeadName(HeadId head) const {
   return name;
 }
 
+bool HeadMapPlot::Has(HeadId head) const {
+  return head.layer >= 0 && head.head >= 0 && head.layer < layers() && head.head < heads();
+}
+
 double HeadMapPlot::CellValue(HeadId head) const {
-  if (head.layer < 0 || head.head < 0 || head.layer >= layers_ || head.head >= heads_) {
-    return std::numeric_limits<double>::quiet_NaN();
-  }
+  if (!Has(head)) return std::numeric_limits<double>::quiet_NaN();
   return map_->data()->cell(static_cast<int>(head.head), static_cast<int>(head.layer));
 }
 
 int64_t HeadMapPlot::Rank(HeadId head) const {
   const double own = CellValue(head);
   if (std::isnan(own)) return 0;
-  int64_t rank = 1;
-  for (int64_t layer = 0; layer < layers_; ++layer) {
-    for (int64_t other = 0; other < heads_; ++other) {
-      if (CellValue({layer, other}) > own) ++rank;
-    }
-  }
-  return rank;
+  return 1 + std::count_if(drawn_.table.values.begin(), drawn_.table.values.end(),
+                           [own](double value) { return value > own; });
 }
 
 std::optional<HeadId> HeadMapPlot::HeadAt(const QPointF& position) const {
-  if (layers_ == 0 || !axisRect()->rect().contains(position.toPoint())) return std::nullopt;
+  if (layers() == 0 || !axisRect()->rect().contains(position.toPoint())) return std::nullopt;
   const HeadId head{std::llround(yAxis->pixelToCoord(position.y())),
                     std::llround(xAxis->pixelToCoord(position.x()))};
-  if (head.layer < 0 || head.head < 0 || head.layer >= layers_ || head.head >= heads_) {
-    return std::nullopt;
-  }
+  if (!Has(head)) return std::nullopt;
   return head;
 }
 
 void HeadMapPlot::ResetView() {
-  xAxis->setRange(-0.5, std::max<double>(static_cast<double>(heads_), 1) - 0.5);
-  yAxis->setRange(-0.5, std::max<double>(static_cast<double>(layers_), 1) - 0.5);
+  xAxis->setRange(-0.5, std::max<double>(static_cast<double>(heads()), 1) - 0.5);
+  yAxis->setRange(-0.5, std::max<double>(static_cast<double>(layers()), 1) - 0.5);
 }
 
 QString HeadMapPlot::TooltipAt(const QPointF& position) const {
   const std::optional<HeadId> head = HeadAt(position);
   if (!head) return {};
   const double value = CellValue(*head);
-  QString tip = HeadName(*head) + QLatin1Char('\n');
+  QString tip = HeadName(*head);
+  for (const PinnedHead& pin : pinned_) {
+    if (pin.head == *head) tip += tr(", pinned");
+  }
+  tip += QLatin1Char('\n');
   if (std::isnan(value)) return tip + tr("no value");
-  tip += ValueText(*head, value);
-  tip += tr("\nrank %1 of %2").arg(Rank(*head)).arg(layers_ * heads_);
-  const double ratio = ValueAt(ratio_, kPositionRatio, {head->layer, head->head});
-  if (!std::isnan(ratio)) tip += tr("\nposition ratio %1").arg(ratio, 0, 'g', 4);
+  if (!drawn_.own_text) {
+    tip += QStringLiteral("%1 %2").arg(drawn_.value_name).arg(value, 0, 'g', 4);
+  } else if (drawn_.note) {
+    tip += drawn_.note(*head);
+  }
+  tip += tr("\nrank %1 of %2").arg(Rank(*head)).arg(layers() * heads());
+  if (!drawn_.own_text && drawn_.note) tip += drawn_.note(*head);
   return tip;
-}
-
-QString HeadMapPlot::ValueText(HeadId head, double value) const {
-  if (scan_view_) return ScanEffectText(scan_, *scan_view_, head);
-  return mode_ == MapMode::kDifference ? tr("score B − A: %1").arg(value, 0, 'g', 4)
-                                       : tr("score %1").arg(value, 0, 'g', 4);
 }
 
 void HeadMapPlot::ClickAt(const QPointF& position) {
   const std::optional<HeadId> head = HeadAt(position);
   if (!head) return;
+  if (click_modifiers() & Qt::ControlModifier) {
+    Q_EMIT PinAsked(*head);
+    return;
+  }
   SelectHead(*head);
   Q_EMIT HeadChosen(selected_);
 }
 
+void HeadMapPlot::HoverAt(const QPointF& position) { Q_EMIT HeadHovered(HeadAt(position)); }
+
+void HeadMapPlot::HoverEnds() { Q_EMIT HeadHovered(std::nullopt); }
+
 void HeadMapPlot::keyPressEvent(QKeyEvent* event) {
-  HeadId next = NearestHead(selected_, layers_, heads_);
+  HeadId next = NearestHead(selected_, layers(), heads());
   switch (event->key()) {
     case Qt::Key_Left:
       --next.head;
@@ -263,25 +299,30 @@ void HeadMapPlot::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Right:
       ++next.head;
       break;
-    // Up selects the next layer, as in Transformer Debugger.
+    // Up selects the next layer, as in Transformer Debugger, and as it is drawn.
     case Qt::Key_Up:
       ++next.layer;
       break;
     case Qt::Key_Down:
       --next.layer;
       break;
+    case Qt::Key_Space:
+      if (layers() > 0) Q_EMIT PinAsked(next);
+      return;
     default:
       Plot::keyPressEvent(event);
       return;
   }
-  if (layers_ == 0) return;
-  SelectHead(NearestHead(next, layers_, heads_));
+  if (layers() == 0) return;
+  SelectHead(NearestHead(next, layers(), heads()));
   Q_EMIT HeadChosen(selected_);
 }
 
+// Black and white together are seen on every colour.
 void HeadMapPlot::RestyleData() {
-  marker_->setPen(QPen(SideColor(Side::kB), 2));
-  marker_->setBrush(Qt::NoBrush);
+  marker_below_->setPen(QPen(Qt::black, 5));
+  marker_->setPen(QPen(Qt::white, 2));
+  for (QCPItemRect* marker : {marker_below_, marker_}) marker->setBrush(Qt::NoBrush);
 }
 
 }  // namespace midscope

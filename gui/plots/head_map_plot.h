@@ -1,42 +1,66 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A number of every head: layers downwards, heads across. The position-awareness score in Viridis;
-// for the difference B - A, and for the effect of a scan, blue (more) or red (less) around exact
-// zero; grey for no value.
+// A number of every head: layer 0 at the bottom, heads across. Viridis, or blue (more) and red
+// (less) around exact zero where the number has a sign; grey for no value. Heads that share a key/
+// value head lie between two lines.
 #pragma once
 
 #include <QString>
+#include <functional>
 #include <optional>
 #include <vector>
 
-#include "core/base/record.h"
+#include "gui/base/head_quantities.h"
 #include "gui/base/view_types.h"
 #include "gui/plots/plot.h"
-#include "gui/plots/scan_views.h"
+#include "gui/widgets/selection.h"
 
 namespace midscope {
+
+// What a map shows.
+struct HeadMap {
+  HeadTable table;
+  QString value_name;  // in tooltips: "score"
+  QString scale;       // beside the colours: "score (share of keys)"
+  bool diverging = false;
+  // The colours' range; without it that of the values.
+  std::optional<QCPRange> range = {};
+  // Further lines of the tooltip, or all of it beside name and rank where `own_text`.
+  std::function<QString(HeadId)> note = {};
+  bool own_text = false;
+};
 
 class HeadMapPlot : public Plot {
   Q_OBJECT
 
  public:
-  explicit HeadMapPlot(QWidget* parent = nullptr);
+  explicit HeadMapPlot(QWidget* parent = nullptr,
+                       const QString& file_stem = QStringLiteral("head_map"));
 
-  // Query heads per key/value head, for the labels `L12H3 (KV1)`; 1: every head has its own.
+  // Query heads per key/value head, for the labels `L12H3 (KV1)` and the lines between groups; 1:
+  // every head has its own.
   void SetHeadsPerKeyValueHead(int64_t heads);
-  // Records with position_awareness_score [layer, head], and position_ratio [layer, head] of the
-  // shown side; null for none.
-  void Show(const Record* score_a, const Record* score_b, const Record* ratio_a,
-            const Record* ratio_b, MapMode mode);
-  // The effects of a scan, of ScanViews(&scan).
-  void ShowScan(const Record& scan, const ScanView& view);
+  void Show(HeadMap map);
+  // The range of the colours for these tables together; nullopt where they have no values.
+  static std::optional<QCPRange> RangeOf(const std::vector<const HeadTable*>& tables,
+                                         bool diverging);
   // The selection is kept; on a smaller map the marker is at the nearest cell, on an empty one not
   // drawn.
   void SelectHead(midscope::HeadId head);
+  void SetPinned(const std::vector<PinnedHead>& pinned);
+  // Hides the scale of colours where a map beside this one has the same.
+  void ShowScale(bool shown);
+  void ShowScaleLabel(bool shown);
   QRectF marked_cell() const;  // in axis coordinates; empty for none
+  // The frames of pinned heads that the map has.
+  const std::vector<QCPItemRect*>& pin_frames() const { return pin_frames_; }
+  // The lines between groups of heads with one key/value head.
+  const std::vector<QCPItemLine*>& group_lines() const { return group_lines_; }
 
   HeadId selected() const { return selected_; }
-  int64_t layers() const { return layers_; }
-  int64_t heads() const { return heads_; }
+  int64_t layers() const { return drawn_.table.layers; }
+  int64_t heads() const { return drawn_.table.heads; }
+  bool diverging() const { return drawn_.diverging; }
+  QCPRange data_range() const { return map_->dataRange(); }
   QString HeadName(HeadId head) const;
   QString scale_label() const;  // what the colours stand for
   // The drawn value; NaN outside.
@@ -50,32 +74,37 @@ class HeadMapPlot : public Plot {
 
  Q_SIGNALS:
   void HeadChosen(midscope::HeadId head);
+  // Emitted for Ctrl+click, and for the space bar on the selected head.
+  void PinAsked(midscope::HeadId head);
+  // The head under the pointer; nullopt: none.
+  void HeadHovered(std::optional<midscope::HeadId> head);
 
  protected:
   void ClickAt(const QPointF& position) override;
+  void HoverAt(const QPointF& position) override;
+  void HoverEnds() override;
   void keyPressEvent(QKeyEvent* event) override;
   void RestyleData() override;
 
  private:
-  // Draws these, unless they are drawn already.
-  void SetValues(std::vector<double> values, int64_t layers, int64_t heads);
-  bool diverging() const { return scan_view_ || mode_ == MapMode::kDifference; }
-  QString ValueText(HeadId head, double value) const;
-  void DrawCells();
+  void DrawCells(bool other_shape);
+  void DrawGroups();
   void PlaceMarker();
+  void PlacePins();
   void SetScale();
+  bool Has(HeadId head) const;
 
   QCPColorMap* map_;
   QCPColorScale* scale_;
-  QCPItemRect* marker_;
-  Record ratio_;
-  Record scan_;
-  std::optional<ScanView> scan_view_;  // none: scores are shown
-  std::vector<double> values_;         // [layer, head], as drawn
-  MapMode mode_ = MapMode::kA;
+  QCPItemRect* marker_;        // white, inside the black one
+  QCPItemRect* marker_below_;  // black and wider
+  std::vector<QCPItemRect*> pin_items_;
+  std::vector<QCPItemRect*> pin_frames_;  // the coloured ones of these
+  std::vector<QCPItemLine*> group_lines_;
+  std::vector<PinnedHead> pinned_;
+  HeadMap drawn_;
   HeadId selected_;
-  int64_t layers_ = 0;
-  int64_t heads_ = 0;
+  bool scale_label_shown_ = true;
   int64_t heads_per_key_value_head_ = 1;
 };
 

@@ -114,6 +114,23 @@ void Plot::FitText() {
   }
 }
 
+void Plot::PutOnMarksLayer(QCPLayerable* mark) {
+  const QString name = QStringLiteral("marks");
+  if (!layer(name)) {
+    addLayer(name, layer(QStringLiteral("main")), QCustomPlot::limAbove);
+    layer(name)->setMode(QCPLayer::lmBuffered);
+  }
+  mark->setLayer(name);
+}
+
+void Plot::ReplotMarks() {
+  if (isVisible()) {
+    layer(QStringLiteral("marks"))->replot();
+  } else {
+    QueueReplot();
+  }
+}
+
 // As many names per row as fit.
 void Plot::FitLegend(int width) {
   QVector<int> widths;
@@ -146,7 +163,9 @@ void Plot::UsePalette(const QPalette& chosen) {
 QString Plot::MouseHelp() {
   return tr(
       "Drag: pan · wheel: zoom (Shift: x only, Alt: y only) · Ctrl+drag: zoom into a box · "
-      "double click: show everything");
+      "double click: show everything · in plots over tokens: click locks a token, Shift+drag "
+      "selects "
+      "tokens, Esc releases");
 }
 
 void Plot::UseLegendRow(int most_in_a_row) {
@@ -235,14 +254,53 @@ void Plot::changeEvent(QEvent* event) {
   }
 }
 
+void Plot::FitView() {
+  const QCPRange x = xAxis->range();
+  const QCPRange y = yAxis->range();
+  ResetView();
+  if (held_ & Qt::Horizontal) xAxis->setRange(x);
+  if (held_ & Qt::Vertical) yAxis->setRange(y);
+}
+
+void Plot::ShowAlongX(const QCPRange& range) {
+  if ((held_ & Qt::Horizontal) && range == xAxis->range()) return;
+  held_ |= Qt::Horizontal;
+  xAxis->setRange(range);
+  QueueReplot();
+}
+
+void Plot::ShowAllAlongX() {
+  if (!(held_ & Qt::Horizontal)) return;
+  held_.setFlag(Qt::Horizontal, false);
+  FitView();
+  QueueReplot();
+}
+
+void Plot::NoteView(const QCPRange& x, const QCPRange& y) {
+  if (y != yAxis->range()) held_ |= Qt::Vertical;
+  if (x == xAxis->range()) return;
+  held_ |= Qt::Horizontal;
+  Q_EMIT ViewedAlongX(xAxis->range().lower, xAxis->range().upper);
+}
+
 void Plot::mousePressEvent(QMouseEvent* event) {
   press_position_ = event->position();
+  brushing_ =
+      brushes_ && event->button() == Qt::LeftButton && event->modifiers() == Qt::ShiftModifier;
+  if (brushing_) return;
   setSelectionRectMode(event->modifiers() & Qt::ControlModifier ? QCP::srmZoom : QCP::srmNone);
   QCustomPlot::mousePressEvent(event);
 }
 
 void Plot::mouseMoveEvent(QMouseEvent* event) {
+  if (brushing_) {
+    Brush(press_position_, event->position());
+    return;
+  }
+  const QCPRange x = xAxis->range();
+  const QCPRange y = yAxis->range();
   QCustomPlot::mouseMoveEvent(event);
+  NoteView(x, y);
   if (event->buttons() != Qt::NoButton) return;
   const QString tip = TooltipAt(event->position());
   if (tip.isEmpty()) {
@@ -254,15 +312,26 @@ void Plot::mouseMoveEvent(QMouseEvent* event) {
 }
 
 void Plot::mouseReleaseEvent(QMouseEvent* event) {
-  QCustomPlot::mouseReleaseEvent(event);
   const bool moved = (event->position() - press_position_).manhattanLength() > kClickSlack;
+  if (brushing_) {
+    brushing_ = false;
+    Brush(press_position_, event->position());
+    return;
+  }
+  const QCPRange x = xAxis->range();
+  const QCPRange y = yAxis->range();
+  QCustomPlot::mouseReleaseEvent(event);
+  NoteView(x, y);
+  click_modifiers_ = event->modifiers();
   if (event->button() == Qt::LeftButton && !moved) ClickAt(event->position());
 }
 
 void Plot::mouseDoubleClickEvent(QMouseEvent* event) {
   QCustomPlot::mouseDoubleClickEvent(event);
+  held_ = {};
   ResetView();
   QueueReplot();
+  Q_EMIT ViewedAll();
 }
 
 void Plot::wheelEvent(QWheelEvent* event) {
@@ -274,6 +343,8 @@ void Plot::wheelEvent(QWheelEvent* event) {
     return;
   }
   const double factor = std::pow(axisRect()->rangeZoomFactor(Qt::Horizontal), delta / 120.0);
+  const QCPRange x_before = xAxis->range();
+  const QCPRange y_before = yAxis->range();
   const bool x = !(event->modifiers() & Qt::AltModifier);
   const bool y = !(event->modifiers() & Qt::ShiftModifier);
   if (x && axisRect()->rangeZoom().testFlag(Qt::Horizontal)) {
@@ -282,6 +353,7 @@ void Plot::wheelEvent(QWheelEvent* event) {
   if (y && axisRect()->rangeZoom().testFlag(Qt::Vertical)) {
     yAxis->scaleRange(factor, yAxis->pixelToCoord(event->position().y()));
   }
+  NoteView(x_before, y_before);
   QueueReplot();
   event->accept();
 }
@@ -292,6 +364,7 @@ void Plot::keyPressEvent(QKeyEvent* event) {
     QueueReplot();
     return;
   }
+  if (event->key() == Qt::Key_Escape) Q_EMIT ReleaseAsked();
   QCustomPlot::keyPressEvent(event);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Base class of all plots: title, legend row, palette, tooltip and mouse: drag pans, wheel zooms
 // (with Shift: x only, with Alt: y only), Ctrl+drag zooms into a box (Esc cancels), double click
-// shows all data.
+// shows all data. An axis that the user has moved keeps its range until then (FitView).
 #pragma once
 
 #include "gui/plots/custom_plot.h"
@@ -21,6 +21,7 @@ class Plot : public QCustomPlot {
   const QString& title() const { return full_title_; }
   void SetTitle(const QString& title);
   const QString& file_stem() const { return file_stem_; }
+  void SetFileStem(const QString& stem) { file_stem_ = stem; }
 
   // Sets colours for export; without this call the widget's palette is used.
   void UsePalette(const QPalette& palette);
@@ -46,10 +47,29 @@ class Plot : public QCustomPlot {
 
   // Shows all data.
   virtual void ResetView() = 0;
+  // Shows all data along the axes whose ranges the user has not chosen.
+  void FitView();
+  // Forgets which ranges the user has chosen: for other data than before.
+  void ReleaseView() { held_ = {}; }
+  void ReleaseAlongY() { held_.setFlag(Qt::Vertical, false); }
+  // The axes whose ranges the user has chosen.
+  Qt::Orientations held() const { return held_; }
+  // Shows this part of the x axis as if the user had chosen it, or all data along it; emits
+  // nothing.
+  void ShowAlongX(const QCPRange& range);
+  void ShowAllAlongX();
   // The tooltip's text at a position of the widget; empty for none.
   virtual QString TooltipAt(const QPointF& position) const = 0;
 
   static QString MouseHelp();
+
+ Q_SIGNALS:
+  // Emitted when the user has chosen the part of the x axis that is shown.
+  void ViewedAlongX(double lower, double upper);
+  // Emitted when the user has asked for all data.
+  void ViewedAll();
+  // Emitted for Esc, unless it cancels a zoom.
+  void ReleaseAsked();
 
  protected:
   // A legend in a row below the title, so that it never covers data; it wraps into further rows
@@ -57,6 +77,9 @@ class Plot : public QCustomPlot {
   void UseLegendRow(int most_in_a_row = 0);
   // A dimmed message in the middle of an empty plot, which does not widen it.
   void SetEmptyMessage(const QString& message);
+  // The layer of marks that follow the pointer: ReplotMarks draws it without the data.
+  void PutOnMarksLayer(QCPLayerable* mark);
+  void ReplotMarks();
   virtual void RestyleData() {}
   bool dragging() const { return dragging_; }
   // The pen of a data line, as it is drawn now.
@@ -78,8 +101,18 @@ class Plot : public QCustomPlot {
   virtual void HoverEnds() {}
   // Called for a press and release at the same position.
   virtual void ClickAt(const QPointF& position) { Q_UNUSED(position); }
+  // The keys that are held at ClickAt.
+  Qt::KeyboardModifiers click_modifiers() const { return click_modifiers_; }
+  // Shift+drag selects along x where a plot wants it: Brush is called while the pointer moves.
+  void UseBrush() { brushes_ = true; }
+  virtual void Brush(const QPointF& from, const QPointF& to) {
+    Q_UNUSED(from);
+    Q_UNUSED(to);
+  }
 
  private:
+  // Notes which ranges differ from those before.
+  void NoteView(const QCPRange& x, const QCPRange& y);
   void FitText();
   void FitLegend(int width);
 
@@ -96,6 +129,10 @@ class Plot : public QCustomPlot {
   QCPItemText* older_text_ = nullptr;
   QString older_note_;  // in one line
   QPointF press_position_;
+  Qt::KeyboardModifiers click_modifiers_;
+  Qt::Orientations held_;
+  bool brushes_ = false;
+  bool brushing_ = false;
   bool dragging_ = false;
   bool drawn_fast_ = false;    // the picture on the screen was drawn while dragging
   bool replot_waits_ = false;  // for the plot to be shown

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gui/base/head_choice.h"
+#include "gui/base/prompt_text.h"
 #include "gui/base/record_access.h"
 #include "gui/plots/plot_style.h"
 
@@ -32,39 +32,13 @@ void TokenView::ShowSigned(const QString& name) {
 }
 
 void TokenView::SetPrompt(const Record* prompt) {
-  tokens_ = prompt ? Texts(*prompt, "token_text") : QStringList();
-  gold_ = prompt ? GoldTokens(*prompt) : TokenSpan{};
-  setPlainText(prompt ? Layout(*prompt) : QString());
+  const PromptText read = ReadPromptText(prompt);
+  tokens_ = read.tokens;
+  begins_ = read.begins;
+  gold_ = read.gold;
+  setPlainText(read.text);
   row_.clear();
   Colour();
-}
-
-QString TokenView::Layout(const Record& prompt) {
-  // Tokens' own texts are made for labels (\n for a line end). The shown text is the prompt's own;
-  // its tokens begin at byte offsets.
-  const QVector<double> bytes = LastAxisRow(prompt, "token_begin", {});
-  QString text = TextAttribute(prompt, "text");
-  begins_.clear();
-  if (text.isEmpty() || bytes.size() != tokens_.size()) {
-    begins_.append(0);
-    for (const QString& token : tokens_) {
-      begins_.append(begins_.last() + static_cast<int>(token.size()));
-    }
-    return tokens_.join(QString());
-  }
-  qsizetype unit = 0;  // UTF-16 offset, as in QTextDocument
-  double byte = 0;     // UTF-8 offset, as in the record
-  for (const double begin : bytes) {
-    while (unit < text.size() && byte < begin) {
-      const bool pair = text[unit].isHighSurrogate() && unit + 1 < text.size();
-      const char16_t code = text[unit].unicode();
-      byte += pair ? 4 : code < 0x80 ? 1 : code < 0x800 ? 2 : 3;
-      unit += pair ? 2 : 1;
-    }
-    begins_.append(static_cast<int>(unit));
-  }
-  begins_.append(static_cast<int>(text.size()));
-  return text;
 }
 
 void TokenView::SetRow(const QVector<double>& row) {

@@ -42,8 +42,6 @@ class TokenView : public QTextEdit {
   void showEvent(QShowEvent* event) override;
 
  private:
-  // Sets begins_; returns the text to show.
-  QString Layout(const Record& prompt);
   void Colour();
   // The colour of a value, the largest magnitude being `highest`; invalid for none.
   QColor ColourOf(QCPColorGradient& gradient, double value, double highest) const;

@@ -9,8 +9,8 @@
 #include "gui/panels/attribution_panel.h"
 #include "gui/plots/record_plot.h"
 #include "gui/plots/token_view.h"
-#include "gui/widgets/head_selection.h"
 #include "gui/widgets/probe_form.h"
+#include "gui/widgets/selection.h"
 #include "tests/gui/support/attribution_record.h"
 #include "tests/gui/support/window_rig.h"
 
@@ -63,7 +63,7 @@ class AttributionPanelTest : public QObject {
     QVERIFY(tokens->TooltipFor(1).contains(QLatin1String("-2")));
     QVERIFY(tokens->TooltipFor(1).contains(QLatin1String("all heads")));
     rig.Find<QCheckBox>("attribution_head")->setChecked(true);
-    rig.window.findChild<HeadSelection*>()->Choose({1, 0});
+    rig.window.findChild<Selection*>()->Choose({1, 0});
     // Head 2 of 4: its keys begin at 12 - 10.
     QVERIFY(tokens->TooltipFor(1).contains(QLatin1String("3")));
     QVERIFY(tokens->TooltipFor(1).contains(QLatin1String("L1H0")));

@@ -218,7 +218,7 @@ class OlderRecordsTest : public QObject {
     QVERIFY(SpyUntil(timed, [&] { return !timed.isEmpty(); }));
     // Attention is the new setting's, the map is not yet.
     QVERIFY(!rig.Legend(Side::kB).contains(QStringLiteral("not of")));
-    rig.window.panel<HeadMapPanel>()->SetMode(MapMode::kB);
+    rig.window.panel<HeadMapPanel>()->SetMode(Compare::kB);
     CheckNames(rig.Saved());
     QVERIFY(Holds(rig.Saved(), Printed(kOther)));
     QVERIFY(!Holds(rig.Saved(), Printed(kFirst)));

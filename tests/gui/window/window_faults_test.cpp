@@ -115,7 +115,7 @@ class WindowFaultsTest : public QObject {
     QTest::mouseClick(rig.Find<QPushButton>("run"), Qt::LeftButton);
     QVERIFY(rig.Settle());
     check("run again");
-    rig.window.panel<HeadMapPanel>()->SetMode(MapMode::kB);
+    rig.window.panel<HeadMapPanel>()->SetMode(Compare::kB);
     check("B is the same as A");
     QVERIFY(rig.OpenModel());
     check("another model");
@@ -127,7 +127,7 @@ class WindowFaultsTest : public QObject {
     WindowRig<> rig;
     rig.Show();
     QVERIFY(rig.OpenModel());
-    rig.window.panel<HeadMapPanel>()->SetMode(MapMode::kDifference);
+    rig.window.panel<HeadMapPanel>()->SetMode(Compare::kDifference);
     HeadMapPlot* map = rig.window.panel<HeadMapPanel>()->plot();
     QCOMPARE(map->CellValue({2, 3}), double{FakeEngine::Score(2, 3, 0)});
     QVERIFY(rig.Find<QLabel>("map_note")->text().contains("A is shown"));
@@ -170,9 +170,11 @@ class WindowFaultsTest : public QObject {
     rig.Find<QDoubleSpinBox>("factor")->setValue(-1);
     QVERIFY(rig.Settle());
     ChannelPlot* plot = rig.window.panel<ChannelPanel>()->plot();
+    rig.Find<QSpinBox>("smoothing")->setValue(1);
     // The layers of A, and the means of A and B.
-    QCOMPARE(plot->graphCount(), static_cast<int>(FakeEngine::kLayers) + 2);
-    const QCPGraph* mean_b = plot->graph(plot->graphCount() - 1);
+    QCOMPARE(plot->layer_lines().size(), static_cast<size_t>(FakeEngine::kLayers));
+    const QCPGraph* mean_b = plot->mean_of(Side::kB);
+    QVERIFY(mean_b && plot->mean_of(Side::kA));
     const Record* hidden = rig.session->record(Side::kB, "hidden_channels");
     double mean = 0;
     for (int64_t layer = 2; layer <= 5; ++layer) {  // MiddleLayers(6)
@@ -181,8 +183,8 @@ class WindowFaultsTest : public QObject {
     QCOMPARE(rig.session->setting(Side::kB).channels.front().layers.Text(), std::string("2-5"));
     QVERIFY(qAbs(mean_b->data()->at(10)->value - mean) < 1e-9);  // 30 are dropped
     QVERIFY(mean_b->pen().style() == Qt::DashLine);
-    QVERIFY(plot->graph(plot->graphCount() - 2)->data()->at(10)->value !=
-            mean_b->data()->at(10)->value);
+    QVERIFY2(mean_b->name().contains(QStringLiteral("× -1")), qPrintable(mean_b->name()));
+    QVERIFY(plot->mean_of(Side::kA)->data()->at(10)->value != mean_b->data()->at(10)->value);
     // The knob's channel is the plot's, until another one is chosen there.
     rig.Find<QSpinBox>("channel")->setValue(57);
     QVERIFY(rig.Settle());

@@ -9,6 +9,7 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSlider>
+#include <QSpinBox>
 #include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTest>
@@ -50,6 +51,7 @@ class WindowTest : public QObject {
       Show();
     }
     bool Open() {
+      window.ShowPanel(window.panel<AttentionPanel>());
       QTest::mouseClick(Find<QPushButton>("open"), Qt::LeftButton);
       return Settle();
     }
@@ -234,7 +236,7 @@ class WindowTest : public QObject {
     QCOMPARE(rig.window.what_if_text()->text(), QString("what-if 12.5 ms (last rows only)"));
     slider->setSliderDown(false);
     QVERIFY(rig.Settle());
-    rig.window.panel<HeadMapPanel>()->SetMode(MapMode::kDifference);
+    rig.window.panel<HeadMapPanel>()->SetMode(Compare::kDifference);
     const HeadMapPlot* map = rig.window.panel<HeadMapPanel>()->plot();
     QCOMPARE(map->CellValue({2, 3}),
              double{FakeEngine::Score(2, 3, 2)} - double{FakeEngine::Score(2, 3, 0)});
@@ -244,7 +246,7 @@ class WindowTest : public QObject {
     Rig rig;
     QVERIFY(rig.Open());
     rig.Find<QGroupBox>("channel_on")->setChecked(true);
-    rig.window.panel<HeadMapPanel>()->SetMode(MapMode::kB);
+    rig.window.panel<HeadMapPanel>()->SetMode(Compare::kB);
     rig.session->SetPauseDelay(0);
     auto* slider = rig.Find<QSlider>("factor_slider");
     slider->setSliderDown(true);
@@ -264,8 +266,9 @@ class WindowTest : public QObject {
     rig.control->LetWhatIfsFollow(true);
     rig.Find<QGroupBox>("channel_on")->setChecked(true);
     QVERIFY(rig.Settle());
-    rig.window.panel<HeadMapPanel>()->SetMode(MapMode::kB);
-    rig.Find<QComboBox>("shown_layer")->setCurrentIndex(3);  // layer 2, A and B
+    rig.window.panel<HeadMapPanel>()->SetMode(Compare::kB);
+    rig.Find<QComboBox>("shown_layer")->setCurrentIndex(3);  // layer 2
+    rig.Find<QSpinBox>("smoothing")->setValue(1);
     auto* slider = rig.Find<QSlider>("factor_slider");
     ChangeSpy changed(rig.session);
     slider->setSliderDown(true);
@@ -276,7 +279,7 @@ class WindowTest : public QObject {
     }));
     QVERIFY(!rig.session->settled(Side::kB));
     const Record* hidden = rig.session->record(Side::kB, "hidden_channels");
-    QCOMPARE(rig.window.panel<ChannelPanel>()->plot()->graph(1)->data()->at(0)->value,
+    QCOMPARE(rig.window.panel<ChannelPanel>()->plot()->layer_lines()[0]->data()->at(0)->value,
              ValueAt(*hidden, "hidden_channel", {2, 0, 30}));
     for (const QLabel* label : rig.window.panel<HeadMapPanel>()->findChildren<QLabel*>()) {
       QVERIFY2(!label->text().contains("older"), qPrintable(label->text()));
@@ -310,10 +313,12 @@ class WindowTest : public QObject {
     Rig rig;
     QVERIFY(rig.Open());
     ChannelPlot* plot = rig.window.panel<ChannelPanel>()->plot();
-    QCOMPARE(plot->graphCount(), static_cast<int>(FakeEngine::kLayers));
-    QCOMPARE(plot->graph(0)->data()->size(), static_cast<int>(FakeEngine::kTokens) - 30);
+    rig.Find<QSpinBox>("smoothing")->setValue(1);
+    QCOMPARE(plot->layer_lines().size(), static_cast<size_t>(FakeEngine::kLayers));
+    QCOMPARE(plot->layer_lines()[0]->data()->size(), static_cast<int>(FakeEngine::kTokens) - 30);
     const Record* hidden = rig.session->record(Side::kA, "hidden_channels");
-    QCOMPARE(plot->graph(4)->data()->at(0)->value, ValueAt(*hidden, "hidden_channel", {4, 0, 30}));
+    QCOMPARE(plot->layer_lines()[4]->data()->at(0)->value,
+             ValueAt(*hidden, "hidden_channel", {4, 0, 30}));
   }
 
   void ErrorsStayUntilDismissed() {

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/base/head_quantities.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/record_names.h"
+#include "gui/base/record_access.h"
+
+namespace midscope {
+namespace {
+
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+
+QString Text(const char* text) { return QCoreApplication::translate("midscope", text); }
+
+double OnSpan(std::span<const float> row, const TokenSpan& tokens) {
+  return tokens.empty() ? kNoNumber : SumOver(row, tokens);
+}
+
+double OverUniform(std::span<const float> row, const MarkedTokens& tokens) {
+  if (tokens.gold.empty()) return kNoNumber;
+  const auto share =
+      static_cast<double>(tokens.gold.end - tokens.gold.begin) / static_cast<double>(row.size());
+  return SumOver(row, tokens.gold) / share;
+}
+
+double Entropy(std::span<const float> row, const MarkedTokens& /*tokens*/) {
+  double entropy = 0;
+  for (const float each : row) {
+    const auto weight = static_cast<double>(each);
+    if (std::isnan(weight)) return kNoNumber;
+    if (weight > 0) entropy -= weight * std::log(weight);
+  }
+  return entropy;
+}
+
+double Centre(std::span<const float> row, const MarkedTokens& /*tokens*/) {
+  double sum = 0;
+  double moment = 0;
+  for (size_t key = 0; key < row.size(); ++key) {
+    const auto weight = static_cast<double>(row[key]);
+    sum += weight;
+    moment += weight * static_cast<double>(key);
+  }
+  if (!(sum > 0)) return kNoNumber;
+  return row.size() < 2 ? 0 : moment / sum / static_cast<double>(row.size() - 1);
+}
+
+std::vector<AttentionQuantity> MakeQuantities() {
+  return {
+      {"gold", Text("attention on gold"), "",
+       Text("sum of the last query's attention weights over the gold passage"),
+       [](std::span<const float> row, const MarkedTokens& tokens) {
+         return OnSpan(row, tokens.gold);
+       }},
+      {"gold_over_uniform", Text("gold over uniform"), Text("times"),
+       Text("attention on gold, divided by the gold passage's share of the tokens: 1 is what equal "
+            "weights would give"),
+       OverUniform},
+      {"first", Text("attention on the first %1 tokens (sink)").arg(kSinkTokens), "",
+       Text("sum of the weights of the first tokens, which take what a head has no use for"),
+       [](std::span<const float> row, const MarkedTokens& /*tokens*/) {
+         return SumOver(row, {"", 0, kSinkTokens});
+       }},
+      {"last", Text("attention on the last %1 tokens").arg(kLastTokens), "",
+       Text("sum of the weights of the last tokens, the query's own among them"),
+       [](std::span<const float> row, const MarkedTokens& /*tokens*/) {
+         const auto keys = static_cast<int64_t>(row.size());
+         return SumOver(row, {"", std::max<int64_t>(keys - kLastTokens, 0), keys});
+       }},
+      {"selection", Text("attention on the selected tokens"), "",
+       Text("sum of the weights of the tokens that are selected in the text or in a plot"),
+       [](std::span<const float> row, const MarkedTokens& tokens) {
+         return OnSpan(row, tokens.range);
+       }},
+      {"entropy", Text("entropy of the row"), Text("nats"),
+       Text("−Σ p ln p over the keys: 0 is one token, ln(tokens) equal weights"), Entropy},
+      {"centre", Text("centre of attention"), Text("share of the prompt"),
+       Text("mean position of the keys, weighted by attention: 0 is the first token, 1 the last"),
+       Centre},
+  };
+}
+
+}  // namespace
+
+const std::vector<AttentionQuantity>& AttentionQuantities() {
+  static const std::vector<AttentionQuantity> list = MakeQuantities();
+  return list;
+}
+
+const AttentionQuantity* FindAttentionQuantity(const std::string& id) {
+  for (const AttentionQuantity& quantity : AttentionQuantities()) {
+    if (quantity.id == id) return &quantity;
+  }
+  return nullptr;
+}
+
+HeadTable QuantityTable(const AttentionQuantity& quantity, const Record* attention,
+                        const MarkedTokens& tokens) {
+  HeadTable table;
+  if (!attention || !HasArray(*attention, kLastQueryAttention, {"layer", "head", "key"})) {
+    return table;
+  }
+  table.layers = AxisSize(*attention, "layer");
+  table.heads = AxisSize(*attention, "head");
+  table.values.reserve(static_cast<size_t>(table.layers * table.heads));
+  // Without a copy where the file has the program's own type: a sum over few tokens reads only
+  // them.
+  const auto* own =
+      std::get_if<std::vector<float>>(&attention->FindArray(kLastQueryAttention)->data);
+  const auto keys = static_cast<size_t>(AxisSize(*attention, "key"));
+  std::vector<float> copy;
+  for (int64_t layer = 0; layer < table.layers; ++layer) {
+    for (int64_t head = 0; head < table.heads; ++head) {
+      std::span<const float> row;
+      if (own) {
+        row = std::span(*own).subspan(static_cast<size_t>(layer * table.heads + head) * keys, keys);
+      } else {
+        const QVector<double> read = LastAxisRow(*attention, kLastQueryAttention, {layer, head});
+        copy.assign(read.begin(), read.end());
+        row = copy;
+      }
+      table.values.push_back(quantity.value(row, tokens));
+    }
+  }
+  return table;
+}
+
+bool IsHeadArray(const Record& record, const Array& array) {
+  return array.axes == std::vector<std::string>{"layer", "head"} &&
+         !std::holds_alternative<std::vector<std::string>>(array.data) &&
+         HasArray(record, array.name, array.axes);
+}
+
+HeadTable ArrayTable(const Record* record, const std::string& array) {
+  HeadTable table;
+  if (!record || !HasArray(*record, array, {"layer", "head"})) return table;
+  table.layers = AxisSize(*record, "layer");
+  table.heads = AxisSize(*record, "head");
+  for (int64_t layer = 0; layer < table.layers; ++layer) {
+    for (const double value : LastAxisRow(*record, array, {layer})) table.values.push_back(value);
+  }
+  if (table.values.empty()) table.layers = table.heads = 0;
+  return table;
+}
+
+HeadTable Difference(const HeadTable& a, const HeadTable& b) {
+  if (a.layers != b.layers || a.heads != b.heads) return {};
+  HeadTable difference = b;
+  for (size_t i = 0; i < difference.values.size(); ++i) difference.values[i] -= a.values[i];
+  return difference;
+}
+
+}  // namespace midscope

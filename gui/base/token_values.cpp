@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/base/token_values.h"
+
+#include <algorithm>
+
+#include "core/base/record_names.h"
+#include "data/store/array_kind.h"
+#include "gui/base/record_access.h"
+
+namespace midscope {
+namespace {
+
+bool IsTokenAxis(const std::string& axis) {
+  return axis == "key" || axis == "token" || axis == "position";
+}
+
+QString NameOfArray(const Record& record, const Array& array) {
+  return QStringLiteral("%1: %2")
+      .arg(QString::fromStdString(record.name), QString::fromStdString(array.name))
+      .replace('_', ' ');
+}
+
+}  // namespace
+
+std::vector<TokenSource> SourcesOf(const Record& record, int64_t tokens) {
+  std::vector<TokenSource> sources;
+  for (const Array& array : record.arrays) {
+    if (array.axes.empty() || !IsTokenAxis(array.axes.back()) || !IsMeasured(array)) continue;
+    if (AxisSize(record, array.axes.back()) != tokens) continue;
+    const bool of_head =
+        array.axes.size() == 3 && array.axes[0] == "layer" && array.axes[1] == "head";
+    if (array.axes.size() != 1 && !of_head) continue;
+    const auto kind = of_head ? TokenSource::Kind::kOfHead : TokenSource::Kind::kOfToken;
+    sources.push_back({kind,
+                       record.name + "/" + array.name,
+                       NameOfArray(record, array),
+                       record.name,
+                       array.name,
+                       {}});
+  }
+  return sources;
+}
+
+QVector<double> MeanOverHeads(const Record& attention) {
+  const int64_t layers = AxisSize(attention, "layer");
+  const int64_t heads = AxisSize(attention, "head");
+  QVector<double> mean;
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    for (int64_t head = 0; head < heads; ++head) {
+      const QVector<double> row = LastAxisRow(attention, kLastQueryAttention, {layer, head});
+      if (mean.isEmpty()) mean.resize(row.size(), 0);
+      for (qsizetype key = 0; key < std::min(mean.size(), row.size()); ++key) mean[key] += row[key];
+    }
+  }
+  for (double& value : mean) value /= static_cast<double>(layers * heads);
+  return mean;
+}
+
+QVector<double> MeanOverLayers(const Record& hidden, int64_t channel, const LayerSet& layers) {
+  QVector<double> mean;
+  const int64_t index = AxisIndexOf(hidden, "channel", static_cast<double>(channel));
+  if (index < 0 || !HasArray(hidden, kHiddenChannel, {"layer", "channel", "position"})) return mean;
+  const QVector<double> numbers = AxisValues(hidden, "layer");
+  const bool all = layers.all || layers.ranges.empty();
+  int64_t count = 0;
+  for (int64_t i = 0; i < AxisSize(hidden, "layer"); ++i) {
+    if (!all && !layers.Contains(static_cast<int64_t>(numbers.value(i)))) continue;
+    const QVector<double> row = LastAxisRow(hidden, kHiddenChannel, {i, index});
+    if (mean.isEmpty()) mean.resize(row.size(), 0);
+    for (qsizetype at = 0; at < std::min(mean.size(), row.size()); ++at) mean[at] += row[at];
+    ++count;
+  }
+  for (double& value : mean) value /= static_cast<double>(count);
+  return mean;
+}
+
+QVector<double> ValuesOf(const Record* record, const TokenSource& source, HeadId head,
+                         int64_t channel, const LayerSet& layers) {
+  if (!record) return {};
+  switch (source.kind) {
+    case TokenSource::Kind::kHead:
+    case TokenSource::Kind::kOfHead:
+      return LastAxisRow(*record, source.array, {head.layer, head.head});
+    case TokenSource::Kind::kPinned:
+      return LastAxisRow(*record, source.array, {source.head.layer, source.head.head});
+    case TokenSource::Kind::kMeanOfHeads:
+      return MeanOverHeads(*record);
+    case TokenSource::Kind::kChannel:
+      return MeanOverLayers(*record, channel, layers);
+    case TokenSource::Kind::kOfToken:
+      return LastAxisRow(*record, source.array, {});
+  }
+  return {};
+}
+
+}  // namespace midscope

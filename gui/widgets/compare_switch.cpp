@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/widgets/compare_switch.h"
+
+#include <QHBoxLayout>
+#include <QToolButton>
+
+#include "gui/widgets/selection.h"
+
+namespace midscope {
+
+CompareSwitch::CompareSwitch(Selection* selection, QWidget* parent) : QWidget(parent) {
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(0);
+  const struct {
+    const char* name;
+    QString text;
+    QString help;
+  } choices[] = {
+      {"compare_a", tr("A"), tr("Every panel shows A")},
+      {"compare_b", tr("B"), tr("Every panel shows B; A where there is no B")},
+      {"compare_difference", tr("B − A"), tr("Every panel shows the difference")},
+      {"compare_split", tr("A | B"), tr("Every panel shows A and B beside or over each other")}};
+  for (size_t i = 0; i < std::size(choices); ++i) {
+    auto* button = new QToolButton(this);
+    button->setObjectName(QString::fromLatin1(choices[i].name));
+    button->setText(choices[i].text);
+    button->setToolTip(choices[i].help);
+    button->setAccessibleName(choices[i].help);
+    button->setCheckable(true);
+    const auto compare = static_cast<Compare>(i);
+    connect(button, &QToolButton::clicked, this, [this, selection, compare] {
+      selection->SetCompare(compare);
+      Show(selection->compare());
+    });
+    row->addWidget(button);
+    buttons_.push_back(button);
+  }
+  connect(selection, &Selection::CompareChanged, this, &CompareSwitch::Show);
+  Show(selection->compare());
+}
+
+void CompareSwitch::Show(Compare compare) {
+  for (size_t i = 0; i < buttons_.size(); ++i) {
+    buttons_[i]->setChecked(i == static_cast<size_t>(compare));
+  }
+}
+
+}  // namespace midscope

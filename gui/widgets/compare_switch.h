@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The choice between A, B, B - A and both, which is the same in every panel: Selection::compare.
+#pragma once
+
+#include <QWidget>
+#include <vector>
+
+#include "gui/base/view_types.h"
+
+class QToolButton;
+
+namespace midscope {
+
+class Selection;
+
+class CompareSwitch : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit CompareSwitch(Selection* selection, QWidget* parent = nullptr);
+
+ private:
+  void Show(midscope::Compare compare);
+
+  std::vector<QToolButton*> buttons_;  // in the order of Compare
+};
+
+}  // namespace midscope

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What all panels show: one head and pinned heads, a token and a range of tokens, the visible part
+// of the token axis, and which of the settings. The pointer previews a head or a token, a click
+// selects it.
+//
+// The selection is unchanged while a panel has no data and where a model has fewer heads: panels
+// clamp what they draw, never the selection.
+#pragma once
+
+#include <QColor>
+#include <QObject>
+#include <optional>
+#include <vector>
+
+#include "core/base/spans.h"
+#include "gui/base/view_types.h"
+
+namespace midscope {
+
+// A head that stays on the screen beside the selected one, and its colour in every view.
+struct PinnedHead {
+  HeadId head;
+  QColor color;
+  bool operator==(const PinnedHead&) const = default;
+};
+
+// Part of the token axis, in axis coordinates: the first token is from -0.5 to 0.5.
+struct TokenWindow {
+  double lower = 0;
+  double upper = 0;
+  bool operator==(const TokenWindow&) const = default;
+};
+
+class Selection : public QObject {
+  Q_OBJECT
+
+ public:
+  using QObject::QObject;
+
+  // As many heads can be pinned as there are colours.
+  static constexpr size_t kMostPins = 6;
+
+  HeadId head() const { return head_; }
+  // Whether the user has selected it; otherwise it is the head that attends most to the gold.
+  bool chosen() const { return chosen_; }
+  void Choose(midscope::HeadId head);
+  // A session file's head: the next Suggest selects it instead of its argument.
+  void Prefer(midscope::HeadId head);
+  // Selects the head unless the user has selected one.
+  void Suggest(midscope::HeadId head);
+
+  // The head under the pointer of a map; nullopt: none.
+  void PreviewHead(std::optional<midscope::HeadId> head);
+  // The head to draw: the previewed one, else the selected one.
+  HeadId shown_head() const { return preview_.value_or(head_); }
+  bool previews() const { return preview_ && !(*preview_ == head_); }
+
+  // In the order in which they were pinned.
+  const std::vector<PinnedHead>& pinned() const { return pinned_; }
+  // The pin of the head; null where it is not pinned.
+  const PinnedHead* PinOf(midscope::HeadId head) const;
+  // Pins the head, or unpins a pinned one. No effect where kMostPins heads are pinned.
+  void TogglePin(midscope::HeadId head);
+  // Replaces all pins; those beyond kMostPins are left out.
+  void SetPinned(const std::vector<HeadId>& heads);
+
+  // Position of the token under the pointer, else of the locked one; -1: none.
+  int64_t token() const { return hovered_token_ >= 0 ? hovered_token_ : locked_token_; }
+  int64_t locked_token() const { return locked_token_; }
+  // -1: the pointer is on no token.
+  void HoverToken(qint64 token);
+  // Locks the token; a locked one is released.
+  void LockToken(qint64 token);
+
+  // The brushed tokens; empty for none.
+  const TokenSpan& range() const { return range_; }
+  // Half-open; an empty range is none.
+  void SetRange(qint64 begin, qint64 end);
+
+  // Releases the locked token, the range and the preview: what Esc does.
+  void Release();
+
+  Compare compare() const { return compare_; }
+  void SetCompare(midscope::Compare compare);
+
+  // Whether plots over tokens share the visible part of their axis.
+  bool linked() const { return linked_; }
+  void SetLinked(bool linked);
+  // nullopt: all tokens.
+  const std::optional<TokenWindow>& window() const { return window_; }
+  // No effect unless linked().
+  void ShowTokens(std::optional<midscope::TokenWindow> window);
+
+ Q_SIGNALS:
+  void HeadChanged(midscope::HeadId head);
+  // shown_head() may have changed.
+  void ShownHeadChanged();
+  void PinsChanged();
+  void TokenChanged(qint64 token);
+  void RangeChanged(qint64 begin, qint64 end);
+  void CompareChanged(midscope::Compare compare);
+  void WindowChanged();
+
+ private:
+  QColor FreeColor() const;
+
+  HeadId head_;
+  bool chosen_ = false;
+  std::optional<HeadId> preferred_;
+  std::optional<HeadId> preview_;
+  std::vector<PinnedHead> pinned_;
+  int64_t hovered_token_ = -1;
+  int64_t locked_token_ = -1;
+  TokenSpan range_;
+  Compare compare_ = Compare::kSplit;
+  bool linked_ = true;
+  std::optional<TokenWindow> window_;
+};
+
+// The nearest head of a model of that shape; L0H0 where it has none.
+HeadId NearestHead(HeadId head, int64_t layers, int64_t heads);
+
+}  // namespace midscope

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// What all panels show: heads that are chosen, previewed and pinned, tokens that are hovered,
+// locked and brushed; and the numbers of heads that the map can show, against sums by hand.
+#include <QSignalSpy>
+#include <QTest>
+#include <QToolButton>
+#include <cmath>
+
+#include "gui/base/head_quantities.h"
+#include "gui/base/token_values.h"
+#include "gui/widgets/compare_switch.h"
+#include "gui/widgets/selection.h"
+
+namespace midscope {
+
+class SelectionTest : public QObject {
+  Q_OBJECT
+
+ private:
+  // One layer of two heads over four keys.
+  static Record Attention() {
+    Record record;
+    record.name = "last_query_attention";
+    record.axes = {{"layer", 1, "", {}, {}}, {"head", 2, "", {}, {}}, {"key", 4, "", {}, {}}};
+    record.arrays = {{"last_query_attention",
+                      {"layer", "head", "key"},
+                      std::vector<float>{0.5F, 0.25F, 0.25F, 0, 0.25F, 0.25F, 0.25F, 0.25F},
+                      "",
+                      ""}};
+    return record;
+  }
+  static double ValueOf(const char* id, size_t head, const MarkedTokens& tokens) {
+    const Record record = Attention();
+    return QuantityTable(*FindAttentionQuantity(id), &record, tokens).values.at(head);
+  }
+
+ private Q_SLOTS:
+  void AChosenHeadEndsThePreview() {
+    Selection selection;
+    QSignalSpy shown(&selection, &Selection::ShownHeadChanged);
+    selection.PreviewHead(HeadId{3, 1});
+    QCOMPARE(selection.head(), HeadId{});
+    QCOMPARE(selection.shown_head(), (HeadId{3, 1}));
+    QVERIFY(selection.previews());
+    selection.Choose({2, 2});
+    QCOMPARE(selection.shown_head(), (HeadId{2, 2}));
+    selection.PreviewHead(HeadId{4, 0});
+    selection.PreviewHead(std::nullopt);
+    QCOMPARE(selection.shown_head(), (HeadId{2, 2}));
+    QCOMPARE(shown.size(), 4);
+  }
+
+  void PinsKeepTheirColours() {
+    Selection selection;
+    for (int head = 0; head < 4; ++head) selection.TogglePin({1, head});
+    const QColor second = selection.PinOf({1, 1})->color;
+    const QColor first = selection.PinOf({1, 0})->color;
+    QVERIFY(first != second);
+    selection.TogglePin({1, 0});  // unpinned
+    QVERIFY(!selection.PinOf({1, 0}));
+    QCOMPARE(selection.PinOf({1, 1})->color, second);
+    selection.TogglePin({5, 5});  // takes the free colour
+    QCOMPARE(selection.PinOf({5, 5})->color, first);
+    for (int head = 0; head < 9; ++head) selection.TogglePin({7, head});
+    QCOMPARE(selection.pinned().size(), Selection::kMostPins);
+  }
+
+  void ALockedTokenIsShownWhereNoneIsPointedAt() {
+    Selection selection;
+    selection.LockToken(5);
+    selection.HoverToken(8);
+    QCOMPARE(selection.token(), int64_t{8});
+    selection.HoverToken(-1);
+    QCOMPARE(selection.token(), int64_t{5});
+    selection.SetRange(2, 4);
+    selection.Release();
+    QCOMPARE(selection.token(), int64_t{-1});
+    QVERIFY(selection.range().empty());
+    selection.LockToken(5);
+    selection.LockToken(5);  // a second click
+    QCOMPARE(selection.locked_token(), int64_t{-1});
+  }
+
+  void QuantitiesAreWhatTheirHelpSays() {
+    const MarkedTokens tokens{{"gold", 1, 3}, {"", 0, 1}};
+    QCOMPARE(ValueOf("gold", 0, tokens), 0.5);
+    QCOMPARE(ValueOf("gold_over_uniform", 0, tokens), 1.0);  // two of four tokens
+    QCOMPARE(ValueOf("selection", 0, tokens), 0.5);
+    QCOMPARE(ValueOf("first", 0, tokens), 1.0);  // fewer keys than kSinkTokens
+    QCOMPARE(ValueOf("last", 1, tokens), 1.0);
+    QCOMPARE(ValueOf("entropy", 1, tokens), std::log(4.0));
+    QCOMPARE(ValueOf("entropy", 0, tokens), 1.5 * std::log(2.0));
+    QCOMPARE(ValueOf("centre", 1, tokens), 0.5);
+    QCOMPARE(ValueOf("centre", 0, tokens), 0.25);  // (0.25 + 2 * 0.25) / 3
+    QVERIFY(std::isnan(ValueOf("gold", 0, {})));
+    QVERIFY(std::isnan(ValueOf("selection", 0, {})));
+  }
+
+  void EveryQuantityHasANameAndHelp() {
+    QSet<QString> ids;
+    for (const AttentionQuantity& quantity : AttentionQuantities()) {
+      QVERIFY(!quantity.name.isEmpty() && !quantity.help.isEmpty());
+      ids.insert(QString::fromStdString(quantity.id));
+      QCOMPARE(FindAttentionQuantity(quantity.id), &quantity);
+    }
+    QCOMPARE(ids.size(), static_cast<qsizetype>(AttentionQuantities().size()));
+    QVERIFY(!FindAttentionQuantity("no such"));
+  }
+
+  void ADifferenceNeedsTheSameHeads() {
+    const HeadTable a{{1, 2}, 1, 2};
+    QCOMPARE(Difference(a, {{4, 4}, 1, 2}).values, (std::vector<double>{3, 2}));
+    QVERIFY(Difference(a, {{4}, 1, 1}).values.empty());
+    QVERIFY(Difference(a, {}).values.empty());
+  }
+
+  void TokensHaveTheValuesOfRecords() {
+    Record record = Attention();
+    record.arrays.push_back({"help_of_key", {"key"}, std::vector<double>{1, -2, 0, 3}, "", ""});
+    record.arrays.push_back({"key_ids", {"key"}, std::vector<int64_t>{1, 2, 3, 4}, "", ""});
+    const std::vector<TokenSource> sources = SourcesOf(record, 4);
+    QCOMPARE(sources.size(), size_t{2});  // ids are not measured
+    QCOMPARE(ValuesOf(&record, sources[0], {0, 1}, 0, {}), QVector<double>(4, 0.25));
+    QCOMPARE(ValuesOf(&record, sources[1], {0, 1}, 0, {}), (QVector<double>{1, -2, 0, 3}));
+    QVERIFY(SourcesOf(record, 5).empty());  // another prompt
+    QCOMPARE(MeanOverHeads(record), (QVector<double>{0.375, 0.25, 0.25, 0.125}));
+  }
+
+  void OneSwitchSetsWhatEveryPanelShows() {
+    Selection selection;
+    CompareSwitch first(&selection);
+    CompareSwitch second(&selection);
+    auto* button = first.findChild<QToolButton*>(QStringLiteral("compare_difference"));
+    QTest::mouseClick(button, Qt::LeftButton);
+    QCOMPARE(selection.compare(), Compare::kDifference);
+    QVERIFY(second.findChild<QToolButton*>(QStringLiteral("compare_difference"))->isChecked());
+    QVERIFY(!second.findChild<QToolButton*>(QStringLiteral("compare_split"))->isChecked());
+    QTest::mouseClick(button, Qt::LeftButton);  // a second click leaves it chosen
+    QVERIFY(button->isChecked());
+  }
+};
+
+}  // namespace midscope
+
+QTEST_MAIN(midscope::SelectionTest)
+#include "selection_test.moc"

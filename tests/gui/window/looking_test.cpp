@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: MIT
+// Where the model looks: map, attention, text and hidden channel show one selection, driven by
+// mouse and keys, on planted numbers; and once on the embedded model.
+#include <QCheckBox>
+#include <QComboBox>
+#include <QElapsedTimer>
+#include <QLabel>
+#include <QPushButton>
+#include <QTest>
+#include <QToolButton>
+#include <cmath>
+
+#include "core/base/json_fields.h"
+#include "gui/base/head_text.h"
+#include "gui/panels/attention_panel.h"
+#include "gui/panels/channel_panel.h"
+#include "gui/panels/head_list.h"
+#include "gui/panels/head_map_panel.h"
+#include "gui/panels/prompt_panel.h"
+#include "gui/panels/settings_panel.h"
+#include "gui/panels/stack_editor.h"
+#include "gui/panels/text_panel.h"
+#include "gui/plots/attention_plot.h"
+#include "gui/plots/channel_plot.h"
+#include "gui/plots/head_map_plot.h"
+#include "gui/plots/token_text.h"
+#include "gui/session/session.h"
+#include "gui/session/setting_history.h"
+#include "gui/widgets/selection.h"
+#include "gui/widgets/text_box.h"
+#include "tests/gui/support/window_rig.h"
+
+namespace midscope {
+
+// Of a run of the embedded model on a loaded machine.
+constexpr int kLong = 60000;  // milliseconds
+
+class LookingTest : public QObject {
+  Q_OBJECT
+
+ private:
+  struct Rig : WindowRig<> {
+    HeadMapPanel* map_panel = window.panel<HeadMapPanel>();
+    HeadMapPlot* map = map_panel->plot();
+    AttentionPanel* attention_panel = window.panel<AttentionPanel>();
+    AttentionPlot* attention = attention_panel->plot();
+    ChannelPlot* channel = window.panel<ChannelPanel>()->plot();
+    TextPanel* text_panel = window.panel<TextPanel>();
+    TokenText* text = text_panel->text();
+    Selection* selection = window.findChild<Selection*>();
+
+    Rig() { Show(); }
+    bool OpenWithB(double factor) {
+      if (!OpenModel()) return false;
+      window.history()->Change({{}, Factor(factor)}, false);
+      return Settle();
+    }
+    QPoint Cell(HeadId head) const {
+      return QPointF(map->xAxis->coordToPixel(static_cast<double>(head.head)),
+                     map->yAxis->coordToPixel(static_cast<double>(head.layer)))
+          .toPoint();
+    }
+    QPoint Key(const Plot& plot, double token) const {
+      return {qRound(plot.xAxis->coordToPixel(token)), plot.axisRect()->center().y()};
+    }
+    void Wheel(Plot* plot, double token) const {
+      const QPoint at = Key(*plot, token);
+      QWheelEvent wheel(at, plot->mapToGlobal(at), {}, {0, 240}, Qt::NoButton, Qt::NoModifier,
+                        Qt::NoScrollPhase, false);
+      QApplication::sendEvent(plot, &wheel);
+    }
+  };
+
+  // Gold is tokens 50 to 59 of the first place on the screen, 6.
+  static double OnGold(HeadId head, double strength) {
+    double sum = 0;
+    for (int64_t key = 50; key < 60; ++key) {
+      sum += double{FakeEngine::Attention(head.layer, head.head, key, 6, strength)};
+    }
+    return sum;
+  }
+
+ private Q_SLOTS:
+  void LayerZeroIsAtTheBottomAndUpIsTheNextLayer() {
+    Rig rig;
+    QVERIFY(rig.OpenModel());
+    QVERIFY(rig.Cell({0, 0}).y() > rig.Cell({5, 0}).y());
+    QTest::mouseClick(rig.map, Qt::LeftButton, {}, rig.Cell({2, 1}));
+    QTest::keyClick(rig.map, Qt::Key_Up);
+    QCOMPARE(rig.selection->head(), (HeadId{3, 1}));
+    // Two heads to a key/value head: one line in the middle of four heads.
+    QCOMPARE(rig.map->group_lines().size(), size_t{1});
+    QCOMPARE(rig.map->group_lines().front()->start->coords().x(), 1.5);
+  }
+
+  void TheMapShowsWhatFollowsFromTheAttention() {
+    Rig rig;
+    QVERIFY(rig.OpenWithB(0));
+    const double strength = FakeEngine::Strength(Factor(0));
+    rig.map_panel->ChooseQuantity("gold");
+    rig.map_panel->SetMode(Compare::kA);
+    const auto near = [](double a, double b) { return std::abs(a - b) < 1e-9; };
+    QVERIFY(near(rig.map->CellValue({3, 2}), OnGold({3, 2}, 0)));
+    rig.map_panel->SetMode(Compare::kB);
+    QVERIFY(near(rig.map->CellValue({3, 2}), OnGold({3, 2}, strength)));
+    rig.map_panel->SetMode(Compare::kDifference);
+    QVERIFY(near(rig.map->CellValue({3, 2}), OnGold({3, 2}, strength) - OnGold({3, 2}, 0)));
+    QVERIFY(rig.map->diverging());
+    QCOMPARE(rig.map->data_range().lower, -rig.map->data_range().upper);
+    QVERIFY2(rig.map->title().contains("Attention on gold"), qPrintable(rig.map->title()));
+    const QString tip = rig.map->TooltipAt(rig.Cell({3, 2}));
+    QVERIFY2(tip.contains("A ") && tip.contains("B − A"), qPrintable(tip));
+    // Of the selected tokens, which change.
+    rig.map_panel->ChooseQuantity("selection");
+    rig.map_panel->SetMode(Compare::kA);
+    QVERIFY(std::isnan(rig.map->CellValue({3, 2})));
+    rig.selection->SetRange(50, 60);
+    QVERIFY(near(rig.map->CellValue({3, 2}), OnGold({3, 2}, 0)));
+  }
+
+  void EveryArrayOverHeadsCanBeShown() {
+    Rig rig;
+    QVERIFY(rig.OpenModel());
+    auto* box = rig.Find<QComboBox>("map_quantity");
+    QVERIFY(box->findText(QStringLiteral("— Record position_ratio —")) > 0);
+    rig.map_panel->ChooseQuantity("position_ratio/position_ratio");
+    QCOMPARE(rig.map->CellValue({1, 1}), 1.0);
+    QVERIFY2(rig.map->title().startsWith("Position ratio"), qPrintable(rig.map->title()));
+  }
+
+  void SplitShowsBothAndTheDifferenceOnOneScale() {
+    Rig rig;
+    rig.window.resize(1800, 1000);
+    QVERIFY(rig.OpenWithB(0));
+    rig.map_panel->setMinimumWidth(700);
+    QTRY_VERIFY(rig.map_panel->plot_of_b()->isVisible());
+    const double strength = FakeEngine::Strength(Factor(0));
+    QCOMPARE(rig.map->CellValue({2, 3}), double{FakeEngine::Score(2, 3, 0)});
+    QCOMPARE(rig.map_panel->plot_of_b()->CellValue({2, 3}),
+             double{FakeEngine::Score(2, 3, strength)});
+    QCOMPARE(rig.map_panel->plot_of_difference()->CellValue({2, 3}),
+             double{FakeEngine::Score(2, 3, strength)} - double{FakeEngine::Score(2, 3, 0)});
+    QCOMPARE(rig.map->data_range(), rig.map_panel->plot_of_b()->data_range());
+    QCOMPARE(rig.map_panel->plots().size(), size_t{3});
+    rig.map_panel->SetMode(Compare::kB);
+    QVERIFY(rig.map_panel->plot_of_b()->isHidden());
+    QCOMPARE(rig.map->CellValue({2, 3}), double{FakeEngine::Score(2, 3, strength)});
+  }
+
+  void CtrlClickPinsAHeadEverywhere() {
+    Rig rig;
+    QVERIFY(rig.OpenWithB(0));
+    QTest::mouseClick(rig.map, Qt::LeftButton, {}, rig.Cell({1, 0}));
+    QTest::mouseClick(rig.map, Qt::LeftButton, Qt::ControlModifier, rig.Cell({4, 2}));
+    QCOMPARE(rig.selection->head(), (HeadId{1, 0}));  // it is not chosen
+    const PinnedHead* pin = rig.selection->PinOf({4, 2});
+    QVERIFY(pin);
+    QCOMPARE(rig.map->pin_frames().size(), size_t{1});
+    QCOMPARE(rig.map->pin_frames().front()->pen().color(), pin->color);
+    // A solid, B dashed, of its colour.
+    const auto& graphs = rig.attention->other_graphs();
+    QCOMPARE(graphs.size(), size_t{2});
+    QCOMPARE(graphs[0]->pen().color(), pin->color);
+    QCOMPARE(graphs[0]->pen().style(), Qt::SolidLine);
+    QCOMPARE(graphs[1]->pen().style(), Qt::DashLine);
+    QCOMPARE(graphs[1]->data()->at(55)->value,
+             double{FakeEngine::Attention(4, 2, 55, 6, FakeEngine::Strength(Factor(0)))});
+    QCOMPARE(rig.attention->graph_of(Side::kB)->pen().style(), Qt::DashLine);
+    QVERIFY(rig.text_panel->sources().contains(QStringLiteral("attention of L4H2")));
+    rig.text_panel->ChooseSource("L4H2");
+    QCOMPARE(rig.text->scale().hue, pin->color);
+    // Each in its own plot.
+    rig.Find<QComboBox>("pinned_form")->setCurrentIndex(1);
+    QCOMPARE(rig.attention->other_graphs().size(), size_t{0});
+    QCOMPARE(rig.attention_panel->plots_of_pinned().size(), size_t{1});
+    const AttentionPlot* below = rig.attention_panel->plots_of_pinned().front();
+    QVERIFY(below->title().contains("L4H2"));
+    QCOMPARE(below->row(Side::kA)[55], double{FakeEngine::Attention(4, 2, 55, 6, 0)});
+    QTest::mouseClick(rig.map, Qt::LeftButton, Qt::ControlModifier, rig.Cell({4, 2}));
+    QCOMPARE(rig.attention_panel->plots_of_pinned().size(), size_t{0});
+    QVERIFY(rig.selection->pinned().empty());
+  }
+
+  void ThePointerPreviewsAHead() {
+    Rig rig;
+    QVERIFY(rig.OpenModel());
+    const HeadId before = rig.selection->head();
+    Q_EMIT rig.map->HeadHovered(HeadId{5, 3});
+    QCOMPARE(rig.attention_panel->head(), (HeadId{5, 3}));
+    QVERIFY2(rig.attention->title().contains("under the pointer"),
+             qPrintable(rig.attention->title()));
+    QCOMPARE(rig.text->values()[7], double{FakeEngine::Attention(5, 3, 7, 6, 0)});
+    Q_EMIT rig.map->HeadHovered(std::nullopt);
+    QCOMPARE(rig.attention_panel->head(), before);
+  }
+
+  void MeansOverHeadsAreRows() {
+    Rig rig;
+    QVERIFY(rig.OpenModel());
+    rig.selection->Choose({2, 3});
+    rig.Find<QComboBox>("attention_row")->setCurrentIndex(2);  // of its group, heads 2 and 3
+    const double of_group = (double{FakeEngine::Attention(2, 2, 55, 6, 0)} +
+                             double{FakeEngine::Attention(2, 3, 55, 6, 0)}) /
+                            2;
+    QVERIFY(std::abs(rig.attention->row(Side::kA)[55] - of_group) < 1e-12);
+    QVERIFY2(rig.attention->title().contains("L2 KV1"), qPrintable(rig.attention->title()));
+    rig.Find<QComboBox>("attention_row")->setCurrentIndex(1);
+    QVERIFY(rig.attention->title().contains("mean of L2"));
+  }
+
+  void TheZoomSurvivesStepsAndHeadsAndIsShared() {
+    Rig rig;
+    QVERIFY(rig.OpenModel());
+    rig.window.ShowPanel(rig.attention_panel);
+    rig.Wheel(rig.attention, 60);
+    const QCPRange x = rig.attention->xAxis->range();
+    const QCPRange y = rig.attention->yAxis->range();
+    QVERIFY(x.size() < FakeEngine::kTokens - 20);
+    QCOMPARE(rig.channel->xAxis->range(), x);  // linked
+    const QCPRange channel_y = rig.channel->yAxis->range();
+    rig.window.history()->Change({{}, Factor(0.5)}, false);
+    QVERIFY(rig.Settle());
+    rig.selection->Choose({5, 1});
+    QCOMPARE(rig.attention->xAxis->range(), x);
+    QCOMPARE(rig.attention->yAxis->range(), y);
+    QCOMPARE(rig.channel->xAxis->range(), x);
+    QVERIFY(!(rig.channel->held() & Qt::Vertical) || rig.channel->yAxis->range() == channel_y);
+    QTest::mouseDClick(rig.attention, Qt::LeftButton, {}, rig.Key(*rig.attention, x.center()));
+    QVERIFY(rig.attention->xAxis->range().size() > FakeEngine::kTokens - 1);
+    QVERIFY(rig.channel->xAxis->range().size() > x.size() + 20);
+    // Without the link each has its own.
+    rig.selection->SetLinked(false);
+    const QCPRange all = rig.channel->xAxis->range();
+    rig.Wheel(rig.attention, 60);
+    QCOMPARE(rig.channel->xAxis->range(), all);
+    // Another prompt.
+    rig.session->SetPlace(3);
+    rig.session->FlushChanges();
+    QVERIFY(rig.Settle());
+    QVERIFY(rig.attention->xAxis->range().size() < FakeEngine::kTokens);  // the same tokens
+  }
+
+  void BrushedTokensAreSelectedEverywhere() {
+    Rig rig;
+    QVERIFY(rig.OpenWithB(0));
+    rig.window.ShowPanel(rig.attention_panel);
+    QCoreApplication::processEvents();
+    QWidget* view = rig.attention;
+    QTest::mousePress(view, Qt::LeftButton, Qt::ShiftModifier, rig.Key(*rig.attention, 50));
+    QTest::mouseMove(view, rig.Key(*rig.attention, 55));
+    QTest::mouseRelease(view, Qt::LeftButton, Qt::ShiftModifier, rig.Key(*rig.attention, 59));
+    QCOMPARE(rig.selection->range(), (TokenSpan{"", 50, 60}));
+    QCOMPARE(rig.attention->range(), (TokenSpan{"", 50, 60}));
+    const HeadId head = rig.attention_panel->head();
+    const double a = OnGold(head, 0);
+    const double b = OnGold(head, FakeEngine::Strength(Factor(0)));
+    QCOMPARE(rig.Find<QLabel>("attention_sums")->text(),
+             QStringLiteral("tokens 50:60: A %1, B %2, B − A %3")
+                 .arg(a, 0, 'g', 3)
+                 .arg(b, 0, 'g', 3)
+                 .arg(b - a, 0, 'g', 3));
+    // A term takes them as its span.
+    rig.window.settings()->stack()->Add("boost");
+    auto* span = rig.window.findChild<TextBox*>(QStringLiteral("term_boost_span"));
+    QVERIFY(span);
+    QVERIFY2(span->findText(QStringLiteral("50:60")) >= 0, qPrintable(span->itemText(0)));
+    QTest::keyClick(rig.attention, Qt::Key_Escape);
+    QVERIFY(rig.selection->range().empty());
+    QVERIFY(rig.Find<QLabel>("attention_sums")->text().isEmpty());
+    QVERIFY(span->findText(QStringLiteral("50:60")) < 0);
+  }
+
+  void TextIsBrushedAndItsTokensAreLocked() {
+    Rig rig;
+    QVERIFY(rig.OpenModel());
+    rig.window.ShowPanel(rig.text_panel);
+    QCoreApplication::processEvents();
+    rig.text->ShowToken(3);
+    QWidget* view = rig.text->viewport();
+    QTest::mouseClick(view, Qt::LeftButton, {}, rig.text->RectOf(3).center());
+    QCOMPARE(rig.selection->locked_token(), int64_t{3});
+    QTest::mousePress(view, Qt::LeftButton, {}, rig.text->RectOf(2).center());
+    QMouseEvent drag(QEvent::MouseMove, rig.text->RectOf(5).center(),
+                     view->mapToGlobal(rig.text->RectOf(5).center()), Qt::LeftButton,
+                     Qt::LeftButton, {});
+    QApplication::sendEvent(view, &drag);
+    QTest::mouseRelease(view, Qt::LeftButton, {}, rig.text->RectOf(5).center());
+    QCOMPARE(rig.selection->range(), (TokenSpan{"", 2, 6}));
+    QCOMPARE(rig.text->SelectedText(), QStringLiteral(" word2 word3 word4 word5"));
+    QCOMPARE(rig.attention->range(), (TokenSpan{"", 2, 6}));
+    QTest::keyClick(rig.text, Qt::Key_Escape);
+    QCOMPARE(rig.selection->locked_token(), int64_t{-1});
+    QVERIFY(rig.selection->range().empty());
+  }
+
+  void TheTextHasOneScaleForBoth() {
+    Rig rig;
+    QVERIFY(rig.OpenWithB(0));
+    rig.selection->Choose({2, 1});
+    rig.window.ShowPanel(rig.text_panel);
+    QVERIFY(rig.text_panel->text_of_b()->isVisible());
+    QCOMPARE(rig.text->scale(), rig.text_panel->text_of_b()->scale());
+    const double strength = FakeEngine::Strength(Factor(0));
+    double highest = 0;
+    for (int64_t key = kSinkTokens; key < FakeEngine::kTokens; ++key) {
+      highest = std::max({highest, double{FakeEngine::Attention(2, 1, key, 6, 0)},
+                          double{FakeEngine::Attention(2, 1, key, 6, strength)}});
+    }
+    QCOMPARE(rig.text->scale().highest, highest);
+    rig.Find<QCheckBox>("text_sink")->setChecked(true);
+    QCOMPARE(rig.text->scale().highest, double{FakeEngine::Attention(2, 1, 0, 6, 0)});
+    // A token without weight has the background's colour.
+    const TokenScale scale{1, false, false, Qt::blue};
+    QCOMPARE(scale.ColorOf(0, Qt::white), QColor(Qt::white));
+    QCOMPARE(scale.ColorOf(1, Qt::white), QColor(Qt::blue));
+    QVERIFY(!scale.ColorOf(std::nan(""), Qt::white).isValid());
+    rig.map_panel->SetMode(Compare::kDifference);
+    QVERIFY(rig.text->scale().diverging);
+    QVERIFY(!rig.text_panel->text_of_b()->isVisible());
+    const QString tip = rig.text->TooltipFor(55);
+    QVERIFY2(tip.contains("word55") && tip.contains("(55)") && tip.contains("B − A") &&
+                 tip.contains("in the gold passage"),
+             qPrintable(tip));
+  }
+
+  void RawTokensShowWhatTheTextDoesNot() {
+    Record prompt;
+    prompt.name = "prompt";
+    prompt.axes = {{"token", 3, "", {}, {}}};
+    prompt.arrays = {
+        {"token_text", {"token"}, std::vector<std::string>{"<s>", "Hi", " you\n"}, "", ""},
+        {"token_begin", {"token"}, std::vector<int64_t>{0, 0, 2}, "byte", ""}};
+    prompt.attributes = {{"text", std::string("Hi you\n")}};
+    TokenText text;
+    text.resize(400, 200);
+    text.SetPrompt(&prompt);
+    QCOMPARE(text.LineOf(0), -1);  // it is no part of the text
+    QCOMPARE(text.LineOf(1), 0);
+    text.SetRaw(true);
+    QCOMPARE(text.LineOf(0), 0);
+    QVERIFY(text.RectOf(1).left() >= text.RectOf(0).right());
+    QCOMPARE(text.TokenAt(text.RectOf(1).center()), int64_t{1});
+  }
+
+  // One recolouring of a long text, with its painting.
+  void ALongTextIsRecolouredAtOnce() {
+    constexpr int kMany = 8000;
+    Record prompt;
+    prompt.name = "prompt";
+    prompt.axes = {{"token", kMany, "", {}, {}}};
+    std::vector<std::string> texts;
+    for (int i = 0; i < kMany; ++i) texts.push_back(i % 40 == 39 ? "\n" : " w" + std::to_string(i));
+    prompt.arrays = {{"token_text", {"token"}, texts, "", ""}};
+    TokenText text;
+    text.resize(700, 500);
+    text.SetPrompt(&prompt);
+    text.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&text));
+    QVector<double> values(kMany);
+    QElapsedTimer timer;
+    qint64 best = std::numeric_limits<qint64>::max();
+    for (int turn = 0; turn < 7; ++turn) {
+      for (int i = 0; i < kMany; ++i) values[i] = ((i * 37 + turn * 11) % 100) / 100.0;
+      timer.start();
+      text.SetValues(values, ScaleOf({values}, 4));
+      text.viewport()->repaint();
+      best = std::min(best, timer.nsecsElapsed());
+    }
+    qInfo("one recolouring of %d tokens: %.2f ms", kMany, static_cast<double>(best) / 1e6);
+    QVERIFY(text.lines() > 200);
+    QVERIFY2(best < 30'000'000, qPrintable(QString::number(best)));
+  }
+
+  void TheListIsSortedAndChooses() {
+    Rig rig;
+    QVERIFY(rig.OpenModel());
+    QTest::mouseClick(rig.Find<QToolButton>("map_list_shown"), Qt::LeftButton);
+    HeadList* list = rig.map_panel->list();
+    QVERIFY(list->isVisible());
+    QCOMPARE(list->model()->rowCount(), static_cast<int>(FakeEngine::kLayers * FakeEngine::kHeads));
+    // (5 * 5 + 0) % 13 = 12 is the largest planted score.
+    QCOMPARE(list->model()->index(0, HeadListModel::kHead).data().toString(),
+             QStringLiteral("L5H0"));
+    list->sortByColumn(HeadListModel::kA, Qt::AscendingOrder);
+    const QString least = list->model()->index(0, HeadListModel::kHead).data().toString();
+    QVERIFY(least != QStringLiteral("L5H0"));
+    list->setCurrentIndex(list->model()->index(0, 0));
+    QCOMPARE(HeadText(rig.selection->head()), least);
+  }
+
+  void ClippedLinesAreNamed() {
+    Record hidden;
+    hidden.name = "hidden_channels";
+    hidden.axes = {
+        {"layer", 2, "", {}, {}}, {"channel", 1, "", {}, {7}}, {"position", 40, "", {}, {}}};
+    std::vector<float> values(80, 0.0F);
+    for (size_t i = 0; i < 40; ++i) {
+      values[i] = static_cast<float>(i % 5);
+      values[40 + i] = 100;
+    }
+    hidden.arrays = {{"hidden_channel", {"layer", "channel", "position"}, values, "", ""}};
+    ChannelPlot plot;
+    ChannelPlot::View view;
+    view.channel = 7;
+    view.dropped = 0;
+    view.highlighted = {false, {{0, 0}}};
+    plot.Show(&hidden, nullptr, view);
+    QVERIFY(plot.yAxis->range().upper < 50);
+    QCOMPARE(plot.BeyondText(true), QStringLiteral("L1"));
+    QCOMPARE(plot.BeyondText(false), QString());
+    QVERIFY(plot.band_of(Side::kA));
+    QVERIFY(!plot.mean_of(Side::kB));
+  }
+
+  void TheViewComesBackFromASession() {
+    Rig rig;
+    QVERIFY(rig.OpenModel());
+    rig.map_panel->ChooseQuantity("entropy");
+    rig.selection->TogglePin({2, 1});
+    rig.selection->SetCompare(Compare::kB);
+    rig.text_panel->ChooseSource("mean");
+    rig.Find<QCheckBox>("text_raw")->setChecked(true);
+    const nlohmann::json map = rig.map_panel->State();
+    const nlohmann::json text = rig.text_panel->State();
+    Rig other;
+    other.map_panel->Restore(map);
+    other.text_panel->Restore(text);
+    QVERIFY(other.OpenModel());
+    QCOMPARE(other.map_panel->quantity_id(), std::string("entropy"));
+    QVERIFY(other.selection->PinOf({2, 1}));
+    QCOMPARE(other.selection->compare(), Compare::kB);
+    QVERIFY(other.map_panel->State() == map);
+    QVERIFY(other.text_panel->State() == text);
+    // A file that has nothing of them is as a new window.
+    other.map_panel->Restore(nullptr);
+    other.text_panel->Restore(nullptr);
+    QVERIFY(other.selection->pinned().empty());
+    QCOMPARE(other.selection->compare(), Compare::kSplit);
+    QCOMPARE(other.map_panel->quantity_id(), std::string(HeadMapPanel::kScoreId));
+    QVERIFY(!other.Find<QCheckBox>("text_raw")->isChecked());
+  }
+
+  void ASessionWithoutAHeadIsRefused() {
+    const auto check = [](const char* text) {
+      const nlohmann::json json = nlohmann::json::parse(text);
+      HeadMapPanel::CheckState(JsonFields(json, "session", ""));
+      TextPanel::CheckState(JsonFields(json, "session", ""));
+    };
+    check(R"({"head_map": {"quantity": "gold", "pinned": ["L2H1"], "compare": 3}})");
+    check("{}");
+    for (const char* bad :
+         {R"({"head_map": {"pinned": ["second"]}})", R"({"head_map": {"pinned": [3]}})",
+          R"({"head_map": {"compare": 4}})", R"({"head_map": 3})", R"({"text": {"raw": 1}})"}) {
+      QVERIFY_EXCEPTION_THROWN(check(bad), Error);
+    }
+  }
+
+  // The whole path on the embedded model: the head that finds the gold, its text, a knob.
+  void TheEmbeddedModelIsLookedInto() {
+    MainWindow window(MakeLocalEngine());
+    Session* session = window.session();
+    session->SetSamples(0);
+    window.resize(1400, 900);
+    window.show();
+    window.prompt_panel()->SetTask(QStringLiteral("list:lines=5"));
+    window.OpenModel(QStringLiteral("embedded"));
+    QTRY_VERIFY_WITH_TIMEOUT(session->settled(Side::kA) && !session->asked_and_waiting(), kLong);
+    auto* map = window.panel<HeadMapPanel>();
+    auto* text = window.panel<TextPanel>()->text();
+    auto* selection = window.findChild<Selection*>();
+    map->ChooseQuantity("gold");
+    map->list()->show();
+    map->ChooseQuantity("gold");
+    HeadId best;
+    for (int64_t layer = 0; layer < map->plot()->layers(); ++layer) {
+      for (int64_t head = 0; head < map->plot()->heads(); ++head) {
+        if (map->plot()->Rank({layer, head}) == 1) best = {layer, head};
+      }
+    }
+    // The suggested head is the one that attends most to the gold.
+    QCOMPARE(selection->head(), best);
+    QVERIFY(map->plot()->CellValue(best) > 0.1);
+    // Its text is coloured by the plot's numbers, which sum to one.
+    double sum = 0;
+    for (const double value : text->values()) sum += value;
+    QVERIFY(std::abs(sum - 1) < 1e-3);
+    const TokenSpan& gold = text->prompt().gold;
+    QVERIFY(!gold.empty());
+    selection->SetRange(gold.begin, gold.end);
+    map->ChooseQuantity("selection");
+    QCOMPARE(map->plot()->Rank(best), int64_t{1});
+    window.history()->Change({{}, Factor(0)}, false);
+    QTRY_VERIFY_WITH_TIMEOUT(session->settled(Side::kB) && !session->asked_and_waiting(), kLong);
+    session->FlushChanges();
+    QVERIFY(window.panel<ChannelPanel>()->plot()->mean_of(Side::kB));
+    QVERIFY(window.findChild<QLabel*>(QStringLiteral("attention_sums"))->text().contains("B − A"));
+  }
+};
+
+}  // namespace midscope
+
+QTEST_MAIN(midscope::LookingTest)
+#include "looking_test.moc"
