@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/layout/dock_area.h"
 
+#include <QChildEvent>
 #include <QDockWidget>
 #include <QTabBar>
 #include <QTabWidget>
@@ -62,9 +63,21 @@ QDockWidget* DockArea::FirstOf(const Arrangement& part) const {
   return nullptr;
 }
 
+// The dock whose extent is the part's: not one of several beside each other. Null: there is none.
+QDockWidget* DockArea::SpanningOf(const Arrangement& part, Qt::Orientation orientation) const {
+  if (part.kind == Arrangement::Kind::kTabs) return FirstOf(part);
+  const auto along =
+      orientation == Qt::Horizontal ? Arrangement::Kind::kRow : Arrangement::Kind::kColumn;
+  if (part.kind == along) return nullptr;
+  for (const Arrangement& inner : part.parts) {
+    if (QDockWidget* dock = SpanningOf(inner, orientation)) return dock;
+  }
+  return nullptr;
+}
+
 // The parts' first docks are split before their own parts are, so that a column within a row is a
-// column.
-void DockArea::Split(const Arrangement& part, std::vector<Sizes>* sizes) {
+// column. `extent`: of the part, as shares of the whole area's width and height.
+void DockArea::Split(const Arrangement& part, const QSizeF& extent, std::vector<Sizes>* sizes) {
   QDockWidget* first = FirstOf(part);
   if (!first) return;
   if (part.kind == Arrangement::Kind::kTabs) {
@@ -78,18 +91,28 @@ void DockArea::Split(const Arrangement& part, std::vector<Sizes>* sizes) {
     return;
   }
   Sizes own;
-  own.orientation = part.kind == Arrangement::Kind::kRow ? Qt::Horizontal : Qt::Vertical;
+  const bool row = part.kind == Arrangement::Kind::kRow;
+  own.orientation = row ? Qt::Horizontal : Qt::Vertical;
+  double all = 0;
   QDockWidget* before = nullptr;
   for (const Arrangement& inner : part.parts) {
     QDockWidget* dock = FirstOf(inner);
     if (!dock) continue;
     if (before) splitDockWidget(before, dock, own.orientation);
     before = dock;
-    own.docks << dock;
-    own.shares << inner.share;
+    all += inner.share;
+  }
+  std::vector<QSizeF> extents;
+  for (const Arrangement& inner : part.parts) {
+    const double share = FirstOf(inner) ? inner.share / all : 0;
+    extents.emplace_back(extent.width() * (row ? share : 1), extent.height() * (row ? 1 : share));
+    QDockWidget* spanning = SpanningOf(inner, own.orientation);
+    if (!spanning) continue;
+    own.docks << spanning;
+    own.shares << (row ? extents.back().width() : extents.back().height());
   }
   sizes->push_back(own);
-  for (const Arrangement& inner : part.parts) Split(inner, sizes);
+  for (size_t i = 0; i < part.parts.size(); ++i) Split(part.parts[i], extents[i], sizes);
 }
 
 void DockArea::Arrange(const LayoutEntry& layout) {
@@ -108,7 +131,7 @@ void DockArea::Arrange(const LayoutEntry& layout) {
   for (QDockWidget* dock : docks_) dock->setFloating(false);
   addDockWidget(Qt::LeftDockWidgetArea, first);
   sizes_.clear();
-  Split(all, &sizes_);
+  Split(all, QSizeF(1, 1), &sizes_);
   for (QDockWidget* dock : docks_) dock->show();
   ApplySizes(sizes_);
   // Again once everything that was resized in this turn has been laid out.
@@ -132,10 +155,8 @@ void DockArea::Arrange(const LayoutEntry& layout) {
 void DockArea::ApplySizes(const std::vector<Sizes>& sizes) {
   for (const Sizes& each : sizes) {
     const int room = each.orientation == Qt::Horizontal ? width() : height();
-    int all = 0;
-    for (const int share : each.shares) all += share;
     QList<int> pixels;
-    for (const int share : each.shares) pixels << std::max(room * share / std::max(all, 1), 1);
+    for (const double share : each.shares) pixels << std::max(qRound(room * share), 1);
     resizeDocks(each.docks, pixels, each.orientation);
   }
 }
@@ -148,6 +169,16 @@ void DockArea::resizeEvent(QResizeEvent* event) {
   if (resized_ || sizes_.empty() || !isVisible()) return;
   resized_ = true;
   ApplySizes(sizes_);
+}
+
+// Titles of tabs are whole; where they need more room than there is, the tabs are scrolled.
+void DockArea::childEvent(QChildEvent* event) {
+  QMainWindow::childEvent(event);
+  if (!event->polished()) return;
+  if (auto* tabs = qobject_cast<QTabBar*>(event->child())) {
+    tabs->setElideMode(Qt::ElideNone);
+    tabs->setUsesScrollButtons(true);
+  }
 }
 
 void DockArea::Show(const QString& id) {

@@ -46,16 +46,18 @@ class DockArea : public QMainWindow {
   void HelpAsked(const QString& id);
 
  protected:
+  void childEvent(QChildEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
   struct Sizes {
     QList<QDockWidget*> docks;
-    QList<int> shares;
+    QList<double> shares;  // of the whole area
     Qt::Orientation orientation = Qt::Horizontal;
   };
   QDockWidget* FirstOf(const Arrangement& part) const;
-  void Split(const Arrangement& part, std::vector<Sizes>* sizes);
+  QDockWidget* SpanningOf(const Arrangement& part, Qt::Orientation orientation) const;
+  void Split(const Arrangement& part, const QSizeF& extent, std::vector<Sizes>* sizes);
   void ApplySizes(const std::vector<Sizes>& sizes);
   void ApplyLastSizes();
 
