@@ -352,7 +352,6 @@ class WindowTest : public QObject {
 
   void OwnTextMarksGoldInBytes() {
     Rig rig;
-    QCoreApplication::processEvents();  // docks are laid out: a button without a size is not hit
     PromptEditor* editor = rig.window.prompt_panel()->editor();
     rig.Find<QTabWidget>("prompt_pages")->setCurrentIndex(1);
     editor->setPlainText(QString::fromUtf8("Zoë\u00a0kaufte\nÄpfel."));
