@@ -31,7 +31,7 @@
 namespace midscope {
 namespace {
 
-constexpr int kNarrowestMap = 105;
+constexpr int kNarrowestMap = 150;
 constexpr int kLowestMap = 150;
 
 QString Capitalised(const QString& text) { return text.left(1).toUpper() + text.mid(1); }
