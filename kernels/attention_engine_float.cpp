@@ -301,7 +301,7 @@ void AttendFloat(const AttentionBlock& block) {
 }
 
 const AttentionEngine* Engine() {
-  static constexpr AttentionEngine kEngine = {kRows, 1, kKeyBlock * kRows, AttendFloat};
+  static constexpr AttentionEngine kEngine = {kRows, 1, kKeyBlock * kRows, false, AttendFloat};
   return &kEngine;
 }
 

@@ -153,6 +153,39 @@ void PackValuesAny(const PackSource& source, int64_t first_row, int64_t rows, fl
   }
 }
 
+void PackKeyRows(const PackSource& source, int64_t first_row, int64_t rows, const RotaryView& table,
+                 int64_t first_position, void* out) {
+  const int64_t padded = PackedSteps(source.head_dim, 2) * 2;
+  for (int64_t r = 0; r < rows; ++r) {
+    const int64_t at = (first_position + r) * table.pairs;
+    ReadRow(source, first_row + r, table.cos ? table.cos + at : nullptr,
+            table.cos ? table.sin + at : nullptr, table.pairs, 1.0f, padded,
+            static_cast<BFloat16*>(out) + r * padded);
+  }
+}
+
+void PackValueElements(const PackSource& source, int64_t first_row, int64_t rows, float* work,
+                       void* out) {
+  constexpr int64_t kPairs = kKeyBlock / 2;
+  const int64_t dim = source.head_dim;
+  auto* pairs = reinterpret_cast<uint32_t*>(work);  // [pair of keys][dim]
+  auto* HWY_RESTRICT even = reinterpret_cast<BFloat16*>(pairs + kPairs * dim);
+  auto* HWY_RESTRICT odd = even + dim;
+  for (int64_t pair = 0; pair < kPairs; ++pair) {
+    for (int64_t side = 0; side < 2; ++side) {
+      BFloat16* to = side == 0 ? even : odd;
+      if (2 * pair + side < rows) {
+        ReadRow(source, first_row + 2 * pair + side, nullptr, nullptr, 0, 1.0f, dim, to);
+      } else {
+        std::fill(to, to + dim, BFloat16{});
+      }
+    }
+    for (int64_t i = 0; i < dim; ++i)
+      pairs[pair * dim + i] = even[i].bits | static_cast<uint32_t>(odd[i].bits) << 16;
+  }
+  TransposeItems(pairs, dim, kPairs, static_cast<uint32_t*>(out));
+}
+
 // Columns first .. first + kSquare - 1 of from [head_dim][width] into to [kSquare][head_dim].
 HWY_INLINE void TransposeColumns(const float* HWY_RESTRICT from, int64_t width, int64_t head_dim,
                                  int64_t first, float* HWY_RESTRICT to) {
@@ -201,6 +234,8 @@ HWY_AFTER_NAMESPACE();
 namespace midscope::kernels {
 HWY_EXPORT(PackRowsAny);
 HWY_EXPORT(PackValuesAny);
+HWY_EXPORT(PackKeyRows);
+HWY_EXPORT(PackValueElements);
 HWY_EXPORT(UnpackRowsAny);
 
 void PackRows(const PackSource& source, int64_t first_row, int64_t rows, const RotaryView& table,
@@ -211,6 +246,18 @@ void PackRows(const PackSource& source, int64_t first_row, int64_t rows, const R
 
 void PackValues(const PackSource& source, int64_t first_row, int64_t rows, float* work, void* out) {
   HWY_DYNAMIC_DISPATCH(PackValuesAny)(source, first_row, rows, work, out);
+}
+
+void PackKeysByRows(const PackSource& source, int64_t first_row, int64_t rows,
+                    const RotaryView& table, int64_t first_position, void* out) {
+  HWY_DYNAMIC_DISPATCH(PackKeyRows)(source, first_row, rows, table, first_position, out);
+}
+
+int64_t ValueWork(int64_t head_dim) { return (kKeyBlock / 2 + 1) * head_dim; }
+
+void PackValuesByElements(const PackSource& source, int64_t first_row, int64_t rows, float* work,
+                          void* out) {
+  HWY_DYNAMIC_DISPATCH(PackValueElements)(source, first_row, rows, work, out);
 }
 
 void UnpackRows(const float* from, int64_t width, int64_t rows, int64_t head_dim, const Heads& out,

@@ -34,6 +34,17 @@ void PackRows(const PackSource& source, int64_t first_row, int64_t rows, const R
 // + kTile) floats.
 void PackValues(const PackSource& source, int64_t first_row, int64_t rows, float* work, void* out);
 
+// As PackRows, into out [row][PackedSteps] items of bfloat16, for engines that read keys by rows.
+// Rows beyond are left alone.
+void PackKeysByRows(const PackSource& source, int64_t first_row, int64_t rows,
+                    const RotaryView& table, int64_t first_position, void* out);
+
+// Rows first_row .. first_row + rows - 1 of x into out [head_dim][kKeyBlock / 2] items of bfloat16;
+// what is beyond is zero. `work` holds ValueWork(head_dim) floats.
+void PackValuesByElements(const PackSource& source, int64_t first_row, int64_t rows, float* work,
+                          void* out);
+int64_t ValueWork(int64_t head_dim);
+
 // from [head_dim][width] into rows first_row .. first_row + rows - 1 of `out`. `width` is a
 // multiple of 4. `work` holds 4 * head_dim floats.
 void UnpackRows(const float* from, int64_t width, int64_t rows, int64_t head_dim, const Heads& out,
