@@ -87,7 +87,9 @@ class AttentionRun {
     const int64_t key_blocks = padded_keys_ / kKeyBlock - first_block_;
     const int64_t for_keys = static_cast<int64_t>(sets.size()) * key_blocks;
     const int64_t for_values = with_values ? shape_.key_value_heads * key_blocks : 0;
-    executor.For(for_keys + for_values, 4, [&](int64_t begin, int64_t end) {
+    // A thread's start costs as much as packing some dozen rows.
+    const int64_t grain = used_keys_ <= kKeyBlock / 2 ? for_keys + for_values : 1;
+    executor.For(for_keys + for_values, grain, [&](int64_t begin, int64_t end) {
       BorrowedScratch<ThreadTag> scratch;
       const int64_t for_tiles = kTile * steps_ + 2 * (shape_.head_dim + kTile);
       float* work = scratch.Get<float>(engine_.by_rows ? ValueWork(shape_.head_dim) : for_tiles);

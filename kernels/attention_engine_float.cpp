@@ -33,11 +33,58 @@ struct Vectors {
   V v[kUsed];
 };
 
+#if HWY_TARGET == HWY_AVX2 && defined(__x86_64__) && defined(__GNUC__)
+// MultiplyTile for 4 x 3 sums, by hand: 12 sums, 3 vectors of queries and a scalar fill the 16
+// registers. Compilers load queries anew for each product instead, and CPUs load no more vectors
+// than they multiply: that took a third longer.
+HWY_INLINE void MultiplyFullTile(const float* tile, const float* vectors, int64_t steps,
+                                 V (&sums)[4][3]) {
+  if (steps == 0) return;
+#define MIDSCOPE_TILE_ROW(offset, a, b, c) \
+  "vbroadcastss " #offset                  \
+  "(%[tile]), %%ymm15\n"                   \
+  "vfmadd231ps %%ymm12, %%ymm15, %[" #a    \
+  "]\n"                                    \
+  "vfmadd231ps %%ymm13, %%ymm15, %[" #b    \
+  "]\n"                                    \
+  "vfmadd231ps %%ymm14, %%ymm15, %[" #c "]\n"
+  static_assert(kTile == 8 && kRows == 24);
+  asm("1:\n"
+      "vmovaps (%[vectors]), %%ymm12\n"
+      "vmovaps 32(%[vectors]), %%ymm13\n"
+      "vmovaps 64(%[vectors]), %%ymm14\n"
+      // clang-format off
+      MIDSCOPE_TILE_ROW(0, s00, s01, s02)
+      MIDSCOPE_TILE_ROW(4, s10, s11, s12)
+      MIDSCOPE_TILE_ROW(8, s20, s21, s22)
+      MIDSCOPE_TILE_ROW(12, s30, s31, s32)
+      // clang-format on
+      "add $96, %[vectors]\n"
+      "add $32, %[tile]\n"
+      "cmp %[end], %[vectors]\n"
+      "jne 1b\n"
+      : [tile] "+r"(tile), [vectors] "+r"(vectors), [s00] "+x"(sums[0][0].raw),
+        [s01] "+x"(sums[0][1].raw), [s02] "+x"(sums[0][2].raw), [s10] "+x"(sums[1][0].raw),
+        [s11] "+x"(sums[1][1].raw), [s12] "+x"(sums[1][2].raw), [s20] "+x"(sums[2][0].raw),
+        [s21] "+x"(sums[2][1].raw), [s22] "+x"(sums[2][2].raw), [s30] "+x"(sums[3][0].raw),
+        [s31] "+x"(sums[3][1].raw), [s32] "+x"(sums[3][2].raw)
+      : [end] "r"(vectors + steps * kRows)
+      : "xmm12", "xmm13", "xmm14", "xmm15", "cc", "memory");
+#undef MIDSCOPE_TILE_ROW
+}
+#define MIDSCOPE_TILE_BY_HAND 1
+#else
+#define MIDSCOPE_TILE_BY_HAND 0
+#endif
+
 // sums[t][v] += sum over steps of tile[step][t] * vectors[step][v], for kPart<kUsed> rows of the
 // tile.
 template <int64_t kUsed>
 HWY_INLINE void MultiplyTile(const float* HWY_RESTRICT tile, const float* HWY_RESTRICT vectors,
                              int64_t steps, V (&sums)[kPart<kUsed>][kUsed]) {
+#if MIDSCOPE_TILE_BY_HAND
+  if constexpr (kUsed == kVectors) return MultiplyFullTile(tile, vectors, steps, sums);
+#endif
   const D d;
   for (int64_t step = 0; step < steps; ++step) {
     V queries[kUsed];
@@ -51,6 +98,7 @@ HWY_INLINE void MultiplyTile(const float* HWY_RESTRICT tile, const float* HWY_RE
     }
   }
 }
+#undef MIDSCOPE_TILE_BY_HAND
 
 // What a product becomes as a logit (in units of ln 2): `distance` is the key's row less that of
 // the query in lane 0.
