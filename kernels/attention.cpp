@@ -88,7 +88,7 @@ class AttentionRun {
     const int64_t for_keys = static_cast<int64_t>(sets.size()) * key_blocks;
     const int64_t for_values = with_values ? shape_.key_value_heads * key_blocks : 0;
     // A thread's start costs as much as packing some dozen rows.
-    const int64_t grain = used_keys_ <= kKeyBlock / 2 ? for_keys + for_values : 1;
+    const int64_t grain = used_keys_ <= kKeyBlock ? for_keys + for_values : 1;
     executor.For(for_keys + for_values, grain, [&](int64_t begin, int64_t end) {
       BorrowedScratch<ThreadTag> scratch;
       const int64_t for_tiles = kTile * steps_ + 2 * (shape_.head_dim + kTile);
