@@ -87,9 +87,12 @@ class AttentionRun {
     const int64_t key_blocks = padded_keys_ / kKeyBlock - first_block_;
     const int64_t for_keys = static_cast<int64_t>(sets.size()) * key_blocks;
     const int64_t for_values = with_values ? shape_.key_value_heads * key_blocks : 0;
-    executor.For(for_keys + for_values, 4, [&](int64_t begin, int64_t end) {
+    // A thread's start costs as much as packing some dozen rows.
+    const int64_t grain = used_keys_ <= kKeyBlock ? for_keys + for_values : 1;
+    executor.For(for_keys + for_values, grain, [&](int64_t begin, int64_t end) {
       BorrowedScratch<ThreadTag> scratch;
-      float* work = scratch.Get<float>(kTile * steps_ + 2 * (shape_.head_dim + kTile));
+      const int64_t for_tiles = kTile * steps_ + 2 * (shape_.head_dim + kTile);
+      float* work = scratch.Get<float>(engine_.by_rows ? ValueWork(shape_.head_dim) : for_tiles);
       for (int64_t unit = begin; unit < end && !Cancelled(cancel); ++unit) {
         const bool values = unit >= for_keys;
         const int64_t index = values ? unit - for_keys : unit;
@@ -108,6 +111,11 @@ class AttentionRun {
   void PackKeyBlock(const KeySet& set, int64_t slot, int64_t block, float* work) const {
     const PackSource source{k_, set.key_value_head, shape_.head_dim, engine_.pack};
     const auto pack = [&](const RotaryView& table, float* to) {
+      if (engine_.by_rows) {
+        PackKeysByRows(source, block, std::min(kKeyBlock, used_keys_ - block), table, block,
+                       to + slot * key_items_ + block * steps_);
+        return;
+      }
       for (int64_t key = block; key < block + kKeyBlock && key < used_keys_; key += kTile) {
         PackRows(source, key, std::min(kTile, used_keys_ - key), table, key, 1.0f, kTile, work,
                  to + slot * key_items_ + key * steps_);
@@ -123,7 +131,12 @@ class AttentionRun {
   void PackValueBlock(int64_t key_value_head, int64_t key, float* work) const {
     const PackSource source{v_, key_value_head, shape_.head_dim, engine_.pack};
     float* to = values_ + key_value_head * value_items_ + key / engine_.pack * value_tiles_ * kTile;
-    PackValues(source, key, std::min(kKeyBlock, used_keys_ - key), work, to);
+    const int64_t count = std::min(kKeyBlock, used_keys_ - key);
+    if (engine_.by_rows) {
+      PackValuesByElements(source, key, count, work, to);
+    } else {
+      PackValues(source, key, count, work, to);
+    }
   }
 
   bool Attend(std::span<const KeySet> sets, const Executor& executor, CancelFlag cancel) const {
@@ -159,7 +172,7 @@ class AttentionRun {
 
   int64_t ThreadFloats() const {
     return RoundUp(engine_.scratch_floats, 16) +
-           engine_.rows * (3 * steps_ + value_tiles_ * kTile) + shape_.head_dim;
+           engine_.rows * (3 * steps_ + value_tiles_ * kTile) + 4 * shape_.head_dim;
   }
 
   void AttendBlock(int64_t slot, int64_t head, int64_t query_block, float* work) const {
@@ -248,7 +261,9 @@ bool Attention(const AttentionShape& shape, const ConstHeads& q, const ConstHead
   }
   const bool narrow =
       q.dtype == Dtype::kBFloat16 && k.dtype == Dtype::kBFloat16 && v.dtype == Dtype::kBFloat16;
-  const AttentionEngine* engine = narrow ? BFloat16AttentionEngine() : nullptr;
+  const AttentionEngine* engine = nullptr;
+  if (narrow && FitsTiles(shape.head_dim)) engine = TileAttentionEngine();
+  if (narrow && !engine) engine = BFloat16AttentionEngine();
   return AttentionOn(engine ? *engine : FloatAttentionEngine(), shape, q, k, v, positions, out,
                      executor, cancel);
 }

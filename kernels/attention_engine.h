@@ -27,8 +27,10 @@ struct AttentionBlock {
   // An item is one float32, or a pair of bfloat16 along the summed dimension. Zeros pad what is not
   // there.
   const void* queries;  // [steps][engine rows] items; rotated, times scale / ln 2
-  const void* keys;     // [key / kTile][steps][kTile] items; rotated
-  const void* values;  // [key / kKeyBlock][value tile][kKeyBlock items' worth of keys][kTile] items
+  const void* keys;     // [key / kTile][steps][kTile] items, or by rows: [key][steps]; rotated
+  // [key / kKeyBlock][value tile][kKeyBlock items' worth of keys][kTile] items, or by rows: [key /
+  // kKeyBlock][element][kKeyBlock items' worth of keys].
+  const void* values;
   // The same, as rows and keys meet that are `near` or more rows apart; null: none are.
   const void* far_queries;
   const void* far_keys;
@@ -54,6 +56,7 @@ struct AttentionEngine {
   int64_t rows;            // queries in a block
   int64_t pack;            // elements in an item: 1 float32, or 2 bfloat16
   int64_t scratch_floats;  // working memory of Attend
+  bool by_rows;            // how keys and values are laid out
   void (*attend)(const AttentionBlock& block);
 };
 
@@ -62,6 +65,11 @@ const AttentionEngine& FloatAttentionEngine();
 
 // bfloat16 products with float32 sums; null where the CPU has no such instruction (AVX-512 BF16).
 const AttentionEngine* BFloat16AttentionEngine();
+
+// The same on the CPU's matrix tiles (AMX), for heads of a multiple of 32 elements; null where
+// there are none.
+const AttentionEngine* TileAttentionEngine();
+constexpr bool FitsTiles(int64_t head_dim) { return head_dim % 32 == 0; }
 
 // Attention() on a given engine.
 bool AttentionOn(const AttentionEngine& engine, const AttentionShape& shape, const ConstHeads& q,

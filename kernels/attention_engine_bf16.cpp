@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: MIT
-// The attention engine for bfloat16 on AVX-512 BF16 (vdpbf16ps), which Highway 1.0 does not reach.
-// Functions carry their instruction set as an attribute, so that nothing else in this file is
-// compiled for a CPU that may not be there.
-#include "kernels/attention_engine.h"
+// The attention engine for bfloat16 on AVX-512 BF16.
+#include "kernels/attention_bf16.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
-// GCC 12 takes the deliberately undefined operands inside its own intrinsics for mistakes.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#include <immintrin.h>
-
 #include <algorithm>
-#include <numbers>
 
 #include "kernels/instruction_set.h"
-
-#define MIDSCOPE_BF16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,fma")))
-#define MIDSCOPE_BF16_INLINE MIDSCOPE_BF16 __attribute__((always_inline)) inline
 
 namespace midscope::kernels {
 namespace {
 
+using bf16::Exp2;
+using bf16::kLanes;
+using bf16::Pairs;
+using bf16::ShapeScore;
+
 constexpr int64_t kVectors = 3;  // 8 x 3 sums, 3 queries and 1 key fill the 32 registers
-constexpr int64_t kLanes = 16;
 constexpr int64_t kRows = kVectors * kLanes;
 constexpr float kHidden = kHiddenLogit;
 
@@ -42,40 +36,6 @@ MIDSCOPE_BF16_INLINE void MultiplyTile(const uint32_t* tile, const uint32_t* vec
       }
     }
   }
-}
-
-// As Exp2 of rows-inl.h.
-MIDSCOPE_BF16_INLINE __m512 Exp2(__m512 x) {
-  const __m512 whole = _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-  const __m512 f = _mm512_sub_ps(x, whole);
-  __m512 p = _mm512_set1_ps(1.3276472e-3f);
-  p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(9.675541e-3f));
-  p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(5.550713e-2f));
-  p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(2.402212e-1f));
-  p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(6.9314694e-1f));
-  p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(1.0000001f));
-  return _mm512_scalef_ps(p, whole);
-}
-
-// What a product becomes as a logit (in units of ln 2): `distance` is the key's row less that of
-// the query in lane 0.
-MIDSCOPE_BF16_INLINE __m512 ShapeScore(const AttentionBlock& block, __m512 score,
-                                       int64_t distance) {
-  if (block.softcap != 0) {
-    // tanh(x) = 1 - 2 / (1 + e^2x), absolutely within 2e-7: finer than bfloat16 products.
-    const __m512 cap = _mm512_set1_ps(block.softcap);
-    const __m512 factor = _mm512_set1_ps(2 * std::numbers::log2e_v<float> / block.softcap);
-    const __m512 grown = Exp2(_mm512_mul_ps(score, factor));
-    const __m512 rest = _mm512_div_ps(_mm512_set1_ps(2 * block.softcap),
-                                      _mm512_add_ps(grown, _mm512_set1_ps(1.0f)));
-    score = _mm512_sub_ps(cap, rest);
-  }
-  if (block.slope != 0) {
-    const __m512 lanes = _mm512_set_ps(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    const __m512 away = _mm512_sub_ps(_mm512_set1_ps(static_cast<float>(distance)), lanes);
-    score = _mm512_fmadd_ps(_mm512_set1_ps(block.slope), away, score);
-  }
-  return score;
 }
 
 // Scores of the tile of keys from `key` on, by the given queries and keys of the block, into scores
@@ -179,9 +139,6 @@ MIDSCOPE_BF16_INLINE void AddBias(const float* bias, float* scores, __m512 (&max
 MIDSCOPE_BF16_INLINE void Weigh(const float* scores, int64_t keys, const __m512 (&max)[kVectors],
                                 const float* factors, uint32_t* weights,
                                 __m512 (&total)[kVectors]) {
-  const __m512i interleave =
-      _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
-                       21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
   for (int64_t key = 0; key < keys; key += 2) {
 #pragma GCC unroll 3
     for (int64_t v = 0; v < kVectors; ++v) {
@@ -193,9 +150,7 @@ MIDSCOPE_BF16_INLINE void Weigh(const float* scores, int64_t keys, const __m512 
         even = _mm512_mul_ps(even, _mm512_set1_ps(factors[key]));
         odd = _mm512_mul_ps(odd, _mm512_set1_ps(factors[key + 1]));
       }
-      const auto halves = (__m512i)_mm512_cvtne2ps_pbh(odd, even);
-      _mm512_store_si512(weights + key / 2 * kRows + v * kLanes,
-                         _mm512_permutexvar_epi16(interleave, halves));
+      _mm512_store_si512(weights + key / 2 * kRows + v * kLanes, Pairs(even, odd));
     }
   }
 }
@@ -283,7 +238,7 @@ MIDSCOPE_BF16 void Attend(const AttentionBlock& block) {
 }  // namespace
 
 const AttentionEngine* BFloat16AttentionEngine() {
-  static const AttentionEngine engine = {kRows, 2, kKeyBlock * kRows * 3 / 2, Attend};
+  static const AttentionEngine engine = {kRows, 2, kKeyBlock * kRows * 3 / 2, false, Attend};
   return HasBFloat16Products() ? &engine : nullptr;
 }
 

@@ -19,8 +19,8 @@ namespace HWY_NAMESPACE {
 
 // One row of x as Out, rotated, with zeros up to `padded` elements.
 template <class Out>
-void ReadRow(const PackSource& source, int64_t row, const float* cos, const float* sin,
-             int64_t pairs, float factor, int64_t padded, Out* out) {
+HWY_INLINE void ReadRow(const PackSource& source, int64_t row, const float* cos, const float* sin,
+                        int64_t pairs, float factor, int64_t padded, Out* out) {
   const int64_t at = row * source.x.row_stride + source.head * source.x.head_stride;
   if (source.x.dtype == Dtype::kFloat32) {
     RotateRow(static_cast<const float*>(source.x.data) + at, source.head_dim, cos, sin, pairs,
@@ -32,13 +32,41 @@ void ReadRow(const PackSource& source, int64_t row, const float* cos, const floa
   std::fill(out + source.head_dim, out + padded, Out{});
 }
 
-// from [width][steps] into to [steps][width], 32-bit items.
-template <int64_t kWidth>
+constexpr int64_t kSquare = 4;  // rows and columns that are transposed in registers
+
+// Four vectors of four 32-bit lanes, as rows of a matrix, become its columns.
+template <class V>
+HWY_INLINE void TransposeSquare(V (&rows)[kSquare]) {
+  const hn::FixedTag<hn::TFromV<V>, kSquare> d;
+  const hn::FixedTag<uint64_t, 2> pairs;
+  const auto wide = [&](V v) HWY_ATTR { return hn::BitCast(pairs, v); };
+  const auto low01 = wide(hn::InterleaveLower(d, rows[0], rows[1]));
+  const auto low23 = wide(hn::InterleaveLower(d, rows[2], rows[3]));
+  const auto high01 = wide(hn::InterleaveUpper(d, rows[0], rows[1]));
+  const auto high23 = wide(hn::InterleaveUpper(d, rows[2], rows[3]));
+  rows[0] = hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23));
+  rows[1] = hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23));
+  rows[2] = hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23));
+  rows[3] = hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23));
+}
+
+// from [width][steps] into to [steps][width], 32-bit items; `width` is a multiple of kSquare.
 HWY_INLINE void TransposeItems(const uint32_t* HWY_RESTRICT from, int64_t steps, int64_t width,
                                uint32_t* HWY_RESTRICT to) {
-  for (int64_t row = 0; row < width; row += kWidth) {
-    for (int64_t step = 0; step < steps; ++step) {
-      for (int64_t r = 0; r < kWidth; ++r) {
+  const hn::FixedTag<uint32_t, kSquare> d;
+  for (int64_t row = 0; row < width; row += kSquare) {
+    int64_t step = 0;
+    for (; step + kSquare <= steps; step += kSquare) {
+      hn::Vec<decltype(d)> square[kSquare];
+#pragma GCC unroll 4
+      for (int64_t r = 0; r < kSquare; ++r)
+        square[r] = hn::LoadU(d, from + (row + r) * steps + step);
+      TransposeSquare(square);
+#pragma GCC unroll 4
+      for (int64_t r = 0; r < kSquare; ++r) hn::StoreU(square[r], d, to + (step + r) * width + row);
+    }
+    for (; step < steps; ++step) {
+      for (int64_t r = 0; r < kSquare; ++r) {
         to[step * width + row + r] = from[(row + r) * steps + step];
       }
     }
@@ -57,8 +85,8 @@ void PackRowsAs(const PackSource& source, int64_t first_row, int64_t rows, const
             table.cos ? table.sin + at : nullptr, table.pairs, factor, padded, items + r * padded);
   }
   std::fill(items + rows * padded, items + width * padded, Item{});
-  TransposeItems<4>(reinterpret_cast<const uint32_t*>(work), steps, width,
-                    static_cast<uint32_t*>(out));
+  TransposeItems(reinterpret_cast<const uint32_t*>(work), steps, width,
+                 static_cast<uint32_t*>(out));
 }
 
 void PackRowsAny(const PackSource& source, int64_t first_row, int64_t rows, const RotaryView& table,
@@ -70,9 +98,12 @@ void PackRowsAny(const PackSource& source, int64_t first_row, int64_t rows, cons
   }
 }
 
+// Engines read keys in tiles.
+constexpr int64_t WholeTiles(int64_t keys) { return (keys + kTile - 1) / kTile * kTile; }
+
 void PackFloatValues(const PackSource& source, int64_t first_row, int64_t rows, int64_t tiles,
                      float* work, float* out) {
-  for (int64_t key = 0; key < kKeyBlock; ++key) {
+  for (int64_t key = 0; key < WholeTiles(rows); ++key) {
     if (key < rows) {
       ReadRow(source, first_row + key, nullptr, nullptr, 0, 1.0f, tiles * kTile, work);
     } else if (key == rows) {
@@ -91,7 +122,7 @@ void PackBFloat16Values(const PackSource& source, int64_t first_row, int64_t row
   const int64_t padded = tiles * kTile;
   auto* even = reinterpret_cast<BFloat16*>(work);
   auto* odd = even + padded;
-  for (int64_t pair = 0; pair < kPairs; ++pair) {
+  for (int64_t pair = 0; pair < WholeTiles(rows) / 2; ++pair) {
     for (int64_t side = 0; side < 2; ++side) {
       const int64_t key = 2 * pair + side;
       BFloat16* to = side == 0 ? even : odd;
@@ -122,15 +153,67 @@ void PackValuesAny(const PackSource& source, int64_t first_row, int64_t rows, fl
   }
 }
 
+void PackKeyRows(const PackSource& source, int64_t first_row, int64_t rows, const RotaryView& table,
+                 int64_t first_position, void* out) {
+  const int64_t padded = PackedSteps(source.head_dim, 2) * 2;
+  for (int64_t r = 0; r < rows; ++r) {
+    const int64_t at = (first_position + r) * table.pairs;
+    ReadRow(source, first_row + r, table.cos ? table.cos + at : nullptr,
+            table.cos ? table.sin + at : nullptr, table.pairs, 1.0f, padded,
+            static_cast<BFloat16*>(out) + r * padded);
+  }
+}
+
+void PackValueElements(const PackSource& source, int64_t first_row, int64_t rows, float* work,
+                       void* out) {
+  constexpr int64_t kPairs = kKeyBlock / 2;
+  const int64_t dim = source.head_dim;
+  auto* pairs = reinterpret_cast<uint32_t*>(work);  // [pair of keys][dim]
+  auto* HWY_RESTRICT even = reinterpret_cast<BFloat16*>(pairs + kPairs * dim);
+  auto* HWY_RESTRICT odd = even + dim;
+  for (int64_t pair = 0; pair < kPairs; ++pair) {
+    for (int64_t side = 0; side < 2; ++side) {
+      BFloat16* to = side == 0 ? even : odd;
+      if (2 * pair + side < rows) {
+        ReadRow(source, first_row + 2 * pair + side, nullptr, nullptr, 0, 1.0f, dim, to);
+      } else {
+        std::fill(to, to + dim, BFloat16{});
+      }
+    }
+    for (int64_t i = 0; i < dim; ++i)
+      pairs[pair * dim + i] = even[i].bits | static_cast<uint32_t>(odd[i].bits) << 16;
+  }
+  TransposeItems(pairs, dim, kPairs, static_cast<uint32_t*>(out));
+}
+
+// Columns first .. first + kSquare - 1 of from [head_dim][width] into to [kSquare][head_dim].
+HWY_INLINE void TransposeColumns(const float* HWY_RESTRICT from, int64_t width, int64_t head_dim,
+                                 int64_t first, float* HWY_RESTRICT to) {
+  const hn::FixedTag<float, kSquare> d;
+  int64_t i = 0;
+  for (; i + kSquare <= head_dim; i += kSquare) {
+    hn::Vec<decltype(d)> square[kSquare];
+#pragma GCC unroll 4
+    for (int64_t r = 0; r < kSquare; ++r) square[r] = hn::LoadU(d, from + (i + r) * width + first);
+    TransposeSquare(square);
+#pragma GCC unroll 4
+    for (int64_t r = 0; r < kSquare; ++r) hn::StoreU(square[r], d, to + r * head_dim + i);
+  }
+  for (; i < head_dim; ++i) {
+    for (int64_t r = 0; r < kSquare; ++r) to[r * head_dim + i] = from[i * width + first + r];
+  }
+}
+
 template <class Out>
 void UnpackRowsAs(const float* from, int64_t width, int64_t rows, int64_t head_dim,
                   const Heads& out, int64_t first_row, int64_t head, float* work) {
   for (int64_t row = 0; row < rows; ++row) {
-    for (int64_t i = 0; i < head_dim; ++i) work[i] = from[i * width + row];
+    if (row % kSquare == 0) TransposeColumns(from, width, head_dim, row, work);
+    const float* values = work + row % kSquare * head_dim;
     Out* to =
         static_cast<Out*>(out.data) + (first_row + row) * out.row_stride + head * out.head_stride;
     ForEachVector(head_dim, [&](auto d, int64_t i)
-                                HWY_ATTR { StoreFloats(d, hn::LoadU(d, work + i), to + i); });
+                                HWY_ATTR { StoreFloats(d, hn::LoadU(d, values + i), to + i); });
   }
 }
 
@@ -151,6 +234,8 @@ HWY_AFTER_NAMESPACE();
 namespace midscope::kernels {
 HWY_EXPORT(PackRowsAny);
 HWY_EXPORT(PackValuesAny);
+HWY_EXPORT(PackKeyRows);
+HWY_EXPORT(PackValueElements);
 HWY_EXPORT(UnpackRowsAny);
 
 void PackRows(const PackSource& source, int64_t first_row, int64_t rows, const RotaryView& table,
@@ -161,6 +246,18 @@ void PackRows(const PackSource& source, int64_t first_row, int64_t rows, const R
 
 void PackValues(const PackSource& source, int64_t first_row, int64_t rows, float* work, void* out) {
   HWY_DYNAMIC_DISPATCH(PackValuesAny)(source, first_row, rows, work, out);
+}
+
+void PackKeysByRows(const PackSource& source, int64_t first_row, int64_t rows,
+                    const RotaryView& table, int64_t first_position, void* out) {
+  HWY_DYNAMIC_DISPATCH(PackKeyRows)(source, first_row, rows, table, first_position, out);
+}
+
+int64_t ValueWork(int64_t head_dim) { return (kKeyBlock / 2 + 1) * head_dim; }
+
+void PackValuesByElements(const PackSource& source, int64_t first_row, int64_t rows, float* work,
+                          void* out) {
+  HWY_DYNAMIC_DISPATCH(PackValueElements)(source, first_row, rows, work, out);
 }
 
 void UnpackRows(const float* from, int64_t width, int64_t rows, int64_t head_dim, const Heads& out,

@@ -25,16 +25,28 @@ constexpr int64_t PackedSteps(int64_t head_dim, int64_t pack) {
 
 // Rows first_row .. first_row + rows - 1 of x, rotated by rows first_position .. of `table` and
 // times `factor`, into out [PackedSteps][width] items; rows beyond `rows` (<= width) are zero.
-// `work` holds width * PackedSteps floats.
+// `width` is a multiple of 4. `work` holds width * PackedSteps floats.
 void PackRows(const PackSource& source, int64_t first_row, int64_t rows, const RotaryView& table,
               int64_t first_position, float factor, int64_t width, float* work, void* out);
 
 // Rows first_row .. first_row + rows - 1 of x into out [head_dim / kTile, rounded up][kKeyBlock /
-// pack][kTile] items; what is beyond is zero. `work` holds 2 * (head_dim + kTile) floats.
+// pack][kTile] items; what is beyond is zero up to a whole tile of keys. `work` holds 2 * (head_dim
+// + kTile) floats.
 void PackValues(const PackSource& source, int64_t first_row, int64_t rows, float* work, void* out);
 
-// from [head_dim][width] into rows first_row .. first_row + rows - 1 of `out`. `work` holds
-// head_dim floats.
+// As PackRows, into out [row][PackedSteps] items of bfloat16, for engines that read keys by rows.
+// Rows beyond are left alone.
+void PackKeysByRows(const PackSource& source, int64_t first_row, int64_t rows,
+                    const RotaryView& table, int64_t first_position, void* out);
+
+// Rows first_row .. first_row + rows - 1 of x into out [head_dim][kKeyBlock / 2] items of bfloat16;
+// what is beyond is zero. `work` holds ValueWork(head_dim) floats.
+void PackValuesByElements(const PackSource& source, int64_t first_row, int64_t rows, float* work,
+                          void* out);
+int64_t ValueWork(int64_t head_dim);
+
+// from [head_dim][width] into rows first_row .. first_row + rows - 1 of `out`. `width` is a
+// multiple of 4. `work` holds 4 * head_dim floats.
 void UnpackRows(const float* from, int64_t width, int64_t rows, int64_t head_dim, const Heads& out,
                 int64_t first_row, int64_t head, float* work);
 

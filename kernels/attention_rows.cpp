@@ -4,11 +4,13 @@
 // the number of threads.
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "kernels/attention.h"
 #include "kernels/key_edits.h"
 #include "kernels/key_sets.h"
+#include "kernels/row_work.h"
 #include "kernels/scratch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -16,37 +18,42 @@
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
 
+#include "kernels/row_dots-inl.h"
 #include "kernels/rows-inl.h"
 
 #ifndef MIDSCOPE_KERNELS_ATTENTION_ROWS_ONCE
 #define MIDSCOPE_KERNELS_ATTENTION_ROWS_ONCE
 namespace midscope::kernels {
 
-constexpr int64_t kKeyChunk = 256;  // keys in a unit of work
+constexpr int64_t kKeyChunk = 128;   // keys in a unit of work
+constexpr int64_t kValueBlock = 32;  // keys whose values stay in the first-level cache
 
-// One unit's share of AttentionWeights: query heads that read the same rotated keys, and a range of
-// keys.
+// One unit's share of AttentionWeights: a range of keys, for all heads.
 struct LogitUnit {
   const AttentionShape& shape;
   const ConstHeads& k;
-  const float* queries;      // [head, row, head_dim]: rotated, times the logit scale
+  int64_t width;             // head_dim, rounded up to whole vectors
+  const float* queries;      // [head, row, width]: rotated, times the logit scale; zeros behind
   const float* far_queries;  // the same, as they meet far keys; null: all keys are near
   int64_t near;              // keys that a row sees from near
-  const KeySet& keys;
+  std::span<const KeySet> sets;
   int64_t begin;
   int64_t end;
-  float* key;      // [head_dim]: working memory
+  float* work;     // [2 * kBlockKeys * width]
   float* weights;  // [row, head, key]
 };
+
+// Keys that are rotated at a time.
+constexpr int64_t kBlockKeys = 8;
 
 struct ValueUnit {
   const AttentionShape& shape;
   const ConstHeads& v;
   const float* weights;  // [row, head, key]
-  int64_t key_value_head;
   int64_t begin;
   int64_t end;
-  float* sums;  // [head of the group, row, head_dim]
+  float* sums;         // [row, head, head_dim]
+  int64_t sum_stride;  // head_dim
 };
 
 }  // namespace midscope::kernels
@@ -56,53 +63,59 @@ HWY_BEFORE_NAMESPACE();
 namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 
-HWY_INLINE float Dot(const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, int64_t count) {
-  const hn::ScalableTag<float> d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  auto sum0 = hn::Zero(d);
-  auto sum1 = hn::Zero(d);
-  int64_t i = 0;
-  for (; i + 2 * lanes <= count; i += 2 * lanes) {
-    sum0 = hn::MulAdd(hn::LoadU(d, a + i), hn::LoadU(d, b + i), sum0);
-    sum1 = hn::MulAdd(hn::LoadU(d, a + i + lanes), hn::LoadU(d, b + i + lanes), sum1);
+static_assert(kBlockKeys == kDotRows);
+
+// Rotates `count` keys from `key` on into keys [kBlockKeys, width].
+template <class In>
+HWY_INLINE void RotateKeys(const LogitUnit& unit, const In* rows, int64_t key, int64_t count,
+                           const RotaryView& table, float* keys) {
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t at = (key + i) * table.pairs;
+    RotateRow(rows + (key + i) * unit.k.row_stride, unit.shape.head_dim,
+              table.cos ? table.cos + at : nullptr, table.cos ? table.sin + at : nullptr,
+              table.pairs, 1.0f, keys + i * unit.width);
   }
-  float total = hn::GetLane(hn::SumOfLanes(d, hn::Add(sum0, sum1)));
-  for (; i < count; ++i) total += a[i] * b[i];
-  return total;
 }
 
-// Logits of one key for rows [first_row, last_row) of the call, both by the given positions.
+// Logits of `count` keys from `key` on for all rows and the heads of a set.
 template <class In>
-HWY_INLINE void KeyLogits(const LogitUnit& unit, const In* row_of_key, int64_t key,
-                          const RotaryView& table, const float* queries, int64_t first_row,
-                          int64_t last_row) {
-  if (first_row >= last_row) return;
+HWY_INLINE void BlockLogits(const LogitUnit& unit, const KeySet& set, int64_t key, int64_t count) {
   const AttentionShape& shape = unit.shape;
-  const int64_t at = key * table.pairs;
-  RotateRow(row_of_key, shape.head_dim, table.cos ? table.cos + at : nullptr,
-            table.cos ? table.sin + at : nullptr, table.pairs, 1.0f, unit.key);
-  for (int64_t row = first_row; row < last_row; ++row) {
-    for (const int64_t head : unit.keys.heads) {
-      const float* query = queries + (head * shape.query_rows + row) * shape.head_dim;
-      unit.weights[(row * shape.heads + head) * shape.key_rows + key] =
-          Dot(query, unit.key, shape.head_dim);
+  const In* rows = static_cast<const In*>(unit.k.data) + set.key_value_head * unit.k.head_stride;
+  float* near_keys = unit.work;
+  float* far_keys = unit.work + kBlockKeys * unit.width;
+  // Rows from this one on are far from a key.
+  const auto first_far = [&](int64_t of_key) {
+    return unit.far_queries ? of_key + unit.near - shape.first_query : shape.query_rows;
+  };
+  const int64_t all_far = first_far(key + count - 1);
+  const int64_t some_far = first_far(key);
+  if (all_far > 0) RotateKeys(unit, rows, key, count, set.table, near_keys);
+  if (some_far < shape.query_rows) RotateKeys(unit, rows, key, count, set.far, far_keys);
+  for (int64_t row = 0; row < shape.query_rows; ++row) {
+    for (const int64_t head : set.heads) {
+      const int64_t query = (head * shape.query_rows + row) * unit.width;
+      float near[kBlockKeys];
+      float far[kBlockKeys];
+      if (row < all_far) DotRows(unit.queries + query, near_keys, unit.width, near);
+      if (row >= some_far) DotRows(unit.far_queries + query, far_keys, unit.width, far);
+      float* to = unit.weights + (row * shape.heads + head) * shape.key_rows + key;
+      if (row < some_far && count == kBlockKeys) {
+        std::copy_n(near, kBlockKeys, to);
+      } else {
+        for (int64_t i = 0; i < count; ++i) to[i] = row < first_far(key + i) ? near[i] : far[i];
+      }
     }
   }
 }
 
 template <class In>
 void LogitsAs(const LogitUnit& unit) {
-  const AttentionShape& shape = unit.shape;
-  const In* rows =
-      static_cast<const In*>(unit.k.data) + unit.keys.key_value_head * unit.k.head_stride;
-  for (int64_t key = unit.begin; key < unit.end; ++key) {
-    const In* row_of_key = rows + key * unit.k.row_stride;
-    const int64_t first_far =
-        unit.far_queries
-            ? std::clamp<int64_t>(key + unit.near - shape.first_query, 0, shape.query_rows)
-            : shape.query_rows;
-    KeyLogits(unit, row_of_key, key, unit.keys.table, unit.queries, 0, first_far);
-    KeyLogits(unit, row_of_key, key, unit.keys.far, unit.far_queries, first_far, shape.query_rows);
+  // Keys that are not there, and elements beyond the head's, count as zeros.
+  std::fill_n(unit.work, 2 * kBlockKeys * unit.width, 0.0f);
+  for (int64_t key = unit.begin; key < unit.end; key += kBlockKeys) {
+    const int64_t count = std::min(kBlockKeys, unit.end - key);
+    for (const KeySet& set : unit.sets) BlockLogits<In>(unit, set, key, count);
   }
 }
 
@@ -158,50 +171,53 @@ void SoftmaxRow(float* row, int64_t visible, int64_t count) {
   std::fill(row + visible, row + count, 0.0f);
 }
 
-// sum[i] = sum over keys of weights[key] * values[key * stride + i], for kVectors vectors from i
-// on, keys in order. Weights of 0 belong to keys beyond the causal limit, or are too small to
-// matter.
-template <int kVectors, class D, class In>
-HWY_INLINE void SumOverKeys(D d, const float* HWY_RESTRICT weights, const In* HWY_RESTRICT values,
-                            int64_t stride, int64_t keys, float* HWY_RESTRICT sum) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  hn::Vec<D> sums[kVectors];
-  for (int v = 0; v < kVectors; ++v) sums[v] = hn::Zero(d);
-  for (int64_t key = 0; key < keys; ++key) {
-    if (weights[key] == 0.0f) continue;
-    const auto weight = hn::Set(d, weights[key]);
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v)
-      sums[v] = hn::MulAdd(weight, LoadFloats(d, values + key * stride + v * lanes), sums[v]);
+// As AddWeightedRows, for all elements of the heads' sums.
+template <int kMembers, class In>
+HWY_INLINE void AddMembers(const ValueUnit& unit, const float* weights, const In* rows,
+                           int64_t keys, float* sums) {
+  // 12 sums, or 8 with one member, keep the products busy and fit the registers of AVX2.
+  constexpr int kAtOnce = kMembers == 1 ? 8 : 4;
+  const hn::CappedTag<float, 16> wide;
+  const hn::CappedTag<float, 1> one;
+  constexpr int64_t kLanes = hn::MaxLanes(hn::CappedTag<float, 16>());
+  const int64_t dim = unit.shape.head_dim;
+  const int64_t stride = unit.v.row_stride;
+  const int64_t weight_stride = unit.shape.key_rows;
+  int64_t i = 0;
+  for (; i + kAtOnce * kLanes <= dim; i += kAtOnce * kLanes) {
+    AddWeightedRows<kMembers, kAtOnce>(wide, weights, weight_stride, rows + i, stride, keys,
+                                       sums + i, unit.sum_stride);
   }
-  for (int v = 0; v < kVectors; ++v) hn::StoreU(sums[v], d, sum + v * lanes);
+  for (; i + kLanes <= dim; i += kLanes) {
+    AddWeightedRows<kMembers, 1>(wide, weights, weight_stride, rows + i, stride, keys, sums + i,
+                                 unit.sum_stride);
+  }
+  for (; i < dim; ++i) {
+    AddWeightedRows<kMembers, 1>(one, weights, weight_stride, rows + i, stride, keys, sums + i,
+                                 unit.sum_stride);
+  }
 }
 
 template <class In>
 void AddValuesAs(const ValueUnit& unit) {
   const AttentionShape& shape = unit.shape;
   const int64_t group = shape.heads / shape.key_value_heads;
-  const In* rows = static_cast<const In*>(unit.v.data) + unit.key_value_head * unit.v.head_stride +
-                   unit.begin * unit.v.row_stride;
-  const int64_t keys = unit.end - unit.begin;
-  const hn::CappedTag<float, 16> wide;
-  const hn::CappedTag<float, 1> one;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(wide));
-  constexpr int64_t kAtOnce = 4;
-  const int64_t block = kAtOnce * lanes;
-  for (int64_t member = 0; member < group; ++member) {
-    const int64_t head = unit.key_value_head * group + member;
+  std::fill_n(unit.sums, shape.query_rows * shape.heads * shape.head_dim, 0.0f);
+  for (int64_t key = unit.begin; key < unit.end; key += kValueBlock) {
+    const int64_t keys = std::min(kValueBlock, unit.end - key);
     for (int64_t row = 0; row < shape.query_rows; ++row) {
-      const float* weights =
-          unit.weights + (row * shape.heads + head) * shape.key_rows + unit.begin;
-      float* sum = unit.sums + (member * shape.query_rows + row) * shape.head_dim;
-      int64_t i = 0;
-      for (; i + block <= shape.head_dim; i += block)
-        SumOverKeys<kAtOnce>(wide, weights, rows + i, unit.v.row_stride, keys, sum + i);
-      for (; i + lanes <= shape.head_dim; i += lanes)
-        SumOverKeys<1>(wide, weights, rows + i, unit.v.row_stride, keys, sum + i);
-      for (; i < shape.head_dim; ++i)
-        SumOverKeys<1>(one, weights, rows + i, unit.v.row_stride, keys, sum + i);
+      for (int64_t head = 0; head < shape.heads;) {
+        const In* rows = static_cast<const In*>(unit.v.data) + head / group * unit.v.head_stride +
+                         key * unit.v.row_stride;
+        const int64_t member = row * shape.heads + head;
+        const float* weights = unit.weights + member * shape.key_rows + key;
+        float* sums = unit.sums + member * shape.head_dim;
+        const int64_t members = std::min<int64_t>(3, group - head % group);
+        if (members == 3) AddMembers<3>(unit, weights, rows, keys, sums);
+        if (members == 2) AddMembers<2>(unit, weights, rows, keys, sums);
+        if (members == 1) AddMembers<1>(unit, weights, rows, keys, sums);
+        head += members;
+      }
     }
   }
 }
@@ -245,19 +261,23 @@ struct QueryTag {};
 struct KeyTag {};
 struct PartTag {};
 
-// queries [head, row, head_dim] float32: rotated by `tables` [head] and scaled.
+// queries [head, row, width] float32: rotated by `tables` [head] and scaled; zeros beyond the
+// head's elements.
 void RotateQueries(const AttentionShape& shape, const ConstHeads& q, const HeadPositions& positions,
-                   std::span<const RotaryView> tables, float* queries) {
+                   std::span<const RotaryView> tables, int64_t width, float* queries) {
   for (int64_t head = 0; head < shape.heads; ++head) {
     const auto h = static_cast<size_t>(head);
-    float* to = queries + head * shape.query_rows * shape.head_dim;
+    float* to = queries + head * shape.query_rows * width;
     ConstHeads one = q;
     const int64_t offset = head * q.head_stride * SizeOf(q.dtype);
     one.data = static_cast<const char*>(q.data) + offset;
     Rotate(one, shape.query_rows, 1, shape.head_dim, tables[h], shape.first_query,
-           {to, Dtype::kFloat32, shape.head_dim, shape.head_dim});
+           {to, Dtype::kFloat32, width, width});
     const float scale = positions.scale[h] / positions.Temperature(head);
-    for (int64_t i = 0; i < shape.query_rows * shape.head_dim; ++i) to[i] *= scale;
+    for (int64_t row = 0; row < shape.query_rows; ++row, to += width) {
+      for (int64_t i = 0; i < shape.head_dim; ++i) to[i] *= scale;
+      std::fill(to + shape.head_dim, to + width, 0.0f);
+    }
   }
 }
 
@@ -304,30 +324,30 @@ void AttentionWeights(const AttentionShape& shape, const ConstHeads& q, const Co
   CheckAttention(shape, positions);
   if (shape.query_rows <= 0) return;
   BorrowedScratch<QueryTag> query_scratch;
-  const int64_t query_floats = shape.heads * shape.query_rows * shape.head_dim;
+  constexpr int64_t kWidest = 16;  // lanes of any instruction set
+  const int64_t width = (shape.head_dim + kWidest - 1) / kWidest * kWidest;
+  const int64_t query_floats = shape.heads * shape.query_rows * width;
   const bool has_far =
       positions.far.window > 0 && shape.first_query + shape.query_rows > positions.far.window;
   auto* queries = query_scratch.Get<float>((has_far ? 2 : 1) * query_floats);
   float* far_queries = has_far ? queries + query_floats : nullptr;
-  RotateQueries(shape, q, positions, positions.q, queries);
-  if (has_far) RotateQueries(shape, q, positions, positions.far.q, far_queries);
+  RotateQueries(shape, q, positions, positions.q, width, queries);
+  if (has_far) RotateQueries(shape, q, positions, positions.far.q, width, far_queries);
   const std::vector<KeySet> sets = FindKeySets(shape, positions);
   const KeyEdits edits(positions);
   const int64_t used_keys = shape.first_query + shape.query_rows;
   const int64_t first_key = FirstVisibleKey(shape, shape.first_query);
   const int64_t chunks = (used_keys - first_key + kKeyChunk - 1) / kKeyChunk;
-  // A chunk for all heads, then the next: they read the same rows and rotary tables.
-  const auto set_count = static_cast<int64_t>(sets.size());
-  executor.For(set_count * chunks, 1, [&](int64_t begin, int64_t end) {
+  executor.For(chunks, 1, [&](int64_t begin, int64_t end) {
     BorrowedScratch<KeyTag> scratch;
-    auto* key = scratch.Get<float>(shape.head_dim);
+    auto* work = scratch.Get<float>(2 * kBlockKeys * width);
     for (int64_t unit = begin; unit < end; ++unit) {
-      const KeySet& set = sets[static_cast<size_t>(unit % set_count)];
-      const int64_t first = first_key + unit / set_count * kKeyChunk;
+      const int64_t first = first_key + unit * kKeyChunk;
       const int64_t last = std::min(first + kKeyChunk, used_keys);
       if (edits.HidesAll(first, last)) continue;
       HWY_DYNAMIC_DISPATCH(Logits)
-      ({shape, k, queries, far_queries, positions.far.window, set, first, last, key, weights});
+      ({shape, k, width, queries, far_queries, positions.far.window, sets, first, last, work,
+        weights});
     }
   });
   executor.For(shape.query_rows * shape.heads, 1, [&](int64_t begin, int64_t end) {
@@ -342,32 +362,29 @@ void WeightedValues(const AttentionShape& shape, const float* weights, const Con
                     const Heads& out, const Executor& executor) {
   CheckHeads(shape);
   if (shape.query_rows <= 0) return;
-  const int64_t group = shape.heads / shape.key_value_heads;
   const int64_t used_keys = shape.first_query + shape.query_rows;
   const int64_t first_key = FirstVisibleKey(shape, shape.first_query);
   const int64_t chunks = (used_keys - first_key + kKeyChunk - 1) / kKeyChunk;
-  const int64_t part_floats = group * shape.query_rows * shape.head_dim;
+  const int64_t members = shape.query_rows * shape.heads;
+  const int64_t part_floats = members * shape.head_dim;
   BorrowedScratch<PartTag> scratch;
-  auto* parts = scratch.Get<float>(shape.key_value_heads * chunks * part_floats);
-  executor.For(shape.key_value_heads * chunks, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t chunk = unit / shape.key_value_heads;
-      const int64_t head = unit % shape.key_value_heads;
+  auto* parts = scratch.Get<float>(chunks * part_floats);
+  executor.For(chunks, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t chunk = begin; chunk < end; ++chunk) {
       const int64_t first = first_key + chunk * kKeyChunk;
       HWY_DYNAMIC_DISPATCH(AddValueRows)
-      ({shape, v, weights, head, first, std::min(first + kKeyChunk, used_keys),
-        parts + (head * chunks + chunk) * part_floats});
+      ({shape, v, weights, first, std::min(first + kKeyChunk, used_keys),
+        parts + chunk * part_floats, shape.head_dim});
     }
   });
-  for (int64_t head = 0; head < shape.heads; ++head) {
-    for (int64_t row = 0; row < shape.query_rows; ++row) {
-      const float* from = parts + head / group * chunks * part_floats +
-                          (head % group * shape.query_rows + row) * shape.head_dim;
+  const int64_t grain = std::max<int64_t>(1, kGrainElements / (chunks * shape.head_dim));
+  executor.For(members, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t member = begin; member < end; ++member) {
       HWY_DYNAMIC_DISPATCH(SumParts)
-      (from, chunks, part_floats, shape.head_dim, out.dtype, out.data,
-       row * out.row_stride + head * out.head_stride);
+      (parts + member * shape.head_dim, chunks, part_floats, shape.head_dim, out.dtype, out.data,
+       member / shape.heads * out.row_stride + member % shape.heads * out.head_stride);
     }
-  }
+  });
 }
 
 }  // namespace midscope::kernels

@@ -2,6 +2,12 @@
 #include "kernels/instruction_set.h"
 
 #include <hwy/targets.h>
+#if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 #include <cstdlib>
 #include <string_view>
 
@@ -33,7 +39,42 @@ bool CpuHasBFloat16Products() {
 #endif
 }
 
+#if defined(__x86_64__) && defined(__linux__)
+// AMX-TILE and AMX-BF16, which compilers' own test does not know everywhere.
+bool CpuHasMatrixTiles() {
+  constexpr unsigned kFeatures = 7;
+  constexpr unsigned kWanted = 1u << 22 | 1u << 24;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(kFeatures, 0, &a, &b, &c, &d) != 0 && (d & kWanted) == kWanted;
+}
+
+// Linux gives a process tiles only when it asks, for they make its threads' state 8 KiB larger.
+bool MayUseMatrixTiles() {
+  constexpr int64_t kAskForState = 0x1023;  // ARCH_REQ_XCOMP_PERM
+  constexpr int64_t kTileData = 18;
+  return syscall(SYS_arch_prctl, kAskForState, kTileData) == 0;
+}
+
+// oneDNN's own limit, so that one variable makes another machine of this one for all.
+bool TilesAllowed() {
+  const char* const limit = std::getenv("ONEDNN_MAX_CPU_ISA");
+  const std::string_view name = limit != nullptr ? limit : "ALL";
+  return name == "ALL" || name == "DEFAULT" || name.find("AMX") != std::string_view::npos ||
+         name.find("amx") != std::string_view::npos;
+}
+#endif
+
 }  // namespace
+
+bool HasMatrixTiles() {
+#if defined(__x86_64__) && defined(__linux__)
+  static const bool present =
+      HasBFloat16Products() && CpuHasMatrixTiles() && TilesAllowed() && MayUseMatrixTiles();
+  return present;
+#else
+  return false;
+#endif
+}
 
 bool HasBFloat16Products() {
   static const bool present = wide_allowed && CpuHasBFloat16Products();
@@ -45,6 +86,7 @@ std::string InstructionSetName() {
   // Asking makes Highway choose among all that the CPU has, whatever is excluded (1.0.3).
   hwy::GetChosenTarget().Update(targets);
 #if HWY_ARCH_X86
+  if (HasMatrixTiles()) return "AVX-512 with bfloat16 matrix tiles";
   if (HasBFloat16Products()) return "AVX-512 with bfloat16 products";
   if (targets & HWY_AVX3) return "AVX-512";
   if (targets & HWY_AVX2) return "AVX2";

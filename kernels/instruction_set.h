@@ -8,10 +8,15 @@
 
 namespace midscope::kernels {
 
-// "AVX-512 with bfloat16 products", "AVX-512", "AVX2", "SSE4", "NEON", "none".
+// "AVX-512 with bfloat16 matrix tiles", "AVX-512 with bfloat16 products", "AVX-512", "AVX2",
+// "SSE4", "NEON", "none".
 std::string InstructionSetName();
 
 // Whether pairs of bfloat16 are multiplied and summed in float32 by one instruction (AVX-512 BF16).
 bool HasBFloat16Products();
+
+// Whether tiles of bfloat16 are multiplied by one instruction (AMX), too. ONEDNN_MAX_CPU_ISA
+// (oneDNN's variable) set to less than AMX excludes them.
+bool HasMatrixTiles();
 
 }  // namespace midscope::kernels

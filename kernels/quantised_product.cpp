@@ -13,7 +13,6 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 // GCC 12 takes the deliberately undefined operands inside its own intrinsics for mistakes.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#include <cpuid.h>
 #include <immintrin.h>
 
 #define MIDSCOPE_BF16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,fma")))
@@ -195,14 +194,6 @@ void MultiplyGroup(const Work& work, int64_t output, uint32_t* weights, float* s
       }
     }
   }
-}
-
-// AMX-BF16, which compilers' own test does not know everywhere.
-bool HasMatrixTiles() {
-  constexpr unsigned kFeatures = 7;
-  constexpr unsigned kMatrixTiles = 1u << 22;
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  return __get_cpuid_count(kFeatures, 0, &a, &b, &c, &d) != 0 && (d & kMatrixTiles) != 0;
 }
 
 }  // namespace

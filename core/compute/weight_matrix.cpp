@@ -245,13 +245,13 @@ bool WeightMatrix::LiesReady(const kernels::BlockMatrix& matrix) const {
 void WeightMatrix::MultiplyFew(const at::Tensor& x, void* y, kernels::Dtype y_dtype,
                                const kernels::Executor& executor) const {
   const int64_t rows = x.size(0);
-  if (!stored()) {
+  if (!stored() && copied_.empty()) {
     kernels::MatrixVector(expanded_.data_ptr(), x.data_ptr(), rows, inputs_, outputs_, dtype_, y,
                           y_dtype, executor);
     return;
   }
   CheckOnce(executor);
-  for (const StoredPart& part : parts_) {
+  for (const StoredPart& part : stored() ? parts_ : copied_) {
     auto* out = static_cast<std::byte*>(y) + part.first * kernels::SizeOf(y_dtype);
     if (part.int8) {
       kernels::Int8Product(part.matrix, x.data_ptr(), rows, dtype_, out, y_dtype, outputs_,
@@ -299,12 +299,35 @@ void WeightMatrix::Expand(const kernels::Executor& executor) {
     kernels::DequantiseRows(part.matrix, dtype_,
                             expanded_.narrow(0, part.first, part.matrix.rows).data_ptr(), executor);
   }
+  if (dtype_ == kernels::Dtype::kFloat32) CopyQuantised();
   parts_.clear();
+}
+
+// In the order of the matrix' rows.
+void WeightMatrix::CopyQuantised() {
+  const auto quantised = [](const StoredPart& part) {
+    return kernels::FindBlockFormat(static_cast<uint32_t>(part.matrix.type))->elements > 1;
+  };
+  if (!std::all_of(parts_.begin(), parts_.end(), quantised)) return;
+  for (StoredPart part : parts_) {
+    const auto row_bytes = static_cast<size_t>(part.matrix.row_bytes);
+    std::vector<std::byte> bytes(static_cast<size_t>(part.matrix.rows) * row_bytes);
+    for (int64_t row = 0; row < part.matrix.rows; ++row) {
+      std::memcpy(bytes.data() + static_cast<size_t>(row) * row_bytes, part.matrix.Row(row),
+                  row_bytes);
+    }
+    copied_bytes_.push_back(std::make_shared<const std::vector<std::byte>>(std::move(bytes)));
+    part.matrix.data = copied_bytes_.back()->data();
+    part.matrix.row_order = {};
+    copied_.push_back(std::move(part));
+  }
 }
 
 void WeightMatrix::MoveTo(at::Device device, const kernels::Executor& executor) {
   Expand(executor);
   expanded_ = expanded_.to(device);
+  copied_.clear();
+  copied_bytes_.clear();
 }
 
 at::Tensor WeightMatrix::Column(int64_t column, int64_t rows,

@@ -5,7 +5,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -59,7 +61,8 @@ class WeightMatrix {
   void Multiply(const at::Tensor& x, const at::Tensor& y, const ProductContext& context) const;
 
   // The same for up to kernels::kMatrixVectorRows rows, y of `y_dtype`: the run's or float32. A
-  // stored matrix is read in place; its weights have at least float32's precision.
+  // stored matrix is read in place; its weights have at least float32's precision. So is the copy
+  // of a quantised one that is expanded to float32: few rows are bound by reading weights.
   void MultiplyFew(const at::Tensor& x, void* y, kernels::Dtype y_dtype,
                    const kernels::Executor& executor) const;
 
@@ -89,6 +92,7 @@ class WeightMatrix {
     bool int8 = false;  // multiplied in whole numbers, any number of rows alike
   };
   void CheckOnce(const kernels::Executor& executor) const;
+  void CopyQuantised();
   void MultiplyPart(const StoredPart& part, const at::Tensor& x, const at::Tensor& y,
                     const ProductContext& context) const;
   bool LiesReady(const kernels::BlockMatrix& matrix) const;
@@ -99,6 +103,9 @@ class WeightMatrix {
   at::Tensor expanded_;
   std::string path_;
   mutable std::vector<StoredPart> parts_;
+  // Of an expanded matrix whose tensors are all quantised: those, in `copied_bytes_`; else empty.
+  std::vector<StoredPart> copied_;
+  std::vector<std::shared_ptr<const std::vector<std::byte>>> copied_bytes_;
   kernels::Dtype dtype_ = kernels::Dtype::kFloat32;
   int64_t outputs_ = 0;
   int64_t inputs_ = 0;

@@ -2,8 +2,8 @@
 // Causal attention of Midscope's kernels beside LibTorch's scaled_dot_product_attention, at the
 // heads of the embedded model. Ours rotates queries and keys within the call; LibTorch's is given
 // rotated ones, and keys that are already repeated for the query heads that share them, so that it
-// does less. Usage: attention_bench [float32|bfloat16 [MOST_QUERIES]]; prints a table: milliseconds
-// (median) and the ratio.
+// does less. Usage: attention_bench [float32|bfloat16 [MOST_QUERIES [LEAST_QUERIES]]]; prints a
+// table: milliseconds (median) and the ratio.
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 
@@ -107,7 +107,7 @@ void Compare(Size size, at::ScalarType type) {
   Case both(size, type);
   both.Ours();
   const double first = Seconds([&both] { both.Aten(); });
-  const int rounds = std::clamp(static_cast<int>(2.0 / (first + 1e-9)), 3, 301);
+  const int rounds = std::clamp(static_cast<int>(2.0 / (first + 1e-9)), 3, 3001);
   std::vector<double> ours;
   std::vector<double> aten;
   for (int round = 0; round < rounds; ++round) {
@@ -131,8 +131,10 @@ int main(int argc, char** argv) {
               bfloat16 ? "bfloat16" : "float32", "queries", "keys", "midscope ms", "LibTorch ms",
               "ratio");
   const int64_t most = argc > 2 ? std::atoll(argv[2]) : std::numeric_limits<int64_t>::max();
+  const int64_t least = argc > 3 ? std::atoll(argv[3]) : 0;
   for (const Size& size : kSizes) {
-    if (size.queries <= most) Compare(size, bfloat16 ? at::kBFloat16 : at::kFloat);
+    if (size.queries >= least && size.queries <= most)
+      Compare(size, bfloat16 ? at::kBFloat16 : at::kFloat);
   }
   return 0;
 }

@@ -2,12 +2,17 @@
 # SPDX-License-Identifier: MIT
 """Prefill by length, with the machine's name on it, beside other programs if asked.
 
-    ./midscope bench [--peers] [--json] [--tokens 512,2048,8000] [--instructions native,avx2] [--rounds N]
+    ./midscope bench [--peers] [--json] [--tokens 512,2048,8000] [--instructions native,avx512_bf16,avx2] [--rounds N]
+                     [--modes prefill,decode,auto,demo]
 
 Every measurement is a process of its own, so that peak memory is its own; the programs take turns, and the least time of all rounds
 counts: other work on the machine only adds. Shares are of the float32 or bfloat16 products alone, measured in the same run at this
 model's shapes; only matrix products with weights count as work (2 x weights of the layers a token), attention does not.
 Peers live in virtual environments in the cache folder, which --peers makes; one that cannot be had is named with the reason.
+llama.cpp is compiled there for the class that is measured, which takes minutes.
+
+decode: ten tokens one by one after 512. auto: the dtype that `--dtype auto` takes beside both fixed ones, median of seven rounds of
+the three in turns. demo: the sweep of a warm `./midscope demo` with bfloat16, as it was before there was auto, and with auto.
 """
 import argparse
 import json
@@ -17,6 +22,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).parent
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "midscope"
@@ -24,7 +30,14 @@ MODEL = pathlib.Path(os.environ.get("MIDSCOPE_MODELS") or CACHE / "models") / "S
 # SmolLM2-135M: weights of the 30 layers, which a token is multiplied with.
 WEIGHTS = 30 * (960 * 576 + 576 * 576 + 3072 * 576 + 576 * 1536)
 # What each class of machine is limited to, for all programs alike.
-LIMITS = {"native": {}, "avx2": {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}}
+LIMITS = {
+    "native": {},
+    "avx512_bf16": {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"},
+    "avx2": {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"},
+}
+# How llama.cpp is compiled for a class; there is none for avx512_bf16, which no compiler can be held to here.
+LLAMA = {"native": "-DGGML_NATIVE=ON",
+         "avx2": "-DGGML_NATIVE=OFF -DGGML_AVX=ON -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON -DGGML_BMI2=ON -DGGML_AVX512=OFF"}
 # The wheel loads its libraries for GPUs even where there is none: 3 GB.
 TORCH = [["torch==2.11.0", "numpy", "setuptools"]]
 HUGGING_FACE = [["--no-deps", "transformers", "accelerate", "gguf"],
@@ -34,12 +47,12 @@ PEERS = {
     "transformer_lens": TORCH + HUGGING_FACE + [["--no-deps", "transformer-lens", "beartype", "jaxtyping", "fancy-einsum", "einops",
                                                  "better-abc", "transformers-stream-generator", "wadler-lindig"],
                                                 ["datasets", "pandas", "rich", "sentencepiece", "wandb", "typeguard"]],
-    "llama": [["xllamacpp"]],
+    "openvino": [["openvino-genai", "numpy"]],
+    "onnxruntime": [["onnxruntime-genai", "onnx", "onnx-ir", "numpy"]],
+    **{f"llama_{name}": [["--no-binary", "llama-cpp-python", "llama-cpp-python"]] for name in LLAMA},
 }
-NOT_MEASURED = {
-    "openvino-genai": "it reads models in a format of its own, and nothing here converts to it yet",
-    "onnxruntime-genai": "it reads models in a format of its own, and nothing here converts to it yet",
-}
+MODES = ("prefill", "decode", "auto", "demo")
+DECODED = 10  # tokens one by one, after 512: run_bench decode
 
 
 def machine():
@@ -63,7 +76,8 @@ def python_of(peer):
         made = subprocess.run([sys.executable, "-m", "venv", venv], capture_output=True, text=True)
         for packages in PEERS[peer] if made.returncode == 0 else []:
             made = subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *packages],
-                                  capture_output=True, text=True)
+                                  capture_output=True, text=True,
+                                  env={**os.environ, "CMAKE_ARGS": LLAMA.get(peer.removeprefix("llama_"), "")})
             if made.returncode:
                 break
         if made.returncode:
@@ -88,32 +102,65 @@ def own_rows(build):
             for dtype in ("float32", "bfloat16") for what, kind in (("all captures and trace", "prefill"), ("plain", "plain"))]
 
 
-def peer_rows(folder):
-    rows, missing = [], dict(NOT_MEASURED)
-    pythons = {}
-    for peer in PEERS:
-        pythons[peer], reason = python_of(peer)
-        if pythons[peer] is None:
-            missing[peer] = reason
-    if pythons["transformers"]:
-        python, script = pythons["transformers"], HERE / "peers" / "transformers_prefill.py"
-        done = subprocess.run([python, HERE / "peers" / "gguf_to_folder.py", MODEL, folder], capture_output=True, text=True)
+def own_decode_rows(build):
+    bench = build / "bin" / "run_bench"
+    return [(f"midscope {dtype}, weights {weights}", None, lambda tokens, d=dtype, w=weights: [bench, "decode", tokens, d, 3, "embedded", w])
+            for dtype in ("float32", "bfloat16") for weights in ("expanded", "stored")]
+
+
+class Peers:
+    """The other programs that can be had, and why the rest can't."""
+
+    def __init__(self, folder):
+        self.folder, self.missing, self.pythons = folder, {}, {}
+        for peer in PEERS:
+            self.pythons[peer], reason = python_of(peer)
+            if self.pythons[peer] is None:
+                self.missing[peer] = reason
+        if self.pythons["transformers"]:
+            self.make("transformers", [self.pythons["transformers"], HERE / "peers" / "gguf_to_folder.py", MODEL, folder])
+        if self.pythons["onnxruntime"] and self.pythons["transformers"]:
+            # Its model builder reads the folder with transformers.
+            libraries = next((CACHE / "bench" / "transformers" / "lib").glob("python*")) / "site-packages"
+            self.make("onnxruntime", [self.pythons["onnxruntime"], "-m", "onnxruntime_genai.models.builder", "-m", folder, "-o",
+                                      f"{folder}/onnx", "-p", "fp32", "-e", "cpu", "-c", f"{folder}/cache"], PYTHONPATH=str(libraries))
+
+    def make(self, peer, command, **environment):
+        done = subprocess.run([str(part) for part in command], capture_output=True, text=True, env={**os.environ, **environment})
         if done.returncode:
-            missing["transformers"] = (done.stderr.strip().splitlines() or ["the model could not be converted"])[-1]
-        for dtype in ("float32", "bfloat16") if not done.returncode else ():
-            rows.append((f"transformers {dtype}, SDPA", dtype,
-                         lambda tokens, d=dtype: [python, script, folder, tokens, d, "sdpa"]))
-            rows.append((f"transformers {dtype}, eager, capture", dtype,
-                         lambda tokens, d=dtype: [python, script, folder, tokens, d, "eager", "capture"] if tokens <= 2048 else None))
-    if pythons["transformer_lens"]:
-        rows.append(("TransformerLens float32, run_with_cache", "float32",
-                     lambda tokens: [pythons["transformer_lens"], HERE / "peers" / "transformer_lens_prefill.py", folder, tokens]
-                     if tokens <= 1024 else None))
-    if pythons["llama"]:
-        for flash in ("on", "off"):
-            rows.append((f"llama.cpp Q4_1, flash attention {flash}", None,
-                         lambda tokens, f=flash: [pythons["llama"], HERE / "peers" / "llama_prefill.py", MODEL, tokens, os.cpu_count(), f]))
-    return rows, missing
+            self.pythons[peer] = None
+            self.missing[peer] = (done.stderr.strip().splitlines() or ["the model could not be converted"])[-1]
+
+    def script(self, peer, name, *arguments):
+        return [self.pythons[peer], HERE / "peers" / name, *arguments]
+
+    def prefill_rows(self, limits):
+        rows = []
+        if self.pythons["transformers"]:
+            for dtype in ("float32", "bfloat16"):
+                rows.append((f"transformers {dtype}, SDPA", dtype, lambda tokens, d=dtype: self.script(
+                    "transformers", "transformers_prefill.py", self.folder, tokens, d, "sdpa")))
+                rows.append((f"transformers {dtype}, eager, capture", dtype, lambda tokens, d=dtype: self.script(
+                    "transformers", "transformers_prefill.py", self.folder, tokens, d, "eager", "capture") if tokens <= 2048 else None))
+        if self.pythons["transformer_lens"]:
+            rows.append(("TransformerLens float32, run_with_cache", "float32", lambda tokens: self.script(
+                "transformer_lens", "transformer_lens_prefill.py", self.folder, tokens) if tokens <= 1024 else None))
+        # It has no variable that limits all of its instruction sets.
+        if self.pythons["openvino"] and limits == "native":
+            for hint in ("f32", "bf16"):
+                rows.append((f"OpenVINO GenAI Q4_1, {hint}", None, lambda tokens, h=hint: self.script(
+                    "openvino", "openvino_prefill.py", MODEL, tokens, os.cpu_count(), h)))
+        if self.pythons["onnxruntime"] and limits == "native":
+            rows.append(("ONNX Runtime GenAI float32", "float32", lambda tokens: self.script(
+                "onnxruntime", "onnxruntime_prefill.py", f"{self.folder}/onnx", tokens)))
+        return rows + self.llama_rows(limits)
+
+    def llama_rows(self, limits, *mode):
+        peer = f"llama_{limits}"
+        if not self.pythons.get(peer):
+            return []
+        return [(f"llama.cpp Q4_1, flash attention {flash}", None, lambda tokens, f=flash: self.script(
+            peer, "llama_prefill.py", MODEL, tokens, os.cpu_count(), f, *mode)) for flash in ("on", "off")]
 
 
 def exponent(points):
@@ -167,40 +214,111 @@ def table(peak, rows, results, lengths):
     return lines
 
 
+def decode_table(rows, results):
+    lines = [f"{f'{DECODED} tokens one by one after 512':52}{'tok/s':>8}"]
+    for label, _, _ in rows:
+        result = results[label].get(512)
+        if result is not None:
+            shown = f"not measured: {result['error']}" if "error" in result else f"{DECODED / result['seconds']:.1f}"
+            lines.append(f"{label:52}{shown:>8}")
+    return lines
+
+
+def median(values):
+    return sorted(values)[len(values) // 2]
+
+
+def auto_times(build, lengths, limits, rounds=7):
+    """{tokens: {dtype: seconds}}, medians of rounds in turns."""
+    bench, names = build / "bin" / "run_bench", ("float32", "bfloat16", "auto")
+    run([bench, "plain", 64, "auto"], limits)  # measures once a machine
+    times = {}
+    for tokens in lengths:
+        all_rounds = [{name: run([bench, "plain", tokens, name], limits)["seconds"] for name in names} for _ in range(rounds)]
+        times[tokens] = {name: median([one[name] for one in all_rounds]) for name in names}
+    return times
+
+
+def auto_table(times):
+    lines = [f"{'--dtype auto, plain, seconds':28}{'float32':>10}{'bfloat16':>10}{'auto':>10}{'best / auto':>13}"]
+    for tokens, of in times.items():
+        lines.append(f"{tokens:28}{of['float32']:10.4f}{of['bfloat16']:10.4f}{of['auto']:10.4f}"
+                     f"{min(of['float32'], of['bfloat16']) / of['auto']:13.2f}")
+    return lines
+
+
+def demo_seconds(build, dtype, limits):
+    """What `./midscope demo` computes once everything is built: its sweep."""
+    seconds = []
+    for _ in range(4):
+        with tempfile.TemporaryDirectory() as folder:
+            command = [build / "bin" / "midscope", "sweep", "embedded", "--dtype", dtype, "--task", "list:lines=20", "--places", "1,5,10,15,20",
+                       "--samples", "24", "--seed", "1", "--with", "none", "--with", "channel(100, factor=-1, layers=8-25)",
+                       "--out", f"{folder}/list.h5"]
+            start = time.perf_counter()
+            done = subprocess.run([str(part) for part in command], capture_output=True, text=True,
+                                  env={**os.environ, "GOMP_SPINCOUNT": "3000", **limits})
+            seconds.append(time.perf_counter() - start)
+            if done.returncode:
+                return None
+    return min(seconds[1:])
+
+
 def main():
     parser = argparse.ArgumentParser(prog="midscope bench", description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--peers", action="store_true", help="beside transformers, TransformerLens and llama.cpp")
+    parser.add_argument("--peers", action="store_true", help="beside transformers, TransformerLens, llama.cpp, OpenVINO, ONNX Runtime")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--tokens", default="512,2048,8000", help="prompt lengths")
-    parser.add_argument("--instructions", default="native", help="native, avx2, or both with a comma")
+    parser.add_argument("--instructions", default="native", help=f"of {', '.join(LIMITS)}; several with commas")
+    parser.add_argument("--modes", default="prefill", help=f"of {', '.join(MODES)}; several with commas")
     parser.add_argument("--rounds", type=int, default=2)
     options = parser.parse_args()
     lengths = [int(part) for part in options.tokens.split(",")]
-    for name in options.instructions.split(","):
-        if name not in LIMITS:
-            parser.error(f"--instructions: {name} is not known; there are {', '.join(LIMITS)}")
+    modes = options.modes.split(",")
+    for name, known, option in [(n, LIMITS, "--instructions") for n in options.instructions.split(",")] + [(m, MODES, "--modes") for m in modes]:
+        if name not in known:
+            parser.error(f"{option}: {name} is not known; there are {', '.join(known)}")
     report = {"machine": machine(), "classes": {}}
     with tempfile.TemporaryDirectory() as folder:
-        others, missing = peer_rows(folder) if options.peers else ([], {})
-        rows = own_rows(options.build) + others
+        peers = Peers(folder) if options.peers else None
         for name in options.instructions.split(","):
-            peak = run([options.build / "bin" / "product_bench"], LIMITS[name])
-            if "error" in peak:
-                sys.exit(f"midscope: bench: {peak['error']}")
-            used = peak.pop("instructions")
-            results = measure(rows, lengths, options.rounds, LIMITS[name])
-            report["classes"][name] = {"instructions": used, "products_gflops": peak, "prefill": results}
-            if not options.json:
-                about = report["machine"]
-                print(f"{about['cpu']}, {about['cores']} cores, {about['memory_gb']} GiB, {' '.join(about['flags'])}; in use: {used}")
-                print("\n".join(table(peak, rows, results, lengths)), flush=True)
-    report["not_measured"] = missing
+            report["classes"][name] = measure_class(name, modes, options, lengths, peers, report["machine"])
+    report["not_measured"] = peers.missing if peers else {}
     if options.json:
         print(json.dumps(report, indent=1))
     else:
-        for peer, reason in missing.items():
+        for peer, reason in report["not_measured"].items():
             print(f"{peer}: not measured: {reason}")
+
+
+def measure_class(name, modes, options, lengths, peers, about):
+    limits = LIMITS[name]
+    peak = run([options.build / "bin" / "product_bench"], limits)
+    if "error" in peak:
+        sys.exit(f"midscope: bench: {peak['error']}")
+    report = {"instructions": peak.pop("instructions"), "products_gflops": peak}
+
+    def show(lines):
+        if not options.json:
+            print("\n".join(lines), flush=True)
+
+    show([f"{about['cpu']}, {about['cores']} cores, {about['memory_gb']} GiB, {' '.join(about['flags'])}; in use: {report['instructions']}"])
+    if "prefill" in modes:
+        rows = own_rows(options.build) + (peers.prefill_rows(name) if peers else [])
+        report["prefill"] = measure(rows, lengths, options.rounds, limits)
+        show(table(peak, rows, report["prefill"], lengths))
+    if "decode" in modes:
+        rows = own_decode_rows(options.build) + (peers.llama_rows(name, "decode") if peers else [])
+        report["decode"] = measure(rows, [512], options.rounds, limits)
+        show(decode_table(rows, report["decode"]))
+    if "auto" in modes:
+        report["auto"] = auto_times(options.build, [n for n in lengths if n <= 2048], limits)
+        show(auto_table(report["auto"]))
+    if "demo" in modes:
+        report["demo"] = {dtype: demo_seconds(options.build, dtype, limits) for dtype in ("bfloat16", "auto")}
+        show([f"warm demo, --dtype {dtype}: " + ("failed" if s is None else f"{s:.2f} s") for dtype, s in report["demo"].items()])
+    return report
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 // What a run costs in time and memory, on the embedded model or another. One measurement a process,
 // so that peak memory is its own.
 //
-//   run_bench open|prefill|plain|decode TOKENS float32|bfloat16
+//   run_bench open|prefill|plain|decode TOKENS float32|bfloat16|auto
 //             [REPEATS [MODEL [WEIGHTS [float|int8]]]]
 //
 // WEIGHTS: auto, stored or expanded. open: from the call until a prompt could be run.
@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
   midscope::PrepareProcess(argv);
   if (argc < 4) {
     std::fprintf(stderr,
-                 "run_bench open|prefill|plain|decode TOKENS float32|bfloat16 "
+                 "run_bench open|prefill|plain|decode TOKENS float32|bfloat16|auto "
                  "[REPEATS [MODEL [WEIGHTS [float|int8]]]]\n"
                  "decode: ten tokens after the prompt, one by one\n");
     return 2;
@@ -122,6 +122,7 @@ int main(int argc, char** argv) {
   const std::string kind = argv[1];
   midscope::DecoderOptions options;
   if (std::string(argv[3]) == "bfloat16") options.dtype = midscope::kernels::Dtype::kBFloat16;
+  options.fastest_dtype = std::string(argv[3]) == "auto";
   const int repeats = argc > 4 ? std::atoi(argv[4]) : 3;
   const std::string model = argc > 5 ? argv[5] : "embedded";
   if (argc > 6) options.weights = Storage(argv[6]);

@@ -66,11 +66,12 @@ struct NamedEngine {
   const AttentionEngine* engine;
 };
 
-// bfloat16 inputs must come out right on CPUs without bfloat16 products too, hence both engines on
-// each dtype.
+// bfloat16 inputs must come out right on CPUs without bfloat16 products too, hence all
+// engines on each dtype.
 std::vector<NamedEngine> Engines() {
   std::vector<NamedEngine> engines = {{"float engine", &FloatAttentionEngine()}};
   if (BFloat16AttentionEngine()) engines.push_back({"bfloat16 engine", BFloat16AttentionEngine()});
+  if (TileAttentionEngine()) engines.push_back({"engine on tiles", TileAttentionEngine()});
   return engines;
 }
 
@@ -84,6 +85,7 @@ void CheckEqualsTheDefinition() {
       AttentionReference(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
                          inputs.Out(expected, Dtype::kFloat32));
       for (const NamedEngine& engine : Engines()) {
+        if (engine.engine->by_rows && !FitsTiles(inputs.shape.head_dim)) continue;
         Guarded out(inputs.OutCount(), dtype);
         ASSERT_TRUE(AttentionOn(*engine.engine, inputs.shape, inputs.Q(), inputs.K(), inputs.V(),
                                 inputs.Positions(), inputs.Out(out, dtype), executor, nullptr));
