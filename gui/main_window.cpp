@@ -15,6 +15,7 @@
 
 #include "core/base/error.h"
 #include "core/base/record_names.h"
+#include "core/intervention/intervention_text.h"
 #include "gui/actions/action_registry.h"
 #include "gui/actions/command_palette.h"
 #include "gui/base/appearance.h"
@@ -23,6 +24,7 @@
 #include "gui/files/session_file.h"
 #include "gui/layout/dock_area.h"
 #include "gui/panels/answer_strip.h"
+#include "gui/panels/history_panel.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/panel_list.h"
 #include "gui/panels/plot_menu.h"
@@ -35,6 +37,7 @@
 #include "gui/plots/plot_files.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
+#include "gui/session/tried_settings.h"
 #include "gui/session_keeper.h"
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/progress_row.h"
@@ -62,13 +65,15 @@ MainWindow::MainWindow(std::unique_ptr<Engine> engine, QWidget* parent) : QMainW
   session_ = new Session(std::move(engine), this);
   history_ = new SettingHistory(this);
   selection_ = new Selection(this);
+  tried_ = new TriedSettings(session_);
   actions_ = new ActionRegistry(this);
   model_ = new ModelPanel;
   prompt_panel_ = new PromptPanel;
   settings_ = new SettingsPanel;
-  for (const PanelEntry& entry : PanelList()) panels_.push_back(entry.make({session_, selection_}));
+  for (const PanelEntry& entry : PanelList())
+    panels_.push_back(entry.make({session_, selection_, tried_}));
   answers_ = new AnswerStrip(session_);
-  sweep_ = new SweepPanel({session_, selection_});
+  sweep_ = new SweepPanel({session_, selection_, tried_});
   samples_ = new SampleBar(session_);
   errors_ = new ErrorBar;
   progress_ = new ProgressRow;
@@ -135,6 +140,12 @@ void MainWindow::MakeDocks() {
                  "paired differences, 95 % intervals and permutation tests, as the command "
                  "midscope sweep makes it."),
               sweep_);
+  auto* history = new HistoryPanel(session_, tried_);
+  docks_->Add(QStringLiteral("history"), tr("History"),
+              tr("Every setting that was tried on these prompts, with its outcome. Double click: "
+                 "back to it, without a run. Kept ones (C to F) are drawn with the outcome."),
+              history);
+  connect(history, &HistoryPanel::SettingOffered, this, &MainWindow::PutSetting);
 }
 
 void MainWindow::Arrange() {
@@ -237,6 +248,14 @@ void MainWindow::WirePanels() {
   connect(history_, &SettingHistory::Applied, this, [this](const SettingPair& pair, bool dragging) {
     session_->SetSettings(pair.a, pair.b, dragging);
     settings_->Show(pair);
+  });
+}
+
+void MainWindow::PutSetting(Side side, const QString& setting) {
+  errors_->Try([this, side, &setting] {
+    SettingPair next = history_->current();
+    (side == Side::kA ? next.a : next.b) = ParseIntervention(setting.toStdString());
+    history_->Change(next, false);
   });
 }
 

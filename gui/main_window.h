@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "gui/base/view_types.h"
 #include "gui/session/changes.h"
 #include "probes/engine/engine.h"
 
@@ -31,6 +32,7 @@ class SessionKeeper;
 class SettingHistory;
 class SettingsPanel;
 class SweepPanel;
+class TriedSettings;
 class PromptPanel;
 
 class MainWindow : public QMainWindow {
@@ -48,6 +50,7 @@ class MainWindow : public QMainWindow {
   void Run();
   // The place of the gold passage, counted from 1.
   void ChoosePlace(qint64 place);
+  void PutSetting(midscope::Side side, const QString& setting);
   // Adds a term to setting B, or replaces the one of its kind.
   void PutOnB(const QString& term);
 
@@ -63,6 +66,7 @@ class MainWindow : public QMainWindow {
   SettingsPanel* settings() const { return settings_; }
   SettingHistory* history() const { return history_; }
   AnswerStrip* answers() const { return answers_; }
+  TriedSettings* tried() const { return tried_; }
   ErrorBar* errors() const { return errors_; }
   SampleBar* samples() const { return samples_; }
   QLabel* what_if_text() const { return what_if_text_; }
@@ -108,6 +112,7 @@ class MainWindow : public QMainWindow {
   Session* session_;
   SettingHistory* history_;
   Selection* selection_;
+  TriedSettings* tried_;
   ActionRegistry* actions_;
   DockArea* docks_;
   FileMenu* files_;

@@ -34,14 +34,14 @@ Arrangement Explore(const QSize& window) {
         1,
         {Controls(30, window),
          Column(70, {Row(50, {Tabs(40, {"head-map", "channel"}), Tabs(60, {"attention", "text"})}),
-                     Tabs(50, {"outcome", "next-tokens", "scan"})})});
+                     Tabs(50, {"outcome", "next-tokens", "history", "scan"})})});
   }
   return Row(1, {Controls(24, window),
                  Column(42, {Row(55, {Tabs(45, {"head-map"}), Tabs(55, {"text", "logit-lens"})}),
                              Tabs(45, {"attention"})}),
                  Column(34, {Tabs(50, {"channel", "channels"}),
-                             Tabs(50, {"outcome", "next-tokens", "attribution", "scan", "curves",
-                                       "positions", "records"})})});
+                             Tabs(50, {"outcome", "history", "next-tokens", "attribution", "scan",
+                                       "curves", "positions", "records"})})});
 }
 
 Arrangement Channels(const QSize& window) {

@@ -12,6 +12,7 @@
 #include "gui/plots/plot_style.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
+#include "gui/session/tried_settings.h"
 
 namespace midscope {
 namespace {
@@ -149,6 +150,30 @@ std::vector<Line> OutcomeLines(const Session& session, const OutcomeChoice& choi
     AddModelLines(session, choice, lines);
   } else {
     AddFileLines(session, choice, lines);
+  }
+  return lines;
+}
+
+std::vector<Line> KeptLines(const Session& session, const TriedSettings& tried,
+                            const OutcomeChoice& choice) {
+  std::vector<Line> lines;
+  if (session.shows_file() || choice.measure == Measure::kDifference) return lines;
+  for (const TriedSetting* kept : tried.Kept()) {
+    const auto is_shown = [&](Side side) {
+      return PrintIntervention(session.setting(side)) == kept->text;
+    };
+    if (is_shown(Side::kA) || is_shown(Side::kB)) continue;
+    const QString letter = TriedSettings::Letter(kept->kept);
+    const QColor color = OutcomePlot::SettingColor(2 + static_cast<size_t>(kept->kept));
+    if (choice.sample && kept->outcome) {
+      for (const OutcomeSeries& series : SeriesOf(*kept->outcome, choice.measure))
+        lines.push_back({series, QObject::tr("%1, this sample").arg(letter), Paler(color), false});
+    }
+    const auto means = session.MeansOfSetting(kept->text, choice.measure);
+    if (!choice.means || !means) continue;
+    QString label = QObject::tr("%1, mean of %2").arg(letter).arg(means->series.samples);
+    if (!means->complete) label += QObject::tr(" (partial)");
+    lines.push_back({means->series, label, color, true});
   }
   return lines;
 }

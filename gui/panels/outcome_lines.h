@@ -9,6 +9,7 @@
 namespace midscope {
 
 class Session;
+class TriedSettings;
 
 struct OutcomeChoice {
   Measure measure = Measure::kNll;
@@ -18,6 +19,10 @@ struct OutcomeChoice {
 
 // Lines of A and B of a model, or of all settings of a file; a sample's line has its mean's colour.
 std::vector<OutcomePlot::Line> OutcomeLines(const Session& session, const OutcomeChoice& choice);
+// Lines of the settings that are kept as C to F and are neither A nor B; none while a file is
+// shown.
+std::vector<OutcomePlot::Line> KeptLines(const Session& session, const TriedSettings& tried,
+                                         const OutcomeChoice& choice);
 
 // Model, prompt and the settings of A and B, for exported pictures.
 QString OutcomeCaption(const Session& session);

@@ -18,6 +18,7 @@
 #include "gui/panels/reference_row.h"
 #include "gui/plots/outcome_plot.h"
 #include "gui/session/session.h"
+#include "gui/session/tried_settings.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/panel_layout.h"
 
@@ -66,6 +67,7 @@ OutcomePanel::OutcomePanel(const PanelContext& context) : Panel(context) {
   connect(samples_, &QSpinBox::valueChanged, this,
           [this](int samples) { session()->SetSamples(samples); });
   connect(plot_, &OutcomePlot::PlaceChosen, this, &OutcomePanel::PlaceChosen);
+  connect(tried(), &TriedSettings::Changed, this, &OutcomePanel::Draw);
 }
 
 std::vector<std::string> OutcomePanel::Records() { return {kOutcomeRecord, "outcome_means"}; }
@@ -99,8 +101,10 @@ void OutcomePanel::Draw() {
     samples_->setValue(static_cast<int>(session()->samples()));
   }
   const auto measure = static_cast<Measure>(measure_->currentIndex());
-  std::vector<OutcomePlot::Line> lines =
-      OutcomeLines(*session(), {measure, sample_->isChecked(), means_->isChecked()});
+  const OutcomeChoice choice{measure, sample_->isChecked(), means_->isChecked()};
+  std::vector<OutcomePlot::Line> lines = OutcomeLines(*session(), choice);
+  const std::vector<OutcomePlot::Line> kept = KeptLines(*session(), *tried(), choice);
+  lines.insert(lines.end(), kept.begin(), kept.end());
   QString note;
   for (const Side side : {Side::kA, Side::kB}) {
     const auto means = session()->MeansOf(side, measure);

@@ -19,12 +19,14 @@ class Selection;
 class JsonFields;
 class Plot;
 class Session;
+class TriedSettings;
 
 // What panels read and change. Both outlive the panels' use of them: a panel does not touch them in
 // its destructor.
 struct PanelContext {
   Session* session = nullptr;
   Selection* selection = nullptr;  // heads, tokens and settings that all panels show
+  TriedSettings* tried = nullptr;  // settings that were tried, and those that are kept as C to F
 };
 
 // The constructor draws the empty session. Actions added to the panel (QWidget::addAction) are also
@@ -73,6 +75,7 @@ class Panel : public QWidget {
  protected:
   Session* session() const { return context_.session; }
   Selection* selection() const { return context_.selection; }
+  TriedSettings* tried() const { return context_.tried; }
   // Whether to draw at once: not a panel that is hidden in a window that is shown.
   bool DrawsAtOnce() const { return isVisible() || !window()->isVisible(); }
   void showEvent(QShowEvent* event) override;

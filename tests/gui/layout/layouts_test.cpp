@@ -48,7 +48,7 @@ class LayoutsTest : public QObject {
     WindowRig<> rig;
     rig.Show();
     DockArea* area = rig.window.docks();
-    QCOMPARE(area->docks().size(), PanelList().size() + 4);
+    QCOMPARE(area->docks().size(), PanelList().size() + 5);
     for (const LayoutEntry& layout : LayoutList()) {
       area->Arrange(layout);
       for (const PanelEntry& panel : PanelList()) {

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/session/tried_settings.h"
+
+#include <algorithm>
+
+#include "core/base/record_names.h"
+#include "gui/base/record_access.h"
+#include "gui/session/record_name.h"
+#include "gui/session/session.h"
+
+namespace midscope {
+namespace {
+
+constexpr size_t kMostTried = 200;
+
+}  // namespace
+
+TriedSettings::TriedSettings(Session* session) : QObject(session), session_(session) {
+  connect(session, &Session::Changed, this, &TriedSettings::Refresh);
+}
+
+std::vector<const TriedSetting*> TriedSettings::Kept() const {
+  std::vector<const TriedSetting*> kept;
+  for (const TriedSetting& tried : list_) {
+    if (tried.kept >= 0) kept.push_back(&tried);
+  }
+  std::sort(kept.begin(), kept.end(),
+            [](const TriedSetting* a, const TriedSetting* b) { return a->kept < b->kept; });
+  return kept;
+}
+
+bool TriedSettings::Keep(const std::string& text, bool keep) {
+  const auto found = std::find_if(list_.begin(), list_.end(), [&text](const TriedSetting& tried) {
+    return tried.text == text;
+  });
+  if (found == list_.end()) return false;
+  if (!keep) {
+    found->kept = -1;
+  } else if (found->kept < 0) {
+    std::vector<bool> taken(kMostKept, false);
+    for (const TriedSetting* other : Kept()) taken[static_cast<size_t>(other->kept)] = true;
+    const auto free = std::find(taken.begin(), taken.end(), false);
+    if (free == taken.end()) return false;
+    found->kept = static_cast<int>(free - taken.begin());
+  }
+  Q_EMIT Changed();
+  return true;
+}
+
+bool TriedSettings::Note(const std::string& text, const Record& outcome) {
+  const auto found = std::find_if(list_.begin(), list_.end(), [&text](const TriedSetting& tried) {
+    return tried.text == text;
+  });
+  if (found != list_.end()) {
+    const bool same = found->outcome &&
+                      SeriesOf(*found->outcome, Measure::kNll) == SeriesOf(outcome, Measure::kNll);
+    if (same) return false;
+    found->outcome = std::make_shared<Record>(outcome);
+    return true;
+  }
+  list_.insert(list_.begin(), TriedSetting{text, std::make_shared<Record>(outcome), -1});
+  if (list_.size() > kMostTried) {
+    const auto oldest = std::find_if(list_.rbegin(), list_.rend(),
+                                     [](const TriedSetting& tried) { return tried.kept < 0; });
+    if (oldest != list_.rend()) list_.erase(std::next(oldest).base());
+  }
+  return true;
+}
+
+// A setting that a slider only passed is not one that was tried.
+void TriedSettings::Refresh(Changes changes) {
+  bool changed = false;
+  const Record* prompt = session_->prompt();
+  const std::string prompts =
+      prompt && !session_->shows_file() ? AttributeText(*prompt, "subject_hash") : std::string();
+  if (changes & (Change::kPrompts | Change::kModel) && prompts != prompts_) {
+    prompts_ = prompts;
+    std::erase_if(list_, [](const TriedSetting& tried) { return tried.kept < 0; });
+    for (TriedSetting& tried : list_) tried.outcome.reset();
+    changed = true;
+  }
+  if (!prompts.empty() && !session_->dragging()) {
+    for (const Side side : {Side::kA, Side::kB}) {
+      const Record* outcome = session_->record(side, kOutcomeRecord);
+      if (outcome && session_->IsAsked(side, *outcome))
+        changed = Note(SettingOf(*outcome).toStdString(), *outcome) || changed;
+    }
+  }
+  if (changed || changes & Change::kMeans) Q_EMIT Changed();
+}
+
+}  // namespace midscope

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The settings that were tried on the shown prompts, newest first, with their outcome; some are
+// kept (C to F), which the outcome draws beside A and B.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/record.h"
+#include "gui/session/changes.h"
+
+namespace midscope {
+
+class Session;
+
+struct TriedSetting {
+  std::string text;  // printed form
+  std::shared_ptr<const Record>
+      outcome;    // of this sample at all places; null: not of these prompts
+  int kept = -1;  // 0 for C to 3 for F; -1: not kept
+};
+
+class TriedSettings : public QObject {
+  Q_OBJECT
+
+ public:
+  static constexpr int kMostKept = 4;
+
+  explicit TriedSettings(Session* session);
+
+  const std::vector<TriedSetting>& list() const { return list_; }
+  // In the order of their letters.
+  std::vector<const TriedSetting*> Kept() const;
+  // Gives it the first free letter, or takes its letter away. Returns false where none is free.
+  bool Keep(const std::string& text, bool keep);
+  static QString Letter(int kept) { return QString(QChar(u'C' + kept)); }
+
+ Q_SIGNALS:
+  void Changed();
+
+ private:
+  void Refresh(Changes changes);
+  bool Note(const std::string& text, const Record& outcome);
+
+  Session* session_;
+  std::vector<TriedSetting> list_;
+  std::string prompts_;  // hash of what the outcomes are of
+};
+
+}  // namespace midscope

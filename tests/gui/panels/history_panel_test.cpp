@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// Settings that were tried: their outcomes, the way back, and those that are kept as C to F.
+#include <QPushButton>
+#include <QTableWidget>
+#include <QTest>
+
+#include "core/intervention/intervention_text.h"
+#include "gui/actions/action_registry.h"
+#include "gui/panels/history_panel.h"
+#include "gui/panels/outcome_panel.h"
+#include "gui/plots/outcome_plot.h"
+#include "gui/session/setting_history.h"
+#include "gui/session/tried_settings.h"
+#include "tests/gui/support/window_rig.h"
+
+namespace midscope {
+
+class HistoryPanelTest : public QObject {
+  Q_OBJECT
+
+ private:
+  struct Rig : WindowRig<> {
+    QTableWidget* table = Find<QTableWidget>("history_table");
+
+    bool Open() {
+      Show();
+      return OpenModel();
+    }
+    bool Try(const char* setting) {
+      window.history()->Change({{}, ParseIntervention(setting)}, false);
+      return Settle();
+    }
+    QStringList Settings() {
+      window.actions_list()->Do("panel history");
+      QTest::qWait(20);
+      QStringList settings;
+      for (int row = 0; row < table->rowCount(); ++row) settings << table->item(row, 1)->text();
+      return settings;
+    }
+    QStringList LineNames() {
+      QStringList names;
+      for (const auto& line : window.panel<OutcomePanel>()->plot()->lines()) names << line.name;
+      return names;
+    }
+  };
+
+ private Q_SLOTS:
+  void SettingsAreListedWithTheirOutcome() {
+    Rig rig;
+    QVERIFY(rig.Open() && rig.Try("pi(1.5)") && rig.Try("pi(2)"));
+    QCOMPARE(rig.Settings(), (QStringList{"pi(2)", "pi(1.5)", "none"}));
+    double sum = 0;
+    const std::vector<OutcomeSeries> series =
+        SeriesOf(*rig.session->record(Side::kA, "outcome"), Measure::kNll);
+    for (const double value : series.front().values) sum += value;
+    const double mean = sum / static_cast<double>(series.front().values.size());
+    QCOMPARE(rig.table->item(2, 2)->text(), QString::number(mean, 'f', 2));
+  }
+
+  void AClickGoesBackWithoutARun() {
+    Rig rig;
+    QVERIFY(rig.Open() && rig.Try("pi(1.5)") && rig.Try("pi(2)"));
+    QCOMPARE(rig.Settings().at(1), QString("pi(1.5)"));
+    rig.table->setCurrentCell(1, 1);
+    rig.Find<QPushButton>("history_to_b")->click();
+    QCOMPARE(PrintIntervention(rig.window.history()->current().b), std::string("pi(1.5)"));
+    QVERIFY(rig.Settle());
+    rig.window.history()->stack()->undo();
+    QCOMPARE(PrintIntervention(rig.window.history()->current().b), std::string("pi(2)"));
+  }
+
+  void KeptOnesAreDrawnBesideAAndB() {
+    Rig rig;
+    QVERIFY(rig.Open() && rig.Try("pi(1.5)"));
+    QVERIFY(rig.Settings().contains("pi(1.5)"));
+    rig.table->item(0, 0)->setCheckState(Qt::Checked);
+    QCOMPARE(rig.window.tried()->Kept().size(), size_t{1});
+    // It is B now: drawn once.
+    QVERIFY(!rig.LineNames().contains("C, this sample"));
+    QVERIFY(rig.Try("pi(2)"));
+    QVERIFY2(rig.LineNames().contains("C, this sample"), qPrintable(rig.LineNames().join(", ")));
+    const auto& lines = rig.window.panel<OutcomePanel>()->plot()->lines();
+    const auto kept = std::find_if(lines.begin(), lines.end(), [](const OutcomePlot::Line& line) {
+      return line.name == "C, this sample";
+    });
+    QCOMPARE(kept->series.setting, QString("pi(1.5)"));
+    // Another task: what was kept stays, its numbers are not of these prompts.
+    rig.window.actions_list()->Do("task list:lines=12");
+    QVERIFY(rig.Settle());
+    QVERIFY(!rig.LineNames().contains("C, this sample"));
+    QVERIFY(rig.Settings().contains("pi(1.5)"));
+  }
+
+  void FourAreKeptAtMost() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    for (const char* setting : {"pi(1.1)", "pi(1.2)", "pi(1.3)", "pi(1.4)", "pi(1.5)"})
+      QVERIFY(rig.Try(setting));
+    for (const char* setting : {"pi(1.1)", "pi(1.2)", "pi(1.3)", "pi(1.4)"})
+      QVERIFY(rig.window.tried()->Keep(setting, true));
+    QVERIFY(!rig.window.tried()->Keep("pi(1.5)", true));
+    QVERIFY(rig.window.tried()->Keep("pi(1.2)", false));
+    QVERIFY(rig.window.tried()->Keep("pi(1.5)", true));
+    QCOMPARE(QString::fromStdString(rig.window.tried()->Kept()[1]->text), QString("pi(1.5)"));
+  }
+};
+
+}  // namespace midscope
+
+QTEST_MAIN(midscope::HistoryPanelTest)
+#include "history_panel_test.moc"
