@@ -9,7 +9,10 @@
 #include <QStandardPaths>
 #include <utility>
 
+#include "core/base/parameter_kinds.h"
+#include "gui/actions/action_registry.h"
 #include "gui/files/result_file.h"
+#include "gui/layout/dock_area.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/panel.h"
 #include "gui/panels/panel_list.h"
@@ -38,9 +41,13 @@ bool IsResults(const QString& path) {
 
 }  // namespace
 
-FileMenu::FileMenu(FileMenuContext context, QMenu* menu, QWidget* parent)
-    : QObject(parent), context_(std::move(context)), parent_(parent) {
-  Fill(menu);
+FileMenu::FileMenu(FileMenuContext context, QWidget* parent)
+    : QObject(parent),
+      context_(std::move(context)),
+      parent_(parent),
+      recent_menu_(std::make_unique<QMenu>(tr("Re&cent"))) {
+  Register();
+  FillRecent();
   connect(context_.session, &Session::Changed, this, [this](Changes changes) {
     if (changes & Change::kModel) NoteModel();
   });
@@ -49,21 +56,36 @@ FileMenu::FileMenu(FileMenuContext context, QMenu* menu, QWidget* parent)
 
 FileMenu::~FileMenu() = default;
 
-void FileMenu::Fill(QMenu* menu) {
-  menu->addAction(tr("&Open model…"), QKeySequence::Open, this, &FileMenu::ChooseModel);
-  menu->addAction(tr("Open &results…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O), this,
-                  &FileMenu::ChooseResults);
-  menu->addAction(tr("Open se&ssion…"), this, &FileMenu::ChooseSession);
-  recent_menu_ = menu->addMenu(tr("Re&cent"));
-  menu->addSeparator();
-  menu->addAction(tr("&Save results…"), QKeySequence::Save, this, &FileMenu::ChooseSave);
-  menu->addAction(tr("Sa&ve session…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S), this,
-                  &FileMenu::ChooseSaveSession);
-  menu->addAction(tr("&Export plots…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E), this,
-                  &FileMenu::ChooseExport);
-  menu->addSeparator();
-  menu->addAction(tr("&Quit"), QKeySequence::Quit, parent_, &QWidget::close);
-  FillRecent();
+void FileMenu::Register() {
+  const QString file = QStringLiteral("file");
+  // Without a file a dialog asks for it.
+  const auto add = [this, &file](const char* id, const QString& title, const QString& help,
+                                 const QKeySequence& key, void (FileMenu::*choose)(),
+                                 void (FileMenu::*use)(const QString&)) {
+    context_.actions->Add({.id = QString::fromLatin1(id),
+                           .menu = file,
+                           .title = title,
+                           .help = help,
+                           .shortcut = key,
+                           .argument = FileParameter("file", "path of the file"),
+                           .run = [this, choose, use](const QString& path) {
+                             path.isEmpty() ? (this->*choose)() : (this->*use)(path);
+                           }});
+  };
+  add("open-model", tr("&Open model…"), tr("Opens a GGUF file; a folder by its path"),
+      QKeySequence::Open, &FileMenu::ChooseModel, &FileMenu::OpenPath);
+  add("open-results", tr("Open &results…"), tr("Shows a file of probes, sweeps, scans or curves"),
+      QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O), &FileMenu::ChooseResults,
+      &FileMenu::OpenResults);
+  add("open-session", tr("Open se&ssion…"),
+      tr("Asks again what a session file says, in the layout that it keeps"), {},
+      &FileMenu::ChooseSession, &FileMenu::OpenSession);
+  add("save-results", tr("&Save results…"), tr("Writes what is on the screen as HDF5"),
+      QKeySequence::Save, &FileMenu::ChooseSave, &FileMenu::SaveResultsTo);
+  add("save-session", tr("Sa&ve session…"),
+      tr("Writes model, prompt, settings, selection and layout as a text file"),
+      QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S), &FileMenu::ChooseSaveSession,
+      &FileMenu::SaveSession);
 }
 
 QString FileMenu::UsualSettingsFile() {
@@ -168,6 +190,7 @@ SavedSession FileMenu::session() const {
   saved.prompt_request = context_.prompt->prompt_request();
   if (!current.prompts().empty()) saved.place_index = static_cast<int64_t>(current.place());
   saved.settings = {current.setting(Side::kA), current.setting(Side::kB)};
+  saved.layout = context_.docks->State().toBase64().toStdString();
   for (size_t i = 0; i < context_.panels.size(); ++i) {
     nlohmann::json state = context_.panels[i]->State();
     if (!state.is_null()) saved.panels[PanelList()[i].state_key] = std::move(state);
@@ -185,6 +208,9 @@ void FileMenu::Apply(const SavedSession& saved) {
     const auto state = saved.panels.find(PanelList()[i].state_key);
     context_.panels[i]->Restore(state == saved.panels.end() ? nlohmann::json() : state->second);
   }
+  // A state of another version of the window is left out: the layout stays as it is.
+  if (!saved.layout.empty())
+    context_.docks->Restore(QByteArray::fromBase64(QByteArray::fromStdString(saved.layout)));
   if (saved.place_index >= 0) current->PreferPlace(static_cast<size_t>(saved.place_index));
   context_.history->Change(saved.settings, false);
   Q_EMIT OpenAsked();

@@ -15,6 +15,8 @@ class QSettings;
 
 namespace midscope {
 
+class ActionRegistry;
+class DockArea;
 class ErrorBar;
 class ModelPanel;
 class Panel;
@@ -29,6 +31,8 @@ struct FileMenuContext {
   ModelPanel* model = nullptr;
   PromptPanel* prompt = nullptr;
   ErrorBar* errors = nullptr;
+  DockArea* docks = nullptr;  // their arrangement is part of a session
+  ActionRegistry* actions = nullptr;
   std::vector<Panel*> panels;  // of PanelList(); their state is part of a session
 };
 
@@ -36,8 +40,8 @@ class FileMenu : public QObject {
   Q_OBJECT
 
  public:
-  // Fills the menu. `parent`: of the dialogs; Quit closes it.
-  FileMenu(FileMenuContext context, QMenu* menu, QWidget* parent);
+  // Registers the actions of the menu `file`. `parent`: of the dialogs; Quit closes it.
+  FileMenu(FileMenuContext context, QWidget* parent);
   ~FileMenu() override;
 
   // Stores recent files and the options of the model in this file, and restores those it holds.
@@ -56,7 +60,15 @@ class FileMenu : public QObject {
   void Apply(const SavedSession& session);
   // Writes what is on the screen; the error bar names what is left out.
   void SaveResultsTo(const QString& path);
+  // Asks for a folder; ExportAsked.
+  void ChooseExport();
+  // Whether a file of results is being read.
+  bool opening() const { return !opening_.isEmpty(); }
   QStringList recent() const { return recent_; }
+  // The menu of recent files.
+  QMenu* recent_menu() const { return recent_menu_.get(); }
+  // Where the window keeps what it remembers; null: nowhere.
+  QSettings* settings() const { return settings_.get(); }
 
  Q_SIGNALS:
   // A file of results is shown, or its error is on the error bar.
@@ -70,20 +82,19 @@ class FileMenu : public QObject {
  private:
   void OpenResults(const QString& path);
   void ShowResults(const ResultOpener::ReplyPointer& reply);
-  void Fill(QMenu* menu);
+  void Register();
   void FillRecent();
   void NoteRecent(const QString& path);
   void NoteModel();
   void ChooseModel();
   void ChooseResults();
   void ChooseSave();
-  void ChooseExport();
   void ChooseSession();
   void ChooseSaveSession();
 
   FileMenuContext context_;
   QWidget* parent_;
-  QMenu* recent_menu_ = nullptr;
+  std::unique_ptr<QMenu> recent_menu_;
   QStringList recent_;  // newest first
   std::unique_ptr<QSettings> settings_;
   QString opening_;  // results that are being read; empty: none

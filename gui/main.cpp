@@ -11,6 +11,9 @@
 #include "core/base/record_names.h"
 #include "core/compute/process_start.h"
 #include "core/intervention/intervention_text.h"
+#include "gui/action_script.h"
+#include "gui/actions/action_registry.h"
+#include "gui/base/appearance.h"
 #include "gui/file_menu.h"
 #include "gui/files/command_line.h"
 #include "gui/main_window.h"
@@ -46,6 +49,24 @@ void TakePicture(QApplication& app, midscope::MainWindow& window, const QString&
   for (midscope::Plot* plot : window.plots()) plot->replot();
   const bool written = window.grab().save(path);
   app.exit(written ? 0 : Complain(QStringLiteral("'%1': it could not be written").arg(path)));
+}
+
+// Runs the actions of --do; then `done`. What fails is printed and ends the program where the
+// script would have ended it, and stays on the error bar where somebody looks at the window.
+template <typename Done>
+void RunScript(QApplication& app, midscope::MainWindow& window, const GuiCommand& command,
+               Done done) {
+  const QStringList lines = midscope::ActionRegistry::SplitScript(command.script);
+  const bool ends = command.task == GuiTask::kScreenshot || lines.contains(QStringLiteral("quit"));
+  auto* script = new midscope::ActionScript(&window, lines);
+  QObject::connect(script, &midscope::ActionScript::Finished, &app, done);
+  QObject::connect(script, &midscope::ActionScript::Failed, &app,
+                   [&app, &window, ends](const QString& why, int status) {
+                     if (!ends) return window.errors()->Add(why);
+                     Complain(why);
+                     app.exit(status);
+                   });
+  script->Start();
 }
 
 // Takes the screenshot when all requests of a model are answered, or the first sample of a file is
@@ -84,7 +105,7 @@ int RunWindow(QApplication& app, const GuiCommand& command) {
   midscope::MainWindow window(midscope::MakeLocalEngine(midscope::ProbesWithPlugins(plugins)));
   if (!command.plugins.isEmpty()) window.ShowPanel(window.panel<midscope::RecordPanel>());
   if (command.task == GuiTask::kWindow) {
-    window.files()->Remember(midscope::FileMenu::UsualSettingsFile());
+    window.Remember(midscope::FileMenu::UsualSettingsFile());
   }
   for (const auto& [name, value] : command.model_options) {
     window.model()->options()->SetText(name, value);
@@ -95,7 +116,13 @@ int RunWindow(QApplication& app, const GuiCommand& command) {
     window.history()->Change({{}, midscope::ParseIntervention(command.setting_b.toStdString())},
                              false);
   }
-  if (command.task == GuiTask::kScreenshot) ScreenshotAtRest(app, window, command.screenshot);
+  if (!command.script.isEmpty()) {
+    RunScript(app, window, command, [&app, &window, &command] {
+      if (command.task == GuiTask::kScreenshot) TakePicture(app, window, command.screenshot);
+    });
+  } else if (command.task == GuiTask::kScreenshot) {
+    ScreenshotAtRest(app, window, command.screenshot);
+  }
   window.show();
   if (!command.session.isEmpty()) {
     window.files()->OpenSession(command.session);

@@ -2,43 +2,54 @@
 #include "gui/main_window.h"
 
 #include <QDragEnterEvent>
+#include <QFileInfo>
 #include <QLabel>
-#include <QMenuBar>
 #include <QMimeData>
 #include <QScreen>
 #include <QScrollArea>
 #include <QScrollBar>
-#include <QSplitter>
+#include <QSettings>
 #include <QStatusBar>
-#include <QTabWidget>
 #include <QVBoxLayout>
 #include <optional>
 
 #include "core/base/error.h"
 #include "core/base/record_names.h"
+#include "gui/actions/action_registry.h"
+#include "gui/actions/command_palette.h"
+#include "gui/base/appearance.h"
 #include "gui/base/record_access.h"
 #include "gui/file_menu.h"
 #include "gui/files/session_file.h"
+#include "gui/layout/dock_area.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/panel_list.h"
+#include "gui/panels/plot_menu.h"
 #include "gui/panels/prompt_panel.h"
 #include "gui/panels/sample_bar.h"
 #include "gui/panels/settings_panel.h"
+#include "gui/panels/sweep_panel.h"
 #include "gui/plots/plot.h"
 #include "gui/plots/plot_files.h"
-#include "gui/ratio_editor.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/head_selection.h"
 #include "gui/widgets/progress_row.h"
 #include "gui/widgets/term_list.h"
+#include "gui/window_actions.h"
 
 namespace midscope {
 namespace {
 
-constexpr int kSideWidth = 370;
 constexpr QSize kExportSize(760, 460);
+constexpr int kWidestControls = 460;
+constexpr int kMessageMilliseconds = 8000;
+// Keys of the file that Remember names.
+constexpr QLatin1String kGeometryKey("geometry");
+constexpr QLatin1String kLayoutKey("layout");
+constexpr QLatin1String kAppearanceKey("appearance");
+constexpr QLatin1String kRecentActionsKey("recent_actions");
 
 }  // namespace
 
@@ -48,18 +59,25 @@ MainWindow::MainWindow(std::unique_ptr<Engine> engine, QWidget* parent) : QMainW
   session_ = new Session(std::move(engine), this);
   history_ = new SettingHistory(this);
   selection_ = new HeadSelection(this);
+  actions_ = new ActionRegistry(this);
   model_ = new ModelPanel;
   prompt_panel_ = new PromptPanel;
   settings_ = new SettingsPanel;
   for (const PanelEntry& entry : PanelList()) panels_.push_back(entry.make({session_, selection_}));
+  sweep_ = new SweepPanel({session_, selection_});
   samples_ = new SampleBar(session_);
   errors_ = new ErrorBar;
   progress_ = new ProgressRow;
   what_if_text_ = new QLabel;
   what_if_text_->setObjectName(QStringLiteral("what_if_text"));
   what_if_text_->setToolTip(tr("How long the last what-if took, and what had to be recomputed"));
+  docks_ = new DockArea;
+  MakeDocks();
   Arrange();
-  MakeMenus();
+  files_ = new FileMenu(
+      {session_, history_, model_, prompt_panel_, errors_, docks_, actions_, panels_}, this);
+  palette_ = new CommandPalette(actions_, this);
+  new WindowActions(this);
   WireSession();
   WirePanels();
   settings_->Show(history_->current());
@@ -71,63 +89,57 @@ MainWindow::~MainWindow() {
   session_->disconnect();
 }
 
-QWidget* MainWindow::MakeSide() {
-  auto* side = new QWidget;
-  auto* side_column = new QVBoxLayout(side);
-  side_column->addWidget(model_);
-  side_column->addWidget(prompt_panel_);
-  side_column->addWidget(settings_);
-  side_column->addStretch(1);
-  auto* scroll = new QScrollArea;
-  scroll->setWidget(side);
-  scroll->setWidgetResizable(true);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setMinimumWidth(side->minimumSizeHint().width() +
-                          scroll->verticalScrollBar()->sizeHint().width());
-  return scroll;
-}
-
-QWidget* MainWindow::MakePictures() {
-  const auto area = [this](PanelArea wanted) -> QWidget* {
-    std::vector<size_t> inside;
-    for (size_t i = 0; i < panels_.size(); ++i) {
-      if (PanelList()[i].area == wanted) inside.push_back(i);
-    }
-    if (inside.size() == 1) return panels_[inside.front()];
-    auto* tabs = new QTabWidget;
-    tabs->setDocumentMode(true);
-    for (const size_t i : inside) tabs->addTab(panels_[i], PanelList()[i].title);
-    return tabs;
+void MainWindow::MakeDocks() {
+  const auto control = [this](const char* id, const QString& title, const QString& help,
+                              QWidget* panel) {
+    auto* top = new QWidget;
+    auto* column = new QVBoxLayout(top);
+    column->setContentsMargins(2, 2, 2, 2);
+    column->addWidget(panel);
+    column->addStretch(1);
+    auto* scroll = new QScrollArea;
+    scroll->setWidget(top);
+    scroll->setWidgetResizable(true);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setMinimumWidth(top->minimumSizeHint().width() +
+                            scroll->verticalScrollBar()->sizeHint().width());
+    // The room of a larger window is the plots'.
+    scroll->setMaximumWidth(kWidestControls);
+    docks_->Add(QString::fromLatin1(id), title, help, scroll);
   };
-  const auto split = [](Qt::Orientation orientation, QWidget* first, QWidget* second,
-                        const QList<int>& sizes) {
-    auto* splitter = new QSplitter(orientation);
-    splitter->addWidget(first);
-    splitter->addWidget(second);
-    splitter->setSizes(sizes);
-    return splitter;
-  };
-  QSplitter* top =
-      split(Qt::Horizontal, area(PanelArea::kTopLeft), area(PanelArea::kTopRight), {400, 600});
-  QSplitter* bottom = split(Qt::Horizontal, area(PanelArea::kBottomLeft),
-                            area(PanelArea::kBottomRight), {500, 500});
-  return split(Qt::Vertical, top, bottom, {520, 440});
+  control("settings", tr("Settings"),
+          tr("What is changed: settings A and B as text, quick knobs, and a form for each term of "
+             "B. Everything else in the window compares A with B."),
+          settings_);
+  control("prompt", tr("Prompt"),
+          tr("What is asked: a task's sample with the gold passage at several places, or your own "
+             "text."),
+          prompt_panel_);
+  control("model", tr("Model"), tr("Which model runs, in which number format, on which device."),
+          model_);
+  auto* menu = new PlotMenu(session_, this);
+  connect(menu, &PlotMenu::Told, this,
+          [this](const QString& text) { statusBar()->showMessage(text, kMessageMilliseconds); });
+  connect(menu, &PlotMenu::Failed, errors_, &ErrorBar::Add);
+  for (size_t i = 0; i < panels_.size(); ++i) {
+    const PanelEntry& entry = PanelList()[i];
+    menu->Watch(docks_->Add(entry.id, entry.title, entry.help, panels_[i]), entry.records);
+  }
+  docks_->Add(QStringLiteral("sweep"), tr("Sweep"),
+              tr("The outcome of A, B and further settings over many samples and places, with "
+                 "paired differences, 95 % intervals and permutation tests, as the command "
+                 "midscope sweep makes it."),
+              sweep_);
 }
 
 void MainWindow::Arrange() {
-  auto* all = new QSplitter(Qt::Horizontal);
-  all->addWidget(MakeSide());
-  all->addWidget(MakePictures());
-  all->setStretchFactor(0, 0);
-  all->setStretchFactor(1, 1);
-  all->setSizes({kSideWidth, 1180});
   auto* centre = new QWidget;
   auto* column = new QVBoxLayout(centre);
   column->setContentsMargins(4, 4, 4, 0);
   column->addWidget(errors_);
   column->addWidget(samples_);
-  column->addWidget(all, 1);
+  column->addWidget(docks_, 1);
   setCentralWidget(centre);
   statusBar()->addWidget(progress_);
   statusBar()->addPermanentWidget(what_if_text_);
@@ -137,36 +149,26 @@ void MainWindow::Arrange() {
   help->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   statusBar()->addPermanentWidget(help, 1);
   resize(QSize(1540, 960).boundedTo(screen()->availableSize()));
+  docks_->Arrange(LayoutList().front());
 }
 
-void MainWindow::MakeMenus() {
-  files_ = new FileMenu({session_, history_, model_, prompt_panel_, errors_, panels_},
-                        menuBar()->addMenu(tr("&File")), this);
-  QMenu* edit = menuBar()->addMenu(tr("&Edit"));
-  QAction* undo = history_->stack()->createUndoAction(this, tr("&Undo"));
-  undo->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Z));
-  QAction* redo = history_->stack()->createRedoAction(this, tr("&Redo"));
-  redo->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z));
-  edit->addActions({undo, redo});
-  edit->addAction(tr("Position &ratios…"), this, [this] {
-    auto* editor = new RatioEditor({session_, history_, errors_}, this);
-    editor->setAttribute(Qt::WA_DeleteOnClose);
-    editor->show();
-  });
-  QMenu* run = menuBar()->addMenu(tr("&Run"));
-  run->addAction(tr("&Run"), QKeySequence(Qt::Key_F5), this, &MainWindow::Run);
-  run->addAction(tr("&Cancel"), QKeySequence(Qt::CTRL | Qt::Key_Period), session_,
-                 &Session::Cancel);
-  QMenu* view = menuBar()->addMenu(tr("&View"));
-  for (const Panel* panel : panels_) {
-    view->addActions(panel->actions());
-    if (!panel->actions().isEmpty()) view->addSeparator();
+void MainWindow::Remember(const QString& file) {
+  files_->Remember(file);
+  const QSettings& stored = *files_->settings();
+  restoreGeometry(stored.value(kGeometryKey).toByteArray());
+  docks_->Restore(stored.value(kLayoutKey).toByteArray());
+  SetAppearance(AppearanceOf(stored.value(kAppearanceKey).toString()));
+  palette_->SetRecent(stored.value(kRecentActionsKey).toStringList());
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  if (QSettings* stored = files_->settings()) {
+    stored->setValue(kGeometryKey, saveGeometry());
+    stored->setValue(kLayoutKey, docks_->State());
+    stored->setValue(kAppearanceKey, AppearanceName(CurrentAppearance()));
+    stored->setValue(kRecentActionsKey, palette_->recent());
   }
-  view->addActions(samples_->actions_of_menu());
-  view->addSeparator();
-  QAction* full = view->addAction(tr("&Full screen"), QKeySequence(Qt::Key_F10), this,
-                                  [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
-  full->setToolTip(tr("F10"));
+  QMainWindow::closeEvent(event);
 }
 
 void MainWindow::WireSession() {
@@ -190,6 +192,7 @@ void MainWindow::Refresh(Changes changes) {
   }
   if (changes & Change::kSettings) RefreshSettings();
   for (Panel* panel : panels_) panel->Refresh(changes);
+  sweep_->Refresh(changes);
 }
 
 void MainWindow::RefreshSettings() {
@@ -215,6 +218,7 @@ void MainWindow::WirePanels() {
     connect(panel, &Panel::TermOffered, this, &MainWindow::PutOnB);
     connect(panel, &Panel::ScalingOffered, this, &MainWindow::PutOnKnob);
   }
+  connect(sweep_, &SweepPanel::ResultsOffered, files_, &FileMenu::OpenPath);
   connect(selection_, &HeadSelection::Changed, settings_, &SettingsPanel::OfferHead);
   connect(settings_, &SettingsPanel::Changed, history_, &SettingHistory::Change);
   connect(history_, &SettingHistory::Applied, this, [this](const SettingPair& pair, bool dragging) {
@@ -313,10 +317,13 @@ void MainWindow::Open() {
 
 void MainWindow::OpenPath(const QString& path) { files_->OpenPath(path); }
 
-void MainWindow::ShowPanel(Panel* panel) {
-  for (QTabWidget* tabs : findChildren<QTabWidget*>()) {
-    if (tabs->indexOf(panel) >= 0) tabs->setCurrentWidget(panel);
+void MainWindow::ShowPanel(Panel* panel) { docks_->ShowPanel(panel); }
+
+Panel* MainWindow::FindPanel(const QString& id) const {
+  for (size_t i = 0; i < panels_.size(); ++i) {
+    if (PanelList()[i].id == id) return panels_[i];
   }
+  return nullptr;
 }
 
 std::vector<Plot*> MainWindow::plots() const {
@@ -335,8 +342,21 @@ void MainWindow::ExportTo(const QString& folder) {
     for (Plot* plot : plots()) {
       written += WritePlotFiles(*plot, folder, plot->file_stem(), PlotFormats(), kExportSize);
     }
-    statusBar()->showMessage(tr("%1 pictures written to %2").arg(written.size()).arg(folder), 8000);
+    statusBar()->showMessage(tr("%1 pictures written to %2").arg(written.size()).arg(folder),
+                             kMessageMilliseconds);
   });
+}
+
+void MainWindow::ExportPlot(Plot& plot, const QString& path) {
+  const QFileInfo file(path);
+  const QString format = file.suffix().toLower();
+  if (!PlotFormats().contains(format)) {
+    throw UsageError("'" + path.toStdString() + "'", "no picture has that ending",
+                     "Use ." + PlotFormats().join(QStringLiteral(", .")).toStdString());
+  }
+  session_->FlushChanges();
+  WritePlotFiles(plot, file.path(), file.completeBaseName(), {format}, kExportSize);
+  statusBar()->showMessage(tr("%1 written, its numbers beside it").arg(path), kMessageMilliseconds);
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

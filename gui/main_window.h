@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The main window: lays out the panels and connects them to the session.
+// The main window: places the panels as docks and connects them to the session. What the user can
+// do in it is in window_actions.cpp.
 #pragma once
 
 #include <QMainWindow>
@@ -13,6 +14,9 @@ class QLabel;
 
 namespace midscope {
 
+class ActionRegistry;
+class CommandPalette;
+class DockArea;
 class ErrorBar;
 class FileMenu;
 class HeadSelection;
@@ -24,6 +28,7 @@ class SampleBar;
 class Session;
 class SettingHistory;
 class SettingsPanel;
+class SweepPanel;
 class PromptPanel;
 
 class MainWindow : public QMainWindow {
@@ -37,15 +42,30 @@ class MainWindow : public QMainWindow {
   // Opens the model that the panels describe.
   void Open();
   void OpenPath(const QString& path);  // a model, a session or a file of results, by its ending
+  // Runs the prompt that the panels describe, on the open model or on the one that they name.
+  void Run();
+  // The place of the gold passage, counted from 1.
+  void ChoosePlace(qint64 place);
+  // Adds a term to setting B, or replaces the one of its kind.
+  void PutOnB(const QString& term);
+
+  // Keeps recent files, options, geometry, layout and appearance in this file, and takes over those
+  // it holds. Without this call nothing is stored.
+  void Remember(const QString& file);
 
   Session* session() const { return session_; }
+  HeadSelection* selection() const { return selection_; }
   FileMenu* files() const { return files_; }
   ModelPanel* model() const { return model_; }
   PromptPanel* prompt_panel() const { return prompt_panel_; }
   SettingsPanel* settings() const { return settings_; }
   SettingHistory* history() const { return history_; }
   ErrorBar* errors() const { return errors_; }
+  SampleBar* samples() const { return samples_; }
   QLabel* what_if_text() const { return what_if_text_; }
+  DockArea* docks() const { return docks_; }
+  ActionRegistry* actions_list() const { return actions_; }
+  CommandPalette* palette_of_actions() const { return palette_; }
   // One per entry of PanelList(), in its order.
   const std::vector<Panel*>& panels() const { return panels_; }
   // The panel of a class of the list.
@@ -55,28 +75,28 @@ class MainWindow : public QMainWindow {
   }
   // Brings the panel to the front where it is one of several tabs.
   void ShowPanel(Panel* panel);
+  // By PanelEntry::id; null where there is none.
+  Panel* FindPanel(const QString& id) const;
   // What the panels draw now, in their order.
   std::vector<Plot*> plots() const;
   // Writes all plots into the folder in all formats; errors are shown on the error bar.
   void ExportTo(const QString& folder);
+  // Writes one plot with its numbers beside it. Throws Error.
+  void ExportPlot(Plot& plot, const QString& path);
 
  protected:
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
+  void closeEvent(QCloseEvent* event) override;
 
  private:
+  void MakeDocks();
   void Arrange();
-  QWidget* MakeSide();
-  QWidget* MakePictures();
-  void MakeMenus();
   void WireSession();
   void WirePanels();
   void Refresh(Changes changes);
   void RefreshSettings();
-  void ChoosePlace(qint64 place);
-  void PutOnB(const QString& term);
   void PutOnKnob(const midscope::ChannelScaling& scaling);
-  void Run();
   void ShowModel();
   void RefreshWaiting();
   void ShowWhatIf(const WhatIfCost& cost);
@@ -84,15 +104,19 @@ class MainWindow : public QMainWindow {
   Session* session_;
   SettingHistory* history_;
   HeadSelection* selection_;
+  ActionRegistry* actions_;
+  DockArea* docks_;
   FileMenu* files_;
   ModelPanel* model_;
   PromptPanel* prompt_panel_;
   SettingsPanel* settings_;
   std::vector<Panel*> panels_;
+  SweepPanel* sweep_;
   SampleBar* samples_;
   ErrorBar* errors_;
   ProgressRow* progress_;
   QLabel* what_if_text_;
+  CommandPalette* palette_;
 };
 
 }  // namespace midscope

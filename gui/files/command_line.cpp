@@ -89,6 +89,9 @@ std::vector<Parameter> WindowOptions() {
           "reference",
           "file of midscope sweep whose means are drawn beside the outcome of --render "
           "(a closed-book run, the gold passage alone); may be repeated"),
+      TextParameter("do",
+                    "actions to run one after another once the first numbers are there, such as "
+                    "\"head L12H3; channel 100; export out.svg; quit\"; Help > Keys lists them"),
       FileParameter("screenshot", "run once, write a picture of the window, and leave")};
 }
 
@@ -232,6 +235,7 @@ GuiCommand ReadCommandLine(const QStringList& arguments) {
   for (const std::string& file : options.TextList("plugin"))
     command.plugins << QString::fromStdString(file);
   command.setting_b = TextOf(options, "with");
+  command.script = TextOf(options, "do");
   if (options.IsSet("render")) {
     command.task = GuiTask::kRender;
     command.render = ReadRender(options);

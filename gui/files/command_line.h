@@ -27,6 +27,7 @@ struct GuiCommand {
   QString session;      // --session; "" for none
   std::optional<int64_t> samples;
   QString screenshot;
+  QString script;  // --do; "" for none
   RenderRequest render;
 };
 

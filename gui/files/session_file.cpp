@@ -49,6 +49,7 @@ std::vector<std::string> SessionKeys() {
     const bool is_new = std::find(keys.begin(), keys.end(), panel.state_key) == keys.end();
     if (!panel.state_key.empty() && is_new) keys.push_back(panel.state_key);
   }
+  keys.emplace_back("layout");
   return keys;
 }
 
@@ -147,6 +148,7 @@ std::string SessionText(const SavedSession& session) {
       {"place_index", session.place_index},
       {"setting_a", PrintIntervention(session.settings.a)},
       {"setting_b", PrintIntervention(session.settings.b)}};
+  if (!session.layout.empty()) values["layout"] = session.layout;
   values.insert(session.panels.begin(), session.panels.end());
   Json json;
   for (const std::string& key : SessionKeys()) {
@@ -178,6 +180,7 @@ SavedSession ParseSession(const std::string& text, const std::string& file) {
     session.prompt_request = ReadPromptRequest(fields.Inside("subject"), json.at("subject"), file);
   }
   session.place_index = fields.Whole("place_index", -1, -1);
+  session.layout = fields.FindText("layout").value_or("");
   for (const PanelEntry& panel : PanelList()) {
     if (panel.state_key.empty()) continue;
     panel.check_state(fields);

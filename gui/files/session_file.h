@@ -23,6 +23,7 @@ struct SavedSession {
   PromptRequest prompt_request;  // the passage marked as gold is the span "gold"
   int64_t place_index = -1;      // into the prompt request's places; -1: the middle one
   SettingPair settings;
+  std::string layout;  // DockArea::State in base 64; "": the layout that the window has
   std::map<std::string, nlohmann::json> panels;  // Panel::State by Panel::StateKey; none is null
 };
 

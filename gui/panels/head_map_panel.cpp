@@ -67,8 +67,11 @@ void HeadMapPanel::MakeActions() {
   const std::pair<MapMode, QKeySequence> modes[] = {
       {MapMode::kA, Qt::Key_A}, {MapMode::kB, Qt::Key_B}, {MapMode::kDifference, Qt::Key_D}};
   const QString names[] = {tr("Map of &A"), tr("Map of &B"), tr("Map of the &difference B − A")};
+  const char* const ids[] = {"map-a", "map-b", "map-difference"};
   for (size_t i = 0; i < std::size(modes); ++i) {
     auto* action = new QAction(names[i], this);
+    action->setObjectName(QString::fromLatin1(ids[i]));
+    action->setToolTip(tr("What the head map shows"));
     action->setShortcut(modes[i].second);
     action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
     const MapMode mode = modes[i].first;

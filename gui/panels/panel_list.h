@@ -11,12 +11,10 @@
 
 namespace midscope {
 
-// A quarter of the window. Several panels of an area are tabs.
-enum class PanelArea { kTopLeft, kTopRight, kBottomLeft, kBottomRight };
-
 struct PanelEntry {
-  PanelArea area = PanelArea::kBottomRight;
-  QString title;                     // of its tab, where its area has several panels
+  QString id;                        // "head-map": in layouts (gui/layout/layouts.h), for scripts
+  QString title;                     // of its dock
+  QString help;                      // what it shows, by which formula, from which source
   std::vector<std::string> records;  // Panel::Records of it
   Panel* (*make)(const PanelContext& context) = nullptr;
   std::string state_key;                                     // Panel::StateKey of it

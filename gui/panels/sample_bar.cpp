@@ -55,8 +55,10 @@ SampleBar::SampleBar(Session* session, QWidget* parent) : QWidget(parent), sessi
   note_->setObjectName(QStringLiteral("file_sample_note"));
   note_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   next_ = new QAction(tr("&Next sample of the file"), this);
+  next_->setObjectName(QStringLiteral("next-sample"));
   next_->setShortcut(QKeySequence(Qt::ALT | Qt::Key_Right));
   previous_ = new QAction(tr("&Previous sample of the file"), this);
+  previous_->setObjectName(QStringLiteral("previous-sample"));
   previous_->setShortcut(QKeySequence(Qt::ALT | Qt::Key_Left));
   auto* row = MakeControlRow();
   setLayout(row);

@@ -46,6 +46,8 @@ Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
   connect(this, &QCustomPlot::afterReplot, this, [this] { drawn_fast_ = dragging_; });
   setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
   selectionRect()->setPen(QPen(GoldColor(), 1, Qt::DashLine));
+  // QCustomPlot keeps right clicks from the dock, which has a menu for all of its plots.
+  setAttribute(Qt::WA_NoMousePropagation, false);
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setMinimumSize(240, 180);

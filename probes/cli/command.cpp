@@ -77,8 +77,16 @@ std::string OneSetting(const OptionSet& options, const std::string& command) {
 }
 
 std::vector<Parameter> CommonOptions() {
+  Parameter progress = ChoiceParameter(
+      "progress",
+      "how progress is told on standard error; json: a line for each step, such as {\"stage\": "
+      "\"sweep\", \"done\": 12, \"total\": 40, \"unit\": \"samples\"}, for programs that run this "
+      "one",
+      {"text", "json"});
+  progress.default_value = "text";
   return {FlagParameter("quiet",
-                        "no progress and no notes on standard error; warnings and errors stay")};
+                        "no progress and no notes on standard error; warnings and errors stay"),
+          progress};
 }
 
 Parameter WithOption(const std::string& help) {

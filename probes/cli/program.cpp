@@ -50,7 +50,9 @@ void RunCommand(const std::vector<std::string>& arguments, bool quiet,
     out << *help;
     return;
   }
-  ProgressLine line(isatty(STDERR_FILENO) == 1);
+  ProgressForm form = isatty(STDERR_FILENO) == 1 ? ProgressForm::kTerminal : ProgressForm::kLog;
+  if (common.Text("progress") == "json") form = ProgressForm::kJson;
+  ProgressLine line(form);
   JobContext job;
   job.cancel = &cancel;
   job.warn = [&line](const std::string& message) {

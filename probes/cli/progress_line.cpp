@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "core/hub/hub_listing.h"
 
@@ -39,8 +40,20 @@ std::string ProgressText(const Progress& progress, int64_t begun, double seconds
   return text;
 }
 
+std::string ProgressJson(const Progress& progress) {
+  return nlohmann::ordered_json({{"stage", progress.stage},
+                                 {"done", progress.done},
+                                 {"total", progress.total},
+                                 {"unit", progress.unit}})
+      .dump();
+}
+
 void ProgressLine::Draw(const Progress& progress) {
   const Clock::time_point now = Clock::now();
+  if (form_ == ProgressForm::kJson) {
+    PrintJson(progress, now);
+    return;
+  }
   const bool new_stage = progress.stage != stage_ || progress.done < begun_;
   if (new_stage) {
     stage_ = progress.stage;
@@ -51,7 +64,7 @@ void ProgressLine::Draw(const Progress& progress) {
     Clear();
     return;
   }
-  if (!terminal_) {
+  if (form_ == ProgressForm::kLog) {
     PrintLine(progress, now);
     return;
   }
@@ -69,6 +82,16 @@ void ProgressLine::PrintLine(const Progress& progress, Clock::time_point now) {
   last_drawn_ = now;
   const double seconds = std::chrono::duration<double>(now - stage_start_).count();
   std::fprintf(stderr, "midscope: %s\n", ProgressText(progress, begun_, seconds).c_str());
+  std::fflush(stderr);
+}
+
+// Every stage's first and last step, and at most ten steps a second between them.
+void ProgressLine::PrintJson(const Progress& progress, Clock::time_point now) {
+  const bool ends = progress.total > 0 && progress.done >= progress.total;
+  if (progress.stage == stage_ && !ends && now - last_drawn_ < kRedrawEvery) return;
+  stage_ = progress.stage;
+  last_drawn_ = now;
+  std::fprintf(stderr, "%s\n", ProgressJson(progress).c_str());
   std::fflush(stderr);
 }
 

@@ -22,11 +22,17 @@ struct ProgressPace {
   std::chrono::milliseconds between{60'000};
 };
 
+// Where progress goes: a line that is redrawn, lines of a log, lines of JSON for a program.
+enum class ProgressForm { kTerminal, kLog, kJson };
+
+// {"stage":"sweep","done":12,"total":40,"unit":"samples"}, without a line end.
+std::string ProgressJson(const Progress& progress);
+
 // Draws to standard error. A complete stage is erased. Without a terminal, work that takes long
 // gets separate lines.
 class ProgressLine {
  public:
-  explicit ProgressLine(bool terminal, ProgressPace pace = {}) : terminal_(terminal), pace_(pace) {}
+  explicit ProgressLine(ProgressForm form, ProgressPace pace = {}) : form_(form), pace_(pace) {}
   ~ProgressLine() { Clear(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
@@ -38,8 +44,9 @@ class ProgressLine {
  private:
   using Clock = std::chrono::steady_clock;
   void PrintLine(const Progress& progress, Clock::time_point now);
+  void PrintJson(const Progress& progress, Clock::time_point now);
 
-  bool terminal_;
+  ProgressForm form_;
   ProgressPace pace_;
   bool drawn_ = false;
   std::string stage_;

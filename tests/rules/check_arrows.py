@@ -21,7 +21,7 @@ FOLDERS = {
              "intervention/schemes", "intervention/edits", "compute", "decoder", "run"],
     "data": ["formats", "scorers", "tasks", "store", "sweep", "published", "export"],
     "probes": ["base", "prompt", "model", "statistics", "builtin", "plugin", "scan", "sweep", "channels", "engine", "cli"],
-    "gui": ["base", "widgets", "plots", "session", "panels", "files", "."],
+    "gui": ["base", "widgets", "actions", "layout", "plots", "session", "panels", "help", "files", "."],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 LIBRARIES = {  # first part of the header's name -> rooms or folders that may include it

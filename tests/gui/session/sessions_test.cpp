@@ -15,6 +15,7 @@
 #include "core/intervention/intervention_text.h"
 #include "gui/file_menu.h"
 #include "gui/files/session_file.h"
+#include "gui/layout/dock_area.h"
 #include "gui/panels/attention_panel.h"
 #include "gui/panels/channel_search_panel.h"
 #include "gui/panels/model_panel.h"
@@ -196,10 +197,38 @@ class SessionsTest : public QObject {
     const QString again = folder.filePath("two.midscope");
     rig.window.files()->SaveSession(again);
     QVERIFY2(rig.Errors().isEmpty(), qPrintable(rig.Errors()));
-    QCOMPARE(SessionText(ReadSessionFile(again)), SessionText(Example()));
+    SavedSession written = ReadSessionFile(again);
+    QCOMPARE(QByteArray::fromBase64(QByteArray::fromStdString(written.layout)),
+             rig.window.docks()->State());
+    written.layout.clear();  // the example names none
+    QCOMPARE(SessionText(written), SessionText(Example()));
     // The settings before it are one step back.
     rig.window.history()->stack()->undo();
     QVERIFY(rig.window.history()->current().b.empty());
+  }
+
+  void TheLayoutComesBack() {
+    QTemporaryDir folder;
+    const QString file = folder.filePath("one.midscope");
+    {
+      Rig rig;
+      rig.window.show();
+      rig.window.docks()->Arrange(*FindLayout("channels"));
+      rig.window.files()->SaveSession(file);
+    }
+    Rig rig;
+    rig.window.show();
+    QTRY_VERIFY(rig.window.panel<AttentionPanel>()->isVisible());
+    rig.window.files()->OpenPath(file);
+    QVERIFY2(rig.Settle(), qPrintable(rig.Errors()));
+    QTRY_VERIFY(!rig.window.panel<AttentionPanel>()->isVisible());
+    // A layout that this window can't read leaves its own.
+    SavedSession saved = ReadSessionFile(file);
+    saved.layout = "bm90IGEgbGF5b3V0";
+    WriteSessionFile(file, saved);
+    rig.window.files()->OpenPath(file);
+    QVERIFY2(rig.Settle(), qPrintable(rig.Errors()));
+    QVERIFY(!rig.window.panel<AttentionPanel>()->isVisible());
   }
 
   void TheFormOfTheChannelSearchComesBack() {

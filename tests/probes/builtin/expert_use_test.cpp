@@ -22,7 +22,7 @@ Record ExpertUse(const Decoder& decoder, const std::vector<int32_t>& ids) {
   Prompt prompt;
   prompt.ids = ids;
   for (const int32_t id : ids) prompt.tokens.push_back(std::to_string(id));
-  return MeasureProbe(decoder, prompt, "expert_use");
+  return testing::MeasureProbe(decoder, prompt, "expert_use");
 }
 
 TEST(ExpertUse, IsWhatTheRoutersOfTransformersChoose) {

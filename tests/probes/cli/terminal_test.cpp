@@ -46,11 +46,28 @@ TEST(ProgressText, DoesNotCountWhatAnEarlierProcessDid) {
 }
 
 // Of a log: no line is redrawn, and long work gets lines.
+TEST(ProgressLine, ProgramsGetALineOfJsonForEachStep) {
+  EXPECT_EQ(ProgressJson({"sweep", 12, 40, "samples"}),
+            R"({"stage":"sweep","done":12,"total":40,"unit":"samples"})");
+  testing::internal::CaptureStderr();
+  {
+    ProgressLine line(ProgressForm::kJson);
+    line.Draw({"load", 0, 2, "tensors"});
+    line.Draw({"load", 1, 2, "tensors"});  // within a tenth of a second
+    line.Draw({"load", 2, 2, "tensors"});
+    line.Draw({"sweep", 0, 4, "samples"});
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "{\"stage\":\"load\",\"done\":0,\"total\":2,\"unit\":\"tensors\"}\n"
+            "{\"stage\":\"load\",\"done\":2,\"total\":2,\"unit\":\"tensors\"}\n"
+            "{\"stage\":\"sweep\",\"done\":0,\"total\":4,\"unit\":\"samples\"}\n");
+}
+
 TEST(ProgressLine, WithoutATerminalLongWorkGetsLines) {
   using std::chrono::milliseconds;
   const auto drawn = [](ProgressPace pace) {
     ::testing::internal::CaptureStderr();
-    ProgressLine line(/*terminal=*/false, pace);
+    ProgressLine line(ProgressForm::kLog, pace);
     for (int64_t done = 0; done < 3; ++done) {
       line.Draw({"hidden states", done, 24, "prompts"});
       line.Clear();

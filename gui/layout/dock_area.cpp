@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/layout/dock_area.h"
+
+#include <QDockWidget>
+#include <QTabBar>
+#include <QTabWidget>
+#include <QTimer>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "gui/layout/dock_title.h"
+
+namespace midscope {
+namespace {
+
+constexpr int kStateVersion = 1;  // of saved states; another one is refused
+
+}  // namespace
+
+DockArea::DockArea(QWidget* parent) : QMainWindow(parent, Qt::Widget) {
+  setObjectName(QStringLiteral("dock_area"));
+  setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks | GroupedDragging);
+  setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+  setDocumentMode(true);
+  setContextMenuPolicy(Qt::NoContextMenu);
+}
+
+QDockWidget* DockArea::Add(const QString& id, const QString& title, const QString& help,
+                           QWidget* panel) {
+  auto* dock = new QDockWidget(title, this);
+  dock->setObjectName(id);
+  auto* holder = new QWidget(dock);
+  auto* column = new QVBoxLayout(holder);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->addWidget(panel);
+  dock->setWidget(holder);
+  // Qt moves a dock behind its tabs out of the window instead of hiding it: a panel that is not
+  // seen must be hidden, so that it is not drawn (Panel::DrawsAtOnce).
+  connect(dock, &QDockWidget::visibilityChanged, panel, [panel](bool seen) {
+    if (panel->isHidden() == seen) panel->setVisible(seen);
+  });
+  auto* bar = new DockTitle(dock, help);
+  dock->setTitleBarWidget(bar);
+  connect(bar, &DockTitle::WholeAsked, this, [this, dock] { ToggleWhole(dock); });
+  connect(bar, &DockTitle::HelpAsked, this, [this, id] { Q_EMIT HelpAsked(id); });
+  addDockWidget(Qt::LeftDockWidgetArea, dock);
+  docks_.push_back(dock);
+  return dock;
+}
+
+QDockWidget* DockArea::Find(const QString& id) const {
+  const auto found = std::find_if(docks_.begin(), docks_.end(), [&id](const QDockWidget* dock) {
+    return dock->objectName() == id;
+  });
+  return found == docks_.end() ? nullptr : *found;
+}
+
+QDockWidget* DockArea::FirstOf(const Arrangement& part) const {
+  for (const QString& id : PanelsOf(part)) {
+    if (QDockWidget* dock = Find(id)) return dock;
+  }
+  return nullptr;
+}
+
+// The parts' first docks are split before their own parts are, so that a column within a row is a
+// column.
+void DockArea::Split(const Arrangement& part, std::vector<Sizes>* sizes) {
+  QDockWidget* first = FirstOf(part);
+  if (!first) return;
+  if (part.kind == Arrangement::Kind::kTabs) {
+    QDockWidget* before = first;
+    for (const QString& id : part.panels) {
+      QDockWidget* dock = Find(id);
+      if (!dock || dock == first) continue;
+      tabifyDockWidget(before, dock);
+      before = dock;
+    }
+    return;
+  }
+  Sizes own;
+  own.orientation = part.kind == Arrangement::Kind::kRow ? Qt::Horizontal : Qt::Vertical;
+  QDockWidget* before = nullptr;
+  for (const Arrangement& inner : part.parts) {
+    QDockWidget* dock = FirstOf(inner);
+    if (!dock) continue;
+    if (before) splitDockWidget(before, dock, own.orientation);
+    before = dock;
+    own.docks << dock;
+    own.shares << inner.share;
+  }
+  sizes->push_back(own);
+  for (const Arrangement& inner : part.parts) Split(inner, sizes);
+}
+
+void DockArea::Arrange(const LayoutEntry& layout) {
+  before_whole_.clear();
+  layout_ = layout.id;
+  Arrangement all = layout.arrange(window()->size());
+  const QStringList named = PanelsOf(all);
+  Arrangement* last = &all;
+  while (!last->parts.empty()) last = &last->parts.back();
+  for (QDockWidget* dock : docks_) {
+    if (!named.contains(dock->objectName())) last->panels << dock->objectName();
+  }
+  for (QDockWidget* dock : docks_) removeDockWidget(dock);
+  QDockWidget* first = FirstOf(all);
+  if (!first) return;
+  for (QDockWidget* dock : docks_) dock->setFloating(false);
+  addDockWidget(Qt::LeftDockWidgetArea, first);
+  sizes_.clear();
+  Split(all, &sizes_);
+  for (QDockWidget* dock : docks_) dock->show();
+  ApplySizes(sizes_);
+  // Again once everything that was resized in this turn has been laid out.
+  QTimer::singleShot(0, this, &DockArea::ApplyLastSizes);
+  for (const QString& id : PanelsOf(all)) {
+    QDockWidget* dock = Find(id);
+    if (dock) dock->setVisible(true);
+  }
+  // The first of each group of tabs in front, from the last to the first.
+  std::vector<const Arrangement*> waiting = {&all};
+  while (!waiting.empty()) {
+    const Arrangement* part = waiting.back();
+    waiting.pop_back();
+    for (const Arrangement& inner : part->parts) waiting.push_back(&inner);
+    if (part->kind == Arrangement::Kind::kTabs) {
+      if (QDockWidget* front = FirstOf(*part)) front->raise();
+    }
+  }
+}
+
+void DockArea::ApplySizes(const std::vector<Sizes>& sizes) {
+  for (const Sizes& each : sizes) {
+    const int room = each.orientation == Qt::Horizontal ? width() : height();
+    int all = 0;
+    for (const int share : each.shares) all += share;
+    QList<int> pixels;
+    for (const int share : each.shares) pixels << std::max(room * share / std::max(all, 1), 1);
+    resizeDocks(each.docks, pixels, each.orientation);
+  }
+}
+
+void DockArea::ApplyLastSizes() { ApplySizes(sizes_); }
+
+// Shares that were applied before the window had its size are applied once more.
+void DockArea::resizeEvent(QResizeEvent* event) {
+  QMainWindow::resizeEvent(event);
+  if (resized_ || sizes_.empty() || !isVisible()) return;
+  resized_ = true;
+  ApplySizes(sizes_);
+}
+
+void DockArea::Show(const QString& id) {
+  QDockWidget* dock = Find(id);
+  if (!dock) return;
+  if (IsWhole()) ToggleWhole(nullptr);
+  dock->show();
+  dock->raise();
+}
+
+void DockArea::ShowPanel(QWidget* panel) {
+  for (QDockWidget* dock : docks_) {
+    if (dock->isAncestorOf(panel)) return Show(dock->objectName());
+  }
+}
+
+void DockArea::ToggleWhole(QDockWidget* dock) {
+  if (IsWhole()) {
+    const QByteArray before = before_whole_;
+    before_whole_.clear();
+    restoreState(before, kStateVersion);
+    return;
+  }
+  if (!dock || dock->isFloating()) return;
+  before_whole_ = saveState(kStateVersion);
+  for (QDockWidget* other : docks_) {
+    if (other != dock && !other->isFloating()) other->hide();
+  }
+}
+
+QByteArray DockArea::State() const { return IsWhole() ? before_whole_ : saveState(kStateVersion); }
+
+bool DockArea::Restore(const QByteArray& state) {
+  before_whole_.clear();
+  sizes_.clear();  // the state has sizes of its own
+  return restoreState(state, kStateVersion);
+}
+
+}  // namespace midscope

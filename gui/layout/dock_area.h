@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The part of the window that holds panels as docks: they tear off, lie in tabs, fill the area on a
+// double click of their title, and are arranged by a layout (layouts.h).
+#pragma once
+
+#include <QByteArray>
+#include <QMainWindow>
+#include <QString>
+#include <vector>
+
+#include "gui/layout/layouts.h"
+
+class QDockWidget;
+
+namespace midscope {
+
+class DockArea : public QMainWindow {
+  Q_OBJECT
+
+ public:
+  explicit DockArea(QWidget* parent = nullptr);
+
+  // `id`: names the dock in layouts and in saved states. `help`: what the "?" of its title shows.
+  QDockWidget* Add(const QString& id, const QString& title, const QString& help, QWidget* panel);
+
+  // Places all docks: those that the layout does not name are tabs behind its last part.
+  void Arrange(const LayoutEntry& layout);
+  // The layout that was arranged last; docks may have been moved since.
+  const QString& layout_id() const { return layout_; }
+
+  // Shows a dock and brings it to the front of its tabs.
+  void Show(const QString& id);
+  void ShowPanel(QWidget* panel);
+  // One dock fills the area; the same again restores what was there.
+  void ToggleWhole(QDockWidget* dock);
+  bool IsWhole() const { return !before_whole_.isEmpty(); }
+  const std::vector<QDockWidget*>& docks() const { return docks_; }
+  QDockWidget* Find(const QString& id) const;
+
+  // Where everything is, for Restore. Of no use to another version of the window.
+  QByteArray State() const;
+  // Returns false, without an effect, where the state is not one of this window.
+  bool Restore(const QByteArray& state);
+
+ Q_SIGNALS:
+  void HelpAsked(const QString& id);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  struct Sizes {
+    QList<QDockWidget*> docks;
+    QList<int> shares;
+    Qt::Orientation orientation = Qt::Horizontal;
+  };
+  QDockWidget* FirstOf(const Arrangement& part) const;
+  void Split(const Arrangement& part, std::vector<Sizes>* sizes);
+  void ApplySizes(const std::vector<Sizes>& sizes);
+  void ApplyLastSizes();
+
+  std::vector<QDockWidget*> docks_;
+  QString layout_;
+  QByteArray before_whole_;  // empty: no dock fills the area
+  // An arrangement's shares are applied again when the window gets its first size.
+  std::vector<Sizes> sizes_;
+  bool resized_ = false;
+};
+
+}  // namespace midscope

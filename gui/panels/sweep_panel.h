@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Runs a sweep of what is on the screen: the prompt's task over samples and places, A and B and
+// further settings. The cost is told first; the sweep is the process `midscope sweep`, whose
+// command can be copied for a cluster. It is held while a slider is dragged.
+#pragma once
+
+#include <QTimer>
+
+#include "gui/panels/panel.h"
+
+class QLabel;
+class QPlainTextEdit;
+class QProgressBar;
+class QPushButton;
+
+namespace midscope {
+
+class ParameterForm;
+class SweepProcess;
+struct Progress;
+
+class SweepPanel : public Panel {
+  Q_OBJECT
+
+ public:
+  explicit SweepPanel(const PanelContext& context);
+
+  void Refresh(Changes changes) override;
+
+  ParameterForm* form() const { return form_; }
+  SweepProcess* sweep() const { return sweep_; }
+  QString table() const;
+  // The command's arguments. Throws Error (usage) where no task of an open model is shown, or a
+  // field can't be read.
+  QStringList Arguments() const;
+
+ Q_SIGNALS:
+  // The user wants to see the file in the window.
+  void ResultsOffered(const QString& path);
+
+ private:
+  QWidget* MakeButtons();
+  void Start();
+  void AskCost();
+  void OnProgress(const Progress& progress);
+  void OnFinished(const QString& failure, bool stopped);
+  void OnRelease();
+  void ShowButtons();
+  QString OutFile() const;
+
+  ParameterForm* form_;
+  SweepProcess* sweep_;
+  QPushButton* cost_;
+  QPushButton* start_;
+  QPushButton* stop_;
+  QPushButton* open_;
+  QProgressBar* progress_;
+  QLabel* note_;
+  QPlainTextEdit* table_;
+  QTimer release_;          // runs while the sweep is held
+  bool asks_cost_ = false;  // the process is a dry run
+};
+
+}  // namespace midscope

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is on the screen as arguments of the command line program, and as Python that reads its
+// file.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <string>
+
+#include "core/base/options.h"
+#include "gui/base/view_types.h"
+#include "probes/engine/engine.h"
+
+namespace midscope {
+
+class Session;
+
+// Appends --option value.
+void AddArgument(const std::string& option, const std::string& value, QStringList* arguments);
+// Appends the options that are set.
+void AddArguments(const OptionSet& options, QStringList* arguments);
+// The model and how it runs: "embedded", "--dtype", "float32", ...
+QStringList ModelArguments(const ModelSummary& model);
+
+// `midscope probe` with the shown prompt, place, channel and the side's setting. Throws Error
+// (usage) where no prompt of a model is shown.
+QStringList ProbeArguments(const Session& session, Side side);
+
+// The command as a shell reads it: "midscope sweep embedded --with 'pi(1.5)'".
+QString CommandText(const QStringList& arguments);
+
+// Python that reads the arrays of these records from the file that the command writes.
+QString PythonText(const Session& session, const std::vector<std::string>& records,
+                   const QString& file);
+
+}  // namespace midscope

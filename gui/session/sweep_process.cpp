@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/session/sweep_process.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <QCoreApplication>
+#include <QFileInfo>
+#include <QStandardPaths>
+#include <nlohmann/json.hpp>
+
+namespace midscope {
+namespace {
+
+constexpr int kSecondsBetweenTables = 3;
+constexpr int kMillisecondsToStop = 3000;
+constexpr QLatin1String kMessageStart("midscope: ");
+constexpr QLatin1String kTableStart("so far ");
+
+}  // namespace
+
+SweepProcess::SweepProcess(QObject* parent) : QObject(parent) {
+  process_.setProcessChannelMode(QProcess::SeparateChannels);
+  connect(&process_, &QProcess::readyReadStandardError, this, &SweepProcess::ReadErrors);
+  connect(&process_, &QProcess::readyReadStandardOutput, this,
+          [this] { output_ += QString::fromUtf8(process_.readAllStandardOutput()); });
+  connect(&process_, &QProcess::finished, this, &SweepProcess::OnFinished);
+  connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
+    if (error == QProcess::FailedToStart) Q_EMIT Finished(process_.errorString(), false);
+  });
+}
+
+SweepProcess::~SweepProcess() {
+  process_.disconnect(this);
+  if (!running()) return;
+  Stop();
+  if (!process_.waitForFinished(kMillisecondsToStop)) process_.kill();
+}
+
+QString SweepProcess::Program() {
+  const QString beside = QCoreApplication::applicationDirPath() + QStringLiteral("/midscope");
+  if (QFileInfo(beside).isExecutable()) return beside;
+  return QStandardPaths::findExecutable(QStringLiteral("midscope"));
+}
+
+void SweepProcess::Start(const QStringList& arguments, bool table) {
+  if (running()) return;
+  output_.clear();
+  table_.clear();
+  message_.clear();
+  rest_.clear();
+  held_ = false;
+  stopped_ = false;
+  QStringList all = arguments;
+  all << QStringLiteral("--progress") << QStringLiteral("json");
+  if (table) all << QStringLiteral("--watch") << QString::number(kSecondsBetweenTables);
+  const QString program = Program();
+  if (program.isEmpty()) {
+    Q_EMIT Finished(tr("midscope: the command line program was not found beside this one or on "
+                       "PATH. Build or install it"),
+                    false);
+    return;
+  }
+  // Other work of the user comes first.
+  process_.setChildProcessModifier([] { (void)::nice(10); });
+  process_.start(program, all);
+}
+
+void SweepProcess::Stop() {
+  if (!running()) return;
+  stopped_ = true;
+  SetHeld(false);
+  ::kill(static_cast<pid_t>(process_.processId()), SIGINT);
+}
+
+void SweepProcess::SetHeld(bool held) {
+  if (held == held_ || !running()) return;
+  held_ = held;
+  ::kill(static_cast<pid_t>(process_.processId()), held ? SIGSTOP : SIGCONT);
+}
+
+void SweepProcess::ReadErrors() {
+  rest_ += process_.readAllStandardError();
+  for (qsizetype end = rest_.indexOf('\n'); end >= 0; end = rest_.indexOf('\n')) {
+    ReadLine(QString::fromUtf8(rest_.left(end)));
+    rest_.remove(0, end + 1);
+  }
+}
+
+void SweepProcess::ReadLine(const QString& line) {
+  if (line.startsWith(QLatin1Char('{'))) {
+    const auto json = nlohmann::json::parse(line.toStdString(), nullptr, false);
+    if (json.is_object() && json.contains("stage")) {
+      Q_EMIT Progressed({json.value("stage", ""), json.value("done", int64_t{0}),
+                         json.value("total", int64_t{0}), json.value("unit", "")});
+      return;
+    }
+  }
+  if (line.startsWith(kMessageStart)) {
+    message_ = line.mid(kMessageStart.size());
+    return;
+  }
+  if (line.startsWith(kTableStart)) table_.clear();
+  if (line.isEmpty()) {
+    if (!table_.isEmpty()) Q_EMIT TableChanged(table_);
+    return;
+  }
+  table_ += line + QLatin1Char('\n');
+}
+
+void SweepProcess::OnFinished(int code, QProcess::ExitStatus status) {
+  ReadErrors();
+  output_ += QString::fromUtf8(process_.readAllStandardOutput());
+  held_ = false;
+  QString failure;
+  if (status == QProcess::CrashExit) {
+    failure = tr("midscope sweep: the process ended without a message");
+  } else if (code != 0 && !stopped_) {
+    failure = message_;
+  }
+  Q_EMIT Finished(failure, stopped_);
+}
+
+}  // namespace midscope

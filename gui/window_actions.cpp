@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/window_actions.h"
+
+#include <QAction>
+#include <QDockWidget>
+#include <QMenu>
+#include <QMenuBar>
+#include <QUndoStack>
+
+#include "core/base/check.h"
+#include "core/base/error.h"
+#include "core/base/parameter_kinds.h"
+#include "core/intervention/intervention_text.h"
+#include "core/intervention/presets.h"
+#include "gui/actions/action_registry.h"
+#include "gui/actions/command_palette.h"
+#include "gui/base/appearance.h"
+#include "gui/base/head_text.h"
+#include "gui/base/record_access.h"
+#include "gui/file_menu.h"
+#include "gui/help/help_window.h"
+#include "gui/layout/dock_area.h"
+#include "gui/main_window.h"
+#include "gui/panels/panel_list.h"
+#include "gui/panels/prompt_panel.h"
+#include "gui/panels/sample_bar.h"
+#include "gui/plots/plot.h"
+#include "gui/plots/plot_files.h"
+#include "gui/ratio_editor.h"
+#include "gui/session/session.h"
+#include "gui/session/setting_history.h"
+#include "gui/widgets/error_bar.h"
+#include "gui/widgets/head_selection.h"
+
+namespace midscope {
+namespace {
+
+Parameter RequiredText(const char* name, const char* help) {
+  return Required(TextParameter(name, help));
+}
+
+Parameter Choice(const char* name, const char* help, const QStringList& choices) {
+  std::vector<std::string> texts;
+  for (const QString& choice : choices) texts.push_back(choice.toStdString());
+  return Required(ChoiceParameter(name, help, texts));
+}
+
+// "1600x1000".
+QSize ReadSize(const QString& text) {
+  const QStringList sides = text.split(QLatin1Char('x'));
+  const QSize size(sides.value(0).toInt(), sides.value(1).toInt());
+  constexpr int kLargestSide = 16384;
+  if (sides.size() != 2 || size.isEmpty() || size.width() > kLargestSide ||
+      size.height() > kLargestSide) {
+    throw UsageError("size '" + text.toStdString() + "'", "it is no width and height",
+                     "Give points, such as 1600x1000");
+  }
+  return size;
+}
+
+// The choices of an action's argument, as they are offered.
+std::function<QStringList()> Always(const QStringList& choices) {
+  return [choices] { return choices; };
+}
+
+}  // namespace
+
+WindowActions::WindowActions(MainWindow* window)
+    : QObject(window), window_(window), actions_(window->actions_list()) {
+  AddExport();
+  AddEdit();
+  AddRun();
+  AddSettings();
+  AddSelection();
+  AddView();
+  AddPanels();
+  AddHelp();
+  MakeMenus();
+  connect(actions_, &ActionRegistry::ArgumentAsked, this, [this](const QString& id) {
+    window_->palette_of_actions()->Open(id + QLatin1Char(' '));
+  });
+  connect(actions_, &ActionRegistry::Failed, window_->errors(), &ErrorBar::Add);
+  connect(window_->docks(), &DockArea::HelpAsked, this, [this](const QString& id) {
+    for (const QDockWidget* dock : window_->docks()->docks()) {
+      if (dock->objectName() != id) continue;
+      if (!help_) help_ = new HelpWindow(window_);
+      help_->ShowText(dock->windowTitle(), dock->titleBarWidget()->toolTip());
+    }
+  });
+}
+
+void WindowActions::AddExport() {
+  const QString file = QStringLiteral("file");
+  actions_->Add({.id = QStringLiteral("export"),
+                 .menu = file,
+                 .title = tr("&Export plots…"),
+                 .help = tr("Writes all plots into a folder as PNG, SVG, PDF and their numbers; "
+                            "into a .png, .svg or .pdf file: the plot that was shown last"),
+                 .shortcut = QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E),
+                 .argument = TextParameter("path", "a folder, or a .png, .svg or .pdf file"),
+                 .run = [this](const QString& path) {
+                   path.isEmpty() ? window_->files()->ChooseExport() : ExportInto(path);
+                 }});
+  actions_->Add({.id = QStringLiteral("quit"),
+                 .menu = file,
+                 .title = tr("&Quit"),
+                 .help = tr("Closes the window"),
+                 .shortcut = QKeySequence::Quit,
+                 .run = [this](const QString&) { window_->close(); }});
+}
+
+void WindowActions::AddEdit() {
+  QUndoStack* stack = window_->history()->stack();
+  QAction* undo = stack->createUndoAction(window_, tr("&Undo"));
+  undo->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Z));
+  QAction* redo = stack->createRedoAction(window_, tr("&Redo"));
+  redo->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z));
+  const QString edit = QStringLiteral("edit");
+  actions_->Adopt(QStringLiteral("undo"), edit, undo, tr("Takes the last change of A or B back"));
+  actions_->Adopt(QStringLiteral("redo"), edit, redo, tr("Makes it again"));
+  actions_->Add({.id = QStringLiteral("edit-ratios"),
+                 .menu = edit,
+                 .title = tr("Position &ratios…"),
+                 .help = tr("A table of a position ratio for every head"),
+                 .run = [this](const QString&) {
+                   auto* editor = new RatioEditor(
+                       {window_->session(), window_->history(), window_->errors()}, window_);
+                   editor->setAttribute(Qt::WA_DeleteOnClose);
+                   editor->show();
+                 }});
+}
+
+void WindowActions::AddRun() {
+  const QString run = QStringLiteral("run");
+  actions_->Add({.id = QStringLiteral("run"),
+                 .menu = run,
+                 .title = tr("&Run"),
+                 .help = tr("Runs the prompt that the panel Prompt describes"),
+                 .shortcut = QKeySequence(Qt::Key_F5),
+                 .run = [this](const QString&) { window_->Run(); }});
+  actions_->Add({.id = QStringLiteral("cancel"),
+                 .menu = run,
+                 .title = tr("&Cancel"),
+                 .help = tr("Stops what is running; what is done stays"),
+                 .shortcut = QKeySequence(Qt::CTRL | Qt::Key_Period),
+                 .run = [this](const QString&) { window_->session()->Cancel(); }});
+  actions_->Add({.id = QStringLiteral("task"),
+                 .menu = run,
+                 .title = tr("&Task…"),
+                 .help = tr("Asks another task, such as kv:pairs=10, and runs it"),
+                 .argument = RequiredText("task", "a task, such as list:lines=20"),
+                 .run = [this](const QString& task) {
+                   window_->prompt_panel()->SetTask(task);
+                   window_->Run();
+                 }});
+  actions_->Add({.id = QStringLiteral("samples"),
+                 .menu = run,
+                 .title = tr("&Samples of the means…"),
+                 .help = tr("How many samples the means of the outcome are over; 0: no means"),
+                 .argument = Required(WholeNumberParameter("samples", "a number", 0, 1000000)),
+                 .run = [this](const QString& samples) {
+                   window_->session()->SetSamples(samples.toLongLong());
+                 }});
+}
+
+void WindowActions::SetSide(Side side, const QString& setting) {
+  SettingPair next = window_->history()->current();
+  (side == Side::kA ? next.a : next.b) = ParseIntervention(setting.toStdString());
+  window_->history()->Change(next, false);
+}
+
+void WindowActions::AddSettings() {
+  const QString menu = QStringLiteral("settings");
+  for (const Side side : {Side::kA, Side::kB}) {
+    const QString name = side == Side::kA ? QStringLiteral("A") : QStringLiteral("B");
+    actions_->Add({.id = QStringLiteral("setting-") + name.toLower(),
+                   .menu = menu,
+                   .title = tr("Setting &%1…").arg(name),
+                   .help = tr("Sets %1, such as ms-poe(min=1.2, max=1.8)").arg(name),
+                   .argument = RequiredText("setting", "a setting, or none"),
+                   .run = [this, side](const QString& text) { SetSide(side, text); }});
+  }
+  actions_->Add({.id = QStringLiteral("add-term"),
+                 .menu = menu,
+                 .title = tr("Add a &term to B…"),
+                 .help = tr("Adds a term to B, or replaces the one of its kind: pi(1.5)"),
+                 .argument = RequiredText("term", "a term, such as channel(100, factor=-1)"),
+                 .run = [this](const QString& term) { window_->PutOnB(term); }});
+  QStringList presets;
+  for (const Preset& preset : InterventionPresets()) presets << QString::fromStdString(preset.name);
+  actions_->Add({.id = QStringLiteral("preset"),
+                 .menu = menu,
+                 .title = tr("&Preset…"),
+                 .help = tr("Sets B to a published setting"),
+                 .argument = Choice("preset", "a published setting", presets),
+                 .offers = Always(presets),
+                 .run = [this](const QString& name) {
+                   for (const Preset& preset : InterventionPresets()) {
+                     if (preset.name == name.toStdString())
+                       SetSide(Side::kB, QString::fromStdString(preset.text));
+                   }
+                 }});
+  const auto pair = [this, &menu](const char* id, const QString& title, const QString& help,
+                                  SettingPair (*make)(const SettingPair&)) {
+    actions_->Add({.id = QString::fromLatin1(id),
+                   .menu = menu,
+                   .title = title,
+                   .help = help,
+                   .run = [this, make](const QString&) {
+                     window_->history()->Change(make(window_->history()->current()), false);
+                   }});
+  };
+  pair("pin-setting", tr("P&in B as A"), tr("Makes B what further changes are compared with"),
+       [](const SettingPair& now) {
+         return SettingPair{now.b, now.b};
+       });
+  pair("swap-settings", tr("S&wap A and B"), tr("Exchanges the two settings"),
+       [](const SettingPair& now) {
+         return SettingPair{now.b, now.a};
+       });
+  pair("clear-settings", tr("&Clear A and B"), tr("Sets both to none"),
+       [](const SettingPair&) { return SettingPair{}; });
+}
+
+QStringList WindowActions::Places() const {
+  QStringList places;
+  for (const Record& prompt : window_->session()->prompts()) {
+    const int64_t place = IntegerAttribute(prompt, "place", 0);
+    if (place > 0) places << QString::number(place);
+  }
+  return places;
+}
+
+void WindowActions::AddSelection() {
+  const QString menu = QStringLiteral("view");
+  Parameter head = TextParameter("head", "a head, such as L12H3");
+  head.kind = ParameterKind::kHeads;
+  actions_->Add({.id = QStringLiteral("head"),
+                 .menu = menu,
+                 .title = tr("&Head…"),
+                 .help = tr("Shows the attention of a head, such as L12H3"),
+                 .argument = Required(head),
+                 .run = [this](const QString& text) {
+                   window_->selection()->Choose(ReadHeadId(text));
+                   last_panel_ = window_->FindPanel(QStringLiteral("attention"));
+                 }});
+  actions_->Add({.id = QStringLiteral("channel"),
+                 .menu = menu,
+                 .title = tr("C&hannel…"),
+                 .help = tr("Shows a channel of the residual stream by position"),
+                 .argument = Required(WholeNumberParameter("channel", "a number", 0, 1 << 20)),
+                 .run = [this](const QString& text) {
+                   window_->session()->SetChannel(text.toLongLong());
+                   last_panel_ = window_->FindPanel(QStringLiteral("channel"));
+                 }});
+  actions_->Add({.id = QStringLiteral("place"),
+                 .menu = menu,
+                 .title = tr("&Gold position…"),
+                 .help = tr("Shows the prompt with the gold passage at that place"),
+                 .argument = Required(WholeNumberParameter("place", "counted from 1", 1, 1 << 20)),
+                 .offers = [this] { return Places(); },
+                 .run =
+                     [this](const QString& text) {
+                       if (!Places().contains(text)) {
+                         throw UsageError(
+                             "place " + text.toStdString(), "no prompt has it",
+                             "Places: " + Places().join(QStringLiteral(", ")).toStdString());
+                       }
+                       window_->ChoosePlace(text.toLongLong());
+                     }});
+}
+
+void WindowActions::AddView() {
+  const QString layout = QStringLiteral("layout");
+  QStringList layouts;
+  int number = 1;
+  for (const LayoutEntry& entry : LayoutList()) {
+    layouts << entry.id;
+    actions_->Add(
+        {.id = QStringLiteral("layout-") + entry.id,
+         .menu = layout,
+         .title = entry.title,
+         .help = entry.help,
+         .shortcut = QKeySequence(Qt::CTRL | Qt::ALT | static_cast<Qt::Key>(Qt::Key_0 + number++)),
+         .run = [this, &entry](const QString&) { window_->docks()->Arrange(entry); }});
+  }
+  actions_->Add({.id = QStringLiteral("whole-panel"),
+                 .menu = layout,
+                 .title = tr("&One panel alone, or all"),
+                 .help = tr("Lets the panel that has the focus fill the window, and goes back"),
+                 .shortcut = QKeySequence(Qt::Key_F11),
+                 .run = [this](const QString&) {
+                   QDockWidget* focused = nullptr;
+                   for (QDockWidget* dock : window_->docks()->docks()) {
+                     if (dock->isAncestorOf(window_->focusWidget())) focused = dock;
+                   }
+                   window_->docks()->ToggleWhole(focused);
+                 }});
+  const QStringList appearances = {AppearanceName(Appearance::kDesktop),
+                                   AppearanceName(Appearance::kLight),
+                                   AppearanceName(Appearance::kDark)};
+  actions_->Add({.id = QStringLiteral("appearance"),
+                 .menu = QStringLiteral("view"),
+                 .title = tr("&Appearance…"),
+                 .help = tr("Light, dark, or as the desktop is"),
+                 .argument = Choice("appearance", "how the window looks", appearances),
+                 .offers = Always(appearances),
+                 .run = [](const QString& name) { SetAppearance(AppearanceOf(name)); }});
+  actions_->Add({.id = QStringLiteral("full-screen"),
+                 .menu = QStringLiteral("view"),
+                 .title = tr("&Full screen"),
+                 .help = tr("The whole screen, and back"),
+                 .shortcut = QKeySequence(Qt::Key_F10),
+                 .run = [this](const QString&) {
+                   window_->setWindowState(window_->windowState() ^ Qt::WindowFullScreen);
+                 }});
+  actions_->Add({.id = QStringLiteral("size"),
+                 .menu = QString(),
+                 .title = tr("Size of the window…"),
+                 .help = tr("Width and height in points, such as 1600x1000"),
+                 .argument = RequiredText("size", "such as 1600x1000"),
+                 .run = [this](const QString& text) { window_->resize(ReadSize(text)); }});
+  actions_->Add({.id = QStringLiteral("screenshot"),
+                 .menu = QString(),
+                 .title = tr("Picture of the window…"),
+                 .help = tr("Writes the window as it is as a PNG"),
+                 .argument = RequiredText("file", "path of a .png file"),
+                 .run = [this](const QString& path) {
+                   window_->session()->FlushChanges();
+                   for (Plot* plot : window_->plots()) plot->replot();
+                   if (!window_->grab().save(path))
+                     throw Failure("'" + path.toStdString() + "'", "it could not be written");
+                 }});
+}
+
+void WindowActions::AddPanels() {
+  QStringList ids;
+  for (const QDockWidget* dock : window_->docks()->docks()) ids << dock->objectName();
+  actions_->Add({.id = QStringLiteral("panel"),
+                 .menu = QStringLiteral("view"),
+                 .title = tr("&Panel…"),
+                 .help = tr("Brings a panel to the front"),
+                 .argument = Choice("panel", "a panel", ids),
+                 .offers = Always(ids),
+                 .run = [this](const QString& id) {
+                   window_->docks()->Show(id);
+                   last_panel_ = window_->FindPanel(id);
+                 }});
+  for (size_t i = 0; i < window_->panels().size(); ++i) {
+    for (QAction* action : window_->panels()[i]->actions()) {
+      MIDSCOPE_CHECK(!action->objectName().isEmpty(), "an action of a panel has no id");
+      actions_->Adopt(action->objectName(), QStringLiteral("view"), action, action->toolTip());
+    }
+  }
+  for (QAction* action : window_->samples()->actions_of_menu())
+    actions_->Adopt(action->objectName(), QStringLiteral("view"), action, action->toolTip());
+}
+
+void WindowActions::ShowHelp(const QString& page_id) {
+  if (!help_) help_ = new HelpWindow(window_);
+  HelpContext context{actions_, QString()};
+  if (const auto& model = window_->session()->model()) {
+    const Provenance& made = window_->session()->provenance();
+    context.model = QString::fromStdString(model->config.name + ", " + made.architecture +
+                                           ", XXH3 " + made.model_hash + "\n" + made.libraries);
+  }
+  for (const HelpPage& page : HelpPages()) {
+    if (page.id == page_id) help_->ShowPage(page, context);
+  }
+}
+
+void WindowActions::AddHelp() {
+  for (const HelpPage& page : HelpPages()) {
+    const QString id = page.id;
+    actions_->Add(
+        {.id = QStringLiteral("help-") + id,
+         .menu = QStringLiteral("help"),
+         .title = page.title,
+         .help = page.help,
+         .shortcut = id == QLatin1String("shortcuts") ? QKeySequence(Qt::Key_F1) : QKeySequence(),
+         .run = [this, id](const QString&) { ShowHelp(id); }});
+  }
+  actions_->Add({.id = QStringLiteral("palette"),
+                 .menu = QStringLiteral("help"),
+                 .title = tr("Find an &action…"),
+                 .help = tr("Every action by a few letters of its name"),
+                 .shortcut = QKeySequence(Qt::CTRL | Qt::Key_K),
+                 .run = [this](const QString&) { window_->palette_of_actions()->Open(); }});
+}
+
+void WindowActions::MakeMenus() {
+  QMenuBar* bar = window_->menuBar();
+  const std::pair<const char*, QString> menus[] = {
+      {"file", tr("&File")}, {"edit", tr("&Edit")},         {"run", tr("&Run")},
+      {"view", tr("&View")}, {"settings", tr("&Settings")}, {"layout", tr("&Layout")},
+      {"help", tr("&Help")}};
+  for (const auto& [id, title] : menus) {
+    QMenu* menu = bar->addMenu(title);
+    menu->setObjectName(QStringLiteral("menu_") + QLatin1String(id));
+    menu->setToolTipsVisible(true);
+    actions_->FillMenu(QString::fromLatin1(id), menu);
+    if (QLatin1String(id) == QLatin1String("file")) {
+      QAction* before = actions_->Find(QStringLiteral("save-results"))->action;
+      menu->insertMenu(before, window_->files()->recent_menu());
+      menu->insertSeparator(before);
+      menu->insertSeparator(actions_->Find(QStringLiteral("quit"))->action);
+    }
+    if (QLatin1String(id) != QLatin1String("layout")) continue;
+    QMenu* panels = menu->addMenu(tr("&Panels"));
+    for (const QDockWidget* dock : window_->docks()->docks())
+      panels->addAction(dock->toggleViewAction());
+  }
+}
+
+// Into a folder all plots, into a picture's file the first plot of the panel that was shown last.
+void WindowActions::ExportInto(const QString& path) {
+  const QString ending = path.section(QLatin1Char('.'), -1).toLower();
+  if (!path.contains(QLatin1Char('.')) || !PlotFormats().contains(ending))
+    return window_->ExportTo(path);
+  Panel* panel = last_panel_ ? last_panel_ : window_->FindPanel(QStringLiteral("attention"));
+  panel->DrawWaiting();
+  const std::vector<Plot*> plots = panel->plots();
+  if (plots.empty()) throw Failure("'" + path.toStdString() + "'", "the panel shows no plot");
+  window_->ExportPlot(*plots.front(), path);
+}
+
+}  // namespace midscope

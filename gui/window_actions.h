@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Registers what can be done in the main window, and makes its menus of it. Ids are in
+// gui/WINDOW.md; scripts rely on them.
+#pragma once
+
+#include <QObject>
+#include <QString>
+
+#include "gui/base/view_types.h"
+
+namespace midscope {
+
+class ActionRegistry;
+class HelpWindow;
+class MainWindow;
+class Panel;
+
+class WindowActions : public QObject {
+  Q_OBJECT
+
+ public:
+  // Belongs to the window.
+  explicit WindowActions(MainWindow* window);
+
+ private:
+  void AddExport();
+  void AddEdit();
+  void AddRun();
+  void AddView();
+  void AddPanels();
+  void AddSettings();
+  void AddSelection();
+  void AddHelp();
+  void MakeMenus();
+  void SetSide(Side side, const QString& setting);
+  void ShowHelp(const QString& page);
+  void ExportInto(const QString& path);
+  QStringList Places() const;
+
+  MainWindow* window_;
+  ActionRegistry* actions_;
+  HelpWindow* help_ = nullptr;   // made when it is first asked for
+  Panel* last_panel_ = nullptr;  // that an action showed or changed last
+};
+
+}  // namespace midscope

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// What the menu of a plot copies.
+#include <QApplication>
+#include <QClipboard>
+#include <QContextMenuEvent>
+#include <QMenu>
+#include <QTest>
+
+#include "core/base/record_names.h"
+#include "core/intervention/intervention_text.h"
+#include "gui/panels/attention_panel.h"
+#include "gui/panels/plot_menu.h"
+#include "gui/plots/attention_plot.h"
+#include "gui/session/command_arguments.h"
+#include "gui/session/setting_history.h"
+#include "tests/gui/support/window_rig.h"
+
+namespace midscope {
+
+class PlotMenuTest : public QObject {
+  Q_OBJECT
+
+ private:
+  static void Choose(QMenu* menu, const char* name) {
+    menu->findChild<QAction*>(QLatin1String(name))->trigger();
+  }
+
+ private Q_SLOTS:
+  void ARightClickOpensTheMenu() {
+    WindowRig<> rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    auto* plot = rig.window.panel<AttentionPanel>()->plot();
+    QTRY_VERIFY(plot->isVisible());
+    const QPoint centre = plot->rect().center();
+    QContextMenuEvent event(QContextMenuEvent::Mouse, centre, plot->mapToGlobal(centre));
+    QApplication::sendEvent(plot, &event);
+    auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+    QVERIFY(menu);
+    QVERIFY(menu->findChild<QAction*>("copy_data"));
+    menu->close();
+  }
+
+  void PictureDataCommandAndPythonAreCopied() {
+    WindowRig<> rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    rig.window.history()->Change({{}, ParseIntervention("pi(1.5)")}, false);
+    QVERIFY(rig.Settle());
+    PlotMenu menus(rig.session);
+    Plot* plot = rig.window.panel<AttentionPanel>()->plots().front();
+    const std::unique_ptr<QMenu> menu(menus.Make(plot, {kLastQueryAttention}));
+    const QClipboard* clipboard = QApplication::clipboard();
+    Choose(menu.get(), "copy_picture");
+    QCOMPARE(clipboard->pixmap().width(), 2 * plot->width());
+    Choose(menu.get(), "copy_data");
+    QVERIFY(clipboard->text().contains("name,token,attention weight"));
+    Choose(menu.get(), "copy_command");
+    const QStringList lines = clipboard->text().split('\n', Qt::SkipEmptyParts);
+    QCOMPARE(lines.size(), 2);
+    QVERIFY2(lines[0].startsWith("midscope probe embedded ") && lines[0].contains(" --with none "),
+             qPrintable(lines[0]));
+    QVERIFY2(lines[1].contains(" --place 6 ") && lines[1].contains(" --with 'pi(1.5)' "),
+             qPrintable(lines[1]));
+    Choose(menu.get(), "copy_python");
+    QVERIFY(clipboard->text().contains("import h5py"));
+    QVERIFY(clipboard->text().contains(
+        "last_query_attention = arrays[\"last_query_attention\"]  # [layer, head, key]"));
+  }
+
+  void WithoutAModelTheCommandSaysWhatIsMissing() {
+    WindowRig<> rig;
+    PlotMenu menus(rig.session);
+    QSignalSpy failed(&menus, &PlotMenu::Failed);
+    const std::unique_ptr<QMenu> menu(
+        menus.Make(rig.window.panel<AttentionPanel>()->plots().front(), {}));
+    Choose(menu.get(), "copy_command");
+    QCOMPARE(failed.size(), 1);
+    QVERIFY(failed[0][0].toString().contains("Open a model"));
+  }
+};
+
+}  // namespace midscope
+
+QTEST_MAIN(midscope::PlotMenuTest)
+#include "plot_menu_test.moc"

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// Sweeps that the window runs as processes, on the real small model.
+#include <QPushButton>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "core/intervention/intervention_text.h"
+#include "gui/panels/sweep_panel.h"
+#include "gui/session/command_arguments.h"
+#include "gui/session/setting_history.h"
+#include "gui/session/sweep_process.h"
+#include "gui/widgets/parameter_form.h"
+#include "tests/gui/support/window_rig.h"
+
+namespace midscope {
+
+class SweepPanelTest : public QObject {
+  Q_OBJECT
+
+ private:
+  // A planted engine, whose model's name is that of the real one: only the sweep runs it.
+  struct Rig : WindowRig<> {
+    QTemporaryDir folder;
+    SweepPanel* panel = window.panel<SweepPanel>();
+    QString file = folder.filePath("run.h5");
+
+    bool Open(const char* samples) {
+      Show();
+      window.ShowPanel(panel);
+      if (!OpenModel()) return false;
+      window.history()->Change({{}, ParseIntervention("pi(1.2)")}, false);
+      panel->form()->SetText("samples", samples);
+      panel->form()->SetText("places", "1,4");
+      panel->form()->SetText("out", file.toStdString());
+      return Settle();
+    }
+    void Click(const char* button) {
+      QTest::mouseClick(panel->findChild<QPushButton*>(QLatin1String(button)), Qt::LeftButton);
+    }
+    QString Note() { return Find<QLabel>("sweep_note")->text(); }
+    bool Ended() {
+      return QTest::qWaitFor([this] { return !panel->sweep()->running(); }, 100000);
+    }
+  };
+
+ private Q_SLOTS:
+  void TheCommandIsOfWhatIsOnTheScreen() {
+    Rig rig;
+    QVERIFY(rig.Open("3"));
+    const QString line = CommandText(rig.panel->Arguments());
+    QVERIFY2(line.startsWith("midscope sweep embedded --dtype "), qPrintable(line));
+    QVERIFY(line.contains(" --places 1,4 --samples 3 "));
+    QVERIFY(line.contains(" --with none --with 'pi(1.2)' "));
+    QVERIFY(line.endsWith(" --out " + rig.file));
+    // A setting that is there twice is run once.
+    rig.panel->form()->SetText("with", "pi(1.20)");
+    QCOMPARE(rig.panel->Arguments().count("--with"), 2);
+    QCOMPARE(CommandText({"a'b", "", "c d"}), QString("midscope 'a'\\''b' '' 'c d'"));
+  }
+
+  void WithoutAModelItSaysWhatIsMissing() {
+    WindowRig<> rig;
+    rig.Show();
+    auto* panel = rig.window.panel<SweepPanel>();
+    rig.window.ShowPanel(panel);
+    QTest::mouseClick(panel->findChild<QPushButton*>("sweep_start"), Qt::LeftButton);
+    QVERIFY(rig.Find<QLabel>("sweep_note")->text().contains("Open a model"));
+    QVERIFY(!panel->sweep()->running());
+  }
+
+  void ASweepRunsAndItsFileOpens() {
+    Rig rig;
+    QVERIFY(rig.Open("3"));
+    rig.Click("sweep_cost");
+    QVERIFY(rig.Ended());
+    QVERIFY2(rig.Note().startsWith("about "), qPrintable(rig.Note()));
+    QVERIFY(!QFile::exists(rig.file));
+    int most = 0;
+    connect(rig.panel->sweep(), &SweepProcess::Progressed, rig.panel,
+            [&most](const Progress& progress) {
+              if (progress.stage == "sweep")
+                most = std::max(most, static_cast<int>(progress.total));
+            });
+    rig.Click("sweep_start");
+    QVERIFY(rig.panel->sweep()->running());
+    QVERIFY(rig.Ended());
+    QVERIFY2(rig.Note().startsWith("Done: "), qPrintable(rig.Note()));
+    QCOMPARE(most, 3);
+    // The command's own tables, p values among them.
+    QVERIFY(rig.panel->table().contains("pi(1.2)"));
+    QVERIFY(rig.panel->table().contains("gap by chance"));
+    QSignalSpy opened(rig.window.files(), &FileMenu::ResultsOpened);
+    rig.Click("sweep_open");
+    QVERIFY(SpyUntil(opened, [&] { return !opened.isEmpty(); }));
+    QVERIFY(rig.window.errors()->messages().isEmpty());
+    QVERIFY(rig.session->shows_file());
+  }
+
+  void ASweepThatWasStoppedGoesOn() {
+    Rig rig;
+    QVERIFY(rig.Open("30"));
+    int done = 0;
+    connect(rig.panel->sweep(), &SweepProcess::Progressed, rig.panel,
+            [&done](const Progress& progress) {
+              if (progress.stage == "sweep") done = static_cast<int>(progress.done);
+            });
+    rig.Click("sweep_start");
+    QVERIFY(QTest::qWaitFor([&] { return done >= 1; }, 60000));
+    rig.Click("sweep_stop");
+    QVERIFY(rig.Ended());
+    QVERIFY2(rig.Note().startsWith("Stopped"), qPrintable(rig.Note()));
+    QVERIFY(QFile::exists(rig.file));
+    QVERIFY(rig.panel->Arguments().contains("--resume"));
+    // Of another plan the file is refused, with the command's own words.
+    rig.panel->form()->SetText("places", "2");
+    rig.Click("sweep_start");
+    QVERIFY(rig.Ended());
+    QVERIFY2(rig.Note().contains("place"), qPrintable(rig.Note()));
+  }
+
+  void ADraggedSliderHoldsIt() {
+    Rig rig;
+    QVERIFY(rig.Open("200"));
+    rig.Click("sweep_start");
+    rig.session->SetSettings({}, ParseIntervention("pi(1.5)"), true);
+    QTRY_VERIFY(rig.panel->sweep()->held());
+    rig.session->SetSettings({}, ParseIntervention("pi(1.5)"), false);
+    QTRY_VERIFY(!rig.panel->sweep()->held());
+    rig.panel->sweep()->Stop();
+    QVERIFY(rig.Ended());
+  }
+};
+
+}  // namespace midscope
+
+QTEST_MAIN(midscope::SweepPanelTest)
+#include "sweep_panel_test.moc"
