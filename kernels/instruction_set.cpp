@@ -68,16 +68,26 @@ bool TilesAllowed() {
 
 bool HasMatrixTiles() {
 #if defined(__x86_64__) && defined(__linux__)
-  static const bool present =
-      HasBFloat16Products() && CpuHasMatrixTiles() && TilesAllowed() && MayUseMatrixTiles();
+  static const bool present = wide_allowed && CpuHasBFloat16Products() && CpuHasMatrixTiles() &&
+                              TilesAllowed() && MayUseMatrixTiles();
   return present;
 #else
   return false;
 #endif
 }
 
+// Intel's vector instruction multiplies no faster than float32's two a cycle (measured: 116 and 195
+// GFLOP/s); who has it from Intel has tiles as a rule.
+static bool ProductsAreFast() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  return !__builtin_cpu_is("intel") || HasMatrixTiles();
+#else
+  return true;
+#endif
+}
+
 bool HasBFloat16Products() {
-  static const bool present = wide_allowed && CpuHasBFloat16Products();
+  static const bool present = wide_allowed && CpuHasBFloat16Products() && ProductsAreFast();
   return present;
 }
 

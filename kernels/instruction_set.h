@@ -12,7 +12,8 @@ namespace midscope::kernels {
 // "SSE4", "NEON", "none".
 std::string InstructionSetName();
 
-// Whether pairs of bfloat16 are multiplied and summed in float32 by one instruction (AVX-512 BF16).
+// Whether pairs of bfloat16 are multiplied and summed in float32 by one instruction (AVX-512 BF16),
+// faster than in float32: not on Intel's CPUs without matrix tiles.
 bool HasBFloat16Products();
 
 // Whether tiles of bfloat16 are multiplied by one instruction (AMX), too. ONEDNN_MAX_CPU_ISA
