@@ -99,10 +99,12 @@ class Collector {
     std::stable_sort(found_.begin(), found_.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
     std::vector<PaletteItem> items;
-    for (auto& [score, item] : found_) {
-      if (std::none_of(items.begin(), items.end(),
-                       [&](const PaletteItem& known) { return known.line == item.line; }))
-        items.push_back(std::move(item));
+    for (const auto& found : found_) {
+      const PaletteItem& item = found.second;
+      const bool listed =
+          std::any_of(items.begin(), items.end(),
+                      [&item](const PaletteItem& known) { return known.line == item.line; });
+      if (!listed) items.push_back(item);
     }
     return items;
   }
