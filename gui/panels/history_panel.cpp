@@ -66,7 +66,9 @@ HistoryPanel::HistoryPanel(Session* session, TriedSettings* tried, QWidget* pare
   table_->horizontalHeaderItem(kGapColumn)->setToolTip(tr("Worst place less best place"));
   table_->horizontalHeaderItem(kMeanColumn)
       ->setToolTip(tr("Over samples too, where means were made"));
+  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setSectionResizeMode(kSettingColumn, QHeaderView::Stretch);
+  table_->setWordWrap(false);
   table_->verticalHeader()->hide();
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
