@@ -5,7 +5,6 @@
 #include <QDockWidget>
 #include <QTabBar>
 #include <QTabWidget>
-#include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -135,7 +134,7 @@ void DockArea::Arrange(const LayoutEntry& layout) {
   for (QDockWidget* dock : docks_) dock->show();
   ApplySizes(sizes_);
   // Again once everything that was resized in this turn has been laid out.
-  QTimer::singleShot(0, this, &DockArea::ApplyLastSizes);
+  QMetaObject::invokeMethod(this, "ApplyLastSizes", Qt::QueuedConnection);
   for (const QString& id : PanelsOf(all)) {
     QDockWidget* dock = Find(id);
     if (dock) dock->setVisible(true);

@@ -59,7 +59,7 @@ class DockArea : public QMainWindow {
   QDockWidget* SpanningOf(const Arrangement& part, Qt::Orientation orientation) const;
   void Split(const Arrangement& part, const QSizeF& extent, std::vector<Sizes>* sizes);
   void ApplySizes(const std::vector<Sizes>& sizes);
-  void ApplyLastSizes();
+  Q_INVOKABLE void ApplyLastSizes();
 
   std::vector<QDockWidget*> docks_;
   QString layout_;
