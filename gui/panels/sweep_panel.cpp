@@ -13,6 +13,7 @@
 #include <QSplitter>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
@@ -53,7 +54,7 @@ std::vector<Parameter> SweepFormParameters() {
 QString CostText(const QString& json_text) {
   const auto json = nlohmann::json::parse(json_text.toStdString(), nullptr, false);
   if (!json.is_object() || !json.contains("schedules") || json["schedules"].empty()) return {};
-  const auto seconds = static_cast<int>(json["schedules"][0].value("seconds", 0.0) + 0.5);
+  const auto seconds = static_cast<int>(std::lround(json["schedules"][0].value("seconds", 0.0)));
   const auto bytes = json.value("weight_bytes", int64_t{0}) + json.value("trace_bytes", int64_t{0});
   return QObject::tr("about %1:%2 min, %3 MB of memory beside the window's")
       .arg(seconds / 60)
