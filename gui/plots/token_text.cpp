@@ -20,7 +20,7 @@ namespace {
 constexpr int kMargin = 6;
 constexpr int kStripWidth = 18;
 constexpr int kLineGap = 5;
-const QChar kLineEnd(0x21b5);
+constexpr QChar kLineEnd(0x21b5);
 
 bool BeginsWord(const QString& text) { return !text.isEmpty() && text[0].isSpace(); }
 

@@ -38,7 +38,7 @@ SweepProcess::~SweepProcess() {
 }
 
 QString SweepProcess::Program() {
-  const QString beside = QCoreApplication::applicationDirPath() + QStringLiteral("/midscope");
+  QString beside = QCoreApplication::applicationDirPath() + QStringLiteral("/midscope");
   if (QFileInfo(beside).isExecutable()) return beside;
   return QStandardPaths::findExecutable(QStringLiteral("midscope"));
 }
