@@ -22,7 +22,7 @@ pictures() {  # of all layouts in one size; $2: a word in the names
   local script=$begin layout appearance
   for appearance in light dark; do
     for layout in "${layouts[@]}"; do
-      script+="; appearance $appearance; size $1; layout-$layout; screenshot $folder/$layout-$2-$appearance.png"
+      script+="; appearance $appearance; size $1; layout-$layout; size $1; screenshot $folder/$layout-$2-$appearance.png"
     done
   done
   "$program" --do "$script; quit"
