@@ -31,7 +31,7 @@ class AnswersTest : public QObject {
   template <typename PlantedEngine = FakeEngine>
   struct Rig : WindowRig<PlantedEngine> {
     using Base = WindowRig<PlantedEngine>;
-    QPushButton* generate = Base::template Find<QPushButton>("answer_generate");
+    QPushButton* generate = this->template Find<QPushButton>("answer_generate");
     // Rich text as it is read.
     QString Read(const char* label) {
       QTextDocument document;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Sweeps that the window runs as processes, on the real small model.
+#include <QLabel>
 #include <QPushButton>
 #include <QTemporaryDir>
 #include <QTest>
