@@ -51,7 +51,7 @@ class WhatTheModelSaysTest : public QObject {
   QString Errors() { return window_->errors()->messages().join(QLatin1Char('\n')); }
 
  private Q_SLOTS:
-  void initTestCase() {
+  void initTestCase() {  // NOLINT(readability-identifier-naming): Qt calls it by this name
     window_ = std::make_unique<MainWindow>(MakeLocalEngine());
     session_ = window_->session();
     session_->SetSamples(0);
@@ -63,7 +63,9 @@ class WhatTheModelSaysTest : public QObject {
     window_->OpenModel(QStringLiteral("embedded"));
     QTRY_VERIFY_WITH_TIMEOUT(session_->settled(Side::kA) && Settled(), kLongestRun);
   }
-  void cleanupTestCase() { window_.reset(); }
+  void cleanupTestCase() {  // NOLINT(readability-identifier-naming): as above
+    window_.reset();
+  }
 
   void TheStripIsOfTheRecords() {
     session_->FlushChanges();

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The window's actions by id, its menus, help and scripts.
 #include <QDir>
+#include <QDockWidget>
 #include <QFile>
-#include <QImage>
 #include <QMenu>
 #include <QMenuBar>
+#include <QRegularExpression>
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QTest>
