@@ -349,6 +349,7 @@ class LookingTest : public QObject {
     prompt.name = "prompt";
     prompt.axes = {{"token", kMany, "", {}, {}}};
     std::vector<std::string> texts;
+    texts.reserve(kMany);
     for (int i = 0; i < kMany; ++i) texts.push_back(i % 40 == 39 ? "\n" : " w" + std::to_string(i));
     prompt.arrays = {{"token_text", {"token"}, texts, "", ""}};
     TokenText text;
