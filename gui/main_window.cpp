@@ -145,7 +145,9 @@ void MainWindow::MakeDocks() {
               tr("Every setting that was tried on these prompts, with its outcome. Double click: "
                  "back to it, without a run. Kept ones (C to F) are drawn with the outcome."),
               history);
-  connect(history, &HistoryPanel::SettingOffered, this, &MainWindow::PutSetting);
+  connect(history, &HistoryPanel::SettingOffered, this, [this](Side side, const QString& setting) {
+    errors_->Try([&] { SetSetting(side, setting); });
+  });
 }
 
 void MainWindow::Arrange() {
@@ -251,12 +253,10 @@ void MainWindow::WirePanels() {
   });
 }
 
-void MainWindow::PutSetting(Side side, const QString& setting) {
-  errors_->Try([this, side, &setting] {
-    SettingPair next = history_->current();
-    (side == Side::kA ? next.a : next.b) = ParseIntervention(setting.toStdString());
-    history_->Change(next, false);
-  });
+void MainWindow::SetSetting(Side side, const QString& setting) {
+  SettingPair next = history_->current();
+  (side == Side::kA ? next.a : next.b) = ParseIntervention(setting.toStdString());
+  history_->Change(next, false);
 }
 
 void MainWindow::PutOnB(const QString& term) {

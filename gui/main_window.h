@@ -50,7 +50,8 @@ class MainWindow : public QMainWindow {
   void Run();
   // The place of the gold passage, counted from 1.
   void ChoosePlace(qint64 place);
-  void PutSetting(midscope::Side side, const QString& setting);
+  // Sets a side. Throws Error for a text that is no setting.
+  void SetSetting(Side side, const QString& setting);
   // Adds a term to setting B, or replaces the one of its kind.
   void PutOnB(const QString& term);
 

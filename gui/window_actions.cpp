@@ -150,12 +150,6 @@ void WindowActions::AddRun() {
                  }});
 }
 
-void WindowActions::SetSide(Side side, const QString& setting) {
-  SettingPair next = window_->history()->current();
-  (side == Side::kA ? next.a : next.b) = ParseIntervention(setting.toStdString());
-  window_->history()->Change(next, false);
-}
-
 void WindowActions::AddSettings() {
   const QString menu = QStringLiteral("settings");
   for (const Side side : {Side::kA, Side::kB}) {
@@ -165,7 +159,7 @@ void WindowActions::AddSettings() {
                    .title = tr("Setting &%1…").arg(name),
                    .help = tr("Sets %1, such as ms-poe(min=1.2, max=1.8)").arg(name),
                    .argument = Required(TextParameter("setting", "a setting, or none")),
-                   .run = [this, side](const QString& text) { SetSide(side, text); }});
+                   .run = [this, side](const QString& text) { window_->SetSetting(side, text); }});
   }
   actions_->Add(
       {.id = QStringLiteral("add-term"),
@@ -184,7 +178,7 @@ void WindowActions::AddSettings() {
                  .run = [this](const QString& name) {
                    for (const Preset& preset : InterventionPresets()) {
                      if (preset.name == name.toStdString())
-                       SetSide(Side::kB, QString::fromStdString(preset.text));
+                       window_->SetSetting(Side::kB, QString::fromStdString(preset.text));
                    }
                  }});
   const auto pair = [this, &menu](const char* id, const QString& title, const QString& help,

@@ -32,7 +32,6 @@ class WindowActions : public QObject {
   void AddSelection();
   void AddHelp();
   void MakeMenus();
-  void SetSide(Side side, const QString& setting);
   void ShowHelp(const QString& page);
   void ExportInto(const QString& path);
   QStringList Places() const;

@@ -135,10 +135,6 @@ void DockArea::Arrange(const LayoutEntry& layout) {
   ApplySizes(sizes_);
   // Again once everything that was resized in this turn has been laid out.
   QMetaObject::invokeMethod(this, "ApplyLastSizes", Qt::QueuedConnection);
-  for (const QString& id : PanelsOf(all)) {
-    QDockWidget* dock = Find(id);
-    if (dock) dock->setVisible(true);
-  }
   // The first of each group of tabs in front, from the last to the first.
   std::vector<const Arrangement*> waiting = {&all};
   while (!waiting.empty()) {

@@ -135,11 +135,7 @@ AttentionPlot* AttentionPanel::MakePlot() {
   connect(plot, &AttentionPlot::KeyHovered, selection(), &Selection::HoverToken);
   connect(plot, &AttentionPlot::KeyClicked, selection(), &Selection::LockToken);
   connect(plot, &AttentionPlot::RangeBrushed, selection(), &Selection::SetRange);
-  connect(plot, &Plot::ReleaseAsked, selection(), &Selection::Release);
-  connect(plot, &Plot::ViewedAll, selection(), [this] { selection()->ShowTokens(std::nullopt); });
-  connect(plot, &Plot::ViewedAlongX, selection(), [this](double lower, double upper) {
-    selection()->ShowTokens(TokenWindow{lower, upper});
-  });
+  LinkTokenAxis(plot);
   return plot;
 }
 

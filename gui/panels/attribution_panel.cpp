@@ -121,12 +121,7 @@ AttributionPanel::AttributionPanel(const PanelContext& context) : Panel(context)
 
 std::vector<std::string> AttributionPanel::Records() { return {kRecord}; }
 
-bool AttributionPanel::CanSwitchOn() const {
-  const auto& model = session()->model();
-  return model && !ShownRecord() &&
-         std::any_of(model->probes.begin(), model->probes.end(),
-                     [](const ProbeOffer& probe) { return probe.name == kRecord; });
-}
+bool AttributionPanel::CanSwitchOn() const { return !ShownRecord() && OffersProbe(kRecord); }
 
 const Record* AttributionPanel::ShownRecord() const {
   const bool b = session()->differs() && side_->currentIndex() == 1;

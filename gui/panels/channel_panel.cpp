@@ -128,11 +128,7 @@ void ChannelPanel::WireSelection() {
   connect(plot_, &ChannelPlot::TokenHovered, selection(), &Selection::HoverToken);
   connect(plot_, &ChannelPlot::TokenClicked, selection(), &Selection::LockToken);
   connect(plot_, &ChannelPlot::RangeBrushed, selection(), &Selection::SetRange);
-  connect(plot_, &Plot::ReleaseAsked, selection(), &Selection::Release);
-  connect(plot_, &Plot::ViewedAll, selection(), [this] { selection()->ShowTokens(std::nullopt); });
-  connect(plot_, &Plot::ViewedAlongX, selection(), [this](double lower, double upper) {
-    selection()->ShowTokens(TokenWindow{lower, upper});
-  });
+  LinkTokenAxis(plot_);
 }
 
 std::vector<std::string> ChannelPanel::Records() { return {kHiddenChannelsRecord}; }

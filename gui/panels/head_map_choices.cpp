@@ -4,11 +4,11 @@
 #include <QSignalBlocker>
 #include <QStandardItemModel>
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "core/base/record_names.h"
 #include "gui/panels/head_map_panel.h"
+#include "gui/session/record_name.h"
 #include "gui/session/session.h"
 #include "probes/sweep/scan_effects.h"
 
@@ -54,14 +54,8 @@ void HeadMapPanel::AddAttention(std::vector<Entry>& entries) const {
 
 // Grouped by record, under the names and descriptions that the record gives.
 void HeadMapPanel::AddArrays(std::vector<Entry>& entries) const {
-  std::set<std::string> names;
-  for (const Side side : {Side::kA, Side::kB}) {
-    for (const std::string& name : session()->record_names(side)) names.insert(name);
-  }
-  for (const std::string& name : names) {
-    const Record* a = session()->record(Side::kA, name);
-    const Record* record = a ? a : session()->record(Side::kB, name);
-    if (!record || name == kScanRecord) continue;
+  for (const auto& [name, record] : RecordsOfEitherSide(*session())) {
+    if (name == kScanRecord) continue;
     bool headed = false;
     for (const Array& array : record->arrays) {
       const std::string id = name + "/" + array.name;

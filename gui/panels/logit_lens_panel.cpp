@@ -4,7 +4,6 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QPushButton>
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -103,10 +102,7 @@ LogitLensPanel::LogitLensPanel(const PanelContext& context) : Panel(context) {
 std::vector<std::string> LogitLensPanel::Records() { return {kLogitLensRecord}; }
 
 bool LogitLensPanel::CanSwitchOn() const {
-  const auto& model = session()->model();
-  return model && !session()->record(Side::kA, kLogitLensRecord) &&
-         std::any_of(model->probes.begin(), model->probes.end(),
-                     [](const ProbeOffer& probe) { return probe.name == kLogitLensRecord; });
+  return !session()->record(Side::kA, kLogitLensRecord) && OffersProbe(kLogitLensRecord);
 }
 
 void LogitLensPanel::Refresh(Changes changes) {

@@ -1,13 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/panels/panel.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
+
+#include "gui/plots/plot.h"
+#include "gui/session/session.h"
+#include "gui/widgets/selection.h"
 
 namespace midscope {
 
 Panel::Panel(const PanelContext& context) : context_(context) {}
 
 nlohmann::json Panel::State() const { return nullptr; }
+
+bool Panel::OffersProbe(const std::string& name) const {
+  const auto& model = session()->model();
+  return model && std::any_of(model->probes.begin(), model->probes.end(),
+                              [&name](const ProbeOffer& probe) { return probe.name == name; });
+}
+
+void Panel::LinkTokenAxis(Plot* plot) {
+  connect(plot, &Plot::ReleaseAsked, selection(), &Selection::Release);
+  connect(plot, &Plot::ViewedAll, selection(), [this] { selection()->ShowTokens(std::nullopt); });
+  connect(plot, &Plot::ViewedAlongX, selection(), [this](double lower, double upper) {
+    selection()->ShowTokens(TokenWindow{lower, upper});
+  });
+}
 
 void Panel::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);

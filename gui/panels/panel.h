@@ -76,6 +76,10 @@ class Panel : public QWidget {
   Session* session() const { return context_.session; }
   Selection* selection() const { return context_.selection; }
   TriedSettings* tried() const { return context_.tried; }
+  // The part of the token axis that the plot shows is the selection's, and Esc in it releases.
+  void LinkTokenAxis(Plot* plot);
+  // Whether the open model can run the probe of that name.
+  bool OffersProbe(const std::string& name) const;
   // Whether to draw at once: not a panel that is hidden in a window that is shown.
   bool DrawsAtOnce() const { return isVisible() || !window()->isVisible(); }
   void showEvent(QShowEvent* event) override;

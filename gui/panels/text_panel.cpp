@@ -10,7 +10,6 @@
 #include <QSignalBlocker>
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <utility>
 
 #include "core/base/json_fields.h"
@@ -243,14 +242,8 @@ void TextPanel::Offer() {
                      kHiddenChannelsRecord,
                      kHiddenChannel,
                      {}});
-  std::set<std::string> names;
-  for (const Side side : {Side::kA, Side::kB}) {
-    for (const std::string& name : session()->record_names(side)) names.insert(name);
-  }
-  for (const std::string& name : names) {
-    const Record* a = session()->record(Side::kA, name);
-    const Record* record = a ? a : session()->record(Side::kB, name);
-    if (!record || name == kLastQueryAttention || name == kPromptRecord) continue;
+  for (const auto& [name, record] : RecordsOfEitherSide(*session())) {
+    if (name == kLastQueryAttention || name == kPromptRecord) continue;
     for (TokenSource& source : SourcesOf(*record, text_->prompt().tokens.size())) {
       sources.push_back(std::move(source));
     }

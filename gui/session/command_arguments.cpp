@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/session/command_arguments.h"
 
-#include <algorithm>
+#include <vector>
 
 #include "core/base/error.h"
+#include "core/base/shell_text.h"
 #include "core/intervention/intervention_text.h"
 #include "gui/base/record_access.h"
 #include "gui/session/session.h"
@@ -70,17 +71,10 @@ QStringList ProbeArguments(const Session& session, Side side) {
 }
 
 QString CommandText(const QStringList& arguments) {
-  static const QString special = QStringLiteral(" \t\n\"'\\$`()[]{}*?|&;<>~#!");
-  QString line = QStringLiteral("midscope");
-  for (const QString& argument : arguments) {
-    const bool plain =
-        !argument.isEmpty() &&
-        std::none_of(argument.begin(), argument.end(), [](QChar c) { return special.contains(c); });
-    QString quoted = argument;
-    quoted.replace(QLatin1Char('\''), QLatin1String("'\\''"));
-    line += QLatin1Char(' ') + (plain ? argument : QLatin1Char('\'') + quoted + QLatin1Char('\''));
-  }
-  return line;
+  std::vector<std::string> texts;
+  texts.reserve(static_cast<size_t>(arguments.size()));
+  for (const QString& argument : arguments) texts.push_back(argument.toStdString());
+  return QString::fromStdString(ShellCommand("midscope", texts));
 }
 
 QString PythonText(const Session& session, const std::vector<std::string>& records,

@@ -3,6 +3,7 @@
 
 #include <QObject>
 #include <QStringList>
+#include <set>
 
 #include "gui/base/record_access.h"
 #include "gui/session/session.h"
@@ -85,6 +86,20 @@ QString PromptRequestCaption(const Provenance& provenance, const Record* prompt)
     if (tokens > 0) add(QObject::tr("%1 tokens").arg(tokens));
   }
   return parts.join(QStringLiteral(", "));
+}
+
+std::vector<NamedRecord> RecordsOfEitherSide(const Session& session) {
+  std::set<std::string> names;
+  for (const Side side : {Side::kA, Side::kB}) {
+    for (const std::string& name : session.record_names(side)) names.insert(name);
+  }
+  std::vector<NamedRecord> records;
+  for (const std::string& name : names) {
+    const Record* a = session.record(Side::kA, name);
+    const Record* record = a ? a : session.record(Side::kB, name);
+    if (record) records.push_back({name, record});
+  }
+  return records;
 }
 
 }  // namespace midscope

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <QString>
+#include <string>
 #include <vector>
 
 #include "core/base/record.h"
@@ -31,6 +32,13 @@ RecordName NameOfDifference(const RecordName& a, const RecordName& b);
 
 // "SmolLM2, float32; list:lines=20, seed 1, sample 0, place 10, 271 tokens": model and prompt of
 // the numbers on the screen, for exported pictures.
+// The records that have arrived, sorted by name: of each name that of A, else that of B.
+struct NamedRecord {
+  std::string name;  // under which the session has it
+  const Record* record = nullptr;
+};
+std::vector<NamedRecord> RecordsOfEitherSide(const Session& session);
+
 QString PromptRequestCaption(const Provenance& provenance, const Record* prompt);
 // The same of the session, with the full names.
 QString CaptionWith(const Session& session, const std::vector<RecordName>& names);

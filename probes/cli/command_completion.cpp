@@ -2,6 +2,7 @@
 // `midscope completion SHELL`: a script of completions, from the descriptions of the commands.
 #include <fmt/format.h>
 
+#include "core/base/shell_text.h"
 #include "probes/cli/command.h"
 #include "probes/cli/help.h"
 
@@ -47,13 +48,6 @@ std::vector<Parameter> NamedOptions(const Command& command) {
 
 std::string TopicWords() { return fmt::format("{}", fmt::join(HelpTopics(), " ")); }
 
-// In single quotes.
-std::string ShellText(const std::string& text) {
-  std::string quoted;
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return "'" + quoted + "'";
-}
-
 std::string BashValues(const Command& command) {
   std::string lines;
   for (const Parameter& option : NamedOptions(command)) {
@@ -61,7 +55,7 @@ std::string BashValues(const Command& command) {
     const std::string pattern = "    '" + command.name + " --" + option.name + "') ";
     switch (CompletedBy(option)) {
       case Completed::kWords:
-        lines += pattern + "_midscope_words " + ShellText(WordsOf(option)) + "; return ;;\n";
+        lines += pattern + "_midscope_words " + ShellQuoted(WordsOf(option)) + "; return ;;\n";
         break;
       case Completed::kFiles:
         lines += pattern + "_midscope_files; return ;;\n";
@@ -77,8 +71,8 @@ std::string BashCommand(const Command& command) {
   std::string options = "--help";
   for (const Parameter& option : NamedOptions(command)) options += " --" + option.name;
   const std::string words = PositionalWords(command);
-  return fmt::format("    {}) options={}; {} ;;\n", command.name, ShellText(options),
-                     words.empty() ? "files=1" : "words=" + ShellText(words));
+  return fmt::format("    {}) options={}; {} ;;\n", command.name, ShellQuoted(options),
+                     words.empty() ? "files=1" : "words=" + ShellQuoted(words));
 }
 
 std::string BashScript() {
@@ -118,7 +112,7 @@ _midscope() {
   case $command in
     '') words=')" +
          names +
-         "help version --help --version --quiet' ;;\n    help) words=" + ShellText(TopicWords()) +
+         "help version --help --version --quiet' ;;\n    help) words=" + ShellQuoted(TopicWords()) +
          " ;;\n" + cases +
          R"(  esac
   if [[ $cur == -* && -n $options ]]; then
@@ -165,19 +159,19 @@ std::string ZshCommand(const Command& command) {
     if (option.kind != ParameterKind::kFlag) {
       spec += ":" + ZshText(option.name) + ":" + ZshAction(CompletedBy(option), WordsOf(option));
     }
-    lines += "        " + ShellText(spec) + " \\\n";
+    lines += "        " + ShellQuoted(spec) + " \\\n";
   }
   const std::string words = PositionalWords(command);
   const Completed completed = words.empty() ? Completed::kFiles : Completed::kWords;
-  return lines + "        " + ShellText("--help[print this help]") + " \\\n        " +
-         ShellText("*:argument:" + ZshAction(completed, words)) + "\n      ;;\n";
+  return lines + "        " + ShellQuoted("--help[print this help]") + " \\\n        " +
+         ShellQuoted("*:argument:" + ZshAction(completed, words)) + "\n      ;;\n";
 }
 
 std::string ZshScript() {
   std::string names;
   std::string cases;
   for (const Command& command : CommandsWithPlugins()) {
-    names += "    " + ShellText(command.name + ":" + command.summary) + "\n";
+    names += "    " + ShellQuoted(command.name + ":" + command.summary) + "\n";
     cases += ZshCommand(command);
   }
   return "#compdef midscope\n"

@@ -10,6 +10,7 @@
 
 #include "core/base/check.h"
 #include "core/base/error.h"
+#include "core/base/shell_text.h"
 #include "probes/cli/command.h"
 #include "probes/cli/help.h"
 #include "probes/cli/interrupt.h"
@@ -24,19 +25,6 @@ namespace {
 // Messages quote files, whose text may be anything.
 void Say(const std::string& message) {
   std::fprintf(stderr, "midscope: %s\n", TerminalText(message).c_str());
-}
-
-// Quoted for a shell.
-std::string CommandLine(const std::vector<std::string>& arguments) {
-  std::string line = "midscope";
-  for (const std::string& argument : arguments) {
-    const bool plain = !argument.empty() &&
-                       argument.find_first_of(" \t\n\"'\\$`()[]{}*?|&;<>~#!") == std::string::npos;
-    std::string quoted;
-    for (const char c : argument) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    line += plain ? " " + argument : " '" + quoted + "'";
-  }
-  return line;
 }
 
 // `quiet`: --quiet was given before the command.
@@ -63,7 +51,7 @@ void RunCommand(const std::vector<std::string>& arguments, bool quiet,
     job.progress = [&line](const Progress& progress) { line.Draw(progress); };
     job.log = job.warn;
   }
-  const std::string command_line = CommandLine(arguments);
+  const std::string command_line = ShellCommand("midscope", arguments);
   command.run({options, job, command_line, out});
 }
 
