@@ -212,6 +212,9 @@ class AttentionRun {
                     .window = windowed ? shape_.window : kNoWindow,
                     .softcap = shape_.softcap / temperature * std::numbers::log2e_v<float>,
                     .slope = slope / temperature * std::numbers::log2e_v<float>,
+                    .sink = positions_.sinks.empty()
+                                ? kHiddenLogit
+                                : positions_.sinks[h] / temperature * std::numbers::log2e_v<float>,
                     .edits = edits_.empty() ? nullptr : &edits,
                     .scratch = work,
                     .out = block_out});

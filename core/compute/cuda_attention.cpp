@@ -181,7 +181,8 @@ bool CudaOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& 
   }
   const bool fits = out.scalar_type() == at::kBFloat16 && RowsLieWell(q) && RowsLieWell(k) &&
                     RowsLieWell(v) && RowsLieWell(out) && TablesFit(shape, tables) &&
-                    tables.edits.hidden.empty() && tables.edits.factors.empty();
+                    tables.edits.hidden.empty() && tables.edits.factors.empty() &&
+                    tables.sinks.empty();
   const bool plain = IsPlain(shape, tables) && shape.head_dim <= kFlashHeadDim;
   if (!fits || (!plain && !kernels::cuda::HasAttention(shape.head_dim))) {
     return AtenOps::Attention(shape, q, k, v, tables, out, cancel);

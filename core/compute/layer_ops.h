@@ -29,6 +29,7 @@ struct RotaryTables {
   std::vector<kernels::RotaryView> k;  // [head]
   std::vector<float> scale;            // [head]
   std::vector<float> alibi_slopes;     // [head], or empty
+  std::vector<float> sinks;            // [head], or empty
   int64_t window = 0;
   float softcap = 0;
   std::vector<kernels::RotaryView> far_q;  // [head], or empty
@@ -43,6 +44,7 @@ struct RotaryTables {
             scale,
             alibi_slopes,
             edits.temperature,
+            sinks,
             edits.hidden,
             edits.factors,
             {far_q, far_k, near}};

@@ -79,6 +79,7 @@ class Loader {
     } else {
       weights.mlp = Mlp(prefix, config_.feed_forward);
     }
+    if (config_.attention_sinks) weights.sinks = Vector(prefix + "sinks", config_.heads);
     if (config_.activation == Activation::kXielu) weights.xielu = Xielu(layer);
     if (config_.input_norms) {
       weights.attention_norm = ReadNorm(prefix + "attention_norm");

@@ -50,6 +50,7 @@ struct LayerWeights {
   Norm mlp_norm;
   Norm attention_output_norm;  // output norms, likewise
   Norm mlp_output_norm;
+  std::vector<float> sinks;       // [heads], or empty: none
   std::vector<float> query_norm;  // [head_dim] or [heads * head_dim]; empty: none
   std::vector<float> key_norm;    // [head_dim] or [key_value_heads * head_dim]
 

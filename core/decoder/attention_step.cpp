@@ -122,7 +122,8 @@ void AttentionStep::Run(const LayerOps& ops, SequencePass& sequence, int64_t lay
 
 void AttentionStep::AttendPart(const Inputs& in, RowRange rows) {
   const AttentionPlan& plan = in.Plan();
-  const RotaryTables tables = MakeTables(plan, PositionRows(plan.edits, in.sequence.rows));
+  RotaryTables tables = MakeTables(plan, PositionRows(plan.edits, in.sequence.rows));
+  tables.sinks = in.weights.sinks;
   RowRange overridden{rows.last, rows.last};
   if (plan.row_override) {
     overridden = Intersect(rows, {plan.row_override->first_row, plan.row_override->last_row});
@@ -196,6 +197,7 @@ void AttentionStep::ShowUnrotated(const Inputs& in, const AttentionPlan& plan,
   plain.scale.assign(static_cast<size_t>(config_.heads), static_cast<float>(plan.logit_scale));
   plain.window = plan.window;
   plain.softcap = static_cast<float>(plan.softcap);
+  plain.sinks = in.weights.sinks;
   const RowRange active{sequence.active_first, sequence.rows};
   RowRange wanted =
       Intersect(active, sequence.hooks->Wanted(HookSite::kPatternUnrotated, in.layer));

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/compute/clamped_swiglu.h"
 #include "core/decoder/expert_choice.h"
 #include "core/decoder/project.h"
 
@@ -25,7 +26,11 @@ at::Tensor RunMlp(const ExpertStep& step, const MlpWeights& mlp, const at::Tenso
   const at::Tensor gate_up = Like(x, mlp.gate_up.weight.outputs());
   Project(step.ops, x, mlp.gate_up, gate_up, step.context);
   const at::Tensor post = config.gated_mlp ? Like(x, mlp.down.weight.inputs()) : gate_up;
-  step.ops.Activate(config.activation, config.gated_mlp, gate_up, post);
+  if (config.activation == Activation::kClampedSwiglu) {
+    ApplyClampedSwiglu(config.clamped_swiglu, gate_up, post);
+  } else {
+    step.ops.Activate(config.activation, config.gated_mlp, gate_up, post);
+  }
   at::Tensor y = Like(x, config.hidden);
   Project(step.ops, post, mlp.down, y, step.context);
   return y;

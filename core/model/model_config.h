@@ -13,7 +13,9 @@ namespace midscope {
 enum class NormKind { kRms, kLayer };  // kLayer: mean taken off, bias where the file has one
 
 // kRelu: max(0, x). kSquaredRelu: its square. kXielu: XieluSettings; in MLPs without a gate.
-enum class Activation { kSilu, kGelu, kGeluTanh, kRelu, kSquaredRelu, kXielu };
+// kClampedSwiglu: of a gate g clamped from above and up u clamped on both sides,
+// g sigmoid(gain g) (u + 1) (gpt_oss); in experts alone.
+enum class Activation { kSilu, kGelu, kGeluTanh, kRelu, kSquaredRelu, kXielu, kClampedSwiglu };
 
 // Of one layer (arXiv 2411.13010), a the softplus of alpha_positive, b that of alpha_negative plus
 // beta: x > 0: a x^2 + beta x; else: b (e^min(x, epsilon) - 1 - x) + beta x.
@@ -22,6 +24,11 @@ struct XieluSettings {
   double alpha_negative = 0;
   double beta = 0.5;
   double epsilon = -1e-6;
+};
+
+struct ClampedSwiglu {
+  double gain = 1.702;
+  double limit = 7.0;
 };
 
 // Norm of q and k after projection. kHead: over each head (qwen3, gemma3); kWidth: over all heads
@@ -130,6 +137,7 @@ struct ModelConfig {
   bool shared_norm = false;        // of a parallel block: both after the one norm (cohere, phi)
   bool gated_mlp = true;           // down(activation(gate) * up); else down(activation(up))
   Activation activation = Activation::kSilu;
+  ClampedSwiglu clamped_swiglu;      // of kClampedSwiglu
   std::vector<XieluSettings> xielu;  // [layer] of kXielu; empty: tensors hold them
   ExpertSettings experts;
 
@@ -139,7 +147,9 @@ struct ModelConfig {
   double logit_scale = 0;        // of attention; 0: 1 / sqrt(head_dim)
   double attention_softcap = 0;  // cap * tanh(x / cap) on attention logits; 0: none
   double final_softcap = 0;      // on the model's logits
-  double clip_qkv = 0;           // q, k and v clamped to +- this (mpt); 0: not
+  // A learned logit for each head that takes its share of the softmax and has no value (gpt_oss).
+  bool attention_sinks = false;
+  double clip_qkv = 0;  // q, k and v clamped to +- this (mpt); 0: not
 
   // Further layers that a file may hold to predict tokens after the next one. They are not read.
   int64_t prediction_layers = 0;

@@ -99,6 +99,7 @@ void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor
   if (config.activation == Activation::kXielu && config.xielu.empty()) {
     for (const char* name : {"alpha_positive", "alpha_negative", "beta", "epsilon"}) add(name, {1});
   }
+  if (config.attention_sinks) add("sinks", {config.heads});
   add("query", {query, hidden});
   add("key", {key, hidden});
   add("value", {key, hidden});

@@ -16,6 +16,7 @@
 //   N.attention_out                              [hidden, heads * head_dim]
 //   N.query_norm                                 [head_dim] or [heads * head_dim]
 //   N.key_norm                                   [head_dim] or [key_value_heads * head_dim]
+//   N.sinks                                      [heads]
 //   N.gate, N.up                                 [feed_forward, hidden]
 //   N.down                                       [hidden, feed_forward]
 // In layers with experts, instead of the last two lines:

@@ -48,7 +48,8 @@
   FAMILY(GptJ)                    \
   FAMILY(Opt)                     \
   FAMILY(InternLm3)               \
-  FAMILY(Apertus)
+  FAMILY(Apertus)                 \
+  FAMILY(GptOss)
 // clang-format on
 
 namespace midscope {

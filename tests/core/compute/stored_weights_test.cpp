@@ -174,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(BlockType::kF32, BlockType::kF16, BlockType::kBF16, BlockType::kQ4_0,
                       BlockType::kQ4_1, BlockType::kQ5_0, BlockType::kQ5_1, BlockType::kQ8_0,
                       BlockType::kQ2_K, BlockType::kQ3_K, BlockType::kQ4_K, BlockType::kQ5_K,
-                      BlockType::kQ6_K, BlockType::kIQ4_NL, BlockType::kIQ4_XS),
+                      BlockType::kQ6_K, BlockType::kIQ4_NL, BlockType::kIQ4_XS, BlockType::kMXFP4),
     [](const auto& test) {
       return std::string(kernels::FindBlockFormat(static_cast<uint32_t>(test.param))->name);
     });

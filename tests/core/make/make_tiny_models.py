@@ -23,6 +23,7 @@ import sys
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import numpy
+import safetensors.torch
 import tokenizers
 import torch
 import transformers
@@ -64,6 +65,12 @@ def rope(kind="default", theta=10000.0, **more):
 VISION = dict(hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=1)
 LLAMA3 = rope("llama3", 500.0, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=32)
 LONG = dict(short_factor=[1.0, 1.1, 1.25], long_factor=[1.0, 1.5, 4.0])
+
+# llama.cpp builds in the limit of the clamp, so files have that of the class.
+GPT_OSS = {key: value for key, value in COMMON.items() if key not in ("hidden_size", "intermediate_size", "num_key_value_heads")} | dict(
+    num_hidden_layers=3, num_local_experts=5, num_experts_per_tok=2, num_key_value_heads=3,
+    rope_parameters=rope("yarn", 3000.0, factor=4.0, original_max_position_embeddings=32, beta_fast=32.0, beta_slow=1.0, truncate=False))
+WIDE_BLOCKS = dict(hidden_size=32, intermediate_size=32)
 
 # name: (class, configuration, dtype of the file, what of config.json to rewrite afterwards)
 MODELS = {
@@ -161,6 +168,10 @@ MODELS = {
     "gguf-seed-oss": ("SeedOss", dict(COMMON, attention_out_bias=True), None),
     "gguf-exaone4": ("Exaone4", dict(COMMON, num_hidden_layers=4, sliding_window=10), None),
     "gguf-arcee": ("Arcee", dict(COMMON, hidden_size=30, mlp_bias=True, rope_parameters=rope("yarn", factor=4.0, original_max_position_embeddings=32)), None),
+    "gpt-oss": ("GptOss", dict(GPT_OSS, hidden_size=28, intermediate_size=22, sliding_window=11, swiglu_limit=0.8), "bfloat16"),
+    "gpt-oss-mxfp4": ("GptOss", dict(GPT_OSS | WIDE_BLOCKS, sliding_window=13, num_key_value_heads=1), "bfloat16"),
+    "gguf-gpt-oss": ("GptOss", dict(GPT_OSS | WIDE_BLOCKS, sliding_window=9), None),
+    "gguf-gpt-oss-mxfp4": ("GptOss", dict(GPT_OSS | WIDE_BLOCKS, sliding_window=12), "MXFP4"),
     "gguf-qwen2-5-vl": ("Qwen2_5_VL", dict(text_config=dict(COMMON, hidden_size=36, head_dim=None, rope_parameters=rope(theta=500.0, mrope_section=[1, 1, 1])), vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, out_hidden_size=36, patch_size=4)), None),
 }
 
@@ -235,6 +246,8 @@ def build(kind, options, seed):
                 noise = 0.2 * torch.randn_like(parameter)
                 is_norm = ("norm" in name or ".ln_" in name) and name.endswith("weight")
                 adds_one = kind.startswith("Gemma") or kind == "Nemotron"
+                if name.endswith("sinks"):
+                    noise = 1.0 + 5 * noise
                 parameter.copy_(noise + (1.0 if is_norm and not adds_one else 0.0))
             else:
                 parameter.copy_(torch.randn_like(parameter) * 1.3 / parameter.shape[-1] ** 0.5)
@@ -250,6 +263,45 @@ def to_file_precision(model, dtype):
         biases = [buffer for name, buffer in model.named_buffers() if name.endswith("e_score_correction_bias")]
         for values in [*model.parameters(), *biases]:
             values.copy_(values.to(dtype).float())
+
+
+def to_mxfp4(model):
+    """The experts' matrices become what MXFP4 can hold; returns them as published folders have them."""
+    import gguf
+
+    kind = gguf.GGMLQuantizationType.MXFP4
+    packed = {}
+    for name, parameter in model.named_parameters():
+        if not name.endswith(("experts.gate_up_proj", "experts.down_proj")):
+            continue
+        rows = numpy.ascontiguousarray(parameter.detach().numpy().swapaxes(1, 2))
+        blocks = gguf.quants.quantize(rows, kind)
+        back = gguf.quants.dequantize(blocks, kind)
+        with torch.no_grad():
+            parameter.copy_(torch.from_numpy(numpy.ascontiguousarray(back.swapaxes(1, 2))))
+        blocks = blocks.reshape(*rows.shape[:2], -1, 17)
+        low, high = blocks[..., 1:] & 15, blocks[..., 1:] >> 4  # elements 0 to 15, and 16 to 31
+        elements = numpy.concatenate([low, high], axis=-1)
+        packed[name + "_blocks"] = torch.from_numpy(elements[..., 0::2] | elements[..., 1::2] << 4)
+        packed[name + "_scales"] = torch.from_numpy(blocks[..., 0].copy())
+    return packed
+
+
+def write_mxfp4(folder, packed):
+    """The folder's experts in MXFP4, and what transformers makes of it, dequantised."""
+    path = os.path.join(folder, "model.safetensors")
+    tensors = safetensors.torch.load_file(path)
+    for name in packed:
+        tensors.pop(name.rpartition("_")[0], None)
+    safetensors.torch.save_file(tensors | packed, path, metadata=dict(format="pt"))
+    path = os.path.join(folder, "config.json")
+    with open(path) as file:
+        config = json.load(file)
+    config["quantization_config"] = dict(quant_method="mxfp4", modules_to_not_convert=["model.layers.*.self_attn", "model.layers.*.mlp.router", "model.embed_tokens", "lm_head"])
+    with open(path, "w") as file:
+        json.dump(config, file, indent=2)
+    settings = transformers.Mxfp4Config(dequantize=True)
+    return transformers.AutoModelForCausalLM.from_pretrained(folder, quantization_config=settings, attn_implementation="eager", dtype=torch.float32).eval()
 
 
 def run(model, ids):
@@ -373,6 +425,7 @@ def make(name):
         if is_gguf:
             write_gguf(os.path.join(folder, "model.gguf"), model, file_type, tokenizer())
         else:
+            packed = to_mxfp4(model) if name.endswith("mxfp4") else {}
             to_file_precision(model, getattr(torch, file_type))
         result = expected(model, seed)
         if result is not None and stays_close(model, result):
@@ -384,6 +437,9 @@ def make(name):
         check_default_attention(model, result)
     if not is_gguf:
         again = write_folder(name, model, folder, file_type)
+        if packed:
+            again = write_mxfp4(folder, packed)
+            again.config._experts_implementation = "eager"
         if again is not None:
             check = expected(again, seed)
             assert check is not None and check["greedy"] == result["greedy"], name

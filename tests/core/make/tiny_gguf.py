@@ -32,6 +32,7 @@ ARCHITECTURES = {
     "Qwen3MoeForCausalLM": "qwen3moe",
     "OlmoeForCausalLM": "olmoe",
     "Glm4MoeForCausalLM": "glm4moe",
+    "GptOssForCausalLM": "gpt-oss",
 }
 # Whose query and key rows the converter interleaves. cohere, glm and ernie have them so from the start.
 PERMUTED = {"llama", "olmo", "granite", "arcee", "mistral3"}
@@ -170,6 +171,7 @@ MORE_METADATA = {
     "nemotron": nemotron,
     "exaone4": write_windows,
     "stablelm": lambda writer, config: writer.add_parallel_residual(True),
+    "gpt-oss": lambda writer, config: writer.add_sliding_window(config.sliding_window),
 }
 
 
@@ -178,6 +180,8 @@ def write_experts(writer, config, architecture):
     writer.add_expert_used_count(config.num_experts_per_tok)
     if hasattr(config, "moe_intermediate_size"):
         writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+    if architecture == "gpt-oss":
+        writer.add_expert_feed_forward_length(config.intermediate_size)
     if architecture == "qwen2moe":
         writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
     if architecture == "glm4moe":
@@ -232,6 +236,9 @@ class TensorWriter:
         self.writer = writer
         self.architecture = architecture
         self.kind = gguf.GGMLQuantizationType[quantisation or "F16"]
+        self.expert_kind = self.kind
+        if quantisation == "MXFP4":  # of experts alone
+            self.kind = gguf.GGMLQuantizationType.F16
         self.parts = {}
 
     def pack(self, values):
@@ -246,6 +253,25 @@ class TensorWriter:
         self.writer.add_tensor(f"blk.{layer}.ffn_gate_exps.weight", numpy.ascontiguousarray(gate))
         self.writer.add_tensor(f"blk.{layer}.ffn_up_exps.weight", numpy.ascontiguousarray(up))
         return values.astype(numpy.float32)
+
+    def write_gpt_oss_experts(self, name, parameter):
+        """[expert, inputs, outputs], gate and up by turns, and their biases [expert, outputs]."""
+        layer = name.split(".")[2]
+        is_bias = name.endswith("_bias")
+        values = parameter.detach().numpy()
+        rows = values[..., None] if is_bias else values.swapaxes(1, 2)
+        parts = [("down", rows)] if "down_proj" in name else [("gate", rows[:, 0::2]), ("up", rows[:, 1::2])]
+        back = numpy.empty_like(rows)
+        for i, (part, of_part) in enumerate(parts):
+            target = f"blk.{layer}.ffn_{part}_exps"
+            if is_bias:
+                self.writer.add_tensor(target + ".bias", numpy.ascontiguousarray(of_part[..., 0]))
+                back[:, i :: len(parts)] = of_part
+                continue
+            packed = gguf.quants.quantize(numpy.ascontiguousarray(of_part), self.expert_kind)
+            self.writer.add_tensor(target + ".weight", packed, raw_dtype=self.expert_kind)
+            back[:, i :: len(parts)] = gguf.quants.dequantize(packed, self.expert_kind)
+        return back[..., 0] if is_bias else back.swapaxes(1, 2)
 
     def write(self, target, values):
         """Returns the numbers that the file holds."""
@@ -302,7 +328,7 @@ class Rewriting:
 def target_name(names, name):
     target = names.get_name(name.replace(".language_model.", "."), try_suffixes=(".weight", ".bias"))
     assert target is not None, name
-    return target + ".weight" if name.endswith("experts.down_proj") else target
+    return target + ".weight" if name.endswith(("experts.down_proj", "self_attn.sinks")) else target
 
 
 def write_gguf(path, model, quantisation, tokenizer):
@@ -323,7 +349,9 @@ def write_gguf(path, model, quantisation, tokenizer):
     for name, parameter in model.named_parameters():
         if (name == "lm_head.weight" and model.config.tie_word_embeddings) or "visual." in name or "act_fn." in name:
             continue
-        if name.endswith("experts.gate_up_proj"):
+        if architecture == "gpt-oss" and ".experts." in name:
+            back = tensors.write_gpt_oss_experts(name, parameter)
+        elif name.endswith("experts.gate_up_proj"):
             back = tensors.write_gate_up(name, parameter)
         else:
             rewriting = Rewriting(architecture, config, name)

@@ -310,7 +310,11 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "gguf-olmo3",
                            "gguf-glm",
                            "gguf-qwen2-5-vl",
-                           "gguf-ministral3"}) {
+                           "gguf-ministral3",
+                           "gpt-oss",
+                           "gpt-oss-mxfp4",
+                           "gguf-gpt-oss",
+                           "gguf-gpt-oss-mxfp4"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;
   }
 }

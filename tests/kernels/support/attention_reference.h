@@ -62,10 +62,10 @@ inline double KeyFactorOf(const HeadPositions& positions, int64_t head, int64_t 
   return product;
 }
 
-// Turns logits into weights that sum to 1.
-inline void Softmax(std::vector<double>& logits) {
-  const double max = *std::max_element(logits.begin(), logits.end());
-  double sum = 0;
+// Turns logits into weights that sum to 1, or to less where there is a sink.
+inline void Softmax(std::vector<double>& logits, double sink) {
+  const double max = std::max(sink, *std::max_element(logits.begin(), logits.end()));
+  double sum = std::exp(sink - max);
   for (double& logit : logits) sum += logit = std::exp(logit - max);
   for (double& logit : logits) logit /= sum;
 }
@@ -111,7 +111,10 @@ inline void AttentionReference(const AttentionShape& shape, const ConstHeads& q,
         logit /= positions.Temperature(head);
         row_weights.push_back(logit + std::log(KeyFactorOf(positions, head, key, true)));
       }
-      Softmax(row_weights);
+      const double sink = positions.sinks.empty()
+                              ? -std::numeric_limits<double>::infinity()
+                              : double{positions.sinks[h]} / positions.Temperature(head);
+      Softmax(row_weights, sink);
       for (int64_t key = first; key <= position; ++key)
         row_weights[static_cast<size_t>(key - first)] *= KeyFactorOf(positions, head, key, false);
       for (int64_t i = 0; i < shape.head_dim; ++i) {
