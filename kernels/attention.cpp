@@ -187,7 +187,7 @@ class AttentionRun {
     // Scores come out in units of ln 2, for 2^x is what is cheap.
     const float temperature = positions_.Temperature(head);
     const float factor = positions_.scale[h] / temperature * std::numbers::log2e_v<float>;
-    const PackSource source{q_, head, shape_.head_dim, engine_.pack};
+    const PackSource source{q_, head, shape_.head_dim, engine_.pack, positions_.query_weight};
     PackRows(source, row, rows, positions_.q[h], position, factor, engine_.rows, spare, queries);
     const bool has_far = far_end_ > 0 && position + rows > positions_.far.window;
     if (has_far) {

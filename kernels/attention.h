@@ -85,6 +85,9 @@ struct HeadPositions {
   // [heads], or empty: none. A learned logit that takes its share of the softmax and has no value,
   // so that a row's weights sum to less than 1. Divided by the temperature, not soft-capped.
   std::span<const float> sinks = {};
+  // [head_dim], or empty: ones. Factors of a query's elements after its rotation, for all heads
+  // (weights of norms that come after it).
+  std::span<const float> query_weight = {};
   // For every query row of the call; ranges may overlap (factors then multiply), and
   // hidden ones end at or before first_query, so that every row sees itself.
   std::span<const KeyRange> hidden = {};

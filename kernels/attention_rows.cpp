@@ -278,6 +278,7 @@ void RotateQueries(const AttentionShape& shape, const ConstHeads& q, const HeadP
     const float scale = positions.scale[h] / positions.Temperature(head);
     for (int64_t row = 0; row < shape.query_rows; ++row, to += width) {
       for (int64_t i = 0; i < shape.head_dim; ++i) to[i] *= scale;
+      for (size_t i = 0; i < positions.query_weight.size(); ++i) to[i] *= positions.query_weight[i];
       std::fill(to + shape.head_dim, to + width, 0.0f);
     }
   }

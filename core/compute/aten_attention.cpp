@@ -193,6 +193,7 @@ at::Tensor AtenOps::Products(const kernels::AttentionShape& shape, const HeadRan
   const auto products = [&](const std::vector<kernels::RotaryView>& views, const at::Tensor& of,
                             int64_t from, int64_t to) {
     at::Tensor queries = Rotated(heads, tables, std::span(views).subspan(first, count), first_row);
+    if (!tables.query_weight.empty()) queries.mul_(Upload(tables.query_weight));
     one_scale ? queries.mul_(scale)
               : queries.mul_(OfHeads(tables.scale, range.first_head, range.heads));
     const at::Tensor keys = of.narrow(1, from, to - from).transpose(1, 2);

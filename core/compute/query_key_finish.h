@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Changes that some models apply to q, k and v between projection and rotation: a clamp (mpt), a
-// norm of q and k (qwen3, gemma3, olmo2). Neither is linear, so channel scaling needs q, k and v
-// from before. Internal to core.
+// norm of q and k (qwen3, gemma3, olmo2). A norm after rotation (hunyuan) is here without its
+// weights, for rotating does not change what it divides by. Neither is linear, so channel scaling
+// needs q, k and v from before. Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>

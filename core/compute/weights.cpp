@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/base/error.h"
@@ -28,15 +29,18 @@ class Loader {
 
   Weights Load() {
     Weights weights;
-    weights.embedding = Stack(config_.hidden, {{"token_embedding", config_.vocabulary}}).weight;
+    weights.embedding = Embedding("token_embedding", "embedding_in");
     if (HasPositions()) weights.positions = Stack(config_.hidden, {PositionPart()}).weight;
     if (config_.embedding_norm) weights.embedding_norm = ReadNorm("embedding_norm");
-    if (config_.tied_embeddings) {
+    const char* output = config_.tied_embeddings ? "token_embedding" : "output";
+    if (config_.embedding_width > 0) {
+      weights.output.weight = Embedding(output, "embedding_out");
+    } else if (config_.tied_embeddings) {
       weights.output.weight = weights.embedding;
     } else {
       weights.output = Stack(config_.hidden, {{"output", config_.vocabulary}});
     }
-    weights.final_norm = ReadNorm("final_norm");
+    if (config_.final_norm) weights.final_norm = ReadNorm("final_norm");
     for (int64_t layer = 0; layer < config_.layers; ++layer) {
       context_.Report({"load weights", layer, config_.layers, "layers"});
       weights.layers.push_back(Layer(layer));
@@ -46,7 +50,9 @@ class Loader {
 
   Weights LoadFirst() {
     Weights weights;
-    weights.embedding = Stored(config_.hidden, {{"token_embedding", config_.vocabulary}});
+    weights.embedding = config_.embedding_width > 0
+                            ? Embedding("token_embedding", "embedding_in")
+                            : Stored(config_.hidden, {{"token_embedding", config_.vocabulary}});
     if (HasPositions()) weights.positions = Stored(config_.hidden, {PositionPart()});
     if (config_.embedding_norm) weights.embedding_norm = ReadNorm("embedding_norm");
     weights.layers.push_back(Layer(0));
@@ -58,6 +64,27 @@ class Loader {
     std::string name;
     int64_t outputs;
   };
+
+  // The matrix [vocabulary, hidden]; of narrower rows what a projection makes of them: `through`
+  // [hidden, embedding_width], or that which undoes it [embedding_width, hidden].
+  WeightMatrix Embedding(const char* name, const char* through) {
+    if (config_.embedding_width == 0)
+      return Stack(config_.hidden, {{name, config_.vocabulary}}).weight;
+    const bool enters = std::string_view(through) == "embedding_in";
+    const at::Tensor rows = Floats(name, config_.vocabulary, config_.embedding_width);
+    const at::Tensor projection = enters
+                                      ? Floats(through, config_.hidden, config_.embedding_width).t()
+                                      : Floats(through, config_.embedding_width, config_.hidden);
+    return {at::matmul(rows, projection), dtype_};
+  }
+
+  at::Tensor Floats(const std::string& name, int64_t rows, int64_t columns) const {
+    const TensorRef& tensor = Require(name, rows, columns);
+    WeightMatrix matrix(source_.path(), {{FileName(tensor, name), &tensor}},
+                        kernels::Dtype::kFloat32);
+    matrix.Expand(executor_);
+    return matrix.expanded();
+  }
 
   bool HasPositions() const { return config_.positions == PositionKind::kLearned; }
   Part PositionPart() const {
@@ -81,7 +108,7 @@ class Loader {
     }
     if (config_.attention_sinks) weights.sinks = Vector(prefix + "sinks", config_.heads);
     if (config_.activation == Activation::kXielu) weights.xielu = Xielu(layer);
-    if (config_.input_norms) {
+    if (config_.input_norms || config_.stream_norms) {
       weights.attention_norm = ReadNorm(prefix + "attention_norm");
       if (!config_.shared_norm) weights.mlp_norm = ReadNorm(prefix + "mlp_norm");
     }
@@ -93,8 +120,18 @@ class Loader {
       const bool by_head = config_.query_key_norm == QueryKeyNorm::kHead;
       weights.query_norm = NormWeight(prefix + "query_norm", by_head ? config_.head_dim : q_width);
       weights.key_norm = NormWeight(prefix + "key_norm", by_head ? config_.head_dim : kv_width);
+      if (config_.norm_after_rotation) SetNormsAfterRotation(&weights);
     }
     return weights;
+  }
+
+  static void SetNormsAfterRotation(LayerWeights* weights) {
+    const std::vector<float> ones(weights->query_norm.size(), 1.0f);
+    weights->rotated_query_norm = std::exchange(weights->query_norm, ones);
+    weights->rotated_key_norm = std::exchange(weights->key_norm, ones);
+    weights->rotated_norms = weights->rotated_query_norm;
+    for (size_t i = 0; i < ones.size(); ++i)
+      weights->rotated_norms[i] *= weights->rotated_key_norm[i];
   }
 
   XieluSettings Xielu(int64_t layer) const {

@@ -46,13 +46,18 @@ struct LayerWeights {
   Projection attention_out;    // heads * head_dim inputs
   MlpWeights mlp;              // not in layers with experts
   ExpertWeights experts;       // in these alone
-  Norm attention_norm;         // input norms; empty where the model has none
+  Norm attention_norm;         // input or stream norms; empty where the model has none
   Norm mlp_norm;
   Norm attention_output_norm;  // output norms, likewise
   Norm mlp_output_norm;
-  std::vector<float> sinks;       // [heads], or empty: none
-  std::vector<float> query_norm;  // [head_dim] or [heads * head_dim]; empty: none
-  std::vector<float> key_norm;    // [head_dim] or [key_value_heads * head_dim]
+  std::vector<float> sinks;  // [heads], or empty: none
+  // [head_dim], or for all heads; empty: none. Of norms after the rotation: ones, and their weights
+  // apart, [head_dim], and those of queries times those of keys, by which queries are multiplied.
+  std::vector<float> query_norm;
+  std::vector<float> key_norm;
+  std::vector<float> rotated_query_norm;
+  std::vector<float> rotated_key_norm;
+  std::vector<float> rotated_norms;
 
   // Calls `visit` with every projection.
   template <typename Visit>

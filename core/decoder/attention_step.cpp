@@ -93,6 +93,14 @@ at::Tensor Scaled(const ModelConfig& config, const AttentionPlan& plan, RowRange
   return (q.to(at::kFloat) * scales.to(q.device())).to(q.scalar_type());
 }
 
+// x [rows, heads * head_dim] with the elements of each head times the weights of a norm after the
+// rotation.
+at::Tensor TimesNorm(const at::Tensor& x, const std::vector<float>& weight) {
+  if (weight.empty()) return x;
+  const auto width = static_cast<int64_t>(weight.size());
+  return x.view({x.size(0), -1, width}).mul(at::tensor(weight)).view({x.size(0), x.size(1)});
+}
+
 RowRange Intersect(RowRange a, RowRange b) {
   return {std::max(a.first, b.first), std::min(a.last, b.last)};
 }
@@ -124,6 +132,7 @@ void AttentionStep::AttendPart(const Inputs& in, RowRange rows) {
   const AttentionPlan& plan = in.Plan();
   RotaryTables tables = MakeTables(plan, PositionRows(plan.edits, in.sequence.rows));
   tables.sinks = in.weights.sinks;
+  tables.query_weight = in.weights.rotated_norms;
   RowRange overridden{rows.last, rows.last};
   if (plan.row_override) {
     overridden = Intersect(rows, {plan.row_override->first_row, plan.row_override->last_row});
@@ -198,6 +207,7 @@ void AttentionStep::ShowUnrotated(const Inputs& in, const AttentionPlan& plan,
   plain.window = plan.window;
   plain.softcap = static_cast<float>(plan.softcap);
   plain.sinks = in.weights.sinks;
+  plain.query_weight = in.weights.rotated_norms;
   const RowRange active{sequence.active_first, sequence.rows};
   RowRange wanted =
       Intersect(active, sequence.hooks->Wanted(HookSite::kPatternUnrotated, in.layer));
@@ -392,14 +402,17 @@ void AttentionStep::ShowRotated(const Inputs& in, const RotaryTables& tables, Ro
        Intersect(rows, sequence.hooks->Wanted(HookSite::kRotatedQuery, in.layer)),
        [&](RowRange part) {
          const int64_t count = part.last - part.first;
-         return RotatedQueries(config_, tables, part, q.narrow(0, part.first - rows.first, count));
+         return TimesNorm(
+             RotatedQueries(config_, tables, part, q.narrow(0, part.first - rows.first, count)),
+             in.weights.rotated_query_norm);
        });
   const int64_t query = sequence.last_query();
   if (query < rows.first || query >= rows.last) return;
   show(HookSite::kRotatedKey, sequence.hooks->Wanted(HookSite::kRotatedKey, in.layer),
        [&](RowRange part) {
-         return RotatedKeys(config_, tables, query, part,
-                            seen.k.narrow(0, part.first, part.last - part.first));
+         return TimesNorm(RotatedKeys(config_, tables, query, part,
+                                      seen.k.narrow(0, part.first, part.last - part.first)),
+                          in.weights.rotated_key_norm);
        });
 }
 

@@ -142,6 +142,11 @@ std::vector<float> Decoder::Unembed(std::span<const float> residual,
 }
 
 LogitDirection Decoder::DirectionBetween(int32_t token, int32_t against) const {
+  if (parts_->config.stream_norms) {
+    throw UsageError("attribution",
+                     "this model norms the stream itself after attention and MLP, so that logits "
+                     "are no sum of what its parts add");
+  }
   const c10::InferenceMode inference;
   const std::lock_guard lock(parts_->running);
   return MakeLogitDirection(parts_->config, parts_->weights, token, against, parts_->options.dtype);

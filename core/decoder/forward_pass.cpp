@@ -302,6 +302,7 @@ void ForwardPass::EnterMlp(std::vector<SequencePass>& sequences, int64_t layer,
     ops_->Add(residual_, update);
   } else if (!config_.input_norms || Wanted(sequences, HookSite::kResidMid, layer)) {
     ops_->Add(residual_, update);
+    if (config_.stream_norms) Normalise(residual_, weights.attention_norm, residual_);
     Show(sequences, HookSite::kResidMid, layer, residual_);
     read_stream();
   } else {
@@ -336,7 +337,9 @@ void ForwardPass::MlpHalf(std::vector<SequencePass>& sequences, int64_t layer) {
     if (config_.output_norms) Normalise(update, weights.mlp_output_norm, update);
     ScaleUpdate(update);
     Show(sequences, HookSite::kMlpOut, layer, update, 0, first);
-    ops_->Add(residual_.narrow(0, first, rows), update);
+    const at::Tensor stream = residual_.narrow(0, first, rows);
+    ops_->Add(stream, update);
+    if (config_.stream_norms) Normalise(stream, weights.mlp_norm, stream);
   }
 }
 

@@ -42,7 +42,6 @@ const std::vector<LayerKinds>& AllLayerKinds() {
       {"an encoder and a decoder",
        {"t5", "mt5", "umt5", "t5gemma", "bart", "mbart", "pegasus", "led", "longt5", "marian",
         "whisper", "m2m_100"}},
-      {"norms of query and key after the rotation", {"hunyuan_v1_dense", "hunyuan-dense"}},
   };
   return all;
 }

@@ -32,8 +32,9 @@ struct ClampedSwiglu {
 };
 
 // Norm of q and k after projection. kHead: over each head (qwen3, gemma3); kWidth: over all heads
-// together (olmo2).
-enum class QueryKeyNorm { kNone, kHead, kWidth };
+// together (olmo2); kEachHead: over each head, with weights of its own, of the model's kind of norm
+// (cohere). All but the last are RMS norms.
+enum class QueryKeyNorm { kNone, kHead, kWidth, kEachHead };
 
 // kLearned: each position has an embedding, which is added to the token's (gpt2, opt).
 enum class PositionKind { kRotary, kAlibi, kLearned };
@@ -103,6 +104,9 @@ struct ModelConfig {
   int64_t hidden = 0;        // width of the residual stream
   int64_t feed_forward = 0;  // of layers without experts
   int64_t vocabulary = 0;
+  // Width of embeddings and output matrix that are projected to and from `hidden` (opt 350M); 0:
+  // they are not.
+  int64_t embedding_width = 0;
   int64_t trained_context = 0;  // tokens
   // Runs may be longer than the context holds (core/plan/context_limit.h): a decoder's option, not
   // the file's.
@@ -132,10 +136,15 @@ struct ModelConfig {
   bool input_norms = true;      // norms before attention and MLP (not olmo2)
   bool output_norms =
       false;  // norms after attention and MLP, before they are added (gemma2, gemma3, olmo2)
+  // Norms of the stream itself, after attention and after the MLP are added to it (opt 350M):
+  // attention_norm and mlp_norm. Without input_norms.
+  bool stream_norms = false;
+  bool final_norm = true;  // false: the last layer's output is what is unembedded
   QueryKeyNorm query_key_norm = QueryKeyNorm::kNone;
-  bool parallel_residual = false;  // attention and MLP both read the block's input (gpt_neox)
-  bool shared_norm = false;        // of a parallel block: both after the one norm (cohere, phi)
-  bool gated_mlp = true;           // down(activation(gate) * up); else down(activation(up))
+  bool norm_after_rotation = false;  // q and k are normed after they are rotated (hunyuan)
+  bool parallel_residual = false;    // attention and MLP both read the block's input (gpt_neox)
+  bool shared_norm = false;          // of a parallel block: both after the one norm (cohere, phi)
+  bool gated_mlp = true;             // down(activation(gate) * up); else down(activation(up))
   Activation activation = Activation::kSilu;
   ClampedSwiglu clamped_swiglu;      // of kClampedSwiglu
   std::vector<XieluSettings> xielu;  // [layer] of kXielu; empty: tensors hold them
@@ -149,7 +158,8 @@ struct ModelConfig {
   double final_softcap = 0;      // on the model's logits
   // A learned logit for each head that takes its share of the softmax and has no value (gpt_oss).
   bool attention_sinks = false;
-  double clip_qkv = 0;  // q, k and v clamped to +- this (mpt); 0: not
+  double clip_qkv = 0;           // q, k and v clamped to +- this (mpt); 0: not
+  bool clip_after_norm = false;  // of q and k (olmoe)
 
   // Further layers that a file may hold to predict tokens after the next one. They are not read.
   int64_t prediction_layers = 0;

@@ -83,7 +83,7 @@ void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor
   const auto add = [&](const char* name, std::vector<int64_t> shape) {
     tensors->push_back({std::string("N.") + name, std::move(shape), layer});
   };
-  if (config.input_norms && config.norm_weights) {
+  if ((config.input_norms || config.stream_norms) && config.norm_weights) {
     add("attention_norm", {hidden});
     if (!config.shared_norm) add("mlp_norm", {hidden});
   }
@@ -142,14 +142,19 @@ std::string NeededTensor::NameOf(std::string_view of) const {
 }
 
 std::vector<NeededTensor> NeededTensors(const ModelConfig& config) {
-  std::vector<NeededTensor> tensors = {{"token_embedding", {config.vocabulary, config.hidden}}};
+  const int64_t embedded = config.embedding_width > 0 ? config.embedding_width : config.hidden;
+  std::vector<NeededTensor> tensors = {{"token_embedding", {config.vocabulary, embedded}}};
+  if (config.embedding_width > 0) {
+    tensors.push_back({"embedding_in", {config.hidden, embedded}});
+    tensors.push_back({"embedding_out", {embedded, config.hidden}});
+  }
   if (config.positions == PositionKind::kLearned) {
     tensors.push_back(
         {"position_embedding", {config.trained_context + config.position_offset, config.hidden}});
   }
   if (config.embedding_norm) tensors.push_back({"embedding_norm", {config.hidden}});
-  if (config.norm_weights) tensors.push_back({"final_norm", {config.hidden}});
-  if (!config.tied_embeddings) tensors.push_back({"output", {config.vocabulary, config.hidden}});
+  if (config.norm_weights && config.final_norm) tensors.push_back({"final_norm", {config.hidden}});
+  if (!config.tied_embeddings) tensors.push_back({"output", {config.vocabulary, embedded}});
   for (int64_t layer = 0; layer < config.layers; ++layer) AddLayer(config, layer, &tensors);
   return tensors;
 }

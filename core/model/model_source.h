@@ -4,12 +4,14 @@
 //
 // Names (N: layer), and NAME.bias for each where the model has one:
 // clang-format off
-//   token_embedding                              [vocabulary, hidden]
+//   token_embedding                              [vocabulary, hidden or embedding_width]
+//   embedding_in                                 [hidden, embedding_width]  where there is one
+//   embedding_out                                [embedding_width, hidden]  likewise
 //   position_embedding                           [positions, hidden]   where they are learned
 //   embedding_norm                               [hidden]              of token embeddings
-//   output                                       [vocabulary, hidden]  absent where tied
+//   output                                       as token_embedding; absent where tied
 //   final_norm                                   [hidden]
-//   N.attention_norm, N.mlp_norm                 [hidden]              input norms
+//   N.attention_norm, N.mlp_norm                 [hidden]              input or stream norms
 //   N.attention_output_norm, N.mlp_output_norm   [hidden]
 //   N.query                                      [heads * head_dim, hidden]
 //   N.key, N.value                               [key_value_heads * head_dim, hidden]

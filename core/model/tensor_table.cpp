@@ -267,7 +267,11 @@ TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& n
   if (part == RowPart::kOnlyRow) wanted = {shape[1]};
   if (transposed) std::swap(wanted[wanted.size() - 2], wanted.back());
   const bool single = tensor.shape.empty() && wanted == std::vector<int64_t>{1};
-  if (tensor.shape != wanted && !single) {
+  // Norms with weights for each head are [heads, head_dim].
+  const int64_t heads = wanted[0] / config_.head_dim;
+  const bool by_head = shape.size() == 1 && heads * config_.head_dim == wanted[0] &&
+                       tensor.shape == std::vector<int64_t>{heads, config_.head_dim};
+  if (tensor.shape != wanted && !single && !by_head) {
     throw Failure(thing_, "tensor " + ShownName(tensor, file_name) + " has shape " +
                               ShapeText(tensor.shape) + "; the model needs " + ShapeText(wanted));
   }

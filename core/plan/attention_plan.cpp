@@ -87,6 +87,10 @@ std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const 
   LimitScheme(RowsOf(intervention.position_rows, prompt_tokens), own, plans);
   ApplyEdits(EditTime::kAfterSchemes, intervention, config, prompt_tokens, plans);
   LimitIds(id_rows, own, plans);
+  // A norm after the rotation takes a factor of it away again.
+  if (config.norm_after_rotation) {
+    for (AttentionPlan& plan : plans) plan.magnitude = 1.0;
+  }
   return plans;
 }
 

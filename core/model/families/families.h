@@ -49,7 +49,9 @@
   FAMILY(Opt)                     \
   FAMILY(InternLm3)               \
   FAMILY(Apertus)                 \
-  FAMILY(GptOss)
+  FAMILY(GptOss)                  \
+  FAMILY(InternLm2)               \
+  FAMILY(Hunyuan)
 // clang-format on
 
 namespace midscope {

@@ -172,6 +172,16 @@ MODELS = {
     "gpt-oss-mxfp4": ("GptOss", dict(GPT_OSS | WIDE_BLOCKS, sliding_window=13, num_key_value_heads=1), "bfloat16"),
     "gguf-gpt-oss": ("GptOss", dict(GPT_OSS | WIDE_BLOCKS, sliding_window=9), None),
     "gguf-gpt-oss-mxfp4": ("GptOss", dict(GPT_OSS | WIDE_BLOCKS, sliding_window=12), "MXFP4"),
+    "hunyuan": ("HunYuanDenseV1", dict(COMMON, attention_bias=True, rope_parameters=rope("dynamic", 300.0, factor=1.0, alpha=30.0)), "bfloat16"),
+    "hunyuan-plain": ("HunYuanDenseV1", dict(COMMON, hidden_size=18, num_key_value_heads=1, head_dim=12, tie_word_embeddings=True), "bfloat16"),
+    "gguf-hunyuan": ("HunYuanDenseV1", dict(COMMON, rope_parameters=rope("dynamic", 300.0, factor=1.0, alpha=30.0)), None),
+    # transformers has no class of it: a Llama, rewritten to its layout.
+    "internlm2": ("InternLM2", dict(COMMON, hidden_size=60, head_dim=None, rope_parameters=rope("dynamic", 1000.0, factor=2.0)), "bfloat16"),
+    "gguf-internlm2": ("InternLM2", dict(COMMON, hidden_size=60, head_dim=None, rope_parameters=rope(theta=1000.0)), None),
+    "olmoe-clip": ("Olmoe", dict(COMMON, hidden_size=36, head_dim=None, num_experts=5, num_experts_per_tok=2, clip_qkv=0.6), "bfloat16"),
+    "opt-350m": ("OPT", dict(OPT, hidden_size=30, word_embed_proj_dim=14, do_layer_norm_before=False), "bfloat16"),
+    "cohere-plus": ("Cohere", dict(COMMON, hidden_size=36, head_dim=None, logit_scale=0.25, use_qk_norm=True), "bfloat16"),
+    "gguf-cohere-plus": ("Cohere", dict(COMMON, hidden_size=36, head_dim=None, logit_scale=0.25, use_qk_norm=True), None),
     "gguf-qwen2-5-vl": ("Qwen2_5_VL", dict(text_config=dict(COMMON, hidden_size=36, head_dim=None, rope_parameters=rope(theta=500.0, mrope_section=[1, 1, 1])), vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, out_hidden_size=36, patch_size=4)), None),
 }
 
@@ -195,6 +205,7 @@ FLAT = {"qwen2-5-vl": dict(rope_theta=500.0, rope_scaling=dict(type="mrope", mro
 SHARDED = {"olmo2": "20KB"}
 CLASSES = {
     "InternLM3": ("InternLM3Config", "LlamaForCausalLM"),
+    "InternLM2": ("LlamaConfig", "LlamaForCausalLM"),
     "GPT2": ("GPT2Config", "GPT2LMHeadModel"),
     "Gemma3": ("Gemma3TextConfig", "Gemma3ForCausalLM"),
     "Gemma3Pictures": ("Gemma3Config", "Gemma3ForConditionalGeneration"),
@@ -242,7 +253,7 @@ def build(kind, options, seed):
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             # Large enough that attention is far from even and every part of the model matters.
-            if parameter.dim() == 1:
+            if parameter.dim() == 1 or name.endswith(("q_norm.weight", "k_norm.weight")):
                 noise = 0.2 * torch.randn_like(parameter)
                 is_norm = ("norm" in name or ".ln_" in name) and name.endswith("weight")
                 adds_one = kind.startswith("Gemma") or kind == "Nemotron"
@@ -302,6 +313,37 @@ def write_mxfp4(folder, packed):
         json.dump(config, file, indent=2)
     settings = transformers.Mxfp4Config(dequantize=True)
     return transformers.AutoModelForCausalLM.from_pretrained(folder, quantization_config=settings, attn_implementation="eager", dtype=torch.float32).eval()
+
+
+def write_internlm2(folder):
+    """Names, fused projections and keys of modeling_internlm2.py, for what transformers saved of a Llama."""
+    path = os.path.join(folder, "config.json")
+    with open(path) as file:
+        config = json.load(file)
+    settings = config.pop("rope_parameters")
+    config |= dict(model_type="internlm2", architectures=["InternLM2ForCausalLM"], bias=False, rope_theta=settings["rope_theta"], rope_scaling=dict(type=settings["rope_type"], factor=settings["factor"]))
+    for key in ("attention_bias", "mlp_bias", "head_dim"):
+        config.pop(key)
+    with open(path, "w") as file:
+        json.dump(config, file, indent=2)
+    names = {
+        "model.embed_tokens.": "model.tok_embeddings.", "lm_head.": "output.", "input_layernorm": "attention_norm", "post_attention_layernorm": "ffn_norm",
+        "self_attn.o_proj": "attention.wo", "mlp.gate_proj": "feed_forward.w1", "mlp.up_proj": "feed_forward.w3", "mlp.down_proj": "feed_forward.w2",
+    }
+    path = os.path.join(folder, "model.safetensors")
+    tensors = safetensors.torch.load_file(path)
+    written = {}
+    for name, tensor in tensors.items():
+        if "q_proj" in name:
+            heads, groups = config["num_attention_heads"], config["num_key_value_heads"]
+            dim = config["hidden_size"] // heads
+            parts = [tensors[name.replace("q_proj", part)].view(groups, -1, dim, tensor.shape[1]) for part in ("q_proj", "k_proj", "v_proj")]
+            written[name.replace("self_attn.q_proj", "attention.wqkv")] = torch.cat(parts, dim=1).reshape(-1, tensor.shape[1])
+        elif "k_proj" not in name and "v_proj" not in name:
+            for old, new in names.items():
+                name = name.replace(old, new)
+            written[name] = tensor.contiguous()
+    safetensors.torch.save_file(written, path, metadata=dict(format="pt"))
 
 
 def run(model, ids):
@@ -423,7 +465,7 @@ def make(name):
     for seed in range(1, 200):
         model = build(kind, options, seed)
         if is_gguf:
-            write_gguf(os.path.join(folder, "model.gguf"), model, file_type, tokenizer())
+            write_gguf(os.path.join(folder, "model.gguf"), model, file_type, tokenizer(), "internlm2" if kind == "InternLM2" else None)
         else:
             packed = to_mxfp4(model) if name.endswith("mxfp4") else {}
             to_file_precision(model, getattr(torch, file_type))
@@ -437,6 +479,8 @@ def make(name):
         check_default_attention(model, result)
     if not is_gguf:
         again = write_folder(name, model, folder, file_type)
+        if kind == "InternLM2":
+            write_internlm2(folder)
         if packed:
             again = write_mxfp4(folder, packed)
             again.config._experts_implementation = "eager"

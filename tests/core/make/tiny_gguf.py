@@ -33,9 +33,10 @@ ARCHITECTURES = {
     "OlmoeForCausalLM": "olmoe",
     "Glm4MoeForCausalLM": "glm4moe",
     "GptOssForCausalLM": "gpt-oss",
+    "HunYuanDenseV1ForCausalLM": "hunyuan-dense",
 }
 # Whose query and key rows the converter interleaves. cohere, glm and ernie have them so from the start.
-PERMUTED = {"llama", "olmo", "granite", "arcee", "mistral3"}
+PERMUTED = {"llama", "olmo", "granite", "arcee", "mistral3", "internlm2"}
 NORMS_PLUS_ONE = {"gemma2", "nemotron"}
 # Whose converter writes neither the rope's base nor the length of keys.
 SHORT_METADATA = {"phi2", "stablelm"}
@@ -98,7 +99,8 @@ def write_rope(writer, config):
         ):
             if key in rope:
                 add(rope[key])
-    writer.add_rope_freq_base(rope["rope_theta"])
+    stretch = rope.get("alpha", 1.0) ** (head_size(config) / (head_size(config) - 2))  # hunyuan
+    writer.add_rope_freq_base(rope["rope_theta"] * stretch)
     if "sliding_attention" in config.rope_parameters:
         writer.add_rope_freq_base_swa(config.rope_parameters["sliding_attention"]["rope_theta"])
     if "mrope_section" in rope:
@@ -331,9 +333,10 @@ def target_name(names, name):
     return target + ".weight" if name.endswith(("experts.down_proj", "self_attn.sinks")) else target
 
 
-def write_gguf(path, model, quantisation, tokenizer):
-    """Writes the file, and gives the model the numbers that the file holds. quantisation: "Q8_0", or None for float."""
-    architecture = ARCHITECTURES[type(model).__name__]
+def write_gguf(path, model, quantisation, tokenizer, architecture=None):
+    """Writes the file, and gives the model the numbers that the file holds. quantisation: "Q8_0", or None for float.
+    architecture: where it is not that of the model's class."""
+    architecture = architecture or ARCHITECTURES[type(model).__name__]
     config = model.config.get_text_config()
     model_architecture = {name: kind for kind, name in gguf.MODEL_ARCH_NAMES.items()}[architecture]
     names = gguf.get_tensor_name_map(model_architecture, config.num_hidden_layers)
@@ -347,6 +350,10 @@ def write_gguf(path, model, quantisation, tokenizer):
         if name.endswith("e_score_correction_bias"):
             writer.add_tensor(f"blk.{name.split('.')[2]}.exp_probs_b.bias", buffer.detach().numpy().copy())
     for name, parameter in model.named_parameters():
+        if architecture == "command-r" and name.endswith(("q_norm.weight", "k_norm.weight")):
+            part = "q" if "q_norm" in name else "k"
+            writer.add_tensor(f"blk.{name.split('.')[2]}.attn_{part}_norm.weight", parameter.detach().numpy().copy())
+            continue
         if (name == "lm_head.weight" and model.config.tie_word_embeddings) or "visual." in name or "act_fn." in name:
             continue
         if architecture == "gpt-oss" and ".experts." in name:

@@ -314,7 +314,16 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "gpt-oss",
                            "gpt-oss-mxfp4",
                            "gguf-gpt-oss",
-                           "gguf-gpt-oss-mxfp4"}) {
+                           "gguf-gpt-oss-mxfp4",
+                           "hunyuan",
+                           "hunyuan-plain",
+                           "gguf-hunyuan",
+                           "internlm2",
+                           "gguf-internlm2",
+                           "olmoe-clip",
+                           "opt-350m",
+                           "cohere-plus",
+                           "gguf-cohere-plus"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;
   }
 }

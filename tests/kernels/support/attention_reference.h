@@ -92,9 +92,13 @@ inline void AttentionReference(const AttentionShape& shape, const ConstHeads& q,
     }
     for (int64_t row = 0; row < shape.query_rows; ++row) {
       const int64_t position = shape.first_query + row;
-      const auto query = Rotated(q, row, head, shape.head_dim, positions.q[h], position);
-      const auto far_query =
+      auto query = Rotated(q, row, head, shape.head_dim, positions.q[h], position);
+      auto far_query =
           has_far ? Rotated(q, row, head, shape.head_dim, positions.far.q[h], position) : query;
+      for (size_t i = 0; i < positions.query_weight.size(); ++i) {
+        query[i] *= positions.query_weight[i];
+        far_query[i] *= positions.query_weight[i];
+      }
       const int64_t first = FirstVisibleKey(shape, position);
       std::vector<double> row_weights;
       for (int64_t key = first; key <= position; ++key) {
