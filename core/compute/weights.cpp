@@ -116,7 +116,11 @@ class Loader {
       weights.attention_output_norm = ReadNorm(prefix + "attention_output_norm");
       weights.mlp_output_norm = ReadNorm(prefix + "mlp_output_norm");
     }
-    if (config_.query_key_norm != QueryKeyNorm::kNone) {
+    if (config_.plain_query_key_norm) {
+      if (config_.attention[static_cast<size_t>(layer)].rotary)
+        weights.query_norm.assign(static_cast<size_t>(config_.head_dim), 1.0f);
+      weights.key_norm = weights.query_norm;
+    } else if (config_.query_key_norm != QueryKeyNorm::kNone) {
       const bool by_head = config_.query_key_norm == QueryKeyNorm::kHead;
       weights.query_norm = NormWeight(prefix + "query_norm", by_head ? config_.head_dim : q_width);
       weights.key_norm = NormWeight(prefix + "key_norm", by_head ? config_.head_dim : kv_width);

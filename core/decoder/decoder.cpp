@@ -65,8 +65,9 @@ namespace {
 void SwitchWindowsOff(ModelConfig& config, const JobContext& context) {
   bool any = false;
   for (LayerAttention& layer : config.attention) {
-    any = any || layer.window > 0;
+    any = any || layer.window > 0 || layer.chunk > 0;
     layer.window = 0;
+    layer.chunk = 0;
   }
   if (!any) context.Log("sliding window: the model has none, so there is nothing to switch off");
 }

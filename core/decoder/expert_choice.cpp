@@ -60,8 +60,9 @@ void LeaveOutGroups(const ExpertSettings& settings, std::span<float> choice) {
 
 void ChooseExperts(const ExpertSettings& settings, std::span<const float> choice_bias,
                    std::span<float> values) {
-  ScoresOfLogits(settings.score, values);
   std::vector<float> choice(values.begin(), values.end());
+  ScoresOfLogits(settings.score, values);
+  if (!settings.scales_input) choice.assign(values.begin(), values.end());
   for (size_t expert = 0; expert < choice_bias.size(); ++expert)
     choice[expert] += choice_bias[expert];
   if (settings.groups > 1) LeaveOutGroups(settings, choice);

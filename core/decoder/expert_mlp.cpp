@@ -89,8 +89,11 @@ void RunExperts(const ExpertStep& step, const at::Tensor& x, const at::Tensor& w
     const at::Tensor rows = at::tensor(rows_of[expert], at::kLong);
     const at::Tensor weight = weights.select(1, static_cast<int64_t>(expert)).index_select(0, rows);
     const at::Tensor there = rows.to(x.device());
-    const at::Tensor out = RunMlp(step, step.weights.experts[expert], x.index_select(0, there));
-    sum.index_add_(0, there, out.to(at::kFloat).mul_(weight.to(x.device()).unsqueeze(1)));
+    const at::Tensor factor = weight.to(x.device()).unsqueeze(1);
+    at::Tensor in = x.index_select(0, there);
+    if (step.config.experts.scales_input) in = in.to(at::kFloat).mul_(factor).to(x.scalar_type());
+    const at::Tensor out = RunMlp(step, step.weights.experts[expert], in).to(at::kFloat);
+    sum.index_add_(0, there, step.config.experts.scales_input ? out : out.mul(factor));
   }
   y.copy_(sum);
 }

@@ -33,7 +33,6 @@ const std::vector<LayerKinds>& AllLayerKinds() {
       {"attention over latent keys and values (MLA)",
        {"deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "minicpm3", "glm4_moe_lite",
         "deepseek2"}},
-      {"attention in chunks beside layers without positions", {"llama4", "llama4_text"}},
       {"keys and values that layers share, and embeddings for each layer",
        {"gemma3n", "gemma3n_text", "gemma4", "gemma4_text"}},
       {"encoder layers, whose tokens see those after them",

@@ -66,6 +66,7 @@ struct RopeScaling {
 // Settings that may differ from layer to layer.
 struct LayerAttention {
   int64_t window = 0;  // keys that a query sees, itself included; 0: all
+  int64_t chunk = 0;   // queries see keys of their own chunk of so many rows; 0: of all
   bool rotary = true;  // false: no positions in this layer (SmolLM3's NoPE layers)
   bool local = false;  // rotates by rope_local_base without scaling (gemma3's sliding layers)
   bool operator==(const LayerAttention&) const = default;
@@ -88,7 +89,10 @@ struct ExpertSettings {
   // Only experts of the groups_per_row groups with the largest sum of two scores can be chosen.
   int64_t groups = 1;
   int64_t groups_per_row = 1;
-  double scale = 1.0;             // routed_scaling_factor
+  double scale = 1.0;  // routed_scaling_factor
+  // An expert's input is scaled by its weight, not its output; experts are chosen by logits
+  // (llama4).
+  bool scales_input = false;
   std::vector<bool> layers = {};  // [layer]: whether the layer's MLP is a mixture; empty: in none
   bool In(int64_t layer) const { return !layers.empty() && layers[static_cast<size_t>(layer)]; }
 };
@@ -122,6 +126,8 @@ struct ModelConfig {
   // query_growth_context)) (llama_4_scaling_beta of ministral3); 0: not.
   double query_growth = 0;
   double query_growth_context = 1;
+  // Llama 4's: in layers without positions alone, by the row, counted from 1.
+  bool query_growth_unrotated = false;
   bool alibi_bfloat16 = false;            // slopes are rounded to bfloat16 (falcon)
   double alibi_scale = 1.0;               // of slopes, after that
   int64_t position_offset = 0;            // learned: row of the table that is position 0's (opt: 2)
@@ -142,9 +148,11 @@ struct ModelConfig {
   bool final_norm = true;  // false: the last layer's output is what is unembedded
   QueryKeyNorm query_key_norm = QueryKeyNorm::kNone;
   bool norm_after_rotation = false;  // q and k are normed after they are rotated (hunyuan)
-  bool parallel_residual = false;    // attention and MLP both read the block's input (gpt_neox)
-  bool shared_norm = false;          // of a parallel block: both after the one norm (cohere, phi)
-  bool gated_mlp = true;             // down(activation(gate) * up); else down(activation(up))
+  // Those norms have no weights, and layers without positions have no such norms (llama4).
+  bool plain_query_key_norm = false;
+  bool parallel_residual = false;  // attention and MLP both read the block's input (gpt_neox)
+  bool shared_norm = false;        // of a parallel block: both after the one norm (cohere, phi)
+  bool gated_mlp = true;           // down(activation(gate) * up); else down(activation(up))
   Activation activation = Activation::kSilu;
   ClampedSwiglu clamped_swiglu;      // of kClampedSwiglu
   std::vector<XieluSettings> xielu;  // [layer] of kXielu; empty: tensors hold them

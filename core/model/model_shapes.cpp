@@ -91,7 +91,7 @@ void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor
     add("attention_output_norm", {hidden});
     add("mlp_output_norm", {hidden});
   }
-  if (config.query_key_norm != QueryKeyNorm::kNone) {
+  if (config.query_key_norm != QueryKeyNorm::kNone && !config.plain_query_key_norm) {
     const bool of_head = config.query_key_norm == QueryKeyNorm::kHead;
     add("query_norm", {of_head ? config.head_dim : query});
     add("key_norm", {of_head ? config.head_dim : key});

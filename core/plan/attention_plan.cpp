@@ -46,6 +46,7 @@ std::vector<AttentionPlan> PlainPlans(const ModelConfig& config, int64_t tokens)
     const LayerAttention attention =
         layer < config.attention.size() ? config.attention[layer] : LayerAttention{};
     plans[layer].window = attention.window;
+    plans[layer].chunk = attention.chunk;
     if (!attention.rotary) continue;
     const RopeFrequencies& frequencies = attention.local ? local : global;
     plans[layer].inverse_frequency = frequencies.inverse_frequency;

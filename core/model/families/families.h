@@ -51,7 +51,8 @@
   FAMILY(Apertus)                 \
   FAMILY(GptOss)                  \
   FAMILY(InternLm2)               \
-  FAMILY(Hunyuan)
+  FAMILY(Hunyuan)                 \
+  FAMILY(Llama4)
 // clang-format on
 
 namespace midscope {

@@ -72,6 +72,8 @@ GPT_OSS = {key: value for key, value in COMMON.items() if key not in ("hidden_si
     rope_parameters=rope("yarn", 3000.0, factor=4.0, original_max_position_embeddings=32, beta_fast=32.0, beta_slow=1.0, truncate=False))
 WIDE_BLOCKS = dict(hidden_size=32, intermediate_size=32)
 
+LLAMA4 = dict(COMMON, num_hidden_layers=4, intermediate_size=20, intermediate_size_mlp=44, num_local_experts=5, num_experts_per_tok=1)
+
 # name: (class, configuration, dtype of the file, what of config.json to rewrite afterwards)
 MODELS = {
     "llama": ("Llama", dict(COMMON, rope_parameters=LLAMA3, attention_bias=True, mlp_bias=True, head_dim=8, hidden_size=36), "bfloat16"),
@@ -182,6 +184,10 @@ MODELS = {
     "opt-350m": ("OPT", dict(OPT, hidden_size=30, word_embed_proj_dim=14, do_layer_norm_before=False), "bfloat16"),
     "cohere-plus": ("Cohere", dict(COMMON, hidden_size=36, head_dim=None, logit_scale=0.25, use_qk_norm=True), "bfloat16"),
     "gguf-cohere-plus": ("Cohere", dict(COMMON, hidden_size=36, head_dim=None, logit_scale=0.25, use_qk_norm=True), None),
+    "llama4": ("Llama4", dict(LLAMA4, attention_chunk_size=13, floor_scale=9, attn_scale=0.5, interleave_moe_layer_step=2, rope_parameters=LLAMA3), "bfloat16"),
+    "llama4-plain": ("Llama4", dict(LLAMA4, attention_chunk_size=7, use_qk_norm=False, attn_temperature_tuning=False, num_experts_per_tok=2, no_rope_layers=[1, 0, 0, 1]), "bfloat16"),
+    "llama4-pictures": ("Llama4Pictures", dict(text_config=dict(LLAMA4, num_hidden_layers=2, attention_chunk_size=16), vision_config=dict(VISION, num_hidden_layers=1, num_attention_heads=1, hidden_size=8, intermediate_size=32, image_size=16, patch_size=8, vision_output_dim=8, projector_input_dim=8, projector_output_dim=8)), "bfloat16"),
+    "gguf-llama4": ("Llama4", dict(LLAMA4, attention_chunk_size=8192, floor_scale=8192, interleave_moe_layer_step=2, rope_parameters=LLAMA3), None),
     "gguf-qwen2-5-vl": ("Qwen2_5_VL", dict(text_config=dict(COMMON, hidden_size=36, head_dim=None, rope_parameters=rope(theta=500.0, mrope_section=[1, 1, 1])), vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, out_hidden_size=36, patch_size=4)), None),
 }
 
@@ -205,6 +211,8 @@ FLAT = {"qwen2-5-vl": dict(rope_theta=500.0, rope_scaling=dict(type="mrope", mro
 SHARDED = {"olmo2": "20KB"}
 CLASSES = {
     "InternLM3": ("InternLM3Config", "LlamaForCausalLM"),
+    "Llama4": ("Llama4TextConfig", "Llama4ForCausalLM"),
+    "Llama4Pictures": ("Llama4Config", "Llama4ForConditionalGeneration"),
     "InternLM2": ("LlamaConfig", "LlamaForCausalLM"),
     "GPT2": ("GPT2Config", "GPT2LMHeadModel"),
     "Gemma3": ("Gemma3TextConfig", "Gemma3ForCausalLM"),
@@ -347,6 +355,8 @@ def write_internlm2(folder):
 
 
 def run(model, ids):
+    if type(model).__name__ == "Llama4ForConditionalGeneration":
+        model = model.language_model  # transformers 5.24 fails on text alone
     with torch.no_grad():
         out = model(torch.tensor([ids]), use_cache=False, output_attentions=True)
     return out.logits[0], out.attentions
@@ -357,7 +367,10 @@ def choices(model, ids):
     found = []
 
     def keep(module, inputs, output):
-        weights, experts = output[1].float(), output[2]
+        if len(output) == 2:  # llama4: the scores of all, 0 of those that are not chosen
+            weights, experts = torch.topk(output[0].float(), module.top_k)
+        else:
+            weights, experts = output[1].float(), output[2]
         order = torch.argsort(weights, dim=-1, descending=True)
         weights, experts = weights.gather(1, order), experts.gather(1, order)
         found.append([[[int(e), float(w)] for e, w in zip(*row)] for row in zip(experts, weights)])

@@ -33,6 +33,7 @@ ARCHITECTURES = {
     "OlmoeForCausalLM": "olmoe",
     "Glm4MoeForCausalLM": "glm4moe",
     "GptOssForCausalLM": "gpt-oss",
+    "Llama4ForCausalLM": "llama4",
     "HunYuanDenseV1ForCausalLM": "hunyuan-dense",
 }
 # Whose query and key rows the converter interleaves. cohere, glm and ernie have them so from the start.
@@ -65,7 +66,7 @@ def write_metadata(writer, config, architecture):
     writer.add_block_count(config.num_hidden_layers)
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
-    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_feed_forward_length(getattr(config, "intermediate_size_mlp", config.intermediate_size))
     writer.add_head_count(config.num_attention_heads)
     writer.add_head_count_kv(config.num_key_value_heads)
     for key in ("rms_norm_eps", "norm_eps"):
@@ -173,6 +174,7 @@ MORE_METADATA = {
     "nemotron": nemotron,
     "exaone4": write_windows,
     "stablelm": lambda writer, config: writer.add_parallel_residual(True),
+    "llama4": lambda writer, config: writer.add_interleave_moe_layer_step(config.interleave_moe_layer_step),
     "gpt-oss": lambda writer, config: writer.add_sliding_window(config.sliding_window),
 }
 
@@ -182,7 +184,7 @@ def write_experts(writer, config, architecture):
     writer.add_expert_used_count(config.num_experts_per_tok)
     if hasattr(config, "moe_intermediate_size"):
         writer.add_expert_feed_forward_length(config.moe_intermediate_size)
-    if architecture == "gpt-oss":
+    if architecture in ("gpt-oss", "llama4"):
         writer.add_expert_feed_forward_length(config.intermediate_size)
     if architecture == "qwen2moe":
         writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
@@ -255,6 +257,15 @@ class TensorWriter:
         self.writer.add_tensor(f"blk.{layer}.ffn_gate_exps.weight", numpy.ascontiguousarray(gate))
         self.writer.add_tensor(f"blk.{layer}.ffn_up_exps.weight", numpy.ascontiguousarray(up))
         return values.astype(numpy.float32)
+
+    def write_llama4_experts(self, name, parameter):
+        """[expert, inputs, outputs], of gate_up first those of the gate."""
+        layer = name.split(".")[2]
+        values = parameter.detach().numpy().swapaxes(1, 2).astype(numpy.float16)
+        parts = ("down",) if "down_proj" in name else ("gate", "up")
+        for part, of_part in zip(parts, numpy.split(values, len(parts), axis=1)):
+            self.writer.add_tensor(f"blk.{layer}.ffn_{part}_exps.weight", numpy.ascontiguousarray(of_part))
+        return values.astype(numpy.float32).swapaxes(1, 2)
 
     def write_gpt_oss_experts(self, name, parameter):
         """[expert, inputs, outputs], gate and up by turns, and their biases [expert, outputs]."""
@@ -356,7 +367,9 @@ def write_gguf(path, model, quantisation, tokenizer, architecture=None):
             continue
         if (name == "lm_head.weight" and model.config.tie_word_embeddings) or "visual." in name or "act_fn." in name:
             continue
-        if architecture == "gpt-oss" and ".experts." in name:
+        if architecture == "llama4" and ".experts." in name:
+            back = tensors.write_llama4_experts(name, parameter)
+        elif architecture == "gpt-oss" and ".experts." in name:
             back = tensors.write_gpt_oss_experts(name, parameter)
         elif name.endswith("experts.gate_up_proj"):
             back = tensors.write_gate_up(name, parameter)

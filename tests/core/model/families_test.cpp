@@ -323,7 +323,11 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "olmoe-clip",
                            "opt-350m",
                            "cohere-plus",
-                           "gguf-cohere-plus"}) {
+                           "gguf-cohere-plus",
+                           "llama4",
+                           "llama4-plain",
+                           "llama4-pictures",
+                           "gguf-llama4"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;
   }
 }
