@@ -97,10 +97,15 @@ class Loader {
     const int64_t q_width = config_.heads * config_.head_dim;
     const int64_t kv_width = config_.key_value_heads * config_.head_dim;
     LayerWeights weights;
-    weights.query_key_value = Stack(
-        config_.hidden,
-        {{prefix + "query", q_width}, {prefix + "key", kv_width}, {prefix + "value", kv_width}});
-    weights.attention_out = Stack(q_width, {{prefix + "attention_out", config_.hidden}});
+    if (config_.latent.used()) {
+      weights.latent = Latent(prefix);
+    } else {
+      weights.query_key_value = Stack(
+          config_.hidden,
+          {{prefix + "query", q_width}, {prefix + "key", kv_width}, {prefix + "value", kv_width}});
+    }
+    const int64_t outputs = config_.latent.used() ? config_.heads * config_.latent.value : q_width;
+    weights.attention_out = Stack(outputs, {{prefix + "attention_out", config_.hidden}});
     if (config_.experts.In(layer)) {
       weights.experts = Experts(prefix);
     } else {
@@ -126,6 +131,31 @@ class Loader {
       weights.key_norm = NormWeight(prefix + "key_norm", by_head ? config_.head_dim : kv_width);
       if (config_.norm_after_rotation) SetNormsAfterRotation(&weights);
     }
+    return weights;
+  }
+
+  LatentWeights Latent(const std::string& prefix) {
+    const LatentAttention& latent = config_.latent;
+    const int64_t heads = config_.heads;
+    const int64_t rotated = config_.rope_dimensions;
+    LatentWeights weights;
+    if (latent.query_rank > 0) {
+      weights.query_in = Stack(config_.hidden, {{prefix + "query_in", latent.query_rank}});
+      weights.query_in_norm.weight = NormWeight(prefix + "query_in_norm", latent.query_rank);
+    }
+    weights.query = Stack(latent.query_rank > 0 ? latent.query_rank : config_.hidden,
+                          {{prefix + "query", heads * (latent.plain + rotated)}});
+    weights.key = Stack(config_.hidden, {{prefix + "latent", latent.rank + rotated}});
+    weights.key_norm.weight = NormWeight(prefix + "latent_norm", latent.rank);
+    const int64_t outputs = latent.plain + latent.value;
+    const at::Tensor expand = Floats(prefix + "latent_out", heads * outputs, latent.rank)
+                                  .view({heads, outputs, latent.rank});
+    const auto part = [&](int64_t first, int64_t count) {
+      return WeightMatrix(expand.narrow(1, first, count).reshape({heads * count, latent.rank}),
+                          dtype_);
+    };
+    weights.key_out.weight = part(0, latent.plain);
+    weights.value_out.weight = part(latent.plain, latent.value);
     return weights;
   }
 

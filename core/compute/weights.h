@@ -39,7 +39,19 @@ struct ExpertWeights {
   Projection shared_gate;  // [1, hidden]; without outputs: none
 };
 
+// Those of attention over latent keys (ModelConfig::latent), whose query_key_value is empty.
+struct LatentWeights {
+  Projection query_in;  // without outputs: none
+  Norm query_in_norm;
+  Projection query;      // heads * (plain + rotated) outputs
+  Projection key;        // rank + rotated outputs
+  Norm key_norm;         // [rank]
+  Projection key_out;    // [heads * plain, rank]: what makes heads' keys of the latent one
+  Projection value_out;  // [heads * value, rank]: likewise their values
+};
+
 struct LayerWeights {
+  LatentWeights latent;
   XieluSettings xielu;         // where that is the activation
   Projection query_key_value;  // (heads + 2 key_value_heads) * head_dim outputs; q and k rows in
                                // half-split order
@@ -66,7 +78,13 @@ struct LayerWeights {
       visit(part.gate_up);
       visit(part.down);
     };
-    visit(query_key_value);
+    if (latent.key.weight.outputs() > 0) {
+      if (latent.query_in.weight.outputs() > 0) visit(latent.query_in);
+      for (Projection* part : {&latent.query, &latent.key, &latent.key_out, &latent.value_out})
+        visit(*part);
+    } else {
+      visit(query_key_value);
+    }
     visit(attention_out);
     if (experts.experts.empty()) return visit_mlp(mlp);
     visit(experts.router);

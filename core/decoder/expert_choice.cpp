@@ -46,7 +46,8 @@ void LeaveOutGroups(const ExpertSettings& settings, std::span<float> choice) {
   for (size_t first = 0; first < choice.size(); first += width) {
     const auto group = choice.subspan(first, width);
     float sum = 0;
-    for (const size_t place : Largest(group, 2)) sum += group[place];
+    for (const size_t place : Largest(group, settings.groups_by_largest ? 1 : 2))
+      sum += group[place];
     scores.push_back(sum);
   }
   std::vector<bool> kept(scores.size(), false);

@@ -66,9 +66,9 @@ struct RopeScaling {
 // Settings that may differ from layer to layer.
 struct LayerAttention {
   int64_t window = 0;  // keys that a query sees, itself included; 0: all
-  int64_t chunk = 0;   // queries see keys of their own chunk of so many rows; 0: of all
   bool rotary = true;  // false: no positions in this layer (SmolLM3's NoPE layers)
   bool local = false;  // rotates by rope_local_base without scaling (gemma3's sliding layers)
+  int64_t chunk = 0;   // queries see keys of their own chunk of so many rows; 0: of all
   bool operator==(const LayerAttention&) const = default;
 };
 
@@ -89,12 +89,27 @@ struct ExpertSettings {
   // Only experts of the groups_per_row groups with the largest sum of two scores can be chosen.
   int64_t groups = 1;
   int64_t groups_per_row = 1;
-  double scale = 1.0;  // routed_scaling_factor
+  bool groups_by_largest = false;  // by the largest score instead (deepseek_v2)
+  double scale = 1.0;              // routed_scaling_factor
   // An expert's input is scaled by its weight, not its output; experts are chosen by logits
   // (llama4).
   bool scales_input = false;
   std::vector<bool> layers = {};  // [layer]: whether the layer's MLP is a mixture; empty: in none
   bool In(int64_t layer) const { return !layers.empty() && layers[static_cast<size_t>(layer)]; }
+};
+
+// Attention over latent keys (MLA, arXiv 2405.04434). Of each token a layer keeps one key of
+// rope_dimensions rotated elements and `rank` others, which all heads share and which are its value
+// too: ModelConfig has one key-value head of head_dim = rope_dimensions + rank. What makes keys and
+// values of heads out of the latent one is multiplied with queries and outputs instead.
+struct LatentAttention {
+  int64_t rank = 0;        // kv_lora_rank; 0: the model has none
+  int64_t query_rank = 0;  // q_lora_rank; 0: queries are projected at once
+  int64_t plain = 0;       // qk_nope_head_dim: elements of a head's query that are not rotated
+  int64_t value = 0;       // v_head_dim
+  double norm_epsilon = 1e-6;
+  bool interleaved = true;  // rotated pairs lie beside one another in the file
+  bool used() const { return rank > 0; }
 };
 
 struct ModelConfig {
@@ -122,6 +137,7 @@ struct ModelConfig {
   int64_t rope_dimensions = 0;  // rotated dimensions of a head, the first ones; even
   RopeScaling rope_scaling;
   double alibi_max_bias = 8.0;
+  LatentAttention latent;
   // The query at position i is multiplied by 1 + query_growth ln(1 + floor(i /
   // query_growth_context)) (llama_4_scaling_beta of ministral3); 0: not.
   double query_growth = 0;

@@ -19,6 +19,13 @@
 //   N.query_norm                                 [head_dim] or [heads * head_dim]
 //   N.key_norm                                   [head_dim] or [key_value_heads * head_dim]
 //   N.sinks                                      [heads]
+// With latent keys (ModelConfig::latent), instead of N.query, N.key and N.value:
+//   N.query                                      [heads * (plain + rotated), hidden or query_rank]
+//   N.query_in, N.query_in_norm                  [query_rank, hidden], [query_rank]
+//   N.latent                                     [rank + rotated, hidden]
+//   N.latent_norm                                [rank]
+//   N.latent_out                                 [heads * (plain + value), rank]
+//   N.attention_out                              [hidden, heads * value]
 //   N.gate, N.up                                 [feed_forward, hidden]
 //   N.down                                       [hidden, feed_forward]
 // In layers with experts, instead of the last two lines:

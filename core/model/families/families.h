@@ -52,7 +52,9 @@
   FAMILY(GptOss)                  \
   FAMILY(InternLm2)               \
   FAMILY(Hunyuan)                 \
-  FAMILY(Llama4)
+  FAMILY(Llama4)                  \
+  FAMILY(DeepseekV2)              \
+  FAMILY(DeepseekV3)
 // clang-format on
 
 namespace midscope {

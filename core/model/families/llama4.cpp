@@ -124,11 +124,13 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   constexpr int64_t kExpertsWithoutNorms = 128;
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-  const int64_t chunk = metadata.Count("attention.chunk_size", kMaxTokens, kChunk);
+  // Of 0: a model with positions in all layers, and chunks in none.
+  constexpr std::string_view kWindow = "attention.sliding_window";
+  const bool plain = metadata.Has(kWindow) && metadata.CountOrZero(kWindow, kMaxTokens) == 0;
   for (int64_t layer = 0; layer < config->layers; ++layer) {
     LayerAttention& attention = config->attention[static_cast<size_t>(layer)];
-    attention.rotary = (layer + 1) % kInterval != 0;
-    attention.chunk = attention.rotary ? chunk : 0;
+    attention.rotary = plain || (layer + 1) % kInterval != 0;
+    attention.chunk = attention.rotary && !plain ? kChunk : 0;
   }
   config->experts = ReadGgufExperts(metadata, config->layers);
   if (config->experts.count == 0) metadata.Fail("it has no experts, which is not supported");
@@ -138,9 +140,8 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   for (int64_t layer = 0; layer < config->layers; ++layer)
     config->experts.layers[static_cast<size_t>(layer)] = (layer + 1) % step == 0;
   if (config->experts.count != kExpertsWithoutNorms) SetNorms(config);
-  config->query_growth = metadata.Positive("attention.temperature_scale", 0.1);
-  config->query_growth_context =
-      static_cast<double>(metadata.Count("attention.temperature_length", kMaxTokens, 8192));
+  config->query_growth = 0.1;
+  config->query_growth_context = kChunk;
   config->query_growth_unrotated = true;
 }
 

@@ -74,6 +74,9 @@ WIDE_BLOCKS = dict(hidden_size=32, intermediate_size=32)
 
 LLAMA4 = dict(COMMON, num_hidden_layers=4, intermediate_size=20, intermediate_size_mlp=44, num_local_experts=5, num_experts_per_tok=1)
 
+DEEPSEEK = {key: value for key, value in COMMON.items() if key != "head_dim"} | dict(
+    hidden_size=30, num_key_value_heads=6, kv_lora_rank=14, q_lora_rank=18, qk_nope_head_dim=8, qk_rope_head_dim=6, v_head_dim=9, n_routed_experts=8, moe_intermediate_size=20)
+
 # name: (class, configuration, dtype of the file, what of config.json to rewrite afterwards)
 MODELS = {
     "llama": ("Llama", dict(COMMON, rope_parameters=LLAMA3, attention_bias=True, mlp_bias=True, head_dim=8, hidden_size=36), "bfloat16"),
@@ -188,6 +191,10 @@ MODELS = {
     "llama4-plain": ("Llama4", dict(LLAMA4, attention_chunk_size=7, use_qk_norm=False, attn_temperature_tuning=False, num_experts_per_tok=2, no_rope_layers=[1, 0, 0, 1]), "bfloat16"),
     "llama4-pictures": ("Llama4Pictures", dict(text_config=dict(LLAMA4, num_hidden_layers=2, attention_chunk_size=16), vision_config=dict(VISION, num_hidden_layers=1, num_attention_heads=1, hidden_size=8, intermediate_size=32, image_size=16, patch_size=8, vision_output_dim=8, projector_input_dim=8, projector_output_dim=8)), "bfloat16"),
     "gguf-llama4": ("Llama4", dict(LLAMA4, attention_chunk_size=8192, floor_scale=8192, interleave_moe_layer_step=2, rope_parameters=LLAMA3), None),
+    "deepseek-v2": ("DeepseekV2", dict(DEEPSEEK, q_lora_rank=None, num_experts_per_tok=2, n_shared_experts=2, routed_scaling_factor=1.5, first_k_dense_replace=1, topk_method="greedy", attention_bias=True), "bfloat16"),
+    "deepseek-v2-groups": ("DeepseekV2", dict(DEEPSEEK, num_experts_per_tok=3, n_shared_experts=1, topk_method="group_limited_greedy", n_group=4, topk_group=2, rope_parameters=rope("yarn", 300.0, factor=4.0, original_max_position_embeddings=32, mscale=0.7, mscale_all_dim=0.9)), "bfloat16"),
+    "deepseek-v3": ("DeepseekV3", dict(DEEPSEEK, num_hidden_layers=3, num_experts_per_tok=3, n_shared_experts=2, n_group=4, topk_group=2, routed_scaling_factor=1.7, first_k_dense_replace=1, rope_parameters=rope("yarn", 300.0, factor=4.0, original_max_position_embeddings=32, mscale=1.0, mscale_all_dim=1.0)), "bfloat16"),
+    "deepseek-v3-halves": ("DeepseekV3", dict(DEEPSEEK, num_attention_heads=1, num_key_value_heads=1, q_lora_rank=None, num_experts_per_tok=2, n_group=1, topk_group=1, first_k_dense_replace=0, rope_interleave=False, tie_word_embeddings=True), "bfloat16"),
     "gguf-qwen2-5-vl": ("Qwen2_5_VL", dict(text_config=dict(COMMON, hidden_size=36, head_dim=None, rope_parameters=rope(theta=500.0, mrope_section=[1, 1, 1])), vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, out_hidden_size=36, patch_size=4)), None),
 }
 
@@ -249,7 +256,7 @@ def check_default_attention(model, result):
 
 def build(kind, options, seed):
     config_class, model_class = CLASSES.get(kind, (kind + "Config", kind + "ForCausalLM"))
-    options = {key: value for key, value in options.items() if value is not None or key in ("pad_token_id", "sliding_window")}
+    options = {key: value for key, value in options.items() if value is not None or key in ("pad_token_id", "sliding_window", "q_lora_rank")}
     if isinstance(options.get("text_config"), dict) and options["text_config"].get("head_dim", 0) is None:
         options["text_config"] = {key: value for key, value in options["text_config"].items() if key != "head_dim"}
     # A copy: configurations keep and change the dictionaries that they are given.

@@ -50,8 +50,11 @@ TEST(FolderModel, EveryTinyModelOpens) {
     EXPECT_GT(config.parameters, 10000) << entry.path();
     const TensorRef* query = model->Find("1.query");
     ASSERT_NE(query, nullptr) << entry.path();
-    EXPECT_EQ(query->rows, config.heads * config.head_dim) << entry.path();
-    EXPECT_EQ(query->columns, config.hidden) << entry.path();
+    const LatentAttention& latent = config.latent;
+    const int64_t dim = latent.used() ? latent.plain + config.rope_dimensions : config.head_dim;
+    EXPECT_EQ(query->rows, config.heads * dim) << entry.path();
+    EXPECT_EQ(query->columns, latent.query_rank > 0 ? latent.query_rank : config.hidden)
+        << entry.path();
     EXPECT_EQ(model->Find("output") == nullptr, config.tied_embeddings) << entry.path();
     const bool experts = config.experts.In(1);
     EXPECT_EQ(model->Find("1.gate") != nullptr, config.gated_mlp && !experts) << entry.path();
@@ -93,8 +96,8 @@ TEST(FolderModel, RefusesExpertsThatCannotBeChosen) {
 }
 
 TEST(FolderModel, SaysWhatLayersAModelHasThatIsNotSupported) {
-  EXPECT_THAT(ErrorWith("llama", {{"model_type", "deepseek_v3"}}),
-              HasSubstr("the model_type 'deepseek_v3' is not supported: it has attention over "
+  EXPECT_THAT(ErrorWith("llama", {{"model_type", "deepseek_v32"}}),
+              HasSubstr("the model_type 'deepseek_v32' is not supported: it has attention over "
                         "latent keys and values (MLA)"));
   EXPECT_THAT(ErrorWith("llama", {{"model_type", "bert"}}), HasSubstr("it has encoder layers"));
   EXPECT_THAT(ErrorWith("llama", {{"model_type", "nobody"}}),
