@@ -352,7 +352,11 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "deepseek-v2",
                            "deepseek-v2-groups",
                            "deepseek-v3",
-                           "deepseek-v3-halves"}) {
+                           "deepseek-v3-halves",
+                           "gguf-gpt2",
+                           "gguf-bloom",
+                           "gguf-falcon",
+                           "gguf-falcon-new"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;
   }
 }
