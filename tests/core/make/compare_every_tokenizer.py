@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from tokenizers import normalizers, pre_tokenizers
+from tokenizers import Regex, normalizers, pre_tokenizers
 
 from make_tokenizers import GPT4O, QWEN2, byte_level, write_byte_level_gguf
 from tokenizer_lines import LLAMA3
@@ -26,7 +26,11 @@ DIGITS = dict(first=[pre_tokenizers.Digits(individual_digits=True)])
 NFC = dict(normalizer=normalizers.NFC())
 
 # What the tokenizer.json of a family says that llama.cpp's converter gives this name: pattern (None: GPT-2's) and what else there is.
+DEEPSEEK = (r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
+BY_THREES = dict(first=[pre_tokenizers.Split(Regex(r"\p{N}{1,3}"), "isolated"), pre_tokenizers.Split(Regex("[一-龥\u3040-ゟ゠-ヿ]+"), "isolated")])
+BLOOM = r" ?[^(\s|[.,!?…。，、।۔،])]+"
 NAMED = {
+    "bloom": (BLOOM, {}), "gpt3-finnish": (BLOOM, {}), "deepseek-v3": (DEEPSEEK, BY_THREES), "hunyuan-dense": (DEEPSEEK, BY_THREES),
     "default": (None, {}), "gpt-2": (None, {}), "exaone4": (None, {}), "phi-2": (None, {}),
     "mpt": (None, NFC), "olmo": (None, NFC), "gpt-neox": (None, NFC),
     "smollm": (None, DIGITS), "starcoder": (None, DIGITS), "refact": (None, DIGITS), "command-r": (None, DIGITS | NFC),
