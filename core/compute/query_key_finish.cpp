@@ -18,14 +18,14 @@ void NormaliseEachHead(const ModelConfig& config, const at::Tensor& x,
   out.copy_(values.reshape({x.size(0), x.size(1)}).mul_(weight));
 }
 
-void Clamp(double limit, const at::Tensor& x, at::Tensor out) {
-  at::clamp_out(out, x, -limit, limit);
+void Clamp(double limit, const at::Tensor& x, const at::Tensor& out) {
+  out.copy_(x.clamp(-limit, limit));
 }
 
 }  // namespace
 
 void FinishHeads(const ModelConfig& config, const LayerOps& ops, const std::vector<float>& norm,
-                 int64_t heads, const at::Tensor& x, at::Tensor out) {
+                 int64_t heads, const at::Tensor& x, const at::Tensor& out) {
   const bool clips = config.clip_qkv > 0;
   if (norm.empty() && !clips) return void(out.copy_(x));
   at::Tensor source = x;

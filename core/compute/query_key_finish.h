@@ -25,7 +25,7 @@ inline bool FinishesValue(const ModelConfig& config) { return config.clip_qkv > 
 // out [rows, heads * head_dim] from x of the same shape (which may be `out`); rows of both may
 // have any distance. `norm`: the layer's query_norm or key_norm, or empty.
 void FinishHeads(const ModelConfig& config, const LayerOps& ops, const std::vector<float>& norm,
-                 int64_t heads, const at::Tensor& x, at::Tensor out);
+                 int64_t heads, const at::Tensor& x, const at::Tensor& out);
 
 // q, k and v of a layer in one row, [rows, (heads + 2 key_value_heads) * head_dim]: `projected`
 // itself where the model changes nothing.

@@ -403,7 +403,8 @@ std::string FactsText(const ModelFacts& facts, const std::vector<int64_t>& lengt
     add("no positions", "in layers " + LayersText(layers));
   }
   add("sliding_window", WindowText(config));
-  if (const std::string chunks = ChunkText(config); !chunks.empty()) add("attention_chunks", chunks);
+  if (const std::string chunks = ChunkText(config); !chunks.empty())
+    add("attention_chunks", chunks);
   if (config.attention_sinks) add("attention_sinks", "one learned logit for each head");
   add("parameters", fmt::format("{:.1f} million", static_cast<double>(config.parameters) / 1e6));
   add("tokenizer", TokenizerText(facts.tokenizer));
