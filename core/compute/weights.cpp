@@ -147,6 +147,15 @@ class Loader {
                           {{prefix + "query", heads * (latent.plain + rotated)}});
     weights.key = Stack(config_.hidden, {{prefix + "latent", latent.rank + rotated}});
     weights.key_norm.weight = NormWeight(prefix + "latent_norm", latent.rank);
+    if (latent.split) {
+      const at::Tensor keys = Floats(prefix + "latent_key_out", heads * latent.rank, latent.plain)
+                                  .view({heads, latent.rank, latent.plain});
+      weights.key_out.weight =
+          WeightMatrix(keys.transpose(1, 2).reshape({heads * latent.plain, latent.rank}), dtype_);
+      weights.value_out.weight = WeightMatrix(
+          Floats(prefix + "latent_value_out", heads * latent.value, latent.rank), dtype_);
+      return weights;
+    }
     const int64_t outputs = latent.plain + latent.value;
     const at::Tensor expand = Floats(prefix + "latent_out", heads * outputs, latent.rank)
                                   .view({heads, outputs, latent.rank});

@@ -31,7 +31,7 @@ const std::vector<LayerKinds>& AllLayerKinds() {
         "qwen35", "qwen35moe", "kimi-linear"}},
       {"linear (lightning) attention beside attention layers", {"minimax", "minimax_m1"}},
       {"attention over latent keys and values (MLA)",
-       {"deepseek_v32", "kimi_k2", "minicpm3", "glm4_moe_lite", "deepseek2"}},
+       {"deepseek_v32", "kimi_k2", "minicpm3", "glm4_moe_lite"}},
       {"keys and values that layers share, and embeddings for each layer",
        {"gemma3n", "gemma3n_text", "gemma4", "gemma4_text"}},
       {"encoder layers, whose tokens see those after them",

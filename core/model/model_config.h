@@ -109,6 +109,7 @@ struct LatentAttention {
   int64_t value = 0;       // v_head_dim
   double norm_epsilon = 1e-6;
   bool interleaved = true;  // rotated pairs lie beside one another in the file
+  bool split = false;  // the file has what makes keys and values of heads in two tensors (GGUF)
   bool used() const { return rank > 0; }
 };
 

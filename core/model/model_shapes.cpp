@@ -92,7 +92,12 @@ void AddLatentAttention(const ModelConfig& config, int64_t layer,
   add("query", {config.heads * (latent.plain + config.rope_dimensions), query_inputs});
   add("latent", {latent.rank + config.rope_dimensions, config.hidden});
   add("latent_norm", {latent.rank});
-  add("latent_out", {config.heads * (latent.plain + latent.value), latent.rank});
+  if (latent.split) {
+    add("latent_key_out", {config.heads * latent.rank, latent.plain});
+    add("latent_value_out", {config.heads * latent.value, latent.rank});
+  } else {
+    add("latent_out", {config.heads * (latent.plain + latent.value), latent.rank});
+  }
   add("attention_out", {config.hidden, config.heads * latent.value});
 }
 

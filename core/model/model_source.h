@@ -25,6 +25,7 @@
 //   N.latent                                     [rank + rotated, hidden]
 //   N.latent_norm                                [rank]
 //   N.latent_out                                 [heads * (plain + value), rank]
+//   or N.latent_key_out, N.latent_value_out      [heads * rank, plain], [heads * value, rank]
 //   N.attention_out                              [hidden, heads * value]
 //   N.gate, N.up                                 [feed_forward, hidden]
 //   N.down                                       [hidden, feed_forward]

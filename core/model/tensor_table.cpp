@@ -53,6 +53,7 @@ int64_t FileRows(RowPart part, int64_t rows, const ModelConfig& config) {
     case RowPart::kAll:
     case RowPart::kInterleaved:
     case RowPart::kExpert:
+    case RowPart::kByHead:
     case RowPart::kOnlyRow:
       return rows;
     case RowPart::kGate:
@@ -265,6 +266,7 @@ TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& n
     file_rows *= config_.experts.count;
   }
   if (part == RowPart::kOnlyRow) wanted = {shape[1]};
+  if (part == RowPart::kByHead) wanted = {config_.heads, shape[0] / config_.heads, shape[1]};
   if (transposed) std::swap(wanted[wanted.size() - 2], wanted.back());
   const bool single = tensor.shape.empty() && wanted == std::vector<int64_t>{1};
   // Norms with weights for each head are [heads, head_dim].

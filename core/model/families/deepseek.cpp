@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // DeepSeek V2 and V3: attention over latent keys and values (MLA), experts by groups beside shared
 // ones, dense first layers. V3 scores experts by the sigmoid, with a bias for the choice alone.
+#include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "core/base/utf8.h"
 #include "core/model/families/common.h"
@@ -98,6 +100,29 @@ void ReadV3(const ConfigJson& json, ModelConfig* config) {
       CountOfTwo(json, "num_nextn_predict_layers", "num_mtp_layers", kMaxLayers, 1);
 }
 
+void ReadGgufExpertsOf(const GgufMetadata& metadata, ModelConfig* config) {
+  ExpertSettings experts = ReadGgufExperts(metadata, config->layers);
+  if (experts.count == 0) metadata.Fail("it has no experts, which is not supported");
+  constexpr int64_t kSoftmax = 1;
+  constexpr int64_t kSigmoid = 2;
+  const int64_t scores = metadata.Count("expert_gating_func", kMaxExperts, kSoftmax);
+  if (scores != kSoftmax && scores != kSigmoid)
+    metadata.Fail("expert_gating_func is neither the softmax nor the sigmoid");
+  experts.score = scores == kSigmoid ? ExpertScore::kSigmoid : ExpertScore::kSoftmax;
+  experts.shared_width = experts.width * metadata.CountOrZero("expert_shared_count", kMaxExperts);
+  experts.normalised = metadata.Flag("expert_weights_norm", false);
+  experts.scale = metadata.Positive("expert_weights_scale", 1.0);
+  experts.groups = metadata.Count("expert_group_count", kMaxExperts, 1);
+  experts.groups_per_row = metadata.Count("expert_group_used_count", kMaxExperts, 1);
+  experts.groups_by_largest = experts.score == ExpertScore::kSoftmax;
+  const int64_t dense = metadata.CountOrZero("leading_dense_block_count", kMaxLayers);
+  for (int64_t layer = 0; layer < std::min(dense, config->layers); ++layer)
+    experts.layers[static_cast<size_t>(layer)] = false;
+  const std::string bias = "blk." + std::to_string(dense) + ".exp_probs_b.bias";
+  experts.choice_bias = metadata.file().Find(bias) != nullptr;
+  config->experts = experts;
+}
+
 std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   const Bias bias = BiasFlag(json, "attention_bias", false);
   const Bias mlp = BiasFlag(json, "mlp_bias", false);
@@ -121,11 +146,55 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return places;
 }
 
+// Of V2 and V3 alike. The converter has made one key-value head of the latent key, and writes a
+// tenth of mscale_all_dim. Files do not say `mscale`, which is the same in all published models.
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  LatentAttention& latent = config->latent;
+  latent.rank = metadata.Count("attention.kv_lora_rank", kMaxWidth);
+  if (metadata.Has("attention.q_lora_rank"))
+    latent.query_rank = metadata.Count("attention.q_lora_rank", kMaxWidth);
+  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  latent.norm_epsilon = config->norm_epsilon;
+  latent.value = metadata.Count("attention.value_length_mla", kMaxWidth);
+  const int64_t query = metadata.Count("attention.key_length_mla", kMaxWidth);
+  latent.plain = query - config->rope_dimensions;
+  latent.split = metadata.file().Find("blk.0.attn_k_b.weight") != nullptr;
+  if (latent.plain < 1 || config->key_value_heads != 1 ||
+      config->head_dim != latent.rank + config->rope_dimensions) {
+    metadata.Fail("its sizes of latent keys contradict each other", "Convert the model again");
+  }
+  config->logit_scale = 1.0 / std::sqrt(static_cast<double>(query));
+  const double all_dimensions = 10 * metadata.PositiveOrZero("rope.scaling.yarn_log_multiplier");
+  if (config->rope_scaling.kind == RopeScalingKind::kYarn && all_dimensions > 0) {
+    const double magnitude = YarnMagnitude(config->rope_scaling.factor, all_dimensions);
+    config->rope_scaling.attention_factor = 1.0;
+    config->logit_scale *= magnitude * magnitude;
+  }
+  config->prediction_layers = metadata.CountOrZero("nextn_predict_layers", config->layers - 1);
+  config->layers -= config->prediction_layers;
+  config->attention.resize(static_cast<size_t>(config->layers));
+  ReadGgufExpertsOf(metadata, config);
+}
+
+std::vector<TensorPlace> GgufPlaces() {
+  std::vector<TensorPlace> places = GgufTensors({.experts = true});
+  const std::vector<TensorPlace> own = {{"N.query_in", "blk.N.attn_q_a"},
+                                        {"N.query_in_norm", "blk.N.attn_q_a_norm"},
+                                        {"N.latent", "blk.N.attn_kv_a_mqa"},
+                                        {"N.latent_norm", "blk.N.attn_kv_a_norm"},
+                                        {"N.latent_out", "blk.N.attn_kv_b"},
+                                        {"N.latent_key_out", "blk.N.attn_k_b", RowPart::kByHead},
+                                        {"N.latent_value_out", "blk.N.attn_v_b", RowPart::kByHead}};
+  places.insert(places.begin(), {"N.query", "blk.N.attn_q_b"});
+  places.insert(places.end(), own.begin(), own.end());
+  return places;
+}
+
 }  // namespace
 
 const Family& DeepseekV2Family() {
-  static const Family family = {"deepseek_v2", "deepseek_v2", ReadV2, FolderTensors, "",
-                                nullptr,       nullptr};
+  static const Family family = {"deepseek_v2", "deepseek_v2", ReadV2,    FolderTensors,
+                                "deepseek2",   ReadGguf,      GgufPlaces};
   return family;
 }
 

@@ -34,6 +34,7 @@ enum class RowPart {
   kExpertUp,
   kExpertEven,  // [expert, gate and up by turns, columns] (gpt_oss): gate
   kExpertOdd,   // up
+  kByHead,      // [head, its rows, columns]
   kOnlyRow,     // a matrix of one row, as a vector
 };
 

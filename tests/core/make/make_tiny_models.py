@@ -199,6 +199,8 @@ MODELS = {
     "gguf-bloom": ("Bloom", dict(vocab_size=VOCABULARY, hidden_size=30, n_head=5, n_layer=2, bos_token_id=257, eos_token_id=258, seq_length=131), None),
     "gguf-falcon": ("Falcon", dict(FALCON, hidden_size=36), None),
     "gguf-falcon-new": ("Falcon", dict(FALCON, hidden_size=36, num_kv_heads=3, tie_word_embeddings=False, new_decoder_architecture=True, multi_query=False), None),
+    "gguf-deepseek-v2": ("DeepseekV2", dict(DEEPSEEK, q_lora_rank=None, num_experts_per_tok=2, n_shared_experts=2, routed_scaling_factor=1.5, first_k_dense_replace=1, topk_method="greedy"), None),
+    "gguf-deepseek-v3": ("DeepseekV3", dict(DEEPSEEK, num_experts_per_tok=3, n_shared_experts=1, n_group=4, topk_group=2, routed_scaling_factor=1.7, first_k_dense_replace=1, rope_parameters=rope("yarn", 300.0, factor=4.0, original_max_position_embeddings=32, mscale=0.8, mscale_all_dim=0.8)), None),
     "gguf-qwen2-5-vl": ("Qwen2_5_VL", dict(text_config=dict(COMMON, hidden_size=36, head_dim=None, rope_parameters=rope(theta=500.0, mrope_section=[1, 1, 1])), vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, out_hidden_size=36, patch_size=4)), None),
 }
 
@@ -485,12 +487,15 @@ def make(name):
     os.makedirs(folder)
     is_gguf = name.startswith("gguf-")
     if is_gguf:
+        from tiny_gguf_deepseek import write_deepseek_gguf
         from tiny_gguf_gpt import write_gpt_gguf
         from tiny_gguf import write_gguf  # needs the package gguf, which folders do without
     for seed in range(1, 200):
         model = build(kind, options, seed)
         if is_gguf and kind in ("GPT2", "Bloom", "Falcon"):
             write_gpt_gguf(os.path.join(folder, "model.gguf"), model, tokenizer())
+        elif is_gguf and kind.startswith("Deepseek"):
+            write_deepseek_gguf(os.path.join(folder, "model.gguf"), model, tokenizer(), split=kind == "DeepseekV3")
         elif is_gguf:
             write_gguf(os.path.join(folder, "model.gguf"), model, file_type, tokenizer(), "internlm2" if kind == "InternLM2" else None)
         else:

@@ -356,7 +356,9 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "gguf-gpt2",
                            "gguf-bloom",
                            "gguf-falcon",
-                           "gguf-falcon-new"}) {
+                           "gguf-falcon-new",
+                           "gguf-deepseek-v2",
+                           "gguf-deepseek-v3"}) {
     EXPECT_TRUE(std::find(models.begin(), models.end(), name) != models.end()) << name;
   }
 }
