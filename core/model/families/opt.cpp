@@ -13,6 +13,14 @@ void ReadForm(const ConfigJson& json, ModelConfig* config) {
   config->stream_norms = !config->input_norms;
   config->final_norm = config->input_norms && !json.Flag("_remove_final_layer_norm", false);
   const int64_t embedded = json.Count("word_embed_proj_dim", kMaxWidth, config->hidden);
+  // Opening makes a matrix of the stream's width out of the narrow one: few rows of a file must not
+  // become many times its size.
+  constexpr int64_t kMostTimes = 64;
+  if (embedded < config->hidden / kMostTimes) {
+    json.Fail(json.Name("word_embed_proj_dim") +
+              " is less than a 64th of hidden_size, which is not "
+              "supported");
+  }
   if (embedded != config->hidden) config->embedding_width = embedded;
 }
 

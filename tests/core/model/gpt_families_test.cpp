@@ -231,6 +231,8 @@ TEST(FolderModel, RefusesWhatItDoesNotFollowOfOpt) {
               HasSubstr("'model.decoder.final_layer_norm.bias' has no place"));
   EXPECT_THAT(OpenErrorWith("opt", {{"word_embed_proj_dim", 16}}),
               HasSubstr("has shape [264, 30]; the model needs [264, 16]"));
+  EXPECT_THAT(ErrorWith("opt", {{"word_embed_proj_dim", 1}, {"hidden_size", 300}}),
+              HasSubstr("less than a 64th of hidden_size"));
   EXPECT_THAT(OpenErrorWith("opt", {{"_remove_final_layer_norm", true}}),
               HasSubstr("'model.decoder.final_layer_norm.bias' has no place"));
   EXPECT_THAT(OpenErrorWith("opt", {{"enable_bias", false}}), HasSubstr("has no place"));
