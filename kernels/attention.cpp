@@ -23,7 +23,7 @@ constexpr int64_t RoundUp(int64_t value, int64_t multiple) {
 // Up to so many keys every thread packs its own.
 constexpr int64_t kShortKeys = kKeyBlock;
 // Multiplications (of scores) that are worth another thread.
-constexpr int64_t kWorthThreads = 96 * 1024;
+constexpr int64_t kWorthThreads = int64_t{96} * 1024;
 
 struct PackedTag {};
 struct ThreadTag {};
