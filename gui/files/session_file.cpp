@@ -10,6 +10,7 @@
 #include "core/base/nearest_word.h"
 #include "core/intervention/intervention_text.h"
 #include "gui/base/write_whole_file.h"
+#include "gui/files/view_state.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/panel_list.h"
 
@@ -56,7 +57,8 @@ std::vector<std::string> SessionKeys() {
     const bool is_new = std::find(keys.begin(), keys.end(), panel.state_key) == keys.end();
     if (!panel.state_key.empty() && is_new) keys.push_back(panel.state_key);
   }
-  keys.emplace_back("layout");
+  for (const char* key : {"layout", kViewKey, "documents", "shown_document"})
+    keys.emplace_back(key);
   return keys;
 }
 
@@ -141,6 +143,15 @@ PromptRequest ReadPromptRequest(const JsonFields& fields, const nlohmann::json& 
   return prompt_request;
 }
 
+void ReadDocuments(const JsonFields& fields, SavedSession* session) {
+  if (!fields.Find("documents")) return;
+  for (const nlohmann::json& path : fields.Array("documents")) {
+    if (!path.is_string()) fields.Fail("has a document that is no path");
+    session->documents.push_back(path.get<std::string>());
+  }
+  session->shown_document = fields.Whole("shown_document", -1, -1);
+}
+
 // Adds the file's name to errors.
 template <typename Work>
 void Naming(const std::string& file, Work work) {
@@ -169,6 +180,11 @@ std::string SessionText(const SavedSession& session) {
       {"setting_a", PrintIntervention(session.settings.a)},
       {"setting_b", PrintIntervention(session.settings.b)}};
   if (!session.layout.empty()) values["layout"] = session.layout;
+  if (!session.view.is_null()) values[kViewKey] = session.view;
+  if (!session.documents.empty()) {
+    values["documents"] = session.documents;
+    values["shown_document"] = session.shown_document;
+  }
   values.insert(session.panels.begin(), session.panels.end());
   Json json;
   for (const std::string& key : SessionKeys()) {
@@ -201,6 +217,9 @@ SavedSession ParseSession(const std::string& text, const std::string& file) {
   }
   session.place_index = fields.Whole("place_index", -1, -1);
   session.layout = fields.FindText("layout").value_or("");
+  CheckViewState(fields);
+  if (const auto* view = fields.Find(kViewKey)) session.view = *view;
+  ReadDocuments(fields, &session);
   for (const PanelEntry& panel : PanelList()) {
     if (panel.state_key.empty()) continue;
     panel.check_state(fields);
