@@ -189,7 +189,8 @@ SavedSession FileMenu::session() const {
   saved.model_options = context_.model->options()->Checked();
   saved.prompt_request = context_.prompt->prompt_request();
   if (!current.prompts().empty()) saved.place_index = static_cast<int64_t>(current.place());
-  saved.settings = {current.setting(Side::kA), current.setting(Side::kB)};
+  saved.settings = {current.setting(Side::kA), current.setting(Side::kB),
+                    context_.history->current().off_a, context_.history->current().off_b};
   saved.layout = context_.docks->State().toBase64().toStdString();
   for (size_t i = 0; i < context_.panels.size(); ++i) {
     nlohmann::json state = context_.panels[i]->State();

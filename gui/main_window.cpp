@@ -217,9 +217,10 @@ void MainWindow::Refresh(Changes changes) {
 
 void MainWindow::RefreshSettings() {
   const SettingPair shown{session_->setting(Side::kA), session_->setting(Side::kB)};
+  const SettingPair& now = history_->current();
   // A file sets the settings; undo begins with them.
-  if (shown != history_->current()) history_->Reset(shown);
-  settings_->Show(shown);
+  if (shown.a != now.a || shown.b != now.b) history_->Reset(shown);
+  settings_->Show(history_->current());
 }
 
 void MainWindow::WirePanels() {
@@ -246,6 +247,8 @@ void MainWindow::WirePanels() {
   connect(sweep_, &SweepPanel::ResultsOffered, files_, &FileMenu::OpenPath);
   connect(selection_, &Selection::HeadChanged, settings_, &SettingsPanel::OfferHead);
   connect(selection_, &Selection::RangeChanged, settings_, &SettingsPanel::OfferRange);
+  settings_->UseTried(tried_, history_);
+  connect(settings_, &SettingsPanel::Failed, errors_, &ErrorBar::Add);
   connect(settings_, &SettingsPanel::Changed, history_, &SettingHistory::Change);
   connect(history_, &SettingHistory::Applied, this, [this](const SettingPair& pair, bool dragging) {
     session_->SetSettings(pair.a, pair.b, dragging);
@@ -312,7 +315,7 @@ void MainWindow::ShowModel() {
   setWindowTitle(tr("Midscope"));
   if (!model) return;
   const ModelConfig& config = model->config;
-  settings_->SetModel(config.layers, config.hidden);
+  settings_->SetModel(config);
   setWindowTitle(tr("%1 — Midscope").arg(QString::fromStdString(config.name)));
 }
 

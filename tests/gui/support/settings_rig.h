@@ -5,6 +5,7 @@
 #include <QObject>
 
 #include "core/intervention/intervention_text.h"
+#include "core/model/model_config.h"
 #include "gui/panels/settings_panel.h"
 #include "gui/session/setting_history.h"
 
@@ -15,7 +16,16 @@ struct SettingsRig {
   SettingHistory history;
 
   SettingsRig() {
-    panel.SetModel(30, 576);
+    ModelConfig config;
+    config.layers = 30;
+    config.heads = 9;
+    config.key_value_heads = 3;
+    config.head_dim = 64;
+    config.rope_dimensions = 64;
+    config.hidden = 576;
+    config.trained_context = 8192;
+    config.name = "SmolLM2 135M Instruct";
+    panel.SetModel(config);
     QObject::connect(&panel, &SettingsPanel::Changed, &history, &SettingHistory::Change);
     QObject::connect(&history, &SettingHistory::Applied, &panel,
                      [this](const SettingPair& pair) { panel.Show(pair); });
