@@ -193,8 +193,7 @@ void WindowActions::AddSettings() {
   };
   pair("pin-setting", tr("P&in B as A"), tr("Makes B what further changes are compared with"),
        Pinned);
-  pair("swap-settings", tr("S&wap A and B"), tr("Exchanges the two settings"),
-       Swapped);
+  pair("swap-settings", tr("S&wap A and B"), tr("Exchanges the two settings"), Swapped);
   pair("clear-settings", tr("&Clear A and B"), tr("Sets both to none"),
        [](const SettingPair&) { return SettingPair{}; });
 }

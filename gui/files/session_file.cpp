@@ -51,8 +51,8 @@ Json PromptRequestJson(const PromptRequest& prompt_request) {
 std::vector<std::string> SessionKeys() {
   std::vector<std::string> keys = {"midscope_session", "model",   "model_options", "subject",
                                    "place_index",      "channel", "samples",       "setting_a",
-                                   "setting_b",        "head",    "probes",
-                                   "setting_a_off",    "setting_b_off"};
+                                   "setting_b",        "head",    "probes",        "setting_a_off",
+                                   "setting_b_off"};
   for (const PanelEntry& panel : PanelList()) {
     const bool is_new = std::find(keys.begin(), keys.end(), panel.state_key) == keys.end();
     if (!panel.state_key.empty() && is_new) keys.push_back(panel.state_key);
@@ -223,7 +223,7 @@ SavedSession ParseSession(const std::string& text, const std::string& file) {
   });
   for (const Side side : {Side::kA, Side::kB}) {
     const std::string key = side == Side::kA ? "setting_a_off" : "setting_b_off";
-    session.settings.off(side) = ReadOffTerms(fields, key);
+    Naming(file, [&] { session.settings.off(side) = ReadOffTerms(fields, key); });
   }
   if (fields.Find("subject")) {
     session.prompt_request = ReadPromptRequest(fields.Inside("subject"), json.at("subject"), file);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/panels/settings_panel.h"
 
-#include <QGroupBox>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
@@ -26,8 +25,8 @@ namespace {
 class KeepStep : public QUndoCommand {
  public:
   KeepStep(TriedSettings* tried, int kept, std::string before, std::string after)
-      : QUndoCommand(QObject::tr("%1: %2").arg(TriedSettings::Letter(kept),
-                                               QString::fromStdString(after))),
+      : QUndoCommand(
+            QObject::tr("%1: %2").arg(TriedSettings::Letter(kept), QString::fromStdString(after))),
         tried_(tried),
         kept_(kept),
         before_(std::move(before)),
@@ -54,9 +53,9 @@ Intervention WithOneMore(const Intervention& setting, const std::string& term) {
 
 }  // namespace
 
-
 SettingsPanel::SettingsPanel(QWidget* parent) : QWidget(parent) {
-  auto* box = new QGroupBox(tr("Settings"), this);
+  // Without a frame of its own: the dock has the name, and the knobs below need the room.
+  auto* box = new QWidget(this);
   text_a_ = new TextLine(QStringLiteral("A"), SideColor(Side::kA).name(), box);
   text_b_ = new TextLine(QStringLiteral("B"), SideColor(Side::kB).name(), box);
   auto* pin = new QPushButton(tr("Pin B as A"), box);
@@ -75,6 +74,7 @@ SettingsPanel::SettingsPanel(QWidget* parent) : QWidget(parent) {
   stack_ = new StackEditor(box);
   stack_->AddToRow(MakeSides());
   auto* box_column = new QVBoxLayout(box);
+  box_column->setContentsMargins(2, 0, 2, 0);
   box_column->setSpacing(3);
   box_column->addWidget(text_a_);
   box_column->addWidget(text_b_);
@@ -192,9 +192,9 @@ void SettingsPanel::RefreshTargets() {
     const QString letter = TriedSettings::Letter(kept);
     const QString text = QString::fromStdString(tried_->TextOf(kept));
     targets.push_back({letter, text.isEmpty() ? tr("%1 (empty)").arg(letter) : letter,
-                       text.isEmpty() ? tr("Keeps a setting of this term as %1; History shows it")
-                                            .arg(letter)
-                                      : tr("Adds the term to %1: %2").arg(letter, text)});
+                       text.isEmpty()
+                           ? tr("Keeps a setting of this term as %1; History shows it").arg(letter)
+                           : tr("Adds the term to %1: %2").arg(letter, text)});
   }
   stack_->SetCopyTargets(std::move(targets));
 }

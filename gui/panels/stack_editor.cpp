@@ -105,9 +105,9 @@ bool StackEditor::ShowValues(const std::vector<TermCard>& cards) {
 
 void StackEditor::Rebuild(const std::vector<TermCard>& cards) {
   // The card that had the focus, so that keys go on working on it.
-  const int focused = CardAt(QApplication::focusWidget()
-                                 ? QApplication::focusWidget()->mapToGlobal(QPoint(1, 1))
-                                 : QPoint(-1, -1));
+  const int focused =
+      CardAt(QApplication::focusWidget() ? QApplication::focusWidget()->mapToGlobal(QPoint(1, 1))
+                                         : QPoint(-1, -1));
   for (const Entry& entry : entries_) {
     // The sender of this call may be one of the deleted widgets.
     for (QWidget* widget : {static_cast<QWidget*>(entry.chip), static_cast<QWidget*>(entry.form)}) {
@@ -235,9 +235,8 @@ void StackEditor::Add(const std::string& name) {
     std::vector<TermCard> next = cards();
     const TermText made = NewTerm(term);
     if (GroupOf(term) == TermGroup::kPositions) {
-      std::erase_if(next, [&made](const TermCard& other) {
-        return other.on && SameKind(other.term, made);
-      });
+      std::erase_if(
+          next, [&made](const TermCard& other) { return other.on && SameKind(other.term, made); });
     }
     const size_t place = PlaceFor(made, next);
     next.insert(At(next, place), {made, true});
@@ -278,8 +277,8 @@ bool StackEditor::CanMove(size_t card, int by) const {
   const auto other = static_cast<std::ptrdiff_t>(card) + by;
   if (card >= entries_.size() || other < 0 || other >= static_cast<std::ptrdiff_t>(entries_.size()))
     return false;
-  return by != 0 && SameKind(entries_[card].form->value(),
-                             entries_[static_cast<size_t>(other)].form->value());
+  return by != 0 &&
+         SameKind(entries_[card].form->value(), entries_[static_cast<size_t>(other)].form->value());
 }
 
 void StackEditor::Move(size_t card, int by) {
@@ -307,7 +306,8 @@ int StackEditor::CardAt(const QPoint& position) const {
 void StackEditor::OnDragged(size_t index, const QPoint& position) {
   const int target = CardAt(position);
   for (size_t i = 0; i < entries_.size(); ++i) {
-    const bool takes = static_cast<int>(i) == target && CanMove(index, target - static_cast<int>(index));
+    const bool takes =
+        static_cast<int>(i) == target && CanMove(index, target - static_cast<int>(index));
     entries_[i].chip->setBackgroundRole(takes ? QPalette::Highlight : QPalette::NoRole);
     entries_[i].chip->setAutoFillBackground(takes);
   }

@@ -40,9 +40,8 @@ QString PresetTip(const Preset& preset, const QString& first) {
 void StackEditor::MakePresets(QMenu* menu) {
   for (const Preset& preset : InterventionPresets()) {
     QAction* action = menu->addAction(
-        QString::fromStdString(preset.name), this, [this, text = preset.text] {
-          Q_EMIT Changed(QString::fromStdString(text), shown_off_);
-        });
+        QString::fromStdString(preset.name), this,
+        [this, text = preset.text] { Q_EMIT Changed(QString::fromStdString(text), shown_off_); });
     action->setToolTip(PresetTip(preset, {}));
     preset_actions_.push_back(action);
   }
@@ -96,22 +95,23 @@ void StackEditor::FillCardMenu(size_t card) {
   connect(duplicate, &QAction::triggered, this, [this, card] { Duplicate(card); });
   const QString term = QString::fromStdString(TermLine(entries_[card].form->value()));
   for (const CopyTarget& target : targets_) {
-    QAction* copy =
-        add(QStringLiteral("card_copy_") + target.id, tr("Copy into %1").arg(target.title),
-            target.tip);
+    QAction* copy = add(QStringLiteral("card_copy_") + target.id,
+                        tr("Copy into %1").arg(target.title), target.tip);
     connect(copy, &QAction::triggered, this,
             [this, term, id = target.id] { Q_EMIT CopyAsked(term, id); });
   }
   menu->addSeparator();
   for (const int by : {-1, 1}) {
-    QAction* move = add(by < 0 ? QStringLiteral("card_before") : QStringLiteral("card_after"),
-                        by < 0 ? tr("Before the one on its left") : tr("After the one on its right"),
-                        tr("Only terms of one kind have an order"));
+    QAction* move =
+        add(by < 0 ? QStringLiteral("card_before") : QStringLiteral("card_after"),
+            by < 0 ? tr("Before the one on its left") : tr("After the one on its right"),
+            tr("Only terms of one kind have an order"));
     move->setEnabled(CanMove(card, by));
     connect(move, &QAction::triggered, this, [this, card, by] { Move(card, by); });
   }
   menu->addSeparator();
-  QAction* remove = add(QStringLiteral("card_remove"), tr("&Remove"), tr("Takes it away (undo: Ctrl+Z)"));
+  QAction* remove =
+      add(QStringLiteral("card_remove"), tr("&Remove"), tr("Takes it away (undo: Ctrl+Z)"));
   connect(remove, &QAction::triggered, this, [this, card] { Remove(card); });
 }
 

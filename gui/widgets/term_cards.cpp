@@ -16,8 +16,9 @@ std::ptrdiff_t KindOf(const TermText& term) {
 }
 
 int64_t RankAt(const std::vector<TermCard>& cards, size_t place) {
-  return std::count_if(cards.begin(), cards.begin() + static_cast<std::ptrdiff_t>(place),
-                       [&](const TermCard& card) { return SameKind(card.term, cards[place].term); });
+  return std::count_if(
+      cards.begin(), cards.begin() + static_cast<std::ptrdiff_t>(place),
+      [&](const TermCard& card) { return SameKind(card.term, cards[place].term); });
 }
 
 }  // namespace
@@ -82,7 +83,7 @@ QString CardText(const TermText& term) {
     const Parameter& argument = term.term->arguments[i];
     const std::string& value = term.values[i];
     if (value.empty()) continue;
-    const bool bare = i < term.term->bare_arguments;
+    const bool bare = i < std::max<size_t>(term.term->bare_arguments, 1);
     if (!bare && value == ParameterText(argument.default_value)) continue;
     text += first ? QStringLiteral(" ") : QStringLiteral(" · ");
     first = false;

@@ -13,6 +13,7 @@
 namespace midscope {
 namespace {
 
+constexpr int kNarrowestFace = 60;
 constexpr qsizetype kLongestText = 44;  // letters; the tooltip has all
 
 }  // namespace
@@ -28,6 +29,8 @@ TermChip::TermChip(size_t index, QWidget* parent) : QFrame(parent) {
   face_->setCheckable(true);
   face_->setAutoRaise(true);
   face_->setFocusPolicy(Qt::StrongFocus);
+  // A narrow panel elides the text and is not widened by it.
+  face_->setMinimumWidth(kNarrowestFace);
   face_->installEventFilter(this);
   more_ = new QToolButton(this);
   more_->setObjectName(QStringLiteral("card_more_%1").arg(index));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A card of one term: a switch, its name and parameters (press: opens its form; drag: moves it), and
-// a menu of what can be done with it.
+// A card of one term: a switch, its name and parameters (press: opens its form; drag: moves it),
+// and a menu of what can be done with it.
 #pragma once
 
 #include <QFrame>

@@ -15,7 +15,8 @@ struct SettingsRig {
   SettingsPanel panel;
   SettingHistory history;
 
-  SettingsRig() {
+  // As the embedded model is.
+  static ModelConfig Model() {
     ModelConfig config;
     config.layers = 30;
     config.heads = 9;
@@ -25,7 +26,11 @@ struct SettingsRig {
     config.hidden = 576;
     config.trained_context = 8192;
     config.name = "SmolLM2 135M Instruct";
-    panel.SetModel(config);
+    return config;
+  }
+
+  SettingsRig() {
+    panel.SetModel(Model());
     QObject::connect(&panel, &SettingsPanel::Changed, &history, &SettingHistory::Change);
     QObject::connect(&history, &SettingHistory::Applied, &panel,
                      [this](const SettingPair& pair) { panel.Show(pair); });
