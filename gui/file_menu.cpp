@@ -12,6 +12,7 @@
 #include "core/base/parameter_kinds.h"
 #include "gui/actions/action_registry.h"
 #include "gui/files/result_file.h"
+#include "gui/files/view_state.h"
 #include "gui/layout/dock_area.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/panel.h"
@@ -50,6 +51,8 @@ FileMenu::FileMenu(FileMenuContext context, QWidget* parent)
   FillRecent();
   connect(context_.session, &Session::Changed, this, [this](Changes changes) {
     if (changes & Change::kModel) NoteModel();
+    if (!waiting_view_.is_null() && context_.session->live().a.settled)
+      QMetaObject::invokeMethod(this, "RestoreWaitingView", Qt::QueuedConnection);
   });
   connect(&opener_, &ResultOpener::Opened, this, &FileMenu::ShowResults, Qt::QueuedConnection);
 }
@@ -86,6 +89,24 @@ void FileMenu::Register() {
       tr("Writes model, prompt, settings, selection and layout as a text file"),
       QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S), &FileMenu::ChooseSaveSession,
       &FileMenu::SaveSession);
+  Session* session = context_.session;
+  context_.actions->Add({.id = QStringLiteral("next-document"),
+                         .menu = file,
+                         .title = tr("&Next document"),
+                         .help = tr("The model, then each open file of results, in turn"),
+                         .shortcut = QKeySequence(Qt::CTRL | Qt::Key_Tab),
+                         .run = [session](const QString&) {
+                           const int next = session->shown_document() + 1;
+                           session->ShowDocument(
+                               next < session->documents().size() ? next : Session::kModelDocument);
+                         }});
+  context_.actions->Add(
+      {.id = QStringLiteral("close-document"),
+       .menu = file,
+       .title = tr("&Close document"),
+       .help = tr("Closes the shown file of results; the model stays"),
+       .shortcut = QKeySequence::Close,
+       .run = [session](const QString&) { session->CloseDocument(session->shown_document()); }});
 }
 
 QString FileMenu::UsualSettingsFile() {
@@ -107,12 +128,11 @@ void FileMenu::Remember(const QString& file) {
 }
 
 void FileMenu::NoteModel() {
-  const auto& model = context_.session->model();
-  if (!model) {
-    opening_.clear();  // a model was requested since
-    return;
-  }
+  const auto& model = context_.session->live().model;
+  if (!model || context_.session->shows_file()) return;
   const QString name = context_.model->model();
+  if (name == noted_model_) return;  // shown again after a file
+  noted_model_ = name;
   if (QFileInfo::exists(name)) NoteRecent(name);
   if (!settings_) return;
   settings_->setValue(kModelOptionsKey,
@@ -166,13 +186,28 @@ void FileMenu::ShowResults(const ResultOpener::ReplyPointer& reply) {
   opening_.clear();
   Q_EMIT StatusChanged(QString());
   if (reply->failure.isEmpty()) {
-    context_.session->ShowFile(reply->overview, reply->samples);
+    context_.session->ShowFile(reply->overview, reply->samples, reply->path);
     context_.session->FlushChanges();
     NoteRecent(reply->path);
   } else {
     context_.errors->Add(reply->failure);
   }
+  OpenWaiting();
   Q_EMIT ResultsOpened();
+}
+
+// The next file of the session that is being opened; after the last one what it showed is shown.
+void FileMenu::OpenWaiting() {
+  if (!waiting_documents_.isEmpty()) return OpenResults(waiting_documents_.takeFirst());
+  if (const auto shown = std::exchange(document_to_show_, std::nullopt)) {
+    context_.session->ShowDocument(static_cast<int>(context_.session->documents().indexOf(*shown)));
+  }
+}
+
+// After what is shown: panels forget the view of other prompts.
+void FileMenu::RestoreWaitingView() {
+  const nlohmann::json view = std::exchange(waiting_view_, nullptr);
+  if (!view.is_null()) RestoreView(view, context_.panels, context_.selection);
 }
 
 void FileMenu::OpenSession(const QString& path) {
@@ -183,15 +218,20 @@ void FileMenu::OpenSession(const QString& path) {
 }
 
 SavedSession FileMenu::session() const {
-  const Session& current = *context_.session;
+  const SessionView& current = context_.session->live();
   SavedSession saved;
   saved.model = context_.model->model().toStdString();
   saved.model_options = context_.model->options()->Checked();
   saved.prompt_request = context_.prompt->prompt_request();
-  if (!current.prompts().empty()) saved.place_index = static_cast<int64_t>(current.place());
-  saved.settings = {current.setting(Side::kA), current.setting(Side::kB),
-                    context_.history->current().off_a, context_.history->current().off_b};
+  if (!current.prompts.empty()) saved.place_index = static_cast<int64_t>(current.place);
+  saved.settings = {current.a.setting, current.b.setting, context_.history->current().off_a,
+                    context_.history->current().off_b};
   saved.layout = context_.docks->State().toBase64().toStdString();
+  saved.view =
+      waiting_view_.is_null() ? ViewState(context_.panels, *context_.selection) : waiting_view_;
+  for (const QString& path : context_.session->documents())
+    saved.documents.push_back(QFileInfo(path).absoluteFilePath().toStdString());
+  saved.shown_document = context_.session->shown_document();
   for (size_t i = 0; i < context_.panels.size(); ++i) {
     nlohmann::json state = context_.panels[i]->State();
     if (!state.is_null()) saved.panels[PanelList()[i].state_key] = std::move(state);
@@ -212,9 +252,16 @@ void FileMenu::Apply(const SavedSession& saved) {
   // A state of another version of the window is left out: the layout stays as it is.
   if (!saved.layout.empty())
     context_.docks->Restore(QByteArray::fromBase64(QByteArray::fromStdString(saved.layout)));
+  waiting_view_ = saved.view;
   if (saved.place_index >= 0) current->PreferPlace(static_cast<size_t>(saved.place_index));
   context_.history->Change(saved.settings, false);
   Q_EMIT OpenAsked();
+  while (!current->documents().isEmpty()) current->CloseDocument(0);
+  waiting_documents_.clear();
+  for (const std::string& path : saved.documents)
+    waiting_documents_ << QString::fromStdString(path);
+  document_to_show_ = waiting_documents_.value(static_cast<qsizetype>(saved.shown_document));
+  OpenWaiting();
 }
 
 void FileMenu::SaveSession(const QString& path) {

@@ -5,6 +5,8 @@
 #include <QObject>
 #include <QStringList>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "gui/files/result_opener.h"
@@ -21,6 +23,7 @@ class ErrorBar;
 class ModelPanel;
 class Panel;
 class PromptPanel;
+class Selection;
 class Session;
 class SettingHistory;
 
@@ -33,7 +36,8 @@ struct FileMenuContext {
   ErrorBar* errors = nullptr;
   DockArea* docks = nullptr;  // their arrangement is part of a session
   ActionRegistry* actions = nullptr;
-  std::vector<Panel*> panels;  // of PanelList(); their state is part of a session
+  Selection* selection = nullptr;  // part of a session too
+  std::vector<Panel*> panels;      // of PanelList(); their state is part of a session
 };
 
 class FileMenu : public QObject {
@@ -81,6 +85,8 @@ class FileMenu : public QObject {
 
  private:
   void OpenResults(const QString& path);
+  void OpenWaiting();
+  Q_INVOKABLE void RestoreWaitingView();
   void ShowResults(const ResultOpener::ReplyPointer& reply);
   void Register();
   void FillRecent();
@@ -97,6 +103,12 @@ class FileMenu : public QObject {
   std::unique_ptr<QMenu> recent_menu_;
   QStringList recent_;  // newest first
   std::unique_ptr<QSettings> settings_;
+  QString noted_model_;  // the open model, once it is among the recent files
+  // Of a session that is being opened: files of results, which of them is shown when all are open
+  // ("": the model), and the view, restored once there is something to see (null: none waits).
+  QStringList waiting_documents_;
+  std::optional<QString> document_to_show_;  // nullopt: no session is being opened
+  nlohmann::json waiting_view_;
   QString opening_;  // results that are being read; empty: none
   ResultOpener opener_;
 };

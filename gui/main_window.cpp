@@ -24,6 +24,7 @@
 #include "gui/files/session_file.h"
 #include "gui/layout/dock_area.h"
 #include "gui/panels/answer_strip.h"
+#include "gui/panels/document_bar.h"
 #include "gui/panels/history_panel.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/panel_list.h"
@@ -75,6 +76,7 @@ MainWindow::MainWindow(std::unique_ptr<Engine> engine, QWidget* parent) : QMainW
   answers_ = new AnswerStrip(session_);
   sweep_ = new SweepPanel({session_, selection_, tried_});
   samples_ = new SampleBar(session_);
+  documents_ = new DocumentBar(session_);
   errors_ = new ErrorBar;
   progress_ = new ProgressRow;
   what_if_text_ = new QLabel;
@@ -84,7 +86,8 @@ MainWindow::MainWindow(std::unique_ptr<Engine> engine, QWidget* parent) : QMainW
   MakeDocks();
   Arrange();
   files_ = new FileMenu(
-      {session_, history_, model_, prompt_panel_, errors_, docks_, actions_, panels_}, this);
+      {session_, history_, model_, prompt_panel_, errors_, docks_, actions_, selection_, panels_},
+      this);
   palette_ = new CommandPalette(actions_, this);
   new WindowActions(this);
   WireSession();
@@ -155,6 +158,7 @@ void MainWindow::Arrange() {
   auto* column = new QVBoxLayout(centre);
   column->setContentsMargins(4, 4, 4, 0);
   column->addWidget(errors_);
+  column->addWidget(documents_);
   column->addWidget(samples_);
   column->addWidget(answers_);
   column->addWidget(docks_, 1);
@@ -216,10 +220,11 @@ void MainWindow::Refresh(Changes changes) {
 }
 
 void MainWindow::RefreshSettings() {
-  const SettingPair shown{session_->setting(Side::kA), session_->setting(Side::kB)};
+  // Those of the model, also while a file is shown: its own are in the bar of documents.
+  const SettingPair asked{session_->live().a.setting, session_->live().b.setting};
   const SettingPair& now = history_->current();
-  // A file sets the settings; undo begins with them.
-  if (shown.a != now.a || shown.b != now.b) history_->Reset(shown);
+  // A file that is open without a model sets them; undo begins with them.
+  if (asked.a != now.a || asked.b != now.b) history_->Reset(asked);
   settings_->Show(history_->current());
 }
 
@@ -252,8 +257,12 @@ void MainWindow::WirePanels() {
   connect(settings_, &SettingsPanel::Changed, history_, &SettingHistory::Change);
   connect(history_, &SettingHistory::Applied, this, [this](const SettingPair& pair, bool dragging) {
     session_->SetSettings(pair.a, pair.b, dragging);
+    // What the setting does is seen in the model's view.
+    if (session_->live().model) session_->ShowDocument(Session::kModelDocument);
     settings_->Show(pair);
   });
+  connect(documents_, &DocumentBar::SettingsOffered, this,
+          [this](const SettingPair& pair) { history_->Change(pair, false); });
 }
 
 void MainWindow::SetSetting(Side side, const QString& setting) {
@@ -287,7 +296,7 @@ void MainWindow::ChoosePlace(qint64 place) {
 
 void MainWindow::Run() {
   errors_->Try([this] {
-    if (session_->model()) {
+    if (session_->live().model) {
       session_->SetPrompt(prompt_panel_->prompt_request());
     } else {
       session_->Open(model_->request(), prompt_panel_->prompt_request());
@@ -309,14 +318,13 @@ void MainWindow::RefreshWaiting() {
 }
 
 void MainWindow::ShowModel() {
-  const auto& model = session_->model();
-  model_->Show(model ? &*model : nullptr,
-               session_->file_records().empty() ? QString() : tr("results of a file"));
-  setWindowTitle(tr("Midscope"));
-  if (!model) return;
-  const ModelConfig& config = model->config;
-  settings_->SetModel(config);
-  setWindowTitle(tr("%1 — Midscope").arg(QString::fromStdString(config.name)));
+  const auto& model = session_->live().model;
+  model_->Show(model ? &*model : nullptr, QString());
+  if (model) settings_->SetModel(model->config);
+  const QString shown = session_->shows_file() ? QFileInfo(session_->shown().path).fileName()
+                        : model                ? QString::fromStdString(model->config.name)
+                                               : QString();
+  setWindowTitle(shown.isEmpty() ? tr("Midscope") : tr("%1 — Midscope").arg(shown));
 }
 
 void MainWindow::ShowWhatIf(const WhatIfCost& cost) {

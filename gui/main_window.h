@@ -19,6 +19,7 @@ class ActionRegistry;
 class AnswerStrip;
 class CommandPalette;
 class DockArea;
+class DocumentBar;
 class ErrorBar;
 class FileMenu;
 class Selection;
@@ -70,6 +71,7 @@ class MainWindow : public QMainWindow {
   TriedSettings* tried() const { return tried_; }
   ErrorBar* errors() const { return errors_; }
   SampleBar* samples() const { return samples_; }
+  DocumentBar* documents() const { return documents_; }
   QLabel* what_if_text() const { return what_if_text_; }
   const SessionKeeper* keeper() const { return keeper_; }
   DockArea* docks() const { return docks_; }
@@ -124,6 +126,7 @@ class MainWindow : public QMainWindow {
   AnswerStrip* answers_;
   SweepPanel* sweep_;
   SampleBar* samples_;
+  DocumentBar* documents_;
   ErrorBar* errors_;
   ProgressRow* progress_;
   QLabel* what_if_text_;

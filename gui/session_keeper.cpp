@@ -36,7 +36,7 @@ QString SessionKeeper::previous() const {
 
 // A prompt that can't be read now is kept once it can be; a full disk is told when the user saves.
 void SessionKeeper::Write() {
-  if (!session_->ready()) return;
+  if (!session_->live().model) return;
   ErrorText([this] {
     QDir().mkpath(folder_);
     WriteSessionFile(folder_ + kNow, files_->session());

@@ -20,6 +20,11 @@ constexpr int64_t RoundUp(int64_t value, int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
+// Up to so many keys every thread packs its own.
+constexpr int64_t kShortKeys = kKeyBlock;
+// Multiplications (of scores) that are worth another thread.
+constexpr int64_t kWorthThreads = int64_t{96} * 1024;
+
 struct PackedTag {};
 struct ThreadTag {};
 struct WeightTag {};
@@ -62,6 +67,7 @@ class AttentionRun {
 
   bool Run(const Executor& executor, CancelFlag cancel) {
     const std::vector<KeySet> sets = FindKeySets(shape_, positions_);
+    if (used_keys_ <= kShortKeys && far_end_ == 0) return RunShort(sets, executor, cancel);
     // Where every head has positions of its own, rotated keys of all of them at once would outgrow
     // the KV cache.
     const auto wave = static_cast<size_t>(shape_.key_value_heads);
@@ -82,55 +88,117 @@ class AttentionRun {
   }
 
  private:
+  struct Task {
+    int64_t slot;  // of the key set
+    int64_t head;
+  };
+  // Where a head's packed operands are.
+  struct Operands {
+    const float* keys;
+    const float* far_keys;
+    const float* values;
+  };
+
+  static std::vector<Task> TasksOf(std::span<const KeySet> sets) {
+    std::vector<Task> tasks;
+    for (size_t slot = 0; slot < sets.size(); ++slot) {
+      for (const int64_t head : sets[slot].heads)
+        tasks.push_back({static_cast<int64_t>(slot), head});
+    }
+    return tasks;
+  }
+
+  // Every thread packs what its heads need: a few keys are packed twice sooner than threads meet
+  // once more and fetch what another one wrote.
+  bool RunShort(std::span<const KeySet> sets, const Executor& executor, CancelFlag cancel) const {
+    const std::vector<Task> tasks = TasksOf(sets);
+    const auto heads = static_cast<int64_t>(tasks.size());
+    const bool alone = shape_.query_rows * used_keys_ * heads * shape_.head_dim < kWorthThreads;
+    std::atomic<bool> stopped{false};
+    executor.For(heads, alone ? heads : 1, [&](int64_t begin, int64_t end) {
+      BorrowedScratch<ThreadTag> scratch;
+      const int64_t packed = key_items_ + value_items_;
+      float* keys = scratch.Get<float>(packed + std::max(ThreadFloats(), PackFloats()));
+      float* values = keys + key_items_;
+      float* work = keys + packed;
+      for (int64_t i = begin; i < end; ++i) {
+        if (Cancelled(cancel)) {
+          stopped.store(true, std::memory_order_relaxed);
+          return;
+        }
+        const Task& task = tasks[static_cast<size_t>(i)];
+        const KeySet& set = sets[static_cast<size_t>(task.slot)];
+        const Task* before = i == begin ? nullptr : &tasks[static_cast<size_t>(i - 1)];
+        const bool same_set = before && before->slot == task.slot;
+        const bool same_values =
+            before && sets[static_cast<size_t>(before->slot)].key_value_head == set.key_value_head;
+        for (int64_t key = first_block_ * kKeyBlock; key < used_keys_; key += kKeyBlock) {
+          if (!same_set) PackKeyBlock(set, key, work, keys, nullptr);
+          if (!same_values) PackValueBlock(set.key_value_head, key, work, values);
+        }
+        for (int64_t block = 0; block < query_blocks_; ++block)
+          AttendBlock({keys, nullptr, values}, task.head, block, work);
+      }
+    });
+    return !stopped.load();
+  }
+
   void Pack(std::span<const KeySet> sets, bool with_values, const Executor& executor,
             CancelFlag cancel) const {
     const int64_t key_blocks = padded_keys_ / kKeyBlock - first_block_;
     const int64_t for_keys = static_cast<int64_t>(sets.size()) * key_blocks;
     const int64_t for_values = with_values ? shape_.key_value_heads * key_blocks : 0;
-    // A thread's start costs as much as packing some dozen rows.
-    const int64_t grain = used_keys_ <= kKeyBlock ? for_keys + for_values : 1;
-    executor.For(for_keys + for_values, grain, [&](int64_t begin, int64_t end) {
+    executor.For(for_keys + for_values, 1, [&](int64_t begin, int64_t end) {
       BorrowedScratch<ThreadTag> scratch;
-      const int64_t for_tiles = kTile * steps_ + 2 * (shape_.head_dim + kTile);
-      float* work = scratch.Get<float>(engine_.by_rows ? ValueWork(shape_.head_dim) : for_tiles);
+      float* work = scratch.Get<float>(PackFloats());
       for (int64_t unit = begin; unit < end && !Cancelled(cancel); ++unit) {
         const bool values = unit >= for_keys;
         const int64_t index = values ? unit - for_keys : unit;
         const int64_t key = (first_block_ + index % key_blocks) * kKeyBlock;
         if (edits_.HidesAll(key, std::min(key + kKeyBlock, used_keys_))) continue;
+        const int64_t slot = index / key_blocks;
         if (values) {
-          PackValueBlock(index / key_blocks, key, work);
+          PackValueBlock(slot, key, work, values_ + slot * value_items_);
         } else {
-          PackKeyBlock(sets[static_cast<size_t>(index / key_blocks)], index / key_blocks, key,
-                       work);
+          PackKeyBlock(sets[static_cast<size_t>(slot)], key, work, keys_ + slot * key_items_,
+                       far_keys_ ? far_keys_ + slot * key_items_ : nullptr);
         }
       }
     });
   }
 
-  void PackKeyBlock(const KeySet& set, int64_t slot, int64_t block, float* work) const {
+  // Working memory of PackKeyBlock and PackValueBlock.
+  int64_t PackFloats() const {
+    if (engine_.by_rows) return ValueWork(shape_.head_dim);
+    return kTile * steps_ + 2 * (shape_.head_dim + kTile);
+  }
+
+  // Packs the keys from `block` on into their place of keys [key_items_] and far_keys, as far as a
+  // row of the call sees them.
+  void PackKeyBlock(const KeySet& set, int64_t block, float* work, float* keys,
+                    float* far_keys) const {
     const PackSource source{k_, set.key_value_head, shape_.head_dim, engine_.pack};
     const auto pack = [&](const RotaryView& table, float* to) {
       if (engine_.by_rows) {
         PackKeysByRows(source, block, std::min(kKeyBlock, used_keys_ - block), table, block,
-                       to + slot * key_items_ + block * steps_);
+                       to + block * steps_);
         return;
       }
       for (int64_t key = block; key < block + kKeyBlock && key < used_keys_; key += kTile) {
         PackRows(source, key, std::min(kTile, used_keys_ - key), table, key, 1.0f, kTile, work,
-                 to + slot * key_items_ + key * steps_);
+                 to + key * steps_);
       }
     };
-    // Each block as the rows of the call see it.
     const bool near =
         far_end_ == 0 || block + kKeyBlock > shape_.first_query + 1 - positions_.far.window;
-    if (near) pack(set.table, keys_);
-    if (block < far_end_) pack(set.far, far_keys_);
+    if (near) pack(set.table, keys);
+    if (block < far_end_) pack(set.far, far_keys);
   }
 
-  void PackValueBlock(int64_t key_value_head, int64_t key, float* work) const {
+  // The same into values [value_items_].
+  void PackValueBlock(int64_t key_value_head, int64_t key, float* work, float* values) const {
     const PackSource source{v_, key_value_head, shape_.head_dim, engine_.pack};
-    float* to = values_ + key_value_head * value_items_ + key / engine_.pack * value_tiles_ * kTile;
+    float* to = values + key / engine_.pack * value_tiles_ * kTile;
     const int64_t count = std::min(kKeyBlock, used_keys_ - key);
     if (engine_.by_rows) {
       PackValuesByElements(source, key, count, work, to);
@@ -140,15 +208,8 @@ class AttentionRun {
   }
 
   bool Attend(std::span<const KeySet> sets, const Executor& executor, CancelFlag cancel) const {
-    struct Task {
-      int64_t slot;
-      int64_t head;
-    };
-    std::vector<Task> tasks;
-    for (size_t slot = 0; slot < sets.size(); ++slot) {
-      for (const int64_t head : sets[slot].heads)
-        tasks.push_back({static_cast<int64_t>(slot), head});
-    }
+    const std::vector<Task> tasks = TasksOf(sets);
+    const int64_t group = shape_.heads / shape_.key_value_heads;
     const auto heads = static_cast<int64_t>(tasks.size());
     const int64_t count = heads * query_blocks_;
     std::atomic<int64_t> next{0};
@@ -164,7 +225,10 @@ class AttentionRun {
         // The last rows see the most keys: they go first, so that no thread is left with a long
         // block at the end.
         const Task& task = tasks[static_cast<size_t>(i % heads)];
-        AttendBlock(task.slot, task.head, query_blocks_ - 1 - i / heads, work);
+        const int64_t at = task.slot * key_items_;
+        AttendBlock({keys_ + at, far_keys_ ? far_keys_ + at : nullptr,
+                     values_ + task.head / group * value_items_},
+                    task.head, query_blocks_ - 1 - i / heads, work);
       }
     });
     return !stopped.load();
@@ -175,7 +239,7 @@ class AttentionRun {
            engine_.rows * (3 * steps_ + value_tiles_ * kTile) + 4 * shape_.head_dim;
   }
 
-  void AttendBlock(int64_t slot, int64_t head, int64_t query_block, float* work) const {
+  void AttendBlock(const Operands& packed, int64_t head, int64_t query_block, float* work) const {
     const int64_t row = query_block * engine_.rows;
     const int64_t rows = std::min(engine_.rows, shape_.query_rows - row);
     const int64_t position = shape_.first_query + row;
@@ -187,22 +251,21 @@ class AttentionRun {
     // Scores come out in units of ln 2, for 2^x is what is cheap.
     const float temperature = positions_.Temperature(head);
     const float factor = positions_.scale[h] / temperature * std::numbers::log2e_v<float>;
-    const PackSource source{q_, head, shape_.head_dim, engine_.pack};
+    const PackSource source{q_, head, shape_.head_dim, engine_.pack, positions_.query_weight};
     PackRows(source, row, rows, positions_.q[h], position, factor, engine_.rows, spare, queries);
     const bool has_far = far_end_ > 0 && position + rows > positions_.far.window;
     if (has_far) {
       PackRows(source, row, rows, positions_.far.q[h], position, factor, engine_.rows, spare,
                far_queries);
     }
-    const int64_t group = shape_.heads / shape_.key_value_heads;
     const bool windowed = shape_.window > 0 && shape_.window < used_keys_;
     const float slope = positions_.alibi_slopes.empty() ? 0.0f : positions_.alibi_slopes[h];
     const KeyEdits edits = edits_.OfHead(head);
     engine_.attend({.queries = queries,
-                    .keys = keys_ + slot * key_items_,
-                    .values = values_ + head / group * value_items_,
+                    .keys = packed.keys,
+                    .values = packed.values,
                     .far_queries = has_far ? far_queries : nullptr,
-                    .far_keys = has_far ? far_keys_ + slot * key_items_ : nullptr,
+                    .far_keys = has_far ? packed.far_keys : nullptr,
                     .near = positions_.far.window,
                     .steps = steps_,
                     .value_tiles = value_tiles_,
@@ -212,6 +275,9 @@ class AttentionRun {
                     .window = windowed ? shape_.window : kNoWindow,
                     .softcap = shape_.softcap / temperature * std::numbers::log2e_v<float>,
                     .slope = slope / temperature * std::numbers::log2e_v<float>,
+                    .sink = positions_.sinks.empty()
+                                ? kHiddenLogit
+                                : positions_.sinks[h] / temperature * std::numbers::log2e_v<float>,
                     .edits = edits_.empty() ? nullptr : &edits,
                     .scratch = work,
                     .out = block_out});

@@ -82,6 +82,12 @@ struct HeadPositions {
   // [heads], or empty: 1. What goes into the softmax, soft cap and ALiBi included, is divided by
   // it; above 0.
   std::span<const float> temperature = {};
+  // [heads], or empty: none. A learned logit that takes its share of the softmax and has no value,
+  // so that a row's weights sum to less than 1. Divided by the temperature, not soft-capped.
+  std::span<const float> sinks = {};
+  // [head_dim], or empty: ones. Factors of a query's elements after its rotation, for all heads
+  // (weights of norms that come after it).
+  std::span<const float> query_weight = {};
   // For every query row of the call; ranges may overlap (factors then multiply), and
   // hidden ones end at or before first_query, so that every row sees itself.
   std::span<const KeyRange> hidden = {};
@@ -93,14 +99,13 @@ struct HeadPositions {
 };
 
 // out [query_rows, heads, head_dim]: softmax((softcap(scale q k^T) + alibi) / temperature, causal,
-// window, hidden) v, with factors. Softmax and sums in float32. Blocks of 64 keys that no query
-// sees are not read.
-// In bfloat16, on CPUs with AVX-512 BF16, rotated queries and keys and the weights are rounded to
-// bfloat16 before they are multiplied; elsewhere, and for up to 4 query rows, they stay float32.
-// Logits must stay below 1e29. Extra memory: O(key_rows * head_dim) for each KV group (kept for the
-// next call up to 64 MiB a thread; with far positions keys lie there twice) plus O(1) a thread;
-// never rows x keys. Returns false, with `out`
-// unfinished, when `cancel` was set; it is polled once a query block.
+// window, hidden, sinks) v, with factors. Softmax and sums in float32. Blocks of 64 keys that no
+// query sees are not read. In bfloat16, on CPUs with AVX-512 BF16, rotated queries and keys and the
+// weights are rounded to bfloat16 before they are multiplied; elsewhere, and for up to 4 query
+// rows, they stay float32. Logits must stay below 1e29. Extra memory: O(key_rows * head_dim) for
+// each KV group (kept for the next call up to 64 MiB a thread; with far positions keys lie there
+// twice) plus O(1) a thread; never rows x keys. Returns false, with `out` unfinished, when `cancel`
+// was set; it is polled once a query block.
 bool Attention(const AttentionShape& shape, const ConstHeads& q, const ConstHeads& k,
                const ConstHeads& v, const HeadPositions& positions, const Heads& out,
                const Executor& executor, CancelFlag cancel = nullptr);

@@ -43,10 +43,13 @@ struct AttentionBlock {
   int64_t window;         // keys that a row sees; kNoWindow: all
   float softcap;          // over ln 2; 0: none
   float slope;            // of ALiBi, over ln 2; 0: none
+  float sink;             // HeadPositions::sinks, over ln 2; kHiddenLogit: none
   const KeyEdits* edits;  // null: none
   float* scratch;         // [engine scratch_floats]
   float* out;             // [value_tiles * kTile][engine rows]; normalised
 
+  // What the running sum of the softmax begins with; its maximum begins with the sink.
+  float sink_weight() const { return sink == kHiddenLogit ? 0.0f : 1.0f; }
   // Whether logits are more than products. Engines have code of its own for it, so that the plain
   // case does not pay.
   bool shaped() const { return window != kNoWindow || softcap != 0 || slope != 0 || far_keys; }

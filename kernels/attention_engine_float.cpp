@@ -296,8 +296,8 @@ HWY_INLINE void AttendAs(const AttentionBlock& block) {
   Vectors<kUsed> max;
   Vectors<kUsed> total;
   for (int64_t v = 0; v < kUsed; ++v) {
-    max.v[v] = hn::Set(d, kHidden);
-    total.v[v] = hn::Zero(d);
+    max.v[v] = hn::Set(d, block.sink);
+    total.v[v] = hn::Set(d, block.sink_weight());
   }
   for (int64_t begin = block.first_key; begin < block.key_count; begin += kKeyBlock) {
     const int64_t end = std::min(begin + kKeyBlock, block.key_count);

@@ -289,8 +289,8 @@ MIDSCOPE_BF16 void AttendOnTiles(const AttentionBlock& block) {
   __m512 max[kVectors];
   __m512 total[kVectors];
   for (int64_t v = 0; v < kVectors; ++v) {
-    max[v] = _mm512_set1_ps(kHidden);
-    total[v] = _mm512_setzero_ps();
+    max[v] = _mm512_set1_ps(block.sink);
+    total[v] = _mm512_set1_ps(block.sink_weight());
   }
   for (int64_t begin = block.first_key; begin < block.key_count; begin += kKeyBlock) {
     const int64_t end = std::min(begin + kKeyBlock, block.key_count);

@@ -29,6 +29,12 @@ HWY_INLINE void ReadRow(const PackSource& source, int64_t row, const float* cos,
     RotateRow(static_cast<const BFloat16*>(source.x.data) + at, source.head_dim, cos, sin, pairs,
               factor, out);
   }
+  if (!source.weight.empty()) {
+    const float* weight = source.weight.data();
+    ForEachVector(source.head_dim, [&](auto d, int64_t i) HWY_ATTR {
+      StoreFloats(d, hn::Mul(LoadFloats(d, out + i), hn::LoadU(d, weight + i)), out + i);
+    });
+  }
   std::fill(out + source.head_dim, out + padded, Out{});
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "kernels/rotary.h"
 #include "kernels/types.h"
@@ -15,7 +16,8 @@ struct PackSource {
   ConstHeads x;
   int64_t head = 0;
   int64_t head_dim = 0;
-  int64_t pack = 1;  // of the engine
+  int64_t pack = 1;                    // of the engine
+  std::span<const float> weight = {};  // [head_dim] factors after rotation; empty: ones
 };
 
 // Items along head_dim.

@@ -140,17 +140,18 @@ void ShapeRow(float* row, int64_t count, float softcap, float slope, int64_t dis
   });
 }
 
-// Turns the first `visible` of `count` logits into weights, the rest into 0.
-void SoftmaxRow(float* row, int64_t visible, int64_t count) {
+// Turns the first `visible` of `count` logits into weights, the rest into 0. `sink`: a logit
+// without a weight; kHiddenLogit: none.
+void SoftmaxRow(float* row, int64_t visible, int64_t count, float sink) {
   const hn::ScalableTag<float> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  float max = row[0];
+  float max = std::max(row[0], sink);
   int64_t i = 0;
   if (visible >= lanes) {
     auto maxima = hn::LoadU(d, row);
     for (i = lanes; i + lanes <= visible; i += lanes)
       maxima = hn::Max(maxima, hn::LoadU(d, row + i));
-    max = hn::GetLane(hn::MaxOfLanes(d, maxima));
+    max = std::max(sink, hn::GetLane(hn::MaxOfLanes(d, maxima)));
   }
   for (; i < visible; ++i) max = std::max(max, row[i]);
   auto sums = hn::Zero(d);
@@ -161,6 +162,7 @@ void SoftmaxRow(float* row, int64_t visible, int64_t count) {
   }
   float sum = hn::GetLane(hn::SumOfLanes(d, sums));
   const hn::CappedTag<float, 1> one;
+  if (sink != kHiddenLogit) sum += hn::GetLane(Exp(one, hn::Set(one, sink - max)));
   for (; i < visible; ++i) {
     row[i] = hn::GetLane(Exp(one, hn::Set(one, row[i] - max)));
     sum += row[i];
@@ -276,6 +278,7 @@ void RotateQueries(const AttentionShape& shape, const ConstHeads& q, const HeadP
     const float scale = positions.scale[h] / positions.Temperature(head);
     for (int64_t row = 0; row < shape.query_rows; ++row, to += width) {
       for (int64_t i = 0; i < shape.head_dim; ++i) to[i] *= scale;
+      for (size_t i = 0; i < positions.query_weight.size(); ++i) to[i] *= positions.query_weight[i];
       std::fill(to + shape.head_dim, to + width, 0.0f);
     }
   }
@@ -310,7 +313,10 @@ void FinishRow(const AttentionShape& shape, const HeadPositions& positions, int6
     ForSeenKeys(keys, first, position, [&](int64_t key) { row[key] = kHiddenLogit; });
   }
   std::fill(row, row + first, 0.0f);
-  HWY_DYNAMIC_DISPATCH(SoftmaxRow)(row + first, visible, shape.key_rows - first);
+  const float sink = positions.sinks.empty()
+                         ? kHiddenLogit
+                         : positions.sinks[static_cast<size_t>(head)] / temperature;
+  HWY_DYNAMIC_DISPATCH(SoftmaxRow)(row + first, visible, shape.key_rows - first, sink);
   for (const KeyFactor& keys : positions.factors) {
     if (keys.renormalised || !HoldsFor(keys, head)) continue;
     ForSeenKeys(keys, first, position, [&](int64_t key) { row[key] *= keys.factor; });

@@ -65,11 +65,14 @@ HWY_INLINE VI LoadNibbles(const uint8_t* from, int64_t v) {
 constexpr int8_t kNonLinearValues[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
                                          1,    13,   25,  38,  53,  69,  89,  113};
 
-// As LoadNibbles, by the table of IQ4_NL.
-HWY_INLINE V LoadNonLinear(const uint8_t* from, int64_t v) {
+// Twice what the nibbles of MXFP4 stand for (E2M1: OCP Microscaling Formats 1.0, 5.3.3).
+constexpr int8_t kE2M1Values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+
+// As LoadNibbles, by a table of what each nibble stands for.
+HWY_INLINE V LoadByTable(const int8_t (&of_nibbles)[16], const uint8_t* from, int64_t v) {
 #if HWY_TARGET == HWY_SCALAR
   const int byte = from[v % 16];
-  const int8_t value = kNonLinearValues[v >= 16 ? byte >> 4 : byte & 15];
+  const int8_t value = of_nibbles[v >= 16 ? byte >> 4 : byte & 15];
   const auto values = hn::Set(hn::Rebind<int8_t, D>(), value);
 #else
   const hn::Full128<int8_t> table;
@@ -77,7 +80,7 @@ HWY_INLINE V LoadNonLinear(const uint8_t* from, int64_t v) {
   const auto bytes = hn::LoadU(d8, from + v * kLanes % 16);
   const auto nibbles =
       v * kLanes >= 16 ? hn::ShiftRight<4>(bytes) : hn::And(bytes, hn::Set(d8, 15));
-  const auto values = hn::TableLookupBytes(hn::LoadU(table, kNonLinearValues),
+  const auto values = hn::TableLookupBytes(hn::LoadU(table, of_nibbles),
                                            hn::BitCast(hn::Rebind<int8_t, D>(), nibbles));
 #endif
   return hn::ConvertTo(D(), hn::PromoteTo(hn::RebindToSigned<D>(), values));
@@ -111,6 +114,13 @@ HWY_INLINE V HalvesToFloats(hn::Vec<hn::Rebind<uint16_t, D>> halves) {
   const auto infinite = hn::Or(magnitude, hn::Set(d32, 0x7f800000u));
   return hn::BitCast(d, hn::Or(sign, hn::IfThenElse(special, infinite, lifted)));
 #endif
+}
+
+// Half of what a byte's exponent stands for (E8M0), which is subnormal at the small end.
+HWY_INLINE float ReadHalfOfE8M0(uint8_t exponent) {
+  const uint32_t bits =
+      exponent < 2 ? 0x00200000u << exponent : (static_cast<uint32_t>(exponent) - 1) << 23;
+  return std::bit_cast<float>(bits);
 }
 
 // A block's scale in every lane.

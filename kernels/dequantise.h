@@ -31,6 +31,7 @@ enum class BlockType : uint32_t {
   kIQ4_NL = 20,
   kIQ4_XS = 23,
   kBF16 = 30,
+  kMXFP4 = 39,
 };
 
 // Offsets in bytes of a block's binary16 scales, all of which are finite where the block's values
@@ -46,7 +47,7 @@ struct BlockFormat {
   std::string_view name;  // "Q4_K"
   int64_t elements;       // in a block; rows are whole blocks
   int64_t bytes;          // of a block
-  BlockScales scales;     // none in formats of single numbers
+  BlockScales scales;     // none in formats of single numbers, and in MXFP4
 };
 
 // The formats that are known here.
@@ -83,7 +84,8 @@ void DequantiseRows(const BlockMatrix& matrix, Dtype dtype, void* out, const Exe
 
 // Whether all of the matrix's weights are finite numbers. Looks at each block's scales alone where
 // the format has them (finite binary16 times small whole numbers is finite), so that a matrix of
-// quantised blocks takes no longer than reading it.
+// quantised blocks takes no longer than reading it. A scale of MXFP4 by which some value of a block
+// could overflow (2^126 and more, and the format's NaN) counts as not finite.
 bool AllFinite(const BlockMatrix& matrix, const Executor& executor);
 
 }  // namespace midscope::kernels

@@ -42,6 +42,15 @@ bool ScalesAreFinite(const std::byte* row, const BlockFormat& format, int64_t bl
   return special == 0;
 }
 
+// Exponents by which the largest number of a block (6) overflows float32.
+bool ExponentsAreFinite(const std::byte* row, const BlockFormat& format, int64_t blocks) {
+  constexpr auto kLargest = std::byte{252};
+  bool special = false;
+  for (int64_t block = 0; block < blocks; ++block, row += format.bytes)
+    special = special || *row > kLargest;
+  return !special;
+}
+
 bool RowIsFinite(const std::byte* row, const BlockFormat& format, int64_t columns) {
   switch (format.type) {
     case BlockType::kF32:
@@ -50,6 +59,8 @@ bool RowIsFinite(const std::byte* row, const BlockFormat& format, int64_t column
       return NumbersAreFinite<uint16_t>(row, columns, 0x7f80);
     case BlockType::kF16:
       return NumbersAreFinite<uint16_t>(row, columns, 0x7c00);
+    case BlockType::kMXFP4:
+      return ExponentsAreFinite(row, format, columns / format.elements);
     default:
       return ScalesAreFinite(row, format, columns / format.elements);
   }

@@ -46,6 +46,12 @@ void CheckAttention(const AttentionShape& shape, const HeadPositions& positions)
   if (!positions.temperature.empty()) {
     MIDSCOPE_KERNEL_CHECK_EQ(positions.temperature.size(), shape.heads);
   }
+  if (!positions.sinks.empty()) {
+    MIDSCOPE_KERNEL_CHECK_EQ(positions.sinks.size(), shape.heads);
+  }
+  if (!positions.query_weight.empty()) {
+    MIDSCOPE_KERNEL_CHECK_EQ(positions.query_weight.size(), shape.head_dim);
+  }
   for ([[maybe_unused]] const KeyRange& keys : positions.hidden) {
     MIDSCOPE_KERNEL_CHECK_LE(keys.end, shape.first_query);
     if (!keys.heads.empty()) MIDSCOPE_KERNEL_CHECK_EQ(keys.heads.size(), shape.heads);

@@ -128,12 +128,30 @@ struct IQ4NL : SmallBlock {
     const V step = BroadcastHalf(at);
     Part part;
 #pragma GCC unroll 8
-    for (int64_t v = 0; v < kVectors; ++v) part.v[v] = hn::Mul(LoadNonLinear(at + 2, v), step);
+    for (int64_t v = 0; v < kVectors; ++v)
+      part.v[v] = hn::Mul(LoadByTable(kNonLinearValues, at + 2, v), step);
     return part;
   }
 };
 
-using SmallFormats = FormatList<Q40, Q41, Q50, Q51, Q80, IQ4NL>;
+// An exponent, nibbles [16] of floating-point numbers with one bit of mantissa.
+struct MXFP4 : SmallBlock {
+  static constexpr BlockType kType = BlockType::kMXFP4;
+  static constexpr std::string_view kName = "MXFP4";
+  static constexpr int64_t kBytes = 17;
+  static constexpr BlockScales kScales = {};
+  template <int64_t kPart>
+  static HWY_INLINE Part Get(const uint8_t* at, const NoHeader& /*header*/, int64_t /*group*/) {
+    const V step = hn::Set(D(), ReadHalfOfE8M0(at[0]));
+    Part part;
+#pragma GCC unroll 8
+    for (int64_t v = 0; v < kVectors; ++v)
+      part.v[v] = hn::Mul(LoadByTable(kE2M1Values, at + 1, v), step);
+    return part;
+  }
+};
+
+using SmallFormats = FormatList<Q40, Q41, Q50, Q51, Q80, IQ4NL, MXFP4>;
 
 }  // namespace blocks
 }  // namespace HWY_NAMESPACE

@@ -226,7 +226,7 @@ struct IQ4XS : SuperBlock {
     Part part;
 #pragma GCC unroll 8
     for (int64_t v = 0; v < kVectors; ++v) {
-      part.v[v] = hn::Mul(LoadNonLinear(at + 8 + group * 16, v), step);
+      part.v[v] = hn::Mul(LoadByTable(kNonLinearValues, at + 8 + group * 16, v), step);
     }
     return part;
   }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "core/base/utf8.h"
 #include "core/chat/jinja.h"
@@ -175,6 +176,25 @@ Value Pairs(const Value& value, const At& at) {
   return CallMethod("items", value, {}, at);
 }
 
+// Pairs by their keys: numbers, or texts without regard to capitals.
+Value SortedPairs(const Value& value, const Arguments& arguments, const At& at) {
+  if (!arguments.values.empty()) Fail(at.line, "the filter 'dictsort' of this form");
+  const Value pairs = Pairs(value, at);
+  std::vector<std::pair<Value, Value>> keyed;
+  for (const Value& pair : *pairs.list()) {
+    const Value& key = (*pair.list())[0];
+    const bool number = key.integer() != nullptr;
+    keyed.emplace_back(number ? key : Value::Text(ChangeCase(*key.text(), false, at)), pair);
+  }
+  std::stable_sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) {
+    if (a.first.integer() != nullptr) return *a.first.integer() < *b.first.integer();
+    return *a.first.text() < *b.first.text();
+  });
+  Items sorted;
+  for (auto& [key, pair] : keyed) sorted.push_back(std::move(pair));
+  return Value::List(std::move(sorted), at);
+}
+
 const std::map<std::string, Filter>& Filters() {
   static const std::map<std::string, Filter> filters = {
       {"default", Default},
@@ -199,6 +219,7 @@ const std::map<std::string, Filter>& Filters() {
       {"join", Join},
       {"tojson", Json},
       {"items", [](const Value& v, const Arguments&, const At& at) { return Pairs(v, at); }},
+      {"dictsort", SortedPairs},
       {"list", [](const Value& v, const Arguments&, const At& at) { return ItemsOf(v, at); }},
       {"first",
        [](const Value& v, const Arguments&, const At& at) { return FirstOrLast(v, true, at); }},

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The functions that every template can call.
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "core/chat/chat_options.h"
@@ -42,15 +44,20 @@ Value MakeNamespace(const Arguments& arguments, std::vector<std::shared_ptr<Entr
 
 Value Range(const Arguments& arguments, const At& at) {
   const std::vector<Value>& given = arguments.values;
-  if (given.empty() || given.size() > 2 || !arguments.names.empty())
+  if (given.empty() || given.size() > 3 || !arguments.names.empty())
     Fail(at.line, "range() of this form");
-  const int64_t begin = given.size() == 2 ? WholeNumber(given[0], at) : 0;
-  const int64_t end = WholeNumber(given.back(), at);
+  const int64_t begin = given.size() > 1 ? WholeNumber(given[0], at) : 0;
+  const int64_t end = WholeNumber(given[given.size() > 1 ? 1 : 0], at);
+  const int64_t step = given.size() > 2 ? WholeNumber(given[2], at) : 1;
+  if (step == 0) Fail(at.line, "range() with step 0");
   // As the sandbox of Jinja, which has the same limit.
   constexpr int64_t kMaxRange = 100'000;
-  if (begin < -kMaxRange || end > kMaxRange) FailLimit(at.line, kMaxRange, "numbers in range()");
+  if (std::min(begin, end) < -kMaxRange || std::max(begin, end) > kMaxRange ||
+      step > 2 * kMaxRange || step < -2 * kMaxRange) {
+    FailLimit(at.line, kMaxRange, "numbers in range()");
+  }
   Items items;
-  for (int64_t i = begin; i < end; ++i) items.push_back(Value::Of(i));
+  for (int64_t i = begin; step > 0 ? i < end : i > end; i += step) items.push_back(Value::Of(i));
   return Value::List(std::move(items), at);
 }
 

@@ -95,7 +95,7 @@ const std::map<std::string, TextMethod, std::less<>>& TextMethods() {
 Value Pairs(const Entries& entries, const At& at) {
   Items pairs;
   for (const auto& [key, value] : entries.all())
-    pairs.push_back(Value::List({Value::Text(key, at), value}, at));
+    pairs.push_back(Value::List({KeyOf(entries, key, at), value}, at));
   return Value::List(std::move(pairs), at);
 }
 
@@ -110,6 +110,7 @@ Value CallMapping(const std::string& name, const Value& value, const Arguments& 
     return Value::List(std::move(values), at);
   }
   if (name == "get" && !arguments.values.empty()) {
+    if (entries.keys_are_numbers()) Fail(at.line, "get() of a mapping of numbers");
     const Value* found =
         arguments.values[0].text() == nullptr ? nullptr : entries.Find(*arguments.values[0].text());
     if (found != nullptr) return *found;

@@ -33,6 +33,8 @@ Value ItemOf(const Value& value, const Value& index, const At& at);
 Value SliceOf(const Value& value, const Value& begin, const Value& end, const Value& step,
               const At& at);
 int64_t WholeNumber(const Value& value, const At& at);
+// A key of `entries` as templates see it: a text, or a number.
+Value KeyOf(const Entries& entries, const std::string& key, const At& at);
 // What a loop runs over: the list itself, the keys of a mapping, the characters of a text.
 Value ItemsOf(const Value& value, const At& at);
 

@@ -257,8 +257,13 @@ class Renderer {
     Entries entries;
     for (size_t i = 0; i + 1 < node.children.size(); i += 2) {
       const Value key = Evaluate(*node.children[i]);
-      if (key.text() == nullptr) Fail(node.line, "a key that is no text");
-      entries.Set(*key.text(), Evaluate(*node.children[i + 1]));
+      const bool number = key.integer() != nullptr;
+      if (key.text() == nullptr && !number) Fail(node.line, "a key that is no text");
+      if (i > 0 && number != entries.keys_are_numbers())
+        Fail(node.line, "texts and numbers as keys of one mapping");
+      if (number) entries.SetKeysAreNumbers();
+      entries.Set(number ? std::to_string(*key.integer()) : *key.text(),
+                  Evaluate(*node.children[i + 1]));
     }
     return Value::Mapping(std::move(entries), AtNode(node));
   }

@@ -132,6 +132,7 @@ class Writer {
   }
 
   void WriteMapping(const Entries& entries) {
+    if (entries.keys_are_numbers()) Fail(at_.line, "the text of a mapping of numbers");
     std::vector<const std::pair<std::string, Value>*> order;
     for (const auto& entry : entries.all()) order.push_back(&entry);
     if (format_ != nullptr && format_->sort_keys)

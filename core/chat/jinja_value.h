@@ -30,8 +30,12 @@ class Entries {
   void Set(std::string key, Value value);
   const std::vector<std::pair<std::string, Value>>& all() const { return entries_; }
   void Clear();
+  // The keys are whole numbers, as std::to_string writes them.
+  void SetKeysAreNumbers() { keys_are_numbers_ = true; }
+  bool keys_are_numbers() const { return keys_are_numbers_; }
 
  private:
+  bool keys_are_numbers_ = false;
   std::vector<std::pair<std::string, Value>> entries_;
   std::map<std::string, size_t, std::less<>> index_;
 };

@@ -144,7 +144,8 @@ bool IsEqual(const Value& left, const Value& right, const At& at) {
   if (left.list() != nullptr && right.list() != nullptr)
     return IsEqualList(*left.list(), *right.list(), at);
   if (left.mapping() != nullptr && right.mapping() != nullptr)
-    return IsEqualMapping(*left.mapping(), *right.mapping(), at);
+    return left.mapping()->keys_are_numbers() == right.mapping()->keys_are_numbers() &&
+           IsEqualMapping(*left.mapping(), *right.mapping(), at);
   const auto a = Integer(left);
   const auto b = Integer(right);
   if (a && b) return *a == *b;
@@ -162,6 +163,10 @@ bool Contains(const Value& whole, const Value& part, const At& at) {
   if (whole.text() != nullptr)
     return FindIn(*whole.text(), TextOf(part, at), 0, at) != std::string::npos;
   if (whole.mapping() != nullptr) {
+    if (whole.mapping()->keys_are_numbers()) {
+      return part.integer() != nullptr &&
+             whole.mapping()->Find(std::to_string(*part.integer())) != nullptr;
+    }
     if (part.text() == nullptr) return false;
     at.Scan(part.text()->size());
     return whole.mapping()->Find(*part.text()) != nullptr;
@@ -199,11 +204,17 @@ Value ApplyOperator(std::string_view name, const Value& left, const Value& right
   FailOperation(name, at);
 }
 
+Value KeyOf(const Entries& entries, const std::string& key, const At& at) {
+  return entries.keys_are_numbers() ? Value::Of(static_cast<int64_t>(std::stoll(key)))
+                                    : Value::Text(key, at);
+}
+
 Value ItemsOf(const Value& value, const At& at) {
   if (value.list() != nullptr) return value;
   Items items;
   if (value.mapping() != nullptr) {
-    for (const auto& [key, entry] : value.mapping()->all()) items.push_back(Value::Text(key, at));
+    for (const auto& [key, entry] : value.mapping()->all())
+      items.push_back(KeyOf(*value.mapping(), key, at));
   } else if (value.text() != nullptr) {
     at.MakeItems(value.text()->size());
     for (size_t i = 0; i < value.text()->size();) {
@@ -219,6 +230,11 @@ Value ItemsOf(const Value& value, const At& at) {
 
 Value ItemOf(const Value& value, const Value& index, const At& at) {
   if (value.IsUndefined()) Fail(at.line, "a part of what is undefined");
+  if (value.mapping() != nullptr && value.mapping()->keys_are_numbers()) {
+    if (index.integer() == nullptr) return {};
+    const Value* found = value.mapping()->Find(std::to_string(*index.integer()));
+    return found == nullptr ? Value() : *found;
+  }
   if (index.text() != nullptr) {
     at.Scan(index.text()->size());
     const Value* found = value.mapping() != nullptr ? value.mapping()->Find(*index.text())

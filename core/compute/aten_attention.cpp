@@ -41,9 +41,9 @@ at::Tensor Range(int64_t first, int64_t last, at::Device device) {
 }
 
 // Softmax over the keys, which begin with `first_key`, with hidden ones and factors. logits [heads
-// from first_head on, rows, keys] are overwritten.
-at::Tensor EditedSoftmax(const at::Tensor& logits, const RowEdits& edits, int64_t first_head,
-                         int64_t first_key) {
+// from first_head on, rows, keys] are overwritten. sinks: [heads, 1, 1], or undefined.
+at::Tensor EditedSoftmax(const at::Tensor& logits, const at::Tensor& sinks, const RowEdits& edits,
+                         int64_t first_head, int64_t first_key) {
   const int64_t last_key = first_key + logits.size(2);
   // Calls change for the range's part of the heads that it holds for.
   const auto change_part = [&](const at::Tensor& of, const auto& range, const auto& change) {
@@ -65,7 +65,13 @@ at::Tensor EditedSoftmax(const at::Tensor& logits, const RowEdits& edits, int64_
       part.fill_(-std::numeric_limits<float>::infinity());
     });
   }
-  at::Tensor weights = at::softmax(logits, -1);
+  at::Tensor weights;
+  if (sinks.defined()) {
+    const at::Tensor all = at::cat({logits, sinks.expand({-1, logits.size(1), 1})}, 2);
+    weights = at::softmax(all, -1).narrow(2, 0, logits.size(2));
+  } else {
+    weights = at::softmax(logits, -1);
+  }
   for (const kernels::KeyFactor& factor : edits.factors) {
     if (factor.renormalised) continue;
     change_part(weights, factor, [&](const at::Tensor& part) { part.mul_(factor.factor); });
@@ -187,6 +193,7 @@ at::Tensor AtenOps::Products(const kernels::AttentionShape& shape, const HeadRan
   const auto products = [&](const std::vector<kernels::RotaryView>& views, const at::Tensor& of,
                             int64_t from, int64_t to) {
     at::Tensor queries = Rotated(heads, tables, std::span(views).subspan(first, count), first_row);
+    if (!tables.query_weight.empty()) queries.mul_(Upload(tables.query_weight));
     one_scale ? queries.mul_(scale)
               : queries.mul_(OfHeads(tables.scale, range.first_head, range.heads));
     const at::Tensor keys = of.narrow(1, from, to - from).transpose(1, 2);
@@ -237,7 +244,13 @@ at::Tensor AtenOps::Softmaxed(const kernels::AttentionShape& shape, const Rotary
     logits.masked_fill_(Hidden(row_ids, key_ids, shape.window),
                         -std::numeric_limits<float>::infinity());
   }
-  return EditedSoftmax(logits, tables.edits, first_head, first_key);
+  at::Tensor sinks;
+  if (!tables.sinks.empty()) {
+    sinks = OfHeads(tables.sinks, first_head, heads);
+    if (!tables.edits.temperature.empty())
+      sinks = sinks / OfHeads(tables.edits.temperature, first_head, heads);
+  }
+  return EditedSoftmax(logits, sinks, tables.edits, first_head, first_key);
 }
 
 // Attention weights of rows [first_row, first_row + rows) (absolute) over keys [first_key,

@@ -181,7 +181,8 @@ bool CudaOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& 
   }
   const bool fits = out.scalar_type() == at::kBFloat16 && RowsLieWell(q) && RowsLieWell(k) &&
                     RowsLieWell(v) && RowsLieWell(out) && TablesFit(shape, tables) &&
-                    tables.edits.hidden.empty() && tables.edits.factors.empty();
+                    tables.edits.hidden.empty() && tables.edits.factors.empty() &&
+                    tables.sinks.empty() && tables.query_weight.empty();
   const bool plain = IsPlain(shape, tables) && shape.head_dim <= kFlashHeadDim;
   if (!fits || (!plain && !kernels::cuda::HasAttention(shape.head_dim))) {
     return AtenOps::Attention(shape, q, k, v, tables, out, cancel);
@@ -227,7 +228,7 @@ at::Tensor CudaOps::RowProducts(const kernels::AttentionShape& shape, const at::
 at::Tensor CudaOps::AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
                                      const at::Tensor& k, const RotaryTables& tables) const {
   if (!RowsLieWell(q) || !RowsLieWell(k) || !TablesFit(shape, tables) ||
-      shape.head_dim > kernels::cuda::kRowHeadDim) {
+      shape.head_dim > kernels::cuda::kRowHeadDim || !tables.query_weight.empty()) {
     return AtenOps::AttentionWeights(shape, q, k, tables);
   }
   const c10::DeviceGuard guard(device());

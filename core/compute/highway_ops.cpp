@@ -28,9 +28,10 @@ kernels::ActivationKind ActivationKindOf(Activation activation) {
     case Activation::kSquaredRelu:
       return kernels::ActivationKind::kSquaredRelu;
     case Activation::kXielu:
+    case Activation::kClampedSwiglu:
       break;
   }
-  MIDSCOPE_CHECK(false, "xIELU is no kernel (xielu.h)");
+  MIDSCOPE_CHECK(false, "no kernel computes this (xielu.h, clamped_swiglu.h)");
   return kernels::ActivationKind::kSilu;
 }
 

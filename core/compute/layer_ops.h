@@ -29,6 +29,8 @@ struct RotaryTables {
   std::vector<kernels::RotaryView> k;  // [head]
   std::vector<float> scale;            // [head]
   std::vector<float> alibi_slopes;     // [head], or empty
+  std::vector<float> sinks;            // [head], or empty
+  std::vector<float> query_weight;     // [head_dim], or empty
   int64_t window = 0;
   float softcap = 0;
   std::vector<kernels::RotaryView> far_q;  // [head], or empty
@@ -43,6 +45,8 @@ struct RotaryTables {
             scale,
             alibi_slopes,
             edits.temperature,
+            sinks,
+            query_weight,
             edits.hidden,
             edits.factors,
             {far_q, far_k, near}};

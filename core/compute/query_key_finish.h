@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Changes that some models apply to q, k and v between projection and rotation: a clamp (mpt), a
-// norm of q and k (qwen3, gemma3, olmo2). Neither is linear, so channel scaling needs q, k and v
-// from before. Internal to core.
+// norm of q and k (qwen3, gemma3, olmo2). A norm after rotation (hunyuan) is here without its
+// weights, for rotating does not change what it divides by. Neither is linear, so channel scaling
+// needs q, k and v from before. Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -24,7 +25,7 @@ inline bool FinishesValue(const ModelConfig& config) { return config.clip_qkv > 
 // out [rows, heads * head_dim] from x of the same shape (which may be `out`); rows of both may
 // have any distance. `norm`: the layer's query_norm or key_norm, or empty.
 void FinishHeads(const ModelConfig& config, const LayerOps& ops, const std::vector<float>& norm,
-                 int64_t heads, const at::Tensor& x, at::Tensor out);
+                 int64_t heads, const at::Tensor& x, const at::Tensor& out);
 
 // q, k and v of a layer in one row, [rows, (heads + 2 key_value_heads) * head_dim]: `projected`
 // itself where the model changes nothing.

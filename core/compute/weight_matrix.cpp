@@ -166,6 +166,12 @@ WeightMatrix::WeightMatrix(std::string path, const std::vector<Part>& parts, ker
   }
 }
 
+WeightMatrix::WeightMatrix(const at::Tensor& values, kernels::Dtype dtype)
+    : expanded_(values.to(TorchType(dtype)).contiguous()),
+      dtype_(dtype),
+      outputs_(values.size(0)),
+      inputs_(values.size(1)) {}
+
 bool WeightMatrix::HasInt8Products() const {
   return std::any_of(parts_.begin(), parts_.end(),
                      [](const StoredPart& part) { return part.int8; });

@@ -47,6 +47,9 @@ class WeightMatrix {
   WeightMatrix(std::string path, const std::vector<Part>& parts, kernels::Dtype dtype,
                Products products = Products::kFloat);
 
+  // Of numbers that no file has: values [outputs, inputs] float32.
+  WeightMatrix(const at::Tensor& values, kernels::Dtype dtype);
+
   int64_t outputs() const { return outputs_; }
   int64_t inputs() const { return inputs_; }
   bool stored() const { return !parts_.empty(); }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/base/error.h"
@@ -28,15 +29,18 @@ class Loader {
 
   Weights Load() {
     Weights weights;
-    weights.embedding = Stack(config_.hidden, {{"token_embedding", config_.vocabulary}}).weight;
+    weights.embedding = Embedding("token_embedding", "embedding_in");
     if (HasPositions()) weights.positions = Stack(config_.hidden, {PositionPart()}).weight;
     if (config_.embedding_norm) weights.embedding_norm = ReadNorm("embedding_norm");
-    if (config_.tied_embeddings) {
+    const char* output = config_.tied_embeddings ? "token_embedding" : "output";
+    if (config_.embedding_width > 0) {
+      weights.output.weight = Embedding(output, "embedding_out");
+    } else if (config_.tied_embeddings) {
       weights.output.weight = weights.embedding;
     } else {
       weights.output = Stack(config_.hidden, {{"output", config_.vocabulary}});
     }
-    weights.final_norm = ReadNorm("final_norm");
+    if (config_.final_norm) weights.final_norm = ReadNorm("final_norm");
     for (int64_t layer = 0; layer < config_.layers; ++layer) {
       context_.Report({"load weights", layer, config_.layers, "layers"});
       weights.layers.push_back(Layer(layer));
@@ -46,7 +50,9 @@ class Loader {
 
   Weights LoadFirst() {
     Weights weights;
-    weights.embedding = Stored(config_.hidden, {{"token_embedding", config_.vocabulary}});
+    weights.embedding = config_.embedding_width > 0
+                            ? Embedding("token_embedding", "embedding_in")
+                            : Stored(config_.hidden, {{"token_embedding", config_.vocabulary}});
     if (HasPositions()) weights.positions = Stored(config_.hidden, {PositionPart()});
     if (config_.embedding_norm) weights.embedding_norm = ReadNorm("embedding_norm");
     weights.layers.push_back(Layer(0));
@@ -59,6 +65,27 @@ class Loader {
     int64_t outputs;
   };
 
+  // The matrix [vocabulary, hidden]; of narrower rows what a projection makes of them: `through`
+  // [hidden, embedding_width], or that which undoes it [embedding_width, hidden].
+  WeightMatrix Embedding(const char* name, const char* through) {
+    if (config_.embedding_width == 0)
+      return Stack(config_.hidden, {{name, config_.vocabulary}}).weight;
+    const bool enters = std::string_view(through) == "embedding_in";
+    const at::Tensor rows = Floats(name, config_.vocabulary, config_.embedding_width);
+    const at::Tensor projection = enters
+                                      ? Floats(through, config_.hidden, config_.embedding_width).t()
+                                      : Floats(through, config_.embedding_width, config_.hidden);
+    return {at::matmul(rows, projection), dtype_};
+  }
+
+  at::Tensor Floats(const std::string& name, int64_t rows, int64_t columns) const {
+    const TensorRef& tensor = Require(name, rows, columns);
+    WeightMatrix matrix(source_.path(), {{FileName(tensor, name), &tensor}},
+                        kernels::Dtype::kFloat32);
+    matrix.Expand(executor_);
+    return matrix.expanded();
+  }
+
   bool HasPositions() const { return config_.positions == PositionKind::kLearned; }
   Part PositionPart() const {
     return {"position_embedding", config_.position_offset + config_.trained_context};
@@ -70,17 +97,23 @@ class Loader {
     const int64_t q_width = config_.heads * config_.head_dim;
     const int64_t kv_width = config_.key_value_heads * config_.head_dim;
     LayerWeights weights;
-    weights.query_key_value = Stack(
-        config_.hidden,
-        {{prefix + "query", q_width}, {prefix + "key", kv_width}, {prefix + "value", kv_width}});
-    weights.attention_out = Stack(q_width, {{prefix + "attention_out", config_.hidden}});
+    if (config_.latent.used()) {
+      weights.latent = Latent(prefix);
+    } else {
+      weights.query_key_value = Stack(
+          config_.hidden,
+          {{prefix + "query", q_width}, {prefix + "key", kv_width}, {prefix + "value", kv_width}});
+    }
+    const int64_t outputs = config_.latent.used() ? config_.heads * config_.latent.value : q_width;
+    weights.attention_out = Stack(outputs, {{prefix + "attention_out", config_.hidden}});
     if (config_.experts.In(layer)) {
       weights.experts = Experts(prefix);
     } else {
       weights.mlp = Mlp(prefix, config_.feed_forward);
     }
+    if (config_.attention_sinks) weights.sinks = Vector(prefix + "sinks", config_.heads);
     if (config_.activation == Activation::kXielu) weights.xielu = Xielu(layer);
-    if (config_.input_norms) {
+    if (config_.input_norms || config_.stream_norms) {
       weights.attention_norm = ReadNorm(prefix + "attention_norm");
       if (!config_.shared_norm) weights.mlp_norm = ReadNorm(prefix + "mlp_norm");
     }
@@ -88,12 +121,60 @@ class Loader {
       weights.attention_output_norm = ReadNorm(prefix + "attention_output_norm");
       weights.mlp_output_norm = ReadNorm(prefix + "mlp_output_norm");
     }
-    if (config_.query_key_norm != QueryKeyNorm::kNone) {
+    if (config_.plain_query_key_norm) {
+      if (config_.attention[static_cast<size_t>(layer)].rotary)
+        weights.query_norm.assign(static_cast<size_t>(config_.head_dim), 1.0f);
+      weights.key_norm = weights.query_norm;
+    } else if (config_.query_key_norm != QueryKeyNorm::kNone) {
       const bool by_head = config_.query_key_norm == QueryKeyNorm::kHead;
       weights.query_norm = NormWeight(prefix + "query_norm", by_head ? config_.head_dim : q_width);
       weights.key_norm = NormWeight(prefix + "key_norm", by_head ? config_.head_dim : kv_width);
+      if (config_.norm_after_rotation) SetNormsAfterRotation(&weights);
     }
     return weights;
+  }
+
+  LatentWeights Latent(const std::string& prefix) {
+    const LatentAttention& latent = config_.latent;
+    const int64_t heads = config_.heads;
+    const int64_t rotated = config_.rope_dimensions;
+    LatentWeights weights;
+    if (latent.query_rank > 0) {
+      weights.query_in = Stack(config_.hidden, {{prefix + "query_in", latent.query_rank}});
+      weights.query_in_norm.weight = NormWeight(prefix + "query_in_norm", latent.query_rank);
+    }
+    weights.query = Stack(latent.query_rank > 0 ? latent.query_rank : config_.hidden,
+                          {{prefix + "query", heads * (latent.plain + rotated)}});
+    weights.key = Stack(config_.hidden, {{prefix + "latent", latent.rank + rotated}});
+    weights.key_norm.weight = NormWeight(prefix + "latent_norm", latent.rank);
+    if (latent.split) {
+      const at::Tensor keys = Floats(prefix + "latent_key_out", heads * latent.rank, latent.plain)
+                                  .view({heads, latent.rank, latent.plain});
+      weights.key_out.weight =
+          WeightMatrix(keys.transpose(1, 2).reshape({heads * latent.plain, latent.rank}), dtype_);
+      weights.value_out.weight = WeightMatrix(
+          Floats(prefix + "latent_value_out", heads * latent.value, latent.rank), dtype_);
+      return weights;
+    }
+    const int64_t outputs = latent.plain + latent.value;
+    const at::Tensor expand = Floats(prefix + "latent_out", heads * outputs, latent.rank)
+                                  .view({heads, outputs, latent.rank});
+    const auto part = [&](int64_t first, int64_t count) {
+      return WeightMatrix(expand.narrow(1, first, count).reshape({heads * count, latent.rank}),
+                          dtype_);
+    };
+    weights.key_out.weight = part(0, latent.plain);
+    weights.value_out.weight = part(latent.plain, latent.value);
+    return weights;
+  }
+
+  static void SetNormsAfterRotation(LayerWeights* weights) {
+    const std::vector<float> ones(weights->query_norm.size(), 1.0f);
+    weights->rotated_query_norm = std::exchange(weights->query_norm, ones);
+    weights->rotated_key_norm = std::exchange(weights->key_norm, ones);
+    weights->rotated_norms = weights->rotated_query_norm;
+    for (size_t i = 0; i < ones.size(); ++i)
+      weights->rotated_norms[i] *= weights->rotated_key_norm[i];
   }
 
   XieluSettings Xielu(int64_t layer) const {

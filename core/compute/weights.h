@@ -39,19 +39,37 @@ struct ExpertWeights {
   Projection shared_gate;  // [1, hidden]; without outputs: none
 };
 
+// Those of attention over latent keys (ModelConfig::latent), whose query_key_value is empty.
+struct LatentWeights {
+  Projection query_in;  // without outputs: none
+  Norm query_in_norm;
+  Projection query;      // heads * (plain + rotated) outputs
+  Projection key;        // rank + rotated outputs
+  Norm key_norm;         // [rank]
+  Projection key_out;    // [heads * plain, rank]: what makes heads' keys of the latent one
+  Projection value_out;  // [heads * value, rank]: likewise their values
+};
+
 struct LayerWeights {
+  LatentWeights latent;
   XieluSettings xielu;         // where that is the activation
   Projection query_key_value;  // (heads + 2 key_value_heads) * head_dim outputs; q and k rows in
                                // half-split order
   Projection attention_out;    // heads * head_dim inputs
   MlpWeights mlp;              // not in layers with experts
   ExpertWeights experts;       // in these alone
-  Norm attention_norm;         // input norms; empty where the model has none
+  Norm attention_norm;         // input or stream norms; empty where the model has none
   Norm mlp_norm;
   Norm attention_output_norm;  // output norms, likewise
   Norm mlp_output_norm;
-  std::vector<float> query_norm;  // [head_dim] or [heads * head_dim]; empty: none
-  std::vector<float> key_norm;    // [head_dim] or [key_value_heads * head_dim]
+  std::vector<float> sinks;  // [heads], or empty: none
+  // [head_dim], or for all heads; empty: none. Of norms after the rotation: ones, and their weights
+  // apart, [head_dim], and those of queries times those of keys, by which queries are multiplied.
+  std::vector<float> query_norm;
+  std::vector<float> key_norm;
+  std::vector<float> rotated_query_norm;
+  std::vector<float> rotated_key_norm;
+  std::vector<float> rotated_norms;
 
   // Calls `visit` with every projection.
   template <typename Visit>
@@ -60,7 +78,13 @@ struct LayerWeights {
       visit(part.gate_up);
       visit(part.down);
     };
-    visit(query_key_value);
+    if (latent.key.weight.outputs() > 0) {
+      if (latent.query_in.weight.outputs() > 0) visit(latent.query_in);
+      for (Projection* part : {&latent.query, &latent.key, &latent.key_out, &latent.value_out})
+        visit(*part);
+    } else {
+      visit(query_key_value);
+    }
     visit(attention_out);
     if (experts.experts.empty()) return visit_mlp(mlp);
     visit(experts.router);

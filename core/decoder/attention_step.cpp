@@ -79,18 +79,30 @@ kernels::AttentionShape Shape(const ModelConfig& config, const RotaryTables& tab
 at::Tensor Scaled(const ModelConfig& config, const AttentionPlan& plan, RowRange rows,
                   const at::Tensor& q) {
   const bool given = plan.position_ids.given();
-  const bool grows = config.query_growth > 0 &&
-                     (given || static_cast<double>(rows.last) > config.query_growth_context);
+  const bool by_row = config.query_growth_unrotated;
+  const int64_t offset = by_row ? 1 : 0;
+  const bool grows =
+      config.query_growth > 0 && (!by_row || plan.inverse_frequency.empty()) &&
+      ((given && !by_row) || static_cast<double>(rows.last + offset) > config.query_growth_context);
   const bool scales_by_plan = plan.log_scale_base > 0 && (given || rows.last > plan.log_scale_base);
   if (!grows && !scales_by_plan) return q;
   const at::Tensor scales = at::empty({rows.last - rows.first, 1}, at::kFloat);
   for (int64_t row = rows.first; row < rows.last; ++row) {
     const double position = plan.position_ids.At(row);
-    const double own = grows ? QueryGrowth(position, config) : 1.0;
+    const double grown = by_row ? static_cast<double>(row + offset) : position;
+    const double own = grows ? QueryGrowth(grown, config) : 1.0;
     const double by_plan = scales_by_plan ? QueryScale(position, plan.log_scale_base) : 1.0;
     scales.data_ptr<float>()[row - rows.first] = static_cast<float>(own * by_plan);
   }
   return (q.to(at::kFloat) * scales.to(q.device())).to(q.scalar_type());
+}
+
+// x [rows, heads * head_dim] with the elements of each head times the weights of a norm after the
+// rotation.
+at::Tensor TimesNorm(const at::Tensor& x, const std::vector<float>& weight) {
+  if (weight.empty()) return x;
+  const auto width = static_cast<int64_t>(weight.size());
+  return x.view({x.size(0), -1, width}).mul(at::tensor(weight)).view({x.size(0), x.size(1)});
 }
 
 RowRange Intersect(RowRange a, RowRange b) {
@@ -122,7 +134,9 @@ void AttentionStep::Run(const LayerOps& ops, SequencePass& sequence, int64_t lay
 
 void AttentionStep::AttendPart(const Inputs& in, RowRange rows) {
   const AttentionPlan& plan = in.Plan();
-  const RotaryTables tables = MakeTables(plan, PositionRows(plan.edits, in.sequence.rows));
+  RotaryTables tables = MakeTables(plan, PositionRows(plan.edits, in.sequence.rows));
+  tables.sinks = in.weights.sinks;
+  tables.query_weight = in.weights.rotated_norms;
   RowRange overridden{rows.last, rows.last};
   if (plan.row_override) {
     overridden = Intersect(rows, {plan.row_override->first_row, plan.row_override->last_row});
@@ -196,12 +210,15 @@ void AttentionStep::ShowUnrotated(const Inputs& in, const AttentionPlan& plan,
   plain.scale.assign(static_cast<size_t>(config_.heads), static_cast<float>(plan.logit_scale));
   plain.window = plan.window;
   plain.softcap = static_cast<float>(plan.softcap);
+  plain.sinks = in.weights.sinks;
+  plain.query_weight = in.weights.rotated_norms;
   const RowRange active{sequence.active_first, sequence.rows};
   RowRange wanted =
       Intersect(active, sequence.hooks->Wanted(HookSite::kPatternUnrotated, in.layer));
   const RowRange last{sequence.last_query(), sequence.last_query() + 1};
   const auto weights_of = [&](RowRange row) {
     if (plan.memory) plain.edits.hidden = {{0, SegmentStart(*plan.memory, row.first)}};
+    if (plan.chunk > 0) plain.edits.hidden = {{0, row.first / plan.chunk * plan.chunk}};
     return in.ops.AttentionWeights(Shape(config_, plain, row), in.Queries(row), in.Keys(), plain);
   };
   if (last_row) *last_row = weights_of(last);
@@ -263,7 +280,7 @@ void AttentionStep::AttendClean(const Inputs& in, const RotaryTables& tables, Ro
 void AttentionStep::AttendSegments(const Inputs& in, const RotaryTables& tables, RowRange rows,
                                    const at::Tensor& unscaled, const Seen& seen) {
   const at::Tensor q = Scaled(config_, in.Plan(), rows, unscaled);
-  if (!in.Plan().memory) return AttendEdited(in, tables, rows, q, seen);
+  if (!in.Plan().memory) return AttendChunks(in, tables, rows, q, seen);
   const CompressiveMemory& memory = *in.Plan().memory;
   // The memory of the trace's own keys is kept for later runs; that of scaled keys is temporary,
   // and a trace that is discarded after this run, or does not keep this layer, needs neither.
@@ -284,6 +301,20 @@ void AttentionStep::AttendSegments(const Inputs& in, const RotaryTables& tables,
     AttendEdited(in, local, part, queries, seen);
     AdvanceMemory(memory, seen.k, seen.v, config_.head_dim, start, cancel_, state);
     AddMemory(memory, state, queries, config_.head_dim, in.Z(part));
+  }
+}
+
+void AttentionStep::AttendChunks(const Inputs& in, const RotaryTables& tables, RowRange rows,
+                                 const at::Tensor& q, const Seen& seen) {
+  const int64_t chunk = in.Plan().chunk;
+  if (chunk == 0 || rows.last <= chunk) return AttendEdited(in, tables, rows, q, seen);
+  for (int64_t first = rows.first; first < rows.last;) {
+    const int64_t start = first / chunk * chunk;
+    const RowRange part{first, std::min(rows.last, start + chunk)};
+    RotaryTables own = tables;
+    own.edits.hidden = {{0, start}};
+    AttendEdited(in, own, part, q.narrow(0, first - rows.first, part.last - first), seen);
+    first = part.last;
   }
 }
 
@@ -390,14 +421,17 @@ void AttentionStep::ShowRotated(const Inputs& in, const RotaryTables& tables, Ro
        Intersect(rows, sequence.hooks->Wanted(HookSite::kRotatedQuery, in.layer)),
        [&](RowRange part) {
          const int64_t count = part.last - part.first;
-         return RotatedQueries(config_, tables, part, q.narrow(0, part.first - rows.first, count));
+         return TimesNorm(
+             RotatedQueries(config_, tables, part, q.narrow(0, part.first - rows.first, count)),
+             in.weights.rotated_query_norm);
        });
   const int64_t query = sequence.last_query();
   if (query < rows.first || query >= rows.last) return;
   show(HookSite::kRotatedKey, sequence.hooks->Wanted(HookSite::kRotatedKey, in.layer),
        [&](RowRange part) {
-         return RotatedKeys(config_, tables, query, part,
-                            seen.k.narrow(0, part.first, part.last - part.first));
+         return TimesNorm(RotatedKeys(config_, tables, query, part,
+                                      seen.k.narrow(0, part.first, part.last - part.first)),
+                          in.weights.rotated_key_norm);
        });
 }
 

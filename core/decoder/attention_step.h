@@ -51,6 +51,9 @@ class AttentionStep {
   // the plan has a memory.
   void AttendSegments(const Inputs& in, const RotaryTables& tables, RowRange rows,
                       const at::Tensor& unscaled, const Seen& seen);
+  // AttendEdited for each chunk of the plan, without the keys before it.
+  void AttendChunks(const Inputs& in, const RotaryTables& tables, RowRange rows,
+                    const at::Tensor& q, const Seen& seen);
   // AttendRows for each part of rows with equal edits.
   void AttendEdited(const Inputs& in, const RotaryTables& tables, RowRange rows,
                     const at::Tensor& q, const Seen& seen);

@@ -65,8 +65,9 @@ namespace {
 void SwitchWindowsOff(ModelConfig& config, const JobContext& context) {
   bool any = false;
   for (LayerAttention& layer : config.attention) {
-    any = any || layer.window > 0;
+    any = any || layer.window > 0 || layer.chunk > 0;
     layer.window = 0;
+    layer.chunk = 0;
   }
   if (!any) context.Log("sliding window: the model has none, so there is nothing to switch off");
 }
@@ -142,6 +143,17 @@ std::vector<float> Decoder::Unembed(std::span<const float> residual,
 }
 
 LogitDirection Decoder::DirectionBetween(int32_t token, int32_t against) const {
+  if (parts_->config.latent.used()) {
+    throw UsageError(
+        "attribution",
+        "heads of this model attend over latent keys and values, and their outputs are "
+        "not taken apart yet");
+  }
+  if (parts_->config.stream_norms) {
+    throw UsageError("attribution",
+                     "this model norms the stream itself after attention and MLP, so that logits "
+                     "are no sum of what its parts add");
+  }
   const c10::InferenceMode inference;
   const std::lock_guard lock(parts_->running);
   return MakeLogitDirection(parts_->config, parts_->weights, token, against, parts_->options.dtype);

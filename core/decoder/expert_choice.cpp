@@ -46,7 +46,8 @@ void LeaveOutGroups(const ExpertSettings& settings, std::span<float> choice) {
   for (size_t first = 0; first < choice.size(); first += width) {
     const auto group = choice.subspan(first, width);
     float sum = 0;
-    for (const size_t place : Largest(group, 2)) sum += group[place];
+    for (const size_t place : Largest(group, settings.groups_by_largest ? 1 : 2))
+      sum += group[place];
     scores.push_back(sum);
   }
   std::vector<bool> kept(scores.size(), false);
@@ -60,8 +61,9 @@ void LeaveOutGroups(const ExpertSettings& settings, std::span<float> choice) {
 
 void ChooseExperts(const ExpertSettings& settings, std::span<const float> choice_bias,
                    std::span<float> values) {
-  ScoresOfLogits(settings.score, values);
   std::vector<float> choice(values.begin(), values.end());
+  ScoresOfLogits(settings.score, values);
+  if (!settings.scales_input) choice.assign(values.begin(), values.end());
   for (size_t expert = 0; expert < choice_bias.size(); ++expert)
     choice[expert] += choice_bias[expert];
   if (settings.groups > 1) LeaveOutGroups(settings, choice);

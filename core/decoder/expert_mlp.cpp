@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/compute/clamped_swiglu.h"
 #include "core/decoder/expert_choice.h"
 #include "core/decoder/project.h"
 
@@ -25,7 +26,11 @@ at::Tensor RunMlp(const ExpertStep& step, const MlpWeights& mlp, const at::Tenso
   const at::Tensor gate_up = Like(x, mlp.gate_up.weight.outputs());
   Project(step.ops, x, mlp.gate_up, gate_up, step.context);
   const at::Tensor post = config.gated_mlp ? Like(x, mlp.down.weight.inputs()) : gate_up;
-  step.ops.Activate(config.activation, config.gated_mlp, gate_up, post);
+  if (config.activation == Activation::kClampedSwiglu) {
+    ApplyClampedSwiglu(config.clamped_swiglu, gate_up, post);
+  } else {
+    step.ops.Activate(config.activation, config.gated_mlp, gate_up, post);
+  }
   at::Tensor y = Like(x, config.hidden);
   Project(step.ops, post, mlp.down, y, step.context);
   return y;
@@ -84,8 +89,11 @@ void RunExperts(const ExpertStep& step, const at::Tensor& x, const at::Tensor& w
     const at::Tensor rows = at::tensor(rows_of[expert], at::kLong);
     const at::Tensor weight = weights.select(1, static_cast<int64_t>(expert)).index_select(0, rows);
     const at::Tensor there = rows.to(x.device());
-    const at::Tensor out = RunMlp(step, step.weights.experts[expert], x.index_select(0, there));
-    sum.index_add_(0, there, out.to(at::kFloat).mul_(weight.to(x.device()).unsqueeze(1)));
+    const at::Tensor factor = weight.to(x.device()).unsqueeze(1);
+    at::Tensor in = x.index_select(0, there);
+    if (step.config.experts.scales_input) in = in.to(at::kFloat).mul_(factor).to(x.scalar_type());
+    const at::Tensor out = RunMlp(step, step.weights.experts[expert], in).to(at::kFloat);
+    sum.index_add_(0, there, step.config.experts.scales_input ? out : out.mul(factor));
   }
   y.copy_(sum);
 }

@@ -8,6 +8,7 @@
 #include "core/compute/query_key_finish.h"
 #include "core/compute/xielu.h"
 #include "core/decoder/expert_mlp.h"
+#include "core/decoder/latent_attention.h"
 #include "core/decoder/project.h"
 #include "core/decoder/residual_edits.h"
 #include "core/decoder/show_rows.h"
@@ -259,7 +260,13 @@ void ForwardPass::AttentionHalf(std::vector<SequencePass>& sequences, int64_t la
   EnterAttention(sequences, layer);
 
   const at::Tensor projected = Empty(packed_rows_, q_width + 2 * kv_width);
-  Project(normalized_, weights.query_key_value, projected);
+  const ProductContext context{executor_, context_};
+  const LatentStep latent{config_, *ops_, weights.latent, context};
+  if (config_.latent.used()) {
+    ProjectLatent(latent, normalized_, projected);
+  } else {
+    Project(normalized_, weights.query_key_value, projected);
+  }
   Show(sequences, HookSite::kQuery, layer, projected.narrow(1, 0, q_width), config_.heads);
   Show(sequences, HookSite::kKey, layer, projected.narrow(1, q_width, kv_width),
        config_.key_value_heads);
@@ -278,7 +285,7 @@ void ForwardPass::AttentionHalf(std::vector<SequencePass>& sequences, int64_t la
   Show(sequences, HookSite::kZ, layer, z, config_.heads);
 
   const at::Tensor update = Empty(packed_rows_, config_.hidden);
-  Project(z, weights.attention_out, update);
+  Project(config_.latent.used() ? ExpandLatent(latent, z) : z, weights.attention_out, update);
   context_.ThrowIfCancelled();
   if (config_.output_norms) Normalise(update, weights.attention_output_norm, update);
   ScaleUpdate(update);
@@ -302,6 +309,7 @@ void ForwardPass::EnterMlp(std::vector<SequencePass>& sequences, int64_t layer,
     ops_->Add(residual_, update);
   } else if (!config_.input_norms || Wanted(sequences, HookSite::kResidMid, layer)) {
     ops_->Add(residual_, update);
+    if (config_.stream_norms) Normalise(residual_, weights.attention_norm, residual_);
     Show(sequences, HookSite::kResidMid, layer, residual_);
     read_stream();
   } else {
@@ -336,7 +344,9 @@ void ForwardPass::MlpHalf(std::vector<SequencePass>& sequences, int64_t layer) {
     if (config_.output_norms) Normalise(update, weights.mlp_output_norm, update);
     ScaleUpdate(update);
     Show(sequences, HookSite::kMlpOut, layer, update, 0, first);
-    ops_->Add(residual_.narrow(0, first, rows), update);
+    const at::Tensor stream = residual_.narrow(0, first, rows);
+    ops_->Add(stream, update);
+    if (config_.stream_norms) Normalise(stream, weights.mlp_norm, stream);
   }
 }
 

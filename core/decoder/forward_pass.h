@@ -89,6 +89,7 @@ class ForwardPass {
   // Logits of normalised rows [row, hidden], by dot products in float32.
   std::vector<float> Output(const at::Tensor& normalized);
   // The same by one product where that gives float32.
+  void FinalNorm(const at::Tensor& residual, const at::Tensor& out);
   std::vector<float> OutputOfMany(const at::Tensor& normalized);
   // The output's bias and the soft cap, where the model has them.
   void FinishLogits(std::vector<float>& logits) const;

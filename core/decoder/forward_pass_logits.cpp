@@ -18,12 +18,17 @@ constexpr int64_t kLogitRows = 64;
 
 }  // namespace
 
+void ForwardPass::FinalNorm(const at::Tensor& residual, const at::Tensor& out) {
+  if (!config_.final_norm) return void(out.copy_(residual));
+  Normalise(residual, weights_.final_norm, out);
+}
+
 std::vector<float> ForwardPass::Logits(const SequencePass& sequence, int64_t first) {
   const int64_t rows = sequence.rows - first;
   const at::Tensor normalized = Empty(rows, config_.hidden);
   const at::Tensor source =
       residual_.narrow(0, sequence.packed_begin + first - sequence.active_first, rows);
-  Normalise(source, weights_.final_norm, normalized);
+  FinalNorm(source, normalized);
   if (!sequence.hooks->Wanted(HookSite::kFinalNormalized, -1).empty())
     ShowRows(*ops_, sequence, {HookSite::kFinalNormalized, -1}, first, dtype_, normalized);
   return Output(normalized);
@@ -40,7 +45,7 @@ std::vector<std::vector<float>> ForwardPass::LogitsTogether(
   }
   const at::Tensor residual = at::cat(parts);
   const at::Tensor normalized = Empty(residual.size(0), config_.hidden);
-  Normalise(residual, weights_.final_norm, normalized);
+  FinalNorm(residual, normalized);
   const std::vector<float> logits = OutputOfMany(normalized);
   std::vector<std::vector<float>> of_sequences;
   of_sequences.reserve(parts.size());
@@ -93,7 +98,7 @@ std::vector<float> ForwardPass::Unembed(std::span<const float> residual) {
   std::copy(residual.begin(), residual.end(), floats.data_ptr<float>());
   const at::Tensor source = floats.to(ops_->device(), TorchType(dtype_));
   const at::Tensor normalized = Empty(rows, config_.hidden);
-  Normalise(source, weights_.final_norm, normalized);
+  FinalNorm(source, normalized);
   return OutputOfMany(normalized);
 }
 

@@ -21,13 +21,15 @@ void Project(const LayerOps& ops, const at::Tensor& x, const Projection& project
 
 void ProjectToFloat(const LayerOps& ops, const at::Tensor& x, const Projection& projection,
                     const at::Tensor& y, const ProductContext& context) {
-  if (!ops.host_memory()) return projection.weight.MultiplyOnDevice(x, y, context.job);
-  for (int64_t first = 0; first < x.size(0); first += kernels::kMatrixVectorRows) {
+  if (!ops.host_memory()) projection.weight.MultiplyOnDevice(x, y, context.job);
+  for (int64_t first = 0; ops.host_memory() && first < x.size(0);
+       first += kernels::kMatrixVectorRows) {
     context.job.ThrowIfCancelled();
     const int64_t rows = std::min(kernels::kMatrixVectorRows, x.size(0) - first);
     projection.weight.MultiplyFew(x.narrow(0, first, rows), y.narrow(0, first, rows).data_ptr(),
                                   kernels::Dtype::kFloat32, context.executor);
   }
+  if (!projection.bias.empty()) y.add_(at::tensor(projection.bias).to(y.device()));
 }
 
 }  // namespace midscope

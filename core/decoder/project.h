@@ -14,7 +14,7 @@ namespace midscope {
 void Project(const LayerOps& ops, const at::Tensor& x, const Projection& projection,
              const at::Tensor& y, const ProductContext& context);
 
-// The same without a bias and with y in float32: products are not rounded to the run's dtype.
+// The same with y in float32: sums are not rounded to the run's dtype.
 void ProjectToFloat(const LayerOps& ops, const at::Tensor& x, const Projection& projection,
                     const at::Tensor& y, const ProductContext& context);
 

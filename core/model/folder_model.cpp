@@ -2,6 +2,8 @@
 #include "core/model/folder_model.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <deque>
 #include <span>
 #include <utility>
 #include <vector>
@@ -17,6 +19,7 @@
 #include "core/model/folder_names.h"
 #include "core/model/layer_kinds.h"
 #include "core/model/model_shapes.h"
+#include "core/model/mxfp4_tensors.h"
 #include "core/model/tensor_table.h"
 
 namespace midscope {
@@ -75,7 +78,10 @@ ConfigJson ReadJson(const std::filesystem::path& folder) {
 
 ModelConfig ReadConfig(const ConfigJson& json, const Described& described) {
   // Weights packed by one of many schemes, whose tensors have names and types of their own.
-  if (json.Has("quantization_config") || described.text.Has("quantization_config")) {
+  const auto quantised = json.Object("quantization_config");
+  const bool is_read =
+      quantised && described.family->takes_mxfp4 && quantised->Text("quant_method", "") == "mxfp4";
+  if (!is_read && (quantised || described.text.Has("quantization_config"))) {
     json.Fail("its weights are quantised (quantization_config), which is not supported",
               "Use the model's float weights, or a quantised .gguf file");
   }
@@ -108,11 +114,14 @@ kernels::BlockFormat FormatOf(const std::string& name, const SafetensorsTensor& 
 
 // The tensors of the decoder under the names that its family's places have.
 FileTensors WeightsOf(const SafetensorsFile& file, const Described& described,
-                      const std::string& folder, ModelConfig* config) {
+                      const std::string& folder, ModelConfig* config,
+                      std::deque<std::vector<std::byte>>* joined) {
   FileTensors tensors;
+  SafetensorsTensors stored = file.tensors();
+  if (described.family->takes_mxfp4) JoinMxfp4(folder, &stored, &tensors, joined);
   int64_t left_out = 0;
   int64_t left_out_bytes = 0;
-  for (const auto& [name, tensor] : file.tensors()) {
+  for (const auto& [name, tensor] : stored) {
     bool passed_over = false;
     for (const std::string_view ending : described.family->ignored_endings) {
       passed_over = passed_over || name.ends_with(ending);
@@ -173,7 +182,7 @@ class FolderModel : public ModelSource {
       : folder_(folder),
         config_(ReadConfig(json, described)),
         file_(folder),
-        weights_(WeightsOf(file_, described, folder.string(), &config_)),
+        weights_(WeightsOf(file_, described, folder.string(), &config_, &joined_)),
         table_(config_, described.family->folder_tensors(described.text), weights_, {},
                folder.string()) {
     CountParameters(weights_, &config_);
@@ -183,6 +192,7 @@ class FolderModel : public ModelSource {
   std::filesystem::path folder_;
   ModelConfig config_;
   SafetensorsFile file_;
+  std::deque<std::vector<std::byte>> joined_;  // matrices of MXFP4
   FileTensors weights_;
   TensorTable table_;
 };

@@ -13,7 +13,9 @@ namespace midscope {
 enum class NormKind { kRms, kLayer };  // kLayer: mean taken off, bias where the file has one
 
 // kRelu: max(0, x). kSquaredRelu: its square. kXielu: XieluSettings; in MLPs without a gate.
-enum class Activation { kSilu, kGelu, kGeluTanh, kRelu, kSquaredRelu, kXielu };
+// kClampedSwiglu: of a gate g clamped from above and up u clamped on both sides,
+// g sigmoid(gain g) (u + 1) (gpt_oss); in experts alone.
+enum class Activation { kSilu, kGelu, kGeluTanh, kRelu, kSquaredRelu, kXielu, kClampedSwiglu };
 
 // Of one layer (arXiv 2411.13010), a the softplus of alpha_positive, b that of alpha_negative plus
 // beta: x > 0: a x^2 + beta x; else: b (e^min(x, epsilon) - 1 - x) + beta x.
@@ -24,9 +26,15 @@ struct XieluSettings {
   double epsilon = -1e-6;
 };
 
+struct ClampedSwiglu {
+  double gain = 1.702;
+  double limit = 7.0;
+};
+
 // Norm of q and k after projection. kHead: over each head (qwen3, gemma3); kWidth: over all heads
-// together (olmo2).
-enum class QueryKeyNorm { kNone, kHead, kWidth };
+// together (olmo2); kEachHead: over each head, with weights of its own, of the model's kind of norm
+// (cohere). All but the last are RMS norms.
+enum class QueryKeyNorm { kNone, kHead, kWidth, kEachHead };
 
 // kLearned: each position has an embedding, which is added to the token's (gpt2, opt).
 enum class PositionKind { kRotary, kAlibi, kLearned };
@@ -60,6 +68,7 @@ struct LayerAttention {
   int64_t window = 0;  // keys that a query sees, itself included; 0: all
   bool rotary = true;  // false: no positions in this layer (SmolLM3's NoPE layers)
   bool local = false;  // rotates by rope_local_base without scaling (gemma3's sliding layers)
+  int64_t chunk = 0;   // queries see keys of their own chunk of so many rows; 0: of all
   bool operator==(const LayerAttention&) const = default;
 };
 
@@ -80,9 +89,28 @@ struct ExpertSettings {
   // Only experts of the groups_per_row groups with the largest sum of two scores can be chosen.
   int64_t groups = 1;
   int64_t groups_per_row = 1;
-  double scale = 1.0;             // routed_scaling_factor
+  bool groups_by_largest = false;  // by the largest score instead (deepseek_v2)
+  double scale = 1.0;              // routed_scaling_factor
+  // An expert's input is scaled by its weight, not its output; experts are chosen by logits
+  // (llama4).
+  bool scales_input = false;
   std::vector<bool> layers = {};  // [layer]: whether the layer's MLP is a mixture; empty: in none
   bool In(int64_t layer) const { return !layers.empty() && layers[static_cast<size_t>(layer)]; }
+};
+
+// Attention over latent keys (MLA, arXiv 2405.04434). Of each token a layer keeps one key of
+// rope_dimensions rotated elements and `rank` others, which all heads share and which are its value
+// too: ModelConfig has one key-value head of head_dim = rope_dimensions + rank. What makes keys and
+// values of heads out of the latent one is multiplied with queries and outputs instead.
+struct LatentAttention {
+  int64_t rank = 0;        // kv_lora_rank; 0: the model has none
+  int64_t query_rank = 0;  // q_lora_rank; 0: queries are projected at once
+  int64_t plain = 0;       // qk_nope_head_dim: elements of a head's query that are not rotated
+  int64_t value = 0;       // v_head_dim
+  double norm_epsilon = 1e-6;
+  bool interleaved = true;  // rotated pairs lie beside one another in the file
+  bool split = false;  // the file has what makes keys and values of heads in two tensors (GGUF)
+  bool used() const { return rank > 0; }
 };
 
 struct ModelConfig {
@@ -96,6 +124,9 @@ struct ModelConfig {
   int64_t hidden = 0;        // width of the residual stream
   int64_t feed_forward = 0;  // of layers without experts
   int64_t vocabulary = 0;
+  // Width of embeddings and output matrix that are projected to and from `hidden` (opt 350M); 0:
+  // they are not.
+  int64_t embedding_width = 0;
   int64_t trained_context = 0;  // tokens
   // Runs may be longer than the context holds (core/plan/context_limit.h): a decoder's option, not
   // the file's.
@@ -107,10 +138,13 @@ struct ModelConfig {
   int64_t rope_dimensions = 0;  // rotated dimensions of a head, the first ones; even
   RopeScaling rope_scaling;
   double alibi_max_bias = 8.0;
+  LatentAttention latent;
   // The query at position i is multiplied by 1 + query_growth ln(1 + floor(i /
   // query_growth_context)) (llama_4_scaling_beta of ministral3); 0: not.
   double query_growth = 0;
   double query_growth_context = 1;
+  // Llama 4's: in layers without positions alone, by the row, counted from 1.
+  bool query_growth_unrotated = false;
   bool alibi_bfloat16 = false;            // slopes are rounded to bfloat16 (falcon)
   double alibi_scale = 1.0;               // of slopes, after that
   int64_t position_offset = 0;            // learned: row of the table that is position 0's (opt: 2)
@@ -125,11 +159,19 @@ struct ModelConfig {
   bool input_norms = true;      // norms before attention and MLP (not olmo2)
   bool output_norms =
       false;  // norms after attention and MLP, before they are added (gemma2, gemma3, olmo2)
+  // Norms of the stream itself, after attention and after the MLP are added to it (opt 350M):
+  // attention_norm and mlp_norm. Without input_norms.
+  bool stream_norms = false;
+  bool final_norm = true;  // false: the last layer's output is what is unembedded
   QueryKeyNorm query_key_norm = QueryKeyNorm::kNone;
+  bool norm_after_rotation = false;  // q and k are normed after they are rotated (hunyuan)
+  // Those norms have no weights, and layers without positions have no such norms (llama4).
+  bool plain_query_key_norm = false;
   bool parallel_residual = false;  // attention and MLP both read the block's input (gpt_neox)
   bool shared_norm = false;        // of a parallel block: both after the one norm (cohere, phi)
   bool gated_mlp = true;           // down(activation(gate) * up); else down(activation(up))
   Activation activation = Activation::kSilu;
+  ClampedSwiglu clamped_swiglu;      // of kClampedSwiglu
   std::vector<XieluSettings> xielu;  // [layer] of kXielu; empty: tensors hold them
   ExpertSettings experts;
 
@@ -139,7 +181,10 @@ struct ModelConfig {
   double logit_scale = 0;        // of attention; 0: 1 / sqrt(head_dim)
   double attention_softcap = 0;  // cap * tanh(x / cap) on attention logits; 0: none
   double final_softcap = 0;      // on the model's logits
+  // A learned logit for each head that takes its share of the softmax and has no value (gpt_oss).
+  bool attention_sinks = false;
   double clip_qkv = 0;           // q, k and v clamped to +- this (mpt); 0: not
+  bool clip_after_norm = false;  // of q and k (olmoe)
 
   // Further layers that a file may hold to predict tokens after the next one. They are not read.
   int64_t prediction_layers = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/model/model_shapes.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/base/error.h"
@@ -41,7 +43,7 @@ void CheckExperts(const ModelConfig& config, const std::string& thing) {
   }
   const int64_t group = experts.count / experts.groups;
   if (experts.count % experts.groups != 0 || experts.groups_per_row > experts.groups ||
-      (experts.groups > 1 && group < 2)) {
+      (experts.groups > 1 && group < (experts.groups_by_largest ? 1 : 2))) {
     throw Failure(thing, fmt::format("{} experts can't be chosen by {} of {} groups", experts.count,
                                      experts.groups_per_row, experts.groups));
   }
@@ -76,6 +78,39 @@ void AddExperts(const ModelConfig& config, int64_t layer, std::vector<NeededTens
   if (experts.shared_gate) add("N.shared_gate", {1, config.hidden});
 }
 
+void AddLatentAttention(const ModelConfig& config, int64_t layer,
+                        std::vector<NeededTensor>* tensors) {
+  const LatentAttention& latent = config.latent;
+  const auto add = [&](const char* name, std::vector<int64_t> shape) {
+    tensors->push_back({std::string("N.") + name, std::move(shape), layer});
+  };
+  const int64_t query_inputs = latent.query_rank > 0 ? latent.query_rank : config.hidden;
+  if (latent.query_rank > 0) {
+    add("query_in", {latent.query_rank, config.hidden});
+    add("query_in_norm", {latent.query_rank});
+  }
+  add("query", {config.heads * (latent.plain + config.rope_dimensions), query_inputs});
+  add("latent", {latent.rank + config.rope_dimensions, config.hidden});
+  add("latent_norm", {latent.rank});
+  if (latent.split) {
+    add("latent_key_out", {config.heads * latent.rank, latent.plain});
+    add("latent_value_out", {config.heads * latent.value, latent.rank});
+  } else {
+    add("latent_out", {config.heads * (latent.plain + latent.value), latent.rank});
+  }
+  add("attention_out", {config.hidden, config.heads * latent.value});
+}
+
+void AddAttention(const ModelConfig& config, int64_t layer, std::vector<NeededTensor>* tensors) {
+  if (config.latent.used()) return AddLatentAttention(config, layer, tensors);
+  const int64_t query = config.heads * config.head_dim;
+  const int64_t key = config.key_value_heads * config.head_dim;
+  tensors->push_back({"N.query", {query, config.hidden}, layer});
+  tensors->push_back({"N.key", {key, config.hidden}, layer});
+  tensors->push_back({"N.value", {key, config.hidden}, layer});
+  tensors->push_back({"N.attention_out", {config.hidden, query}, layer});
+}
+
 void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor>* tensors) {
   const int64_t hidden = config.hidden;
   const int64_t query = config.heads * config.head_dim;
@@ -83,7 +118,7 @@ void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor
   const auto add = [&](const char* name, std::vector<int64_t> shape) {
     tensors->push_back({std::string("N.") + name, std::move(shape), layer});
   };
-  if (config.input_norms && config.norm_weights) {
+  if ((config.input_norms || config.stream_norms) && config.norm_weights) {
     add("attention_norm", {hidden});
     if (!config.shared_norm) add("mlp_norm", {hidden});
   }
@@ -91,7 +126,7 @@ void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor
     add("attention_output_norm", {hidden});
     add("mlp_output_norm", {hidden});
   }
-  if (config.query_key_norm != QueryKeyNorm::kNone) {
+  if (config.query_key_norm != QueryKeyNorm::kNone && !config.plain_query_key_norm) {
     const bool of_head = config.query_key_norm == QueryKeyNorm::kHead;
     add("query_norm", {of_head ? config.head_dim : query});
     add("key_norm", {of_head ? config.head_dim : key});
@@ -99,10 +134,8 @@ void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor
   if (config.activation == Activation::kXielu && config.xielu.empty()) {
     for (const char* name : {"alpha_positive", "alpha_negative", "beta", "epsilon"}) add(name, {1});
   }
-  add("query", {query, hidden});
-  add("key", {key, hidden});
-  add("value", {key, hidden});
-  add("attention_out", {hidden, query});
+  if (config.attention_sinks) add("sinks", {config.heads});
+  AddAttention(config, layer, tensors);
   if (config.experts.In(layer)) {
     AddExperts(config, layer, tensors);
   } else {
@@ -121,6 +154,11 @@ void CheckModelConfig(const ModelConfig& config, const std::string& thing) {
   if (config.heads * config.head_dim > kMaxWidth) {
     throw Failure(thing, fmt::format("{} heads of {} dimensions are too wide", config.heads,
                                      config.head_dim));
+  }
+  const int64_t expanded = std::max(config.latent.plain, config.latent.value);
+  if (config.heads * (expanded + config.rope_dimensions) > kMaxWidth) {
+    throw Failure(thing, fmt::format("{} heads of {} dimensions are too wide", config.heads,
+                                     expanded + config.rope_dimensions));
   }
   CheckRope(config, thing);
   CheckExperts(config, thing);
@@ -141,14 +179,19 @@ std::string NeededTensor::NameOf(std::string_view of) const {
 }
 
 std::vector<NeededTensor> NeededTensors(const ModelConfig& config) {
-  std::vector<NeededTensor> tensors = {{"token_embedding", {config.vocabulary, config.hidden}}};
+  const int64_t embedded = config.embedding_width > 0 ? config.embedding_width : config.hidden;
+  std::vector<NeededTensor> tensors = {{"token_embedding", {config.vocabulary, embedded}}};
+  if (config.embedding_width > 0) {
+    tensors.push_back({"embedding_in", {config.hidden, embedded}});
+    tensors.push_back({"embedding_out", {embedded, config.hidden}});
+  }
   if (config.positions == PositionKind::kLearned) {
     tensors.push_back(
         {"position_embedding", {config.trained_context + config.position_offset, config.hidden}});
   }
   if (config.embedding_norm) tensors.push_back({"embedding_norm", {config.hidden}});
-  if (config.norm_weights) tensors.push_back({"final_norm", {config.hidden}});
-  if (!config.tied_embeddings) tensors.push_back({"output", {config.vocabulary, config.hidden}});
+  if (config.norm_weights && config.final_norm) tensors.push_back({"final_norm", {config.hidden}});
+  if (!config.tied_embeddings) tensors.push_back({"output", {config.vocabulary, embedded}});
   for (int64_t layer = 0; layer < config.layers; ++layer) AddLayer(config, layer, &tensors);
   return tensors;
 }

@@ -4,18 +4,29 @@
 //
 // Names (N: layer), and NAME.bias for each where the model has one:
 // clang-format off
-//   token_embedding                              [vocabulary, hidden]
+//   token_embedding                              [vocabulary, hidden or embedding_width]
+//   embedding_in                                 [hidden, embedding_width]  where there is one
+//   embedding_out                                [embedding_width, hidden]  likewise
 //   position_embedding                           [positions, hidden]   where they are learned
 //   embedding_norm                               [hidden]              of token embeddings
-//   output                                       [vocabulary, hidden]  absent where tied
+//   output                                       as token_embedding; absent where tied
 //   final_norm                                   [hidden]
-//   N.attention_norm, N.mlp_norm                 [hidden]              input norms
+//   N.attention_norm, N.mlp_norm                 [hidden]              input or stream norms
 //   N.attention_output_norm, N.mlp_output_norm   [hidden]
 //   N.query                                      [heads * head_dim, hidden]
 //   N.key, N.value                               [key_value_heads * head_dim, hidden]
 //   N.attention_out                              [hidden, heads * head_dim]
 //   N.query_norm                                 [head_dim] or [heads * head_dim]
 //   N.key_norm                                   [head_dim] or [key_value_heads * head_dim]
+//   N.sinks                                      [heads]
+// With latent keys (ModelConfig::latent), instead of N.query, N.key and N.value:
+//   N.query                                      [heads * (plain + rotated), hidden or query_rank]
+//   N.query_in, N.query_in_norm                  [query_rank, hidden], [query_rank]
+//   N.latent                                     [rank + rotated, hidden]
+//   N.latent_norm                                [rank]
+//   N.latent_out                                 [heads * (plain + value), rank]
+//   or N.latent_key_out, N.latent_value_out      [heads * rank, plain], [heads * value, rank]
+//   N.attention_out                              [hidden, heads * value]
 //   N.gate, N.up                                 [feed_forward, hidden]
 //   N.down                                       [hidden, feed_forward]
 // In layers with experts, instead of the last two lines:

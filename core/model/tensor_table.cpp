@@ -18,6 +18,11 @@ std::string FileNameFor(const TensorPlace& place, const NeededTensor& needed) {
   return needed.NameOf(place.file_name) + (place.ending == TensorEnding::kWeight ? ".weight" : "");
 }
 
+std::string BiasNameFor(const TensorPlace& place, const NeededTensor& needed) {
+  return place.bias_name.empty() ? needed.NameOf(place.file_name) + ".bias"
+                                 : needed.NameOf(place.bias_name);
+}
+
 const TensorPlace* FindPlace(const std::vector<TensorPlace>& places, const NeededTensor& needed,
                              const FileTensors& file) {
   const TensorPlace* first = nullptr;
@@ -34,25 +39,37 @@ bool IsInterleaved(RowPart part) {
          part == RowPart::kInterleavedKey;
 }
 
-// Number of rows of the file's whole tensor, of which `rows` are the decoder's.
+// Whether the file's tensor holds the matrices of all experts of a layer.
+bool HoldsExperts(RowPart part) {
+  return part == RowPart::kExpert || part == RowPart::kExpertGate || part == RowPart::kExpertUp ||
+         part == RowPart::kExpertEven || part == RowPart::kExpertOdd;
+}
+
+// Number of rows of the file's whole tensor, or of one expert's in it, of which `rows` are the
+// decoder's.
 int64_t FileRows(RowPart part, int64_t rows, const ModelConfig& config) {
   const int64_t heads = config.heads + 2 * config.key_value_heads;
   switch (part) {
     case RowPart::kAll:
     case RowPart::kInterleaved:
     case RowPart::kExpert:
+    case RowPart::kByHead:
     case RowPart::kOnlyRow:
       return rows;
     case RowPart::kGate:
     case RowPart::kUp:
+    case RowPart::kExpertGate:
+    case RowPart::kExpertUp:
+    case RowPart::kExpertEven:
+    case RowPart::kExpertOdd:
       return 2 * rows;
     default:
       return heads * config.head_dim;
   }
 }
 
-// First row of a contiguous part.
-int64_t FirstRow(RowPart part, const ModelConfig& config) {
+// First row of a contiguous part of `rows` rows.
+int64_t FirstRow(RowPart part, int64_t rows, const ModelConfig& config) {
   const int64_t query = config.heads * config.head_dim;
   switch (part) {
     case RowPart::kKey:
@@ -61,7 +78,8 @@ int64_t FirstRow(RowPart part, const ModelConfig& config) {
     case RowPart::kValue:
       return query + config.key_value_heads * config.head_dim;
     case RowPart::kUp:
-      return config.feed_forward;
+    case RowPart::kExpertUp:
+      return rows;
     default:
       return 0;
   }
@@ -86,6 +104,11 @@ int64_t HeadInFile(RowPart part, int64_t head, const ModelConfig& config) {
 // Row of the file for each of the decoder's rows; empty where they are in order.
 std::vector<int64_t> RowOrder(RowPart part, int64_t rows, const ModelConfig& config) {
   std::vector<int64_t> order;
+  if (part == RowPart::kExpertEven || part == RowPart::kExpertOdd) {
+    for (int64_t row = 0; row < rows; ++row)
+      order.push_back(2 * row + (part == RowPart::kExpertOdd ? 1 : 0));
+    return order;
+  }
   const bool fused_by_head =
       part == RowPart::kHeadQuery || part == RowPart::kHeadKey || part == RowPart::kHeadValue;
   if (!fused_by_head && !IsInterleaved(part)) return order;
@@ -110,22 +133,29 @@ bool IsOfPredictionLayer(const std::string& name, const ModelConfig& config) {
   return false;
 }
 
-// [columns, rows] of a matrix [rows, columns] whose elements have the size of T.
+// [columns, rows] of each of `count` matrices [rows, columns] whose elements have the size of T.
 template <class T>
-std::vector<std::byte> Transposed(const std::byte* data, int64_t rows, int64_t columns) {
+std::vector<std::byte> Transposed(const std::byte* data, int64_t count, int64_t rows,
+                                  int64_t columns) {
   constexpr int64_t kTile = 32;  // rows and columns at a time, which stay in a cache
   constexpr auto kSize = static_cast<int64_t>(sizeof(T));
-  std::vector<std::byte> out(static_cast<size_t>(rows * columns * kSize));
-  for (int64_t first_row = 0; first_row < rows; first_row += kTile) {
-    for (int64_t first = 0; first < columns; first += kTile) {
-      const int64_t last_row = std::min(first_row + kTile, rows);
-      const int64_t last = std::min(first + kTile, columns);
-      for (int64_t column = first; column < last; ++column) {
-        for (int64_t row = first_row; row < last_row; ++row) {
-          std::memcpy(out.data() + (column * rows + row) * kSize,
-                      data + (row * columns + column) * kSize, sizeof(T));
-        }
+  const int64_t bytes = rows * columns * kSize;
+  std::vector<std::byte> out(static_cast<size_t>(count * bytes));
+  const auto transpose_tile = [&](const std::byte* from, std::byte* to, int64_t first_row,
+                                  int64_t first) {
+    const int64_t last_row = std::min(first_row + kTile, rows);
+    const int64_t last = std::min(first + kTile, columns);
+    for (int64_t column = first; column < last; ++column) {
+      for (int64_t row = first_row; row < last_row; ++row) {
+        std::memcpy(to + (column * rows + row) * kSize, from + (row * columns + column) * kSize,
+                    sizeof(T));
       }
+    }
+  };
+  for (int64_t matrix = 0; matrix < count; ++matrix) {
+    for (int64_t first_row = 0; first_row < rows; first_row += kTile) {
+      for (int64_t first = 0; first < columns; first += kTile)
+        transpose_tile(data + matrix * bytes, out.data() + matrix * bytes, first_row, first);
     }
   }
   return out;
@@ -207,7 +237,7 @@ void TensorTable::AddBiases(const std::vector<NeededTensor>& needed, const Tenso
   bool wanted = place.bias == Bias::kMust;
   if (place.bias == Bias::kMay) {
     wanted = std::any_of(needed.begin(), needed.end(), [&](const NeededTensor& tensor) {
-      return file_.contains(tensor.NameOf(place.file_name) + ".bias");
+      return file_.contains(BiasNameFor(place, tensor));
     });
   }
   if (!wanted) return;
@@ -215,7 +245,7 @@ void TensorTable::AddBiases(const std::vector<NeededTensor>& needed, const Tenso
 }
 
 void TensorTable::AddBias(const NeededTensor& needed, const TensorPlace& place) {
-  const std::string file_name = needed.NameOf(place.file_name) + ".bias";
+  const std::string file_name = BiasNameFor(place, needed);
   const NeededTensor bias{needed.pattern, {needed.shape[0]}, needed.layer, needed.expert};
   const TensorRef rows = Reference(Require(file_name), bias, place, file_name);
   tensors_.emplace(needed.name() + ".bias", Vector(rows));
@@ -230,14 +260,20 @@ TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& n
   std::vector<int64_t> wanted = shape;
   wanted[0] = FileRows(part, shape[0], config_);
   int64_t file_rows = wanted[0];
-  if (part == RowPart::kExpert) {
+  const int64_t expert_rows = file_rows;
+  if (HoldsExperts(part)) {
     wanted.insert(wanted.begin(), config_.experts.count);
     file_rows *= config_.experts.count;
   }
   if (part == RowPart::kOnlyRow) wanted = {shape[1]};
-  if (transposed) std::swap(wanted[0], wanted[1]);
+  if (part == RowPart::kByHead) wanted = {config_.heads, shape[0] / config_.heads, shape[1]};
+  if (transposed) std::swap(wanted[wanted.size() - 2], wanted.back());
   const bool single = tensor.shape.empty() && wanted == std::vector<int64_t>{1};
-  if (tensor.shape != wanted && !single) {
+  // Norms with weights for each head are [heads, head_dim].
+  const int64_t heads = wanted[0] / config_.head_dim;
+  const bool by_head = shape.size() == 1 && heads * config_.head_dim == wanted[0] &&
+                       tensor.shape == std::vector<int64_t>{heads, config_.head_dim};
+  if (tensor.shape != wanted && !single && !by_head) {
     throw Failure(thing_, "tensor " + ShownName(tensor, file_name) + " has shape " +
                               ShapeText(tensor.shape) + "; the model needs " + ShapeText(wanted));
   }
@@ -252,8 +288,8 @@ TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& n
         "tensor " + ShownName(tensor, file_name) + " is quantised; vectors must be floating point",
         "Convert the model again");
   }
-  const int64_t first_row =
-      part == RowPart::kExpert ? needed.expert * shape[0] : FirstRow(part, config_);
+  const int64_t before = HoldsExperts(part) ? needed.expert * expert_rows : 0;
+  const int64_t first_row = before + FirstRow(part, shape[0], config_);
   const std::byte* data = transposed ? TransposedData(tensor, file_name) : tensor.data;
   reference.data = data + first_row * reference.row_bytes;
   reference.row_order = RowOrder(part, shape[0], config_);
@@ -269,9 +305,12 @@ const std::byte* TensorTable::TransposedData(const FileTensor& tensor,
     MIDSCOPE_CHECK_EQ(tensor.format.elements, 1);
     const bool wide = tensor.format.bytes == sizeof(uint32_t);
     const auto transposed = wide ? Transposed<uint32_t> : Transposed<uint16_t>;
-    found =
-        transposed_.emplace(file_name, transposed(tensor.data, tensor.shape[0], tensor.shape[1]))
-            .first;
+    const std::vector<int64_t>& shape = tensor.shape;
+    const int64_t count = shape.size() == 3 ? shape[0] : 1;
+    found = transposed_
+                .emplace(file_name,
+                         transposed(tensor.data, count, shape[shape.size() - 2], shape.back()))
+                .first;
   }
   return found->second.data();
 }

@@ -46,6 +46,7 @@ std::vector<AttentionPlan> PlainPlans(const ModelConfig& config, int64_t tokens)
     const LayerAttention attention =
         layer < config.attention.size() ? config.attention[layer] : LayerAttention{};
     plans[layer].window = attention.window;
+    plans[layer].chunk = attention.chunk;
     if (!attention.rotary) continue;
     const RopeFrequencies& frequencies = attention.local ? local : global;
     plans[layer].inverse_frequency = frequencies.inverse_frequency;
@@ -87,6 +88,10 @@ std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const 
   LimitScheme(RowsOf(intervention.position_rows, prompt_tokens), own, plans);
   ApplyEdits(EditTime::kAfterSchemes, intervention, config, prompt_tokens, plans);
   LimitIds(id_rows, own, plans);
+  // A norm after the rotation takes a factor of it away again.
+  if (config.norm_after_rotation) {
+    for (AttentionPlan& plan : plans) plan.magnitude = 1.0;
+  }
   return plans;
 }
 

@@ -83,6 +83,7 @@ struct AttentionPlan {
   // (query_scale.h).
   int64_t log_scale_base = 0;
   int64_t window = 0;               // keys that a query sees, itself included; 0: all
+  int64_t chunk = 0;                // rows of which a query sees those of its own chunk; 0: all
   double softcap = 0;               // of the logits; 0: none
   std::vector<float> alibi_slopes;  // [head]; empty: none
   std::optional<RatioRule>

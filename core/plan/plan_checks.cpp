@@ -24,12 +24,15 @@ void CheckLayers(const LayerSet& layers, const ModelConfig& config, const std::s
 
 void CheckNoWindow(std::span<const AttentionPlan> plans, const std::string& term,
                    const std::string& why) {
-  const auto windowed = std::find_if(plans.begin(), plans.end(),
-                                     [](const AttentionPlan& plan) { return plan.window > 0; });
+  const auto windowed = std::find_if(plans.begin(), plans.end(), [](const AttentionPlan& plan) {
+    return plan.window > 0 || plan.chunk > 0;
+  });
   if (windowed == plans.end()) return;
+  const std::string keys = windowed->chunk > 0
+                               ? fmt::format("its own chunk of {} keys", windowed->chunk)
+                               : fmt::format("the last {} keys", windowed->window);
   throw UsageError(term,
-                   fmt::format("layer {} sees the last {} keys alone{}", windowed - plans.begin(),
-                               windowed->window, why),
+                   fmt::format("layer {} sees {} alone{}", windowed - plans.begin(), keys, why),
                    "Add attend(all), or switch the model's window off: --sliding-window off");
 }
 

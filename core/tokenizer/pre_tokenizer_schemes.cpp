@@ -44,40 +44,58 @@ constexpr const char* kTekken =
 #undef CONTRACTION
 #undef BEFORE
 
+// tiiuae/falcon-7b tokenizer.json: punctuation, GPT-2's pieces, numbers by threes.
+constexpr const char* kFalconMarks = R"([\p{P}\$\+<=>\^~\|`]+)";
+constexpr const char* kThreeDigits = "[0-9][0-9][0-9]";
+// bigscience/bloom tokenizer.json.
+constexpr const char* kBloom = " ?[^(\\s|.,!?…。，、।۔،)]+";
+// deepseek-ai/DeepSeek-V3 tokenizer.json, and tencent/Hunyuan's dense models'.
+constexpr const char* kUpToThree = R"(\p{N}{1,3})";
+constexpr const char* kHanAndKana = "[一-龥぀-ゟ゠-ヿ]+";
+constexpr const char* kDeepseek =
+    R"([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+)"
+    R"(| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+
 struct Scheme {
   std::string_view name;
-  std::array<const char*, 2> patterns;
+  std::array<const char*, 3> patterns;
   bool ignores_merges;
   bool composes;
 };
 
-constexpr std::array<Scheme, 27> kSchemes = {{{"smollm", {kDigit, kGpt2}, false, false},
-                                              {"starcoder", {kDigit, kGpt2}, false, false},
-                                              {"refact", {kDigit, kGpt2}, false, false},
-                                              {"command-r", {kDigit, kGpt2}, false, true},
-                                              {"exaone4", {kGpt2, nullptr}, false, false},
-                                              {"glm4", {kLlama3, nullptr}, false, false},
-                                              {"chatglm-bpe", {kLlama3, nullptr}, false, false},
-                                              {"stablelm2", {kQwen2, nullptr}, false, false},
-                                              {"seed-coder", {kSeed, nullptr}, false, false},
-                                              {"default", {kGpt2, nullptr}, false, false},
-                                              {"gpt-2", {kGpt2, nullptr}, false, false},
-                                              {"gpt2", {kGpt2, nullptr}, false, false},
-                                              {"phi-2", {kGpt2, nullptr}, false, false},
-                                              {"mpt", {kGpt2, nullptr}, false, true},
-                                              {"olmo", {kGpt2, nullptr}, false, true},
-                                              {"gpt-neox", {kGpt2, nullptr}, false, true},
-                                              {"llama-bpe", {kLlama3, nullptr}, true, false},
-                                              {"llama3", {kLlama3, nullptr}, true, false},
-                                              {"llama-v3", {kLlama3, nullptr}, true, false},
-                                              {"dbrx", {kLlama3, nullptr}, false, false},
-                                              {"smaug-bpe", {kLlama3, nullptr}, false, false},
-                                              {"qwen2", {kQwen2, nullptr}, false, true},
-                                              {"deepseek-r1-qwen", {kQwen2, nullptr}, false, true},
-                                              {"megrez", {kQwen2, nullptr}, false, true},
-                                              {"gpt-4o", {kGpt4o, nullptr}, false, false},
-                                              {"llama4", {kGpt4o, nullptr}, false, false},
-                                              {"tekken", {kTekken, nullptr}, true, false}}};
+constexpr std::array<Scheme, 32> kSchemes = {
+    {{"smollm", {kDigit, kGpt2}, false, false},
+     {"starcoder", {kDigit, kGpt2}, false, false},
+     {"refact", {kDigit, kGpt2}, false, false},
+     {"command-r", {kDigit, kGpt2}, false, true},
+     {"exaone4", {kGpt2, nullptr}, false, false},
+     {"glm4", {kLlama3, nullptr}, false, false},
+     {"chatglm-bpe", {kLlama3, nullptr}, false, false},
+     {"stablelm2", {kQwen2, nullptr}, false, false},
+     {"seed-coder", {kSeed, nullptr}, false, false},
+     {"default", {kGpt2, nullptr}, false, false},
+     {"gpt-2", {kGpt2, nullptr}, false, false},
+     {"gpt2", {kGpt2, nullptr}, false, false},
+     {"phi-2", {kGpt2, nullptr}, false, false},
+     {"mpt", {kGpt2, nullptr}, false, true},
+     {"olmo", {kGpt2, nullptr}, false, true},
+     {"gpt-neox", {kGpt2, nullptr}, false, true},
+     {"llama-bpe", {kLlama3, nullptr}, true, false},
+     {"llama3", {kLlama3, nullptr}, true, false},
+     {"llama-v3", {kLlama3, nullptr}, true, false},
+     {"dbrx", {kLlama3, nullptr}, false, false},
+     {"smaug-bpe", {kLlama3, nullptr}, false, false},
+     {"qwen2", {kQwen2, nullptr}, false, true},
+     {"deepseek-r1-qwen", {kQwen2, nullptr}, false, true},
+     {"megrez", {kQwen2, nullptr}, false, true},
+     {"gpt-4o", {kGpt4o, nullptr}, false, false},
+     {"llama4", {kGpt4o, nullptr}, false, false},
+     {"falcon", {kFalconMarks, kGpt2, kThreeDigits}, false, false},
+     {"bloom", {kBloom}, false, false},
+     {"gpt3-finnish", {kBloom}, false, false},
+     {"deepseek-v3", {kUpToThree, kHanAndKana, kDeepseek}, false, false},
+     {"hunyuan-dense", {kUpToThree, kHanAndKana, kDeepseek}, false, false},
+     {"tekken", {kTekken, nullptr}, true, false}}};
 
 const Scheme& FindScheme(const std::string& name) {
   std::string known;

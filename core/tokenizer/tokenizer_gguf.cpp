@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tokenizers out of GGUF metadata (tokenizer.ggml.*): byte-level BPE here, SentencePiece's by
 // giving its library the model that the metadata were converted from.
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 #include <unordered_set>
@@ -172,8 +173,19 @@ class GgufTokenizerReader {
     return found->second;
   }
 
+  // Early converters marked padding as unknown, and the unknown token as another (Phi-3): the one
+  // that the file names as unknown is it.
+  void ChooseUnknown() {
+    std::vector<TokenType>& types = parts_.vocabulary.types;
+    const auto named = ReadId("tokenizer.ggml.unknown_token_id");
+    if (!named || std::count(types.begin(), types.end(), TokenType::kUnknown) == 1) return;
+    std::replace(types.begin(), types.end(), TokenType::kUnknown, TokenType::kUnused);
+    types[static_cast<size_t>(*named)] = TokenType::kUnknown;
+  }
+
   void ReadPieces(SentencePieceModel::Kind kind) {
     ReadTexts();
+    ChooseUnknown();
     const auto scores = file_.GetFloatArray("tokenizer.ggml.scores");
     if (!scores) Fail("metadata tokenizer.ggml.scores is missing", "Convert the model again");
     if (scores->size() != texts_.size()) {

@@ -10,6 +10,7 @@
 #include "core/base/nearest_word.h"
 #include "core/intervention/intervention_text.h"
 #include "gui/base/write_whole_file.h"
+#include "gui/files/view_state.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/panel_list.h"
 
@@ -57,7 +58,8 @@ std::vector<std::string> SessionKeys() {
     const bool is_new = std::find(keys.begin(), keys.end(), panel.state_key) == keys.end();
     if (!panel.state_key.empty() && is_new) keys.push_back(panel.state_key);
   }
-  keys.emplace_back("layout");
+  for (const char* key : {"layout", kViewKey, "documents", "shown_document"})
+    keys.emplace_back(key);
   return keys;
 }
 
@@ -162,6 +164,15 @@ std::vector<OffTerm> ReadOffTerms(const JsonFields& fields, const std::string& k
   return off;
 }
 
+void ReadDocuments(const JsonFields& fields, SavedSession* session) {
+  if (!fields.Find("documents")) return;
+  for (const nlohmann::json& path : fields.Array("documents")) {
+    if (!path.is_string()) fields.Fail("has a document that is no path");
+    session->documents.push_back(path.get<std::string>());
+  }
+  session->shown_document = fields.Whole("shown_document", -1, -1);
+}
+
 // Adds the file's name to errors.
 template <typename Work>
 void Naming(const std::string& file, Work work) {
@@ -194,6 +205,11 @@ std::string SessionText(const SavedSession& session) {
   if (!session.settings.off_b.empty())
     values["setting_b_off"] = OffTermsJson(session.settings.off_b);
   if (!session.layout.empty()) values["layout"] = session.layout;
+  if (!session.view.is_null()) values[kViewKey] = session.view;
+  if (!session.documents.empty()) {
+    values["documents"] = session.documents;
+    values["shown_document"] = session.shown_document;
+  }
   values.insert(session.panels.begin(), session.panels.end());
   Json json;
   for (const std::string& key : SessionKeys()) {
@@ -230,6 +246,9 @@ SavedSession ParseSession(const std::string& text, const std::string& file) {
   }
   session.place_index = fields.Whole("place_index", -1, -1);
   session.layout = fields.FindText("layout").value_or("");
+  CheckViewState(fields);
+  if (const auto* view = fields.Find(kViewKey)) session.view = *view;
+  ReadDocuments(fields, &session);
   for (const PanelEntry& panel : PanelList()) {
     if (panel.state_key.empty()) continue;
     panel.check_state(fields);

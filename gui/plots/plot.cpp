@@ -276,6 +276,12 @@ void Plot::ShowAllAlongX() {
   QueueReplot();
 }
 
+void Plot::ShowAlongY(const QCPRange& range) {
+  held_ |= Qt::Vertical;
+  yAxis->setRange(range);
+  QueueReplot();
+}
+
 void Plot::NoteView(const QCPRange& x, const QCPRange& y) {
   if (y != yAxis->range()) held_ |= Qt::Vertical;
   if (x == xAxis->range()) return;

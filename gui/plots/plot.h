@@ -58,6 +58,8 @@ class Plot : public QCustomPlot {
   // nothing.
   void ShowAlongX(const QCPRange& range);
   void ShowAllAlongX();
+  // Shows this part of the y axis as if the user had chosen it.
+  void ShowAlongY(const QCPRange& range);
   // The tooltip's text at a position of the widget; empty for none.
   virtual QString TooltipAt(const QPointF& position) const = 0;
 

@@ -7,7 +7,7 @@
 namespace midscope {
 
 enum class Change {
-  kModel = 1 << 0,        // model(), file_records(), shows_file()
+  kModel = 1 << 0,        // model(), live(), file_records(), shows_file()
   kPrompts = 1 << 1,      // prompts(), place(), shown_prompt_request(), task()
   kSettings = 1 << 2,     // setting(), differs()
   kReference = 1 << 3,    // the published record
@@ -18,6 +18,7 @@ enum class Change {
   kProbes = 1 << 11,      // probe_options()
   kChannels = 1 << 12,    // records of channels that carry position, or whether a search runs
   kGeneration = 1 << 13,  // generated text, or whether it is being generated
+  kDocuments = 1 << 14,   // documents(), shown_document()
 
   // Records of A or B were added or removed, or now belong to an older setting (ShownAsOlder).
   // Every what-if has these: last-query attention and outcome.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The state behind the panels: a model, a prompt request, two settings A and B, and their records.
+// The state behind the panels: a model, a prompt request, two settings A and B, and their records,
+// and files of results that are shown in turn with it (gui/session/session_view.h).
 // Requests missing records from the engine; replies are ordered by visual priority. Uses no
 // widgets.
 //
@@ -27,7 +28,7 @@
 #include "gui/plots/outcome_series.h"
 #include "gui/session/changes.h"
 #include "gui/session/engine_worker.h"
-#include "gui/session/sample_reader.h"
+#include "gui/session/session_view.h"
 
 namespace midscope {
 
@@ -55,10 +56,10 @@ class Session : public QObject {
   void SetPlace(size_t place);
   // The same for the prompts of the next prompt request.
   void PreferPlace(size_t place) {
-    place_ = place;
+    live_.place = place;
     place_chosen_ = true;
   }
-  static constexpr int64_t kFirstChannel = 100;
+  static constexpr int64_t kFirstChannel = SessionView::kFirstChannel;
   void SetChannel(int64_t channel);
   static constexpr int64_t kUsualSamples = 20;
   // Number of samples of the means; 0: no means.
@@ -70,9 +71,18 @@ class Session : public QObject {
   // newer request supersedes a waiting one.
   void Preview(const PromptRequest& prompt_request);
   void Cancel();
-  // Shows records of a file instead of a model's. Of a file with samples, the first sample is read
-  // asynchronously (Change::kSample).
-  void ShowFile(const RunFile& file, std::shared_ptr<const SampleView> samples = nullptr);
+  // Shows records of a file beside the model, which goes on with what it does. Of a file with
+  // samples, the first sample is read asynchronously (Change::kSample). A file that is open already
+  // (by `path`) is replaced.
+  void ShowFile(const RunFile& file, std::shared_ptr<const SampleView> samples = nullptr,
+                const QString& path = QString());
+  // The files that are shown in turn with the model, by their paths, and which one is shown.
+  static constexpr int kModelDocument = -1;
+  QStringList documents() const;
+  int shown_document() const;
+  // Index into documents(), or kModelDocument.
+  void ShowDocument(int index);
+  void CloseDocument(int index);
   // Reads another sample of the file; a newer choice supersedes a waiting one. No effect where the
   // file has no samples.
   void ChooseSample(const SampleChoice& choice);
@@ -95,31 +105,38 @@ class Session : public QObject {
   // A published line drawn with the outcome (data/published/published_record.h); nullopt: none.
   void SetReference(std::optional<Record> reference);
 
+  // What is on the screen: the model's view, or a file's.
+  const SessionView& shown() const { return *shown_; }
+  // The model's view: what the engine is asked for, also while a file is shown.
+  const SessionView& live() const { return live_; }
   // Records of the shown file; empty for a model's.
-  const std::vector<Record>& file_records() const { return file_records_; }
+  const std::vector<Record>& file_records() const { return shown_->file_records; }
   // Whether a file is shown, with samples or without.
-  bool shows_file() const { return sample_reader_ || !file_records_.empty(); }
+  bool shows_file() const { return shown_->is_file; }
   // The file's samples; null where it has none, or a model's records are shown.
   const SampleView* sample_view() const;
-  const SampleChoice& sample_choice() const { return sample_choice_; }
+  SampleChoice sample_choice() const;
   // Reading time of the shown sample.
-  double sample_milliseconds() const { return sample_milliseconds_; }
+  double sample_milliseconds() const;
   // The task of the shown records, with all parameters where it is known: "kv:pairs=10"; "" for own
   // text.
-  const std::string& task() const { return task_; }
-  const std::optional<ModelSummary>& model() const { return model_; }
-  const Provenance& provenance() const { return provenance_; }
-  const std::vector<Record>& prompts() const { return prompts_; }
+  const std::string& task() const { return shown_->task; }
+  // The open model; nullopt where a file is shown.
+  const std::optional<ModelSummary>& model() const { return shown_->model; }
+  const Provenance& provenance() const { return shown_->provenance; }
+  const std::vector<Record>& prompts() const { return shown_->prompts; }
   // The request of the prompts on the screen; nullopt: no prompts of a model are shown.
-  const std::optional<PromptRequest>& shown_prompt_request() const { return shown_prompt_request_; }
-  const Record* prompt() const;
-  size_t place() const { return place_; }
-  int64_t channel() const { return channel_; }
+  const std::optional<PromptRequest>& shown_prompt_request() const {
+    return shown_->prompt_request;
+  }
+  const Record* prompt() const { return shown_->prompt(); }
+  size_t place() const { return shown_->place; }
+  int64_t channel() const { return shown_->channel; }
   int64_t samples() const { return samples_; }
   const std::string& probe_options() const { return probe_options_; }
-  // The requested setting. Records have the setting that made them as attributes
+  // The requested setting, or the file's. Records have the setting that made them as attributes
   // (probes/base/record_origin.h, gui/session/record_name.h).
-  const Intervention& setting(Side side) const { return state(side).setting; }
+  const Intervention& setting(Side side) const { return shown_->state(side).setting; }
   // Whether a scan runs, or waits for other requests.
   bool scans() const;
   // Whether text is generated, or waits for other requests.
@@ -127,11 +144,13 @@ class Session : public QObject {
   // Whether a search for channels runs, or waits for other requests.
   bool searches() const;
   // Whether the engine has the prompts on the screen.
-  bool ready() const { return model_ && !opening_ && !prompts_.empty(); }
+  bool ready() const { return !shows_file() && EngineReady(); }
   // By record name (probes/engine/engine.h); null where it has not arrived, or B equals A.
-  const Record* record(Side side, const std::string& name) const;
+  const Record* record(Side side, const std::string& name) const {
+    return shown_->Find(side, name);
+  }
   // The names of all records that have arrived, sorted; without those of channels.
-  std::vector<std::string> record_names(Side side) const;
+  std::vector<std::string> record_names(Side side) const { return shown_->RecordNames(side); }
   // Whether the record is of the requested setting, the shown prompt and the open model. Of a
   // file's records: always true.
   bool IsAsked(Side side, const Record& record) const;
@@ -141,25 +160,20 @@ class Session : public QObject {
   // Whether a slider is being dragged: pictures follow each other, so they are drawn fast.
   bool dragging() const { return dragging_; }
   // Whether the capture run of the side's setting is complete.
-  bool settled(Side side) const { return state(side).settled; }
+  bool settled(Side side) const { return shown_->state(side).settled; }
   // Whether what-ifs include the score map and hidden channels, so that these update while a slider
   // is dragged.
-  bool follows(Side side) const { return state(side).follows; }
+  bool follows(Side side) const { return shown_->state(side).follows; }
   // Of a file: whether it has records of B.
-  bool differs() const { return shows_file() ? !b_.records.empty() : a_.setting != b_.setting; }
-
-  struct Means {
-    OutcomeSeries series;
-    bool complete = false;
-    // over the samples of the other side's partial mean only
-    bool beside = false;
-  };
-  // While the other side's mean is partial: over the same samples, where they are known.
-  std::optional<Means> MeansOf(Side side, Measure measure) const;
-  // The means of any setting that was compared before, of these prompts; `text`: its printed form.
-  std::optional<Means> MeansOfSetting(const std::string& text, Measure measure) const;
-  // B minus A over the same samples, with its interval (Measure::kDifference); nullopt: not known.
-  std::optional<Means> DifferenceOfMeans() const;
+  bool differs() const { return shown_->differs(); }
+  // SessionView's functions of these names.
+  std::optional<Means> MeansOf(Side side, Measure measure) const {
+    return shown_->MeansOf(side, measure);
+  }
+  std::optional<Means> MeansOfSetting(const std::string& text, Measure measure) const {
+    return live_.MeansOfSetting(text, measure);
+  }
+  std::optional<Means> DifferenceOfMeans() const { return shown_->DifferenceOfMeans(); }
   // The records to store: those of the requested settings, under their own names. Others are listed
   // in `left_out`, one line per setting.
   struct ScreenRecords {
@@ -196,29 +210,10 @@ class Session : public QObject {
   void Stopped();
 
  private:
-  struct SideState {
-    Intervention setting;
-    std::string text = "none";  // PrintIntervention of it
-    void Ask(const Intervention& wanted);
-    std::map<std::string, std::shared_ptr<const Record>> records;
-    bool settled = false;
-    bool follows = false;
-    quint64 shown_ticket = 0;  // of the what-if on the screen
-    struct Part {              // of the what-if that goes on, or of the last one
-      quint64 ticket = 0;
-      std::string setting;
-      bool whole = false;  // every layer is done
-    };
-    Part part;
-  };
-  struct MeansEntry {
-    std::shared_ptr<const Record> record;
-    size_t index = 0;
-    bool complete = false;
-  };
-
-  const SideState& state(Side side) const { return side == Side::kA ? a_ : b_; }
-  SideState& state(Side side) { return side == Side::kA ? a_ : b_; }
+  // Whether the engine has the prompts of the model's view.
+  bool EngineReady() const { return live_.model && !opening_ && !live_.prompts.empty(); }
+  // IsAsked of the model's view.
+  bool LiveAsks(Side side, const Record& record) const;
   quint64 Post(EngineRequest request, Side side = Side::kA);
   void PostPrompt();
   void RequestCaptureRun(Side side);
@@ -251,9 +246,11 @@ class Session : public QObject {
   void OnPaused();
   void OnReleased();
   // Returns true where the records on the screen are replaced.
-  bool ChangeSide(Side side, const SideState& next, bool dragging);
+  bool ChangeSide(Side side, const SideView& next, bool dragging);
   // Adds to the next emission of Changed.
   void Mark(Changes changes);
+  // The same, of what the model's view alone has.
+  void MarkLive(Changes changes);
 
   void OnReply(const EngineWorker::ReplyPointer& reply);
   void OnPartial(quint64 ticket, const EngineWorker::RecordPointer& record);
@@ -266,55 +263,34 @@ class Session : public QObject {
   void OnMeans(const EngineReply& reply);
   void OnScan(const EngineReply& reply);
   void OnChannelSearch(const EngineReply& reply);
-  const MeansEntry* BesideOf(Side side) const;
-  // The difference of setting `second` to `first` in one record of means; nullopt: it has none.
-  static std::optional<Means> DifferenceIn(const MeansEntry& entry, const std::string& first,
-                                           const std::string& second);
   void StoreMeans(const std::shared_ptr<const Record>& record, bool complete);
-  bool HasOtherChannel(const SideState& side, const Record& record) const;
+  bool HasOtherChannel(const SideView& side, const Record& record) const;
   // Takes records of the shown place from a what-if.
-  void TakeOfPlace(const EngineReply& reply, SideState& side);
+  void TakeOfPlace(const EngineReply& reply, SideView& side);
   void UpdateBusy();
   void CancelMeans();
   void CancelEverything();
-  void LeaveFile();
   void OnSample(const SampleReader::ReplyPointer& reply);
-  void TakeRecord(const Record& record);
 
-  std::optional<ModelSummary> model_;
-  Provenance provenance_;
+  SessionView live_;
+  std::vector<std::unique_ptr<SessionView>> files_;
+  SessionView* shown_ = &live_;
   std::optional<PromptRequest> prompt_request_;
-  std::optional<PromptRequest> shown_prompt_request_;
   bool prompt_request_waits_ = false;
-  bool opening_ = false;   // a model is being opened; `model_` is the previous one
-  bool stopped_ = false;   // cancelled since the last request
-  bool dragging_ = false;  // a slider is being dragged
-  std::vector<Record> prompts_;
-  std::vector<Record> file_records_;
-  std::unique_ptr<SampleReader> sample_reader_;  // null: no file with samples
-  SampleChoice sample_choice_;
-  double sample_milliseconds_ = 0;
-  std::string task_;
-  size_t place_ = 0;
+  bool opening_ = false;         // a model is being opened; the view's is the previous one
+  bool show_when_open_ = false;  // a file is shown until then
+  bool stopped_ = false;         // cancelled since the last request
+  bool dragging_ = false;        // a slider is being dragged
   bool place_chosen_ = false;
   int64_t wanted_channel_ = kFirstChannel;  // a narrower model shows its last channel
-  int64_t channel_ = kFirstChannel;
   int64_t samples_ = kUsualSamples;
   std::string probe_options_ = "{}";
-  SideState a_;
-  SideState b_;
-  std::shared_ptr<const Record> reference_;   // null: none
-  std::map<std::string, MeansEntry> means_;   // by the setting's text
-  std::vector<std::string> asked_means_;      // settings of the running comparison
-  std::map<std::string, MeansEntry> beside_;  // other settings, over the samples done so far
-  std::optional<ScanRequest> scan_request_;   // of the last scan of these prompts
-  std::shared_ptr<const Record> scan_;        // null: none
-  quint64 scan_ticket_ = 0;                   // of the scan that is posted; 0: none
-  bool scan_waits_ = false;                   // for other requests
+  std::vector<std::string> asked_means_;                // settings of the running comparison
+  std::optional<ScanRequest> scan_request_;             // of the last scan of these prompts
+  quint64 scan_ticket_ = 0;                             // of the scan that is posted; 0: none
+  bool scan_waits_ = false;                             // for other requests
   std::optional<ChannelSearchRequest> search_request_;  // of the last search in this model
-  // By name: channel_search, channel_validation, prompt_channels.
-  std::map<std::string, std::shared_ptr<const Record>> found_channels_;
-  quint64 search_ticket_ = 0;  // as scan_ticket_
+  quint64 search_ticket_ = 0;                           // as scan_ticket_
   bool search_waits_ = false;
   struct Generation {
     quint64 ticket = 0;  // as scan_ticket_

@@ -10,15 +10,15 @@
 namespace midscope {
 
 void Session::SearchChannels(const ChannelSearchRequest& request) {
-  if (!ready()) return;
+  if (!EngineReady()) return;
   worker_.Cancel(RequestKind::kChannelSearch, Side::kA);
   // What is done of the same search stays in sight.
   if (search_request_ != request) {
-    found_channels_.erase(kChannelSearchRecord);
-    found_channels_.erase(kChannelValidationRecord);
+    live_.channels.erase(kChannelSearchRecord);
+    live_.channels.erase(kChannelValidationRecord);
   }
   search_request_ = request;
-  Mark(Change::kChannels);
+  MarkLive(Change::kChannels);
   PostSearch();
 }
 
@@ -37,7 +37,7 @@ void Session::PauseSearch() {
 }
 
 void Session::StopSearch() {
-  if (searches()) Mark(Change::kChannels);
+  if (searches()) MarkLive(Change::kChannels);
   search_waits_ = false;
   search_ticket_ = 0;
   worker_.Cancel(RequestKind::kChannelSearch, Side::kA);
@@ -46,32 +46,32 @@ void Session::StopSearch() {
 void Session::DropChannels() {
   StopSearch();
   search_request_.reset();
-  if (!found_channels_.empty()) Mark(Change::kChannels);
-  found_channels_.clear();
+  if (!live_.channels.empty()) MarkLive(Change::kChannels);
+  live_.channels.clear();
 }
 
 void Session::DropPromptChannels() {
-  if (found_channels_.erase(kPromptChannelsRecord) > 0) Mark(Change::kChannels);
+  if (live_.channels.erase(kPromptChannelsRecord) > 0) MarkLive(Change::kChannels);
 }
 
 void Session::OnChannelSearch(const EngineReply& reply) {
   if (reply.ticket != search_ticket_) return;
   search_ticket_ = 0;
   if (reply.outcome.end == JobEnd::kDone) TakeChannels(reply);
-  Mark(Change::kChannels);
+  MarkLive(Change::kChannels);
 }
 
 void Session::TakeChannels(const EngineReply& reply) {
   for (const Record& record : reply.records)
-    found_channels_[record.name] = std::make_shared<Record>(record);
-  Mark(Change::kChannels);
+    live_.channels[record.name] = std::make_shared<Record>(record);
+  MarkLive(Change::kChannels);
 }
 
 void Session::RankPromptChannels(const std::string& options) {
-  if (!ready()) return;
+  if (!EngineReady()) return;
   worker_.Cancel(RequestKind::kPromptChannels, Side::kA);
   CancelMeans();  // they go on afterwards
-  Post(PromptChannelsRequest{place_, a_.setting, options});
+  Post(PromptChannelsRequest{live_.place, live_.a.setting, options});
   RequestMeans();
 }
 

@@ -29,12 +29,12 @@ void Session::Preview(const PromptRequest& prompt_request) {
 }
 
 void Session::Generate(int64_t new_tokens) {
-  if (!ready()) return;
+  if (!EngineReady()) return;
   new_tokens_ = new_tokens;
   StopGenerating();
   generation_[Side::kA].waits = true;
-  generation_[Side::kB].waits = differs();
-  Mark(Change::kGeneration);
+  generation_[Side::kB].waits = live_.differs();
+  MarkLive(Change::kGeneration);
   if (GenerationMayRun()) PostGeneration();
 }
 
@@ -52,7 +52,7 @@ bool Session::GenerationMayRun() const {
     return kind == RequestKind::kCompare || kind == RequestKind::kGenerate ||
            kind == RequestKind::kScan || kind == RequestKind::kChannelSearch;
   });
-  return waits && quiet && ready() && !release_timer_.isActive() && !pause_timer_.isActive();
+  return waits && quiet && EngineReady() && !release_timer_.isActive() && !pause_timer_.isActive();
 }
 
 void Session::PostGeneration() {
@@ -60,8 +60,9 @@ void Session::PostGeneration() {
   for (auto& [side, generation] : generation_) {
     if (!generation.waits) continue;
     generation.waits = false;
-    if (side == Side::kB && !differs()) continue;
-    generation.ticket = Post(GenerateRequest{place_, state(side).setting, new_tokens_}, side);
+    if (side == Side::kB && !live_.differs()) continue;
+    generation.ticket =
+        Post(GenerateRequest{live_.place, live_.state(side).setting, new_tokens_}, side);
   }
   RequestMeans();  // they go on afterwards
 }
@@ -75,7 +76,7 @@ void Session::PauseGeneration() {
 }
 
 void Session::StopGenerating() {
-  if (generates()) Mark(Change::kGeneration);
+  if (generates()) MarkLive(Change::kGeneration);
   for (auto& [side, generation] : generation_) {
     generation = {};
     worker_.Cancel(RequestKind::kGenerate, side);
@@ -89,11 +90,11 @@ void Session::OnGenerate(const EngineReply& reply) {
   if (reply.outcome.end == JobEnd::kDone && !reply.records.empty()) {
     const Record& record = reply.records.front();
     // Settings that change places take their results along, not what is asked for them.
-    generation.waits = !IsAsked(reply.side, record);
+    generation.waits = !LiveAsks(reply.side, record);
     if (!generation.waits)
-      state(reply.side).records[kGenerationRecord] = std::make_shared<Record>(record);
+      live_.state(reply.side).records[kGenerationRecord] = std::make_shared<Record>(record);
   }
-  Mark(Change::kGeneration);
+  MarkLive(Change::kGeneration);
 }
 
 }  // namespace midscope

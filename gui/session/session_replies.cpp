@@ -67,7 +67,7 @@ void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
   pending_.erase(reply->ticket);
   // Models and prompts that the engine has accepted are in effect, even if the request was
   // superseded.
-  const bool taken = reply->outcome.end == JobEnd::kDone && !shows_file() &&
+  const bool taken = reply->outcome.end == JobEnd::kDone &&
                      (reply->kind == RequestKind::kOpen || reply->kind == RequestKind::kPrompt);
   const bool about_this_prompt = reply->ticket >= valid_from_ || taken;
   switch (reply->outcome.end) {
@@ -126,7 +126,7 @@ void Session::OnFailed(const EngineReply& reply) {
       break;
     case RequestKind::kCaptureRun:
     case RequestKind::kWhatIf:
-      if (AnyOlder()) Mark(kRecordChanges);
+      if (AnyOlder()) MarkLive(kRecordChanges);
       break;
     case RequestKind::kCompare:
     case RequestKind::kScan:
@@ -144,46 +144,46 @@ bool Session::Awaits(RequestKind kind) const {
 
 void Session::OnOpen(const EngineReply& reply) {
   opening_ = Awaits(RequestKind::kOpen);
-  LeaveFile();
   DropChannels();
-  model_ = reply.model;
-  provenance_ = reply.provenance;
-  channel_ =
-      std::clamp<int64_t>(wanted_channel_, 0, std::max<int64_t>(model_->config.hidden - 1, 0));
-  prompts_.clear();
-  shown_prompt_request_.reset();
-  means_.clear();
-  for (SideState* side : {&a_, &b_}) {
+  live_.model = reply.model;
+  live_.provenance = reply.provenance;
+  live_.channel =
+      std::clamp<int64_t>(wanted_channel_, 0, std::max<int64_t>(live_.model->config.hidden - 1, 0));
+  live_.prompts.clear();
+  live_.prompt_request.reset();
+  live_.means.clear();
+  for (SideView* side : {&live_.a, &live_.b}) {
     side->records.clear();
     side->settled = side->follows = false;
   }
-  Mark(Change::kModel | Change::kPrompts | Change::kMeans | kRecordChanges);
+  MarkLive(Change::kModel | Change::kPrompts | Change::kMeans | kRecordChanges);
+  if (std::exchange(show_when_open_, false)) ShowDocument(kModelDocument);
   if (prompt_request_waits_ && !stopped_ && !opening_) PostPrompt();
 }
 
 void Session::OnPrompt(const EngineReply& reply) {
   const auto& request = std::get<PromptRequest>(reply.request);
-  if (!shown_prompt_request_ || !SameScanPrompts(*shown_prompt_request_, request)) DropScan();
+  if (!live_.prompt_request || !SameScanPrompts(*live_.prompt_request, request)) DropScan();
   DropPromptChannels();
-  prompts_ = reply.records;
-  shown_prompt_request_ = request;
-  task_ = TaskOrEmpty(request.task);
+  live_.prompts = reply.records;
+  live_.prompt_request = request;
+  live_.task = TaskOrEmpty(request.task);
   // The default is the middle place: the loss in the middle is what is studied.
-  if (!place_chosen_ || place_ >= prompts_.size()) place_ = prompts_.size() / 2;
-  a_.records.clear();
-  b_.records.clear();
-  a_.settled = b_.settled = false;
-  means_.clear();
-  Mark(Change::kPrompts | Change::kMeans | kRecordChanges);
+  if (!place_chosen_ || live_.place >= live_.prompts.size()) live_.place = live_.prompts.size() / 2;
+  live_.a.records.clear();
+  live_.b.records.clear();
+  live_.a.settled = live_.b.settled = false;
+  live_.means.clear();
+  MarkLive(Change::kPrompts | Change::kMeans | kRecordChanges);
   const bool others_follow = Awaits(RequestKind::kPrompt) || Awaits(RequestKind::kOpen);
-  if (!prompts_.empty() && !stopped_ && !others_follow) RequestEverything();
+  if (!live_.prompts.empty() && !stopped_ && !others_follow) RequestEverything();
 }
 
 void Session::OnCaptureRun(const EngineReply& reply) {
-  SideState& side = state(reply.side);
+  SideView& side = live_.state(reply.side);
   // The setting may have changed during the run.
   const auto& request = std::get<CaptureRunRequest>(reply.request);
-  if (request.intervention != side.setting || request.place != place_) return;
+  if (request.intervention != side.setting || request.place != live_.place) return;
   // Removes records of probes that no longer run.
   std::erase_if(side.records, [](const auto& entry) {
     return entry.first != kOutcomeRecord && entry.first != kGenerationRecord;
@@ -193,25 +193,25 @@ void Session::OnCaptureRun(const EngineReply& reply) {
   }
   side.settled = true;
   for (const std::string& why : reply.failures) Q_EMIT Failed(QString::fromStdString(why));
-  Mark(kRecordChanges);
+  MarkLive(kRecordChanges);
 }
 
 // Whether the record has the shown channel and the side's present record does not.
-bool Session::HasOtherChannel(const SideState& side, const Record& record) const {
-  const auto channel = static_cast<double>(channel_);
+bool Session::HasOtherChannel(const SideView& side, const Record& record) const {
+  const auto channel = static_cast<double>(live_.channel);
   const auto known = side.records.find(kHiddenChannelsRecord);
   return AxisIndexOf(record, "channel", channel) >= 0 &&
          (known == side.records.end() || AxisIndexOf(*known->second, "channel", channel) < 0);
 }
 
-void Session::TakeOfPlace(const EngineReply& reply, SideState& side) {
+void Session::TakeOfPlace(const EngineReply& reply, SideView& side) {
   const auto& request = std::get<WhatIfRequest>(reply.request);
   side.follows = false;
   for (const Record& record : reply.records) {
     // Records of a complete capture run are not replaced by a what-if's equal numbers or another
     // place's; its hidden channels are, where another channel is requested.
     const bool channel = record.name == kHiddenChannelsRecord && HasOtherChannel(side, record);
-    if (record.name == kOutcomeRecord || (side.settled && !channel) || request.place != place_)
+    if (record.name == kOutcomeRecord || (side.settled && !channel) || request.place != live_.place)
       continue;
     side.records[record.name] = std::make_shared<Record>(record);
     const bool map = record.name == kPositionAwarenessRecord && !IsPartial(record);
@@ -221,7 +221,7 @@ void Session::TakeOfPlace(const EngineReply& reply, SideState& side) {
 
 // A part of a setting that is no longer asked for is a step of a drag.
 void Session::OnWhatIfPart(const EngineWorker::ReplyPointer& part) {
-  SideState& side = state(part->side);
+  SideView& side = live_.state(part->side);
   const auto& request = std::get<WhatIfRequest>(part->request);
   const bool newest = part->ticket >= std::max({valid_from_, side.shown_ticket, side.part.ticket});
   if (pending_.count(part->ticket) == 0 || !newest || side.settled) return;
@@ -229,18 +229,18 @@ void Session::OnWhatIfPart(const EngineWorker::ReplyPointer& part) {
   side.part = {part->ticket, PrintIntervention(request.intervention),
                std::none_of(part->records.begin(), part->records.end(), IsPartial)};
   TakeOfPlace(*part, side);
-  Mark(Change::kWhatIfRecords | Change::kMapRecords);
+  MarkLive(Change::kWhatIfRecords | Change::kMapRecords);
 }
 
 void Session::OnWhatIf(const EngineReply& reply) {
-  SideState& side = state(reply.side);
+  SideView& side = live_.state(reply.side);
   if (reply.ticket < std::max(side.shown_ticket, side.part.ticket)) return;
   side.shown_ticket = reply.ticket;
-  Mark(Change::kWhatIfRecords);
+  MarkLive(Change::kWhatIfRecords);
   const bool have_place = side.part.ticket == reply.ticket && side.part.whole;
   if (!have_place) {
     TakeOfPlace(reply, side);
-    if (side.follows) Mark(Change::kMapRecords);
+    if (side.follows) MarkLive(Change::kMapRecords);
   }
   for (const Record& record : reply.records) {
     if (record.name == kOutcomeRecord) side.records[record.name] = std::make_shared<Record>(record);
@@ -251,37 +251,37 @@ void Session::OnWhatIf(const EngineReply& reply) {
 void Session::StoreMeans(const std::shared_ptr<const Record>& record, bool complete) {
   for (size_t i = 0; i < asked_means_.size(); ++i) {
     // A new comparison does not remove an earlier one over more samples.
-    const auto known = means_.find(asked_means_[i]);
-    if (!complete && known != means_.end() &&
+    const auto known = live_.means.find(asked_means_[i]);
+    if (!complete && known != live_.means.end() &&
         SamplesIn(*known->second.record, known->second.index) > SamplesIn(*record, i)) {
       continue;
     }
-    means_[asked_means_[i]] = MeansEntry{record, i, complete};
+    live_.means[asked_means_[i]] = MeansEntry{record, i, complete};
   }
-  beside_.clear();
+  live_.beside.clear();
   const QStringList labels = AxisLabels(*record, "setting");
   for (size_t i = asked_means_.size(); i < static_cast<size_t>(labels.size()); ++i) {
     const std::string setting = labels[static_cast<qsizetype>(i)].toStdString();
-    beside_[setting] = MeansEntry{record, i, false};
+    live_.beside[setting] = MeansEntry{record, i, false};
   }
-  Mark(Change::kMeans);
+  MarkLive(Change::kMeans);
 }
 
 void Session::OnPartial(quint64 ticket, const EngineWorker::RecordPointer& record) {
   if (pending_.count(ticket) == 0) return;
   if (ticket == asked_ticket_) StoreMeans(record, false);
   if (ticket == scan_ticket_) {
-    scan_ = record;
-    Mark(Change::kScan);
+    live_.scan = record;
+    MarkLive(Change::kScan);
   }
   for (const auto& [side, generation] : generation_) {
-    if (ticket != generation.ticket || !IsAsked(side, *record)) continue;
-    state(side).records[record->name] = record;
-    Mark(Change::kGeneration);
+    if (ticket != generation.ticket || !LiveAsks(side, *record)) continue;
+    live_.state(side).records[record->name] = record;
+    MarkLive(Change::kGeneration);
   }
   if (ticket == search_ticket_) {
-    found_channels_[record->name] = record;
-    Mark(Change::kChannels);
+    live_.channels[record->name] = record;
+    MarkLive(Change::kChannels);
   }
 }
 
@@ -304,7 +304,7 @@ void Session::UpdateBusy() {
 
 void Session::CollectSide(Side side, ScreenRecords& screen) const {
   std::map<QString, QStringList> older;  // by setting
-  for (const auto& [name, record] : state(side).records) {
+  for (const auto& [name, record] : shown_->state(side).records) {
     if (!IsAsked(side, *record) || IsPartial(*record)) {
       const QString setting = SettingOf(*record);
       older[IsPartial(*record) ? tr("%1, unfinished").arg(setting) : setting]
@@ -328,9 +328,9 @@ void Session::CollectSide(Side side, ScreenRecords& screen) const {
 // screen.
 void Session::CollectMeans(std::vector<Record>& records) const {
   for (const Side side : {Side::kA, Side::kB}) {
-    if (side == Side::kB && !differs()) break;
-    const auto found = means_.find(state(side).text);
-    if (found == means_.end()) continue;
+    if (side == Side::kB && !shown_->differs()) break;
+    const auto found = shown_->means.find(shown_->state(side).text);
+    if (found == shown_->means.end()) continue;
     Record copy =
         AtIndex(*found->second.record, "setting", static_cast<int64_t>(found->second.index));
     if (side == Side::kB) copy.name += "_b";
@@ -343,13 +343,13 @@ void Session::CollectMeans(std::vector<Record>& records) const {
 
 Session::ScreenRecords Session::RecordsOnScreen() const {
   ScreenRecords screen;
-  if (const Record* shown = prompt()) screen.records.push_back(*shown);
+  if (const Record* shown = shown_->prompt()) screen.records.push_back(*shown);
   CollectSide(Side::kA, screen);
-  if (differs()) CollectSide(Side::kB, screen);
+  if (shown_->differs()) CollectSide(Side::kB, screen);
   CollectMeans(screen.records);
-  if (reference_) screen.records.push_back(*reference_);
-  if (scan_) screen.records.push_back(*scan_);
-  for (const auto& [name, record] : found_channels_) screen.records.push_back(*record);
+  if (shown_->reference) screen.records.push_back(*shown_->reference);
+  if (shown_->scan) screen.records.push_back(*shown_->scan);
+  for (const auto& [name, record] : shown_->channels) screen.records.push_back(*record);
   return screen;
 }
 

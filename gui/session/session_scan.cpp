@@ -6,12 +6,12 @@
 namespace midscope {
 
 void Session::Scan(const ScanRequest& request) {
-  if (!ready()) return;
+  if (!EngineReady()) return;
   worker_.Cancel(RequestKind::kScan, Side::kA);
   // What is done of the same scan stays in sight.
-  if (!scan_request_ || !scan_request_->ScansTheSame(request)) scan_.reset();
+  if (!scan_request_ || !scan_request_->ScansTheSame(request)) live_.scan.reset();
   scan_request_ = request;
-  Mark(Change::kScan);
+  MarkLive(Change::kScan);
   PostScan();
 }
 
@@ -30,7 +30,7 @@ void Session::PauseScan() {
 }
 
 void Session::StopScan() {
-  if (scans()) Mark(Change::kScan);
+  if (scans()) MarkLive(Change::kScan);
   scan_waits_ = false;
   scan_ticket_ = 0;
   worker_.Cancel(RequestKind::kScan, Side::kA);
@@ -39,7 +39,7 @@ void Session::StopScan() {
 void Session::ContinueBackground() {
   if (GenerationMayRun()) PostGeneration();
   const bool quiet = pending_.empty() && !release_timer_.isActive() && !pause_timer_.isActive();
-  if (!quiet || !ready()) return;
+  if (!quiet || !EngineReady()) return;
   if (search_waits_) {
     PostSearch();
   } else if (scan_waits_) {
@@ -51,16 +51,16 @@ void Session::DropScan() {
   if (!scan_request_) return;
   StopScan();
   scan_request_.reset();
-  scan_.reset();
-  Mark(Change::kScan);
+  live_.scan.reset();
+  MarkLive(Change::kScan);
 }
 
 void Session::OnScan(const EngineReply& reply) {
   if (reply.ticket != scan_ticket_) return;
   scan_ticket_ = 0;
   if (reply.outcome.end == JobEnd::kDone && !reply.records.empty())
-    scan_ = std::make_shared<Record>(reply.records.front());
-  Mark(Change::kScan);
+    live_.scan = std::make_shared<Record>(reply.records.front());
+  MarkLive(Change::kScan);
 }
 
 }  // namespace midscope

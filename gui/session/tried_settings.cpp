@@ -92,10 +92,10 @@ bool TriedSettings::Note(const std::string& text, const Record& outcome) {
 
 // A setting that a slider only passed is not one that was tried.
 void TriedSettings::Refresh(Changes changes) {
+  if (session_->shows_file()) return;
   bool changed = false;
   const Record* prompt = session_->prompt();
-  const std::string prompts =
-      prompt && !session_->shows_file() ? AttributeText(*prompt, "subject_hash") : std::string();
+  const std::string prompts = prompt ? AttributeText(*prompt, "subject_hash") : std::string();
   if (changes & (Change::kPrompts | Change::kModel) && prompts != prompts_) {
     prompts_ = prompts;
     std::erase_if(list_, [](const TriedSetting& tried) { return tried.kept < 0; });

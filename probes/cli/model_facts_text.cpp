@@ -148,6 +148,10 @@ std::vector<int64_t> NoPositionLayers(const ModelConfig& config) {
   return LayersOf(config.attention, [](const LayerAttention& layer) { return !layer.rotary; });
 }
 
+std::vector<int64_t> ChunkLayers(const ModelConfig& config) {
+  return LayersOf(config.attention, [](const LayerAttention& layer) { return layer.chunk > 0; });
+}
+
 // "0-2, 4".
 std::string LayersText(const std::vector<int64_t>& layers) {
   std::string text;
@@ -277,6 +281,14 @@ std::string InterventionsText(const std::vector<InterventionSupport>& interventi
   return (text.empty() ? "none" : text) + refused;
 }
 
+// Empty: none.
+std::string ChunkText(const ModelConfig& config) {
+  const std::vector<int64_t> layers = ChunkLayers(config);
+  if (layers.empty()) return "";
+  return fmt::format("{} tokens in layers {} (--sliding-window off takes them away)",
+                     config.attention[static_cast<size_t>(layers[0])].chunk, LayersText(layers));
+}
+
 std::string WindowText(const ModelConfig& config) {
   const auto layers = WindowLayers(config);
   if (layers.empty()) return "none";
@@ -391,6 +403,9 @@ std::string FactsText(const ModelFacts& facts, const std::vector<int64_t>& lengt
     add("no positions", "in layers " + LayersText(layers));
   }
   add("sliding_window", WindowText(config));
+  if (const std::string chunks = ChunkText(config); !chunks.empty())
+    add("attention_chunks", chunks);
+  if (config.attention_sinks) add("attention_sinks", "one learned logit for each head");
   add("parameters", fmt::format("{:.1f} million", static_cast<double>(config.parameters) / 1e6));
   add("tokenizer", TokenizerText(facts.tokenizer));
   add("chat_template", facts.tokenizer.chat_template ? "yes" : "no");

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -37,9 +38,11 @@ struct Size {
   int64_t queries;
   int64_t keys;
 };
-constexpr Size kSizes[] = {{1, 1},       {1, 512},     {1, 2048},    {1, 8192},     {1, 32768},
-                           {16, 16},     {64, 64},     {142, 142},   {512, 512},    {1024, 1024},
-                           {2048, 2048}, {4096, 4096}, {8192, 8192}, {32768, 32768}};
+constexpr Size kSizes[] = {
+    {1, 1},     {1, 512},     {1, 2048},    {1, 8192},    {1, 32768},    {2, 2},       {4, 4},
+    {5, 5},     {8, 8},       {16, 16},     {24, 24},     {32, 32},      {48, 48},     {64, 64},
+    {96, 96},   {128, 128},   {142, 142},   {256, 256},   {512, 512},    {1024, 1024}, {16, 2048},
+    {64, 2048}, {2048, 2048}, {4096, 4096}, {8192, 8192}, {32768, 32768}};
 
 class Case {
  public:
@@ -59,6 +62,9 @@ class Case {
     cos_.resize(static_cast<size_t>(size.keys * kDim / 2));
     sin_.resize(cos_.size());
     midscope::kernels::FillRotary(frequencies, 1.0, 0, size.keys, 1.0, cos_.data(), sin_.data());
+    mask_ = at::full({size.queries, size.keys}, -std::numeric_limits<float>::infinity())
+                .triu(size.keys - size.queries + 1)
+                .to(type);
     tables_.assign(kHeads, {cos_.data(), sin_.data(), kDim / 2});
   }
 
@@ -70,7 +76,11 @@ class Case {
                                  {out_.data_ptr(), dtype_, kHeads * kDim, kDim}, executor_);
   }
   void Aten() {
-    at::scaled_dot_product_attention(aten_q_, aten_k_, aten_v_, {}, 0.0, size_.queries > 1, kScale);
+    // Its own causal limit lets the first query see the first key alone.
+    const bool square = size_.queries == size_.keys;
+    at::scaled_dot_product_attention(aten_q_, aten_k_, aten_v_,
+                                     square || size_.queries == 1 ? std::nullopt : mask_, 0.0,
+                                     square && size_.queries > 1, kScale);
   }
 
  private:
@@ -85,6 +95,7 @@ class Case {
   Dtype dtype_;
   at::Tensor q_, k_, v_, out_;           // [row, head, element]
   at::Tensor aten_q_, aten_k_, aten_v_;  // [1, head, row, element]
+  std::optional<at::Tensor> mask_;       // [query, key], added to logits
   std::vector<float> cos_, sin_;         // [row, pair]
   std::vector<midscope::kernels::RotaryView> tables_;
   std::vector<float> scales_ = std::vector<float>(kHeads, static_cast<float>(kScale));

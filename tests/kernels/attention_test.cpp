@@ -279,24 +279,28 @@ void CheckHoldsWithLargeLogits() {
 
 TEST(Attention, HoldsWithLargeLogits) { OnEveryTarget(CheckHoldsWithLargeLogits); }
 
+// Short ones too, of which every thread packs what its heads need.
 TEST(Attention, IsBitEqualForAnyNumberOfThreads) {
-  for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
-    AttentionCase inputs({.query_rows = 210,
-                          .heads = 6,
-                          .key_value_heads = 2,
-                          .head_dim = 64,
-                          .tables_per_head = true,
-                          .dtype = dtype});
-    Guarded serial(inputs.OutCount(), dtype);
-    Attention(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
-              inputs.Out(serial, dtype), SerialExecutor());
-    for (const int threads : {1, 2, 3}) {
-      Guarded out(inputs.OutCount(), dtype);
-      Attention(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
-                inputs.Out(out, dtype), ThreadExecutor(threads));
-      EXPECT_TRUE(out == serial) << threads << " threads";
-    }
-  }
+  for (const int64_t rows : {7, 33, 57, 210})
+    for (const bool tables_per_head : {false, true})
+      for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
+        AttentionCase inputs({.query_rows = rows,
+                              .first_query = 7,
+                              .heads = 6,
+                              .key_value_heads = 2,
+                              .head_dim = 64,
+                              .tables_per_head = tables_per_head,
+                              .dtype = dtype});
+        Guarded serial(inputs.OutCount(), dtype);
+        Attention(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+                  inputs.Out(serial, dtype), SerialExecutor());
+        for (const int threads : {1, 2, 3, 6}) {
+          Guarded out(inputs.OutCount(), dtype);
+          Attention(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+                    inputs.Out(out, dtype), ThreadExecutor(threads));
+          EXPECT_TRUE(out == serial) << rows << " rows, " << threads << " threads";
+        }
+      }
 }
 
 TEST(Attention, StopsWhenCancelled) {
@@ -314,28 +318,33 @@ TEST(Attention, StopsWhenCancelled) {
 }
 
 // Sets the flag while query blocks are being worked off: packing is the first For of a call, query
-// blocks are the second.
+// blocks are the second; of a short call there is one For.
 class CancellingExecutor : public Executor {
  public:
-  explicit CancellingExecutor(std::atomic<bool>& flag) : flag_(flag) {}
+  CancellingExecutor(std::atomic<bool>& flag, int call) : flag_(flag), call_(call) {}
   int Threads() const override { return 1; }
   void For(int64_t count, int64_t,
            const std::function<void(int64_t begin, int64_t end)>& work) const override {
-    if (++calls_ == 2) flag_ = true;
+    if (++calls_ == call_) flag_ = true;
     work(0, count);
   }
 
  private:
   std::atomic<bool>& flag_;
+  int call_;
   mutable int calls_ = 0;
 };
 
 TEST(Attention, StopsInTheMiddle) {
-  AttentionCase inputs({.query_rows = 100, .heads = 2, .key_value_heads = 1, .head_dim = 64});
-  Guarded out(inputs.OutCount(), Dtype::kFloat32);
-  std::atomic<bool> cancel{false};
-  EXPECT_FALSE(Attention(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
-                         inputs.Out(out, Dtype::kFloat32), CancellingExecutor(cancel), &cancel));
+  for (const int64_t rows : {100, 50}) {
+    AttentionCase inputs({.query_rows = rows, .heads = 2, .key_value_heads = 1, .head_dim = 64});
+    Guarded out(inputs.OutCount(), Dtype::kFloat32);
+    std::atomic<bool> cancel{false};
+    const CancellingExecutor executor(cancel, rows == 100 ? 2 : 1);
+    EXPECT_FALSE(Attention(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+                           inputs.Out(out, Dtype::kFloat32), executor, &cancel))
+        << rows;
+  }
 }
 
 // An engine's block is three vectors of queries, so this also shows that OnEveryTarget does what it

@@ -69,13 +69,15 @@ void RunAttention(AttentionCase& inputs, Guarded& out, bool backwards) {
   inputs.shape.head_dim == 64 ? Run<64>(arguments, backwards) : Run<128>(arguments, backwards);
 }
 
-// Hidden keys and factors are not the kernel's.
+// Hidden keys, factors, sinks and weights of queries are not the kernel's.
 std::vector<CaseShape> WithHeadDim(std::vector<CaseShape> shapes, int64_t head_dim, int64_t pairs) {
   for (CaseShape& c : shapes) {
     c.head_dim = head_dim;
     c.pairs = pairs;
     c.hidden.clear();
     c.factors.clear();
+    c.sinks = false;
+    c.query_weight = false;
   }
   return shapes;
 }

@@ -15,7 +15,10 @@ struct Attend {
 };
 
 void Apply(const Attend& edit, const EditPlans& plans) {
-  ForLayers(edit.layers, plans, [&](AttentionPlan& plan, int64_t) { plan.window = edit.keys; });
+  ForLayers(edit.layers, plans, [&](AttentionPlan& plan, int64_t) {
+    plan.window = edit.keys;
+    plan.chunk = 0;
+  });
 }
 
 }  // namespace

@@ -30,6 +30,27 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   if (json.Count("pretraining_tp", kMaxWidth, 1) > 1) RefuseFlag(json, "slow_but_exact");
 }
 
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufSizes(metadata, "attention.layer_norm_epsilon", config);
+  config->activation = Activation::kGeluTanh;
+  SetUnrotated(PositionKind::kAlibi, config);
+  config->norm = NormKind::kLayer;
+  config->embedding_norm = true;
+  config->gated_mlp = false;
+}
+
+// The converter puts queries, keys and values one after the other.
+std::vector<TensorPlace> GgufPlaces() {
+  constexpr Bias kBias = Bias::kMust;
+  std::vector<TensorPlace> places = GgufTensors({.fused_attention = true,
+                                                 .attention = kBias,
+                                                 .attention_out = kBias,
+                                                 .mlp = kBias,
+                                                 .norms = kBias});
+  places.push_back({"embedding_norm", "token_embd_norm", RowPart::kAll, kBias});
+  return places;
+}
+
 std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
   constexpr std::string_view kFused = "transformer.h.N.self_attention.query_key_value";
   const auto place = [](std::string_view name, std::string_view file_name,
@@ -53,7 +74,8 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
 }  // namespace
 
 const Family& BloomFamily() {
-  static const Family family = {"bloom", "bloom", ReadFolder, FolderTensors, "", nullptr, nullptr};
+  static const Family family = {"bloom", "bloom",  ReadFolder, FolderTensors,
+                                "bloom", ReadGguf, GgufPlaces};
   return family;
 }
 

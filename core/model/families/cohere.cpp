@@ -25,11 +25,10 @@ void ReadShared(const ConfigJson& json, ModelConfig* config) {
   config->output_scale = json.Positive("logit_scale", 0.0625);
 }
 
-// A norm of each head with weights of its own.
+// Command R+ has norms of queries and keys.
 void ReadCohere(const ConfigJson& json, ModelConfig* config) {
-  if (json.Flag("use_qk_norm", false))
-    json.Fail("use_qk_norm is true, which is not supported yet", "Command R+ alone has it");
   ReadShared(json, config);
+  if (json.Flag("use_qk_norm", false)) config->query_key_norm = QueryKeyNorm::kEachHead;
 }
 
 void ReadCohere2(const ConfigJson& json, ModelConfig* config) {
@@ -41,14 +40,25 @@ void ReadCohere2(const ConfigJson& json, ModelConfig* config) {
   RotateInWindowsAlone(config);
 }
 
+// Weights of the norms of query and key lie as their rows do.
+std::vector<TensorPlace> WithNorms(std::vector<TensorPlace> places, std::string_view query,
+                                   std::string_view key) {
+  ReplacePlace({"N.query_norm", query, RowPart::kInterleaved}, places);
+  ReplacePlace({"N.key_norm", key, RowPart::kInterleaved}, places);
+  return places;
+}
+
 std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
-  return TensorsByAttentionBias(json, {.interleaved = true});
+  return WithNorms(TensorsByAttentionBias(json, {.interleaved = true}),
+                   "model.layers.N.self_attn.q_norm", "model.layers.N.self_attn.k_norm");
 }
 
 void ReadCohereGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
   SetLayers(config);
   config->output_scale = metadata.Positive("logit_scale");
+  if (metadata.file().Find("blk.0.attn_q_norm.weight") != nullptr)
+    config->query_key_norm = QueryKeyNorm::kEachHead;
 }
 
 void ReadCohere2Gguf(const GgufMetadata& metadata, ModelConfig* config) {
@@ -60,7 +70,9 @@ void ReadCohere2Gguf(const GgufMetadata& metadata, ModelConfig* config) {
 
 // The folder's rotated pairs are in the order of GGUF already.
 std::vector<TensorPlace> GgufPlaces() {
-  return GgufTensors({.interleaved = true, .attention = Bias::kMay, .attention_out = Bias::kMay});
+  return WithNorms(
+      GgufTensors({.interleaved = true, .attention = Bias::kMay, .attention_out = Bias::kMay}),
+      "blk.N.attn_q_norm", "blk.N.attn_k_norm");
 }
 
 }  // namespace

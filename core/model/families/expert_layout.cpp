@@ -9,22 +9,22 @@ namespace midscope {
 
 void AddExpertPlaces(const ExpertLayout& layout, std::vector<TensorPlace>& places) {
   const auto add = [&places](std::string_view name, std::string_view file_name,
-                             RowPart part = RowPart::kAll,
+                             RowPart part = RowPart::kAll, Bias bias = Bias::kNever,
                              TensorEnding ending = TensorEnding::kWeight) {
-    if (!file_name.empty()) places.push_back({name, file_name, part, Bias::kNever, ending});
+    if (!file_name.empty()) places.push_back({name, file_name, part, bias, ending});
   };
-  add("N.router", layout.router);
-  add("N.experts.E.gate", layout.gate, layout.part);
-  add("N.experts.E.up", layout.up, layout.part);
-  add("N.experts.E.down", layout.down, layout.part);
+  add("N.router", layout.router, RowPart::kAll, layout.bias);
+  add("N.experts.E.gate", layout.gate, layout.part, layout.bias);
+  add("N.experts.E.up", layout.up, layout.part, layout.bias);
+  add("N.experts.E.down", layout.down, layout.part, layout.bias);
   add("N.shared.gate", layout.shared_gate_proj);
   add("N.shared.up", layout.shared_up_proj);
   add("N.shared.down", layout.shared_down_proj);
   add("N.shared_gate", layout.shared_gate, layout.shared_gate_part);
-  add("N.choice_bias", layout.choice_bias, RowPart::kAll, TensorEnding::kBare);
+  add("N.choice_bias", layout.choice_bias, RowPart::kAll, Bias::kNever, TensorEnding::kBare);
 }
 
-void AddGgufExpertPlaces(std::vector<TensorPlace>& places) {
+void AddGgufExpertPlaces(std::vector<TensorPlace>& places, Bias bias) {
   AddExpertPlaces({.router = "blk.N.ffn_gate_inp",
                    .gate = "blk.N.ffn_gate_exps",
                    .up = "blk.N.ffn_up_exps",
@@ -35,7 +35,8 @@ void AddGgufExpertPlaces(std::vector<TensorPlace>& places) {
                    .shared_down_proj = "blk.N.ffn_down_shexp",
                    .shared_gate = "blk.N.ffn_gate_inp_shexp",
                    .shared_gate_part = RowPart::kOnlyRow,
-                   .choice_bias = "blk.N.exp_probs_b.bias"},
+                   .choice_bias = "blk.N.exp_probs_b.bias",
+                   .bias = bias},
                   places);
 }
 

@@ -24,11 +24,13 @@ struct ExpertLayout {
   std::string_view shared_gate = {};
   RowPart shared_gate_part = RowPart::kAll;
   std::string_view choice_bias = {};
+  Bias bias = Bias::kNever;  // of router and experts
 };
 void AddExpertPlaces(const ExpertLayout& layout, std::vector<TensorPlace>& places);
 
 // As GGUF files name all of them. Places that a model does not have are passed over.
-void AddGgufExpertPlaces(std::vector<TensorPlace>& places);
+// `bias`: whether router and experts have biases.
+void AddGgufExpertPlaces(std::vector<TensorPlace>& places, Bias bias = Bias::kNever);
 // The experts of a GGUF file: how many, how many a row uses, and their width (`width` where the
 // file does not say it); in all layers. Without experts where the file has none.
 ExpertSettings ReadGgufExperts(const GgufMetadata& metadata, int64_t layers,

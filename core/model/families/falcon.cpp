@@ -77,6 +77,31 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
     json.Fail("partial_rotary_factor is not 1, which is not supported");
 }
 
+// Falcon 7B, 40B and 11B: llama.cpp knows no ALiBi in this architecture. The converter puts
+// queries, keys and values one after the other.
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
+  config->activation = Activation::kGelu;
+  config->norm = NormKind::kLayer;
+  config->gated_mlp = false;
+  config->parallel_residual = true;
+  config->shared_norm = metadata.file().Find("blk.0.attn_norm_2.weight") == nullptr;
+}
+
+std::vector<TensorPlace> GgufPlaces() {
+  constexpr Bias kBias = Bias::kMay;
+  std::vector<TensorPlace> places = GgufTensors({.fused_attention = true,
+                                                 .attention = kBias,
+                                                 .attention_out = kBias,
+                                                 .mlp = kBias,
+                                                 .norms = Bias::kMust});
+  // Of two norms that of attention is the second.
+  places.insert(places.begin(),
+                {"N.attention_norm", "blk.N.attn_norm_2", RowPart::kAll, Bias::kMust});
+  ReplacePlace({"N.mlp_norm", "blk.N.attn_norm", RowPart::kAll, Bias::kMust}, places);
+  return places;
+}
+
 std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   const Form form = ReadForm(json);
   const Bias bias = BiasFlag(json, "bias", false);
@@ -106,7 +131,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 
 const Family& FalconFamily() {
   static const Family family = {"falcon", "falcon", ReadFolder, FolderTensors,
-                                "",       nullptr,  nullptr,    {".rotary_emb.inv_freq"}};
+                                "falcon", ReadGguf, GgufPlaces, {".rotary_emb.inv_freq"}};
   return family;
 }
 

@@ -48,7 +48,13 @@
   FAMILY(GptJ)                    \
   FAMILY(Opt)                     \
   FAMILY(InternLm3)               \
-  FAMILY(Apertus)
+  FAMILY(Apertus)                 \
+  FAMILY(GptOss)                  \
+  FAMILY(InternLm2)               \
+  FAMILY(Hunyuan)                 \
+  FAMILY(Llama4)                  \
+  FAMILY(DeepseekV2)              \
+  FAMILY(DeepseekV3)
 // clang-format on
 
 namespace midscope {

@@ -29,8 +29,13 @@ enum class RowPart {
   kHeadQuery,  // [key-value head][its queries, key, value][head_dim] (gpt_neox, falcon)
   kHeadKey,
   kHeadValue,
-  kExpert,   // [expert, rows, columns]
-  kOnlyRow,  // a matrix of one row, as a vector
+  kExpert,      // [expert, rows, columns]
+  kExpertGate,  // [expert, gate then up, columns] (llama4)
+  kExpertUp,
+  kExpertEven,  // [expert, gate and up by turns, columns] (gpt_oss): gate
+  kExpertOdd,   // up
+  kByHead,      // [head, its rows, columns]
+  kOnlyRow,     // a matrix of one row, as a vector
 };
 
 // How a file's tensor is called: kWeight and a bias beside it, or kBare: by `file_name` alone.
@@ -47,6 +52,8 @@ struct TensorPlace {
   Bias bias = Bias::kNever;
   TensorEnding ending = TensorEnding::kWeight;
   bool transposed = false;  // the file's matrix is [inputs, outputs] (gpt2)
+  // The bias' whole name in the file; empty: file_name.bias.
+  std::string_view bias_name = {};
 };
 
 struct Family {
@@ -66,6 +73,8 @@ struct Family {
   // Suffixes of names of tensors that are not weights (old checkpoints contain masks and
   // frequencies).
   std::vector<std::string_view> ignored_endings = {};
+  // Whether a folder's matrices may be in MXFP4 (mxfp4_tensors.h); its places are then NAME.mxfp4.
+  bool takes_mxfp4 = false;
 };
 
 // A model of text and pictures, whose text part is a family's decoder. Its config.json holds the

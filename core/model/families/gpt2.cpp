@@ -19,6 +19,25 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   RefuseFlag(json, "add_cross_attention");
 }
 
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  ReadGgufSizes(metadata, "attention.layer_norm_epsilon", config);
+  config->activation = Activation::kGeluTanh;
+  config->norm = NormKind::kLayer;
+  config->gated_mlp = false;
+  SetUnrotated(PositionKind::kLearned, config);
+}
+
+std::vector<TensorPlace> GgufPlaces() {
+  constexpr Bias kBias = Bias::kMust;
+  std::vector<TensorPlace> places = GgufTensors({.fused_attention = true,
+                                                 .attention = kBias,
+                                                 .attention_out = kBias,
+                                                 .mlp = kBias,
+                                                 .norms = kBias});
+  places.push_back({"position_embedding", "position_embd"});
+  return places;
+}
+
 TensorPlace Conv1d(std::string_view name, std::string_view file_name,
                    RowPart part = RowPart::kAll) {
   return {name, file_name, part, Bias::kMust, TensorEnding::kWeight, /*transposed=*/true};
@@ -43,8 +62,8 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
 }  // namespace
 
 const Family& Gpt2Family() {
-  static const Family family = {"gpt2", "gpt2",  ReadFolder, FolderTensors,
-                                "",     nullptr, nullptr,    {".attn.bias", ".attn.masked_bias"}};
+  static const Family family = {"gpt2", "gpt2",   ReadFolder, FolderTensors,
+                                "gpt2", ReadGguf, GgufPlaces, {".attn.bias", ".attn.masked_bias"}};
   return family;
 }
 

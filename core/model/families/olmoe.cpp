@@ -10,8 +10,8 @@ namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json, {.norm_epsilon = 1e-5}, config);
-  // It would come after the norms of query and key; in other families it comes before.
-  if (json.Has("clip_qkv")) json.Fail("clip_qkv is set, which is not supported yet");
+  if (json.Has("clip_qkv")) config->clip_qkv = json.Positive("clip_qkv");
+  config->clip_after_norm = true;
   config->query_key_norm = QueryKeyNorm::kWidth;
   config->experts = {.count = json.Count("num_experts", kMaxExperts, 64),
                      .per_row = json.Count("num_experts_per_tok", kMaxExperts, 8),
@@ -28,8 +28,9 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  // llama.cpp knows none in this architecture.
   if (metadata.PositiveOrZero("attention.clamp_kqv") > 0)
-    metadata.Fail("attention.clamp_kqv is set, which is not supported yet");
+    metadata.Fail("attention.clamp_kqv is set, which is not supported here");
   config->query_key_norm = QueryKeyNorm::kWidth;
   config->experts = ReadGgufExperts(metadata, config->layers, config->feed_forward);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // OPT: learned positions whose table begins with two rows that are not used, LayerNorm and biases
-// throughout, relu.
+// throughout, relu. OPT 350M norms the stream after attention and MLP, and projects embeddings.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
@@ -8,19 +8,20 @@
 namespace midscope {
 namespace {
 
-void RefuseOtherForms(const ConfigJson& json, const ModelConfig& config) {
-  if (!json.Flag("do_layer_norm_before", true)) {
-    json.Fail(
-        "do_layer_norm_before is false (norms after attention and MLP, as OPT 350M has them), "
-        "which is not supported yet");
+void ReadForm(const ConfigJson& json, ModelConfig* config) {
+  config->input_norms = json.Flag("do_layer_norm_before", true);
+  config->stream_norms = !config->input_norms;
+  config->final_norm = config->input_norms && !json.Flag("_remove_final_layer_norm", false);
+  const int64_t embedded = json.Count("word_embed_proj_dim", kMaxWidth, config->hidden);
+  // Opening makes a matrix of the stream's width out of the narrow one: few rows of a file must not
+  // become many times its size.
+  constexpr int64_t kMostTimes = 64;
+  if (embedded < config->hidden / kMostTimes) {
+    json.Fail(json.Name("word_embed_proj_dim") +
+              " is less than a 64th of hidden_size, which is not "
+              "supported");
   }
-  const int64_t embedded = json.Count("word_embed_proj_dim", kMaxWidth, config.hidden);
-  if (embedded != config.hidden) {
-    json.Fail(
-        "word_embed_proj_dim differs from hidden_size (embeddings are projected, as in OPT "
-        "350M), which is not supported yet");
-  }
-  RefuseFlag(json, "_remove_final_layer_norm");
+  if (embedded != config->hidden) config->embedding_width = embedded;
 }
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
@@ -41,7 +42,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   config->norm_epsilon = 1e-5;  // PyTorch's default, whatever the file says
   config->norm_weights = json.Flag("layer_norm_elementwise_affine", true);
   config->gated_mlp = false;
-  RefuseOtherForms(json, *config);
+  ReadForm(json, config);
 }
 
 std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
@@ -51,6 +52,8 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   };
   return {{"token_embedding", "model.decoder.embed_tokens"},
           {"position_embedding", "model.decoder.embed_positions"},
+          {"embedding_in", "model.decoder.project_in"},
+          {"embedding_out", "model.decoder.project_out"},
           {"output", "lm_head"},
           place("final_norm", "model.decoder.final_layer_norm", Bias::kMust),
           place("N.attention_norm", "model.decoder.layers.N.self_attn_layer_norm", Bias::kMust),

@@ -172,6 +172,25 @@ TEST(ChatTemplate, WritesTheDateItIsGiven) {
         << none;
 }
 
+// As Seed-OSS looks its budgets up.
+TEST(ChatTemplate, TakesNumbersAsKeys) {
+  const auto render = [](const std::string& text) {
+    return RenderChat(text, {{"user", "hi"}}, true);
+  };
+  const std::string table = "{% set t = {16: 'c', 0: 'a', 512: 'd'} %}";
+  EXPECT_EQ(render(table + "{% for k, v in t | dictsort %}{{ k + 1 }}{{ v }} {% endfor %}"),
+            "1a 17c 513d ");
+  EXPECT_EQ(render(table + "{{ t[512] }}{{ t[1] is defined }}{{ 16 in t }}{{ '16' in t }}"),
+            "dFalseTrueFalse");
+  EXPECT_EQ(render("{% for k, v in {'b': 1, 'A': 2} | dictsort %}{{ k }}{% endfor %}"), "Ab");
+  EXPECT_EQ(render("{{ range(5, 0, -2) | list }} {{ range(0, 5, 3) | list }}"), "[5, 3, 1] [0, 3]");
+  const auto error = [&](const std::string& text) { return ErrorMessage([&] { render(text); }); };
+  EXPECT_THAT(error("{{ {1: 2, 'a': 3} }}"), HasSubstr("texts and numbers as keys"));
+  EXPECT_THAT(error("{{ {1: 2} }}"), HasSubstr("the text of a mapping of numbers"));
+  EXPECT_THAT(error("{{ range(0, 5, 0) }}"), HasSubstr("step 0"));
+  EXPECT_THAT(error("{{ range(0, 5, -900000) }}"), HasSubstr("numbers in range()"));
+}
+
 TEST(ChatTemplate, ReadsTemplatesOutOfFiles) {
   const test::TemporaryFile file("{{ messages[0].content }}!\n");
   EXPECT_EQ(ReadChatTemplate(file.path()), "{{ messages[0].content }}!\n");

@@ -25,6 +25,7 @@
 #include "core/run/what_if.h"
 #include "tests/core/support/closeness.h"
 #include "tests/core/support/error_message.h"
+#include "tests/core/support/setting_for.h"
 #include "tests/core/support/tiny_models.h"
 
 namespace midscope {
@@ -162,7 +163,7 @@ class Placed : public ::testing::TestWithParam<std::string> {
     request.ids = ids_;
     request.prompt_tokens = kTokens - 3;
     request.first_logit_row = 0;
-    request.intervention = ParseIntervention(setting);
+    request.intervention = test::SettingFor(decoder.config(), setting);
     request.hooks = {&attention, &awareness};
     if (hook) request.hooks.push_back(hook);
     RunResult result = decoder.RunOne(request);
@@ -233,7 +234,8 @@ TEST_P(Placed, WhatIfEqualsAFullRun) {
   for (const auto& [text, decoder] : placed_) {
     WhatIf what_if(decoder, {prompt});
     for (const std::string& setting : Settings()) {
-      const WhatIfOutcome actual = what_if.Evaluate(ParseIntervention(setting)).outcomes[0];
+      const WhatIfOutcome actual =
+          what_if.Evaluate(test::SettingFor(kernels_->config(), setting)).outcomes[0];
       const Outcome expected = Run(*kernels_, setting);
       const auto vocabulary = static_cast<size_t>(kernels_->config().vocabulary);
       const auto row =
@@ -355,9 +357,9 @@ TEST(Placement, AGpuGivesWhatTheKernelsGive) {
     for (int32_t i = 0; i < 41; ++i) ids.push_back(i * 37 % 250);
     RunRequest request;
     request.ids = ids;
-    request.intervention = ParseIntervention("channel(3, factor=-1)");
-    const Values expected =
-        Decoder::Open(TinyModelPath(model), {kernels::Dtype::kFloat32, 1})->RunOne(request).logits;
+    const auto kernels = Decoder::Open(TinyModelPath(model), {kernels::Dtype::kFloat32, 1});
+    request.intervention = test::SettingFor(kernels->config(), "channel(3, factor=-1)");
+    const Values expected = kernels->RunOne(request).logits;
     for (const char* placement : {"cuda:0", "cuda:0=1,cpu", "cpu=1,cuda:0"}) {
       const auto decoder = Decoder::Open(TinyModelPath(model),
                                          {.threads = 1, .placement = ParsePlacement(placement)});

@@ -20,6 +20,7 @@
 #include "tests/core/support/block_model.h"
 #include "tests/core/support/closeness.h"
 #include "tests/core/support/error_message.h"
+#include "tests/core/support/setting_for.h"
 #include "tests/core/support/tiny_models.h"
 
 namespace midscope {
@@ -109,8 +110,9 @@ void ExpectSameNumbers(const std::string& model) {
   WhatIf with_expanded(expanded, {prompt});
   for (const char* setting : {"none", "channel(3, factor=-1)", "channel([2,7], factor=[0,2.5])",
                               "channel(5, factor=0.5, rows=all)"}) {
-    const WhatIfOutcome one = with_stored.Evaluate(ParseIntervention(setting)).outcomes[0];
-    const WhatIfOutcome other = with_expanded.Evaluate(ParseIntervention(setting)).outcomes[0];
+    const Intervention intervention = test::SettingFor(stored->config(), setting);
+    const WhatIfOutcome one = with_stored.Evaluate(intervention).outcomes[0];
+    const WhatIfOutcome other = with_expanded.Evaluate(intervention).outcomes[0];
     ExpectClose(one.last_logits, other.last_logits, kLogitTolerance * Largest(other.last_logits),
                 setting);
     ExpectClose(one.last_query_attention, other.last_query_attention, kAttentionTolerance, setting);
@@ -174,7 +176,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(BlockType::kF32, BlockType::kF16, BlockType::kBF16, BlockType::kQ4_0,
                       BlockType::kQ4_1, BlockType::kQ5_0, BlockType::kQ5_1, BlockType::kQ8_0,
                       BlockType::kQ2_K, BlockType::kQ3_K, BlockType::kQ4_K, BlockType::kQ5_K,
-                      BlockType::kQ6_K, BlockType::kIQ4_NL, BlockType::kIQ4_XS),
+                      BlockType::kQ6_K, BlockType::kIQ4_NL, BlockType::kIQ4_XS, BlockType::kMXFP4),
     [](const auto& test) {
       return std::string(kernels::FindBlockFormat(static_cast<uint32_t>(test.param))->name);
     });

@@ -95,7 +95,9 @@ void ExpectEqualsGolden(const Json& item, const std::string& placement) {
 TEST(Positions, EqualTransformersWithTheSameIds) {
   size_t with_ids = 0;
   for (const std::string& name : test::TinyModelNames()) {
-    const bool folder = name.rfind("gguf-", 0) != 0;
+    // Others are not opened by transformers as they are, or not for text alone.
+    const bool others = name == "internlm2" || name == "gpt-oss-mxfp4" || name == "llama4-pictures";
+    const bool folder = name.rfind("gguf-", 0) != 0 && !others;
     with_ids += folder && Golden().Model(name)->config().positions != PositionKind::kAlibi ? 1 : 0;
   }
   std::map<std::string, int> models;

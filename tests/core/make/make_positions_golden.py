@@ -3,7 +3,9 @@
 """Writes positions_golden.json: logits of every tiny model with rotary or learned positions under given ids, as transformers
 gives them for the same position_ids, for positions_test.
 
-    python tests/core/make/make_positions_golden.py OUT.json                  (transformers 5, torch)
+    python tests/core/make/make_positions_golden.py OUT.json [NAME ...]                  (transformers 5, torch)
+
+With names: the cases of those models alone are made, beside those of others that OUT.json has.
 
 In float32, eager. The sequence is the 40 tokens of the model's expected.json, at random increasing ids (whole numbers, or
 real ones of which the last is whole, because dynamic frequencies look at the largest id + 1), and the 4 tokens of ANSWER,
@@ -12,6 +14,7 @@ which go on from the last id + 1. Of each case: logits [row of ROWS, every LOGIT
 "rows" are ids that only those rows see: the plain computation at the tokens' own places, and in the rows by ids.
 """
 
+import json
 import os
 import sys
 
@@ -25,7 +28,7 @@ import transformers
 ROWS = [5, 17, 39, 42]
 LOGIT_STEP = 11
 LAST = {"whole": 120, "real": 90}
-OF_TABLES = ("gptj", "gpt2", "gpt2-unscaled", "opt", "opt-plain")  # have tables of whole positions
+OF_TABLES = ("gptj", "gpt2", "gpt2-unscaled", "opt", "opt-350m", "opt-plain")  # have tables of whole positions
 SELF_EXTEND = {"llama": dict(group=3, window=7), "qwen3": dict(group=2, window=16), "phi3": dict(group=5, window=40)}
 
 READ = {"llama": ("last", runs.LAST_ROW), "qwen3": ("answer", runs.ANSWER_ROWS), "gemma2": ("last:6", slice(runs.PROMPT - 6, None))}
@@ -66,8 +69,9 @@ def opened(name):
         config = transformers.AutoConfig.from_pretrained(folder)
         config.rope_parameters = tiny.rope("linear", factor=4.0)
         options["config"] = config
-    return getattr(transformers, model_class).from_pretrained(folder, attn_implementation="eager", dtype=torch.float32,
-                                                              **options).eval()
+    model = getattr(transformers, model_class).from_pretrained(folder, attn_implementation="eager", dtype=torch.float32, **options).eval()
+    model.config._experts_implementation = "eager"
+    return model
 
 
 def run(model, tokens, ids):
@@ -114,8 +118,15 @@ def main():
     runs.set_up()
     runs.now["attend"] = far.attend
     others = ("mpt", "bloom", "falcon-alibi")  # ALiBi
+    others += ("internlm2", "gpt-oss-mxfp4", "llama4-pictures")  # which transformers does not open as it is, or not for text
     names = [name for name in sorted(tiny.MODELS) if name not in others and not name.startswith("gguf-")]
-    runs.write(sys.argv[1], [case for name in names for case in cases(name)], runs.FRAME | dict(rows=ROWS, logit_step=LOGIT_STEP))
+    asked = sys.argv[2:]
+    kept = []
+    if asked:
+        with open(sys.argv[1]) as file:
+            kept = [case for case in json.load(file)["cases"] if case["model"] not in asked]
+    made = [case for name in names if not asked or name in asked for case in cases(name)]
+    runs.write(sys.argv[1], sorted(kept + made, key=lambda case: case["model"]), runs.FRAME | dict(rows=ROWS, logit_step=LOGIT_STEP))
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ import sys
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import numpy
+import safetensors.torch
 import tokenizers
 import torch
 import transformers
@@ -64,6 +65,17 @@ def rope(kind="default", theta=10000.0, **more):
 VISION = dict(hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=1)
 LLAMA3 = rope("llama3", 500.0, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=32)
 LONG = dict(short_factor=[1.0, 1.1, 1.25], long_factor=[1.0, 1.5, 4.0])
+
+# llama.cpp builds in the limit of the clamp, so files have that of the class.
+GPT_OSS = {key: value for key, value in COMMON.items() if key not in ("hidden_size", "intermediate_size", "num_key_value_heads")} | dict(
+    num_hidden_layers=3, num_local_experts=5, num_experts_per_tok=2, num_key_value_heads=3,
+    rope_parameters=rope("yarn", 3000.0, factor=4.0, original_max_position_embeddings=32, beta_fast=32.0, beta_slow=1.0, truncate=False))
+WIDE_BLOCKS = dict(hidden_size=32, intermediate_size=32)
+
+LLAMA4 = dict(COMMON, num_hidden_layers=4, intermediate_size=20, intermediate_size_mlp=44, num_local_experts=5, num_experts_per_tok=1)
+
+DEEPSEEK = {key: value for key, value in COMMON.items() if key != "head_dim"} | dict(
+    hidden_size=30, num_key_value_heads=6, kv_lora_rank=14, q_lora_rank=18, qk_nope_head_dim=8, qk_rope_head_dim=6, v_head_dim=9, n_routed_experts=8, moe_intermediate_size=20)
 
 # name: (class, configuration, dtype of the file, what of config.json to rewrite afterwards)
 MODELS = {
@@ -161,6 +173,34 @@ MODELS = {
     "gguf-seed-oss": ("SeedOss", dict(COMMON, attention_out_bias=True), None),
     "gguf-exaone4": ("Exaone4", dict(COMMON, num_hidden_layers=4, sliding_window=10), None),
     "gguf-arcee": ("Arcee", dict(COMMON, hidden_size=30, mlp_bias=True, rope_parameters=rope("yarn", factor=4.0, original_max_position_embeddings=32)), None),
+    "gpt-oss": ("GptOss", dict(GPT_OSS, hidden_size=28, intermediate_size=22, sliding_window=11, swiglu_limit=0.8), "bfloat16"),
+    "gpt-oss-mxfp4": ("GptOss", dict(GPT_OSS | WIDE_BLOCKS, sliding_window=13, num_key_value_heads=1), "bfloat16"),
+    "gguf-gpt-oss": ("GptOss", dict(GPT_OSS | WIDE_BLOCKS, sliding_window=9), None),
+    "gguf-gpt-oss-mxfp4": ("GptOss", dict(GPT_OSS | WIDE_BLOCKS, sliding_window=12), "MXFP4"),
+    "hunyuan": ("HunYuanDenseV1", dict(COMMON, attention_bias=True, rope_parameters=rope("dynamic", 300.0, factor=1.0, alpha=30.0)), "bfloat16"),
+    "hunyuan-plain": ("HunYuanDenseV1", dict(COMMON, hidden_size=18, num_key_value_heads=1, head_dim=12, tie_word_embeddings=True), "bfloat16"),
+    "gguf-hunyuan": ("HunYuanDenseV1", dict(COMMON, rope_parameters=rope("dynamic", 300.0, factor=1.0, alpha=30.0)), None),
+    # transformers has no class of it: a Llama, rewritten to its layout.
+    "internlm2": ("InternLM2", dict(COMMON, hidden_size=60, head_dim=None, rope_parameters=rope("dynamic", 1000.0, factor=2.0)), "bfloat16"),
+    "gguf-internlm2": ("InternLM2", dict(COMMON, hidden_size=60, head_dim=None, rope_parameters=rope(theta=1000.0)), None),
+    "olmoe-clip": ("Olmoe", dict(COMMON, hidden_size=36, head_dim=None, num_experts=5, num_experts_per_tok=2, clip_qkv=0.6), "bfloat16"),
+    "opt-350m": ("OPT", dict(OPT, hidden_size=30, word_embed_proj_dim=14, do_layer_norm_before=False), "bfloat16"),
+    "cohere-plus": ("Cohere", dict(COMMON, hidden_size=36, head_dim=None, logit_scale=0.25, use_qk_norm=True), "bfloat16"),
+    "gguf-cohere-plus": ("Cohere", dict(COMMON, hidden_size=36, head_dim=None, logit_scale=0.25, use_qk_norm=True), None),
+    "llama4": ("Llama4", dict(LLAMA4, attention_chunk_size=13, floor_scale=9, attn_scale=0.5, interleave_moe_layer_step=2, rope_parameters=LLAMA3), "bfloat16"),
+    "llama4-plain": ("Llama4", dict(LLAMA4, attention_chunk_size=7, use_qk_norm=False, attn_temperature_tuning=False, num_experts_per_tok=2, no_rope_layers=[1, 0, 0, 1]), "bfloat16"),
+    "llama4-pictures": ("Llama4Pictures", dict(text_config=dict(LLAMA4, num_hidden_layers=2, attention_chunk_size=16), vision_config=dict(VISION, num_hidden_layers=1, num_attention_heads=1, hidden_size=8, intermediate_size=32, image_size=16, patch_size=8, vision_output_dim=8, projector_input_dim=8, projector_output_dim=8)), "bfloat16"),
+    "gguf-llama4": ("Llama4", dict(LLAMA4, attention_chunk_size=8192, floor_scale=8192, interleave_moe_layer_step=2, rope_parameters=LLAMA3), None),
+    "deepseek-v2": ("DeepseekV2", dict(DEEPSEEK, q_lora_rank=None, num_experts_per_tok=2, n_shared_experts=2, routed_scaling_factor=1.5, first_k_dense_replace=1, topk_method="greedy", attention_bias=True), "bfloat16"),
+    "deepseek-v2-groups": ("DeepseekV2", dict(DEEPSEEK, num_experts_per_tok=3, n_shared_experts=1, topk_method="group_limited_greedy", n_group=4, topk_group=2, rope_parameters=rope("yarn", 300.0, factor=4.0, original_max_position_embeddings=32, mscale=0.7, mscale_all_dim=0.9)), "bfloat16"),
+    "deepseek-v3": ("DeepseekV3", dict(DEEPSEEK, num_hidden_layers=3, num_experts_per_tok=3, n_shared_experts=2, n_group=4, topk_group=2, routed_scaling_factor=1.7, first_k_dense_replace=1, rope_parameters=rope("yarn", 300.0, factor=4.0, original_max_position_embeddings=32, mscale=1.0, mscale_all_dim=1.0)), "bfloat16"),
+    "deepseek-v3-halves": ("DeepseekV3", dict(DEEPSEEK, num_attention_heads=1, num_key_value_heads=1, q_lora_rank=None, num_experts_per_tok=2, n_group=1, topk_group=1, first_k_dense_replace=0, rope_interleave=False, tie_word_embeddings=True), "bfloat16"),
+    "gguf-gpt2": ("GPT2", dict(GPT, n_embd=18), None),
+    "gguf-bloom": ("Bloom", dict(vocab_size=VOCABULARY, hidden_size=30, n_head=5, n_layer=2, bos_token_id=257, eos_token_id=258, seq_length=131), None),
+    "gguf-falcon": ("Falcon", dict(FALCON, hidden_size=36), None),
+    "gguf-falcon-new": ("Falcon", dict(FALCON, hidden_size=36, num_kv_heads=3, tie_word_embeddings=False, new_decoder_architecture=True, multi_query=False), None),
+    "gguf-deepseek-v2": ("DeepseekV2", dict(DEEPSEEK, q_lora_rank=None, num_experts_per_tok=2, n_shared_experts=2, routed_scaling_factor=1.5, first_k_dense_replace=1, topk_method="greedy"), None),
+    "gguf-deepseek-v3": ("DeepseekV3", dict(DEEPSEEK, num_experts_per_tok=3, n_shared_experts=1, n_group=4, topk_group=2, routed_scaling_factor=1.7, first_k_dense_replace=1, rope_parameters=rope("yarn", 300.0, factor=4.0, original_max_position_embeddings=32, mscale=0.8, mscale_all_dim=0.8)), None),
     "gguf-qwen2-5-vl": ("Qwen2_5_VL", dict(text_config=dict(COMMON, hidden_size=36, head_dim=None, rope_parameters=rope(theta=500.0, mrope_section=[1, 1, 1])), vision_config=dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=1, out_hidden_size=36, patch_size=4)), None),
 }
 
@@ -184,6 +224,9 @@ FLAT = {"qwen2-5-vl": dict(rope_theta=500.0, rope_scaling=dict(type="mrope", mro
 SHARDED = {"olmo2": "20KB"}
 CLASSES = {
     "InternLM3": ("InternLM3Config", "LlamaForCausalLM"),
+    "Llama4": ("Llama4TextConfig", "Llama4ForCausalLM"),
+    "Llama4Pictures": ("Llama4Config", "Llama4ForConditionalGeneration"),
+    "InternLM2": ("LlamaConfig", "LlamaForCausalLM"),
     "GPT2": ("GPT2Config", "GPT2LMHeadModel"),
     "Gemma3": ("Gemma3TextConfig", "Gemma3ForCausalLM"),
     "Gemma3Pictures": ("Gemma3Config", "Gemma3ForConditionalGeneration"),
@@ -219,7 +262,7 @@ def check_default_attention(model, result):
 
 def build(kind, options, seed):
     config_class, model_class = CLASSES.get(kind, (kind + "Config", kind + "ForCausalLM"))
-    options = {key: value for key, value in options.items() if value is not None or key in ("pad_token_id", "sliding_window")}
+    options = {key: value for key, value in options.items() if value is not None or key in ("pad_token_id", "sliding_window", "q_lora_rank")}
     if isinstance(options.get("text_config"), dict) and options["text_config"].get("head_dim", 0) is None:
         options["text_config"] = {key: value for key, value in options["text_config"].items() if key != "head_dim"}
     # A copy: configurations keep and change the dictionaries that they are given.
@@ -231,10 +274,12 @@ def build(kind, options, seed):
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             # Large enough that attention is far from even and every part of the model matters.
-            if parameter.dim() == 1:
+            if parameter.dim() == 1 or name.endswith(("q_norm.weight", "k_norm.weight")):
                 noise = 0.2 * torch.randn_like(parameter)
                 is_norm = ("norm" in name or ".ln_" in name) and name.endswith("weight")
                 adds_one = kind.startswith("Gemma") or kind == "Nemotron"
+                if name.endswith("sinks"):
+                    noise = 1.0 + 5 * noise
                 parameter.copy_(noise + (1.0 if is_norm and not adds_one else 0.0))
             else:
                 parameter.copy_(torch.randn_like(parameter) * 1.3 / parameter.shape[-1] ** 0.5)
@@ -252,7 +297,79 @@ def to_file_precision(model, dtype):
             values.copy_(values.to(dtype).float())
 
 
+def to_mxfp4(model):
+    """The experts' matrices become what MXFP4 can hold; returns them as published folders have them."""
+    import gguf
+
+    kind = gguf.GGMLQuantizationType.MXFP4
+    packed = {}
+    for name, parameter in model.named_parameters():
+        if not name.endswith(("experts.gate_up_proj", "experts.down_proj")):
+            continue
+        rows = numpy.ascontiguousarray(parameter.detach().numpy().swapaxes(1, 2))
+        blocks = gguf.quants.quantize(rows, kind)
+        back = gguf.quants.dequantize(blocks, kind)
+        with torch.no_grad():
+            parameter.copy_(torch.from_numpy(numpy.ascontiguousarray(back.swapaxes(1, 2))))
+        blocks = blocks.reshape(*rows.shape[:2], -1, 17)
+        low, high = blocks[..., 1:] & 15, blocks[..., 1:] >> 4  # elements 0 to 15, and 16 to 31
+        elements = numpy.concatenate([low, high], axis=-1)
+        packed[name + "_blocks"] = torch.from_numpy(elements[..., 0::2] | elements[..., 1::2] << 4)
+        packed[name + "_scales"] = torch.from_numpy(blocks[..., 0].copy())
+    return packed
+
+
+def write_mxfp4(folder, packed):
+    """The folder's experts in MXFP4, and what transformers makes of it, dequantised."""
+    path = os.path.join(folder, "model.safetensors")
+    tensors = safetensors.torch.load_file(path)
+    for name in packed:
+        tensors.pop(name.rpartition("_")[0], None)
+    safetensors.torch.save_file(tensors | packed, path, metadata=dict(format="pt"))
+    path = os.path.join(folder, "config.json")
+    with open(path) as file:
+        config = json.load(file)
+    config["quantization_config"] = dict(quant_method="mxfp4", modules_to_not_convert=["model.layers.*.self_attn", "model.layers.*.mlp.router", "model.embed_tokens", "lm_head"])
+    with open(path, "w") as file:
+        json.dump(config, file, indent=2)
+    settings = transformers.Mxfp4Config(dequantize=True)
+    return transformers.AutoModelForCausalLM.from_pretrained(folder, quantization_config=settings, attn_implementation="eager", dtype=torch.float32).eval()
+
+
+def write_internlm2(folder):
+    """Names, fused projections and keys of modeling_internlm2.py, for what transformers saved of a Llama."""
+    path = os.path.join(folder, "config.json")
+    with open(path) as file:
+        config = json.load(file)
+    settings = config.pop("rope_parameters")
+    config |= dict(model_type="internlm2", architectures=["InternLM2ForCausalLM"], bias=False, rope_theta=settings["rope_theta"], rope_scaling=dict(type=settings["rope_type"], factor=settings["factor"]))
+    for key in ("attention_bias", "mlp_bias", "head_dim"):
+        config.pop(key)
+    with open(path, "w") as file:
+        json.dump(config, file, indent=2)
+    names = {
+        "model.embed_tokens.": "model.tok_embeddings.", "lm_head.": "output.", "input_layernorm": "attention_norm", "post_attention_layernorm": "ffn_norm",
+        "self_attn.o_proj": "attention.wo", "mlp.gate_proj": "feed_forward.w1", "mlp.up_proj": "feed_forward.w3", "mlp.down_proj": "feed_forward.w2",
+    }
+    path = os.path.join(folder, "model.safetensors")
+    tensors = safetensors.torch.load_file(path)
+    written = {}
+    for name, tensor in tensors.items():
+        if "q_proj" in name:
+            heads, groups = config["num_attention_heads"], config["num_key_value_heads"]
+            dim = config["hidden_size"] // heads
+            parts = [tensors[name.replace("q_proj", part)].view(groups, -1, dim, tensor.shape[1]) for part in ("q_proj", "k_proj", "v_proj")]
+            written[name.replace("self_attn.q_proj", "attention.wqkv")] = torch.cat(parts, dim=1).reshape(-1, tensor.shape[1])
+        elif "k_proj" not in name and "v_proj" not in name:
+            for old, new in names.items():
+                name = name.replace(old, new)
+            written[name] = tensor.contiguous()
+    safetensors.torch.save_file(written, path, metadata=dict(format="pt"))
+
+
 def run(model, ids):
+    if type(model).__name__ == "Llama4ForConditionalGeneration":
+        model = model.language_model  # transformers 5.24 fails on text alone
     with torch.no_grad():
         out = model(torch.tensor([ids]), use_cache=False, output_attentions=True)
     return out.logits[0], out.attentions
@@ -263,7 +380,10 @@ def choices(model, ids):
     found = []
 
     def keep(module, inputs, output):
-        weights, experts = output[1].float(), output[2]
+        if len(output) == 2:  # llama4: the scores of all, 0 of those that are not chosen
+            weights, experts = torch.topk(output[0].float(), module.top_k)
+        else:
+            weights, experts = output[1].float(), output[2]
         order = torch.argsort(weights, dim=-1, descending=True)
         weights, experts = weights.gather(1, order), experts.gather(1, order)
         found.append([[[int(e), float(w)] for e, w in zip(*row)] for row in zip(experts, weights)])
@@ -367,12 +487,19 @@ def make(name):
     os.makedirs(folder)
     is_gguf = name.startswith("gguf-")
     if is_gguf:
+        from tiny_gguf_deepseek import write_deepseek_gguf
+        from tiny_gguf_gpt import write_gpt_gguf
         from tiny_gguf import write_gguf  # needs the package gguf, which folders do without
     for seed in range(1, 200):
         model = build(kind, options, seed)
-        if is_gguf:
-            write_gguf(os.path.join(folder, "model.gguf"), model, file_type, tokenizer())
+        if is_gguf and kind in ("GPT2", "Bloom", "Falcon"):
+            write_gpt_gguf(os.path.join(folder, "model.gguf"), model, tokenizer())
+        elif is_gguf and kind.startswith("Deepseek"):
+            write_deepseek_gguf(os.path.join(folder, "model.gguf"), model, tokenizer(), split=kind == "DeepseekV3")
+        elif is_gguf:
+            write_gguf(os.path.join(folder, "model.gguf"), model, file_type, tokenizer(), "internlm2" if kind == "InternLM2" else None)
         else:
+            packed = to_mxfp4(model) if name.endswith("mxfp4") else {}
             to_file_precision(model, getattr(torch, file_type))
         result = expected(model, seed)
         if result is not None and stays_close(model, result):
@@ -384,6 +511,11 @@ def make(name):
         check_default_attention(model, result)
     if not is_gguf:
         again = write_folder(name, model, folder, file_type)
+        if kind == "InternLM2":
+            write_internlm2(folder)
+        if packed:
+            again = write_mxfp4(folder, packed)
+            again.config._experts_implementation = "eager"
         if again is not None:
             check = expected(again, seed)
             assert check is not None and check["greedy"] == result["greedy"], name

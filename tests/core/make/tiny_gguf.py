@@ -32,9 +32,12 @@ ARCHITECTURES = {
     "Qwen3MoeForCausalLM": "qwen3moe",
     "OlmoeForCausalLM": "olmoe",
     "Glm4MoeForCausalLM": "glm4moe",
+    "GptOssForCausalLM": "gpt-oss",
+    "Llama4ForCausalLM": "llama4",
+    "HunYuanDenseV1ForCausalLM": "hunyuan-dense",
 }
 # Whose query and key rows the converter interleaves. cohere, glm and ernie have them so from the start.
-PERMUTED = {"llama", "olmo", "granite", "arcee", "mistral3"}
+PERMUTED = {"llama", "olmo", "granite", "arcee", "mistral3", "internlm2"}
 NORMS_PLUS_ONE = {"gemma2", "nemotron"}
 # Whose converter writes neither the rope's base nor the length of keys.
 SHORT_METADATA = {"phi2", "stablelm"}
@@ -63,7 +66,7 @@ def write_metadata(writer, config, architecture):
     writer.add_block_count(config.num_hidden_layers)
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
-    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_feed_forward_length(getattr(config, "intermediate_size_mlp", config.intermediate_size))
     writer.add_head_count(config.num_attention_heads)
     writer.add_head_count_kv(config.num_key_value_heads)
     for key in ("rms_norm_eps", "norm_eps"):
@@ -97,7 +100,8 @@ def write_rope(writer, config):
         ):
             if key in rope:
                 add(rope[key])
-    writer.add_rope_freq_base(rope["rope_theta"])
+    stretch = rope.get("alpha", 1.0) ** (head_size(config) / (head_size(config) - 2))  # hunyuan
+    writer.add_rope_freq_base(rope["rope_theta"] * stretch)
     if "sliding_attention" in config.rope_parameters:
         writer.add_rope_freq_base_swa(config.rope_parameters["sliding_attention"]["rope_theta"])
     if "mrope_section" in rope:
@@ -170,6 +174,8 @@ MORE_METADATA = {
     "nemotron": nemotron,
     "exaone4": write_windows,
     "stablelm": lambda writer, config: writer.add_parallel_residual(True),
+    "llama4": lambda writer, config: writer.add_interleave_moe_layer_step(config.interleave_moe_layer_step),
+    "gpt-oss": lambda writer, config: writer.add_sliding_window(config.sliding_window),
 }
 
 
@@ -178,6 +184,8 @@ def write_experts(writer, config, architecture):
     writer.add_expert_used_count(config.num_experts_per_tok)
     if hasattr(config, "moe_intermediate_size"):
         writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+    if architecture in ("gpt-oss", "llama4"):
+        writer.add_expert_feed_forward_length(config.intermediate_size)
     if architecture == "qwen2moe":
         writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
     if architecture == "glm4moe":
@@ -232,6 +240,9 @@ class TensorWriter:
         self.writer = writer
         self.architecture = architecture
         self.kind = gguf.GGMLQuantizationType[quantisation or "F16"]
+        self.expert_kind = self.kind
+        if quantisation == "MXFP4":  # of experts alone
+            self.kind = gguf.GGMLQuantizationType.F16
         self.parts = {}
 
     def pack(self, values):
@@ -246,6 +257,34 @@ class TensorWriter:
         self.writer.add_tensor(f"blk.{layer}.ffn_gate_exps.weight", numpy.ascontiguousarray(gate))
         self.writer.add_tensor(f"blk.{layer}.ffn_up_exps.weight", numpy.ascontiguousarray(up))
         return values.astype(numpy.float32)
+
+    def write_llama4_experts(self, name, parameter):
+        """[expert, inputs, outputs], of gate_up first those of the gate."""
+        layer = name.split(".")[2]
+        values = parameter.detach().numpy().swapaxes(1, 2).astype(numpy.float16)
+        parts = ("down",) if "down_proj" in name else ("gate", "up")
+        for part, of_part in zip(parts, numpy.split(values, len(parts), axis=1)):
+            self.writer.add_tensor(f"blk.{layer}.ffn_{part}_exps.weight", numpy.ascontiguousarray(of_part))
+        return values.astype(numpy.float32).swapaxes(1, 2)
+
+    def write_gpt_oss_experts(self, name, parameter):
+        """[expert, inputs, outputs], gate and up by turns, and their biases [expert, outputs]."""
+        layer = name.split(".")[2]
+        is_bias = name.endswith("_bias")
+        values = parameter.detach().numpy()
+        rows = values[..., None] if is_bias else values.swapaxes(1, 2)
+        parts = [("down", rows)] if "down_proj" in name else [("gate", rows[:, 0::2]), ("up", rows[:, 1::2])]
+        back = numpy.empty_like(rows)
+        for i, (part, of_part) in enumerate(parts):
+            target = f"blk.{layer}.ffn_{part}_exps"
+            if is_bias:
+                self.writer.add_tensor(target + ".bias", numpy.ascontiguousarray(of_part[..., 0]))
+                back[:, i :: len(parts)] = of_part
+                continue
+            packed = gguf.quants.quantize(numpy.ascontiguousarray(of_part), self.expert_kind)
+            self.writer.add_tensor(target + ".weight", packed, raw_dtype=self.expert_kind)
+            back[:, i :: len(parts)] = gguf.quants.dequantize(packed, self.expert_kind)
+        return back[..., 0] if is_bias else back.swapaxes(1, 2)
 
     def write(self, target, values):
         """Returns the numbers that the file holds."""
@@ -302,12 +341,13 @@ class Rewriting:
 def target_name(names, name):
     target = names.get_name(name.replace(".language_model.", "."), try_suffixes=(".weight", ".bias"))
     assert target is not None, name
-    return target + ".weight" if name.endswith("experts.down_proj") else target
+    return target + ".weight" if name.endswith(("experts.down_proj", "self_attn.sinks")) else target
 
 
-def write_gguf(path, model, quantisation, tokenizer):
-    """Writes the file, and gives the model the numbers that the file holds. quantisation: "Q8_0", or None for float."""
-    architecture = ARCHITECTURES[type(model).__name__]
+def write_gguf(path, model, quantisation, tokenizer, architecture=None):
+    """Writes the file, and gives the model the numbers that the file holds. quantisation: "Q8_0", or None for float.
+    architecture: where it is not that of the model's class."""
+    architecture = architecture or ARCHITECTURES[type(model).__name__]
     config = model.config.get_text_config()
     model_architecture = {name: kind for kind, name in gguf.MODEL_ARCH_NAMES.items()}[architecture]
     names = gguf.get_tensor_name_map(model_architecture, config.num_hidden_layers)
@@ -321,9 +361,17 @@ def write_gguf(path, model, quantisation, tokenizer):
         if name.endswith("e_score_correction_bias"):
             writer.add_tensor(f"blk.{name.split('.')[2]}.exp_probs_b.bias", buffer.detach().numpy().copy())
     for name, parameter in model.named_parameters():
+        if architecture == "command-r" and name.endswith(("q_norm.weight", "k_norm.weight")):
+            part = "q" if "q_norm" in name else "k"
+            writer.add_tensor(f"blk.{name.split('.')[2]}.attn_{part}_norm.weight", parameter.detach().numpy().copy())
+            continue
         if (name == "lm_head.weight" and model.config.tie_word_embeddings) or "visual." in name or "act_fn." in name:
             continue
-        if name.endswith("experts.gate_up_proj"):
+        if architecture == "llama4" and ".experts." in name:
+            back = tensors.write_llama4_experts(name, parameter)
+        elif architecture == "gpt-oss" and ".experts." in name:
+            back = tensors.write_gpt_oss_experts(name, parameter)
+        elif name.endswith("experts.gate_up_proj"):
             back = tensors.write_gate_up(name, parameter)
         else:
             rewriting = Rewriting(architecture, config, name)

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <limits>
 
+#include "core/intervention/intervention_text.h"
 #include "core/model/gguf_model.h"
+#include "core/plan/attention_plan.h"
 #include "tests/core/support/changed_config.h"
 #include "tests/core/support/gguf_writer.h"
 
@@ -75,6 +77,35 @@ TEST(DenseFamilies, ApertusReadsItsActivation) {
               HasSubstr("its activation 'xielu' is not supported yet"));
   EXPECT_THAT(ErrorWith("apertus", {{"rope_parameters", nullptr}}),
               HasSubstr("has no rope_parameters"));
+}
+
+// A fixed alpha stretches the base; without it the scaling is what it says.
+TEST(DenseFamilies, HunyuanStretchesItsBase) {
+  Json rope = {{"rope_type", "dynamic"}, {"rope_theta", 100.0}, {"factor", 2.0}, {"alpha", 16.0}};
+  const ModelConfig config = ConfigWith("hunyuan", {{"rope_parameters", rope}});
+  EXPECT_NEAR(config.rope_base, 100.0 * std::pow(16.0, 10.0 / 8.0), 1e-9);
+  EXPECT_EQ(config.rope_scaling.kind, RopeScalingKind::kNone);
+  EXPECT_TRUE(config.norm_after_rotation);
+  rope["alpha"] = 0;
+  EXPECT_THAT(ErrorWith("hunyuan", {{"rope_parameters", rope}}), HasSubstr("alpha"));
+  rope.erase("alpha");
+  EXPECT_EQ(ConfigWith("hunyuan", {{"rope_parameters", rope}}).rope_scaling.kind,
+            RopeScalingKind::kDynamic);
+  EXPECT_THAT(ErrorWith("hunyuan", {{"head_dim", 2}}), HasSubstr("can't be stretched"));
+}
+
+TEST(DenseFamilies, HunyuanRefusesAMemoryOfKeysWithoutRotation) {
+  const ModelConfig config = ConfigWith("hunyuan", {});
+  EXPECT_THAT(test::ErrorMessage([&] {
+                CompilePlans(ParseIntervention("infini(segment=8, gate=0.5)"), config, 20);
+              }),
+              HasSubstr("norms queries and keys after their rotation"));
+}
+
+TEST(DenseFamilies, InternLm2ReadsItsBiases) {
+  EXPECT_THAT(OpenErrorWith("internlm2", {{"bias", true}}),
+              HasSubstr("has no tensor 'model.layers.0.attention.wqkv.bias'"));
+  EXPECT_EQ(ConfigWith("internlm2", {{"rms_norm_eps", nullptr}}).norm_epsilon, 1e-6);
 }
 
 test::GgufWriter ApertusMetadata() {

@@ -226,12 +226,15 @@ TEST(FolderModel, OptHasTwoRowsBeforeItsFirstPosition) {
 }
 
 TEST(FolderModel, RefusesWhatItDoesNotFollowOfOpt) {
-  EXPECT_THAT(ErrorWith("opt", {{"do_layer_norm_before", false}}),
-              HasSubstr("do_layer_norm_before is false"));
-  EXPECT_THAT(ErrorWith("opt", {{"word_embed_proj_dim", 16}}),
-              HasSubstr("word_embed_proj_dim differs from hidden_size"));
-  EXPECT_THAT(ErrorWith("opt", {{"_remove_final_layer_norm", true}}),
-              HasSubstr("_remove_final_layer_norm is true"));
+  // Its norms and projections are what decides whether the file's tensors fit.
+  EXPECT_THAT(OpenErrorWith("opt", {{"do_layer_norm_before", false}}),
+              HasSubstr("'model.decoder.final_layer_norm.bias' has no place"));
+  EXPECT_THAT(OpenErrorWith("opt", {{"word_embed_proj_dim", 16}}),
+              HasSubstr("has shape [264, 30]; the model needs [264, 16]"));
+  EXPECT_THAT(ErrorWith("opt", {{"word_embed_proj_dim", 1}, {"hidden_size", 300}}),
+              HasSubstr("less than a 64th of hidden_size"));
+  EXPECT_THAT(OpenErrorWith("opt", {{"_remove_final_layer_norm", true}}),
+              HasSubstr("'model.decoder.final_layer_norm.bias' has no place"));
   EXPECT_THAT(OpenErrorWith("opt", {{"enable_bias", false}}), HasSubstr("has no place"));
   EXPECT_THAT(OpenErrorWith("opt", {{"max_position_embeddings", 133}}),
               HasSubstr("embed_positions.weight has shape [133, 30]; the model needs [135, 30]"));

@@ -43,6 +43,8 @@ inline BlockScales ScalesOf(kernels::BlockType type) {
       return {{208}, -14};
     case BlockType::kIQ4_XS:
       return {{0}, -14};
+    case BlockType::kMXFP4:
+      return {{}, 0};
     default:
       return {{0}, -11};
   }
@@ -72,6 +74,7 @@ inline std::string RandomBlocks(const kernels::BlockFormat& format, int64_t rows
     } else {
       for (int64_t i = 0; i < format.bytes; ++i) block[i] = static_cast<char>(random());
       for (const int64_t place : scales.places) std::memcpy(block + place, &half, sizeof(half));
+      if (format.type == BlockType::kMXFP4) *block = static_cast<char>(121 + random() % 2);
     }
   }
   return bytes;
@@ -88,7 +91,9 @@ inline GgufWriter BlockModel(kernels::BlockType type, const std::string& spoil =
   const auto matrix = [&](const std::string& name, int64_t rows, int64_t columns) {
     std::string bytes = RandomBlocks(format, rows, columns, random);
     constexpr uint16_t kInfinity = 0x7c00;
-    if (name == spoil) {
+    if (name == spoil && type == kernels::BlockType::kMXFP4) {
+      bytes[0] = '\xff';
+    } else if (name == spoil) {
       const auto place = static_cast<size_t>(ScalesOf(type).places.back());
       std::memcpy(bytes.data() + place, &kInfinity, sizeof(kInfinity));
     }

@@ -43,6 +43,19 @@ TEST(PreTokenizerSchemes, CutNumbersAndLineEndsAsTheirFamiliesDo) {
               ElementsAre("it", "'s", " ", "1", "2", "3", "4", "!!", "\n\n", "x"));
 }
 
+TEST(PreTokenizerSchemes, CutMarksAndNumbersOfSeveralPatterns) {
+  const std::string text = "Ab, 12345$x (y)\n";
+  EXPECT_THAT(Pieces("falcon", text),
+              ElementsAre("Ab", ",", " ", "123", "45", "$", "x", " ", "(", "y", ")", "\n"));
+  EXPECT_THAT(Pieces("bloom", "Ab, it's (12345)"),
+              ElementsAre("Ab", ",", " it's", " (", "12345", ")"));
+  for (const char* name : {"deepseek-v3", "hunyuan-dense"}) {
+    EXPECT_THAT(Pieces(name, "Ab 12345中文x it's\n"),
+                ElementsAre("Ab", " ", "123", "45", "中文", "x", " it", "'s", "\n"))
+        << name;
+  }
+}
+
 TEST(PreTokenizerSchemes, CommandRIsInNormalFormC) {
   EXPECT_TRUE(MakeNamedScheme("command-r").composes);
   EXPECT_FALSE(MakeNamedScheme("refact").composes);

@@ -203,6 +203,7 @@ class SessionsTest : public QObject {
     QCOMPARE(QByteArray::fromBase64(QByteArray::fromStdString(written.layout)),
              rig.window.docks()->State());
     written.layout.clear();  // the example names none
+    written.view = nullptr;
     // Nor what the map and the text show.
     QCOMPARE(written.panels.erase("head_map") + written.panels.erase("text"), size_t{2});
     QCOMPARE(SessionText(written), SessionText(Example()));

@@ -28,7 +28,9 @@ struct CaseShape {
   int64_t window = 0;
   float softcap = 0;
   bool alibi = false;
-  bool temperature = false;           // one a head, else none
+  bool temperature = false;  // one a head, else none
+  bool sinks = false;        // likewise
+  bool query_weight = false;
   std::vector<KeyRange> hidden = {};  // all before first_query
   std::vector<KeyFactor> factors = {};
   int64_t near = 0;  // Self-Extend's window, 0: none
@@ -64,7 +66,8 @@ inline std::string Describe(const CaseShape& c) {
          std::to_string(c.head_dim) + " pairs " + std::to_string(c.pairs) +
          (c.tables_per_head ? " own tables" : "") + " window " + std::to_string(c.window) +
          " softcap " + std::to_string(c.softcap) + (c.alibi ? " alibi" : "") +
-         (c.temperature ? " temperature" : "") + DescribeEdits(c) +
+         (c.temperature ? " temperature" : "") + (c.sinks ? " sinks" : "") +
+         (c.query_weight ? " query weight" : "") + DescribeEdits(c) +
          (c.near > 0 ? " near " + std::to_string(c.near) + "/" + std::to_string(c.group) : "") +
          (c.dtype == Dtype::kFloat32 ? " float32" : " bfloat16");
 }
@@ -134,6 +137,8 @@ inline std::vector<CaseShape> ShapedCases(const std::vector<int64_t>& query_rows
         c.window = window;
         c.softcap = window % 2 == 1 ? 1.5f : 0.0f;
         c.alibi = window == 0 || window % 3 == 1;
+        c.sinks = window == 2 || window == 65 || window == 1000;
+        c.query_weight = window == 7 || window == 64;
         shapes.push_back(c);
       }
       c.window = 0;
@@ -183,6 +188,7 @@ inline std::vector<CaseShape> EditedCases(const std::vector<int64_t>& query_rows
         c.factors = factors[f];
         c.temperature = (h + f) % 3 == 1;
         c.alibi = (h + f) % 4 == 2;
+        c.sinks = (h + f) % 4 == 1;
         c.softcap = (h + f) % 5 == 3 ? 1.5f : 0.0f;
         c.window = h % 3 == 2 ? 130 : 0;
         c.extra_keys = f == 2 ? 9 : 0;
@@ -211,6 +217,8 @@ inline std::vector<CaseShape> FarCases(const std::vector<int64_t>& query_rows,
         c.alibi = near == 47;
         c.window = near == 8 ? 75 : 0;
         c.temperature = near == 64;
+        c.sinks = near == 7 || near == 64;
+        c.query_weight = near == 1 || near == 64;
         c.extra_keys = near == 65 ? 9 : 0;
         if (near == 63 && first > 0) c.hidden = {{3, std::min<int64_t>(first, 150)}};
         if (near == 2) c.factors = {{20, 90, 2, false}, {60, 120, 0.25f, true}};
@@ -253,6 +261,11 @@ struct AttentionCase {
                        std::sqrt(static_cast<float>(c.head_dim)));
       if (c.alibi) slopes.push_back(0.5f / static_cast<float>(1 + h * h) - 0.05f);
       if (c.temperature) temperatures.push_back(0.5f + 0.7f * static_cast<float>(h));
+      if (c.query_weight && h == 0) {
+        for (int64_t i = 0; i < c.head_dim; ++i)
+          query_weight.push_back(0.5f + 0.04f * static_cast<float>(i));
+      }
+      if (c.sinks) sinks.push_back(6.0f - 5.0f * static_cast<float>(h));
     }
   }
 
@@ -264,8 +277,8 @@ struct AttentionCase {
   ConstHeads K() { return Part(shape.heads, 0); }
   ConstHeads V() { return Part(shape.heads + shape.key_value_heads, 0); }
   HeadPositions Positions() const {
-    return {q_tables,     k_tables, scales,  slopes,
-            temperatures, hidden,   factors, {far_q_tables, far_k_tables, near}};
+    return {q_tables, k_tables,     scales, slopes,  temperatures,
+            sinks,    query_weight, hidden, factors, {far_q_tables, far_k_tables, near}};
   }
   int64_t OutCount() const { return shape.query_rows * shape.heads * shape.head_dim; }
   Heads Out(Guarded& out, Dtype out_dtype) const {
@@ -284,6 +297,8 @@ struct AttentionCase {
   std::vector<float> scales;
   std::vector<float> slopes;
   std::vector<float> temperatures;
+  std::vector<float> sinks;
+  std::vector<float> query_weight;
   std::vector<KeyRange> hidden;
   std::vector<KeyFactor> factors;
   int64_t near = 0;

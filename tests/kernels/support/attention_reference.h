@@ -62,10 +62,10 @@ inline double KeyFactorOf(const HeadPositions& positions, int64_t head, int64_t 
   return product;
 }
 
-// Turns logits into weights that sum to 1.
-inline void Softmax(std::vector<double>& logits) {
-  const double max = *std::max_element(logits.begin(), logits.end());
-  double sum = 0;
+// Turns logits into weights that sum to 1, or to less where there is a sink.
+inline void Softmax(std::vector<double>& logits, double sink) {
+  const double max = std::max(sink, *std::max_element(logits.begin(), logits.end()));
+  double sum = std::exp(sink - max);
   for (double& logit : logits) sum += logit = std::exp(logit - max);
   for (double& logit : logits) logit /= sum;
 }
@@ -92,9 +92,13 @@ inline void AttentionReference(const AttentionShape& shape, const ConstHeads& q,
     }
     for (int64_t row = 0; row < shape.query_rows; ++row) {
       const int64_t position = shape.first_query + row;
-      const auto query = Rotated(q, row, head, shape.head_dim, positions.q[h], position);
-      const auto far_query =
+      auto query = Rotated(q, row, head, shape.head_dim, positions.q[h], position);
+      auto far_query =
           has_far ? Rotated(q, row, head, shape.head_dim, positions.far.q[h], position) : query;
+      for (size_t i = 0; i < positions.query_weight.size(); ++i) {
+        query[i] *= positions.query_weight[i];
+        far_query[i] *= positions.query_weight[i];
+      }
       const int64_t first = FirstVisibleKey(shape, position);
       std::vector<double> row_weights;
       for (int64_t key = first; key <= position; ++key) {
@@ -111,7 +115,10 @@ inline void AttentionReference(const AttentionShape& shape, const ConstHeads& q,
         logit /= positions.Temperature(head);
         row_weights.push_back(logit + std::log(KeyFactorOf(positions, head, key, true)));
       }
-      Softmax(row_weights);
+      const double sink = positions.sinks.empty()
+                              ? -std::numeric_limits<double>::infinity()
+                              : double{positions.sinks[h]} / positions.Temperature(head);
+      Softmax(row_weights, sink);
       for (int64_t key = first; key <= position; ++key)
         row_weights[static_cast<size_t>(key - first)] *= KeyFactorOf(positions, head, key, false);
       for (int64_t i = 0; i < shape.head_dim; ++i) {

@@ -42,6 +42,7 @@ struct RandomMatrix {
     for (const int64_t offset : {format.scales.first, format.scales.second}) {
       if (offset != kNoScale) std::memcpy(block + offset, &half, 2);
     }
+    if (format.type == BlockType::kMXFP4) *block = static_cast<char>(122 + mantissa % 2);
     if (format.type == BlockType::kF32) std::memcpy(block, &value, 4);
     if (format.type == BlockType::kF16) std::memcpy(block, &half, 2);
     if (format.type == BlockType::kBF16) std::memcpy(block, &narrow, 2);

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Attention over latent keys (ModelConfig::latent): from a layer's input to queries as they meet
+// latent keys, and from what attention makes of those to the heads' outputs. Internal to core.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "core/compute/layer_ops.h"
+#include "core/compute/weights.h"
+#include "core/model/model_config.h"
+
+namespace midscope {
+
+struct LatentStep {
+  const ModelConfig& config;
+  const LayerOps& ops;
+  const LatentWeights& weights;
+  const ProductContext& context;
+};
+
+// projected [rows, (heads + 2) * head_dim] of x [rows, hidden], both of the run's dtype: the heads'
+// queries, the latent key, and it as a value, each with its rotated elements first, which are 0 in
+// the value. Before rotation.
+void ProjectLatent(const LatentStep& step, const at::Tensor& x, const at::Tensor& projected);
+
+// The heads' outputs [rows, heads * value] of z [rows, heads * head_dim], latent values weighted.
+at::Tensor ExpandLatent(const LatentStep& step, const at::Tensor& z);
+
+}  // namespace midscope

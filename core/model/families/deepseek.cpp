@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// DeepSeek V2 and V3: attention over latent keys and values (MLA), experts by groups beside shared
+// ones, dense first layers. V3 scores experts by the sigmoid, with a bias for the choice alone.
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "core/base/utf8.h"
+#include "core/model/families/common.h"
+#include "core/model/families/expert_layout.h"
+#include "core/model/families/families.h"
+#include "core/model/families/rope_settings.h"
+#include "core/model/model_shapes.h"
+
+namespace midscope {
+namespace {
+
+// YaRN's temperature is in the scale of logits: squared, as it is of queries and keys.
+double LogitScale(const std::optional<ConfigJson>& rope, const ModelConfig& config) {
+  const double plain =
+      1.0 / std::sqrt(static_cast<double>(config.latent.plain + config.rope_dimensions));
+  if (!rope || rope->Text("rope_type", rope->Text("type", "default")) == "default") return plain;
+  const double all_dimensions = rope->PositiveOrZero("mscale_all_dim");
+  if (all_dimensions == 0) return plain;
+  const double magnitude = YarnMagnitude(rope->Positive("factor"), all_dimensions);
+  return plain * magnitude * magnitude;
+}
+
+void ReadLatent(const ConfigJson& json, ModelConfig* config) {
+  LatentAttention& latent = config->latent;
+  latent.rank = json.Count("kv_lora_rank", kMaxWidth, 512);
+  constexpr std::string_view kQueryRank = "q_lora_rank";
+  latent.query_rank = json.IsNull(kQueryRank) ? 0 : json.Count(kQueryRank, kMaxWidth, 1536);
+  latent.plain = json.Count("qk_nope_head_dim", kMaxWidth, 128);
+  latent.value = json.Count("v_head_dim", kMaxWidth, 128);
+  const int64_t rotated = json.Count("qk_rope_head_dim", kMaxWidth, 64);
+  const auto rope = RopeObject(json);
+  config->head_dim = rotated;
+  ReadRope(json, rope, {}, config);
+  config->rope_dimensions = rotated;
+  config->logit_scale = LogitScale(rope, *config);
+  config->head_dim = rotated + latent.rank;
+  config->key_value_heads = 1;
+}
+
+void ReadExperts(const ConfigJson& json, int64_t dense, ModelConfig* config) {
+  config->experts.width = json.Count("moe_intermediate_size", kMaxWidth, config->experts.width);
+  config->experts.shared_width =
+      config->experts.width *
+      json.CountOrZero("n_shared_experts", kMaxExperts, config->experts.shared_width);
+  for (int64_t layer = 0; layer < config->layers; ++layer)
+    config->experts.layers.push_back(layer >= dense);
+}
+
+void RequireText(const ConfigJson& json, std::string_view key, const std::string& value) {
+  const std::string text = json.Text(key, value);
+  if (text != value) json.Fail(json.Name(key) + " is " + Quote(text) + ", which is not supported");
+}
+
+void ReadV2(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json, {.read_rope = false}, config);
+  ReadLatent(json, config);
+  config->experts = {.count = CountOfTwo(json, "n_routed_experts", "num_experts", kMaxExperts, 64),
+                     .per_row = json.Count("num_experts_per_tok", kMaxExperts),
+                     .width = 1407,
+                     .shared_width = 2,
+                     .scale = json.Positive("routed_scaling_factor", 1.0)};
+  RequireText(json, "scoring_func", "softmax");
+  const std::string method = json.Text("topk_method", "greedy");
+  if (method == "group_limited_greedy") {
+    config->experts.groups = json.Count("n_group", kMaxExperts);
+    config->experts.groups_per_row = json.Count("topk_group", kMaxExperts);
+    config->experts.groups_by_largest = true;
+  } else if (method != "greedy") {
+    json.Fail("topk_method is " + Quote(method) + ", which is not supported",
+              "Supported: greedy, group_limited_greedy");
+  }
+  ReadExperts(json, json.CountOrZero("first_k_dense_replace", kMaxLayers, 0), config);
+}
+
+void ReadV3(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(json, {.read_rope = false}, config);
+  ReadLatent(json, config);
+  config->latent.interleaved = json.Flag("rope_interleave", true);
+  config->experts = {
+      .count = CountOfTwo(json, "n_routed_experts", "num_local_experts", kMaxExperts, 256),
+      .per_row = json.Count("num_experts_per_tok", kMaxExperts, 8),
+      .width = 2048,
+      .shared_width = 1,
+      .score = ExpertScore::kSigmoid,
+      .normalised = json.Flag("norm_topk_prob", true),
+      .choice_bias = true,
+      .groups = json.Count("n_group", kMaxExperts, 8),
+      .groups_per_row = json.Count("topk_group", kMaxExperts, 4),
+      .scale = json.Positive("routed_scaling_factor", 2.5)};
+  RequireText(json, "scoring_func", "sigmoid");
+  RequireText(json, "topk_method", "noaux_tc");
+  ReadExperts(json, json.CountOrZero("first_k_dense_replace", kMaxLayers, 3), config);
+  config->prediction_layers =
+      CountOfTwo(json, "num_nextn_predict_layers", "num_mtp_layers", kMaxLayers, 1);
+}
+
+void ReadGgufExpertsOf(const GgufMetadata& metadata, ModelConfig* config) {
+  ExpertSettings experts = ReadGgufExperts(metadata, config->layers);
+  if (experts.count == 0) metadata.Fail("it has no experts, which is not supported");
+  constexpr int64_t kSoftmax = 1;
+  constexpr int64_t kSigmoid = 2;
+  const int64_t scores = metadata.Count("expert_gating_func", kMaxExperts, kSoftmax);
+  if (scores != kSoftmax && scores != kSigmoid)
+    metadata.Fail("expert_gating_func is neither the softmax nor the sigmoid");
+  experts.score = scores == kSigmoid ? ExpertScore::kSigmoid : ExpertScore::kSoftmax;
+  experts.shared_width = experts.width * metadata.CountOrZero("expert_shared_count", kMaxExperts);
+  experts.normalised = metadata.Flag("expert_weights_norm", false);
+  experts.scale = metadata.Positive("expert_weights_scale", 1.0);
+  experts.groups = metadata.Count("expert_group_count", kMaxExperts, 1);
+  experts.groups_per_row = metadata.Count("expert_group_used_count", kMaxExperts, 1);
+  experts.groups_by_largest = experts.score == ExpertScore::kSoftmax;
+  const int64_t dense = metadata.CountOrZero("leading_dense_block_count", kMaxLayers);
+  for (int64_t layer = 0; layer < std::min(dense, config->layers); ++layer)
+    experts.layers[static_cast<size_t>(layer)] = false;
+  const std::string bias = "blk." + std::to_string(dense) + ".exp_probs_b.bias";
+  experts.choice_bias = metadata.file().Find(bias) != nullptr;
+  config->experts = experts;
+}
+
+std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
+  const Bias bias = BiasFlag(json, "attention_bias", false);
+  const Bias mlp = BiasFlag(json, "mlp_bias", false);
+  std::vector<TensorPlace> places = LlamaLikeTensors({.attention_out = bias, .mlp = mlp});
+  const bool in_two = !json.IsNull("q_lora_rank");
+  ReplacePlace(
+      {"N.query", in_two ? "model.layers.N.self_attn.q_b_proj" : "model.layers.N.self_attn.q_proj"},
+      places);
+  const std::vector<TensorPlace> own = {
+      {"N.query_in", "model.layers.N.self_attn.q_a_proj", RowPart::kAll, bias},
+      {"N.query_in_norm", "model.layers.N.self_attn.q_a_layernorm"},
+      {"N.latent", "model.layers.N.self_attn.kv_a_proj_with_mqa", RowPart::kAll, bias},
+      {"N.latent_norm", "model.layers.N.self_attn.kv_a_layernorm"},
+      {"N.latent_out", "model.layers.N.self_attn.kv_b_proj"}};
+  places.insert(places.end(), own.begin(), own.end());
+  AddExpertPlaces({.shared_gate_proj = "model.layers.N.mlp.shared_experts.gate_proj",
+                   .shared_up_proj = "model.layers.N.mlp.shared_experts.up_proj",
+                   .shared_down_proj = "model.layers.N.mlp.shared_experts.down_proj",
+                   .choice_bias = "model.layers.N.mlp.gate.e_score_correction_bias"},
+                  places);
+  return places;
+}
+
+// Of V2 and V3 alike. The converter has made one key-value head of the latent key, and writes a
+// tenth of mscale_all_dim. Files do not say `mscale`, which is the same in all published models.
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  LatentAttention& latent = config->latent;
+  latent.rank = metadata.Count("attention.kv_lora_rank", kMaxWidth);
+  if (metadata.Has("attention.q_lora_rank"))
+    latent.query_rank = metadata.Count("attention.q_lora_rank", kMaxWidth);
+  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  latent.norm_epsilon = config->norm_epsilon;
+  latent.value = metadata.Count("attention.value_length_mla", kMaxWidth);
+  const int64_t query = metadata.Count("attention.key_length_mla", kMaxWidth);
+  latent.plain = query - config->rope_dimensions;
+  latent.split = metadata.file().Find("blk.0.attn_k_b.weight") != nullptr;
+  if (latent.plain < 1 || config->key_value_heads != 1 ||
+      config->head_dim != latent.rank + config->rope_dimensions) {
+    metadata.Fail("its sizes of latent keys contradict each other", "Convert the model again");
+  }
+  config->logit_scale = 1.0 / std::sqrt(static_cast<double>(query));
+  const double all_dimensions = 10 * metadata.PositiveOrZero("rope.scaling.yarn_log_multiplier");
+  if (config->rope_scaling.kind == RopeScalingKind::kYarn && all_dimensions > 0) {
+    const double magnitude = YarnMagnitude(config->rope_scaling.factor, all_dimensions);
+    config->rope_scaling.attention_factor = 1.0;
+    config->logit_scale *= magnitude * magnitude;
+  }
+  config->prediction_layers = metadata.CountOrZero("nextn_predict_layers", config->layers - 1);
+  config->layers -= config->prediction_layers;
+  config->attention.resize(static_cast<size_t>(config->layers));
+  ReadGgufExpertsOf(metadata, config);
+}
+
+std::vector<TensorPlace> GgufPlaces() {
+  std::vector<TensorPlace> places = GgufTensors({.experts = true});
+  const std::vector<TensorPlace> own = {{"N.query_in", "blk.N.attn_q_a"},
+                                        {"N.query_in_norm", "blk.N.attn_q_a_norm"},
+                                        {"N.latent", "blk.N.attn_kv_a_mqa"},
+                                        {"N.latent_norm", "blk.N.attn_kv_a_norm"},
+                                        {"N.latent_out", "blk.N.attn_kv_b"},
+                                        {"N.latent_key_out", "blk.N.attn_k_b", RowPart::kByHead},
+                                        {"N.latent_value_out", "blk.N.attn_v_b", RowPart::kByHead}};
+  places.insert(places.begin(), {"N.query", "blk.N.attn_q_b"});
+  places.insert(places.end(), own.begin(), own.end());
+  return places;
+}
+
+}  // namespace
+
+const Family& DeepseekV2Family() {
+  static const Family family = {"deepseek_v2", "deepseek_v2", ReadV2,    FolderTensors,
+                                "deepseek2",   ReadGguf,      GgufPlaces};
+  return family;
+}
+
+const Family& DeepseekV3Family() {
+  static const Family family = {"deepseek_v3", "deepseek_v3", ReadV3, FolderTensors, "",
+                                nullptr,       nullptr};
+  return family;
+}
+
+}  // namespace midscope

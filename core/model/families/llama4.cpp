@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// Llama 4 (text): chunks in layers with positions, none of either in every fourth layer, whose
+// queries grow with their row; queries and keys normed without weights after the rotation; experts
+// in some layers or all, whose inputs are scaled, beside a shared one.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/utf8.h"
+#include "core/model/families/common.h"
+#include "core/model/families/expert_layout.h"
+#include "core/model/families/families.h"
+#include "core/model/model_shapes.h"
+
+namespace midscope {
+namespace {
+
+constexpr int64_t kInterval = 4;
+constexpr int64_t kChunk = 8192;
+
+void SetNorms(ModelConfig* config) {
+  config->query_key_norm = QueryKeyNorm::kHead;
+  config->norm_after_rotation = true;
+  config->plain_query_key_norm = true;
+}
+
+void SetExperts(ModelConfig* config) {
+  config->experts.score = ExpertScore::kSigmoid;
+  config->experts.scales_input = true;
+}
+
+void ReadPositions(const ConfigJson& json, ModelConfig* config) {
+  // 1: a layer with positions, in spite of the key's name.
+  const std::vector<int64_t> rotary = json.Flags("no_rope_layers");
+  const int64_t interval = json.Count("no_rope_layer_interval", kMaxLayers, kInterval);
+  if (!rotary.empty() && std::ssize(rotary) < config->layers) {
+    json.Fail(fmt::format("no_rope_layers names {} layers; the model has {}", rotary.size(),
+                          config->layers));
+  }
+  for (int64_t layer = 0; layer < config->layers; ++layer) {
+    const auto index = static_cast<size_t>(layer);
+    config->attention[index].rotary =
+        rotary.empty() ? (layer + 1) % interval != 0 : rotary[index] != 0;
+  }
+}
+
+void ReadChunks(const ConfigJson& json, ModelConfig* config) {
+  constexpr std::string_view kKey = "attention_chunk_size";
+  const int64_t chunk = json.IsNull(kKey) ? 0 : json.Count(kKey, kMaxTokens, kChunk);
+  const std::vector<std::string> types = json.Texts("layer_types");
+  if (!types.empty() && std::ssize(types) != config->layers) {
+    json.Fail(
+        fmt::format("layer_types names {} layers; the model has {}", types.size(), config->layers));
+  }
+  for (size_t layer = 0; layer < config->attention.size(); ++layer) {
+    bool chunked = config->attention[layer].rotary;
+    if (!types.empty()) {
+      chunked = types[layer] == "chunked_attention";
+      if (!chunked && types[layer] != "full_attention") {
+        json.Fail("layer_types holds " + Quote(types[layer]) + ", which is not supported yet",
+                  "Supported: full_attention, chunked_attention");
+      }
+    }
+    if (chunked) config->attention[layer].chunk = chunk;
+  }
+}
+
+void ReadExperts(const ConfigJson& json, ModelConfig* config) {
+  const int64_t width = config->feed_forward;
+  config->feed_forward = json.Count("intermediate_size_mlp", kMaxWidth, 16384);
+  config->experts = {.count = json.Count("num_local_experts", kMaxExperts, 16),
+                     .per_row = json.Count("num_experts_per_tok", kMaxExperts, 1),
+                     .width = width,
+                     .shared_width = width};
+  SetExperts(config);
+  const std::vector<int64_t> listed = json.Indices("moe_layers", kMaxLayers);
+  const int64_t step = json.Count("interleave_moe_layer_step", kMaxLayers, 1);
+  for (int64_t layer = 0; layer < config->layers; ++layer) {
+    const bool named = std::find(listed.begin(), listed.end(), layer) != listed.end();
+    config->experts.layers.push_back(json.Has("moe_layers") ? named : (layer + 1) % step == 0);
+  }
+}
+
+void ReadFolder(const ConfigJson& json, ModelConfig* config) {
+  ReadLlamaLike(
+      json, {.norm_epsilon = 1e-5, .rope_base = 500000.0, .head_dim = 128, .key_value_heads = 8},
+      config);
+  ReadPositions(json, config);
+  ReadChunks(json, config);
+  ReadExperts(json, config);
+  if (json.Flag("use_qk_norm", true)) SetNorms(config);
+  if (!json.Flag("attn_temperature_tuning", true)) return;
+  config->query_growth = json.Positive("attn_scale", 0.1);
+  config->query_growth_context = json.Positive("floor_scale", 8192);
+  config->query_growth_unrotated = true;
+}
+
+std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
+  std::vector<TensorPlace> places = TensorsByAttentionBias(json, {.interleaved = true});
+  ReplacePlace({"N.gate", "model.layers.N.feed_forward.gate_proj"}, places);
+  ReplacePlace({"N.up", "model.layers.N.feed_forward.up_proj"}, places);
+  ReplacePlace({"N.down", "model.layers.N.feed_forward.down_proj"}, places);
+  constexpr std::string_view kGateUp = "model.layers.N.feed_forward.experts.gate_up_proj";
+  const auto add = [&](std::string_view name, std::string_view file_name, RowPart part) {
+    places.push_back(
+        {name, file_name, part, Bias::kNever, TensorEnding::kBare, /*transposed=*/true});
+  };
+  add("N.experts.E.gate", kGateUp, RowPart::kExpertGate);
+  add("N.experts.E.up", kGateUp, RowPart::kExpertUp);
+  add("N.experts.E.down", "model.layers.N.feed_forward.experts.down_proj", RowPart::kExpert);
+  AddExpertPlaces({.router = "model.layers.N.feed_forward.router",
+                   .gate = {},
+                   .up = {},
+                   .down = {},
+                   .shared_gate_proj = "model.layers.N.feed_forward.shared_expert.gate_proj",
+                   .shared_up_proj = "model.layers.N.feed_forward.shared_expert.up_proj",
+                   .shared_down_proj = "model.layers.N.feed_forward.shared_expert.down_proj"},
+                  places);
+  return places;
+}
+
+// llama.cpp builds in which layers have no positions, the scales of queries and, by the number of
+// experts, that the model of 128 has no norms.
+void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
+  constexpr int64_t kExpertsWithoutNorms = 128;
+  ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
+  // Of 0: a model with positions in all layers, and chunks in none.
+  constexpr std::string_view kWindow = "attention.sliding_window";
+  const bool plain = metadata.Has(kWindow) && metadata.CountOrZero(kWindow, kMaxTokens) == 0;
+  for (int64_t layer = 0; layer < config->layers; ++layer) {
+    LayerAttention& attention = config->attention[static_cast<size_t>(layer)];
+    attention.rotary = plain || (layer + 1) % kInterval != 0;
+    attention.chunk = attention.rotary && !plain ? kChunk : 0;
+  }
+  config->experts = ReadGgufExperts(metadata, config->layers);
+  if (config->experts.count == 0) metadata.Fail("it has no experts, which is not supported");
+  SetExperts(config);
+  config->experts.shared_width = config->experts.width;
+  const int64_t step = metadata.Count("interleave_moe_layer_step", kMaxLayers, 1);
+  for (int64_t layer = 0; layer < config->layers; ++layer)
+    config->experts.layers[static_cast<size_t>(layer)] = (layer + 1) % step == 0;
+  if (config->experts.count != kExpertsWithoutNorms) SetNorms(config);
+  config->query_growth = 0.1;
+  config->query_growth_context = kChunk;
+  config->query_growth_unrotated = true;
+}
+
+std::vector<TensorPlace> GgufPlaces() {
+  return GgufTensors(
+      {.interleaved = true, .attention = Bias::kMay, .attention_out = Bias::kMay, .experts = true});
+}
+
+}  // namespace
+
+const Family& Llama4Family() {
+  static const Family family = {"llama4", "llama4_text", ReadFolder, FolderTensors,
+                                "llama4", ReadGguf,      GgufPlaces};
+  return family;
+}
+
+}  // namespace midscope

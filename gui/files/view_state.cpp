@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/files/view_state.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QSpinBox>
+#include <array>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "core/base/json_fields.h"
+#include "gui/panels/panel_list.h"
+#include "gui/plots/plot.h"
+#include "gui/widgets/selection.h"
+
+namespace midscope {
+namespace {
+
+// How a class of controls is kept.
+struct ControlKind {
+  std::function<nlohmann::json(const QWidget&)> read;  // null: the widget is of another class
+  std::function<void(QWidget*, const nlohmann::json&)> write;
+};
+
+template <typename Control, typename Read, typename Write>
+ControlKind KindOf(Read read, Write write) {
+  return {[read](const QWidget& widget) -> nlohmann::json {
+            const auto* control = qobject_cast<const Control*>(&widget);
+            return control ? nlohmann::json(read(*control)) : nlohmann::json();
+          },
+          [write](QWidget* widget, const nlohmann::json& value) {
+            if (auto* control = qobject_cast<Control*>(widget)) write(control, value);
+          }};
+}
+
+const std::vector<ControlKind>& ControlKinds() {
+  static const std::vector<ControlKind> kinds = {
+      KindOf<QCheckBox>([](const QCheckBox& box) { return box.isChecked(); },
+                        [](QCheckBox* box, const nlohmann::json& value) {
+                          if (value.is_boolean()) box->setChecked(value.get<bool>());
+                        }),
+      KindOf<QComboBox>([](const QComboBox& box) { return box.currentText().toStdString(); },
+                        [](QComboBox* box, const nlohmann::json& value) {
+                          if (!value.is_string()) return;
+                          const int index =
+                              box->findText(QString::fromStdString(value.get<std::string>()));
+                          if (index >= 0) box->setCurrentIndex(index);
+                        }),
+      KindOf<QSpinBox>([](const QSpinBox& box) { return box.value(); },
+                       [](QSpinBox* box, const nlohmann::json& value) {
+                         if (value.is_number_integer()) box->setValue(value.get<int>());
+                       }),
+      KindOf<QDoubleSpinBox>([](const QDoubleSpinBox& box) { return box.value(); },
+                             [](QDoubleSpinBox* box, const nlohmann::json& value) {
+                               if (value.is_number()) box->setValue(value.get<double>());
+                             }),
+  };
+  return kinds;
+}
+
+nlohmann::json ControlsOf(const Panel& panel) {
+  nlohmann::json controls = nlohmann::json::object();
+  for (const QWidget* widget : panel.findChildren<QWidget*>()) {
+    const std::string name = widget->objectName().toStdString();
+    // Parts of Qt's own widgets are named qt_...
+    if (name.empty() || name.starts_with("qt_") || controls.contains(name)) continue;
+    for (const ControlKind& kind : ControlKinds()) {
+      nlohmann::json value = kind.read(*widget);
+      if (value.is_null()) continue;
+      controls[name] = std::move(value);
+      break;
+    }
+  }
+  return controls;
+}
+
+// The range of the y axis alone: that of x is the selection's in plots over tokens.
+nlohmann::json RangesOf(const Panel& panel) {
+  nlohmann::json ranges = nlohmann::json::object();
+  for (const Plot* plot : panel.findChildren<Plot*>()) {
+    if (!(plot->held() & Qt::Vertical)) continue;
+    const QCPRange range = plot->yAxis->range();
+    ranges[plot->objectName().isEmpty() ? plot->file_stem().toStdString()
+                                        : plot->objectName().toStdString()] = {range.lower,
+                                                                               range.upper};
+  }
+  return ranges;
+}
+
+// nullopt: the field is absent.
+std::optional<std::array<double, 2>> FindPair(const JsonFields& fields, const std::string& key) {
+  if (!fields.Find(key)) return std::nullopt;
+  const nlohmann::json& pair = fields.Array(key);
+  if (pair.size() != 2 || !pair[0].is_number() || !pair[1].is_number() ||
+      !(pair[0].get<double>() < pair[1].get<double>())) {
+    fields.Fail("has a '" + key + "' that is no [lower, upper]");
+  }
+  return std::array<double, 2>{pair[0].get<double>(), pair[1].get<double>()};
+}
+
+void RestorePanel(const JsonFields& fields, Panel* panel) {
+  const nlohmann::json* controls = fields.Find("controls");
+  for (QWidget* widget : panel->findChildren<QWidget*>()) {
+    if (!controls) break;
+    const auto value = controls->find(widget->objectName().toStdString());
+    if (value == controls->end()) continue;
+    for (const ControlKind& kind : ControlKinds()) kind.write(widget, *value);
+  }
+  if (!fields.Find("ranges")) return;
+  const JsonFields ranges = fields.Inside("ranges");
+  for (Plot* plot : panel->findChildren<Plot*>()) {
+    const QString name = plot->objectName().isEmpty() ? plot->file_stem() : plot->objectName();
+    if (const auto range = FindPair(ranges, name.toStdString()))
+      plot->ShowAlongY({(*range)[0], (*range)[1]});
+  }
+}
+
+}  // namespace
+
+nlohmann::json ViewState(const std::vector<Panel*>& panels, const Selection& selection) {
+  nlohmann::json state = {{"panels", nlohmann::json::object()}, {"linked", selection.linked()}};
+  for (size_t i = 0; i < panels.size(); ++i) {
+    state["panels"][PanelList()[i].id.toStdString()] = {{"controls", ControlsOf(*panels[i])},
+                                                        {"ranges", RangesOf(*panels[i])}};
+  }
+  if (selection.locked_token() >= 0) state["token"] = selection.locked_token();
+  if (!selection.range().empty()) state["range"] = {selection.range().begin, selection.range().end};
+  if (const auto& window = selection.window()) state["tokens"] = {window->lower, window->upper};
+  return state;
+}
+
+void CheckViewState(const JsonFields& session) {
+  if (!session.Find(kViewKey)) return;
+  const JsonFields view = session.Inside(kViewKey);
+  view.RefuseOthers({"panels", "linked", "token", "range", "tokens"});
+  view.Flag("linked", true);
+  view.Whole("token", 0, 0);
+  FindPair(view, "range");
+  FindPair(view, "tokens");
+  if (!view.Find("panels")) return;
+  const JsonFields panels = view.Inside("panels");
+  for (const PanelEntry& entry : PanelList()) {
+    const std::string id = entry.id.toStdString();
+    if (!panels.Find(id)) continue;
+    const JsonFields panel = panels.Inside(id);
+    panel.RefuseOthers({"controls", "ranges"});
+    if (panel.Find("controls")) panel.Inside("controls");
+    if (!panel.Find("ranges")) continue;
+    const JsonFields ranges = panel.Inside("ranges");
+    for (const auto& [name, range] : panel.Find("ranges")->items()) FindPair(ranges, name);
+  }
+}
+
+void RestoreView(const nlohmann::json& state, const std::vector<Panel*>& panels,
+                 Selection* selection) {
+  const nlohmann::json session = {{kViewKey, state}};
+  const JsonFields view = JsonFields(session, "session", "").Inside(kViewKey);
+  selection->SetLinked(view.Flag("linked", true));
+  for (size_t i = 0; i < panels.size(); ++i) {
+    const std::string id = PanelList()[i].id.toStdString();
+    if (view.Find("panels") && view.Inside("panels").Find(id))
+      RestorePanel(view.Inside("panels").Inside(id), panels[i]);
+  }
+  const int64_t token = view.Find("token") ? view.Whole("token", 0, 0) : -1;
+  if (token != selection->locked_token())
+    selection->LockToken(token >= 0 ? token : selection->locked_token());
+  if (const auto range = FindPair(view, "range"))
+    selection->SetRange(static_cast<qint64>((*range)[0]), static_cast<qint64>((*range)[1]));
+  if (const auto tokens = FindPair(view, "tokens"))
+    selection->ShowTokens(TokenWindow{(*tokens)[0], (*tokens)[1]});
+}
+
+}  // namespace midscope

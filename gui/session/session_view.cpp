@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/session/session_view.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/record_lookup.h"
+#include "core/base/record_names.h"
+#include "core/intervention/intervention_text.h"
+#include "data/published/published_record.h"
+#include "gui/base/record_access.h"
+#include "probes/sweep/scan_effects.h"
+
+namespace midscope {
+namespace {
+
+// A file of another version may have an unknown term: its plots are still shown.
+Intervention SettingOrNone(const std::string& text) {
+  try {
+    return ParseIntervention(text);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+// From a sweep's plan, or from the prompt record that the window writes; "" for neither.
+std::string TaskOf(const RunFile& file) {
+  const nlohmann::json plan = nlohmann::json::parse(file.plan_json, nullptr, false);
+  if (plan.is_object() && plan.contains("task") && plan["task"].is_string()) return plan["task"];
+  const Record* prompt = FindRecord(file.records, kPromptRecord);
+  return prompt ? TextAttribute(*prompt, "task").toStdString() : "";
+}
+
+// The difference of setting `second` to `first` in one record of means; nullopt: it has none.
+std::optional<Means> DifferenceIn(const MeansEntry& entry, const std::string& first,
+                                  const std::string& second) {
+  if (AttributeText(*entry.record, "against") != first) return std::nullopt;
+  const std::vector<OutcomeSeries> all = SeriesOf(*entry.record, Measure::kDifference);
+  const auto found = std::find_if(all.begin(), all.end(), [&second](const OutcomeSeries& series) {
+    return series.setting.toStdString() == second;
+  });
+  if (found == all.end()) return std::nullopt;
+  return Means{*found, entry.complete, false};
+}
+
+}  // namespace
+
+void SideView::Ask(const Intervention& wanted) {
+  setting = wanted;
+  text = PrintIntervention(wanted);
+}
+
+const Record* SessionView::prompt() const {
+  return place < prompts.size() ? &prompts[place] : nullptr;
+}
+
+const Record* SessionView::Find(Side side, const std::string& name) const {
+  if (name == kPublishedRecord) return side == Side::kA ? reference.get() : nullptr;
+  if (side == Side::kB && !differs()) return nullptr;
+  if (name == kScanRecord && side == Side::kA && scan) return scan.get();
+  const auto channel_record = channels.find(name);
+  if (side == Side::kA && channel_record != channels.end()) return channel_record->second.get();
+  const auto found = state(side).records.find(name);
+  return found == state(side).records.end() ? nullptr : found->second.get();
+}
+
+std::vector<std::string> SessionView::RecordNames(Side side) const {
+  std::vector<std::string> names;
+  if (side == Side::kB && !differs()) return names;
+  for (const auto& [name, record] : state(side).records) names.push_back(name);
+  const auto add = [&names](const char* name) {
+    names.insert(std::upper_bound(names.begin(), names.end(), name), name);
+  };
+  if (side == Side::kA && reference) add(kPublishedRecord);
+  if (side == Side::kA && scan) add(kScanRecord);
+  return names;
+}
+
+// Means over the samples of the other side's partial mean; null where that is complete or missing.
+const MeansEntry* SessionView::BesideOf(Side side) const {
+  if (!differs()) return nullptr;
+  const auto other = means.find(state(side == Side::kA ? Side::kB : Side::kA).text);
+  if (other == means.end() || other->second.complete) return nullptr;
+  const auto same = beside.find(state(side).text);
+  return same != beside.end() && same->second.record == other->second.record ? &same->second
+                                                                             : nullptr;
+}
+
+std::optional<Means> SessionView::MeansOf(Side side, Measure measure) const {
+  const auto found = means.find(state(side).text);
+  if (found == means.end()) return std::nullopt;
+  const MeansEntry* over_same = BesideOf(side);
+  const MeansEntry& entry = over_same ? *over_same : found->second;
+  const std::vector<OutcomeSeries> all = SeriesOf(*entry.record, measure);
+  if (entry.index >= all.size()) return std::nullopt;
+  return Means{all[entry.index], entry.complete, over_same != nullptr};
+}
+
+std::optional<Means> SessionView::MeansOfSetting(const std::string& text, Measure measure) const {
+  const auto found = means.find(text);
+  if (found == means.end()) return std::nullopt;
+  const std::vector<OutcomeSeries> all = SeriesOf(*found->second.record, measure);
+  if (found->second.index >= all.size()) return std::nullopt;
+  return Means{all[found->second.index], found->second.complete, false};
+}
+
+std::optional<Means> SessionView::DifferenceOfMeans() const {
+  if (!differs()) return std::nullopt;
+  std::optional<Means> best;
+  for (const auto& [text, entry] : means) {
+    std::optional<Means> found = DifferenceIn(entry, a.text, b.text);
+    if (!found) {
+      found = DifferenceIn(entry, b.text, a.text);
+      if (found) found->series = Negated(found->series, QString::fromStdString(b.text));
+    }
+    if (found && (!best || found->series.samples > best->series.samples)) best = found;
+  }
+  return best;
+}
+
+void SessionView::TakeRecord(const Record& record) {
+  const QString text = TextAttribute(record, "intervention");
+  if (record.name == kPromptRecord) {
+    prompts.push_back(record);
+    a.Ask(SettingOrNone(text.toStdString()));
+    return;
+  }
+  if (record.name == kPublishedRecord) {
+    reference = std::make_shared<Record>(record);
+    return;
+  }
+  const bool is_b = TextAttribute(record, "side") == QLatin1String("B");
+  SideView& side = is_b ? b : a;
+  const bool suffixed = is_b && record.name.ends_with("_b");
+  side.records[suffixed ? record.name.substr(0, record.name.size() - 2) : record.name] =
+      std::make_shared<Record>(record);
+  if (!text.isEmpty()) side.Ask(SettingOrNone(text.toStdString()));
+}
+
+std::unique_ptr<SessionView> ViewOfFile(const RunFile& file, const QString& path) {
+  auto view = std::make_unique<SessionView>();
+  view->is_file = true;
+  view->path = path;
+  view->provenance = file.provenance;
+  view->task = TaskOf(file);
+  view->file_records = file.records;
+  for (const Record& record : file.records) view->TakeRecord(record);
+  view->a.settled = view->b.settled = true;
+  return view;
+}
+
+}  // namespace midscope

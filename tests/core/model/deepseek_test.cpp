@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// DeepSeek V2 and V3: what keys of their config.json become, with their defaults, and what does not
+// apply to latent keys. Numbers of whole models: families_test.cpp.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/decoder/decoder.h"
+#include "core/decoder/trace.h"
+#include "core/intervention/intervention_text.h"
+#include "tests/core/support/changed_config.h"
+
+namespace midscope {
+namespace {
+
+using test::ConfigWith;
+using test::ErrorMessage;
+using test::ErrorWith;
+using test::OpenErrorWith;
+using test::TinyModelFolder;
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+TEST(Deepseek, ReadsDefaultsOfV3) {
+  const ModelConfig config = ConfigWith("deepseek-v3", {{"kv_lora_rank", nullptr},
+                                                        {"q_lora_rank", nullptr},
+                                                        {"qk_nope_head_dim", nullptr},
+                                                        {"qk_rope_head_dim", nullptr},
+                                                        {"v_head_dim", nullptr},
+                                                        {"n_group", nullptr},
+                                                        {"topk_group", nullptr},
+                                                        {"n_routed_experts", nullptr},
+                                                        {"num_local_experts", nullptr},
+                                                        {"moe_intermediate_size", nullptr},
+                                                        {"n_shared_experts", nullptr},
+                                                        {"first_k_dense_replace", nullptr}});
+  EXPECT_EQ(config.latent.rank, 512);
+  EXPECT_EQ(config.latent.query_rank, 1536);
+  EXPECT_EQ(config.latent.plain, 128);
+  EXPECT_EQ(config.latent.value, 128);
+  EXPECT_EQ(config.rope_dimensions, 64);
+  EXPECT_EQ(config.head_dim, 576);
+  EXPECT_EQ(config.key_value_heads, 1);
+  EXPECT_EQ(config.experts.groups, 8);
+  EXPECT_EQ(config.experts.groups_per_row, 4);
+  EXPECT_EQ(config.experts.count, 256);
+  EXPECT_EQ(config.experts.width, 2048);
+  EXPECT_EQ(config.experts.shared_width, 2048);
+  EXPECT_FALSE(config.experts.In(2));
+}
+
+TEST(Deepseek, YarnScalesLogits) {
+  const ModelConfig config = ConfigWith("deepseek-v2-groups", {});
+  const double magnitude = 0.1 * 0.9 * std::log(4.0) + 1.0;
+  EXPECT_NEAR(config.logit_scale, magnitude * magnitude / std::sqrt(14.0), 1e-12);
+  EXPECT_NEAR(ConfigWith("deepseek-v2", {}).logit_scale, 1 / std::sqrt(14.0), 1e-12);
+  EXPECT_TRUE(config.experts.groups_by_largest);
+}
+
+TEST(Deepseek, RefusesWhatItDoesNotFollow) {
+  EXPECT_THAT(ErrorWith("deepseek-v2", {{"topk_method", "noaux_tc"}}),
+              HasSubstr("Supported: greedy, group_limited_greedy"));
+  EXPECT_THAT(ErrorWith("deepseek-v3", {{"scoring_func", "softmax"}}), HasSubstr("scoring_func"));
+  EXPECT_THAT(ErrorWith("deepseek-v3", {{"qk_rope_head_dim", 5}}), HasSubstr("even"));
+  EXPECT_THAT(ErrorWith("deepseek-v3", {{"v_head_dim", 1 << 20}}), HasSubstr("are too wide"));
+  EXPECT_THAT(ErrorWith("deepseek-v3", {{"kv_lora_rank", 0}}), HasSubstr("kv_lora_rank"));
+  EXPECT_THAT(ErrorWith("deepseek-v3", {{"n_group", 3}}), HasSubstr("8 experts can't be chosen"));
+  EXPECT_THAT(OpenErrorWith("deepseek-v3", {{"q_lora_rank", "null"}}),
+              HasSubstr("has no tensor 'model.layers.0.self_attn.q_proj.weight'"));
+}
+
+// What layers keep of a token are latent keys, whatever the heads.
+TEST(Deepseek, TracesHoldLatentKeys) {
+  const auto latent = Decoder::Open(TinyModelFolder("deepseek-v3"), {kernels::Dtype::kFloat32, 1});
+  const ModelConfig& config = latent->config();
+  const int64_t tokens = 64;
+  const int64_t keys_and_values = config.layers * tokens * 2 * (14 + 6) * 4;
+  const int64_t expanded = config.layers * tokens * config.heads * (14 + 9) * 4;
+  const int64_t bytes = latent->MakeTrace(tokens, /*residual=*/false)->bytes();
+  EXPECT_GE(bytes, keys_and_values);
+  EXPECT_LT(bytes, expanded);
+}
+
+TEST(Deepseek, RefusesWhatDoesNotReachLatentKeys) {
+  const auto decoder = Decoder::Open(TinyModelFolder("deepseek-v3"), {kernels::Dtype::kFloat32, 1});
+  const std::vector<int32_t> ids(20, 1);
+  for (const char* setting : {"channel(3, factor=-1)", "infini(segment=8, gate=0.5)"}) {
+    RunRequest request;
+    request.ids = ids;
+    request.intervention = ParseIntervention(setting);
+    EXPECT_THAT(ErrorMessage([&] { decoder->RunOne(request); }), HasSubstr("latent")) << setting;
+  }
+  EXPECT_THAT(ErrorMessage([&] { decoder->DirectionBetween(1, 2); }), HasSubstr("latent"));
+}
+
+}  // namespace
+}  // namespace midscope
