@@ -224,7 +224,8 @@ SavedSession FileMenu::session() const {
   saved.model_options = context_.model->options()->Checked();
   saved.prompt_request = context_.prompt->prompt_request();
   if (!current.prompts.empty()) saved.place_index = static_cast<int64_t>(current.place);
-  saved.settings = {current.a.setting, current.b.setting};
+  saved.settings = {current.a.setting, current.b.setting, context_.history->current().off_a,
+                    context_.history->current().off_b};
   saved.layout = context_.docks->State().toBase64().toStdString();
   saved.view =
       waiting_view_.is_null() ? ViewState(context_.panels, *context_.selection) : waiting_view_;

@@ -222,9 +222,10 @@ void MainWindow::Refresh(Changes changes) {
 void MainWindow::RefreshSettings() {
   // Those of the model, also while a file is shown: its own are in the bar of documents.
   const SettingPair asked{session_->live().a.setting, session_->live().b.setting};
+  const SettingPair& now = history_->current();
   // A file that is open without a model sets them; undo begins with them.
-  if (asked != history_->current()) history_->Reset(asked);
-  settings_->Show(asked);
+  if (asked.a != now.a || asked.b != now.b) history_->Reset(asked);
+  settings_->Show(history_->current());
 }
 
 void MainWindow::WirePanels() {
@@ -251,6 +252,8 @@ void MainWindow::WirePanels() {
   connect(sweep_, &SweepPanel::ResultsOffered, files_, &FileMenu::OpenPath);
   connect(selection_, &Selection::HeadChanged, settings_, &SettingsPanel::OfferHead);
   connect(selection_, &Selection::RangeChanged, settings_, &SettingsPanel::OfferRange);
+  settings_->UseTried(tried_, history_);
+  connect(settings_, &SettingsPanel::Failed, errors_, &ErrorBar::Add);
   connect(settings_, &SettingsPanel::Changed, history_, &SettingHistory::Change);
   connect(history_, &SettingHistory::Applied, this, [this](const SettingPair& pair, bool dragging) {
     session_->SetSettings(pair.a, pair.b, dragging);
@@ -317,7 +320,7 @@ void MainWindow::RefreshWaiting() {
 void MainWindow::ShowModel() {
   const auto& model = session_->live().model;
   model_->Show(model ? &*model : nullptr, QString());
-  if (model) settings_->SetModel(model->config.layers, model->config.hidden);
+  if (model) settings_->SetModel(model->config);
   const QString shown = session_->shows_file() ? QFileInfo(session_->shown().path).fileName()
                         : model                ? QString::fromStdString(model->config.name)
                                                : QString();

@@ -192,13 +192,8 @@ void WindowActions::AddSettings() {
                    }});
   };
   pair("pin-setting", tr("P&in B as A"), tr("Makes B what further changes are compared with"),
-       [](const SettingPair& now) {
-         return SettingPair{now.b, now.b};
-       });
-  pair("swap-settings", tr("S&wap A and B"), tr("Exchanges the two settings"),
-       [](const SettingPair& now) {
-         return SettingPair{now.b, now.a};
-       });
+       Pinned);
+  pair("swap-settings", tr("S&wap A and B"), tr("Exchanges the two settings"), Swapped);
   pair("clear-settings", tr("&Clear A and B"), tr("Sets both to none"),
        [](const SettingPair&) { return SettingPair{}; });
 }

@@ -52,7 +52,8 @@ Json PromptRequestJson(const PromptRequest& prompt_request) {
 std::vector<std::string> SessionKeys() {
   std::vector<std::string> keys = {"midscope_session", "model",   "model_options", "subject",
                                    "place_index",      "channel", "samples",       "setting_a",
-                                   "setting_b",        "head",    "probes"};
+                                   "setting_b",        "head",    "probes",        "setting_a_off",
+                                   "setting_b_off"};
   for (const PanelEntry& panel : PanelList()) {
     const bool is_new = std::find(keys.begin(), keys.end(), panel.state_key) == keys.end();
     if (!panel.state_key.empty() && is_new) keys.push_back(panel.state_key);
@@ -143,6 +144,26 @@ PromptRequest ReadPromptRequest(const JsonFields& fields, const nlohmann::json& 
   return prompt_request;
 }
 
+Json OffTermsJson(const std::vector<OffTerm>& off) {
+  Json json = Json::array();
+  for (const OffTerm& term : off) json.push_back({{"term", term.text}, {"rank", term.rank}});
+  return json;
+}
+
+// Their files need not exist: what is off is not run.
+std::vector<OffTerm> ReadOffTerms(const JsonFields& fields, const std::string& key) {
+  std::vector<OffTerm> off;
+  if (!fields.Find(key)) return off;
+  for (const nlohmann::json& one : fields.Array(key)) {
+    const bool known = one.is_object() && one.contains("term") && one["term"].is_string() &&
+                       one.value("rank", nlohmann::json(0)).is_number_integer();
+    if (!known) fields.Fail("has a term in '" + key + "' that is no {term, rank}");
+    off.push_back({one["term"].get<std::string>(), one.value("rank", int64_t{0})});
+    ReadTerm(off.back().text);
+  }
+  return off;
+}
+
 void ReadDocuments(const JsonFields& fields, SavedSession* session) {
   if (!fields.Find("documents")) return;
   for (const nlohmann::json& path : fields.Array("documents")) {
@@ -179,6 +200,10 @@ std::string SessionText(const SavedSession& session) {
       {"place_index", session.place_index},
       {"setting_a", PrintIntervention(session.settings.a)},
       {"setting_b", PrintIntervention(session.settings.b)}};
+  if (!session.settings.off_a.empty())
+    values["setting_a_off"] = OffTermsJson(session.settings.off_a);
+  if (!session.settings.off_b.empty())
+    values["setting_b_off"] = OffTermsJson(session.settings.off_b);
   if (!session.layout.empty()) values["layout"] = session.layout;
   if (!session.view.is_null()) values[kViewKey] = session.view;
   if (!session.documents.empty()) {
@@ -212,6 +237,10 @@ SavedSession ParseSession(const std::string& text, const std::string& file) {
     session.settings.a = ParseIntervention(fields.FindText("setting_a").value_or("none"));
     session.settings.b = ParseIntervention(fields.FindText("setting_b").value_or("none"));
   });
+  for (const Side side : {Side::kA, Side::kB}) {
+    const std::string key = side == Side::kA ? "setting_a_off" : "setting_b_off";
+    Naming(file, [&] { session.settings.off(side) = ReadOffTerms(fields, key); });
+  }
   if (fields.Find("subject")) {
     session.prompt_request = ReadPromptRequest(fields.Inside("subject"), json.at("subject"), file);
   }

@@ -1,21 +1,61 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/panels/settings_panel.h"
 
-#include <QGroupBox>
 #include <QHBoxLayout>
+#include <QLabel>
 #include <QPushButton>
+#include <QToolButton>
+#include <QUndoCommand>
+#include <utility>
 
+#include "core/base/error.h"
+#include "core/intervention/intervention_text.h"
+#include "core/model/model_config.h"
 #include "gui/base/head_text.h"
 #include "gui/panels/knobs_panel.h"
 #include "gui/panels/stack_editor.h"
 #include "gui/plots/plot_style.h"
-#include "gui/widgets/fold_box.h"
+#include "gui/session/tried_settings.h"
 #include "gui/widgets/text_line.h"
 
 namespace midscope {
+namespace {
+
+// A card that was copied into C to F: what is kept under a letter, before and after.
+class KeepStep : public QUndoCommand {
+ public:
+  KeepStep(TriedSettings* tried, int kept, std::string before, std::string after)
+      : QUndoCommand(
+            QObject::tr("%1: %2").arg(TriedSettings::Letter(kept), QString::fromStdString(after))),
+        tried_(tried),
+        kept_(kept),
+        before_(std::move(before)),
+        after_(std::move(after)) {}
+  void redo() override { tried_->KeepAs(kept_, after_); }
+  void undo() override { tried_->KeepAs(kept_, before_); }
+
+ private:
+  TriedSettings* tried_;
+  int kept_;
+  std::string before_;  // "": nothing is kept
+  std::string after_;
+};
+
+// The setting with one more term; a position scheme replaces the present one. Throws Error (usage)
+// where it can't be read.
+Intervention WithOneMore(const Intervention& setting, const std::string& term) {
+  const TermText added = ReadTerm(term);
+  if (GroupOf(*added.term) == TermGroup::kPositions) return WithTerm(setting, term);
+  std::vector<TermText> terms = SplitTerms(setting);
+  terms.push_back(added);
+  return ParseIntervention(StackLine(terms));
+}
+
+}  // namespace
 
 SettingsPanel::SettingsPanel(QWidget* parent) : QWidget(parent) {
-  auto* box = new QGroupBox(tr("Settings"), this);
+  // Without a frame of its own: the dock has the name, and the knobs below need the room.
+  auto* box = new QWidget(this);
   text_a_ = new TextLine(QStringLiteral("A"), SideColor(Side::kA).name(), box);
   text_b_ = new TextLine(QStringLiteral("B"), SideColor(Side::kB).name(), box);
   auto* pin = new QPushButton(tr("Pin B as A"), box);
@@ -31,37 +71,132 @@ SettingsPanel::SettingsPanel(QWidget* parent) : QWidget(parent) {
   buttons->addWidget(pin);
   buttons->addWidget(swap);
   buttons->addWidget(clear);
+  stack_ = new StackEditor(box);
+  stack_->AddToRow(MakeSides());
   auto* box_column = new QVBoxLayout(box);
+  box_column->setContentsMargins(2, 0, 2, 0);
+  box_column->setSpacing(3);
   box_column->addWidget(text_a_);
   box_column->addWidget(text_b_);
   box_column->addLayout(buttons);
+  box_column->addWidget(stack_);
   knobs_ = new KnobsPanel(this);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->addWidget(box);
   column->addWidget(knobs_);
-  stack_ = new StackEditor;
-  terms_ = new FoldBox(QString(), stack_, this);
-  terms_->setObjectName(QStringLiteral("terms_of_b"));
-  column->addWidget(terms_);
-  RefreshTitle();
-  connect(text_a_, &TextLine::Edited, this, [this](const Intervention& a) {
-    Q_EMIT Changed({a, shown_.b}, false);
-  });
-  connect(text_b_, &TextLine::Edited, this, [this](const Intervention& b) {
-    Q_EMIT Changed({shown_.a, b}, false);
-  });
+  for (const Side side : {Side::kA, Side::kB}) {
+    connect(text(side == Side::kB), &TextLine::Edited, this, [this, side](const Intervention& now) {
+      SettingPair next = shown_;
+      next.setting(side) = now;
+      if (off_with_text_) next.off(side) = *off_with_text_;
+      Q_EMIT Changed(next, false);
+    });
+  }
   connect(knobs_, &KnobsPanel::Changed, this, [this](const Intervention& b, bool dragging) {
-    Q_EMIT Changed({shown_.a, b}, dragging);
+    SettingPair next = shown_;
+    next.b = b;
+    Q_EMIT Changed(next, dragging);
   });
-  connect(stack_, &StackEditor::Changed, text_b_, &TextLine::Enter);
-  connect(pin, &QPushButton::clicked, this, [this] {
-    Q_EMIT Changed({shown_.b, shown_.b}, false);
-  });
-  connect(swap, &QPushButton::clicked, this, [this] {
-    Q_EMIT Changed({shown_.b, shown_.a}, false);
-  });
+  connect(stack_, &StackEditor::Changed, this, &SettingsPanel::OnCards);
+  connect(stack_, &StackEditor::CopyAsked, this, &SettingsPanel::CopyCard);
+  connect(pin, &QPushButton::clicked, this, [this] { Q_EMIT Changed(Pinned(shown_), false); });
+  connect(swap, &QPushButton::clicked, this, [this] { Q_EMIT Changed(Swapped(shown_), false); });
   connect(clear, &QPushButton::clicked, this, [this] { Q_EMIT Changed({}, false); });
+  RefreshTargets();
+}
+
+QWidget* SettingsPanel::MakeSides() {
+  auto* sides = new QWidget(this);
+  auto* row = new QHBoxLayout(sides);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(1);
+  row->addWidget(new QLabel(tr("Terms of"), sides));
+  const auto button = [this, sides, row](Side side, const QString& name) {
+    auto* made = new QToolButton(sides);
+    made->setObjectName(QStringLiteral("cards_of_") + name.toLower());
+    made->setText(name);
+    made->setCheckable(true);
+    made->setAutoExclusive(true);
+    made->setChecked(side == side_);
+    made->setFocusPolicy(Qt::StrongFocus);
+    made->setAccessibleName(tr("Show the terms of %1 as cards").arg(name));
+    made->setToolTip(
+        tr("<p>The terms of %1 as cards: switch off, reorder, duplicate, open as a form. A term "
+           "that is off stays here and is not run</p>")
+            .arg(name));
+    row->addWidget(made);
+    connect(made, &QToolButton::clicked, this, [this, side] { ShowCardsOf(side); });
+    return made;
+  };
+  side_a_ = button(Side::kA, QStringLiteral("A"));
+  side_b_ = button(Side::kB, QStringLiteral("B"));
+  return sides;
+}
+
+void SettingsPanel::ShowCardsOf(Side side) {
+  side_ = side;
+  (side == Side::kA ? side_a_ : side_b_)->setChecked(true);
+  stack_->OpenCard(-1);
+  stack_->SetSetting(shown_.setting(side), shown_.off(side));
+  RefreshTargets();
+}
+
+// The line of text checks the cards' setting; what it refuses stays in it with the column.
+void SettingsPanel::OnCards(const QString& text, const std::vector<OffTerm>& off) {
+  const SettingPair before = shown_;
+  off_with_text_ = &off;
+  this->text(side_ == Side::kB)->Enter(text);
+  off_with_text_ = nullptr;
+  // A line that is as it was emits nothing.
+  const bool readable = this->text(side_ == Side::kB)->error().isEmpty();
+  if (!readable || shown_ != before || off == shown_.off(side_)) return;
+  SettingPair next = shown_;
+  next.off(side_) = off;
+  Q_EMIT Changed(next, false);
+}
+
+void SettingsPanel::CopyCard(const QString& term, const QString& target) {
+  const bool side = target == QLatin1String("A") || target == QLatin1String("B");
+  try {
+    if (side) {
+      SettingPair next = shown_;
+      Intervention& into = target == QLatin1String("A") ? next.a : next.b;
+      into = WithOneMore(into, term.toStdString());
+      Q_EMIT Changed(next, false);
+    } else if (tried_) {
+      const int kept = target.at(0).unicode() - u'C';
+      const std::string before = tried_->TextOf(kept);
+      const Intervention into = ParseIntervention(before.empty() ? "none" : before);
+      const std::string after = PrintIntervention(WithOneMore(into, term.toStdString()));
+      history_->stack()->push(new KeepStep(tried_, kept, before, after));
+    }
+  } catch (const Error& error) {
+    Q_EMIT Failed(QString::fromUtf8(error.what()));
+  }
+}
+
+void SettingsPanel::UseTried(TriedSettings* tried, SettingHistory* history) {
+  tried_ = tried;
+  history_ = history;
+  connect(tried, &TriedSettings::Changed, this, &SettingsPanel::RefreshTargets);
+  RefreshTargets();
+}
+
+void SettingsPanel::RefreshTargets() {
+  const Side other = side_ == Side::kA ? Side::kB : Side::kA;
+  const QString name = other == Side::kA ? QStringLiteral("A") : QStringLiteral("B");
+  std::vector<StackEditor::CopyTarget> targets = {
+      {name, name, tr("Adds the term to %1 as well").arg(name)}};
+  for (int kept = 0; tried_ && kept < TriedSettings::kMostKept; ++kept) {
+    const QString letter = TriedSettings::Letter(kept);
+    const QString text = QString::fromStdString(tried_->TextOf(kept));
+    targets.push_back({letter, text.isEmpty() ? tr("%1 (empty)").arg(letter) : letter,
+                       text.isEmpty()
+                           ? tr("Keeps a setting of this term as %1; History shows it").arg(letter)
+                           : tr("Adds the term to %1: %2").arg(letter, text)});
+  }
+  stack_->SetCopyTargets(std::move(targets));
 }
 
 void SettingsPanel::Show(const SettingPair& pair) {
@@ -69,13 +204,7 @@ void SettingsPanel::Show(const SettingPair& pair) {
   text_a_->SetIntervention(pair.a);
   text_b_->SetIntervention(pair.b);
   knobs_->SetIntervention(pair.b);
-  stack_->SetIntervention(pair.b);
-  RefreshTitle();
-}
-
-void SettingsPanel::RefreshTitle() {
-  const auto count = static_cast<int>(stack_->terms().size());
-  terms_->SetTitle(count == 0 ? tr("Terms of B: none") : tr("Terms of B: %1").arg(count));
+  stack_->SetSetting(pair.setting(side_), pair.off(side_));
 }
 
 void SettingsPanel::OfferPassages(const QStringList& names) {
@@ -99,6 +228,9 @@ void SettingsPanel::OfferHead(HeadId head) {
   stack_->SetOffers(offers_);
 }
 
-void SettingsPanel::SetModel(int64_t layers, int64_t hidden) { knobs_->SetModel(layers, hidden); }
+void SettingsPanel::SetModel(const ModelConfig& config) {
+  knobs_->SetModel(config.layers, config.hidden);
+  stack_->SetModel(config);
+}
 
 }  // namespace midscope

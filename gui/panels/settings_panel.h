@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Both settings as text, the controls and terms of B, and buttons that copy or swap them.
+// Both settings as text, the terms of one of them as cards, quick controls of B, and buttons that
+// copy or swap the settings.
 #pragma once
 
 #include <QWidget>
+#include <vector>
 
 #include "gui/base/view_types.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/term_fields.h"
 
+class QToolButton;
+
 namespace midscope {
 
-class FoldBox;
 class KnobsPanel;
 class StackEditor;
 class TextLine;
+class TriedSettings;
+struct ModelConfig;
 
 class SettingsPanel : public QWidget {
   Q_OBJECT
@@ -23,7 +28,13 @@ class SettingsPanel : public QWidget {
 
   // Shows the settings without emitting Changed.
   void Show(const SettingPair& pair);
-  void SetModel(int64_t layers, int64_t hidden);
+  void SetModel(const ModelConfig& config);
+  // Cards can be copied into the settings that are kept as C to F, as a step of `history`. Both
+  // outlive the panel's use of them.
+  void UseTried(TriedSettings* tried, SettingHistory* history);
+  // The setting whose terms are shown as cards; B at first.
+  void ShowCardsOf(Side side);
+  Side side_of_cards() const { return side_; }
   // The passages and the head that terms can be given.
   void OfferPassages(const QStringList& names);
   void OfferHead(midscope::HeadId head);
@@ -35,9 +46,14 @@ class SettingsPanel : public QWidget {
 
  Q_SIGNALS:
   void Changed(const midscope::SettingPair& pair, bool dragging);
+  // A card could not be copied.
+  void Failed(const QString& why);
 
  private:
-  void RefreshTitle();
+  QWidget* MakeSides();
+  void OnCards(const QString& text, const std::vector<OffTerm>& off);
+  void CopyCard(const QString& term, const QString& target);
+  void RefreshTargets();
   void OfferSpans();
 
   SettingPair shown_;
@@ -45,7 +61,13 @@ class SettingsPanel : public QWidget {
   TextLine* text_b_;
   KnobsPanel* knobs_;
   StackEditor* stack_;
-  FoldBox* terms_;
+  Side side_ = Side::kB;
+  QToolButton* side_a_;
+  QToolButton* side_b_;
+  // Off terms that go with the text which is being entered; null: those that are shown.
+  const std::vector<OffTerm>* off_with_text_ = nullptr;
+  TriedSettings* tried_ = nullptr;
+  SettingHistory* history_ = nullptr;
   TermOffers offers_;
   QStringList passages_;
   QString range_;  // the selected tokens; "": none

@@ -10,6 +10,10 @@ namespace {
 
 // The text of a step in the Edit menu.
 QString StepText(const SettingPair& before, const SettingPair& after) {
+  if (before.a == after.a && before.b == after.b) {
+    const bool of_a = before.off_b == after.off_b;
+    return of_a ? QObject::tr("A: a term that is off") : QObject::tr("B: a term that is off");
+  }
   if (before.a == after.b && before.b == after.a) return QObject::tr("swap of A and B");
   constexpr qsizetype kLongest = 40;
   const bool a_alone = before.b == after.b;
@@ -19,6 +23,10 @@ QString StepText(const SettingPair& before, const SettingPair& after) {
 }
 
 }  // namespace
+
+SettingPair Pinned(const SettingPair& pair) { return {pair.b, pair.b, pair.off_b, pair.off_b}; }
+
+SettingPair Swapped(const SettingPair& pair) { return {pair.b, pair.a, pair.off_b, pair.off_a}; }
 
 class SettingHistory::Step : public QUndoCommand {
  public:

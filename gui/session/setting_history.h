@@ -4,16 +4,30 @@
 
 #include <QObject>
 #include <QUndoStack>
+#include <vector>
 
 #include "core/intervention/intervention.h"
+#include "gui/base/view_types.h"
+#include "gui/widgets/term_cards.h"
 
 namespace midscope {
 
 struct SettingPair {
   Intervention a;
   Intervention b;
+  // Terms that are switched off: they are in no text of a setting and never run.
+  std::vector<OffTerm> off_a = {};
+  std::vector<OffTerm> off_b = {};
+  Intervention& setting(Side side) { return side == Side::kA ? a : b; }
+  const Intervention& setting(Side side) const { return side == Side::kA ? a : b; }
+  std::vector<OffTerm>& off(Side side) { return side == Side::kA ? off_a : off_b; }
+  const std::vector<OffTerm>& off(Side side) const { return side == Side::kA ? off_a : off_b; }
   bool operator==(const SettingPair&) const = default;
 };
+
+// B as A and as B; A and B exchanged. Switched-off terms go with their setting.
+SettingPair Pinned(const SettingPair& pair);
+SettingPair Swapped(const SettingPair& pair);
 
 class SettingHistory : public QObject {
   Q_OBJECT

@@ -48,6 +48,28 @@ bool TriedSettings::Keep(const std::string& text, bool keep) {
   return true;
 }
 
+void TriedSettings::KeepAs(int kept, const std::string& text) {
+  for (TriedSetting& tried : list_) {
+    if (tried.kept == kept || tried.text == text) tried.kept = -1;
+  }
+  if (!text.empty()) {
+    auto found = std::find_if(list_.begin(), list_.end(),
+                              [&text](const TriedSetting& tried) { return tried.text == text; });
+    if (found == list_.end()) found = list_.insert(list_.begin(), TriedSetting{text, nullptr, -1});
+    found->kept = kept;
+  }
+  // One that was never tried is only there while it is kept.
+  std::erase_if(list_, [](const TriedSetting& tried) { return tried.kept < 0 && !tried.outcome; });
+  Q_EMIT Changed();
+}
+
+std::string TriedSettings::TextOf(int kept) const {
+  for (const TriedSetting& tried : list_) {
+    if (tried.kept == kept) return tried.text;
+  }
+  return {};
+}
+
 bool TriedSettings::Note(const std::string& text, const Record& outcome) {
   const auto found = std::find_if(list_.begin(), list_.end(), [&text](const TriedSetting& tried) {
     return tried.text == text;

@@ -36,6 +36,11 @@ class TriedSettings : public QObject {
   std::vector<const TriedSetting*> Kept() const;
   // Gives it the first free letter, or takes its letter away. Returns false where none is free.
   bool Keep(const std::string& text, bool keep);
+  // Keeps the setting under that letter (0 for C), whether it was tried or not, in place of the one
+  // that has it; "": none is kept under it.
+  void KeepAs(int kept, const std::string& text);
+  // What is kept under the letter; "" for none.
+  std::string TextOf(int kept) const;
   static QString Letter(int kept) { return QString(QChar(u'C' + kept)); }
 
  Q_SIGNALS:

@@ -3,23 +3,70 @@
 
 #include <QFormLayout>
 #include <QLabel>
+#include <algorithm>
 
+#include "core/base/number_text.h"
+#include "core/model/model_config.h"
 #include "gui/widgets/knob_help.h"
 
 namespace midscope {
+namespace {
 
-TermFields::TermFields(const TermText& term, const TermOffers& offers, QWidget* parent)
+bool IsBeyond(const Parameter& argument, const std::string& value) {
+  double number = 0;
+  return IsNumber(argument) && ReadWhole(value, number) &&
+         (number < argument.minimum || number > argument.maximum);
+}
+
+// The argument as the model limits it. A value that the model cannot take keeps the wider range:
+// the field shows what the setting says.
+Parameter OfModel(const Parameter& argument, const ModelConfig& model, const std::string& value) {
+  Parameter limited = argument;
+  const auto last = [](int64_t count) { return static_cast<double>(count - 1); };
+  if (argument.name == "channel") {
+    limited.maximum = std::min(limited.maximum, last(model.hidden));
+  } else if (argument.name == "first_layer" || argument.name == "layer") {
+    limited.maximum = std::min(limited.maximum, last(model.layers));
+  } else if (argument.kind == ParameterKind::kLayers) {
+    limited.help += " This model: 0-" + std::to_string(model.layers - 1) + ".";
+  } else if (argument.kind == ParameterKind::kHeads) {
+    limited.help += " This model: L0H0 to L" + std::to_string(model.layers - 1) + "H" +
+                    std::to_string(model.heads - 1) + ".";
+  }
+  return IsBeyond(limited, value) ? argument : limited;
+}
+
+QStringList LayerTexts(const ModelConfig& model) {
+  const int64_t last = model.layers - 1;
+  const int64_t half = model.layers / 2;
+  QStringList texts{QStringLiteral("all")};
+  if (last > 0) {
+    texts << QStringLiteral("0-%1").arg(half - 1) << QStringLiteral("%1-%2").arg(half).arg(last);
+  }
+  return texts;
+}
+
+}  // namespace
+
+TermFields::TermFields(const TermText& term, const TermOffers& offers, QWidget* parent,
+                       const ModelConfig* model)
     : QWidget(parent), term_(term.term) {
   auto* layout = new QFormLayout(this);
   layout->setContentsMargins(14, 0, 0, 4);
   layout->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   for (size_t i = 0; i < term_->arguments.size(); ++i) {
-    const Parameter& argument = term_->arguments[i];
+    arguments_.push_back(model ? OfModel(term_->arguments[i], *model, term.values[i])
+                               : term_->arguments[i]);
+    const Parameter& argument = arguments_.back();
     ParameterField field = MakeField(argument, FieldText::kTerm, term.values[i], this,
                                      [this, i] { OnArgumentEdited(i); });
     field.input->setObjectName(QString::fromStdString("term_" + term_->name + "_" + argument.name));
     field.input->setToolTip(ParameterTooltip(argument));
+    field.input->setAccessibleName(
+        tr("%1 of %2").arg(FieldLabel(argument), QString::fromStdString(term_->name)));
+    if (model && argument.kind == ParameterKind::kLayers) OfferTexts(field, LayerTexts(*model));
     auto* label = new QLabel(FieldLabel(argument), this);
+    label->setBuddy(field.input);
     label->setToolTip(TermHelp(term_->name.c_str()));
     layout->addRow(label, field.widget);
     fields_.push_back(std::move(field));
@@ -41,6 +88,9 @@ TermText TermFields::value() const {
 
 bool TermFields::SetValue(const TermText& term) {
   if (term.term != term_) return false;
+  for (size_t i = 0; i < arguments_.size(); ++i) {
+    if (IsBeyond(arguments_[i], term.values[i])) return false;
+  }
   quiet_ = true;
   bool shown = true;
   for (size_t i = 0; i < fields_.size(); ++i) shown = fields_[i].show(term.values[i]) && shown;

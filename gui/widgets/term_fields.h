@@ -15,6 +15,8 @@ class QFormLayout;
 
 namespace midscope {
 
+struct ModelConfig;
+
 // Texts offered for arguments by name: names of passages, the head on the screen.
 using TermOffers = std::map<std::string, QStringList>;
 
@@ -22,7 +24,9 @@ class TermFields : public QWidget {
   Q_OBJECT
 
  public:
-  TermFields(const TermText& term, const TermOffers& offers, QWidget* parent = nullptr);
+  // `model`: its layers, heads and width are the ranges of the fields; null: no model is open.
+  TermFields(const TermText& term, const TermOffers& offers, QWidget* parent = nullptr,
+             const ModelConfig* model = nullptr);
 
   TermText value() const;
   // Sets the values without emitting a signal. Returns false where a value needs another kind of
@@ -37,6 +41,7 @@ class TermFields : public QWidget {
   void OnArgumentEdited(size_t argument);
 
   const Term* term_;
+  std::vector<Parameter> arguments_;  // with the model's ranges
   std::vector<ParameterField> fields_;
   bool quiet_ = false;
 };

@@ -34,15 +34,19 @@ void SetValues(const TextTerm& parsed, TermText& term) {
 
 }  // namespace
 
-std::vector<TermText> SplitTerms(const Intervention& intervention) {
+std::vector<TermText> ReadTermTexts(const std::string& text) {
   std::vector<TermText> terms;
-  for (const TextTerm& parsed : ParseTerms(PrintIntervention(intervention))) {
+  for (const TextTerm& parsed : ParseTerms(text)) {
     if (parsed.term->name == "none") continue;
     TermText term{parsed.term, std::vector<std::string>(parsed.term->arguments.size())};
     SetValues(parsed, term);
     terms.push_back(std::move(term));
   }
   return terms;
+}
+
+std::vector<TermText> SplitTerms(const Intervention& intervention) {
+  return ReadTermTexts(PrintIntervention(intervention));
 }
 
 std::string TermLine(const TermText& term) {

@@ -16,6 +16,9 @@ struct TermText {
   bool operator==(const TermText&) const = default;
 };
 
+// The terms of a text, whose values are not checked and whose files are not read; without `none`.
+// Throws Error (usage) for an unknown term or argument.
+std::vector<TermText> ReadTermTexts(const std::string& text);
 // The terms of the printed setting; none for an empty setting.
 std::vector<TermText> SplitTerms(const Intervention& intervention);
 // "crop(span=gold, layers=0-7, keep=first)"; "none" for an empty list. Not checked.

@@ -12,12 +12,14 @@
 #include "core/base/error.h"
 #include "core/intervention/intervention_text.h"
 #include "core/intervention/presets.h"
+#include "core/model/model_config.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/stack_editor.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/fold_box.h"
 #include "gui/widgets/number_box.h"
 #include "gui/widgets/parameter_form.h"
+#include "gui/widgets/term_chip.h"
 #include "gui/widgets/term_list.h"
 #include "gui/widgets/text_line.h"
 #include "tests/gui/support/settings_rig.h"
@@ -199,14 +201,14 @@ class FormsTest : public QObject {
     rig.Set("pi(1.5) + crop(span=gold, layers=0-1) + crop(span=gold, layers=2-3)");
     QVERIFY(!stack->CanMove(0, 1));  // between kinds the order means nothing
     QVERIFY(stack->CanMove(1, 1));
-    QTest::mouseClick(rig.panel.findChild<QToolButton*>("down_1"), Qt::LeftButton);
+    QTest::keyClick(stack->chip(1)->face(), Qt::Key_Right, Qt::AltModifier);
     QCOMPARE(rig.history.current().b.crops.front().layers.Text(), std::string("2-3"));
     stack->Add("ms-poe");  // a second scheme takes the place of the first
     QVERIFY(std::holds_alternative<MsPoe>(rig.history.current().b.positions));
     QCOMPARE(stack->terms().size(), size_t{3});
     stack->Add("ablate");
     QCOMPARE(rig.history.current().b.ablations.size(), size_t{1});
-    QTest::mouseClick(rig.panel.findChild<QToolButton*>("remove_1"), Qt::LeftButton);
+    QTest::keyClick(stack->chip(1)->face(), Qt::Key_Delete);
     QCOMPARE(rig.history.current().b.crops.size(), size_t{1});
     QCOMPARE(stack->terms().size(), size_t{3});
   }
@@ -239,6 +241,33 @@ class FormsTest : public QObject {
     QCOMPARE(rig.history.current().b, ParseIntervention(InterventionPresets().front().text));
     rig.history.stack()->undo();
     QCOMPARE(rig.history.current().b.temperatures.size(), size_t{1});
+  }
+
+  // The rig's model is 576 wide: a published channel 2393 is not one of its channels.
+  void PresetsThatTheModelCantTakeAreGreyWithTheReason() {
+    Rig rig;
+    const QList<QAction*> actions = rig.panel.findChild<QToolButton*>("presets")->menu()->actions();
+    int grey = 0;
+    for (qsizetype i = 0; i < actions.size(); ++i) {
+      const Preset& preset = InterventionPresets()[static_cast<size_t>(i)];
+      const bool wide = preset.text.find("channel(") == 0 && preset.name != "channel-mistral-7b";
+      QVERIFY2(actions[i]->isEnabled() != wide, preset.name.c_str());
+      QVERIFY(!actions[i]->text().contains("of this model"));
+      if (!wide) continue;
+      ++grey;
+      QVERIFY2(actions[i]->toolTip().contains("Not on this model"),
+               qPrintable(actions[i]->toolTip()));
+      QVERIFY2(actions[i]->toolTip().contains("0-575"), qPrintable(actions[i]->toolTip()));
+    }
+    QVERIFY(grey >= 8);
+    ModelConfig vicuna = SettingsRig::Model();
+    vicuna.name = "vicuna 7b v1.5 16k";
+    vicuna.hidden = 4096;
+    rig.panel.SetModel(vicuna);
+    int own = 0;
+    for (const QAction* action : actions) own += action->text().contains("of this model") ? 1 : 0;
+    QVERIFY2(own >= 2, qPrintable(QString::number(own)));
+    QVERIFY(rig.panel.findChild<QToolButton*>("presets")->menu()->actions().front()->isEnabled());
   }
 
   void FieldsFitTheKindsOfArguments() {

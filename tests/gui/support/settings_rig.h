@@ -5,6 +5,7 @@
 #include <QObject>
 
 #include "core/intervention/intervention_text.h"
+#include "core/model/model_config.h"
 #include "gui/panels/settings_panel.h"
 #include "gui/session/setting_history.h"
 
@@ -14,8 +15,22 @@ struct SettingsRig {
   SettingsPanel panel;
   SettingHistory history;
 
+  // As the embedded model is.
+  static ModelConfig Model() {
+    ModelConfig config;
+    config.layers = 30;
+    config.heads = 9;
+    config.key_value_heads = 3;
+    config.head_dim = 64;
+    config.rope_dimensions = 64;
+    config.hidden = 576;
+    config.trained_context = 8192;
+    config.name = "SmolLM2 135M Instruct";
+    return config;
+  }
+
   SettingsRig() {
-    panel.SetModel(30, 576);
+    panel.SetModel(Model());
     QObject::connect(&panel, &SettingsPanel::Changed, &history, &SettingHistory::Change);
     QObject::connect(&history, &SettingHistory::Applied, &panel,
                      [this](const SettingPair& pair) { panel.Show(pair); });

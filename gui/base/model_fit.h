@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Whether a setting can run on a model, before it is asked to.
+#pragma once
+
+#include <QString>
+
+#include "core/intervention/intervention.h"
+#include "core/intervention/presets.h"
+#include "core/model/model_config.h"
+
+namespace midscope {
+
+// Why the model cannot take the setting (its layers, heads, channels, positions); "" where it can.
+// Passages are not checked: they are of a prompt.
+QString WhyNotOn(const Intervention& setting, const ModelConfig& config);
+
+// Whether the preset was published for this model, as far as the model's name says so.
+bool IsPublishedFor(const Preset& preset, const ModelConfig& config);
+
+}  // namespace midscope
