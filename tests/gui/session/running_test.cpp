@@ -114,6 +114,7 @@ class RunningTest : public QObject {
     rig.window->history()->Change({{}, interpolated}, false);
     QVERIFY(SpyUntil(changed,
                      [&] { return rig.session->MeansOf(Side::kB, Measure::kNll).has_value(); }));
+    rig.session->FlushChanges();  // they may have arrived after the emission that was waited for
     QStringList names;
     for (const OutcomePlot::Line& line : rig.window->panel<OutcomePanel>()->plot()->lines()) {
       if (line.mean) names << line.name;
