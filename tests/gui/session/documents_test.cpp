@@ -18,7 +18,7 @@
 namespace midscope {
 namespace {
 
-const char* const kSettingOfFile = "pi(2)";
+constexpr char kSettingOfFile[] = "pi(2)";
 
 // As the window saves it: an outcome of A and one of B.
 RunFile FileOfTwoSides() {
