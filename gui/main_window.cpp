@@ -267,7 +267,7 @@ void MainWindow::WirePanels() {
 
 void MainWindow::SetSetting(Side side, const QString& setting) {
   SettingPair next = history_->current();
-  (side == Side::kA ? next.a : next.b) = ParseIntervention(setting.toStdString());
+  next.setting(side) = ParseIntervention(setting.toStdString());
   history_->Change(next, false);
 }
 

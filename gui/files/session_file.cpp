@@ -144,6 +144,8 @@ PromptRequest ReadPromptRequest(const JsonFields& fields, const nlohmann::json& 
   return prompt_request;
 }
 
+std::string OffKey(Side side) { return side == Side::kA ? "setting_a_off" : "setting_b_off"; }
+
 Json OffTermsJson(const std::vector<OffTerm>& off) {
   Json json = Json::array();
   for (const OffTerm& term : off) json.push_back({{"term", term.text}, {"rank", term.rank}});
@@ -200,10 +202,10 @@ std::string SessionText(const SavedSession& session) {
       {"place_index", session.place_index},
       {"setting_a", PrintIntervention(session.settings.a)},
       {"setting_b", PrintIntervention(session.settings.b)}};
-  if (!session.settings.off_a.empty())
-    values["setting_a_off"] = OffTermsJson(session.settings.off_a);
-  if (!session.settings.off_b.empty())
-    values["setting_b_off"] = OffTermsJson(session.settings.off_b);
+  for (const Side side : {Side::kA, Side::kB}) {
+    const std::vector<OffTerm>& off = session.settings.off(side);
+    if (!off.empty()) values[OffKey(side)] = OffTermsJson(off);
+  }
   if (!session.layout.empty()) values["layout"] = session.layout;
   if (!session.view.is_null()) values[kViewKey] = session.view;
   if (!session.documents.empty()) {
@@ -238,8 +240,7 @@ SavedSession ParseSession(const std::string& text, const std::string& file) {
     session.settings.b = ParseIntervention(fields.FindText("setting_b").value_or("none"));
   });
   for (const Side side : {Side::kA, Side::kB}) {
-    const std::string key = side == Side::kA ? "setting_a_off" : "setting_b_off";
-    Naming(file, [&] { session.settings.off(side) = ReadOffTerms(fields, key); });
+    Naming(file, [&] { session.settings.off(side) = ReadOffTerms(fields, OffKey(side)); });
   }
   if (fields.Find("subject")) {
     session.prompt_request = ReadPromptRequest(fields.Inside("subject"), json.at("subject"), file);

@@ -76,15 +76,17 @@ nlohmann::json ControlsOf(const Panel& panel) {
   return controls;
 }
 
+std::string NameOf(const Plot& plot) {
+  return (plot.objectName().isEmpty() ? plot.file_stem() : plot.objectName()).toStdString();
+}
+
 // The range of the y axis alone: that of x is the selection's in plots over tokens.
 nlohmann::json RangesOf(const Panel& panel) {
   nlohmann::json ranges = nlohmann::json::object();
   for (const Plot* plot : panel.findChildren<Plot*>()) {
     if (!(plot->held() & Qt::Vertical)) continue;
     const QCPRange range = plot->yAxis->range();
-    ranges[plot->objectName().isEmpty() ? plot->file_stem().toStdString()
-                                        : plot->objectName().toStdString()] = {range.lower,
-                                                                               range.upper};
+    ranges[NameOf(*plot)] = {range.lower, range.upper};
   }
   return ranges;
 }
@@ -111,8 +113,7 @@ void RestorePanel(const JsonFields& fields, Panel* panel) {
   if (!fields.Find("ranges")) return;
   const JsonFields ranges = fields.Inside("ranges");
   for (Plot* plot : panel->findChildren<Plot*>()) {
-    const QString name = plot->objectName().isEmpty() ? plot->file_stem() : plot->objectName();
-    if (const auto range = FindPair(ranges, name.toStdString()))
+    if (const auto range = FindPair(ranges, NameOf(*plot)))
       plot->ShowAlongY({(*range)[0], (*range)[1]});
   }
 }

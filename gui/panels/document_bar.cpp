@@ -73,6 +73,7 @@ DocumentBar::DocumentBar(Session* session, QWidget* parent) : QWidget(parent), s
 void DocumentBar::Refresh() {
   const QStringList paths = session_->documents();
   setVisible(!paths.isEmpty());
+  if (paths.isEmpty()) return;  // called at each step of a slider
   const QSignalBlocker quiet(tabs_);
   while (tabs_->count() > paths.size() + 1) tabs_->removeTab(tabs_->count() - 1);
   while (tabs_->count() < paths.size() + 1) tabs_->addTab(QString());

@@ -161,7 +161,7 @@ void SettingsPanel::CopyCard(const QString& term, const QString& target) {
   try {
     if (side) {
       SettingPair next = shown_;
-      Intervention& into = target == QLatin1String("A") ? next.a : next.b;
+      Intervention& into = next.setting(target == QLatin1String("A") ? Side::kA : Side::kB);
       into = WithOneMore(into, term.toStdString());
       Q_EMIT Changed(next, false);
     } else if (tried_) {

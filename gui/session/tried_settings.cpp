@@ -30,10 +30,13 @@ std::vector<const TriedSetting*> TriedSettings::Kept() const {
   return kept;
 }
 
+std::vector<TriedSetting>::iterator TriedSettings::Find(const std::string& text) {
+  return std::find_if(list_.begin(), list_.end(),
+                      [&text](const TriedSetting& tried) { return tried.text == text; });
+}
+
 bool TriedSettings::Keep(const std::string& text, bool keep) {
-  const auto found = std::find_if(list_.begin(), list_.end(), [&text](const TriedSetting& tried) {
-    return tried.text == text;
-  });
+  const auto found = Find(text);
   if (found == list_.end()) return false;
   if (!keep) {
     found->kept = -1;
@@ -53,8 +56,7 @@ void TriedSettings::KeepAs(int kept, const std::string& text) {
     if (tried.kept == kept || tried.text == text) tried.kept = -1;
   }
   if (!text.empty()) {
-    auto found = std::find_if(list_.begin(), list_.end(),
-                              [&text](const TriedSetting& tried) { return tried.text == text; });
+    auto found = Find(text);
     if (found == list_.end()) found = list_.insert(list_.begin(), TriedSetting{text, nullptr, -1});
     found->kept = kept;
   }
@@ -71,9 +73,7 @@ std::string TriedSettings::TextOf(int kept) const {
 }
 
 bool TriedSettings::Note(const std::string& text, const Record& outcome) {
-  const auto found = std::find_if(list_.begin(), list_.end(), [&text](const TriedSetting& tried) {
-    return tried.text == text;
-  });
+  const auto found = Find(text);
   if (found != list_.end()) {
     const bool same = found->outcome &&
                       SeriesOf(*found->outcome, Measure::kNll) == SeriesOf(outcome, Measure::kNll);

@@ -48,6 +48,8 @@ class TriedSettings : public QObject {
 
  private:
   void Refresh(Changes changes);
+  // By the printed form; list_.end() where it was not tried.
+  std::vector<TriedSetting>::iterator Find(const std::string& text);
   bool Note(const std::string& text, const Record& outcome);
 
   Session* session_;

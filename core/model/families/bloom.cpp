@@ -39,15 +39,9 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   config->gated_mlp = false;
 }
 
-// The converter puts queries, keys and values one after the other.
 std::vector<TensorPlace> GgufPlaces() {
-  constexpr Bias kBias = Bias::kMust;
-  std::vector<TensorPlace> places = GgufTensors({.fused_attention = true,
-                                                 .attention = kBias,
-                                                 .attention_out = kBias,
-                                                 .mlp = kBias,
-                                                 .norms = kBias});
-  places.push_back({"embedding_norm", "token_embd_norm", RowPart::kAll, kBias});
+  std::vector<TensorPlace> places = GgufGptTensors(Bias::kMust);
+  places.push_back({"embedding_norm", "token_embd_norm", RowPart::kAll, Bias::kMust});
   return places;
 }
 

@@ -87,6 +87,23 @@ void RotateInWindowsAlone(ModelConfig* config) {
   for (LayerAttention& layer : config->attention) layer.rotary = layer.window > 0;
 }
 
+void ReadRotaryLayers(const ConfigJson& json, int64_t interval, bool may_be_longer,
+                      ModelConfig* config) {
+  const std::vector<int64_t> rotary = json.Flags("no_rope_layers");
+  interval = json.Count("no_rope_layer_interval", kMaxLayers, interval);
+  const int64_t named = std::ssize(rotary);
+  const bool fits = may_be_longer ? named >= config->layers : named == config->layers;
+  if (!rotary.empty() && !fits) {
+    json.Fail(
+        fmt::format("no_rope_layers names {} layers; the model has {}", named, config->layers));
+  }
+  for (int64_t layer = 0; layer < config->layers; ++layer) {
+    const auto index = static_cast<size_t>(layer);
+    config->attention[index].rotary =
+        rotary.empty() ? (layer + 1) % interval != 0 : rotary[index] != 0;
+  }
+}
+
 void SetUnrotated(PositionKind positions, ModelConfig* config) {
   config->positions = positions;
   config->rope_dimensions = config->head_dim;  // not used; a number that is always right

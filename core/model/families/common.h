@@ -66,6 +66,11 @@ int64_t ReadWindow(const ConfigJson& json, int64_t otherwise);
 void SetWindow(int64_t window, ModelConfig* config);
 // Layers without a window have no positions.
 void RotateInWindowsAlone(ModelConfig* config);
+// no_rope_layers (1: a layer with positions, in spite of the key's name); absent: every
+// no_rope_layer_interval-th layer has none. `may_be_longer`: flags beyond the layers are passed
+// over; otherwise they are refused.
+void ReadRotaryLayers(const ConfigJson& json, int64_t interval, bool may_be_longer,
+                      ModelConfig* config);
 // Positions by which nothing is rotated. Needs head_dim.
 void SetUnrotated(PositionKind positions, ModelConfig* config);
 
@@ -115,6 +120,9 @@ struct GgufLayout {
 inline constexpr GgufLayout kLlamaGguf = {
     .interleaved = true, .attention = Bias::kMay, .attention_out = Bias::kMay, .mlp = Bias::kMay};
 std::vector<TensorPlace> GgufTensors(const GgufLayout& layout);
+// Those of GPT-2's relatives: queries, keys and values one after the other, LayerNorms with biases.
+// `bias`: of the projections.
+std::vector<TensorPlace> GgufGptTensors(Bias bias);
 
 // Bias::kMust where the flag is true (or `otherwise` where it is absent), else kNever.
 Bias BiasFlag(const ConfigJson& json, std::string_view key, bool otherwise);

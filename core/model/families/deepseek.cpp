@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // DeepSeek V2 and V3: attention over latent keys and values (MLA), experts by groups beside shared
 // ones, dense first layers. V3 scores experts by the sigmoid, with a bias for the choice alone.
-#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -101,7 +100,7 @@ void ReadV3(const ConfigJson& json, ModelConfig* config) {
 }
 
 void ReadGgufExpertsOf(const GgufMetadata& metadata, ModelConfig* config) {
-  ExpertSettings experts = ReadGgufExperts(metadata, config->layers);
+  ExpertSettings experts = ReadGgufGroupedExperts(metadata, config->layers);
   if (experts.count == 0) metadata.Fail("it has no experts, which is not supported");
   constexpr int64_t kSoftmax = 1;
   constexpr int64_t kSigmoid = 2;
@@ -109,15 +108,8 @@ void ReadGgufExpertsOf(const GgufMetadata& metadata, ModelConfig* config) {
   if (scores != kSoftmax && scores != kSigmoid)
     metadata.Fail("expert_gating_func is neither the softmax nor the sigmoid");
   experts.score = scores == kSigmoid ? ExpertScore::kSigmoid : ExpertScore::kSoftmax;
-  experts.shared_width = experts.width * metadata.CountOrZero("expert_shared_count", kMaxExperts);
-  experts.normalised = metadata.Flag("expert_weights_norm", false);
-  experts.scale = metadata.Positive("expert_weights_scale", 1.0);
-  experts.groups = metadata.Count("expert_group_count", kMaxExperts, 1);
-  experts.groups_per_row = metadata.Count("expert_group_used_count", kMaxExperts, 1);
   experts.groups_by_largest = experts.score == ExpertScore::kSoftmax;
   const int64_t dense = metadata.CountOrZero("leading_dense_block_count", kMaxLayers);
-  for (int64_t layer = 0; layer < std::min(dense, config->layers); ++layer)
-    experts.layers[static_cast<size_t>(layer)] = false;
   const std::string bias = "blk." + std::to_string(dense) + ".exp_probs_b.bias";
   experts.choice_bias = metadata.file().Find(bias) != nullptr;
   config->experts = experts;
@@ -138,11 +130,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
       {"N.latent_norm", "model.layers.N.self_attn.kv_a_layernorm"},
       {"N.latent_out", "model.layers.N.self_attn.kv_b_proj"}};
   places.insert(places.end(), own.begin(), own.end());
-  AddExpertPlaces({.shared_gate_proj = "model.layers.N.mlp.shared_experts.gate_proj",
-                   .shared_up_proj = "model.layers.N.mlp.shared_experts.up_proj",
-                   .shared_down_proj = "model.layers.N.mlp.shared_experts.down_proj",
-                   .choice_bias = "model.layers.N.mlp.gate.e_score_correction_bias"},
-                  places);
+  AddExpertPlaces(kSharedExperts, places);
   return places;
 }
 
@@ -170,9 +158,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
     config->rope_scaling.attention_factor = 1.0;
     config->logit_scale *= magnitude * magnitude;
   }
-  config->prediction_layers = metadata.CountOrZero("nextn_predict_layers", config->layers - 1);
-  config->layers -= config->prediction_layers;
-  config->attention.resize(static_cast<size_t>(config->layers));
+  ReadGgufPredictionLayers(metadata, config);
   ReadGgufExpertsOf(metadata, config);
 }
 

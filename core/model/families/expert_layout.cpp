@@ -51,6 +51,24 @@ ExpertSettings ReadGgufExperts(const GgufMetadata& metadata, int64_t layers,
   return experts;
 }
 
+ExpertSettings ReadGgufGroupedExperts(const GgufMetadata& metadata, int64_t layers) {
+  ExpertSettings experts = ReadGgufExperts(metadata, layers);
+  experts.shared_width = experts.width * metadata.CountOrZero("expert_shared_count", kMaxExperts);
+  experts.normalised = metadata.Flag("expert_weights_norm", false);
+  experts.groups = metadata.Count("expert_group_count", kMaxExperts, 1);
+  experts.groups_per_row = metadata.Count("expert_group_used_count", kMaxExperts, 1);
+  experts.scale = metadata.Positive("expert_weights_scale", 1.0);
+  const int64_t dense = metadata.CountOrZero("leading_dense_block_count", kMaxLayers);
+  std::fill_n(experts.layers.begin(), std::min(dense, std::ssize(experts.layers)), false);
+  return experts;
+}
+
+void ReadGgufPredictionLayers(const GgufMetadata& metadata, ModelConfig* config) {
+  config->prediction_layers = metadata.CountOrZero("nextn_predict_layers", config->layers - 1);
+  config->layers -= config->prediction_layers;
+  config->attention.resize(static_cast<size_t>(config->layers));
+}
+
 void ReadSparseLayers(const ConfigJson& json, ModelConfig* config) {
   const int64_t step = json.Count("decoder_sparse_step", kMaxLayers, 1);
   const std::vector<int64_t> dense = json.Indices("mlp_only_layers", kMaxLayers);

@@ -27,6 +27,12 @@ struct ExpertLayout {
   Bias bias = Bias::kNever;  // of router and experts
 };
 void AddExpertPlaces(const ExpertLayout& layout, std::vector<TensorPlace>& places);
+// Those of folders with shared experts and a bias for the choice alone (deepseek_v3, glm4_moe).
+inline constexpr ExpertLayout kSharedExperts = {
+    .shared_gate_proj = "model.layers.N.mlp.shared_experts.gate_proj",
+    .shared_up_proj = "model.layers.N.mlp.shared_experts.up_proj",
+    .shared_down_proj = "model.layers.N.mlp.shared_experts.down_proj",
+    .choice_bias = "model.layers.N.mlp.gate.e_score_correction_bias"};
 
 // As GGUF files name all of them. Places that a model does not have are passed over.
 // `bias`: whether router and experts have biases.
@@ -35,6 +41,12 @@ void AddGgufExpertPlaces(std::vector<TensorPlace>& places, Bias bias = Bias::kNe
 // file does not say it); in all layers. Without experts where the file has none.
 ExpertSettings ReadGgufExperts(const GgufMetadata& metadata, int64_t layers,
                                std::optional<int64_t> width = std::nullopt);
+// The same with shared experts, groups, scale and first layers without experts. How experts are
+// scored is the family's.
+ExpertSettings ReadGgufGroupedExperts(const GgufMetadata& metadata, int64_t layers);
+
+// Leaves out the last layers, which predict later tokens: block_count counts them, too.
+void ReadGgufPredictionLayers(const GgufMetadata& metadata, ModelConfig* config);
 
 // As qwen2_moe and qwen3_moe say it: layers of mlp_only_layers have none, of the others every
 // decoder_sparse_step-th has.

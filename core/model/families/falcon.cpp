@@ -77,8 +77,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
     json.Fail("partial_rotary_factor is not 1, which is not supported");
 }
 
-// Falcon 7B, 40B and 11B: llama.cpp knows no ALiBi in this architecture. The converter puts
-// queries, keys and values one after the other.
+// Falcon 7B, 40B and 11B: llama.cpp knows no ALiBi in this architecture.
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
   config->activation = Activation::kGelu;
@@ -89,12 +88,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
 }
 
 std::vector<TensorPlace> GgufPlaces() {
-  constexpr Bias kBias = Bias::kMay;
-  std::vector<TensorPlace> places = GgufTensors({.fused_attention = true,
-                                                 .attention = kBias,
-                                                 .attention_out = kBias,
-                                                 .mlp = kBias,
-                                                 .norms = Bias::kMust});
+  std::vector<TensorPlace> places = GgufGptTensors(Bias::kMay);
   // Of two norms that of attention is the second.
   places.insert(places.begin(),
                 {"N.attention_norm", "blk.N.attn_norm_2", RowPart::kAll, Bias::kMust});

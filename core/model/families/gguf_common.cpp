@@ -242,4 +242,12 @@ std::vector<TensorPlace> GgufTensors(const GgufLayout& layout) {
   return places;
 }
 
+std::vector<TensorPlace> GgufGptTensors(Bias bias) {
+  return GgufTensors({.fused_attention = true,
+                      .attention = bias,
+                      .attention_out = bias,
+                      .mlp = bias,
+                      .norms = Bias::kMust});
+}
+
 }  // namespace midscope

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // GLM-4.5 and later with experts: sigmoid scores, a bias for the choice alone, experts that every
 // token uses, and first layers without experts. Rotary pairs in half-split order, unlike glm4.
-#include <algorithm>
-
 #include "core/model/families/common.h"
 #include "core/model/families/expert_layout.h"
 #include "core/model/families/families.h"
@@ -36,36 +34,21 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
 std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   std::vector<TensorPlace> places =
       LlamaLikeTensors({.attention = BiasFlag(json, "attention_bias", false)});
-  AddExpertPlaces({.shared_gate_proj = "model.layers.N.mlp.shared_experts.gate_proj",
-                   .shared_up_proj = "model.layers.N.mlp.shared_experts.up_proj",
-                   .shared_down_proj = "model.layers.N.mlp.shared_experts.down_proj",
-                   .choice_bias = "model.layers.N.mlp.gate.e_score_correction_bias"},
-                  places);
+  AddExpertPlaces(kSharedExperts, places);
   return places;
 }
 
-// block_count counts the layers that predict later tokens, too.
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-  config->prediction_layers = metadata.CountOrZero("nextn_predict_layers", config->layers - 1);
-  config->layers -= config->prediction_layers;
-  config->attention.resize(static_cast<size_t>(config->layers));
+  ReadGgufPredictionLayers(metadata, config);
   if (metadata.file().Find("blk.0.attn_q_norm.weight") != nullptr)
     config->query_key_norm = QueryKeyNorm::kHead;
-  ExpertSettings experts = ReadGgufExperts(metadata, config->layers);
+  ExpertSettings experts = ReadGgufGroupedExperts(metadata, config->layers);
   constexpr int64_t kSigmoidScores = 2;
   if (metadata.Count("expert_gating_func", kMaxExperts, kSigmoidScores) != kSigmoidScores)
     metadata.Fail("expert_gating_func is not the sigmoid, which is not supported yet");
-  experts.shared_width = experts.width * metadata.CountOrZero("expert_shared_count", kMaxExperts);
   experts.score = ExpertScore::kSigmoid;
-  experts.normalised = metadata.Flag("expert_weights_norm", false);
   experts.choice_bias = true;
-  experts.groups = metadata.Count("expert_group_count", kMaxExperts, 1);
-  experts.groups_per_row = metadata.Count("expert_group_used_count", kMaxExperts, 1);
-  experts.scale = metadata.Positive("expert_weights_scale", 1.0);
-  const int64_t dense = metadata.CountOrZero("leading_dense_block_count", kMaxLayers);
-  for (int64_t layer = 0; layer < std::min(dense, config->layers); ++layer)
-    experts.layers[static_cast<size_t>(layer)] = false;
   config->experts = experts;
 }
 

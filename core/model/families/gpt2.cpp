@@ -28,12 +28,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
 }
 
 std::vector<TensorPlace> GgufPlaces() {
-  constexpr Bias kBias = Bias::kMust;
-  std::vector<TensorPlace> places = GgufTensors({.fused_attention = true,
-                                                 .attention = kBias,
-                                                 .attention_out = kBias,
-                                                 .mlp = kBias,
-                                                 .norms = kBias});
+  std::vector<TensorPlace> places = GgufGptTensors(Bias::kMust);
   places.push_back({"position_embedding", "position_embd"});
   return places;
 }

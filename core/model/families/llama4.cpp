@@ -29,21 +29,6 @@ void SetExperts(ModelConfig* config) {
   config->experts.scales_input = true;
 }
 
-void ReadPositions(const ConfigJson& json, ModelConfig* config) {
-  // 1: a layer with positions, in spite of the key's name.
-  const std::vector<int64_t> rotary = json.Flags("no_rope_layers");
-  const int64_t interval = json.Count("no_rope_layer_interval", kMaxLayers, kInterval);
-  if (!rotary.empty() && std::ssize(rotary) < config->layers) {
-    json.Fail(fmt::format("no_rope_layers names {} layers; the model has {}", rotary.size(),
-                          config->layers));
-  }
-  for (int64_t layer = 0; layer < config->layers; ++layer) {
-    const auto index = static_cast<size_t>(layer);
-    config->attention[index].rotary =
-        rotary.empty() ? (layer + 1) % interval != 0 : rotary[index] != 0;
-  }
-}
-
 void ReadChunks(const ConfigJson& json, ModelConfig* config) {
   constexpr std::string_view kKey = "attention_chunk_size";
   const int64_t chunk = json.IsNull(kKey) ? 0 : json.Count(kKey, kMaxTokens, kChunk);
@@ -85,7 +70,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(
       json, {.norm_epsilon = 1e-5, .rope_base = 500000.0, .head_dim = 128, .key_value_heads = 8},
       config);
-  ReadPositions(json, config);
+  ReadRotaryLayers(json, kInterval, /*may_be_longer=*/true, config);
   ReadChunks(json, config);
   ReadExperts(json, config);
   if (json.Flag("use_qk_norm", true)) SetNorms(config);

@@ -2,7 +2,6 @@
 // SmolLM3: llama in which every fourth layer has no positions.
 #include "core/model/families/common.h"
 
-#include <fmt/format.h>
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
 
@@ -13,18 +12,7 @@ constexpr int64_t kInterval = 4;  // llama.cpp knows no other
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json, {.tied = true, .rope_base = 2000000.0}, config);
-  // 1: a layer with positions, in spite of the key's name.
-  const std::vector<int64_t> rotary = json.Flags("no_rope_layers");
-  const int64_t interval = json.Count("no_rope_layer_interval", kMaxLayers, kInterval);
-  if (!rotary.empty() && static_cast<int64_t>(rotary.size()) != config->layers) {
-    json.Fail(fmt::format("no_rope_layers names {} layers; the model has {}", rotary.size(),
-                          config->layers));
-  }
-  for (int64_t layer = 0; layer < config->layers; ++layer) {
-    const auto index = static_cast<size_t>(layer);
-    config->attention[index].rotary =
-        rotary.empty() ? (layer + 1) % interval != 0 : rotary[index] != 0;
-  }
+  ReadRotaryLayers(json, kInterval, /*may_be_longer=*/false, config);
   if (!json.Flag("use_sliding_window", false) || !json.Has("sliding_window")) return;
   const int64_t window = json.Count("sliding_window", kMaxTokens);
   ReadLayerTypes(
