@@ -161,6 +161,12 @@ HeadDirections Decoder::DirectionsOfHeads(int64_t layer, std::span<const float> 
                             direction, parts_->options.dtype);
 }
 
+std::vector<float> Decoder::LearnedPositions() const {
+  const c10::InferenceMode inference;
+  const std::lock_guard lock(parts_->running);
+  return ReadPositions(parts_->config, parts_->weights, parts_->options.dtype);
+}
+
 std::unique_ptr<Trace> Decoder::MakeTrace(int64_t capacity, bool residual,
                                           int64_t first_layer) const {
   const c10::InferenceMode inference;

@@ -148,6 +148,10 @@ class Decoder {
   HeadDirections DirectionsOfHeads(int64_t layer, std::span<const float> z,
                                    std::span<const double> direction) const;
 
+  // Learned position embeddings, of the run's dtype, in float32 [trained_context, hidden]; empty
+  // where the model has none.
+  std::vector<float> LearnedPositions() const;
+
   // A trace for one sequence of up to `capacity` rows. With `residual`, what-if can start from any
   // layer that is kept (those from first_layer on) and scale any channel.
   std::unique_ptr<Trace> MakeTrace(int64_t capacity, bool residual = true,

@@ -21,6 +21,7 @@
 #include "probes/builtin/key_information_probe.h"
 #include "probes/builtin/last_logits_probe.h"
 #include "probes/builtin/last_query_attention_probe.h"
+#include "probes/builtin/learned_positions_probe.h"
 #include "probes/builtin/logit_lens_probe.h"
 #include "probes/builtin/massive_activations_probe.h"
 #include "probes/builtin/next_tokens_probe.h"
@@ -136,6 +137,7 @@ ProbeRegistry BuiltInProbes() {
   registry.Add(RetrievalHeadsProbe());
   registry.Add(AnswerAttributionProbe());
   registry.Add(RopeBandsProbe());
+  registry.Add(LearnedPositionsProbe());
   registry.Add(AttentionRolloutProbe());
   registry.Add(SinkShareProbe());
   registry.Add(MassiveActivationsProbe());

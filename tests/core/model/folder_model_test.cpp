@@ -335,7 +335,6 @@ TEST(FolderModel, BlocksOfThePhiKindShareOneNorm) {
   EXPECT_FALSE(ConfigWith("olmo", {}).norm_weights);
   EXPECT_THAT(OpenErrorWith("cohere", {{"use_qk_norm", true}}),
               HasSubstr("has no tensor 'model.layers.0.self_attn.q_norm.weight'"));
-  EXPECT_THAT(ErrorWith("stablelm", {{"qk_layernorm", true}}), HasSubstr("qk_layernorm"));
   EXPECT_THAT(ErrorWith("phi", {{"qk_layernorm", true}}), HasSubstr("qk_layernorm"));
 }
 
