@@ -301,8 +301,8 @@ void AttentionStep::AttendSegments(const Inputs& in, const RotaryTables& tables,
     local.edits.hidden = {{0, start}};
     local.share = LocalShares(memory);
     AttendEdited(in, local, part, queries, seen);
-    AdvanceMemory(memory, TimesNorm(seen.k, in.weights.rotated_key_norm), seen.v,
-                  config_.head_dim, start, cancel_, state);
+    AdvanceMemory(memory, TimesNorm(seen.k, in.weights.rotated_key_norm), seen.v, config_.head_dim,
+                  start, cancel_, state);
     AddMemory(memory, state, TimesNorm(queries, in.weights.rotated_query_norm), config_.head_dim,
               in.Z(part));
   }

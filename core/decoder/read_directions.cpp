@@ -80,8 +80,8 @@ std::vector<double> OfLatentValues(const ModelConfig& config, const LatentWeight
             [&](int64_t row, std::span<const float> values) {
               const int64_t head = row / config.latent.value;
               const double of_output = of_outputs[static_cast<size_t>(row)];
-              double* to = &of_z[static_cast<size_t>(head * config.head_dim +
-                                                     config.rope_dimensions)];
+              double* to =
+                  &of_z[static_cast<size_t>(head * config.head_dim + config.rope_dimensions)];
               for (size_t i = 0; i < values.size(); ++i) to[i] += of_output * values[i];
             });
   return of_z;

@@ -92,9 +92,9 @@ void VisitScaledInput(const ProjectionSource& source, const std::vector<ScaledCh
                       RowRange rows, kernels::CancelFlag cancel, const Visit& visit) {
   for (int64_t first = rows.first; first < rows.last; first += kScaledRows) {
     if (kernels::Cancelled(cancel)) throw Cancelled();
-    const at::Tensor input =
-        InputRows(source, {first, std::min(first + kScaledRows, rows.last)});
-    for (const ScaledChannel& scaled : channels) input.select(1, scaled.channel).mul_(scaled.factor);
+    const at::Tensor input = InputRows(source, {first, std::min(first + kScaledRows, rows.last)});
+    for (const ScaledChannel& scaled : channels)
+      input.select(1, scaled.channel).mul_(scaled.factor);
     visit(input, first - rows.first);
   }
 }

@@ -277,7 +277,8 @@ std::vector<float> SinusoidalEncoding(int64_t positions, int64_t dimensions, dou
       const auto exponent = static_cast<double>(dimension / 2 * 2);
       const double angle = static_cast<double>(position) *
                            std::pow(base, -exponent / static_cast<double>(dimensions));
-      encoding.push_back(static_cast<float>(dimension % 2 == 0 ? std::sin(angle) : std::cos(angle)));
+      encoding.push_back(
+          static_cast<float>(dimension % 2 == 0 ? std::sin(angle) : std::cos(angle)));
     }
   }
   return encoding;

@@ -40,7 +40,8 @@ ProbeType LearnedPositionsProbe() {
   type.source =
       "sinusoidal encoding: Vaswani et al., arXiv 1706.03762, section 3.5; likeness of learned "
       "embeddings: Wang and Chen, 'What do position embeddings learn?', arXiv 2010.04903";
-  type.limits = "models with learned positions alone; it reads weights, so that no prompt changes it";
+  type.limits =
+      "models with learned positions alone; it reads weights, so that no prompt changes it";
   type.on_request = true;
   type.make = [](const ProbeInput& input) {
     return std::make_unique<LearnedPositionsReader>(input);

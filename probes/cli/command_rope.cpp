@@ -9,9 +9,9 @@
 #include "core/base/error.h"
 #include "core/model/model_source.h"
 #include "data/store/run_store.h"
-#include "probes/base/record_values.h"
 #include "kernels/check.h"
 #include "kernels/dequantise.h"
+#include "probes/base/record_values.h"
 #include "probes/builtin/learned_positions.h"
 #include "probes/builtin/rope_periods.h"
 #include "probes/cli/command.h"
@@ -166,8 +166,7 @@ PositionTable TableOf(const ModelSource& source) {
   table.values.resize(static_cast<size_t>(table.positions * table.dimensions));
   for (int64_t i = 0; i < table.positions; ++i) {
     kernels::Dequantise(tensor->format.type, tensor->Row(config.position_offset + i),
-                        table.dimensions,
-                        &table.values[static_cast<size_t>(i * table.dimensions)]);
+                        table.dimensions, &table.values[static_cast<size_t>(i * table.dimensions)]);
   }
   source.CheckWhole();
   return table;

@@ -67,9 +67,10 @@ void Apply(const InfiniAttention& scheme, const SchemePlans& plans) {
   CheckGates(scheme.gates, plans);
   CheckNoPassages(plans);
   if (plans.config.latent.used()) {
-    throw UsageError(plans.term,
-                     "this model's keys are latent (MLA), and the memory is a sum over keys of each "
-                     "head, which such a model never makes");
+    throw UsageError(
+        plans.term,
+        "this model's keys are latent (MLA), and the memory is a sum over keys of each "
+        "head, which such a model never makes");
   }
   CheckNoWindow(plans.plans, plans.term,
                 ": tokens of a segment that are beyond would be in neither part");

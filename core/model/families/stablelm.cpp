@@ -27,9 +27,9 @@ std::vector<TensorPlace> WithNorms(std::vector<TensorPlace> places, std::string_
 
 // Those of a layer are joined (folder_norms.h).
 std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
-  return WithNorms(LlamaLikeTensors({.attention = BiasFlag(json, "use_qkv_bias", false),
-                                     .norms = Bias::kMust}),
-                   "model.layers.N.self_attn.q_layernorm", "model.layers.N.self_attn.k_layernorm");
+  return WithNorms(
+      LlamaLikeTensors({.attention = BiasFlag(json, "use_qkv_bias", false), .norms = Bias::kMust}),
+      "model.layers.N.self_attn.q_layernorm", "model.layers.N.self_attn.k_layernorm");
 }
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {

@@ -233,8 +233,7 @@ TEST_P(Placed, WhatIfEqualsAFullRun) {
   for (const auto& [text, decoder] : placed_) {
     WhatIf what_if(decoder, {prompt});
     for (const std::string& setting : Settings()) {
-      const WhatIfOutcome actual =
-          what_if.Evaluate(ParseIntervention(setting)).outcomes[0];
+      const WhatIfOutcome actual = what_if.Evaluate(ParseIntervention(setting)).outcomes[0];
       const Outcome expected = Run(*kernels_, setting);
       const auto vocabulary = static_cast<size_t>(kernels_->config().vocabulary);
       const auto row =

@@ -182,10 +182,10 @@ class ScaleChannel : public Hook {
   float factor_;
 };
 
-// Channel scaling updates q and k by a rank-one term (latent keys are projected anew), in a full run
-// and on a trace. Projected anew
-// from the scaled input, through the model's biases, clamps and norms of q and k, they give the
-// same pattern of the layer: v, which channel scaling leaves clean, is no part of it.
+// Channel scaling updates q and k by a rank-one term (latent keys are projected anew), in a full
+// run and on a trace. Projected anew from the scaled input, through the model's biases, clamps and
+// norms of q and k, they give the same pattern of the layer: v, which channel scaling leaves clean,
+// is no part of it.
 TEST_P(Family, ChannelScalingEqualsProjectingTheScaledInput) {
   const int64_t layer = decoder_->config().layers - 1;
   ScaleChannel hook(layer, 6, -2.0f);

@@ -60,6 +60,7 @@ class EveryModel : public testing::TestWithParam<std::string> {
     const bool adds_up = !decoder_->config().stream_norms;
     if (adds_up) names += ",answer_attribution";
     if (decoder_->config().positions == PositionKind::kRotary) names += ",rope_bands";
+    if (decoder_->config().positions == PositionKind::kLearned) names += ",learned_positions";
     if (decoder_->config().experts.count > 0) names += ",expert_use";
     options.SetText("probes", names);
     options.SetText("channels", "0,1");
@@ -72,8 +73,7 @@ class EveryModel : public testing::TestWithParam<std::string> {
 
 TEST_P(EveryModel, TakesEveryProbe) {
   const ModelConfig& config = decoder_->config();
-  const std::vector<Record> records =
-      Measure("channel(1, factor=-0.5)");
+  const std::vector<Record> records = Measure("channel(1, factor=-0.5)");
   EXPECT_GE(records.size(), 17u);
   for (const Record& record : records) {
     record.Check();
