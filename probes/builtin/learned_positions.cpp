@@ -25,6 +25,7 @@ constexpr int64_t kFiner = 4;
 // In this many of the lowest ones the mean and the wave are not apart, so that the spectrum does
 // not find the best wave: each is fitted.
 constexpr int64_t kFittedFrequencies = 4 * kFiner;
+constexpr double kConstant = 1e-14;  // least variance over the squared mean
 constexpr int kRefinements = 32;
 constexpr int64_t kDistances = 256;  // at most, beside 0
 constexpr int64_t kStarts = 256;     // positions i of a mean over distances, at most
@@ -73,6 +74,8 @@ Curve CurveOf(const std::vector<float>& table, int64_t positions, int64_t dimens
     value -= mean;
     curve.squares += value * value;
   }
+  // What rounding of the mean leaves of a constant.
+  if (curve.squares <= kConstant * mean * mean * static_cast<double>(positions)) curve.squares = 0;
   return curve;
 }
 
