@@ -9,6 +9,7 @@
 #include <cmath>
 #include <mutex>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include "core/base/error.h"
@@ -142,6 +143,23 @@ std::vector<float> Decoder::Unembed(std::span<const float> residual,
   return pass.Unembed(residual);
 }
 
+std::vector<float> Decoder::PositionEmbedding(double position) const {
+  const ModelConfig& config = parts_->config;
+  const bool inside = position >= 0 && position < static_cast<double>(config.trained_context);
+  if (!EmbedsPositions(config.positions) ||
+      (config.positions == PositionKind::kLearned && !inside)) {
+    throw std::logic_error("the model has no embedding of the position");
+  }
+  const c10::InferenceMode inference;
+  const std::lock_guard lock(parts_->running);
+  at::Tensor row =
+      at::empty({config.hidden}, at::TensorOptions().dtype(TorchType(parts_->options.dtype)));
+  parts_->weights.positions.Row(position, row.data_ptr());
+  row = row.to(at::kFloat);
+  const auto* values = row.const_data_ptr<float>();
+  return {values, values + config.hidden};
+}
+
 LogitDirection Decoder::DirectionBetween(int32_t token, int32_t against) const {
   if (parts_->config.stream_norms) {
     throw UsageError("attribution",
@@ -159,12 +177,6 @@ HeadDirections Decoder::DirectionsOfHeads(int64_t layer, std::span<const float> 
   const std::lock_guard lock(parts_->running);
   return MakeHeadDirections(parts_->config, parts_->weights.layers[static_cast<size_t>(layer)], z,
                             direction, parts_->options.dtype);
-}
-
-std::vector<float> Decoder::LearnedPositions() const {
-  const c10::InferenceMode inference;
-  const std::lock_guard lock(parts_->running);
-  return ReadPositions(parts_->config, parts_->weights, parts_->options.dtype);
 }
 
 std::unique_ptr<Trace> Decoder::MakeTrace(int64_t capacity, bool residual,

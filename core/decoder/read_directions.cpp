@@ -147,16 +147,4 @@ HeadDirections MakeHeadDirections(const ModelConfig& config, const LayerWeights&
   return result;
 }
 
-std::vector<float> ReadPositions(const ModelConfig& config, const Weights& weights,
-                                 kernels::Dtype dtype) {
-  std::vector<float> positions;
-  if (config.positions != PositionKind::kLearned) return positions;
-  const int64_t first = config.position_offset;
-  VisitRows(weights.positions, first, first + config.trained_context, dtype,
-            [&](int64_t, std::span<const float> row) {
-              positions.insert(positions.end(), row.begin(), row.end());
-            });
-  return positions;
-}
-
 }  // namespace midscope

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "core/compute/weights.h"
 #include "core/decoder/logit_direction.h"
@@ -21,9 +20,5 @@ LogitDirection MakeLogitDirection(const ModelConfig& config, const Weights& weig
 HeadDirections MakeHeadDirections(const ModelConfig& config, const LayerWeights& weights,
                                   std::span<const float> z, std::span<const double> direction,
                                   kernels::Dtype dtype);
-
-// Learned position embeddings [trained_context, hidden]; empty where the model has none.
-std::vector<float> ReadPositions(const ModelConfig& config, const Weights& weights,
-                                 kernels::Dtype dtype);
 
 }  // namespace midscope

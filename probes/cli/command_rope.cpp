@@ -179,7 +179,7 @@ Record MakeRecord(const OptionSet& options) {
   const ModelConfig& config = source->config();
   if (config.positions == PositionKind::kRotary)
     return RopePeriods(ReadRopeQuestion(options, &config));
-  if (config.positions == PositionKind::kAlibi) {
+  if (config.positions != PositionKind::kLearned) {
     throw UsageError("model", "it has no rotary or learned positions: " +
                                   std::string(UnrotatedText(config.positions)));
   }

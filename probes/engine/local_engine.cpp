@@ -19,7 +19,7 @@
 #include "core/run/what_if_pair.h"
 #include "kernels/check.h"
 #include "probes/builtin/hidden_channels_probe.h"
-#include "probes/builtin/learned_positions_probe.h"
+#include "probes/builtin/model_positions.h"
 #include "probes/channels/channel_options.h"
 #include "probes/channels/prompt_channels.h"
 #include "probes/engine/engine.h"

@@ -21,13 +21,13 @@
 #include "probes/builtin/key_information_probe.h"
 #include "probes/builtin/last_logits_probe.h"
 #include "probes/builtin/last_query_attention_probe.h"
-#include "probes/builtin/learned_positions_probe.h"
 #include "probes/builtin/logit_lens_probe.h"
 #include "probes/builtin/massive_activations_probe.h"
 #include "probes/builtin/next_tokens_probe.h"
 #include "probes/builtin/perplexity_probe.h"
 #include "probes/builtin/position_awareness_probe.h"
 #include "probes/builtin/position_direction_probe.h"
+#include "probes/builtin/position_embeddings_probe.h"
 #include "probes/builtin/position_ratio_probe.h"
 #include "probes/builtin/qr_heads_probe.h"
 #include "probes/builtin/residual_rows_probe.h"
@@ -137,11 +137,11 @@ ProbeRegistry BuiltInProbes() {
   registry.Add(RetrievalHeadsProbe());
   registry.Add(AnswerAttributionProbe());
   registry.Add(RopeBandsProbe());
-  registry.Add(LearnedPositionsProbe());
   registry.Add(AttentionRolloutProbe());
   registry.Add(SinkShareProbe());
   registry.Add(MassiveActivationsProbe());
   registry.Add(ExpertUseProbe());
+  registry.Add(PositionEmbeddingsProbe());
   registry.Add(QrHeadsProbe());
   registry.Add(KeyDriftProbe());
   registry.Add(PositionDirectionProbe());

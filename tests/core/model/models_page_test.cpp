@@ -122,8 +122,8 @@ TEST(ModelsPage, SaysWhichPositionsTheTinyModelsHave) {
                   name.find("350m") != std::string::npos,
               config.stream_norms)
         << name;
-    EXPECT_EQ(applies.find("`learned_positions`") != std::string::npos,
-              config.positions == PositionKind::kLearned)
+    EXPECT_EQ(applies.find("`position_embeddings`") != std::string::npos,
+              EmbedsPositions(config.positions))
         << name;
     EXPECT_NE(cells.at(2).find("transformers"), std::string::npos) << name;
   }

@@ -11,16 +11,13 @@
 #include <fstream>
 #include <iterator>
 #include <numbers>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "core/base/error.h"
 #include "core/decoder/decoder.h"
-#include "core/intervention/intervention_text.h"
-#include "probes/builtin/learned_positions_probe.h"
-#include "probes/engine/run_probe.h"
-#include "probes/plugin/probe_registry.h"
+#include "probes/builtin/model_positions.h"
 #include "tests/core/support/safetensors_parts.h"
 #include "tests/core/support/temporary_folder.h"
 #include "tests/core/support/tiny_models.h"
@@ -136,29 +133,16 @@ TEST(LearnedPositions, AreReadFromTheModel) {
     const test::TemporaryFolder folder(test::TinyModelFolder(c.model));
     WriteSinusoidal(folder.path(), c.tensor, c.first);
     const auto decoder = Decoder::Open(folder.path().string(), {});
-    Prompt prompt;
-    prompt.ids = {1, 2, 3};
-    prompt.tokens = {"a", "b", "c"};
-    const ProbeRegistry probes = BuiltInProbes();
-    OptionSet options(probes.Options());
-    options.SetText("probes", "learned_positions");
-    const std::vector<Record> records =
-        RunProbes(*decoder, prompt, ParseIntervention("none"), probes, options);
-    ExpectSinusoidal(records.front(), 0.01, 0.99);
-    EXPECT_EQ(records.front().FindAxis("position")->size, 131) << c.model;
+    const std::optional<Record> record = LearnedPositionsOf(*decoder);
+    ASSERT_TRUE(record.has_value());
+    ExpectSinusoidal(*record, 0.01, 0.99);
+    EXPECT_EQ(record->FindAxis("position")->size, 131) << c.model;
   }
 }
 
 TEST(LearnedPositions, NeedLearnedPositions) {
   const auto decoder = Decoder::Open(test::TinyModelPath("llama"), {});
   EXPECT_FALSE(LearnedPositionsOf(*decoder).has_value());
-  EXPECT_TRUE(decoder->LearnedPositions().empty());
-  Prompt prompt;
-  prompt.ids = {1, 2, 3};
-  const ProbeRegistry probes = BuiltInProbes();
-  OptionSet options(probes.Options());
-  options.SetText("probes", "learned_positions");
-  EXPECT_THROW(RunProbes(*decoder, prompt, ParseIntervention("none"), probes, options), Error);
 }
 
 }  // namespace
