@@ -70,6 +70,8 @@ struct ModelSummary {
   std::string device{};   // layers per device: "cuda:0=20,cpu=12"
   bool sliding_window = true;
   std::vector<ProbeOffer> probes{};
+  // What is known of the model itself: learned_positions (learned_positions.h), where it has such.
+  std::vector<Record> records{};
 };
 
 // The prompts to make: a task's sample at several gold positions (places), or own text.

@@ -19,6 +19,7 @@
 #include "core/run/what_if_pair.h"
 #include "kernels/check.h"
 #include "probes/builtin/hidden_channels_probe.h"
+#include "probes/builtin/model_positions.h"
 #include "probes/channels/channel_options.h"
 #include "probes/channels/prompt_channels.h"
 #include "probes/engine/engine.h"
@@ -185,6 +186,8 @@ ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& con
                                                 : PrintPlacement(placement);
   summary.sliding_window = request.sliding_window;
   summary.probes = Offers(probes_);
+  if (auto positions = LearnedPositionsOf(*decoder_))
+    summary.records.push_back(std::move(*positions));
   return summary;
 }
 
