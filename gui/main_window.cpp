@@ -248,6 +248,8 @@ void MainWindow::WirePanels() {
     connect(panel, &Panel::PlaceChosen, this, &MainWindow::ChoosePlace);
     connect(panel, &Panel::TermOffered, this, &MainWindow::PutOnB);
     connect(panel, &Panel::ScalingOffered, this, &MainWindow::PutOnKnob);
+    connect(panel, &Panel::PositionsOffered, this, &MainWindow::PutPositions);
+    connect(panel, &Panel::Failed, errors_, &ErrorBar::Add);
   }
   connect(sweep_, &SweepPanel::ResultsOffered, files_, &FileMenu::OpenPath);
   connect(selection_, &Selection::HeadChanged, settings_, &SettingsPanel::OfferHead);
@@ -285,6 +287,12 @@ void MainWindow::PutOnKnob(const ChannelScaling& scaling) {
   if (next.b.channels.empty()) next.b.channels.emplace_back();
   next.b.channels.front() = scaling;
   history_->Change(next, false);
+}
+
+void MainWindow::PutPositions(const PositionScheme& positions, bool dragging) {
+  SettingPair next = history_->current();
+  next.b.positions = positions;
+  history_->Change(next, dragging);
 }
 
 void MainWindow::ChoosePlace(qint64 place) {

@@ -108,6 +108,7 @@ class MainWindow : public QMainWindow {
   void Refresh(Changes changes);
   void RefreshSettings();
   void PutOnKnob(const midscope::ChannelScaling& scaling);
+  void PutPositions(const midscope::PositionScheme& positions, bool dragging);
   void ShowModel();
   void RefreshWaiting();
   void ShowWhatIf(const WhatIfCost& cost);

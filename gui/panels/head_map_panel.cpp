@@ -40,6 +40,15 @@ QString WithUnit(const QString& name, const QString& unit) {
   return unit.isEmpty() ? name : QStringLiteral("%1 (%2)").arg(name, unit);
 }
 
+// Around 1, wide enough for the published ratios.
+QCPRange RatioRange(const HeadTable& a, const HeadTable& b) {
+  constexpr double kUsual = 0.8;
+  double extent = kUsual;
+  if (const auto range = HeadMapPlot::RangeOf({&a, &b}, true, 1))
+    extent = std::max(extent, range->upper - 1);
+  return {1 - extent, 1 + extent};
+}
+
 std::vector<HeadId> ReadHeads(const nlohmann::json& list) {
   std::vector<HeadId> heads;
   for (const nlohmann::json& head : list) {
@@ -69,10 +78,13 @@ HeadMapPanel::HeadMapPanel(const PanelContext& context) : Panel(context) {
   list_shown_->setCheckable(true);
   connect(list_shown_, &QToolButton::toggled, list_, &QWidget::setVisible);
   connect(list_shown_, &QToolButton::toggled, this, &HeadMapPanel::Draw);
+  MakePainter();
   FlowLayout* row = MakeControlFlow();
   row->addWidget(quantity_);
   row->addWidget(new CompareSwitch(selection(), this));
   row->addWidget(list_shown_);
+  row->addWidget(edits_);
+  row->addWidget(grouped_);
   row->addWidget(note_);
   auto* sides = new QSplitter(Qt::Horizontal, this);
   auto* left = new QWidget(sides);
@@ -237,6 +249,7 @@ void HeadMapPanel::DrawScan(const Entry& entry) {
   const Record* scan = session()->record(Side::kA, kScanRecord);
   if (!scan) return;
   ShowBeside(false);
+  RefreshPainting(Compare::kDifference);
   const HeadMap map = ScanMap(*scan, *entry.scan);
   if (!list_->isHidden()) list_->heads()->Show(map.table, {}, map.table);
   plot_->Show(map);
@@ -252,6 +265,13 @@ const Record* HeadMapPanel::RecordOf(Side side, const Entry& entry) const {
 
 HeadTable HeadMapPanel::TableOf(Side side, const Entry& entry) const {
   const Record* record = RecordOf(side, entry);
+  if (entry.id == kRatioId) {
+    // What the setting states is there before the run, and while it is painted.
+    if (const auto stated = painter_->Stated(side)) {
+      const auto layers = static_cast<int64_t>(stated->ratios.size()) / stated->heads;
+      return {stated->ratios, layers, stated->heads};
+    }
+  }
   if (!entry.attention) return ArrayTable(record, entry.array);
   MarkedTokens tokens;
   if (session()->prompt()) tokens.gold = GoldTokens(*session()->prompt());
@@ -274,6 +294,12 @@ HeadMap HeadMapPanel::MapOf(const Entry& entry, const HeadTable& a, const HeadTa
     map.table = drawn == Compare::kB ? b : a;
     const auto& values = map.table.values;
     map.diverging = std::any_of(values.begin(), values.end(), [](double v) { return v < 0; });
+    if (entry.id == kRatioId) {
+      map.diverging = true;
+      map.centre = 1;
+      // The colours stay where they are while a ratio is painted.
+      map.range = RatioRange(a, b);
+    }
   }
   const Record* ratio =
       session()->record(drawn == Compare::kA ? Side::kA : Side::kB, kPositionRatio);
@@ -298,17 +324,22 @@ void HeadMapPanel::DrawTables(const Entry& entry) {
   const Compare drawn = drawn_mode();
   const HeadTable a = TableOf(Side::kA, entry);
   const HeadTable b = session()->differs() ? TableOf(Side::kB, entry) : HeadTable();
-  const RecordName name_a = NameOf(*session(), Side::kA, RecordOf(Side::kA, entry));
-  const RecordName name_b = NameOf(*session(), Side::kB, RecordOf(Side::kB, entry));
+  const auto name_of = [this, &entry](Side side) {
+    const bool stated = entry.id == kRatioId && painter_->Stated(side);
+    return NameOf(*session(), side, stated ? nullptr : RecordOf(side, entry));
+  };
+  const RecordName name_a = name_of(Side::kA);
+  const RecordName name_b = name_of(Side::kB);
   const bool split = drawn == Compare::kSplit;
   ShowBeside(split);
+  RefreshPainting(drawn);
   HeadMap first = MapOf(entry, a, b, split ? Compare::kA : drawn);
   if (split) {
     HeadMap second = MapOf(entry, a, b, Compare::kB);
     HeadMap difference = MapOf(entry, a, b, Compare::kDifference);
     const bool diverging = first.diverging || second.diverging;
     first.diverging = second.diverging = diverging;
-    first.range = second.range = HeadMapPlot::RangeOf({&a, &b}, diverging);
+    if (!first.range) first.range = second.range = HeadMapPlot::RangeOf({&a, &b}, diverging);
     DrawMap(plot_b_, entry, std::move(second), name_b, true);
     DrawMap(plot_difference_, entry, std::move(difference), NameOfDifference(name_a, name_b), true);
   }
@@ -374,6 +405,7 @@ void HeadMapPanel::RefreshNote(const Entry& entry, Compare drawn) {
   if (selection_needed && selection()->range().empty()) {
     note = tr("select tokens: Shift+drag in a plot, or drag in the text");
   }
+  if (ShowsRatios() && drawn != Compare::kDifference) note = PaintingNote();
   note_->setText(note);
 }
 
