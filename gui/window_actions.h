@@ -5,6 +5,7 @@
 
 #include <QObject>
 #include <QString>
+#include <functional>
 
 #include "gui/base/view_types.h"
 
@@ -29,12 +30,24 @@ class WindowActions : public QObject {
   void AddView();
   void AddPanels();
   void AddSettings();
+  void AddPrompt();
   void AddSelection();
+  void AddTokens();
+  void AddMap();
   void AddHelp();
   void MakeMenus();
   void ShowHelp(const QString& page);
   void ExportInto(const QString& path);
   QStringList Places() const;
+  HeadId HeadOfModel(const QString& text) const;
+  void Pin(HeadId head);
+  void ChooseChannel(qint64 channel);
+  // Throws Error (usage) where no prompt is shown.
+  int64_t LastToken() const;
+  void SelectRange(const QString& text);
+  void SetRatios(const QString& text);
+  void AskPrompt(const QString& name, const std::function<void()>& change);
+  void ChooseSample(qint64 sample);
 
   MainWindow* window_;
   ActionRegistry* actions_;

@@ -33,6 +33,14 @@ std::vector<double> Ramp(size_t heads) {
   return ramp;
 }
 
+// Null where the table does not have the head.
+double* RatioOf(HeadRatioTable& table, HeadId head) {
+  const int64_t at = head.layer * table.heads + head.head;
+  const bool there = head.layer >= 0 && head.head >= 0 && head.head < table.heads &&
+                     at < static_cast<int64_t>(table.ratios.size());
+  return there ? &table.ratios[static_cast<size_t>(at)] : nullptr;
+}
+
 size_t LayersOf(const HeadRatioTable& table) {
   return table.heads > 0 ? table.ratios.size() / static_cast<size_t>(table.heads) : 0;
 }
@@ -57,11 +65,15 @@ HeadRatioTable EqualRatios(int64_t layers, int64_t heads, double ratio) {
 
 HeadRatioTable ScaledRatios(HeadRatioTable table, const std::vector<HeadId>& heads, double change) {
   for (const HeadId& head : heads) {
-    const int64_t at = head.layer * table.heads + head.head;
-    if (head.head >= table.heads || at < 0 || at >= static_cast<int64_t>(table.ratios.size()))
-      continue;
-    double& ratio = table.ratios[static_cast<size_t>(at)];
-    ratio = Rounded(ratio * std::exp(change));
+    if (double* ratio = RatioOf(table, head)) *ratio = Rounded(*ratio * std::exp(change));
+  }
+  table.shuffle.reset();
+  return table;
+}
+
+HeadRatioTable WithRatios(HeadRatioTable table, const std::vector<HeadId>& heads, double ratio) {
+  for (const HeadId& head : heads) {
+    if (double* own = RatioOf(table, head)) *own = Rounded(ratio);
   }
   table.shuffle.reset();
   return table;

@@ -16,6 +16,8 @@ namespace midscope {
 HeadRatioTable EqualRatios(int64_t layers, int64_t heads, double ratio);
 // The ratios of these heads times e^change, to three decimals and within what a ratio may be.
 HeadRatioTable ScaledRatios(HeadRatioTable table, const std::vector<HeadId>& heads, double change);
+// The heads with this ratio.
+HeadRatioTable WithRatios(HeadRatioTable table, const std::vector<HeadId>& heads, double ratio);
 // In each layer the head with the highest score has the least ratio, as in Ms-PoE. The ratios are
 // those of the layer; where these are all one value, they are from 1.2 to 1.8 in equal steps.
 // Unchanged where the scores are of another shape or some are missing.

@@ -7,6 +7,7 @@
 #include <QStringList>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gui/base/head_quantities.h"
@@ -61,6 +62,8 @@ class HeadMapPanel : public Panel {
   std::string quantity_id() const;
   // The ids of what can be chosen now.
   QStringList quantity_ids() const;
+  // Sets ratios of B and shows them. Throws Error as RatioPainter::Set.
+  void SetRatios(const std::vector<std::pair<HeadId, double>>& ratios);
   RatioPainter* painter() const { return painter_; }
 
  protected:

@@ -74,6 +74,12 @@ void HeadMapPanel::ApplyToRatios(RatioPainter::Edit edit) {
   }
 }
 
+void HeadMapPanel::SetRatios(const std::vector<std::pair<HeadId, double>>& ratios) {
+  painter_->Set(ratios);
+  ChooseQuantity(kRatioId);
+  ShowB();
+}
+
 void HeadMapPanel::Paint(const std::vector<HeadId>& heads, double change, bool dragging) {
   try {
     painter_->Paint(heads, change, dragging);

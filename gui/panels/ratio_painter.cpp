@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/number_text.h"
 #include "core/base/record_names.h"
 #include "core/intervention/head_ratio_file.h"
 #include "gui/session/session.h"
@@ -73,6 +74,20 @@ void RatioPainter::Paint(const std::vector<HeadId>& heads, double change, bool d
     table = InFolder(table, folder_, true);
   }
   Q_EMIT Painted(table, dragging);
+}
+
+void RatioPainter::Set(const std::vector<std::pair<HeadId, double>>& ratios) {
+  std::optional<HeadRatioTable> table = Table();
+  if (!table) throw UsageError("position ratios", "there are none", "Open a model first");
+  for (const auto& [head, ratio] : ratios) {
+    if (!(ratio >= kSmallestRatio && ratio <= kLargestRatio)) {
+      throw UsageError("ratio " + NumberText(ratio), "it is not in range",
+                       "Give " + NumberText(kSmallestRatio) + " to " + NumberText(kLargestRatio));
+    }
+    table = WithRatios(*table, grouped_ ? WithGroups({head}) : std::vector<HeadId>{head}, ratio);
+  }
+  begin_.reset();
+  Q_EMIT Painted(InFolder(*table, folder_, true), false);
 }
 
 HeadRatioTable RatioPainter::Edited(Edit edit, const HeadRatioTable& table) const {

@@ -5,6 +5,7 @@
 
 #include <QObject>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/intervention/intervention.h"
@@ -37,6 +38,9 @@ class RatioPainter : public QObject {
   // The heads' ratios times e^change. While `dragging`, `change` is from where the drag began; the
   // first call without it ends the drag. Throws Error where the file can't be written.
   void Paint(const std::vector<HeadId>& heads, double change, bool dragging);
+  // Ratios of heads, in one step. Throws Error: (usage) without a model, and for a ratio that none
+  // can be; (failure) where the file can't be written.
+  void Set(const std::vector<std::pair<HeadId, double>>& ratios);
   enum class Edit { kFromScore, kGrouped, kReversed, kRandom, kOnes };
   // Throws Error (usage) where there is nothing to make it of.
   void Apply(Edit edit);
