@@ -110,7 +110,7 @@ class FileMenu : public QObject {
   std::optional<QString> document_to_show_;  // nullopt: no session is being opened
   nlohmann::json waiting_view_;
   nlohmann::json rest_of_view_;  // restored once A's run is done (null: nothing is left)
-  QString opening_;  // results that are being read; empty: none
+  QString opening_;              // results that are being read; empty: none
   ResultOpener opener_;
 };
 

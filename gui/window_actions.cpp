@@ -91,7 +91,8 @@ void WindowActions::AddEdit() {
   QAction* redo = stack->createRedoAction(window_, tr("&Redo"));
   redo->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z));
   const QString edit = QStringLiteral("edit");
-  actions_->Adopt(QStringLiteral("undo"), edit, undo, tr("Takes the last step back: settings, prompt, marks, pins, place, channel"));
+  actions_->Adopt(QStringLiteral("undo"), edit, undo,
+                  tr("Takes the last step back: settings, prompt, marks, pins, place, channel"));
   actions_->Adopt(QStringLiteral("redo"), edit, redo, tr("Makes it again"));
   actions_->Add({.id = QStringLiteral("edit-prompt"),
                  .menu = edit,

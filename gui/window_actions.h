@@ -15,6 +15,7 @@ class ActionRegistry;
 class HelpWindow;
 class MainWindow;
 class Panel;
+struct PromptFields;
 
 class WindowActions : public QObject {
   Q_OBJECT
@@ -46,7 +47,7 @@ class WindowActions : public QObject {
   int64_t LastToken() const;
   void SelectRange(const QString& text);
   void SetRatios(const QString& text);
-  void AskPrompt(const QString& name, const std::function<void()>& change);
+  void AskPrompt(const QString& name, const std::function<void(PromptFields&)>& change);
   void ChooseSample(qint64 sample);
 
   MainWindow* window_;

@@ -20,11 +20,16 @@ constexpr int64_t kLargestNumber = 2147483647;
 
 }  // namespace
 
-// Changes the panel and runs what it says, as one step of undo.
-void WindowActions::AskPrompt(const QString& name, const std::function<void()>& change) {
+// Changes fields of the panel and runs what it says, as one step of undo.
+void WindowActions::AskPrompt(const QString& name,
+                              const std::function<void(PromptFields&)>& change) {
+  PromptPanel* panel = window_->prompt_panel();
+  PromptFields fields = panel->fields();
+  change(fields);
+  if (fields == panel->fields()) return window_->Run();
   QUndoStack* stack = window_->history()->stack();
   stack->beginMacro(name);
-  change();
+  panel->SetFields(fields);
   window_->Run();
   stack->endMacro();
 }
@@ -37,8 +42,9 @@ void WindowActions::AddPrompt() {
                  .help = tr("Asks another task, such as kv:pairs=10, and runs it"),
                  .argument = Required(TextParameter("task", "a task, such as list:lines=20")),
                  .run = [this](const QString& task) {
-                   AskPrompt(tr("task %1").arg(task), [this, task] {
-                     window_->prompt_panel()->SetTask(task);
+                   AskPrompt(tr("task %1").arg(task), [&task](PromptFields& fields) {
+                     fields.page = 0;
+                     fields.task = task;
                    });
                  }});
   actions_->Add(
@@ -69,8 +75,10 @@ void WindowActions::ChooseSample(qint64 sample) {
     choice.sample = sample;
     return session->ChooseSample(choice);
   }
-  AskPrompt(tr("sample %1").arg(sample),
-            [this, sample] { window_->prompt_panel()->SetSample(sample); });
+  AskPrompt(tr("sample %1").arg(sample), [sample](PromptFields& fields) {
+    fields.page = 0;
+    fields.sample = static_cast<int>(sample);
+  });
 }
 
 }  // namespace midscope

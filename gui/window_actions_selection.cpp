@@ -64,12 +64,11 @@ void WindowActions::AddSelection() {
                             "takes the pin away"),
                  .argument = Required(head),
                  .run = [this](const QString& text) { Pin(HeadOfModel(text)); }});
-  actions_->Add(
-      {.id = QStringLiteral("unpin-all"),
-       .menu = menu,
-       .title = tr("&Unpin all heads"),
-       .help = tr("Takes the pins of all heads away"),
-       .run = [this](const QString&) { window_->selection()->SetPinned({}); }});
+  actions_->Add({.id = QStringLiteral("unpin-all"),
+                 .menu = menu,
+                 .title = tr("&Unpin all heads"),
+                 .help = tr("Takes the pins of all heads away"),
+                 .run = [this](const QString&) { window_->selection()->SetPinned({}); }});
   actions_->Add({.id = QStringLiteral("channel"),
                  .menu = menu,
                  .title = tr("C&hannel…"),

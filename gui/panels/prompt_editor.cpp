@@ -79,7 +79,8 @@ void PromptEditor::SetMarkedText(const MarkedText& marked) {
     ++end;
   }
   if (before != after) {
-    QTextCursor changed = CursorOver(static_cast<int>(begin), static_cast<int>(before.size() - end));
+    QTextCursor changed =
+        CursorOver(static_cast<int>(begin), static_cast<int>(before.size() - end));
     changed.insertText(after.mid(begin, after.size() - begin - end));
     setTextCursor(changed);
   }

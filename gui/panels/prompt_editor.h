@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Editor of the user's own text with one passage marked as gold and others as pieces among which
-// that one moves; marks are tracked through edits. Takes text files that are dropped on it. It has no
-// undo of its own: its state is a value, and undo is the window's (gui/panels/prompt_history.h).
+// that one moves; marks are tracked through edits. Takes text files that are dropped on it. It has
+// no undo of its own: its state is a value, and undo is the window's (gui/panels/prompt_history.h).
 #pragma once
 
 #include <QPlainTextEdit>

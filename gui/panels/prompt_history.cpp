@@ -162,11 +162,7 @@ class PromptHistory::RunStep : public QUndoCommand {
 
 PromptHistory::PromptHistory(Session* session, PromptPanel* panel, QUndoStack* stack,
                              QObject* parent)
-    : QObject(parent),
-      session_(session),
-      panel_(panel),
-      stack_(stack),
-      fields_(panel->fields()) {
+    : QObject(parent), session_(session), panel_(panel), stack_(stack), fields_(panel->fields()) {
   since_edit_.start();
   connect(panel_, &PromptPanel::Edited, this, &PromptHistory::OnEdited);
 }

@@ -260,15 +260,9 @@ PromptRequest PromptPanel::prompt_request() const {
 }
 
 PromptFields PromptPanel::fields() const {
-  return {pages_->currentIndex(),
-          task_->text(),
-          seed_->value(),
-          sample_->value(),
-          places_->text(),
-          format_->options().ToJson(),
-          answer_->text(),
-          workbench_->question(),
-          workbench_->places(),
+  return {pages_->currentIndex(), task_->text(),          seed_->value(),
+          sample_->value(),       places_->text(),        format_->options().ToJson(),
+          answer_->text(),        workbench_->question(), workbench_->places(),
           editor_->marked_text()};
 }
 
@@ -284,11 +278,6 @@ void PromptPanel::SetFields(const PromptFields& fields) {
   answer_->setText(fields.answer);
   workbench_->SetLines(fields.question, fields.text_places);
   if (editor_->marked_text() != fields.text) editor_->SetMarkedText(fields.text);
-}
-
-void PromptPanel::SetSample(int64_t sample) {
-  pages_->setCurrentIndex(0);
-  sample_->setValue(static_cast<int>(std::min<int64_t>(sample, kLargestSeed)));
 }
 
 void PromptPanel::ShowSent() {

@@ -50,8 +50,6 @@ class PromptPanel : public QWidget {
   void SetPrompt(const PromptRequest& prompt_request);
   PromptFields fields() const;
   void SetFields(const PromptFields& fields);
-  // Sets the sample of the task.
-  void SetSample(int64_t sample);
   void ShowPlaces(const std::vector<Record>& prompts, size_t current);
   // Marks the Run button: the panel's request differs from the one on the screen.
   void SetWaiting(bool waiting);

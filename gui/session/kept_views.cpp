@@ -65,7 +65,8 @@ const KeptView* KeptViews::Find(const PromptRequest& request, size_t place) cons
 }
 
 void KeptViews::Forget(const PromptRequest& request) {
-  std::erase_if(views_, [&request](const Entry& entry) { return SamePrompts(entry.view.request, request); });
+  std::erase_if(
+      views_, [&request](const Entry& entry) { return SamePrompts(entry.view.request, request); });
 }
 
 }  // namespace midscope

@@ -37,8 +37,7 @@ void Session::SetPrompt(const PromptRequest& prompt_request) {
 }
 
 void Session::RestorePrompt(const PromptRequest& prompt_request, size_t place) {
-  const bool there = EngineReady() && !Awaits(RequestKind::kPrompt) &&
-                     live_.prompt_request &&
+  const bool there = EngineReady() && !Awaits(RequestKind::kPrompt) && live_.prompt_request &&
                      SamePrompts(*live_.prompt_request, prompt_request);
   if (there) {
     prompt_request_ = prompt_request;
@@ -65,8 +64,13 @@ bool Session::HasOutcome(Side side) const {
 
 void Session::KeepView() {
   if (!live_.prompt_request) return;
-  KeptView view{*live_.prompt_request, live_.place, live_.channel, probe_options_,
-                live_.a,               live_.b,     live_.means};
+  KeptView view{*live_.prompt_request,
+                live_.place,
+                live_.channel,
+                probe_options_,
+                live_.a,
+                live_.b,
+                live_.means};
   view.a.settled = HasOutcome(Side::kA);
   view.b.settled = live_.differs() && HasOutcome(Side::kB);
   if (view.a.settled || view.b.settled) kept_views_.Keep(std::move(view));

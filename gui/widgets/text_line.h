@@ -26,8 +26,8 @@ class TextLine : public QWidget {
   // Sets the whole line as if it were typed and Enter pressed: it takes effect, or is kept with its
   // error.
   void Enter(const QString& text);
-  // Sets the whole line. Returns the setting that it means, without emitting a signal; nullopt where
-  // it can't be parsed: it is kept with its error.
+  // Sets the whole line. Returns the setting that it means, without emitting a signal; nullopt
+  // where it can't be parsed: it is kept with its error.
   std::optional<Intervention> Take(const QString& text);
   QLineEdit* edit() const { return edit_; }
   QString error() const;
