@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "core/base/record_names.h"
+#include "gui/base/head_choice.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/head_list.h"
+#include "gui/panels/head_map_files.h"
 #include "gui/panels/head_map_panel.h"
 #include "gui/panels/ratio_painter.h"
 #include "gui/plots/head_map_plot.h"

@@ -5,18 +5,13 @@
 #include <QBoxLayout>
 #include <QComboBox>
 #include <QLabel>
-#include <QSignalBlocker>
 #include <QSplitter>
 #include <QToolButton>
-#include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "core/base/json_fields.h"
 #include "core/base/record_names.h"
-#include "gui/base/head_choice.h"
 #include "gui/base/head_text.h"
-#include "gui/base/record_access.h"
 #include "gui/panels/head_list.h"
 #include "gui/panels/head_map_files.h"
 #include "gui/plots/head_map_plot.h"
@@ -26,7 +21,6 @@
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/panel_layout.h"
 #include "gui/widgets/selection.h"
-#include "probes/sweep/scan_effects.h"
 
 namespace midscope {
 namespace {
