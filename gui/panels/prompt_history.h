@@ -37,7 +37,7 @@ class PromptHistory : public QObject {
   PromptFields fields_;  // as they are
   bool showing_ = false;
   QElapsedTimer since_edit_;
-  int typing_ = 0;  // number of the run of keys that goes on
+  int typing_ = 1;  // number of the run of keys that goes on
 };
 
 }  // namespace midscope
