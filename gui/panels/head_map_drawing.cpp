@@ -35,7 +35,7 @@ QCPRange RatioRange(const HeadTable& a, const HeadTable& b) {
   double extent = kUsual;
   if (const auto range = HeadMapPlot::RangeOf({&a, &b}, true, 1))
     extent = std::max(extent, range->upper - 1);
-  return {1 - extent, 1 + extent};
+  return {std::max(0.0, 1 - extent), 1 + extent};
 }
 
 }  // namespace

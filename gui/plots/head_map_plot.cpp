@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/plots/head_map_plot.h"
 
+#include <QMap>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -21,6 +22,26 @@ QSharedPointer<QCPAxisTickerFixed> WholeNumbers(int64_t count) {
   ticker->setTickStep(count > 40 ? 5 : count > 14 ? 2 : 1);
   ticker->setScaleStrategy(QCPAxisTickerFixed::ssMultiples);
   return ticker;
+}
+
+// Blue above and red below `centre`, which need not be in the middle of the range.
+QCPColorGradient GradientAbout(double centre, const QCPRange& range) {
+  QCPColorGradient gradient = DifferenceGradient();
+  const double middle = (centre - range.lower) / range.size();
+  if (!(middle > 0 && middle < 1)) return gradient;
+  const QMap<double, QColor> even = gradient.colorStops();
+  QMap<double, QColor> stops;
+  for (auto stop = even.begin(); stop != even.end(); ++stop) {
+    const double from_middle = 2 * stop.key() - 1;  // -1 to 1
+    stops[middle + from_middle * (from_middle < 0 ? middle : 1 - middle)] = stop.value();
+  }
+  gradient.setColorStops(stops);
+  return gradient;
+}
+
+// Seen on Viridis, and on the near white of differences.
+QPen GroupPen(bool diverging) {
+  return {diverging ? QColor(90, 90, 90, 130) : QColor(255, 255, 255, 150), 1};
 }
 
 bool SameRange(const std::optional<QCPRange>& left, const std::optional<QCPRange>& right) {
@@ -111,11 +132,13 @@ std::optional<QCPRange> HeadMapPlot::RangeOf(const std::vector<const HeadTable*>
 }
 
 void HeadMapPlot::SetScale() {
-  map_->setGradient(drawn_.diverging ? DifferenceGradient() : ViridisGradient());
   scale_->setLabel(scale_label_shown_ ? drawn_.scale : QString());
   const std::optional<QCPRange> own =
       drawn_.range ? drawn_.range : RangeOf({&drawn_.table}, drawn_.diverging, drawn_.centre);
-  map_->setDataRange(own.value_or(QCPRange(0, 1)));
+  const QCPRange range = own.value_or(QCPRange(0, 1));
+  map_->setGradient(drawn_.diverging ? GradientAbout(drawn_.centre, range) : ViridisGradient());
+  map_->setDataRange(range);
+  for (QCPItemLine* line : group_lines_) line->setPen(GroupPen(drawn_.diverging));
 }
 
 void HeadMapPlot::Show(HeadMap map) {
@@ -169,7 +192,7 @@ void HeadMapPlot::DrawGroups() {
     const double x = static_cast<double>(head) - 0.5;
     line->start->setCoords(x, -0.5);
     line->end->setCoords(x, static_cast<double>(layers()) - 0.5);
-    line->setPen(QPen(QColor(255, 255, 255, 150), 1));
+    line->setPen(GroupPen(drawn_.diverging));
     group_lines_.push_back(line);
   }
 }
