@@ -14,9 +14,9 @@ namespace midscope {
 namespace {
 
 // One notch of the wheel, or + and -: 5 %. A drag of 100 pixels: half as much again.
-const double kStep = std::log(1.05);
-const double kPerPixel = std::log(1.5) / 100;
-constexpr double kDragSlack = 4;  // pixels below which a press is a click
+constexpr double kStep = 0.04879016416943205;       // ln 1.05
+constexpr double kPerPixel = 0.004054651081081644;  // ln 1.5 / 100
+constexpr double kDragSlack = 4;                    // pixels below which a press is a click
 
 }  // namespace
 
