@@ -7,6 +7,7 @@
 #include <QMenu>
 #include <QSettings>
 #include <QStandardPaths>
+#include <QUndoStack>
 #include <utility>
 
 #include "core/base/parameter_kinds.h"
@@ -51,7 +52,9 @@ FileMenu::FileMenu(FileMenuContext context, QWidget* parent)
   FillRecent();
   connect(context_.session, &Session::Changed, this, [this](Changes changes) {
     if (changes & Change::kModel) NoteModel();
-    if (!waiting_view_.is_null() && context_.session->live().a.settled)
+    const bool waits = !waiting_view_.is_null() || !rest_of_view_.is_null();
+    const SessionView& live = context_.session->live();
+    if (waits && !context_.session->opening() && !live.prompts.empty())
       QMetaObject::invokeMethod(this, "RestoreWaitingView", Qt::QueuedConnection);
   });
   connect(&opener_, &ResultOpener::Opened, this, &FileMenu::ShowResults, Qt::QueuedConnection);
@@ -204,10 +207,13 @@ void FileMenu::OpenWaiting() {
   }
 }
 
-// After what is shown: panels forget the view of other prompts.
+// As soon as the prompts are shown (panels forget the view of other prompts): what the user moves
+// after that stays. Values that only the records bring follow when these are there.
 void FileMenu::RestoreWaitingView() {
   const nlohmann::json view = std::exchange(waiting_view_, nullptr);
-  if (!view.is_null()) RestoreView(view, context_.panels, context_.selection);
+  if (!view.is_null()) rest_of_view_ = RestoreView(view, context_.panels, context_.selection);
+  if (rest_of_view_.is_null() || !context_.session->live().a.settled) return;
+  RestoreRest(std::exchange(rest_of_view_, nullptr), context_.panels);
 }
 
 void FileMenu::OpenSession(const QString& path) {
@@ -229,6 +235,7 @@ SavedSession FileMenu::session() const {
   saved.layout = context_.docks->State().toBase64().toStdString();
   saved.view =
       waiting_view_.is_null() ? ViewState(context_.panels, *context_.selection) : waiting_view_;
+  if (waiting_view_.is_null() && !rest_of_view_.is_null()) AddRest(rest_of_view_, saved.view);
   for (const QString& path : context_.session->documents())
     saved.documents.push_back(QFileInfo(path).absoluteFilePath().toStdString());
   saved.shown_document = context_.session->shown_document();
@@ -253,8 +260,10 @@ void FileMenu::Apply(const SavedSession& saved) {
   if (!saved.layout.empty())
     context_.docks->Restore(QByteArray::fromBase64(QByteArray::fromStdString(saved.layout)));
   waiting_view_ = saved.view;
+  rest_of_view_ = nullptr;
   if (saved.place_index >= 0) current->PreferPlace(static_cast<size_t>(saved.place_index));
   context_.history->Change(saved.settings, false);
+  context_.history->stack()->clear();  // undo begins with the session
   Q_EMIT OpenAsked();
   while (!current->documents().isEmpty()) current->CloseDocument(0);
   waiting_documents_.clear();

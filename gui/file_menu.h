@@ -105,11 +105,12 @@ class FileMenu : public QObject {
   std::unique_ptr<QSettings> settings_;
   QString noted_model_;  // the open model, once it is among the recent files
   // Of a session that is being opened: files of results, which of them is shown when all are open
-  // ("": the model), and the view, restored once there is something to see (null: none waits).
+  // ("": the model), and the view, restored once the prompts are there (null: none waits).
   QStringList waiting_documents_;
   std::optional<QString> document_to_show_;  // nullopt: no session is being opened
   nlohmann::json waiting_view_;
-  QString opening_;  // results that are being read; empty: none
+  nlohmann::json rest_of_view_;  // restored once A's run is done (null: nothing is left)
+  QString opening_;              // results that are being read; empty: none
   ResultOpener opener_;
 };
 

@@ -112,6 +112,7 @@ int RunWindow(QApplication& app, const GuiCommand& command) {
   }
   if (command.samples) window.session()->SetSamples(*command.samples);
   if (!command.prompt_task.isEmpty()) window.prompt_panel()->SetTask(command.prompt_task);
+  window.history()->stack()->clear();  // undo begins with the task of the command line
   if (!command.setting_b.isEmpty()) {
     window.history()->Change({{}, midscope::ParseIntervention(command.setting_b.toStdString())},
                              false);

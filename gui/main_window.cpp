@@ -14,7 +14,6 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/base/record_names.h"
 #include "core/intervention/intervention_text.h"
 #include "gui/actions/action_registry.h"
 #include "gui/actions/command_palette.h"
@@ -29,13 +28,14 @@
 #include "gui/panels/model_panel.h"
 #include "gui/panels/panel_list.h"
 #include "gui/panels/plot_menu.h"
+#include "gui/panels/prompt_history.h"
 #include "gui/panels/prompt_panel.h"
-#include "gui/panels/prompt_workbench.h"
 #include "gui/panels/sample_bar.h"
 #include "gui/panels/settings_panel.h"
 #include "gui/panels/sweep_panel.h"
 #include "gui/plots/plot.h"
 #include "gui/plots/plot_files.h"
+#include "gui/session/choice_history.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/session/tried_settings.h"
@@ -43,7 +43,6 @@
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/progress_row.h"
 #include "gui/widgets/selection.h"
-#include "gui/widgets/term_list.h"
 #include "gui/window_actions.h"
 
 namespace midscope {
@@ -88,6 +87,8 @@ MainWindow::MainWindow(std::unique_ptr<Engine> engine, QWidget* parent) : QMainW
   files_ = new FileMenu(
       {session_, history_, model_, prompt_panel_, errors_, docks_, actions_, selection_, panels_},
       this);
+  choices_ = new ChoiceHistory(session_, selection_, history_->stack(), this);
+  prompts_ = new PromptHistory(session_, prompt_panel_, history_->stack(), this);
   palette_ = new CommandPalette(actions_, this);
   new WindowActions(this);
   WireSession();
@@ -181,7 +182,7 @@ void MainWindow::Remember(const QString& file) {
   docks_->Restore(stored.value(kLayoutKey).toByteArray());
   SetAppearance(AppearanceOf(stored.value(kAppearanceKey).toString()));
   palette_->SetRecent(stored.value(kRecentActionsKey).toStringList());
-  keeper_ = new SessionKeeper(session_, files_, QFileInfo(file).path());
+  keeper_ = new SessionKeeper(session_, history_, files_, QFileInfo(file).path());
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
@@ -193,76 +194,6 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     keeper_->Write();
   }
   QMainWindow::closeEvent(event);
-}
-
-void MainWindow::WireSession() {
-  connect(session_, &Session::Changed, this, &MainWindow::Refresh);
-  connect(session_, &Session::BusyChanged, progress_, &ProgressRow::SetBusy);
-  connect(session_, &Session::Progressed, progress_, &ProgressRow::SetProgress);
-  connect(session_, &Session::Failed, errors_, &ErrorBar::Add);
-  connect(session_, &Session::WhatIfTimed, this, &MainWindow::ShowWhatIf);
-  connect(progress_, &ProgressRow::CancelAsked, session_, &Session::Cancel);
-}
-
-// All panels are refreshed before any of them is painted: their plots queue their replots.
-void MainWindow::Refresh(Changes changes) {
-  for (Plot* plot : findChildren<Plot*>()) plot->SetDragging(session_->dragging());
-  if (changes & Change::kModel) ShowModel();
-  if (changes & Change::kPrompts) {
-    prompt_panel_->ShowPlaces(session_->prompts(), session_->place());
-    const Record* prompt = session_->prompt();
-    settings_->OfferPassages(prompt ? Texts(*prompt, kSpanName) : QStringList());
-    RefreshWaiting();
-  }
-  if (changes & Change::kSettings) RefreshSettings();
-  for (Panel* panel : panels_) panel->Refresh(changes);
-  sweep_->Refresh(changes);
-}
-
-void MainWindow::RefreshSettings() {
-  // Those of the model, also while a file is shown: its own are in the bar of documents.
-  const SettingPair asked{session_->live().a.setting, session_->live().b.setting};
-  const SettingPair& now = history_->current();
-  // A file that is open without a model sets them; undo begins with them.
-  if (asked.a != now.a || asked.b != now.b) history_->Reset(asked);
-  settings_->Show(history_->current());
-}
-
-void MainWindow::WirePanels() {
-  connect(files_, &FileMenu::OpenAsked, this, &MainWindow::Open);
-  connect(files_, &FileMenu::ExportAsked, this, &MainWindow::ExportTo);
-  connect(files_, &FileMenu::StatusChanged, this,
-          [this](const QString& text) { statusBar()->showMessage(text); });
-  connect(model_, &ModelPanel::OpenAsked, this, &MainWindow::Open);
-  connect(prompt_panel_, &PromptPanel::RunAsked, this, &MainWindow::Run);
-  connect(prompt_panel_, &PromptPanel::PreviewAsked, session_, &Session::Preview);
-  connect(session_, &Session::Previewed, prompt_panel_, [this](const PromptPreview& preview) {
-    const auto& model = session_->model();
-    prompt_panel_->workbench()->ShowPreview(preview, model ? model->config.trained_context : 0);
-  });
-  connect(prompt_panel_, &PromptPanel::Edited, this, &MainWindow::RefreshWaiting);
-  connect(prompt_panel_, &PromptPanel::PlaceChosen, this, [this](int index) {
-    if (index >= 0) session_->SetPlace(static_cast<size_t>(index));
-  });
-  for (const Panel* panel : panels_) {
-    connect(panel, &Panel::PlaceChosen, this, &MainWindow::ChoosePlace);
-    connect(panel, &Panel::TermOffered, this, &MainWindow::PutOnB);
-    connect(panel, &Panel::ScalingOffered, this, &MainWindow::PutOnKnob);
-  }
-  connect(sweep_, &SweepPanel::ResultsOffered, files_, &FileMenu::OpenPath);
-  connect(selection_, &Selection::HeadChanged, settings_, &SettingsPanel::OfferHead);
-  connect(selection_, &Selection::RangeChanged, settings_, &SettingsPanel::OfferRange);
-  settings_->UseTried(tried_, history_);
-  connect(settings_, &SettingsPanel::Failed, errors_, &ErrorBar::Add);
-  connect(settings_, &SettingsPanel::Changed, history_, &SettingHistory::Change);
-  connect(history_, &SettingHistory::Applied, this, [this](const SettingPair& pair, bool dragging) {
-    session_->SetSettings(pair.a, pair.b, dragging);
-    // What the setting does is seen in the model's view.
-    if (session_->live().model) session_->ShowDocument(Session::kModelDocument);
-    settings_->Show(pair);
-  });
-  connect(documents_, &DocumentBar::SettingsOffered, this,
-          [this](const SettingPair& pair) { history_->Change(pair, false); });
 }
 
 void MainWindow::SetSetting(Side side, const QString& setting) {
@@ -287,9 +218,15 @@ void MainWindow::PutOnKnob(const ChannelScaling& scaling) {
   history_->Change(next, false);
 }
 
+void MainWindow::PutPositions(const PositionScheme& positions, bool dragging) {
+  SettingPair next = history_->current();
+  next.b.positions = positions;
+  history_->Change(next, dragging);
+}
+
 void MainWindow::ChoosePlace(qint64 place) {
   for (size_t i = 0; i < session_->prompts().size(); ++i) {
-    if (IntegerAttribute(session_->prompts()[i], "place", 0) == place) session_->SetPlace(i);
+    if (IntegerAttribute(session_->prompts()[i], "place", 0) == place) choices_->ChoosePlace(i);
   }
   samples_->ChoosePlace(place);
 }
@@ -297,53 +234,11 @@ void MainWindow::ChoosePlace(qint64 place) {
 void MainWindow::Run() {
   errors_->Try([this] {
     if (session_->live().model) {
-      session_->SetPrompt(prompt_panel_->prompt_request());
+      prompts_->Run();
     } else {
       session_->Open(model_->request(), prompt_panel_->prompt_request());
     }
   });
-}
-
-// The numbers on the screen are of the prompt request that was run, not of the panel's.
-void MainWindow::RefreshWaiting() {
-  const std::optional<PromptRequest>& shown = session_->shown_prompt_request();
-  bool waiting = false;
-  try {
-    waiting =
-        shown && PromptRequestText(prompt_panel_->prompt_request()) != PromptRequestText(*shown);
-  } catch (const Error&) {
-    waiting = true;  // a request that can't be run differs from the shown one
-  }
-  prompt_panel_->SetWaiting(waiting);
-}
-
-void MainWindow::ShowModel() {
-  const auto& model = session_->live().model;
-  model_->Show(model ? &*model : nullptr, QString());
-  if (model) settings_->SetModel(model->config);
-  const QString shown = session_->shows_file() ? QFileInfo(session_->shown().path).fileName()
-                        : model                ? QString::fromStdString(model->config.name)
-                                               : QString();
-  setWindowTitle(shown.isEmpty() ? tr("Midscope") : tr("%1 — Midscope").arg(shown));
-}
-
-void MainWindow::ShowWhatIf(const WhatIfCost& cost) {
-  QString what = tr("layers from %1").arg(cost.first_layer);
-  if (cost.seen_before) {
-    what = tr("seen before");
-  } else if (cost.last_rows_only) {
-    what = tr("last rows only");
-  } else if (cost.first_row > 0) {
-    what += tr(", rows from %1").arg(cost.first_row);
-  }
-  QString text = tr("what-if %1 ms (%2)").arg(cost.seconds * 1000, 0, 'f', 1).arg(what);
-  if (cost.first_kept_layer > 0) {
-    const auto& model = session_->model();
-    text += model && cost.first_kept_layer == model->config.layers
-                ? tr("; nothing kept: memory limit")
-                : tr("; kept from layer %1 on: memory limit").arg(cost.first_kept_layer);
-  }
-  what_if_text_->setText(text);
 }
 
 void MainWindow::OpenModel(const QString& model) {

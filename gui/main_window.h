@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The main window: places the panels as docks and connects them to the session. What the user can
-// do in it is in window_actions.cpp and window_actions_view.cpp.
+// The main window: places the panels as docks and connects them to the session
+// (main_window_wiring.cpp). What the user can do in it is in the files window_actions*.cpp.
 #pragma once
 
 #include <QMainWindow>
@@ -17,6 +17,7 @@ namespace midscope {
 
 class ActionRegistry;
 class AnswerStrip;
+class ChoiceHistory;
 class CommandPalette;
 class DockArea;
 class DocumentBar;
@@ -34,6 +35,7 @@ class SettingHistory;
 class SettingsPanel;
 class SweepPanel;
 class TriedSettings;
+class PromptHistory;
 class PromptPanel;
 
 class MainWindow : public QMainWindow {
@@ -66,7 +68,9 @@ class MainWindow : public QMainWindow {
   ModelPanel* model() const { return model_; }
   PromptPanel* prompt_panel() const { return prompt_panel_; }
   SettingsPanel* settings() const { return settings_; }
+  // Its stack has the steps of everything that can be undone.
   SettingHistory* history() const { return history_; }
+  ChoiceHistory* choices() const { return choices_; }
   AnswerStrip* answers() const { return answers_; }
   TriedSettings* tried() const { return tried_; }
   ErrorBar* errors() const { return errors_; }
@@ -105,9 +109,11 @@ class MainWindow : public QMainWindow {
   void Arrange();
   void WireSession();
   void WirePanels();
+  void WireUndo();
   void Refresh(Changes changes);
   void RefreshSettings();
   void PutOnKnob(const midscope::ChannelScaling& scaling);
+  void PutPositions(const midscope::PositionScheme& positions, bool dragging);
   void ShowModel();
   void RefreshWaiting();
   void ShowWhatIf(const WhatIfCost& cost);
@@ -116,6 +122,8 @@ class MainWindow : public QMainWindow {
   SettingHistory* history_;
   Selection* selection_;
   TriedSettings* tried_;
+  ChoiceHistory* choices_;
+  PromptHistory* prompts_;
   ActionRegistry* actions_;
   DockArea* docks_;
   FileMenu* files_;

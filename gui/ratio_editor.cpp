@@ -2,19 +2,16 @@
 #include "gui/ratio_editor.h"
 
 #include <QClipboard>
-#include <QDir>
 #include <QFileDialog>
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
-#include <QStandardPaths>
 #include <QTableView>
 #include <QVBoxLayout>
 
 #include "core/base/error.h"
 #include "core/base/record_names.h"
-#include "core/intervention/head_ratio_file.h"
 #include "gui/base/write_whole_file.h"
 #include "gui/panels/ratio_table.h"
 #include "gui/session/session.h"
@@ -69,11 +66,6 @@ RatioEditor::RatioEditor(const RatioEditorContext& context, QWidget* parent)
   TakeFromScreen();
 }
 
-QString RatioEditor::UsualFolder() {
-  return QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) +
-         QStringLiteral("/ratios");
-}
-
 void RatioEditor::TakeFromScreen() {
   const Session& session = *context_.session;
   for (const Side side : {Side::kB, Side::kA}) {
@@ -100,13 +92,8 @@ void RatioEditor::Use() {
     if (table_->rowCount() == 0) {
       throw UsageError("position ratios", "there are none", "Open a model first");
     }
-    const std::string digest = RatioDigest(ParseHeadRatios("the table", table_->Json()));
-    const QString path = QDir(folder_).filePath(
-        QStringLiteral("ratios-%1.json").arg(QString::fromStdString(digest)));
-    QDir().mkpath(folder_);
-    Write(path);
     SettingPair next = context_.history->current();
-    next.b.positions = ReadHeadRatios(path.toStdString());
+    next.b.positions = InFolder(table_->Table(), folder_, true);
     context_.history->Change(next, false);
   });
 }

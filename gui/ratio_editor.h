@@ -6,6 +6,8 @@
 #include <QDialog>
 #include <QString>
 
+#include "gui/base/head_ratios.h"
+
 class QTableView;
 
 namespace midscope {
@@ -31,7 +33,6 @@ class RatioEditor : public QDialog {
   RatioTable* table() const { return table_; }
   // The folder of the files that Use writes, one per set of numbers, named by their digest.
   void SetFolder(const QString& folder) { folder_ = folder; }
-  static QString UsualFolder();
 
   // Copies the ratios of B's run, or A's where B has none, or 1 everywhere.
   void TakeFromScreen();
@@ -47,7 +48,7 @@ class RatioEditor : public QDialog {
   RatioEditorContext context_;
   RatioTable* table_;
   QTableView* view_;
-  QString folder_ = UsualFolder();
+  QString folder_ = RatioFolder();
 };
 
 }  // namespace midscope

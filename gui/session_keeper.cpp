@@ -3,10 +3,12 @@
 
 #include <QDir>
 #include <QFile>
+#include <QUndoStack>
 
 #include "gui/base/error_text.h"
 #include "gui/file_menu.h"
 #include "gui/session/session.h"
+#include "gui/session/setting_history.h"
 
 namespace midscope {
 namespace {
@@ -17,7 +19,8 @@ constexpr QLatin1String kBefore("/previous.midscope");
 
 }  // namespace
 
-SessionKeeper::SessionKeeper(Session* session, FileMenu* files, const QString& folder)
+SessionKeeper::SessionKeeper(Session* session, SettingHistory* history, FileMenu* files,
+                             const QString& folder)
     : QObject(files), session_(session), files_(files), folder_(folder) {
   if (QFile::exists(folder_ + kNow)) {
     QFile::remove(folder_ + kBefore);
@@ -27,6 +30,8 @@ SessionKeeper::SessionKeeper(Session* session, FileMenu* files, const QString& f
   timer_.setInterval(kQuietTime);
   connect(&timer_, &QTimer::timeout, this, &SessionKeeper::Write);
   connect(session_, &Session::Changed, &timer_, qOverload<>(&QTimer::start));
+  // Steps of which the session knows nothing: terms that are off, pins, marks, fields.
+  connect(history->stack(), &QUndoStack::indexChanged, &timer_, qOverload<>(&QTimer::start));
 }
 
 QString SessionKeeper::previous() const {

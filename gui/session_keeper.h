@@ -11,13 +11,14 @@ namespace midscope {
 
 class FileMenu;
 class Session;
+class SettingHistory;
 
 class SessionKeeper : public QObject {
   Q_OBJECT
 
  public:
   // `folder`: where the two files are. What the last start left becomes previous().
-  SessionKeeper(Session* session, FileMenu* files, const QString& folder);
+  SessionKeeper(Session* session, SettingHistory* history, FileMenu* files, const QString& folder);
 
   // The session file of the start before this one; "": there is none.
   QString previous() const;

@@ -11,8 +11,6 @@
 #include "core/intervention/presets.h"
 #include "gui/actions/action_registry.h"
 #include "gui/actions/command_palette.h"
-#include "gui/base/head_text.h"
-#include "gui/base/record_access.h"
 #include "gui/file_menu.h"
 #include "gui/help/help_window.h"
 #include "gui/layout/dock_area.h"
@@ -27,7 +25,6 @@
 #include "gui/session/setting_history.h"
 #include "gui/session_keeper.h"
 #include "gui/widgets/error_bar.h"
-#include "gui/widgets/selection.h"
 
 namespace midscope {
 WindowActions::WindowActions(MainWindow* window)
@@ -35,8 +32,11 @@ WindowActions::WindowActions(MainWindow* window)
   AddExport();
   AddEdit();
   AddRun();
+  AddPrompt();
   AddSettings();
   AddSelection();
+  AddTokens();
+  AddMap();
   AddView();
   AddPanels();
   AddHelp();
@@ -91,7 +91,8 @@ void WindowActions::AddEdit() {
   QAction* redo = stack->createRedoAction(window_, tr("&Redo"));
   redo->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z));
   const QString edit = QStringLiteral("edit");
-  actions_->Adopt(QStringLiteral("undo"), edit, undo, tr("Takes the last change of A or B back"));
+  actions_->Adopt(QStringLiteral("undo"), edit, undo,
+                  tr("Takes the last step back: settings, prompt, marks, pins, place, channel"));
   actions_->Adopt(QStringLiteral("redo"), edit, redo, tr("Makes it again"));
   actions_->Add({.id = QStringLiteral("edit-prompt"),
                  .menu = edit,
@@ -131,15 +132,6 @@ void WindowActions::AddRun() {
                  .help = tr("Stops what is running; what is done stays"),
                  .shortcut = QKeySequence(Qt::CTRL | Qt::Key_Period),
                  .run = [this](const QString&) { window_->session()->Cancel(); }});
-  actions_->Add({.id = QStringLiteral("task"),
-                 .menu = run,
-                 .title = tr("&Task…"),
-                 .help = tr("Asks another task, such as kv:pairs=10, and runs it"),
-                 .argument = Required(TextParameter("task", "a task, such as list:lines=20")),
-                 .run = [this](const QString& task) {
-                   window_->prompt_panel()->SetTask(task);
-                   window_->Run();
-                 }});
   actions_->Add({.id = QStringLiteral("samples"),
                  .menu = run,
                  .title = tr("&Samples of the means…"),
@@ -196,54 +188,6 @@ void WindowActions::AddSettings() {
   pair("swap-settings", tr("S&wap A and B"), tr("Exchanges the two settings"), Swapped);
   pair("clear-settings", tr("&Clear A and B"), tr("Sets both to none"),
        [](const SettingPair&) { return SettingPair{}; });
-}
-
-QStringList WindowActions::Places() const {
-  QStringList places;
-  for (const Record& prompt : window_->session()->prompts()) {
-    const int64_t place = IntegerAttribute(prompt, "place", 0);
-    if (place > 0) places << QString::number(place);
-  }
-  return places;
-}
-
-void WindowActions::AddSelection() {
-  const QString menu = QStringLiteral("view");
-  Parameter head = TextParameter("head", "a head, such as L12H3");
-  head.kind = ParameterKind::kHeads;
-  actions_->Add({.id = QStringLiteral("head"),
-                 .menu = menu,
-                 .title = tr("&Head…"),
-                 .help = tr("Shows the attention of a head, such as L12H3"),
-                 .argument = Required(head),
-                 .run = [this](const QString& text) {
-                   window_->selection()->Choose(ReadHeadId(text));
-                   last_panel_ = window_->FindPanel(QStringLiteral("attention"));
-                 }});
-  actions_->Add({.id = QStringLiteral("channel"),
-                 .menu = menu,
-                 .title = tr("C&hannel…"),
-                 .help = tr("Shows a channel of the residual stream by position"),
-                 .argument = Required(WholeNumberParameter("channel", "a number", 0, 1 << 20)),
-                 .run = [this](const QString& text) {
-                   window_->session()->SetChannel(text.toLongLong());
-                   last_panel_ = window_->FindPanel(QStringLiteral("channel"));
-                 }});
-  actions_->Add({.id = QStringLiteral("place"),
-                 .menu = menu,
-                 .title = tr("&Gold position…"),
-                 .help = tr("Shows the prompt with the gold passage at that place"),
-                 .argument = Required(WholeNumberParameter("place", "counted from 1", 1, 1 << 20)),
-                 .offers = [this] { return Places(); },
-                 .run =
-                     [this](const QString& text) {
-                       if (!Places().contains(text)) {
-                         throw UsageError(
-                             "place " + text.toStdString(), "no prompt has it",
-                             "Places: " + Places().join(QStringLiteral(", ")).toStdString());
-                       }
-                       window_->ChoosePlace(text.toLongLong());
-                     }});
 }
 
 // Into a folder all plots, into a picture's file the first plot of the panel that was shown last.

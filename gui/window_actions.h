@@ -5,6 +5,7 @@
 
 #include <QObject>
 #include <QString>
+#include <functional>
 
 #include "gui/base/view_types.h"
 
@@ -14,6 +15,7 @@ class ActionRegistry;
 class HelpWindow;
 class MainWindow;
 class Panel;
+struct PromptFields;
 
 class WindowActions : public QObject {
   Q_OBJECT
@@ -29,12 +31,24 @@ class WindowActions : public QObject {
   void AddView();
   void AddPanels();
   void AddSettings();
+  void AddPrompt();
   void AddSelection();
+  void AddTokens();
+  void AddMap();
   void AddHelp();
   void MakeMenus();
   void ShowHelp(const QString& page);
   void ExportInto(const QString& path);
   QStringList Places() const;
+  HeadId HeadOfModel(const QString& text) const;
+  void Pin(HeadId head);
+  void ChooseChannel(qint64 channel);
+  // Throws Error (usage) where no prompt is shown.
+  int64_t LastToken() const;
+  void SelectRange(const QString& text);
+  void SetRatios(const QString& text);
+  void AskPrompt(const QString& name, const std::function<void(PromptFields&)>& change);
+  void ChooseSample(qint64 sample);
 
   MainWindow* window_;
   ActionRegistry* actions_;

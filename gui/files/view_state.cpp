@@ -21,7 +21,8 @@ namespace {
 // How a class of controls is kept.
 struct ControlKind {
   std::function<nlohmann::json(const QWidget&)> read;  // null: the widget is of another class
-  std::function<void(QWidget*, const nlohmann::json&)> write;
+  // Returns whether the widget is of this class and has the value.
+  std::function<bool(QWidget*, const nlohmann::json&)> write;
 };
 
 template <typename Control, typename Read, typename Write>
@@ -30,8 +31,11 @@ ControlKind KindOf(Read read, Write write) {
             const auto* control = qobject_cast<const Control*>(&widget);
             return control ? nlohmann::json(read(*control)) : nlohmann::json();
           },
-          [write](QWidget* widget, const nlohmann::json& value) {
-            if (auto* control = qobject_cast<Control*>(widget)) write(control, value);
+          [read, write](QWidget* widget, const nlohmann::json& value) {
+            auto* control = qobject_cast<Control*>(widget);
+            if (!control) return false;
+            write(control, value);
+            return nlohmann::json(read(*control)) == value;
           }};
 }
 
@@ -102,20 +106,47 @@ std::optional<std::array<double, 2>> FindPair(const JsonFields& fields, const st
   return std::array<double, 2>{pair[0].get<double>(), pair[1].get<double>()};
 }
 
-void RestorePanel(const JsonFields& fields, Panel* panel) {
-  const nlohmann::json* controls = fields.Find("controls");
+// Sets the controls; returns those whose value is not there yet.
+nlohmann::json RestoreControls(const nlohmann::json& controls, Panel* panel) {
+  nlohmann::json rest = nlohmann::json::object();
   for (QWidget* widget : panel->findChildren<QWidget*>()) {
-    if (!controls) break;
-    const auto value = controls->find(widget->objectName().toStdString());
-    if (value == controls->end()) continue;
-    for (const ControlKind& kind : ControlKinds()) kind.write(widget, *value);
+    const auto value = controls.find(widget->objectName().toStdString());
+    if (value == controls.end()) continue;
+    bool set = false;
+    for (const ControlKind& kind : ControlKinds()) set = kind.write(widget, *value) || set;
+    if (!set) rest[value.key()] = *value;
   }
-  if (!fields.Find("ranges")) return;
-  const JsonFields ranges = fields.Inside("ranges");
+  return rest;
+}
+
+// Plots that show a range of the user's own are left as they are.
+void RestoreRanges(const JsonFields& ranges, Panel* panel) {
   for (Plot* plot : panel->findChildren<Plot*>()) {
-    if (const auto range = FindPair(ranges, NameOf(*plot)))
-      plot->ShowAlongY({(*range)[0], (*range)[1]});
+    const auto range = FindPair(ranges, NameOf(*plot));
+    if (range && !(plot->held() & Qt::Vertical)) plot->ShowAlongY({(*range)[0], (*range)[1]});
   }
+}
+
+nlohmann::json RestorePanel(const JsonFields& fields, Panel* panel) {
+  nlohmann::json rest = nlohmann::json::object();
+  if (const nlohmann::json* controls = fields.Find("controls"))
+    rest["controls"] = RestoreControls(*controls, panel);
+  if (const nlohmann::json* ranges = fields.Find("ranges")) {
+    RestoreRanges(fields.Inside("ranges"), panel);
+    rest["ranges"] = *ranges;
+  }
+  return rest;
+}
+
+// Of every panel that the field `panels` names.
+nlohmann::json RestorePanels(const JsonFields& view, const std::vector<Panel*>& panels) {
+  nlohmann::json rest = {{"panels", nlohmann::json::object()}};
+  for (size_t i = 0; i < panels.size(); ++i) {
+    const std::string id = PanelList()[i].id.toStdString();
+    if (view.Find("panels") && view.Inside("panels").Find(id))
+      rest["panels"][id] = RestorePanel(view.Inside("panels").Inside(id), panels[i]);
+  }
+  return rest;
 }
 
 }  // namespace
@@ -154,16 +185,12 @@ void CheckViewState(const JsonFields& session) {
   }
 }
 
-void RestoreView(const nlohmann::json& state, const std::vector<Panel*>& panels,
-                 Selection* selection) {
+nlohmann::json RestoreView(const nlohmann::json& state, const std::vector<Panel*>& panels,
+                           Selection* selection) {
   const nlohmann::json session = {{kViewKey, state}};
   const JsonFields view = JsonFields(session, "session", "").Inside(kViewKey);
   selection->SetLinked(view.Flag("linked", true));
-  for (size_t i = 0; i < panels.size(); ++i) {
-    const std::string id = PanelList()[i].id.toStdString();
-    if (view.Find("panels") && view.Inside("panels").Find(id))
-      RestorePanel(view.Inside("panels").Inside(id), panels[i]);
-  }
+  nlohmann::json rest = RestorePanels(view, panels);
   const int64_t token = view.Find("token") ? view.Whole("token", 0, 0) : -1;
   if (token != selection->locked_token())
     selection->LockToken(token >= 0 ? token : selection->locked_token());
@@ -171,6 +198,19 @@ void RestoreView(const nlohmann::json& state, const std::vector<Panel*>& panels,
     selection->SetRange(static_cast<qint64>((*range)[0]), static_cast<qint64>((*range)[1]));
   if (const auto tokens = FindPair(view, "tokens"))
     selection->ShowTokens(TokenWindow{(*tokens)[0], (*tokens)[1]});
+  return rest;
+}
+
+void RestoreRest(const nlohmann::json& rest, const std::vector<Panel*>& panels) {
+  const nlohmann::json session = {{kViewKey, rest}};
+  RestorePanels(JsonFields(session, "session", "").Inside(kViewKey), panels);
+}
+
+void AddRest(const nlohmann::json& rest, nlohmann::json& state) {
+  for (const auto& [id, panel] : rest.at("panels").items()) {
+    const auto controls = panel.find("controls");
+    if (controls != panel.end()) state["panels"][id]["controls"].update(*controls);
+  }
 }
 
 }  // namespace midscope

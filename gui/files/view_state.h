@@ -23,8 +23,13 @@ nlohmann::json ViewState(const std::vector<Panel*>& panels, const Selection& sel
 // Throws Error where the field kViewKey of a session is not what RestoreView takes.
 void CheckViewState(const JsonFields& session);
 // What the panels do not have (another version's control, a layer that the model lacks) is left
-// out.
-void RestoreView(const nlohmann::json& state, const std::vector<Panel*>& panels,
-                 Selection* selection);
+// out. Returns what may be there later, once the records are: values that controls do not offer
+// yet, and ranges, which the first numbers of a plot may replace.
+nlohmann::json RestoreView(const nlohmann::json& state, const std::vector<Panel*>& panels,
+                           Selection* selection);
+// Restores it, except ranges of plots where the user has chosen another.
+void RestoreRest(const nlohmann::json& rest, const std::vector<Panel*>& panels);
+// Puts values that still wait into what ViewState gave.
+void AddRest(const nlohmann::json& rest, nlohmann::json& state);
 
 }  // namespace midscope

@@ -100,11 +100,16 @@ ChannelPanel::ChannelPanel(const PanelContext& context) : Panel(context) {
   row->AddLabelled(tr("smooth"), smoothing_);
   LayOutPanel(this, plot_, row);
   connect(channel_, &QSpinBox::valueChanged, this, [this](int channel) {
-    if (knob_channel() != channel) follow_->setChecked(false);
+    const int64_t before = session()->channel();
+    RefreshLink(before);
     session()->SetChannel(channel);
     Draw();
+    if (!following_) Q_EMIT ChannelChosen(before, channel);
   });
-  connect(follow_, &QCheckBox::toggled, this, &ChannelPanel::FollowKnob);
+  connect(follow_, &QCheckBox::toggled, this, [this] {
+    unlinked_from_.reset();
+    FollowKnob();
+  });
   connect(layer_, &QComboBox::currentIndexChanged, this, &ChannelPanel::Draw);
   connect(dropped_, &QSpinBox::valueChanged, this, &ChannelPanel::Draw);
   connect(smoothing_, &QSpinBox::valueChanged, this, &ChannelPanel::Draw);
@@ -150,6 +155,7 @@ void ChannelPanel::Refresh(Changes changes) {
   if ((changes & Change::kPrompts) && session()->prompt()) {
     plot_->SetTokens(Texts(*session()->prompt(), "token_text"));
   }
+  if (changes & Change::kChannel) ShowChannel();
   if (changes & Change::kSettings) FollowKnob();
   const bool other_view = (changes & Change::kSettings) && view() != shown_;
   if (other_view || (changes & (Change::kModel | Change::kMapRecords))) Draw();
@@ -208,7 +214,30 @@ void ChannelPanel::FollowKnob() {
   const std::optional<int64_t> channel = knob_channel();
   // A channel that the model does not have is an error of B; nothing is drawn.
   if (!channel || !follow_->isChecked() || *channel > channel_->maximum()) return;
+  following_ = true;
   channel_->setValue(static_cast<int>(*channel));
+  following_ = false;
+}
+
+// Another channel than B's ends the link; going back to the one before restores it.
+void ChannelPanel::RefreshLink(int64_t before) {
+  if (follow_->isChecked() && knob_channel() != channel_->value()) {
+    follow_->setChecked(false);
+    unlinked_from_ = before;
+  } else if (!follow_->isChecked() && unlinked_from_ == channel_->value()) {
+    follow_->setChecked(true);
+  }
+}
+
+// Chosen by an action, or by undo.
+void ChannelPanel::ShowChannel() {
+  const auto channel = static_cast<int>(session()->channel());
+  const int64_t before = channel_->value();
+  if (channel == before) return;
+  const QSignalBlocker quiet(channel_);
+  channel_->setValue(channel);
+  RefreshLink(before);
+  Draw();
 }
 
 // Only the file's layers and channels can be chosen; a sample's are read later.

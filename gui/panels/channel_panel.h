@@ -37,6 +37,8 @@ class ChannelPanel : public Panel {
   void FollowFile();
   // Selects the channel that B scales, if the check box is set.
   void FollowKnob();
+  void RefreshLink(int64_t before);
+  void ShowChannel();
   std::optional<int64_t> knob_channel() const;
   void Draw();
   ChannelPlot::View view() const;  // as set in the boxes
@@ -45,6 +47,8 @@ class ChannelPanel : public Panel {
   ChannelPlot::View shown_;
   QSpinBox* channel_;
   QCheckBox* follow_;
+  bool following_ = false;                // the box is being set to B's channel
+  std::optional<int64_t> unlinked_from_;  // the channel before the box left B's
   QComboBox* layer_;
   QSpinBox* dropped_;
   QSpinBox* smoothing_;

@@ -25,6 +25,14 @@ void HeadMapPanel::ChooseQuantity(const std::string& id) {
 
 std::string HeadMapPanel::quantity_id() const { return entry().id; }
 
+QStringList HeadMapPanel::quantity_ids() const {
+  QStringList ids;
+  for (const Entry& each : entries_) {
+    if (!each.heading()) ids << QString::fromStdString(each.id);
+  }
+  return ids;
+}
+
 const HeadMapPanel::Entry& HeadMapPanel::entry() const {
   const auto index = static_cast<size_t>(std::max(quantity_->currentIndex(), 0));
   return entries_.at(std::min(index, entries_.size() - 1));
@@ -59,7 +67,7 @@ void HeadMapPanel::AddArrays(std::vector<Entry>& entries) const {
     bool headed = false;
     for (const Array& array : record->arrays) {
       const std::string id = name + "/" + array.name;
-      if (id == kScoreId || !IsHeadArray(*record, array)) continue;
+      if (id == kScoreId || id == kRatioId || !IsHeadArray(*record, array)) continue;
       const QString heading = tr("Record %1").arg(QString::fromStdString(name));
       if (!std::exchange(headed, true)) entries.push_back({"", heading, "", ""});
       entries.push_back({id, QString::fromStdString(array.name).replace('_', ' '),
@@ -74,8 +82,16 @@ bool HeadMapPanel::Offer() {
       {kScoreId, tr("position-awareness score"),
        tr("Share of the keys whose attention before rotation is above the threshold of Ms-PoE"),
        tr("share of keys"), nullptr, kPositionAwarenessRecord, kPositionAwarenessScore}};
+  const bool has_ratio = session()->model() || session()->record(Side::kA, kPositionRatio) ||
+                         session()->record(Side::kB, kPositionRatio);
   AddScans(entries);
   const size_t scans = entries.size() - 1;
+  if (has_ratio) {
+    entries.push_back(
+        {kRatioId, tr("position ratio"),
+         tr("What the head's positions are divided by: 1 as trained. That of B can be painted"),
+         QString(), nullptr, kPositionRatio, kPositionRatio});
+  }
   AddAttention(entries);
   AddArrays(entries);
   if (entries == entries_) return false;

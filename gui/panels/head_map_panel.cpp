@@ -5,18 +5,13 @@
 #include <QBoxLayout>
 #include <QComboBox>
 #include <QLabel>
-#include <QSignalBlocker>
 #include <QSplitter>
 #include <QToolButton>
-#include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "core/base/json_fields.h"
 #include "core/base/record_names.h"
-#include "gui/base/head_choice.h"
 #include "gui/base/head_text.h"
-#include "gui/base/record_access.h"
 #include "gui/panels/head_list.h"
 #include "gui/panels/head_map_files.h"
 #include "gui/plots/head_map_plot.h"
@@ -26,19 +21,12 @@
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/panel_layout.h"
 #include "gui/widgets/selection.h"
-#include "probes/sweep/scan_effects.h"
 
 namespace midscope {
 namespace {
 
 constexpr int kNarrowestMap = 150;
 constexpr int kLowestMap = 150;
-
-QString Capitalised(const QString& text) { return text.left(1).toUpper() + text.mid(1); }
-
-QString WithUnit(const QString& name, const QString& unit) {
-  return unit.isEmpty() ? name : QStringLiteral("%1 (%2)").arg(name, unit);
-}
 
 std::vector<HeadId> ReadHeads(const nlohmann::json& list) {
   std::vector<HeadId> heads;
@@ -69,10 +57,13 @@ HeadMapPanel::HeadMapPanel(const PanelContext& context) : Panel(context) {
   list_shown_->setCheckable(true);
   connect(list_shown_, &QToolButton::toggled, list_, &QWidget::setVisible);
   connect(list_shown_, &QToolButton::toggled, this, &HeadMapPanel::Draw);
+  MakePainter();
   FlowLayout* row = MakeControlFlow();
   row->addWidget(quantity_);
   row->addWidget(new CompareSwitch(selection(), this));
   row->addWidget(list_shown_);
+  row->addWidget(edits_);
+  row->addWidget(grouped_);
   row->addWidget(note_);
   auto* sides = new QSplitter(Qt::Horizontal, this);
   auto* left = new QWidget(sides);
@@ -218,123 +209,6 @@ void HeadMapPanel::Refresh(Changes changes) {
   }
 }
 
-void HeadMapPanel::Draw() {
-  const Entry& shown = entry();
-  quantity_->setToolTip(shown.help);
-  const auto& model = session()->model();
-  const int64_t in_group = model ? model->config.heads_per_key_value_head() : 1;
-  for (HeadMapPlot* plot : {plot_, plot_b_, plot_difference_}) {
-    plot->SetHeadsPerKeyValueHead(in_group);
-  }
-  if (shown.scan) {
-    DrawScan(shown);
-  } else {
-    DrawTables(shown);
-  }
-}
-
-void HeadMapPanel::DrawScan(const Entry& entry) {
-  const Record* scan = session()->record(Side::kA, kScanRecord);
-  if (!scan) return;
-  ShowBeside(false);
-  const HeadMap map = ScanMap(*scan, *entry.scan);
-  if (!list_->isHidden()) list_->heads()->Show(map.table, {}, map.table);
-  plot_->Show(map);
-  plot_->SetTitle(ScanTitle(*scan, *entry.scan));
-  plot_->SetOlderNote(QString());
-  plot_->SetCaption(CaptionWith(*session(), {}));
-  note_->setText(ScanValueNote(*entry.scan));
-}
-
-const Record* HeadMapPanel::RecordOf(Side side, const Entry& entry) const {
-  return session()->record(side, entry.attention ? kLastQueryAttention : entry.record);
-}
-
-HeadTable HeadMapPanel::TableOf(Side side, const Entry& entry) const {
-  const Record* record = RecordOf(side, entry);
-  if (!entry.attention) return ArrayTable(record, entry.array);
-  MarkedTokens tokens;
-  if (session()->prompt()) tokens.gold = GoldTokens(*session()->prompt());
-  tokens.range = selection()->range();
-  return QuantityTable(*entry.attention, record, tokens);
-}
-
-HeadMap HeadMapPanel::MapOf(const Entry& entry, const HeadTable& a, const HeadTable& b,
-                            Compare drawn) const {
-  HeadMap map;
-  const bool score = entry.id == kScoreId;
-  map.value_name = score ? tr("score") : entry.name;
-  map.scale = WithUnit(map.value_name, entry.unit);
-  if (drawn == Compare::kDifference) {
-    map.value_name = tr("%1 B − A:").arg(map.value_name);
-    map.scale = WithUnit(tr("%1 B − A").arg(score ? tr("score") : entry.name), entry.unit);
-    map.diverging = true;
-    map.table = Difference(a, b);
-  } else {
-    map.table = drawn == Compare::kB ? b : a;
-    const auto& values = map.table.values;
-    map.diverging = std::any_of(values.begin(), values.end(), [](double v) { return v < 0; });
-  }
-  const Record* ratio =
-      session()->record(drawn == Compare::kA ? Side::kA : Side::kB, kPositionRatio);
-  const bool both = !a.values.empty() && !b.values.empty();
-  map.note = [a, b, both, score, ratio = ratio ? *ratio : Record{}](HeadId head) {
-    QString text;
-    const auto at = static_cast<size_t>(head.layer * a.heads + head.head);
-    if (both && at < a.values.size() && at < b.values.size()) {
-      text += tr("\nA %1, B %2, B − A %3")
-                  .arg(a.values[at], 0, 'g', 4)
-                  .arg(b.values[at], 0, 'g', 4)
-                  .arg(b.values[at] - a.values[at], 0, 'g', 4);
-    }
-    const double of_head = ValueAt(ratio, kPositionRatio, {head.layer, head.head});
-    if (score && !std::isnan(of_head)) text += tr("\nposition ratio %1").arg(of_head, 0, 'g', 4);
-    return text;
-  };
-  return map;
-}
-
-void HeadMapPanel::DrawTables(const Entry& entry) {
-  const Compare drawn = drawn_mode();
-  const HeadTable a = TableOf(Side::kA, entry);
-  const HeadTable b = session()->differs() ? TableOf(Side::kB, entry) : HeadTable();
-  const RecordName name_a = NameOf(*session(), Side::kA, RecordOf(Side::kA, entry));
-  const RecordName name_b = NameOf(*session(), Side::kB, RecordOf(Side::kB, entry));
-  const bool split = drawn == Compare::kSplit;
-  ShowBeside(split);
-  HeadMap first = MapOf(entry, a, b, split ? Compare::kA : drawn);
-  if (split) {
-    HeadMap second = MapOf(entry, a, b, Compare::kB);
-    HeadMap difference = MapOf(entry, a, b, Compare::kDifference);
-    const bool diverging = first.diverging || second.diverging;
-    first.diverging = second.diverging = diverging;
-    first.range = second.range = HeadMapPlot::RangeOf({&a, &b}, diverging);
-    DrawMap(plot_b_, entry, std::move(second), name_b, true);
-    DrawMap(plot_difference_, entry, std::move(difference), NameOfDifference(name_a, name_b), true);
-  }
-  const RecordName name = drawn == Compare::kB            ? name_b
-                          : drawn == Compare::kDifference ? NameOfDifference(name_a, name_b)
-                                                          : name_a;
-  if (!list_->isHidden()) list_->heads()->Show(a, b, first.table);
-  DrawMap(plot_, entry, std::move(first), name, split);
-  RefreshNote(entry, drawn);
-}
-
-void HeadMapPanel::DrawMap(HeadMapPlot* plot, const Entry& entry, HeadMap map,
-                           const RecordName& name, bool beside) {
-  const bool any = map.table.layers > 0;
-  const QString quantity = Capitalised(entry.name);
-  plot->SetReason(!session()->shows_file() ? QString()
-                  : entry.id == kScoreId   ? tr("The file has no position-awareness scores")
-                                           : tr("The file does not have it"));
-  plot->Show(std::move(map));
-  plot->SetTitle(!any     ? quantity
-                 : beside ? QStringLiteral("%1 — %2").arg(name.text, quantity)
-                          : QStringLiteral("%1 — %2").arg(quantity, name.text));
-  plot->SetOlderNote(any && name.older ? name.text : QString());
-  plot->SetCaption(CaptionWith(*session(), {name}));
-}
-
 // A, B and the difference in a row, or below each other where the panel is higher than wide.
 void HeadMapPanel::ShowBeside(bool shown) {
   plot_b_->setVisible(shown);
@@ -374,6 +248,7 @@ void HeadMapPanel::RefreshNote(const Entry& entry, Compare drawn) {
   if (selection_needed && selection()->range().empty()) {
     note = tr("select tokens: Shift+drag in a plot, or drag in the text");
   }
+  if (ShowsRatios() && drawn != Compare::kDifference) note = PaintingNote();
   note_->setText(note);
 }
 

@@ -4,13 +4,16 @@
 // query (gui/base/head_quantities.h), a scan's effects, and every array [layer, head] of a record.
 #pragma once
 
+#include <QStringList>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gui/base/head_quantities.h"
 #include "gui/base/view_types.h"
 #include "gui/panels/panel.h"
+#include "gui/panels/ratio_painter.h"
 #include "gui/plots/scan_views.h"
 
 class QBoxLayout;
@@ -31,6 +34,9 @@ class HeadMapPanel : public Panel {
  public:
   // The id of the position-awareness score, which is shown first.
   static constexpr const char* kScoreId = "position_awareness/position_awareness_score";
+
+  // The id of the position ratios; those of B can be painted.
+  static constexpr const char* kRatioId = "position_ratio/position_ratio";
 
   explicit HeadMapPanel(const PanelContext& context);
 
@@ -54,6 +60,11 @@ class HeadMapPanel : public Panel {
   // Without effect until there is one.
   void ChooseQuantity(const std::string& id);
   std::string quantity_id() const;
+  // The ids of what can be chosen now.
+  QStringList quantity_ids() const;
+  // Sets ratios of B and shows them. Throws Error as RatioPainter::Set.
+  void SetRatios(const std::vector<std::pair<HeadId, double>>& ratios);
+  RatioPainter* painter() const { return painter_; }
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -75,6 +86,13 @@ class HeadMapPanel : public Panel {
 
   void MakeActions();
   void MakeMaps();
+  void MakePainter();
+  bool ShowsRatios() const;
+  void ApplyToRatios(RatioPainter::Edit edit);
+  void Paint(const std::vector<HeadId>& heads, double change, bool dragging);
+  void ShowB();
+  void RefreshPainting(Compare drawn);
+  QString PaintingNote() const;
   // Whether there is something else to choose from now.
   bool Offer();
   void AddScans(std::vector<Entry>& entries) const;
@@ -107,6 +125,9 @@ class HeadMapPanel : public Panel {
   std::string wanted_;          // id of the chosen quantity
   size_t scans_ = 0;            // number of views of a scan that are offered
   QLabel* note_;
+  RatioPainter* painter_;
+  QToolButton* grouped_;
+  QToolButton* edits_;
 };
 
 }  // namespace midscope

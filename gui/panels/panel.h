@@ -71,6 +71,12 @@ class Panel : public QWidget {
   void TermOffered(const QString& term);
   // Emitted when the user puts a channel on the factor knob of setting B.
   void ScalingOffered(const midscope::ChannelScaling& scaling);
+  // Emitted when the user makes a position scheme that B is to have; `dragging`: goes on.
+  void PositionsOffered(const midscope::PositionScheme& positions, bool dragging);
+  // Emitted when the user has chosen another channel to look at.
+  void ChannelChosen(qint64 before, qint64 channel);
+  // Emitted when what the user asked of the panel can't be done.
+  void Failed(const QString& why);
 
  protected:
   Session* session() const { return context_.session; }

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/panels/prompt_editor.h"
 
+#include <QAction>
+#include <QContextMenuEvent>
 #include <QFileInfo>
+#include <QMenu>
 #include <QMimeData>
 #include <QUrl>
 #include <algorithm>
+#include <memory>
 
 #include "core/base/error.h"
 #include "core/tokenizer/prompt_builder.h"
@@ -34,6 +38,7 @@ PromptEditor::PromptEditor(QWidget* parent) : QPlainTextEdit(parent) {
   setAccessibleName(tr("Own text"));
   setPlaceholderText(
       tr("Paste or drop a text, select the passage that holds the answer, and mark it"));
+  setUndoRedoEnabled(false);
   connect(this, &QPlainTextEdit::textChanged, this, &PromptEditor::HighlightAndTell);
 }
 
@@ -44,18 +49,70 @@ QString PromptEditor::Text() const {
 }
 
 void PromptEditor::SetText(const QString& text) {
-  gold_ = QTextCursor();
-  pieces_.clear();
-  setPlainText(text);
-  Q_EMIT GoldChanged();
+  SetMarkedText({text});
+  moveCursor(QTextCursor::Start);
 }
 
-void PromptEditor::Load(const QString& text) {
+MarkedText PromptEditor::marked_text() const {
+  MarkedText marked{Text()};
+  if (!gold_.isNull() && gold_.hasSelection())
+    marked.gold = {gold_.selectionStart(), gold_.selectionEnd()};
+  for (const QTextCursor& piece : pieces_) {
+    if (piece.hasSelection())
+      marked.pieces.emplace_back(piece.selectionStart(), piece.selectionEnd());
+  }
+  return marked;
+}
+
+void PromptEditor::SetMarkedText(const MarkedText& marked) {
+  quiet_ = true;
   gold_ = QTextCursor();
   pieces_.clear();
-  QTextCursor all(document());
-  all.select(QTextCursor::Document);
-  all.insertText(text);
+  const QString before = Text();
+  const QString& after = marked.text;
+  const qsizetype shorter = std::min(before.size(), after.size());
+  qsizetype begin = 0;
+  while (begin < shorter && before[begin] == after[begin]) ++begin;
+  qsizetype end = 0;
+  while (end < shorter - begin &&
+         before[before.size() - 1 - end] == after[after.size() - 1 - end]) {
+    ++end;
+  }
+  if (before != after) {
+    QTextCursor changed =
+        CursorOver(static_cast<int>(begin), static_cast<int>(before.size() - end));
+    changed.insertText(after.mid(begin, after.size() - begin - end));
+    setTextCursor(changed);
+  }
+  if (marked.gold.first < marked.gold.second)
+    gold_ = CursorOver(marked.gold.first, marked.gold.second);
+  for (const auto& [first, last] : marked.pieces) pieces_.push_back(CursorOver(first, last));
+  quiet_ = false;
+  HighlightAndTell();
+}
+
+bool PromptEditor::MarkWords(const QString& words) {
+  const auto at = static_cast<int>(Text().indexOf(words));
+  if (words.isEmpty() || at < 0) return false;
+  gold_ = CursorOver(at, at + static_cast<int>(words.size()));
+  HighlightAndTell();
+  return true;
+}
+
+void PromptEditor::Load(const QString& text) { SetText(text); }
+
+// Undo and redo are the window's.
+void PromptEditor::contextMenuEvent(QContextMenuEvent* event) {
+  const std::unique_ptr<QMenu> menu(createStandardContextMenu(event->pos()));
+  for (QAction* action : menu->actions()) {
+    const bool undo = action->objectName() == QLatin1String("edit-undo");
+    if (!undo && action->objectName() != QLatin1String("edit-redo")) continue;
+    action->disconnect();
+    action->setEnabled(true);
+    connect(action, &QAction::triggered, this,
+            undo ? &PromptEditor::UndoAsked : &PromptEditor::RedoAsked);
+  }
+  menu->exec(event->globalPos());
 }
 
 void PromptEditor::LoadFile(const QString& path) {
@@ -215,6 +272,7 @@ int PromptEditor::FindNext(bool backwards) {
 QSize PromptEditor::sizeHint() const { return {200, 110}; }
 
 void PromptEditor::HighlightAndTell() {
+  if (quiet_) return;
   Highlight();
   Q_EMIT GoldChanged();
 }

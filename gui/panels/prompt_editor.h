@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Editor of the user's own text with one passage marked as gold and others as pieces among which
-// that one moves; marks are tracked through edits. Takes text files that are dropped on it.
+// that one moves; marks are tracked through edits. Takes text files that are dropped on it. It has
+// no undo of its own: its state is a value, and undo is the window's (gui/panels/prompt_history.h).
 #pragma once
 
 #include <QPlainTextEdit>
@@ -12,6 +13,14 @@
 
 namespace midscope {
 
+// The text and its marks, in characters [begin, end) of it.
+struct MarkedText {
+  QString text;
+  std::pair<int, int> gold = {0, 0};  // equal: none
+  std::vector<std::pair<int, int>> pieces = {};
+  bool operator==(const MarkedText&) const = default;
+};
+
 class PromptEditor : public QPlainTextEdit {
   Q_OBJECT
 
@@ -21,7 +30,12 @@ class PromptEditor : public QPlainTextEdit {
   // The exact text: unlike toPlainText(), it keeps no-break spaces.
   QString Text() const;
   void SetText(const QString& text);
-  // The same as one step that can be undone.
+  MarkedText marked_text() const;
+  // Replaces only what differs, so that the view stays where it is; emits GoldChanged once.
+  void SetMarkedText(const MarkedText& marked);
+  // Marks the first occurrence of the words as the gold passage; returns whether there is one.
+  bool MarkWords(const QString& words);
+  // Replaces text and marks.
   void Load(const QString& text);
   // Loads a file's text; emits Refused where it is no text.
   void LoadFile(const QString& path);
@@ -55,10 +69,14 @@ class PromptEditor : public QPlainTextEdit {
   // Emitted when the text, the gold passage, or a piece has changed.
   void GoldChanged();
   void Refused(const QString& why);
+  // Chosen in the context menu.
+  void UndoAsked();
+  void RedoAsked();
 
  protected:
   bool canInsertFromMimeData(const QMimeData* source) const override;
   void insertFromMimeData(const QMimeData* source) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
 
  private:
   QTextCursor CursorOver(int begin, int end);
@@ -66,6 +84,7 @@ class PromptEditor : public QPlainTextEdit {
   void Highlight();
   void HighlightAndTell();
 
+  bool quiet_ = false;  // text and marks are being replaced together
   QTextCursor gold_;
   std::vector<QTextCursor> pieces_;
   QString words_;       // that are searched

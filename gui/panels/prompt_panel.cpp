@@ -259,6 +259,27 @@ PromptRequest PromptPanel::prompt_request() const {
   return prompt_request;
 }
 
+PromptFields PromptPanel::fields() const {
+  return {pages_->currentIndex(), task_->text(),          seed_->value(),
+          sample_->value(),       places_->text(),        format_->options().ToJson(),
+          answer_->text(),        workbench_->question(), workbench_->places(),
+          editor_->marked_text()};
+}
+
+void PromptPanel::SetFields(const PromptFields& fields) {
+  pages_->setCurrentIndex(fields.page);
+  if (task_->text() != fields.task) task_->SetText(fields.task);
+  seed_->setValue(fields.seed);
+  sample_->setValue(fields.sample);
+  places_->setText(fields.places);
+  OptionSet format(PromptFormatOptions());
+  format.FromJson(fields.format);
+  format_->SetOptions(format);
+  answer_->setText(fields.answer);
+  workbench_->SetLines(fields.question, fields.text_places);
+  if (editor_->marked_text() != fields.text) editor_->SetMarkedText(fields.text);
+}
+
 void PromptPanel::ShowSent() {
   sent_->setText(sent_texts_.value(place_->currentIndex()));
   sent_->setCursorPosition(0);

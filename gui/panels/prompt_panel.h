@@ -4,8 +4,10 @@
 
 #include <QStringList>
 #include <QWidget>
+#include <string>
 #include <vector>
 
+#include "gui/panels/prompt_editor.h"
 #include "probes/engine/engine.h"
 
 class QComboBox;
@@ -18,9 +20,23 @@ class QTabWidget;
 namespace midscope {
 
 class ParameterForm;
-class PromptEditor;
 class PromptWorkbench;
 class TaskForm;
+
+// What all fields of the panel say, also those of the page that is not chosen.
+struct PromptFields {
+  int page = 0;  // 0: a task, 1: own text
+  QString task;
+  int seed = 0;
+  int sample = 0;
+  QString places;
+  std::string format;  // OptionSet::ToJson
+  QString answer;
+  QString question;
+  QString text_places;  // of own text with pieces
+  MarkedText text;
+  bool operator==(const PromptFields&) const = default;
+};
 
 class PromptPanel : public QWidget {
   Q_OBJECT
@@ -32,6 +48,8 @@ class PromptPanel : public QWidget {
   // Throws Error (usage) for places or a prompt format that can't be read.
   PromptRequest prompt_request() const;
   void SetPrompt(const PromptRequest& prompt_request);
+  PromptFields fields() const;
+  void SetFields(const PromptFields& fields);
   void ShowPlaces(const std::vector<Record>& prompts, size_t current);
   // Marks the Run button: the panel's request differs from the one on the screen.
   void SetWaiting(bool waiting);

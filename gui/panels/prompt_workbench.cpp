@@ -282,9 +282,17 @@ void PromptWorkbench::Write(PromptRequest& request) const {
     request.places = places_->text().remove(QLatin1Char(' ')).toStdString();
 }
 
+QString PromptWorkbench::question() const { return question_->text(); }
+
+QString PromptWorkbench::places() const { return places_->text(); }
+
+void PromptWorkbench::SetLines(const QString& question, const QString& places) {
+  question_->setText(question);
+  places_->setText(places);
+}
+
 void PromptWorkbench::Read(const PromptRequest& request) {
-  question_->setText(QString::fromStdString(request.question));
-  places_->setText(QString::fromStdString(request.places));
+  SetLines(QString::fromStdString(request.question), QString::fromStdString(request.places));
   editor_->SetPieces(request.pieces);
 }
 

@@ -34,6 +34,9 @@ class PromptWorkbench : public QWidget {
   // What the panel beside it does not have: question, places and pieces of own text.
   void Write(PromptRequest& request) const;
   void Read(const PromptRequest& request);
+  QString question() const;
+  QString places() const;  // of the pieces
+  void SetLines(const QString& question, const QString& places);
   // Both are also in the panel.
   void SetAnswer(const QString& answer);
   void SetFormat(const OptionSet& options);

@@ -9,6 +9,7 @@
 #include "core/base/number_text.h"
 #include "core/base/record_names.h"
 #include "core/intervention/head_ratio_file.h"
+#include "gui/base/head_ratios.h"
 #include "gui/base/record_access.h"
 #include "gui/plots/plot_style.h"
 
@@ -97,17 +98,13 @@ QString RatioTable::Text() const {
   return text;
 }
 
-std::string RatioTable::Json() const {
-  std::string text = "[";
-  for (int64_t layer = 0; layer < layers_; ++layer) {
-    text += layer > 0 ? ",\n [" : "[";
-    for (int64_t head = 0; head < heads_; ++head) {
-      if (head > 0) text += ", ";
-      text += NumberText(ratio(layer, head));
-    }
-    text += "]";
-  }
-  return text + "]\n";
+std::string RatioTable::Json() const { return RatioJson(Table()); }
+
+HeadRatioTable RatioTable::Table() const {
+  HeadRatioTable table;
+  table.heads = heads_;
+  table.ratios = ratios_;
+  return table;
 }
 
 int RatioTable::rowCount(const QModelIndex& parent) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/record.h"
+#include "core/intervention/intervention.h"
 
 namespace midscope {
 
@@ -29,6 +30,7 @@ class RatioTable : public QAbstractTableModel {
   QString Text() const;
   // [[head 0, head 1, ...] of layer 0, ...], the format of ratios(FILE).
   std::string Json() const;
+  HeadRatioTable Table() const;
   double ratio(int64_t layer, int64_t head) const;
 
   int rowCount(const QModelIndex& parent = {}) const override;

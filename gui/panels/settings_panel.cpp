@@ -6,6 +6,7 @@
 #include <QPushButton>
 #include <QToolButton>
 #include <QUndoCommand>
+#include <optional>
 #include <utility>
 
 #include "core/base/error.h"
@@ -89,7 +90,6 @@ SettingsPanel::SettingsPanel(QWidget* parent) : QWidget(parent) {
     connect(text(side == Side::kB), &TextLine::Edited, this, [this, side](const Intervention& now) {
       SettingPair next = shown_;
       next.setting(side) = now;
-      if (off_with_text_) next.off(side) = *off_with_text_;
       Q_EMIT Changed(next, false);
     });
   }
@@ -144,16 +144,12 @@ void SettingsPanel::ShowCardsOf(Side side) {
 
 // The line of text checks the cards' setting; what it refuses stays in it with the column.
 void SettingsPanel::OnCards(const QString& text, const std::vector<OffTerm>& off) {
-  const SettingPair before = shown_;
-  off_with_text_ = &off;
-  this->text(side_ == Side::kB)->Enter(text);
-  off_with_text_ = nullptr;
-  // A line that is as it was emits nothing.
-  const bool readable = this->text(side_ == Side::kB)->error().isEmpty();
-  if (!readable || shown_ != before || off == shown_.off(side_)) return;
+  const std::optional<Intervention> setting = this->text(side_ == Side::kB)->Take(text);
+  if (!setting) return;
   SettingPair next = shown_;
+  next.setting(side_) = *setting;
   next.off(side_) = off;
-  Q_EMIT Changed(next, false);
+  if (next != shown_) Q_EMIT Changed(next, false);
 }
 
 void SettingsPanel::CopyCard(const QString& term, const QString& target) {

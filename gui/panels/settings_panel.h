@@ -64,8 +64,6 @@ class SettingsPanel : public QWidget {
   Side side_ = Side::kB;
   QToolButton* side_a_;
   QToolButton* side_b_;
-  // Off terms that go with the text which is being entered; null: those that are shown.
-  const std::vector<OffTerm>* off_with_text_ = nullptr;
   TriedSettings* tried_ = nullptr;
   SettingHistory* history_ = nullptr;
   TermOffers offers_;

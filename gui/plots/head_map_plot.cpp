@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/plots/head_map_plot.h"
 
+#include <QMap>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,11 +15,33 @@
 namespace midscope {
 namespace {
 
+constexpr int kWheelEnds = 350;  // milliseconds without a turn
+
 QSharedPointer<QCPAxisTickerFixed> WholeNumbers(int64_t count) {
   auto ticker = QSharedPointer<QCPAxisTickerFixed>::create();
   ticker->setTickStep(count > 40 ? 5 : count > 14 ? 2 : 1);
   ticker->setScaleStrategy(QCPAxisTickerFixed::ssMultiples);
   return ticker;
+}
+
+// Blue above and red below `centre`, which need not be in the middle of the range.
+QCPColorGradient GradientAbout(double centre, const QCPRange& range) {
+  QCPColorGradient gradient = DifferenceGradient();
+  const double middle = (centre - range.lower) / range.size();
+  if (!(middle > 0 && middle < 1)) return gradient;
+  const QMap<double, QColor> even = gradient.colorStops();
+  QMap<double, QColor> stops;
+  for (auto stop = even.begin(); stop != even.end(); ++stop) {
+    const double from_middle = 2 * stop.key() - 1;  // -1 to 1
+    stops[middle + from_middle * (from_middle < 0 ? middle : 1 - middle)] = stop.value();
+  }
+  gradient.setColorStops(stops);
+  return gradient;
+}
+
+// Seen on Viridis, and on the near white of differences.
+QPen GroupPen(bool diverging) {
+  return {diverging ? QColor(90, 90, 90, 130) : QColor(255, 255, 255, 150), 1};
 }
 
 bool SameRange(const std::optional<QCPRange>& left, const std::optional<QCPRange>& right) {
@@ -45,7 +68,12 @@ HeadMapPlot::HeadMapPlot(QWidget* parent, const QString& file_stem)
   yAxis2->setTicks(false);
   marker_below_ = new QCPItemRect(this);
   marker_ = new QCPItemRect(this);
-  for (QCPItemRect* marker : {marker_below_, marker_}) marker->setVisible(false);
+  block_frame_ = new QCPItemRect(this);
+  for (QCPItemRect* marker : {marker_below_, marker_, block_frame_}) marker->setVisible(false);
+  wheel_ends_.setSingleShot(true);
+  wheel_ends_.setInterval(kWheelEnds);
+  connect(&wheel_ends_, &QTimer::timeout, this, &HeadMapPlot::EndWheel);
+  UseBrush();
   SetScale();
   SetEmptyMessage(tr("No run yet"));
   // Repeated: the colour scale did not exist when the base class called it.
@@ -83,7 +111,7 @@ void HeadMapPlot::ShowScale(bool shown) {
 }
 
 std::optional<QCPRange> HeadMapPlot::RangeOf(const std::vector<const HeadTable*>& tables,
-                                             bool diverging) {
+                                             bool diverging, double centre) {
   std::optional<QCPRange> range;
   for (const HeadTable* table : tables) {
     for (const double value : table->values) {
@@ -94,8 +122,9 @@ std::optional<QCPRange> HeadMapPlot::RangeOf(const std::vector<const HeadTable*>
   }
   if (!range) return range;
   if (diverging) {
-    const double extent = std::max({std::abs(range->lower), std::abs(range->upper), 1e-6});
-    return QCPRange(-extent, extent);
+    const double extent =
+        std::max({std::abs(range->lower - centre), std::abs(range->upper - centre), 1e-6});
+    return QCPRange(centre - extent, centre + extent);
   }
   range->lower = std::min(range->lower, 0.0);
   if (range->size() <= 0) range->upper = range->lower + 1;
@@ -103,11 +132,13 @@ std::optional<QCPRange> HeadMapPlot::RangeOf(const std::vector<const HeadTable*>
 }
 
 void HeadMapPlot::SetScale() {
-  map_->setGradient(drawn_.diverging ? DifferenceGradient() : ViridisGradient());
   scale_->setLabel(scale_label_shown_ ? drawn_.scale : QString());
   const std::optional<QCPRange> own =
-      drawn_.range ? drawn_.range : RangeOf({&drawn_.table}, drawn_.diverging);
-  map_->setDataRange(own.value_or(QCPRange(0, 1)));
+      drawn_.range ? drawn_.range : RangeOf({&drawn_.table}, drawn_.diverging, drawn_.centre);
+  const QCPRange range = own.value_or(QCPRange(0, 1));
+  map_->setGradient(drawn_.diverging ? GradientAbout(drawn_.centre, range) : ViridisGradient());
+  map_->setDataRange(range);
+  for (QCPItemLine* line : group_lines_) line->setPen(GroupPen(drawn_.diverging));
 }
 
 void HeadMapPlot::Show(HeadMap map) {
@@ -115,7 +146,8 @@ void HeadMapPlot::Show(HeadMap map) {
   const HeadTable& before = drawn_.table;
   const bool same_shape = map.table.layers == before.layers && map.table.heads == before.heads;
   const bool drawn = before.layers > 0 && same_shape && map.diverging == drawn_.diverging &&
-                     map.scale == drawn_.scale && SameRange(map.range, drawn_.range) &&
+                     map.scale == drawn_.scale && map.centre == drawn_.centre &&
+                     SameRange(map.range, drawn_.range) &&
                      std::equal(map.table.values.begin(), map.table.values.end(),
                                 before.values.begin(), before.values.end(), SameNumber);
   drawn_ = std::move(map);  // also where its picture is drawn: its notes are of other records
@@ -160,7 +192,7 @@ void HeadMapPlot::DrawGroups() {
     const double x = static_cast<double>(head) - 0.5;
     line->start->setCoords(x, -0.5);
     line->end->setCoords(x, static_cast<double>(layers()) - 0.5);
-    line->setPen(QPen(QColor(255, 255, 255, 150), 1));
+    line->setPen(GroupPen(drawn_.diverging));
     group_lines_.push_back(line);
   }
 }
@@ -291,6 +323,7 @@ void HeadMapPlot::HoverAt(const QPointF& position) { Q_EMIT HeadHovered(HeadAt(p
 void HeadMapPlot::HoverEnds() { Q_EMIT HeadHovered(std::nullopt); }
 
 void HeadMapPlot::keyPressEvent(QKeyEvent* event) {
+  if (paintable_ && PaintKey(event)) return;
   HeadId next = NearestHead(selected_, layers(), heads());
   switch (event->key()) {
     case Qt::Key_Left:
@@ -322,7 +355,8 @@ void HeadMapPlot::keyPressEvent(QKeyEvent* event) {
 void HeadMapPlot::RestyleData() {
   marker_below_->setPen(QPen(Qt::black, 5));
   marker_->setPen(QPen(Qt::white, 2));
-  for (QCPItemRect* marker : {marker_below_, marker_}) marker->setBrush(Qt::NoBrush);
+  block_frame_->setPen(QPen(Qt::black, 2, Qt::DashLine));
+  for (QCPItemRect* marker : {marker_below_, marker_, block_frame_}) marker->setBrush(Qt::NoBrush);
 }
 
 }  // namespace midscope

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A number of every head: layer 0 at the bottom, heads across. Viridis, or blue (more) and red
 // (less) around exact zero where the number has a sign; grey for no value. Heads that share a key/
-// value head lie between two lines.
+// value head lie between two lines. Where its numbers can be painted, the wheel over a cell and a
+// drag up or down change them, Shift+drag (and Shift+arrows) marks a block that changes as one.
 #pragma once
 
 #include <QString>
+#include <QTimer>
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "gui/base/head_quantities.h"
@@ -22,6 +25,7 @@ struct HeadMap {
   QString value_name;  // in tooltips: "score"
   QString scale;       // beside the colours: "score (share of keys)"
   bool diverging = false;
+  double centre = 0;  // of diverging colours
   // The colours' range; without it that of the values.
   std::optional<QCPRange> range = {};
   // Further lines of the tooltip, or all of it beside name and rank where `own_text`.
@@ -42,7 +46,13 @@ class HeadMapPlot : public Plot {
   void Show(HeadMap map);
   // The range of the colours for these tables together; nullopt where they have no values.
   static std::optional<QCPRange> RangeOf(const std::vector<const HeadTable*>& tables,
-                                         bool diverging);
+                                         bool diverging, double centre = 0);
+  // Whether wheel, drag and + and - change the numbers (Painted) instead of the view; with Ctrl the
+  // wheel zooms.
+  void SetPaintable(bool paintable);
+  bool paintable() const { return paintable_; }
+  // The heads that change as one: the marked block, else the selected one.
+  std::vector<HeadId> painted_heads() const;
   // The selection is kept; on a smaller map the marker is at the nearest cell, on an empty one not
   // drawn.
   void SelectHead(midscope::HeadId head);
@@ -76,6 +86,8 @@ class HeadMapPlot : public Plot {
   void HeadChosen(midscope::HeadId head);
   // Emitted for Ctrl+click, and for the space bar on the selected head.
   void PinAsked(midscope::HeadId head);
+  // The numbers of the heads times e^change; while `dragging`, from where the drag began.
+  void Painted(const std::vector<midscope::HeadId>& heads, double change, bool dragging);
   // The head under the pointer; nullopt: none.
   void HeadHovered(std::optional<midscope::HeadId> head);
 
@@ -84,6 +96,11 @@ class HeadMapPlot : public Plot {
   void HoverAt(const QPointF& position) override;
   void HoverEnds() override;
   void keyPressEvent(QKeyEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void Brush(const QPointF& from, const QPointF& to) override;
   void RestyleData() override;
 
  private:
@@ -93,6 +110,10 @@ class HeadMapPlot : public Plot {
   void PlacePins();
   void SetScale();
   bool Has(HeadId head) const;
+  bool PaintKey(QKeyEvent* event);
+  void MarkBlock(std::optional<std::pair<HeadId, HeadId>> corners);
+  std::vector<HeadId> HeadsAt(HeadId head) const;
+  void EndWheel();
 
   QCPColorMap* map_;
   QCPColorScale* scale_;
@@ -105,6 +126,15 @@ class HeadMapPlot : public Plot {
   HeadMap drawn_;
   HeadId selected_;
   bool scale_label_shown_ = true;
+  bool paintable_ = false;
+  QCPItemRect* block_frame_;
+  std::optional<std::pair<HeadId, HeadId>> block_;  // two opposite corners
+  // Of the drag or the turning of the wheel that goes on; empty: none.
+  std::vector<HeadId> painting_;
+  QPointF paint_begin_;
+  bool paint_moved_ = false;
+  double wheel_change_ = 0;
+  QTimer wheel_ends_;
   int64_t heads_per_key_value_head_ = 1;
 };
 

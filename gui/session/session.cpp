@@ -46,6 +46,7 @@ quint64 Session::Post(EngineRequest request, Side side) {
   // Means wait behind the text.
   if (kind != RequestKind::kGenerate && kind != RequestKind::kCompare) PauseGeneration();
   const quint64 ticket = worker_.Post(std::move(request), side);
+  last_ticket_ = ticket;
   pending_[ticket] = {kind, side};
   UpdateBusy();
   return ticket;
@@ -58,21 +59,6 @@ void Session::Open(const OpenRequest& request, std::optional<PromptRequest> prom
   opening_ = true;
   show_when_open_ = true;
   valid_from_ = Post(request);
-}
-
-void Session::SetPrompt(const PromptRequest& prompt_request) {
-  prompt_request_ = prompt_request;
-  prompt_request_waits_ = true;
-  ShowDocument(kModelDocument);
-  if (live_.model && !opening_) PostPrompt();
-}
-
-void Session::PostPrompt() {
-  prompt_request_waits_ = false;
-  const bool searched = searches();  // not of these prompts
-  CancelEverything();
-  search_waits_ = searched;
-  valid_from_ = Post(*prompt_request_);
 }
 
 void Session::Mark(Changes changes) {
@@ -221,11 +207,11 @@ void Session::RequestMeans() {
 }
 
 void Session::RequestEverything() {
-  RequestCaptureRun(Side::kA);
-  RequestWhatIf(Side::kA);
-  if (live_.differs()) {
-    RequestCaptureRun(Side::kB);
-    RequestWhatIf(Side::kB);
+  for (const Side side : {Side::kA, Side::kB}) {
+    // A side that is settled already was recalled.
+    if (live_.state(side).settled || (side == Side::kB && !live_.differs())) continue;
+    RequestCaptureRun(side);
+    RequestWhatIf(side);
   }
   RequestMeans();
 }
@@ -241,42 +227,11 @@ void Session::Resume() {
   RequestMeans();
 }
 
-void Session::SetPlace(size_t place) {
-  if (place >= live_.prompts.size() || place == live_.place || !ready()) return;
-  live_.place = place;
-  place_chosen_ = true;
-  const bool scanned = scans();
-  const bool searched = searches();
-  CancelEverything();
-  scan_waits_ = scanned;
-  search_waits_ = searched;
-  DropPromptChannels();
-  const auto has_outcome = [this](Side side) {
-    const Record* outcome = live_.Find(side, kOutcomeRecord);
-    return live_.state(side).settled && outcome && LiveAsks(side, *outcome);
-  };
-  const bool outcome_a = has_outcome(Side::kA);
-  const bool outcome_b = has_outcome(Side::kB);
-  for (SideView* side : {&live_.a, &live_.b}) {
-    // The outcome is over all places; all other records are of the previous prompt.
-    std::erase_if(side->records, [](const auto& entry) { return entry.first != kOutcomeRecord; });
-    side->settled = false;
-  }
-  MarkLive(Change::kPrompts | kRecordChanges);
-  RequestCaptureRun(Side::kA);
-  valid_from_ = pending_.rbegin()->first;
-  if (!outcome_a) RequestWhatIf(Side::kA);
-  if (live_.differs()) {
-    RequestCaptureRun(Side::kB);
-    if (!outcome_b) RequestWhatIf(Side::kB);
-  }
-  RequestMeans();
-}
-
 void Session::SetChannel(int64_t channel) {
   wanted_channel_ = channel;
   if (channel == shown_->channel) return;
   shown_->channel = channel;
+  Mark(Change::kChannel);
   if (shows_file()) return;
   // What-ifs include the new channel where every layer is kept.
   if (EngineReady()) {
@@ -288,6 +243,7 @@ void Session::SetChannel(int64_t channel) {
 
 void Session::SetProbeOptions(const std::string& json) {
   probe_options_ = json;
+  kept_views_.Clear();
   Mark(Change::kProbes);
   RepeatCaptureRuns();
 }

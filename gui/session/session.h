@@ -28,6 +28,7 @@
 #include "gui/plots/outcome_series.h"
 #include "gui/session/changes.h"
 #include "gui/session/engine_worker.h"
+#include "gui/session/kept_views.h"
 #include "gui/session/session_view.h"
 
 namespace midscope {
@@ -48,8 +49,11 @@ class Session : public QObject {
   // Opens another model. The records on the screen remain until it is open, and if opening fails.
   // `prompt_request`: the prompt to run then; without it: the previous one.
   void Open(const OpenRequest& request, std::optional<PromptRequest> prompt_request = std::nullopt);
-  // Stored until a model is open.
+  // Stored until a model is open. What was on the screen before for the same prompt and the same
+  // settings is shown again without a run, unless it is what is shown now.
   void SetPrompt(const PromptRequest& prompt_request);
+  // The same at a place (index into its prompts); no run where they are shown already.
+  void RestorePrompt(const PromptRequest& prompt_request, size_t place);
   // `dragging`: a slider is being dragged; capture runs and means are postponed.
   void SetSettings(const Intervention& a, const Intervention& b, bool dragging);
   // Index into the prompts of the prompt request. Default: the middle one.
@@ -129,6 +133,10 @@ class Session : public QObject {
   const std::optional<PromptRequest>& shown_prompt_request() const {
     return shown_->prompt_request;
   }
+  // The newest request, also while its prompts are awaited; nullopt: none was made.
+  const std::optional<PromptRequest>& asked_prompt_request() const { return prompt_request_; }
+  // Whether a model is being opened.
+  bool opening() const { return opening_; }
   const Record* prompt() const { return shown_->prompt(); }
   size_t place() const { return shown_->place; }
   int64_t channel() const { return shown_->channel; }
@@ -216,6 +224,10 @@ class Session : public QObject {
   bool LiveAsks(Side side, const Record& record) const;
   quint64 Post(EngineRequest request, Side side = Side::kA);
   void PostPrompt();
+  // Whether the side's outcome is there, of the requested setting and all places.
+  bool HasOutcome(Side side) const;
+  void KeepView();
+  void RecallView();
   void RequestCaptureRun(Side side);
   void RepeatCaptureRuns();
   void RequestWhatIf(Side side);
@@ -277,6 +289,8 @@ class Session : public QObject {
   SessionView* shown_ = &live_;
   std::optional<PromptRequest> prompt_request_;
   bool prompt_request_waits_ = false;
+  std::optional<size_t> place_of_next_;  // of the prompts that are awaited; nullopt: as usual
+  KeptViews kept_views_;
   bool opening_ = false;         // a model is being opened; the view's is the previous one
   bool show_when_open_ = false;  // a file is shown until then
   bool stopped_ = false;         // cancelled since the last request
@@ -299,6 +313,7 @@ class Session : public QObject {
   std::map<Side, Generation> generation_;
   int64_t new_tokens_ = GenerateRequest::kUsualTokens;
   quint64 asked_ticket_ = 0;
+  quint64 last_ticket_ = 0;
   quint64 valid_from_ = 0;  // replies to older tickets are of a previous prompt
   struct Pending {
     RequestKind kind = RequestKind::kOpen;

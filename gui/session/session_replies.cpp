@@ -7,7 +7,6 @@
 #include "core/base/error.h"
 #include "core/base/record_names.h"
 #include "core/intervention/intervention_text.h"
-#include "data/tasks/task_text.h"
 #include "gui/base/record_access.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
@@ -46,21 +45,6 @@ double SamplesIn(const Record& record, size_t setting) {
   return std::isnan(samples) ? 0 : samples;
 }
 
-// With all parameters, so that defaults can be read from it.
-std::string TaskOrEmpty(const std::string& task) {
-  try {
-    return task.empty() ? "" : TaskInFull(task);
-  } catch (const Error&) {
-    return task;  // a task that only the engine knows
-  }
-}
-
-// Whether scans of both requests are over the same prompts.
-bool SameScanPrompts(const PromptRequest& a, const PromptRequest& b) {
-  return !a.task.empty() && a.task == b.task && a.seed == b.seed && a.places == b.places &&
-         a.format == b.format;
-}
-
 }  // namespace
 
 void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
@@ -76,6 +60,7 @@ void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
       break;
     case JobEnd::kCancelled:
       opening_ = Awaits(RequestKind::kOpen);
+      if (!opening_ && !Awaits(RequestKind::kPrompt)) place_of_next_.reset();
       break;
     case JobEnd::kDone:
       if (!about_this_prompt) break;
@@ -121,6 +106,7 @@ void Session::OnFailed(const EngineReply& reply) {
     case RequestKind::kOpen:
     case RequestKind::kPrompt:
       opening_ = Awaits(RequestKind::kOpen);
+      if (!Awaits(RequestKind::kPrompt)) place_of_next_.reset();
       // The engine keeps its previous state, which is on the screen.
       Resume();
       break;
@@ -145,6 +131,7 @@ bool Session::Awaits(RequestKind kind) const {
 void Session::OnOpen(const EngineReply& reply) {
   opening_ = Awaits(RequestKind::kOpen);
   DropChannels();
+  kept_views_.Clear();
   live_.model = reply.model;
   live_.provenance = reply.provenance;
   live_.channel =
@@ -159,24 +146,6 @@ void Session::OnOpen(const EngineReply& reply) {
   MarkLive(Change::kModel | Change::kPrompts | Change::kMeans | kRecordChanges);
   if (std::exchange(show_when_open_, false)) ShowDocument(kModelDocument);
   if (prompt_request_waits_ && !stopped_ && !opening_) PostPrompt();
-}
-
-void Session::OnPrompt(const EngineReply& reply) {
-  const auto& request = std::get<PromptRequest>(reply.request);
-  if (!live_.prompt_request || !SameScanPrompts(*live_.prompt_request, request)) DropScan();
-  DropPromptChannels();
-  live_.prompts = reply.records;
-  live_.prompt_request = request;
-  live_.task = TaskOrEmpty(request.task);
-  // The default is the middle place: the loss in the middle is what is studied.
-  if (!place_chosen_ || live_.place >= live_.prompts.size()) live_.place = live_.prompts.size() / 2;
-  live_.a.records.clear();
-  live_.b.records.clear();
-  live_.a.settled = live_.b.settled = false;
-  live_.means.clear();
-  MarkLive(Change::kPrompts | Change::kMeans | kRecordChanges);
-  const bool others_follow = Awaits(RequestKind::kPrompt) || Awaits(RequestKind::kOpen);
-  if (!live_.prompts.empty() && !stopped_ && !others_follow) RequestEverything();
 }
 
 void Session::OnCaptureRun(const EngineReply& reply) {

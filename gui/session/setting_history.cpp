@@ -2,11 +2,18 @@
 #include "gui/session/setting_history.h"
 
 #include <utility>
+#include <variant>
 
 #include "core/intervention/intervention_text.h"
 
 namespace midscope {
 namespace {
+
+bool OnlyRatiosDiffer(Intervention before, const Intervention& after) {
+  if (!std::holds_alternative<HeadRatioTable>(after.positions)) return false;
+  before.positions = after.positions;
+  return before == after;
+}
 
 // The text of a step in the Edit menu.
 QString StepText(const SettingPair& before, const SettingPair& after) {
@@ -17,6 +24,9 @@ QString StepText(const SettingPair& before, const SettingPair& after) {
   if (before.a == after.b && before.b == after.a) return QObject::tr("swap of A and B");
   constexpr qsizetype kLongest = 40;
   const bool a_alone = before.b == after.b;
+  // A table's text is the path of its file.
+  if (OnlyRatiosDiffer(a_alone ? before.a : before.b, a_alone ? after.a : after.b))
+    return a_alone ? QObject::tr("A: position ratios") : QObject::tr("B: position ratios");
   QString text = QString::fromStdString(PrintIntervention(a_alone ? after.a : after.b));
   if (text.size() > kLongest) text = text.left(kLongest - 1) + QChar(0x2026);
   return (a_alone ? QStringLiteral("A: ") : QStringLiteral("B: ")) + text;

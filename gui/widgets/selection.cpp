@@ -83,6 +83,12 @@ void Selection::SetPinned(const std::vector<HeadId>& heads) {
   if (pinned_ != before) Q_EMIT PinsChanged();
 }
 
+void Selection::RestorePins(const std::vector<PinnedHead>& pins) {
+  if (pins == pinned_) return;
+  pinned_ = pins;
+  Q_EMIT PinsChanged();
+}
+
 void Selection::HoverToken(qint64 token) {
   if (token == hovered_token_) return;
   const int64_t before = this->token();

@@ -63,6 +63,8 @@ class Selection : public QObject {
   void TogglePin(midscope::HeadId head);
   // Replaces all pins; those beyond kMostPins are left out.
   void SetPinned(const std::vector<HeadId>& heads);
+  // The same with their colours, as pinned() gave them.
+  void RestorePins(const std::vector<PinnedHead>& pins);
 
   // Position of the token under the pointer, else of the locked one; -1: none.
   int64_t token() const { return hovered_token_ >= 0 ? hovered_token_ : locked_token_; }

@@ -64,6 +64,14 @@ void TextLine::Enter(const QString& text) {
   OnFinished();
 }
 
+std::optional<Intervention> TextLine::Take(const QString& text) {
+  edit_->setText(text);
+  edit_->setModified(true);
+  const std::optional<Intervention> taken = Accept();
+  if (taken) shown_ = *taken;
+  return taken;
+}
+
 void TextLine::OnEdited(const QString& text) {
   try {
     const bool waits = ParseIntervention(text.toStdString()) != shown_;
@@ -73,17 +81,23 @@ void TextLine::OnEdited(const QString& text) {
   }
 }
 
-void TextLine::OnFinished() {
-  if (!edit_->isModified()) return;
+// Shows what the line means in its printed form; nullopt: it keeps its error.
+std::optional<Intervention> TextLine::Accept() {
   OnEdited(edit_->text());
-  if (failed_) return;
+  if (failed_) return std::nullopt;
   const Intervention parsed = ParseIntervention(edit_->text().toStdString());
   ShowNote(QString(), false);
   edit_->setText(TextOf(parsed));
   edit_->setModified(false);
-  if (parsed == shown_) return;
-  shown_ = parsed;
-  Q_EMIT Edited(parsed);
+  return parsed;
+}
+
+void TextLine::OnFinished() {
+  if (!edit_->isModified()) return;
+  const std::optional<Intervention> parsed = Accept();
+  if (!parsed || *parsed == shown_) return;
+  shown_ = *parsed;
+  Q_EMIT Edited(*parsed);
 }
 
 }  // namespace midscope

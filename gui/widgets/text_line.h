@@ -5,6 +5,7 @@
 #pragma once
 
 #include <QWidget>
+#include <optional>
 
 #include "core/intervention/intervention.h"
 
@@ -25,6 +26,9 @@ class TextLine : public QWidget {
   // Sets the whole line as if it were typed and Enter pressed: it takes effect, or is kept with its
   // error.
   void Enter(const QString& text);
+  // Sets the whole line. Returns the setting that it means, without emitting a signal; nullopt
+  // where it can't be parsed: it is kept with its error.
+  std::optional<Intervention> Take(const QString& text);
   QLineEdit* edit() const { return edit_; }
   QString error() const;
 
@@ -35,6 +39,7 @@ class TextLine : public QWidget {
   // Returns whether the text can be parsed; shows its error, or that Enter is awaited.
   void OnEdited(const QString& text);
   void OnFinished();
+  std::optional<Intervention> Accept();
   void ShowNote(const QString& note, bool error);
 
   QLineEdit* edit_;

@@ -72,6 +72,28 @@ class ViewStateTest : public QObject {
     QTRY_COMPARE(rig.window.selection()->locked_token(), int64_t{3});
   }
 
+  // The view came after A's full run, and took back what was moved until then.
+  void WhatIsMovedDuringTheRunStays() {
+    WindowRig<> rig;
+    rig.Show();
+    SavedSession saved;
+    saved.view = {{"token", 3}, {"range", {1, 3}}, {"tokens", {0.5, 3.5}}};
+    rig.control->HoldCaptureRuns(true);
+    rig.window.files()->Apply(saved);
+    Selection* selection = rig.window.selection();
+    QTRY_COMPARE(selection->locked_token(), int64_t{3});  // before the run
+    QVERIFY(!rig.session->settled(Side::kA));
+    selection->LockToken(1);
+    selection->SetRange(0, 2);
+    selection->ShowTokens(TokenWindow{1.5, 4.5});
+    rig.control->HoldCaptureRuns(false);
+    QVERIFY(rig.Settle());
+    QTest::qWait(50);
+    QCOMPARE(selection->locked_token(), int64_t{1});
+    QCOMPARE(selection->range().begin, int64_t{0});
+    QCOMPARE(selection->window(), (std::optional<TokenWindow>({1.5, 4.5})));
+  }
+
   void OpenFilesComeBack() {
     QTemporaryDir folder;
     const QString results = folder.filePath("results.h5");

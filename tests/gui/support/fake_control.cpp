@@ -124,6 +124,11 @@ size_t FakeControl::comparisons() const {
   return comparisons_;
 }
 
+size_t FakeControl::capture_runs() const {
+  const std::lock_guard lock(mutex_);
+  return capture_runs_;
+}
+
 void FakeControl::WaitAtGate(bool FakeControl::*gate, const JobContext& context) {
   std::unique_lock lock(mutex_);
   while (this->*gate && (ignore_cancel_ || !context.cancelled())) changed_.wait_for(lock, kPoll);

@@ -42,6 +42,8 @@ class FakeControl {
   // The interventions of all what-ifs begun, in order.
   std::vector<Intervention> what_ifs() const;
   size_t comparisons() const;
+  // Capture runs begun.
+  size_t capture_runs() const;
   // All scans begun, in order.
   std::vector<ScanRequest> scans() const;
   // All searches for channels begun, in order.
@@ -76,6 +78,7 @@ class FakeControl {
   std::string capture_run_failure_;
   std::vector<Intervention> what_ifs_;
   size_t comparisons_ = 0;
+  size_t capture_runs_ = 0;
   std::vector<ScanRequest> scans_;
   std::vector<ChannelSearchRequest> searches_;
   std::vector<GenerateRequest> generations_;

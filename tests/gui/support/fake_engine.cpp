@@ -310,6 +310,7 @@ CaptureRunReply FakeEngine::CaptureRun(const CaptureRunRequest& request,
   context.ThrowIfCancelled();
   {
     const std::lock_guard lock(control_->mutex_);
+    ++control_->capture_runs_;
     if (!control_->capture_run_failure_.empty()) {
       throw Failure("run", std::exchange(control_->capture_run_failure_, ""),
                     "Try a shorter prompt");

@@ -16,6 +16,7 @@
 #include "gui/action_script.h"
 #include "gui/actions/command_palette.h"
 #include "gui/base/appearance.h"
+#include "gui/files/session_file.h"
 #include "gui/help/help_window.h"
 #include "gui/layout/dock_area.h"
 #include "gui/panels/attention_panel.h"
@@ -189,6 +190,23 @@ class WindowActionsTest : public QObject {
       const QString last = folder.filePath("last.midscope");
       QVERIFY(QTest::qWaitFor([&] { return QFile::exists(last); }, 6000));
     }
+  }
+
+  // The session does not know of terms that are off.
+  void ATermThatIsOffIsKeptAtOnce() {
+    QTemporaryDir folder;
+    WindowRig<> rig;
+    rig.window.Remember(folder.filePath("window.ini"));
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    const QString last = folder.filePath("last.midscope");
+    QVERIFY(QTest::qWaitFor([&] { return QFile::exists(last); }, 6000));
+    QTest::qWait(300);
+    SettingPair next = rig.window.history()->current();
+    next.off_b.push_back({"pi(2)", 0});
+    rig.window.history()->Change(next, false);
+    const auto kept = [&last] { return ReadSessionFile(last).settings.off_b.size(); };
+    QVERIFY(QTest::qWaitFor([&] { return kept() == 1; }, 6000));
   }
 
   void GeometryLayoutAndRecentActionsAreRemembered() {

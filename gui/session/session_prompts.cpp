@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Session: the prompt, its places, and what is kept of those that were shown before.
+#include <string>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/record_names.h"
+#include "data/tasks/task_text.h"
+#include "gui/session/session.h"
+
+namespace midscope {
+namespace {
+
+// With all parameters, so that defaults can be read from it.
+std::string TaskOrEmpty(const std::string& task) {
+  try {
+    return task.empty() ? "" : TaskInFull(task);
+  } catch (const Error&) {
+    return task;  // a task that only the engine knows
+  }
+}
+
+// Whether scans of both requests are over the same prompts.
+bool SameScanPrompts(const PromptRequest& a, const PromptRequest& b) {
+  return !a.task.empty() && a.task == b.task && a.seed == b.seed && a.places == b.places &&
+         a.format == b.format;
+}
+
+}  // namespace
+
+void Session::SetPrompt(const PromptRequest& prompt_request) {
+  prompt_request_ = prompt_request;
+  prompt_request_waits_ = true;
+  place_of_next_.reset();
+  ShowDocument(kModelDocument);
+  if (live_.model && !opening_) PostPrompt();
+}
+
+void Session::RestorePrompt(const PromptRequest& prompt_request, size_t place) {
+  const bool there = EngineReady() && !Awaits(RequestKind::kPrompt) && live_.prompt_request &&
+                     SamePrompts(*live_.prompt_request, prompt_request);
+  if (there) {
+    prompt_request_ = prompt_request;
+    ShowDocument(kModelDocument);
+    SetPlace(place);
+    return;
+  }
+  SetPrompt(prompt_request);
+  place_of_next_ = place;
+}
+
+void Session::PostPrompt() {
+  prompt_request_waits_ = false;
+  const bool searched = searches();
+  CancelEverything();
+  search_waits_ = searched;
+  valid_from_ = Post(*prompt_request_);
+}
+
+bool Session::HasOutcome(Side side) const {
+  const Record* outcome = live_.Find(side, kOutcomeRecord);
+  return live_.state(side).settled && outcome && LiveAsks(side, *outcome);
+}
+
+void Session::KeepView() {
+  if (!live_.prompt_request) return;
+  KeptView view{*live_.prompt_request,
+                live_.place,
+                live_.channel,
+                probe_options_,
+                live_.a,
+                live_.b,
+                live_.means};
+  view.a.settled = HasOutcome(Side::kA);
+  view.b.settled = live_.differs() && HasOutcome(Side::kB);
+  if (view.a.settled || view.b.settled) kept_views_.Keep(std::move(view));
+}
+
+// Fills sides that have no records of this place.
+void Session::RecallView() {
+  if (!live_.prompt_request) return;
+  const KeptView* kept = kept_views_.Find(*live_.prompt_request, live_.place);
+  if (!kept || kept->channel != live_.channel || kept->probe_options != probe_options_) return;
+  for (SideView* side : {&live_.a, &live_.b}) {
+    const SideView* known = kept->Find(side->setting);
+    if (!known || side->settled) continue;
+    // The outcome is over all places: one that is there is as new.
+    side->records.insert(known->records.begin(), known->records.end());
+    side->settled = true;
+    side->follows = known->follows;
+  }
+  live_.means.insert(kept->means.begin(), kept->means.end());
+}
+
+void Session::SetPlace(size_t place) {
+  if (place_of_next_) place_of_next_ = place;
+  if (place_of_next_ || place >= live_.prompts.size() || place == live_.place || !ready()) return;
+  KeepView();
+  const bool scanned = scans();
+  const bool searched = searches();
+  const bool outcome_a = HasOutcome(Side::kA);
+  const bool outcome_b = HasOutcome(Side::kB);
+  live_.place = place;
+  place_chosen_ = true;
+  CancelEverything();
+  scan_waits_ = scanned;
+  search_waits_ = searched;
+  DropPromptChannels();
+  for (SideView* side : {&live_.a, &live_.b}) {
+    // The outcome is over all places; all other records are of the previous prompt.
+    std::erase_if(side->records, [](const auto& entry) { return entry.first != kOutcomeRecord; });
+    side->settled = false;
+  }
+  RecallView();
+  MarkLive(Change::kPrompts | kRecordChanges);
+  valid_from_ = last_ticket_ + 1;
+  if (!live_.a.settled) RequestCaptureRun(Side::kA);
+  if (!outcome_a && !HasOutcome(Side::kA)) RequestWhatIf(Side::kA);
+  if (live_.differs()) {
+    if (!live_.b.settled) RequestCaptureRun(Side::kB);
+    if (!outcome_b && !HasOutcome(Side::kB)) RequestWhatIf(Side::kB);
+  }
+  RequestMeans();
+}
+
+void Session::OnPrompt(const EngineReply& reply) {
+  const auto& request = std::get<PromptRequest>(reply.request);
+  if (!live_.prompt_request || !SameScanPrompts(*live_.prompt_request, request)) DropScan();
+  DropPromptChannels();
+  // The same prompt once more is run once more.
+  if (live_.prompt_request && SamePrompts(*live_.prompt_request, request)) {
+    kept_views_.Forget(request);
+  } else {
+    KeepView();
+  }
+  live_.prompts = reply.records;
+  live_.prompt_request = request;
+  live_.task = TaskOrEmpty(request.task);
+  const bool others_follow = Awaits(RequestKind::kPrompt) || Awaits(RequestKind::kOpen);
+  if (place_of_next_ && !others_follow) {
+    live_.place = *std::exchange(place_of_next_, std::nullopt);
+    place_chosen_ = true;
+  }
+  // The default is the middle place: the loss in the middle is what is studied.
+  if (!place_chosen_ || live_.place >= live_.prompts.size()) live_.place = live_.prompts.size() / 2;
+  live_.a.records.clear();
+  live_.b.records.clear();
+  live_.a.settled = live_.b.settled = false;
+  live_.means.clear();
+  RecallView();
+  MarkLive(Change::kPrompts | Change::kMeans | kRecordChanges);
+  if (!live_.prompts.empty() && !stopped_ && !others_follow) RequestEverything();
+}
+
+}  // namespace midscope

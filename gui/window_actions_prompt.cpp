@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Actions that ask another prompt: the task, its sample and seed, own text with its gold passage.
+#include <QUndoStack>
+#include <functional>
+
+#include "core/base/error.h"
+#include "core/base/parameter_kinds.h"
+#include "gui/actions/action_registry.h"
+#include "gui/main_window.h"
+#include "gui/panels/prompt_editor.h"
+#include "gui/panels/prompt_panel.h"
+#include "gui/session/session.h"
+#include "gui/session/setting_history.h"
+#include "gui/window_actions.h"
+
+namespace midscope {
+namespace {
+
+constexpr int64_t kLargestNumber = 2147483647;
+
+}  // namespace
+
+// Changes fields of the panel and runs what it says, as one step of undo.
+void WindowActions::AskPrompt(const QString& name,
+                              const std::function<void(PromptFields&)>& change) {
+  PromptPanel* panel = window_->prompt_panel();
+  PromptFields fields = panel->fields();
+  change(fields);
+  if (fields == panel->fields()) return window_->Run();
+  QUndoStack* stack = window_->history()->stack();
+  stack->beginMacro(name);
+  panel->SetFields(fields);
+  window_->Run();
+  stack->endMacro();
+}
+
+void WindowActions::AddPrompt() {
+  const QString run = QStringLiteral("run");
+  actions_->Add({.id = QStringLiteral("task"),
+                 .menu = run,
+                 .title = tr("&Task…"),
+                 .help = tr("Asks another task, such as kv:pairs=10, and runs it"),
+                 .argument = Required(TextParameter("task", "a task, such as list:lines=20")),
+                 .run = [this](const QString& task) {
+                   AskPrompt(tr("task %1").arg(task), [&task](PromptFields& fields) {
+                     fields.page = 0;
+                     fields.task = task;
+                   });
+                 }});
+  actions_->Add(
+      {.id = QStringLiteral("sample"),
+       .menu = run,
+       .title = tr("Sa&mple…"),
+       .help = tr("Asks another sample of the task and runs it; of a file: shows it"),
+       .argument = Required(WholeNumberParameter("sample", "counted from 0", 0, kLargestNumber)),
+       .run = [this](const QString& text) { ChooseSample(text.toLongLong()); }});
+  actions_->Add({.id = QStringLiteral("gold"),
+                 .menu = run,
+                 .title = tr("Gold &passage…"),
+                 .help = tr("Marks the first occurrence of these words in your own text as gold"),
+                 .argument = Required(TextParameter("words", "words of the text")),
+                 .run = [this](const QString& words) {
+                   if (!window_->prompt_panel()->editor()->MarkWords(words)) {
+                     throw UsageError("gold '" + words.toStdString() + "'",
+                                      "your own text does not have these words",
+                                      "Give words as they stand in it");
+                   }
+                 }});
+}
+
+void WindowActions::ChooseSample(qint64 sample) {
+  Session* session = window_->session();
+  if (session->sample_view()) {
+    SampleChoice choice = session->sample_choice();
+    choice.sample = sample;
+    return session->ChooseSample(choice);
+  }
+  AskPrompt(tr("sample %1").arg(sample), [sample](PromptFields& fields) {
+    fields.page = 0;
+    fields.sample = static_cast<int>(sample);
+  });
+}
+
+}  // namespace midscope

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Actions that choose what all panels show: head, pins, channel, place, tokens, and what the map of
+// heads shows and paints.
+#include <QStringList>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/parameter_kinds.h"
+#include "gui/actions/action_registry.h"
+#include "gui/base/head_text.h"
+#include "gui/base/record_access.h"
+#include "gui/main_window.h"
+#include "gui/panels/head_map_panel.h"
+#include "gui/panels/ratio_painter.h"
+#include "gui/session/choice_history.h"
+#include "gui/session/session.h"
+#include "gui/widgets/selection.h"
+#include "gui/window_actions.h"
+
+namespace midscope {
+namespace {
+
+// Throws Error (usage) for anything else than a number from `least` to `most`.
+int64_t ReadWhole(const QString& thing, const QString& text, int64_t least, int64_t most) {
+  bool read = false;
+  const qint64 number = text.trimmed().toLongLong(&read);
+  if (!read || number < least || number > most) {
+    throw UsageError(thing.toStdString() + " '" + text.toStdString() + "'", "there is none",
+                     "Give " + std::to_string(least) + " to " + std::to_string(most));
+  }
+  return number;
+}
+
+}  // namespace
+
+QStringList WindowActions::Places() const {
+  QStringList places;
+  for (const Record& prompt : window_->session()->prompts()) {
+    const int64_t place = IntegerAttribute(prompt, "place", 0);
+    if (place > 0) places << QString::number(place);
+  }
+  return places;
+}
+
+void WindowActions::AddSelection() {
+  const QString menu = QStringLiteral("view");
+  Parameter head = TextParameter("head", "a head, such as L12H3");
+  head.kind = ParameterKind::kHeads;
+  actions_->Add({.id = QStringLiteral("head"),
+                 .menu = menu,
+                 .title = tr("&Head…"),
+                 .help = tr("Shows the attention of a head, such as L12H3"),
+                 .argument = Required(head),
+                 .run = [this](const QString& text) {
+                   window_->selection()->Choose(ReadHeadId(text));
+                   last_panel_ = window_->FindPanel(QStringLiteral("attention"));
+                 }});
+  actions_->Add({.id = QStringLiteral("pin"),
+                 .menu = menu,
+                 .title = tr("&Pin a head…"),
+                 .help = tr("Keeps a head, such as L12H3, on the screen in its own colour; again: "
+                            "takes the pin away"),
+                 .argument = Required(head),
+                 .run = [this](const QString& text) { Pin(HeadOfModel(text)); }});
+  actions_->Add({.id = QStringLiteral("unpin-all"),
+                 .menu = menu,
+                 .title = tr("&Unpin all heads"),
+                 .help = tr("Takes the pins of all heads away"),
+                 .run = [this](const QString&) { window_->selection()->SetPinned({}); }});
+  actions_->Add({.id = QStringLiteral("channel"),
+                 .menu = menu,
+                 .title = tr("C&hannel…"),
+                 .help = tr("Shows a channel of the residual stream by position"),
+                 .argument = Required(WholeNumberParameter("channel", "a number", 0, 1 << 20)),
+                 .run = [this](const QString& text) {
+                   ChooseChannel(text.toLongLong());
+                   last_panel_ = window_->FindPanel(QStringLiteral("channel"));
+                 }});
+  actions_->Add({.id = QStringLiteral("place"),
+                 .menu = menu,
+                 .title = tr("&Gold position…"),
+                 .help = tr("Shows the prompt with the gold passage at that place"),
+                 .argument = Required(WholeNumberParameter("place", "counted from 1", 1, 1 << 20)),
+                 .offers = [this] { return Places(); },
+                 .run =
+                     [this](const QString& text) {
+                       if (!Places().contains(text)) {
+                         throw UsageError(
+                             "place " + text.toStdString(), "no prompt has it",
+                             "Places: " + Places().join(QStringLiteral(", ")).toStdString());
+                       }
+                       window_->ChoosePlace(text.toLongLong());
+                     }});
+}
+
+// Throws Error (usage) for a text that is no head, and for one that the open model lacks.
+HeadId WindowActions::HeadOfModel(const QString& text) const {
+  const HeadId head = ReadHeadId(text.trimmed());
+  const auto& model = window_->session()->live().model;
+  if (!model || NearestHead(head, model->config.layers, model->config.heads) == head) return head;
+  const HeadId last{model->config.layers - 1, model->config.heads - 1};
+  throw UsageError("head " + text.toStdString(), "the model does not have it",
+                   "Its heads are L0H0 to " + HeadText(last).toStdString());
+}
+
+void WindowActions::Pin(HeadId head) {
+  Selection* selection = window_->selection();
+  if (!selection->PinOf(head) && selection->pinned().size() >= Selection::kMostPins) {
+    throw UsageError("pin " + HeadText(head).toStdString(),
+                     std::to_string(Selection::kMostPins) + " heads are pinned",
+                     "Unpin one first, or run unpin-all");
+  }
+  selection->TogglePin(head);
+}
+
+void WindowActions::ChooseChannel(qint64 channel) {
+  Session* session = window_->session();
+  const int64_t before = session->channel();
+  session->SetChannel(channel);
+  window_->choices()->AddChannel(before, channel);
+}
+
+int64_t WindowActions::LastToken() const {
+  const Record* prompt = window_->session()->prompt();
+  if (!prompt) throw UsageError("tokens", "no prompt is shown", "Open a model first");
+  return AxisSize(*prompt, "token") - 1;
+}
+
+void WindowActions::AddTokens() {
+  const QString menu = QStringLiteral("view");
+  actions_->Add(
+      {.id = QStringLiteral("lock-token"),
+       .menu = menu,
+       .title = tr("&Lock a token…"),
+       .help = tr("Marks the token at a position in all panels; again: releases it"),
+       .argument = Required(WholeNumberParameter("position", "counted from 0", 0, 1 << 30)),
+       .run = [this](const QString& text) {
+         window_->selection()->LockToken(ReadWhole(tr("token"), text, 0, LastToken()));
+       }});
+  actions_->Add({.id = QStringLiteral("range"),
+                 .menu = menu,
+                 .title = tr("&Range of tokens…"),
+                 .help = tr("Selects tokens, such as 50:60 (50 to 59), in all panels"),
+                 .argument = Required(TextParameter("tokens", "such as 50:60")),
+                 .run = [this](const QString& text) { SelectRange(text); }});
+  actions_->Add({.id = QStringLiteral("release"),
+                 .menu = menu,
+                 .title = tr("R&elease tokens"),
+                 .help = tr("Neither a locked token nor a range: what Esc does in a plot"),
+                 .run = [this](const QString&) { window_->selection()->Release(); }});
+}
+
+void WindowActions::SelectRange(const QString& text) {
+  const QStringList ends = text.split(QLatin1Char(':'));
+  const int64_t tokens = LastToken() + 1;
+  if (ends.size() != 2) {
+    throw UsageError("range '" + text.toStdString() + "'", "it is no begin and end",
+                     "Give positions, such as 50:60");
+  }
+  const int64_t begin = ReadWhole(tr("begin of a range"), ends[0], 0, tokens - 1);
+  const int64_t end = ReadWhole(tr("end of a range"), ends[1], begin + 1, tokens);
+  window_->selection()->SetRange(begin, end);
+}
+
+void WindowActions::AddMap() {
+  const QString menu = QStringLiteral("view");
+  auto* map = window_->panel<HeadMapPanel>();
+  actions_->Add({.id = QStringLiteral("quantity"),
+                 .menu = menu,
+                 .title = tr("&Quantity of the head map…"),
+                 .help = tr("What the map of heads shows, such as gold"),
+                 .argument = Required(TextParameter("quantity", "such as gold")),
+                 .offers = [map] { return map->quantity_ids(); },
+                 .run =
+                     [this, map](const QString& id) {
+                       if (!map->quantity_ids().contains(id)) {
+                         throw UsageError(
+                             "quantity '" + id.toStdString() + "'", "the map does not have it now",
+                             "It has " + map->quantity_ids().join(tr(", ")).toStdString());
+                       }
+                       map->ChooseQuantity(id.toStdString());
+                       last_panel_ = map;
+                     }});
+  actions_->Add({.id = QStringLiteral("ratio"),
+                 .menu = QStringLiteral("settings"),
+                 .title = tr("Position &ratio of a head of B…"),
+                 .help = tr("Sets ratios of heads of B, such as L12H3=1.5, or L12H3=1.5,L12H4=1.2"),
+                 .argument = Required(TextParameter("ratios", "such as L12H3=1.5")),
+                 .run = [this](const QString& text) { SetRatios(text); }});
+}
+
+// All of them, or none where one can't be read.
+void WindowActions::SetRatios(const QString& text) {
+  std::vector<std::pair<HeadId, double>> ratios;
+  for (const QString& part : text.split(QLatin1Char(','))) {
+    bool read = false;
+    const double ratio = part.section(QLatin1Char('='), 1).trimmed().toDouble(&read);
+    if (!read) {
+      throw UsageError("ratio '" + part.trimmed().toStdString() + "'", "it is no head and number",
+                       "Give a head and its ratio, such as L12H3=1.5");
+    }
+    ratios.emplace_back(HeadOfModel(part.section(QLatin1Char('='), 0, 0)), ratio);
+  }
+  window_->panel<HeadMapPanel>()->SetRatios(ratios);
+}
+
+}  // namespace midscope
