@@ -140,6 +140,11 @@ void WindowActions::AddRun() {
                    window_->prompt_panel()->SetTask(task);
                    window_->Run();
                  }});
+  actions_->Add({.id = QStringLiteral("start-means"),
+                 .menu = run,
+                 .title = tr("Start the &means"),
+                 .help = tr("Runs means over samples that wait because they take long"),
+                 .run = [this](const QString&) { window_->session()->StartMeans(); }});
   actions_->Add({.id = QStringLiteral("samples"),
                  .menu = run,
                  .title = tr("&Samples of the means…"),

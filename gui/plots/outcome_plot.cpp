@@ -123,8 +123,12 @@ QVector<double> OutcomePlot::Places() const {
 
 void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
   if (!lines.empty() && lines == lines_ && measure == measure_) return;
+  const QVector<double> places_before = Places();
+  if (measure != measure_) ReleaseAlongY();  // a range of the other scale
   lines_ = lines;
   measure_ = measure;
+  // Of other prompts; between two of them there may be none.
+  if (!places_before.isEmpty() && !lines.empty() && places_before != Places()) ReleaseView();
   clearPlottables();
   NameMeasure();
   const bool references =
@@ -151,7 +155,7 @@ void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
   }
   xAxis->setSubTicks(false);
   SetEmptyMessage(lines_.empty() ? tr("No outcome yet") : QString());
-  ResetView();
+  FitView();
   QueueReplot();
 }
 
@@ -159,15 +163,15 @@ void OutcomePlot::NameMeasure() {
   switch (measure_) {
     case Measure::kNll:
       SetTitle(tr("Outcome by gold place — lower is better"));
-      yAxis->setLabel(tr("−log p(answer) in nats"));
+      SetYLabel(tr("nats: −log p(answer)"));
       break;
     case Measure::kAccuracy:
       SetTitle(tr("Outcome by gold place — higher is better"));
-      yAxis->setLabel(tr("accuracy (share of samples)"));
+      SetYLabel(tr("accuracy (share of samples)"));
       break;
     case Measure::kDifference:
       SetTitle(tr("B − A by gold place — below 0: B is better"));
-      yAxis->setLabel(tr("difference of −log p(answer) in nats"));
+      SetYLabel(tr("nats: difference of −log p(answer)"));
       break;
   }
 }

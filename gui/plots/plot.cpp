@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
 
 namespace midscope {
@@ -43,6 +44,7 @@ Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
   title_->setMargins(QMargins(4, 4, 4, 2));
   plotLayout()->addElement(0, 0, title_);
   connect(this, &QCustomPlot::beforeReplot, this, &Plot::FitText);
+  connect(this, &QCustomPlot::afterLayout, this, &Plot::FitYLabel);
   connect(this, &QCustomPlot::afterReplot, this, [this] { drawn_fast_ = dragging_; });
   setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
   selectionRect()->setPen(QPen(GoldColor(), 1, Qt::DashLine));
@@ -112,6 +114,27 @@ void Plot::FitText() {
     empty_message_->setText(
         Wrapped(empty_text_, QFontMetrics(font()), std::max(axisRect()->width(), kFewestWide)));
   }
+}
+
+void Plot::SetYLabel(const QString& label) {
+  SetFullLabel(yAxis, label);
+  yAxis->setLabel(label);
+}
+
+// After the layout, which does not depend on how long the label is.
+void Plot::FitYLabel() {
+  const QString label = FullLabel(*yAxis);
+  const QString fits = QFontMetrics(yAxis->labelFont())
+                           .elidedText(label, Qt::ElideRight, std::max(axisRect()->height(), 0));
+  if (fits != yAxis->label()) yAxis->setLabel(fits);
+}
+
+QString Plot::LabelTip(const QPointF& position) const {
+  const QRect axes = axisRect()->rect();
+  const bool beside = position.x() < axes.left() && position.y() > axes.top() &&
+                      position.y() < axes.bottom();
+  const QString label = FullLabel(*yAxis);
+  return beside && label != yAxis->label() ? label : QString();
 }
 
 void Plot::PutOnMarksLayer(QCPLayerable* mark) {
@@ -308,7 +331,8 @@ void Plot::mouseMoveEvent(QMouseEvent* event) {
   QCustomPlot::mouseMoveEvent(event);
   NoteView(x, y);
   if (event->buttons() != Qt::NoButton) return;
-  const QString tip = TooltipAt(event->position());
+  QString tip = TooltipAt(event->position());
+  if (tip.isEmpty()) tip = LabelTip(event->position());
   if (tip.isEmpty()) {
     QToolTip::hideText();
   } else {

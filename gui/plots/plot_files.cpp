@@ -35,6 +35,7 @@ bool WriteSvg(Plot& plot, const QString& path, const QSize& size) {
 
 constexpr const char* kIndexNames = "midscope_index_names";
 constexpr const char* kCellTexts = "midscope_cell_texts";
+constexpr const char* kFullLabel = "midscope_full_label";
 constexpr const char* kShownOffset = "midscope_shown_offset";
 
 // A field of CSV: quoted where it has to be.
@@ -57,7 +58,7 @@ QString Coordinate(const QCPAxis& axis, double value) {
 // The first label of the axes on that side: panels inside a grid have none.
 QString AxisName(const QCustomPlot& plot, QCPAxis::AxisType side, const char* otherwise) {
   for (const QCPAxisRect* rect : plot.axisRects()) {
-    const QString label = rect->axis(side)->label();
+    const QString label = FullLabel(*rect->axis(side));
     if (!label.isEmpty()) return Field(label);
   }
   return QString::fromLatin1(otherwise);
@@ -134,6 +135,13 @@ void SetShownOffset(QCPAbstractPlottable* line, double offset) {
 
 void SetCellTexts(QCPColorMap* map, const QStringList& texts) {
   map->setProperty(kCellTexts, texts);
+}
+
+void SetFullLabel(QCPAxis* axis, const QString& label) { axis->setProperty(kFullLabel, label); }
+
+QString FullLabel(const QCPAxis& axis) {
+  const QString full = axis.property(kFullLabel).toString();
+  return full.isEmpty() ? axis.label() : full;
 }
 
 void SetIndexNames(QCPAxis* axis, const QStringList& names) {
