@@ -112,8 +112,7 @@ void OutcomePanel::ShowOffer() {
   const auto offer = session()->means_offer();
   start_->setVisible(offer.has_value());
   if (!offer) return;
-  start_->setText(
-      tr("means over %1 (%2)").arg(offer->samples).arg(DurationText(offer->seconds)));
+  start_->setText(tr("means over %1 (%2)").arg(offer->samples).arg(DurationText(offer->seconds)));
   start_->setToolTip(tr("Runs what is missing of the means of A and B: about %1, as the runs of "
                         "this prompt took. Means that take less than %2 s start by themselves")
                          .arg(DurationText(offer->seconds))

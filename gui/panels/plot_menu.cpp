@@ -99,7 +99,9 @@ void PlotMenu::CopyPicture(Plot* plot) {
 
 // Of B the same beside it, where B differs.
 void PlotMenu::CopyCommand() {
-  QString text = CommandText(ProbeArguments(*session_, Side::kA)) + QLatin1Char('\n');
+  const auto& request = session_->shown_prompt_request();
+  QString text = request && NeedsTextFile(*request) ? TextFileCommand(*request) : QString();
+  text += CommandText(ProbeArguments(*session_, Side::kA)) + QLatin1Char('\n');
   if (session_->differs())
     text += CommandText(ProbeArguments(*session_, Side::kB)) + QLatin1Char('\n');
   QApplication::clipboard()->setText(text);

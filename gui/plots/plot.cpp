@@ -131,8 +131,8 @@ void Plot::FitYLabel() {
 
 QString Plot::LabelTip(const QPointF& position) const {
   const QRect axes = axisRect()->rect();
-  const bool beside = position.x() < axes.left() && position.y() > axes.top() &&
-                      position.y() < axes.bottom();
+  const bool beside =
+      position.x() < axes.left() && position.y() > axes.top() && position.y() < axes.bottom();
   const QString label = FullLabel(*yAxis);
   return beside && label != yAxis->label() ? label : QString();
 }

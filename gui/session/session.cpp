@@ -257,6 +257,12 @@ void Session::SetProbeOptions(const std::string& json) {
   RepeatCaptureRuns();
 }
 
+void Session::SetNotes(const std::string& notes) {
+  if (notes == notes_) return;
+  notes_ = notes;
+  Mark(Change::kNotes);
+}
+
 void Session::RepeatCaptureRuns() {
   if (!EngineReady()) return;
   RequestCaptureRun(Side::kA);

@@ -32,6 +32,9 @@
 
 namespace midscope {
 
+// The attribute of a saved record `prompt` that holds the user's notes.
+inline constexpr char kNotesAttribute[] = "notes";
+
 // The prompts that a request would make, one per place, or why it makes none.
 struct PromptPreview {
   PromptRequest request;
@@ -116,6 +119,9 @@ class Session : public QObject {
   // effect unless ready().
   void Generate(int64_t new_tokens);
   void StopGenerating();
+  // The user's notes, which go with the prompt into saved results.
+  void SetNotes(const std::string& notes);
+  const std::string& notes() const { return notes_; }
   // A published line drawn with the outcome (data/published/published_record.h); nullopt: none.
   void SetReference(std::optional<Record> reference);
 
@@ -313,10 +319,11 @@ class Session : public QObject {
   int64_t wanted_channel_ = kFirstChannel;  // a narrower model shows its last channel
   int64_t samples_ = kUsualSamples;
   std::string probe_options_ = "{}";
+  std::string notes_;
   bool means_wanted_ = true;
-  std::vector<std::string> asked_means_;                // settings of the running comparison
-  std::set<std::string> asked_for_means_;               // settings whose means the user started
-  std::optional<double> sample_seconds_;                // NoteCost's
+  std::vector<std::string> asked_means_;   // settings of the running comparison
+  std::set<std::string> asked_for_means_;  // settings whose means the user started
+  std::optional<double> sample_seconds_;   // NoteCost's
   bool sample_seconds_whole_ = false;
   std::optional<ScanRequest> scan_request_;             // of the last scan of these prompts
   quint64 scan_ticket_ = 0;                             // of the scan that is posted; 0: none

@@ -62,17 +62,15 @@ Session::MissingMeans Session::FindMissingMeans() const {
     const SideView& view = live_.state(side);
     const auto known = live_.means.find(view.in_effect);
     const bool have = known != live_.means.end() && known->second.complete;
-    const bool asked =
-        std::find(missing.asking.begin(), missing.asking.end(), view.in_effect) !=
-        missing.asking.end();
+    const bool asked = std::find(missing.asking.begin(), missing.asking.end(), view.in_effect) !=
+                       missing.asking.end();
     if (have) request.beside.push_back(InEffect(view.setting));
     if (have || asked) continue;
     request.settings.push_back(InEffect(view.setting));
     missing.asking.push_back(view.in_effect);
     missing.runs += samples_;
     if (known != live_.means.end()) {
-      missing.runs -=
-          static_cast<int64_t>(SamplesIn(*known->second.record, known->second.index));
+      missing.runs -= static_cast<int64_t>(SamplesIn(*known->second.record, known->second.index));
     }
   }
   if (live_.a.in_effect == live_.b.in_effect) return missing;
@@ -87,8 +85,7 @@ Session::MissingMeans Session::FindMissingMeans() const {
 }
 
 double Session::SecondsOf(const MissingMeans& missing) const {
-  return missing.runs == 0 ? 0
-                           : sample_seconds_.value_or(0) * static_cast<double>(missing.runs);
+  return missing.runs == 0 ? 0 : sample_seconds_.value_or(0) * static_cast<double>(missing.runs);
 }
 
 bool Session::MeansMayStart(const MissingMeans& missing) const {

@@ -302,7 +302,11 @@ void Session::CollectSide(Side side, ScreenRecords& screen) const {
 
 Session::ScreenRecords Session::RecordsOnScreen() const {
   ScreenRecords screen;
-  if (const Record* shown = shown_->prompt()) screen.records.push_back(*shown);
+  if (const Record* shown = shown_->prompt()) {
+    screen.records.push_back(*shown);
+    if (!notes_.empty() && !shows_file())
+      screen.records.back().attributes[kNotesAttribute] = notes_;
+  }
   CollectSide(Side::kA, screen);
   if (shown_->differs()) CollectSide(Side::kB, screen);
   CollectMeans(screen.records);

@@ -11,8 +11,7 @@ namespace {
 // Whether positions stay as they are.
 bool KeepsPositions(const PositionScheme& scheme) {
   if (const auto* pi = std::get_if<PositionInterpolation>(&scheme)) return pi->ratio == 1;
-  if (const auto* ms_poe = std::get_if<MsPoe>(&scheme))
-    return ms_poe->min == 1 && ms_poe->max == 1;
+  if (const auto* ms_poe = std::get_if<MsPoe>(&scheme)) return ms_poe->min == 1 && ms_poe->max == 1;
   if (const auto* table = std::get_if<HeadRatioTable>(&scheme)) {
     return std::all_of(table->ratios.begin(), table->ratios.end(),
                        [](double ratio) { return ratio == 1; });
