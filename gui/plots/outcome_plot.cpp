@@ -163,15 +163,15 @@ void OutcomePlot::NameMeasure() {
   switch (measure_) {
     case Measure::kNll:
       SetTitle(tr("Outcome by gold place — lower is better"));
-      SetYLabel(tr("nats: −log p(answer)"));
+      yAxis->setLabel(tr("nats: −log p(answer)"));
       break;
     case Measure::kAccuracy:
       SetTitle(tr("Outcome by gold place — higher is better"));
-      SetYLabel(tr("accuracy (share of samples)"));
+      yAxis->setLabel(tr("accuracy (share of samples)"));
       break;
     case Measure::kDifference:
       SetTitle(tr("B − A by gold place — below 0: B is better"));
-      SetYLabel(tr("nats: difference of −log p(answer)"));
+      yAxis->setLabel(tr("nats: difference of −log p(answer)"));
       break;
   }
 }

@@ -116,20 +116,19 @@ void Plot::FitText() {
   }
 }
 
-void Plot::SetYLabel(const QString& label) {
-  SetFullLabel(yAxis, label);
-  yAxis->setLabel(label);
-}
-
 // After the layout, which does not depend on how long the label is.
 void Plot::FitYLabel() {
+  if (!yAxis || axisRectCount() == 0) return;  // a grid of panels has others
   const QString label = FullLabel(*yAxis);
   const QString fits = QFontMetrics(yAxis->labelFont())
                            .elidedText(label, Qt::ElideRight, std::max(axisRect()->height(), 0));
-  if (fits != yAxis->label()) yAxis->setLabel(fits);
+  if (fits == yAxis->label()) return;
+  yAxis->setLabel(fits);
+  NoteElided(yAxis, label);
 }
 
 QString Plot::LabelTip(const QPointF& position) const {
+  if (!yAxis || axisRectCount() == 0) return {};
   const QRect axes = axisRect()->rect();
   const bool beside =
       position.x() < axes.left() && position.y() > axes.top() && position.y() < axes.bottom();
@@ -180,6 +179,7 @@ void Plot::FitLegend(int width) {
 void Plot::UsePalette(const QPalette& chosen) {
   setPalette(chosen);
   ApplyPalette(this, chosen);
+  ColourMessage();
   RestyleData();
 }
 
@@ -215,12 +215,21 @@ void Plot::SetEmptyMessage(const QString& message) {
     empty_message_->setClipToAxisRect(false);
     empty_message_->setTextAlignment(Qt::AlignCenter);
   }
-  QColor color = palette().color(QPalette::Text);
-  color.setAlpha(170);
-  empty_message_->setColor(color);
+  ColourMessage();
   empty_message_->setFont(font());
   empty_text_ = message.isEmpty() || reason_.isEmpty() ? message : reason_;
   empty_message_->setVisible(!message.isEmpty());
+  // Of no numbers there are no ticks.
+  for (QCPAxis* axis : {xAxis, yAxis}) {
+    if (axis) axis->setVisible(message.isEmpty());
+  }
+}
+
+void Plot::ColourMessage() {
+  if (!empty_message_) return;
+  QColor color = palette().color(QPalette::Text);
+  color.setAlpha(170);
+  empty_message_->setColor(color);
 }
 
 void Plot::SetOlderNote(const QString& note) {
@@ -272,6 +281,7 @@ void Plot::changeEvent(QEvent* event) {
   QCustomPlot::changeEvent(event);
   if (event->type() == QEvent::PaletteChange) {
     ApplyPalette(this, palette());
+    ColourMessage();
     RestyleData();
     QueueReplot();
   }

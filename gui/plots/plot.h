@@ -26,9 +26,6 @@ class Plot : public QCustomPlot {
   // Sets colours for export; without this call the widget's palette is used.
   void UsePalette(const QPalette& palette);
 
-  // The y axis' label, which is elided where the axis is shorter; the tooltip has the whole.
-  void SetYLabel(const QString& label);
-
   // Replots before the next painting: at once at most, and only when the plot is seen, if its
   // window is (a hidden one in a shown window waits for its next showing).
   void QueueReplot();
@@ -124,7 +121,9 @@ class Plot : public QCustomPlot {
   // Notes which ranges differ from those before.
   void NoteView(const QCPRange& x, const QCPRange& y);
   void FitText();
+  // The y axis' label is elided where the axis is shorter; the tooltip has the whole.
   void FitYLabel();
+  void ColourMessage();
   QString LabelTip(const QPointF& position) const;
   void FitLegend(int width);
 

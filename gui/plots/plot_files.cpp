@@ -136,11 +136,14 @@ void SetCellTexts(QCPColorMap* map, const QStringList& texts) {
   map->setProperty(kCellTexts, texts);
 }
 
-void SetFullLabel(QCPAxis* axis, const QString& label) { axis->setProperty(kFullLabel, label); }
+void NoteElided(QCPAxis* axis, const QString& full) {
+  axis->setProperty(kFullLabel, QStringList{full, axis->label()});
+}
 
+// A label that was set since is whole.
 QString FullLabel(const QCPAxis& axis) {
-  const QString full = axis.property(kFullLabel).toString();
-  return full.isEmpty() ? axis.label() : full;
+  const QStringList noted = axis.property(kFullLabel).toStringList();
+  return noted.value(1) == axis.label() && !noted.isEmpty() ? noted.front() : axis.label();
 }
 
 void SetIndexNames(QCPAxis* axis, const QStringList& names) {

@@ -31,9 +31,9 @@ QString CsvField(QString text);
 // Names of the indices 0, 1, ... along an axis, which its ticks may shorten: the CSV has them.
 void SetIndexNames(QCPAxis* axis, const QStringList& names);
 
-// The label of an axis, which the plot may draw elided: the CSV has the whole.
-void SetFullLabel(QCPAxis* axis, const QString& label);
-// The same where none was set: the label as it is drawn.
+// The axis draws its label elided; the CSV has the whole, `full`.
+void NoteElided(QCPAxis* axis, const QString& full);
+// The label, whole also where it is drawn elided.
 QString FullLabel(const QCPAxis& axis);
 
 // Texts of a map's cells, [row, column]: the CSV has them beside the values.

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Own texts in a file: sent as they are, with the gold piece moving among the others.
-#include <fstream>
+#include "data/tasks/passages_task.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/base/error.h"
-#include "data/tasks/passages_task.h"
-#include "data/tasks/task.h"
-#include "tests/support/temp_dir.h"
+#include "tests/data/support/task_files.h"
 
 namespace midscope {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-PiecesText Example() {
+PiecesText MarkedText() {
   PiecesText text;
   text.text = "Notes:\none \"x\"\ntwo\n\nQ?";
   text.pieces = {{"", 7, 14}, {"", 15, 18}};
@@ -25,30 +22,17 @@ PiecesText Example() {
   return text;
 }
 
-class PassagesTask : public testing::Test {
+class PassagesTask : public TaskFiles {
  protected:
-  std::unique_ptr<Task> Read(const std::string& lines) {
-    const std::string path = folder_.File("own.jsonl");
-    std::ofstream(path) << lines;
-    return MakeTask("passages:file=" + path, 1);
-  }
-  std::string ErrorOf(const std::string& lines) {
-    try {
-      Read(lines);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
-  }
-  TempDir folder_;
+  std::unique_ptr<Task> Read(const std::string& lines) const { return Make("passages:", lines); }
 };
 
 TEST_F(PassagesTask, WhatIsWrittenIsRead) {
-  const std::unique_ptr<Task> task = Read(PassagesLine(Example()));
+  const std::unique_ptr<Task> task = Read(PassagesLine(MarkedText()));
   EXPECT_EQ(task->pieces(), 2);
   EXPECT_EQ(task->samples(), 1);
   const TaskSample there = task->Make(0, 2);
-  EXPECT_EQ(there.text, Example().text);
+  EXPECT_EQ(there.text, MarkedText().text);
   EXPECT_EQ(there.answer, " yes");
   const TaskSample moved = task->Make(0, 1);
   EXPECT_EQ(moved.text, "Notes:\ntwo\none \"x\"\n\nQ?");
@@ -61,7 +45,7 @@ TEST_F(PassagesTask, WhatIsWrittenIsRead) {
 }
 
 TEST_F(PassagesTask, WithoutPiecesThereIsOnePlace) {
-  PiecesText text = Example();
+  PiecesText text = MarkedText();
   text.pieces.clear();
   const std::unique_ptr<Task> task = Read(PassagesLine(text) + PassagesLine(text));
   EXPECT_EQ(task->pieces(), 1);
@@ -71,13 +55,12 @@ TEST_F(PassagesTask, WithoutPiecesThereIsOnePlace) {
 }
 
 TEST_F(PassagesTask, RefusesWhatItCannotRead) {
-  EXPECT_THAT(ErrorOf(R"({"text": "a b", "answer": " "})"), HasSubstr("empty answer"));
-  EXPECT_THAT(ErrorOf(R"({"text": "a b", "answer": " c", "gold": [1, 9]})"),
+  EXPECT_THAT(Fails("passages:", R"({"text": "a b", "answer": " "})"), HasSubstr("empty answer"));
+  EXPECT_THAT(Fails("passages:", R"({"text": "a b", "answer": " c", "gold": [1, 9]})"),
               HasSubstr("inside the text"));
-  EXPECT_THAT(ErrorOf(R"({"text": "a b", "answer": " c", "golden": [0, 1]})"), HasSubstr("golden"));
-  PiecesText whole = Example();
+  PiecesText whole = MarkedText();
   whole.pieces.clear();
-  EXPECT_THAT(ErrorOf(PassagesLine(Example()) + PassagesLine(whole)),
+  EXPECT_THAT(Fails("passages:", PassagesLine(MarkedText()) + PassagesLine(whole)),
               HasSubstr("another number of pieces"));
 }
 
