@@ -48,6 +48,17 @@ OutcomePlot::OutcomePlot(QWidget* parent)
   SetEmptyMessage(tr("No outcome yet"));
 }
 
+// Of the setting that has the colour: in grey print they are told apart too.
+QCPScatterStyle::ScatterShape OutcomePlot::ShapeOf(const QColor& color) {
+  static const QCPScatterStyle::ScatterShape shapes[] = {
+      QCPScatterStyle::ssCircle, QCPScatterStyle::ssSquare, QCPScatterStyle::ssTriangle,
+      QCPScatterStyle::ssTriangleInverted};
+  for (size_t i = 0; i < std::size(shapes); ++i) {
+    if (SettingColor(i).rgb() == color.rgb()) return shapes[i];
+  }
+  return QCPScatterStyle::ssCircle;
+}
+
 QColor OutcomePlot::SettingColor(size_t index) {
   // A's and B's colours, then Paul Tol's bright scheme, which is distinct with colour blindness.
   static const QColor others[] = {QColor(34, 136, 51),   QColor(170, 51, 119),
@@ -63,7 +74,7 @@ void OutcomePlot::StyleGraph(const Line& line, QCPGraph* graph) const {
   graph->setPen(line.older ? OlderPen(width)
                            : QPen(line.color, width, line.mean ? Qt::SolidLine : Qt::DashLine));
   graph->setScatterStyle(
-      QCPScatterStyle(line.reference ? QCPScatterStyle::ssDiamond : QCPScatterStyle::ssCircle,
+      QCPScatterStyle(line.reference ? QCPScatterStyle::ssDiamond : ShapeOf(line.color),
                       line.older ? OlderPen(1.4) : QPen(line.color, 1.4),
                       line.mean ? QBrush(line.color) : QBrush(palette().color(QPalette::Base)), 7));
 }
