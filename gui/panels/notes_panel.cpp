@@ -3,6 +3,7 @@
 
 #include <QPlainTextEdit>
 #include <QStackedWidget>
+#include <QTextCursor>
 #include <QVBoxLayout>
 #include <nlohmann/json.hpp>
 

@@ -11,9 +11,9 @@ namespace midscope {
 namespace {
 
 constexpr double kLineGap = 5;
-constexpr double kTextGap = 10;    // between the texts of two rows
-constexpr double kFrame = 70;      // of title and caption
-constexpr double kBarWidth = 120;  // of the scale
+constexpr double kTextGap = 10;  // between the texts of two rows
+constexpr double kFrame = 70;    // of title and caption
+constexpr int kBarWidth = 120;   // of the scale
 constexpr double kBarHeight = 10;
 constexpr double kLightest = 0.45;  // backgrounds above it have black letters
 
@@ -78,7 +78,7 @@ double TextPicture::Draw(QPainter* painter, const QRectF& into) const {
   if (painter) {
     const QColor ground = palette().color(QPalette::Base);
     const double low = scale_.diverging ? -scale_.highest : 0;
-    for (double x = 0; x < kBarWidth; ++x) {
+    for (int x = 0; x < kBarWidth; ++x) {
       const double value = low + (scale_.highest - low) * x / kBarWidth;
       const QColor color = scale_.ColorOf(value, ground);
       painter->fillRect(QRectF(into.left() + x, top, 1.2, kBarHeight),
