@@ -158,7 +158,9 @@ QString TextPicture::Table() const {
   csv += QLatin1Char('\n');
   for (int64_t token = 0; token < static_cast<int64_t>(prompt_.tokens.size()); ++token) {
     const bool gold = token >= prompt_.gold.begin && token < prompt_.gold.end;
-    csv += QString::number(token) + QLatin1Char(',') + CsvField(prompt_.tokens[token]) +
+    QString text = prompt_.tokens[token];
+    text.replace('\n', QStringLiteral("\\n"));  // a row per line
+    csv += QString::number(token) + QLatin1Char(',') + CsvField(text) +
            (gold ? QStringLiteral(",1") : QStringLiteral(",0"));
     for (const Row& row : rows_) {
       const double value = row.values.value(token, std::nan(""));

@@ -21,10 +21,9 @@ class PlotViewTest : public QObject {
     plot.SetRows(QVector<double>(40, std::nan("")), {});
     const QVector<double> row(40, 0.025);
     plot.SetRows(row, {});
-    QVERIFY2(plot.yAxis->range().contains(0.025),
-             qPrintable(QStringLiteral("%1 to %2")
-                            .arg(plot.yAxis->range().lower)
-                            .arg(plot.yAxis->range().upper)));
+    QVERIFY2(plot.yAxis->range().contains(0.025), qPrintable(QStringLiteral("%1 to %2")
+                                                                 .arg(plot.yAxis->range().lower)
+                                                                 .arg(plot.yAxis->range().upper)));
   }
 
   void ALowPlotElidesItsLabelAndItsCsvDoesNot() {
@@ -34,10 +33,11 @@ class PlotViewTest : public QObject {
     line.series.places = {1, 2};
     line.series.values = {2, 3};
     low.Show({line}, Measure::kDifference);
+    low.show();
     low.resize(300, 180);
     low.replot();
     const QFontMetrics metrics(low.yAxis->labelFont());
-    const QString full = low.tr("nats: difference of −log p(answer)");
+    const QString full = OutcomePlot::tr("nats: difference of −log p(answer)");
     QVERIFY2(low.yAxis->label() != full && low.yAxis->label().startsWith("nats"),
              qPrintable(low.yAxis->label()));
     QVERIFY(metrics.horizontalAdvance(low.yAxis->label()) <= low.axisRect()->height());

@@ -148,23 +148,6 @@ class MeansTest : public QObject {
     rig.Find<QComboBox>("measure")->setCurrentIndex(static_cast<int>(Measure::kAccuracy));
     QVERIFY(plot->yAxis->range() != range);
   }
-
-  // In a low plot the label is elided; the CSV has the whole.
-  void ALowOutcomeElidesItsLabel() {
-    Rig rig(0);
-    QVERIFY(rig.OpenModel());
-    auto* plot = rig.window.panel<OutcomePanel>()->plot();
-    OutcomePlot low;
-    low.Show(plot->lines(), Measure::kNll);
-    low.resize(300, 180);
-    low.replot();
-    const QFontMetrics metrics(low.yAxis->labelFont());
-    QVERIFY(metrics.horizontalAdvance(low.yAxis->label()) <= low.axisRect()->height());
-    QVERIFY2(low.yAxis->label().startsWith("nats"), qPrintable(low.yAxis->label()));
-    low.resize(300, 700);
-    low.replot();
-    QCOMPARE(low.yAxis->label(), QString::fromUtf8("nats: −log p(answer)"));
-  }
 };
 
 }  // namespace midscope
