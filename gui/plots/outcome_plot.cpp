@@ -279,9 +279,8 @@ void OutcomePlot::RestyleData() {
   current_->setPen(QPen(line, 1, Qt::DotLine));
   for (int i = 0; i < graphCount(); ++i) {
     QCPScatterStyle dots = graph(i)->scatterStyle();
-    const bool hollow =
-        dots.shape() == QCPScatterStyle::ssCircle && dots.brush().color() != dots.pen().color();
-    if (!hollow) continue;
+    const bool filled = dots.brush().color() == dots.pen().color();
+    if (dots.isNone() || dots.shape() == QCPScatterStyle::ssCross || filled) continue;
     dots.setBrush(palette().color(QPalette::Base));
     graph(i)->setScatterStyle(dots);
   }

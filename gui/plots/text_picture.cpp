@@ -32,7 +32,7 @@ class TextPicture::Item : public QCPAbstractItem {
 
  protected:
   void draw(QCPPainter* painter) override {
-    picture_->Draw(painter, QRectF(picture_->axisRect()->outerRect()));
+    picture_->Draw(painter, QRectF(picture_->axisRect()->rect()));
   }
 
  private:

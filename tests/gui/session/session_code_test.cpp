@@ -23,6 +23,8 @@
 
 namespace midscope {
 
+constexpr int kLongestRun = 60000;  // milliseconds
+
 class SessionCodeTest : public QObject {
   Q_OBJECT
 
@@ -30,7 +32,6 @@ class SessionCodeTest : public QObject {
   struct Rig {
     MainWindow window{MakeLocalEngine()};
     Session* session = window.session();
-    QSignalSpy stopped{session, &Session::Stopped};
     QTemporaryDir folder;
 
     bool Run(const PromptRequest& request) {
@@ -38,10 +39,12 @@ class SessionCodeTest : public QObject {
       session->SetSamples(0);
       window.history()->Change({{}, ParseIntervention("pi(1.5)")}, false);
       session->Open({"embedded"}, request);
-      return SpyUntil(stopped, [this] {
-        return session->settled(Side::kA) && session->settled(Side::kB) &&
-               !session->asked_and_waiting();
-      });
+      return QTest::qWaitFor(
+          [this] {
+            return session->settled(Side::kA) && session->settled(Side::kB) &&
+                   !session->asked_and_waiting();
+          },
+          kLongestRun);
     }
     // In the folder, with the program beside the tests on PATH.
     QString Shell(const QString& program, const QStringList& arguments) {
