@@ -101,7 +101,7 @@ class SessionCodeTest : public QObject {
     QCOMPARE(lines.size(), 4);
     QVERIFY2(lines[2].contains("'pi(1.2)'") && lines[2].endsWith("--out c.h5"),
              qPrintable(lines[2]));
-    QVERIFY2(lines[3].startsWith("midscope sweep embedded "), qPrintable(lines[3]));
+    QVERIFY2(lines[3].startsWith("midscope sweep "), qPrintable(lines[3]));
     const QString said = rig.Shell("sh", {"-ec", commands});
     QVERIFY2(said.isEmpty(), qPrintable(said));
     QVERIFY(rig.Difference(Side::kA, "a.h5") >= 0 && rig.Difference(Side::kA, "a.h5") < 1e-5);
@@ -140,10 +140,12 @@ class SessionCodeTest : public QObject {
     const QString python = QStandardPaths::findExecutable("python3");
     if (python.isEmpty()) QSKIP("no python3");
     Rig rig;
-    if (!rig.Shell(python, {"-c", "import h5py"}).isEmpty()) QSKIP("no h5py");
-    PromptRequest request = OwnPieces();
-    QVERIFY(rig.Run(request));
+    QVERIFY(rig.Run(OwnPieces()));
     rig.window.actions_list()->Do("copy-session-python");
+    const QString bad = rig.Shell(python, {"-c", "import ast, sys; ast.parse(sys.argv[1])",
+                                           QApplication::clipboard()->text()});
+    QVERIFY2(bad.isEmpty(), qPrintable(bad));
+    if (!rig.Shell(python, {"-c", "import h5py"}).isEmpty()) QSKIP("no h5py");
     const QString script = QApplication::clipboard()->text() +
                            "assert arrays['B']['last_query_attention'].ndim == 3\n";
     const QString said = rig.Shell(python, {"-c", script});
