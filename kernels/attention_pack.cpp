@@ -12,6 +12,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/rows-inl.h"
+#include "kernels/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace midscope::kernels {
@@ -38,47 +39,6 @@ HWY_INLINE void ReadRow(const PackSource& source, int64_t row, const float* cos,
   std::fill(out + source.head_dim, out + padded, Out{});
 }
 
-constexpr int64_t kSquare = 4;  // rows and columns that are transposed in registers
-
-// Four vectors of four 32-bit lanes, as rows of a matrix, become its columns.
-template <class V>
-HWY_INLINE void TransposeSquare(V (&rows)[kSquare]) {
-  const hn::FixedTag<hn::TFromV<V>, kSquare> d;
-  const hn::FixedTag<uint64_t, 2> pairs;
-  const auto wide = [&](V v) HWY_ATTR { return hn::BitCast(pairs, v); };
-  const auto low01 = wide(hn::InterleaveLower(d, rows[0], rows[1]));
-  const auto low23 = wide(hn::InterleaveLower(d, rows[2], rows[3]));
-  const auto high01 = wide(hn::InterleaveUpper(d, rows[0], rows[1]));
-  const auto high23 = wide(hn::InterleaveUpper(d, rows[2], rows[3]));
-  rows[0] = hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23));
-  rows[1] = hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23));
-  rows[2] = hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23));
-  rows[3] = hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23));
-}
-
-// from [width][steps] into to [steps][width], 32-bit items; `width` is a multiple of kSquare.
-HWY_INLINE void TransposeItems(const uint32_t* HWY_RESTRICT from, int64_t steps, int64_t width,
-                               uint32_t* HWY_RESTRICT to) {
-  const hn::FixedTag<uint32_t, kSquare> d;
-  for (int64_t row = 0; row < width; row += kSquare) {
-    int64_t step = 0;
-    for (; step + kSquare <= steps; step += kSquare) {
-      hn::Vec<decltype(d)> square[kSquare];
-#pragma GCC unroll 4
-      for (int64_t r = 0; r < kSquare; ++r)
-        square[r] = hn::LoadU(d, from + (row + r) * steps + step);
-      TransposeSquare(square);
-#pragma GCC unroll 4
-      for (int64_t r = 0; r < kSquare; ++r) hn::StoreU(square[r], d, to + (step + r) * width + row);
-    }
-    for (; step < steps; ++step) {
-      for (int64_t r = 0; r < kSquare; ++r) {
-        to[step * width + row + r] = from[(row + r) * steps + step];
-      }
-    }
-  }
-}
-
 template <class Item>
 void PackRowsAs(const PackSource& source, int64_t first_row, int64_t rows, const RotaryView& table,
                 int64_t first_position, float factor, int64_t width, float* work, void* out) {
@@ -91,8 +51,8 @@ void PackRowsAs(const PackSource& source, int64_t first_row, int64_t rows, const
             table.cos ? table.sin + at : nullptr, table.pairs, factor, padded, items + r * padded);
   }
   std::fill(items + rows * padded, items + width * padded, Item{});
-  TransposeItems(reinterpret_cast<const uint32_t*>(work), steps, width,
-                 static_cast<uint32_t*>(out));
+  TransposeItems(reinterpret_cast<const uint32_t*>(work), steps, width, static_cast<uint32_t*>(out),
+                 width);
 }
 
 void PackRowsAny(const PackSource& source, int64_t first_row, int64_t rows, const RotaryView& table,
@@ -189,7 +149,7 @@ void PackValueElements(const PackSource& source, int64_t first_row, int64_t rows
     for (int64_t i = 0; i < dim; ++i)
       pairs[pair * dim + i] = even[i].bits | static_cast<uint32_t>(odd[i].bits) << 16;
   }
-  TransposeItems(pairs, dim, kPairs, static_cast<uint32_t*>(out));
+  TransposeItems(pairs, dim, kPairs, static_cast<uint32_t*>(out), kPairs);
 }
 
 // Columns first .. first + kSquare - 1 of from [head_dim][width] into to [kSquare][head_dim].

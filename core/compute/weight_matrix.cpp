@@ -10,6 +10,7 @@
 #include "core/compute/aten_ops.h"
 #include "core/compute/dense_product.h"
 #include "core/compute/weight_storage.h"
+#include "kernels/float_product.h"
 #include "kernels/instruction_set.h"
 #include "kernels/int8_product.h"
 #include "kernels/matrix_vector.h"
@@ -46,8 +47,6 @@ ProductBlock BlockOf(int64_t inputs, int64_t outputs) {
 }
 
 struct WeightTag {};
-struct WidenedTag {};
-struct OutputTag {};
 
 // y = x weight^T.
 void MultiplyExpanded(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& y,
@@ -94,6 +93,19 @@ void MultiplyInWholeNumbers(const kernels::BlockMatrix& weight, const at::Tensor
   }
 }
 
+// The same in float32 arithmetic, of the run's dtype.
+void MultiplyInFloat32(const kernels::BlockMatrix& weight, const at::Tensor& x, const at::Tensor& y,
+                       kernels::Dtype dtype, const ProductContext& context) {
+  for (int64_t first = 0; first < x.size(0); first += kRowChunk) {
+    const int64_t count = std::min(kRowChunk, x.size(0) - first);
+    if (!kernels::FloatProduct(weight, x.narrow(0, first, count).data_ptr(), count, dtype,
+                               y.narrow(0, first, count).data_ptr(), dtype, y.stride(0),
+                               context.executor, context.job.cancel)) {
+      throw Cancelled();
+    }
+  }
+}
+
 kernels::BlockMatrix RowsOf(kernels::BlockMatrix matrix, int64_t first, int64_t count) {
   if (matrix.row_order.empty()) {
     matrix.data = matrix.Row(first);
@@ -108,34 +120,6 @@ kernels::BlockMatrix RowsOf(kernels::BlockMatrix matrix, int64_t first, int64_t 
 at::Tensor View(const void* data, int64_t rows, int64_t columns, kernels::Dtype dtype) {
   return at::from_blob(const_cast<void*>(data), {rows, columns},
                        at::TensorOptions().dtype(TorchType(dtype)));
-}
-
-// y = x weight^T for bfloat16 x and weights without an instruction that multiplies bfloat16, where
-// LibTorch's own product takes several times as long as one in float32: from float32 copies of x
-// and of a block of weights at a time. y is rounded once.
-void MultiplyInFloat32(const kernels::BlockMatrix& weight, const at::Tensor& x, const at::Tensor& y,
-                       const ProductContext& context) {
-  const int64_t inputs = weight.columns;
-  const int64_t block = std::min(WeightsAtOnce(inputs, kernels::Dtype::kFloat32), weight.rows);
-  kernels::BorrowedScratch<WidenedTag> weights_scratch;
-  kernels::BorrowedScratch<OutputTag> output_scratch;
-  auto* weights = weights_scratch.Get<float>(block * inputs);
-  const int64_t most_rows = std::min(kRowChunk, x.size(0));
-  auto* output = output_scratch.Get<float>(most_rows * block);
-  for (int64_t row = 0; row < x.size(0); row += kRowChunk) {
-    const int64_t rows = std::min(kRowChunk, x.size(0) - row);
-    const at::Tensor floats = x.narrow(0, row, rows).to(at::kFloat);
-    for (int64_t first = 0; first < weight.rows; first += block) {
-      const int64_t count = std::min(block, weight.rows - first);
-      context.job.ThrowIfCancelled();
-      kernels::DequantiseRows(RowsOf(weight, first, count), kernels::Dtype::kFloat32, weights,
-                              context.executor);
-      const at::Tensor out = View(output, rows, count, kernels::Dtype::kFloat32);
-      MultiplyExpanded(floats, View(weights, count, inputs, kernels::Dtype::kFloat32), out,
-                       context.job);
-      y.narrow(0, row, rows).narrow(1, first, count).copy_(out);
-    }
-  }
 }
 
 kernels::BlockMatrix MatrixOf(const TensorRef& tensor) {
@@ -215,6 +199,10 @@ void WeightMatrix::MultiplyPart(const StoredPart& part, const at::Tensor& x, con
     MultiplyReady(x, part.matrix.data, part.matrix.rows, y, context);
     return;
   }
+  if (dtype_ == kernels::Dtype::kFloat32 || !kernels::HasBFloat16Products()) {
+    MultiplyInFloat32(part.matrix, x, y, dtype_, context);
+    return;
+  }
   const int64_t block = std::min(WeightsAtOnce(inputs_, dtype_), part.matrix.rows);
   kernels::BorrowedScratch<WeightTag> scratch;
   void* weights = scratch.Get<std::byte>(block * inputs_ * kernels::SizeOf(dtype_));
@@ -232,7 +220,7 @@ void WeightMatrix::MultiplyReady(const at::Tensor& x, const void* weights, int64
   if (dtype_ == kernels::Dtype::kBFloat16 && !kernels::HasBFloat16Products()) {
     const kernels::BlockMatrix matrix{
         kernels::BlockType::kBF16, weights, inputs_ * kernels::SizeOf(dtype_), {}, rows, inputs_};
-    MultiplyInFloat32(matrix, x, y, context);
+    MultiplyInFloat32(matrix, x, y, dtype_, context);
   } else {
     MultiplyExpanded(x, View(weights, rows, inputs_, dtype_), y, context.job);
   }

@@ -59,8 +59,9 @@ class WeightMatrix {
   const at::Tensor& expanded() const { return expanded_; }
 
   // y = x weight^T. x [rows, inputs] and y [rows, outputs] of the run's dtype, contiguous. Many
-  // rows: a stored matrix is dequantised to the run's dtype in blocks of rows, into one scratch
-  // buffer for all matrices; a matrix stored in that dtype is used in place. Throws Cancelled.
+  // rows: each thread dequantises some rows of a stored matrix at a time and multiplies all of x
+  // with them; where matrix tiles multiply, blocks of rows are dequantised for LibTorch's product;
+  // a matrix stored in the run's dtype is used in place. Throws Cancelled.
   void Multiply(const at::Tensor& x, const at::Tensor& y, const ProductContext& context) const;
 
   // The same for up to kernels::kMatrixVectorRows rows, y of `y_dtype`: the run's or float32. A

@@ -30,7 +30,8 @@ class Loader {
   Weights Load() {
     Weights weights;
     weights.embedding = Embedding("token_embedding", "embedding_in");
-    if (HasPositions()) weights.positions = Stack(config_.hidden, {PositionPart()}).weight;
+    weights.positions =
+        Positions([this](const Part& part) { return Stack(config_.hidden, {part}).weight; });
     if (config_.embedding_norm) weights.embedding_norm = ReadNorm("embedding_norm");
     const char* output = config_.tied_embeddings ? "token_embedding" : "output";
     if (config_.embedding_width > 0) {
@@ -53,7 +54,8 @@ class Loader {
     weights.embedding = config_.embedding_width > 0
                             ? Embedding("token_embedding", "embedding_in")
                             : Stored(config_.hidden, {{"token_embedding", config_.vocabulary}});
-    if (HasPositions()) weights.positions = Stored(config_.hidden, {PositionPart()});
+    weights.positions =
+        Positions([this](const Part& part) { return Stored(config_.hidden, {part}); });
     if (config_.embedding_norm) weights.embedding_norm = ReadNorm("embedding_norm");
     weights.layers.push_back(Layer(0));
     return weights;
@@ -86,9 +88,18 @@ class Loader {
     return matrix.expanded();
   }
 
-  bool HasPositions() const { return config_.positions == PositionKind::kLearned; }
-  Part PositionPart() const {
-    return {"position_embedding", config_.position_offset + config_.trained_context};
+  // table: makes the matrix of a part.
+  template <class Table>
+  PositionEmbeddings Positions(Table table) {
+    const int64_t offset = config_.position_offset;
+    switch (config_.positions) {
+      case PositionKind::kLearned:
+        return {table(Part{"position_embedding", offset + config_.trained_context}), offset};
+      case PositionKind::kSinusoidal:
+        return {config_.hidden, offset, dtype_};
+      default:
+        return {};
+    }
   }
 
   LayerWeights Layer(int64_t layer) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/job.h"
+#include "core/compute/position_embeddings.h"
 #include "core/compute/weight_matrix.h"
 #include "core/compute/weight_storage.h"
 #include "core/model/model_config.h"
@@ -96,7 +97,7 @@ struct LayerWeights {
 
 struct Weights {
   WeightMatrix embedding;  // [vocabulary, hidden]
-  WeightMatrix positions;  // [position_offset + trained_context, hidden]; where they are learned
+  PositionEmbeddings positions;  // where they are learned or sinusoidal
   Norm embedding_norm;     // empty where the model has none
   Projection output;       // [vocabulary, hidden]; the embedding's matrix where tied
   Norm final_norm;

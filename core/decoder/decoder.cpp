@@ -9,6 +9,7 @@
 #include <cmath>
 #include <mutex>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include "core/base/error.h"
@@ -140,6 +141,23 @@ std::vector<float> Decoder::Unembed(std::span<const float> residual,
   ForwardPass pass(parts_->config, parts_->weights, parts_->devices, parts_->options.dtype,
                    parts_->rotary, parts_->executor, context);
   return pass.Unembed(residual);
+}
+
+std::vector<float> Decoder::PositionEmbedding(double position) const {
+  const ModelConfig& config = parts_->config;
+  const bool inside = position >= 0 && position < static_cast<double>(config.trained_context);
+  if (!EmbedsPositions(config.positions) ||
+      (config.positions == PositionKind::kLearned && !inside)) {
+    throw std::logic_error("the model has no embedding of the position");
+  }
+  const c10::InferenceMode inference;
+  const std::lock_guard lock(parts_->running);
+  at::Tensor row =
+      at::empty({config.hidden}, at::TensorOptions().dtype(TorchType(parts_->options.dtype)));
+  parts_->weights.positions.Row(position, row.data_ptr());
+  row = row.to(at::kFloat);
+  const auto* values = row.const_data_ptr<float>();
+  return {values, values + config.hidden};
 }
 
 LogitDirection Decoder::DirectionBetween(int32_t token, int32_t against) const {

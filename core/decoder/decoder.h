@@ -140,6 +140,11 @@ class Decoder {
   // rounding. Throws std::logic_error where the size is not a multiple of the hidden width.
   std::vector<float> Unembed(std::span<const float> residual, const JobContext& context = {}) const;
 
+  // The embedding of a position, which the model adds to the token's below the first layer, as the
+  // run's dtype has it. [hidden] A learned table has whole positions of the context alone. Throws
+  // std::logic_error for other models and positions.
+  std::vector<float> PositionEmbedding(double position) const;
+
   // The difference of two tokens' logits as a function of the residual stream. Throws
   // std::logic_error where an id is outside the vocabulary.
   LogitDirection DirectionBetween(int32_t token, int32_t against) const;

@@ -116,21 +116,20 @@ void ForwardPass::Embed(std::vector<SequencePass>& sequences) {
   // As in transformers, the factor is rounded to the run's dtype first.
   if (config_.embedding_scale != 1.0)
     residual_.mul_(kernels::RoundedTo(dtype_, static_cast<float>(config_.embedding_scale)));
-  if (config_.positions == PositionKind::kLearned) AddPositions(sequences);
+  if (EmbedsPositions(config_.positions)) AddPositions(sequences);
   EnterDevice(0);
   if (config_.embedding_norm) Normalise(residual_, weights_.embedding_norm, residual_);
   Show(sequences, HookSite::kEmbed, -1, residual_);
 }
 
-// The table has a row for every position of a run (LongestRun, CheckPositionsHeld).
+// A learned table has a row for every position of a run (LongestRun, CheckPositionsHeld).
 void ForwardPass::AddPositions(const std::vector<SequencePass>& sequences) {
   const at::Tensor positions = at::empty(residual_.sizes(), residual_.scalar_type());
   auto* out = static_cast<std::byte*>(positions.data_ptr());
   for (const SequencePass& sequence : sequences) {
     const PositionIds& ids = sequence.plans.front().position_ids;
     for (int64_t row = sequence.active_first; row < sequence.rows; ++row) {
-      const int64_t position = ids.given() ? static_cast<int64_t>(ids.At(row)) : row;
-      weights_.positions.Row(config_.position_offset + position, out);
+      weights_.positions.Row(ids.given() ? ids.At(row) : static_cast<double>(row), out);
       out += config_.hidden * kernels::SizeOf(dtype_);
     }
   }

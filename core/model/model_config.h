@@ -36,13 +36,25 @@ struct ClampedSwiglu {
 // (cohere). All but the last are RMS norms.
 enum class QueryKeyNorm { kNone, kHead, kWidth, kEachHead };
 
-// kLearned: each position has an embedding, which is added to the token's (gpt2, opt).
-enum class PositionKind { kRotary, kAlibi, kLearned };
+// kLearned: each position has an embedding, which is added to the token's (gpt2, opt). kSinusoidal:
+// so it has, but computed, for any position (xglm).
+enum class PositionKind { kRotary, kAlibi, kLearned, kSinusoidal };
+
+// Whether positions have embeddings, which are added below the first layer.
+constexpr bool EmbedsPositions(PositionKind positions) {
+  return positions == PositionKind::kLearned || positions == PositionKind::kSinusoidal;
+}
 
 // How a model that does not rotate has its positions, for messages.
 constexpr const char* UnrotatedText(PositionKind positions) {
-  return positions == PositionKind::kAlibi ? "it attends with ALiBi"
-                                           : "its positions are learned embeddings";
+  switch (positions) {
+    case PositionKind::kAlibi:
+      return "it attends with ALiBi";
+    case PositionKind::kLearned:
+      return "its positions are learned embeddings";
+    default:
+      return "its positions are sinusoidal embeddings";
+  }
 }
 
 enum class RopeScalingKind { kNone, kLinear, kDynamic, kLlama3, kYarn, kLongRope };
@@ -145,9 +157,9 @@ struct ModelConfig {
   double query_growth_context = 1;
   // Llama 4's: in layers without positions alone, by the row, counted from 1.
   bool query_growth_unrotated = false;
-  bool alibi_bfloat16 = false;            // slopes are rounded to bfloat16 (falcon)
-  double alibi_scale = 1.0;               // of slopes, after that
-  int64_t position_offset = 0;            // learned: row of the table that is position 0's (opt: 2)
+  bool alibi_bfloat16 = false;  // slopes are rounded to bfloat16 (falcon)
+  double alibi_scale = 1.0;     // of slopes, after that
+  int64_t position_offset = 0;  // of embeddings: row of the table that is position 0's (opt: 2)
   std::vector<LayerAttention> attention;  // [layer]
 
   NormKind norm = NormKind::kRms;

@@ -197,6 +197,9 @@ std::string RopeText(const ModelConfig& config) {
   if (config.positions == PositionKind::kLearned) {
     return fmt::format("none: learned positions, {} of them", config.trained_context);
   }
+  if (config.positions == PositionKind::kSinusoidal) {
+    return fmt::format("none: sinusoidal positions, trained with {}", config.trained_context);
+  }
   if (config.rope_base <= 0) return "not stated";
   std::string text = fmt::format("{}", config.rope_base);
   const RopeScaling& scaling = config.rope_scaling;
@@ -345,7 +348,7 @@ std::string FactsJson(const ModelFacts& facts, const std::vector<int64_t>& lengt
       {"parameters", NumberOrNull(config.parameters)}};
   if (facts.supported) {
     const TokenizerFacts& tokenizer = facts.tokenizer;
-    constexpr const char* kPositions[] = {"rotary", "alibi", "learned"};
+    constexpr const char* kPositions[] = {"rotary", "alibi", "learned", "sinusoidal"};
     json["positions"] = kPositions[static_cast<size_t>(config.positions)];
     json["rope"] = RopeJson(config);
     json["sliding_window"] = WindowJson(config);

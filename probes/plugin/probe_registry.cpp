@@ -27,6 +27,7 @@
 #include "probes/builtin/perplexity_probe.h"
 #include "probes/builtin/position_awareness_probe.h"
 #include "probes/builtin/position_direction_probe.h"
+#include "probes/builtin/position_embeddings_probe.h"
 #include "probes/builtin/position_ratio_probe.h"
 #include "probes/builtin/qr_heads_probe.h"
 #include "probes/builtin/residual_rows_probe.h"
@@ -140,6 +141,7 @@ ProbeRegistry BuiltInProbes() {
   registry.Add(SinkShareProbe());
   registry.Add(MassiveActivationsProbe());
   registry.Add(ExpertUseProbe());
+  registry.Add(PositionEmbeddingsProbe());
   registry.Add(QrHeadsProbe());
   registry.Add(KeyDriftProbe());
   registry.Add(PositionDirectionProbe());

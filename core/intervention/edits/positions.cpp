@@ -116,18 +116,20 @@ void CheckRows(const GivenPositions& given, const EditPlans& plans) {
                    "Give both the same rows");
 }
 
-// Learned positions: the table has a row for each whole number, and it is read once, below the
-// first layer, so that every layer's rows see the same ids.
-void ApplyToLearned(const GivenPositions& given, const EditPlans& plans) {
+// Embeddings of positions are added once, below the first layer, so that every layer's rows see the
+// same ids; a learned table has a row for each whole number.
+void ApplyToEmbeddings(const GivenPositions& given, const EditPlans& plans) {
   if (given.rows != RowChoice{ChannelRows::kAll}) {
     throw UsageError(plans.term,
-                     "only some rows see the ids, and the model's positions are learned",
+                     std::string("only some rows see the ids, and of the model ") +
+                         UnrotatedText(plans.config.positions),
                      "Leave rows out");
   }
   const PositionIds ids = PositionIdsOf(plans.intervention, plans.prompt_tokens);
   if (!ids.given()) return;
+  const bool learned = plans.config.positions == PositionKind::kLearned;
   for (int64_t row = 0; row < plans.prompt_tokens; ++row) {
-    if (ids.At(row) == std::floor(ids.At(row))) continue;
+    if (!learned || ids.At(row) == std::floor(ids.At(row))) continue;
     throw UsageError(
         plans.term,
         NumberText(ids.At(row)) + " is no whole number, and the model's positions are learned",
@@ -138,7 +140,7 @@ void ApplyToLearned(const GivenPositions& given, const EditPlans& plans) {
 }
 
 void Apply(const GivenPositions& given, const EditPlans& plans) {
-  if (plans.config.positions == PositionKind::kLearned) return ApplyToLearned(given, plans);
+  if (EmbedsPositions(plans.config.positions)) return ApplyToEmbeddings(given, plans);
   if (plans.config.positions != PositionKind::kRotary) {
     throw UsageError(plans.term,
                      std::string("this model has no rotary positions to give ids to: ") +

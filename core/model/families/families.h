@@ -54,7 +54,8 @@
   FAMILY(Hunyuan)                 \
   FAMILY(Llama4)                  \
   FAMILY(DeepseekV2)              \
-  FAMILY(DeepseekV3)
+  FAMILY(DeepseekV3)              \
+  FAMILY(Xglm)
 // clang-format on
 
 namespace midscope {

@@ -34,7 +34,9 @@ using test::TinyModelNames;
 using test::TinyModelPath;
 using ::testing::HasSubstr;
 
-constexpr double kLogitTolerance = 1e-4;  // of the largest
+// Of the largest. Stored and expanded weights are multiplied by different products, which add in
+// different orders, and these random models have logits of thousands.
+constexpr double kLogitTolerance = 3e-4;
 constexpr double kNarrowTolerance = 0.05;
 constexpr double kAttentionTolerance = 1e-5;
 constexpr int64_t kTokens = 40;

@@ -137,6 +137,7 @@ MODELS = {
     # Five heads: slopes of four, and one of eight.
     "bloom": ("Bloom", dict(vocab_size=VOCABULARY, hidden_size=30, n_head=5, n_layer=2, bos_token_id=257, eos_token_id=258), "bfloat16"),
     "gptj": ("GPTJ", dict(GPT, n_embd=42, rotary_dim=6, n_inner=44), "bfloat16"),
+    "xglm": ("XGLM", dict(vocab_size=VOCABULARY, d_model=30, ffn_dim=44, num_layers=2, tie_word_embeddings=False, attention_heads=3, max_position_embeddings=131, bos_token_id=257, eos_token_id=258), "bfloat16"),
     "opt": ("OPT", dict(OPT, hidden_size=30), "bfloat16"),
     "opt-plain": ("OPT", dict(OPT, hidden_size=42, enable_bias=False, layer_norm_elementwise_affine=False, activation_function="gelu", tie_word_embeddings=False), "bfloat16"),
     "gguf-llama": ("Llama", dict(COMMON | BLOCKS, rope_parameters=LLAMA3), None),

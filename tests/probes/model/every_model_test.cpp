@@ -61,6 +61,7 @@ class EveryModel : public testing::TestWithParam<std::string> {
     if (adds_up) names += ",answer_attribution";
     if (decoder_->config().positions == PositionKind::kRotary) names += ",rope_bands";
     if (decoder_->config().experts.count > 0) names += ",expert_use";
+    if (EmbedsPositions(decoder_->config().positions)) names += ",position_embeddings";
     options.SetText("probes", names);
     options.SetText("channels", "0,1");
     return RunProbes(*decoder_, prompt_, ParseIntervention(with), probes, options);

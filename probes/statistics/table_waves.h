@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// What waves a table of positions is made of, and how alike its rows are.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace midscope {
+
+struct ChannelPeriods {
+  // [channel] positions that the largest component of the channel's Fourier transform takes to
+  // turn once; its mean is left out. NaN: the channel is constant.
+  std::vector<double> period;
+  // [channel] share of the channel's variance over positions that this component has.
+  std::vector<double> share;
+};
+
+// table [position, channel].
+ChannelPeriods PeriodsOfChannels(std::span<const float> table, int64_t channels);
+
+// Mean over positions of the cosine of the rows `distance` apart. table [position, channel];
+// returns [distance], as many as there are positions.
+std::vector<double> SimilarityByDistance(std::span<const float> table, int64_t channels);
+
+}  // namespace midscope

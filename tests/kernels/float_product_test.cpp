@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// Contract: FloatProduct is the product of x with the weights that Dequantise gives, within float32
+// rounding of the sum and one rounding to y's dtype, for every type, both dtypes of x and y and
+// awkward sizes; rows of weights in any order; equal to the last bit for any number of threads, and
+// for a row whichever others come along; writes nothing but y.
+#include "kernels/float_product.h"
+
+#include "tests/kernels/support/attention_case.h"
+#include "tests/kernels/support/random_blocks.h"
+#include "tests/kernels/support/thread_executor.h"
+
+namespace midscope::kernels {
+namespace {
+
+struct Dtypes {
+  Dtype x = Dtype::kFloat32;
+  Dtype y = Dtype::kFloat32;
+};
+
+// y with `gap` untouched elements behind each row.
+Guarded Product(const RandomMatrix& weight, Guarded& x, int64_t rows, int64_t gap,
+                const Dtypes& dtypes, const Executor& executor) {
+  const int64_t stride = weight.matrix.rows + gap;
+  Guarded y(rows * stride, dtypes.y);
+  for (int64_t i = 0; i < rows * stride; ++i) y.Set(i, 77.0f);
+  EXPECT_TRUE(
+      FloatProduct(weight.matrix, x.data(), rows, dtypes.x, y.data(), dtypes.y, stride, executor));
+  EXPECT_TRUE(y.Intact());
+  return y;
+}
+
+void ExpectProduct(const RandomMatrix& weight, const Guarded& x, const Guarded& y, int64_t rows,
+                   int64_t gap, Dtype y_dtype) {
+  const int64_t inputs = weight.matrix.columns;
+  const int64_t stride = weight.matrix.rows + gap;
+  const double rounding = y_dtype == Dtype::kFloat32 ? 0.0 : 1.0 / 256;
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t o = 0; o < stride; ++o) {
+      if (o >= weight.matrix.rows) {
+        ASSERT_EQ(y.At(r * stride + o), 77.0f) << "beside row " << r;
+        continue;
+      }
+      double want = 0, size = 0;
+      for (int64_t i = 0; i < inputs; ++i) {
+        const double w = weight.values[static_cast<size_t>(o * inputs + i)];
+        want += w * x.At(r * inputs + i);
+        size += std::abs(w * x.At(r * inputs + i));
+      }
+      ASSERT_NEAR(y.At(r * stride + o), want, 1e-5 * size + std::abs(want) * rounding)
+          << "row " << r << " output " << o;
+    }
+  }
+}
+
+TEST(FloatProduct, EqualsTheProduct) {
+  for (const BlockFormat& format : BlockFormats()) {
+    SCOPED_TRACE(format.name);
+    const std::vector<int64_t> sizes = format.elements == 1
+                                           ? std::vector<int64_t>{1, 33, 256}
+                                           : std::vector<int64_t>{format.elements, 512};
+    for (const int64_t inputs : sizes) {
+      for (const int64_t rows : {1, 5, 6, 12, 13, 61}) {
+        const int64_t outputs = rows == 13 ? 133 : 5;
+        const Dtypes dtypes{rows % 2 == 0 ? Dtype::kFloat32 : Dtype::kBFloat16,
+                            rows < 12 ? Dtype::kFloat32 : Dtype::kBFloat16};
+        const RandomMatrix weight(format, outputs, inputs, rows % 2 == 0);
+        Guarded x = RandomNumbers(rows * inputs, dtypes.x, 2);
+        ExpectProduct(weight, x, Product(weight, x, rows, 3, dtypes, ThreadExecutor(2)), rows, 3,
+                      dtypes.y);
+      }
+    }
+  }
+}
+
+// More inputs than are multiplied at a time, whose sums are carried on, and more rows than pass a
+// part of the weights at a time.
+TEST(FloatProduct, TakesManyInputsAndRows) {
+  const int64_t rows = 16 * 12 + 1;
+  for (const int64_t inputs : {384, 416, 4096 + 96}) {
+    const RandomMatrix weight(*FindBlockFormat(static_cast<uint32_t>(BlockType::kQ8_0)), 19, inputs,
+                              true);
+    Guarded x = RandomNumbers(rows * inputs, Dtype::kFloat32, 4);
+    ExpectProduct(weight, x, Product(weight, x, rows, 0, {}, SerialExecutor()), rows, 0,
+                  Dtype::kFloat32);
+  }
+}
+
+TEST(FloatProduct, IsBitEqualForAnyNumberOfThreadsAndRows) {
+  const RandomMatrix weight(*FindBlockFormat(static_cast<uint32_t>(BlockType::kQ4_K)), 133, 512,
+                            true);
+  const int64_t rows = 70;
+  Guarded x = RandomNumbers(rows * 512, Dtype::kFloat32, 3);
+  const Guarded serial = Product(weight, x, rows, 0, {}, SerialExecutor());
+  for (const int threads : {1, 2, 3}) {
+    EXPECT_TRUE(Product(weight, x, rows, 0, {}, ThreadExecutor(threads)) == serial) << threads;
+  }
+  for (const int64_t few : {1, 20}) {
+    const Guarded y = Product(weight, x, few, 0, {}, SerialExecutor());
+    for (int64_t i = 0; i < few * 133; ++i) ASSERT_EQ(y.At(i), serial.At(i)) << few << " rows";
+  }
+}
+
+TEST(FloatProduct, StopsWhenCancelled) {
+  const RandomMatrix weight(*FindBlockFormat(static_cast<uint32_t>(BlockType::kQ4_0)), 64, 64,
+                            false);
+  Guarded x = RandomNumbers(int64_t{20} * 64, Dtype::kFloat32, 3);
+  Guarded y(int64_t{20} * 64, Dtype::kFloat32);
+  const std::atomic<bool> cancel{true};
+  EXPECT_FALSE(FloatProduct(weight.matrix, x.data(), 20, Dtype::kFloat32, y.data(), Dtype::kFloat32,
+                            64, SerialExecutor(), &cancel));
+}
+
+}  // namespace
+}  // namespace midscope::kernels
