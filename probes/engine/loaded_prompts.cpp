@@ -26,7 +26,8 @@ LoadedPrompts LoadPrompts(const Decoder& decoder, const PromptRequest& request,
     LogPromptNotes(loaded.prompts.front(), request.format, context);
   } else {
     const bool own = request.task.empty();
-    loaded.task = own ? MakePiecesTask(PiecesTextOf(request)) : MakeTaskFor(tokenizer, request.task, request.seed);
+    loaded.task = own ? MakePiecesTask(PiecesTextOf(request))
+                      : MakeTaskFor(tokenizer, request.task, request.seed);
     if (own) loaded.request.seed = 0;
     if (own) loaded.request.sample = 0;
     loaded.places = ReadPlaces(request.places, *loaded.task);
