@@ -140,6 +140,7 @@ struct CaptureRunReply {
   std::vector<Record> records;
   // Messages of requested probes that failed: their records are missing.
   std::vector<std::string> failures;
+  double seconds = 0;  // of the run, with its probes
 };
 
 struct WhatIfReply {
