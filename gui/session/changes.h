@@ -22,7 +22,7 @@ enum class Change {
 <<<<<<< HEAD
   kChannel = 1 << 15,     // channel(), before its records arrive
 =======
-  kNotes = 1 << 15,       // notes()
+  kNotes = 1 << 15,  // notes()
 >>>>>>> means
 
   // Records of A or B were added or removed, or now belong to an older setting (ShownAsOlder).
