@@ -2,6 +2,8 @@
 #include "gui/window_actions.h"
 
 #include <QAction>
+#include <QApplication>
+#include <QClipboard>
 #include <QDockWidget>
 #include <QUndoStack>
 
@@ -22,6 +24,7 @@
 #include "gui/plots/plot_files.h"
 #include "gui/ratio_editor.h"
 #include "gui/session/session.h"
+#include "gui/session/session_code.h"
 #include "gui/session/setting_history.h"
 #include "gui/session_keeper.h"
 #include "gui/widgets/error_bar.h"
@@ -66,6 +69,23 @@ void WindowActions::AddExport() {
                  .run = [this](const QString& path) {
                    path.isEmpty() ? window_->files()->ChooseExport() : ExportInto(path);
                  }});
+  const auto code = [this, &file](const char* id, const QString& title, const QString& help,
+                                  QString (*make)(const Session&, const TriedSettings&)) {
+    actions_->Add({.id = QString::fromLatin1(id),
+                   .menu = file,
+                   .title = title,
+                   .help = help,
+                   .run = [this, make](const QString&) {
+                     QApplication::clipboard()->setText(
+                         make(*window_->session(), *window_->tried()));
+                   }});
+  };
+  code(
+      "copy-session-commands", tr("Copy session as &commands"),
+      tr("midscope probe of the prompt under A to F, and midscope sweep over samples, for a shell"),
+      &SessionCommands);
+  code("copy-session-python", tr("Copy session as P&ython"),
+       tr("A script that runs these commands and reads their arrays with h5py"), &SessionPython);
   actions_->Add({.id = QStringLiteral("reopen-last"),
                  .menu = file,
                  .title = tr("Reopen the &last work"),
@@ -132,6 +152,23 @@ void WindowActions::AddRun() {
                  .help = tr("Stops what is running; what is done stays"),
                  .shortcut = QKeySequence(Qt::CTRL | Qt::Key_Period),
                  .run = [this](const QString&) { window_->session()->Cancel(); }});
+<<<<<<< HEAD
+=======
+  actions_->Add({.id = QStringLiteral("task"),
+                 .menu = run,
+                 .title = tr("&Task…"),
+                 .help = tr("Asks another task, such as kv:pairs=10, and runs it"),
+                 .argument = Required(TextParameter("task", "a task, such as list:lines=20")),
+                 .run = [this](const QString& task) {
+                   window_->prompt_panel()->SetTask(task);
+                   window_->Run();
+                 }});
+  actions_->Add({.id = QStringLiteral("start-means"),
+                 .menu = run,
+                 .title = tr("Start the &means"),
+                 .help = tr("Runs means over samples that wait because they take long"),
+                 .run = [this](const QString&) { window_->session()->StartMeans(); }});
+>>>>>>> means
   actions_->Add({.id = QStringLiteral("samples"),
                  .menu = run,
                  .title = tr("&Samples of the means…"),

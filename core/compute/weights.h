@@ -96,10 +96,10 @@ struct LayerWeights {
 };
 
 struct Weights {
-  WeightMatrix embedding;  // [vocabulary, hidden]
+  WeightMatrix embedding;        // [vocabulary, hidden]
   PositionEmbeddings positions;  // where they are learned or sinusoidal
-  Norm embedding_norm;     // empty where the model has none
-  Projection output;       // [vocabulary, hidden]; the embedding's matrix where tied
+  Norm embedding_norm;           // empty where the model has none
+  Projection output;             // [vocabulary, hidden]; the embedding's matrix where tied
   Norm final_norm;
   std::vector<LayerWeights> layers;
 };

@@ -102,7 +102,9 @@ at::Tensor Scaled(const ModelConfig& config, const AttentionPlan& plan, RowRange
 at::Tensor TimesNorm(const at::Tensor& x, const std::vector<float>& weight) {
   if (weight.empty()) return x;
   const auto width = static_cast<int64_t>(weight.size());
-  return x.view({x.size(0), -1, width}).mul(at::tensor(weight)).view({x.size(0), x.size(1)});
+  return x.view({x.size(0), -1, width})
+      .mul(at::tensor(weight).to(x.device()))
+      .view({x.size(0), x.size(1)});
 }
 
 RowRange Intersect(RowRange a, RowRange b) {
@@ -299,8 +301,10 @@ void AttentionStep::AttendSegments(const Inputs& in, const RotaryTables& tables,
     local.edits.hidden = {{0, start}};
     local.share = LocalShares(memory);
     AttendEdited(in, local, part, queries, seen);
-    AdvanceMemory(memory, seen.k, seen.v, config_.head_dim, start, cancel_, state);
-    AddMemory(memory, state, queries, config_.head_dim, in.Z(part));
+    AdvanceMemory(memory, TimesNorm(seen.k, in.weights.rotated_key_norm), seen.v, config_.head_dim,
+                  start, cancel_, state);
+    AddMemory(memory, state, TimesNorm(queries, in.weights.rotated_query_norm), config_.head_dim,
+              in.Z(part));
   }
 }
 

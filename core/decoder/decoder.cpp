@@ -161,12 +161,6 @@ std::vector<float> Decoder::PositionEmbedding(double position) const {
 }
 
 LogitDirection Decoder::DirectionBetween(int32_t token, int32_t against) const {
-  if (parts_->config.latent.used()) {
-    throw UsageError(
-        "attribution",
-        "heads of this model attend over latent keys and values, and their outputs are "
-        "not taken apart yet");
-  }
   if (parts_->config.stream_norms) {
     throw UsageError("attribution",
                      "this model norms the stream itself after attention and MLP, so that logits "

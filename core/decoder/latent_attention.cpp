@@ -39,7 +39,7 @@ at::Tensor ByHead(const LatentStep& step, const Projection& projection) {
 
 }  // namespace
 
-void ProjectLatent(const LatentStep& step, const at::Tensor& x, const at::Tensor& projected) {
+void ProjectLatentQueries(const LatentStep& step, const at::Tensor& x, const at::Tensor& queries) {
   const ModelConfig& config = step.config;
   const LatentAttention& latent = config.latent;
   const int64_t rows = x.size(0);
@@ -50,22 +50,35 @@ void ProjectLatent(const LatentStep& step, const at::Tensor& x, const at::Tensor
              : x;
   const at::Tensor query =
       Projected(step, input, step.weights.query).view({rows, config.heads, latent.plain + rotated});
-  const at::Tensor heads = projected.narrow(1, 0, config.heads * config.head_dim)
-                               .unflatten(1, at::IntArrayRef{config.heads, config.head_dim});
+  const at::Tensor heads = queries.unflatten(1, at::IntArrayRef{config.heads, config.head_dim});
   heads.narrow(2, 0, rotated).copy_(HalfSplit(step, query.narrow(2, latent.plain, rotated)));
   const at::Tensor plain = query.narrow(2, 0, latent.plain).transpose(0, 1);
   heads.narrow(2, rotated, latent.rank)
       .copy_(at::bmm(plain, ByHead(step, step.weights.key_out)).transpose(0, 1));
+}
 
-  const at::Tensor key = Projected(step, x, step.weights.key);
-  const at::Tensor normed = Normed(step, key.narrow(1, 0, latent.rank), step.weights.key_norm);
-  const int64_t key_begin = config.heads * config.head_dim;
-  projected.narrow(1, key_begin, rotated)
-      .copy_(HalfSplit(step, key.narrow(1, latent.rank, rotated)));
-  projected.narrow(1, key_begin + rotated, latent.rank).copy_(normed);
-  const int64_t value_begin = key_begin + config.head_dim;
-  projected.narrow(1, value_begin, rotated).zero_();
-  projected.narrow(1, value_begin + rotated, latent.rank).copy_(normed);
+void ProjectLatentKey(const LatentStep& step, const at::Tensor& x, const at::Tensor& key) {
+  const int64_t rank = step.config.latent.rank;
+  const int64_t rotated = step.config.rope_dimensions;
+  const at::Tensor projected = Projected(step, x, step.weights.key);
+  const at::Tensor normed = Normed(step, projected.narrow(1, 0, rank), step.weights.key_norm);
+  key.narrow(1, 0, rotated).copy_(HalfSplit(step, projected.narrow(1, rank, rotated)));
+  key.narrow(1, rotated, rank).copy_(normed);
+}
+
+void ValueOfLatentKey(const ModelConfig& config, const at::Tensor& key, const at::Tensor& value) {
+  const int64_t rotated = config.rope_dimensions;
+  value.narrow(1, 0, rotated).zero_();
+  value.narrow(1, rotated, config.latent.rank).copy_(key.narrow(1, rotated, config.latent.rank));
+}
+
+void ProjectLatent(const LatentStep& step, const at::Tensor& x, const at::Tensor& projected) {
+  const int64_t width = step.config.head_dim;
+  const int64_t queries = step.config.heads * width;
+  ProjectLatentQueries(step, x, projected.narrow(1, 0, queries));
+  const at::Tensor key = projected.narrow(1, queries, width);
+  ProjectLatentKey(step, x, key);
+  ValueOfLatentKey(step.config, key, projected.narrow(1, queries + width, width));
 }
 
 at::Tensor ExpandLatent(const LatentStep& step, const at::Tensor& z) {

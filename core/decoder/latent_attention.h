@@ -23,6 +23,12 @@ struct LatentStep {
 // the value. Before rotation.
 void ProjectLatent(const LatentStep& step, const at::Tensor& x, const at::Tensor& projected);
 
+// Its parts: queries [rows, heads * head_dim]; key [rows, head_dim].
+void ProjectLatentQueries(const LatentStep& step, const at::Tensor& x, const at::Tensor& queries);
+void ProjectLatentKey(const LatentStep& step, const at::Tensor& x, const at::Tensor& key);
+// The value [rows, head_dim] that a key is.
+void ValueOfLatentKey(const ModelConfig& config, const at::Tensor& key, const at::Tensor& value);
+
 // The heads' outputs [rows, heads * value] of z [rows, heads * head_dim], latent values weighted.
 at::Tensor ExpandLatent(const LatentStep& step, const at::Tensor& z);
 

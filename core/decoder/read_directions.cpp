@@ -66,6 +66,27 @@ double Along(const std::vector<float>& values, std::span<const double> direction
   return values.empty() ? 0.0 : Dot(values, direction);
 }
 
+// The width of what the layer's output projection reads of a head.
+int64_t OutputWidth(const ModelConfig& config) {
+  return config.latent.used() ? config.latent.value : config.head_dim;
+}
+
+// [heads * head_dim]: directions in the latent values that z holds, of those [heads * value] in the
+// heads' outputs, which are made of them (LatentWeights::value_out).
+std::vector<double> OfLatentValues(const ModelConfig& config, const LatentWeights& weights,
+                                   std::span<const double> of_outputs, kernels::Dtype dtype) {
+  std::vector<double> of_z(static_cast<size_t>(config.heads * config.head_dim));
+  VisitRows(weights.value_out.weight, 0, config.heads * config.latent.value, dtype,
+            [&](int64_t row, std::span<const float> values) {
+              const int64_t head = row / config.latent.value;
+              const double of_output = of_outputs[static_cast<size_t>(row)];
+              double* to =
+                  &of_z[static_cast<size_t>(head * config.head_dim + config.rope_dimensions)];
+              for (size_t i = 0; i < values.size(); ++i) to[i] += of_output * values[i];
+            });
+  return of_z;
+}
+
 }  // namespace
 
 LogitDirection MakeLogitDirection(const ModelConfig& config, const Weights& weights, int32_t token,
@@ -98,6 +119,8 @@ HeadDirections MakeHeadDirections(const ModelConfig& config, const LayerWeights&
                                   kernels::Dtype dtype) {
   MIDSCOPE_CHECK_EQ(direction.size(), config.hidden);
   MIDSCOPE_CHECK_EQ(z.size(), config.heads * config.head_dim);
+  MIDSCOPE_CHECK(!config.latent.used() || !config.output_norms,
+                 "an output norm reads heads' outputs, z holds latent values");
   HeadDirections result;
   std::vector<double> before(direction.begin(), direction.end());
   if (config.output_norms) {
@@ -105,7 +128,7 @@ HeadDirections MakeHeadDirections(const ModelConfig& config, const LayerWeights&
     result.constant = Along(weights.attention_output_norm.bias, direction);
   }
   const std::vector<float>& bias = weights.attention_out.bias;
-  result.of_z.assign(z.size(), 0.0);
+  result.of_z.assign(static_cast<size_t>(config.heads * OutputWidth(config)), 0.0);
   std::vector<double> update(before.size());
   VisitRows(weights.attention_out.weight, 0, config.hidden, dtype,
             [&](int64_t row, std::span<const float> values) {
@@ -116,6 +139,8 @@ HeadDirections MakeHeadDirections(const ModelConfig& config, const LayerWeights&
                 update[i] += static_cast<double>(values[j]) * z[j];
               if (!bias.empty()) update[i] += bias[i];
             });
+  if (config.latent.used())
+    result.of_z = OfLatentValues(config, weights.latent, result.of_z, dtype);
   const double scale = config.output_norms ? InverseDeviation(config, update) : 1.0;
   for (double& value : result.of_z) value *= config.update_scale * scale;
   result.constant = config.update_scale * (result.constant + scale * Along(bias, before));

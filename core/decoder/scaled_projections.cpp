@@ -4,9 +4,13 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
 #include "core/base/error.h"
+#include "core/base/job.h"
 #include "core/compute/query_key_finish.h"
+#include "core/decoder/latent_attention.h"
 #include "core/decoder/trace_storage.h"
 
 namespace midscope {
@@ -57,12 +61,83 @@ struct Changing {
   }
 };
 
+// Rows of input that are scaled and projected at a time.
+constexpr int64_t kScaledRows = 512;
+
+// The projections' input of `rows`, from the trace or the active ones. A copy.
+at::Tensor InputRows(const ProjectionSource& source, RowRange rows) {
+  const SequencePass& sequence = source.sequence;
+  const at::Tensor input =
+      at::empty({rows.last - rows.first, source.config.hidden}, source.normalized.options());
+  const int64_t past = std::clamp(sequence.active_first, rows.first, rows.last);
+  if (past > rows.first) {
+    const at::Tensor before = input.narrow(0, 0, past - rows.first);
+    const at::Tensor residual = Store(source).residual[static_cast<size_t>(source.layer)].narrow(
+        0, rows.first, past - rows.first);
+    source.ops.Normalise(source.config.norm, residual, source.weights.attention_norm,
+                         static_cast<float>(source.config.norm_epsilon), before, nullptr, nullptr);
+  }
+  if (rows.last > past) {
+    const int64_t packed = sequence.packed_begin + past - sequence.active_first;
+    input.narrow(0, past - rows.first, rows.last - past)
+        .copy_(source.normalized.narrow(0, packed, rows.last - past));
+  }
+  return input;
+}
+
+// Calls `visit` with the scaled input of a few rows of `rows` at a time, and their first one's
+// index in `rows`.
+template <typename Visit>
+void VisitScaledInput(const ProjectionSource& source, const std::vector<ScaledChannel>& channels,
+                      RowRange rows, kernels::CancelFlag cancel, const Visit& visit) {
+  for (int64_t first = rows.first; first < rows.last; first += kScaledRows) {
+    if (kernels::Cancelled(cancel)) throw Cancelled();
+    const at::Tensor input = InputRows(source, {first, std::min(first + kScaledRows, rows.last)});
+    for (const ScaledChannel& scaled : channels)
+      input.select(1, scaled.channel).mul_(scaled.factor);
+    visit(input, first - rows.first);
+  }
+}
+
+ScaledProjections ScaleLatentChannels(const ProjectionSource& source, const RowOverride& change,
+                                      RowRange rows, const kernels::Executor& executor,
+                                      kernels::CancelFlag cancel) {
+  const ModelConfig& config = source.config;
+  JobContext job;
+  job.cancel = cancel;
+  const LatentStep step{config, source.ops, source.weights.latent, {executor, job}};
+  const RowRange all{0, source.sequence.rows};
+  const auto empty = [&](int64_t length, int64_t width) {
+    return at::empty({length, width}, source.projected.options());
+  };
+  ScaledProjections scaled{empty(rows.last - rows.first, config.heads * config.head_dim),
+                           empty(all.last, config.head_dim), Store(source).Values(source.layer)};
+  VisitScaledInput(source, change.channels, rows, cancel, [&](const at::Tensor& x, int64_t first) {
+    ProjectLatentQueries(step, x, scaled.q.narrow(0, first, x.size(0)));
+  });
+  VisitScaledInput(source, change.channels, all, cancel, [&](const at::Tensor& x, int64_t first) {
+    ProjectLatentKey(step, x, scaled.k.narrow(0, first, x.size(0)));
+  });
+  std::vector<ScaledChannel> of_values;
+  std::copy_if(change.channels.begin(), change.channels.end(), std::back_inserter(of_values),
+               [](const ScaledChannel& channel) { return channel.change_value; });
+  if (of_values.empty()) return scaled;
+  scaled.v = empty(all.last, config.head_dim);
+  VisitScaledInput(source, of_values, all, cancel, [&](const at::Tensor& x, int64_t first) {
+    const at::Tensor value = scaled.v.narrow(0, first, x.size(0));
+    ProjectLatentKey(step, x, value);
+    value.narrow(1, 0, config.rope_dimensions).zero_();
+  });
+  return scaled;
+}
+
 }  // namespace
 
 ScaledProjections ScaleChannels(const ProjectionSource& source, const RowOverride& change,
                                 RowRange rows, const kernels::Executor& executor,
                                 kernels::CancelFlag cancel) {
   const ModelConfig& config = source.config;
+  if (config.latent.used()) return ScaleLatentChannels(source, change, rows, executor, cancel);
   const SequencePass& sequence = source.sequence;
   const int64_t q_width = config.heads * config.head_dim;
   const int64_t kv_width = config.key_value_heads * config.head_dim;

@@ -35,8 +35,9 @@ struct ScaledProjections {
 };
 
 // k~ = k - (1 - s) x_p W_k[:, p], and likewise q and v: a rank-one change of the projection per
-// channel (its bias is unchanged), before norm and clamp. `rows` must be among the active ones.
-// Throws Cancelled.
+// channel (its bias is unchanged), before norm and clamp. Latent keys (ModelConfig::latent) are
+// normed within their projections: these are computed anew from the scaled input. `rows` must be
+// among the active ones. Throws Cancelled.
 ScaledProjections ScaleChannels(const ProjectionSource& source, const RowOverride& change,
                                 RowRange rows, const kernels::Executor& executor,
                                 kernels::CancelFlag cancel);

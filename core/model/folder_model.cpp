@@ -17,6 +17,7 @@
 #include "core/formats/safetensors_file.h"
 #include "core/model/families/family.h"
 #include "core/model/folder_names.h"
+#include "core/model/folder_norms.h"
 #include "core/model/layer_kinds.h"
 #include "core/model/model_shapes.h"
 #include "core/model/mxfp4_tensors.h"
@@ -143,6 +144,7 @@ FileTensors WeightsOf(const SafetensorsFile& file, const Described& described,
         "only the text part is read: {} tensors of the other parts (pictures), {} MB, are left out",
         left_out, (left_out_bytes + 500'000) / 1'000'000));
   }
+  JoinNormsOfHeads(folder, &tensors, joined);
   const std::vector<TensorPlace> places = described.family->folder_tensors(described.text);
   CompleteBaseNames(places, &tensors);
   ResolveOutput(places, folder, &tensors, config);
@@ -192,7 +194,7 @@ class FolderModel : public ModelSource {
   std::filesystem::path folder_;
   ModelConfig config_;
   SafetensorsFile file_;
-  std::deque<std::vector<std::byte>> joined_;  // matrices of MXFP4
+  std::deque<std::vector<std::byte>> joined_;  // matrices of MXFP4, norms of heads
   FileTensors weights_;
   TensorTable table_;
 };

@@ -19,6 +19,7 @@
   TASK(RulerDocuments)     \
   TASK(LongBench)          \
   TASK(Own)                \
+  TASK(Passages)           \
   TASK(ZeroScrolls)        \
   TASK(LEval)              \
   TASK(Mmlu)               \

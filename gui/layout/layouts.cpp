@@ -34,14 +34,14 @@ Arrangement Explore(const QSize& window) {
         1,
         {Controls(30, window),
          Column(70, {Row(50, {Tabs(40, {"head-map", "channel"}), Tabs(60, {"attention", "text"})}),
-                     Tabs(50, {"outcome", "next-tokens", "history", "scan"})})});
+                     Tabs(50, {"outcome", "next-tokens", "history", "scan", "notes"})})});
   }
   return Row(1, {Controls(24, window),
                  Column(42, {Row(55, {Tabs(45, {"head-map"}), Tabs(55, {"text", "logit-lens"})}),
                              Tabs(45, {"attention"})}),
                  Column(34, {Tabs(50, {"channel", "channels"}),
                              Tabs(50, {"outcome", "history", "next-tokens", "attribution", "scan",
-                                       "curves", "positions", "records"})})});
+                                       "curves", "positions", "records", "notes"})})});
 }
 
 Arrangement Channels(const QSize& window) {
@@ -65,11 +65,11 @@ Arrangement Causal(const QSize& window) {
 
 Arrangement Sweep(const QSize& window) {
   if (window.width() < kNarrowWindow) {
-    return Row(1, {Controls(30, window),
-                   Column(70, {Tabs(50, {"sweep", "outcome"}), Tabs(50, {"curves", "records"})})});
+    return Row(1, {Controls(30, window), Column(70, {Tabs(50, {"sweep", "outcome"}),
+                                                     Tabs(50, {"curves", "records", "notes"})})});
   }
   return Row(1, {Controls(24, window), Column(38, {Tabs(55, {"sweep"}), Tabs(45, {"records"})}),
-                 Column(38, {Tabs(50, {"outcome"}), Tabs(50, {"curves", "head-map"})})});
+                 Column(38, {Tabs(50, {"outcome"}), Tabs(50, {"curves", "head-map", "notes"})})});
 }
 
 void Collect(const Arrangement& arrangement, QStringList* ids) {

@@ -4,6 +4,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
+#include <QPushButton>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QVBoxLayout>
@@ -12,6 +13,7 @@
 #include "core/base/json_fields.h"
 #include "core/base/record_names.h"
 #include "data/published/published_record.h"
+#include "gui/base/duration_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/panels/outcome_lines.h"
@@ -33,20 +35,25 @@ OutcomePanel::OutcomePanel(const PanelContext& context) : Panel(context) {
          "tokens; whether the greedy continuation equals the answer; or the nats of B minus those "
          "of A, sample by sample, with a 95 % interval (Student's t)</p>"));
   sample_ = new QCheckBox(tr("sample"), this);
+  sample_->setObjectName(QStringLiteral("outcome_sample"));
   sample_->setChecked(true);
   sample_->setToolTip(
       tr("The sample on the screen (dashed, hollow dots): updates while a slider is dragged"));
   means_ = new QCheckBox(tr("means"), this);
+  means_->setObjectName(QStringLiteral("outcome_means"));
   means_->setChecked(true);
   means_->setToolTip(
       tr("Means over samples with 95 % intervals (full dots): updated when the "
-         "slider is released"));
+         "slider is released. Without the tick none are run, and those that run stop"));
   samples_ = new QSpinBox(this);
   samples_->setObjectName(QStringLiteral("samples"));
   samples_->setRange(0, 10000);
   samples_->setValue(static_cast<int>(session()->samples()));
   samples_->setKeyboardTracking(false);
   samples_->setToolTip(tr("How many samples the means are over; 0: none"));
+  start_ = new QPushButton(this);
+  start_->setObjectName(QStringLiteral("means_start"));
+  start_->hide();
   note_ = new QLabel(this);
   note_->setObjectName(QStringLiteral("means_note"));
   FlowLayout* row = MakeControlFlow();
@@ -54,6 +61,7 @@ OutcomePanel::OutcomePanel(const PanelContext& context) : Panel(context) {
   row->addWidget(sample_);
   row->addWidget(means_);
   row->addWidget(samples_);
+  row->addWidget(start_);
   row->addWidget(note_);
   LayOutPanel(this, plot_, row);
   reference_ = new ReferenceRow(session(), this);
@@ -63,7 +71,11 @@ OutcomePanel::OutcomePanel(const PanelContext& context) : Panel(context) {
           [this] { measure_->setCurrentIndex(static_cast<int>(Measure::kAccuracy)); });
   connect(measure_, &QComboBox::currentIndexChanged, this, &OutcomePanel::Draw);
   connect(sample_, &QCheckBox::toggled, this, &OutcomePanel::Draw);
-  connect(means_, &QCheckBox::toggled, this, &OutcomePanel::Draw);
+  connect(means_, &QCheckBox::toggled, this, [this](bool wanted) {
+    session()->SetMeansWanted(wanted);
+    Draw();
+  });
+  connect(start_, &QPushButton::clicked, session(), &Session::StartMeans);
   connect(samples_, &QSpinBox::valueChanged, this,
           [this](int samples) { session()->SetSamples(samples); });
   connect(plot_, &OutcomePlot::PlaceChosen, this, &OutcomePanel::PlaceChosen);
@@ -95,7 +107,20 @@ void OutcomePanel::ShowPlace() {
   plot_->SetCurrentPlace(prompt ? IntegerAttribute(*prompt, "place", 0) : 0);
 }
 
+// Means that take long wait for this button, which says what they cost.
+void OutcomePanel::ShowOffer() {
+  const auto offer = session()->means_offer();
+  start_->setVisible(offer.has_value());
+  if (!offer) return;
+  start_->setText(tr("means over %1 (%2)").arg(offer->samples).arg(DurationText(offer->seconds)));
+  start_->setToolTip(tr("Runs what is missing of the means of A and B: about %1, as the runs of "
+                        "this prompt took. Means that take less than %2 s start by themselves")
+                         .arg(DurationText(offer->seconds))
+                         .arg(Session::kMostUnaskedSeconds));
+}
+
 void OutcomePanel::Draw() {
+  ShowOffer();
   if (!samples_->hasFocus()) {
     const QSignalBlocker quiet(samples_);
     samples_->setValue(static_cast<int>(session()->samples()));

@@ -8,6 +8,7 @@
 class QCheckBox;
 class QComboBox;
 class QLabel;
+class QPushButton;
 class QSpinBox;
 
 namespace midscope {
@@ -34,6 +35,7 @@ class OutcomePanel : public Panel {
 
  private:
   void Draw();
+  void ShowOffer();
   void ShowPlace();
 
   OutcomePlot* plot_;
@@ -41,6 +43,7 @@ class OutcomePanel : public Panel {
   QCheckBox* sample_;
   QCheckBox* means_;
   QSpinBox* samples_;
+  QPushButton* start_;
   QLabel* note_;
   ReferenceRow* reference_;
 };

@@ -12,6 +12,7 @@
 #include "gui/panels/head_map_panel.h"
 #include "gui/panels/logit_lens_panel.h"
 #include "gui/panels/next_tokens_panel.h"
+#include "gui/panels/notes_panel.h"
 #include "gui/panels/outcome_panel.h"
 #include "gui/panels/positions_panel.h"
 #include "gui/panels/record_panel.h"
@@ -135,6 +136,14 @@ PanelEntry PositionsEntry() {
                   "positions, base^(2 i / d) times 2 pi, under PI, NTK, YaRN and another base."));
 }
 
+PanelEntry NotesEntry() {
+  return Entry<NotesPanel>(
+      "notes", QObject::tr("Notes"),
+      QObject::tr("Your own words on what is on the screen: kept in session files, and in saved "
+                  "results as the attribute notes of the prompt. Ctrl+Z in the text takes the last "
+                  "words back. Of a file of results its own notes are shown."));
+}
+
 PanelEntry RecordsEntry() {
   return Entry<RecordPanel>(
       "records", QObject::tr("Other records"),
@@ -149,7 +158,7 @@ const std::vector<PanelEntry>& PanelList() {
   static const std::vector<PanelEntry> list = {
       HeadMapEntry(),     TextEntry(),       AttentionEntry(), ChannelEntry(), OutcomeEntry(),
       AttributionEntry(), NextTokensEntry(), LogitLensEntry(), ScanEntry(),    ChannelSearchEntry(),
-      CurvesEntry(),      PositionsEntry(),  RecordsEntry(),
+      CurvesEntry(),      PositionsEntry(),  NotesEntry(),     RecordsEntry(),
   };
   return list;
 }

@@ -24,10 +24,14 @@ constexpr double kHeightOverWidth = 0.62;
 // Widths of one and two columns of a journal's page, in millimetres.
 constexpr int kNarrow = 85;
 constexpr int kWide = 174;
+constexpr QSize kHiddenSize(760, 460);  // of a picture that only files have
 
 Plot* PlotAt(QWidget* inside, const QPoint& position) {
   for (QWidget* at = inside->childAt(position); at && at != inside; at = at->parentWidget()) {
     if (auto* plot = qobject_cast<Plot*>(at)) return plot;
+    // Of a widget that is no plot, the picture that files have.
+    if (auto* plot = qobject_cast<Plot*>(at->property(kPictureProperty).value<QObject*>()))
+      return plot;
   }
   return nullptr;
 }
@@ -93,13 +97,16 @@ QMenu* PlotMenu::Make(Plot* plot, const std::vector<std::string>& records) {
 
 void PlotMenu::CopyPicture(Plot* plot) {
   constexpr double kSharp = 2;  // pixels per point of the screen
-  QApplication::clipboard()->setPixmap(plot->toPixmap(plot->width(), plot->height(), kSharp));
+  const QSize size = plot->FileSize(plot->isHidden() ? kHiddenSize : plot->size());
+  QApplication::clipboard()->setPixmap(plot->toPixmap(size.width(), size.height(), kSharp));
   Q_EMIT Told(tr("The picture is on the clipboard"));
 }
 
 // Of B the same beside it, where B differs.
 void PlotMenu::CopyCommand() {
-  QString text = CommandText(ProbeArguments(*session_, Side::kA)) + QLatin1Char('\n');
+  const auto& request = session_->shown_prompt_request();
+  QString text = request && NeedsTextFile(*request) ? TextFileCommand(*request) : QString();
+  text += CommandText(ProbeArguments(*session_, Side::kA)) + QLatin1Char('\n');
   if (session_->differs())
     text += CommandText(ProbeArguments(*session_, Side::kB)) + QLatin1Char('\n');
   QApplication::clipboard()->setText(text);

@@ -17,6 +17,9 @@ namespace midscope {
 class Plot;
 class Session;
 
+// The property of a widget without a plot that names its picture (a QObject*, a Plot).
+inline constexpr char kPictureProperty[] = "midscope_picture";
+
 class PlotMenu : public QObject {
   Q_OBJECT
 

@@ -7,6 +7,7 @@
 #include <QScrollArea>
 #include <QSignalBlocker>
 #include <QSplitter>
+#include <QStandardItemModel>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -30,6 +31,7 @@ namespace {
 constexpr char kSamplesRecord[] = "positions";
 constexpr char kCoverageRecord[] = "position_coverage";
 constexpr char kRopeRecord[] = "rope";
+constexpr char kLearnedRecord[] = "learned_positions";
 constexpr int64_t kTokens = 4096;
 constexpr int64_t kFactor = 8;
 constexpr int64_t kMostFactor = 256;
@@ -50,6 +52,13 @@ const std::vector<Picture>& Pictures() {
       {QObject::tr("density of positions"), kCoverageRecord, {"shown", false, 0, {}}},
       {QObject::tr("RoPE: periods"), kRopeRecord, {"period", true, 0, {}}},
       {QObject::tr("RoPE: decay"), kRopeRecord, {"similarity", false, 0, {}}},
+      {QObject::tr("learned: similarity"), kLearnedRecord, {"similarity", false, 0, {}}},
+      {QObject::tr("learned: similarity less mean"),
+       kLearnedRecord,
+       {"centred_similarity", false, 0, {}}},
+      {QObject::tr("learned: periods"), kLearnedRecord, {"period_in_order", true, 0, {}}},
+      {QObject::tr("learned: spectrum"), kLearnedRecord, {"power", true, 0, {}}},
+      {QObject::tr("learned: norms"), kLearnedRecord, {"norm", false, 0, {}}},
   };
   return pictures;
 }
@@ -57,8 +66,10 @@ const std::vector<Picture>& Pictures() {
 // Periods are held against the context that the model was trained with.
 LinesPlot::View ViewOf(const Picture& picture, const Record* record) {
   LinesPlot::View view = picture.view;
-  if (record && view.array == "period") {
-    view.mark = static_cast<double>(IntegerAttribute(*record, "context", 0));
+  const bool of_learned = picture.record == kLearnedRecord;
+  if (record && (view.array == "period" || view.array == "period_in_order")) {
+    const char* context = of_learned ? "positions" : "context";
+    view.mark = static_cast<double>(IntegerAttribute(*record, context, 0));
     view.mark_name = QObject::tr("trained context");
   }
   return view;
@@ -189,7 +200,7 @@ void PositionsPanel::ShowSampler() {
 }
 
 std::vector<std::string> PositionsPanel::Records() {
-  return {kSamplesRecord, kCoverageRecord, kRopeRecord};
+  return {kSamplesRecord, kCoverageRecord, kRopeRecord, kLearnedRecord};
 }
 
 void PositionsPanel::FollowModel() {
@@ -263,6 +274,10 @@ const Record* PositionsPanel::FindRecord(const std::string& name) const {
   for (const Record& record : records_) {
     if (record.name == name) return &record;
   }
+  if (!session()->model()) return nullptr;
+  for (const Record& record : session()->model()->records) {
+    if (record.name == name) return &record;
+  }
   return nullptr;
 }
 
@@ -273,7 +288,18 @@ void PositionsPanel::Refresh(Changes changes) {
   }
 }
 
+// Pictures of learned positions are for models that have them.
+void PositionsPanel::OfferPictures() {
+  const bool has_learned = FindRecord(kLearnedRecord) != nullptr;
+  auto* items = qobject_cast<QStandardItemModel*>(picture_->model());
+  for (int i = 0; i < picture_->count(); ++i) {
+    const bool of_learned = Pictures()[static_cast<size_t>(i)].record == kLearnedRecord;
+    items->item(i)->setEnabled(has_learned || !of_learned);
+  }
+}
+
 void PositionsPanel::Draw() {
+  OfferPictures();
   const Picture& picture = Pictures()[static_cast<size_t>(std::max(picture_->currentIndex(), 0))];
   const Record* record = FindRecord(picture.record);
   plot_->Show(record, ViewOf(picture, record));

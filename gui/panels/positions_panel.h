@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Position ids as samplers make them (CREAM, PoSE, RandPos), which distances they show, and the
-// periods of rotary positions. Needs no model. Both can be put on setting B.
+// periods of rotary positions, which need no model and can be put on setting B; of a model with
+// learned positions these beside the sinusoidal encoding.
 #pragma once
 
 #include <string>
@@ -53,6 +54,7 @@ class PositionsPanel : public Panel {
   void Ask();
   void OnReplied(const PositionsMaker::ReplyPointer& reply);
   void OfferSchemes();
+  void OfferPictures();
   void Draw();
 
   LinesPlot* plot_;

@@ -36,18 +36,19 @@ namespace {
 constexpr int64_t kUsualSweepSamples = 40;
 constexpr int kMillisecondsHeld = 200;  // between looks at whether the slider was released
 
-// Beside the prompt's task, seed and format, and the model with its options.
+// Beside the prompt's task or own text, seed and format, and the model with its options.
 std::vector<Parameter> SweepFormParameters() {
   Parameter out =
       TextParameter("out", "the HDF5 file to write; an interrupted sweep in it goes on");
   out.default_value = "sweep.h5";
-  return {TextListParameter("with", "further settings beside A and B"),
-          PlacesOption("", "default: those of the prompt"),
-          WholeNumberParameter("samples", "each at every place under every setting", 1, 1000000,
-                               kUsualSweepSamples),
-          FlagParameter("control", "beside each setting the same with random channels or heads"),
-          FlagParameter("attention", "keep the last query's attention of the first setting"),
-          out};
+  return {
+      TextListParameter("with", "further settings beside A and B"),
+      PlacesOption("", "default: those of the prompt"),
+      WholeNumberParameter("samples", "each at every place under every setting; own text has one",
+                           1, 1000000, kUsualSweepSamples),
+      FlagParameter("control", "beside each setting the same with random channels or heads"),
+      FlagParameter("attention", "keep the last query's attention of the first setting"),
+      out};
 }
 
 // "about 2:10 min".
@@ -129,6 +130,7 @@ QWidget* SweepPanel::MakeButtons() {
   connect(copy, &QPushButton::clicked, this, [this] {
     const QString why = ErrorText([this] {
       QApplication::clipboard()->setText(CommandText(Arguments()));
+      WriteOwnText();
       note_->setText(tr("Copied: %1").arg(QApplication::clipboard()->text()));
     });
     if (!why.isEmpty()) note_->setText(why);
@@ -140,33 +142,28 @@ QString SweepPanel::table() const { return table_->toPlainText(); }
 
 QString SweepPanel::OutFile() const { return QString::fromStdString(form_->options().Text("out")); }
 
+QString SweepPanel::TextFile() const {
+  const QFileInfo out(OutFile());
+  return QDir(out.path()).filePath(out.completeBaseName() + QStringLiteral(".text.jsonl"));
+}
+
+// Own text goes to the command in a file beside its results.
+void SweepPanel::WriteOwnText() const {
+  const auto& request = session()->shown_prompt_request();
+  if (request && request->task.empty()) WriteTextFile(*request, TextFile());
+}
+
 QStringList SweepPanel::Arguments() const {
   const OptionSet options = form_->Checked();
-  const auto& request = session()->shown_prompt_request();
-  const auto& model = session()->model();
-  if (!request || !model) {
-    throw UsageError("sweep", "no prompt of a model is shown", "Open a model and run a prompt");
-  }
-  if (request->task.empty()) {
-    throw UsageError("sweep", "own text has one sample",
-                     "Choose a task under Prompt; jsonl:file=FILE reads samples of your own");
-  }
-  QStringList arguments = {QStringLiteral("sweep")};
-  arguments += ModelArguments(*model);
-  AddArgument("task", request->task, &arguments);
-  AddArgument("seed", std::to_string(request->seed), &arguments);
-  const std::string places = options.IsSet("places") ? options.Text("places") : request->places;
-  if (!places.empty()) AddArgument("places", places, &arguments);
-  AddArgument("samples", std::to_string(options.Integer("samples")), &arguments);
-  std::vector<std::string> settings = {PrintIntervention(session()->setting(Side::kA)),
-                                       PrintIntervention(session()->setting(Side::kB))};
+  SweepChoice choice;
+  choice.settings = {PrintIntervention(session()->setting(Side::kA)),
+                     PrintIntervention(session()->setting(Side::kB))};
   for (const std::string& text : options.TextList("with"))
-    settings.push_back(PrintIntervention(ParseIntervention(text)));
-  for (auto setting = settings.begin(); setting != settings.end(); ++setting) {
-    if (std::find(settings.begin(), setting, *setting) == setting)
-      AddArgument("with", *setting, &arguments);
-  }
-  AddArguments(OptionsOf(request->format), &arguments);
+    choice.settings.push_back(PrintIntervention(ParseIntervention(text)));
+  if (options.IsSet("places")) choice.places = options.Text("places");
+  choice.samples = options.Integer("samples");
+  choice.text_file = TextFile();
+  QStringList arguments = SweepArguments(*session(), choice);
   for (const char* flag : {"control", "attention"}) {
     if (options.Flag(flag)) arguments << QLatin1String("--") + QLatin1String(flag);
   }
@@ -181,6 +178,7 @@ void SweepPanel::AskCost() {
     asks_cost_ = true;
     note_->setText(tr("One prompt is run to measure it …"));
     QStringList arguments = Arguments();
+    WriteOwnText();
     arguments.removeAll(QStringLiteral("--resume"));
     sweep_->Start(arguments << QStringLiteral("--dry-run") << QStringLiteral("--json"), false);
   });
@@ -191,6 +189,7 @@ void SweepPanel::AskCost() {
 void SweepPanel::Start() {
   const QString why = ErrorText([this] {
     const QStringList arguments = Arguments();
+    WriteOwnText();
     asks_cost_ = false;
     note_->setText(CommandText(arguments));
     table_->clear();

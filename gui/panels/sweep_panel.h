@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs a sweep of what is on the screen: the prompt's task over samples and places, A and B and
-// further settings. The cost is told first; the sweep is the process `midscope sweep`, whose
-// command can be copied for a cluster. It is held while a slider is dragged.
+// further settings; own text at its places. The cost is told first; the sweep is the process
+// `midscope sweep`, whose command can be copied for a cluster. It is held while a slider is
+// dragged.
 #pragma once
 
 #include <QTimer>
@@ -30,7 +31,7 @@ class SweepPanel : public Panel {
   ParameterForm* form() const { return form_; }
   SweepProcess* sweep() const { return sweep_; }
   QString table() const;
-  // The command's arguments. Throws Error (usage) where no task of an open model is shown, or a
+  // The command's arguments. Throws Error (usage) where no prompt of an open model is shown, or a
   // field can't be read.
   QStringList Arguments() const;
 
@@ -47,6 +48,9 @@ class SweepPanel : public Panel {
   void OnRelease();
   void ShowButtons();
   QString OutFile() const;
+  // The file of own text, beside the results.
+  QString TextFile() const;
+  void WriteOwnText() const;
 
   ParameterForm* form_;
   SweepProcess* sweep_;

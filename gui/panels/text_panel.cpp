@@ -17,7 +17,10 @@
 #include "gui/base/head_quantities.h"
 #include "gui/base/head_text.h"
 #include "gui/base/record_access.h"
+#include "gui/panels/file_pictures.h"
+#include "gui/panels/plot_menu.h"
 #include "gui/plots/plot_style.h"
+#include "gui/plots/text_picture.h"
 #include "gui/plots/token_text.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
@@ -44,6 +47,8 @@ LayerSet ScaledLayersOf(const Session& session) {
 TextPanel::TextPanel(const PanelContext& context) : Panel(context) {
   head_a_ = new QLabel(this);
   head_b_ = new QLabel(this);
+  picture_ = new TextPicture(this);
+  picture_->hide();
   text_ = MakeText();
   text_b_ = MakeText();
   text_->setObjectName(QStringLiteral("token_text"));
@@ -107,6 +112,7 @@ TextPanel::TextPanel(const PanelContext& context) : Panel(context) {
 
 TokenText* TextPanel::MakeText() {
   auto* text = new TokenText(this);
+  text->setProperty(kPictureProperty, QVariant::fromValue<QObject*>(picture_));
   text->setAccessibleName(tr("Tokens of the prompt"));
   text->SetTooltip([this](int64_t token) { return TooltipOf(token); });
   connect(text, &TokenText::TokenHovered, selection(), &Selection::HoverToken);
@@ -325,6 +331,51 @@ void TextPanel::Draw() {
   head_a_->setToolTip(name.full);
   head_b_->setToolTip(b.full);
   bar_->Show(scale, tr("%1; the same scale for A and B").arg(row));
+  DrawPicture(first, name.text, b.text, scale);
+  picture_->SetCaption(CaptionWith(*session(), {a, b}));
+}
+
+// The first row as it is drawn, then B where it is beside it; the numbers of A and B in any case.
+void TextPanel::DrawPicture(const QVector<double>& first, const QString& first_name,
+                            const QString& b_name, const TokenScale& scale) {
+  std::vector<TextPicture::Row> rows = {{first_name, first}};
+  const Compare mode = drawn_mode();
+  if (mode == Compare::kDifference) rows.push_back({tr("A"), row_a_});
+  if (mode == Compare::kB) rows.push_back({tr("A"), row_a_});
+  if (mode != Compare::kB && !row_b_.isEmpty()) rows.push_back({b_name, row_b_});
+  picture_->SetTitle(tr("Text — %1").arg(NameOfRow()));
+  picture_->SetFileStem(QStringLiteral("text"));
+  picture_->Show(text_->prompt(), rows, mode == Compare::kSplit ? 2 : 1, scale, NameOfRow());
+}
+
+std::vector<Plot*> TextPanel::plots() const {
+  if (text_->prompt().tokens.isEmpty()) return {};
+  return {picture_};
+}
+
+void TextPanel::Render(FilePictures& pictures) {
+  const RecordSides sides = pictures.Find(kLastQueryAttention, {"layer", "head", "key"});
+  const PromptText prompt = ReadPromptText(pictures.prompt());
+  if ((!sides.a && !sides.b) || prompt.tokens.isEmpty()) return;
+  const HeadId head = pictures.head();
+  std::vector<TextPicture::Row> rows;
+  std::vector<QVector<double>> values;
+  for (const Record* record : {sides.a, sides.b}) {
+    if (!record) continue;
+    const QVector<double> row = LastAxisRow(*record, kLastQueryAttention, {head.layer, head.head});
+    if (row.size() != prompt.tokens.size()) continue;
+    const QString side = record == sides.a ? tr("A") : tr("B");
+    rows.push_back({QStringLiteral("%1: %2").arg(side, pictures.SettingText(record)), row});
+    values.push_back(row);
+  }
+  if (rows.empty()) return;
+  TokenScale scale = ScaleOf(values, kSinkTokens);
+  scale.hue = TextHue();
+  TextPicture picture;
+  const QString name = tr("attention of %1").arg(HeadText(head));
+  picture.SetTitle(tr("Text — %1").arg(name));
+  picture.Show(prompt, rows, rows.size(), scale, name);
+  pictures.Write(picture, QStringLiteral("text_") + HeadText(head), sides);
 }
 
 void TextPanel::ShowBeside(bool shown) {

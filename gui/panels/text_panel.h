@@ -9,6 +9,7 @@
 
 #include "gui/base/token_values.h"
 #include "gui/panels/panel.h"
+#include "gui/plots/token_scale.h"
 
 class QCheckBox;
 class QComboBox;
@@ -18,8 +19,8 @@ class QPushButton;
 
 namespace midscope {
 
-class TokenScaleBar;
 class TokenText;
+class TextPicture;
 
 class TextPanel : public Panel {
   Q_OBJECT
@@ -30,7 +31,9 @@ class TextPanel : public Panel {
   static std::vector<std::string> Records();
   static std::string StateKey() { return "text"; }
   static void CheckState(const JsonFields& session);
+  static void Render(FilePictures& pictures);
   void Refresh(Changes changes) override;
+  std::vector<Plot*> plots() const override;
   void DrawWaiting() override;
   nlohmann::json State() const override;
   void Restore(const nlohmann::json& saved) override;
@@ -56,6 +59,8 @@ class TextPanel : public Panel {
   QString TooltipOf(int64_t token) const;
 
   void ShowBeside(bool shown);
+  void DrawPicture(const QVector<double>& first, const QString& first_name, const QString& b_name,
+                   const TokenScale& scale);
 
   QGridLayout* grid_;
   TokenText* text_;
@@ -70,6 +75,7 @@ class TextPanel : public Panel {
   QCheckBox* raw_;
   QPushButton* to_gold_;
   TokenScaleBar* bar_;
+  TextPicture* picture_;  // for files; never shown
   QVector<double> row_a_;
   QVector<double> row_b_;
   QString text_before_;  // of the prompt that is shown

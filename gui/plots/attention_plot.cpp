@@ -21,6 +21,10 @@ constexpr double kLogFloor = 1e-7;
 // Below this number of tokens lines are steps: what lies between two tokens means nothing.
 constexpr int kMostSteps = 300;
 
+bool HasNumbers(const QVector<double>& row) {
+  return std::any_of(row.begin(), row.end(), [](double value) { return std::isfinite(value); });
+}
+
 }  // namespace
 
 AttentionPlot::AttentionPlot(QWidget* parent)
@@ -136,6 +140,8 @@ void AttentionPlot::StyleLines() {
 void AttentionPlot::SetRows(const QVector<double>& row_a, const QVector<double>& row_b) {
   const bool same_extent =
       std::max(row_a.size(), row_b.size()) == std::max(row_a_.size(), row_b_.size());
+  // Of layers that were not done the numbers were missing.
+  const bool had_numbers = HasNumbers(row_a_) || HasNumbers(row_b_);
   const bool any = !row_a.isEmpty() || !row_b.isEmpty();  // an empty plot may have another reason
   if (any && SameNumbers(row_a, row_a_) && SameNumbers(row_b, row_b_)) return;
   row_a_ = row_a;
@@ -151,7 +157,7 @@ void AttentionPlot::SetRows(const QVector<double>& row_a, const QVector<double>&
   }
   const QCPRange shown = yAxis->range();
   const bool outside = highest > shown.upper || (lowest < 0 && lowest < shown.lower);
-  if (!same_extent || outside) FitView();
+  if (!same_extent || outside || !had_numbers) FitView();
   QueueReplot();
 }
 

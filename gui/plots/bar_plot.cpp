@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
 
 namespace midscope {
@@ -78,7 +79,7 @@ QString BarPlot::TooltipAt(const QPointF& position) const {
   const qsizetype place = BarAt(position);
   if (place < 0) return {};
   return QStringLiteral("%1\n%2 %3")
-      .arg(shown_[place].name, yAxis->label())
+      .arg(shown_[place].name, FullLabel(*yAxis))
       .arg(shown_[place].value, 0, 'g', 5);
 }
 

@@ -259,9 +259,18 @@ void ChannelPlot::Draw() {
   } else {
     DrawBoth(index_a, index_b);
   }
-  SetEmptyMessage(graphCount() > 0 ? QString()
-                                   : tr("Channel %1 has not been captured yet").arg(view_.channel));
+  SetEmptyMessage(EmptyText(index_a >= 0 || index_b >= 0));
   DrawTitle(difference);
+}
+
+// Why nothing is drawn; "": something is.
+QString ChannelPlot::EmptyText(bool captured) const {
+  bool any = false;
+  for (int i = 0; i < graphCount(); ++i) any = any || graph(i)->dataCount() > 0;
+  if (any) return {};
+  if (!captured) return tr("Channel %1 has not been captured yet").arg(view_.channel);
+  return tr("The first %1 positions are left out (drop first), and the prompt has no more")
+      .arg(view_.dropped);
 }
 
 // Lines of all layers of both would overlap: thin lines are of A, or of B alone.

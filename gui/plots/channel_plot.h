@@ -69,6 +69,7 @@ class ChannelPlot : public Plot {
   void HoverEnds() override;
 
  private:
+  QString EmptyText(bool captured) const;
   struct MeanLine {
     QVector<double> mean;
     QVector<double> deviation;

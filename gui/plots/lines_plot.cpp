@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "gui/base/record_access.h"
+#include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
 
 namespace midscope {
@@ -151,7 +152,7 @@ QString LinesPlot::TooltipAt(const QPointF& position) const {
   return QStringLiteral("%1\n%2 %3\n%4 %5")
       .arg(nearest->name(), xAxis->label())
       .arg(point->key, 0, 'g', 10)
-      .arg(yAxis->label())
+      .arg(FullLabel(*yAxis))
       .arg(point->value, 0, 'g', 6);
 }
 

@@ -48,6 +48,17 @@ OutcomePlot::OutcomePlot(QWidget* parent)
   SetEmptyMessage(tr("No outcome yet"));
 }
 
+// Of the setting that has the colour: in grey print they are told apart too.
+QCPScatterStyle::ScatterShape OutcomePlot::ShapeOf(const QColor& color) {
+  static const QCPScatterStyle::ScatterShape shapes[] = {
+      QCPScatterStyle::ssCircle, QCPScatterStyle::ssSquare, QCPScatterStyle::ssTriangle,
+      QCPScatterStyle::ssTriangleInverted};
+  for (size_t i = 0; i < std::size(shapes); ++i) {
+    if (SettingColor(i).rgb() == color.rgb()) return shapes[i];
+  }
+  return QCPScatterStyle::ssCircle;
+}
+
 QColor OutcomePlot::SettingColor(size_t index) {
   // A's and B's colours, then Paul Tol's bright scheme, which is distinct with colour blindness.
   static const QColor others[] = {QColor(34, 136, 51),   QColor(170, 51, 119),
@@ -63,7 +74,7 @@ void OutcomePlot::StyleGraph(const Line& line, QCPGraph* graph) const {
   graph->setPen(line.older ? OlderPen(width)
                            : QPen(line.color, width, line.mean ? Qt::SolidLine : Qt::DashLine));
   graph->setScatterStyle(
-      QCPScatterStyle(line.reference ? QCPScatterStyle::ssDiamond : QCPScatterStyle::ssCircle,
+      QCPScatterStyle(line.reference ? QCPScatterStyle::ssDiamond : ShapeOf(line.color),
                       line.older ? OlderPen(1.4) : QPen(line.color, 1.4),
                       line.mean ? QBrush(line.color) : QBrush(palette().color(QPalette::Base)), 7));
 }
@@ -123,8 +134,12 @@ QVector<double> OutcomePlot::Places() const {
 
 void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
   if (!lines.empty() && lines == lines_ && measure == measure_) return;
+  const QVector<double> places_before = Places();
+  if (measure != measure_) ReleaseAlongY();  // a range of the other scale
   lines_ = lines;
   measure_ = measure;
+  // Of other prompts; between two of them there may be none.
+  if (!places_before.isEmpty() && !lines.empty() && places_before != Places()) ReleaseView();
   clearPlottables();
   NameMeasure();
   const bool references =
@@ -151,7 +166,7 @@ void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
   }
   xAxis->setSubTicks(false);
   SetEmptyMessage(lines_.empty() ? tr("No outcome yet") : QString());
-  ResetView();
+  FitView();
   QueueReplot();
 }
 
@@ -159,7 +174,7 @@ void OutcomePlot::NameMeasure() {
   switch (measure_) {
     case Measure::kNll:
       SetTitle(tr("Outcome by gold place — lower is better"));
-      yAxis->setLabel(tr("−log p(answer) in nats"));
+      yAxis->setLabel(tr("nats: −log p(answer)"));
       break;
     case Measure::kAccuracy:
       SetTitle(tr("Outcome by gold place — higher is better"));
@@ -167,7 +182,7 @@ void OutcomePlot::NameMeasure() {
       break;
     case Measure::kDifference:
       SetTitle(tr("B − A by gold place — below 0: B is better"));
-      yAxis->setLabel(tr("difference of −log p(answer) in nats"));
+      yAxis->setLabel(tr("nats: difference of −log p(answer)"));
       break;
   }
 }
@@ -264,9 +279,8 @@ void OutcomePlot::RestyleData() {
   current_->setPen(QPen(line, 1, Qt::DotLine));
   for (int i = 0; i < graphCount(); ++i) {
     QCPScatterStyle dots = graph(i)->scatterStyle();
-    const bool hollow =
-        dots.shape() == QCPScatterStyle::ssCircle && dots.brush().color() != dots.pen().color();
-    if (!hollow) continue;
+    const bool filled = dots.brush().color() == dots.pen().color();
+    if (dots.isNone() || dots.shape() == QCPScatterStyle::ssCross || filled) continue;
     dots.setBrush(palette().color(QPalette::Base));
     graph(i)->setScatterStyle(dots);
   }

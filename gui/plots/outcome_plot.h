@@ -39,6 +39,7 @@ class OutcomePlot : public Plot {
   const std::vector<Line>& lines() const { return lines_; }
   // A colour per setting, for any number of settings.
   static QColor SettingColor(size_t index);
+  static QCPScatterStyle::ScatterShape ShapeOf(const QColor& color);
 
   void ResetView() override;
   QString TooltipAt(const QPointF& position) const override;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
 
 namespace midscope {
@@ -43,6 +44,7 @@ Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
   title_->setMargins(QMargins(4, 4, 4, 2));
   plotLayout()->addElement(0, 0, title_);
   connect(this, &QCustomPlot::beforeReplot, this, &Plot::FitText);
+  connect(this, &QCustomPlot::afterLayout, this, &Plot::FitYLabel);
   connect(this, &QCustomPlot::afterReplot, this, [this] { drawn_fast_ = dragging_; });
   setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
   selectionRect()->setPen(QPen(GoldColor(), 1, Qt::DashLine));
@@ -114,6 +116,26 @@ void Plot::FitText() {
   }
 }
 
+// After the layout, which does not depend on how long the label is.
+void Plot::FitYLabel() {
+  if (!yAxis || axisRectCount() == 0) return;  // a grid of panels has others
+  const QString label = FullLabel(*yAxis);
+  const QString fits = QFontMetrics(yAxis->labelFont())
+                           .elidedText(label, Qt::ElideRight, std::max(axisRect()->height(), 0));
+  if (fits == yAxis->label()) return;
+  yAxis->setLabel(fits);
+  NoteElided(yAxis, label);
+}
+
+QString Plot::LabelTip(const QPointF& position) const {
+  if (!yAxis || axisRectCount() == 0) return {};
+  const QRect axes = axisRect()->rect();
+  const bool beside =
+      position.x() < axes.left() && position.y() > axes.top() && position.y() < axes.bottom();
+  const QString label = FullLabel(*yAxis);
+  return beside && label != yAxis->label() ? label : QString();
+}
+
 void Plot::PutOnMarksLayer(QCPLayerable* mark) {
   const QString name = QStringLiteral("marks");
   if (!layer(name)) {
@@ -157,6 +179,7 @@ void Plot::FitLegend(int width) {
 void Plot::UsePalette(const QPalette& chosen) {
   setPalette(chosen);
   ApplyPalette(this, chosen);
+  ColourMessage();
   RestyleData();
 }
 
@@ -192,12 +215,21 @@ void Plot::SetEmptyMessage(const QString& message) {
     empty_message_->setClipToAxisRect(false);
     empty_message_->setTextAlignment(Qt::AlignCenter);
   }
-  QColor color = palette().color(QPalette::Text);
-  color.setAlpha(170);
-  empty_message_->setColor(color);
+  ColourMessage();
   empty_message_->setFont(font());
   empty_text_ = message.isEmpty() || reason_.isEmpty() ? message : reason_;
   empty_message_->setVisible(!message.isEmpty());
+  // Of no numbers there are no ticks.
+  for (QCPAxis* axis : {xAxis, yAxis}) {
+    if (axis) axis->setVisible(message.isEmpty());
+  }
+}
+
+void Plot::ColourMessage() {
+  if (!empty_message_) return;
+  QColor color = palette().color(QPalette::Text);
+  color.setAlpha(170);
+  empty_message_->setColor(color);
 }
 
 void Plot::SetOlderNote(const QString& note) {
@@ -249,6 +281,7 @@ void Plot::changeEvent(QEvent* event) {
   QCustomPlot::changeEvent(event);
   if (event->type() == QEvent::PaletteChange) {
     ApplyPalette(this, palette());
+    ColourMessage();
     RestyleData();
     QueueReplot();
   }
@@ -308,7 +341,8 @@ void Plot::mouseMoveEvent(QMouseEvent* event) {
   QCustomPlot::mouseMoveEvent(event);
   NoteView(x, y);
   if (event->buttons() != Qt::NoButton) return;
-  const QString tip = TooltipAt(event->position());
+  QString tip = TooltipAt(event->position());
+  if (tip.isEmpty()) tip = LabelTip(event->position());
   if (tip.isEmpty()) {
     QToolTip::hideText();
   } else {

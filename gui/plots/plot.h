@@ -45,6 +45,11 @@ class Plot : public QCustomPlot {
   // Shows or hides the caption below the plot, for a file.
   void ShowCaption(bool shown);
 
+  // The size of a picture in a file, where `size` is asked for: pictures of a text grow with it.
+  virtual QSize FileSize(const QSize& size) { return size; }
+  // What is drawn beside lines and maps, as CSV with a header; "" for nothing.
+  virtual QString Table() const { return {}; }
+
   // Shows all data.
   virtual void ResetView() = 0;
   // Shows all data along the axes whose ranges the user has not chosen.
@@ -116,6 +121,10 @@ class Plot : public QCustomPlot {
   // Notes which ranges differ from those before.
   void NoteView(const QCPRange& x, const QCPRange& y);
   void FitText();
+  // The y axis' label is elided where the axis is shorter; the tooltip has the whole.
+  void FitYLabel();
+  void ColourMessage();
+  QString LabelTip(const QPointF& position) const;
   void FitLegend(int width);
 
   QCPTextElement* title_;

@@ -35,14 +35,8 @@ bool WriteSvg(Plot& plot, const QString& path, const QSize& size) {
 
 constexpr const char* kIndexNames = "midscope_index_names";
 constexpr const char* kCellTexts = "midscope_cell_texts";
+constexpr const char* kFullLabel = "midscope_full_label";
 constexpr const char* kShownOffset = "midscope_shown_offset";
-
-// A field of CSV: quoted where it has to be.
-QString Field(QString text) {
-  if (!text.contains(QRegularExpression(QStringLiteral("[\",\r\n]")))) return text;
-  return QLatin1Char('"') + text.replace(QLatin1Char('"'), QStringLiteral("\"\"")) +
-         QLatin1Char('"');
-}
 
 QString Number(double value) {
   return std::isfinite(value) ? QString::number(value, 'g', 9) : QString();
@@ -51,14 +45,14 @@ QString Number(double value) {
 // A coordinate, by the index' name where the axis has names.
 QString Coordinate(const QCPAxis& axis, double value) {
   const QStringList names = axis.property(kIndexNames).toStringList();
-  return names.isEmpty() ? Number(value) : Field(names.value(qRound(value)));
+  return names.isEmpty() ? Number(value) : CsvField(names.value(qRound(value)));
 }
 
 // The first label of the axes on that side: panels inside a grid have none.
 QString AxisName(const QCustomPlot& plot, QCPAxis::AxisType side, const char* otherwise) {
   for (const QCPAxisRect* rect : plot.axisRects()) {
-    const QString label = rect->axis(side)->label();
-    if (!label.isEmpty()) return Field(label);
+    const QString label = FullLabel(*rect->axis(side));
+    if (!label.isEmpty()) return CsvField(label);
   }
   return QString::fromLatin1(otherwise);
 }
@@ -68,13 +62,13 @@ QString MapHeader(QCPColorMap& map) {
   const bool panels = !map.keyAxis()->axisRect()->objectName().isEmpty();
   return (panels ? QStringLiteral("panel,") : QString()) + AxisName(plot, QCPAxis::atLeft, "y") +
          QLatin1Char(',') + AxisName(plot, QCPAxis::atBottom, "x") + QLatin1Char(',') +
-         (map.name().isEmpty() ? QStringLiteral("value") : Field(map.name())) +
+         (map.name().isEmpty() ? QStringLiteral("value") : CsvField(map.name())) +
          (map.property(kCellTexts).isValid() ? QStringLiteral(",text\n") : QStringLiteral("\n"));
 }
 
 void AddMap(QCPColorMap& map, QString& csv) {
   const QString panel = map.keyAxis()->axisRect()->objectName();
-  const QString begin = panel.isEmpty() ? QString() : Field(panel) + QLatin1Char(',');
+  const QString begin = panel.isEmpty() ? QString() : CsvField(panel) + QLatin1Char(',');
   QCPColorMapData& data = *map.data();
   const QStringList texts = map.property(kCellTexts).toStringList();
   for (int row = 0; row < data.valueSize(); ++row) {
@@ -85,7 +79,7 @@ void AddMap(QCPColorMap& map, QString& csv) {
       csv += begin + Coordinate(*map.valueAxis(), value) + QLatin1Char(',') +
              Coordinate(*map.keyAxis(), key) + QLatin1Char(',') + Number(data.cell(column, row));
       const int cell = row * data.keySize() + column;
-      if (cell < texts.size()) csv += QLatin1Char(',') + Field(texts[cell]);
+      if (cell < texts.size()) csv += QLatin1Char(',') + CsvField(texts[cell]);
       csv += QLatin1Char('\n');
     }
   }
@@ -103,7 +97,7 @@ const QCPErrorBars* BarsOf(const QCPAbstractPlottable* graph, QCustomPlot& plot)
 // The name of a line or of bars, after that of its panel where the plot has several.
 QString SeriesName(const QCPAbstractPlottable& series) {
   const QString panel = series.keyAxis()->axisRect()->objectName();
-  return Field(panel.isEmpty() ? series.name() : panel + QStringLiteral(": ") + series.name());
+  return CsvField(panel.isEmpty() ? series.name() : panel + QStringLiteral(": ") + series.name());
 }
 
 void AddSeries(QCPAbstractPlottable& series, bool bounds, QString& csv) {
@@ -128,12 +122,28 @@ void AddSeries(QCPAbstractPlottable& series, bool bounds, QString& csv) {
 
 }  // namespace
 
+QString CsvField(QString text) {
+  if (!text.contains(QRegularExpression(QStringLiteral("[\",\r\n]")))) return text;
+  return QLatin1Char('"') + text.replace(QLatin1Char('"'), QStringLiteral("\"\"")) +
+         QLatin1Char('"');
+}
+
 void SetShownOffset(QCPAbstractPlottable* line, double offset) {
   line->setProperty(kShownOffset, offset);
 }
 
 void SetCellTexts(QCPColorMap* map, const QStringList& texts) {
   map->setProperty(kCellTexts, texts);
+}
+
+void NoteElided(QCPAxis* axis, const QString& full) {
+  axis->setProperty(kFullLabel, QStringList{full, axis->label()});
+}
+
+// A label that was set since is whole.
+QString FullLabel(const QCPAxis& axis) {
+  const QStringList noted = axis.property(kFullLabel).toStringList();
+  return noted.value(1) == axis.label() && !noted.isEmpty() ? noted.front() : axis.label();
 }
 
 void SetIndexNames(QCPAxis* axis, const QStringList& names) {
@@ -164,6 +174,7 @@ QString PlotCsv(Plot& plot, const QStringList& comments) {
     }
     if (!map && !is_bars && plottable->visible()) series.push_back(plottable);
   }
+  csv += plot.Table();
   if (series.empty()) return csv;
   csv += QStringLiteral("name,") + AxisName(plot, QCPAxis::atBottom, "x") + QLatin1Char(',') +
          AxisName(plot, QCPAxis::atLeft, "y") +
@@ -213,7 +224,7 @@ QStringList WritePlotFiles(Plot& plot, const QString& folder, const QString& ste
   QStringList paths;
   for (const QString& format : formats) {
     const QString path = QDir(folder).filePath(stem + QLatin1Char('.') + format);
-    WritePlot(plot, path, format, size);
+    WritePlot(plot, path, format, plot.FileSize(size));
     paths << path;
   }
   QSaveFile csv(QDir(folder).filePath(stem + QStringLiteral(".csv")));

@@ -25,8 +25,16 @@ void WritePlot(Plot& plot, const QString& path, const QString& format, const QSi
 // begin with "#" (pandas.read_csv skips them with comment="#"): title, caption, and `comments`.
 QString PlotCsv(Plot& plot, const QStringList& comments = {});
 
+// A field of CSV: quoted where it has to be.
+QString CsvField(QString text);
+
 // Names of the indices 0, 1, ... along an axis, which its ticks may shorten: the CSV has them.
 void SetIndexNames(QCPAxis* axis, const QStringList& names);
+
+// The axis draws its label elided; the CSV has the whole, `full`.
+void NoteElided(QCPAxis* axis, const QString& full);
+// The label, whole also where it is drawn elided.
+QString FullLabel(const QCPAxis& axis);
 
 // Texts of a map's cells, [row, column]: the CSV has them beside the values.
 void SetCellTexts(QCPColorMap* map, const QStringList& texts);

@@ -150,7 +150,7 @@ QString TokenGridPlot::TooltipAt(const QPointF& position) const {
   const Cell cell = CellAt(row, column);
   if (cell.text.isEmpty()) return {};
   QString tip = QStringLiteral("%1 %2, %3\n%4")
-                    .arg(yAxis->label())
+                    .arg(FullLabel(*yAxis))
                     .arg(row)
                     .arg(grid_.columns.value(column), cell.text);
   if (!std::isnan(cell.probability)) tip += tr("\nprobability %1").arg(cell.probability, 0, 'g', 4);

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/session/command_arguments.h"
 
+#include <algorithm>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/base/shell_text.h"
 #include "core/intervention/intervention_text.h"
+#include "data/tasks/passages_task.h"
 #include "gui/base/record_access.h"
+#include "gui/base/write_whole_file.h"
 #include "gui/session/session.h"
+#include "probes/engine/own_text_request.h"
 #include "probes/prompt/prompt_format_options.h"
 
 namespace midscope {
@@ -40,7 +45,30 @@ QStringList ModelArguments(const ModelSummary& model) {
   return arguments;
 }
 
-QStringList ProbeArguments(const Session& session, Side side) {
+namespace {
+
+std::string TextFileTask(const QString& file) { return "passages:file=" + file.toStdString(); }
+
+// Those of further probes, and the shown channel.
+void AddProbeOptions(const Session& session, QStringList* arguments) {
+  const auto options = nlohmann::json::parse(session.probe_options(), nullptr, false);
+  bool channels = false;
+  for (const auto& [name, value] : options.items()) {
+    if (value.is_boolean()) {
+      if (value.get<bool>()) *arguments << QLatin1String("--") + QString::fromStdString(name);
+      continue;
+    }
+    channels = channels || name == "channels";
+    for (const nlohmann::json& one : value.is_array() ? value : nlohmann::json::array({value}))
+      AddArgument(name, one.is_string() ? one.get<std::string>() : one.dump(), arguments);
+  }
+  if (!channels) AddArgument("channels", std::to_string(session.channel()), arguments);
+}
+
+}  // namespace
+
+QStringList ProbeArguments(const Session& session, const Intervention& setting,
+                           const QString& out) {
   const auto& request = session.shown_prompt_request();
   const Record* prompt = session.prompt();
   if (!request || !prompt || !session.model()) {
@@ -48,7 +76,10 @@ QStringList ProbeArguments(const Session& session, Side side) {
   }
   QStringList arguments = {QStringLiteral("probe")};
   arguments += ModelArguments(*session.model());
-  if (request->task.empty()) {
+  if (NeedsTextFile(*request)) {
+    AddArgument("task", TextFileTask(kTextFile), &arguments);
+    AddArgument("place", std::to_string(IntegerAttribute(*prompt, "place", 1)), &arguments);
+  } else if (request->task.empty()) {
     AddArgument("prompt", request->text, &arguments);
     if (request->gold_end > request->gold_begin) {
       AddArgument(
@@ -64,9 +95,57 @@ QStringList ProbeArguments(const Session& session, Side side) {
     AddArgument("seed", std::to_string(request->seed), &arguments);
   }
   AddArguments(OptionsOf(request->format), &arguments);
-  AddArgument("with", PrintIntervention(session.setting(side)), &arguments);
-  AddArgument("channels", std::to_string(session.channel()), &arguments);
-  AddArgument("out", side == Side::kA ? "a.h5" : "b.h5", &arguments);
+  AddArgument("with", PrintIntervention(setting), &arguments);
+  AddProbeOptions(session, &arguments);
+  AddArgument("out", out.toStdString(), &arguments);
+  return arguments;
+}
+
+QStringList ProbeArguments(const Session& session, Side side) {
+  return ProbeArguments(session, session.setting(side),
+                        side == Side::kA ? QStringLiteral("a.h5") : QStringLiteral("b.h5"));
+}
+
+bool NeedsTextFile(const PromptRequest& request) {
+  return request.task.empty() && (!request.question.empty() || !request.pieces.empty());
+}
+
+void WriteTextFile(const PromptRequest& request, const QString& path) {
+  WriteWholeFile("text", path, PassagesLine(PiecesTextOf(request)));
+}
+
+QString TextFileLine(const PromptRequest& request) {
+  return QString::fromStdString(PassagesLine(PiecesTextOf(request)));
+}
+
+QString TextFileCommand(const PromptRequest& request) {
+  return QStringLiteral("cat > %1 <<'END_OF_TEXT'\n").arg(QLatin1String(kTextFile)) +
+         TextFileLine(request) + QStringLiteral("END_OF_TEXT\n");
+}
+
+QStringList SweepArguments(const Session& session, const SweepChoice& choice) {
+  const auto& request = session.shown_prompt_request();
+  const auto& model = session.model();
+  if (!request || !model) {
+    throw UsageError("sweep", "no prompt of a model is shown", "Open a model and run a prompt");
+  }
+  const bool own = request->task.empty();
+  if (own && request->answer.empty()) {
+    throw UsageError("sweep", "the own text has no answer, whose likelihood is compared",
+                     "Give one under Prompt and run it");
+  }
+  QStringList arguments = {QStringLiteral("sweep")};
+  arguments += ModelArguments(*model);
+  AddArgument("task", own ? TextFileTask(choice.text_file) : request->task, &arguments);
+  if (!own) AddArgument("seed", std::to_string(request->seed), &arguments);
+  const std::string& places = choice.places.empty() ? request->places : choice.places;
+  if (!places.empty()) AddArgument("places", places, &arguments);
+  AddArgument("samples", std::to_string(own ? 1 : choice.samples), &arguments);
+  for (auto setting = choice.settings.begin(); setting != choice.settings.end(); ++setting) {
+    if (std::find(choice.settings.begin(), setting, *setting) == setting)
+      AddArgument("with", *setting, &arguments);
+  }
+  AddArguments(OptionsOf(request->format), &arguments);
   return arguments;
 }
 

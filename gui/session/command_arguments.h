@@ -26,6 +26,30 @@ QStringList ModelArguments(const ModelSummary& model);
 // (usage) where no prompt of a model is shown.
 QStringList ProbeArguments(const Session& session, Side side);
 
+// The same under another setting and into another file.
+QStringList ProbeArguments(const Session& session, const Intervention& setting, const QString& out);
+
+// What a sweep is over, beside the shown prompt.
+struct SweepChoice {
+  std::vector<std::string> settings;  // as texts; one that is there twice counts once
+  std::string places = {};            // "": those of the prompt
+  int64_t samples = 0;                // of a task; own text has one
+  QString text_file;                  // of own text, which WriteTextFile makes
+};
+// `midscope sweep` without options of what it writes. Throws Error (usage) where no prompt of a
+// model is shown, and for own text without an answer.
+QStringList SweepArguments(const Session& session, const SweepChoice& choice);
+
+// Own text with a question or pieces is sent out of a file (data/tasks/passages_task.h).
+bool NeedsTextFile(const PromptRequest& request);
+// Throws Error (failure).
+void WriteTextFile(const PromptRequest& request, const QString& path);
+// What is in it.
+QString TextFileLine(const PromptRequest& request);
+// The shell command that makes the file kTextFile.
+inline constexpr char kTextFile[] = "prompt.jsonl";
+QString TextFileCommand(const PromptRequest& request);
+
 // The command as a shell reads it: "midscope sweep embedded --with 'pi(1.5)'".
 QString CommandText(const QStringList& arguments);
 

@@ -91,11 +91,6 @@ bool Session::ChangeSide(Side side, const SideView& next, bool dragging) {
   return others;
 }
 
-void Session::CancelMeans() {
-  asked_ticket_ = 0;
-  worker_.Cancel(RequestKind::kCompare, Side::kA);
-}
-
 void Session::CancelEverything() {
   asked_ticket_ = 0;
   StopScan();
@@ -176,36 +171,6 @@ void Session::RequestWhatIf(Side side) {
   Post(request, side);
 }
 
-void Session::RequestMeans() {
-  if (samples_ <= 0 || !EngineReady() || live_.task.empty()) return;
-  CompareRequest request;
-  request.samples = samples_;
-  std::vector<std::string> asking;
-  for (const Side side : {Side::kA, Side::kB}) {
-    const std::string& text = live_.state(side).text;
-    const auto known = live_.means.find(text);
-    const bool have = known != live_.means.end() && known->second.complete;
-    const bool asked = std::find(asking.begin(), asking.end(), text) != asking.end();
-    if (have) request.beside.push_back(live_.state(side).setting);
-    if (have || asked) continue;
-    request.settings.push_back(live_.state(side).setting);
-    asking.push_back(text);
-  }
-  if (live_.differs()) {
-    request.against = live_.state(Side::kA).setting;
-    // Both are known, but not how they differ: their samples are kept, so that nothing runs.
-    if (asking.empty() && !live_.DifferenceOfMeans()) {
-      request.settings = {live_.state(Side::kB).setting};
-      request.beside = {live_.state(Side::kA).setting};
-      asking = {live_.state(Side::kB).text};
-    }
-  }
-  if (asked_ticket_ != 0 && pending_.count(asked_ticket_) > 0 && asking == asked_means_) return;
-  CancelMeans();
-  asked_means_ = asking;
-  if (!request.settings.empty()) asked_ticket_ = Post(request);
-}
-
 void Session::RequestEverything() {
   for (const Side side : {Side::kA, Side::kB}) {
     // A side that is settled already was recalled.
@@ -248,6 +213,12 @@ void Session::SetProbeOptions(const std::string& json) {
   RepeatCaptureRuns();
 }
 
+void Session::SetNotes(const std::string& notes) {
+  if (notes == notes_) return;
+  notes_ = notes;
+  Mark(Change::kNotes);
+}
+
 void Session::RepeatCaptureRuns() {
   if (!EngineReady()) return;
   RequestCaptureRun(Side::kA);
@@ -255,18 +226,11 @@ void Session::RepeatCaptureRuns() {
   RequestMeans();
 }
 
-void Session::SetSamples(int64_t samples) {
-  if (samples == samples_) return;
-  samples_ = samples;
-  CancelMeans();
-  live_.means.clear();
-  MarkLive(Change::kMeans);
-  RequestMeans();
-}
-
 void Session::Cancel() {
   CancelEverything();
   stopped_ = true;
+  asked_for_means_.clear();
+  MarkLive(Change::kMeans);  // their button is there again
   if (std::exchange(dragging_, false)) MarkLive(Change::kSettings);
   if (AnyOlder()) MarkLive(kRecordChanges);
 }

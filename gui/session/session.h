@@ -33,6 +33,9 @@
 
 namespace midscope {
 
+// The attribute of a saved record `prompt` that holds the user's notes.
+inline constexpr char kNotesAttribute[] = "notes";
+
 // The prompts that a request would make, one per place, or why it makes none.
 struct PromptPreview {
   PromptRequest request;
@@ -68,6 +71,20 @@ class Session : public QObject {
   static constexpr int64_t kUsualSamples = 20;
   // Number of samples of the means; 0: no means.
   void SetSamples(int64_t samples);
+  // Means start by themselves where they are expected to take less; else StartMeans starts them.
+  static constexpr double kMostUnaskedSeconds = 10;
+  // Means of A and B that are missing and have not been started.
+  struct MeansOffer {
+    int64_t samples = 0;
+    double seconds = 0;  // as the runs of the shown prompts took
+    bool operator==(const MeansOffer&) const = default;
+  };
+  // nullopt: they are there, run, start by themselves, or nothing is known of what they cost.
+  std::optional<MeansOffer> means_offer() const;
+  void StartMeans();
+  // While they are not wanted, none are requested. Those that run stop; finished samples stay.
+  void SetMeansWanted(bool wanted);
+  bool means_wanted() const { return means_wanted_; }
   // Options of all further capture runs, and repeats those of the shown settings
   // (CaptureRunRequest::probe_options).
   void SetProbeOptions(const std::string& json);
@@ -106,6 +123,9 @@ class Session : public QObject {
   // effect unless ready().
   void Generate(int64_t new_tokens);
   void StopGenerating();
+  // The user's notes, which go with the prompt into saved results.
+  void SetNotes(const std::string& notes);
+  const std::string& notes() const { return notes_; }
   // A published line drawn with the outcome (data/published/published_record.h); nullopt: none.
   void SetReference(std::optional<Record> reference);
 
@@ -231,7 +251,21 @@ class Session : public QObject {
   void RequestCaptureRun(Side side);
   void RepeatCaptureRuns();
   void RequestWhatIf(Side side);
+  // What the engine has to run for the means of A and B.
+  struct MissingMeans {
+    CompareRequest request;
+    std::vector<std::string> asking;  // texts of its settings
+    int64_t runs = 0;                 // of a sample at all places under one setting
+  };
+  MissingMeans FindMissingMeans() const;
+  bool MeansMayStart(const MissingMeans& missing) const;
+  double SecondsOf(const MissingMeans& missing) const;
   void RequestMeans();
+  // What a sample takes at all places under one setting; `whole`: that was measured, and not taken
+  // from one place. Means that waited for it are requested.
+  void NoteCost(double seconds, bool whole);
+  void ForgetMeans();
+  bool MeansRun() const { return asked_ticket_ != 0 && pending_.count(asked_ticket_) > 0; }
   void RequestEverything();
   void PostScan();
   void PauseScan();
@@ -299,7 +333,12 @@ class Session : public QObject {
   int64_t wanted_channel_ = kFirstChannel;  // a narrower model shows its last channel
   int64_t samples_ = kUsualSamples;
   std::string probe_options_ = "{}";
-  std::vector<std::string> asked_means_;                // settings of the running comparison
+  std::string notes_;
+  bool means_wanted_ = true;
+  std::vector<std::string> asked_means_;   // settings of the running comparison
+  std::set<std::string> asked_for_means_;  // settings whose means the user started
+  std::optional<double> sample_seconds_;   // NoteCost's
+  bool sample_seconds_whole_ = false;
   std::optional<ScanRequest> scan_request_;             // of the last scan of these prompts
   quint64 scan_ticket_ = 0;                             // of the scan that is posted; 0: none
   bool scan_waits_ = false;                             // for other requests

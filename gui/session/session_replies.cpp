@@ -15,6 +15,8 @@
 namespace midscope {
 namespace {
 
+constexpr double kMostRows = 0.5;
+
 QString BusyText(RequestKind kind) {
   switch (kind) {
     case RequestKind::kOpen:
@@ -39,10 +41,26 @@ QString BusyText(RequestKind kind) {
   return Session::tr("What-if");
 }
 
+<<<<<<< HEAD
 // Number of samples of a setting's means.
 double SamplesIn(const Record& record, size_t setting) {
   const double samples = ValueAt(record, "samples", {static_cast<int64_t>(setting)});
   return std::isnan(samples) ? 0 : samples;
+=======
+// With all parameters, so that defaults can be read from it.
+std::string TaskOrEmpty(const std::string& task) {
+  try {
+    return task.empty() ? "" : TaskInFull(task);
+  } catch (const Error&) {
+    return task;  // a task that only the engine knows
+  }
+}
+
+// Whether scans of both requests are over the same prompts.
+bool SameScanPrompts(const PromptRequest& a, const PromptRequest& b) {
+  return !a.task.empty() && a.task == b.task && a.seed == b.seed && a.places == b.places &&
+         a.format == b.format;
+>>>>>>> means
 }
 
 }  // namespace
@@ -138,7 +156,7 @@ void Session::OnOpen(const EngineReply& reply) {
       std::clamp<int64_t>(wanted_channel_, 0, std::max<int64_t>(live_.model->config.hidden - 1, 0));
   live_.prompts.clear();
   live_.prompt_request.reset();
-  live_.means.clear();
+  ForgetMeans();
   for (SideView* side : {&live_.a, &live_.b}) {
     side->records.clear();
     side->settled = side->follows = false;
@@ -148,6 +166,27 @@ void Session::OnOpen(const EngineReply& reply) {
   if (prompt_request_waits_ && !stopped_ && !opening_) PostPrompt();
 }
 
+<<<<<<< HEAD
+=======
+void Session::OnPrompt(const EngineReply& reply) {
+  const auto& request = std::get<PromptRequest>(reply.request);
+  if (!live_.prompt_request || !SameScanPrompts(*live_.prompt_request, request)) DropScan();
+  DropPromptChannels();
+  live_.prompts = reply.records;
+  live_.prompt_request = request;
+  live_.task = TaskOrEmpty(request.task);
+  // The default is the middle place: the loss in the middle is what is studied.
+  if (!place_chosen_ || live_.place >= live_.prompts.size()) live_.place = live_.prompts.size() / 2;
+  live_.a.records.clear();
+  live_.b.records.clear();
+  live_.a.settled = live_.b.settled = false;
+  ForgetMeans();
+  MarkLive(Change::kPrompts | Change::kMeans | kRecordChanges);
+  const bool others_follow = Awaits(RequestKind::kPrompt) || Awaits(RequestKind::kOpen);
+  if (!live_.prompts.empty() && !stopped_ && !others_follow) RequestEverything();
+}
+
+>>>>>>> means
 void Session::OnCaptureRun(const EngineReply& reply) {
   SideView& side = live_.state(reply.side);
   // The setting may have changed during the run.
@@ -163,6 +202,7 @@ void Session::OnCaptureRun(const EngineReply& reply) {
   side.settled = true;
   for (const std::string& why : reply.failures) Q_EMIT Failed(QString::fromStdString(why));
   MarkLive(kRecordChanges);
+  NoteCost(reply.seconds * static_cast<double>(live_.prompts.size()), false);
 }
 
 // Whether the record has the shown channel and the side's present record does not.
@@ -215,25 +255,9 @@ void Session::OnWhatIf(const EngineReply& reply) {
     if (record.name == kOutcomeRecord) side.records[record.name] = std::make_shared<Record>(record);
   }
   Q_EMIT WhatIfTimed(reply.cost);
-}
-
-void Session::StoreMeans(const std::shared_ptr<const Record>& record, bool complete) {
-  for (size_t i = 0; i < asked_means_.size(); ++i) {
-    // A new comparison does not remove an earlier one over more samples.
-    const auto known = live_.means.find(asked_means_[i]);
-    if (!complete && known != live_.means.end() &&
-        SamplesIn(*known->second.record, known->second.index) > SamplesIn(*record, i)) {
-      continue;
-    }
-    live_.means[asked_means_[i]] = MeansEntry{record, i, complete};
-  }
-  live_.beside.clear();
-  const QStringList labels = AxisLabels(*record, "setting");
-  for (size_t i = asked_means_.size(); i < static_cast<size_t>(labels.size()); ++i) {
-    const std::string setting = labels[static_cast<qsizetype>(i)].toStdString();
-    live_.beside[setting] = MeansEntry{record, i, false};
-  }
-  MarkLive(Change::kMeans);
+  // Of most rows of all prompts, as samples have them.
+  if (!reply.cost.seen_before && reply.cost.share >= kMostRows)
+    NoteCost(reply.cost.seconds / reply.cost.share, true);
 }
 
 void Session::OnPartial(quint64 ticket, const EngineWorker::RecordPointer& record) {
@@ -252,11 +276,6 @@ void Session::OnPartial(quint64 ticket, const EngineWorker::RecordPointer& recor
     live_.channels[record->name] = record;
     MarkLive(Change::kChannels);
   }
-}
-
-void Session::OnMeans(const EngineReply& reply) {
-  if (reply.ticket != asked_ticket_ || reply.records.empty()) return;
-  StoreMeans(std::make_shared<Record>(reply.records.front()), true);
 }
 
 void Session::UpdateBusy() {
@@ -293,26 +312,13 @@ void Session::CollectSide(Side side, ScreenRecords& screen) const {
   }
 }
 
-// Means of A and B may be in one record or in two; other settings of a record are not on the
-// screen.
-void Session::CollectMeans(std::vector<Record>& records) const {
-  for (const Side side : {Side::kA, Side::kB}) {
-    if (side == Side::kB && !shown_->differs()) break;
-    const auto found = shown_->means.find(shown_->state(side).text);
-    if (found == shown_->means.end()) continue;
-    Record copy =
-        AtIndex(*found->second.record, "setting", static_cast<int64_t>(found->second.index));
-    if (side == Side::kB) copy.name += "_b";
-    copy.attributes["side"] = std::string(side == Side::kA ? "A" : "B");
-    copy.attributes["intervention"] = AxisLabels(copy, "setting").value(0).toStdString();
-    copy.attributes["complete"] = int64_t{found->second.complete ? 1 : 0};
-    records.push_back(std::move(copy));
-  }
-}
-
 Session::ScreenRecords Session::RecordsOnScreen() const {
   ScreenRecords screen;
-  if (const Record* shown = shown_->prompt()) screen.records.push_back(*shown);
+  if (const Record* shown = shown_->prompt()) {
+    screen.records.push_back(*shown);
+    if (!notes_.empty() && !shows_file())
+      screen.records.back().attributes[kNotesAttribute] = notes_;
+  }
   CollectSide(Side::kA, screen);
   if (shown_->differs()) CollectSide(Side::kB, screen);
   CollectMeans(screen.records);

@@ -11,6 +11,7 @@
 #include "core/intervention/intervention_text.h"
 #include "data/published/published_record.h"
 #include "gui/base/record_access.h"
+#include "gui/session/setting_in_effect.h"
 #include "probes/sweep/scan_effects.h"
 
 namespace midscope {
@@ -22,6 +23,15 @@ Intervention SettingOrNone(const std::string& text) {
     return ParseIntervention(text);
   } catch (const Error&) {
     return {};
+  }
+}
+
+// The text of what the setting changes; a text of another version stays as it is.
+std::string TextInEffect(const std::string& text) {
+  try {
+    return PrintIntervention(InEffect(ParseIntervention(text)));
+  } catch (const Error&) {
+    return text;
   }
 }
 
@@ -50,6 +60,7 @@ std::optional<Means> DifferenceIn(const MeansEntry& entry, const std::string& fi
 void SideView::Ask(const Intervention& wanted) {
   setting = wanted;
   text = PrintIntervention(wanted);
+  in_effect = PrintIntervention(InEffect(wanted));
 }
 
 const Record* SessionView::prompt() const {
@@ -81,15 +92,15 @@ std::vector<std::string> SessionView::RecordNames(Side side) const {
 // Means over the samples of the other side's partial mean; null where that is complete or missing.
 const MeansEntry* SessionView::BesideOf(Side side) const {
   if (!differs()) return nullptr;
-  const auto other = means.find(state(side == Side::kA ? Side::kB : Side::kA).text);
+  const auto other = means.find(state(side == Side::kA ? Side::kB : Side::kA).in_effect);
   if (other == means.end() || other->second.complete) return nullptr;
-  const auto same = beside.find(state(side).text);
+  const auto same = beside.find(state(side).in_effect);
   return same != beside.end() && same->second.record == other->second.record ? &same->second
                                                                              : nullptr;
 }
 
 std::optional<Means> SessionView::MeansOf(Side side, Measure measure) const {
-  const auto found = means.find(state(side).text);
+  const auto found = means.find(state(side).in_effect);
   if (found == means.end()) return std::nullopt;
   const MeansEntry* over_same = BesideOf(side);
   const MeansEntry& entry = over_same ? *over_same : found->second;
@@ -99,21 +110,32 @@ std::optional<Means> SessionView::MeansOf(Side side, Measure measure) const {
 }
 
 std::optional<Means> SessionView::MeansOfSetting(const std::string& text, Measure measure) const {
-  const auto found = means.find(text);
+  const auto found = means.find(TextInEffect(text));
   if (found == means.end()) return std::nullopt;
   const std::vector<OutcomeSeries> all = SeriesOf(*found->second.record, measure);
   if (found->second.index >= all.size()) return std::nullopt;
   return Means{all[found->second.index], found->second.complete, false};
 }
 
+// Both settings are one in effect: zero, over the samples that were run.
+std::optional<Means> SessionView::NoDifference() const {
+  std::optional<Means> zero = MeansOf(Side::kA, Measure::kNll);
+  if (!zero) return std::nullopt;
+  zero->series.setting = QString::fromStdString(b.text);
+  for (QVector<double>* numbers : {&zero->series.values, &zero->series.low, &zero->series.high})
+    numbers->fill(0);
+  return zero;
+}
+
 std::optional<Means> SessionView::DifferenceOfMeans() const {
   if (!differs()) return std::nullopt;
+  if (a.in_effect == b.in_effect) return NoDifference();
   std::optional<Means> best;
   for (const auto& [text, entry] : means) {
-    std::optional<Means> found = DifferenceIn(entry, a.text, b.text);
+    std::optional<Means> found = DifferenceIn(entry, a.in_effect, b.in_effect);
     if (!found) {
-      found = DifferenceIn(entry, b.text, a.text);
-      if (found) found->series = Negated(found->series, QString::fromStdString(b.text));
+      found = DifferenceIn(entry, b.in_effect, a.in_effect);
+      if (found) found->series = Negated(found->series, QString::fromStdString(b.in_effect));
     }
     if (found && (!best || found->series.samples > best->series.samples)) best = found;
   }

@@ -20,7 +20,8 @@ namespace midscope {
 // One side's setting and its records.
 struct SideView {
   Intervention setting;
-  std::string text = "none";  // PrintIntervention of it
+  std::string text = "none";       // PrintIntervention of it
+  std::string in_effect = "none";  // without what changes nothing (gui/session/setting_in_effect.h)
   void Ask(const Intervention& wanted);
   std::map<std::string, std::shared_ptr<const Record>> records;  // by name
   bool settled = false;  // the capture run of the setting is complete
@@ -71,7 +72,7 @@ struct SessionView {
   std::vector<std::string> RecordNames(Side side) const;
   // While the other side's mean is partial: over the same samples, where they are known.
   std::optional<Means> MeansOf(Side side, Measure measure) const;
-  // Of any setting that was compared before; `text`: its printed form.
+  // Of any setting that was compared before, or equals one; `text`: its printed form.
   std::optional<Means> MeansOfSetting(const std::string& text, Measure measure) const;
   // B minus A over the same samples, with its interval (Measure::kDifference); nullopt: not known.
   std::optional<Means> DifferenceOfMeans() const;
@@ -89,7 +90,7 @@ struct SessionView {
   SideView a;
   SideView b;
   std::shared_ptr<const Record> reference;   // a published line; null: none
-  std::map<std::string, MeansEntry> means;   // by the setting's text
+  std::map<std::string, MeansEntry> means;   // by the setting's text, in effect
   std::map<std::string, MeansEntry> beside;  // other settings, over the samples done so far
   std::shared_ptr<const Record> scan;        // null: none
   // By name: channel_search, channel_validation, prompt_channels.
@@ -101,6 +102,7 @@ struct SessionView {
 
  private:
   const MeansEntry* BesideOf(Side side) const;
+  std::optional<Means> NoDifference() const;
 };
 
 // The view of a file's records, without those of single samples.

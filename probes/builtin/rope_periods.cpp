@@ -13,6 +13,7 @@
 #include "core/base/number_text.h"
 #include "core/intervention/rope_schemes.h"
 #include "probes/base/record_axes.h"
+#include "probes/builtin/learned_positions.h"
 
 namespace midscope {
 namespace {
@@ -147,21 +148,13 @@ void AddDecay(const std::vector<int64_t>& distances, const std::vector<Scheme>& 
                            "upper bound of logits by distance (arXiv 2104.09864, section 3.4.3)"});
 }
 
-void AddSinusoidal(const RopeQuestion& question, const Scheme& plain, Record& record) {
+void AddSinusoidal(const RopeQuestion& question, Record& record) {
   const int64_t positions = std::min(question.context, kSinusoidalPositions);
-  std::vector<float> encoding;
-  for (int64_t position = 0; position < positions; ++position) {
-    for (const double frequency : plain.frequencies) {
-      const double angle = static_cast<double>(position) * frequency;
-      encoding.push_back(static_cast<float>(std::sin(angle)));
-      encoding.push_back(static_cast<float>(std::cos(angle)));
-    }
-  }
   record.axes.push_back(CountedAxis("position", positions));
   record.axes.push_back(CountedAxis("dimension", question.dimensions));
   record.arrays.push_back({"sinusoidal_encoding",
                            {"position", "dimension"},
-                           std::move(encoding),
+                           SinusoidalEncoding(positions, question.dimensions, question.base),
                            "",
                            "sinusoidal position encoding of the same base (arXiv 1706.03762)"});
 }
@@ -196,7 +189,7 @@ Record RopePeriods(const RopeQuestion& question) {
   record.axes.back().unit = "positions";
   AddPeriods(question, schemes, record);
   AddDecay(distances, schemes, record);
-  AddSinusoidal(question, schemes.front(), record);
+  AddSinusoidal(question, record);
   record.attributes["dimensions"] = question.dimensions;
   record.attributes["base_as_given"] = question.base;
   record.attributes["context"] = question.context;

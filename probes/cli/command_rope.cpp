@@ -2,15 +2,24 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 
+#include "core/base/error.h"
+#include "core/model/model_source.h"
 #include "data/store/run_store.h"
+#include "kernels/check.h"
+#include "kernels/dequantise.h"
 #include "probes/base/record_values.h"
+#include "probes/builtin/learned_positions.h"
 #include "probes/builtin/rope_periods.h"
 #include "probes/cli/command.h"
+#include "probes/cli/learned_positions_text.h"
 #include "probes/cli/output.h"
 #include "probes/cli/record_values.h"
 #include "probes/cli/text_table.h"
+#include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
 
 namespace midscope::cli {
@@ -18,11 +27,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-RopeQuestion ReadRopeQuestion(const OptionSet& options) {
+// What is not given is the model's, where one is named.
+RopeQuestion ReadRopeQuestion(const OptionSet& options, const ModelConfig* config) {
+  const auto of_model = [&](const char* name) { return config && !options.IsSet(name); };
   RopeQuestion question;
-  question.dimensions = options.Integer("dim");
-  question.base = options.Number("base");
-  question.context = options.Integer("context");
+  question.dimensions = of_model("dim") ? config->rope_dimensions : options.Integer("dim");
+  question.base = of_model("base") ? config->rope_base : options.Number("base");
+  question.context = of_model("context") ? config->trained_context : options.Integer("context");
   question.factor = options.Number("factor");
   if (options.Has("new-base")) question.new_base = options.Number("new-base");
   CheckRopeQuestion(question);
@@ -145,18 +156,60 @@ std::string RopeText(const Record& record, const std::string& file) {
   return text + FileNote(file);
 }
 
+PositionTable TableOf(const ModelSource& source) {
+  const ModelConfig& config = source.config();
+  const TensorRef* tensor = source.Find("position_embedding");
+  MIDSCOPE_CHECK(tensor != nullptr, "learned positions without a table");
+  PositionTable table;
+  table.positions = config.trained_context;
+  table.dimensions = tensor->columns;
+  table.values.resize(static_cast<size_t>(table.positions * table.dimensions));
+  for (int64_t i = 0; i < table.positions; ++i) {
+    kernels::Dequantise(tensor->format.type, tensor->Row(config.position_offset + i),
+                        table.dimensions, &table.values[static_cast<size_t>(i * table.dimensions)]);
+  }
+  source.CheckWhole();
+  return table;
+}
+
+// The model's learned positions; of one whose positions are rotary, or where none is named, these.
+Record MakeRecord(const OptionSet& options) {
+  if (!options.IsSet("model")) return RopePeriods(ReadRopeQuestion(options, nullptr));
+  const std::unique_ptr<ModelSource> source = OpenModel(options.Text("model"));
+  const ModelConfig& config = source->config();
+  if (config.positions == PositionKind::kRotary)
+    return RopePeriods(ReadRopeQuestion(options, &config));
+  if (config.positions != PositionKind::kLearned) {
+    throw UsageError("model", "it has no rotary or learned positions: " +
+                                  std::string(UnrotatedText(config.positions)));
+  }
+  for (const char* name : {"dim", "context", "factor", "new-base"}) {
+    if (!options.IsSet(name)) continue;
+    throw UsageError("option --" + std::string(name),
+                     "it is of rotary positions, and the model's are learned",
+                     "Leave it out; --base is that of the sinusoidal encoding");
+  }
+  PositionTable table = TableOf(*source);
+  table.base = options.Number("base");
+  return LearnedPositions(table);
+}
+
 void RunRope(const CommandInput& input) {
   const OptionSet& options = input.options;
-  const RopeQuestion question = ReadRopeQuestion(options);
   const std::string& file = options.Text("out");
   WriteOptions write;
   write.overwrite = options.Flag("overwrite");
   if (!file.empty()) CheckOutputPath(file, write.overwrite, "Give --overwrite, or another --out");
-  const Record record = RopePeriods(question);
+  const Record record = MakeRecord(options);
   if (!file.empty()) {
     WriteRecords(file, {record}, ProgramProvenance(input.command_line, 0, options.ToJson()), write);
   }
-  input.out << (options.Flag("json") ? RopeJson(record, file) : RopeText(record, file));
+  const bool json = options.Flag("json");
+  if (record.name == "learned_positions") {
+    input.out << (json ? LearnedPositionsJson(record, file) : LearnedPositionsText(record, file));
+    return;
+  }
+  input.out << (json ? RopeJson(record, file) : RopeText(record, file));
 }
 
 }  // namespace
@@ -171,14 +224,23 @@ Command RopeCommand() {
   factor.default_value = 1.0;
   Command command;
   command.name = "rope";
-  command.summary = "rotary positions: which dimensions turn within the context, and schemes";
+  command.summary =
+      "rotary positions: which dimensions turn within the context, and schemes; learned positions "
+      "of a model";
   command.description =
       "Prints how many positions each pair of rotated dimensions takes to turn once, and which\n"
       "complete a turn within the trained context; with --factor and --new-base also how position\n"
       "interpolation, NTK, YaRN (repo: the public code, paper: its definition, cream: PoSE and\n"
-      "CREAM) and another base move that. Needs no model. The file also holds the decay curves\n"
-      "and the sinusoidal encoding of the same base.";
+      "CREAM) and another base move that. Needs no model; with one, what is not given is its own.\n"
+      "The file also holds the decay curves and the sinusoidal encoding of the same base. Of a\n"
+      "model with learned positions (GPT-2, OPT) it prints these beside the sinusoidal encoding:\n"
+      "periods of the waves that fit their dimensions best, and how alike positions are by\n"
+      "distance.";
+  command.positionals = {"model"};
+  Parameter model = ModelOptions().front();
+  model.required = false;
   command.options = {
+      model,
       WholeNumberParameter("dim", "rotated dimensions of a head, even", 2, 65536, 128),
       base,
       WholeNumberParameter("context", "tokens that the model was trained with", 1, 1'000'000'000,
@@ -191,7 +253,8 @@ Command RopeCommand() {
   command.examples =
       "  midscope rope --dim 128 --base 10000 --context 4096\n"
       "  midscope rope --dim 64 --base 100000 --context 8192 --factor 4 --new-base 1000000\n"
-      "  midscope rope --dim 128 --base 500000 --context 8192 --json";
+      "  midscope rope --dim 128 --base 500000 --context 8192 --json\n"
+      "  midscope rope path/gpt2 --out positions.h5";
   command.run = RunRope;
   return command;
 }

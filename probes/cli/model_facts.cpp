@@ -54,6 +54,17 @@ int64_t StatedNumber(const ConfigJson& json, const char* key) {
   }
 }
 
+// 0: not stated, or not once for all layers.
+double StatedRopeBase(const ConfigJson& json) {
+  try {
+    const auto rope = json.Object("rope_parameters");
+    const ConfigJson& of = rope ? *rope : json;
+    return of.Has("rope_theta") ? of.Positive("rope_theta", 1.0) : 0.0;
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
 // The same of a folder's config.json, by the keys that most families use.
 ModelConfig StatedConfig(const ConfigJson& json) {
   ModelConfig config;
@@ -79,7 +90,8 @@ ModelConfig StatedConfig(const ConfigJson& json) {
   config.feed_forward = number("intermediate_size");
   config.vocabulary = number("vocab_size");
   config.trained_context = number("max_position_embeddings");
-  config.rope_base = 0;
+  config.rope_base = StatedRopeBase(text ? *text : json);
+  config.rope_dimensions = config.head_dim;
   return config;
 }
 

@@ -70,6 +70,8 @@ struct ModelSummary {
   std::string device{};   // layers per device: "cuda:0=20,cpu=12"
   bool sliding_window = true;
   std::vector<ProbeOffer> probes{};
+  // What is known of the model itself: learned_positions (learned_positions.h), where it has such.
+  std::vector<Record> records{};
 };
 
 // The prompts to make: a task's sample at several gold positions (places), or own text.
@@ -138,6 +140,7 @@ struct CaptureRunReply {
   std::vector<Record> records;
   // Messages of requested probes that failed: their records are missing.
   std::vector<std::string> failures;
+  double seconds = 0;  // of the run, with its probes
 };
 
 struct WhatIfReply {

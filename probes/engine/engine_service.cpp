@@ -219,6 +219,7 @@ void EngineService::Do(const Work& work, const JobContext& context, EngineReply&
           engine_->CaptureRun(std::get<CaptureRunRequest>(work.request), context);
       reply.records = std::move(capture.records);
       reply.failures = std::move(capture.failures);
+      reply.seconds = capture.seconds;
       break;
     }
     case RequestKind::kWhatIf: {

@@ -53,6 +53,7 @@ struct EngineReply {
   Provenance provenance;              // kOpen
   std::vector<Record> records;        // one: kCompare, kScan, kPromptChannels, kGenerate
   std::vector<std::string> failures;  // kCaptureRun: of single probes
+  double seconds = 0;                 // kCaptureRun
   WhatIfCost cost;                    // kWhatIf
 };
 

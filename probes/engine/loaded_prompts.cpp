@@ -2,51 +2,16 @@
 #include "probes/engine/loaded_prompts.h"
 
 #include "core/base/error.h"
-#include "core/base/utf8.h"
 #include "core/intervention/intervention_text.h"
 #include "core/tokenizer/prompt_builder.h"
-#include "data/scorers/answer_text.h"
 #include "data/tasks/pieces_task.h"
+#include "probes/engine/own_text_request.h"
 #include "probes/model/model_options.h"
 #include "probes/prompt/prompt_record.h"
 #include "probes/prompt/sent_prompt.h"
 #include "probes/prompt/task_prompt.h"
 
 namespace midscope {
-namespace {
-
-OwnText OwnTextOf(const PromptRequest& request) {
-  OwnText own{request.text, request.spans, request.answer};
-  if (request.gold_end > request.gold_begin) {
-    own.spans.push_back({{"gold", request.gold_begin, request.gold_end}, ""});
-  }
-  if (request.question.empty()) return own;
-  // As the task jsonl does it.
-  if (!own.text.empty()) own.text += own.text.ends_with('\n') ? "\n" : "\n\n";
-  const auto begin = static_cast<int64_t>(own.text.size());
-  own.text += "Question: " + request.question;
-  own.spans.push_back({{"question", begin, static_cast<int64_t>(own.text.size())}, ""});
-  own.text += "\nAnswer:";
-  if (!own.answer.empty()) own.answer = " " + StripText(own.answer);
-  return own;
-}
-
-// Own text whose gold piece moves.
-std::unique_ptr<Task> PiecesTaskOf(const PromptRequest& request) {
-  CheckUtf8("prompt", request.text);
-  OwnText own = OwnTextOf(request);
-  PiecesText text;
-  text.pieces = request.pieces;
-  text.answer = own.answer;
-  text.gold = {"gold", request.gold_begin, request.gold_end};
-  for (const SpanRequest& span : own.spans) {
-    if (span.span.name != "gold") text.spans.push_back(FindSpanBytes(own.text, span));
-  }
-  text.text = std::move(own.text);
-  return MakePiecesTask(std::move(text));
-}
-
-}  // namespace
 
 LoadedPrompts LoadPrompts(const Decoder& decoder, const PromptRequest& request,
                           const JobContext& context) {
@@ -61,7 +26,8 @@ LoadedPrompts LoadPrompts(const Decoder& decoder, const PromptRequest& request,
     LogPromptNotes(loaded.prompts.front(), request.format, context);
   } else {
     const bool own = request.task.empty();
-    loaded.task = own ? PiecesTaskOf(request) : MakeTaskFor(tokenizer, request.task, request.seed);
+    loaded.task = own ? MakePiecesTask(PiecesTextOf(request))
+                      : MakeTaskFor(tokenizer, request.task, request.seed);
     if (own) loaded.request.seed = 0;
     if (own) loaded.request.sample = 0;
     loaded.places = ReadPlaces(request.places, *loaded.task);

@@ -19,6 +19,7 @@
 #include "core/run/what_if_pair.h"
 #include "kernels/check.h"
 #include "probes/builtin/hidden_channels_probe.h"
+#include "probes/builtin/model_positions.h"
 #include "probes/channels/channel_options.h"
 #include "probes/channels/prompt_channels.h"
 #include "probes/engine/engine.h"
@@ -185,6 +186,8 @@ ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& con
                                                 : PrintPlacement(placement);
   summary.sliding_window = request.sliding_window;
   summary.probes = Offers(probes_);
+  if (auto positions = LearnedPositionsOf(*decoder_))
+    summary.records.push_back(std::move(*positions));
   return summary;
 }
 
@@ -227,9 +230,11 @@ CaptureRunReply LocalEngine::CaptureRun(const CaptureRunRequest& request,
   options.FromJson(request.probe_options);
   options.SetText("channels", channels);
   CaptureRunReply reply;
+  const auto start = std::chrono::steady_clock::now();
   reply.records = RunProbesApart(*decoder_, prompt,
                                  loaded_.sources->Give(request.intervention, prompt, context),
                                  probes.Selected(options), options, context, reply.failures);
+  reply.seconds = SecondsSince(start);
   NoteOptions(probes, options, reply.records);
   const RecordOrigin origin = OriginOf(loaded_.prompts, request.intervention, request.place);
   for (Record& record : reply.records) WriteOrigin(origin, record);

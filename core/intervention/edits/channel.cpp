@@ -80,11 +80,6 @@ void AddToLayer(const ChannelScaling& scaling, const RowRange& rows, int64_t lay
 
 void Apply(const ChannelScaling& scaling, const EditPlans& plans) {
   const std::string term = fmt::format("{}({})", plans.term, scaling.channel);
-  if (plans.config.latent.used()) {
-    throw UsageError(term,
-                     "this model's keys and values are latent (MLA): a channel does not reach them "
-                     "by one projection");
-  }
   if (scaling.channel < 0 || scaling.channel >= plans.config.hidden) {
     throw UsageError(term, "the model has no such channel",
                      fmt::format("It has channels 0-{}", plans.config.hidden - 1));

@@ -66,12 +66,11 @@ void Apply(const InfiniAttention& scheme, const SchemePlans& plans) {
   CheckSegment(scheme, plans);
   CheckGates(scheme.gates, plans);
   CheckNoPassages(plans);
-  if (plans.config.latent.used())
-    throw UsageError(plans.term, "this model's keys and values are latent (MLA)");
-  if (plans.config.norm_after_rotation) {
-    throw UsageError(plans.term,
-                     "this model norms queries and keys after their rotation, and the memory holds "
-                     "keys without one");
+  if (plans.config.latent.used()) {
+    throw UsageError(
+        plans.term,
+        "this model's keys are latent (MLA), and the memory is a sum over keys of each "
+        "head, which such a model never makes");
   }
   CheckNoWindow(plans.plans, plans.term,
                 ": tokens of a segment that are beyond would be in neither part");

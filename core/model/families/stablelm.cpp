@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // StableLM: LayerNorm, a part of each head rotated; in some files attention and MLP side by side
-// after one norm.
+// after one norm, and norms of queries and keys with weights for each head (StableLM 2 12B).
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 
@@ -11,16 +11,25 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(
       json, {.norm_epsilon = 1e-5, .norm_epsilon_key = "layer_norm_eps", .partial_rotary = 0.25},
       config);
-  if (json.Flag("qk_layernorm", false))
-    json.Fail("qk_layernorm is true, which is not supported yet");
+  if (json.Flag("qk_layernorm", false)) config->query_key_norm = QueryKeyNorm::kEachHead;
   config->norm = NormKind::kLayer;
   config->parallel_residual = json.Flag("use_parallel_residual", false);
   config->shared_norm = config->parallel_residual;
 }
 
+// Norms of queries and keys have no biases.
+std::vector<TensorPlace> WithNorms(std::vector<TensorPlace> places, std::string_view query,
+                                   std::string_view key) {
+  ReplacePlace({"N.query_norm", query}, places);
+  ReplacePlace({"N.key_norm", key}, places);
+  return places;
+}
+
+// Those of a layer are joined (folder_norms.h).
 std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
-  return LlamaLikeTensors(
-      {.attention = BiasFlag(json, "use_qkv_bias", false), .norms = Bias::kMust});
+  return WithNorms(
+      LlamaLikeTensors({.attention = BiasFlag(json, "use_qkv_bias", false), .norms = Bias::kMust}),
+      "model.layers.N.self_attn.q_layernorm", "model.layers.N.self_attn.k_layernorm");
 }
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
@@ -31,10 +40,13 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   metadata.Ignore("use_parallel_residual");
   config->parallel_residual = metadata.file().Find("blk.0.ffn_norm.weight") == nullptr;
   config->shared_norm = config->parallel_residual;
+  if (metadata.file().Find("blk.0.attn_q_norm.weight") != nullptr)
+    config->query_key_norm = QueryKeyNorm::kEachHead;
 }
 
 std::vector<TensorPlace> GgufPlaces() {
-  return GgufTensors({.attention = Bias::kMay, .norms = Bias::kMust});
+  return WithNorms(GgufTensors({.attention = Bias::kMay, .norms = Bias::kMust}),
+                   "blk.N.attn_q_norm", "blk.N.attn_k_norm");
 }
 
 }  // namespace

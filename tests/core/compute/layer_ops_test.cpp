@@ -23,7 +23,6 @@
 #include "core/decoder/show_rows.h"
 #include "core/intervention/intervention_text.h"
 #include "core/model/model_source.h"
-#include "tests/core/support/setting_for.h"
 #include "tests/core/support/tiny_models.h"
 
 namespace midscope {
@@ -325,7 +324,7 @@ TEST(AtenOps, AForwardPassStaysOnItsDevice) {
                                      /*first_layer=*/0, devices.Devices());
     RunRequest request;
     request.ids = ids;
-    request.intervention = test::SettingFor(config, "channel([3,5], factor=[-1,0])");
+    request.intervention = ParseIntervention("channel([3,5], factor=[-1,0])");
     // All rows, then the last one alone from layer 1 on.
     for (const int64_t first_layer : {0, 1}) {
       ForwardPass pass(config, weights, devices, kernels::Dtype::kBFloat16, rotary, Threads(), job);

@@ -25,7 +25,6 @@
 #include "core/run/what_if.h"
 #include "tests/core/support/closeness.h"
 #include "tests/core/support/error_message.h"
-#include "tests/core/support/setting_for.h"
 #include "tests/core/support/tiny_models.h"
 
 namespace midscope {
@@ -163,7 +162,7 @@ class Placed : public ::testing::TestWithParam<std::string> {
     request.ids = ids_;
     request.prompt_tokens = kTokens - 3;
     request.first_logit_row = 0;
-    request.intervention = test::SettingFor(decoder.config(), setting);
+    request.intervention = ParseIntervention(setting);
     request.hooks = {&attention, &awareness};
     if (hook) request.hooks.push_back(hook);
     RunResult result = decoder.RunOne(request);
@@ -234,8 +233,7 @@ TEST_P(Placed, WhatIfEqualsAFullRun) {
   for (const auto& [text, decoder] : placed_) {
     WhatIf what_if(decoder, {prompt});
     for (const std::string& setting : Settings()) {
-      const WhatIfOutcome actual =
-          what_if.Evaluate(test::SettingFor(kernels_->config(), setting)).outcomes[0];
+      const WhatIfOutcome actual = what_if.Evaluate(ParseIntervention(setting)).outcomes[0];
       const Outcome expected = Run(*kernels_, setting);
       const auto vocabulary = static_cast<size_t>(kernels_->config().vocabulary);
       const auto row =
@@ -358,7 +356,7 @@ TEST(Placement, AGpuGivesWhatTheKernelsGive) {
     RunRequest request;
     request.ids = ids;
     const auto kernels = Decoder::Open(TinyModelPath(model), {kernels::Dtype::kFloat32, 1});
-    request.intervention = test::SettingFor(kernels->config(), "channel(3, factor=-1)");
+    request.intervention = ParseIntervention("channel(3, factor=-1)");
     const Values expected = kernels->RunOne(request).logits;
     for (const char* placement : {"cuda:0", "cuda:0=1,cpu", "cpu=1,cuda:0"}) {
       const auto decoder = Decoder::Open(TinyModelPath(model),

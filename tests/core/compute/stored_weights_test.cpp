@@ -20,7 +20,6 @@
 #include "tests/core/support/block_model.h"
 #include "tests/core/support/closeness.h"
 #include "tests/core/support/error_message.h"
-#include "tests/core/support/setting_for.h"
 #include "tests/core/support/tiny_models.h"
 
 namespace midscope {
@@ -112,7 +111,7 @@ void ExpectSameNumbers(const std::string& model) {
   WhatIf with_expanded(expanded, {prompt});
   for (const char* setting : {"none", "channel(3, factor=-1)", "channel([2,7], factor=[0,2.5])",
                               "channel(5, factor=0.5, rows=all)"}) {
-    const Intervention intervention = test::SettingFor(stored->config(), setting);
+    const Intervention intervention = ParseIntervention(setting);
     const WhatIfOutcome one = with_stored.Evaluate(intervention).outcomes[0];
     const WhatIfOutcome other = with_expanded.Evaluate(intervention).outcomes[0];
     ExpectClose(one.last_logits, other.last_logits, kLogitTolerance * Largest(other.last_logits),

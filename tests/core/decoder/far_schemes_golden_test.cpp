@@ -185,7 +185,7 @@ TEST(FarSchemes, AreNothingWhereTheyShouldBe) {
       EXPECT_EQ(run.last_attention, plain.last_attention) << model << " " << what;
     };
     const ModelConfig& config = Golden().Model(model)->config();
-    const bool has_memory = !config.latent.used() && !config.norm_after_rotation;
+    const bool has_memory = !config.latent.used();
     if (has_memory) same(Segments(44, {0.7}), "segment");
     if (Golden().Model(model)->config().positions != PositionKind::kRotary) continue;
     same(Extended(1, 6), "group");

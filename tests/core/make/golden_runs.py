@@ -52,8 +52,10 @@ def opened_gguf(path):
 
 
 def opened_path(folder, **options):
-    return transformers.AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32,
-                                                             **options).eval()
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32,
+                                                              **options).eval()
+    model.config._experts_implementation = "eager"  # grouped products want rows of 16 bytes
+    return model
 
 
 def modeling(name):

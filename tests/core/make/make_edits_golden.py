@@ -14,7 +14,9 @@ import sys
 import golden_runs as runs
 import torch
 
-MODELS = ["llama", "mistral", "gemma2", "phi3", "mpt"]
+MODELS = ["llama", "mistral", "gemma2", "phi3", "mpt", "deepseek-v2-groups", "deepseek-v3"]
+# Whose rotated elements are the last ones of a head, so that nothing is turned here.
+LATENT = ("deepseek-v2-groups", "deepseek-v3")
 # text: what the plain computation does. Heads are (layer, head).
 SETTINGS = {
     "crop(span=30:36)": dict(crop=[(30, 36, None, 1)]),
@@ -147,7 +149,7 @@ def attend_all(layer, q, k, v, scaling, softcap, bias, visible):
 
 def cases(name):
     for text, setting in SETTINGS.items():
-        if name == "mpt" and any(term in text for term in ROTARY_ONLY):
+        if name in ("mpt", *LATENT) and any(term in text for term in ROTARY_ONLY):
             continue
         if name == "phi3" and "ratio" in setting:
             continue  # its frequencies are computed anew in each run
@@ -162,7 +164,8 @@ def main():
     runs.set_up()
     runs.replace_attention(MODELS, attend)
     for name in MODELS:
-        kind = getattr(runs.modeling(name), name.capitalize() + "Attention")
+        stem = "".join(part.capitalize() for part in name.split("-")[:2]) if name in LATENT else name.capitalize()
+        kind = getattr(runs.modeling(name), stem + "Attention")
         kind.forward = attention(kind.forward)
     runs.write(sys.argv[1], [case for name in MODELS for case in cases(name)])
 

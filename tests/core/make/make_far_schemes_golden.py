@@ -15,7 +15,7 @@ import golden_runs as runs
 import torch
 import transformers
 
-MODELS = ["llama", "llama-yarn", "mistral", "phi3", "qwen3", "smollm3", "gpt-neox", "mpt"]
+MODELS = ["llama", "llama-yarn", "mistral", "phi3", "qwen3", "smollm3", "gpt-neox", "mpt", "hunyuan", "hunyuan-plain"]
 SELF_EXTEND = [dict(group=2, window=4), dict(group=3, window=7), dict(group=5, window=16),
                dict(group=3, window=7, scale_base=10)]
 # A number a head of the models with 6 and 3 heads.
@@ -61,6 +61,11 @@ def self_extend(q, k, scaling, rule):
     return torch.where(place[:, None] - place < window, near, far) * scaling
 
 
+def unrotated(x, place, weight):
+    """weight: of a norm after the rotation (Hunyuan), whose memory is of what is normed without one."""
+    return turn(x / weight, -place, 1 / now["magnitude"]()) * weight
+
+
 def compressive(q, k, v, rule):
     """What rows read from the segments before theirs, [1, head, token, dim]; 0 in the first segment."""
     feature = lambda x: torch.nn.functional.elu(x) + 1
@@ -95,12 +100,19 @@ def attend(layer, q, k, v, scaling, softcap, bias, visible):
         weights = softmax_of(q @ k.transpose(2, 3) * scaling, softcap, bias, local)
         if rotates:
             # YaRN's and longrope's magnitude is part of the rotation.
-            q, k = (turn(x, -place, 1 / now["magnitude"]()) for x in (q, k))
+            q, k = (unrotated(x, place, weight) for x, weight in zip((q, k), now["norms"](layer)))
         gates = (rule["gates"] * q.shape[1])[:q.shape[1]]
         gate = torch.tensor(gates, dtype=torch.float64).view(1, -1, 1, 1) * (segment > 0).view(1, 1, -1, 1)
         weights = (1 - gate) * weights
         out = weights @ v + gate * compressive(q, k, v, rule)
     return out.float(), weights.float()
+
+
+def norms_after_rotation(body, layer):
+    attention = body.layers[layer].self_attn if hasattr(body.layers[layer], "self_attn") else None
+    if not hasattr(attention, "query_layernorm"):
+        return 1.0, 1.0
+    return attention.query_layernorm.weight.double(), attention.key_layernorm.weight.double()
 
 
 def cases(name):
@@ -110,11 +122,12 @@ def cases(name):
     model = runs.opened(name, config=config)
     body = getattr(model, "model", None) or getattr(model, "gpt_neox", None)
     now["rotates"] = lambda layer: name != "mpt" and (getattr(config, "no_rope_layers", None) or [1] * 99)[layer] == 1
+    now["norms"] = lambda layer: norms_after_rotation(body, layer)
     now["magnitude"] = lambda: body.rotary_emb.attention_scaling
     now["inverse_frequency"] = lambda: body.rotary_emb.inv_freq
     for setting in SELF_EXTEND + INFINI:
-        if "group" in setting and name == "mpt":
-            continue  # no positions to group
+        if "group" in setting and name in ("mpt", "hunyuan", "hunyuan-plain"):
+            continue  # no positions to group; keys that are normed after their rotation can't be turned on
         if "gates" in setting and len(setting["gates"]) > 1:
             heads = config.n_heads if name == "mpt" else config.num_attention_heads
             setting = setting | dict(gates=GATES[:heads])

@@ -360,7 +360,12 @@ def write_gguf(path, model, quantisation, tokenizer, architecture=None):
     for name, buffer in model.named_buffers():
         if name.endswith("e_score_correction_bias"):
             writer.add_tensor(f"blk.{name.split('.')[2]}.exp_probs_b.bias", buffer.detach().numpy().copy())
+    norms_of_heads = {}
     for name, parameter in model.named_parameters():
+        if "_layernorm.norms." in name:  # the converter stacks those of all heads
+            target = f"blk.{name.split('.')[2]}.attn_{'q' if 'q_layernorm' in name else 'k'}_norm.weight"
+            norms_of_heads.setdefault(target, []).append(parameter.detach().numpy().copy())
+            continue
         if architecture == "command-r" and name.endswith(("q_norm.weight", "k_norm.weight")):
             part = "q" if "q_norm" in name else "k"
             writer.add_tensor(f"blk.{name.split('.')[2]}.attn_{part}_norm.weight", parameter.detach().numpy().copy())
@@ -379,6 +384,8 @@ def write_gguf(path, model, quantisation, tokenizer, architecture=None):
             back = rewriting.from_file(tensors.write(target_name(names, name), values))
         with torch.no_grad():
             parameter.copy_(torch.from_numpy(numpy.ascontiguousarray(back)))
+    for target, norms in norms_of_heads.items():
+        writer.add_tensor(target, numpy.stack(norms))
     if config.rope_parameters.get("rope_type") == "llama3":
         writer.add_tensor("rope_freqs.weight", rope_factors(config, head_size(config)))
     writer.write_header_to_file()

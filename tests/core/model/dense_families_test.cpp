@@ -94,14 +94,6 @@ TEST(DenseFamilies, HunyuanStretchesItsBase) {
   EXPECT_THAT(ErrorWith("hunyuan", {{"head_dim", 2}}), HasSubstr("can't be stretched"));
 }
 
-TEST(DenseFamilies, HunyuanRefusesAMemoryOfKeysWithoutRotation) {
-  const ModelConfig config = ConfigWith("hunyuan", {});
-  EXPECT_THAT(test::ErrorMessage([&] {
-                CompilePlans(ParseIntervention("infini(segment=8, gate=0.5)"), config, 20);
-              }),
-              HasSubstr("norms queries and keys after their rotation"));
-}
-
 TEST(DenseFamilies, InternLm2ReadsItsBiases) {
   EXPECT_THAT(OpenErrorWith("internlm2", {{"bias", true}}),
               HasSubstr("has no tensor 'model.layers.0.attention.wqkv.bias'"));

@@ -64,8 +64,6 @@ class Family : public ::testing::TestWithParam<std::string> {
     return Decoder::Open(TinyModelPath(GetParam()), {dtype, 1});
   }
 
-  // A channel of the input does not reach latent keys by one projection.
-  bool TakesChannels() const { return !decoder_->config().latent.used(); }
   bool HasRotary() const { return decoder_->config().positions == PositionKind::kRotary; }
 
   WhatIfOutcome FullRun(const std::string& setting, const std::vector<int32_t>& ids,
@@ -150,18 +148,6 @@ TEST_P(Family, GreedyContinuationIsThatOfTransformers) {
 }
 
 TEST_P(Family, WhatIfEqualsAFullRun) {
-  if (!TakesChannels()) {
-    const std::string message = ErrorMessage([&] { FullRun("channel(3, factor=-1)", ids_); });
-    EXPECT_NE(message.find("keys and values are latent"), std::string::npos) << message;
-    const std::vector<std::string> taken = {"none",
-                                            "pi(1.5)",
-                                            "ms-poe(first_layer=0)",
-                                            "ms-poe(order=reversed, first_layer=1)",
-                                            "ablate(L1H0)",
-                                            "temperature(L0H0, 1.7)",
-                                            "none"};
-    return ExpectWhatIfEqualsFullRuns(taken);
-  }
   std::vector<std::string> settings = {"none",
                                        "channel(3, factor=-1)",
                                        "channel([2,7], factor=[0,2.5], layers=1-1)",
@@ -196,11 +182,11 @@ class ScaleChannel : public Hook {
   float factor_;
 };
 
-// Channel scaling updates q and k by a rank-one term, in a full run and on a trace. Projected anew
-// from the scaled input, through the model's biases, clamps and norms of q and k, they give the
-// same pattern of the layer: v, which channel scaling leaves clean, is no part of it.
+// Channel scaling updates q and k by a rank-one term (latent keys are projected anew), in a full
+// run and on a trace. Projected anew from the scaled input, through the model's biases, clamps and
+// norms of q and k, they give the same pattern of the layer: v, which channel scaling leaves clean,
+// is no part of it.
 TEST_P(Family, ChannelScalingEqualsProjectingTheScaledInput) {
-  if (!TakesChannels()) GTEST_SKIP() << "its keys are latent";
   const int64_t layer = decoder_->config().layers - 1;
   ScaleChannel hook(layer, 6, -2.0f);
   const WhatIfOutcome anew = FullRun("none", ids_, {&hook});

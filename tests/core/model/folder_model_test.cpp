@@ -100,8 +100,20 @@ TEST(FolderModel, SaysWhatLayersAModelHasThatIsNotSupported) {
               HasSubstr("the model_type 'deepseek_v32' is not supported: it has attention over "
                         "latent keys and values (MLA)"));
   EXPECT_THAT(ErrorWith("llama", {{"model_type", "bert"}}), HasSubstr("it has encoder layers"));
+  EXPECT_THAT(ErrorWith("llama", {{"model_type", "llava"}}),
+              HasSubstr("it has layers for pictures around a text part"));
   EXPECT_THAT(ErrorWith("llama", {{"model_type", "nobody"}}),
               HasSubstr("the model_type 'nobody' is not supported yet"));
+}
+
+// As Python's json module writes them, in configurations of state space models.
+TEST(FolderModel, TakesInfinityForNothing) {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder.path() / "config.json")
+      << R"({"model_type": "falcon_h1", "note": "a \"NaN, Infinity", "limit": [0.0, Infinity],)"
+      << R"( "low": -Infinity, "none": NaN})";
+  EXPECT_THAT(test::ErrorMessage([&] { OpenModel(folder.path().string()); }),
+              HasSubstr("it has state space layers (Mamba) beside attention layers"));
 }
 
 TEST(FolderModel, SaysWhichTypeMostParametersHave) {
@@ -335,7 +347,6 @@ TEST(FolderModel, BlocksOfThePhiKindShareOneNorm) {
   EXPECT_FALSE(ConfigWith("olmo", {}).norm_weights);
   EXPECT_THAT(OpenErrorWith("cohere", {{"use_qk_norm", true}}),
               HasSubstr("has no tensor 'model.layers.0.self_attn.q_norm.weight'"));
-  EXPECT_THAT(ErrorWith("stablelm", {{"qk_layernorm", true}}), HasSubstr("qk_layernorm"));
   EXPECT_THAT(ErrorWith("phi", {{"qk_layernorm", true}}), HasSubstr("qk_layernorm"));
 }
 

@@ -105,7 +105,7 @@ TEST(Llama4, ChunksCanBeTakenAway) {
   EXPECT_GT(Difference(LastAttention(*decoder, "none", 31), plain), 1e-2);
   EXPECT_THAT(
       test::ErrorMessage([&] { LastAttention(*decoder, "infini(segment=8, gate=0.5)", 31); }),
-      HasSubstr("norms queries and keys after their rotation"));
+      HasSubstr("sees its own chunk of 13 keys alone"));
 }
 
 }  // namespace

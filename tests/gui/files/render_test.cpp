@@ -69,8 +69,8 @@ class RenderTest : public QObject {
     RenderRequest request{file, folder.filePath("out/deep"), PlotFormats(), HeadId{2, 1}, {}};
     const QStringList written = RenderFile(request);
     QVERIFY(written.size() >= 12);
-    for (const char* stem :
-         {"head_map", "attention_L2H1", "hidden_channel_100", "position_ratio_position_ratio"}) {
+    for (const char* stem : {"head_map", "attention_L2H1", "text_L2H1", "hidden_channel_100",
+                             "position_ratio_position_ratio"}) {
       const QString base = folder.filePath("out/deep/") + stem;
       QVERIFY(written.contains(base + ".png"));
       const QImage image(base + ".png");

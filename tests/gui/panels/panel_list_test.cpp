@@ -3,6 +3,7 @@
 // other records then leaves out, and takes part in export and in --render.
 #include <QComboBox>
 #include <QDir>
+#include <QPlainTextEdit>
 #include <QSet>
 #include <QTemporaryDir>
 #include <QTest>
@@ -13,11 +14,11 @@
 #include "gui/panels/channel_search_panel.h"
 #include "gui/panels/curves_panel.h"
 #include "gui/panels/file_pictures.h"
+#include "gui/panels/notes_panel.h"
 #include "gui/panels/outcome_panel.h"
 #include "gui/panels/panel_list.h"
 #include "gui/panels/positions_panel.h"
 #include "gui/panels/record_panel.h"
-#include "gui/panels/text_panel.h"
 #include "gui/plots/lines_plot.h"
 #include "gui/plots/plot.h"
 #include "gui/plots/record_plot.h"
@@ -118,6 +119,7 @@ class PanelListTest : public QObject {
     ShowPositions(rig.window);  // its state is kept once it was seen
     rig.window.panel<ChannelSearchPanel>()->form()->SetText("threshold", "5");
     rig.Find<QComboBox>("lens_side")->setCurrentIndex(2);
+    rig.window.panel<NotesPanel>()->editor()->setPlainText("seen");
     SavedSession saved;
     QSet<QString> keys;
     for (size_t i = 0; i < PanelList().size(); ++i) {
@@ -218,8 +220,8 @@ class PanelListTest : public QObject {
     };
     QStringList expected;
     for (const Panel* panel : rig.window.panels()) {
-      // Curves are of a file; a text is no plot.
-      if (qobject_cast<const CurvesPanel*>(panel) || qobject_cast<const TextPanel*>(panel))
+      // Curves are of a file; notes are no plot.
+      if (qobject_cast<const CurvesPanel*>(panel) || qobject_cast<const NotesPanel*>(panel))
         continue;
       QCOMPARE(panel->plots().size(), size_t{1});
       QVERIFY(panel->isAncestorOf(panel->plots().front()));
@@ -233,6 +235,7 @@ class PanelListTest : public QObject {
     rig.session->FlushChanges();
     expected.removeAll("record.svg");  // those of position ids need no model
     expected.removeAll("bars.svg");
+    expected.removeAll("text.svg");
     expected.removeAll("next_tokens.svg");
     expected.removeAll("logit_lens.svg");
     expected.removeAll("scan_largest.svg");
@@ -259,7 +262,7 @@ class PanelListTest : public QObject {
     const RenderRequest request{file, folder.filePath("pictures"), {"svg"}, {}, {}};
     FilePictures pictures(request, run);
     for (const PanelEntry& entry : PanelList()) {
-      if (entry.state_key == TextPanel::StateKey()) continue;  // a text is no plot
+      if (entry.state_key == NotesPanel::StateKey()) continue;  // no picture
       const auto before = pictures.written().size();
       entry.render(pictures);
       QVERIFY2(pictures.written().size() > before, qPrintable(entry.title));

@@ -4,15 +4,21 @@
 #include <QClipboard>
 #include <QContextMenuEvent>
 #include <QMenu>
+#include <QRegularExpression>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include "core/base/record_names.h"
 #include "core/intervention/intervention_text.h"
+#include "gui/actions/action_registry.h"
 #include "gui/panels/attention_panel.h"
 #include "gui/panels/plot_menu.h"
+#include "gui/panels/text_panel.h"
 #include "gui/plots/attention_plot.h"
+#include "gui/plots/token_text.h"
 #include "gui/session/command_arguments.h"
 #include "gui/session/setting_history.h"
+#include "gui/widgets/selection.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -66,6 +72,47 @@ class PlotMenuTest : public QObject {
     QVERIFY(clipboard->text().contains("import h5py"));
     QVERIFY(clipboard->text().contains(
         "last_query_attention = arrays[\"last_query_attention\"]  # [layer, head, key]"));
+  }
+
+  // The text is no plot: its picture is made for files.
+  void TheTextHasAPictureAndNumbers() {
+    WindowRig<> rig;
+    rig.Show();
+    QVERIFY(rig.OpenModel());
+    rig.window.history()->Change({{}, ParseIntervention("pi(1.5)")}, false);
+    QVERIFY(rig.Settle());
+    auto* panel = rig.window.panel<TextPanel>();
+    rig.window.ShowPanel(panel);
+    QWidget* text = panel->text()->viewport();
+    QTRY_VERIFY(text->isVisible());
+    const QPoint centre = text->rect().center();
+    QContextMenuEvent event(QContextMenuEvent::Mouse, centre, text->mapToGlobal(centre));
+    QApplication::sendEvent(text, &event);
+    auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+    QVERIFY(menu);
+    Choose(menu, "copy_data");
+    const QStringList lines = QApplication::clipboard()
+                                  ->text()
+                                  .split('\n', Qt::SkipEmptyParts)
+                                  .filter(QRegularExpression("^[^#]"));
+    QVERIFY2(lines.value(0).startsWith("token,text,gold,"), qPrintable(lines.value(0)));
+    QCOMPARE(lines.size(), FakeEngine::kTokens + 1);
+    const QStringList first = lines.value(1).split(',');
+    QCOMPARE(first.size(), 5);
+    const HeadId head = rig.window.selection()->shown_head();
+    QCOMPARE(first[3].toFloat(), FakeEngine::Attention(head.layer, head.head, 0, 6, 0));
+    QCOMPARE(first[4].toFloat(), FakeEngine::Attention(head.layer, head.head, 0, 6, 1));
+    Choose(menu, "copy_picture");
+    QVERIFY(QApplication::clipboard()->pixmap().width() > 1000);
+    menu->close();
+    QTemporaryDir folder;
+    rig.window.actions_list()->Do("panel text");
+    rig.window.actions_list()->Do("export " + folder.filePath("words.svg"));
+    QFile svg(folder.filePath("words.svg"));
+    QVERIFY(svg.open(QIODevice::ReadOnly));
+    const QByteArray drawn = svg.readAll();
+    QVERIFY(drawn.contains("word0") && drawn.contains("word118"));
+    QVERIFY(QFile::exists(folder.filePath("words.csv")));
   }
 
   void WithoutAModelTheCommandSaysWhatIsMissing() {

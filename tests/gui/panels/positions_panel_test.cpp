@@ -16,6 +16,7 @@
 #include "gui/widgets/number_box.h"
 #include "probes/base/record_values.h"
 #include "probes/builtin/position_coverage.h"
+#include "tests/core/support/tiny_models.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -117,6 +118,30 @@ class PositionsPanelTest : public QObject {
     // One more line: the trained context.
     QCOMPARE(rig.panel->plot()->graphCount(), rig.panel->plot()->lines() + 1);
     QCOMPARE(rig.Drawn(rig.panel->plot()->lines(), 0), 4096.0);
+  }
+
+  // Those of a model with learned positions; of no other they can't be chosen.
+  void LearnedPositionsAreBesideTheSinusoidalEncoding() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    auto* choice = rig.Find<QComboBox>("positions_picture");
+    const int item = choice->findText("learned: similarity");
+    const auto enabled = [&] {
+      return (choice->model()->flags(choice->model()->index(item, 0)) & Qt::ItemIsEnabled) != 0;
+    };
+    QVERIFY(item >= 0);
+    QVERIFY(!enabled());
+    QVERIFY(rig.OpenModel(test::TinyModelPath("gpt2").c_str()));
+    QVERIFY(enabled());
+    rig.Picture("learned: similarity");
+    const Record* record = rig.panel->FindRecord("learned_positions");
+    QVERIFY(record != nullptr);
+    QCOMPARE(rig.panel->plot()->lines(), 2);
+    QCOMPARE(rig.Drawn(0, 0), 1.0);
+    QVERIFY(rig.Drawn(1, 1) > 0.9);  // neighbours of the sinusoidal encoding are alike
+    rig.Picture("learned: periods");
+    QCOMPARE(rig.Drawn(2, 0), 131.0);  // the trained context
+    QVERIFY(std::abs(rig.Drawn(1, 0) - 2 * M_PI) < 0.01);
   }
 
   void TermsGoToSettingB() {

@@ -97,6 +97,38 @@ class SweepPanelTest : public QObject {
     QVERIFY(rig.session->shows_file());
   }
 
+  void OwnTextMovesItsGoldPassage() {
+    Rig rig;
+    QVERIFY(rig.Open("7"));
+    PromptRequest own;
+    own.task.clear();
+    own.text = "The mill is Tom's.\nThe inn is Ann's.\nThe farm is Sue's.";
+    own.pieces = {{"", 0, 18}, {"", 19, 36}, {"", 37, 55}};
+    own.gold_begin = 19;
+    own.gold_end = 36;
+    own.question = "Whose is the inn?";
+    rig.session->SetPrompt(own);
+    QVERIFY(rig.Settle());
+    rig.panel->form()->SetText("places", "1,3");
+    rig.Click("sweep_start");
+    QVERIFY2(rig.Note().contains("no answer"), qPrintable(rig.Note()));
+    own.answer = " Ann";
+    rig.session->SetPrompt(own);
+    QVERIFY(rig.Settle());
+    const QString line = CommandText(rig.panel->Arguments());
+    const QString text = rig.folder.filePath("run.text.jsonl");
+    QVERIFY2(line.contains(" --task passages:file=" + text), qPrintable(line));
+    QVERIFY2(line.contains(" --places 1,3 --samples 1 "), qPrintable(line));
+    rig.Click("sweep_cost");
+    QVERIFY(rig.Ended());
+    QVERIFY2(rig.Note().startsWith("about "), qPrintable(rig.Note()));
+    rig.Click("sweep_start");
+    QVERIFY(rig.Ended());
+    QVERIFY2(rig.Note().startsWith("Done: "), qPrintable(rig.Note()));
+    QVERIFY(QFile::exists(text));
+    QVERIFY(rig.panel->table().contains("pi(1.2)"));
+  }
+
   void ASweepThatWasStoppedGoesOn() {
     Rig rig;
     QVERIFY(rig.Open("30"));

@@ -94,6 +94,16 @@ void FakeControl::TellOfLayers(int64_t layers_done) {
   told_layers_ = layers_done;
 }
 
+void FakeControl::ClaimRunSeconds(double seconds) {
+  const std::lock_guard lock(mutex_);
+  claimed_seconds_ = seconds;
+}
+
+double FakeControl::claimed_seconds() const {
+  const std::lock_guard lock(mutex_);
+  return claimed_seconds_;
+}
+
 int64_t FakeControl::told_layers() const {
   const std::lock_guard lock(mutex_);
   return told_layers_;

@@ -36,6 +36,9 @@ class FakeControl {
   // place as a whole).
   void TellOfLayers(int64_t layers_done);
   void FailNextCaptureRun(const std::string& why);
+  // What capture runs claim to have taken; 0 until then.
+  void ClaimRunSeconds(double seconds);
+  double claimed_seconds() const;
 
   // Waits until that many what-ifs have begun; false after ten seconds.
   bool WaitForWhatIfsBegun(size_t count);
@@ -75,6 +78,7 @@ class FakeControl {
   bool ignore_cancel_ = false;
   bool what_ifs_follow_ = false;
   int64_t told_layers_ = 0;
+  double claimed_seconds_ = 0;
   std::string capture_run_failure_;
   std::vector<Intervention> what_ifs_;
   size_t comparisons_ = 0;

@@ -320,6 +320,7 @@ CaptureRunReply FakeEngine::CaptureRun(const CaptureRunRequest& request,
   control_->WaitAtGate(&FakeControl::hold_capture_runs_, context);
   const double strength = Strength(request.intervention);
   CaptureRunReply reply;
+  reply.seconds = control_->claimed_seconds();
   reply.records = {
       AttentionRecord(places_.at(request.place), strength),
       PerHead("position_awareness", "position_awareness_score",

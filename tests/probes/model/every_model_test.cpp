@@ -57,7 +57,7 @@ class EveryModel : public testing::TestWithParam<std::string> {
     std::string names =
         "default,span_attention,key_information,head_scores,logit_lens,retrieval_heads,qr_heads,"
         "attention_rollout,sink_share,massive_activations,key_drift,position_direction,perplexity";
-    const bool adds_up = !decoder_->config().stream_norms && !decoder_->config().latent.used();
+    const bool adds_up = !decoder_->config().stream_norms;
     if (adds_up) names += ",answer_attribution";
     if (decoder_->config().positions == PositionKind::kRotary) names += ",rope_bands";
     if (decoder_->config().experts.count > 0) names += ",expert_use";
@@ -73,8 +73,7 @@ class EveryModel : public testing::TestWithParam<std::string> {
 
 TEST_P(EveryModel, TakesEveryProbe) {
   const ModelConfig& config = decoder_->config();
-  const std::vector<Record> records =
-      Measure(config.latent.used() ? "none" : "channel(1, factor=-0.5)");
+  const std::vector<Record> records = Measure("channel(1, factor=-0.5)");
   EXPECT_GE(records.size(), 17u);
   for (const Record& record : records) {
     record.Check();

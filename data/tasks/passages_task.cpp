@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "data/tasks/passages_task.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "data/formats/json_lines.h"
+#include "data/scorers/answer_text.h"
+#include "data/tasks/tasks.h"
+
+namespace midscope {
+namespace {
+
+ByteSpan ReadBytes(const JsonFields& fields, const std::string& name, const nlohmann::json& bytes,
+                   const std::string& text) {
+  const bool pair = bytes.is_array() && bytes.size() == 2 && bytes[0].is_number_unsigned() &&
+                    bytes[1].is_number_unsigned();
+  if (!pair || bytes[1].get<uint64_t>() <= bytes[0].get<uint64_t>() ||
+      bytes[1].get<uint64_t>() > text.size()) {
+    fields.Fail("must have " + name + " as [first byte, one past the last] inside the text");
+  }
+  return {name, bytes[0].get<int64_t>(), bytes[1].get<int64_t>()};
+}
+
+// The text where nothing moves.
+class OnePlaceTask : public Task {
+ public:
+  explicit OnePlaceTask(PiecesText text) : own_(std::move(text)) {
+    if (own_.gold.end > own_.gold.begin) own_.spans.push_back(own_.gold);
+  }
+  std::string name() const override { return {}; }
+  int64_t pieces() const override { return 1; }
+  std::optional<int64_t> samples() const override { return 1; }
+  TaskSample Make(int64_t sample, int64_t place) const override {
+    CheckSample(*this, sample);
+    CheckPlace(*this, place);
+    TaskSample made;
+    made.text = own_.text;
+    made.spans = own_.spans;
+    made.answer = own_.answer;
+    made.answers = {StripText(own_.answer)};
+    made.place = made.pieces = 1;
+    return made;
+  }
+
+ private:
+  PiecesText own_;
+};
+
+std::unique_ptr<Task> ReadText(const JsonFields& fields) {
+  fields.RefuseOthers({"text", "answer", "gold", "pieces", "spans", "id"});
+  PiecesText own;
+  own.text = fields.Text("text");
+  own.answer = fields.Text("answer");
+  if (StripText(own.answer).empty()) fields.Fail("has an empty answer");
+  if (fields.Find("gold")) own.gold = ReadBytes(fields, "gold", fields.Array("gold"), own.text);
+  if (fields.Find("spans")) {
+    const JsonFields spans = fields.Inside("spans");
+    for (const auto& [name, bytes] : fields.Find("spans")->items())
+      own.spans.push_back(ReadBytes(spans, name, bytes, own.text));
+  }
+  if (!fields.Find("pieces")) return std::make_unique<OnePlaceTask>(std::move(own));
+  for (const nlohmann::json& bytes : fields.Array("pieces"))
+    own.pieces.push_back(ReadBytes(fields, "pieces", bytes, own.text));
+  return MakePiecesTask(std::move(own));
+}
+
+class PassagesTask : public Task {
+ public:
+  explicit PassagesTask(const TaskSpec& spec) : name_(TaskSpecText(spec)) {
+    ForEachJsonLine(spec.file(), [this](const JsonFields& fields) {
+      texts_.push_back(ReadText(fields));
+      if (texts_.back()->pieces() != pieces()) {
+        fields.Fail(fmt::format("has another number of pieces than the first line, which has {}",
+                                pieces()));
+      }
+    });
+  }
+
+  std::string name() const override { return name_; }
+  int64_t pieces() const override { return texts_.front()->pieces(); }
+  std::optional<int64_t> samples() const override { return std::ssize(texts_); }
+  TaskSample Make(int64_t sample, int64_t place) const override {
+    CheckSample(*this, sample);
+    return texts_[static_cast<size_t>(sample)]->Make(0, place);
+  }
+
+ private:
+  std::string name_;
+  std::vector<std::unique_ptr<Task>> texts_;
+};
+
+}  // namespace
+
+TaskType PassagesTaskType() {
+  TaskType type = {"passages",
+                   "your own texts, one a line, with passages marked by bytes: {\"text\", "
+                   "\"answer\", \"gold\": [begin, end], \"pieces\": [[begin, end], ...]}",
+                   {TaskFile("a JSONL file, plain or .gz", true)}};
+  type.make = [](const TaskSpec& spec, const TaskInputs& /*inputs*/) -> std::unique_ptr<Task> {
+    return std::make_unique<PassagesTask>(spec);
+  };
+  return type;
+}
+
+std::string PassagesLine(const PiecesText& text) {
+  nlohmann::ordered_json json = {{"text", text.text}, {"answer", text.answer}};
+  if (text.gold.end > text.gold.begin) json["gold"] = {text.gold.begin, text.gold.end};
+  for (const ByteSpan& piece : text.pieces) json["pieces"].push_back({piece.begin, piece.end});
+  for (const ByteSpan& span : text.spans) json["spans"][span.name] = {span.begin, span.end};
+  return json.dump() + '\n';
+}
+
+}  // namespace midscope

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The user's notes: free text that is kept in the session and, with the prompt, in saved results.
+// Of a shown file of results its own notes, which can't be changed.
+#pragma once
+
+#include "gui/panels/panel.h"
+
+class QLabel;
+class QPlainTextEdit;
+class QStackedWidget;
+
+namespace midscope {
+
+class NotesPanel : public Panel {
+  Q_OBJECT
+
+ public:
+  explicit NotesPanel(const PanelContext& context);
+
+  static std::string StateKey() { return "notes"; }
+  // Never shown as a record of its own: they are an attribute of the prompt.
+  static std::vector<std::string> Records();
+  static void CheckState(const JsonFields& session);
+  void Refresh(Changes changes) override;
+  nlohmann::json State() const override;
+  void Restore(const nlohmann::json& state) override;
+
+  QPlainTextEdit* editor() const { return editor_; }
+  QPlainTextEdit* of_file() const { return of_file_; }
+
+ private:
+  QStackedWidget* both_;
+  QPlainTextEdit* editor_;
+  QPlainTextEdit* of_file_;
+};
+
+}  // namespace midscope

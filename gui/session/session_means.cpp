@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Session: means over samples, which start by themselves only where they cost little.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/intervention/intervention_text.h"
+#include "gui/base/record_access.h"
+#include "gui/session/session.h"
+#include "gui/session/setting_in_effect.h"
+
+namespace midscope {
+namespace {
+
+// Number of samples of a setting's means.
+double SamplesIn(const Record& record, size_t setting) {
+  const double samples = ValueAt(record, "samples", {static_cast<int64_t>(setting)});
+  return std::isnan(samples) ? 0 : samples;
+}
+
+}  // namespace
+
+void Session::SetSamples(int64_t samples) {
+  if (samples == samples_) return;
+  samples_ = samples;
+  CancelMeans();
+  live_.means.clear();
+  asked_for_means_.clear();
+  MarkLive(Change::kMeans);
+  RequestMeans();
+}
+
+void Session::SetMeansWanted(bool wanted) {
+  if (wanted == std::exchange(means_wanted_, wanted)) return;
+  asked_for_means_.clear();
+  if (!wanted) CancelMeans();
+  MarkLive(Change::kMeans);
+  RequestMeans();
+  UpdateBusy();
+}
+
+void Session::CancelMeans() {
+  if (MeansRun()) MarkLive(Change::kMeans);  // their button may be there again
+  asked_ticket_ = 0;
+  worker_.Cancel(RequestKind::kCompare, Side::kA);
+}
+
+void Session::ForgetMeans() {
+  live_.means.clear();
+  live_.beside.clear();
+  asked_for_means_.clear();
+  sample_seconds_.reset();
+  sample_seconds_whole_ = false;
+}
+
+Session::MissingMeans Session::FindMissingMeans() const {
+  MissingMeans missing;
+  if (samples_ <= 0 || !means_wanted_ || !EngineReady() || live_.task.empty()) return missing;
+  CompareRequest& request = missing.request;
+  request.samples = samples_;
+  for (const Side side : {Side::kA, Side::kB}) {
+    const SideView& view = live_.state(side);
+    const auto known = live_.means.find(view.in_effect);
+    const bool have = known != live_.means.end() && known->second.complete;
+    const bool asked = std::find(missing.asking.begin(), missing.asking.end(), view.in_effect) !=
+                       missing.asking.end();
+    if (have) request.beside.push_back(InEffect(view.setting));
+    if (have || asked) continue;
+    request.settings.push_back(InEffect(view.setting));
+    missing.asking.push_back(view.in_effect);
+    missing.runs += samples_;
+    if (known != live_.means.end()) {
+      missing.runs -= static_cast<int64_t>(SamplesIn(*known->second.record, known->second.index));
+    }
+  }
+  if (live_.a.in_effect == live_.b.in_effect) return missing;
+  request.against = InEffect(live_.a.setting);
+  // Both are known, but not how they differ: their samples are kept, so that nothing runs.
+  if (missing.asking.empty() && !live_.DifferenceOfMeans()) {
+    request.settings = {InEffect(live_.b.setting)};
+    request.beside = {InEffect(live_.a.setting)};
+    missing.asking = {live_.b.in_effect};
+  }
+  return missing;
+}
+
+double Session::SecondsOf(const MissingMeans& missing) const {
+  return missing.runs == 0 ? 0 : sample_seconds_.value_or(0) * static_cast<double>(missing.runs);
+}
+
+bool Session::MeansMayStart(const MissingMeans& missing) const {
+  const bool user_started =
+      std::all_of(missing.asking.begin(), missing.asking.end(),
+                  [this](const std::string& text) { return asked_for_means_.contains(text); });
+  if (user_started || missing.runs == 0) return true;
+  return sample_seconds_ && SecondsOf(missing) < kMostUnaskedSeconds;
+}
+
+std::optional<Session::MeansOffer> Session::means_offer() const {
+  if (MeansRun() || shows_file() || !sample_seconds_) return std::nullopt;
+  const MissingMeans missing = FindMissingMeans();
+  if (missing.asking.empty() || (MeansMayStart(missing) && !stopped_)) return std::nullopt;
+  return MeansOffer{samples_, SecondsOf(missing)};
+}
+
+void Session::StartMeans() {
+  const MissingMeans missing = FindMissingMeans();
+  asked_for_means_.insert(missing.asking.begin(), missing.asking.end());
+  RequestMeans();
+}
+
+void Session::RequestMeans() {
+  const MissingMeans missing = FindMissingMeans();
+  if (MeansRun() && missing.asking == asked_means_) return;
+  CancelMeans();
+  asked_means_ = missing.asking;
+  if (missing.asking.empty() || !MeansMayStart(missing)) return;
+  asked_ticket_ = Post(missing.request);
+  MarkLive(Change::kMeans);
+}
+
+void Session::NoteCost(double seconds, bool whole) {
+  if (sample_seconds_ && sample_seconds_whole_ && !whole) return;
+  sample_seconds_ = seconds;
+  sample_seconds_whole_ = whole;
+  MarkLive(Change::kMeans);
+  if (!dragging_ && !release_timer_.isActive() && !stopped_ && !MeansRun()) RequestMeans();
+}
+
+void Session::StoreMeans(const std::shared_ptr<const Record>& record, bool complete) {
+  for (size_t i = 0; i < asked_means_.size(); ++i) {
+    // A new comparison does not remove an earlier one over more samples.
+    const auto known = live_.means.find(asked_means_[i]);
+    if (!complete && known != live_.means.end() &&
+        SamplesIn(*known->second.record, known->second.index) > SamplesIn(*record, i)) {
+      continue;
+    }
+    live_.means[asked_means_[i]] = MeansEntry{record, i, complete};
+  }
+  live_.beside.clear();
+  const QStringList labels = AxisLabels(*record, "setting");
+  for (size_t i = asked_means_.size(); i < static_cast<size_t>(labels.size()); ++i) {
+    const std::string setting = labels[static_cast<qsizetype>(i)].toStdString();
+    live_.beside[setting] = MeansEntry{record, i, false};
+  }
+  MarkLive(Change::kMeans);
+}
+
+void Session::OnMeans(const EngineReply& reply) {
+  if (reply.ticket != asked_ticket_ || reply.records.empty()) return;
+  StoreMeans(std::make_shared<Record>(reply.records.front()), true);
+}
+
+// Means of A and B may be in one record or in two; other settings of a record are not on the
+// screen.
+void Session::CollectMeans(std::vector<Record>& records) const {
+  for (const Side side : {Side::kA, Side::kB}) {
+    if (side == Side::kB && !shown_->differs()) break;
+    const SideView& view = shown_->state(side);
+    const auto found = shown_->means.find(view.in_effect);
+    if (found == shown_->means.end()) continue;
+    Record copy =
+        AtIndex(*found->second.record, "setting", static_cast<int64_t>(found->second.index));
+    if (side == Side::kB) copy.name += "_b";
+    copy.attributes["side"] = std::string(side == Side::kA ? "A" : "B");
+    const std::string run = AxisLabels(copy, "setting").value(0).toStdString();
+    // Under its own name, also where an equal setting was run for it.
+    if (run != view.text) {
+      for (Axis& axis : copy.axes) {
+        if (axis.name == "setting") axis.labels = {view.text};
+      }
+      copy.attributes["run_as"] = run;
+    }
+    copy.attributes["intervention"] = view.text;
+    copy.attributes["complete"] = int64_t{found->second.complete ? 1 : 0};
+    records.push_back(std::move(copy));
+  }
+}
+
+}  // namespace midscope

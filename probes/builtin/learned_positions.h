@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Learned position embeddings (GPT-2, OPT) beside the sinusoidal encoding that they took the place
+// of: which dimensions are waves over positions, of what period, and how alike positions are by
+// their distance.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/record.h"
+
+namespace midscope {
+
+struct PositionTable {
+  std::vector<float> values;  // [positions, dimensions]
+  int64_t positions = 0;      // at least 2
+  int64_t dimensions = 0;
+  double base = 1e4;  // of the sinusoidal encoding beside it, over 1
+};
+
+// The encoding of Vaswani et al. (arXiv 1706.03762): of position i, dimension 2t is
+// sin(i / base^(2t / dimensions)), dimension 2t + 1 the cosine. [positions, dimensions]
+std::vector<float> SinusoidalEncoding(int64_t positions, int64_t dimensions, double base);
+
+// Record `learned_positions`. Of the axis `table`, `learned` and `sinusoidal`. Arrays:
+// clang-format off
+//   period [table, dimension]: positions of one turn of the wave a + b cos(w i) + c sin(w i) that
+//   fits the dimension best, 2 to four times the table's positions; NaN where the best one is longer
+//   still, or the dimension is constant; wave_share [table, dimension]: the share of the dimension's
+//   variance over positions that this wave takes; period_in_order [table, rank]: the periods,
+//   shortest first; power [table, turns]: the spectrum, share of the variance by turns within the
+//   table, mean over dimensions; similarity, centred_similarity [table, distance]: mean cosine of
+//   the embeddings of positions i and i + distance, as they are and less the mean embedding;
+//   norm [table, position].
+// clang-format on
+// Attributes positions, dimensions, base, median_wave_share (of the learned table).
+Record LearnedPositions(const PositionTable& table);
+
+}  // namespace midscope

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// Random input on the whole window with the real engine and the embedded model, for minutes.
+//
+//   QT_QPA_PLATFORM=offscreen window_monkey [SECONDS [SEED [DTYPE]]]
+//
+// Runs in a folder of its own for what dialogs save. Prints resident memory every half minute, and
+// at the end one JSON object: inputs by kind; milliseconds between turns of the window's loop of
+// events (median, 99th and 99.9th percentile, longest, and the widget of that one); memory after
+// two minutes and at the end. A crash ends it, and so does a loop that does not turn for a minute.
+
+#include <unistd.h>
+
+#include <QApplication>
+#include <QDir>
+#include <QElapsedTimer>
+#include <QTemporaryDir>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "core/compute/process_start.h"
+#include "gui/main_window.h"
+#include "gui/panels/model_panel.h"
+#include "gui/panels/prompt_panel.h"
+#include "gui/session/session.h"
+#include "gui/widgets/parameter_form.h"
+#include "tests/gui/support/monkey.h"
+
+namespace {
+
+constexpr unsigned kLongestTurn = 60;  // s
+constexpr double kWarmUp = 120;        // s, after which memory is to stay
+
+double ResidentMegabytes() {
+  std::ifstream file("/proc/self/statm");
+  double total = 0;
+  double resident = 0;
+  file >> total >> resident;
+  return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1e6;
+}
+
+double Share(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1))];
+}
+
+void Report(const midscope::Monkey& monkey, double warm, double last) {
+  std::printf("{\"inputs\": {");
+  const char* separator = "";
+  for (const auto& [kind, count] : monkey.inputs()) {
+    std::printf("%s\"%s\": %d", separator, kind.c_str(), count);
+    separator = ", ";
+  }
+  std::printf(
+      "}, \"turn_ms\": {\"median\": %.1f, \"p99\": %.1f, \"p99.9\": %.1f, \"longest\": %.1f, "
+      "\"of\": \"%s\"}, \"megabytes\": {\"after_2_minutes\": %.0f, \"at_the_end\": %.0f}}\n",
+      Share(monkey.gaps(), 0.5), Share(monkey.gaps(), 0.99), Share(monkey.gaps(), 0.999),
+      Share(monkey.gaps(), 1), monkey.slowest().c_str(), warm, last);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  midscope::PrepareProcess(argv);
+  const QApplication app(argc, argv);
+  QApplication::setQuitOnLastWindowClosed(false);
+  const double seconds = argc > 1 ? std::atof(argv[1]) : 600;
+  const auto seed = static_cast<unsigned>(argc > 2 ? std::atoi(argv[2]) : 1);
+  const QTemporaryDir folder;
+  QDir::setCurrent(folder.path());
+  midscope::MainWindow window(midscope::MakeLocalEngine());
+  window.model()->options()->SetText("dtype", argc > 3 ? argv[3] : "auto");
+  window.prompt_panel()->SetTask(QStringLiteral("list:lines=12"));
+  window.resize(1400, 900);
+  window.show();
+  window.OpenPath(QStringLiteral("embedded"));
+  midscope::Monkey monkey(&window, seed);
+  QElapsedTimer clock;
+  clock.start();
+  double warm = 0;
+  double told = 0;
+  while (static_cast<double>(clock.elapsed()) / 1e3 < seconds) {
+    alarm(kLongestTurn);
+    monkey.Step();
+    const double now = static_cast<double>(clock.elapsed()) / 1e3;
+    if (warm == 0 && now >= kWarmUp) warm = ResidentMegabytes();
+    if (now < told + 30) continue;
+    told = now;
+    std::fprintf(stderr, "%4.0f s  %6.0f MB\n", now, ResidentMegabytes());
+  }
+  Report(monkey, warm, ResidentMegabytes());
+  return 0;
+}

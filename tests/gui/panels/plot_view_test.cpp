@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// What plots do with a small place, a dark window and numbers that are not there yet.
+#include <QTest>
+#include <cmath>
+
+#include "gui/plots/attention_plot.h"
+#include "gui/plots/lines_plot.h"
+#include "gui/plots/outcome_plot.h"
+#include "gui/plots/plot_files.h"
+#include "gui/plots/plot_style.h"
+
+namespace midscope {
+
+class PlotViewTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  // Heads of layers that are not done have no numbers: the first that come set the range.
+  void TheFirstNumbersSetTheRange() {
+    AttentionPlot plot;
+    plot.SetRows(QVector<double>(40, std::nan("")), {});
+    const QVector<double> row(40, 0.025);
+    plot.SetRows(row, {});
+    QVERIFY2(plot.yAxis->range().contains(0.025), qPrintable(QStringLiteral("%1 to %2")
+                                                                 .arg(plot.yAxis->range().lower)
+                                                                 .arg(plot.yAxis->range().upper)));
+  }
+
+  void ALowPlotElidesItsLabelAndItsCsvDoesNot() {
+    OutcomePlot low;
+    OutcomePlot::Line line;
+    line.name = "A";
+    line.series.places = {1, 2};
+    line.series.values = {2, 3};
+    low.Show({line}, Measure::kDifference);
+    low.show();
+    low.resize(300, 180);
+    low.replot();
+    const QFontMetrics metrics(low.yAxis->labelFont());
+    const QString full = OutcomePlot::tr("nats: difference of −log p(answer)");
+    QVERIFY2(low.yAxis->label() != full && low.yAxis->label().startsWith("nats"),
+             qPrintable(low.yAxis->label()));
+    QVERIFY(metrics.horizontalAdvance(low.yAxis->label()) <= low.axisRect()->height());
+    QCOMPARE(FullLabel(*low.yAxis), full);
+    QVERIFY(PlotCsv(low).contains(full));
+    low.resize(300, 900);
+    low.replot();
+    QCOMPARE(low.yAxis->label(), full);
+  }
+
+  void AnEmptyPlotHasNoTicksAndAReadableMessage() {
+    OutcomePlot plot;
+    plot.resize(300, 200);
+    QVERIFY(!plot.xAxis->visible() && !plot.yAxis->visible());
+    plot.UsePalette(LightPalette());
+    QPalette dark = LightPalette();
+    dark.setColor(QPalette::Base, QColor(30, 30, 30));
+    dark.setColor(QPalette::Text, QColor(240, 240, 240));
+    plot.UsePalette(dark);
+    QColor message;
+    for (int i = 0; i < plot.itemCount(); ++i) {
+      const auto* text = qobject_cast<QCPItemText*>(plot.item(i));
+      if (text && text->visible()) message = text->color();
+    }
+    QVERIFY2(message.lightnessF() > 0.8, qPrintable(message.name()));
+    OutcomePlot::Line line;
+    line.series.places = {1, 2};
+    line.series.values = {2, 3};
+    plot.Show({line}, Measure::kNll);
+    QVERIFY(plot.xAxis->visible() && plot.yAxis->visible());
+  }
+};
+
+}  // namespace midscope
+
+QTEST_MAIN(midscope::PlotViewTest)
+#include "plot_view_test.moc"
