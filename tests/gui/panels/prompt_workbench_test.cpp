@@ -14,6 +14,7 @@
 #include "gui/panels/prompt_editor.h"
 #include "gui/panels/prompt_panel.h"
 #include "gui/panels/prompt_workbench.h"
+#include "gui/session/setting_history.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -188,7 +189,7 @@ class PromptWorkbenchTest : public QObject {
     QTest::keyClicks(rig.editor, QStringLiteral("typed"));
     rig.editor->LoadFile(path);
     QCOMPARE(rig.editor->Text(), QStringLiteral("from a file"));
-    rig.editor->undo();
+    rig.window.history()->stack()->undo();  // the window's: the editor has none of its own
     QCOMPARE(rig.editor->Text(), QStringLiteral("typed"));
     const QString broken = folder.filePath("broken.txt");
     QFile bytes(broken);
