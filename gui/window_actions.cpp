@@ -152,23 +152,11 @@ void WindowActions::AddRun() {
                  .help = tr("Stops what is running; what is done stays"),
                  .shortcut = QKeySequence(Qt::CTRL | Qt::Key_Period),
                  .run = [this](const QString&) { window_->session()->Cancel(); }});
-<<<<<<< HEAD
-=======
-  actions_->Add({.id = QStringLiteral("task"),
-                 .menu = run,
-                 .title = tr("&Task…"),
-                 .help = tr("Asks another task, such as kv:pairs=10, and runs it"),
-                 .argument = Required(TextParameter("task", "a task, such as list:lines=20")),
-                 .run = [this](const QString& task) {
-                   window_->prompt_panel()->SetTask(task);
-                   window_->Run();
-                 }});
   actions_->Add({.id = QStringLiteral("start-means"),
                  .menu = run,
                  .title = tr("Start the &means"),
                  .help = tr("Runs means over samples that wait because they take long"),
                  .run = [this](const QString&) { window_->session()->StartMeans(); }});
->>>>>>> means
   actions_->Add({.id = QStringLiteral("samples"),
                  .menu = run,
                  .title = tr("&Samples of the means…"),

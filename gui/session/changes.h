@@ -19,11 +19,8 @@ enum class Change {
   kChannels = 1 << 12,    // records of channels that carry position, or whether a search runs
   kGeneration = 1 << 13,  // generated text, or whether it is being generated
   kDocuments = 1 << 14,   // documents(), shown_document()
-<<<<<<< HEAD
   kChannel = 1 << 15,     // channel(), before its records arrive
-=======
-  kNotes = 1 << 15,  // notes()
->>>>>>> means
+  kNotes = 1 << 16,       // notes()
 
   // Records of A or B were added or removed, or now belong to an older setting (ShownAsOlder).
   // Every what-if has these: last-query attention and outcome.

@@ -146,7 +146,7 @@ void Session::OnPrompt(const EngineReply& reply) {
   live_.a.records.clear();
   live_.b.records.clear();
   live_.a.settled = live_.b.settled = false;
-  live_.means.clear();
+  ForgetMeans();
   RecallView();
   MarkLive(Change::kPrompts | Change::kMeans | kRecordChanges);
   if (!live_.prompts.empty() && !stopped_ && !others_follow) RequestEverything();

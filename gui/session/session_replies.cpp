@@ -41,28 +41,6 @@ QString BusyText(RequestKind kind) {
   return Session::tr("What-if");
 }
 
-<<<<<<< HEAD
-// Number of samples of a setting's means.
-double SamplesIn(const Record& record, size_t setting) {
-  const double samples = ValueAt(record, "samples", {static_cast<int64_t>(setting)});
-  return std::isnan(samples) ? 0 : samples;
-=======
-// With all parameters, so that defaults can be read from it.
-std::string TaskOrEmpty(const std::string& task) {
-  try {
-    return task.empty() ? "" : TaskInFull(task);
-  } catch (const Error&) {
-    return task;  // a task that only the engine knows
-  }
-}
-
-// Whether scans of both requests are over the same prompts.
-bool SameScanPrompts(const PromptRequest& a, const PromptRequest& b) {
-  return !a.task.empty() && a.task == b.task && a.seed == b.seed && a.places == b.places &&
-         a.format == b.format;
->>>>>>> means
-}
-
 }  // namespace
 
 void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
@@ -166,27 +144,6 @@ void Session::OnOpen(const EngineReply& reply) {
   if (prompt_request_waits_ && !stopped_ && !opening_) PostPrompt();
 }
 
-<<<<<<< HEAD
-=======
-void Session::OnPrompt(const EngineReply& reply) {
-  const auto& request = std::get<PromptRequest>(reply.request);
-  if (!live_.prompt_request || !SameScanPrompts(*live_.prompt_request, request)) DropScan();
-  DropPromptChannels();
-  live_.prompts = reply.records;
-  live_.prompt_request = request;
-  live_.task = TaskOrEmpty(request.task);
-  // The default is the middle place: the loss in the middle is what is studied.
-  if (!place_chosen_ || live_.place >= live_.prompts.size()) live_.place = live_.prompts.size() / 2;
-  live_.a.records.clear();
-  live_.b.records.clear();
-  live_.a.settled = live_.b.settled = false;
-  ForgetMeans();
-  MarkLive(Change::kPrompts | Change::kMeans | kRecordChanges);
-  const bool others_follow = Awaits(RequestKind::kPrompt) || Awaits(RequestKind::kOpen);
-  if (!live_.prompts.empty() && !stopped_ && !others_follow) RequestEverything();
-}
-
->>>>>>> means
 void Session::OnCaptureRun(const EngineReply& reply) {
   SideView& side = live_.state(reply.side);
   // The setting may have changed during the run.
