@@ -39,8 +39,12 @@ TEST_F(PassagesTask, WhatIsWrittenIsRead) {
   for (const ByteSpan& span : moved.spans) {
     const std::string words = moved.text.substr(static_cast<size_t>(span.begin),
                                                 static_cast<size_t>(span.end - span.begin));
-    if (span.name == "gold") EXPECT_EQ(words, "two");
-    if (span.name == "question") EXPECT_EQ(words, "Q?");
+    if (span.name == "gold") {
+      EXPECT_EQ(words, "two");
+    }
+    if (span.name == "question") {
+      EXPECT_EQ(words, "Q?");
+    }
   }
 }
 
