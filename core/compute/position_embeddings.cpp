@@ -29,8 +29,9 @@ PositionEmbeddings::PositionEmbeddings(WeightMatrix table, int64_t offset)
 
 PositionEmbeddings::PositionEmbeddings(int64_t width, int64_t offset, kernels::Dtype dtype)
     : frequencies_(static_cast<size_t>(width / 2)), width_(width), offset_(offset), dtype_(dtype) {
+  const int64_t last = width / 2 - 1;
   const auto step =
-      static_cast<float>(-std::log(kBase) / std::max(static_cast<double>(width / 2 - 1), 1.0));
+      static_cast<float>(-std::log(kBase) / static_cast<double>(std::max<int64_t>(last, 1)));
   for (size_t j = 0; j < frequencies_.size(); ++j)
     frequencies_[j] = std::exp(static_cast<float>(j) * step);
 }

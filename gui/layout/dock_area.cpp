@@ -19,7 +19,9 @@ constexpr int kStateVersion = 1;  // of saved states; another one is refused
 
 DockArea::DockArea(QWidget* parent) : QMainWindow(parent, Qt::Widget) {
   setObjectName(QStringLiteral("dock_area"));
-  setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks | GroupedDragging);
+  // Without GroupedDragging: dragging a tab inside a torn-off group ends the program in Qt 6.4
+  // (QMainWindowLayout::tabMoved looks for the group in the window and finds none).
+  setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks);
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
   setDocumentMode(true);
   setContextMenuPolicy(Qt::NoContextMenu);

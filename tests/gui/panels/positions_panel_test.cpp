@@ -10,11 +10,13 @@
 #include <QToolButton>
 #include <cmath>
 
+#include "core/decoder/decoder.h"
 #include "core/intervention/intervention_text.h"
 #include "gui/files/render.h"
 #include "gui/panels/positions_panel.h"
 #include "gui/widgets/number_box.h"
 #include "probes/base/record_values.h"
+#include "probes/builtin/model_positions.h"
 #include "probes/builtin/position_coverage.h"
 #include "tests/core/support/tiny_models.h"
 #include "tests/gui/support/window_rig.h"
@@ -25,7 +27,20 @@ class PositionsPanelTest : public QObject {
   Q_OBJECT
 
  private:
-  struct Rig : WindowRig<> {
+  // What the engine tells of a model whose file is there.
+  class EngineWithTable : public FakeEngine {
+   public:
+    using FakeEngine::FakeEngine;
+    ModelSummary Open(const OpenRequest& request, const JobContext& context) override {
+      ModelSummary summary = FakeEngine::Open(request, context);
+      if (request.model == "embedded") return summary;
+      const auto record = LearnedPositionsOf(*Decoder::Open(request.model, {.threads = 1}));
+      if (record) summary.records.push_back(*record);
+      return summary;
+    }
+  };
+
+  struct Rig : WindowRig<EngineWithTable> {
     PositionsPanel* panel = window.panel<PositionsPanel>();
     QSignalSpy made{panel, &PositionsPanel::Made};
 

@@ -122,7 +122,7 @@ class LookingTest : public QObject {
     Rig rig;
     QVERIFY(rig.OpenModel());
     auto* box = rig.Find<QComboBox>("map_quantity");
-    QVERIFY(box->findText(QStringLiteral("— Record position_ratio —")) > 0);
+    QVERIFY(box->findText(QStringLiteral("position ratio")) > 0);
     rig.map_panel->ChooseQuantity("position_ratio/position_ratio");
     QCOMPARE(rig.map->CellValue({1, 1}), 1.0);
     QVERIFY2(rig.map->title().startsWith("Position ratio"), qPrintable(rig.map->title()));
