@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/decoder/decoder.h"
 
+#include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <c10/core/InferenceMode.h>
 #include <c10/util/Exception.h>
