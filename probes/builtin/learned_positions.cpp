@@ -277,7 +277,8 @@ std::vector<float> SinusoidalEncoding(int64_t positions, int64_t dimensions, dou
   encoding.reserve(static_cast<size_t>(positions * dimensions));
   for (int64_t position = 0; position < positions; ++position) {
     for (int64_t dimension = 0; dimension < dimensions; ++dimension) {
-      const auto exponent = static_cast<double>(dimension / 2 * 2);
+      const int64_t even = dimension - dimension % 2;
+      const auto exponent = static_cast<double>(even);
       const double angle = static_cast<double>(position) *
                            std::pow(base, -exponent / static_cast<double>(dimensions));
       encoding.push_back(
