@@ -67,7 +67,7 @@ constexpr int64_t kScaledRows = 512;
 // The projections' input of `rows`, from the trace or the active ones. A copy.
 at::Tensor InputRows(const ProjectionSource& source, RowRange rows) {
   const SequencePass& sequence = source.sequence;
-  const at::Tensor input =
+  at::Tensor input =
       at::empty({rows.last - rows.first, source.config.hidden}, source.normalized.options());
   const int64_t past = std::clamp(sequence.active_first, rows.first, rows.last);
   if (past > rows.first) {
