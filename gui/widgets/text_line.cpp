@@ -67,7 +67,7 @@ void TextLine::Enter(const QString& text) {
 std::optional<Intervention> TextLine::Take(const QString& text) {
   edit_->setText(text);
   edit_->setModified(true);
-  const std::optional<Intervention> taken = Accept();
+  std::optional<Intervention> taken = Accept();
   if (taken) shown_ = *taken;
   return taken;
 }

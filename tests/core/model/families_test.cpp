@@ -24,7 +24,6 @@ namespace midscope {
 namespace {
 
 using test::Difference;
-using test::ErrorMessage;
 using test::Largest;
 using test::TinyModelFolder;
 using test::TinyModelNames;

@@ -14,7 +14,7 @@ class MonkeyTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void initTestCase() {
+  void initTestCase() {  // NOLINT(readability-identifier-naming): Qt calls it by this name
     QVERIFY(folder_.isValid());
     QDir::setCurrent(folder_.path());  // what is typed into dialogs is saved there
   }

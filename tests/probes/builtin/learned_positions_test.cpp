@@ -35,7 +35,8 @@ std::vector<double> Row(const Record& record, const std::string& name, size_t ta
 }
 
 double Period(int64_t dimension, int64_t dimensions) {
-  const auto exponent = static_cast<double>(dimension / 2 * 2) / static_cast<double>(dimensions);
+  const int64_t even = dimension - dimension % 2;
+  const auto exponent = static_cast<double>(even) / static_cast<double>(dimensions);
   return 2 * std::numbers::pi * std::pow(kBase, exponent);
 }
 
@@ -61,9 +62,10 @@ void ExpectSinusoidal(const Record& record, double tolerance, double share) {
   const std::vector<double> similarity = Row(record, "similarity", 0);
   for (size_t i = 0; i < similarity.size(); ++i) {
     double expected = 0;
-    for (int64_t pair = 0; pair < dimensions / 2; ++pair) {
+    const int64_t pairs = dimensions / 2;
+    for (int64_t pair = 0; pair < pairs; ++pair) {
       const double angle = axis.values[i] * 2 * std::numbers::pi / Period(2 * pair, dimensions);
-      expected += std::cos(angle) / static_cast<double>(dimensions / 2);
+      expected += std::cos(angle) / static_cast<double>(pairs);
     }
     EXPECT_NEAR(similarity[i], expected, tolerance) << axis.values[i];
   }

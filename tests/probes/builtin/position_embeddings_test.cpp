@@ -78,10 +78,9 @@ TEST(PositionEmbeddings, OfARandomLearnedTableAreNotAlike) {
 }
 
 TEST(PositionEmbeddings, AreRefusedWhereTheModelHasNone) {
-  for (const auto& [model, reason] :
-       {std::pair{"llama", "rotations of queries and keys"}, {"bloom", "it attends with ALiBi"}}) {
-    EXPECT_THAT(test::ErrorMessage([&] { Measure(model); }), HasSubstr(reason));
-  }
+  EXPECT_THAT(test::ErrorMessage([] { Measure("llama"); }),
+              HasSubstr("rotations of queries and keys"));
+  EXPECT_THAT(test::ErrorMessage([] { Measure("bloom"); }), HasSubstr("it attends with ALiBi"));
 }
 
 }  // namespace
