@@ -10,6 +10,7 @@
 #include "gui/base/record_access.h"
 #include "gui/plots/plot_style.h"
 #include "gui/plots/token_ticker.h"
+#include "probes/statistics/rank_statistics.h"
 
 namespace midscope {
 namespace {
@@ -108,13 +109,28 @@ QCPGraph* ChannelPlot::AddLine(const QVector<double>& smoothed, const QString& n
   return graph;
 }
 
+double ChannelPlot::RhoOf(const QVector<double>& values) const {
+  const auto dropped = std::min<qsizetype>(view_.dropped, values.size());
+  std::vector<double> positions;
+  std::vector<double> numbers;
+  for (qsizetype i = dropped; i < values.size(); ++i) {
+    positions.push_back(static_cast<double>(i));
+    numbers.push_back(values[i]);
+  }
+  return SpearmanCorrelation(positions, numbers);
+}
+
+QString ChannelPlot::RhoText(double rho) const {
+  return std::isnan(rho) ? QString() : tr(", ρ %1").arg(rho, 0, 'f', 2);
+}
+
 // Viridis ends in a yellow that is not seen on white, and begins with a violet that is not seen on
 // black: these parts are left out.
 QColor ChannelPlot::LayerColor(int64_t index, int64_t layers) const {
   const bool dark = palette().color(QPalette::Base).lightnessF() < 0.5;
   const double share = static_cast<double>(index) / std::max<double>(1, layers - 1);
   QCPColorGradient gradient = ViridisGradient();
-  return gradient.color(dark ? 0.3 + 0.7 * share : 0.78 * share, QCPRange(0, 1));
+  return gradient.color(dark ? 0.3 + 0.7 * share : 0.62 * share, QCPRange(0, 1));
 }
 
 void ChannelPlot::AddLayers(const Record& hidden, int64_t channel_index, Side side, bool faint) {
@@ -127,10 +143,14 @@ void ChannelPlot::AddLayers(const Record& hidden, int64_t channel_index, Side si
     QColor color = chosen ? SideColor(side) : LayerColor(i, layers);
     if (!chosen && faint) color.setAlpha(InMean(layer) ? 110 : 60);
     const bool dashed = side == Side::kB;
-    const QString name = chosen ? tr("%1 L%2").arg(side == Side::kA ? tr("A") : tr("B")).arg(layer)
+    const QVector<double> values = LastAxisRow(hidden, kHiddenChannel, {i, channel_index});
+    const QString name = chosen ? tr("%1 L%2%3")
+                                      .arg(side == Side::kA ? tr("A") : tr("B"))
+                                      .arg(layer)
+                                      .arg(RhoText(RhoOf(values)))
                                 : QStringLiteral("L%1").arg(layer);
     QCPGraph* line =
-        AddLine(Smoothed(LastAxisRow(hidden, kHiddenChannel, {i, channel_index})), name,
+        AddLine(Smoothed(values), name,
                 LinePen(color, chosen ? 1.6 : 1, dashed ? Qt::DashLine : Qt::SolidLine));
     if (chosen) line->addToLegend();
     if (!chosen && !InMean(layer)) beyond_mean_.insert(line);
@@ -154,18 +174,21 @@ ChannelPlot::MeanLine ChannelPlot::MeanOf(const Record& hidden, int64_t channel_
   const auto positions = static_cast<qsizetype>(AxisSize(hidden, "position"));
   QVector<double> sum(positions, 0.0);
   QVector<double> squares(positions, 0.0);
+  QVector<double> raw(positions, 0.0);
   int64_t count = 0;
   for (int64_t i = 0; i < AxisSize(hidden, "layer"); ++i) {
     if (!InMean(static_cast<int64_t>(numbers.value(i)))) continue;
-    const QVector<double> row = Smoothed(LastAxisRow(hidden, kHiddenChannel, {i, channel_index}));
+    const QVector<double> values = LastAxisRow(hidden, kHiddenChannel, {i, channel_index});
+    const QVector<double> row = Smoothed(values);
     for (qsizetype at = 0; at < std::min(positions, row.size()); ++at) {
+      raw[at] += values[at];
       sum[at] += row[at];
       squares[at] += row[at] * row[at];
     }
     ++count;
   }
   if (count == 0) return {};
-  MeanLine line{sum, squares};
+  MeanLine line{sum, squares, RhoOf(raw)};
   for (qsizetype at = 0; at < positions; ++at) {
     line.mean[at] = sum[at] / static_cast<double>(count);
     const double variance =
@@ -193,7 +216,7 @@ void ChannelPlot::AddMean(const MeanLine& line, Side side) {
   (side == Side::kA ? band_a_ : band_b_) = above;
   const QString factor = side == Side::kA ? view_.factor_a : view_.factor_b;
   QCPGraph* mean =
-      AddLine(line.mean, QStringLiteral("%1%2, %3").arg(name, factor, MeanText()),
+      AddLine(line.mean, QStringLiteral("%1%2, %3%4").arg(name, factor, MeanText(), RhoText(line.rho)),
               LinePen(SideColor(side), 2.4, side == Side::kB ? Qt::DashLine : Qt::SolidLine));
   mean->addToLegend();
   (side == Side::kA ? mean_a_ : mean_b_) = mean;
@@ -223,6 +246,7 @@ void ChannelPlot::Show(const Record* hidden_a, const Record* hidden_b, const Vie
   // Another factor alone is a step of the knob.
   as_before.factor_a = view_.factor_a;
   as_before.factor_b = view_.factor_b;
+  as_before.factor_now = view_.factor_now;
   const bool same_view = as_before == view_ && graphCount() > 0;
   if (same_a && view == view_ && graphCount() > 0 && Holds(hidden_b, hidden_b_)) return;
   // A step of the knob leaves the picture where the lines of A do.
@@ -238,7 +262,7 @@ void ChannelPlot::Show(const Record* hidden_a, const Record* hidden_b, const Vie
 
 void ChannelPlot::Draw() {
   clearGraphs();
-  mean_a_ = mean_b_ = band_a_ = band_b_ = nullptr;
+  mean_a_ = mean_b_ = band_a_ = band_b_ = read_ = nullptr;
   layer_lines_.clear();
   beyond_mean_.clear();
   const auto channel = static_cast<double>(view_.channel);
@@ -250,6 +274,7 @@ void ChannelPlot::Draw() {
   const int64_t index_b = index_of(hidden_b_);
   const bool difference = view_.compare == Compare::kDifference && index_a >= 0 && index_b >= 0;
   const bool means = view_.layer < 0;
+  difference_ = difference;
   if (difference) {
     View layers = view_;
     // Of one layer the mean is that of the layer alone.
@@ -258,6 +283,7 @@ void ChannelPlot::Draw() {
     view_ = std::move(layers);
   } else {
     DrawBoth(index_a, index_b);
+    AddRead();
   }
   SetEmptyMessage(EmptyText(index_a >= 0 || index_b >= 0));
   DrawTitle(difference);

@@ -31,6 +31,7 @@ QString ChannelPlot::TooltipAt(const QPointF& position) const {
                     .arg(tr("position %1: %2").arg(key).arg(nearest_value, 0, 'g', 4));
   const auto token = static_cast<qsizetype>(key);
   if (token < tokens_.size()) tip += QLatin1Char('\n') + ShownToken(tokens_[token]);
+  if (DragAt(position)) tip += tr("\ndrag ↕: factor of B (now %1)").arg(*view_.factor_now, 0, 'g', 3);
   return tip;
 }
 

@@ -17,11 +17,20 @@ namespace {
 
 constexpr int kWheelEnds = 350;  // milliseconds without a turn
 
-QSharedPointer<QCPAxisTickerFixed> WholeNumbers(int64_t count) {
-  auto ticker = QSharedPointer<QCPAxisTickerFixed>::create();
-  ticker->setTickStep(count > 40 ? 5 : count > 14 ? 2 : 1);
-  ticker->setScaleStrategy(QCPAxisTickerFixed::ssMultiples);
-  return ticker;
+// Returns whether the axis gets other ticks: the least step of whole numbers whose labels, `label`
+// pixels long, have room.
+bool FitTicks(QCPAxis* axis, int pixels, int label) {
+  auto* ticker = dynamic_cast<QCPAxisTickerFixed*>(axis->ticker().data());
+  if (!ticker || pixels <= 0) return false;
+  const double room = pixels / axis->range().size();
+  double step = 1;
+  for (const double each : {1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0}) {
+    step = each;
+    if (each * room >= label) break;
+  }
+  if (step == ticker->tickStep()) return false;
+  ticker->setTickStep(step);
+  return true;
 }
 
 // Blue above and red below `centre`, which need not be in the middle of the range.
@@ -62,7 +71,9 @@ HeadMapPlot::HeadMapPlot(QWidget* parent, const QString& file_stem)
   for (QCPAxis* axis : {xAxis, yAxis}) {
     axis->grid()->setVisible(false);
     axis->setSubTicks(false);
+    axis->setTicker(QSharedPointer<QCPAxisTickerFixed>::create());
   }
+  connect(this, &QCustomPlot::afterLayout, this, &HeadMapPlot::FitLayout);
   axisRect()->setupFullAxesBox();
   xAxis2->setTicks(false);
   yAxis2->setTicks(false);
@@ -89,7 +100,18 @@ void HeadMapPlot::SetHeadsPerKeyValueHead(int64_t heads) {
   QueueReplot();
 }
 
-QString HeadMapPlot::scale_label() const { return drawn_.scale; }
+QString HeadMapPlot::scale_label() const {
+  const QCPRange range = map_->dataRange();
+  const auto& values = drawn_.table.values;
+  const auto above = std::count_if(values.begin(), values.end(),
+                                   [&](double value) { return value > range.upper; });
+  const auto below = std::count_if(values.begin(), values.end(),
+                                   [&](double value) { return value < range.lower; });
+  QString label = drawn_.scale;
+  if (above > 0) label += tr("  ▲ %1 beyond").arg(above);
+  if (below > 0) label += tr("  ▼ %1 below").arg(below);
+  return label;
+}
 
 void HeadMapPlot::ShowScaleLabel(bool shown) {
   if (shown == scale_label_shown_) return;
@@ -132,12 +154,12 @@ std::optional<QCPRange> HeadMapPlot::RangeOf(const std::vector<const HeadTable*>
 }
 
 void HeadMapPlot::SetScale() {
-  scale_->setLabel(scale_label_shown_ ? drawn_.scale : QString());
   const std::optional<QCPRange> own =
       drawn_.range ? drawn_.range : RangeOf({&drawn_.table}, drawn_.diverging, drawn_.centre);
   const QCPRange range = own.value_or(QCPRange(0, 1));
   map_->setGradient(drawn_.diverging ? GradientAbout(drawn_.centre, range) : ViridisGradient());
   map_->setDataRange(range);
+  scale_->setLabel(scale_label_shown_ ? scale_label() : QString());
   for (QCPItemLine* line : group_lines_) line->setPen(GroupPen(drawn_.diverging));
 }
 
@@ -166,8 +188,6 @@ void HeadMapPlot::DrawCells(bool other_shape) {
                             drawn_.table.values[static_cast<size_t>(layer * heads() + head)]);
     }
   }
-  xAxis->setTicker(WholeNumbers(heads()));
-  yAxis->setTicker(WholeNumbers(layers()));
   SetEmptyMessage(layers() > 0 ? QString() : tr("No run yet"));
   SetScale();
   PlaceMarker();
@@ -283,11 +303,46 @@ std::optional<HeadId> HeadMapPlot::HeadAt(const QPointF& position) const {
 }
 
 void HeadMapPlot::ResetView() {
-  xAxis->setRange(-0.5, std::max<double>(static_cast<double>(heads()), 1) - 0.5);
-  yAxis->setRange(-0.5, std::max<double>(static_cast<double>(layers()), 1) - 0.5);
+  const double across = std::max<double>(static_cast<double>(heads()), 1);
+  const double up = std::max<double>(static_cast<double>(layers()), 1);
+  QCPRange x(-0.5, across - 0.5);
+  QCPRange y(-0.5, up - 0.5);
+  const QSize size = axisRect()->size();
+  if (square_ && !size.isEmpty()) {
+    const double cell = std::min(size.width() / across, size.height() / up);  // pixels
+    x = QCPRange(x.center() - size.width() / cell / 2, x.center() + size.width() / cell / 2);
+    y = QCPRange(y.center() - size.height() / cell / 2, y.center() + size.height() / cell / 2);
+  }
+  xAxis->setRange(x);
+  yAxis->setRange(y);
+}
+
+void HeadMapPlot::SetSquare(bool square) {
+  if (square == square_) return;
+  square_ = square;
+  FitView();
+  QueueReplot();
+}
+
+// Ticks of every layer and head where there is room, and square cells in the size that the axes
+// have now.
+void HeadMapPlot::FitLayout() {
+  const QSize size = axisRect()->size();
+  const QFontMetrics text(font());
+  bool changed = FitTicks(xAxis, size.width(), text.horizontalAdvance(QStringLiteral("000")));
+  changed = FitTicks(yAxis, size.height(), text.height()) || changed;
+  if (size != fitted_ && square_) {
+    FitView();
+    changed = true;
+  }
+  fitted_ = size;
+  if (changed) QueueReplot();
 }
 
 QString HeadMapPlot::TooltipAt(const QPointF& position) const {
+  if (OnScale(position))
+    return tr("%1\nwheel: range of the colours (Alt: the lower end); double click: all values")
+        .arg(scale_label());
   const std::optional<HeadId> head = HeadAt(position);
   if (!head) return {};
   const double value = CellValue(*head);

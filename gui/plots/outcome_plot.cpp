@@ -11,6 +11,8 @@ namespace midscope {
 namespace {
 
 constexpr double kDodge = 0.008;  // offset between two means at one place, as a share of the axis
+// An interval of fewer samples is mostly its own uncertainty: it is drawn dotted.
+constexpr int64_t kFewSamples = 6;
 // Of more lines only the first is told apart: hundreds of names and intervals hide the picture.
 constexpr size_t kMostLines = 24;
 
@@ -98,7 +100,9 @@ void OutcomePlot::AddLine(const Line& line, double shift) {
   auto* bars = new QCPErrorBars(xAxis, yAxis);
   bars->removeFromLegend();
   bars->setDataPlottable(graph);
-  bars->setPen(QPen(line.color, 1));
+  const bool few = line.series.samples > 0 && line.series.samples < kFewSamples;
+  bars->setPen(QPen(line.color, 1, few ? Qt::DotLine : Qt::SolidLine));
+  if (few) bars->setWhiskerWidth(0);
   bars->setSymbolGap(4);
   QVector<double> below;
   QVector<double> above;
@@ -257,6 +261,8 @@ QString OutcomePlot::TooltipAt(const QPointF& position) const {
                .arg(series.high[nearest_index], 0, 'g', 4);
   }
   if (series.samples > 0) tip += tr("\n%1 samples").arg(series.samples);
+  if (!series.low.isEmpty() && series.samples > 0 && series.samples < kFewSamples)
+    tip += tr(", few for an interval (dotted)");
   const QString note = nearest->notes.value(nearest_index);
   if (!note.isEmpty()) tip += tr("\n* %1").arg(note);
   return tip;

@@ -89,7 +89,7 @@ class PositionsPanelTest : public QObject {
           MakeSampledPositions(cream, {.tokens = 64, .context = 256}, OptionSet(cream.parameters)),
           0, samples, {});
       LinesPlot plot;
-      plot.Show(&record, {.array = "position_id", .mark = 200, .mark_name = "trained"});
+      plot.Show(&record, {.array = "position_id", .marks = {{200, "trained"}}});
       QCOMPARE(plot.lines(), samples);
       QCOMPARE(plot.legend->itemCount(), samples == 5 ? 6 : 3);
       QCOMPARE(plot.title().contains(QLatin1String("sample from dark")), samples == 100);
