@@ -145,8 +145,7 @@ void HeadMapPanel::SetColours(std::optional<std::pair<double, double>> range, bo
 
 void HeadMapPanel::UseColours(const Entry& entry, bool difference, HeadMap& map) const {
   const auto chosen = colours_.find(entry.id + (difference ? kDifferenceSuffix : ""));
-  if (chosen != colours_.end())
-    map.range = QCPRange(chosen->second.first, chosen->second.second);
+  if (chosen != colours_.end()) map.range = QCPRange(chosen->second.first, chosen->second.second);
 }
 
 void HeadMapPanel::DrawTables(const Entry& entry) {

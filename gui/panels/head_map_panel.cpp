@@ -172,9 +172,9 @@ void HeadMapPanel::MakeActions() {
     addAction(action);
     return action;
   };
-  QAction* flicker =
-      add("compare-flicker", tr("A and B by &turns"),
-          tr("Shows A and B by turns in every panel, so that the eye finds what differs"), Qt::Key_T);
+  QAction* flicker = add(
+      "compare-flicker", tr("A and B by &turns"),
+      tr("Shows A and B by turns in every panel, so that the eye finds what differs"), Qt::Key_T);
   connect(flicker, &QAction::triggered, selection(), &Selection::SetFlicker);
   connect(selection(), &Selection::FlickerChanged, flicker, &QAction::setChecked);
   square_ = add("square-cells", tr("S&quare cells of the map"),

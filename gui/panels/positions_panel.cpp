@@ -54,9 +54,7 @@ const std::vector<Picture>& Pictures() {
       {QObject::tr("RoPE: periods"), kRopeRecord, {"period", true}},
       {QObject::tr("RoPE: decay"), kRopeRecord, {"similarity", false}},
       {QObject::tr("learned: similarity"), kLearnedRecord, {"similarity", false}},
-      {QObject::tr("learned: similarity less mean"),
-       kLearnedRecord,
-       {"centred_similarity", false}},
+      {QObject::tr("learned: similarity less mean"), kLearnedRecord, {"centred_similarity", false}},
       {QObject::tr("learned: periods"), kLearnedRecord, {"period_in_order", true}},
       {QObject::tr("learned: spectrum"), kLearnedRecord, {"power", true}},
       {QObject::tr("learned: norms"), kLearnedRecord, {"norm", false}},
@@ -105,10 +103,13 @@ std::vector<Parameter> RopeParameters() {
   least.default_value = 1.2;
   Parameter largest = NumberParameter("largest-ratio", "Ms-PoE's largest one", 1e-3, 1e3);
   largest.default_value = 1.8;
-  return {WholeNumberParameter("dim", "rotated dimensions of a head, even", 2, 65536, 128), base,
+  return {WholeNumberParameter("dim", "rotated dimensions of a head, even", 2, 65536, 128),
+          base,
           WholeNumberParameter("context", "tokens that the model was trained with", 1,
                                1'000'000'000, 4096),
-          new_base, least, largest};
+          new_base,
+          least,
+          largest};
 }
 
 QGroupBox* Group(const QString& title, QWidget* content) {
@@ -284,9 +285,9 @@ void PositionsPanel::OfferSchemes() {
   scheme_->clear();
   QStringList terms = rope ? AxisLabels(*rope, "scheme") : QStringList();
   // Heads of Ms-PoE are named "ms-poe(...), least ratio".
-  for (QString& term : terms) term = term.section(QStringLiteral("), "), 0, 0) +
-                                     (term.contains(QStringLiteral("), ")) ? QStringLiteral(")")
-                                                                          : QString());
+  for (QString& term : terms)
+    term = term.section(QStringLiteral("), "), 0, 0) +
+           (term.contains(QStringLiteral("), ")) ? QStringLiteral(")") : QString());
   terms.removeDuplicates();
   scheme_->addItems(terms);
   scheme_->setCurrentIndex(std::clamp(before, 0, std::max(scheme_->count() - 1, 0)));

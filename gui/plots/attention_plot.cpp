@@ -138,12 +138,11 @@ void AttentionPlot::ShowLines() {
   const bool only_b = b && compare_ == Compare::kB;
   const bool shown_a = !only_b && !differs();
   const bool shown_b = b && !differs() && compare_ != Compare::kA;
-  const std::tuple<QCPGraph*, bool> lines[] = {
-      {graph_a_, shown_a},
-      {graph_b_, shown_b},
-      {difference_, differs()},
-      {sums_a_, shown_a && !sums_a_->data()->isEmpty()},
-      {sums_b_, shown_b && !sums_b_->data()->isEmpty()}};
+  const std::tuple<QCPGraph*, bool> lines[] = {{graph_a_, shown_a},
+                                               {graph_b_, shown_b},
+                                               {difference_, differs()},
+                                               {sums_a_, shown_a && !sums_a_->data()->isEmpty()},
+                                               {sums_b_, shown_b && !sums_b_->data()->isEmpty()}};
   for (const auto& [line, shown] : lines) {
     line->setVisible(shown);
     if (shown && !compact_) {

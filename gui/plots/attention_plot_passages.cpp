@@ -24,9 +24,8 @@ std::vector<TokenSpan> SmallestOf(std::vector<TokenSpan> spans) {
     });
     if (!holds && !span.empty()) smallest.push_back(span);
   }
-  std::sort(smallest.begin(), smallest.end(), [](const TokenSpan& left, const TokenSpan& right) {
-    return left.begin < right.begin;
-  });
+  std::sort(smallest.begin(), smallest.end(),
+            [](const TokenSpan& left, const TokenSpan& right) { return left.begin < right.begin; });
   return smallest;
 }
 

@@ -105,16 +105,34 @@ class ChannelPlot : public Plot {
   double FactorAt(const FactorDrag& drag, const QPointF& position) const;
   // Whether `drawn` has the numbers of `hidden` (null: none).
   static bool Holds(const Record* hidden, const Record& drawn);
+  // The values of the shown channel [layer][position], as they are and with the moving mean; empty
+  // where the record does not have the channel.
+  struct Rows {
+    QVector<double> layers;  // their numbers
+    std::vector<QVector<double>> values;
+    std::vector<QVector<double>> smoothed;
+    bool empty() const { return values.empty(); }
+  };
+  Rows RowsOf(const Record& hidden) const;
   void Draw();
-  void DrawBoth(int64_t index_a, int64_t index_b);
+  void DrawBoth();
+  // Names of the means and the line that attention reads: what a step of the knob changes.
+  void DrawFactors();
+  // Positions that a point of a line stands for, where so many are shown: the least and the largest
+  // value of each bin are drawn.
+  static int64_t BinOf(double positions);
+  double ShownPositions() const;
+  void FollowZoom();
+  // The point of a line next to a position; null: none is near.
+  const QCPGraphData* PointAt(const QCPGraph* line, double position) const;
   void DrawTitle(bool difference);
   QVector<double> Smoothed(const QVector<double>& values) const;
   // ", ρ 0.93" of values over the positions that are not dropped; "" where there is none.
   QString RhoText(double rho) const;
   double RhoOf(const QVector<double>& values) const;
   QCPGraph* AddLine(const QVector<double>& smoothed, const QString& name, const QPen& pen);
-  void AddLayers(const Record& hidden, int64_t channel_index, Side side, bool faint);
-  MeanLine MeanOf(const Record& hidden, int64_t channel_index) const;
+  void AddLayers(const Rows& rows, Side side, bool faint);
+  MeanLine MeanOf(const Rows& rows) const;
   void AddMean(const MeanLine& line, Side side);
   void AddDifference(const MeanLine& a, const MeanLine& b);
   // Whether the mean includes the layer: a highlighted one, or any where none is highlighted.
@@ -142,6 +160,11 @@ class ChannelPlot : public Plot {
   QCPItemText* below_;
   QStringList tokens_;
   bool difference_ = false;  // B - A is drawn
+  Rows rows_a_;
+  Rows rows_b_;
+  double rho_a_ = 0;
+  double rho_b_ = 0;
+  int64_t bin_ = 1;
   std::optional<FactorDrag> drag_;
   QPointF press_;
 };

@@ -13,19 +13,12 @@ namespace midscope {
 namespace {
 
 constexpr double kLineReach = 7;        // pixels from the line that count as on it
-constexpr double kFactorSlack = 4;    // pixels below which a press is a click
-constexpr double kFactorKeyStep = 0.1;    // of + and -
-constexpr double kFactorSteps = 100;      // a factor is a whole number of hundredths, as on the slider
+constexpr double kFactorSlack = 4;      // pixels below which a press is a click
+constexpr double kFactorKeyStep = 0.1;  // of + and -
+constexpr double kFactorSteps = 100;  // a factor is a whole number of hundredths, as on the slider
 constexpr double kLeastSlope = 0.2;   // of the largest value: at zeros a line can't be dragged
 
 double RoundedFactor(double factor) { return std::round(factor * kFactorSteps) / kFactorSteps; }
-
-// The value of the line at the position next to `key`; NaN beyond its ends.
-double ValueOfLine(const QCPGraph* line, double key) {
-  const auto found = line->data()->findBegin(std::round(key), false);
-  if (found == line->data()->constEnd() || found->key != std::round(key)) return std::nan("");
-  return found->value;
-}
 
 double LargestOf(const QCPGraph* line) {
   double largest = 0;
@@ -69,20 +62,21 @@ const QCPGraph* ChannelPlot::FactorLine() const {
 
 std::optional<ChannelPlot::FactorDrag> ChannelPlot::DragAt(const QPointF& position) const {
   const QCPGraph* line = FactorLine();
-  if (!view_.factor_now || !line || !axisRect()->rect().contains(position.toPoint())) return std::nullopt;
-  const double key = xAxis->pixelToCoord(position.x());
-  const double value = ValueOfLine(line, key);
-  if (std::isnan(value) || std::abs(yAxis->coordToPixel(value) - position.y()) > kLineReach) {
+  if (!view_.factor_now || !line || !axisRect()->rect().contains(position.toPoint()))
+    return std::nullopt;
+  const double key = std::round(xAxis->pixelToCoord(position.x()));
+  const QCPGraphData* at = PointAt(line, key);
+  if (!at || std::abs(yAxis->coordToPixel(at->value) - position.y()) > kLineReach) {
     return std::nullopt;
   }
   // Half the frame, where nothing says what a factor of 1 is.
   double slope = yAxis->range().size() / 2;
   const QCPGraph* of_b = BoldLine(Side::kB);
   if (const QCPGraph* unscaled = of_b ? of_b : BoldLine(Side::kA)) {
-    const double there = ValueOfLine(unscaled, key);
+    const QCPGraphData* there = PointAt(unscaled, key);
     const double least = kLeastSlope * LargestOf(unscaled);
-    if (!std::isnan(there) && least > 0) {
-      slope = std::copysign(std::max(std::abs(there), least), there);
+    if (there && !std::isnan(there->value) && least > 0) {
+      slope = std::copysign(std::max(std::abs(there->value), least), there->value);
     }
   }
   return FactorDrag{*view_.factor_now, yAxis->pixelToCoord(position.y()), slope};
@@ -123,8 +117,10 @@ void ChannelPlot::mouseReleaseEvent(QMouseEvent* event) {
 
 void ChannelPlot::keyPressEvent(QKeyEvent* event) {
   const bool more = event->key() == Qt::Key_Plus || event->key() == Qt::Key_Equal;
-  if (!view_.factor_now || (!more && event->key() != Qt::Key_Minus)) return Plot::keyPressEvent(event);
-  Q_EMIT FactorDragged(RoundedFactor(*view_.factor_now + (more ? kFactorKeyStep : -kFactorKeyStep)), false);
+  if (!view_.factor_now || (!more && event->key() != Qt::Key_Minus))
+    return Plot::keyPressEvent(event);
+  Q_EMIT FactorDragged(RoundedFactor(*view_.factor_now + (more ? kFactorKeyStep : -kFactorKeyStep)),
+                       false);
 }
 
 }  // namespace midscope

@@ -26,7 +26,7 @@ class LinesPlot : public Plot {
     std::string array;
     bool logarithmic = false;  // the values' axis
     std::vector<Mark> marks = {};
-    int fit = -1;              // this line is drawn thick over the others; -1: none
+    int fit = -1;  // this line is drawn thick over the others; -1: none
     bool operator==(const View&) const = default;
   };
 

@@ -13,6 +13,7 @@ namespace {
 constexpr double kDodge = 0.008;  // offset between two means at one place, as a share of the axis
 // An interval of fewer samples is mostly its own uncertainty: it is drawn dotted.
 constexpr int64_t kFewSamples = 6;
+constexpr qsizetype kMostMarks = 1000;  // of a line; more are a solid band, and slow
 // Of more lines only the first is told apart: hundreds of names and intervals hide the picture.
 constexpr size_t kMostLines = 24;
 
@@ -94,6 +95,7 @@ void OutcomePlot::AddLine(const Line& line, double shift) {
   QVector<double> places = line.series.places.first(count);
   for (double& place : places) place += shift;
   SetShownOffset(graph, shift);
+  if (count > kMostMarks) graph->setScatterStyle(QCPScatterStyle::ssNone);
   graph->setData(places, line.series.values.first(count), true);
   MarkNotes(line);
   if (line.series.low.size() < count || line.series.high.size() < count) return;

@@ -106,8 +106,7 @@ void Plot::DrawDenseLinesSolid() {
     const bool dashed = pen.style() != Qt::SolidLine && pen.style() != Qt::NoPen;
     if (!dashed || !line->visible()) continue;
     const QCPRange shown = line->keyAxis()->range();
-    const auto points =
-        line->data()->findEnd(shown.upper) - line->data()->findBegin(shown.lower);
+    const auto points = line->data()->findEnd(shown.upper) - line->data()->findBegin(shown.lower);
     if (points < kDense * axisRect()->width()) continue;
     QPen solid = pen;
     solid.setStyle(Qt::SolidLine);

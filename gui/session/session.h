@@ -97,6 +97,12 @@ class Session : public QObject {
   // (by `path`) is replaced.
   void ShowFile(const RunFile& file, std::shared_ptr<const SampleView> samples = nullptr,
                 const QString& path = QString());
+  // The same, of ViewOfFile.
+  void ShowView(std::unique_ptr<SessionView> view, std::shared_ptr<const SampleView> samples);
+  // Means of the file that is shown, setting by setting.
+  const std::vector<OutcomeSeries>& FileSeries(Measure measure) const {
+    return shown_->FileSeries(measure);
+  }
   // The files that are shown in turn with the model, by their paths, and which one is shown.
   static constexpr int kModelDocument = -1;
   QStringList documents() const;

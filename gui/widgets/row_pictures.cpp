@@ -14,8 +14,8 @@ constexpr int kPromptRows = 6;  // of the picture; the last one makes the first 
 constexpr int kAnswerRows = 2;
 constexpr int kLastRows = 3;  // what last:N fills
 constexpr QSize kCell(5, 11);
-constexpr int kCellGap = 4;       // between prompt and answer
-constexpr int kPictureScale = 2;  // for fine screens
+constexpr int kCellGap = 4;               // between prompt and answer
+constexpr int kPictureScale = 2;          // for fine screens
 constexpr QColor kChanged(48, 140, 230);  // seen on white and on black
 
 struct RowPicture {

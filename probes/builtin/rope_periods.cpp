@@ -181,8 +181,7 @@ void CheckRopeQuestion(const RopeQuestion& question) {
   }
   if (question.context < 1) throw UsageError("option --context", "it must be 1 or more");
   const bool has_ratios = question.least_ratio != 0 || question.largest_ratio != 0;
-  if (has_ratios &&
-      !(question.least_ratio > 0 && question.largest_ratio >= question.least_ratio)) {
+  if (has_ratios && !(question.least_ratio > 0 && question.largest_ratio >= question.least_ratio)) {
     throw UsageError("option --least-ratio", "Ms-PoE has two ratios over 0, the least first",
                      "Give --least-ratio 1.2 and --largest-ratio 1.8, or neither");
   }

@@ -185,7 +185,8 @@ Record MakeRecord(const OptionSet& options) {
     throw UsageError("model", "it has no rotary or learned positions: " +
                                   std::string(UnrotatedText(config.positions)));
   }
-  for (const char* name : {"dim", "context", "factor", "new-base", "least-ratio", "largest-ratio"}) {
+  for (const char* name :
+       {"dim", "context", "factor", "new-base", "least-ratio", "largest-ratio"}) {
     if (!options.IsSet(name)) continue;
     throw UsageError("option --" + std::string(name),
                      "it is of rotary positions, and the model's are learned",

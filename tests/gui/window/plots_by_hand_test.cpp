@@ -107,8 +107,7 @@ class PlotsByHandTest : public QObject {
     QCOMPARE(rig.scalings().front().factor, 1.1);
     QVERIFY(rig.Settle());
     rig.channel->replot();
-    QTest::mouseClick(rig.channel, Qt::LeftButton, {},
-                      rig.OnLine(rig.channel->read_line(), 90));
+    QTest::mouseClick(rig.channel, Qt::LeftButton, {}, rig.OnLine(rig.channel->read_line(), 90));
     QCOMPARE(rig.selection->locked_token(), int64_t{90});
     QCOMPARE(rig.scalings().front().factor, 1.1);
   }
@@ -170,9 +169,9 @@ class PlotsByHandTest : public QObject {
     QCOMPARE(rig.map->data_range().upper, narrower.upper);
     QTest::mouseDClick(rig.map, Qt::LeftButton, {}, rig.map->scale_rect().center());
     QCOMPARE(rig.map->data_range().upper, before.upper);
-    for (const char* broken : {R"({"head_map": {"colours": 3}})",
-                               R"({"head_map": {"colours": {"gold": [1, 0]}}})",
-                               R"({"head_map": {"colours": {"gold": ["a", 2]}}})"}) {
+    for (const char* broken :
+         {R"({"head_map": {"colours": 3}})", R"({"head_map": {"colours": {"gold": [1, 0]}}})",
+          R"({"head_map": {"colours": {"gold": ["a", 2]}}})"}) {
       const nlohmann::json json = nlohmann::json::parse(broken);
       QVERIFY_EXCEPTION_THROWN(HeadMapPanel::CheckState(JsonFields(json, "session", "")), Error);
     }
