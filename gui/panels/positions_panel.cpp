@@ -37,6 +37,7 @@ constexpr int64_t kTokens = 4096;
 constexpr int64_t kFactor = 8;
 constexpr int64_t kMostFactor = 256;
 constexpr int64_t kMostTokens = 1 << 15;
+constexpr int64_t kMostContext = 1 << 20;  // more takes gigabytes in the window
 
 // What the panel draws, each an array of a record.
 struct Picture {
@@ -240,6 +241,12 @@ PositionsQuestion PositionsPanel::Question() const {
   question.sampler = sampler_->currentText().toStdString();
   question.options = sampler_options_->Checked();
   question.request.context = size.Integer("tokens") * size.Integer("factor");
+  if (question.request.context > kMostContext) {
+    throw UsageError("factor", "the context of tokens times factor, " +
+                                   std::to_string(question.request.context) + ", is over " +
+                                   std::to_string(kMostContext),
+                     "Give less here; `midscope positions` has no such limit");
+  }
   question.request.tokens =
       question.sampler == "full" ? question.request.context : size.Integer("tokens");
   question.request.seed = static_cast<uint64_t>(size.Integer("seed"));
