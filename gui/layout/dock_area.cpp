@@ -7,6 +7,7 @@
 #include <QTabWidget>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <utility>
 
 #include "gui/layout/dock_title.h"
 
@@ -14,6 +15,8 @@ namespace midscope {
 namespace {
 
 constexpr int kStateVersion = 1;  // of saved states; another one is refused
+// What every layout can be arranged in.
+constexpr QSize kLeastRoom(900, 520);
 
 }  // namespace
 
@@ -122,6 +125,7 @@ void DockArea::Split(const Arrangement& part, const QSizeF& extent, std::vector<
 
 void DockArea::Arrange(const LayoutEntry& layout) {
   before_whole_.clear();
+  before_narrow_.clear();
   layout_ = layout.id;
   Arrangement all = layout.arrange(window()->size());
   const QStringList named = PanelsOf(all);
@@ -167,9 +171,37 @@ void DockArea::ApplyLastSizes() { ApplySizes(sizes_); }
 // Shares that were applied before the window had its size are applied once more.
 void DockArea::resizeEvent(QResizeEvent* event) {
   QMainWindow::resizeEvent(event);
+  FitRoom();
   if (resized_ || sizes_.empty() || !isVisible()) return;
   resized_ = true;
   ApplySizes(sizes_);
+}
+
+QSize DockArea::minimumSizeHint() const {
+  return QMainWindow::minimumSizeHint().boundedTo(kLeastRoom);
+}
+
+void DockArea::FitRoom() {
+  if (!isVisible() || layout_.isEmpty() || IsWhole()) return;
+  const QSize needed = QMainWindow::minimumSizeHint();
+  const bool narrow = width() < needed.width() || height() < needed.height();
+  const bool wide = width() >= needed_.width() && height() >= needed_.height();
+  if (before_narrow_.isEmpty() ? narrow : wide)
+    QMetaObject::invokeMethod(this, "ArrangeForRoom", Qt::QueuedConnection);
+}
+
+void DockArea::ArrangeForRoom() {
+  const QSize needed = QMainWindow::minimumSizeHint();
+  const bool narrow = width() < needed.width() || height() < needed.height();
+  if (before_narrow_.isEmpty()) {
+    if (!narrow) return;
+    const QByteArray before = saveState(kStateVersion);
+    Arrange(*FindLayout(layout_));
+    before_narrow_ = before;
+    needed_ = needed;
+  } else if (width() >= needed_.width() && height() >= needed_.height()) {
+    restoreState(std::exchange(before_narrow_, QByteArray()), kStateVersion);
+  }
 }
 
 // Titles of tabs are whole; where they need more room than there is, the tabs are scrolled.
@@ -213,6 +245,7 @@ void DockArea::ToggleWhole(QDockWidget* dock) {
 QByteArray DockArea::State() const { return IsWhole() ? before_whole_ : saveState(kStateVersion); }
 
 bool DockArea::Restore(const QByteArray& state) {
+  before_narrow_.clear();
   before_whole_.clear();
   sizes_.clear();  // the state has sizes of its own
   return restoreState(state, kStateVersion);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/plots/plot.h"
 
-#include <QToolTip>
 #include <algorithm>
 #include <numeric>
 
@@ -11,8 +10,7 @@
 namespace midscope {
 namespace {
 
-constexpr double kClickSlack = 3;  // pixels
-constexpr int kDense = 2;          // points per pixel of a line whose dashes are not seen
+constexpr int kDense = 2;  // points per pixel of a line whose dashes are not seen
 constexpr int kTextMargin = 16;
 constexpr int kScaleWidth = 90;       // of a colour scale with its numbers
 constexpr int kFewestWide = 80;       // pixels of a message in an empty plot
@@ -211,14 +209,6 @@ void Plot::UsePalette(const QPalette& chosen) {
   RestyleData();
 }
 
-QString Plot::MouseHelp() {
-  return tr(
-      "Drag: pan · wheel: zoom (Shift: x only, Alt: y only) · Ctrl+drag: zoom into a box · "
-      "double click: show everything · in plots over tokens: click locks a token, Shift+drag "
-      "selects "
-      "tokens, Esc releases");
-}
-
 void Plot::UseLegendRow(int most_in_a_row) {
   most_in_a_row_ = most_in_a_row;
   plotLayout()->insertRow(1);
@@ -341,104 +331,6 @@ void Plot::ShowAlongY(const QCPRange& range) {
   held_ |= Qt::Vertical;
   yAxis->setRange(range);
   QueueReplot();
-}
-
-void Plot::NoteView(const QCPRange& x, const QCPRange& y) {
-  if (y != yAxis->range()) held_ |= Qt::Vertical;
-  if (x == xAxis->range()) return;
-  held_ |= Qt::Horizontal;
-  Q_EMIT ViewedAlongX(xAxis->range().lower, xAxis->range().upper);
-}
-
-void Plot::mousePressEvent(QMouseEvent* event) {
-  press_position_ = event->position();
-  brushing_ =
-      brushes_ && event->button() == Qt::LeftButton && event->modifiers() == Qt::ShiftModifier;
-  if (brushing_) return;
-  setSelectionRectMode(event->modifiers() & Qt::ControlModifier ? QCP::srmZoom : QCP::srmNone);
-  QCustomPlot::mousePressEvent(event);
-}
-
-void Plot::mouseMoveEvent(QMouseEvent* event) {
-  if (brushing_) {
-    Brush(press_position_, event->position());
-    return;
-  }
-  const QCPRange x = xAxis->range();
-  const QCPRange y = yAxis->range();
-  QCustomPlot::mouseMoveEvent(event);
-  NoteView(x, y);
-  if (event->buttons() != Qt::NoButton) return;
-  QString tip = TooltipAt(event->position());
-  if (tip.isEmpty()) tip = LabelTip(event->position());
-  if (tip.isEmpty()) {
-    QToolTip::hideText();
-  } else {
-    QToolTip::showText(event->globalPosition().toPoint(), tip, this);
-  }
-  HoverAt(event->position());
-}
-
-void Plot::mouseReleaseEvent(QMouseEvent* event) {
-  const bool moved = (event->position() - press_position_).manhattanLength() > kClickSlack;
-  if (brushing_) {
-    brushing_ = false;
-    Brush(press_position_, event->position());
-    return;
-  }
-  const QCPRange x = xAxis->range();
-  const QCPRange y = yAxis->range();
-  QCustomPlot::mouseReleaseEvent(event);
-  NoteView(x, y);
-  click_modifiers_ = event->modifiers();
-  if (event->button() == Qt::LeftButton && !moved) ClickAt(event->position());
-}
-
-void Plot::mouseDoubleClickEvent(QMouseEvent* event) {
-  QCustomPlot::mouseDoubleClickEvent(event);
-  held_ = {};
-  ResetView();
-  QueueReplot();
-  Q_EMIT ViewedAll();
-}
-
-void Plot::wheelEvent(QWheelEvent* event) {
-  // Qt reports Alt+wheel as horizontal scrolling, which QCustomPlot ignores.
-  const QPoint angle = event->angleDelta();
-  const int delta = angle.y() != 0 ? angle.y() : angle.x();
-  if (delta == 0 || !axisRect()->rect().contains(event->position().toPoint())) {
-    event->ignore();
-    return;
-  }
-  const double factor = std::pow(axisRect()->rangeZoomFactor(Qt::Horizontal), delta / 120.0);
-  const QCPRange x_before = xAxis->range();
-  const QCPRange y_before = yAxis->range();
-  const bool x = !(event->modifiers() & Qt::AltModifier);
-  const bool y = !(event->modifiers() & Qt::ShiftModifier);
-  if (x && axisRect()->rangeZoom().testFlag(Qt::Horizontal)) {
-    xAxis->scaleRange(factor, xAxis->pixelToCoord(event->position().x()));
-  }
-  if (y && axisRect()->rangeZoom().testFlag(Qt::Vertical)) {
-    yAxis->scaleRange(factor, yAxis->pixelToCoord(event->position().y()));
-  }
-  NoteView(x_before, y_before);
-  QueueReplot();
-  event->accept();
-}
-
-void Plot::keyPressEvent(QKeyEvent* event) {
-  if (event->key() == Qt::Key_Escape && selectionRect()->isActive()) {
-    selectionRect()->cancel();
-    QueueReplot();
-    return;
-  }
-  if (event->key() == Qt::Key_Escape) Q_EMIT ReleaseAsked();
-  QCustomPlot::keyPressEvent(event);
-}
-
-void Plot::leaveEvent(QEvent* event) {
-  QCustomPlot::leaveEvent(event);
-  HoverEnds();
 }
 
 }  // namespace midscope

@@ -10,6 +10,7 @@
 #include "core/base/record_names.h"
 #include "core/intervention/intervention_text.h"
 #include "data/published/published_record.h"
+#include "gui/base/model_label.h"
 #include "gui/base/record_access.h"
 #include "gui/session/setting_in_effect.h"
 #include "probes/sweep/scan_effects.h"
@@ -61,6 +62,12 @@ void SideView::Ask(const Intervention& wanted) {
   setting = wanted;
   text = PrintIntervention(wanted);
   in_effect = PrintIntervention(InEffect(wanted));
+}
+
+QString SessionView::ModelLabel() const {
+  if (!model) return {};
+  return midscope::ModelLabel(QString::fromStdString(provenance.model_path),
+                              QString::fromStdString(model->config.name));
 }
 
 const Record* SessionView::prompt() const {

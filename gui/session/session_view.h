@@ -64,6 +64,8 @@ struct SessionView {
   SideView& state(Side side) { return side == Side::kA ? a : b; }
   // Of a file: whether it has records of B.
   bool differs() const { return is_file ? !b.records.empty() : a.setting != b.setting; }
+  // The open model as the user knows it; "": none is open.
+  QString ModelLabel() const;
   // Null: none.
   const Record* prompt() const;
   // By record name (probes/engine/engine.h); null where it has not arrived, or B equals A.

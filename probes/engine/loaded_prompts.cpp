@@ -52,6 +52,9 @@ std::vector<Record> PromptRecords(const LoadedPrompts& loaded, const Tokenizer& 
   std::vector<Record> records;
   records.reserve(loaded.prompts.size());
   const PromptFormat& format = loaded.request.format;
+  std::vector<std::string> places;
+  if (loaded.task && loaded.task->by_depth())
+    places = PlaceTexts(loaded.request.places, loaded.places, *loaded.task);
   for (size_t i = 0; i < loaded.prompts.size(); ++i) {
     const Prompt& prompt = loaded.prompts[i];
     const int64_t place = loaded.task ? loaded.places[i] : 0;
@@ -61,6 +64,8 @@ std::vector<Record> PromptRecords(const LoadedPrompts& loaded, const Tokenizer& 
     origin.prompt_hash = PromptsHash({prompt});
     WriteOrigin(origin, records.back());
     NoteFormat(prompt, tokenizer, format, records.back());
+    if (loaded.task) records.back().attributes["pieces"] = loaded.task->pieces();
+    if (places.size() == loaded.places.size()) records.back().attributes["place_text"] = places[i];
     records.back().attributes["sent"] = SentLine(prompt, tokenizer, format);
   }
   return records;
