@@ -118,6 +118,7 @@ class HeadMapPlot : public Plot {
   void PlaceMarker();
   void PlacePins();
   void SetScale();
+  QPen GroupPen() const;  // of the lines between groups
   bool OnScale(const QPointF& position) const;
   void TurnColours(const QWheelEvent& event);
   void FitLayout();

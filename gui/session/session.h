@@ -189,6 +189,10 @@ class Session : public QObject {
   const Record* record(Side side, const std::string& name) const {
     return shown_->Find(side, name);
   }
+  // The same of another place of the shown prompts (an index into them) under the setting that is
+  // asked, where that was on the screen and is kept; of the shown place record(). Null: not known.
+  // Valid until the session changes.
+  const Record* RecordAt(Side side, const std::string& name, size_t place) const;
   // The names of all records that have arrived, sorted; without those of channels.
   std::vector<std::string> record_names(Side side) const { return shown_->RecordNames(side); }
   // Whether the record is of the requested setting, the shown prompt and the open model. Of a

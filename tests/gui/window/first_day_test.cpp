@@ -3,8 +3,8 @@
 // drag, undo, find a channel and put it on the knob, keep six settings, sweep, and come back to all
 // of it from a session file. (What the model says and own text: what_the_model_says_test.)
 #include <QComboBox>
-#include <QLineEdit>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QSlider>
 #include <QTableWidget>

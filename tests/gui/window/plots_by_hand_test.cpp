@@ -2,6 +2,7 @@
 // What the mouse and keys change on the plots themselves: the factor of B on the channel's line,
 // the colours of the map, A and B by turns; and what the plots say without being asked.
 #include <QComboBox>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>
@@ -12,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/json_fields.h"
 #include "gui/layout/dock_area.h"
+#include "gui/panels/attention_panel.h"
 #include "gui/panels/channel_panel.h"
 #include "gui/panels/head_map_panel.h"
 #include "gui/plots/attention_plot.h"
@@ -262,6 +264,45 @@ class PlotsByHandTest : public QObject {
     // Few tokens are seen one by one.
     plot.SetRows(row.first(120), {});
     QVERIFY(plot.sums_of(Side::kA)->data()->isEmpty());
+  }
+
+  void EveryPlaceHasItsRow() {
+    Rig rig;
+    QVERIFY(rig.OpenModel());
+    rig.window.history()->Change({{}, Factor(0)}, false);
+    QVERIFY(rig.Settle());
+    auto* panel = rig.window.panel<AttentionPanel>();
+    rig.window.ShowPanel(panel);
+    rig.selection->Choose({3, 2});
+    const size_t shown = rig.session->place();
+    panel->SetBeside(AttentionPanel::Beside::kPlacesBelow);
+    const size_t places = rig.session->prompts().size();
+    QVERIFY(places > 2);
+    QCOMPARE(panel->plots_of_places().size(), places);
+    QVERIFY(!panel->plots_of_places()[shown]->row(Side::kA).isEmpty());
+    QVERIFY(panel->plots_of_places()[(shown + 1) % places]->row(Side::kA).isEmpty());
+    auto* walk = panel->findChild<QPushButton*>("attention_places");
+    QVERIFY(walk->isVisible());
+    QCOMPARE(walk->text(), QStringLiteral("Run the other %1").arg(places - 1));
+    QTest::mouseClick(walk, Qt::LeftButton);
+    QTRY_VERIFY(walk->isHidden());
+    QCOMPARE(rig.session->place(), shown);
+    const double strength = FakeEngine::Strength(Factor(0));
+    for (size_t i = 0; i < places; ++i) {
+      const AttentionPlot* plot = panel->plots_of_places()[i];
+      const int64_t place =
+          static_cast<int64_t>(std::get<int64_t>(rig.session->prompts()[i].attributes.at("place")));
+      QCOMPARE(plot->row(Side::kA)[7], double{FakeEngine::Attention(3, 2, 7, place, 0)});
+      QCOMPARE(plot->row(Side::kB)[7], double{FakeEngine::Attention(3, 2, 7, place, strength)});
+      QVERIFY2(plot->title().contains("gold at"), qPrintable(plot->title()));
+    }
+    // Another setting of B: only the shown place has it.
+    rig.window.history()->Change({{}, Factor(0.5)}, false);
+    QVERIFY(rig.Settle());
+    rig.session->FlushChanges();
+    QVERIFY(!panel->plots_of_places()[(shown + 1) % places]->row(Side::kA).isEmpty());
+    QVERIFY(panel->plots_of_places()[(shown + 1) % places]->row(Side::kB).isEmpty());
+    QVERIFY(walk->isVisible());
   }
 
   void IntervalsOfFewSamplesAreDotted() {
