@@ -205,7 +205,7 @@ void FileMenu::ShowResults(const ResultOpener::ReplyPointer& reply) {
   Q_EMIT StatusChanged(QString());
   if (reply->failure.isEmpty()) {
     context_.errors->Succeed(kOpening + reply->path);
-    context_.session->ShowFile(reply->overview, reply->samples, reply->path);
+    context_.session->ShowView(std::move(reply->view), reply->samples);
     context_.session->FlushChanges();
     NoteRecent(reply->path);
   } else {

@@ -11,7 +11,9 @@
 #include <QSettings>
 #include <QStatusBar>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/intervention/intervention_text.h"
@@ -229,11 +231,15 @@ void MainWindow::PutOnB(const QString& term) {
 }
 
 // The knob shows the first channel of B; the others are kept.
-void MainWindow::PutOnKnob(const ChannelScaling& scaling) {
+void MainWindow::PutOnKnob(const ChannelScaling& scaling, bool dragging) {
   SettingPair next = history_->current();
-  if (next.b.channels.empty()) next.b.channels.emplace_back();
-  next.b.channels.front() = scaling;
-  history_->Change(next, false);
+  std::vector<ChannelScaling>& all = next.b.channels;
+  if (all.empty()) all.emplace_back();
+  const auto same = std::find_if(all.begin(), all.end(), [&](const ChannelScaling& each) {
+    return each.channel == scaling.channel;
+  });
+  (same == all.end() ? all.front() : *same) = scaling;
+  history_->Change(next, dragging);
 }
 
 void MainWindow::PutPositions(const PositionScheme& positions, bool dragging) {

@@ -118,7 +118,7 @@ class MainWindow : public QMainWindow {
   void WireUndo();
   void Refresh(Changes changes);
   void RefreshSettings();
-  void PutOnKnob(const midscope::ChannelScaling& scaling);
+  void PutOnKnob(const midscope::ChannelScaling& scaling, bool dragging);
   void PutPositions(const midscope::PositionScheme& positions, bool dragging);
   void ShowModel();
   void RefreshWaiting();

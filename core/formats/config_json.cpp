@@ -95,6 +95,15 @@ const nlohmann::json* ConfigJson::Find(std::string_view key) const {
 
 bool ConfigJson::Has(std::string_view key) const { return Find(key) != nullptr; }
 
+bool ConfigJson::IsSet(std::string_view key) const {
+  const nlohmann::json* value = Find(key);
+  if (value == nullptr) return false;
+  if (value->is_boolean()) return value->get<bool>();
+  if (value->is_number()) return value->get<double>() != 0;
+  if (value->is_string()) return !value->get_ref<const std::string&>().empty();
+  return !value->empty();
+}
+
 bool ConfigJson::IsNull(std::string_view key) const {
   const auto found = object_->find(std::string(key));
   return found != object_->end() && found->is_null();

@@ -27,6 +27,8 @@ class ConfigJson {
 
   bool Has(std::string_view key) const;     // there, and not null
   bool IsNull(std::string_view key) const;  // there, and null
+  // There, of any type, and neither null, false, 0 nor empty.
+  bool IsSet(std::string_view key) const;
 
   // `otherwise` is the value of a key that is absent or null; without it that is an Error. Error
   // where the value has another type or is out of range.

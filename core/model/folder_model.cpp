@@ -21,6 +21,7 @@
 #include "core/model/layer_kinds.h"
 #include "core/model/model_shapes.h"
 #include "core/model/mxfp4_tensors.h"
+#include "core/model/shown_layers.h"
 #include "core/model/tensor_table.h"
 
 namespace midscope {
@@ -42,9 +43,10 @@ struct Described {
   for (const TextWrapper& wrapper : TextWrappers()) {
     if (FindTextWrappers(wrapper.model_type)[0] == &wrapper) add(wrapper.model_type);
   }
-  json.Fail(type.empty() ? "model_type is missing" : NotSupported("model_type", type),
-            "Supported: " + supported +
-                ". How to add a family: core/model/families/README.md in Midscope's source");
+  json.Fail(
+      type.empty() ? "model_type is missing" : NotSupported("model_type", type, ShownLayers(json)),
+      "Supported: " + supported +
+          ". How to add a family: core/model/families/README.md in Midscope's source");
 }
 
 Described Describe(const ConfigJson& json) {
@@ -119,7 +121,12 @@ FileTensors WeightsOf(const SafetensorsFile& file, const Described& described,
                       std::deque<std::vector<std::byte>>* joined) {
   FileTensors tensors;
   SafetensorsTensors stored = file.tensors();
-  if (described.family->takes_mxfp4) JoinMxfp4(folder, &stored, &tensors, joined);
+  if (described.family->takes_mxfp4) {
+    const auto copied = [&](const SafetensorsTensor& tensor) {
+      file.DontNeed(tensor.data, tensor.bytes);
+    };
+    JoinMxfp4(folder, copied, &stored, &tensors, joined);
+  }
   int64_t left_out = 0;
   int64_t left_out_bytes = 0;
   for (const auto& [name, tensor] : stored) {
@@ -189,6 +196,13 @@ class FolderModel : public ModelSource {
                folder.string()) {
     CountParameters(weights_, &config_);
     weights_.clear();
+    config_.copied_bytes = table_.transposed_bytes();
+    for (const std::vector<std::byte>& copy : joined_)
+      config_.copied_bytes += static_cast<int64_t>(copy.size());
+    // What was copied was read, and is not read again.
+    if (table_.transposed_bytes() > 0) {
+      for (const MemoryMap& map : file_.maps()) map.DontNeed(0, map.size());
+    }
   }
 
   std::filesystem::path folder_;

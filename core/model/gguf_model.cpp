@@ -11,6 +11,7 @@
 #include "core/model/families/family.h"
 #include "core/model/layer_kinds.h"
 #include "core/model/model_shapes.h"
+#include "core/model/shown_layers.h"
 #include "core/model/tensor_table.h"
 
 namespace midscope {
@@ -26,7 +27,7 @@ const Family& FamilyOf(const GgufFile& file) {
   }
   throw Failure(file.path().string(),
                 name.empty() ? "metadata general.architecture is missing"
-                             : NotSupported("architecture", name),
+                             : NotSupported("architecture", name, ShownLayers(file)),
                 "Supported: " + supported +
                     ". How to add a family: core/model/families/README.md in Midscope's source");
 }

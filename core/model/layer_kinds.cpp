@@ -23,7 +23,7 @@ const std::vector<LayerKinds>& AllLayerKinds() {
        {"rwkv", "rwkv5", "rwkv6", "rwkv7", "rwkv6qwen2", "arwkv7"}},
       {"state space layers (Mamba) beside attention layers",
        {"jamba", "bamba", "zamba", "zamba2", "falcon_h1", "granitemoehybrid", "nemotron_h",
-        "plamo2", "falcon-h1", "granitehybrid", "nemotron_h_moe"}},
+        "plamo2", "falcon-h1", "granitehybrid", "nemotron_h_moe", "plamo3"}},
       {"recurrent layers beside attention layers", {"recurrent_gemma"}},
       {"convolutions beside attention layers", {"lfm2", "lfm2_moe", "lfm2moe"}},
       {"linear attention (gated delta rule) beside attention layers",
@@ -31,17 +31,22 @@ const std::vector<LayerKinds>& AllLayerKinds() {
         "qwen35", "qwen35moe", "kimi-linear"}},
       {"linear (lightning) attention beside attention layers", {"minimax", "minimax_m1"}},
       {"attention over latent keys and values (MLA)",
-       {"deepseek_v32", "kimi_k2", "minicpm3", "glm4_moe_lite"}},
+       {"deepseek_v32", "kimi_k2", "minicpm3", "glm4_moe_lite", "plm", "glm-dsa"}},
       {"keys and values that layers share, and embeddings for each layer",
        {"gemma3n", "gemma3n_text", "gemma4", "gemma4_text"}},
       {"encoder layers, whose tokens see those after them",
-       {"bert", "roberta", "xlm-roberta", "camembert", "distilbert", "albert", "electra", "deberta",
-        "deberta-v2", "modernbert", "nomic_bert", "nomic-bert", "modern-bert"}},
+       {"bert",       "roberta",    "xlm-roberta",  "camembert",      "distilbert",
+        "albert",     "electra",    "deberta",      "deberta-v2",     "modernbert",
+        "nomic_bert", "nomic-bert", "modern-bert",  "nomic-bert-moe", "neo-bert",
+        "neobert",    "eurobert",   "jina-bert-v2", "jina-bert-v3",   "gemma-embedding",
+        "t5encoder"}},
       {"layers for pictures around a text part, which is not read out of such a model",
        {"llava",     "llava_next",   "llava_onevision", "vipllava",   "qwen2_vl",
         "qwen3_vl",  "qwen3_vl_moe", "idefics2",        "idefics3",   "smolvlm",
         "paligemma", "internvl",     "cohere2_vision",  "glm4v",      "glm4v_moe",
         "aria",      "fuyu",         "qwen3vl",         "qwen3vlmoe", "aya_vision"}},
+      {"attention to tokens on both sides (diffusion of text)",
+       {"dream", "llada", "llada-moe", "rnd1"}},
       {"attention to pictures between its layers of text", {"mllama", "mllama_text_model"}},
       {"an encoder and a decoder",
        {"t5", "mt5", "umt5", "t5gemma", "bart", "mbart", "pegasus", "led", "longt5", "marian",
@@ -60,10 +65,11 @@ std::string_view LayerKindsOf(std::string_view name) {
   return {};
 }
 
-std::string NotSupported(std::string_view what, const std::string& name) {
+std::string NotSupported(std::string_view what, const std::string& name, const std::string& shown) {
   const std::string reason = "the " + std::string(what) + " " + Quote(name) + " is not supported";
   const std::string_view kinds = LayerKindsOf(name);
-  return kinds.empty() ? reason + " yet" : reason + ": it has " + std::string(kinds);
+  if (!kinds.empty()) return reason + ": it has " + std::string(kinds);
+  return reason + " yet" + (shown.empty() ? "" : "; its configuration shows " + shown);
 }
 
 }  // namespace midscope

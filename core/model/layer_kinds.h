@@ -12,6 +12,8 @@ namespace midscope {
 std::string_view LayerKindsOf(std::string_view name);
 
 // "the model_type 'mamba' is not supported: it has state space layers (Mamba), without attention".
-std::string NotSupported(std::string_view what, const std::string& name);
+// Of a model that is not known "... is not supported yet; its configuration shows" and `shown`
+// (ShownLayers; empty: nothing).
+std::string NotSupported(std::string_view what, const std::string& name, const std::string& shown);
 
 }  // namespace midscope

@@ -203,7 +203,11 @@ struct ModelConfig {
   bool tied_embeddings = false;  // no output matrix of its own: logits come from the embeddings
   std::string quantisation;      // the tensor type that holds most parameters, "Q4_1"
   int64_t parameters = 0;
-  int64_t stored_bytes = 0;  // of those parameters in the file
+  int64_t stored_bytes = 0;     // of those parameters in the file
+  int64_t quantised_bytes = 0;  // those of them that are in blocks of a common scale
+  // Of matrices that are copied into memory when the file is opened, because products can't read
+  // them as they lie there (MXFP4 of folders, [inputs, outputs]).
+  int64_t copied_bytes = 0;
 
   // Notes for the user on how the file was read, each a sentence: parts that were left out, an
   // output matrix that is used against the configuration. Printed by `info`, and when opened.

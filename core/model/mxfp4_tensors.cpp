@@ -49,7 +49,9 @@ void CheckPair(const std::string& thing, const std::string& name, const Safetens
 
 }  // namespace
 
-void JoinMxfp4(const std::string& thing, SafetensorsTensors* file, FileTensors* tensors,
+void JoinMxfp4(const std::string& thing,
+               const std::function<void(const SafetensorsTensor&)>& copied,
+               SafetensorsTensors* file, FileTensors* tensors,
                std::deque<std::vector<std::byte>>* data) {
   SafetensorsTensors left;
   for (auto& [name, tensor] : *file) {
@@ -69,6 +71,8 @@ void JoinMxfp4(const std::string& thing, SafetensorsTensors* file, FileTensors* 
     std::vector<int64_t> shape = other->second.shape;
     shape.back() *= kElements;
     const std::vector<std::byte>& joined = data->emplace_back(Joined(tensor, other->second));
+    copied(tensor);
+    copied(other->second);
     const auto format =
         *kernels::FindBlockFormat(static_cast<uint32_t>(kernels::BlockType::kMXFP4));
     tensors->emplace(own + ".mxfp4",

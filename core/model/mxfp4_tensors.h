@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,12 @@
 namespace midscope {
 
 // Takes such pairs out of `file` and puts NAME.mxfp4 [..., columns], as BlockType::kMXFP4 lies,
-// into `tensors`; its bytes are copies in `data`. Throws Error naming `thing`: half of a pair,
-// another dtype or shapes that do not fit.
-void JoinMxfp4(const std::string& thing, SafetensorsTensors* file, FileTensors* tensors,
+// into `tensors`; its bytes are copies in `data`. Calls `copied` with each tensor of the file that
+// is not read any more. Throws Error naming `thing`: half of a pair, another dtype or shapes that
+// do not fit.
+void JoinMxfp4(const std::string& thing,
+               const std::function<void(const SafetensorsTensor&)>& copied,
+               SafetensorsTensors* file, FileTensors* tensors,
                std::deque<std::vector<std::byte>>* data);
 
 }  // namespace midscope

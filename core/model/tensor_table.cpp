@@ -175,6 +175,7 @@ void CountParameters(const FileTensors& tensors, ModelConfig* config) {
     counts[tensor.format.name] += elements;
     config->parameters += elements;
     config->stored_bytes += tensor.bytes;
+    if (tensor.format.elements > 1) config->quantised_bytes += tensor.bytes;
   }
   int64_t most = 0;
   for (const auto& [name, count] : counts) {
@@ -209,6 +210,12 @@ TensorTable::TensorTable(const ModelConfig& config, const std::vector<TensorPlac
     if (output != nullptr) used_.insert(std::string(output->file_name) + ".weight");
   }
   CheckNoneLeft(ignored);
+}
+
+int64_t TensorTable::transposed_bytes() const {
+  int64_t bytes = 0;
+  for (const auto& [name, copy] : transposed_) bytes += static_cast<int64_t>(copy.size());
+  return bytes;
 }
 
 const TensorRef* TensorTable::Find(const std::string& name) const {

@@ -45,6 +45,7 @@ class TensorTable {
               const std::string& thing);
 
   const TensorRef* Find(const std::string& name) const;  // null where there is none
+  int64_t transposed_bytes() const;                      // of copies of the file's matrices
 
  private:
   void Add(const NeededTensor& needed, const TensorPlace& place);

@@ -14,6 +14,9 @@ namespace {
 
 constexpr const char* kNumeric = R"(\p{N})";
 constexpr const char* kWhite = R"(\s)";
+// \w+|[^\w\s]+ with \w as IsWord has it.
+constexpr const char* kWords = R"([\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{200c}\x{200d}]+|)"
+                               R"([^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{200c}\x{200d}\s]+)";
 constexpr const char* kPunctuation = R"([!-/:-@\[-`{-~\p{P}])";
 
 // Calls `read` for each component of a Sequence. Nesting is limited: the file comes from elsewhere.
@@ -110,7 +113,7 @@ bool ReadSplitter(const JsonFields& fields, const std::string& type, PreTokenize
     steps->AddSplit(Pattern(kNumeric),
                     each ? SplitBehavior::kIsolated : SplitBehavior::kContiguous);
   } else if (type == "Whitespace") {
-    steps->AddSplit(Pattern(R"(\w+|[^\w\s]+)"), SplitBehavior::kRemoved, true);
+    steps->AddSplit(Pattern(kWords), SplitBehavior::kRemoved, true);
   } else if (type == "WhitespaceSplit") {
     steps->AddSplit(Pattern(kWhite), SplitBehavior::kRemoved);
   } else if (type == "Punctuation") {

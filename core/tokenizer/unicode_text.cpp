@@ -73,6 +73,10 @@ bool IsMark(char32_t code) {
 
 bool IsWord(char32_t code) {
   const auto category = Category(code);
+  // Symbols that are Alphabetic: letters in circles and squares; and Join_Control.
+  const bool circled = (code >= 0x24b6 && code <= 0x24e9) || (code >= 0x1f130 && code <= 0x1f149) ||
+                       (code >= 0x1f150 && code <= 0x1f169) || (code >= 0x1f170 && code <= 0x1f189);
+  if (circled || code == 0x200c || code == 0x200d) return true;
   const bool letter = category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO;
   return letter || IsMark(code) || category == UTF8PROC_CATEGORY_ND ||
          category == UTF8PROC_CATEGORY_NL || category == UTF8PROC_CATEGORY_PC;

@@ -24,8 +24,9 @@ Character CharacterBefore(std::string_view text, size_t offset);
 bool IsWhiteSpace(char32_t code);   // Unicode White_Space
 bool IsNumeric(char32_t code);      // Nd, Nl, No
 bool IsPunctuation(char32_t code);  // P*, and ASCII's !"#$%&'()*+,-./:;<=>?@[\]^_`{|}~
-bool IsWord(char32_t code);         // letters, marks, digits, connecting punctuation
-bool IsMark(char32_t code);         // Mn, Mc, Me
+// \w of the Rust crate `regex`: Alphabetic, marks, digits, connecting punctuation, Join_Control.
+bool IsWord(char32_t code);
+bool IsMark(char32_t code);  // Mn, Mc, Me
 
 // Unconditional lower case, which may be two characters.
 std::string LowerCase(char32_t code);

@@ -24,7 +24,9 @@ DockArea::DockArea(QWidget* parent) : QMainWindow(parent, Qt::Widget) {
   setObjectName(QStringLiteral("dock_area"));
   // Without GroupedDragging: dragging a tab inside a torn-off group ends the program in Qt 6.4
   // (QMainWindowLayout::tabMoved looks for the group in the window and finds none).
-  setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks);
+  // Without AnimatedDocks: a state that is restored while a dock still moves to its place ends the
+  // program (QMainWindow::restoreState).
+  setDockOptions(AllowNestedDocks | AllowTabbedDocks);
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
   setDocumentMode(true);
   setContextMenuPolicy(Qt::NoContextMenu);
@@ -46,7 +48,9 @@ QDockWidget* DockArea::Add(const QString& id, const QString& title, const QStrin
   });
   auto* bar = new DockTitle(dock, help);
   dock->setTitleBarWidget(bar);
-  connect(bar, &DockTitle::WholeAsked, this, [this, dock] { ToggleWhole(dock); });
+  // After the click has ended: until then Qt regards the dock as one that may be dragged.
+  connect(
+      bar, &DockTitle::WholeAsked, this, [this, dock] { ToggleWhole(dock); }, Qt::QueuedConnection);
   connect(bar, &DockTitle::HelpAsked, this, [this, id] { Q_EMIT HelpAsked(id); });
   addDockWidget(Qt::LeftDockWidgetArea, dock);
   docks_.push_back(dock);

@@ -125,7 +125,7 @@ class SettingNames {
 void AddFileLines(const Session& session, const OutcomeChoice& choice, std::vector<Line>& lines) {
   SettingNames names(session);
   QStringList with_mean;
-  for (const OutcomeSeries& series : BestSeriesOf(session.file_records(), choice.measure)) {
+  for (const OutcomeSeries& series : session.FileSeries(choice.measure)) {
     const QColor color = names.ColorOf(series.setting);
     // One sample's outcome is drawn by the code below.
     const bool one = series.samples == 0 && session.record(Side::kA, kOutcomeRecord);

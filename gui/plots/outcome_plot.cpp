@@ -13,6 +13,9 @@ namespace midscope {
 namespace {
 
 constexpr double kDodge = 0.008;  // offset between two means at one place, as a share of the axis
+// An interval of fewer samples is mostly its own uncertainty: it is drawn dotted.
+constexpr int64_t kFewSamples = 6;
+constexpr qsizetype kMostMarks = 1000;  // of a line; more are a solid band, and slow
 // Of more lines only the first is told apart: hundreds of names and intervals hide the picture.
 constexpr size_t kMostLines = 24;
 
@@ -94,13 +97,16 @@ void OutcomePlot::AddLine(const Line& line, double shift) {
   QVector<double> places = line.series.places.first(count);
   for (double& place : places) place += shift;
   SetShownOffset(graph, shift);
+  if (count > kMostMarks) graph->setScatterStyle(QCPScatterStyle::ssNone);
   graph->setData(places, line.series.values.first(count), true);
   MarkNotes(line);
   if (line.series.low.size() < count || line.series.high.size() < count) return;
   auto* bars = new QCPErrorBars(xAxis, yAxis);
   bars->removeFromLegend();
   bars->setDataPlottable(graph);
-  bars->setPen(QPen(line.color, 1));
+  const bool few = line.series.samples > 0 && line.series.samples < kFewSamples;
+  bars->setPen(QPen(line.color, 1, few ? Qt::DotLine : Qt::SolidLine));
+  if (few) bars->setWhiskerWidth(0);
   bars->setSymbolGap(4);
   QVector<double> below;
   QVector<double> above;
@@ -274,6 +280,8 @@ QString OutcomePlot::TooltipAt(const QPointF& position) const {
                .arg(series.high[nearest_index], 0, 'g', 4);
   }
   if (series.samples > 0) tip += tr("\n%1 samples").arg(series.samples);
+  if (!series.low.isEmpty() && series.samples > 0 && series.samples < kFewSamples)
+    tip += tr(", few for an interval (dotted)");
   const QString note = nearest->notes.value(nearest_index);
   if (!note.isEmpty()) tip += tr("\n* %1").arg(note);
   return tip;

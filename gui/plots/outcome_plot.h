@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The outcome for every place of the gold passage. Hollow dots: the sample on the screen; full dots
-// with bars: means over samples with their 95 % intervals; dashed lines with diamonds: published
-// numbers, with a cross where a number is known to be wrong.
+// with bars: means over samples with their 95 % intervals, dotted for fewer than six; dashed lines
+// with diamonds: published numbers, with a cross where a number is known to be wrong.
 #pragma once
 
 #include <QVector>

@@ -10,6 +10,7 @@
 namespace midscope {
 namespace {
 
+constexpr int kDense = 2;  // points per pixel of a line whose dashes are not seen
 constexpr int kTextMargin = 16;
 constexpr int kScaleWidth = 90;       // of a colour scale with its numbers
 constexpr int kFewestWide = 80;       // pixels of a message in an empty plot
@@ -41,7 +42,10 @@ Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
   title_ = new QCPTextElement(this, title, title_font);
   title_->setMargins(QMargins(4, 4, 4, 2));
   plotLayout()->addElement(0, 0, title_);
+  // Joined, a thick zigzag of thousands of points takes Qt seconds; segment by segment it does not.
+  setPlottingHint(QCP::phFastPolylines, true);
   connect(this, &QCustomPlot::beforeReplot, this, &Plot::FitText);
+  connect(this, &QCustomPlot::beforeReplot, this, &Plot::DrawDenseLinesSolid);
   connect(this, &QCustomPlot::afterLayout, this, &Plot::FitYLabel);
   connect(this, &QCustomPlot::afterReplot, this, [this] { drawn_fast_ = dragging_; });
   setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
@@ -79,13 +83,37 @@ void Plot::SetDragging(bool dragging) {
   dragging_ = dragging;
   setNotAntialiasedElements(dragging ? QCP::aePlottables | QCP::aeScatters
                                      : QCP::AntialiasedElements(QCP::aeNone));
-  setPlottingHint(QCP::phFastPolylines, dragging);
   RestyleData();
   if (!dragging && drawn_fast_) QueueReplot();
 }
 
 QPen Plot::LinePen(const QColor& color, double width, Qt::PenStyle style) const {
   return {color, dragging_ ? 1 : width, style};
+}
+
+// Dashes of a line of more points than the screen has are not seen, and take Qt seconds.
+void Plot::DrawDenseLinesSolid() {
+  for (int i = 0; axisRectCount() > 0 && i < graphCount(); ++i) {
+    QCPGraph* line = graph(i);
+    const auto known = dense_.find(line);
+    if (known != dense_.end()) {
+      if (line->pen() == known->second.drawn) line->setPen(known->second.own);
+      dense_.erase(known);
+    }
+    const QPen pen = line->pen();
+    const bool dashed = pen.style() != Qt::SolidLine && pen.style() != Qt::NoPen;
+    if (!dashed || !line->visible()) continue;
+    const QCPRange shown = line->keyAxis()->range();
+    const auto points = line->data()->findEnd(shown.upper) - line->data()->findBegin(shown.lower);
+    if (points < kDense * axisRect()->width()) continue;
+    QPen solid = pen;
+    solid.setStyle(Qt::SolidLine);
+    QColor paler = pen.color();
+    paler.setAlpha(paler.alpha() * 2 / 3);
+    solid.setColor(paler);
+    line->setPen(solid);
+    dense_[line] = {pen, solid};
+  }
 }
 
 // On the screen text is fitted before each replot; files have no such event.

@@ -8,6 +8,7 @@
 #include "gui/plots/custom_plot.h"
 
 #include <QString>
+#include <map>
 
 namespace midscope {
 
@@ -127,6 +128,7 @@ class Plot : public QCustomPlot {
   bool SteerByKey(const QKeyEvent& event);
   void ShowAll();
   void FitText();
+  void DrawDenseLinesSolid();
   // The y axis' label is elided where the axis is shorter; the tooltip has the whole.
   void FitYLabel();
   void ColourMessage();
@@ -148,6 +150,12 @@ class Plot : public QCustomPlot {
   QPointF press_position_;
   Qt::KeyboardModifiers click_modifiers_;
   Qt::Orientations held_;
+  // Lines that are drawn solid now, by their graphs.
+  struct DensePen {
+    QPen own;
+    QPen drawn;
+  };
+  std::map<const QCPGraph*, DensePen> dense_;
   bool brushes_ = false;
   bool brushing_ = false;
   bool dragging_ = false;

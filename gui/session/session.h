@@ -101,6 +101,12 @@ class Session : public QObject {
   // (by `path`) is replaced.
   void ShowFile(const RunFile& file, std::shared_ptr<const SampleView> samples = nullptr,
                 const QString& path = QString());
+  // The same, of ViewOfFile.
+  void ShowView(std::unique_ptr<SessionView> view, std::shared_ptr<const SampleView> samples);
+  // Means of the file that is shown, setting by setting.
+  const std::vector<OutcomeSeries>& FileSeries(Measure measure) const {
+    return shown_->FileSeries(measure);
+  }
   // The files that are shown in turn with the model, by their paths, and which one is shown.
   static constexpr int kModelDocument = -1;
   QStringList documents() const;
@@ -183,6 +189,10 @@ class Session : public QObject {
   const Record* record(Side side, const std::string& name) const {
     return shown_->Find(side, name);
   }
+  // The same of another place of the shown prompts (an index into them) under the setting that is
+  // asked, where that was on the screen and is kept; of the shown place record(). Null: not known.
+  // Valid until the session changes.
+  const Record* RecordAt(Side side, const std::string& name, size_t place) const;
   // The names of all records that have arrived, sorted; without those of channels.
   std::vector<std::string> record_names(Side side) const { return shown_->RecordNames(side); }
   // Whether the record is of the requested setting, the shown prompt and the open model. Of a

@@ -6,11 +6,24 @@
 
 namespace midscope {
 
+namespace {
+
+// Of the matrices that make keys and values of heads out of latent ones; they are always expanded.
+int64_t LatentOutBytes(const ModelConfig& config, kernels::Dtype dtype) {
+  const LatentAttention& latent = config.latent;
+  return config.layers * config.heads * (latent.plain + latent.value) * latent.rank *
+         kernels::SizeOf(dtype);
+}
+
+}  // namespace
+
 MemoryEstimate EstimateMemory(const ModelConfig& config, kernels::Dtype dtype, int64_t tokens) {
   const int64_t element = kernels::SizeOf(dtype);
   MemoryEstimate estimate;
-  estimate.weight_bytes = config.parameters * element;
-  estimate.stored_weight_bytes = config.stored_bytes + StoredScratchBytes(config, dtype);
+  estimate.weight_bytes = config.parameters * element + config.copied_bytes;
+  if (dtype == kernels::Dtype::kFloat32) estimate.weight_bytes += config.quantised_bytes;
+  estimate.stored_weight_bytes =
+      config.stored_bytes + StoredScratchBytes(config, dtype) + LatentOutBytes(config, dtype);
   estimate.cache_bytes = tokens * TraceBytesPerRow(config, dtype, {.residual = false});
   estimate.trace_bytes = tokens * TraceBytesPerRow(config, dtype);
   estimate.attention_bytes =

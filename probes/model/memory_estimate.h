@@ -10,9 +10,13 @@
 namespace midscope {
 
 struct MemoryEstimate {
-  int64_t weight_bytes = 0;         // expanded to the dtype
-  int64_t stored_weight_bytes = 0;  // as stored in the file, plus the buffer of dequantised rows
-  int64_t cache_bytes = 0;          // keys and values of the prompt
+  // Expanded to the dtype, with what stays beside that: copies that opening made, and in float32
+  // the blocks of quantised matrices, by which few rows are multiplied.
+  int64_t weight_bytes = 0;
+  // As stored in the file, plus the buffer of dequantised rows and what is in the dtype
+  // nevertheless: the matrices that make heads' keys and values of latent ones (MLA).
+  int64_t stored_weight_bytes = 0;
+  int64_t cache_bytes = 0;      // keys and values of the prompt
   int64_t trace_bytes = 0;      // keys, values and residual rows: the cache of what-if for a prompt
   int64_t attention_bytes = 0;  // last-query attention of every layer and head, float32
 };
