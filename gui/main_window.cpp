@@ -191,7 +191,7 @@ void MainWindow::Remember(const QString& file) {
 // The frame is known once the window is shown; with it the window is not larger than the screen.
 void MainWindow::showEvent(QShowEvent* event) {
   QMainWindow::showEvent(event);
-  if (size() == std::exchange(own_size_, QSize()))
+  if (size() == std::exchange(own_size_, QSize()).expandedTo(minimumSizeHint()))
     QMetaObject::invokeMethod(this, "FitScreen", Qt::QueuedConnection);
 }
 

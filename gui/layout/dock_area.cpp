@@ -196,11 +196,16 @@ void DockArea::ArrangeForRoom() {
   if (before_narrow_.isEmpty()) {
     if (!narrow) return;
     const QByteArray before = saveState(kStateVersion);
+    const std::vector<Sizes> sizes = sizes_;
     Arrange(*FindLayout(layout_));
     before_narrow_ = before;
     needed_ = needed;
+    wide_sizes_ = sizes;
   } else if (width() >= needed_.width() && height() >= needed_.height()) {
     restoreState(std::exchange(before_narrow_, QByteArray()), kStateVersion);
+    // The state was kept when the room was small already.
+    sizes_ = wide_sizes_;
+    ApplySizes(sizes_);
   }
 }
 

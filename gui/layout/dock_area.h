@@ -72,6 +72,7 @@ class DockArea : public QMainWindow {
   QByteArray before_whole_;   // empty: no dock fills the area
   QByteArray before_narrow_;  // empty: the room is as the arrangement needs it
   QSize needed_;              // of what is in before_narrow_
+  std::vector<Sizes> wide_sizes_;
   // An arrangement's shares are applied again when the window gets its first size.
   std::vector<Sizes> sizes_;
   bool resized_ = false;

@@ -215,7 +215,7 @@ class PanelListTest : public QObject {
     rig.window.panel<ChannelSearchPanel>()->DrawWaiting();
     QTemporaryDir folder;
     const auto exported = [&](const char* into) {
-      rig.window.ExportTo(folder.filePath(into));
+      rig.window.ExportTo(folder.filePath(into), false);
       return QDir(folder.filePath(into)).entryList({"*.svg"}, QDir::Files);
     };
     QStringList expected;

@@ -72,7 +72,7 @@ class OlderRecordsTest : public QObject {
       return ReadRecords(path.toStdString()).records;
     }
     QByteArray Exported(const char* stem) {
-      window.ExportTo(folder.filePath("pictures"));
+      window.ExportTo(folder.filePath("pictures"), true);
       QFile svg(folder.filePath("pictures/") + stem + ".svg");
       return svg.open(QIODevice::ReadOnly) ? svg.readAll() : QByteArray();
     }

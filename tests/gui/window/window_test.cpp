@@ -405,14 +405,14 @@ class WindowTest : public QObject {
     Rig rig;
     QVERIFY(rig.Open());
     QTemporaryDir folder;
-    rig.window.ExportTo(folder.filePath("pictures"));
+    rig.window.ExportTo(folder.filePath("pictures"), false);
     QVERIFY(rig.window.errors()->messages().isEmpty());
     const QFileInfoList files = QDir(folder.filePath("pictures")).entryInfoList(QDir::Files);
     // In three formats and as numbers: a plot per panel, among them a record, the position ratios.
     QVERIFY(rig.window.plots().size() >= 5);
     QCOMPARE(files.size(), 4 * static_cast<qsizetype>(rig.window.plots().size()));
     for (const QFileInfo& file : files) QVERIFY(file.size() > (file.suffix() == "csv" ? 50 : 1000));
-    rig.window.ExportTo("/dev/null/nowhere");
+    rig.window.ExportTo("/dev/null/nowhere", false);
     QCOMPARE(rig.window.errors()->messages().size(), 1);
   }
 };
