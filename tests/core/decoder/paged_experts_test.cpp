@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Of a folder's experts only those that rows chose are paged in: a Mixtral of 5 experts whose
-// matrices are of 256 KiB each, more than the system maps at once around a page that is read.
+// matrices are of 1 MiB each, more than the system reads at once around a page.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -33,8 +33,8 @@ constexpr int64_t kLayers = 2;
 // The tiny Mixtral with a wider stream and wider experts, of random weights between 0.015 and 0.031
 // of either sign.
 void WidenMixtral(const TemporaryFolder& folder) {
-  constexpr int64_t kHidden = 256;
-  constexpr int64_t kWidth = 512;
+  constexpr int64_t kHidden = 512;
+  constexpr int64_t kWidth = 1024;
   auto config = nlohmann::json::parse(folder.Read("config.json"));
   const int64_t hidden = config["hidden_size"];
   const int64_t width = config["intermediate_size"];
@@ -69,8 +69,16 @@ uint64_t MappedAt(const std::string& path) {
   return 0;
 }
 
-// Pages of [begin, end) that this process has in memory, of those that lie in it wholly, and
-// without the 64 KiB at either end, which the system maps together with a neighbour's.
+// Takes the file out of the system's cache, of which it maps large pieces at once.
+void Evict(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  fsync(file);
+  posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+  close(file);
+}
+
+// Pages of [begin, end) that this process has in memory, without the 256 KiB at either end, which
+// may be read together with a neighbour's.
 struct Pages {
   int64_t present = 0;
   int64_t all = 0;
@@ -78,7 +86,7 @@ struct Pages {
 
 Pages PagesOf(uint64_t begin, uint64_t end) {
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  constexpr uint64_t kTogether = 64 << 10;
+  constexpr uint64_t kTogether = 256 << 10;
   const uint64_t first = (begin + kTogether + page - 1) / page;
   const uint64_t last = (end - kTogether) / page;
   Pages pages;
@@ -124,6 +132,7 @@ TEST(PagedExperts, AreThoseThatRowsChose) {
   WidenMixtral(folder);
   const std::string path = std::filesystem::canonical(folder.path() / "model.safetensors");
   const std::string bytes = folder.Read("model.safetensors");
+  Evict(path);
   DecoderOptions options;
   options.weights = WeightStorage::kStored;
   const auto decoder = Decoder::Open(folder.path().string(), options);
