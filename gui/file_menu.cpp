@@ -31,6 +31,7 @@ namespace {
 constexpr int kRecentFiles = 9;  // one for each key Ctrl+1 to Ctrl+9
 constexpr QLatin1String kRecentKey("recent_files");
 constexpr QLatin1String kModelOptionsKey("model_options");
+constexpr QLatin1String kOpening("open ");  // what failed, for the error bar
 constexpr QLatin1String kSessionEnding(".midscope");
 
 // By the file's ending or the HDF5 signature: a sweep's file may have any name.
@@ -178,6 +179,20 @@ void FileMenu::OpenPath(const QString& path) {
   });
 }
 
+void FileMenu::OpenPaths(const QStringList& paths) {
+  QStringList first;
+  QStringList results;
+  for (const QString& path : paths)
+    (!path.endsWith(kSessionEnding) && IsResults(path) ? results : first) << path;
+  for (const QString& path : first.mid(1)) {
+    context_.errors->Add(tr("'%1': one model or session can be open; '%2' is being opened")
+                             .arg(path, QFileInfo(first.front()).fileName()));
+  }
+  if (!first.isEmpty()) OpenPath(first.front());
+  waiting_documents_ += results;
+  if (!opening()) OpenWaiting();
+}
+
 void FileMenu::OpenResults(const QString& path) {
   opening_ = path;
   Q_EMIT StatusChanged(tr("Opening %1…").arg(QFileInfo(path).fileName()));
@@ -189,11 +204,12 @@ void FileMenu::ShowResults(const ResultOpener::ReplyPointer& reply) {
   opening_.clear();
   Q_EMIT StatusChanged(QString());
   if (reply->failure.isEmpty()) {
-    context_.session->ShowFile(reply->overview, reply->samples, reply->path);
+    context_.errors->Succeed(kOpening + reply->path);
+    context_.session->ShowView(std::move(reply->view), reply->samples);
     context_.session->FlushChanges();
     NoteRecent(reply->path);
   } else {
-    context_.errors->Add(reply->failure);
+    context_.errors->Add(reply->failure, kOpening + reply->path);
   }
   OpenWaiting();
   Q_EMIT ResultsOpened();
@@ -232,6 +248,7 @@ SavedSession FileMenu::session() const {
   if (!current.prompts.empty()) saved.place_index = static_cast<int64_t>(current.place);
   saved.settings = {current.a.setting, current.b.setting, context_.history->current().off_a,
                     context_.history->current().off_b};
+  saved.marks = context_.session->marks()->State();
   saved.layout = context_.docks->State().toBase64().toStdString();
   saved.view =
       waiting_view_.is_null() ? ViewState(context_.panels, *context_.selection) : waiting_view_;
@@ -259,6 +276,7 @@ void FileMenu::Apply(const SavedSession& saved) {
   // A state of another version of the window is left out: the layout stays as it is.
   if (!saved.layout.empty())
     context_.docks->Restore(QByteArray::fromBase64(QByteArray::fromStdString(saved.layout)));
+  current->marks()->Restore(saved.marks);
   waiting_view_ = saved.view;
   rest_of_view_ = nullptr;
   if (saved.place_index >= 0) current->PreferPlace(static_cast<size_t>(saved.place_index));
@@ -281,13 +299,13 @@ void FileMenu::SaveSession(const QString& path) {
 }
 
 void FileMenu::ChooseModel() {
-  const QString path = QFileDialog::getOpenFileName(parent_, tr("Open a model"), QString(),
+  const QString path = QFileDialog::getOpenFileName(parent_, tr("Open a model"), folder_,
                                                     tr("Models (*.gguf);;All files (*)"));
   if (!path.isEmpty()) OpenPath(path);
 }
 
 void FileMenu::ChooseResults() {
-  const QString path = QFileDialog::getOpenFileName(parent_, tr("Open results"), QString(),
+  const QString path = QFileDialog::getOpenFileName(parent_, tr("Open results"), folder_,
                                                     tr("Results (*.h5);;All files (*)"));
   if (!path.isEmpty()) OpenResults(path);
 }
@@ -312,7 +330,7 @@ void FileMenu::ChooseExport() {
 }
 
 void FileMenu::ChooseSession() {
-  const QString path = QFileDialog::getOpenFileName(parent_, tr("Open a session"), QString(),
+  const QString path = QFileDialog::getOpenFileName(parent_, tr("Open a session"), folder_,
                                                     tr("Sessions (*.midscope)"));
   if (!path.isEmpty()) OpenPath(path);
 }

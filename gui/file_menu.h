@@ -56,6 +56,8 @@ class FileMenu : public QObject {
   // Opens a model, a session (.midscope) or a file of results (.h5), which is read asynchronously
   // (ResultsOpened). Errors are shown on the error bar.
   void OpenPath(const QString& path);
+  // The same of several: sessions and models first, of each the first one only, then all results.
+  void OpenPaths(const QStringList& paths);
   void OpenSession(const QString& path);
   // Results that are still being read are not shown.
   void StopOpening() { opening_.clear(); }
@@ -71,6 +73,12 @@ class FileMenu : public QObject {
   QStringList recent() const { return recent_; }
   // The menu of recent files.
   QMenu* recent_menu() const { return recent_menu_.get(); }
+  // Whether a start without a model or a file goes on with the last work.
+  void SetReopensLast(bool reopens) { reopens_last_ = reopens; }
+  bool reopens_last() const { return reopens_last_; }
+  // Where dialogs for files begin; "": where the last one was.
+  void SetFolder(const QString& folder) { folder_ = folder; }
+  const QString& folder() const { return folder_; }
   // Where the window keeps what it remembers; null: nowhere.
   QSettings* settings() const { return settings_.get(); }
 
@@ -103,6 +111,8 @@ class FileMenu : public QObject {
   std::unique_ptr<QMenu> recent_menu_;
   QStringList recent_;  // newest first
   std::unique_ptr<QSettings> settings_;
+  bool reopens_last_ = false;
+  QString folder_;
   QString noted_model_;  // the open model, once it is among the recent files
   // Of a session that is being opened: files of results, which of them is shown when all are open
   // ("": the model), and the view, restored once the prompts are there (null: none waits).

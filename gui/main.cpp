@@ -23,6 +23,7 @@
 #include "gui/plots/plot.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
+#include "gui/session_keeper.h"
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/parameter_form.h"
 #include "probes/plugin/plugin_loader.h"
@@ -127,6 +128,9 @@ int RunWindow(QApplication& app, const GuiCommand& command) {
   window.show();
   if (!command.session.isEmpty()) {
     window.files()->OpenSession(command.session);
+  } else if (command.open.isEmpty() && window.files()->reopens_last() && window.keeper() &&
+             !window.keeper()->previous().isEmpty()) {
+    window.files()->OpenSession(window.keeper()->previous());
   } else {
     window.OpenPath(command.open.isEmpty() ? QStringLiteral("embedded") : command.open);
   }

@@ -11,13 +11,14 @@
 #include <QSettings>
 #include <QStatusBar>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/intervention/intervention_text.h"
 #include "gui/actions/action_registry.h"
 #include "gui/actions/command_palette.h"
-#include "gui/base/appearance.h"
 #include "gui/base/record_access.h"
 #include "gui/file_menu.h"
 #include "gui/files/session_file.h"
@@ -34,12 +35,13 @@
 #include "gui/panels/settings_panel.h"
 #include "gui/panels/sweep_panel.h"
 #include "gui/plots/plot.h"
-#include "gui/plots/plot_files.h"
+#include "gui/preferences.h"
 #include "gui/session/choice_history.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/session/tried_settings.h"
 #include "gui/session_keeper.h"
+#include "gui/widgets/elided_label.h"
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/progress_row.h"
 #include "gui/widgets/selection.h"
@@ -48,13 +50,11 @@
 namespace midscope {
 namespace {
 
-constexpr QSize kExportSize(760, 460);
 constexpr int kWidestControls = 460;
 constexpr int kMessageMilliseconds = 8000;
 // Keys of the file that Remember names.
 constexpr QLatin1String kGeometryKey("geometry");
 constexpr QLatin1String kLayoutKey("layout");
-constexpr QLatin1String kAppearanceKey("appearance");
 constexpr QLatin1String kRecentActionsKey("recent_actions");
 
 }  // namespace
@@ -91,6 +91,8 @@ MainWindow::MainWindow(std::unique_ptr<Engine> engine, QWidget* parent) : QMainW
   prompts_ = new PromptHistory(session_, prompt_panel_, history_->stack(), this);
   palette_ = new CommandPalette(actions_, this);
   new WindowActions(this);
+  session_->marks()->UseUndo(history_->stack());
+  history_->ShowSettingsAs([this](const QString& text) { return session_->marks()->Name(text); });
   WireSession();
   WirePanels();
   settings_->Show(history_->current());
@@ -134,7 +136,7 @@ void MainWindow::MakeDocks() {
   auto* menu = new PlotMenu(session_, this);
   connect(menu, &PlotMenu::Told, this,
           [this](const QString& text) { statusBar()->showMessage(text, kMessageMilliseconds); });
-  connect(menu, &PlotMenu::Failed, errors_, &ErrorBar::Add);
+  connect(menu, &PlotMenu::Failed, errors_, [this](const QString& why) { errors_->Add(why); });
   for (size_t i = 0; i < panels_.size(); ++i) {
     const PanelEntry& entry = PanelList()[i];
     menu->Watch(docks_->Add(entry.id, entry.title, entry.help, panels_[i]), entry.records);
@@ -150,7 +152,7 @@ void MainWindow::MakeDocks() {
                  "back to it, without a run. Kept ones (C to F) are drawn with the outcome."),
               history);
   connect(history, &HistoryPanel::SettingOffered, this, [this](Side side, const QString& setting) {
-    errors_->Try([&] { SetSetting(side, setting); });
+    errors_->Try([&] { SetSetting(side, setting); }, QStringLiteral("setting"));
   });
 }
 
@@ -166,12 +168,13 @@ void MainWindow::Arrange() {
   setCentralWidget(centre);
   statusBar()->addWidget(progress_);
   statusBar()->addPermanentWidget(what_if_text_);
-  auto* help = new QLabel(Plot::MouseHelp());
-  help->setEnabled(false);
   // Text that does not fit is elided, so that it does not set the window's minimum width.
-  help->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  auto* help = new ElidedLabel;
+  help->setObjectName(QStringLiteral("mouse_help"));
+  help->SetText(Plot::MouseHelp());
   statusBar()->addPermanentWidget(help, 1);
-  resize(QSize(1540, 960).boundedTo(screen()->availableSize()));
+  own_size_ = QSize(1540, 960).boundedTo(screen()->availableSize());
+  resize(own_size_);
   docks_->Arrange(LayoutList().front());
 }
 
@@ -180,16 +183,31 @@ void MainWindow::Remember(const QString& file) {
   const QSettings& stored = *files_->settings();
   restoreGeometry(stored.value(kGeometryKey).toByteArray());
   docks_->Restore(stored.value(kLayoutKey).toByteArray());
-  SetAppearance(AppearanceOf(stored.value(kAppearanceKey).toString()));
+  RestorePreferences(*this, stored);
   palette_->SetRecent(stored.value(kRecentActionsKey).toStringList());
   keeper_ = new SessionKeeper(session_, history_, files_, QFileInfo(file).path());
+}
+
+// The frame is known once the window is shown; with it the window is not larger than the screen.
+void MainWindow::showEvent(QShowEvent* event) {
+  QMainWindow::showEvent(event);
+  if (size() == std::exchange(own_size_, QSize()))
+    QMetaObject::invokeMethod(this, "FitScreen", Qt::QueuedConnection);
+}
+
+void MainWindow::FitScreen() {
+  const QRect room = screen()->availableGeometry();
+  const QSize frame = frameGeometry().size() - size();
+  if (frameGeometry().width() > room.width() || frameGeometry().height() > room.height())
+    resize(size().boundedTo(room.size() - frame));
+  if (!room.contains(frameGeometry())) move(room.topLeft());
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (QSettings* stored = files_->settings()) {
     stored->setValue(kGeometryKey, saveGeometry());
     stored->setValue(kLayoutKey, docks_->State());
-    stored->setValue(kAppearanceKey, AppearanceName(CurrentAppearance()));
+    StorePreferences(*this, *stored);
     stored->setValue(kRecentActionsKey, palette_->recent());
     keeper_->Write();
   }
@@ -203,19 +221,25 @@ void MainWindow::SetSetting(Side side, const QString& setting) {
 }
 
 void MainWindow::PutOnB(const QString& term) {
-  errors_->Try([this, &term] {
-    SettingPair next = history_->current();
-    next.b = WithTerm(next.b, term.toStdString());
-    history_->Change(next, false);
-  });
+  errors_->Try(
+      [this, &term] {
+        SettingPair next = history_->current();
+        next.b = WithTerm(next.b, term.toStdString());
+        history_->Change(next, false);
+      },
+      QStringLiteral("setting"));
 }
 
 // The knob shows the first channel of B; the others are kept.
-void MainWindow::PutOnKnob(const ChannelScaling& scaling) {
+void MainWindow::PutOnKnob(const ChannelScaling& scaling, bool dragging) {
   SettingPair next = history_->current();
-  if (next.b.channels.empty()) next.b.channels.emplace_back();
-  next.b.channels.front() = scaling;
-  history_->Change(next, false);
+  std::vector<ChannelScaling>& all = next.b.channels;
+  if (all.empty()) all.emplace_back();
+  const auto same = std::find_if(all.begin(), all.end(), [&](const ChannelScaling& each) {
+    return each.channel == scaling.channel;
+  });
+  (same == all.end() ? all.front() : *same) = scaling;
+  history_->Change(next, dragging);
 }
 
 void MainWindow::PutPositions(const PositionScheme& positions, bool dragging) {
@@ -232,13 +256,15 @@ void MainWindow::ChoosePlace(qint64 place) {
 }
 
 void MainWindow::Run() {
-  errors_->Try([this] {
-    if (session_->live().model) {
-      prompts_->Run();
-    } else {
-      session_->Open(model_->request(), prompt_panel_->prompt_request());
-    }
-  });
+  errors_->Try(
+      [this] {
+        if (session_->live().model) {
+          prompts_->Run();
+        } else {
+          session_->Open(model_->request(), prompt_panel_->prompt_request());
+        }
+      },
+      QStringLiteral("run"));
 }
 
 void MainWindow::OpenModel(const QString& model) {
@@ -249,8 +275,10 @@ void MainWindow::OpenModel(const QString& model) {
 void MainWindow::Open() {
   files_->StopOpening();
   std::optional<PromptRequest> prompt_request;
-  errors_->Try([this, &prompt_request] { prompt_request = prompt_panel_->prompt_request(); });
-  errors_->Try([this, &prompt_request] { session_->Open(model_->request(), prompt_request); });
+  errors_->Try([this, &prompt_request] { prompt_request = prompt_panel_->prompt_request(); },
+               QStringLiteral("run"));
+  errors_->Try([this, &prompt_request] { session_->Open(model_->request(), prompt_request); },
+               QStringLiteral("open"));
 }
 
 void MainWindow::OpenPath(const QString& path) { files_->OpenPath(path); }
@@ -273,37 +301,20 @@ std::vector<Plot*> MainWindow::plots() const {
   return all;
 }
 
-void MainWindow::ExportTo(const QString& folder) {
-  session_->FlushChanges();
-  errors_->Try([this, &folder] {
-    QStringList written;
-    for (Plot* plot : plots()) {
-      written += WritePlotFiles(*plot, folder, plot->file_stem(), PlotFormats(), kExportSize);
-    }
-    statusBar()->showMessage(tr("%1 pictures written to %2").arg(written.size()).arg(folder),
-                             kMessageMilliseconds);
-  });
-}
-
-void MainWindow::ExportPlot(Plot& plot, const QString& path) {
-  const QFileInfo file(path);
-  const QString format = file.suffix().toLower();
-  if (!PlotFormats().contains(format)) {
-    throw UsageError("'" + path.toStdString() + "'", "no picture has that ending",
-                     "Use ." + PlotFormats().join(QStringLiteral(", .")).toStdString());
-  }
-  session_->FlushChanges();
-  WritePlotFiles(plot, file.path(), file.completeBaseName(), {format}, kExportSize);
-  statusBar()->showMessage(tr("%1 written, its numbers beside it").arg(path), kMessageMilliseconds);
-}
-
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
   if (event->mimeData()->hasUrls()) event->acceptProposedAction();
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
-  const QList<QUrl> urls = event->mimeData()->urls();
-  if (!urls.isEmpty() && urls.front().isLocalFile()) OpenPath(urls.front().toLocalFile());
+  QStringList paths;
+  for (const QUrl& url : event->mimeData()->urls()) {
+    if (url.isLocalFile()) {
+      paths << url.toLocalFile();
+    } else {
+      errors_->Add(tr("'%1': it is no file of this machine").arg(url.toDisplayString()));
+    }
+  }
+  files_->OpenPaths(paths);
 }
 
 }  // namespace midscope

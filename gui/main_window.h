@@ -94,17 +94,23 @@ class MainWindow : public QMainWindow {
   Panel* FindPanel(const QString& id) const;
   // What the panels draw now, in their order.
   std::vector<Plot*> plots() const;
-  // Writes all plots into the folder in all formats; errors are shown on the error bar.
-  void ExportTo(const QString& folder);
-  // Writes one plot with its numbers beside it. Throws Error.
-  void ExportPlot(Plot& plot, const QString& path);
+  // Writes all plots into the folder in all formats; errors are shown on the error bar. Unless
+  // `overwrite`, files that are there already are an error that names them, and nothing is written.
+  void ExportTo(const QString& folder, bool overwrite);
+  // The same, where files are there already after a question.
+  void AskExportTo(const QString& folder);
+  // Writes one plot with its numbers beside it. Throws Error, also where a file is there already
+  // unless `overwrite`.
+  void ExportPlot(Plot& plot, const QString& path, bool overwrite);
 
  protected:
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
+  void showEvent(QShowEvent* event) override;
   void closeEvent(QCloseEvent* event) override;
 
  private:
+  Q_INVOKABLE void FitScreen();
   void MakeDocks();
   void Arrange();
   void WireSession();
@@ -112,12 +118,13 @@ class MainWindow : public QMainWindow {
   void WireUndo();
   void Refresh(Changes changes);
   void RefreshSettings();
-  void PutOnKnob(const midscope::ChannelScaling& scaling);
+  void PutOnKnob(const midscope::ChannelScaling& scaling, bool dragging);
   void PutPositions(const midscope::PositionScheme& positions, bool dragging);
   void ShowModel();
   void RefreshWaiting();
   void ShowWhatIf(const WhatIfCost& cost);
 
+  QSize own_size_;  // which the window chose itself and was not shown with yet
   Session* session_;
   SettingHistory* history_;
   Selection* selection_;

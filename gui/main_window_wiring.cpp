@@ -37,6 +37,7 @@ void MainWindow::WireSession() {
   connect(session_, &Session::BusyChanged, progress_, &ProgressRow::SetBusy);
   connect(session_, &Session::Progressed, progress_, &ProgressRow::SetProgress);
   connect(session_, &Session::Failed, errors_, &ErrorBar::Add);
+  connect(session_, &Session::Succeeded, errors_, &ErrorBar::Succeed);
   connect(session_, &Session::WhatIfTimed, this, &MainWindow::ShowWhatIf);
   connect(progress_, &ProgressRow::CancelAsked, session_, &Session::Cancel);
 }
@@ -63,11 +64,12 @@ void MainWindow::RefreshSettings() {
   // A file that is open without a model sets them; undo begins with them.
   if (asked.a != now.a || asked.b != now.b) history_->Reset(asked);
   settings_->Show(history_->current());
+  settings_->ShowNames(*session_->marks());
 }
 
 void MainWindow::WirePanels() {
   connect(files_, &FileMenu::OpenAsked, this, &MainWindow::Open);
-  connect(files_, &FileMenu::ExportAsked, this, &MainWindow::ExportTo);
+  connect(files_, &FileMenu::ExportAsked, this, &MainWindow::AskExportTo);
   connect(files_, &FileMenu::StatusChanged, this,
           [this](const QString& text) { statusBar()->showMessage(text); });
   connect(model_, &ModelPanel::OpenAsked, this, &MainWindow::Open);
@@ -87,20 +89,22 @@ void MainWindow::WirePanels() {
     connect(panel, &Panel::TermOffered, this, &MainWindow::PutOnB);
     connect(panel, &Panel::ScalingOffered, this, &MainWindow::PutOnKnob);
     connect(panel, &Panel::PositionsOffered, this, &MainWindow::PutPositions);
-    connect(panel, &Panel::Failed, errors_, &ErrorBar::Add);
+    connect(panel, &Panel::Failed, errors_, [this](const QString& why) { errors_->Add(why); });
   }
   connect(sweep_, &SweepPanel::ResultsOffered, files_, &FileMenu::OpenPath);
   WireUndo();
   connect(selection_, &Selection::HeadChanged, settings_, &SettingsPanel::OfferHead);
   connect(selection_, &Selection::RangeChanged, settings_, &SettingsPanel::OfferRange);
   settings_->UseTried(tried_, history_);
-  connect(settings_, &SettingsPanel::Failed, errors_, &ErrorBar::Add);
+  connect(settings_, &SettingsPanel::Failed, errors_,
+          [this](const QString& why) { errors_->Add(why); });
   connect(settings_, &SettingsPanel::Changed, history_, &SettingHistory::Change);
   connect(history_, &SettingHistory::Applied, this, [this](const SettingPair& pair, bool dragging) {
     session_->SetSettings(pair.a, pair.b, dragging);
     // What the setting does is seen in the model's view.
     if (session_->live().model) session_->ShowDocument(Session::kModelDocument);
     settings_->Show(pair);
+    settings_->ShowNames(*session_->marks());
   });
   connect(documents_, &DocumentBar::SettingsOffered, this,
           [this](const SettingPair& pair) { history_->Change(pair, false); });
@@ -121,11 +125,11 @@ void MainWindow::RefreshWaiting() {
 
 void MainWindow::ShowModel() {
   const auto& model = session_->live().model;
-  model_->Show(model ? &*model : nullptr, QString());
+  const QString label = session_->live().ModelLabel();
+  model_->Show(model ? &*model : nullptr, label, QString());
   if (model) settings_->SetModel(model->config);
-  const QString shown = session_->shows_file() ? QFileInfo(session_->shown().path).fileName()
-                        : model                ? QString::fromStdString(model->config.name)
-                                               : QString();
+  const QString shown =
+      session_->shows_file() ? QFileInfo(session_->shown().path).fileName() : label;
   setWindowTitle(shown.isEmpty() ? tr("Midscope") : tr("%1 — Midscope").arg(shown));
 }
 

@@ -20,12 +20,15 @@
 #include "gui/panels/answer_strip.h"
 #include "gui/panels/panel_list.h"
 #include "gui/panels/prompt_panel.h"
+#include "gui/panels/setting_chips.h"
 #include "gui/plots/plot.h"
 #include "gui/plots/plot_files.h"
+#include "gui/preferences.h"
 #include "gui/ratio_editor.h"
 #include "gui/session/session.h"
 #include "gui/session/session_code.h"
 #include "gui/session/setting_history.h"
+#include "gui/session/setting_marks.h"
 #include "gui/session_keeper.h"
 #include "gui/widgets/error_bar.h"
 
@@ -47,7 +50,8 @@ WindowActions::WindowActions(MainWindow* window)
   connect(actions_, &ActionRegistry::ArgumentAsked, this, [this](const QString& id) {
     window_->palette_of_actions()->Open(id + QLatin1Char(' '));
   });
-  connect(actions_, &ActionRegistry::Failed, window_->errors(), &ErrorBar::Add);
+  connect(actions_, &ActionRegistry::Failed, window_->errors(),
+          [this](const QString& why) { window_->errors()->Add(why); });
   connect(window_->docks(), &DockArea::HelpAsked, this, [this](const QString& id) {
     for (const QDockWidget* dock : window_->docks()->docks()) {
       if (dock->objectName() != id) continue;
@@ -59,16 +63,26 @@ WindowActions::WindowActions(MainWindow* window)
 
 void WindowActions::AddExport() {
   const QString file = QStringLiteral("file");
-  actions_->Add({.id = QStringLiteral("export"),
-                 .menu = file,
-                 .title = tr("&Export plots…"),
-                 .help = tr("Writes all plots into a folder as PNG, SVG, PDF and their numbers; "
-                            "into a .png, .svg or .pdf file: the plot that was shown last"),
-                 .shortcut = QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E),
-                 .argument = TextParameter("path", "a folder, or a .png, .svg or .pdf file"),
-                 .run = [this](const QString& path) {
-                   path.isEmpty() ? window_->files()->ChooseExport() : ExportInto(path);
-                 }});
+  const auto write = [this, &file](const char* id, const QString& title, const QString& help,
+                                   const QKeySequence& key, bool overwrite) {
+    Parameter path = TextParameter("path", "a folder, or a .png, .svg or .pdf file");
+    actions_->Add({.id = QString::fromLatin1(id),
+                   .menu = file,
+                   .title = title,
+                   .help = help,
+                   .shortcut = key,
+                   .argument = overwrite ? Required(path) : path,
+                   .run = [this, overwrite](const QString& into) {
+                     into.isEmpty() ? window_->files()->ChooseExport()
+                                    : ExportInto(into, overwrite);
+                   }});
+  };
+  write("export", tr("&Export plots…"),
+        tr("Writes all plots into a folder as PNG, SVG, PDF and their numbers; into a .png, .svg "
+           "or .pdf file: the plot that was shown last. Overwrites nothing unasked"),
+        QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E), false);
+  write("export-over", tr("Export plots o&ver…"),
+        tr("The same, and overwrites files that are there already"), {}, true);
   const auto code = [this, &file](const char* id, const QString& title, const QString& help,
                                   QString (*make)(const Session&, const TriedSettings&)) {
     actions_->Add({.id = QString::fromLatin1(id),
@@ -120,6 +134,16 @@ void WindowActions::AddEdit() {
                  .help = tr("Your own text in a window with room: find, pieces, question, tokens"),
                  .shortcut = QKeySequence(Qt::CTRL | Qt::Key_E),
                  .run = [this](const QString&) { window_->prompt_panel()->OpenWorkbench(); }});
+  actions_->Add({.id = QStringLiteral("preferences"),
+                 .menu = edit,
+                 .title = tr("Pre&ferences…"),
+                 .help = tr("Appearance, dtype, means, the last work, folders"),
+                 .shortcut = QKeySequence(Qt::CTRL | Qt::Key_Comma),
+                 .run = [this](const QString&) {
+                   auto* dialog = new PreferencesDialog(window_);
+                   dialog->setAttribute(Qt::WA_DeleteOnClose);
+                   dialog->show();
+                 }});
   actions_->Add({.id = QStringLiteral("edit-ratios"),
                  .menu = edit,
                  .title = tr("Position &ratios…"),
@@ -198,6 +222,7 @@ void WindowActions::AddSettings() {
                        window_->SetSetting(Side::kB, QString::fromStdString(preset.text));
                    }
                  }});
+  AddMarks();
   const auto pair = [this, &menu](const char* id, const QString& title, const QString& help,
                                   SettingPair (*make)(const SettingPair&)) {
     actions_->Add({.id = QString::fromLatin1(id),
@@ -215,16 +240,63 @@ void WindowActions::AddSettings() {
        [](const SettingPair&) { return SettingPair{}; });
 }
 
+// Names of settings, and which of them the outcome draws.
+void WindowActions::AddMarks() {
+  const QString menu = QStringLiteral("settings");
+  const auto letter_of = [](const QString& text) {
+    const int letter = text.size() == 1 ? text.toUpper().at(0).unicode() - u'A' : -1;
+    if (letter < 0 || letter >= SettingMarks::kLetters) {
+      throw UsageError("setting '" + text.toStdString() + "'", "there is none such",
+                       "Give a letter from A to F");
+    }
+    return letter;
+  };
+  actions_->Add(
+      {.id = QStringLiteral("name-setting"),
+       .menu = menu,
+       .title = tr("&Name of a setting…"),
+       .help = tr("What legends call A to F instead of their text: B paper; without a name: none"),
+       .argument = Required(TextParameter("name", "a letter from A to F and a name")),
+       .run = [this, letter_of](const QString& text) {
+         const QString letter = text.section(QLatin1Char(' '), 0, 0, QString::SectionSkipEmpty);
+         const QString name = text.section(QLatin1Char(' '), 1, -1, QString::SectionSkipEmpty);
+         const QString setting = window_->findChild<SettingChips*>()->SettingAt(letter_of(letter));
+         if (setting.isEmpty())
+           throw UsageError("setting '" + letter.toStdString() + "'", "there is none now");
+         window_->session()->marks()->SetName(setting, name);
+       }});
+  const auto draw = [this, &menu, letter_of](const char* id, const QString& title,
+                                             const QString& help, bool alone) {
+    std::vector<std::string> letters;
+    for (int i = 0; i < SettingMarks::kLetters; ++i)
+      letters.push_back(SettingMarks::Letter(i).toStdString());
+    actions_->Add({.id = QString::fromLatin1(id),
+                   .menu = menu,
+                   .title = title,
+                   .help = help,
+                   .argument = Required(ChoiceParameter("letter", "a setting", letters)),
+                   .run = [this, letter_of, alone](const QString& text) {
+                     SettingMarks* marks = window_->session()->marks();
+                     const int letter = letter_of(text);
+                     alone ? marks->Solo(letter) : marks->SetDrawn(letter, !marks->Draws(letter));
+                   }});
+  };
+  draw("draw-setting", tr("&Draw a setting, or not…"),
+       tr("Leaves A to F out of the outcome, or draws it again"), false);
+  draw("solo-setting", tr("Draw a setting a&lone, or all…"),
+       tr("Draws one of A to F alone in the outcome; again: all"), true);
+}
+
 // Into a folder all plots, into a picture's file the first plot of the panel that was shown last.
-void WindowActions::ExportInto(const QString& path) {
+void WindowActions::ExportInto(const QString& path, bool overwrite) {
   const QString ending = path.section(QLatin1Char('.'), -1).toLower();
   if (!path.contains(QLatin1Char('.')) || !PlotFormats().contains(ending))
-    return window_->ExportTo(path);
+    return window_->ExportTo(path, overwrite);
   Panel* panel = last_panel_ ? last_panel_ : window_->FindPanel(QStringLiteral("attention"));
   panel->DrawWaiting();
   const std::vector<Plot*> plots = panel->plots();
   if (plots.empty()) throw Failure("'" + path.toStdString() + "'", "the panel shows no plot");
-  window_->ExportPlot(*plots.front(), path);
+  window_->ExportPlot(*plots.front(), path, overwrite);
 }
 
 }  // namespace midscope

@@ -31,6 +31,7 @@ class WindowActions : public QObject {
   void AddView();
   void AddPanels();
   void AddSettings();
+  void AddMarks();
   void AddPrompt();
   void AddSelection();
   void AddTokens();
@@ -38,7 +39,7 @@ class WindowActions : public QObject {
   void AddHelp();
   void MakeMenus();
   void ShowHelp(const QString& page);
-  void ExportInto(const QString& path);
+  void ExportInto(const QString& path, bool overwrite);
   QStringList Places() const;
   HeadId HeadOfModel(const QString& text) const;
   void Pin(HeadId head);
@@ -49,6 +50,7 @@ class WindowActions : public QObject {
   void SetRatios(const QString& text);
   void AskPrompt(const QString& name, const std::function<void(PromptFields&)>& change);
   void ChooseSample(qint64 sample);
+  void StepSample(int step);
 
   MainWindow* window_;
   ActionRegistry* actions_;

@@ -9,6 +9,7 @@
 #include "gui/main_window.h"
 #include "gui/panels/prompt_editor.h"
 #include "gui/panels/prompt_panel.h"
+#include "gui/panels/sample_bar.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/window_actions.h"
@@ -34,7 +35,15 @@ void WindowActions::AskPrompt(const QString& name,
   stack->endMacro();
 }
 
+// The task's sample before or after; own text and files without samples have none.
+void WindowActions::StepSample(int step) {
+  const PromptFields fields = window_->prompt_panel()->fields();
+  if (window_->session()->shows_file() || fields.page != 0) return;
+  if (fields.sample + step >= 0) ChooseSample(fields.sample + step);
+}
+
 void WindowActions::AddPrompt() {
+  connect(window_->samples(), &SampleBar::StepAsked, this, &WindowActions::StepSample);
   const QString run = QStringLiteral("run");
   actions_->Add({.id = QStringLiteral("task"),
                  .menu = run,

@@ -96,4 +96,6 @@ void SetAppearance(Appearance appearance) {
 
 Appearance CurrentAppearance() { return State().chosen; }
 
+QColor ChangedColor() { return {201, 112, 0}; }
+
 }  // namespace midscope

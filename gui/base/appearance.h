@@ -2,6 +2,7 @@
 // Light or dark: as the desktop says, or as the user chose.
 #pragma once
 
+#include <QColor>
 #include <QString>
 
 namespace midscope {
@@ -17,5 +18,8 @@ Appearance AppearanceOf(const QString& name);
 // answers, the palette that Qt has chosen.
 void SetAppearance(Appearance appearance);
 Appearance CurrentAppearance();
+
+// What has been changed and is not as it was: text and buttons, on light and on dark.
+QColor ChangedColor();
 
 }  // namespace midscope

@@ -96,10 +96,18 @@ QVector<double> LastAxisRow(const Record& record, const std::string& array,
   if (!found || leading.size() + 1 != found->axes.size()) return {};
   const Slice slice = SliceAt(record, *found, leading);
   if (slice.begin < 0) return {};
-  QVector<double> row(slice.size);
-  for (int64_t i = 0; i < slice.size; ++i) {
-    row[i] = ElementAt(found->data, static_cast<size_t>(slice.begin + i));
-  }
+  QVector<double> row(slice.size, kNone);
+  std::visit(
+      [&row, &slice](const auto& values) {
+        using Element = typename std::decay_t<decltype(values)>::value_type;
+        if constexpr (std::is_arithmetic_v<Element>) {
+          const auto all = static_cast<int64_t>(values.size());
+          const int64_t end = std::min(slice.begin + slice.size, all);
+          for (int64_t i = slice.begin; i < end; ++i)
+            row[i - slice.begin] = static_cast<double>(values[static_cast<size_t>(i)]);
+        }
+      },
+      found->data);
   return row;
 }
 

@@ -11,7 +11,10 @@ ResultOpener::ReplyPointer Read(const QString& path) {
   reply->path = path;
   reply->failure = ErrorText([&] {
     reply->samples = std::make_shared<const SampleView>(path.toStdString());
-    reply->overview = reply->samples->Overview();
+    reply->view = ViewOfFile(reply->samples->Overview(), path);
+    // Kept by the view: what the window asks for first.
+    for (const Measure measure : {Measure::kNll, Measure::kAccuracy})
+      reply->view->FileSeries(measure);
   });
   return reply;
 }

@@ -13,6 +13,7 @@
 #include "gui/files/view_state.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/panel_list.h"
+#include "gui/session/setting_marks.h"
 
 namespace midscope {
 namespace {
@@ -58,7 +59,8 @@ std::vector<std::string> SessionKeys() {
     const bool is_new = std::find(keys.begin(), keys.end(), panel.state_key) == keys.end();
     if (!panel.state_key.empty() && is_new) keys.push_back(panel.state_key);
   }
-  for (const char* key : {"layout", kViewKey, "documents", "shown_document"})
+  for (const char* key :
+       {"layout", kViewKey, "documents", "shown_document", SettingMarks::kStateKey})
     keys.emplace_back(key);
   return keys;
 }
@@ -208,6 +210,7 @@ std::string SessionText(const SavedSession& session) {
   }
   if (!session.layout.empty()) values["layout"] = session.layout;
   if (!session.view.is_null()) values[kViewKey] = session.view;
+  if (!session.marks.is_null()) values[SettingMarks::kStateKey] = session.marks;
   if (!session.documents.empty()) {
     values["documents"] = session.documents;
     values["shown_document"] = session.shown_document;
@@ -249,6 +252,8 @@ SavedSession ParseSession(const std::string& text, const std::string& file) {
   session.layout = fields.FindText("layout").value_or("");
   CheckViewState(fields);
   if (const auto* view = fields.Find(kViewKey)) session.view = *view;
+  SettingMarks::CheckState(fields);
+  if (const auto* marks = fields.Find(SettingMarks::kStateKey)) session.marks = *marks;
   ReadDocuments(fields, &session);
   for (const PanelEntry& panel : PanelList()) {
     if (panel.state_key.empty()) continue;

@@ -7,6 +7,7 @@
 #include <QTabWidget>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <utility>
 
 #include "gui/layout/dock_title.h"
 
@@ -14,6 +15,8 @@ namespace midscope {
 namespace {
 
 constexpr int kStateVersion = 1;  // of saved states; another one is refused
+// What every layout can be arranged in.
+constexpr QSize kLeastRoom(900, 520);
 
 }  // namespace
 
@@ -21,7 +24,9 @@ DockArea::DockArea(QWidget* parent) : QMainWindow(parent, Qt::Widget) {
   setObjectName(QStringLiteral("dock_area"));
   // Without GroupedDragging: dragging a tab inside a torn-off group ends the program in Qt 6.4
   // (QMainWindowLayout::tabMoved looks for the group in the window and finds none).
-  setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks);
+  // Without AnimatedDocks: a state that is restored while a dock still moves to its place ends the
+  // program (QMainWindow::restoreState).
+  setDockOptions(AllowNestedDocks | AllowTabbedDocks);
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
   setDocumentMode(true);
   setContextMenuPolicy(Qt::NoContextMenu);
@@ -43,7 +48,9 @@ QDockWidget* DockArea::Add(const QString& id, const QString& title, const QStrin
   });
   auto* bar = new DockTitle(dock, help);
   dock->setTitleBarWidget(bar);
-  connect(bar, &DockTitle::WholeAsked, this, [this, dock] { ToggleWhole(dock); });
+  // After the click has ended: until then Qt regards the dock as one that may be dragged.
+  connect(
+      bar, &DockTitle::WholeAsked, this, [this, dock] { ToggleWhole(dock); }, Qt::QueuedConnection);
   connect(bar, &DockTitle::HelpAsked, this, [this, id] { Q_EMIT HelpAsked(id); });
   addDockWidget(Qt::LeftDockWidgetArea, dock);
   docks_.push_back(dock);
@@ -118,6 +125,7 @@ void DockArea::Split(const Arrangement& part, const QSizeF& extent, std::vector<
 
 void DockArea::Arrange(const LayoutEntry& layout) {
   before_whole_.clear();
+  before_narrow_.clear();
   layout_ = layout.id;
   Arrangement all = layout.arrange(window()->size());
   const QStringList named = PanelsOf(all);
@@ -163,9 +171,37 @@ void DockArea::ApplyLastSizes() { ApplySizes(sizes_); }
 // Shares that were applied before the window had its size are applied once more.
 void DockArea::resizeEvent(QResizeEvent* event) {
   QMainWindow::resizeEvent(event);
+  FitRoom();
   if (resized_ || sizes_.empty() || !isVisible()) return;
   resized_ = true;
   ApplySizes(sizes_);
+}
+
+QSize DockArea::minimumSizeHint() const {
+  return QMainWindow::minimumSizeHint().boundedTo(kLeastRoom);
+}
+
+void DockArea::FitRoom() {
+  if (!isVisible() || layout_.isEmpty() || IsWhole()) return;
+  const QSize needed = QMainWindow::minimumSizeHint();
+  const bool narrow = width() < needed.width() || height() < needed.height();
+  const bool wide = width() >= needed_.width() && height() >= needed_.height();
+  if (before_narrow_.isEmpty() ? narrow : wide)
+    QMetaObject::invokeMethod(this, "ArrangeForRoom", Qt::QueuedConnection);
+}
+
+void DockArea::ArrangeForRoom() {
+  const QSize needed = QMainWindow::minimumSizeHint();
+  const bool narrow = width() < needed.width() || height() < needed.height();
+  if (before_narrow_.isEmpty()) {
+    if (!narrow) return;
+    const QByteArray before = saveState(kStateVersion);
+    Arrange(*FindLayout(layout_));
+    before_narrow_ = before;
+    needed_ = needed;
+  } else if (width() >= needed_.width() && height() >= needed_.height()) {
+    restoreState(std::exchange(before_narrow_, QByteArray()), kStateVersion);
+  }
 }
 
 // Titles of tabs are whole; where they need more room than there is, the tabs are scrolled.
@@ -209,6 +245,7 @@ void DockArea::ToggleWhole(QDockWidget* dock) {
 QByteArray DockArea::State() const { return IsWhole() ? before_whole_ : saveState(kStateVersion); }
 
 bool DockArea::Restore(const QByteArray& state) {
+  before_narrow_.clear();
   before_whole_.clear();
   sizes_.clear();  // the state has sizes of its own
   return restoreState(state, kStateVersion);

@@ -37,6 +37,10 @@ class DockArea : public QMainWindow {
   const std::vector<QDockWidget*>& docks() const { return docks_; }
   QDockWidget* Find(const QString& id) const;
 
+  // Less than an arrangement may need: where there is less room than that, the layout is arranged
+  // for it, and what was there comes back with the room.
+  QSize minimumSizeHint() const override;
+
   // Where everything is, for Restore. Of no use to another version of the window.
   QByteArray State() const;
   // Returns false, without an effect, where the state is not one of this window.
@@ -60,10 +64,14 @@ class DockArea : public QMainWindow {
   void Split(const Arrangement& part, const QSizeF& extent, std::vector<Sizes>* sizes);
   void ApplySizes(const std::vector<Sizes>& sizes);
   Q_INVOKABLE void ApplyLastSizes();
+  void FitRoom();
+  Q_INVOKABLE void ArrangeForRoom();
 
   std::vector<QDockWidget*> docks_;
   QString layout_;
-  QByteArray before_whole_;  // empty: no dock fills the area
+  QByteArray before_whole_;   // empty: no dock fills the area
+  QByteArray before_narrow_;  // empty: the room is as the arrangement needs it
+  QSize needed_;              // of what is in before_narrow_
   // An arrangement's shares are applied again when the window gets its first size.
   std::vector<Sizes> sizes_;
   bool resized_ = false;

@@ -8,6 +8,7 @@
 #include "core/base/record_names.h"
 #include "gui/base/record_access.h"
 #include "gui/session/session.h"
+#include "probes/prompt/prompt_record.h"
 
 namespace midscope {
 namespace {
@@ -46,6 +47,21 @@ QString SampleText(const Session& session, const char* array) {
     return texts.value(texts.size() == 1 ? 0 : place);
   }
   return {};
+}
+
+// The place of the only piece whose answer begins with the token.
+QString AnsweredPlace(const Record& prompt, const QString& token) {
+  const QString word = token.trimmed();
+  if (word.isEmpty() || !HasArray(prompt, kPieceAnswer, {"piece"})) return {};
+  const QStringList answers = Texts(prompt, kPieceAnswer);
+  qsizetype found = -1;
+  for (qsizetype piece = 0; piece < answers.size(); ++piece) {
+    if (!answers[piece].trimmed().startsWith(word)) continue;
+    if (found >= 0) return {};
+    found = piece;
+  }
+  if (found < 0) return {};
+  return QObject::tr("place %1").arg(found + IntegerAttribute(prompt, "first_place", 1));
 }
 
 // Index of the shown place in an outcome; -1.
@@ -100,6 +116,8 @@ SaidFacts SaidOf(const Session& session, Side side) {
   // Of several prompts the record has further axes.
   if (next && HasArray(*next, "token_text", {"rank"})) {
     said.next = Texts(*next, "token_text").value(0);
+    if (const Record* prompt = session.prompt())
+      said.answered_place = AnsweredPlace(*prompt, said.next);
     said.next_probability = ValueAt(*next, "probability", {0});
     said.answer_token = TextAttribute(*next, "answer_token_text");
     said.answer_probability = AttributeNumber(*next, "answer_probability");

@@ -34,6 +34,9 @@ struct SaidFacts {
   double answer_probability = kNoNumber;
   int64_t answer_rank = -1;       // 0: the likeliest
   double answer_nll = kNoNumber;  // nats
+  // "place 7": the only piece whose answer begins with the likeliest next token; "": not known, or
+  // several do.
+  QString answered_place;
   std::optional<bool> right;      // the greedy continuation is the answer
   bool outcome_older = false;     // answer_nll and right are not of the requested setting
   bool known() const { return !next.isEmpty() || answer_nll == answer_nll; }

@@ -58,7 +58,11 @@ QString MarkHtml(const std::optional<bool>& right, bool older) {
 
 QString NextHtml(const SaidFacts& said) {
   if (said.next.isEmpty()) return {};
-  return QObject::tr("says %1 %2").arg(TokenHtml(said.next), Probability(said.next_probability));
+  const QString html =
+      QObject::tr("says %1 %2").arg(TokenHtml(said.next), Probability(said.next_probability));
+  return said.answered_place.isEmpty()
+             ? html
+             : html + Grey(QObject::tr(" (of %1)").arg(said.answered_place));
 }
 
 QString AnswerHtml(const SaidFacts& said) {

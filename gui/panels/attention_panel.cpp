@@ -4,6 +4,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
+#include <QPushButton>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QVBoxLayout>
@@ -73,6 +74,7 @@ AttentionPanel::AttentionPanel(const PanelContext& context) : Panel(context) {
   row->addWidget(logarithmic_);
   row->addWidget(linked_);
   row->addWidget(pinned_form_);
+  row->addWidget(walk_places_);
   row->addWidget(sums_);
   LayOutPanel(this, view, row);
   connect(selection(), &Selection::ShownHeadChanged, this, &AttentionPanel::ShowHead);
@@ -111,8 +113,15 @@ void AttentionPanel::MakeControls() {
   row_of_->setToolTip(tr("The row of one head, or the mean over heads"));
   pinned_form_ = new QComboBox(this);
   pinned_form_->setObjectName(QStringLiteral("pinned_form"));
-  pinned_form_->addItems({tr("pinned over it"), tr("pinned below it")});
-  pinned_form_->setToolTip(tr("Pinned heads in the same plot, or each in its own"));
+  pinned_form_->addItems({tr("pinned over it"), tr("pinned below it"), tr("every place below it")});
+  pinned_form_->setToolTip(
+      tr("Pinned heads in the same plot, or each in its own; or the chosen head at every place"));
+  walk_places_ = new QPushButton(this);
+  walk_places_->setObjectName(QStringLiteral("attention_places"));
+  walk_places_->setToolTip(
+      tr("Runs the places that have not been on the screen under these settings"));
+  walk_places_->hide();
+  connect(walk_places_, &QPushButton::clicked, this, &AttentionPanel::WalkPlaces);
   pinned_form_->hide();
   sums_ = new QLabel(this);
   sums_->setObjectName(QStringLiteral("attention_sums"));
@@ -194,9 +203,14 @@ void AttentionPanel::ShowHead() {
 
 void AttentionPanel::Refresh(Changes changes) {
   if (changes & Change::kPrompts) {
-    for (AttentionPlot* plot : all_plots()) plot->SetPrompt(session()->prompt());
+    const bool places = beside() == Beside::kPlacesBelow;
+    plot_->SetPrompt(session()->prompt());
+    for (AttentionPlot* plot : stacked_) {
+      if (!places) plot->SetPrompt(session()->prompt());
+    }
   }
   if (changes & (Change::kPrompts | Change::kWhatIfRecords)) Draw();
+  ContinueWalk();
 }
 
 QVector<double> AttentionPanel::ShownRow(const Record* record, HeadId head) const {
@@ -234,7 +248,15 @@ QString AttentionPanel::RowName(HeadId head) const {
   }
 }
 
-bool AttentionPanel::stacks() const { return pinned_form_->currentIndex() == 1; }
+AttentionPanel::Beside AttentionPanel::beside() const {
+  const auto chosen = static_cast<Beside>(std::max(pinned_form_->currentIndex(), 0));
+  const bool places = session()->prompts().size() > 1 && !session()->shows_file();
+  return chosen == Beside::kPlacesBelow && !places ? Beside::kPinnedOver : chosen;
+}
+
+void AttentionPanel::SetBeside(Beside beside) {
+  pinned_form_->setCurrentIndex(static_cast<int>(beside));
+}
 
 void AttentionPanel::Draw() {
   const Record* a = session()->record(Side::kA, kLastQueryAttention);
@@ -248,7 +270,13 @@ void AttentionPanel::Draw() {
   head_ = selection()->shown_head();
   if (const Record* shape = a ? a : b) ShowBoxes(shape);
   DrawPlot(plot_, head_);
-  DrawPinned();
+  if (beside() == Beside::kPlacesBelow) {
+    DrawPlaces();
+  } else {
+    DrawPinned();
+  }
+  const bool places = session()->prompts().size() > 1 && !session()->shows_file();
+  pinned_form_->setVisible(!selection()->pinned().empty() || places);
   ShowSums();
 }
 
@@ -295,12 +323,12 @@ void AttentionPanel::DrawPlot(AttentionPlot* plot, HeadId head) {
 void AttentionPanel::DrawPinned() {
   const Record* a = session()->record(Side::kA, kLastQueryAttention);
   const Record* b = session()->record(Side::kB, kLastQueryAttention);
-  pinned_form_->setVisible(!selection()->pinned().empty());
+  walk_places_->hide();
   std::vector<HeadRow> over;
   std::vector<HeadId> below;
   for (const PinnedHead& pin : selection()->pinned()) {
     if (pin.head == head_) continue;
-    if (stacks()) {
+    if (beside() == Beside::kPinnedBelow) {
       below.push_back(pin.head);
     } else {
       over.push_back({RowName(pin.head), pin.color, ShownRow(a, pin.head), ShownRow(b, pin.head)});
@@ -320,7 +348,7 @@ void AttentionPanel::MakeStacked(size_t count) {
   while (stacked_.size() < count) {
     AttentionPlot* plot = MakePlot();
     plot->SetCompact();
-    plot->SetFileStem(QStringLiteral("attention_pinned_%1").arg(stacked_.size() + 1));
+    plot->SetFileStem(QStringLiteral("attention_below_%1").arg(stacked_.size() + 1));
     plot->SetPrompt(session()->prompt());
     plot->SetLogarithmic(logarithmic_->isChecked());
     plot->SetRange(selection()->range());

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The last query's attention over the tokens: of the chosen head, the mean over its layer or its
-// key/value group, and of the pinned heads in the same plot or in plots below it.
+// key/value group; of the pinned heads in the same plot or in plots below it, or of the chosen head
+// at every place of the prompt, a plot each.
 #pragma once
 
 #include <QVector>
+#include <optional>
 #include <vector>
 
 #include "gui/base/view_types.h"
@@ -12,6 +14,7 @@
 class QCheckBox;
 class QComboBox;
 class QLabel;
+class QPushButton;
 class QSpinBox;
 class QVBoxLayout;
 
@@ -39,8 +42,12 @@ class AttentionPanel : public Panel {
   // model.
   HeadId head() const { return head_; }
   AttentionPlot* plot() const { return plot_; }
-  // Of pinned heads, where they are not in the same plot.
+  // Of pinned heads or of places, where they are not in the same plot.
   const std::vector<AttentionPlot*>& plots_of_pinned() const { return stacked_; }
+  const std::vector<AttentionPlot*>& plots_of_places() const { return stacked_; }
+  // What is drawn beside the chosen head.
+  enum class Beside { kPinnedOver, kPinnedBelow, kPlacesBelow };
+  void SetBeside(Beside beside);
 
  private:
   void MakeControls();
@@ -58,7 +65,15 @@ class AttentionPanel : public Panel {
   QVector<double> ShownRow(const Record* record, HeadId head) const;
   QString RowName(HeadId head) const;
   std::vector<AttentionPlot*> all_plots() const;
-  bool stacks() const;
+  Beside beside() const;
+  // attention_places.cpp:
+  void DrawPlaces();
+  void DrawPlace(AttentionPlot* plot, size_t place);
+  // The places of which nothing is known under the settings that are asked.
+  std::vector<size_t> UnseenPlaces() const;
+  // Shows the places without numbers one after another, and then the one from which it began.
+  void WalkPlaces();
+  void ContinueWalk();
 
   HeadId head_;
   QVBoxLayout* column_;
@@ -71,6 +86,8 @@ class AttentionPanel : public Panel {
   QCheckBox* logarithmic_;
   QCheckBox* linked_;
   QLabel* sums_;
+  QPushButton* walk_places_;
+  std::optional<size_t> walk_from_;  // a walk goes on; it ends there
 };
 
 }  // namespace midscope

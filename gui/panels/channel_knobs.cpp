@@ -12,12 +12,12 @@
 
 #include "gui/widgets/factor_slider.h"
 #include "gui/widgets/knob_help.h"
+#include "gui/widgets/row_pictures.h"
 #include "probes/channels/channel_validation.h"
 
 namespace midscope {
 namespace {
 
-constexpr double kSliderReach = 2;
 constexpr int kFirstChannel = 100;  // or the last channel of a narrower model
 constexpr int kMostLayers = 1023;
 
@@ -25,7 +25,7 @@ constexpr int kMostLayers = 1023;
 
 ChannelKnobs::ChannelKnobs(QWidget* parent) : QWidget(parent) {
   channel_ = new QSpinBox(this);
-  factor_ = new FactorSlider(-kSliderReach, kSliderReach, this);
+  factor_ = new FactorSlider(-kFactorReach, kFactorReach, this);
   first_layer_ = new QSpinBox(this);
   last_layer_ = new QSpinBox(this);
   rows_ = new QComboBox(this);
@@ -43,6 +43,7 @@ ChannelKnobs::ChannelKnobs(QWidget* parent) : QWidget(parent) {
   Describe(factor_->box(), "channel", "factor");
   factor_->slider()->setToolTip(factor_->box()->toolTip());
   Describe(rows_, "channel", "rows");
+  ShowRowPictures(rows_);
   for (QSpinBox* box : {first_layer_, last_layer_}) {
     Describe(static_cast<QWidget*>(box), "channel", "layers");
     box->setMaximum(kMostLayers);

@@ -15,6 +15,9 @@ namespace midscope {
 
 class FactorSlider;
 
+// The slider's ends, and those of a line that is dragged.
+inline constexpr double kFactorReach = 2;
+
 class ChannelKnobs : public QWidget {
   Q_OBJECT
 

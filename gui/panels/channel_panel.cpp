@@ -15,6 +15,7 @@
 #include "core/base/record_names.h"
 #include "core/intervention/intervention_text.h"
 #include "gui/base/record_access.h"
+#include "gui/panels/channel_knobs.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/plots/channel_plot.h"
 #include "gui/session/record_name.h"
@@ -51,12 +52,18 @@ Intervention SettingOfRecord(const Record& record) {
   }
 }
 
+// That of the channel; null where the setting leaves the channel as it is.
+const ChannelScaling* ScalingOf(const Intervention& setting, int64_t channel) {
+  for (const ChannelScaling& scaling : setting.channels) {
+    if (scaling.channel == channel) return &scaling;
+  }
+  return nullptr;
+}
+
 // " × 0.5": what the setting makes of the channel; "" where it leaves it as it is.
 QString FactorText(const Intervention& setting, int64_t channel) {
-  for (const ChannelScaling& scaling : setting.channels) {
-    if (scaling.channel == channel) return QStringLiteral(" × %1").arg(scaling.factor, 0, 'g', 3);
-  }
-  return {};
+  const ChannelScaling* scaling = ScalingOf(setting, channel);
+  return scaling ? QStringLiteral(" × %1").arg(scaling->factor, 0, 'g', 3) : QString();
 }
 
 }  // namespace
@@ -133,6 +140,7 @@ void ChannelPanel::WireSelection() {
   connect(plot_, &ChannelPlot::TokenHovered, selection(), &Selection::HoverToken);
   connect(plot_, &ChannelPlot::TokenClicked, selection(), &Selection::LockToken);
   connect(plot_, &ChannelPlot::RangeBrushed, selection(), &Selection::SetRange);
+  connect(plot_, &ChannelPlot::FactorDragged, this, &ChannelPanel::OfferFactor);
   LinkTokenAxis(plot_);
 }
 
@@ -195,6 +203,7 @@ ChannelPlot::View ChannelPanel::view() const {
     chosen.highlighted = MiddleLayers(session()->model()->config.layers);  // what the knob offers
   }
   chosen.compare = selection()->compare();
+  chosen.factor_now = Factor();
   // The factor of the numbers on the screen: while a slider is dragged they are a step behind.
   for (const Side side : {Side::kA, Side::kB}) {
     const Record* record = session()->record(side, kHiddenChannelsRecord);
@@ -202,6 +211,24 @@ ChannelPlot::View ChannelPanel::view() const {
         record ? FactorText(SettingOfRecord(*record), chosen.channel) : QString();
   }
   return chosen;
+}
+
+std::optional<double> ChannelPanel::Factor() const {
+  if (!session()->model() || session()->shows_file()) return std::nullopt;
+  const ChannelScaling* scaling = ScalingOf(session()->setting(Side::kB), channel_->value());
+  return scaling ? scaling->factor : 1;
+}
+
+// A channel that B leaves as it is gets the layers of the knob.
+void ChannelPanel::OfferFactor(double factor, bool dragging) {
+  ChannelScaling scaling;
+  scaling.layers = MiddleLayers(session()->model()->config.layers);
+  const Intervention& b = session()->setting(Side::kB);
+  if (!b.channels.empty()) scaling = b.channels.front();
+  if (const ChannelScaling* own = ScalingOf(b, channel_->value())) scaling = *own;
+  scaling.channel = channel_->value();
+  scaling.factor = std::clamp(factor, -kFactorReach, kFactorReach);
+  Q_EMIT ScalingOffered(scaling, dragging);
 }
 
 std::optional<int64_t> ChannelPanel::knob_channel() const {

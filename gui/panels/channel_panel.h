@@ -39,6 +39,9 @@ class ChannelPanel : public Panel {
   void FollowKnob();
   void RefreshLink(int64_t before);
   void ShowChannel();
+  // The factor of B for the shown channel; nullopt: it can't be changed here.
+  std::optional<double> Factor() const;
+  void OfferFactor(double factor, bool dragging);
   std::optional<int64_t> knob_channel() const;
   void Draw();
   ChannelPlot::View view() const;  // as set in the boxes

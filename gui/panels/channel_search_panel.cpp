@@ -197,7 +197,7 @@ ChannelScaling ChannelSearchPanel::ScalingOf(const RankedChannel& channel) const
 
 void ChannelSearchPanel::PutOnKnob() {
   const RankedChannel* channel = table_->chosen();
-  if (channel && session()->ready()) Q_EMIT ScalingOffered(ScalingOf(*channel));
+  if (channel && session()->ready()) Q_EMIT ScalingOffered(ScalingOf(*channel), false);
 }
 
 void ChannelSearchPanel::Refresh(Changes changes) {

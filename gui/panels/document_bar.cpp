@@ -78,7 +78,7 @@ void DocumentBar::Refresh() {
   while (tabs_->count() > paths.size() + 1) tabs_->removeTab(tabs_->count() - 1);
   while (tabs_->count() < paths.size() + 1) tabs_->addTab(QString());
   const auto& model = session_->live().model;
-  tabs_->setTabText(0, model ? QString::fromStdString(model->config.name) : tr("no model"));
+  tabs_->setTabText(0, model ? session_->live().ModelLabel() : tr("no model"));
   tabs_->setTabToolTip(0, tr("The open model; it goes on while a file is shown"));
   for (const QTabBar::ButtonPosition side : {QTabBar::LeftSide, QTabBar::RightSide})
     tabs_->setTabButton(0, side, nullptr);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/record_names.h"
+#include "gui/base/record_title.h"
 #include "gui/panels/head_map_panel.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
@@ -68,10 +69,9 @@ void HeadMapPanel::AddArrays(std::vector<Entry>& entries) const {
     for (const Array& array : record->arrays) {
       const std::string id = name + "/" + array.name;
       if (id == kScoreId || id == kRatioId || !IsHeadArray(*record, array)) continue;
-      const QString heading = tr("Record %1").arg(QString::fromStdString(name));
+      const QString heading = RecordTitle(name);
       if (!std::exchange(headed, true)) entries.push_back({"", heading, "", ""});
-      entries.push_back({id, QString::fromStdString(array.name).replace('_', ' '),
-                         QString::fromStdString(array.description),
+      entries.push_back({id, ArrayWords(array.name), QString::fromStdString(array.description),
                          QString::fromStdString(array.unit), nullptr, name, array.name});
     }
   }

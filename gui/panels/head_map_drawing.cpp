@@ -23,6 +23,8 @@
 namespace midscope {
 namespace {
 
+constexpr char kDifferenceSuffix[] = " B - A";
+
 QString Capitalised(const QString& text) { return text.left(1).toUpper() + text.mid(1); }
 
 QString WithUnit(const QString& name, const QString& unit) {
@@ -60,7 +62,8 @@ void HeadMapPanel::DrawScan(const Entry& entry) {
   if (!scan) return;
   ShowBeside(false);
   RefreshPainting(Compare::kDifference);
-  const HeadMap map = ScanMap(*scan, *entry.scan);
+  HeadMap map = ScanMap(*scan, *entry.scan);
+  UseColours(entry, false, map);
   if (!list_->isHidden()) list_->heads()->Show(map.table, {}, map.table);
   plot_->Show(map);
   plot_->SetTitle(ScanTitle(*scan, *entry.scan));
@@ -130,6 +133,21 @@ HeadMap HeadMapPanel::MapOf(const Entry& entry, const HeadTable& a, const HeadTa
   return map;
 }
 
+void HeadMapPanel::SetColours(std::optional<std::pair<double, double>> range, bool difference) {
+  const std::string id = entry().id + (difference ? kDifferenceSuffix : "");
+  if (range) {
+    colours_[id] = *range;
+  } else {
+    colours_.erase(id);
+  }
+  Draw();
+}
+
+void HeadMapPanel::UseColours(const Entry& entry, bool difference, HeadMap& map) const {
+  const auto chosen = colours_.find(entry.id + (difference ? kDifferenceSuffix : ""));
+  if (chosen != colours_.end()) map.range = QCPRange(chosen->second.first, chosen->second.second);
+}
+
 void HeadMapPanel::DrawTables(const Entry& entry) {
   const Compare drawn = drawn_mode();
   const HeadTable a = TableOf(Side::kA, entry);
@@ -150,6 +168,8 @@ void HeadMapPanel::DrawTables(const Entry& entry) {
     const bool diverging = first.diverging || second.diverging;
     first.diverging = second.diverging = diverging;
     if (!first.range) first.range = second.range = HeadMapPlot::RangeOf({&a, &b}, diverging);
+    UseColours(entry, false, second);
+    UseColours(entry, true, difference);
     DrawMap(plot_b_, entry, std::move(second), name_b, true);
     DrawMap(plot_difference_, entry, std::move(difference), NameOfDifference(name_a, name_b), true);
   }
@@ -157,6 +177,7 @@ void HeadMapPanel::DrawTables(const Entry& entry) {
                           : drawn == Compare::kDifference ? NameOfDifference(name_a, name_b)
                                                           : name_a;
   if (!list_->isHidden()) list_->heads()->Show(a, b, first.table);
+  UseColours(entry, drawn == Compare::kDifference, first);
   DrawMap(plot_, entry, std::move(first), name, split);
   RefreshNote(entry, drawn);
 }

@@ -28,6 +28,25 @@ namespace {
 constexpr int kNarrowestMap = 150;
 constexpr int kLowestMap = 150;
 
+nlohmann::json ColoursJson(const HeadMapPanel::ColourRanges& ranges) {
+  nlohmann::json colours = nlohmann::json::object();
+  for (const auto& [id, range] : ranges) colours[id] = {range.first, range.second};
+  return colours;
+}
+
+// nullopt where it is no list of ranges.
+std::optional<HeadMapPanel::ColourRanges> ReadColours(const nlohmann::json& colours) {
+  if (!colours.is_object()) return std::nullopt;
+  HeadMapPanel::ColourRanges ranges;
+  for (const auto& [id, range] : colours.items()) {
+    const bool numbers = range.is_array() && range.size() == 2 && range[0].is_number() &&
+                         range[1].is_number() && range[0].get<double>() < range[1].get<double>();
+    if (!numbers) return std::nullopt;
+    ranges[id] = {range[0].get<double>(), range[1].get<double>()};
+  }
+  return ranges;
+}
+
 std::vector<HeadId> ReadHeads(const nlohmann::json& list) {
   std::vector<HeadId> heads;
   for (const nlohmann::json& head : list) {
@@ -100,6 +119,12 @@ void HeadMapPanel::MakeMaps() {
     connect(plot, &HeadMapPlot::HeadChosen, selection(), &Selection::Choose);
     connect(plot, &HeadMapPlot::PinAsked, selection(), &Selection::TogglePin);
     connect(plot, &HeadMapPlot::HeadHovered, selection(), &Selection::PreviewHead);
+    connect(plot, &HeadMapPlot::ColoursChosen, this, [this, plot](std::optional<QCPRange> range) {
+      const bool difference = plot == plot_difference_ || drawn_mode() == Compare::kDifference;
+      std::optional<std::pair<double, double>> chosen;
+      if (range) chosen = {range->lower, range->upper};
+      SetColours(chosen, difference);
+    });
     connect(plot, &Plot::ReleaseAsked, selection(), &Selection::Release);
     connect(selection(), &Selection::HeadChanged, plot, &HeadMapPlot::SelectHead);
     connect(selection(), &Selection::PinsChanged, plot,
@@ -136,12 +161,35 @@ void HeadMapPanel::MakeActions() {
     connect(action, &QAction::triggered, this, [this, mode] { SetMode(mode); });
     addAction(action);
   }
+  const auto add = [this](const char* id, const QString& title, const QString& help,
+                          const QKeySequence& key) {
+    auto* action = new QAction(title, this);
+    action->setObjectName(QString::fromLatin1(id));
+    action->setToolTip(help);
+    action->setCheckable(true);
+    action->setShortcut(key);
+    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    addAction(action);
+    return action;
+  };
+  QAction* flicker = add(
+      "compare-flicker", tr("A and B by &turns"),
+      tr("Shows A and B by turns in every panel, so that the eye finds what differs"), Qt::Key_T);
+  connect(flicker, &QAction::triggered, selection(), &Selection::SetFlicker);
+  connect(selection(), &Selection::FlickerChanged, flicker, &QAction::setChecked);
+  square_ = add("square-cells", tr("S&quare cells of the map"),
+                tr("Cells of the map of heads are as high as wide"), {});
+  connect(square_, &QAction::toggled, this, [this](bool square) {
+    for (HeadMapPlot* plot : {plot_, plot_b_, plot_difference_}) plot->SetSquare(square);
+  });
 }
 
 nlohmann::json HeadMapPanel::State() const {
   nlohmann::json state = {{"quantity", wanted_},
                           {"list", list_shown_->isChecked()},
-                          {"compare", static_cast<int>(selection()->compare())},
+                          {"compare", static_cast<int>(selection()->lasting_compare())},
+                          {"square", square_->isChecked()},
+                          {"colours", ColoursJson(colours_)},
                           {"pinned", nlohmann::json::array()}};
   for (const PinnedHead& pin : selection()->pinned()) {
     state["pinned"].push_back(HeadText(pin.head).toStdString());
@@ -154,6 +202,10 @@ void HeadMapPanel::CheckState(const JsonFields& session) {
   const JsonFields state = session.Inside(StateKey());
   state.FindText("quantity");
   state.Flag("list", false);
+  state.Flag("square", false);
+  if (const nlohmann::json* colours = state.Find("colours")) {
+    if (!ReadColours(*colours)) state.Fail("has 'colours' that are no ranges");
+  }
   if (state.Whole("compare", 0, 0) > static_cast<int64_t>(Compare::kSplit)) {
     state.Fail("has a 'compare' beyond 3");
   }
@@ -173,6 +225,8 @@ void HeadMapPanel::Restore(const nlohmann::json& saved) {
   const nlohmann::json state = saved.is_null() ? nlohmann::json::object() : saved;
   ChooseQuantity(state.value("quantity", std::string(kScoreId)));
   list_shown_->setChecked(state.value("list", false));
+  square_->setChecked(state.value("square", false));
+  colours_ = ReadColours(state.value("colours", nlohmann::json::object())).value_or(ColourRanges());
   selection()->SetCompare(
       static_cast<Compare>(state.value("compare", static_cast<int>(Compare::kSplit))));
   selection()->SetPinned(ReadHeads(state.value("pinned", nlohmann::json::array())));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <QStringList>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "gui/panels/ratio_painter.h"
 #include "gui/plots/scan_views.h"
 
+class QAction;
 class QBoxLayout;
 class QComboBox;
 class QLabel;
@@ -66,6 +68,14 @@ class HeadMapPanel : public Panel {
   void SetRatios(const std::vector<std::pair<HeadId, double>>& ratios);
   RatioPainter* painter() const { return painter_; }
 
+  // Ranges of colours by what is shown; differences have their own, named "ID B - A".
+  using ColourRanges = std::map<std::string, std::pair<double, double>>;
+  // The ends of the colours of what is shown, of the maps of A and B or of that of the difference;
+  // nullopt: those of the values.
+  void SetColours(std::optional<std::pair<double, double>> range, bool difference);
+  const ColourRanges& colours() const { return colours_; }
+  Compare drawn() const { return drawn_mode(); }
+
  protected:
   void resizeEvent(QResizeEvent* event) override;
 
@@ -105,6 +115,8 @@ class HeadMapPanel : public Panel {
   HeadTable TableOf(Side side, const Entry& entry) const;
   const Record* RecordOf(Side side, const Entry& entry) const;
   HeadMap MapOf(const Entry& entry, const HeadTable& a, const HeadTable& b, Compare drawn) const;
+  // The chosen colours of what is shown, else those of the map.
+  void UseColours(const Entry& entry, bool difference, HeadMap& map) const;
   void DrawMap(HeadMapPlot* plot, const Entry& entry, HeadMap map, const RecordName& name,
                bool beside);
   void ShowBeside(bool shown);
@@ -126,6 +138,8 @@ class HeadMapPanel : public Panel {
   size_t scans_ = 0;            // number of views of a scan that are offered
   QLabel* note_;
   RatioPainter* painter_;
+  QAction* square_;
+  ColourRanges colours_;
   QToolButton* grouped_;
   QToolButton* edits_;
 };

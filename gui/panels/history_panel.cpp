@@ -10,6 +10,7 @@
 #include <cmath>
 #include <optional>
 
+#include "gui/base/setting_text.h"
 #include "gui/plots/outcome_plot.h"
 #include "gui/session/session.h"
 #include "gui/session/tried_settings.h"
@@ -25,7 +26,9 @@ enum HistoryColumn {
   kNatsColumn,
   kGapColumn,
   kMeanColumn,
-  kMeanGapColumn
+  kMeanGapColumn,
+  kNameColumn,
+  kColumns
 };
 
 struct Summary {
@@ -56,11 +59,11 @@ QTableWidgetItem* NumberItem(const std::optional<double>& value) {
 
 HistoryPanel::HistoryPanel(Session* session, TriedSettings* tried, QWidget* parent)
     : QWidget(parent), session_(session), tried_(tried) {
-  table_ = new QTableWidget(0, 6, this);
+  table_ = new QTableWidget(0, kColumns, this);
   table_->setObjectName(QStringLiteral("history_table"));
   table_->setAccessibleName(tr("Settings that were tried"));
-  table_->setHorizontalHeaderLabels(
-      {tr("keep"), tr("setting"), tr("nats"), tr("gap"), tr("mean nats"), tr("gap of means")});
+  table_->setHorizontalHeaderLabels({tr("keep"), tr("setting"), tr("nats"), tr("gap"),
+                                     tr("mean nats"), tr("gap of means"), tr("name")});
   table_->horizontalHeaderItem(kNatsColumn)
       ->setToolTip(tr("-log p(answer) of this sample, mean over places"));
   table_->horizontalHeaderItem(kGapColumn)->setToolTip(tr("Worst place less best place"));
@@ -68,6 +71,11 @@ HistoryPanel::HistoryPanel(Session* session, TriedSettings* tried, QWidget* pare
       ->setToolTip(tr("Over samples too, where means were made"));
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setSectionResizeMode(kSettingColumn, QHeaderView::Stretch);
+  // Beside the letter, where it is read.
+  table_->horizontalHeader()->moveSection(kNameColumn, kSettingColumn);
+  table_->horizontalHeaderItem(kNameColumn)
+      ->setToolTip(
+          tr("What legends call the setting instead of its text; double click to name it"));
   table_->setWordWrap(false);
   table_->verticalHeader()->hide();
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -89,15 +97,20 @@ HistoryPanel::HistoryPanel(Session* session, TriedSettings* tried, QWidget* pare
     if (!Chosen().isEmpty()) Q_EMIT SettingOffered(Side::kA, Chosen());
   });
   connect(table_, &QTableWidget::cellDoubleClicked, this, [this](int /*row*/, int column) {
-    if (column != kKeptColumn) Q_EMIT SettingOffered(Side::kB, Chosen());
+    if (column != kKeptColumn && column != kNameColumn) Q_EMIT SettingOffered(Side::kB, Chosen());
   });
   connect(table_, &QTableWidget::itemChanged, this, [this](QTableWidgetItem* item) {
-    if (filling_ || item->column() != kKeptColumn) return;
-    const std::string text = table_->item(item->row(), kSettingColumn)->text().toStdString();
-    if (!tried_->Keep(text, item->checkState() == Qt::Checked)) Fill();
+    if (filling_) return;
+    const QString setting = SettingAt(item->row());
+    if (item->column() == kNameColumn) session_->marks()->SetName(setting, item->text());
+    if (item->column() != kKeptColumn) return;
+    if (!tried_->Keep(setting.toStdString(), item->checkState() == Qt::Checked)) Fill();
   });
   connect(tried_, &TriedSettings::Changed, this, [this] {
     if (isVisible()) Fill();
+  });
+  connect(session_->marks(), &SettingMarks::Changed, this, [this] {
+    if (isVisible()) QMetaObject::invokeMethod(this, "Fill", Qt::QueuedConnection);
   });
   Fill();
 }
@@ -107,10 +120,12 @@ void HistoryPanel::showEvent(QShowEvent* event) {
   Fill();
 }
 
-QString HistoryPanel::Chosen() const {
-  const QTableWidgetItem* item = table_->item(table_->currentRow(), kSettingColumn);
-  return item ? item->text() : QString();
+QString HistoryPanel::SettingAt(int row) const {
+  const QTableWidgetItem* item = table_->item(row, kSettingColumn);
+  return item ? item->data(Qt::UserRole).toString() : QString();
 }
+
+QString HistoryPanel::Chosen() const { return SettingAt(table_->currentRow()); }
 
 void HistoryPanel::Fill() {
   filling_ = true;
@@ -129,9 +144,13 @@ void HistoryPanel::FillRow(int row, size_t index) {
   if (tried.kept >= 0)
     keep->setForeground(OutcomePlot::SettingColor(2 + static_cast<size_t>(tried.kept)));
   table_->setItem(row, kKeptColumn, keep);
-  auto* setting = new QTableWidgetItem(QString::fromStdString(tried.text));
+  const QString text = QString::fromStdString(tried.text);
+  auto* setting = new QTableWidgetItem(WithoutFolders(text));
+  setting->setData(Qt::UserRole, text);
   setting->setFlags(setting->flags() & ~Qt::ItemIsEditable);
-  setting->setToolTip(setting->text());
+  setting->setToolTip(text);
+  auto* name = new QTableWidgetItem(session_->marks()->Name(text));
+  table_->setItem(row, kNameColumn, name);
   table_->setItem(row, kSettingColumn, setting);
   std::optional<Summary> sample;
   if (tried.outcome) {

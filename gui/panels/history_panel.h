@@ -32,7 +32,9 @@ class HistoryPanel : public QWidget {
   void showEvent(QShowEvent* event) override;
 
  private:
-  void Fill();
+  Q_INVOKABLE void Fill();
+  // The setting of a row in full; "" for none.
+  QString SettingAt(int row) const;
   void FillRow(int row, size_t tried);
   QString Chosen() const;
 

@@ -14,6 +14,7 @@
 #include "gui/panels/ms_poe_knobs.h"
 #include "gui/widgets/factor_slider.h"
 #include "gui/widgets/knob_help.h"
+#include "gui/widgets/row_pictures.h"
 
 namespace midscope {
 namespace {
@@ -89,6 +90,7 @@ QWidget* KnobsPanel::MakeRows(QWidget* parent) {
   rows_->setObjectName(QStringLiteral("position_rows"));
   rows_->addItems({tr("all"), tr("answer"), tr("last"), tr("last N (under Terms)")});
   Describe(static_cast<QWidget*>(rows_), "pi", "rows");
+  ShowRowPictures(rows_);
   auto* form = new QFormLayout(rows_row_);
   form->setContentsMargins(0, 0, 0, 0);
   form->addRow(tr("rows"), rows_);

@@ -21,11 +21,11 @@ namespace {
 // The checks of the command line, and whether this machine has the devices.
 void CheckOptions(const OptionSet& options) { CheckDevices(ReadDecoderOptions(options).placement); }
 
-QString Description(const ModelSummary& summary) {
+QString Description(const ModelSummary& summary, const QString& label) {
   const ModelConfig& config = summary.config;
   QString text =
       QObject::tr("%1: %2 layers, %3 heads (%4 KV), %5 channels, context %6, %7 run in %8")
-          .arg(QString::fromStdString(config.name.empty() ? config.architecture : config.name))
+          .arg(label)
           .arg(config.layers)
           .arg(config.heads)
           .arg(config.key_value_heads)
@@ -106,12 +106,13 @@ ModelPanel::ModelPanel(QWidget* parent) : QWidget(parent) {
   connect(model_, &QLineEdit::returnPressed, this, &ModelPanel::OpenAsked);
   connect(options_, &ParameterForm::Changed, this, &ModelPanel::RefreshTitle);
   RefreshTitle();
-  Show(nullptr, QString());
+  Show(nullptr, QString(), QString());
 }
 
 void ModelPanel::RefreshTitle() {
   const QString changed = ChangedOptionsText(options_->options());
   fold_->SetTitle(changed.isEmpty() ? tr("Options: default") : tr("Options: %1").arg(changed));
+  fold_->SetChanged(!changed.isEmpty());
 }
 
 void ModelPanel::ChooseFile() {
@@ -138,8 +139,11 @@ OpenRequest ModelPanel::request() const {
   return MakeOpenRequest(model().toStdString(), options_->Checked());
 }
 
-void ModelPanel::Show(const ModelSummary* summary, const QString& instead) {
-  text_->setText(summary             ? Description(*summary)
+void ModelPanel::Show(const ModelSummary* summary, const QString& label, const QString& instead) {
+  text_->setToolTip(summary ? tr("<p>Its file calls itself “%1” (general.name)</p>")
+                                  .arg(QString::fromStdString(summary->config.name).toHtmlEscaped())
+                            : QString());
+  text_->setText(summary             ? Description(*summary, label)
                  : instead.isEmpty() ? tr("no model is open")
                                      : instead);
 }

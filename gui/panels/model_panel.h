@@ -28,7 +28,8 @@ class ModelPanel : public QWidget {
   // dtype, products, weights, threads, sliding-window, device.
   ParameterForm* options() const { return options_; }
   // Describes the open model; null: none, and `instead` is shown.
-  void Show(const ModelSummary* summary, const QString& instead);
+  // `label`: how the user knows the model.
+  void Show(const ModelSummary* summary, const QString& label, const QString& instead);
 
  Q_SIGNALS:
   void OpenAsked();

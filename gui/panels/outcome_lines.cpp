@@ -9,6 +9,7 @@
 #include "core/base/record_names.h"
 #include "core/intervention/intervention_text.h"
 #include "gui/base/record_access.h"
+#include "gui/base/setting_text.h"
 #include "gui/plots/plot_style.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
@@ -55,22 +56,30 @@ void AddDifference(const Session& session, const OutcomeChoice& choice, std::vec
 void AddModelLines(const Session& session, const OutcomeChoice& choice, std::vector<Line>& lines) {
   for (const Side side : {Side::kA, Side::kB}) {
     if (side == Side::kB && !session.differs()) break;
-    const QString name = side == Side::kA ? QObject::tr("A") : QObject::tr("B");
+    if (!session.marks()->Draws(side == Side::kA ? 0 : 1)) continue;
     const Record* outcome = session.record(side, kOutcomeRecord);
+    const auto named = [&session, side](const QString& setting) {
+      const QString letter = side == Side::kA ? QObject::tr("A") : QObject::tr("B");
+      return session.marks()->WithLetter(letter, setting);
+    };
     if (choice.sample && outcome) {
       const RecordName made_by = NameOf(session, side, outcome);
       for (const OutcomeSeries& series : SeriesOf(*outcome, choice.measure)) {
-        Line line{series, QObject::tr("%1, this sample").arg(name), Paler(SideColor(side)), false};
+        Line line{series, QObject::tr("%1, this sample").arg(named(made_by.setting)),
+                  Paler(SideColor(side)), false};
         line.older = made_by.older;
         if (line.older) {
-          line.name = QObject::tr("%1, not of what is asked: %2").arg(line.name, made_by.setting);
+          line.name = QObject::tr("%1, not of what is asked: %2")
+                          .arg(line.name, WithoutFolders(made_by.setting));
         }
         lines.push_back(std::move(line));
       }
     }
     const auto means = session.MeansOf(side, choice.measure);
     if (choice.means && means) {
-      QString label = QObject::tr("%1, mean of %2").arg(name).arg(means->series.samples);
+      QString label = QObject::tr("%1, mean of %2")
+                          .arg(named(means->series.setting))
+                          .arg(means->series.samples);
       if (means->beside) {
         label += QObject::tr(" (the same samples)");
       } else if (!means->complete) {
@@ -89,7 +98,7 @@ QString MarkOf(const OutcomeSeries& series) {
 // Names and colours of a file's settings: A and B where the window wrote the file.
 class SettingNames {
  public:
-  explicit SettingNames(const Session& session) {
+  explicit SettingNames(const Session& session) : marks_(*session.marks()) {
     if (session.sample_view()) return;
     for (const Side side : {Side::kA, Side::kB}) {
       if (side == Side::kB && !session.differs()) break;
@@ -103,11 +112,12 @@ class SettingNames {
   }
   QString NameOf(const QString& setting) const {
     const qsizetype index = known_.indexOf(setting);
-    if (index < 0 || index >= sides_) return setting;
+    if (index < 0 || index >= sides_) return marks_.Shown(setting);
     return index == 0 ? QObject::tr("A") : QObject::tr("B");
   }
 
  private:
+  const SettingMarks& marks_;
   QStringList known_;
   qsizetype sides_ = 0;
 };
@@ -115,7 +125,7 @@ class SettingNames {
 void AddFileLines(const Session& session, const OutcomeChoice& choice, std::vector<Line>& lines) {
   SettingNames names(session);
   QStringList with_mean;
-  for (const OutcomeSeries& series : BestSeriesOf(session.file_records(), choice.measure)) {
+  for (const OutcomeSeries& series : session.FileSeries(choice.measure)) {
     const QColor color = names.ColorOf(series.setting);
     // One sample's outcome is drawn by the code below.
     const bool one = series.samples == 0 && session.record(Side::kA, kOutcomeRecord);
@@ -129,7 +139,7 @@ void AddFileLines(const Session& session, const OutcomeChoice& choice, std::vect
     if (!outcome) continue;
     for (const OutcomeSeries& series : SeriesOf(*outcome, choice.measure)) {
       const bool of_window = !session.sample_view();
-      const QString name = !of_window         ? series.setting
+      const QString name = !of_window         ? session.marks()->Shown(series.setting)
                            : side == Side::kA ? QObject::tr("A")
                                               : QObject::tr("B");
       const QColor color = of_window ? SideColor(side) : names.ColorOf(series.setting);
@@ -163,7 +173,9 @@ std::vector<Line> KeptLines(const Session& session, const TriedSettings& tried,
       return PrintIntervention(session.setting(side)) == kept->text;
     };
     if (is_shown(Side::kA) || is_shown(Side::kB)) continue;
-    const QString letter = TriedSettings::Letter(kept->kept);
+    if (!session.marks()->Draws(2 + kept->kept)) continue;
+    const QString letter = session.marks()->WithLetter(TriedSettings::Letter(kept->kept),
+                                                       QString::fromStdString(kept->text));
     const QColor color = OutcomePlot::SettingColor(2 + static_cast<size_t>(kept->kept));
     if (choice.sample && kept->outcome) {
       for (const OutcomeSeries& series : SeriesOf(*kept->outcome, choice.measure))

@@ -14,10 +14,12 @@
 #include "core/base/record_names.h"
 #include "data/published/published_record.h"
 #include "gui/base/duration_text.h"
+#include "gui/base/place_name.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/panels/outcome_lines.h"
 #include "gui/panels/reference_row.h"
+#include "gui/panels/setting_chips.h"
 #include "gui/plots/outcome_plot.h"
 #include "gui/session/session.h"
 #include "gui/session/tried_settings.h"
@@ -56,7 +58,9 @@ OutcomePanel::OutcomePanel(const PanelContext& context) : Panel(context) {
   start_->hide();
   note_ = new QLabel(this);
   note_->setObjectName(QStringLiteral("means_note"));
+  chips_ = new SettingChips(session(), tried(), this);
   FlowLayout* row = MakeControlFlow();
+  row->addWidget(chips_);
   row->addWidget(measure_);
   row->addWidget(sample_);
   row->addWidget(means_);
@@ -98,6 +102,7 @@ void OutcomePanel::Restore(const nlohmann::json& state) {
 
 void OutcomePanel::Refresh(Changes changes) {
   reference_->Refresh(changes);
+  if (changes & (Change::kSettings | Change::kModel)) chips_->Refresh();
   if (changes & Change::kPrompts) ShowPlace();
   if (changes & (Change::kReference | Change::kMeans | Change::kWhatIfRecords)) Draw();
 }
@@ -152,6 +157,7 @@ void OutcomePanel::Draw() {
   plot_->SetReason(file ? tr("The file has no such outcome by place")
                    : difference && !session()->differs() ? tr("B is the same as A")
                                                          : QString());
+  plot_->SetPlaceNames(PlaceNames(session()->prompts(), session()->file_records()));
   plot_->Show(lines, measure);
   plot_->SetCaption(OutcomeCaption(*session()));
   note_->setText(note);
@@ -173,6 +179,7 @@ void OutcomePanel::Render(FilePictures& pictures) {
       lines.insert(lines.end(), beside.begin(), beside.end());
     }
     OutcomePlot plot;
+    plot.SetPlaceNames(PlaceNames({}, pictures.records()));
     plot.Show(lines, measure);
     const int64_t samples = lines.front().series.samples;
     if (samples > 0) plot.SetTitle(tr("%1, means over %2 samples").arg(plot.title()).arg(samples));

@@ -15,6 +15,7 @@ namespace midscope {
 
 class OutcomePlot;
 class ReferenceRow;
+class SettingChips;
 
 class OutcomePanel : public Panel {
   Q_OBJECT
@@ -39,6 +40,7 @@ class OutcomePanel : public Panel {
   void ShowPlace();
 
   OutcomePlot* plot_;
+  SettingChips* chips_;
   QComboBox* measure_;
   QCheckBox* sample_;
   QCheckBox* means_;

@@ -69,8 +69,9 @@ class Panel : public QWidget {
   void PlaceChosen(qint64 place);
   // Emitted when the user puts a term on setting B: "pi(8)", "channel(100, factor=-1)".
   void TermOffered(const QString& term);
-  // Emitted when the user puts a channel on the factor knob of setting B.
-  void ScalingOffered(const midscope::ChannelScaling& scaling);
+  // Emitted when the user puts a channel on the factor knob of setting B, or changes the factor of
+  // one that B scales; `dragging`: goes on.
+  void ScalingOffered(const midscope::ChannelScaling& scaling, bool dragging);
   // Emitted when the user makes a position scheme that B is to have; `dragging`: goes on.
   void PositionsOffered(const midscope::PositionScheme& positions, bool dragging);
   // Emitted when the user has chosen another channel to look at.

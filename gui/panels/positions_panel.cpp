@@ -17,6 +17,7 @@
 #include "core/base/json_fields.h"
 #include "core/base/parameter_kinds.h"
 #include "gui/base/error_text.h"
+#include "gui/base/head_choice.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/session/session.h"
@@ -36,6 +37,7 @@ constexpr int64_t kTokens = 4096;
 constexpr int64_t kFactor = 8;
 constexpr int64_t kMostFactor = 256;
 constexpr int64_t kMostTokens = 1 << 15;
+constexpr int64_t kMostContext = 1 << 20;  // more takes gigabytes in the window
 
 // What the panel draws, each an array of a record.
 struct Picture {
@@ -46,31 +48,39 @@ struct Picture {
 
 const std::vector<Picture>& Pictures() {
   static const std::vector<Picture> pictures = {
-      {QObject::tr("ids of samples"), kSamplesRecord, {"position_id", false, 0, {}}},
-      {QObject::tr("covered distances"), kCoverageRecord, {"coverage", false, 0, {}}},
-      {QObject::tr("density of distances"), kCoverageRecord, {"pairs_per_sample", false, 0, {}}},
-      {QObject::tr("density of positions"), kCoverageRecord, {"shown", false, 0, {}}},
-      {QObject::tr("RoPE: periods"), kRopeRecord, {"period", true, 0, {}}},
-      {QObject::tr("RoPE: decay"), kRopeRecord, {"similarity", false, 0, {}}},
-      {QObject::tr("learned: similarity"), kLearnedRecord, {"similarity", false, 0, {}}},
-      {QObject::tr("learned: similarity less mean"),
-       kLearnedRecord,
-       {"centred_similarity", false, 0, {}}},
-      {QObject::tr("learned: periods"), kLearnedRecord, {"period_in_order", true, 0, {}}},
-      {QObject::tr("learned: spectrum"), kLearnedRecord, {"power", true, 0, {}}},
-      {QObject::tr("learned: norms"), kLearnedRecord, {"norm", false, 0, {}}},
+      {QObject::tr("ids of samples"), kSamplesRecord, {"position_id", false}},
+      {QObject::tr("covered distances"), kCoverageRecord, {"coverage", false}},
+      {QObject::tr("density of distances"), kCoverageRecord, {"pairs_per_sample", false}},
+      {QObject::tr("density of positions"), kCoverageRecord, {"shown", false}},
+      {QObject::tr("RoPE: periods"), kRopeRecord, {"period", true}},
+      {QObject::tr("RoPE: decay"), kRopeRecord, {"similarity", false}},
+      {QObject::tr("learned: similarity"), kLearnedRecord, {"similarity", false}},
+      {QObject::tr("learned: similarity less mean"), kLearnedRecord, {"centred_similarity", false}},
+      {QObject::tr("learned: periods"), kLearnedRecord, {"period_in_order", true}},
+      {QObject::tr("learned: spectrum"), kLearnedRecord, {"power", true}},
+      {QObject::tr("learned: norms"), kLearnedRecord, {"norm", false}},
   };
   return pictures;
 }
 
-// Periods are held against the context that the model was trained with.
-LinesPlot::View ViewOf(const Picture& picture, const Record* record) {
+// Tokens from the middle of the gold passage to the last token; 0 for none.
+double GoldDistance(const Record& prompt) {
+  const TokenSpan gold = GoldTokens(prompt);
+  if (gold.empty()) return 0;
+  const auto tokens = static_cast<double>(AxisSize(prompt, "token"));
+  return tokens - 1 - static_cast<double>(gold.begin + gold.end - 1) / 2;
+}
+
+// Periods are held against the context that the model was trained with, and against how far the
+// gold passage of the prompt (null: none) is from the last token.
+LinesPlot::View ViewOf(const Picture& picture, const Record* record, const Record* prompt) {
   LinesPlot::View view = picture.view;
   const bool of_learned = picture.record == kLearnedRecord;
   if (record && (view.array == "period" || view.array == "period_in_order")) {
     const char* context = of_learned ? "positions" : "context";
-    view.mark = static_cast<double>(IntegerAttribute(*record, context, 0));
-    view.mark_name = QObject::tr("trained context");
+    view.marks.push_back({static_cast<double>(IntegerAttribute(*record, context, 0)),
+                          QObject::tr("trained context")});
+    if (prompt) view.marks.push_back({GoldDistance(*prompt), QObject::tr("distance of the gold")});
   }
   return view;
 }
@@ -90,10 +100,17 @@ std::vector<Parameter> RopeParameters() {
   base.default_value = 1e4;
   Parameter new_base = NumberParameter("new-base", "also shows this base", 1, 1e12);
   new_base.default_value = 5e5;
-  return {WholeNumberParameter("dim", "rotated dimensions of a head, even", 2, 65536, 128), base,
+  Parameter least = NumberParameter("least-ratio", "Ms-PoE's least position ratio", 1e-3, 1e3);
+  least.default_value = 1.2;
+  Parameter largest = NumberParameter("largest-ratio", "Ms-PoE's largest one", 1e-3, 1e3);
+  largest.default_value = 1.8;
+  return {WholeNumberParameter("dim", "rotated dimensions of a head, even", 2, 65536, 128),
+          base,
           WholeNumberParameter("context", "tokens that the model was trained with", 1,
                                1'000'000'000, 4096),
-          new_base};
+          new_base,
+          least,
+          largest};
 }
 
 QGroupBox* Group(const QString& title, QWidget* content) {
@@ -225,6 +242,12 @@ PositionsQuestion PositionsPanel::Question() const {
   question.sampler = sampler_->currentText().toStdString();
   question.options = sampler_options_->Checked();
   question.request.context = size.Integer("tokens") * size.Integer("factor");
+  if (question.request.context > kMostContext) {
+    throw UsageError("factor", "the context of tokens times factor, " +
+                                   std::to_string(question.request.context) + ", is over " +
+                                   std::to_string(kMostContext),
+                     "Give less here; `midscope positions` has no such limit");
+  }
   question.request.tokens =
       question.sampler == "full" ? question.request.context : size.Integer("tokens");
   question.request.seed = static_cast<uint64_t>(size.Integer("seed"));
@@ -235,6 +258,8 @@ PositionsQuestion PositionsPanel::Question() const {
   question.rope.context = rope.Integer("context");
   question.rope.factor = static_cast<double>(size.Integer("factor"));
   question.rope.new_base = rope.Number("new-base");
+  question.rope.least_ratio = rope.Number("least-ratio");
+  question.rope.largest_ratio = rope.Number("largest-ratio");
   return question;
 }
 
@@ -266,7 +291,13 @@ void PositionsPanel::OfferSchemes() {
   const QSignalBlocker quiet(scheme_);
   const int before = scheme_->currentIndex();
   scheme_->clear();
-  if (rope) scheme_->addItems(AxisLabels(*rope, "scheme"));
+  QStringList terms = rope ? AxisLabels(*rope, "scheme") : QStringList();
+  // Heads of Ms-PoE are named "ms-poe(...), least ratio".
+  for (QString& term : terms)
+    term = term.section(QStringLiteral("), "), 0, 0) +
+           (term.contains(QStringLiteral("), ")) ? QStringLiteral(")") : QString());
+  terms.removeDuplicates();
+  scheme_->addItems(terms);
   scheme_->setCurrentIndex(std::clamp(before, 0, std::max(scheme_->count() - 1, 0)));
 }
 
@@ -282,8 +313,8 @@ void PositionsPanel::Refresh(Changes changes) {
   if (changes & Change::kModel) {
     FollowModel();
     FollowTable();
-    Draw();
   }
+  if (changes & (Change::kModel | Change::kPrompts)) Draw();
 }
 
 // Learned positions of another model: what is measured of them is made when the panel is seen.
@@ -309,7 +340,7 @@ void PositionsPanel::Draw() {
   OfferPictures();
   const Picture& picture = Pictures()[static_cast<size_t>(std::max(picture_->currentIndex(), 0))];
   const Record* record = FindRecord(picture.record);
-  plot_->Show(record, ViewOf(picture, record));
+  plot_->Show(record, ViewOf(picture, record, session()->prompt()));
 }
 
 std::string PositionsPanel::PositionsTerm() const {
@@ -367,7 +398,7 @@ void PositionsPanel::Render(FilePictures& pictures) {
     for (const Record& record : pictures.records()) {
       if (record.name != picture.record) continue;
       LinesPlot plot;
-      plot.Show(&record, ViewOf(picture, &record));
+      plot.Show(&record, ViewOf(picture, &record, nullptr));
       if (plot.lines() == 0) continue;
       pictures.Write(plot, QString::fromStdString(picture.record + "_" + picture.view.array));
     }

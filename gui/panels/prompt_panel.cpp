@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/panels/prompt_panel.h"
 
+#include <QAbstractButton>
 #include <QComboBox>
 #include <QFormLayout>
 #include <QGroupBox>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -14,9 +16,11 @@
 
 #include "core/base/error.h"
 #include "core/chat/chat_template.h"
+#include "gui/base/place_name.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/prompt_editor.h"
 #include "gui/panels/prompt_workbench.h"
+#include "gui/widgets/changed_button.h"
 #include "gui/widgets/fold_box.h"
 #include "gui/widgets/parameter_form.h"
 #include "gui/widgets/task_form.h"
@@ -135,6 +139,7 @@ QWidget* PromptPanel::MakeFormatFold(QWidget* parent) {
     const QString changed = ChangedOptionsText(format_->options());
     fold->SetTitle(changed.isEmpty() ? tr("Prompt format: default")
                                      : tr("Prompt format: %1").arg(changed));
+    fold->SetChanged(!changed.isEmpty());
   };
   connect(format_, &ParameterForm::Changed, this, retitle);
   retitle();
@@ -212,10 +217,17 @@ QWidget* PromptPanel::MakeTextPage() {
 
 void PromptPanel::SetWaiting(bool waiting) {
   run_->setText(waiting ? tr("Run (not run yet)") : tr("Run"));
-  QFont font = run_->font();
-  font.setBold(waiting);
-  run_->setFont(font);
+  MarkChanged(run_, waiting);
   workbench_->SetWaiting(waiting);
+}
+
+// Enter in a field runs what the fields say; what edits more than a line takes its Enter.
+void PromptPanel::keyPressEvent(QKeyEvent* event) {
+  const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+  if (!enter || qobject_cast<QAbstractButton*>(window()->focusWidget()))
+    return QWidget::keyPressEvent(event);
+  event->accept();
+  Q_EMIT RunAsked();
 }
 
 void PromptPanel::SetTask(const QString& task) { task_->SetText(task); }
@@ -282,6 +294,10 @@ void PromptPanel::SetFields(const PromptFields& fields) {
 
 void PromptPanel::ShowSent() {
   sent_->setText(sent_texts_.value(place_->currentIndex()));
+  const QString tokens = place_->currentData(Qt::ToolTipRole).toString();
+  place_->setToolTip(
+      tr("<p>The place whose prompt is shown%1; a click into the outcome plot also selects it</p>")
+          .arg(tokens.isEmpty() ? QString() : tr(": %1").arg(tokens)));
   sent_->setCursorPosition(0);
 }
 
@@ -289,10 +305,11 @@ void PromptPanel::ShowPlaces(const std::vector<Record>& prompts, size_t current)
   const QSignalBlocker quiet(place_);
   place_->clear();
   for (const Record& prompt : prompts) {
-    const int64_t place = IntegerAttribute(prompt, "place", 0);
     const int64_t tokens = IntegerAttribute(prompt, "prompt_tokens", AxisSize(prompt, "token"));
-    place_->addItem(place > 0 ? tr("%1  (%2 tokens)").arg(place).arg(tokens)
-                              : tr("own text (%1 tokens)").arg(tokens));
+    const bool of_task = !TextAttribute(prompt, "task").isEmpty();
+    place_->addItem(of_task ? tr("%1  (%2 tokens)").arg(PromptName(prompt)).arg(tokens)
+                            : PromptName(prompt));
+    place_->setItemData(place_->count() - 1, tr("%1 tokens").arg(tokens), Qt::ToolTipRole);
   }
   sent_texts_.clear();
   for (const Record& prompt : prompts) sent_texts_ << TextAttribute(prompt, "sent");

@@ -66,6 +66,9 @@ class PromptPanel : public QWidget {
   // Emitted where the workbench shows the prompts of this request before they are run.
   void PreviewAsked(const midscope::PromptRequest& prompt_request);
 
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+
  private:
   void ShowSent();
   void ConnectWorkbench();

@@ -24,6 +24,7 @@
 #include "gui/base/record_access.h"
 #include "gui/panels/prompt_editor.h"
 #include "gui/plots/plot_style.h"
+#include "gui/widgets/changed_button.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/fold_box.h"
 #include "gui/widgets/parameter_form.h"
@@ -307,9 +308,7 @@ void PromptWorkbench::SetFormat(const OptionSet& options) {
 
 void PromptWorkbench::SetWaiting(bool waiting) {
   run_->setText(waiting ? tr("Run (not run yet)") : tr("Run"));
-  QFont font = run_->font();
-  font.setBold(waiting);
-  run_->setFont(font);
+  MarkChanged(run_, waiting);
 }
 
 void PromptWorkbench::Changed() {

@@ -65,6 +65,14 @@ std::vector<HeadId> RatioPainter::WithGroups(const std::vector<HeadId>& heads) c
 }
 
 void RatioPainter::Paint(const std::vector<HeadId>& heads, double change, bool dragging) {
+  const bool changed = painted_ && session_->setting(Side::kB).positions != *painted_;
+  if (begin_ && changed) dropped_ = true;
+  if (dropped_) {
+    begin_.reset();
+    painted_.reset();
+    dropped_ = dragging;
+    return;
+  }
   if (!begin_) begin_ = Table();
   if (!begin_) return;
   HeadRatioTable table =
@@ -73,6 +81,7 @@ void RatioPainter::Paint(const std::vector<HeadId>& heads, double change, bool d
     begin_.reset();
     table = InFolder(table, folder_, true);
   }
+  painted_ = dragging ? std::optional<PositionScheme>(table) : std::nullopt;
   Q_EMIT Painted(table, dragging);
 }
 

@@ -57,6 +57,10 @@ class RatioPainter : public QObject {
   QString folder_ = RatioFolder();
   bool grouped_ = false;
   std::optional<HeadRatioTable> begin_;  // of the drag that goes on
+  // What the drag has made of B. B was changed by something else, such as undo, where it has
+  // another scheme: then the rest of the drag changes nothing.
+  std::optional<PositionScheme> painted_;
+  bool dropped_ = false;
 };
 
 }  // namespace midscope

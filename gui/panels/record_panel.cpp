@@ -20,6 +20,7 @@
 #include "data/store/array_kind.h"
 #include "gui/base/error_text.h"
 #include "gui/base/record_access.h"
+#include "gui/base/record_title.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/panels/panel_list.h"
 #include "gui/plots/record_table.h"
@@ -153,23 +154,33 @@ QStringList RecordPanel::choices() const {
   return texts;
 }
 
+QStringList RecordPanel::titles() const {
+  QStringList texts;
+  for (int i = 0; i < choice_->count(); ++i) texts << choice_->itemText(i);
+  return texts;
+}
+
 void RecordPanel::Choose(const QString& choice) {
-  choice_->setCurrentText(choice);
+  const qsizetype index = choices().indexOf(choice);
+  if (index >= 0) choice_->setCurrentIndex(static_cast<int>(index));
   DrawWaiting();
 }
 
 void RecordPanel::AddChoices(const Record& record, std::vector<Choice>& choices) {
   for (const Array& array : record.arrays) {
-    Choice choice{record.name, "", "", QString::fromStdString(record.name)};
+    Choice choice{record.name, "", "", QString::fromStdString(record.name),
+                  RecordTitle(record.name)};
     if (array.axes.size() < 2) {
       if (!array.axes.empty()) {
         choice.axis = array.axes.front();
         choice.text += tr(": by %1").arg(QString::fromStdString(choice.axis));
+        choice.title += tr(": table by %1").arg(ArrayWords(choice.axis));
       }
     } else if (IsPicture(record, array)) {
       QStringList axes;
       for (const std::string& axis : array.axes) axes << QString::fromStdString(axis);
       choice.array = array.name;
+      choice.title = ArrayTitle(record.name, array);
       choice.text += QStringLiteral(": %1 [%2]")
                          .arg(QString::fromStdString(array.name), axes.join(QStringLiteral(", ")));
     } else {
@@ -195,10 +206,13 @@ void RecordPanel::OfferRecords() {
   if (found != choices_) {
     choices_ = found;
     const QSignalBlocker quiet(choice_);
-    const QString before = choice_->currentText();
+    const QString before = choice_->currentData().toString();
     choice_->clear();
-    choice_->addItems(choices());
-    choice_->setCurrentIndex(std::max<int>(choice_->findText(before), choices_.empty() ? -1 : 0));
+    for (const Choice& choice : choices_) {
+      choice_->addItem(choice.title, choice.text);
+      choice_->setItemData(choice_->count() - 1, choice.text, Qt::ToolTipRole);
+    }
+    choice_->setCurrentIndex(std::max<int>(choice_->findData(before), choices_.empty() ? -1 : 0));
   }
   side_->setVisible(session()->differs());
   waits_ = !DrawsAtOnce();
@@ -279,7 +293,7 @@ void RecordPanel::ShowPicture(const Record& record, const Array& array) {
   plot_->SetOlderNote(name.older ? name.text : QString());
   plot_->SetCaption(CaptionWith(*session(), {name}));
   const QString description = QString::fromStdString(array.description);
-  choice_->setToolTip(choice_->currentText() + QLatin1Char('\n') + description);
+  choice_->setToolTip(choice_->currentData().toString() + QLatin1Char('\n') + description);
 }
 
 void RecordPanel::RefreshNote(const Record* record) {

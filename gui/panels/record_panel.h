@@ -42,8 +42,10 @@ class RecordPanel : public Panel {
 
   RecordPlot* plot() const { return plot_; }
   RecordTable* table() const { return table_; }
-  // The choices of the box: "attention_entropy: entropy [layer, head]".
+  // The choices of the box, "attention_entropy: entropy [layer, head]"; the box has the words of
+  // titles().
   QStringList choices() const;
+  QStringList titles() const;
   void Choose(const QString& choice);
   bool shows_picture() const { return shows_picture_; }
 
@@ -53,7 +55,8 @@ class RecordPanel : public Panel {
     std::string record;
     std::string axis;
     std::string array;
-    QString text;
+    QString text;   // identifiers, which say exactly what it is
+    QString title;  // words
     bool operator==(const Choice&) const = default;
   };
   // What is chosen; null for what the session does not have.

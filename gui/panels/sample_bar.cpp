@@ -54,10 +54,10 @@ SampleBar::SampleBar(Session* session, QWidget* parent) : QWidget(parent), sessi
   note_ = new QLabel(this);
   note_->setObjectName(QStringLiteral("file_sample_note"));
   note_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  next_ = new QAction(tr("&Next sample of the file"), this);
+  next_ = new QAction(tr("&Next sample"), this);
   next_->setObjectName(QStringLiteral("next-sample"));
   next_->setShortcut(QKeySequence(Qt::ALT | Qt::Key_Right));
-  previous_ = new QAction(tr("&Previous sample of the file"), this);
+  previous_ = new QAction(tr("&Previous sample"), this);
   previous_->setObjectName(QStringLiteral("previous-sample"));
   previous_->setShortcut(QKeySequence(Qt::ALT | Qt::Key_Left));
   auto* row = MakeControlRow();
@@ -68,8 +68,10 @@ SampleBar::SampleBar(Session* session, QWidget* parent) : QWidget(parent), sessi
   row->addWidget(place_row_);
   row->addWidget(setting_row_);
   row->addWidget(note_, 1);
-  connect(next_, &QAction::triggered, sample_, &QSpinBox::stepUp);
-  connect(previous_, &QAction::triggered, sample_, &QSpinBox::stepDown);
+  next_->setToolTip(tr("The task's next sample, which is run; of a file: its next one"));
+  previous_->setToolTip(tr("The sample before, in the same way"));
+  connect(next_, &QAction::triggered, this, [this] { Step(1); });
+  connect(previous_, &QAction::triggered, this, [this] { Step(-1); });
   connect(sample_, &QSpinBox::valueChanged, this, &SampleBar::Choose);
   connect(place_, &QComboBox::currentIndexChanged, this, &SampleBar::Choose);
   connect(setting_, &QComboBox::currentIndexChanged, this, &SampleBar::Choose);
@@ -85,7 +87,6 @@ QList<QAction*> SampleBar::actions_of_menu() const { return {next_, previous_}; 
 void SampleBar::ShowFile() {
   const SampleView* view = session_->sample_view();
   setVisible(view != nullptr);
-  for (QAction* action : {next_, previous_}) action->setEnabled(view != nullptr);
   if (!view) return;
   const QSignalBlocker quiet[] = {QSignalBlocker(sample_), QSignalBlocker(place_),
                                   QSignalBlocker(setting_)};
@@ -102,6 +103,14 @@ void SampleBar::ShowFile() {
   fill(place_, place_row_, view->places(), chosen.place);
   fill(setting_, setting_row_, view->settings(), chosen.setting);
   note_->clear();
+}
+
+void SampleBar::Step(int step) {
+  if (session_->sample_view()) {
+    sample_->stepBy(step);
+  } else {
+    Q_EMIT StepAsked(step);
+  }
 }
 
 void SampleBar::ChoosePlace(qint64 place) {

@@ -26,7 +26,12 @@ class SampleBar : public QWidget {
   // Selects the place, 1-based, where the file has records of it.
   void ChoosePlace(qint64 place);
 
+ Q_SIGNALS:
+  // Emitted where no file with samples is shown: the task's sample before or after is asked for.
+  void StepAsked(int step);
+
  private:
+  void Step(int step);
   void ShowFile();
   void ShowSample();
   void Choose();

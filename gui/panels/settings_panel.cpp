@@ -16,6 +16,7 @@
 #include "gui/panels/knobs_panel.h"
 #include "gui/panels/stack_editor.h"
 #include "gui/plots/plot_style.h"
+#include "gui/session/setting_marks.h"
 #include "gui/session/tried_settings.h"
 #include "gui/widgets/text_line.h"
 
@@ -201,6 +202,13 @@ void SettingsPanel::Show(const SettingPair& pair) {
   text_b_->SetIntervention(pair.b);
   knobs_->SetIntervention(pair.b);
   stack_->SetSetting(pair.setting(side_), pair.off(side_));
+}
+
+void SettingsPanel::ShowNames(const SettingMarks& marks) {
+  for (const Side side : {Side::kA, Side::kB}) {
+    const QString setting = QString::fromStdString(PrintIntervention(shown_.setting(side)));
+    text(side == Side::kB)->SetName(marks.Name(setting));
+  }
 }
 
 void SettingsPanel::OfferPassages(const QStringList& names) {

@@ -15,6 +15,7 @@ class QToolButton;
 namespace midscope {
 
 class KnobsPanel;
+class SettingMarks;
 class StackEditor;
 class TextLine;
 class TriedSettings;
@@ -28,6 +29,8 @@ class SettingsPanel : public QWidget {
 
   // Shows the settings without emitting Changed.
   void Show(const SettingPair& pair);
+  // The names of A and B beside their letters.
+  void ShowNames(const SettingMarks& marks);
   void SetModel(const ModelConfig& config);
   // Cards can be copied into the settings that are kept as C to F, as a step of `history`. Both
   // outlive the panel's use of them.

@@ -18,8 +18,6 @@ namespace {
 
 // Smaller weights are drawn at the lower end of a logarithmic axis.
 constexpr double kLogFloor = 1e-7;
-// Below this number of tokens lines are steps: what lies between two tokens means nothing.
-constexpr int kMostSteps = 300;
 
 bool HasNumbers(const QVector<double>& row) {
   return std::any_of(row.begin(), row.end(), [](double value) { return std::isfinite(value); });
@@ -39,7 +37,9 @@ AttentionPlot::AttentionPlot(QWidget* parent)
   graph_b_ = addGraph();
   difference_ = addGraph();
   difference_->setVisible(false);
-  difference_->removeFromLegend();
+  sums_a_ = addGraph();
+  sums_b_ = addGraph();
+  for (QCPGraph* graph : {difference_, sums_a_, sums_b_}) graph->removeFromLegend();
   rings_a_ = addGraph();
   rings_b_ = addGraph();
   for (QCPGraph* rings : {rings_a_, rings_b_}) {
@@ -72,52 +72,6 @@ AttentionPlot::AttentionPlot(QWidget* parent)
   SetLogarithmic(true);
   RestyleData();
   SetEmptyMessage(tr("No run yet"));
-}
-
-QCPItemRect* AttentionPlot::MakeShade() {
-  auto* shade = new QCPItemRect(this);
-  for (QCPItemPosition* corner : {shade->topLeft, shade->bottomRight}) {
-    corner->setTypeX(QCPItemPosition::ptPlotCoords);
-    corner->setTypeY(QCPItemPosition::ptAxisRectRatio);
-  }
-  shade->setPen(Qt::NoPen);
-  shade->setLayer(QStringLiteral("background"));
-  shade->setVisible(false);
-  return shade;
-}
-
-void AttentionPlot::PlaceShade(QCPItemRect* shade, const TokenSpan& span) {
-  shade->setVisible(!span.empty());
-  shade->topLeft->setCoords(static_cast<double>(span.begin) - 0.5, 0);
-  shade->bottomRight->setCoords(static_cast<double>(span.end) - 0.5, 1);
-}
-
-void AttentionPlot::SetPrompt(const Record* prompt) {
-  const QStringList before = std::exchange(tokens_, {});
-  spans_.clear();
-  gold_ = {};
-  if (prompt) {
-    tokens_ = Texts(*prompt, "token_text");
-    const QStringList names = Texts(*prompt, kSpanName);
-    const QVector<double> begins = LastAxisRow(*prompt, "span_token_begin", {});
-    const QVector<double> ends = LastAxisRow(*prompt, "span_token_end", {});
-    gold_ = GoldTokens(*prompt);
-    for (qsizetype i = 0; i < std::min({names.size(), begins.size(), ends.size()}); ++i) {
-      TokenSpan span{names[i].toStdString(), static_cast<int64_t>(begins[i]),
-                     static_cast<int64_t>(ends[i])};
-      const bool is_gold = span.begin == gold_.begin && span.end == gold_.end;
-      if (!is_gold) spans_.push_back(std::move(span));
-    }
-  }
-  ticker_->SetTokens(tokens_);
-  if (prompt && before != tokens_) ReleaseView();  // between two prompts there may be none
-  PlaceShade(gold_shade_, gold_);
-  PlaceShade(hover_shade_, {});
-  hover_name_->setVisible(false);
-  gold_name_->setVisible(!gold_.empty());
-  gold_name_->setText(tr("gold"));
-  gold_name_->position->setCoords(static_cast<double>(gold_.begin + gold_.end - 1) / 2, 0.01);
-  QueueReplot();
 }
 
 void AttentionPlot::FillGraph(QCPGraph* graph, const QVector<double>& row) {
@@ -169,6 +123,8 @@ void AttentionPlot::FillLines() {
     difference.append(row_b_[i] - row_a_[i]);
   }
   FillGraph(difference_, difference);
+  FillSums(sums_a_, row_a_);
+  FillSums(sums_b_, row_b_);
   PlaceCounted(counted_a_, row_a_, rings_a_, threshold_a_);
   PlaceCounted(counted_b_, row_b_, rings_b_, threshold_b_);
   StyleLines();
@@ -182,8 +138,11 @@ void AttentionPlot::ShowLines() {
   const bool only_b = b && compare_ == Compare::kB;
   const bool shown_a = !only_b && !differs();
   const bool shown_b = b && !differs() && compare_ != Compare::kA;
-  const std::tuple<QCPGraph*, bool> lines[] = {
-      {graph_a_, shown_a}, {graph_b_, shown_b}, {difference_, differs()}};
+  const std::tuple<QCPGraph*, bool> lines[] = {{graph_a_, shown_a},
+                                               {graph_b_, shown_b},
+                                               {difference_, differs()},
+                                               {sums_a_, shown_a && !sums_a_->data()->isEmpty()},
+                                               {sums_b_, shown_b && !sums_b_->data()->isEmpty()}};
   for (const auto& [line, shown] : lines) {
     line->setVisible(shown);
     if (shown && !compact_) {
@@ -346,7 +305,7 @@ QVector<double> AttentionPlot::DrawnValues() const {
       if (!std::isnan(point.value)) values.append(point.value);
     }
   };
-  for (const QCPGraph* graph : {graph_a_, graph_b_, difference_}) add(graph);
+  for (const QCPGraph* graph : {graph_a_, graph_b_, difference_, sums_a_, sums_b_}) add(graph);
   for (const QCPGraph* graph : other_graphs_) add(graph);
   return values;
 }
@@ -383,6 +342,10 @@ void AttentionPlot::RestyleData() {
   graph_a_->setPen(older_a_ ? OlderPen(1.2) : pen(Side::kA));
   graph_b_->setPen(older_b_ ? OlderPen(1.2) : pen(Side::kB));
   difference_->setPen(LinePen(own, 1.4));
+  for (const auto& [sums, line] : {std::pair(sums_a_, graph_a_), std::pair(sums_b_, graph_b_)}) {
+    sums->setPen(QPen(line->pen().color(), 3, line->pen().style(), Qt::FlatCap));
+    sums->setName(tr("%1: sum of each passage").arg(sums == sums_a_ ? tr("A") : tr("B")));
+  }
   for (size_t i = 0; i < other_graphs_.size(); ++i) {
     other_graphs_[i]->setPen(
         LinePen(others_[i / 2].color, 1.4, i % 2 == 0 ? Qt::SolidLine : Qt::DashLine));

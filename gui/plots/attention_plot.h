@@ -74,6 +74,9 @@ class AttentionPlot : public Plot {
     return side == Side::kA ? threshold_a_ : threshold_b_;
   }
   QCPGraph* difference_graph() const { return difference_; }
+  // Of long prompts: the sum of the row over each passage that holds no other, as a level line over
+  // it; empty otherwise.
+  QCPGraph* sums_of(Side side) const { return side == Side::kA ? sums_a_ : sums_b_; }
   // Of the others two graphs each, A and B.
   const std::vector<QCPGraph*>& other_graphs() const { return other_graphs_; }
   const TokenSpan& range() const { return range_; }
@@ -100,10 +103,15 @@ class AttentionPlot : public Plot {
   void RestyleData() override;
 
  private:
+  // Below this number of tokens lines are steps: what lies between two tokens means nothing. From
+  // it on sums of passages are drawn too.
+  static constexpr int kMostSteps = 300;
+
   QCPItemRect* MakeShade();
   void PlaceShade(QCPItemRect* shade, const TokenSpan& span);
   // The smallest span that contains the key, without gold; null for none.
   const TokenSpan* SpanAt(int64_t key) const;
+  void FillSums(QCPGraph* graph, const QVector<double>& row) const;
   static void FillGraph(QCPGraph* graph, const QVector<double>& row);
   void StyleLines();
   void FillLines();
@@ -119,6 +127,8 @@ class AttentionPlot : public Plot {
   QCPGraph* graph_a_;
   QCPGraph* graph_b_;
   QCPGraph* difference_;
+  QCPGraph* sums_a_;
+  QCPGraph* sums_b_;
   std::vector<QCPGraph*> other_graphs_;
   QCPGraph* rings_a_;
   QCPGraph* rings_b_;
@@ -135,7 +145,8 @@ class AttentionPlot : public Plot {
   CountedRow counted_a_;
   CountedRow counted_b_;
   QStringList tokens_;
-  std::vector<TokenSpan> spans_;  // without gold
+  std::vector<TokenSpan> spans_;     // without gold
+  std::vector<TokenSpan> passages_;  // that hold no other one, with gold, by position
   TokenSpan gold_;
   TokenSpan range_;
   TokenSpan hovered_span_;  // that is shaded; empty for none

@@ -51,6 +51,8 @@ ChannelPlot::ChannelPlot(QWidget* parent)
   below_->position->setCoords(0.99, 0.99);
   below_->setPositionAlignment(Qt::AlignRight | Qt::AlignBottom);
   connect(this, &QCustomPlot::beforeReplot, this, &ChannelPlot::NoteBeyond);
+  connect(xAxis, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), this,
+          &ChannelPlot::FollowZoom);
   SetEmptyMessage(tr("No run yet"));
   RestyleData();
 }
@@ -75,23 +77,6 @@ void ChannelPlot::SetMarkedToken(int64_t token) {
   ReplotMarks();
 }
 
-// A moving mean. Dropped positions are excluded from it as well: their values would dominate it.
-QVector<double> ChannelPlot::Smoothed(const QVector<double>& values) const {
-  const auto dropped = static_cast<qsizetype>(view_.dropped);
-  const qsizetype reach = (std::max<int64_t>(view_.smoothing, 1) - 1) / 2;
-  QVector<double> sums(values.size() + 1, 0.0);
-  for (qsizetype i = 0; i < values.size(); ++i) {
-    sums[i + 1] = sums[i] + (i < dropped ? 0 : values[i]);
-  }
-  QVector<double> smoothed = values;
-  for (qsizetype i = dropped; reach > 0 && i < values.size(); ++i) {
-    const qsizetype first = std::max(i - reach, dropped);
-    const qsizetype last = std::min(i + reach, values.size() - 1);
-    smoothed[i] = (sums[last + 1] - sums[first]) / static_cast<double>(last - first + 1);
-  }
-  return smoothed;
-}
-
 QCPGraph* ChannelPlot::AddLine(const QVector<double>& smoothed, const QString& name,
                                const QPen& pen) {
   QCPGraph* graph = addGraph();
@@ -100,9 +85,17 @@ QCPGraph* ChannelPlot::AddLine(const QVector<double>& smoothed, const QString& n
   graph->setAdaptiveSampling(true);
   graph->removeFromLegend();
   QVector<QCPGraphData> points;
-  for (qsizetype i = std::min<qsizetype>(view_.dropped, smoothed.size()); i < smoothed.size();
-       ++i) {
-    points.append(QCPGraphData(static_cast<double>(i), smoothed[i]));
+  points.reserve(2 * (smoothed.size() / bin_ + 1));
+  const auto add = [&](qsizetype at) {
+    points.append(QCPGraphData(static_cast<double>(at), smoothed[at]));
+  };
+  for (qsizetype begin = std::min<qsizetype>(view_.dropped, smoothed.size());
+       begin < smoothed.size(); begin += bin_) {
+    const auto first = smoothed.begin() + begin;
+    const auto end = smoothed.begin() + std::min<qsizetype>(begin + bin_, smoothed.size());
+    const auto [least, largest] = std::minmax_element(first, end);
+    add(std::min(least, largest) - smoothed.begin());
+    if (least != largest) add(std::max(least, largest) - smoothed.begin());
   }
   graph->data()->set(points, true);
   return graph;
@@ -114,23 +107,26 @@ QColor ChannelPlot::LayerColor(int64_t index, int64_t layers) const {
   const bool dark = palette().color(QPalette::Base).lightnessF() < 0.5;
   const double share = static_cast<double>(index) / std::max<double>(1, layers - 1);
   QCPColorGradient gradient = ViridisGradient();
-  return gradient.color(dark ? 0.3 + 0.7 * share : 0.78 * share, QCPRange(0, 1));
+  return gradient.color(dark ? 0.3 + 0.7 * share : 0.62 * share, QCPRange(0, 1));
 }
 
-void ChannelPlot::AddLayers(const Record& hidden, int64_t channel_index, Side side, bool faint) {
-  const int64_t layers = AxisSize(hidden, "layer");
-  const QVector<double> numbers = AxisValues(hidden, "layer");
-  for (int64_t i = 0; i < layers; ++i) {
-    const auto layer = static_cast<int64_t>(numbers.value(i));
+void ChannelPlot::AddLayers(const Rows& rows, Side side, bool faint) {
+  for (size_t i = 0; i < rows.values.size(); ++i) {
+    const auto layer = static_cast<int64_t>(rows.layers.value(static_cast<qsizetype>(i)));
     const bool chosen = view_.layer >= 0;
     if (chosen && layer != view_.layer) continue;
-    QColor color = chosen ? SideColor(side) : LayerColor(i, layers);
+    QColor color =
+        chosen ? SideColor(side)
+               : LayerColor(static_cast<int64_t>(i), static_cast<int64_t>(rows.values.size()));
     if (!chosen && faint) color.setAlpha(InMean(layer) ? 110 : 60);
     const bool dashed = side == Side::kB;
-    const QString name = chosen ? tr("%1 L%2").arg(side == Side::kA ? tr("A") : tr("B")).arg(layer)
+    const QString name = chosen ? tr("%1 L%2%3")
+                                      .arg(side == Side::kA ? tr("A") : tr("B"))
+                                      .arg(layer)
+                                      .arg(RhoText(RhoOf(rows.values[i])))
                                 : QStringLiteral("L%1").arg(layer);
     QCPGraph* line =
-        AddLine(Smoothed(LastAxisRow(hidden, kHiddenChannel, {i, channel_index})), name,
+        AddLine(rows.smoothed[i], name,
                 LinePen(color, chosen ? 1.6 : 1, dashed ? Qt::DashLine : Qt::SolidLine));
     if (chosen) line->addToLegend();
     if (!chosen && !InMean(layer)) beyond_mean_.insert(line);
@@ -149,32 +145,6 @@ QString ChannelPlot::MeanText() const {
               : tr("mean of all layers");
 }
 
-ChannelPlot::MeanLine ChannelPlot::MeanOf(const Record& hidden, int64_t channel_index) const {
-  const QVector<double> numbers = AxisValues(hidden, "layer");
-  const auto positions = static_cast<qsizetype>(AxisSize(hidden, "position"));
-  QVector<double> sum(positions, 0.0);
-  QVector<double> squares(positions, 0.0);
-  int64_t count = 0;
-  for (int64_t i = 0; i < AxisSize(hidden, "layer"); ++i) {
-    if (!InMean(static_cast<int64_t>(numbers.value(i)))) continue;
-    const QVector<double> row = Smoothed(LastAxisRow(hidden, kHiddenChannel, {i, channel_index}));
-    for (qsizetype at = 0; at < std::min(positions, row.size()); ++at) {
-      sum[at] += row[at];
-      squares[at] += row[at] * row[at];
-    }
-    ++count;
-  }
-  if (count == 0) return {};
-  MeanLine line{sum, squares};
-  for (qsizetype at = 0; at < positions; ++at) {
-    line.mean[at] = sum[at] / static_cast<double>(count);
-    const double variance =
-        squares[at] / static_cast<double>(count) - line.mean[at] * line.mean[at];
-    line.deviation[at] = std::sqrt(std::max(variance, 0.0));
-  }
-  return line;
-}
-
 void ChannelPlot::AddMean(const MeanLine& line, Side side) {
   if (line.mean.isEmpty()) return;
   QVector<double> lower = line.mean;
@@ -191,12 +161,12 @@ void ChannelPlot::AddMean(const MeanLine& line, Side side) {
   above->setBrush(fill);
   above->setChannelFillGraph(below);
   (side == Side::kA ? band_a_ : band_b_) = above;
-  const QString factor = side == Side::kA ? view_.factor_a : view_.factor_b;
   QCPGraph* mean =
-      AddLine(line.mean, QStringLiteral("%1%2, %3").arg(name, factor, MeanText()),
+      AddLine(line.mean, QString(),
               LinePen(SideColor(side), 2.4, side == Side::kB ? Qt::DashLine : Qt::SolidLine));
   mean->addToLegend();
   (side == Side::kA ? mean_a_ : mean_b_) = mean;
+  (side == Side::kA ? rho_a_ : rho_b_) = line.rho;
 }
 
 void ChannelPlot::AddDifference(const MeanLine& a, const MeanLine& b) {
@@ -204,9 +174,22 @@ void ChannelPlot::AddDifference(const MeanLine& a, const MeanLine& b) {
   for (qsizetype at = 0; at < std::min(a.mean.size(), b.mean.size()); ++at) {
     difference.append(b.mean[at] - a.mean[at]);
   }
-  mean_b_ = AddLine(difference, tr("B%1 − A, %2").arg(view_.factor_b, MeanText()),
-                    LinePen(SideColor(Side::kB), 2.4));
+  mean_b_ = AddLine(difference, QString(), LinePen(SideColor(Side::kB), 2.4));
   mean_b_->addToLegend();
+}
+
+void ChannelPlot::DrawFactors() {
+  if (read_) removeGraph(read_);
+  read_ = nullptr;
+  if (difference_) {
+    const QString what = view_.layer >= 0 ? tr("layer %1").arg(view_.layer) : MeanText();
+    mean_b_->setName(tr("B%1 − A, %2").arg(view_.factor_b, what));
+    return;
+  }
+  const QString pattern = QStringLiteral("%1%2, %3%4");
+  if (mean_a_) mean_a_->setName(pattern.arg(tr("A"), view_.factor_a, MeanText(), RhoText(rho_a_)));
+  if (mean_b_) mean_b_->setName(pattern.arg(tr("B"), view_.factor_b, MeanText(), RhoText(rho_b_)));
+  AddRead();
 }
 
 bool ChannelPlot::Holds(const Record* hidden, const Record& drawn) {
@@ -219,18 +202,29 @@ bool ChannelPlot::Holds(const Record* hidden, const Record& drawn) {
 
 void ChannelPlot::Show(const Record* hidden_a, const Record* hidden_b, const View& view) {
   const bool same_a = Holds(hidden_a, hidden_a_);
+  const bool same_b = Holds(hidden_b, hidden_b_);
   View as_before = view;
   // Another factor alone is a step of the knob.
   as_before.factor_a = view_.factor_a;
   as_before.factor_b = view_.factor_b;
+  as_before.factor_now = view_.factor_now;
   const bool same_view = as_before == view_ && graphCount() > 0;
-  if (same_a && view == view_ && graphCount() > 0 && Holds(hidden_b, hidden_b_)) return;
+  if (same_a && same_b && same_view) {
+    if (view == view_) return;
+    view_ = view;
+    DrawFactors();
+    QueueReplot();
+    return;
+  }
   // A step of the knob leaves the picture where the lines of A do.
   const bool keep_range = same_a && same_view;
   if (view.channel != view_.channel || view.compare != view_.compare) ReleaseAlongY();
   view_ = view;
   if (!same_a) hidden_a_ = hidden_a ? *hidden_a : Record{};
-  hidden_b_ = hidden_b ? *hidden_b : Record{};
+  if (!same_b) hidden_b_ = hidden_b ? *hidden_b : Record{};
+  rows_a_ = RowsOf(hidden_a_);
+  rows_b_ = RowsOf(hidden_b_);
+  bin_ = BinOf(ShownPositions());
   Draw();
   if (!keep_range) FitView();
   QueueReplot();
@@ -238,29 +232,23 @@ void ChannelPlot::Show(const Record* hidden_a, const Record* hidden_b, const Vie
 
 void ChannelPlot::Draw() {
   clearGraphs();
-  mean_a_ = mean_b_ = band_a_ = band_b_ = nullptr;
+  mean_a_ = mean_b_ = band_a_ = band_b_ = read_ = nullptr;
   layer_lines_.clear();
   beyond_mean_.clear();
-  const auto channel = static_cast<double>(view_.channel);
-  const auto index_of = [channel](const Record& hidden) {
-    const bool has = HasArray(hidden, kHiddenChannel, {"layer", "channel", "position"});
-    return has ? AxisIndexOf(hidden, "channel", channel) : int64_t{-1};
-  };
-  const int64_t index_a = index_of(hidden_a_);
-  const int64_t index_b = index_of(hidden_b_);
-  const bool difference = view_.compare == Compare::kDifference && index_a >= 0 && index_b >= 0;
-  const bool means = view_.layer < 0;
-  if (difference) {
+  const bool both = !rows_a_.empty() && !rows_b_.empty();
+  difference_ = view_.compare == Compare::kDifference && both;
+  if (difference_) {
     View layers = view_;
     // Of one layer the mean is that of the layer alone.
-    if (!means) view_.highlighted = {false, {{view_.layer, view_.layer}}};
-    AddDifference(MeanOf(hidden_a_, index_a), MeanOf(hidden_b_, index_b));
+    if (view_.layer >= 0) view_.highlighted = {false, {{view_.layer, view_.layer}}};
+    AddDifference(MeanOf(rows_a_), MeanOf(rows_b_));
     view_ = std::move(layers);
   } else {
-    DrawBoth(index_a, index_b);
+    DrawBoth();
   }
-  SetEmptyMessage(EmptyText(index_a >= 0 || index_b >= 0));
-  DrawTitle(difference);
+  DrawFactors();
+  SetEmptyMessage(EmptyText(!rows_a_.empty() || !rows_b_.empty()));
+  DrawTitle(difference_);
 }
 
 // Why nothing is drawn; "": something is.
@@ -274,15 +262,17 @@ QString ChannelPlot::EmptyText(bool captured) const {
 }
 
 // Lines of all layers of both would overlap: thin lines are of A, or of B alone.
-void ChannelPlot::DrawBoth(int64_t index_a, int64_t index_b) {
-  const bool shown_a = index_a >= 0 && (view_.compare != Compare::kB || index_b < 0);
-  const bool shown_b = index_b >= 0 && (view_.compare != Compare::kA || index_a < 0);
+void ChannelPlot::DrawBoth() {
+  const bool has_a = !rows_a_.empty();
+  const bool has_b = !rows_b_.empty();
+  const bool shown_a = has_a && (view_.compare != Compare::kB || !has_b);
+  const bool shown_b = has_b && (view_.compare != Compare::kA || !has_a);
   const bool means = view_.layer < 0;
-  if (shown_a) AddLayers(hidden_a_, index_a, Side::kA, means);
-  if (shown_b && !(means && shown_a)) AddLayers(hidden_b_, index_b, Side::kB, means);
+  if (shown_a) AddLayers(rows_a_, Side::kA, means);
+  if (shown_b && !(means && shown_a)) AddLayers(rows_b_, Side::kB, means);
   if (!means) return;
-  if (shown_a) AddMean(MeanOf(hidden_a_, index_a), Side::kA);
-  if (shown_b) AddMean(MeanOf(hidden_b_, index_b), Side::kB);
+  if (shown_a) AddMean(MeanOf(rows_a_), Side::kA);
+  if (shown_b) AddMean(MeanOf(rows_b_), Side::kB);
 }
 
 void ChannelPlot::DrawTitle(bool difference) {

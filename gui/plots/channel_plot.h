@@ -2,11 +2,15 @@
 // One hidden channel of the residual stream against position. All layers: a thin line per layer of
 // A, and over the scaled layers the mean with a band of one standard deviation over layers, of A
 // solid and of B dashed. One chosen layer: A solid and B dashed. What lies beyond the frame is
-// named at its edge.
+// named at its edge, and the legend has Spearman's rho of each bold line with position. Scaling
+// leaves the stream as it is and changes what attention reads of it: a dotted line is the bold one
+// times B's factor. It, or the bold one where there is none, is dragged up and down to change the
+// factor.
 #pragma once
 
 #include <QSet>
 #include <QStringList>
+#include <optional>
 #include <vector>
 
 #include "core/base/record.h"
@@ -34,6 +38,9 @@ class ChannelPlot : public Plot {
     Compare compare = Compare::kSplit;
     QString factor_a;  // "× 0.5": what the setting makes of the channel; "": nothing
     QString factor_b;
+    // What B is to multiply the channel by now, of the dotted line: 1 where it leaves it as it is;
+    // nullopt: nobody can change it.
+    std::optional<double> factor_now;
     bool operator==(const View&) const = default;
   };
   // Records with hidden_channel [layer, channel, position]; null for none.
@@ -42,11 +49,12 @@ class ChannelPlot : public Plot {
   void SetTokens(const QStringList& tokens);
   void SetRange(const TokenSpan& range);
   void SetMarkedToken(int64_t token);
-
   // The mean over layers; null where it is not drawn.
   QCPGraph* mean_of(Side side) const { return side == Side::kA ? mean_a_ : mean_b_; }
   // The upper edge of the band around it, filled down to the lower one; null for none.
   QCPGraph* band_of(Side side) const { return side == Side::kA ? band_a_ : band_b_; }
+  // The bold line of B, or A's, times B's factor; null where the factor is 1.
+  QCPGraph* read_line() const { return read_; }
   // The lines of single layers, in their order.
   const std::vector<QCPGraph*>& layer_lines() const { return layer_lines_; }
   // "L28, L29": the layers whose lines leave the frame above or below.
@@ -60,6 +68,9 @@ class ChannelPlot : public Plot {
   void TokenClicked(qint64 token);
   // Half-open.
   void RangeBrushed(qint64 begin, qint64 end);
+  // The line was dragged, or + or - pressed: the factor of B that puts it there. `dragging`: goes
+  // on.
+  void FactorDragged(double factor, bool dragging);
 
  protected:
   void RestyleData() override;
@@ -67,22 +78,61 @@ class ChannelPlot : public Plot {
   void Brush(const QPointF& from, const QPointF& to) override;
   void HoverAt(const QPointF& position) override;
   void HoverEnds() override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
 
  private:
   QString EmptyText(bool captured) const;
   struct MeanLine {
     QVector<double> mean;
     QVector<double> deviation;
+    double rho = 0;  // of the mean as it is, without the moving mean; NaN where there is none
   };
+  // A drag of the line: what it begins with.
+  struct FactorDrag {
+    double factor;
+    double value;  // of the pointer, on the y axis
+    double slope;  // of the value with the factor
+    bool moved = false;
+  };
+  // The bold line of a side, of which there may be none.
+  const QCPGraph* BoldLine(Side side) const;
+  const QCPGraph* FactorLine() const;
+  void AddRead();
+  std::optional<FactorDrag> DragAt(const QPointF& position) const;
+  double FactorAt(const FactorDrag& drag, const QPointF& position) const;
   // Whether `drawn` has the numbers of `hidden` (null: none).
   static bool Holds(const Record* hidden, const Record& drawn);
+  // The values of the shown channel [layer][position], as they are and with the moving mean; empty
+  // where the record does not have the channel.
+  struct Rows {
+    QVector<double> layers;  // their numbers
+    std::vector<QVector<double>> values;
+    std::vector<QVector<double>> smoothed;
+    bool empty() const { return values.empty(); }
+  };
+  Rows RowsOf(const Record& hidden) const;
   void Draw();
-  void DrawBoth(int64_t index_a, int64_t index_b);
+  void DrawBoth();
+  // Names of the means and the line that attention reads: what a step of the knob changes.
+  void DrawFactors();
+  // Positions that a point of a line stands for, where so many are shown: the least and the largest
+  // value of each bin are drawn.
+  static int64_t BinOf(double positions);
+  double ShownPositions() const;
+  void FollowZoom();
+  // The point of a line next to a position; null: none is near.
+  const QCPGraphData* PointAt(const QCPGraph* line, double position) const;
   void DrawTitle(bool difference);
   QVector<double> Smoothed(const QVector<double>& values) const;
+  // ", ρ 0.93" of values over the positions that are not dropped; "" where there is none.
+  QString RhoText(double rho) const;
+  double RhoOf(const QVector<double>& values) const;
   QCPGraph* AddLine(const QVector<double>& smoothed, const QString& name, const QPen& pen);
-  void AddLayers(const Record& hidden, int64_t channel_index, Side side, bool faint);
-  MeanLine MeanOf(const Record& hidden, int64_t channel_index) const;
+  void AddLayers(const Rows& rows, Side side, bool faint);
+  MeanLine MeanOf(const Rows& rows) const;
   void AddMean(const MeanLine& line, Side side);
   void AddDifference(const MeanLine& a, const MeanLine& b);
   // Whether the mean includes the layer: a highlighted one, or any where none is highlighted.
@@ -100,6 +150,7 @@ class ChannelPlot : public Plot {
   QCPGraph* mean_b_ = nullptr;
   QCPGraph* band_a_ = nullptr;
   QCPGraph* band_b_ = nullptr;
+  QCPGraph* read_ = nullptr;
   std::vector<QCPGraph*> layer_lines_;
   QSet<const QCPGraph*> beyond_mean_;  // lines of layers that are not in the mean
   QSharedPointer<TokenTicker> ticker_;
@@ -108,6 +159,14 @@ class ChannelPlot : public Plot {
   QCPItemText* above_;
   QCPItemText* below_;
   QStringList tokens_;
+  bool difference_ = false;  // B - A is drawn
+  Rows rows_a_;
+  Rows rows_b_;
+  double rho_a_ = 0;
+  double rho_b_ = 0;
+  int64_t bin_ = 1;
+  std::optional<FactorDrag> drag_;
+  QPointF press_;
 };
 
 }  // namespace midscope

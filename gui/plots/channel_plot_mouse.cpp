@@ -8,6 +8,19 @@
 
 namespace midscope {
 
+const QCPGraphData* ChannelPlot::PointAt(const QCPGraph* line, double position) const {
+  const auto& points = *line->data();
+  const QCPGraphData* nearest = nullptr;
+  auto found = points.findBegin(position, true);  // the one before, where there is one
+  for (int i = 0; i < 2 && found != points.constEnd(); ++i, ++found) {
+    const bool nearer =
+        !nearest || std::abs(found->key - position) < std::abs(nearest->key - position);
+    if (nearer) nearest = &*found;
+  }
+  const bool near = nearest && std::abs(nearest->key - position) < static_cast<double>(bin_);
+  return near ? nearest : nullptr;
+}
+
 QString ChannelPlot::TooltipAt(const QPointF& position) const {
   if (!axisRect()->rect().contains(position.toPoint())) return {};
   const auto key = static_cast<double>(std::llround(xAxis->pixelToCoord(position.x())));
@@ -15,8 +28,8 @@ QString ChannelPlot::TooltipAt(const QPointF& position) const {
   double nearest_pixels = 30;
   double nearest_value = 0;
   for (int i = 0; i < graphCount(); ++i) {
-    const auto found = graph(i)->data()->findBegin(key, false);
-    if (found == graph(i)->data()->constEnd() || found->key != key) continue;
+    const QCPGraphData* found = PointAt(graph(i), key);
+    if (!found) continue;
     const double pixels = std::abs(yAxis->coordToPixel(found->value) - position.y());
     if (pixels < nearest_pixels) {
       nearest_pixels = pixels;
@@ -31,6 +44,8 @@ QString ChannelPlot::TooltipAt(const QPointF& position) const {
                     .arg(tr("position %1: %2").arg(key).arg(nearest_value, 0, 'g', 4));
   const auto token = static_cast<qsizetype>(key);
   if (token < tokens_.size()) tip += QLatin1Char('\n') + ShownToken(tokens_[token]);
+  if (DragAt(position))
+    tip += tr("\ndrag ↕: factor of B (now %1)").arg(*view_.factor_now, 0, 'g', 3);
   return tip;
 }
 

@@ -16,6 +16,7 @@ namespace {
 // One notch of the wheel, or + and -: 5 %. A drag of 100 pixels: half as much again.
 constexpr double kStep = 0.04879016416943205;       // ln 1.05
 constexpr double kPerPixel = 0.004054651081081644;  // ln 1.5 / 100
+constexpr double kColourStep = 0.9;                 // of the range, for a notch upwards
 constexpr double kDragSlack = 4;                    // pixels below which a press is a click
 
 }  // namespace
@@ -99,7 +100,38 @@ void HeadMapPlot::mouseReleaseEvent(QMouseEvent* event) {
   Q_EMIT HeadChosen(selected_);
 }
 
+bool HeadMapPlot::OnScale(const QPointF& position) const {
+  return layers() > 0 && scale_rect().contains(position.toPoint());
+}
+
+// About the centre of diverging colours, else the upper end, and with Alt the lower one.
+void HeadMapPlot::TurnColours(const QWheelEvent& event) {
+  // Qt reports Alt+wheel as horizontal scrolling.
+  const QPoint angle = event.angleDelta();
+  const double factor = std::pow(kColourStep, (angle.y() != 0 ? angle.y() : angle.x()) / 120.0);
+  QCPRange range = data_range();
+  if (drawn_.diverging) {
+    range.lower = drawn_.centre - (drawn_.centre - range.lower) * factor;
+    range.upper = drawn_.centre + (range.upper - drawn_.centre) * factor;
+  } else if (event.modifiers() & Qt::AltModifier) {
+    range.lower = range.upper - range.size() * factor;
+  } else {
+    range.upper = range.lower + range.size() * factor;
+  }
+  if (QCPRange::validRange(range)) Q_EMIT ColoursChosen(range);
+}
+
+void HeadMapPlot::mouseDoubleClickEvent(QMouseEvent* event) {
+  if (!OnScale(event->position())) return Plot::mouseDoubleClickEvent(event);
+  Q_EMIT ColoursChosen(std::nullopt);
+}
+
 void HeadMapPlot::wheelEvent(QWheelEvent* event) {
+  if (OnScale(event->position())) {
+    TurnColours(*event);
+    event->accept();
+    return;
+  }
   const std::optional<HeadId> head = HeadAt(event->position());
   if (!paintable_ || !head || event->modifiers() & Qt::ControlModifier)
     return Plot::wheelEvent(event);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/plots/head_map_plot.h"
 
-#include <QMap>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,31 +16,20 @@ namespace {
 
 constexpr int kWheelEnds = 350;  // milliseconds without a turn
 
-QSharedPointer<QCPAxisTickerFixed> WholeNumbers(int64_t count) {
-  auto ticker = QSharedPointer<QCPAxisTickerFixed>::create();
-  ticker->setTickStep(count > 40 ? 5 : count > 14 ? 2 : 1);
-  ticker->setScaleStrategy(QCPAxisTickerFixed::ssMultiples);
-  return ticker;
-}
-
-// Blue above and red below `centre`, which need not be in the middle of the range.
-QCPColorGradient GradientAbout(double centre, const QCPRange& range) {
-  QCPColorGradient gradient = DifferenceGradient();
-  const double middle = (centre - range.lower) / range.size();
-  if (!(middle > 0 && middle < 1)) return gradient;
-  const QMap<double, QColor> even = gradient.colorStops();
-  QMap<double, QColor> stops;
-  for (auto stop = even.begin(); stop != even.end(); ++stop) {
-    const double from_middle = 2 * stop.key() - 1;  // -1 to 1
-    stops[middle + from_middle * (from_middle < 0 ? middle : 1 - middle)] = stop.value();
+// Returns whether the axis gets other ticks: the least step of whole numbers whose labels, `label`
+// pixels long, have room.
+bool FitTicks(QCPAxis* axis, int pixels, int label) {
+  auto* ticker = dynamic_cast<QCPAxisTickerFixed*>(axis->ticker().data());
+  if (!ticker || pixels <= 0) return false;
+  const double room = pixels / axis->range().size();
+  double step = 1;
+  for (const double each : {1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0}) {
+    step = each;
+    if (each * room >= label) break;
   }
-  gradient.setColorStops(stops);
-  return gradient;
-}
-
-// Seen on Viridis, and on the near white of differences.
-QPen GroupPen(bool diverging) {
-  return {diverging ? QColor(90, 90, 90, 130) : QColor(255, 255, 255, 150), 1};
+  if (step == ticker->tickStep()) return false;
+  ticker->setTickStep(step);
+  return true;
 }
 
 bool SameRange(const std::optional<QCPRange>& left, const std::optional<QCPRange>& right) {
@@ -62,7 +50,9 @@ HeadMapPlot::HeadMapPlot(QWidget* parent, const QString& file_stem)
   for (QCPAxis* axis : {xAxis, yAxis}) {
     axis->grid()->setVisible(false);
     axis->setSubTicks(false);
+    axis->setTicker(QSharedPointer<QCPAxisTickerFixed>::create());
   }
+  connect(this, &QCustomPlot::afterLayout, this, &HeadMapPlot::FitLayout);
   axisRect()->setupFullAxesBox();
   xAxis2->setTicks(false);
   yAxis2->setTicks(false);
@@ -87,58 +77,6 @@ void HeadMapPlot::SetHeadsPerKeyValueHead(int64_t heads) {
   heads_per_key_value_head_ = heads;
   DrawGroups();
   QueueReplot();
-}
-
-QString HeadMapPlot::scale_label() const { return drawn_.scale; }
-
-void HeadMapPlot::ShowScaleLabel(bool shown) {
-  if (shown == scale_label_shown_) return;
-  scale_label_shown_ = shown;
-  SetScale();
-  QueueReplot();
-}
-
-void HeadMapPlot::ShowScale(bool shown) {
-  if (scale_->visible() == shown) return;
-  scale_->setVisible(shown);
-  if (shown) {
-    plotLayout()->addElement(1, 1, scale_);
-  } else {
-    plotLayout()->take(scale_);
-    plotLayout()->simplify();
-  }
-  QueueReplot();
-}
-
-std::optional<QCPRange> HeadMapPlot::RangeOf(const std::vector<const HeadTable*>& tables,
-                                             bool diverging, double centre) {
-  std::optional<QCPRange> range;
-  for (const HeadTable* table : tables) {
-    for (const double value : table->values) {
-      if (!std::isfinite(value)) continue;
-      if (!range) range = QCPRange(value, value);
-      range->expand(value);
-    }
-  }
-  if (!range) return range;
-  if (diverging) {
-    const double extent =
-        std::max({std::abs(range->lower - centre), std::abs(range->upper - centre), 1e-6});
-    return QCPRange(centre - extent, centre + extent);
-  }
-  range->lower = std::min(range->lower, 0.0);
-  if (range->size() <= 0) range->upper = range->lower + 1;
-  return range;
-}
-
-void HeadMapPlot::SetScale() {
-  scale_->setLabel(scale_label_shown_ ? drawn_.scale : QString());
-  const std::optional<QCPRange> own =
-      drawn_.range ? drawn_.range : RangeOf({&drawn_.table}, drawn_.diverging, drawn_.centre);
-  const QCPRange range = own.value_or(QCPRange(0, 1));
-  map_->setGradient(drawn_.diverging ? GradientAbout(drawn_.centre, range) : ViridisGradient());
-  map_->setDataRange(range);
-  for (QCPItemLine* line : group_lines_) line->setPen(GroupPen(drawn_.diverging));
 }
 
 void HeadMapPlot::Show(HeadMap map) {
@@ -166,8 +104,6 @@ void HeadMapPlot::DrawCells(bool other_shape) {
                             drawn_.table.values[static_cast<size_t>(layer * heads() + head)]);
     }
   }
-  xAxis->setTicker(WholeNumbers(heads()));
-  yAxis->setTicker(WholeNumbers(layers()));
   SetEmptyMessage(layers() > 0 ? QString() : tr("No run yet"));
   SetScale();
   PlaceMarker();
@@ -192,7 +128,7 @@ void HeadMapPlot::DrawGroups() {
     const double x = static_cast<double>(head) - 0.5;
     line->start->setCoords(x, -0.5);
     line->end->setCoords(x, static_cast<double>(layers()) - 0.5);
-    line->setPen(GroupPen(drawn_.diverging));
+    line->setPen(GroupPen());
     group_lines_.push_back(line);
   }
 }
@@ -283,11 +219,46 @@ std::optional<HeadId> HeadMapPlot::HeadAt(const QPointF& position) const {
 }
 
 void HeadMapPlot::ResetView() {
-  xAxis->setRange(-0.5, std::max<double>(static_cast<double>(heads()), 1) - 0.5);
-  yAxis->setRange(-0.5, std::max<double>(static_cast<double>(layers()), 1) - 0.5);
+  const double across = std::max<double>(static_cast<double>(heads()), 1);
+  const double up = std::max<double>(static_cast<double>(layers()), 1);
+  QCPRange x(-0.5, across - 0.5);
+  QCPRange y(-0.5, up - 0.5);
+  const QSize size = axisRect()->size();
+  if (square_ && !size.isEmpty()) {
+    const double cell = std::min(size.width() / across, size.height() / up);  // pixels
+    x = QCPRange(x.center() - size.width() / cell / 2, x.center() + size.width() / cell / 2);
+    y = QCPRange(y.center() - size.height() / cell / 2, y.center() + size.height() / cell / 2);
+  }
+  xAxis->setRange(x);
+  yAxis->setRange(y);
+}
+
+void HeadMapPlot::SetSquare(bool square) {
+  if (square == square_) return;
+  square_ = square;
+  FitView();
+  QueueReplot();
+}
+
+// Ticks of every layer and head where there is room, and square cells in the size that the axes
+// have now.
+void HeadMapPlot::FitLayout() {
+  const QSize size = axisRect()->size();
+  const QFontMetrics text(font());
+  bool changed = FitTicks(xAxis, size.width(), text.horizontalAdvance(QStringLiteral("000")));
+  changed = FitTicks(yAxis, size.height(), text.height()) || changed;
+  if (size != fitted_ && square_) {
+    FitView();
+    changed = true;
+  }
+  fitted_ = size;
+  if (changed) QueueReplot();
 }
 
 QString HeadMapPlot::TooltipAt(const QPointF& position) const {
+  if (OnScale(position))
+    return tr("%1\nwheel: range of the colours (Alt: the lower end); double click: all values")
+        .arg(scale_label());
   const std::optional<HeadId> head = HeadAt(position);
   if (!head) return {};
   const double value = CellValue(*head);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A number of every head: layer 0 at the bottom, heads across. Viridis, or blue (more) and red
-// (less) around exact zero where the number has a sign; grey for no value. Heads that share a key/
+// (less) around exact zero where the number has a sign; grey for no value. The wheel over the scale
+// of colours changes their range, a double click gives back that of the values; how many heads are
+// beyond it stands beside it. Heads that share a key/
 // value head lie between two lines. Where its numbers can be painted, the wheel over a cell and a
 // drag up or down change them, Shift+drag (and Shift+arrows) marks a block that changes as one.
 #pragma once
@@ -59,6 +61,8 @@ class HeadMapPlot : public Plot {
   void SetPinned(const std::vector<PinnedHead>& pinned);
   // Hides the scale of colours where a map beside this one has the same.
   void ShowScale(bool shown);
+  // Cells as high as wide, while the user has not zoomed.
+  void SetSquare(bool square);
   void ShowScaleLabel(bool shown);
   QRectF marked_cell() const;  // in axis coordinates; empty for none
   // The frames of pinned heads that the map has.
@@ -71,8 +75,10 @@ class HeadMapPlot : public Plot {
   int64_t heads() const { return drawn_.table.heads; }
   bool diverging() const { return drawn_.diverging; }
   QCPRange data_range() const { return map_->dataRange(); }
+  QRect scale_rect() const { return scale_->visible() ? scale_->outerRect() : QRect(); }
   QString HeadName(HeadId head) const;
-  QString scale_label() const;  // what the colours stand for
+  // What the colours stand for, and how many values are beyond them.
+  QString scale_label() const;
   // The drawn value; NaN outside.
   double CellValue(HeadId head) const;
   // 1 for the head with the largest value of all layers; 0 where it has none.
@@ -88,6 +94,8 @@ class HeadMapPlot : public Plot {
   void PinAsked(midscope::HeadId head);
   // The numbers of the heads times e^change; while `dragging`, from where the drag began.
   void Painted(const std::vector<midscope::HeadId>& heads, double change, bool dragging);
+  // Another range of colours; nullopt: that of the values.
+  void ColoursChosen(std::optional<QCPRange> range);
   // The head under the pointer; nullopt: none.
   void HeadHovered(std::optional<midscope::HeadId> head);
 
@@ -99,6 +107,7 @@ class HeadMapPlot : public Plot {
   void mousePressEvent(QMouseEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
   void wheelEvent(QWheelEvent* event) override;
   void Brush(const QPointF& from, const QPointF& to) override;
   void RestyleData() override;
@@ -109,6 +118,10 @@ class HeadMapPlot : public Plot {
   void PlaceMarker();
   void PlacePins();
   void SetScale();
+  QPen GroupPen() const;  // of the lines between groups
+  bool OnScale(const QPointF& position) const;
+  void TurnColours(const QWheelEvent& event);
+  void FitLayout();
   bool Has(HeadId head) const;
   bool PaintKey(QKeyEvent* event);
   void MarkBlock(std::optional<std::pair<HeadId, HeadId>> corners);
@@ -126,6 +139,8 @@ class HeadMapPlot : public Plot {
   HeadMap drawn_;
   HeadId selected_;
   bool scale_label_shown_ = true;
+  bool square_ = false;
+  QSize fitted_;  // of the axes, for which square cells were made
   bool paintable_ = false;
   QCPItemRect* block_frame_;
   std::optional<std::pair<HeadId, HeadId>> block_;  // two opposite corners

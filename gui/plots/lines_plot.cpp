@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "gui/base/record_access.h"
 #include "gui/plots/plot_files.h"
@@ -67,7 +68,7 @@ void LinesPlot::Draw(const Record& record, const Array& array) {
     const QString axis = QString::fromStdString(array.axes[0]);
     SetTitle(title() + tr(" — %1").arg(ColorOrderText(axis)));
   }
-  DrawMark();
+  DrawMarks();
   RestyleData();
 }
 
@@ -87,13 +88,16 @@ void LinesPlot::DrawBounds(const Record& record, const Array& array, int line,
     bars->addData(values[i] - lows[i], highs[i] - values[i]);
 }
 
-void LinesPlot::DrawMark() {
-  if (view_.mark <= 0 || lines_ == 0 || graph(0)->data()->isEmpty()) return;
-  const QCPGraphDataContainer& points = *graph(0)->data();
-  QCPGraph* mark = addGraph();
-  mark->setName(view_.mark_name);
-  mark->addData((points.constEnd() - 1)->key, view_.mark);
-  mark->addData(points.constBegin()->key, view_.mark);
+void LinesPlot::DrawMarks() {
+  if (lines_ == 0 || graph(0)->data()->isEmpty()) return;
+  const double first = graph(0)->data()->constBegin()->key;
+  const double last = (graph(0)->data()->constEnd() - 1)->key;
+  for (const Mark& mark : view_.marks) {
+    if (mark.value <= 0) continue;
+    QCPGraph* line = addGraph();
+    line->setName(mark.name);
+    line->setData({first, last}, {mark.value, mark.value}, true);
+  }
 }
 
 void LinesPlot::RestyleData() {
@@ -114,8 +118,11 @@ void LinesPlot::RestyleData() {
     auto* bars = qobject_cast<QCPErrorBars*>(plottable(i));
     if (bars) bars->setPen(QPen(bars->dataPlottable()->pen().color(), 1));
   }
-  if (graphCount() > lines_)
-    graph(lines_)->setPen(QPen(palette().color(QPalette::Text), 1, Qt::DashLine));
+  const Qt::PenStyle styles[] = {Qt::DashLine, Qt::DotLine};
+  for (int mark = lines_; mark < graphCount(); ++mark) {
+    const Qt::PenStyle style = styles[(mark - lines_) % std::size(styles)];
+    graph(mark)->setPen(QPen(palette().color(QPalette::Text), 1.2, style));
+  }
 }
 
 void LinesPlot::UseLogarithm(bool used) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/base/record.h"
 #include "gui/plots/plot.h"
@@ -15,12 +16,17 @@ class LinesPlot : public Plot {
   Q_OBJECT
 
  public:
+  // A horizontal line, and its name in the legend.
+  struct Mark {
+    double value;
+    QString name;
+    bool operator==(const Mark&) const = default;
+  };
   struct View {
     std::string array;
     bool logarithmic = false;  // the values' axis
-    double mark = 0;           // a horizontal line at this value; 0: none
-    QString mark_name;         // its name in the legend
-    int fit = -1;              // this line is drawn thick over the others; -1: none
+    std::vector<Mark> marks = {};
+    int fit = -1;  // this line is drawn thick over the others; -1: none
     bool operator==(const View&) const = default;
   };
 
@@ -40,7 +46,7 @@ class LinesPlot : public Plot {
  private:
   void Draw(const Record& record, const Array& array);
   void DrawBounds(const Record& record, const Array& array, int line, const QVector<double>& keys);
-  void DrawMark();
+  void DrawMarks();
   void UseLogarithm(bool used);
 
   View view_;

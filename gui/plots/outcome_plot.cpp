@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/plots/outcome_plot.h"
 
+#include <QKeyEvent>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
@@ -11,6 +13,9 @@ namespace midscope {
 namespace {
 
 constexpr double kDodge = 0.008;  // offset between two means at one place, as a share of the axis
+// An interval of fewer samples is mostly its own uncertainty: it is drawn dotted.
+constexpr int64_t kFewSamples = 6;
+constexpr qsizetype kMostMarks = 1000;  // of a line; more are a solid band, and slow
 // Of more lines only the first is told apart: hundreds of names and intervals hide the picture.
 constexpr size_t kMostLines = 24;
 
@@ -92,13 +97,16 @@ void OutcomePlot::AddLine(const Line& line, double shift) {
   QVector<double> places = line.series.places.first(count);
   for (double& place : places) place += shift;
   SetShownOffset(graph, shift);
+  if (count > kMostMarks) graph->setScatterStyle(QCPScatterStyle::ssNone);
   graph->setData(places, line.series.values.first(count), true);
   MarkNotes(line);
   if (line.series.low.size() < count || line.series.high.size() < count) return;
   auto* bars = new QCPErrorBars(xAxis, yAxis);
   bars->removeFromLegend();
   bars->setDataPlottable(graph);
-  bars->setPen(QPen(line.color, 1));
+  const bool few = line.series.samples > 0 && line.series.samples < kFewSamples;
+  bars->setPen(QPen(line.color, 1, few ? Qt::DotLine : Qt::SolidLine));
+  if (few) bars->setWhiskerWidth(0);
   bars->setSymbolGap(4);
   QVector<double> below;
   QVector<double> above;
@@ -132,6 +140,19 @@ QVector<double> OutcomePlot::Places() const {
   return own == lines_.end() ? QVector<double>() : own->series.places;
 }
 
+void OutcomePlot::SetPlaceNames(std::map<double, QString> names) {
+  if (names == place_names_) return;
+  place_names_ = std::move(names);
+  // Drawn again with the names.
+  const std::vector<Line> lines = std::exchange(lines_, {});
+  if (!lines.empty()) Show(lines, measure_);
+}
+
+QString OutcomePlot::NameOfPlace(double place) const {
+  const auto found = place_names_.find(place);
+  return found == place_names_.end() ? QString::number(place, 'g', 6) : found->second;
+}
+
 void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
   if (!lines.empty() && lines == lines_ && measure == measure_) return;
   const QVector<double> places_before = Places();
@@ -144,8 +165,9 @@ void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
   NameMeasure();
   const bool references =
       std::any_of(lines_.begin(), lines_.end(), [](const Line& line) { return line.same_share; });
-  xAxis->setLabel(references ? tr("place of the gold passage (published: same share)")
-                             : tr("place of the gold passage"));
+  const QString what =
+      place_names_.empty() ? tr("place of the gold passage") : tr("depth of the gold passage");
+  xAxis->setLabel(references ? tr("%1 (published: same share)").arg(what) : what);
   const QVector<double> places = Places();
   // Means are offset from their place, so that their intervals do not overlap.
   const std::vector<Line> drawn = Drawn(lines_);
@@ -158,7 +180,7 @@ void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
     if (line.mean) shift += step;
   }
   auto ticker = QSharedPointer<QCPAxisTickerText>::create();
-  for (const double place : places) ticker->addTick(place, QString::number(place, 'g', 6));
+  for (const double place : places) ticker->addTick(place, NameOfPlace(place));
   if (!places.isEmpty() && places.size() <= 25) {
     xAxis->setTicker(ticker);
   } else {
@@ -246,8 +268,9 @@ QString OutcomePlot::TooltipAt(const QPointF& position) const {
   }
   if (!nearest) return {};
   const OutcomeSeries& series = nearest->series;
-  const QString point =
-      nearest->point_names.value(nearest_index, tr("place %1").arg(series.places[nearest_index]));
+  const QString point = nearest->point_names.value(
+      nearest_index, (place_names_.empty() ? tr("place %1") : tr("depth %1"))
+                         .arg(NameOfPlace(series.places[nearest_index])));
   QString tip = QStringLiteral("%1\n%2: %3")
                     .arg(nearest->name, point)
                     .arg(series.values[nearest_index], 0, 'g', 4);
@@ -257,6 +280,8 @@ QString OutcomePlot::TooltipAt(const QPointF& position) const {
                .arg(series.high[nearest_index], 0, 'g', 4);
   }
   if (series.samples > 0) tip += tr("\n%1 samples").arg(series.samples);
+  if (!series.low.isEmpty() && series.samples > 0 && series.samples < kFewSamples)
+    tip += tr(", few for an interval (dotted)");
   const QString note = nearest->notes.value(nearest_index);
   if (!note.isEmpty()) tip += tr("\n* %1").arg(note);
   return tip;
@@ -271,6 +296,17 @@ void OutcomePlot::ClickAt(const QPointF& position) {
         return std::abs(left - clicked) < std::abs(right - clicked);
       });
   if (nearest != places.end()) Q_EMIT PlaceChosen(static_cast<qint64>(*nearest));
+}
+
+void OutcomePlot::keyPressEvent(QKeyEvent* event) {
+  const bool left = event->key() == Qt::Key_Left;
+  const QVector<double> places = Places();
+  if ((!left && event->key() != Qt::Key_Right) || !current_->visible() || places.isEmpty())
+    return Plot::keyPressEvent(event);
+  const qsizetype shown = places.indexOf(current_->point1->key());
+  const qsizetype next = std::clamp<qsizetype>(shown + (left ? -1 : 1), 0, places.size() - 1);
+  event->accept();
+  if (next != shown) Q_EMIT PlaceChosen(static_cast<qint64>(places[next]));
 }
 
 void OutcomePlot::RestyleData() {

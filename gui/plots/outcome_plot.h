@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The outcome for every place of the gold passage. Hollow dots: the sample on the screen; full dots
-// with bars: means over samples with their 95 % intervals; dashed lines with diamonds: published
-// numbers, with a cross where a number is known to be wrong.
+// with bars: means over samples with their 95 % intervals, dotted for fewer than six; dashed lines
+// with diamonds: published numbers, with a cross where a number is known to be wrong.
 #pragma once
 
 #include <QVector>
+#include <map>
 
 #include "gui/base/view_types.h"
 #include "gui/plots/outcome_series.h"
@@ -36,6 +37,11 @@ class OutcomePlot : public Plot {
   // The place of the shown prompt, 1-based; 0 for none.
   void SetCurrentPlace(int64_t place);
 
+  // Names of places that are not their rank, such as "50 %". Call before Show.
+  void SetPlaceNames(std::map<double, QString> names);
+  // What the axis calls the place.
+  QString NameOfPlace(double place) const;
+
   const std::vector<Line>& lines() const { return lines_; }
   // A colour per setting, for any number of settings.
   static QColor SettingColor(size_t index);
@@ -49,6 +55,8 @@ class OutcomePlot : public Plot {
 
  protected:
   void ClickAt(const QPointF& position) override;
+  // Left and right choose the place before and after the shown one.
+  void keyPressEvent(QKeyEvent* event) override;
   void RestyleData() override;
 
  private:
@@ -59,6 +67,7 @@ class OutcomePlot : public Plot {
   QVector<double> Places() const;
   void NameMeasure();
 
+  std::map<double, QString> place_names_;
   std::vector<Line> lines_;
   Measure measure_ = Measure::kNll;
   QCPItemStraightLine* current_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/plots/plot.h"
 
-#include <QToolTip>
 #include <algorithm>
 #include <numeric>
 
@@ -11,7 +10,7 @@
 namespace midscope {
 namespace {
 
-constexpr double kClickSlack = 3;  // pixels
+constexpr int kDense = 2;  // points per pixel of a line whose dashes are not seen
 constexpr int kTextMargin = 16;
 constexpr int kScaleWidth = 90;       // of a colour scale with its numbers
 constexpr int kFewestWide = 80;       // pixels of a message in an empty plot
@@ -43,7 +42,10 @@ Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
   title_ = new QCPTextElement(this, title, title_font);
   title_->setMargins(QMargins(4, 4, 4, 2));
   plotLayout()->addElement(0, 0, title_);
+  // Joined, a thick zigzag of thousands of points takes Qt seconds; segment by segment it does not.
+  setPlottingHint(QCP::phFastPolylines, true);
   connect(this, &QCustomPlot::beforeReplot, this, &Plot::FitText);
+  connect(this, &QCustomPlot::beforeReplot, this, &Plot::DrawDenseLinesSolid);
   connect(this, &QCustomPlot::afterLayout, this, &Plot::FitYLabel);
   connect(this, &QCustomPlot::afterReplot, this, [this] { drawn_fast_ = dragging_; });
   setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
@@ -81,13 +83,37 @@ void Plot::SetDragging(bool dragging) {
   dragging_ = dragging;
   setNotAntialiasedElements(dragging ? QCP::aePlottables | QCP::aeScatters
                                      : QCP::AntialiasedElements(QCP::aeNone));
-  setPlottingHint(QCP::phFastPolylines, dragging);
   RestyleData();
   if (!dragging && drawn_fast_) QueueReplot();
 }
 
 QPen Plot::LinePen(const QColor& color, double width, Qt::PenStyle style) const {
   return {color, dragging_ ? 1 : width, style};
+}
+
+// Dashes of a line of more points than the screen has are not seen, and take Qt seconds.
+void Plot::DrawDenseLinesSolid() {
+  for (int i = 0; axisRectCount() > 0 && i < graphCount(); ++i) {
+    QCPGraph* line = graph(i);
+    const auto known = dense_.find(line);
+    if (known != dense_.end()) {
+      if (line->pen() == known->second.drawn) line->setPen(known->second.own);
+      dense_.erase(known);
+    }
+    const QPen pen = line->pen();
+    const bool dashed = pen.style() != Qt::SolidLine && pen.style() != Qt::NoPen;
+    if (!dashed || !line->visible()) continue;
+    const QCPRange shown = line->keyAxis()->range();
+    const auto points = line->data()->findEnd(shown.upper) - line->data()->findBegin(shown.lower);
+    if (points < kDense * axisRect()->width()) continue;
+    QPen solid = pen;
+    solid.setStyle(Qt::SolidLine);
+    QColor paler = pen.color();
+    paler.setAlpha(paler.alpha() * 2 / 3);
+    solid.setColor(paler);
+    line->setPen(solid);
+    dense_[line] = {pen, solid};
+  }
 }
 
 // On the screen text is fitted before each replot; files have no such event.
@@ -181,14 +207,6 @@ void Plot::UsePalette(const QPalette& chosen) {
   ApplyPalette(this, chosen);
   ColourMessage();
   RestyleData();
-}
-
-QString Plot::MouseHelp() {
-  return tr(
-      "Drag: pan · wheel: zoom (Shift: x only, Alt: y only) · Ctrl+drag: zoom into a box · "
-      "double click: show everything · in plots over tokens: click locks a token, Shift+drag "
-      "selects "
-      "tokens, Esc releases");
 }
 
 void Plot::UseLegendRow(int most_in_a_row) {
@@ -313,104 +331,6 @@ void Plot::ShowAlongY(const QCPRange& range) {
   held_ |= Qt::Vertical;
   yAxis->setRange(range);
   QueueReplot();
-}
-
-void Plot::NoteView(const QCPRange& x, const QCPRange& y) {
-  if (y != yAxis->range()) held_ |= Qt::Vertical;
-  if (x == xAxis->range()) return;
-  held_ |= Qt::Horizontal;
-  Q_EMIT ViewedAlongX(xAxis->range().lower, xAxis->range().upper);
-}
-
-void Plot::mousePressEvent(QMouseEvent* event) {
-  press_position_ = event->position();
-  brushing_ =
-      brushes_ && event->button() == Qt::LeftButton && event->modifiers() == Qt::ShiftModifier;
-  if (brushing_) return;
-  setSelectionRectMode(event->modifiers() & Qt::ControlModifier ? QCP::srmZoom : QCP::srmNone);
-  QCustomPlot::mousePressEvent(event);
-}
-
-void Plot::mouseMoveEvent(QMouseEvent* event) {
-  if (brushing_) {
-    Brush(press_position_, event->position());
-    return;
-  }
-  const QCPRange x = xAxis->range();
-  const QCPRange y = yAxis->range();
-  QCustomPlot::mouseMoveEvent(event);
-  NoteView(x, y);
-  if (event->buttons() != Qt::NoButton) return;
-  QString tip = TooltipAt(event->position());
-  if (tip.isEmpty()) tip = LabelTip(event->position());
-  if (tip.isEmpty()) {
-    QToolTip::hideText();
-  } else {
-    QToolTip::showText(event->globalPosition().toPoint(), tip, this);
-  }
-  HoverAt(event->position());
-}
-
-void Plot::mouseReleaseEvent(QMouseEvent* event) {
-  const bool moved = (event->position() - press_position_).manhattanLength() > kClickSlack;
-  if (brushing_) {
-    brushing_ = false;
-    Brush(press_position_, event->position());
-    return;
-  }
-  const QCPRange x = xAxis->range();
-  const QCPRange y = yAxis->range();
-  QCustomPlot::mouseReleaseEvent(event);
-  NoteView(x, y);
-  click_modifiers_ = event->modifiers();
-  if (event->button() == Qt::LeftButton && !moved) ClickAt(event->position());
-}
-
-void Plot::mouseDoubleClickEvent(QMouseEvent* event) {
-  QCustomPlot::mouseDoubleClickEvent(event);
-  held_ = {};
-  ResetView();
-  QueueReplot();
-  Q_EMIT ViewedAll();
-}
-
-void Plot::wheelEvent(QWheelEvent* event) {
-  // Qt reports Alt+wheel as horizontal scrolling, which QCustomPlot ignores.
-  const QPoint angle = event->angleDelta();
-  const int delta = angle.y() != 0 ? angle.y() : angle.x();
-  if (delta == 0 || !axisRect()->rect().contains(event->position().toPoint())) {
-    event->ignore();
-    return;
-  }
-  const double factor = std::pow(axisRect()->rangeZoomFactor(Qt::Horizontal), delta / 120.0);
-  const QCPRange x_before = xAxis->range();
-  const QCPRange y_before = yAxis->range();
-  const bool x = !(event->modifiers() & Qt::AltModifier);
-  const bool y = !(event->modifiers() & Qt::ShiftModifier);
-  if (x && axisRect()->rangeZoom().testFlag(Qt::Horizontal)) {
-    xAxis->scaleRange(factor, xAxis->pixelToCoord(event->position().x()));
-  }
-  if (y && axisRect()->rangeZoom().testFlag(Qt::Vertical)) {
-    yAxis->scaleRange(factor, yAxis->pixelToCoord(event->position().y()));
-  }
-  NoteView(x_before, y_before);
-  QueueReplot();
-  event->accept();
-}
-
-void Plot::keyPressEvent(QKeyEvent* event) {
-  if (event->key() == Qt::Key_Escape && selectionRect()->isActive()) {
-    selectionRect()->cancel();
-    QueueReplot();
-    return;
-  }
-  if (event->key() == Qt::Key_Escape) Q_EMIT ReleaseAsked();
-  QCustomPlot::keyPressEvent(event);
-}
-
-void Plot::leaveEvent(QEvent* event) {
-  QCustomPlot::leaveEvent(event);
-  HoverEnds();
 }
 
 }  // namespace midscope

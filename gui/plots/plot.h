@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Base class of all plots: title, legend row, palette, tooltip and mouse: drag pans, wheel zooms
 // (with Shift: x only, with Alt: y only), Ctrl+drag zooms into a box (Esc cancels), double click
-// shows all data. An axis that the user has moved keeps its range until then (FitView).
+// shows all data; arrows pan, + and - zoom, Home shows all data. A plot with the focus has a frame.
+// An axis that the user has moved keeps its range until then (FitView).
 #pragma once
 
 #include "gui/plots/custom_plot.h"
 
 #include <QString>
+#include <map>
 
 namespace midscope {
 
@@ -103,6 +105,9 @@ class Plot : public QCustomPlot {
   void wheelEvent(QWheelEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void leaveEvent(QEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
+  void focusOutEvent(QFocusEvent* event) override;
 
   virtual void HoverAt(const QPointF& position) { Q_UNUSED(position); }
   virtual void HoverEnds() {}
@@ -120,7 +125,10 @@ class Plot : public QCustomPlot {
  private:
   // Notes which ranges differ from those before.
   void NoteView(const QCPRange& x, const QCPRange& y);
+  bool SteerByKey(const QKeyEvent& event);
+  void ShowAll();
   void FitText();
+  void DrawDenseLinesSolid();
   // The y axis' label is elided where the axis is shorter; the tooltip has the whole.
   void FitYLabel();
   void ColourMessage();
@@ -142,6 +150,12 @@ class Plot : public QCustomPlot {
   QPointF press_position_;
   Qt::KeyboardModifiers click_modifiers_;
   Qt::Orientations held_;
+  // Lines that are drawn solid now, by their graphs.
+  struct DensePen {
+    QPen own;
+    QPen drawn;
+  };
+  std::map<const QCPGraph*, DensePen> dense_;
   bool brushes_ = false;
   bool brushing_ = false;
   bool dragging_ = false;

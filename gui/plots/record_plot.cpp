@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gui/base/record_access.h"
+#include "gui/base/record_title.h"
 #include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
 #include "gui/plots/scaled_map.h"
@@ -118,7 +119,10 @@ void RecordPlot::Show(const Record* record, const std::string& array,
     places.push_back(line);
     rows_.append(LastAxisRow(*record, array, places));
   }
-  QString title = value_name_;
+  QString title = RecordTitle(record->name);
+  if (found->name != record->name) title += QStringLiteral(": ") + ArrayWords(found->name);
+  if (!found->unit.empty())
+    title += QStringLiteral(" (%1)").arg(QString::fromStdString(found->unit));
   for (size_t i = 0; i < leading.size(); ++i) {
     title += QStringLiteral(", %1 %2").arg(
         QString::fromStdString(found->axes[i]),

@@ -9,7 +9,7 @@ namespace midscope {
 namespace {
 
 constexpr double kScaleDecades = 3;
-constexpr int kBarWidth = 90;
+constexpr int kScaleBarWidth = 90;
 constexpr int kBarGap = 4;
 
 QColor Blend(const QColor& background, const QColor& hue, double share) {
@@ -74,7 +74,7 @@ QString TokenScaleBar::HighText() const {
 
 QSize TokenScaleBar::sizeHint() const {
   const QFontMetrics metrics = fontMetrics();
-  return {kBarWidth + 2 * kBarGap + metrics.horizontalAdvance(QStringLiteral("-0.00012")) +
+  return {kScaleBarWidth + 2 * kBarGap + metrics.horizontalAdvance(QStringLiteral("-0.00012")) +
               metrics.horizontalAdvance(QStringLiteral("≥ 0.00012")),
           metrics.height() + 4};
 }
@@ -84,7 +84,7 @@ void TokenScaleBar::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
   const QFontMetrics metrics = fontMetrics();
   const int left = metrics.horizontalAdvance(LowText()) + kBarGap;
-  const QRect bar(left, 2, kBarWidth, height() - 4);
+  const QRect bar(left, 2, kScaleBarWidth, height() - 4);
   painter.setPen(palette().color(QPalette::WindowText));
   painter.drawText(QRect(0, 0, left - kBarGap, height()), Qt::AlignVCenter, LowText());
   painter.drawText(QRect(bar.right() + kBarGap, 0, width(), height()),

@@ -270,6 +270,9 @@ void TokenText::paintEvent(QPaintEvent* event) {
        at != fragments_.end() && at->line <= last; ++at) {
     PaintFragment(painter, *at, RectOf(*at));
   }
+  if (!hasFocus()) return;
+  painter.setPen(QPen(palette().color(QPalette::Highlight), 2));
+  painter.drawRect(viewport()->rect().adjusted(1, 1, -1, -1));
 }
 
 int64_t TokenText::TokenAt(const QPoint& position) const {
@@ -358,6 +361,16 @@ void TokenText::mouseReleaseEvent(QMouseEvent* event) {
 void TokenText::leaveEvent(QEvent* event) {
   QAbstractScrollArea::leaveEvent(event);
   Q_EMIT TokenHovered(-1);
+}
+
+void TokenText::focusInEvent(QFocusEvent* event) {
+  QAbstractScrollArea::focusInEvent(event);
+  viewport()->update();
+}
+
+void TokenText::focusOutEvent(QFocusEvent* event) {
+  QAbstractScrollArea::focusOutEvent(event);
+  viewport()->update();
 }
 
 void TokenText::keyPressEvent(QKeyEvent* event) {

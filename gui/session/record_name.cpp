@@ -5,6 +5,7 @@
 #include <QStringList>
 #include <set>
 
+#include "gui/base/place_name.h"
 #include "gui/base/record_access.h"
 #include "gui/session/session.h"
 #include "probes/base/partial_record.h"
@@ -45,8 +46,9 @@ RecordName NameOf(const Session& session, Side side, const Record* record) {
                .arg(IntegerAttribute(*record, kLayersDone, 0))
                .arg(AxisSize(*record, "layer"));
   }
-  name.text = form.arg(letter, Short(name.setting)) + part;
-  name.full = form.arg(letter, name.setting) + part;
+  const SettingMarks& marks = *session.marks();
+  name.text = form.arg(letter, Short(marks.Shown(name.setting))) + part;
+  name.full = form.arg(marks.WithLetter(letter, name.setting), name.setting) + part;
   return name;
 }
 
@@ -80,8 +82,10 @@ QString PromptRequestCaption(const Provenance& provenance, const Record* prompt)
       add(QObject::tr("seed %1").arg(IntegerAttribute(*prompt, "seed", 0)));
       add(QObject::tr("sample %1").arg(IntegerAttribute(*prompt, "sample", 0)));
     }
-    const int64_t place = IntegerAttribute(*prompt, "place", 0);
-    if (place > 0) add(QObject::tr("place %1").arg(place));
+    const QString place = PlaceName(*prompt);
+    const bool depth = place.endsWith(QLatin1Char('%'));
+    if (!place.isEmpty())
+      add((depth ? QObject::tr("depth %1") : QObject::tr("place %1")).arg(place));
     const int64_t tokens = IntegerAttribute(*prompt, "prompt_tokens", 0);
     if (tokens > 0) add(QObject::tr("%1 tokens").arg(tokens));
   }

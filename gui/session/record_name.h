@@ -19,10 +19,10 @@ QString SettingOf(const Record& record);
 
 struct RecordName {
   QString setting;  // in full; "" where neither the record nor the file's prompt has it
-  // "B: pi(1.5)", or "B, not of what is asked: pi(1.5)"; elided where long. Of a run that goes on:
-  // "B: ms-poe (12 of 30 layers done)".
+  // "B: pi(1.5)", or "B, not of what is asked: pi(1.5)"; elided where long, the setting's name
+  // where it has one (SettingMarks). Of a run that goes on: "B: ms-poe (12 of 30 layers done)".
   QString text;
-  QString full;        // the same in full length
+  QString full;        // the same in full length, beside the name
   bool older = false;  // marked as not of the requested setting
 };
 // Name of a side's record; for null "B" alone.

@@ -19,7 +19,9 @@ constexpr int kPauseMilliseconds = 150;
 }  // namespace
 
 Session::Session(std::unique_ptr<Engine> engine, QObject* parent)
-    : QObject(parent), worker_(std::move(engine)) {
+    : QObject(parent), marks_(new SettingMarks(this)), worker_(std::move(engine)) {
+  connect(marks_, &SettingMarks::Changed, this,
+          [this] { Mark(Change::kSettings | Change::kMeans | kRecordChanges); });
   release_timer_.setSingleShot(true);
   release_timer_.setInterval(kReleaseMilliseconds);
   connect(&release_timer_, &QTimer::timeout, this, &Session::OnReleased);

@@ -30,6 +30,7 @@
 #include "gui/session/engine_worker.h"
 #include "gui/session/kept_views.h"
 #include "gui/session/session_view.h"
+#include "gui/session/setting_marks.h"
 
 namespace midscope {
 
@@ -81,6 +82,9 @@ class Session : public QObject {
   };
   // nullopt: they are there, run, start by themselves, or nothing is known of what they cost.
   std::optional<MeansOffer> means_offer() const;
+  // Whether cheap means start by themselves. Default: they do.
+  void SetMeansStartUnasked(bool start);
+  bool means_start_unasked() const { return means_start_unasked_; }
   void StartMeans();
   // While they are not wanted, none are requested. Those that run stop; finished samples stay.
   void SetMeansWanted(bool wanted);
@@ -97,6 +101,12 @@ class Session : public QObject {
   // (by `path`) is replaced.
   void ShowFile(const RunFile& file, std::shared_ptr<const SampleView> samples = nullptr,
                 const QString& path = QString());
+  // The same, of ViewOfFile.
+  void ShowView(std::unique_ptr<SessionView> view, std::shared_ptr<const SampleView> samples);
+  // Means of the file that is shown, setting by setting.
+  const std::vector<OutcomeSeries>& FileSeries(Measure measure) const {
+    return shown_->FileSeries(measure);
+  }
   // The files that are shown in turn with the model, by their paths, and which one is shown.
   static constexpr int kModelDocument = -1;
   QStringList documents() const;
@@ -126,6 +136,8 @@ class Session : public QObject {
   // The user's notes, which go with the prompt into saved results.
   void SetNotes(const std::string& notes);
   const std::string& notes() const { return notes_; }
+  // Names of settings, and which of them are drawn. Lives as long as the session.
+  SettingMarks* marks() const { return marks_; }
   // A published line drawn with the outcome (data/published/published_record.h); nullopt: none.
   void SetReference(std::optional<Record> reference);
 
@@ -177,6 +189,10 @@ class Session : public QObject {
   const Record* record(Side side, const std::string& name) const {
     return shown_->Find(side, name);
   }
+  // The same of another place of the shown prompts (an index into them) under the setting that is
+  // asked, where that was on the screen and is kept; of the shown place record(). Null: not known.
+  // Valid until the session changes.
+  const Record* RecordAt(Side side, const std::string& name, size_t place) const;
   // The names of all records that have arrived, sorted; without those of channels.
   std::vector<std::string> record_names(Side side) const { return shown_->RecordNames(side); }
   // Whether the record is of the requested setting, the shown prompt and the open model. Of a
@@ -232,7 +248,10 @@ class Session : public QObject {
   void Progressed(const midscope::Progress& progress);
   void Previewed(const midscope::PromptPreview& preview);
   void WhatIfTimed(const midscope::WhatIfCost& cost);
-  void Failed(const QString& why);
+  // `what` failed, a word for the kind of run; empty: nothing that could be repeated.
+  void Failed(const QString& why, const QString& what = QString());
+  // A run of that kind is complete: earlier errors of it are past.
+  void Succeeded(const QString& what);
   // No request has a reply outstanding. Changed was emitted for all replies; changes
   // that its receivers made are emitted in the next turn.
   void Stopped();
@@ -318,6 +337,7 @@ class Session : public QObject {
   void CancelEverything();
   void OnSample(const SampleReader::ReplyPointer& reply);
 
+  SettingMarks* marks_;
   SessionView live_;
   std::vector<std::unique_ptr<SessionView>> files_;
   SessionView* shown_ = &live_;
@@ -335,6 +355,7 @@ class Session : public QObject {
   std::string probe_options_ = "{}";
   std::string notes_;
   bool means_wanted_ = true;
+  bool means_start_unasked_ = true;
   std::vector<std::string> asked_means_;   // settings of the running comparison
   std::set<std::string> asked_for_means_;  // settings whose means the user started
   std::optional<double> sample_seconds_;   // NoteCost's

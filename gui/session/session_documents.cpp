@@ -30,7 +30,11 @@ int Session::shown_document() const {
 
 void Session::ShowFile(const RunFile& file, std::shared_ptr<const SampleView> samples,
                        const QString& path) {
-  std::unique_ptr<SessionView> view = ViewOfFile(file, path);
+  ShowView(ViewOfFile(file, path), std::move(samples));
+}
+
+void Session::ShowView(std::unique_ptr<SessionView> view,
+                       std::shared_ptr<const SampleView> samples) {
   view->channel = wanted_channel_;
   if (samples && samples->samples().size > 0) {
     view->samples.emplace();
@@ -45,7 +49,7 @@ void Session::ShowFile(const RunFile& file, std::shared_ptr<const SampleView> sa
     live_.b.Ask(view->b.setting);
   }
   const auto same = std::find_if(files_.begin(), files_.end(),
-                                 [&path](const auto& other) { return other->path == path; });
+                                 [&view](const auto& other) { return other->path == view->path; });
   const auto place = same == files_.end() ? files_.insert(same, nullptr) : same;
   shown_ = view.get();
   *place = std::move(view);

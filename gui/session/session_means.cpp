@@ -93,7 +93,7 @@ bool Session::MeansMayStart(const MissingMeans& missing) const {
       std::all_of(missing.asking.begin(), missing.asking.end(),
                   [this](const std::string& text) { return asked_for_means_.contains(text); });
   if (user_started || missing.runs == 0) return true;
-  return sample_seconds_ && SecondsOf(missing) < kMostUnaskedSeconds;
+  return means_start_unasked_ && sample_seconds_ && SecondsOf(missing) < kMostUnaskedSeconds;
 }
 
 std::optional<Session::MeansOffer> Session::means_offer() const {
@@ -101,6 +101,13 @@ std::optional<Session::MeansOffer> Session::means_offer() const {
   const MissingMeans missing = FindMissingMeans();
   if (missing.asking.empty() || (MeansMayStart(missing) && !stopped_)) return std::nullopt;
   return MeansOffer{samples_, SecondsOf(missing)};
+}
+
+void Session::SetMeansStartUnasked(bool start) {
+  if (start == means_start_unasked_) return;
+  means_start_unasked_ = start;
+  MarkLive(Change::kMeans);
+  if (start && sample_seconds_ && !MeansRun()) RequestMeans();
 }
 
 void Session::StartMeans() {

@@ -62,6 +62,19 @@ bool Session::HasOutcome(Side side) const {
   return live_.state(side).settled && outcome && LiveAsks(side, *outcome);
 }
 
+const Record* Session::RecordAt(Side side, const std::string& name, size_t place) const {
+  if (place == shown_->place) {
+    const Record* shown = record(side, name);
+    return shown && IsAsked(side, *shown) ? shown : nullptr;
+  }
+  if (shown_ != &live_ || !live_.prompt_request) return nullptr;
+  const KeptView* kept = kept_views_.Find(*live_.prompt_request, place);
+  const SideView* view = kept ? kept->Find(setting(side)) : nullptr;
+  if (!view) return nullptr;
+  const auto found = view->records.find(name);
+  return found == view->records.end() ? nullptr : found->second.get();
+}
+
 void Session::KeepView() {
   if (!live_.prompt_request) return;
   KeptView view{*live_.prompt_request,

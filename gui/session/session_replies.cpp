@@ -41,6 +41,14 @@ QString BusyText(RequestKind kind) {
   return Session::tr("What-if");
 }
 
+// The kind of run, for Failed and Succeeded.
+QString WhatOf(RequestKind kind, Side side) {
+  const bool of_side = kind == RequestKind::kCaptureRun || kind == RequestKind::kWhatIf ||
+                       kind == RequestKind::kGenerate;
+  const QString letter = side == Side::kA ? QStringLiteral(" A") : QStringLiteral(" B");
+  return BusyText(kind) + (of_side ? letter : QString());
+}
+
 }  // namespace
 
 void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
@@ -60,6 +68,7 @@ void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
       break;
     case JobEnd::kDone:
       if (!about_this_prompt) break;
+      Q_EMIT Succeeded(WhatOf(reply->kind, reply->side));
       switch (reply->kind) {
         case RequestKind::kOpen:
           OnOpen(*reply);
@@ -97,7 +106,7 @@ void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
 }
 
 void Session::OnFailed(const EngineReply& reply) {
-  Q_EMIT Failed(QString::fromStdString(reply.outcome.why));
+  Q_EMIT Failed(QString::fromStdString(reply.outcome.why), WhatOf(reply.kind, reply.side));
   switch (reply.kind) {
     case RequestKind::kOpen:
     case RequestKind::kPrompt:
@@ -157,7 +166,10 @@ void Session::OnCaptureRun(const EngineReply& reply) {
     side.records[record.name] = std::make_shared<Record>(record);
   }
   side.settled = true;
-  for (const std::string& why : reply.failures) Q_EMIT Failed(QString::fromStdString(why));
+  // A full run has what a what-if has.
+  Q_EMIT Succeeded(WhatOf(RequestKind::kWhatIf, reply.side));
+  for (const std::string& why : reply.failures)
+    Q_EMIT Failed(QString::fromStdString(why), WhatOf(reply.kind, reply.side));
   MarkLive(kRecordChanges);
   NoteCost(reply.seconds * static_cast<double>(live_.prompts.size()), false);
 }

@@ -10,6 +10,7 @@
 #include "core/base/record_names.h"
 #include "core/intervention/intervention_text.h"
 #include "data/published/published_record.h"
+#include "gui/base/model_label.h"
 #include "gui/base/record_access.h"
 #include "gui/session/setting_in_effect.h"
 #include "probes/sweep/scan_effects.h"
@@ -61,6 +62,12 @@ void SideView::Ask(const Intervention& wanted) {
   setting = wanted;
   text = PrintIntervention(wanted);
   in_effect = PrintIntervention(InEffect(wanted));
+}
+
+QString SessionView::ModelLabel() const {
+  if (!model) return {};
+  return midscope::ModelLabel(QString::fromStdString(provenance.model_path),
+                              QString::fromStdString(model->config.name));
 }
 
 const Record* SessionView::prompt() const {
@@ -142,6 +149,12 @@ std::optional<Means> SessionView::DifferenceOfMeans() const {
   return best;
 }
 
+const std::vector<OutcomeSeries>& SessionView::FileSeries(Measure measure) const {
+  const auto known = file_series_.find(measure);
+  if (known != file_series_.end()) return known->second;
+  return file_series_[measure] = BestSeriesOf(file_records, measure);
+}
+
 void SessionView::TakeRecord(const Record& record) {
   const QString text = TextAttribute(record, "intervention");
   if (record.name == kPromptRecord) {
@@ -161,14 +174,14 @@ void SessionView::TakeRecord(const Record& record) {
   if (!text.isEmpty()) side.Ask(SettingOrNone(text.toStdString()));
 }
 
-std::unique_ptr<SessionView> ViewOfFile(const RunFile& file, const QString& path) {
+std::unique_ptr<SessionView> ViewOfFile(RunFile file, const QString& path) {
   auto view = std::make_unique<SessionView>();
   view->is_file = true;
   view->path = path;
   view->provenance = file.provenance;
   view->task = TaskOf(file);
-  view->file_records = file.records;
   for (const Record& record : file.records) view->TakeRecord(record);
+  view->file_records = std::move(file.records);
   view->a.settled = view->b.settled = true;
   return view;
 }

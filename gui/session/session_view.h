@@ -64,6 +64,8 @@ struct SessionView {
   SideView& state(Side side) { return side == Side::kA ? a : b; }
   // Of a file: whether it has records of B.
   bool differs() const { return is_file ? !b.records.empty() : a.setting != b.setting; }
+  // The open model as the user knows it; "": none is open.
+  QString ModelLabel() const;
   // Null: none.
   const Record* prompt() const;
   // By record name (probes/engine/engine.h); null where it has not arrived, or B equals A.
@@ -76,6 +78,8 @@ struct SessionView {
   std::optional<Means> MeansOfSetting(const std::string& text, Measure measure) const;
   // B minus A over the same samples, with its interval (Measure::kDifference); nullopt: not known.
   std::optional<Means> DifferenceOfMeans() const;
+  // BestSeriesOf the records of a file, which are averaged once.
+  const std::vector<OutcomeSeries>& FileSeries(Measure measure) const;
   // Adds a record of a file to the side that panels read it from.
   void TakeRecord(const Record& record);
 
@@ -101,11 +105,12 @@ struct SessionView {
   std::optional<FileSamples> samples;  // nullopt: it has none
 
  private:
+  mutable std::map<Measure, std::vector<OutcomeSeries>> file_series_;
   const MeansEntry* BesideOf(Side side) const;
   std::optional<Means> NoDifference() const;
 };
 
 // The view of a file's records, without those of single samples.
-std::unique_ptr<SessionView> ViewOfFile(const RunFile& file, const QString& path);
+std::unique_ptr<SessionView> ViewOfFile(RunFile file, const QString& path);
 
 }  // namespace midscope

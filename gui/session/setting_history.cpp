@@ -15,8 +15,10 @@ bool OnlyRatiosDiffer(Intervention before, const Intervention& after) {
   return before == after;
 }
 
+}  // namespace
+
 // The text of a step in the Edit menu.
-QString StepText(const SettingPair& before, const SettingPair& after) {
+QString SettingHistory::StepText(const SettingPair& before, const SettingPair& after) const {
   if (before.a == after.a && before.b == after.b) {
     const bool of_a = before.off_b == after.off_b;
     return of_a ? QObject::tr("A: a term that is off") : QObject::tr("B: a term that is off");
@@ -24,15 +26,16 @@ QString StepText(const SettingPair& before, const SettingPair& after) {
   if (before.a == after.b && before.b == after.a) return QObject::tr("swap of A and B");
   constexpr qsizetype kLongest = 40;
   const bool a_alone = before.b == after.b;
-  // A table's text is the path of its file.
-  if (OnlyRatiosDiffer(a_alone ? before.a : before.b, a_alone ? after.a : after.b))
-    return a_alone ? QObject::tr("A: position ratios") : QObject::tr("B: position ratios");
   QString text = QString::fromStdString(PrintIntervention(a_alone ? after.a : after.b));
+  const QString shown = shown_ ? shown_(text) : text;
+  const bool named = shown_ && !shown.isEmpty() && shown != text;
+  // A table's text is the path of its file.
+  if (!named && OnlyRatiosDiffer(a_alone ? before.a : before.b, a_alone ? after.a : after.b))
+    return a_alone ? QObject::tr("A: position ratios") : QObject::tr("B: position ratios");
+  if (named) text = tr("“%1”").arg(shown);
   if (text.size() > kLongest) text = text.left(kLongest - 1) + QChar(0x2026);
   return (a_alone ? QStringLiteral("A: ") : QStringLiteral("B: ")) + text;
 }
-
-}  // namespace
 
 SettingPair Pinned(const SettingPair& pair) { return {pair.b, pair.b, pair.off_b, pair.off_b}; }
 
@@ -41,7 +44,7 @@ SettingPair Swapped(const SettingPair& pair) { return {pair.b, pair.a, pair.off_
 class SettingHistory::Step : public QUndoCommand {
  public:
   Step(SettingHistory* history, SettingPair before, SettingPair after, int gesture, bool dragging)
-      : QUndoCommand(StepText(before, after)),
+      : QUndoCommand(history->StepText(before, after)),
         history_(history),
         before_(std::move(before)),
         after_(std::move(after)),
@@ -49,13 +52,16 @@ class SettingHistory::Step : public QUndoCommand {
         dragging_(dragging) {}
 
   void redo() override { history_->Apply(after_, std::exchange(dragging_, false)); }
-  void undo() override { history_->Apply(before_, false); }
+  void undo() override {
+    history_->in_gesture_ = false;  // what follows is a step of its own
+    history_->Apply(before_, false);
+  }
   int id() const override { return 1; }
   bool mergeWith(const QUndoCommand* other) override {
     const auto* later = static_cast<const Step*>(other);
     if (gesture_ == 0 || later->gesture_ != gesture_) return false;
     after_ = later->after_;
-    setText(StepText(before_, after_));
+    setText(history_->StepText(before_, after_));
     return true;
   }
 

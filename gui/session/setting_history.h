@@ -3,7 +3,10 @@
 #pragma once
 
 #include <QObject>
+#include <QString>
 #include <QUndoStack>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "core/intervention/intervention.h"
@@ -41,16 +44,20 @@ class SettingHistory : public QObject {
   // Sets the pair and clears the undo stack.
   void Reset(const SettingPair& start);
   QUndoStack* stack() { return &stack_; }
+  // What stands for a setting in the texts of steps; without it its text.
+  void ShowSettingsAs(std::function<QString(const QString&)> shown) { shown_ = std::move(shown); }
 
  Q_SIGNALS:
   void Applied(const midscope::SettingPair& pair, bool dragging);
 
  private:
   class Step;
+  QString StepText(const SettingPair& before, const SettingPair& after) const;
   void Apply(const SettingPair& pair, bool dragging);
 
   QUndoStack stack_;
   SettingPair current_;
+  std::function<QString(const QString&)> shown_;
   int gesture_ = 0;
   bool in_gesture_ = false;
 };

@@ -36,6 +36,15 @@ CompareSwitch::CompareSwitch(Selection* selection, QWidget* parent) : QWidget(pa
     row->addWidget(button);
     buttons_.push_back(button);
   }
+  auto* flicker = new QToolButton(this);
+  flicker->setObjectName(QStringLiteral("compare_flicker"));
+  flicker->setText(tr("A ⇄ B"));
+  flicker->setToolTip(tr("Every panel shows A and B by turns: what differs moves"));
+  flicker->setAccessibleName(flicker->toolTip());
+  flicker->setCheckable(true);
+  connect(flicker, &QToolButton::clicked, selection, &Selection::SetFlicker);
+  connect(selection, &Selection::FlickerChanged, flicker, &QToolButton::setChecked);
+  row->addWidget(flicker);
   connect(selection, &Selection::CompareChanged, this, &CompareSwitch::Show);
   Show(selection->compare());
 }

@@ -41,25 +41,37 @@ ErrorBar::ErrorBar(QWidget* parent) : QFrame(parent) {
   Refresh();
 }
 
-void ErrorBar::Add(const QString& message) {
-  messages_.removeAll(message);
-  messages_.append(message);
+void ErrorBar::Add(const QString& message, const QString& what) {
+  std::erase_if(messages_, [&message](const Message& each) { return each.text == message; });
+  messages_.push_back({message, what});
   Refresh();
 }
 
-void ErrorBar::Try(const std::function<void()>& work) {
+void ErrorBar::Succeed(const QString& what) {
+  if (what.isEmpty()) return;
+  if (std::erase_if(messages_, [&what](const Message& each) { return each.what == what; }) > 0)
+    Refresh();
+}
+
+void ErrorBar::Try(const std::function<void()>& work, const QString& what) {
   const QString why = ErrorText(work);
-  if (!why.isEmpty()) Add(why);
+  why.isEmpty() ? Succeed(what) : Add(why, what);
+}
+
+QStringList ErrorBar::messages() const {
+  QStringList texts;
+  for (const Message& message : messages_) texts << message.text;
+  return texts;
 }
 
 void ErrorBar::DismissTop() {
-  if (!messages_.isEmpty()) messages_.removeLast();
+  if (!messages_.empty()) messages_.pop_back();
   Refresh();
 }
 
 void ErrorBar::Refresh() {
-  setVisible(!messages_.isEmpty());
-  text_->setText(messages_.isEmpty() ? QString() : messages_.last());
+  setVisible(!messages_.empty());
+  text_->setText(messages_.empty() ? QString() : messages_.back().text);
   count_->setText(messages_.size() > 1 ? tr("1 of %1").arg(messages_.size()) : QString());
 }
 

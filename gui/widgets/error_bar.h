@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows errors until they are dismissed: the newest first, with their number.
+// Shows errors, the newest first, with their number, until they are dismissed or until what failed
+// has succeeded.
 #pragma once
 
 #include <QFrame>
 #include <QStringList>
 #include <functional>
+#include <vector>
 
 class QLabel;
 class QToolButton;
@@ -17,17 +19,23 @@ class ErrorBar : public QFrame {
  public:
   explicit ErrorBar(QWidget* parent = nullptr);
 
-  // Adds an error, unless it is shown already.
-  void Add(const QString& message);
-  // Runs `work` and adds the message of what it throws.
-  void Try(const std::function<void()>& work);
+  // Adds an error, unless it is shown already. `what` failed: Succeed of it takes the error away;
+  // empty: it stays until it is dismissed.
+  void Add(const QString& message, const QString& what = QString());
+  void Succeed(const QString& what);
+  // Runs `work` and adds the message of what it throws; else Succeed(what).
+  void Try(const std::function<void()>& work, const QString& what = QString());
   void DismissTop();
-  const QStringList& messages() const { return messages_; }
+  QStringList messages() const;
 
  private:
   void Refresh();
 
-  QStringList messages_;  // newest last
+  struct Message {
+    QString text;
+    QString what;
+  };
+  std::vector<Message> messages_;  // newest last
   QLabel* text_;
   QLabel* count_;
 };

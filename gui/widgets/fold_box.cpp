@@ -4,6 +4,8 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "gui/base/appearance.h"
+
 namespace midscope {
 
 FoldBox::FoldBox(const QString& title, QWidget* content, QWidget* parent)
@@ -36,6 +38,13 @@ void FoldBox::AddCorner(QWidget* widget) { row_->addWidget(widget); }
 void FoldBox::SetTitle(const QString& title) {
   heading_->setText(title);
   setToolTip(QStringLiteral("<p>") + title.toHtmlEscaped() + QStringLiteral("</p>"));
+}
+
+void FoldBox::SetChanged(bool changed) {
+  changed_ = changed;
+  heading_->setStyleSheet(
+      changed ? QStringLiteral("color: %1; font-weight: bold").arg(ChangedColor().name())
+              : QString());
 }
 
 QString FoldBox::title() const { return heading_->text(); }

@@ -17,6 +17,9 @@ class FoldBox : public QWidget {
   FoldBox(const QString& title, QWidget* content, QWidget* parent = nullptr);
 
   void SetTitle(const QString& title);
+  // Whether the heading is drawn as one of something that was changed.
+  void SetChanged(bool changed);
+  bool changed() const { return changed_; }
   QString title() const;
   void SetOpen(bool open);
   bool open() const;
@@ -30,6 +33,7 @@ class FoldBox : public QWidget {
  private:
   QToolButton* heading_;
   QWidget* content_;
+  bool changed_ = false;
   QHBoxLayout* row_;
 };
 

@@ -8,6 +8,8 @@
 namespace midscope {
 namespace {
 
+constexpr int kFlicker = 700;  // milliseconds of each: slow enough not to disturb anybody's eyes
+
 // Of Okabe and Ito's eight colours, which stay apart for colour-blind readers, those that are far
 // from the colours of A, B and gold; then two of Paul Tol's.
 const std::array<QColor, Selection::kMostPins>& PinColors() {
@@ -18,6 +20,12 @@ const std::array<QColor, Selection::kMostPins>& PinColors() {
 }
 
 }  // namespace
+
+Selection::Selection(QObject* parent) : QObject(parent) {
+  flicker_.setInterval(kFlicker);
+  connect(&flicker_, &QTimer::timeout, this,
+          [this] { ShowSettings(compare_ == Compare::kA ? Compare::kB : Compare::kA); });
+}
 
 void Selection::Choose(HeadId head) {
   chosen_ = true;
@@ -116,10 +124,30 @@ void Selection::Release() {
   SetRange(0, 0);
 }
 
-void Selection::SetCompare(Compare compare) {
+void Selection::ShowSettings(Compare compare) {
   if (compare == compare_) return;
   compare_ = compare;
   Q_EMIT CompareChanged(compare_);
+}
+
+void Selection::SetCompare(Compare compare) {
+  if (flicker_.isActive()) {
+    flicker_.stop();
+    Q_EMIT FlickerChanged(false);
+  }
+  ShowSettings(compare);
+}
+
+void Selection::SetFlicker(bool on) {
+  if (on == flickers()) return;
+  if (!on) {
+    SetCompare(before_flicker_);
+    return;
+  }
+  before_flicker_ = compare_;
+  flicker_.start();
+  ShowSettings(compare_ == Compare::kB ? Compare::kA : Compare::kB);
+  Q_EMIT FlickerChanged(true);
 }
 
 void Selection::SetLinked(bool linked) {

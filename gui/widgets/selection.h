@@ -9,6 +9,7 @@
 
 #include <QColor>
 #include <QObject>
+#include <QTimer>
 #include <optional>
 #include <vector>
 
@@ -35,7 +36,7 @@ class Selection : public QObject {
   Q_OBJECT
 
  public:
-  using QObject::QObject;
+  explicit Selection(QObject* parent = nullptr);
 
   // As many heads can be pinned as there are colours.
   static constexpr size_t kMostPins = 6;
@@ -83,7 +84,13 @@ class Selection : public QObject {
   void Release();
 
   Compare compare() const { return compare_; }
+  // Ends the flicker.
   void SetCompare(midscope::Compare compare);
+  // A and B by turns at one place, so that the eye finds what differs; off: what was shown before.
+  bool flickers() const { return flicker_.isActive(); }
+  // What is shown when the flicker ends.
+  Compare lasting_compare() const { return flickers() ? before_flicker_ : compare_; }
+  void SetFlicker(bool on);
 
   // Whether plots over tokens share the visible part of their axis.
   bool linked() const { return linked_; }
@@ -101,10 +108,12 @@ class Selection : public QObject {
   void TokenChanged(qint64 token);
   void RangeChanged(qint64 begin, qint64 end);
   void CompareChanged(midscope::Compare compare);
+  void FlickerChanged(bool on);
   void WindowChanged();
 
  private:
   QColor FreeColor() const;
+  void ShowSettings(Compare compare);
 
   HeadId head_;
   bool chosen_ = false;
@@ -115,6 +124,8 @@ class Selection : public QObject {
   int64_t locked_token_ = -1;
   TokenSpan range_;
   Compare compare_ = Compare::kSplit;
+  Compare before_flicker_ = Compare::kSplit;
+  QTimer flicker_;
   bool linked_ = true;
   std::optional<TokenWindow> window_;
 };

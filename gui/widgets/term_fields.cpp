@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/widgets/term_fields.h"
 
+#include <QComboBox>
 #include <QFormLayout>
 #include <QLabel>
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include "core/base/number_text.h"
 #include "core/model/model_config.h"
 #include "gui/widgets/knob_help.h"
+#include "gui/widgets/row_pictures.h"
 
 namespace midscope {
 namespace {
@@ -64,6 +66,8 @@ TermFields::TermFields(const TermText& term, const TermOffers& offers, QWidget* 
     field.input->setToolTip(ParameterTooltip(argument));
     field.input->setAccessibleName(
         tr("%1 of %2").arg(FieldLabel(argument), QString::fromStdString(term_->name)));
+    auto* choices = qobject_cast<QComboBox*>(field.input);
+    if (choices && argument.name == "rows") ShowRowPictures(choices);
     if (model && argument.kind == ParameterKind::kLayers) OfferTexts(field, LayerTexts(*model));
     auto* label = new QLabel(FieldLabel(argument), this);
     label->setBuddy(field.input);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/widgets/text_line.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 
 #include "core/base/error.h"
 #include "core/intervention/intervention_text.h"
+#include "gui/base/setting_text.h"
 #include "gui/widgets/error_label.h"
 
 namespace midscope {
@@ -19,16 +21,16 @@ QString TextOf(const Intervention& intervention) {
 }  // namespace
 
 TextLine::TextLine(const QString& name, const QString& color, QWidget* parent) : QWidget(parent) {
-  auto* label = new QLabel(name, this);
-  label->setStyleSheet(QStringLiteral("font-weight: bold; color: %1").arg(color));
+  letter_ = name;
+  label_ = new QLabel(name, this);
+  label_->setTextFormat(Qt::PlainText);
+  label_->setStyleSheet(QStringLiteral("font-weight: bold; color: %1").arg(color));
   edit_ = new QLineEdit(this);
   edit_->setObjectName(QStringLiteral("text_") + name);
-  edit_->setToolTip(
-      tr("<p>The setting as text, the same in the command line and in files: none, pi(1.5), "
-         "ms-poe(min=1.2, max=1.8), channel(100, factor=-1, layers=8-25); joined by +</p>"));
+  edit_->installEventFilter(this);
   error_ = MakeErrorLabel(this);
   auto* row = new QHBoxLayout;
-  row->addWidget(label);
+  row->addWidget(label_);
   row->addWidget(edit_, 1);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
@@ -53,9 +55,32 @@ void TextLine::SetIntervention(const Intervention& intervention) {
   const bool same = shown_ == intervention && !edit_->text().isEmpty();
   shown_ = intervention;
   if (typing && same) return;
-  edit_->setText(TextOf(intervention));
-  edit_->setCursorPosition(0);
+  ShowText();
   ShowNote(QString(), false);
+}
+
+void TextLine::SetName(const QString& name) {
+  constexpr int kLongest = 14;
+  const QString shown = name.size() > kLongest ? name.left(kLongest - 1) + QChar(0x2026) : name;
+  label_->setText(name.isEmpty() ? letter_ : tr("%1 “%2”").arg(letter_, shown));
+  label_->setToolTip(name);
+}
+
+// The names of files without their folders, which would hide the rest; in full while it is edited.
+void TextLine::ShowText() {
+  const QString text = TextOf(shown_);
+  edit_->setText(edit_->hasFocus() ? text : WithoutFolders(text));
+  edit_->setCursorPosition(0);
+  edit_->setToolTip(
+      tr("<p>%1</p><p>The setting as text, the same in the command line and in files: none, "
+         "pi(1.5), ms-poe(min=1.2, max=1.8), channel(100, factor=-1, layers=8-25); joined by +</p>")
+          .arg(text.toHtmlEscaped()));
+}
+
+bool TextLine::eventFilter(QObject* watched, QEvent* event) {
+  const bool focus = event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut;
+  if (watched == edit_ && focus && !edit_->isModified() && !failed_) ShowText();
+  return QWidget::eventFilter(watched, event);
 }
 
 void TextLine::Enter(const QString& text) {

@@ -23,6 +23,8 @@ class TextLine : public QWidget {
   // Shows the setting without emitting a signal; text that is being edited is kept if it means the
   // same.
   void SetIntervention(const Intervention& intervention);
+  // A name beside the letter; "": none.
+  void SetName(const QString& name);
   // Sets the whole line as if it were typed and Enter pressed: it takes effect, or is kept with its
   // error.
   void Enter(const QString& text);
@@ -35,13 +37,19 @@ class TextLine : public QWidget {
  Q_SIGNALS:
   void Edited(const midscope::Intervention& intervention);
 
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
  private:
+  void ShowText();
   // Returns whether the text can be parsed; shows its error, or that Enter is awaited.
   void OnEdited(const QString& text);
   void OnFinished();
   std::optional<Intervention> Accept();
   void ShowNote(const QString& note, bool error);
 
+  QString letter_;
+  QLabel* label_;
   QLineEdit* edit_;
   QLabel* error_;        // or that Enter is awaited
   bool failed_ = false;  // whether error_ shows an error

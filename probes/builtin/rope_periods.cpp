@@ -46,6 +46,16 @@ std::vector<Scheme> Schemes(const RopeQuestion& question) {
     const std::string name = "base(" + PlainNumber(question.new_base) + ")";
     schemes.push_back(with_base(name, question.new_base));
   }
+  if (question.least_ratio > 0) {
+    const std::string term = "ms-poe(min=" + PlainNumber(question.least_ratio) +
+                             ", max=" + PlainNumber(question.largest_ratio) + ")";
+    const auto& plain = schemes.front().frequencies;
+    Scheme least{term + ", least ratio", InterpolatedFrequencies(plain, question.least_ratio)};
+    Scheme largest{term + ", largest ratio",
+                   InterpolatedFrequencies(plain, question.largest_ratio)};
+    schemes.push_back(std::move(least));
+    schemes.push_back(std::move(largest));
+  }
   if (question.factor == 1) return schemes;
   const std::string factor = PlainNumber(question.factor);
   schemes.push_back({"pi(" + factor + ")",
@@ -170,6 +180,11 @@ void CheckRopeQuestion(const RopeQuestion& question) {
     throw UsageError("option --base", "a base must be over 1", "Models have 10000 to 1000000");
   }
   if (question.context < 1) throw UsageError("option --context", "it must be 1 or more");
+  const bool has_ratios = question.least_ratio != 0 || question.largest_ratio != 0;
+  if (has_ratios && !(question.least_ratio > 0 && question.largest_ratio >= question.least_ratio)) {
+    throw UsageError("option --least-ratio", "Ms-PoE has two ratios over 0, the least first",
+                     "Give --least-ratio 1.2 and --largest-ratio 1.8, or neither");
+  }
   if (question.factor < 1) {
     throw UsageError("option --factor", "contexts are stretched, so it must be 1 or more");
   }

@@ -16,12 +16,17 @@ struct RopeQuestion {
   int64_t context = 4096;    // tokens trained with
   double factor = 1;         // > 1: PI, NTK and YaRN by this factor beside the plain frequencies
   double new_base = 0;       // > 1: another base beside them
+  // > 0, both: heads that Ms-PoE gives these position ratios, a scheme each; a head's periods grow
+  // by its ratio.
+  double least_ratio = 0;
+  double largest_ratio = 0;
 };
 
 // Throws Error (usage) where the question has an odd number of dimensions or a number out of range.
 void CheckRopeQuestion(const RopeQuestion& question);
 
-// Record `rope`. The first scheme is always `none`. Arrays:
+// Record `rope`. The first scheme is always `none`; those of Ms-PoE are named by the term and the
+// head: `ms-poe(min=1.2, max=1.8), least ratio`. Arrays:
 // clang-format off
 //   frequency (radians a position), period (positions), turns (within the context), completes
 //   (whether that is one or more) [scheme, pair]; first_pair_over_context (-1: all pairs turn

@@ -36,6 +36,8 @@ RopeQuestion ReadRopeQuestion(const OptionSet& options, const ModelConfig* confi
   question.context = of_model("context") ? config->trained_context : options.Integer("context");
   question.factor = options.Number("factor");
   if (options.Has("new-base")) question.new_base = options.Number("new-base");
+  if (options.Has("least-ratio")) question.least_ratio = options.Number("least-ratio");
+  if (options.Has("largest-ratio")) question.largest_ratio = options.Number("largest-ratio");
   CheckRopeQuestion(question);
   return question;
 }
@@ -183,7 +185,8 @@ Record MakeRecord(const OptionSet& options) {
     throw UsageError("model", "it has no rotary or learned positions: " +
                                   std::string(UnrotatedText(config.positions)));
   }
-  for (const char* name : {"dim", "context", "factor", "new-base"}) {
+  for (const char* name :
+       {"dim", "context", "factor", "new-base", "least-ratio", "largest-ratio"}) {
     if (!options.IsSet(name)) continue;
     throw UsageError("option --" + std::string(name),
                      "it is of rotary positions, and the model's are learned",
@@ -247,12 +250,18 @@ Command RopeCommand() {
                            4096),
       factor,
       NumberParameter("new-base", "also shows this base", 1, 1e12),
+      NumberParameter("least-ratio",
+                      "also shows the heads to which Ms-PoE gives its least and its largest ratio "
+                      "(1.2 and 1.8 in the paper): this and --largest-ratio",
+                      1e-6, 1e6),
+      NumberParameter("largest-ratio", "see --least-ratio", 1e-6, 1e6),
       OutOption("the HDF5 file to write"),
       FlagParameter("overwrite", "write over an existing file"),
       JsonOption()};
   command.examples =
       "  midscope rope --dim 128 --base 10000 --context 4096\n"
       "  midscope rope --dim 64 --base 100000 --context 8192 --factor 4 --new-base 1000000\n"
+      "  midscope rope --dim 128 --base 10000 --least-ratio 1.2 --largest-ratio 1.8\n"
       "  midscope rope --dim 128 --base 500000 --context 8192 --json\n"
       "  midscope rope path/gpt2 --out positions.h5";
   command.run = RunRope;

@@ -9,7 +9,7 @@
 //                          span_name (text), span_token_begin, span_token_end [span]; attributes:
 //                          text, answer, place, gold (index of span, -1: none), prompt_tokens,
 //                          sent (one line: SentLine), and its format (NoteFormat); where it has
-//                          an answer also answer_token_text [answer_token]
+//                          an answer also answer_token_text [answer_token], piece_answer [piece]
 //   last_query_attention   last_query_attention [layer, head, key]
 //   position_awareness     position_awareness_score [layer, head]
 //   counted_keys           counted_keys (0/1) [layer, head, key]; attributes threshold (text), alpha,

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "probes/engine/loaded_prompts.h"
 
+#include <utility>
+
 #include "core/base/error.h"
 #include "core/intervention/intervention_text.h"
 #include "core/tokenizer/prompt_builder.h"
 #include "data/tasks/pieces_task.h"
+#include "probes/base/record_axes.h"
 #include "probes/engine/own_text_request.h"
 #include "probes/model/model_options.h"
 #include "probes/prompt/prompt_record.h"
@@ -48,10 +51,29 @@ LoadedPrompts LoadPrompts(const Decoder& decoder, const PromptRequest& request,
   return loaded;
 }
 
+namespace {
+
+void AddPieceAnswers(const Task& task, int64_t sample, int64_t place, Record& record) {
+  std::vector<std::string> answers = task.Make(sample, place).piece_answers;
+  if (answers.empty()) return;
+  record.axes.push_back(CountedAxis("piece", static_cast<int64_t>(answers.size())));
+  record.arrays.push_back({kPieceAnswer,
+                           {"piece"},
+                           std::move(answers),
+                           "",
+                           "what each piece answers, in the order of the text"});
+  record.attributes["first_place"] = task.first_place();
+}
+
+}  // namespace
+
 std::vector<Record> PromptRecords(const LoadedPrompts& loaded, const Tokenizer& tokenizer) {
   std::vector<Record> records;
   records.reserve(loaded.prompts.size());
   const PromptFormat& format = loaded.request.format;
+  std::vector<std::string> places;
+  if (loaded.task && loaded.task->by_depth())
+    places = PlaceTexts(loaded.request.places, loaded.places, *loaded.task);
   for (size_t i = 0; i < loaded.prompts.size(); ++i) {
     const Prompt& prompt = loaded.prompts[i];
     const int64_t place = loaded.task ? loaded.places[i] : 0;
@@ -61,6 +83,11 @@ std::vector<Record> PromptRecords(const LoadedPrompts& loaded, const Tokenizer& 
     origin.prompt_hash = PromptsHash({prompt});
     WriteOrigin(origin, records.back());
     NoteFormat(prompt, tokenizer, format, records.back());
+    if (loaded.task) {
+      records.back().attributes["pieces"] = loaded.task->pieces();
+      AddPieceAnswers(*loaded.task, loaded.request.sample, place, records.back());
+    }
+    if (places.size() == loaded.places.size()) records.back().attributes["place_text"] = places[i];
     records.back().attributes["sent"] = SentLine(prompt, tokenizer, format);
   }
   return records;

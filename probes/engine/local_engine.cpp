@@ -27,6 +27,7 @@
 #include "probes/engine/kept_channel_search.h"
 #include "probes/engine/kept_sweeps.h"
 #include "probes/engine/loaded_prompts.h"
+#include "probes/engine/probe_offers.h"
 #include "probes/engine/reply_cache.h"
 #include "probes/engine/run_probe.h"
 #include "probes/engine/scan_so_far.h"
@@ -81,37 +82,6 @@ OptionSet ChannelOptionsOf(const std::string& json) {
   options.FromJson(json);
   CheckChannelOptions(options);
   return options;
-}
-
-// Options that the request sets itself, and those of records that a window does not draw.
-bool IsOffered(const ProbeType& type) {
-  if (type.name == kHiddenChannelsRecord || type.name == kLastLogits) return false;
-  return type.on_request || !type.options.empty();
-}
-
-std::vector<ProbeOffer> Offers(const ProbeRegistry& probes) {
-  std::vector<ProbeOffer> offers;
-  for (const ProbeType& type : probes.types()) {
-    if (!IsOffered(type)) continue;
-    offers.push_back({type.name, type.summary, type.source, type.departures, type.limits,
-                      type.plugin, type.on_request, type.options});
-  }
-  return offers;
-}
-
-// Writes the probe's options to each record.
-void NoteOptions(const ProbeRegistry& probes, const OptionSet& options,
-                 std::vector<Record>& records) {
-  for (const ProbeType& type : probes.types()) {
-    if (type.options.empty()) continue;
-    OptionSet own(type.options);
-    for (const Parameter& option : type.options) {
-      if (options.IsSet(option.name)) own.Set(option.name, options.Value(option.name));
-    }
-    for (Record& record : records) {
-      if (record.name == type.name) record.attributes["options"] = own.ToJson();
-    }
-  }
 }
 
 class LocalEngine : public Engine {

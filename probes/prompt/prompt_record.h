@@ -11,6 +11,10 @@
 
 namespace midscope {
 
+// Of a task's prompt whose pieces have an answer each: [piece], texts, in the order of the prompt.
+// The attribute first_place is the place of the first piece.
+inline constexpr const char* kPieceAnswer = "piece_answer";
+
 // Record prompt, see probes/engine/engine.h. token_begin is a byte offset into the text. `place`:
 // the gold piece's 1-based rank; 0 for own text.
 Record PromptRecord(const Prompt& prompt, const Tokenizer& tokenizer, int64_t place);

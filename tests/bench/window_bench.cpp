@@ -2,9 +2,10 @@
 // How long a step of the factor slider takes until its picture is painted, in the whole window on
 // the real engine.
 //
-//   QT_QPA_PLATFORM=offscreen window_bench [STEPS [TASK [DTYPE]]]
+//   QT_QPA_PLATFORM=offscreen window_bench [STEPS [TASK [DTYPE [PLACES]]]]
 //
-// Default: 40 steps of a channel's factor on list:lines=20 at five places, float32, each begun when
+// Default: 40 steps of a channel's factor on list:lines=20 at five places (PLACES: "50%" or other
+// ones), float32, each begun when
 // everything of the step before has been painted and nothing else is under way. Per step, ms:
 //   first    to the end of painting of the attention row of the new setting, at the shown place
 //   whole    to the end of painting of the outcome of the new setting, at all places
@@ -18,6 +19,7 @@
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QEventLoop>
+#include <QLineEdit>
 #include <QSlider>
 #include <QTimer>
 #include <algorithm>
@@ -71,11 +73,14 @@ struct Series {
 
 class Bench {
  public:
-  Bench(const std::string& task, const std::string& dtype)
+  Bench(const std::string& task, const std::string& dtype, const std::string& places)
       : window_(midscope::MakeLocalEngine()), session_(window_.session()) {
     session_->SetSamples(0);
     window_.model()->options()->SetText("dtype", dtype);
     window_.prompt_panel()->SetTask(QString::fromStdString(task));
+    window_.prompt_panel()
+        ->findChild<QLineEdit*>(QStringLiteral("places"))
+        ->setText(QString::fromStdString(places));
     window_.resize(1540, 960);
     window_.show();
     for (midscope::Plot* plot : window_.plots()) {
@@ -261,7 +266,8 @@ int main(int argc, char** argv) {
   const QApplication app(argc, argv);
   const int steps = argc > 1 ? std::atoi(argv[1]) : 40;
   try {
-    Bench bench(argc > 2 ? argv[2] : "list:lines=20", argc > 3 ? argv[3] : "float32");
+    Bench bench(argc > 2 ? argv[2] : "list:lines=20", argc > 3 ? argv[3] : "float32",
+                argc > 4 ? argv[4] : "");
     std::printf("{");
     bench.Steps(steps);
     bench.FullRuns(std::max(steps / 8, 3));

@@ -6,19 +6,29 @@
 // Runs in a folder of its own for what dialogs save. Prints resident memory every half minute, and
 // at the end one JSON object: inputs by kind; milliseconds between turns of the window's loop of
 // events (median, 99th and 99.9th percentile, longest, and the widget of that one); memory after
-// two minutes and at the end. A crash ends it, and so does a loop that does not turn for a minute.
+// two minutes and at the end. A crash ends it, and so does a loop that does not turn for a minute;
+// where it has not turned for a second, the calls that it is in are printed.
 
+#include <execinfo.h>
+#include <malloc.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <QApplication>
 #include <QDir>
 #include <QElapsedTimer>
 #include <QTemporaryDir>
+#include <QTimer>
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "core/compute/process_start.h"
@@ -41,6 +51,54 @@ double ResidentMegabytes() {
   file >> total >> resident;
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1e6;
 }
+
+// Of the heap, what is in use; the rest of what is resident is caches, code and holes.
+double UsedMegabytes() {
+  const auto heap = mallinfo2();
+  return static_cast<double>(heap.uordblks + heap.hblkhd) / 1e6;
+}
+
+void PrintCalls(int /*signal*/) {
+  std::array<void*, 48> calls{};
+  const int count = backtrace(calls.data(), static_cast<int>(calls.size()));
+  backtrace_symbols_fd(calls.data(), count, STDERR_FILENO);
+}
+
+// Prints the calls of the thread that made it whenever Turned has not been called for a second.
+class Watch {
+ public:
+  Watch() : watched_(pthread_self()), thread_([this] { Run(); }) {
+    std::signal(SIGUSR1, PrintCalls);
+    PrintCalls(0);  // loads what it needs
+  }
+  ~Watch() {
+    ends_ = true;
+    thread_.join();
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  void Turned() { ++turns_; }
+
+ private:
+  void Run() {
+    int64_t before = -1;
+    while (!ends_) {
+      for (int i = 0; i < 10 && !ends_; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      const int64_t now = turns_;
+      if (now == before) {
+        std::fprintf(stderr, "no turn for a second, in:\n");
+        pthread_kill(watched_, SIGUSR1);
+      }
+      before = now;
+    }
+  }
+
+  pthread_t watched_;
+  std::atomic<int64_t> turns_ = 0;
+  std::atomic<bool> ends_ = false;
+  std::thread thread_;
+};
 
 double Share(std::vector<double> values, double share) {
   if (values.empty()) return 0;
@@ -79,6 +137,10 @@ int main(int argc, char** argv) {
   window.show();
   window.OpenPath(QStringLiteral("embedded"));
   midscope::Monkey monkey(&window, seed);
+  Watch watch;
+  QTimer beat;
+  QObject::connect(&beat, &QTimer::timeout, &beat, [&watch] { watch.Turned(); });
+  beat.start(100);
   QElapsedTimer clock;
   clock.start();
   double warm = 0;
@@ -90,7 +152,8 @@ int main(int argc, char** argv) {
     if (warm == 0 && now >= kWarmUp) warm = ResidentMegabytes();
     if (now < told + 30) continue;
     told = now;
-    std::fprintf(stderr, "%4.0f s  %6.0f MB\n", now, ResidentMegabytes());
+    std::fprintf(stderr, "%4.0f s  %6.0f MB, %6.0f MB of the heap in use\n", now,
+                 ResidentMegabytes(), UsedMegabytes());
   }
   Report(monkey, warm, ResidentMegabytes());
   return 0;

@@ -88,7 +88,7 @@ class PositionsPanelTest : public QObject {
           MakeSampledPositions(cream, {.tokens = 64, .context = 256}, OptionSet(cream.parameters)),
           0, samples, {});
       LinesPlot plot;
-      plot.Show(&record, {.array = "position_id", .mark = 200, .mark_name = "trained"});
+      plot.Show(&record, {.array = "position_id", .marks = {{200, "trained"}}});
       QCOMPARE(plot.lines(), samples);
       QCOMPARE(plot.legend->itemCount(), samples == 5 ? 6 : 3);
       QCOMPARE(plot.title().contains(QLatin1String("sample from dark")), samples == 100);
@@ -132,6 +132,20 @@ class PositionsPanelTest : public QObject {
     // One more line: the trained context.
     QCOMPARE(rig.panel->plot()->graphCount(), rig.panel->plot()->lines() + 1);
     QCOMPARE(rig.Drawn(rig.panel->plot()->lines(), 0), 4096.0);
+    // Ms-PoE's heads turn slower by their ratios.
+    const QStringList schemes = AxisLabels(*rope, "scheme");
+    const auto least =
+        static_cast<int>(schemes.indexOf(QStringLiteral("ms-poe(min=1.2, max=1.8), least ratio")));
+    QVERIFY2(least > 0, qPrintable(schemes.join("; ")));
+    QVERIFY(std::abs(rig.Drawn(least, 5) / rig.Drawn(0, 5) - 1.2) < 1e-9);
+    QVERIFY(std::abs(rig.Drawn(least + 1, 5) / rig.Drawn(0, 5) - 1.8) < 1e-9);
+    // Of a prompt also how far the gold (tokens 50 to 59 of 120) is from the last token.
+    QVERIFY(rig.OpenModel());
+    rig.session->FlushChanges();
+    const LinesPlot* plot = rig.panel->plot();
+    QCOMPARE(plot->graphCount(), plot->lines() + 2);
+    QCOMPARE(rig.Drawn(plot->lines() + 1, 0), 119 - 54.5);
+    QVERIFY(plot->graph(plot->lines() + 1)->name().contains("gold"));
   }
 
   // Those of a model with learned positions; of no other they can't be chosen.
@@ -168,6 +182,15 @@ class PositionsPanelTest : public QObject {
     rig.Find<QComboBox>("rope_scheme")->setCurrentText("pi(8)");
     rig.Find<QToolButton>("scheme_to_b")->click();
     QCOMPARE(rig.SettingB(), QString("pi(8)"));
+    // Two heads of Ms-PoE are drawn, one term is offered.
+    auto* schemes = rig.Find<QComboBox>("rope_scheme");
+    QCOMPARE(schemes->findText("ms-poe", Qt::MatchStartsWith),
+             schemes->findText("ms-poe(min=1.2, max=1.8)"));
+    schemes->setCurrentText("ms-poe(min=1.2, max=1.8)");
+    rig.Find<QToolButton>("scheme_to_b")->click();
+    QVERIFY2(rig.SettingB().startsWith("ms-poe("), qPrintable(rig.SettingB()));
+    schemes->setCurrentText("pi(8)");
+    rig.Find<QToolButton>("scheme_to_b")->click();
     rig.Find<QToolButton>("positions_to_b")->click();
     QVERIFY2(rig.SettingB().startsWith("pi(8) + positions("), qPrintable(rig.SettingB()));
     QVERIFY(rig.SettingB().contains("sampler=cream"));
@@ -191,6 +214,11 @@ class PositionsPanelTest : public QObject {
     QVERIFY2(error->text().contains("cream"), qPrintable(error->text()));
     QVERIFY(rig.Number("positions_tokens", 256));
     QVERIFY(error->isHidden());
+    // Eight million positions took gigabytes.
+    rig.Find<NumberBox>("positions_tokens")->setValue(32768);
+    rig.Find<NumberBox>("positions_factor")->setValue(256);
+    QTRY_VERIFY(!error->isHidden());
+    QVERIFY2(error->text().contains("1048576"), qPrintable(error->text()));
   }
 
   void StateComesBack() {

@@ -124,6 +124,32 @@ class RatioPaintingTest : public QObject {
     QCOMPARE(rig.Files(), 2);
   }
 
+  // Undo while the wheel still turns: its rest does not paint what was taken back.
+  void UndoBeforeTheWheelRestsStays() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    rig.Wheel({1, 2}, 1);
+    QVERIFY(rig.RatioOf({1, 2}) > 1);
+    rig.window.history()->stack()->undo();
+    QVERIFY(rig.window.history()->current().b.empty());
+    QTest::qWait(1200);  // longer than the wheel takes to rest
+    QVERIFY(rig.window.history()->current().b.empty());
+    QVERIFY(rig.window.history()->stack()->canRedo());
+    rig.Wheel({1, 2}, 1);
+    QVERIFY(std::abs(rig.RatioOf({1, 2}) - 1.05) < 0.002);
+  }
+
+  // The map of A is painted on: what changes is B, so B is shown.
+  void PaintingOnTheMapOfAShowsB() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    rig.window.selection()->SetCompare(Compare::kA);
+    rig.Wheel({1, 2}, 1);
+    QVERIFY(rig.window.selection()->compare() != Compare::kA);
+    rig.session->FlushChanges();
+    QVERIFY(rig.map()->CellValue({1, 2}) > 1);
+  }
+
   void ABlockChangesAsOne() {
     Rig rig;
     QVERIFY(rig.Open());

@@ -152,6 +152,33 @@ class SessionCodeTest : public QObject {
     QVERIFY2(said.isEmpty(), qPrintable(said));
   }
 
+  // The numbers that Python reads are those on the screen, of a task's prompt.
+  void ThePythonOfATaskReadsTheNumbersOnTheScreen() {
+    const QString python = QStandardPaths::findExecutable("python3");
+    if (python.isEmpty()) QSKIP("no python3");
+    Rig rig;
+    if (!rig.Shell(python, {"-c", "import h5py"}).isEmpty())
+      QSKIP("python3 has no h5py: pip install h5py");
+    PromptRequest request;
+    request.task = "list:lines=4";
+    QVERIFY(rig.Run(request));
+    rig.window.actions_list()->Do("copy-session-python");
+    const Record* shown = rig.session->record(Side::kB, kLastQueryAttention);
+    const auto& values = std::get<std::vector<float>>(shown->FindArray(kLastQueryAttention)->data);
+    double sum = 0;
+    for (size_t i = 0; i < values.size(); ++i) sum += values[i] * static_cast<double>(i % 7);
+    const QString check =
+        QStringLiteral(
+            "import numpy\nv = numpy.asarray(arrays['B']['last_query_attention'], float).ravel()\n"
+            "s = float((v * (numpy.arange(v.size) % 7)).sum())\n"
+            "assert v.size == %1 and abs(s - %2) < 1e-3, (v.size, s)\n")
+            .arg(values.size())
+            .arg(sum, 0, 'g', 12);
+    const QString said =
+        rig.Shell(python, {"-c", QApplication::clipboard()->text() + QLatin1Char('\n') + check});
+    QVERIFY2(said.isEmpty(), qPrintable(said));
+  }
+
   void WithoutAPromptItSaysWhatIsMissing() {
     Rig rig;
     QVERIFY_EXCEPTION_THROWN(rig.window.actions_list()->Do("copy-session-commands"), Error);

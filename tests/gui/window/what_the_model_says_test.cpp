@@ -23,6 +23,7 @@
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"
 #include "probes/engine/engine.h"
+#include "probes/prompt/prompt_record.h"
 
 namespace midscope {
 
@@ -74,6 +75,20 @@ class WhatTheModelSaysTest : public QObject {
     QVERIFY(next && outcome && session_->prompt());
     const QString word = Texts(*next, "token_text").first();
     QVERIFY2(Read("answer_next_a").contains(word), qPrintable(Read("answer_next_a")));
+    // The piece whose answer is said is named by its place.
+    const QStringList answers = Texts(*session_->prompt(), kPieceAnswer);
+    QCOMPARE(answers.size(), qsizetype{4});
+    const QString text = TextAttribute(*session_->prompt(), "text");
+    qsizetype at = 0;
+    QString place;
+    for (qsizetype piece = 0; piece < answers.size(); ++piece) {
+      at = text.indexOf(answers[piece].trimmed(), at);
+      QVERIFY(at > 0);
+      if (answers[piece].trimmed().startsWith(word.trimmed()))
+        place = QStringLiteral("(of place %1)").arg(piece + 1);
+    }
+    QVERIFY2(!place.isEmpty(), qPrintable(word));  // this model says one of the items
+    QVERIFY2(Read("answer_next_a").contains(place), qPrintable(Read("answer_next_a")));
     const QString answer = TextAttribute(*session_->prompt(), "answer");
     QVERIFY(answer.startsWith(' '));
     QCOMPARE(Read("answer_expected"), QStringLiteral("expected |%1|").arg(answer));

@@ -44,6 +44,26 @@ TEST(RopePeriods, DimensionsThatTurnWithinTheContext) {
   }
 }
 
+TEST(RopePeriods, HeadsOfMsPoeTurnSlowerByTheirRatio) {
+  RopeQuestion question = Question(128, 1e4, 4096, 1);
+  question.least_ratio = 1.2;
+  question.largest_ratio = 1.8;
+  const Record record = RopePeriods(question);
+  record.Check();
+  const std::vector<std::string> expected = {"none", "ms-poe(min=1.2, max=1.8), least ratio",
+                                             "ms-poe(min=1.2, max=1.8), largest ratio"};
+  EXPECT_EQ(record.FindAxis("scheme")->labels, expected);
+  const auto& period = Values<double>(record, "period");
+  for (size_t pair = 0; pair < 64; ++pair) {
+    EXPECT_NEAR(period[64 + pair] / period[pair], 1.2, 1e-12);
+    EXPECT_NEAR(period[128 + pair] / period[pair], 1.8, 1e-12);
+  }
+  question.largest_ratio = 1;
+  EXPECT_THROW(RopePeriods(question), Error);
+  question.least_ratio = 0;
+  EXPECT_THROW(RopePeriods(question), Error);
+}
+
 TEST(RopePeriods, SchemesStandBesideOneAnother) {
   RopeQuestion question = Question(128, 1e4, 4096, 8);
   question.new_base = 5e5;

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the choices of the argument `rows` mean, as pictures: rows of the prompt, then those of the
+// answer; filled: changed.
+#pragma once
+
+class QComboBox;
+
+namespace midscope {
+
+// Gives a picture to each item whose text is a choice of `rows`: all, answer, last, last:N. The
+// item's help says what the picture shows.
+void ShowRowPictures(QComboBox* rows);
+
+}  // namespace midscope

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include "probes/engine/probe_offers.h"
+
+#include "core/base/record_names.h"
+#include "probes/builtin/hidden_channels_probe.h"
+
+namespace midscope {
+namespace {
+
+// Options that the request sets itself, and those of records that a window does not draw.
+bool IsOffered(const ProbeType& type) {
+  if (type.name == kHiddenChannelsRecord || type.name == kLastLogits) return false;
+  return type.on_request || !type.options.empty();
+}
+
+}  // namespace
+
+std::vector<ProbeOffer> Offers(const ProbeRegistry& probes) {
+  std::vector<ProbeOffer> offers;
+  for (const ProbeType& type : probes.types()) {
+    if (!IsOffered(type)) continue;
+    offers.push_back({type.name, type.summary, type.source, type.departures, type.limits,
+                      type.plugin, type.on_request, type.options});
+  }
+  return offers;
+}
+
+void NoteOptions(const ProbeRegistry& probes, const OptionSet& options,
+                 std::vector<Record>& records) {
+  for (const ProbeType& type : probes.types()) {
+    if (type.options.empty()) continue;
+    OptionSet own(type.options);
+    for (const Parameter& option : type.options) {
+      if (options.IsSet(option.name)) own.Set(option.name, options.Value(option.name));
+    }
+    for (Record& record : records) {
+      if (record.name == type.name) record.attributes["options"] = own.ToJson();
+    }
+  }
+}
+
+}  // namespace midscope
