@@ -193,16 +193,13 @@ class FolderModel : public ModelSource {
         file_(folder),
         weights_(WeightsOf(file_, described, folder.string(), &config_, &joined_)),
         table_(config_, described.family->folder_tensors(described.text), weights_, {},
-               folder.string()) {
+               folder.string(),
+               [this](const FileTensor& tensor) { file_.DontNeed(tensor.data, tensor.bytes); }) {
     CountParameters(weights_, &config_);
     weights_.clear();
     config_.copied_bytes = table_.transposed_bytes();
     for (const std::vector<std::byte>& copy : joined_)
       config_.copied_bytes += static_cast<int64_t>(copy.size());
-    // What was copied was read, and is not read again.
-    if (table_.transposed_bytes() > 0) {
-      for (const MemoryMap& map : file_.maps()) map.DontNeed(0, map.size());
-    }
   }
 
   std::filesystem::path folder_;

@@ -193,8 +193,9 @@ int64_t SpannedBytes(const TensorRef& tensor) {
 
 TensorTable::TensorTable(const ModelConfig& config, const std::vector<TensorPlace>& places,
                          const FileTensors& file, const std::vector<std::string_view>& ignored,
-                         const std::string& thing)
-    : config_(config), file_(file), thing_(thing) {
+                         const std::string& thing,
+                         const std::function<void(const FileTensor&)>& copied)
+    : config_(config), file_(file), copied_(copied), thing_(thing) {
   const std::vector<NeededTensor> needed = NeededTensors(config);
   std::map<const TensorPlace*, std::vector<NeededTensor>> by_place;
   for (const NeededTensor& tensor : needed) {
@@ -318,6 +319,7 @@ const std::byte* TensorTable::TransposedData(const FileTensor& tensor,
                 .emplace(file_name,
                          transposed(tensor.data, count, shape[shape.size() - 2], shape.back()))
                 .first;
+    copied_(tensor);
   }
   return found->second.data();
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -39,10 +40,12 @@ int64_t SpannedBytes(const TensorRef& tensor);
 class TensorTable {
  public:
   // Throws Error naming `thing` and the tensor: missing, of another shape than in the description,
-  // or not part of it (endings in `ignored` are skipped).
-  TensorTable(const ModelConfig& config, const std::vector<TensorPlace>& places,
-              const FileTensors& file, const std::vector<std::string_view>& ignored,
-              const std::string& thing);
+  // or not part of it (endings in `ignored` are skipped). `copied` is called with each tensor of
+  // the file of which a transposed copy was made, and which is not read any more.
+  TensorTable(
+      const ModelConfig& config, const std::vector<TensorPlace>& places, const FileTensors& file,
+      const std::vector<std::string_view>& ignored, const std::string& thing,
+      const std::function<void(const FileTensor&)>& copied = [](const FileTensor&) {});
 
   const TensorRef* Find(const std::string& name) const;  // null where there is none
   int64_t transposed_bytes() const;                      // of copies of the file's matrices
@@ -58,8 +61,9 @@ class TensorTable {
   const FileTensor& Require(const std::string& file_name);
   void CheckNoneLeft(const std::vector<std::string_view>& ignored) const;
 
-  const ModelConfig& config_;  // only while constructing
-  const FileTensors& file_;    // only while constructing
+  const ModelConfig& config_;                             // only while constructing
+  const FileTensors& file_;                               // only while constructing
+  const std::function<void(const FileTensor&)>& copied_;  // likewise
   std::string thing_;
   std::map<std::string, TensorRef, std::less<>> tensors_;
   std::set<std::string, std::less<>> used_;

@@ -238,6 +238,7 @@ PositionsQuestion PositionsPanel::Question() const {
   const OptionSet size = size_->Checked();
   const OptionSet rope = rope_->Checked();
   PositionsQuestion question;
+  question.learned = table_;
   question.sampler = sampler_->currentText().toStdString();
   question.options = sampler_options_->Checked();
   question.request.context = size.Integer("tokens") * size.Integer("factor");
@@ -306,21 +307,29 @@ const Record* PositionsPanel::FindRecord(const std::string& name) const {
   for (const Record& record : records_) {
     if (record.name == name) return &record;
   }
-  if (!session()->model()) return nullptr;
-  for (const Record& record : session()->model()->records) {
-    if (record.name == name) return &record;
-  }
   return nullptr;
 }
 
 void PositionsPanel::Refresh(Changes changes) {
-  if (changes & Change::kModel) FollowModel();
+  if (changes & Change::kModel) {
+    FollowModel();
+    FollowTable();
+  }
   if (changes & (Change::kModel | Change::kPrompts)) Draw();
+}
+
+// Learned positions of another model: what is measured of them is made when the panel is seen.
+void PositionsPanel::FollowTable() {
+  const auto table = session()->model() ? session()->model()->learned_positions : nullptr;
+  if (table == table_) return;
+  table_ = table;
+  std::erase_if(records_, [](const Record& record) { return record.name == kLearnedRecord; });
+  if (table_) Ask();
 }
 
 // Pictures of learned positions are for models that have them.
 void PositionsPanel::OfferPictures() {
-  const bool has_learned = FindRecord(kLearnedRecord) != nullptr;
+  const bool has_learned = table_ != nullptr || FindRecord(kLearnedRecord) != nullptr;
   auto* items = qobject_cast<QStandardItemModel*>(picture_->model());
   for (int i = 0; i < picture_->count(); ++i) {
     const bool of_learned = Pictures()[static_cast<size_t>(i)].record == kLearnedRecord;

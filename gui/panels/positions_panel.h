@@ -4,6 +4,7 @@
 // learned positions these beside the sinusoidal encoding.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,7 @@ class PositionsPanel : public Panel {
   PositionsQuestion Question() const;
   void Ask();
   void OnReplied(const PositionsMaker::ReplyPointer& reply);
+  void FollowTable();
   void OfferSchemes();
   void OfferPictures();
   void Draw();
@@ -69,7 +71,8 @@ class PositionsPanel : public Panel {
   bool waits_ = true;  // for the panel to be shown
   bool used_ = false;  // shown or restored, so that sessions keep what it shows
   std::vector<Record> records_;
-  PositionsMaker maker_;  // last: it is waited for first
+  std::shared_ptr<const PositionTable> table_;  // of the model; null: none
+  PositionsMaker maker_;                        // last: it is waited for first
 };
 
 }  // namespace midscope

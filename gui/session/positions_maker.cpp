@@ -37,7 +37,25 @@ void PositionsMaker::Make(const Request& request) {
   });
   if (outcome.end == JobEnd::kCancelled) return;
   if (outcome.end == JobEnd::kFailed) reply->failure = QString::fromStdString(outcome.why);
+  const bool known = question.learned && question.learned == table_;
+  if (known) reply->records.push_back(*of_table_);
+  const Reply made = *reply;
   Q_EMIT Replied(std::move(reply));
+  if (question.learned && !known && made.failure.isEmpty()) AddLearned(request, made);
+}
+
+void PositionsMaker::AddLearned(const Request& request, const Reply& reply) {
+  JobContext context;
+  context.cancel = request.cancel.get();
+  auto whole = std::make_shared<Reply>(reply);
+  const JobOutcome outcome = RunJob(context, [&](const JobContext& job) {
+    of_table_ = LearnedPositions(*request.question.learned, job);
+    table_ = request.question.learned;
+    whole->records.push_back(*of_table_);
+  });
+  if (outcome.end == JobEnd::kCancelled) return;
+  if (outcome.end == JobEnd::kFailed) whole->failure = QString::fromStdString(outcome.why);
+  Q_EMIT Replied(std::move(whole));
 }
 
 }  // namespace midscope

@@ -7,6 +7,7 @@
 #include <QString>
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "core/base/record.h"
 #include "core/positions/position_sampler.h"
 #include "gui/base/newest_request.h"
+#include "probes/builtin/learned_positions.h"
 #include "probes/builtin/rope_periods.h"
 
 namespace midscope {
@@ -25,6 +27,7 @@ struct PositionsQuestion {
   int64_t samples = 100;  // of which the coverage is
   int64_t drawn = 5;      // the first samples, whose ids are kept
   RopeQuestion rope;
+  std::shared_ptr<const PositionTable> learned;  // null: none
 };
 
 class PositionsMaker : public QObject {
@@ -32,7 +35,7 @@ class PositionsMaker : public QObject {
 
  public:
   struct Reply {
-    std::vector<Record> records;  // positions, position_coverage, rope
+    std::vector<Record> records;  // positions, position_coverage, rope; learned_positions
     QString failure;              // empty: none
   };
   using ReplyPointer = std::shared_ptr<const Reply>;
@@ -43,7 +46,8 @@ class PositionsMaker : public QObject {
   void Ask(const PositionsQuestion& question);
 
  Q_SIGNALS:
-  // Emitted on the maker's thread; not for a request that was superseded.
+  // Emitted on the maker's thread; not for a request that was superseded. A table of learned
+  // positions that is new takes seconds: a reply without its record comes first, then one with it.
   void Replied(midscope::PositionsMaker::ReplyPointer reply);
 
  private:
@@ -52,8 +56,13 @@ class PositionsMaker : public QObject {
     std::shared_ptr<std::atomic<bool>> cancel;
   };
   void Make(const Request& request);
+  // Emits `reply` with the record of the question's table.
+  void AddLearned(const Request& request, const Reply& reply);
 
   std::shared_ptr<std::atomic<bool>> cancel_;  // of the newest request
+  // The newest table whose record was made. Used by the thread alone.
+  std::shared_ptr<const PositionTable> table_;
+  std::optional<Record> of_table_;
   NewestRequest<Request> thread_;
 };
 

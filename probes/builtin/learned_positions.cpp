@@ -35,6 +35,11 @@ int64_t Spaced(int64_t index, int64_t count, int64_t last) {
   return count <= 1 ? 0 : index * last / (count - 1);
 }
 
+// Without the checks for infinities of the operator, which take most of its time.
+Complex Times(const Complex& a, const Complex& b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
 // x [a power of two] becomes its discrete Fourier transform.
 void Transform(std::vector<Complex>* x) {
   const size_t count = x->size();
@@ -48,8 +53,8 @@ void Transform(std::vector<Complex>* x) {
     const Complex step = std::polar(1.0, -2 * std::numbers::pi / static_cast<double>(length));
     for (size_t first = 0; first < count; first += length) {
       Complex turn = 1;
-      for (size_t i = first; i < first + length / 2; ++i, turn *= step) {
-        const Complex odd = (*x)[i + length / 2] * turn;
+      for (size_t i = first; i < first + length / 2; ++i, turn = Times(turn, step)) {
+        const Complex odd = Times((*x)[i + length / 2], turn);
         (*x)[i + length / 2] = (*x)[i] - odd;
         (*x)[i] += odd;
       }
@@ -96,7 +101,7 @@ double WaveShare(const Curve& curve, double frequency) {
     cos_cos += turn.real() * turn.real();
     sin_sin += turn.imag() * turn.imag();
     cos_sin += turn.real() * turn.imag();
-    turn *= step;
+    turn = Times(turn, step);
   }
   // The curve has no mean, so that the constant only takes that of the waves off.
   cos_cos -= sum.real() * sum.real() / count;
@@ -145,13 +150,21 @@ Wave BestWave(const Curve& curve, const std::vector<Complex>& spectrum) {
   double low = std::max((best - 1) / padded, lowest);
   double high = std::min((best + 1) / padded, 0.5);
   const double golden = (std::sqrt(5.0) - 1) / 2;
+  double left = high - golden * (high - low);
+  double right = low + golden * (high - low);
+  double at_left = WaveShare(curve, left);
+  double at_right = WaveShare(curve, right);
   for (int step = 0; step < kRefinements; ++step) {
-    const double left = high - golden * (high - low);
-    const double right = low + golden * (high - low);
-    if (WaveShare(curve, left) > WaveShare(curve, right)) {
-      high = right;
+    if (at_left > at_right) {
+      high = std::exchange(right, left);
+      at_right = at_left;
+      left = high - golden * (high - low);
+      at_left = WaveShare(curve, left);
     } else {
-      low = left;
+      low = std::exchange(left, right);
+      at_left = at_right;
+      right = low + golden * (high - low);
+      at_right = WaveShare(curve, right);
     }
   }
   const double frequency = (low + high) / 2;
@@ -175,10 +188,11 @@ struct Measured {
 };
 
 void AddWaves(const std::vector<float>& values, int64_t positions, int64_t dimensions,
-              Measured* out) {
+              const JobContext& context, Measured* out) {
   const size_t first = out->period.size();
   std::vector<double> power(static_cast<size_t>(positions / 2));
   for (int64_t dimension = 0; dimension < dimensions; ++dimension) {
+    context.ThrowIfCancelled();
     const Curve curve = CurveOf(values, positions, dimensions, dimension);
     const std::vector<Complex> spectrum = PaddedSpectrum(curve);
     const Wave wave = BestWave(curve, spectrum);
@@ -252,8 +266,8 @@ std::vector<double> Similarity(const std::vector<float>& values, int64_t positio
 }
 
 void AddTable(const std::vector<float>& values, const PositionTable& table,
-              const std::vector<int64_t>& distances, Measured* out) {
-  AddWaves(values, table.positions, table.dimensions, out);
+              const std::vector<int64_t>& distances, const JobContext& context, Measured* out) {
+  AddWaves(values, table.positions, table.dimensions, context, out);
   const auto width = static_cast<size_t>(table.dimensions);
   for (size_t row = 0; row < values.size(); row += width)
     out->norm.push_back(Length(std::span(values).subspan(row, width)));
@@ -288,7 +302,7 @@ std::vector<float> SinusoidalEncoding(int64_t positions, int64_t dimensions, dou
   return encoding;
 }
 
-Record LearnedPositions(const PositionTable& table) {
+Record LearnedPositions(const PositionTable& table, const JobContext& context) {
   MIDSCOPE_CHECK(table.positions >= 2 && table.dimensions >= 1, "no table of positions");
   MIDSCOPE_CHECK_EQ(table.values.size(), table.positions * table.dimensions);
   std::vector<int64_t> distances;
@@ -298,11 +312,11 @@ Record LearnedPositions(const PositionTable& table) {
   for (int64_t i = 1; i <= table.positions / 2; ++i) turns.push_back(i);
 
   Measured found;
-  AddTable(table.values, table, distances, &found);
+  AddTable(table.values, table, distances, context, &found);
   const double median =
       Median({found.wave_share.begin(), found.wave_share.begin() + table.dimensions});
   AddTable(SinusoidalEncoding(table.positions, table.dimensions, table.base), table, distances,
-           &found);
+           context, &found);
 
   Record record;
   record.name = "learned_positions";

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/job.h"
 #include "core/base/record.h"
 
 namespace midscope {
@@ -33,7 +34,8 @@ std::vector<float> SinusoidalEncoding(int64_t positions, int64_t dimensions, dou
 //   the embeddings of positions i and i + distance, as they are and less the mean embedding;
 //   norm [table, position].
 // clang-format on
-// Attributes positions, dimensions, base, median_wave_share (of the learned table).
-Record LearnedPositions(const PositionTable& table);
+// Attributes positions, dimensions, base, median_wave_share (of the learned table). Seconds where
+// the table has thousands of positions and dimensions. Throws Cancelled.
+Record LearnedPositions(const PositionTable& table, const JobContext& context = {});
 
 }  // namespace midscope

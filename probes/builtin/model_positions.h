@@ -2,15 +2,19 @@
 // The learned position embeddings of a model, for the window.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "core/base/record.h"
 #include "core/decoder/decoder.h"
+#include "probes/builtin/learned_positions.h"
 
 namespace midscope {
 
-// Record learned_positions (learned_positions.h); nothing where the model's positions are not
-// learned.
+// The model's table; null where its positions are not learned.
+std::shared_ptr<const PositionTable> LearnedTableOf(const Decoder& decoder);
+
+// Record learned_positions (learned_positions.h) of that table; nothing where there is none.
 std::optional<Record> LearnedPositionsOf(const Decoder& decoder);
 
 }  // namespace midscope

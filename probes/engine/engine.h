@@ -9,8 +9,7 @@
 //                          span_name (text), span_token_begin, span_token_end [span]; attributes:
 //                          text, answer, place, gold (index of span, -1: none), prompt_tokens,
 //                          sent (one line: SentLine), and its format (NoteFormat); where it has
-//                          an answer also answer_token_text [answer_token]; of a task whose pieces
-//                          have an answer each also piece_answer (text) [piece]
+//                          an answer also answer_token_text [answer_token], piece_answer [piece]
 //   last_query_attention   last_query_attention [layer, head, key]
 //   position_awareness     position_awareness_score [layer, head]
 //   counted_keys           counted_keys (0/1) [layer, head, key]; attributes threshold (text), alpha,
@@ -43,6 +42,7 @@
 #include "core/intervention/intervention.h"
 #include "core/model/model_config.h"
 #include "core/tokenizer/prompt_builder.h"
+#include "probes/builtin/learned_positions.h"
 #include "probes/model/open_request.h"
 #include "probes/prompt/prompt_format.h"
 #include "probes/prompt/task_prompt.h"
@@ -71,8 +71,9 @@ struct ModelSummary {
   std::string device{};   // layers per device: "cuda:0=20,cpu=12"
   bool sliding_window = true;
   std::vector<ProbeOffer> probes{};
-  // What is known of the model itself: learned_positions (learned_positions.h), where it has such.
-  std::vector<Record> records{};
+  // The model's embeddings of positions; null where it has learned none. What is measured of them
+  // (LearnedPositions) takes seconds for wide models, so that it isn't made here.
+  std::shared_ptr<const PositionTable> learned_positions{};
 };
 
 // The prompts to make: a task's sample at several gold positions (places), or own text.

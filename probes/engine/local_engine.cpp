@@ -156,8 +156,7 @@ ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& con
                                                 : PrintPlacement(placement);
   summary.sliding_window = request.sliding_window;
   summary.probes = Offers(probes_);
-  if (auto positions = LearnedPositionsOf(*decoder_))
-    summary.records.push_back(std::move(*positions));
+  summary.learned_positions = LearnedTableOf(*decoder_);
   return summary;
 }
 

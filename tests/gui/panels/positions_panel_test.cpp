@@ -12,6 +12,7 @@
 
 #include "core/decoder/decoder.h"
 #include "core/intervention/intervention_text.h"
+#include "gui/base/record_access.h"
 #include "gui/files/render.h"
 #include "gui/panels/positions_panel.h"
 #include "gui/widgets/number_box.h"
@@ -34,8 +35,7 @@ class PositionsPanelTest : public QObject {
     ModelSummary Open(const OpenRequest& request, const JobContext& context) override {
       ModelSummary summary = FakeEngine::Open(request, context);
       if (request.model == "embedded") return summary;
-      const auto record = LearnedPositionsOf(*Decoder::Open(request.model, {.threads = 1}));
-      if (record) summary.records.push_back(*record);
+      summary.learned_positions = LearnedTableOf(*Decoder::Open(request.model, {.threads = 1}));
       return summary;
     }
   };
@@ -163,6 +163,9 @@ class PositionsPanelTest : public QObject {
     QVERIFY(rig.OpenModel(test::TinyModelPath("gpt2").c_str()));
     QVERIFY(enabled());
     rig.Picture("learned: similarity");
+    // It is made beside the window, after what takes no time.
+    const auto found = [&] { return rig.panel->FindRecord("learned_positions") != nullptr; };
+    QVERIFY(SpyUntil(rig.made, found));
     const Record* record = rig.panel->FindRecord("learned_positions");
     QVERIFY(record != nullptr);
     QCOMPARE(rig.panel->plot()->lines(), 2);

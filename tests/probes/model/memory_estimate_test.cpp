@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "probes/model/memory_estimate.h"
+
+#include <gtest/gtest.h>
+
+#include "core/compute/weight_storage.h"
+#include "core/model/model_source.h"
+#include "tests/core/support/tiny_models.h"
+
+namespace midscope {
+namespace {
+
+using kernels::Dtype;
+
+ModelConfig Opened(const std::string& name) {
+  return OpenModel(test::TinyModelPath(name))->config();
+}
+
+int64_t BesideTheFile(const ModelConfig& config, Dtype dtype) {
+  return EstimateMemory(config, dtype, 16).stored_weight_bytes - config.stored_bytes -
+         StoredScratchBytes(config, dtype);
+}
+
+TEST(MemoryEstimate, CountsWhatMakesHeadsOutOfLatentKeys) {
+  const ModelConfig config = Opened("deepseek-v3");
+  const LatentAttention& latent = config.latent;
+  const int64_t elements =
+      config.layers * config.heads * (latent.plain + latent.value) * latent.rank;
+  ASSERT_GT(elements, 0);
+  EXPECT_EQ(BesideTheFile(config, Dtype::kFloat32), 4 * elements);
+  EXPECT_EQ(BesideTheFile(config, Dtype::kBFloat16), 2 * elements);
+  EXPECT_EQ(BesideTheFile(Opened("mixtral"), Dtype::kFloat32), 0);
+}
+
+// A copy takes the place of the file's pages where weights are stored; beside expanded ones it
+// stays.
+TEST(MemoryEstimate, CountsCopiesBesideExpandedWeights) {
+  const ModelConfig config = Opened("gpt-oss-mxfp4");
+  EXPECT_EQ(config.copied_bytes, config.quantised_bytes);
+  ASSERT_GT(config.copied_bytes, 0);
+  EXPECT_EQ(BesideTheFile(config, Dtype::kFloat32), 0);
+  EXPECT_EQ(EstimateMemory(config, Dtype::kBFloat16, 16).weight_bytes,
+            2 * config.parameters + config.copied_bytes);
+  // Few rows are multiplied by the file's blocks, which are kept for that.
+  EXPECT_EQ(EstimateMemory(config, Dtype::kFloat32, 16).weight_bytes,
+            4 * config.parameters + config.copied_bytes + config.quantised_bytes);
+  const ModelConfig floats = Opened("mixtral");
+  EXPECT_EQ(floats.copied_bytes, 0);
+  EXPECT_EQ(EstimateMemory(floats, Dtype::kFloat32, 16).weight_bytes, 4 * floats.parameters);
+}
+
+}  // namespace
+}  // namespace midscope
