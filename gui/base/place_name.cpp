@@ -15,14 +15,14 @@ constexpr char kPlaceText[] = "place_text";
 }  // namespace
 
 QString PlaceName(const Record& prompt) {
-  const QString text = TextAttribute(prompt, kPlaceText);
+  QString text = TextAttribute(prompt, kPlaceText);
   if (text.endsWith(QLatin1Char('%'))) return text;
   const int64_t place = IntegerAttribute(prompt, "place", 0);
   return place > 0 ? QString::number(place) : QString();
 }
 
 QString PromptName(const Record& prompt) {
-  const QString place = PlaceName(prompt);
+  QString place = PlaceName(prompt);
   if (!TextAttribute(prompt, "task").isEmpty() && !place.isEmpty()) return place;
   const int64_t pieces = IntegerAttribute(prompt, "pieces", 0);
   if (!place.isEmpty() && pieces > 0)
