@@ -243,9 +243,10 @@ PositionsQuestion PositionsPanel::Question() const {
   question.options = sampler_options_->Checked();
   question.request.context = size.Integer("tokens") * size.Integer("factor");
   if (question.request.context > kMostContext) {
-    throw UsageError("factor", "the context of tokens times factor, " +
-                                   std::to_string(question.request.context) + ", is over " +
-                                   std::to_string(kMostContext),
+    throw UsageError("factor",
+                     "the context of tokens times factor, " +
+                         std::to_string(question.request.context) + ", is over " +
+                         std::to_string(kMostContext),
                      "Give less here; `midscope positions` has no such limit");
   }
   question.request.tokens =
