@@ -12,6 +12,7 @@
 
 #include "core/decoder/decoder.h"
 #include "core/intervention/intervention_text.h"
+#include "gui/base/record_access.h"
 #include "gui/files/render.h"
 #include "gui/panels/positions_panel.h"
 #include "gui/widgets/number_box.h"
