@@ -191,7 +191,9 @@ void MainWindow::Remember(const QString& file) {
 // The frame is known once the window is shown; with it the window is not larger than the screen.
 void MainWindow::showEvent(QShowEvent* event) {
   QMainWindow::showEvent(event);
-  if (size() == std::exchange(own_size_, QSize()).expandedTo(minimumSizeHint()))
+  // A panel may need more than the size that the window chose, in one direction.
+  const QSize own = std::exchange(own_size_, QSize());
+  if (width() == own.width() || height() == own.height())
     QMetaObject::invokeMethod(this, "FitScreen", Qt::QueuedConnection);
 }
 

@@ -22,12 +22,12 @@
 namespace midscope {
 namespace {
 
-const std::string kYes = "true";
-const std::string kNo = "false";
+constexpr char kYes[] = "true";
+constexpr char kNo[] = "false";
 
 Parameter Flag(const std::string& name, const std::string& help, bool otherwise) {
   Parameter flag = ChoiceParameter(name, help, {kYes, kNo});
-  flag.default_value = otherwise ? kYes : kNo;
+  flag.default_value = otherwise ? std::string(kYes) : std::string(kNo);
   return flag;
 }
 
@@ -67,7 +67,7 @@ const std::vector<Preference>& Preferences() {
       {Flag("means-by-themselves",
             "whether means over samples that take less than 10 s start by themselves", true),
        [](const MainWindow& window) {
-         return window.session()->means_start_unasked() ? kYes : kNo;
+         return window.session()->means_start_unasked() ? std::string(kYes) : std::string(kNo);
        },
        [](MainWindow& window, const std::string& value) {
          window.session()->SetMeansStartUnasked(value == kYes);
@@ -75,7 +75,9 @@ const std::vector<Preference>& Preferences() {
        QStringLiteral("means_by_themselves")},
       {Flag("reopen-last", "whether a start without a model or file goes on with the last work",
             false),
-       [](const MainWindow& window) { return window.files()->reopens_last() ? kYes : kNo; },
+       [](const MainWindow& window) {
+         return window.files()->reopens_last() ? std::string(kYes) : std::string(kNo);
+       },
        [](MainWindow& window, const std::string& value) {
          window.files()->SetReopensLast(value == kYes);
        },

@@ -34,7 +34,7 @@ struct RealRig {
     session->SetReleaseDelay(0);
     session->SetSamples(0);
     session->Open({"embedded"}, request);
-    constexpr int kLongestRun = 60000;
+    constexpr int kLongestRun = 100000;  // on a machine with much else to do
     return QTest::qWaitFor(
         [this] { return session->settled(Side::kA) && !session->asked_and_waiting(); },
         kLongestRun);
@@ -49,11 +49,11 @@ class AskedAndShownTest : public QObject {
   void DepthsAreInPercent() {
     RealRig rig;
     PromptRequest request;
-    request.task = "passkey:tokens=200";
-    request.places = "0%,50%,100%";
+    request.task = "passkey:tokens=120";
+    request.places = "0%,50%";
     QVERIFY(rig.Run(request));
     rig.session->FlushChanges();
-    QCOMPARE(rig.places()->count(), 3);
+    QCOMPARE(rig.places()->count(), 2);
     QVERIFY2(rig.places()->itemText(1).startsWith("50 %"), qPrintable(rig.places()->itemText(1)));
     const OutcomePlot* plot = rig.window.panel<OutcomePanel>()->plot();
     QCOMPARE(plot->NameOfPlace(51), QString("50 %"));

@@ -321,7 +321,7 @@ class WindowTest : public QObject {
              ValueAt(*hidden, "hidden_channel", {4, 0, 30}));
   }
 
-  void ErrorsStayUntilDismissed() {
+  void ErrorsStayUntilDismissedOrPast() {
     Rig rig;
     rig.Find<QLineEdit>("model")->setText("missing.gguf");
     QSignalSpy failed(rig.session, &Session::Failed);
@@ -333,9 +333,11 @@ class WindowTest : public QObject {
     QVERIFY2(text.contains("missing.gguf") && text.contains("no such file") &&
                  text.contains("Give a .gguf file"),
              qPrintable(text));
-    // A model that opens afterwards does not take the message away.
+    // A model that opens afterwards takes the message away, and no other.
+    bar->Add("another");
     rig.Find<QLineEdit>("model")->setText("embedded");
     QVERIFY(rig.Open());
+    QCOMPARE(bar->messages(), QStringList{"another"});
     QVERIFY(bar->isVisible());
     QTest::mouseClick(rig.Find<QToolButton>("error_dismiss"), Qt::LeftButton);
     QVERIFY(!bar->isVisible());
