@@ -37,8 +37,8 @@ struct SaidFacts {
   // "place 7": the only piece whose answer begins with the likeliest next token; "": not known, or
   // several do.
   QString answered_place;
-  std::optional<bool> right;      // the greedy continuation is the answer
-  bool outcome_older = false;     // answer_nll and right are not of the requested setting
+  std::optional<bool> right;   // the greedy continuation is the answer
+  bool outcome_older = false;  // answer_nll and right are not of the requested setting
   bool known() const { return !next.isEmpty() || answer_nll == answer_nll; }
 };
 SaidFacts SaidOf(const Session& session, Side side);

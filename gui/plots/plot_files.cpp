@@ -123,7 +123,9 @@ void AddSeries(QCPAbstractPlottable& series, bool bounds, QString& csv) {
 }  // namespace
 
 QString CsvField(QString text) {
-  if (!text.contains(QRegularExpression(QStringLiteral("[\",\r\n]")))) return text;
+  // Compiled once: an export has tens of thousands of fields.
+  static const QRegularExpression quoted(QStringLiteral("[\",\r\n]"));
+  if (!text.contains(quoted)) return text;
   return QLatin1Char('"') + text.replace(QLatin1Char('"'), QStringLiteral("\"\"")) +
          QLatin1Char('"');
 }

@@ -221,8 +221,7 @@ class FirstDayTest : public QObject {
     // Everything that a session keeps is as it was, but what is chosen in the ranking of channels,
     // which is made anew when it is asked for.
     const auto lines = [](const SavedSession& session) {
-      const QStringList all =
-          QString::fromStdString(SessionText(session)).split(QLatin1Char('\n'));
+      const QStringList all = QString::fromStdString(SessionText(session)).split(QLatin1Char('\n'));
       return all.filter(QRegularExpression(QStringLiteral("^(?!.*\"channels_(layer|record)\")")));
     };
     QCOMPARE(lines(window_->files()->session()), lines(saved));
