@@ -268,6 +268,7 @@ void WindowActions::AddMarks() {
   const auto draw = [this, &menu, letter_of](const char* id, const QString& title,
                                              const QString& help, bool alone) {
     std::vector<std::string> letters;
+    letters.reserve(SettingMarks::kLetters);
     for (int i = 0; i < SettingMarks::kLetters; ++i)
       letters.push_back(SettingMarks::Letter(i).toStdString());
     actions_->Add({.id = QString::fromLatin1(id),
