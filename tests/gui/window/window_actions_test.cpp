@@ -217,7 +217,7 @@ class WindowActionsTest : public QObject {
       WindowRig<> rig;
       rig.window.Remember(file);
       rig.window.show();
-      rig.window.resize(800, 700);  // it fits this platform's screen
+      rig.window.resize(796, 700);  // it fits this platform's screen
       rig.window.actions_list()->Do("layout-channels");
       rig.window.actions_list()->Do("appearance dark");
       QTest::qWait(50);
@@ -227,7 +227,7 @@ class WindowActionsTest : public QObject {
     WindowRig<> rig;
     rig.window.Remember(file);
     rig.window.show();
-    QCOMPARE(rig.window.size(), QSize(800, 700));
+    QCOMPARE(rig.window.size(), QSize(796, 700));
     QVERIFY(rig.window.palette_of_actions()->recent().contains("layout-channels"));
     QCOMPARE(CurrentAppearance(), Appearance::kDark);
     QTRY_VERIFY(!rig.window.docks()->Find("channels")->visibleRegion().isEmpty());
