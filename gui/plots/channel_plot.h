@@ -101,6 +101,7 @@ class ChannelPlot : public Plot {
   const QCPGraph* BoldLine(Side side) const;
   const QCPGraph* FactorLine() const;
   void AddRead();
+  void ShowRead();
   std::optional<FactorDrag> DragAt(const QPointF& position) const;
   double FactorAt(const FactorDrag& drag, const QPointF& position) const;
   // Whether `drawn` has the numbers of `hidden` (null: none).

@@ -52,6 +52,16 @@ void ChannelPlot::AddRead() {
   read->setPen(LinePen(SideColor(Side::kB), 2, Qt::DotLine));
   read->data()->set(points, true);
   read_ = read;
+  ShowRead();
+}
+
+// A factor below 0 puts the line where no other one is. While it is dragged the frame stays.
+void ChannelPlot::ShowRead() {
+  bool any = false;
+  const QCPRange values = read_->getValueRange(any);
+  const QCPRange shown = yAxis->range();
+  if (any && !dragging() && !(shown.contains(values.lower) && shown.contains(values.upper)))
+    FitView();
 }
 
 const QCPGraph* ChannelPlot::FactorLine() const {

@@ -99,6 +99,20 @@ class PlotsByHandTest : public QObject {
     QVERIFY(rig.scalings().empty());
   }
 
+  void TheLineThatAttentionReadsIsInTheFrame() {
+    Rig rig;
+    QVERIFY(rig.Open());
+    rig.window.history()->Change({{}, Factor(-1)}, false);
+    QVERIFY(rig.Settle());
+    rig.session->FlushChanges();
+    QVERIFY(rig.channel->read_line());
+    bool any = false;
+    const QCPRange values = rig.channel->read_line()->getValueRange(any);
+    QVERIFY(any && values.lower < 0);
+    QVERIFY(rig.channel->yAxis->range().contains(values.center()));
+    QVERIFY(rig.channel->yAxis->range().lower < values.center());
+  }
+
   void KeysTurnTheFactorAndAClickOnTheLineLocksAToken() {
     Rig rig;
     QVERIFY(rig.Open());
