@@ -21,6 +21,8 @@
 #include "gui/panels/prompt_panel.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
+#include "gui/session/setting_marks.h"
+#include "gui/session/tried_settings.h"
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/parameter_form.h"
 #include "gui/widgets/selection.h"
@@ -249,6 +251,7 @@ SavedSession FileMenu::session() const {
   saved.settings = {current.a.setting, current.b.setting, context_.history->current().off_a,
                     context_.history->current().off_b};
   saved.marks = context_.session->marks()->State();
+  saved.kept = context_.tried->KeptTexts();
   saved.layout = context_.docks->State().toBase64().toStdString();
   saved.view =
       waiting_view_.is_null() ? ViewState(context_.panels, *context_.selection) : waiting_view_;
@@ -277,6 +280,10 @@ void FileMenu::Apply(const SavedSession& saved) {
   if (!saved.layout.empty())
     context_.docks->Restore(QByteArray::fromBase64(QByteArray::fromStdString(saved.layout)));
   current->marks()->Restore(saved.marks);
+  for (int letter = 0; letter < TriedSettings::kMostKept; ++letter) {
+    const auto at = static_cast<size_t>(letter);
+    context_.tried->KeepAs(letter, at < saved.kept.size() ? saved.kept[at] : std::string());
+  }
   waiting_view_ = saved.view;
   rest_of_view_ = nullptr;
   if (saved.place_index >= 0) current->PreferPlace(static_cast<size_t>(saved.place_index));

@@ -26,11 +26,13 @@ class PromptPanel;
 class Selection;
 class Session;
 class SettingHistory;
+class TriedSettings;
 
 // What the menu reads and changes. All outlive it.
 struct FileMenuContext {
   Session* session = nullptr;
   SettingHistory* history = nullptr;
+  TriedSettings* tried = nullptr;
   ModelPanel* model = nullptr;
   PromptPanel* prompt = nullptr;
   ErrorBar* errors = nullptr;

@@ -84,9 +84,9 @@ MainWindow::MainWindow(std::unique_ptr<Engine> engine, QWidget* parent) : QMainW
   docks_ = new DockArea;
   MakeDocks();
   Arrange();
-  files_ = new FileMenu(
-      {session_, history_, model_, prompt_panel_, errors_, docks_, actions_, selection_, panels_},
-      this);
+  files_ = new FileMenu({session_, history_, tried_, model_, prompt_panel_, errors_, docks_,
+                         actions_, selection_, panels_},
+                        this);
   choices_ = new ChoiceHistory(session_, selection_, history_->stack(), this);
   prompts_ = new PromptHistory(session_, prompt_panel_, history_->stack(), this);
   palette_ = new CommandPalette(actions_, this);

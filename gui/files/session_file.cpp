@@ -14,6 +14,7 @@
 #include "gui/panels/model_panel.h"
 #include "gui/panels/panel_list.h"
 #include "gui/session/setting_marks.h"
+#include "gui/session/tried_settings.h"
 
 namespace midscope {
 namespace {
@@ -21,6 +22,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int64_t kVersion = 1;
+constexpr char kKeptKey[] = "kept_settings";
 constexpr qint64 kLargestFile = 64 << 20;  // a prompt of millions of tokens still fits
 
 Json PromptRequestJson(const PromptRequest& prompt_request) {
@@ -60,7 +62,7 @@ std::vector<std::string> SessionKeys() {
     if (!panel.state_key.empty() && is_new) keys.push_back(panel.state_key);
   }
   for (const char* key :
-       {"layout", kViewKey, "documents", "shown_document", SettingMarks::kStateKey})
+       {"layout", kViewKey, "documents", "shown_document", kKeptKey, SettingMarks::kStateKey})
     keys.emplace_back(key);
   return keys;
 }
@@ -146,6 +148,20 @@ PromptRequest ReadPromptRequest(const JsonFields& fields, const nlohmann::json& 
   return prompt_request;
 }
 
+// Throws Error for what is no list of settings, one for each letter at most.
+std::vector<std::string> ReadKept(const JsonFields& fields) {
+  std::vector<std::string> kept;
+  if (!fields.Find(kKeptKey)) return kept;
+  for (const nlohmann::json& text : fields.Array(kKeptKey)) {
+    if (!text.is_string()) fields.Fail("has a kept setting that is no text");
+    kept.push_back(text.get<std::string>());
+    if (!kept.back().empty()) kept.back() = PrintIntervention(ParseIntervention(kept.back()));
+  }
+  if (kept.size() > static_cast<size_t>(TriedSettings::kMostKept))
+    fields.Fail("keeps more settings than there are letters");
+  return kept;
+}
+
 std::string OffKey(Side side) { return side == Side::kA ? "setting_a_off" : "setting_b_off"; }
 
 Json OffTermsJson(const std::vector<OffTerm>& off) {
@@ -211,6 +227,7 @@ std::string SessionText(const SavedSession& session) {
   if (!session.layout.empty()) values["layout"] = session.layout;
   if (!session.view.is_null()) values[kViewKey] = session.view;
   if (!session.marks.is_null()) values[SettingMarks::kStateKey] = session.marks;
+  if (!session.kept.empty()) values[kKeptKey] = session.kept;
   if (!session.documents.empty()) {
     values["documents"] = session.documents;
     values["shown_document"] = session.shown_document;
@@ -254,6 +271,7 @@ SavedSession ParseSession(const std::string& text, const std::string& file) {
   if (const auto* view = fields.Find(kViewKey)) session.view = *view;
   SettingMarks::CheckState(fields);
   if (const auto* marks = fields.Find(SettingMarks::kStateKey)) session.marks = *marks;
+  Naming(file, [&] { session.kept = ReadKept(fields); });
   ReadDocuments(fields, &session);
   for (const PanelEntry& panel : PanelList()) {
     if (panel.state_key.empty()) continue;

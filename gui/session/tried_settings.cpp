@@ -72,6 +72,15 @@ std::string TriedSettings::TextOf(int kept) const {
   return {};
 }
 
+std::vector<std::string> TriedSettings::KeptTexts() const {
+  std::vector<std::string> texts;
+  for (const TriedSetting* kept : Kept()) {
+    texts.resize(static_cast<size_t>(kept->kept) + 1);
+    texts.back() = kept->text;
+  }
+  return texts;
+}
+
 bool TriedSettings::Note(const std::string& text, const Record& outcome) {
   const auto found = Find(text);
   if (found != list_.end()) {

@@ -41,6 +41,8 @@ class TriedSettings : public QObject {
   void KeepAs(int kept, const std::string& text);
   // What is kept under the letter; "" for none.
   std::string TextOf(int kept) const;
+  // Of all letters up to the last that has one: what a session keeps.
+  std::vector<std::string> KeptTexts() const;
   static QString Letter(int kept) { return QString(QChar(u'C' + kept)); }
 
  Q_SIGNALS:

@@ -3,9 +3,13 @@
 #include <QPushButton>
 #include <QTableWidget>
 #include <QTest>
+#include <nlohmann/json.hpp>
 
+#include "core/base/error.h"
 #include "core/intervention/intervention_text.h"
 #include "gui/actions/action_registry.h"
+#include "gui/file_menu.h"
+#include "gui/files/session_file.h"
 #include "gui/panels/history_panel.h"
 #include "gui/panels/outcome_panel.h"
 #include "gui/plots/outcome_plot.h"
@@ -89,6 +93,27 @@ class HistoryPanelTest : public QObject {
     QVERIFY(rig.Settle());
     QVERIFY(!rig.LineNames().contains("C, this sample"));
     QVERIFY(rig.Settings().contains("pi(1.5)"));
+  }
+
+  void ASessionKeepsThem() {
+    Rig rig;
+    QVERIFY(rig.Open() && rig.Try("pi(1.5)") && rig.Try("pi(2)"));
+    rig.window.tried()->KeepAs(0, "pi(1.5)");
+    rig.window.tried()->KeepAs(2, "pi(3)");
+    const std::string text = SessionText(rig.window.files()->session());
+    const SavedSession saved = ParseSession(text, "test.midscope");
+    QCOMPARE(saved.kept, (std::vector<std::string>{"pi(1.5)", "", "pi(3)"}));
+    Rig other;
+    QVERIFY(other.Open());
+    other.window.tried()->KeepAs(1, "pi(4)");
+    other.window.files()->Apply(saved);
+    QVERIFY(other.Settle());
+    QCOMPARE(other.window.tried()->KeptTexts(), saved.kept);
+    for (const char* bad : {"3", "[1]", "[\"pi(\"]", "[\"\",\"\",\"\",\"\",\"pi(2)\"]"}) {
+      nlohmann::json broken = nlohmann::json::parse(text);
+      broken["kept_settings"] = nlohmann::json::parse(bad);
+      QVERIFY_EXCEPTION_THROWN(ParseSession(broken.dump(), "test.midscope"), Error);
+    }
   }
 
   void FourAreKeptAtMost() {
