@@ -10,7 +10,7 @@
 namespace midscope {
 namespace {
 
-constexpr int kDense = 2;  // points per pixel of a line whose dashes are not seen
+constexpr qsizetype kDense = 2;  // points per pixel of a line whose dashes are not seen
 constexpr int kTextMargin = 16;
 constexpr int kScaleWidth = 90;       // of a colour scale with its numbers
 constexpr int kFewestWide = 80;       // pixels of a message in an empty plot
