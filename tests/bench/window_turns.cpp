@@ -210,7 +210,7 @@ void Plots() {
   map.resize(500, 400);
   TimePlot("map", [&](int i) {
     midscope::HeadMap shown;
-    shown.table = {std::vector<double>(kHeads * kHeads), kHeads, kHeads};
+    shown.table = {std::vector<double>(size_t{kHeads} * kHeads), kHeads, kHeads};
     for (size_t at = 0; at < shown.table.values.size(); ++at)
       shown.table.values[at] = std::sin(static_cast<double>(at) * (i + 1));
     map.Show(shown);
