@@ -53,6 +53,11 @@ CountedRow CountedOf(const Record* record, const Record* attention, HeadId head)
           QString::fromStdString(AttributeText(*record, "threshold"))};
 }
 
+// Whether there are several places of one model's prompt.
+bool HasPlaces(const Session& session) {
+  return session.prompts().size() > 1 && !session.shows_file();
+}
+
 QString TitleOf(HeadId head) {
   return QObject::tr("Attention of the last query — %1").arg(HeadText(head));
 }
@@ -250,8 +255,7 @@ QString AttentionPanel::RowName(HeadId head) const {
 
 AttentionPanel::Beside AttentionPanel::beside() const {
   const auto chosen = static_cast<Beside>(std::max(pinned_form_->currentIndex(), 0));
-  const bool places = session()->prompts().size() > 1 && !session()->shows_file();
-  return chosen == Beside::kPlacesBelow && !places ? Beside::kPinnedOver : chosen;
+  return chosen == Beside::kPlacesBelow && !HasPlaces(*session()) ? Beside::kPinnedOver : chosen;
 }
 
 void AttentionPanel::SetBeside(Beside beside) {
@@ -275,8 +279,7 @@ void AttentionPanel::Draw() {
   } else {
     DrawPinned();
   }
-  const bool places = session()->prompts().size() > 1 && !session()->shows_file();
-  pinned_form_->setVisible(!selection()->pinned().empty() || places);
+  pinned_form_->setVisible(!selection()->pinned().empty() || HasPlaces(*session()));
   ShowSums();
 }
 

@@ -294,9 +294,10 @@ void PositionsPanel::OfferSchemes() {
   scheme_->clear();
   QStringList terms = rope ? AxisLabels(*rope, "scheme") : QStringList();
   // Heads of Ms-PoE are named "ms-poe(...), least ratio".
-  for (QString& term : terms)
-    term = term.section(QStringLiteral("), "), 0, 0) +
-           (term.contains(QStringLiteral("), ")) ? QStringLiteral(")") : QString());
+  for (QString& term : terms) {
+    const qsizetype end = term.indexOf(QStringLiteral("), "));
+    if (end >= 0) term.truncate(end + 1);
+  }
   terms.removeDuplicates();
   scheme_->addItems(terms);
   scheme_->setCurrentIndex(std::clamp(before, 0, std::max(scheme_->count() - 1, 0)));

@@ -8,7 +8,6 @@
 #include "gui/base/head_choice.h"
 #include "gui/base/record_access.h"
 #include "gui/plots/attention_plot.h"
-#include "gui/plots/plot_style.h"
 #include "gui/plots/token_ticker.h"
 
 namespace midscope {

@@ -14,6 +14,11 @@ namespace {
 
 constexpr int64_t kMostBins = 1024;  // of a line, from which on a point stands for several
 
+double PositionsOf(const Record& hidden_a, const Record& hidden_b) {
+  return static_cast<double>(
+      std::max(AxisSize(hidden_a, "position"), AxisSize(hidden_b, "position")));
+}
+
 }  // namespace
 
 // A moving mean. Dropped positions are excluded from it as well: their values would dominate it.
@@ -40,16 +45,13 @@ int64_t ChannelPlot::BinOf(double positions) {
 }
 
 double ChannelPlot::ShownPositions() const {
-  const int64_t all = std::max(AxisSize(hidden_a_, "position"), AxisSize(hidden_b_, "position"));
-  const auto positions = static_cast<double>(all);
+  const double positions = PositionsOf(hidden_a_, hidden_b_);
   return held() & Qt::Horizontal ? std::min(positions, xAxis->range().size()) : positions;
 }
 
 // Closer, the lines have more points.
 void ChannelPlot::FollowZoom() {
-  const int64_t bin = BinOf(std::min(
-      xAxis->range().size(), static_cast<double>(std::max(AxisSize(hidden_a_, "position"),
-                                                          AxisSize(hidden_b_, "position")))));
+  const int64_t bin = BinOf(std::min(xAxis->range().size(), PositionsOf(hidden_a_, hidden_b_)));
   if (bin == bin_ || graphCount() == 0) return;
   bin_ = bin;
   Draw();
