@@ -144,6 +144,16 @@ std::vector<Plot*> HeadMapPanel::plots() const {
 
 void HeadMapPanel::MakeActions() {
   // Single letters are shortcuts only while the map has the focus: elsewhere they are text.
+  const auto add = [this](const char* id, const QString& title, const QString& help,
+                          const QKeySequence& key) {
+    auto* action = new QAction(title, this);
+    action->setObjectName(QString::fromLatin1(id));
+    action->setToolTip(help);
+    action->setShortcut(key);
+    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    addAction(action);
+    return action;
+  };
   const std::pair<Compare, QKeySequence> modes[] = {{Compare::kA, Qt::Key_A},
                                                     {Compare::kB, Qt::Key_B},
                                                     {Compare::kDifference, Qt::Key_D},
@@ -152,33 +162,21 @@ void HeadMapPanel::MakeActions() {
                            tr("&Show A and B")};
   const char* const ids[] = {"compare-a", "compare-b", "compare-difference", "compare-split"};
   for (size_t i = 0; i < std::size(modes); ++i) {
-    auto* action = new QAction(names[i], this);
-    action->setObjectName(QString::fromLatin1(ids[i]));
-    action->setToolTip(tr("What every panel shows: A, B, their difference, or both"));
-    action->setShortcut(modes[i].second);
-    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    QAction* action =
+        add(ids[i], names[i], tr("What every panel shows: A, B, their difference, or both"),
+            modes[i].second);
     const Compare mode = modes[i].first;
     connect(action, &QAction::triggered, this, [this, mode] { SetMode(mode); });
-    addAction(action);
   }
-  const auto add = [this](const char* id, const QString& title, const QString& help,
-                          const QKeySequence& key) {
-    auto* action = new QAction(title, this);
-    action->setObjectName(QString::fromLatin1(id));
-    action->setToolTip(help);
-    action->setCheckable(true);
-    action->setShortcut(key);
-    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    addAction(action);
-    return action;
-  };
   QAction* flicker = add(
       "compare-flicker", tr("A and B by &turns"),
       tr("Shows A and B by turns in every panel, so that the eye finds what differs"), Qt::Key_T);
+  flicker->setCheckable(true);
   connect(flicker, &QAction::triggered, selection(), &Selection::SetFlicker);
   connect(selection(), &Selection::FlickerChanged, flicker, &QAction::setChecked);
   square_ = add("square-cells", tr("S&quare cells of the map"),
                 tr("Cells of the map of heads are as high as wide"), {});
+  square_->setCheckable(true);
   connect(square_, &QAction::toggled, this, [this](bool square) {
     for (HeadMapPlot* plot : {plot_, plot_b_, plot_difference_}) plot->SetSquare(square);
   });

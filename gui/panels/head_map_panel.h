@@ -73,8 +73,6 @@ class HeadMapPanel : public Panel {
   // The ends of the colours of what is shown, of the maps of A and B or of that of the difference;
   // nullopt: those of the values.
   void SetColours(std::optional<std::pair<double, double>> range, bool difference);
-  const ColourRanges& colours() const { return colours_; }
-  Compare drawn() const { return drawn_mode(); }
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
