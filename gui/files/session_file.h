@@ -27,7 +27,7 @@ struct SavedSession {
   std::map<std::string, nlohmann::json> panels;  // Panel::State by Panel::StateKey; none is null
   // Settings that are kept as C to F, in this order; "": none under that letter.
   std::vector<std::string> kept;
-  nlohmann::json marks;                          // SettingMarks::State; null: none
+  nlohmann::json marks;                // SettingMarks::State; null: none
   nlohmann::json view;                 // ViewState (gui/files/view_state.h); null: as the window is
   std::vector<std::string> documents;  // files of results that are open beside the model
   int64_t shown_document = -1;         // index into them; -1: the model
