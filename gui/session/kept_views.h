@@ -35,7 +35,7 @@ struct KeptView {
 // Of one open model. Bounded in bytes; the oldest is dropped first.
 class KeptViews {
  public:
-  static constexpr size_t kLimit = size_t{128} << 20;
+  static constexpr size_t kLimit = size_t{48} << 20;
 
   explicit KeptViews(size_t limit_bytes = kLimit) : limit_(limit_bytes) {}
 

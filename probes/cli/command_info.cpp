@@ -22,7 +22,13 @@ void RunInfo(const CommandInput& input) {
   ModelFacts facts = ReadModelFacts(model);
   if (input.options.Flag("dtypes") && facts.supported) {
     facts.dtypes.times = FindDtypeTimes(model, {}, input.job);
-    facts.dtypes.distance = MeasureDtypeDistance(model, {}, input.job);
+    std::vector<Arithmetic> others = {{kernels::Dtype::kBFloat16, Products::kFloat}};
+    if (facts.config.quantised_bytes > 0)
+      others.push_back({kernels::Dtype::kFloat32, Products::kInt8});
+    constexpr int64_t kPrompts = 4;
+    const auto distances = MeasureArithmeticDistances(model, {}, others, kPrompts, input.job);
+    facts.dtypes.bfloat16 = distances.front();
+    if (distances.size() > 1) facts.dtypes.int8 = distances.back();
   }
   const std::vector<int64_t> lengths = Lengths(input.options, facts);
   input.out << (input.options.Flag("json") ? FactsJson(facts, lengths) : FactsText(facts, lengths))
@@ -49,9 +55,11 @@ Command InfoCommand() {
   command.positionals = {"model"};
   command.options = {
       ModelOptions().front(), tokens,
-      FlagParameter("dtypes",
-                    "also runs the model: how fast float32 and bfloat16 are here (what --dtype "
-                    "auto goes by), and how far bfloat16's logits and answers are from float32's"),
+      FlagParameter(
+          "dtypes",
+          "also runs the model: how fast float32 and bfloat16 are here (what --dtype "
+          "auto goes by), and how far the logits and answers of bfloat16 and of --products "
+          "int8 are from float32's"),
       JsonOption()};
   command.examples =
       "  midscope info embedded\n"

@@ -9,7 +9,7 @@
 
 #include "core/decoder/dtype_choice.h"
 #include "core/model/model_config.h"
-#include "probes/model/dtype_distance.h"
+#include "probes/model/arithmetic_distance.h"
 #include "probes/model/intervention_support.h"
 
 namespace midscope::cli {
@@ -27,7 +27,8 @@ struct TokenizerFacts {
 // What is known of the model's speed and exactness in each dtype on this machine.
 struct DtypeFacts {
   std::optional<DtypeTimes> times;
-  std::optional<DtypeDistance> distance;  // of bfloat16 to float32
+  std::optional<ArithmeticDistance> bfloat16;  // to float32
+  std::optional<ArithmeticDistance> int8;      // of --products int8, to float32
 };
 
 struct ModelFacts {

@@ -8,6 +8,7 @@
 
 #include "core/base/utf8.h"
 #include "core/compute/weight_storage.h"
+#include "probes/cli/dtype_facts_text.h"
 #include "probes/cli/model_facts.h"
 #include "probes/cli/text_table.h"
 #include "probes/model/memory_estimate.h"
@@ -78,38 +79,6 @@ std::string MemoryText(const ModelConfig& config, const std::vector<int64_t>& le
   return "\nMemory of a prompt of so many tokens (the trace holds the cache; a layer's activations "
          "come on top; weights: what --weights auto comes to):\n" +
          table.Text();
-}
-
-Json DtypesJson(const DtypeFacts& facts) {
-  if (!facts.times) return nullptr;
-  Json json = {{"auto", DtypeName(facts.times->Fastest())},
-               {"speedup_of_bfloat16", facts.times->Speedup()},
-               {"timed_rows", kTimedRows},
-               {"float32_seconds", facts.times->float32},
-               {"bfloat16_seconds", facts.times->bfloat16}};
-  if (const auto& distance = facts.distance) {
-    json["bfloat16_to_float32"] = {{"prompts", distance->prompts},
-                                   {"largest_logit_difference", distance->largest_logit},
-                                   {"mean_logit_difference", distance->mean_logit},
-                                   {"mean_answer_nll_difference", distance->answer_nats},
-                                   {"same_first_token", distance->same_first}};
-  }
-  return json;
-}
-
-// "bfloat16: a layer takes ..."; how far it is from float32 on a line of its own.
-std::string DtypesText(const DtypeFacts& facts) {
-  if (!facts.times) return "not measured yet (info --dtypes)";
-  std::string text = DtypeName(facts.times->Fastest()) + ": " + DtypeTimesText(*facts.times);
-  if (const auto& distance = facts.distance) {
-    text += fmt::format(
-        "\n{:<16}  bfloat16 differs from float32 by {:.3g} in the largest logit, {:.3g} on "
-        "average, "
-        "{:.3g} nats in an answer; the same most likely token in {} of {} prompts",
-        "", distance->largest_logit, distance->mean_logit, distance->answer_nats,
-        distance->same_first, distance->prompts);
-  }
-  return text;
 }
 
 std::string_view ScalingName(RopeScalingKind kind) {

@@ -97,15 +97,17 @@ TEST_F(ProgramDtype, AContinuedSweepKeepsTheProductsOfItsFile) {
   EXPECT_THAT(expanded.err, HasSubstr("--weights stored"));
 }
 
-TEST_F(ProgramDtype, InfoSaysHowFarBFloat16IsFromFloat32) {
+TEST_F(ProgramDtype, InfoSaysHowFarOthersAreFromFloat32) {
   const json before = json::parse(RunWell({"info", "embedded", "--json"}).out);
   EXPECT_TRUE(before["dtype_auto"].is_null());
   const json facts = json::parse(RunWell({"info", "embedded", "--dtypes", "--json"}).out);
-  const json& distance = facts["dtype_auto"]["bfloat16_to_float32"];
-  EXPECT_GT(distance["largest_logit_difference"], 0.0);
-  EXPECT_LT(distance["largest_logit_difference"], 2.0);
-  EXPECT_LT(distance["mean_answer_nll_difference"], 0.5);
-  EXPECT_GE(distance["same_first_token"], 3);
+  for (const char* other : {"bfloat16_to_float32", "int8_to_float32"}) {
+    const json& distance = facts["dtype_auto"][other];
+    EXPECT_GT(distance["largest_logit_difference"], 0.0) << other;
+    EXPECT_LT(distance["largest_logit_difference"], 2.0) << other;
+    EXPECT_LT(distance["mean_answer_nll_difference"], 0.5) << other;
+    EXPECT_GE(distance["same_first_token"], 3) << other;
+  }
   EXPECT_THAT(facts["dtype_auto"]["auto"].get<std::string>(), AnyOf("float32", "bfloat16"));
 }
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "probes/model/dtype_distance.h"
+#include "probes/model/arithmetic_distance.h"
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <span>
-#include <vector>
 
 #include "core/run/scoring.h"
 #include "data/tasks/task.h"
@@ -15,22 +13,23 @@ namespace midscope {
 namespace {
 
 constexpr const char* kTask = "list:lines=20";
-constexpr int64_t kPrompts = 4;
 
 struct Outcome {
   std::vector<float> last_logits;
   AnswerScore score;
 };
 
-std::vector<Outcome> OutcomesIn(kernels::Dtype dtype, const std::string& model,
-                                DecoderOptions options, const JobContext& context) {
-  options.dtype = dtype;
+std::vector<Outcome> OutcomesIn(const Arithmetic& arithmetic, const std::string& model,
+                                DecoderOptions options, int64_t prompts,
+                                const JobContext& context) {
+  options.dtype = arithmetic.dtype;
+  options.products = arithmetic.products;
   options.fastest_dtype = false;
   const auto decoder = Decoder::Open(model, options, context);
   const auto task = MakeTaskFor(decoder->tokenizer(), kTask, /*seed=*/1);
   const std::vector<int64_t> places = DefaultPlaces(task->pieces());
   std::vector<Outcome> outcomes;
-  for (int64_t sample = 0; sample < kPrompts; ++sample) {
+  for (int64_t sample = 0; sample < prompts; ++sample) {
     const int64_t place = places[static_cast<size_t>(sample) % places.size()];
     const Prompt prompt = TaskPrompts(decoder->tokenizer(), *task, {place}, sample).front();
     const std::vector<int32_t> ids = IdsToScore(prompt.ids, prompt.answer_ids);
@@ -45,31 +44,42 @@ std::vector<Outcome> OutcomesIn(kernels::Dtype dtype, const std::string& model,
   return outcomes;
 }
 
-}  // namespace
-
-DtypeDistance MeasureDtypeDistance(const std::string& model, const DecoderOptions& options,
-                                   const JobContext& context) {
-  JobContext quiet = context;  // messages about the model are not about this comparison
-  quiet.log = nullptr;
-  const std::vector<Outcome> exact = OutcomesIn(kernels::Dtype::kFloat32, model, options, quiet);
-  const std::vector<Outcome> rounded = OutcomesIn(kernels::Dtype::kBFloat16, model, options, quiet);
-  DtypeDistance distance;
-  distance.prompts = kPrompts;
+ArithmeticDistance DistanceOf(const std::vector<Outcome>& exact,
+                              const std::vector<Outcome>& other) {
+  ArithmeticDistance distance;
+  distance.prompts = static_cast<int64_t>(exact.size());
+  const auto prompts = static_cast<double>(exact.size());
   for (size_t i = 0; i < exact.size(); ++i) {
     const std::vector<float>& a = exact[i].last_logits;
-    const std::vector<float>& b = rounded[i].last_logits;
+    const std::vector<float>& b = other[i].last_logits;
     double sum = 0;
     for (size_t id = 0; id < a.size(); ++id) {
       const double difference = std::abs(static_cast<double>(a[id]) - b[id]);
       sum += difference;
       distance.largest_logit = std::max(distance.largest_logit, difference);
     }
-    distance.mean_logit += sum / static_cast<double>(a.size()) / kPrompts;
-    distance.answer_nats += std::abs(exact[i].score.nll - rounded[i].score.nll) / kPrompts;
+    distance.mean_logit += sum / static_cast<double>(a.size()) / prompts;
+    distance.answer_nats += std::abs(exact[i].score.nll - other[i].score.nll) / prompts;
     const bool same = TopTokens(a, 1).front().id == TopTokens(b, 1).front().id;
     distance.same_first += same ? 1 : 0;
   }
   return distance;
+}
+
+}  // namespace
+
+std::vector<ArithmeticDistance> MeasureArithmeticDistances(const std::string& model,
+                                                           const DecoderOptions& options,
+                                                           std::span<const Arithmetic> others,
+                                                           int64_t prompts,
+                                                           const JobContext& context) {
+  JobContext quiet = context;  // messages about the model are not about this comparison
+  quiet.log = nullptr;
+  const std::vector<Outcome> exact = OutcomesIn({}, model, options, prompts, quiet);
+  std::vector<ArithmeticDistance> distances;
+  for (const Arithmetic& other : others)
+    distances.push_back(DistanceOf(exact, OutcomesIn(other, model, options, prompts, quiet)));
+  return distances;
 }
 
 }  // namespace midscope
