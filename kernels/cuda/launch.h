@@ -9,8 +9,11 @@
 
 #include "kernels/cuda/attention.h"
 #include "kernels/cuda/attention_rows.h"
+#include "kernels/cuda/dequantise.h"
 #include "kernels/cuda/normalise.h"
+#include "kernels/cuda/quantised_matrix_vector.h"
 #include "kernels/cuda/rotary.h"
+#include "kernels/dequantise.h"
 
 namespace midscope::kernels::cuda {
 
@@ -35,5 +38,9 @@ template <class T>
 void RankOneUpdate(const RankOneArguments<T>& arguments);
 template <class T>
 void Activate(const ActivateArguments<T>& arguments);
+
+// Of blocks of that type.
+void Dequantise(BlockType type, const DequantiseArguments& arguments);
+void QuantisedMatrixVector(BlockType type, const QuantisedMatrixVectorArguments& arguments);
 
 }  // namespace midscope::kernels::cuda
