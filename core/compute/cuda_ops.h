@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/compute/aten_ops.h"
+#include "core/compute/cuda_blocks.h"
 #include "kernels/cuda/attention.h"
 
 namespace midscope {
@@ -25,6 +26,7 @@ class CudaOps : public AtenOps {
  public:
   explicit CudaOps(at::Device device) : AtenOps(device, {.table_bytes = int64_t{4} << 30}) {}
 
+  const BlockOps* blocks() const override { return &blocks_; }
   void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
                  const at::Tensor& out, const at::Tensor* mean,
                  const at::Tensor* scale) const override;
@@ -64,6 +66,8 @@ class CudaOps : public AtenOps {
                   const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out) const;
   void ByKernel(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
                 const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out) const;
+
+  CudaBlocks blocks_;
 };
 
 }  // namespace midscope

@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/compute/block_ops.h"
 #include "core/compute/rotary_cache.h"
 #include "core/compute/weights.h"
 #include "core/model/model_config.h"
@@ -61,9 +62,11 @@ class LayerOps {
   virtual ~LayerOps() = default;
 
   virtual at::Device device() const = 0;
-  // False: kernels and hooks can't read the tensors in place: matrix products are AtenOps'
-  // (MultiplyByAten), and hooks get copies.
+  // False: kernels and hooks can't read the tensors in place: matrix products are
+  // WeightMatrix::MultiplyOnDevice, and hooks get copies.
   virtual bool host_memory() const = 0;
+  // What reads quantised matrices on the device. Null: they are expanded there.
+  virtual const BlockOps* blocks() const { return nullptr; }
 
   // out = norm(x), [rows, width]. mean and scale [rows] float32 receive the norm's statistics,
   // unless null; an RMS norm does not write mean.
