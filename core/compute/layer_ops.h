@@ -23,7 +23,8 @@
 
 namespace midscope {
 
-// The rotary tables of a layer's heads. Tables are in host memory; `owned` keeps them alive.
+// The rotary tables of a layer's heads. Tables are in host memory; `owned` keeps them alive. They
+// need not be filled for operations that form tables by themselves.
 struct RotaryTables {
   std::vector<std::shared_ptr<const RotaryCache::Table>> owned;
   std::vector<kernels::RotaryView> q;  // [head]; without data: not rotated
@@ -65,6 +66,8 @@ class LayerOps {
   // False: kernels and hooks can't read the tensors in place: matrix products are
   // WeightMatrix::MultiplyOnDevice, and hooks get copies.
   virtual bool host_memory() const = 0;
+  // Whether rotary tables are formed on the device, where those in host memory are not filled.
+  virtual bool forms_tables() const { return false; }
   // What reads quantised matrices on the device. Null: they are expanded there.
   virtual const BlockOps* blocks() const { return nullptr; }
 

@@ -29,12 +29,6 @@ MIDSCOPE_CUDA_BODY int64_t BundlesOf(int64_t columns) {
   return columns / Format::kElements * Format::kBundles;
 }
 
-// Whole warps, as many as have something to do, up to `most` threads.
-inline int ThreadsFor(int64_t items, int most) {
-  const int64_t threads = (items + kWarp - 1) / kWarp * kWarp;
-  return threads < most ? static_cast<int>(threads) : most;
-}
-
 template <class Format>
 inline Grid DequantiseGrid(const DequantiseArguments& a) {
   const int64_t bundles = BundlesOf<Format>(a.columns);

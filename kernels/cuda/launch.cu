@@ -11,6 +11,11 @@ __global__ void RotateKernel(const RotateArguments arguments) {
   RotateBlock(machine, arguments);
 }
 
+__global__ void AnglesKernel(const AnglesArguments arguments) {
+  GpuMachine machine(SharedBytes());
+  AnglesBlock(machine, arguments);
+}
+
 template <int kDim>
 __global__ void __launch_bounds__(kAttentionThreads)
     AttentionKernel(const AttentionArguments arguments) {
@@ -52,6 +57,10 @@ __global__ void ActivateKernel(const ActivateArguments<T> arguments) {
 
 void Rotate(const RotateArguments& arguments) {
   Start(RotateKernel, RotateGrid(arguments), arguments, "rotary embedding");
+}
+
+void FormAngles(const AnglesArguments& arguments) {
+  Start(AnglesKernel, AnglesGrid(arguments), arguments, "angles of rotary embedding");
 }
 
 void Attention(const AttentionArguments& arguments, int64_t head_dim) {

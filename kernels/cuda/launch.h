@@ -7,6 +7,7 @@
 
 #include <stdexcept>
 
+#include "kernels/cuda/angles.h"
 #include "kernels/cuda/attention.h"
 #include "kernels/cuda/attention_rows.h"
 #include "kernels/cuda/dequantise.h"
@@ -23,6 +24,7 @@ class LaunchError : public std::runtime_error {
 };
 
 void Rotate(const RotateArguments& arguments);
+void FormAngles(const AnglesArguments& arguments);
 
 // HasAttention(head_dim) must hold.
 void Attention(const AttentionArguments& arguments, int64_t head_dim);
