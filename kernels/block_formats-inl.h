@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one implementation of each block format; compiled once for each instruction set (see
+// The implementation of each block format for CPUs; compiled once for each instruction set (see
 // rows-inl.h). Values are those of the `gguf` Python package to the last bit: each is a product
 // that float32 holds exactly, or that is rounded once.
 //
@@ -13,7 +13,8 @@
 //   Header Read(at)                   what the block's parts share
 //   Part Get<kPart>(at, header, group)  part group * kGroup + kPart of the block at `at`
 //
-// To add one: a line in BlockType (dequantise.h); the struct, and its name in the list below it.
+// To add one: a line in BlockType (dequantise.h); the struct, and its name in the list below it;
+// the same for GPUs (cuda/block_formats.h).
 #if defined(MIDSCOPE_KERNELS_BLOCK_FORMATS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MIDSCOPE_KERNELS_BLOCK_FORMATS_INL_H_
 #undef MIDSCOPE_KERNELS_BLOCK_FORMATS_INL_H_

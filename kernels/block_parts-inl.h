@@ -9,11 +9,11 @@
 #endif
 
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
 
+#include "kernels/block_numbers.h"
 #include "kernels/dequantise.h"
 #include "kernels/rows-inl.h"
 
@@ -61,13 +61,6 @@ HWY_INLINE VI LoadNibbles(const uint8_t* from, int64_t v) {
   return hn::And(bytes, hn::Set(di, 15));
 }
 
-// What the nibbles of IQ4_NL and IQ4_XS stand for.
-constexpr int8_t kNonLinearValues[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
-                                         1,    13,   25,  38,  53,  69,  89,  113};
-
-// Twice what the nibbles of MXFP4 stand for (E2M1: OCP Microscaling Formats 1.0, 5.3.3).
-constexpr int8_t kE2M1Values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
-
 // As LoadNibbles, by a table of what each nibble stands for.
 HWY_INLINE V LoadByTable(const int8_t (&of_nibbles)[16], const uint8_t* from, int64_t v) {
 #if HWY_TARGET == HWY_SCALAR
@@ -86,16 +79,11 @@ HWY_INLINE V LoadByTable(const int8_t (&of_nibbles)[16], const uint8_t* from, in
   return hn::ConvertTo(D(), hn::PromoteTo(hn::RebindToSigned<D>(), values));
 }
 
-// IEEE binary16 to float32. The product lifts subnormals without a branch; it is exact.
+// The binary16 number at `from`.
 HWY_INLINE float ReadHalf(const uint8_t* from) {
   uint16_t half;
   std::memcpy(&half, from, sizeof(half));
-  const uint32_t magnitude = static_cast<uint32_t>(half & 0x7fff) << 13;
-  const uint32_t sign = static_cast<uint32_t>(half & 0x8000) << 16;
-  const float lifted = std::bit_cast<float>(magnitude) * std::bit_cast<float>(0x77800000u);
-  const bool special = (half & 0x7c00) == 0x7c00;
-  const uint32_t bits = special ? (magnitude | 0x7f800000u) : std::bit_cast<uint32_t>(lifted);
-  return std::bit_cast<float>(bits | sign);
+  return HalfToFloat(half);
 }
 
 // As ReadHalf, lane by lane.
@@ -114,13 +102,6 @@ HWY_INLINE V HalvesToFloats(hn::Vec<hn::Rebind<uint16_t, D>> halves) {
   const auto infinite = hn::Or(magnitude, hn::Set(d32, 0x7f800000u));
   return hn::BitCast(d, hn::Or(sign, hn::IfThenElse(special, infinite, lifted)));
 #endif
-}
-
-// Half of what a byte's exponent stands for (E8M0), which is subnormal at the small end.
-HWY_INLINE float ReadHalfOfE8M0(uint8_t exponent) {
-  const uint32_t bits =
-      exponent < 2 ? 0x00200000u << exponent : (static_cast<uint32_t>(exponent) - 1) << 23;
-  return std::bit_cast<float>(bits);
 }
 
 // A block's scale in every lane.

@@ -76,6 +76,17 @@ struct BlockMatrix {
     const int64_t at = row_order.empty() ? row : row_order[static_cast<size_t>(row)];
     return static_cast<const std::byte*>(data) + at * row_bytes;
   }
+  // Rows [first, first + count).
+  BlockMatrix Rows(int64_t first, int64_t count) const {
+    BlockMatrix some = *this;
+    if (row_order.empty()) {
+      some.data = Row(first);
+    } else {
+      some.row_order = row_order.subspan(static_cast<size_t>(first));
+    }
+    some.rows = count;
+    return some;
+  }
 };
 
 // out [rows, columns] of `dtype`, contiguous: the rows of `matrix` in its order, rounded as

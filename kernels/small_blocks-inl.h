@@ -142,7 +142,7 @@ struct MXFP4 : SmallBlock {
   static constexpr BlockScales kScales = {};
   template <int64_t kPart>
   static HWY_INLINE Part Get(const uint8_t* at, const NoHeader& /*header*/, int64_t /*group*/) {
-    const V step = hn::Set(D(), ReadHalfOfE8M0(at[0]));
+    const V step = hn::Set(D(), HalfOfE8M0(at[0]));
     Part part;
 #pragma GCC unroll 8
     for (int64_t v = 0; v < kVectors; ++v)

@@ -120,19 +120,21 @@ AtenOps::DeviceTable AtenOps::TableOf(const RotaryTables& tables,
   const auto found = tables_.find(view.cos);
   if (found != tables_.end()) return found->second;
   const auto owner = std::find_if(tables.owned.begin(), tables.owned.end(),
-                                  [&](const auto& table) { return table->cos.data() == view.cos; });
+                                  [&](const auto& table) { return table->cos() == view.cos; });
   MIDSCOPE_CHECK(owner != tables.owned.end(), "a rotary table without an owner");
-  const auto& host = **owner;
-  const auto bytes = static_cast<int64_t>(2 * host.cos.size() * sizeof(float));
+  const auto bytes = static_cast<int64_t>(sizeof(float)) * 2 * (*owner)->rows() * (*owner)->pairs();
   if (table_bytes_ + bytes > limits_.table_bytes) {
     tables_.clear();
     table_bytes_ = 0;
   }
   table_bytes_ += bytes;
-  const auto on_device = [&](const std::vector<float>& values) {
-    return Upload(values).view({host.rows, host.pairs});
-  };
-  return tables_[view.cos] = {*owner, on_device(host.cos), on_device(host.sin)};
+  return tables_[view.cos] = MakeTable(*owner);
+}
+
+AtenOps::DeviceTable AtenOps::MakeTable(
+    const std::shared_ptr<const RotaryCache::Table>& host) const {
+  const int64_t shape[] = {host->rows(), host->pairs()};
+  return {host, Upload(host->cos(), shape), Upload(host->sin(), shape)};
 }
 
 // x [rows, heads, head_dim] from table row first_row on, each head by its own table: float32
@@ -193,7 +195,10 @@ at::Tensor AtenOps::Products(const kernels::AttentionShape& shape, const HeadRan
   const auto products = [&](const std::vector<kernels::RotaryView>& views, const at::Tensor& of,
                             int64_t from, int64_t to) {
     at::Tensor queries = Rotated(heads, tables, std::span(views).subspan(first, count), first_row);
-    if (!tables.query_weight.empty()) queries.mul_(Upload(tables.query_weight));
+    if (!tables.query_weight.empty()) {
+      queries.mul_(
+          Upload(tables.query_weight.data(), {static_cast<int64_t>(tables.query_weight.size())}));
+    }
     one_scale ? queries.mul_(scale)
               : queries.mul_(OfHeads(tables.scale, range.first_head, range.heads));
     const at::Tensor keys = of.narrow(1, from, to - from).transpose(1, 2);
@@ -221,8 +226,7 @@ at::Tensor AtenOps::Products(const kernels::AttentionShape& shape, const HeadRan
 // `values` [head] for some heads, [heads, 1, 1].
 at::Tensor AtenOps::OfHeads(const std::vector<float>& values, int64_t first_head,
                             int64_t heads) const {
-  return Upload({values.begin() + first_head, values.begin() + first_head + heads})
-      .view({heads, 1, 1});
+  return Upload(values.data() + first_head, {heads, 1, 1});
 }
 
 at::Tensor AtenOps::Softmaxed(const kernels::AttentionShape& shape, const RotaryTables& tables,

@@ -53,18 +53,17 @@ void MultiplyByAten(const at::Tensor& x, const at::Tensor& weight, const at::Ten
   }
 }
 
-at::Tensor AtenOps::Upload(const std::vector<float>& values) const {
+at::Tensor AtenOps::Upload(const float* values, at::IntArrayRef shape) const {
   // from_blob takes no const pointer; the copy below only reads.
-  auto* data = const_cast<float*>(values.data());
-  const at::Tensor host = at::from_blob(data, {static_cast<int64_t>(values.size())},
-                                        at::TensorOptions().dtype(at::kFloat));
+  const at::Tensor host =
+      at::from_blob(const_cast<float*>(values), shape, at::TensorOptions().dtype(at::kFloat));
   return host.to(device_, /*non_blocking=*/false, /*copy=*/true);
 }
 
 at::Tensor AtenOps::OnDevice(const std::vector<float>& values) const {
   const auto found = vectors_.find(values.data());
   if (found != vectors_.end()) return found->second;
-  return vectors_[values.data()] = Upload(values);
+  return vectors_[values.data()] = Upload(values.data(), {static_cast<int64_t>(values.size())});
 }
 
 void AtenOps::Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,

@@ -72,7 +72,9 @@ class AtenOps : public LayerOps {
     at::Tensor cos;
     at::Tensor sin;
   };
-  // The view's table must be owned by `tables`. Its copy is kept for later calls.
+  // A table on the device: a copy of the host's, which is filled.
+  virtual DeviceTable MakeTable(const std::shared_ptr<const RotaryCache::Table>& host) const;
+  // The view's table must be owned by `tables`. What is on the device is kept for later calls.
   DeviceTable TableOf(const RotaryTables& tables, const kernels::RotaryView& view) const;
   // A copy on the device, found by the values' address.
   at::Tensor OnDevice(const std::vector<float>& values) const;
@@ -84,7 +86,7 @@ class AtenOps : public LayerOps {
 
  private:
   struct HeadRange;
-  at::Tensor Upload(const std::vector<float>& values) const;
+  at::Tensor Upload(const float* values, at::IntArrayRef shape) const;
   at::Tensor Rotated(const at::Tensor& x, const RotaryTables& tables,
                      std::span<const kernels::RotaryView> views, int64_t first_row) const;
   HeadRange MakeRange(const kernels::AttentionShape& shape, const at::Tensor& k,

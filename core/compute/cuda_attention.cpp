@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/compute/angle_arguments.h"
+#include "core/compute/device_copy.h"
 #include "kernels/cuda/launch.h"
 
 namespace midscope {
@@ -48,17 +50,17 @@ bool TablesFit(const kernels::AttentionShape& shape, const RotaryTables& tables)
          PairsFit(tables.far_q) && PairsFit(tables.far_k);
 }
 
-// A copy in the GPU's memory of values that it reads as they are. From pinned memory, as other
-// copies wait for the GPU.
-template <class T>
-at::Tensor Copied(const std::vector<T>& values, at::Device device) {
-  const at::Tensor host = at::empty({static_cast<int64_t>(values.size() * sizeof(T))},
-                                    at::TensorOptions().dtype(at::kByte).pinned_memory(true));
-  std::copy(values.begin(), values.end(), static_cast<T*>(host.data_ptr()));
-  return host.to(device, /*non_blocking=*/true);
-}
-
 }  // namespace
+
+// Moved tables have numbers, and no angles.
+AtenOps::DeviceTable CudaOps::MakeTable(
+    const std::shared_ptr<const RotaryCache::Table>& host) const {
+  if (!host->angles()) return AtenOps::MakeTable(host);
+  const c10::DeviceGuard guard(device());
+  const AngleTable table = AngleTableOn(device(), *host);
+  kernels::cuda::FormAngles(table.arguments);
+  return {host, table.cos, table.sin};
+}
 
 kernels::cuda::Table CudaOps::OnGpu(const RotaryTables& tables,
                                     const std::vector<kernels::RotaryView>& views, size_t head,
@@ -81,7 +83,7 @@ at::Tensor CudaOps::RotatedHeads(const at::Tensor& x, int64_t first, int64_t hea
   for (size_t head = 0; head < views.size(); head += static_cast<size_t>(group)) {
     of_heads.push_back(OnGpu(tables, views, head, &kept));
   }
-  const at::Tensor on_gpu = Copied(of_heads, device());
+  const at::Tensor on_gpu = CopiedTo<kernels::cuda::Table>(device(), of_heads);
   at::Tensor out = at::empty({x.size(0), x.size(1)}, x.options());
   kernels::cuda::RotateArguments arguments;
   arguments.x = Data(x);
@@ -150,7 +152,8 @@ void CudaOps::ByKernel(const kernels::AttentionShape& shape, const at::Tensor& q
                        const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
                        const at::Tensor& out) const {
   std::vector<DeviceTable> kept;
-  const at::Tensor on_gpu = Copied(Heads(shape, tables, &kept), device());
+  const at::Tensor on_gpu =
+      CopiedTo<kernels::cuda::AttentionHead>(device(), Heads(shape, tables, &kept));
   kernels::cuda::AttentionArguments arguments;
   arguments.q = Data(q);
   arguments.k = Data(k);
@@ -203,7 +206,8 @@ at::Tensor CudaOps::RowProducts(const kernels::AttentionShape& shape, const at::
                                 const at::Tensor& k, const RotaryTables& tables,
                                 int64_t first_key) const {
   std::vector<DeviceTable> kept;
-  const at::Tensor on_gpu = Copied(Heads(shape, tables, &kept), device());
+  const at::Tensor on_gpu =
+      CopiedTo<kernels::cuda::AttentionHead>(device(), Heads(shape, tables, &kept));
   kernels::cuda::RowLogitsArguments<T> arguments;
   arguments.q = Data<T>(q);
   arguments.k = Data<T>(k);

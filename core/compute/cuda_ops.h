@@ -7,13 +7,15 @@
 // and keys are rotated once (kernels/cuda/rotary.h) and LibTorch's flash or cuDNN attention
 // multiplies them. Where they do not (Ms-PoE), or with far positions, soft cap, ALiBi or several
 // temperatures, it is kernels/cuda/attention.h, which keeps no copy of the keys. Rotated queries
-// and keys and the weights are rounded to bfloat16, as by the CPU's kernels with AVX-512 BF16. All
-// else is AtenOps': many rows of float32 or with hidden keys or factors, other sizes of heads.
+// and keys and the weights are rounded to bfloat16, as by the CPU's kernels with AVX-512 BF16.
+// Rotary tables are formed on the GPU. All else is AtenOps': many rows of float32 or with hidden
+// keys or factors, other sizes of heads.
 #pragma once
 
 #include <vector>
 
 #include "core/compute/aten_ops.h"
+#include "core/compute/cuda_blocks.h"
 #include "kernels/cuda/attention.h"
 
 namespace midscope {
@@ -25,6 +27,8 @@ class CudaOps : public AtenOps {
  public:
   explicit CudaOps(at::Device device) : AtenOps(device, {.table_bytes = int64_t{4} << 30}) {}
 
+  const BlockOps* blocks() const override { return &blocks_; }
+  bool forms_tables() const override { return true; }
   void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
                  const at::Tensor& out, const at::Tensor* mean,
                  const at::Tensor* scale) const override;
@@ -41,6 +45,9 @@ class CudaOps : public AtenOps {
                               const at::Tensor& k, const RotaryTables& tables) const override;
   void WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
                       const at::Tensor& v, const at::Tensor& out) const override;
+
+ protected:
+  DeviceTable MakeTable(const std::shared_ptr<const RotaryCache::Table>& host) const override;
 
  private:
   template <class T>
@@ -64,6 +71,8 @@ class CudaOps : public AtenOps {
                   const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out) const;
   void ByKernel(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
                 const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out) const;
+
+  CudaBlocks blocks_;
 };
 
 }  // namespace midscope

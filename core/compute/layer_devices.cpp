@@ -77,7 +77,7 @@ void PlaceWeights(const LayerDevices& devices, const Placement& placement,
                   const kernels::Executor& executor, Weights* weights) {
   const auto place = [&](WeightMatrix& matrix, int64_t layer) {
     const LayerOps& ops = devices.Of(layer);
-    if (!ops.host_memory()) matrix.MoveTo(ops.device(), executor);
+    if (!ops.host_memory()) matrix.MoveTo(ops.device(), ops.blocks(), executor);
   };
   const auto layers = static_cast<int64_t>(weights->layers.size());
   try {

@@ -37,9 +37,10 @@ class LayerDevices {
   std::vector<size_t> of_layer_;
 };
 
-// Moves every matrix to the device of its layer, one by one, so that at most one exists twice; on
-// devices other than the plain CPU they are expanded, in any storage. The embeddings stay in host
-// memory. Throws Error where a device's memory is too small.
+// Moves every matrix to the device of its layer, one by one, so that at most one exists twice. GPUs
+// keep stored matrices as they are in the file (WeightMatrix::MoveTo), which `devices` must then
+// outlive; `cpu:portable` has expanded ones, in any storage. The embeddings stay in host memory.
+// Throws Error where a device's memory is too small.
 void PlaceWeights(const LayerDevices& devices, const Placement& placement,
                   const kernels::Executor& executor, Weights* weights);
 

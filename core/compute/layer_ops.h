@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/compute/block_ops.h"
 #include "core/compute/rotary_cache.h"
 #include "core/compute/weights.h"
 #include "core/model/model_config.h"
@@ -22,7 +23,8 @@
 
 namespace midscope {
 
-// The rotary tables of a layer's heads. Tables are in host memory; `owned` keeps them alive.
+// The rotary tables of a layer's heads. Tables are in host memory; `owned` keeps them alive. They
+// need not be filled for operations that form tables by themselves.
 struct RotaryTables {
   std::vector<std::shared_ptr<const RotaryCache::Table>> owned;
   std::vector<kernels::RotaryView> q;  // [head]; without data: not rotated
@@ -61,9 +63,13 @@ class LayerOps {
   virtual ~LayerOps() = default;
 
   virtual at::Device device() const = 0;
-  // False: kernels and hooks can't read the tensors in place: matrix products are AtenOps'
-  // (MultiplyByAten), and hooks get copies.
+  // False: kernels and hooks can't read the tensors in place: matrix products are
+  // WeightMatrix::MultiplyOnDevice, and hooks get copies.
   virtual bool host_memory() const = 0;
+  // Whether rotary tables are formed on the device, where those in host memory are not filled.
+  virtual bool forms_tables() const { return false; }
+  // What reads quantised matrices on the device. Null: they are expanded there.
+  virtual const BlockOps* blocks() const { return nullptr; }
 
   // out = norm(x), [rows, width]. mean and scale [rows] float32 receive the norm's statistics,
   // unless null; an RMS norm does not write mean.

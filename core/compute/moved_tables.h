@@ -17,7 +17,8 @@ class MovedTables {
  public:
   using Table = std::shared_ptr<const RotaryCache::Table>;
 
-  // `table` with its first `rows` rows permuted: row t holds the angles of token t's position.
+  // `table`, which is filled, with its first `rows` rows permuted: row t holds the angles of token
+  // t's position.
   Table Get(const Table& table, const std::vector<MovedTokens>& moved, int64_t rows);
 
  private:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace midscope {
 namespace {
@@ -16,87 +17,103 @@ constexpr int64_t kRowStep = 256;
 // Rows first .. first + rows - 1 of a table whose rows have ids of their own. Whole positions are
 // filled as in a table of positions 0, 1, 2, ..., so that equal positions have equal bits there and
 // here; runs of them at once.
-void FillRowsById(const std::vector<double>& inverse_frequency, double magnitude, double ratio,
-                  const RowPositions& positions, int64_t first, int64_t rows,
-                  RotaryCache::Table& table) {
+void FillRowsById(const RotaryAngles& angles, int64_t first, int64_t rows,
+                  const RotaryCache::Table& table) {
   const int64_t last = first + rows;
   for (int64_t row = first; row < last;) {
-    const double position = positions.At(row);
-    float* cos = table.cos.data() + row * table.pairs;
-    float* sin = table.sin.data() + row * table.pairs;
+    const double position = angles.positions.At(row);
+    float* cos = table.cos() + row * table.pairs();
+    float* sin = table.sin() + row * table.pairs();
     if (position < 0 || position != std::floor(position)) {
-      kernels::FillRotaryAt(inverse_frequency, ratio, {&position, 1}, magnitude, cos, sin);
+      kernels::FillRotaryAt(angles.inverse_frequency, angles.ratio, {&position, 1},
+                            angles.magnitude, cos, sin);
       ++row;
       continue;
     }
     int64_t run = 1;
-    while (row + run < last && positions.At(row + run) == position + static_cast<double>(run))
+    while (row + run < last &&
+           angles.positions.At(row + run) == position + static_cast<double>(run))
       ++run;
-    kernels::FillRotary(inverse_frequency, ratio, static_cast<int64_t>(position), run, magnitude,
-                        cos, sin);
+    kernels::FillRotary(angles.inverse_frequency, angles.ratio, static_cast<int64_t>(position), run,
+                        angles.magnitude, cos, sin);
     row += run;
   }
 }
 
 // Rows first .. first + rows - 1 of the table; the angles of a position are computed once for all
 // rows with it.
-void FillRows(const std::vector<double>& inverse_frequency, double magnitude, double ratio,
-              const RowPositions& positions, int64_t first, int64_t rows,
-              RotaryCache::Table& table) {
-  const int64_t pairs = table.pairs;
+void FillRows(const RotaryAngles& angles, int64_t first, int64_t rows,
+              const RotaryCache::Table& table) {
+  const RowPositions& positions = angles.positions;
+  const int64_t pairs = table.pairs();
   if (positions.ids.given()) {
-    FillRowsById(inverse_frequency, magnitude, ratio, positions, first, rows, table);
+    FillRowsById(angles, first, rows, table);
     return;
   }
   if (positions.group == 1) {
-    kernels::FillRotary(inverse_frequency, ratio, positions.offset + first, rows, magnitude,
-                        table.cos.data() + first * pairs, table.sin.data() + first * pairs);
+    kernels::FillRotary(angles.inverse_frequency, angles.ratio, positions.offset + first, rows,
+                        angles.magnitude, table.cos() + first * pairs, table.sin() + first * pairs);
     return;
   }
   const int64_t first_position = first / positions.group;
   const int64_t distinct = (first + rows - 1) / positions.group - first_position + 1;
   std::vector<float> cos(static_cast<size_t>(distinct * pairs));
   std::vector<float> sin(cos.size());
-  kernels::FillRotary(inverse_frequency, ratio, positions.offset + first_position, distinct,
-                      magnitude, cos.data(), sin.data());
+  kernels::FillRotary(angles.inverse_frequency, angles.ratio, positions.offset + first_position,
+                      distinct, angles.magnitude, cos.data(), sin.data());
   for (int64_t row = first; row < first + rows; ++row) {
     const int64_t from = (row / positions.group - first_position) * pairs;
-    std::copy_n(cos.data() + from, pairs, table.cos.data() + row * pairs);
-    std::copy_n(sin.data() + from, pairs, table.sin.data() + row * pairs);
+    std::copy_n(cos.data() + from, pairs, table.cos() + row * pairs);
+    std::copy_n(sin.data() + from, pairs, table.sin() + row * pairs);
   }
 }
 
 }  // namespace
 
+RotaryCache::Table::Table(int64_t rows, int64_t pairs)
+    : rows_(rows),
+      pairs_(pairs),
+      cos_(std::make_unique_for_overwrite<float[]>(static_cast<size_t>(rows * pairs))),
+      sin_(std::make_unique_for_overwrite<float[]>(static_cast<size_t>(rows * pairs))) {}
+
+RotaryCache::Table::Table(RotaryAngles angles, int64_t rows)
+    : Table(rows, static_cast<int64_t>(angles.inverse_frequency.size())) {
+  angles_ = std::move(angles);
+}
+
+bool RotaryCache::Table::Fill(const kernels::Executor& executor, kernels::CancelFlag cancel) const {
+  const std::lock_guard lock(filling_);
+  if (filled_ || !angles_) return true;
+  executor.For(rows_, kRowStep, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end && !kernels::Cancelled(cancel); row += kRowStep) {
+      FillRows(*angles_, row, std::min(kRowStep, end - row), *this);
+    }
+  });
+  filled_ = !kernels::Cancelled(cancel);
+  return filled_;
+}
+
 std::shared_ptr<const RotaryCache::Table> RotaryCache::Get(
     const std::vector<double>& inverse_frequency, double magnitude, double ratio, int64_t rows,
     RowPositions positions, const kernels::Executor& executor, kernels::CancelFlag cancel) {
+  auto table = Reserve({inverse_frequency, magnitude, ratio, std::move(positions)}, rows);
+  return table->Fill(executor, cancel) ? table : nullptr;
+}
+
+std::shared_ptr<const RotaryCache::Table> RotaryCache::Reserve(const RotaryAngles& angles,
+                                                               int64_t rows) {
   const std::lock_guard lock(mutex_);
-  const Key key(inverse_frequency, magnitude, ratio, positions);
-  const auto found = tables_.find(key);
-  if (found != tables_.end() && found->second->rows >= rows) return found->second;
+  const auto found = tables_.find(angles);
+  if (found != tables_.end() && found->second->rows() >= rows) return found->second;
 
-  auto table = std::make_shared<Table>();
-  table->rows = (rows + kRowStep - 1) / kRowStep * kRowStep;
-  table->pairs = static_cast<int64_t>(inverse_frequency.size());
-  const auto elements = static_cast<size_t>(table->rows * table->pairs);
-  table->cos.resize(elements);
-  table->sin.resize(elements);
-  executor.For(table->rows, kRowStep, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end && !kernels::Cancelled(cancel); row += kRowStep) {
-      FillRows(inverse_frequency, magnitude, ratio, positions, row, std::min(kRowStep, end - row),
-               *table);
-    }
-  });
-  if (kernels::Cancelled(cancel)) return nullptr;
-
-  const auto bytes = static_cast<int64_t>(2 * elements * sizeof(float));
+  auto table = std::make_shared<Table>(angles, (rows + kRowStep - 1) / kRowStep * kRowStep);
+  const auto bytes = static_cast<int64_t>(sizeof(float)) * 2 * table->rows() * table->pairs();
   if (bytes_ + bytes > kMaximumBytes) {
     tables_.clear();
     bytes_ = 0;
   }
   bytes_ += bytes;
-  tables_[key] = table;
+  tables_[angles] = table;
   return table;
 }
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <tuple>
+#include <optional>
 #include <vector>
 
 #include "core/base/row_range.h"
@@ -16,27 +16,62 @@
 
 namespace midscope {
 
+// Angles position / ratio * inverse_frequency[pair]; their cosines and sines are multiplied by
+// `magnitude`.
+struct RotaryAngles {
+  std::vector<double> inverse_frequency;
+  double magnitude = 1;
+  double ratio = 1;
+  RowPositions positions;
+  auto operator<=>(const RotaryAngles&) const = default;  // NOLINT(modernize-use-nullptr): no 0
+};
+
 class RotaryCache {
  public:
-  struct Table {
-    int64_t rows = 0;
-    int64_t pairs = 0;
-    std::vector<float> cos;  // [rows, pairs]
-    std::vector<float> sin;
-    kernels::RotaryView View() const { return {cos.data(), sin.data(), pairs}; }
+  // cos and sin [rows, pairs], in host memory. Those of angles are formed by Fill; until then the
+  // memory is reserved, and a view names the table without showing its numbers: a device may form
+  // them for itself.
+  class Table {
+   public:
+    Table(RotaryAngles angles, int64_t rows);
+    // Whose numbers are set by who makes it.
+    Table(int64_t rows, int64_t pairs);
+
+    int64_t rows() const { return rows_; }
+    int64_t pairs() const { return pairs_; }
+    // Nothing: the numbers were set.
+    const std::optional<RotaryAngles>& angles() const { return angles_; }
+    float* cos() const { return cos_.get(); }
+    float* sin() const { return sin_.get(); }
+    kernels::RotaryView View() const { return {cos(), sin(), pairs_}; }
+
+    // Forms the numbers where that is not done, on the executor's threads. Thread-safe. False where
+    // `cancel` was set before they were formed.
+    bool Fill(const kernels::Executor& executor, kernels::CancelFlag cancel = nullptr) const;
+
+   private:
+    int64_t rows_;
+    int64_t pairs_;
+    std::optional<RotaryAngles> angles_;
+    std::unique_ptr<float[]> cos_;
+    std::unique_ptr<float[]> sin_;
+    mutable std::mutex filling_;
+    mutable bool filled_ = false;
   };
 
-  // A table with at least `rows` rows, made on the executor's threads. Thread-safe. Null where
-  // `cancel` was set before it was made.
+  // A table with at least `rows` rows, filled on the executor's threads. Thread-safe. Null where
+  // `cancel` was set before it was.
   std::shared_ptr<const Table> Get(const std::vector<double>& inverse_frequency, double magnitude,
                                    double ratio, int64_t rows, RowPositions positions = {},
                                    const kernels::Executor& executor = kernels::SerialExecutor(),
                                    kernels::CancelFlag cancel = nullptr);
 
+  // The same table, filled or not. Thread-safe.
+  std::shared_ptr<const Table> Reserve(const RotaryAngles& angles, int64_t rows);
+
  private:
-  using Key = std::tuple<std::vector<double>, double, double, RowPositions>;
   std::mutex mutex_;
-  std::map<Key, std::shared_ptr<const Table>> tables_;
+  std::map<RotaryAngles, std::shared_ptr<const Table>> tables_;
   int64_t bytes_ = 0;
 };
 

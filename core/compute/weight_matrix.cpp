@@ -23,8 +23,6 @@ namespace {
 
 // Rows of a product between two checks of the cancel flag; also bounds what kernels pack.
 constexpr int64_t kRowChunk = 1024;
-// The same on a GPU, which needs more rows to be busy.
-constexpr int64_t kDeviceRowChunk = 4096;
 
 // Work of a product by LibTorch between two checks of the cancel flag: this many multiply-adds
 // (some milliseconds per core), or, with wide matrices, the smallest block that keeps the cores
@@ -104,16 +102,6 @@ void MultiplyInFloat32(const kernels::BlockMatrix& weight, const at::Tensor& x, 
       throw Cancelled();
     }
   }
-}
-
-kernels::BlockMatrix RowsOf(kernels::BlockMatrix matrix, int64_t first, int64_t count) {
-  if (matrix.row_order.empty()) {
-    matrix.data = matrix.Row(first);
-  } else {
-    matrix.row_order = matrix.row_order.subspan(static_cast<size_t>(first));
-  }
-  matrix.rows = count;
-  return matrix;
 }
 
 // A tensor over memory of another owner. Products only read it.
@@ -209,7 +197,7 @@ void WeightMatrix::MultiplyPart(const StoredPart& part, const at::Tensor& x, con
   for (int64_t first = 0; first < part.matrix.rows; first += block) {
     const int64_t count = std::min(block, part.matrix.rows - first);
     context.job.ThrowIfCancelled();
-    kernels::DequantiseRows(RowsOf(part.matrix, first, count), dtype_, weights, context.executor);
+    kernels::DequantiseRows(part.matrix.Rows(first, count), dtype_, weights, context.executor);
     MultiplyReady(x, weights, count, y.narrow(1, first, count), context);
   }
 }
@@ -270,19 +258,32 @@ void WeightMatrix::Row(int64_t row, void* out) const {
     return;
   }
   const StoredPart& part = PartOf(row);
-  const kernels::BlockMatrix one = RowsOf(part.matrix, row - part.first, 1);
-  // Rows are few of many: each is checked when it is read.
-  if (!kernels::AllFinite(one, kernels::SerialExecutor())) throw NotFinite(path_, part.name);
-  kernels::DequantiseRows(one, dtype_, out, kernels::SerialExecutor());
+  DequantiseChecked(part, part.matrix.Rows(row - part.first, 1), out);
 }
 
-void WeightMatrix::MultiplyOnDevice(const at::Tensor& x, const at::Tensor& y,
-                                    const JobContext& job) const {
-  for (int64_t first = 0; first < x.size(0); first += kDeviceRowChunk) {
-    job.ThrowIfCancelled();
-    const int64_t count = std::min(kDeviceRowChunk, x.size(0) - first);
-    MultiplyByAten(x.narrow(0, first, count), expanded_, y.narrow(0, first, count));
+void WeightMatrix::DequantiseChecked(const StoredPart& part, const kernels::BlockMatrix& rows,
+                                     void* out) const {
+  if (!kernels::AllFinite(rows, kernels::SerialExecutor())) throw NotFinite(path_, part.name);
+  kernels::DequantiseRows(rows, dtype_, out, kernels::SerialExecutor());
+}
+
+at::Tensor WeightMatrix::Rows(int64_t first, int64_t count) const {
+  if (!stored()) return expanded_.narrow(0, first, count);
+  at::Tensor rows = at::empty({count, inputs_}, Options());
+  for (const StoredPart& part : parts_) {
+    const int64_t begin = std::max(first, part.first);
+    const int64_t end = std::min(first + count, part.first + part.matrix.rows);
+    if (begin >= end) continue;
+    const kernels::BlockMatrix some = part.matrix.Rows(begin - part.first, end - begin);
+    const at::Tensor out = rows.narrow(0, begin - first, end - begin);
+    blocks_ ? blocks_->Dequantise(some, out) : DequantiseChecked(part, some, out.data_ptr());
   }
+  return rows;
+}
+
+at::TensorOptions WeightMatrix::Options() const {
+  const at::TensorOptions host = at::TensorOptions().dtype(TorchType(dtype_));
+  return blocks_ ? host.device(device_bytes_.front().device()) : host;
 }
 
 void WeightMatrix::Expand(const kernels::Executor& executor) {
@@ -293,40 +294,48 @@ void WeightMatrix::Expand(const kernels::Executor& executor) {
     kernels::DequantiseRows(part.matrix, dtype_,
                             expanded_.narrow(0, part.first, part.matrix.rows).data_ptr(), executor);
   }
-  if (dtype_ == kernels::Dtype::kFloat32) CopyQuantised();
+  if (dtype_ == kernels::Dtype::kFloat32) CopyQuantised(executor);
   parts_.clear();
 }
 
-// In the order of the matrix' rows.
-void WeightMatrix::CopyQuantised() {
+void WeightMatrix::CopyRows(kernels::BlockMatrix* matrix, void* to,
+                            const kernels::Executor& executor) {
+  const auto bytes = static_cast<size_t>(RowBytes(*matrix));
+  constexpr int64_t kGrain = 64;
+  executor.For(matrix->rows, kGrain, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      std::memcpy(static_cast<std::byte*>(to) + static_cast<size_t>(row) * bytes, matrix->Row(row),
+                  bytes);
+    }
+  });
+  matrix->data = to;
+  matrix->row_bytes = static_cast<int64_t>(bytes);
+  matrix->row_order = {};
+}
+
+int64_t WeightMatrix::RowBytes(const kernels::BlockMatrix& matrix) {
+  const auto format = *kernels::FindBlockFormat(static_cast<uint32_t>(matrix.type));
+  return matrix.columns / format.elements * format.bytes;
+}
+
+void WeightMatrix::CopyQuantised(const kernels::Executor& executor) {
   const auto quantised = [](const StoredPart& part) {
     return kernels::FindBlockFormat(static_cast<uint32_t>(part.matrix.type))->elements > 1;
   };
   if (!std::all_of(parts_.begin(), parts_.end(), quantised)) return;
   for (StoredPart part : parts_) {
-    const auto row_bytes = static_cast<size_t>(part.matrix.row_bytes);
-    std::vector<std::byte> bytes(static_cast<size_t>(part.matrix.rows) * row_bytes);
-    for (int64_t row = 0; row < part.matrix.rows; ++row) {
-      std::memcpy(bytes.data() + static_cast<size_t>(row) * row_bytes, part.matrix.Row(row),
-                  row_bytes);
-    }
-    copied_bytes_.push_back(std::make_shared<const std::vector<std::byte>>(std::move(bytes)));
-    part.matrix.data = copied_bytes_.back()->data();
-    part.matrix.row_order = {};
+    const auto copy = std::make_shared<std::vector<std::byte>>(
+        static_cast<size_t>(part.matrix.rows * RowBytes(part.matrix)));
+    CopyRows(&part.matrix, copy->data(), executor);
+    copied_bytes_.push_back(copy);
     copied_.push_back(std::move(part));
   }
-}
-
-void WeightMatrix::MoveTo(at::Device device, const kernels::Executor& executor) {
-  Expand(executor);
-  expanded_ = expanded_.to(device);
-  copied_.clear();
-  copied_bytes_.clear();
 }
 
 at::Tensor WeightMatrix::Column(int64_t column, int64_t rows,
                                 const kernels::Executor& executor) const {
   if (!stored()) return expanded_.narrow(0, 0, rows).select(1, column).to(at::kFloat).contiguous();
+  if (blocks_) return ColumnOnDevice(column, rows);
   at::Tensor values = at::empty({rows}, at::TensorOptions().dtype(at::kFloat));
   auto* out = values.data_ptr<float>();
   CheckOnce(executor);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A matrix of weights: expanded to the run's dtype in its own memory, or as stored in the file.
-// Internal to core.
+// A matrix of weights: expanded to the run's dtype in its own memory, or as stored in the file, in
+// the file's memory or a device's. Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/base/job.h"
+#include "core/compute/block_ops.h"
 #include "core/compute/weight_storage.h"
 #include "core/model/model_source.h"
 #include "kernels/dequantise.h"
@@ -33,8 +34,9 @@ struct ProductContext {
 };
 
 // [outputs, inputs]. A stored matrix is a stack of the file's tensors, whose memory map must
-// outlive it. Its values are checked for finiteness before its first use (the products, Row and
-// Column then throw Error); expanded ones when they are made. Not thread-safe.
+// outlive it until it is expanded or moved. Its values are checked for finiteness before its first
+// use (the products, Row and Column then throw Error); expanded ones when they are made. Not
+// thread-safe.
 class WeightMatrix {
  public:
   struct Part {
@@ -70,21 +72,29 @@ class WeightMatrix {
   void MultiplyFew(const at::Tensor& x, void* y, kernels::Dtype y_dtype,
                    const kernels::Executor& executor) const;
 
-  // The same product by LibTorch's own operations, on the device that x, y and the expanded matrix
-  // are on; y may be float32 where the others are bfloat16. Throws Cancelled.
+  // The same product on the device that x, y and the matrix are on; y may be float32 where x is
+  // bfloat16. An expanded matrix is multiplied by LibTorch's own operations. One that was moved as
+  // stored is read in place for up to kernels::kMatrixVectorRows rows; for more, panels of its rows
+  // are dequantised to y's dtype, one after the other, and multiplied by LibTorch. Throws
+  // Cancelled.
   void MultiplyOnDevice(const at::Tensor& x, const at::Tensor& y, const JobContext& job) const;
 
   // Dequantises a stored matrix into its own memory. Throws Error where it has values that are not
   // finite.
   void Expand(const kernels::Executor& executor);
-  // Expands the matrix and brings it to the device.
-  void MoveTo(at::Device device, const kernels::Executor& executor);
+  // Brings the matrix to the device. A stored one stays so where `blocks` can read it there and it
+  // takes less memory than an expanded one; else it is expanded. `blocks` (or null) must outlive
+  // the matrix. Throws Error as Expand does.
+  void MoveTo(at::Device device, const BlockOps* blocks, const kernels::Executor& executor);
 
-  // out [inputs] of the run's dtype: one row (the embedding of a token).
+  // out [inputs] of the run's dtype: one row (the embedding of a token). The matrix is in host
+  // memory.
   void Row(int64_t row, void* out) const;
+  // Rows [first, first + count) in the run's dtype: [count, inputs], on the matrix' device.
+  at::Tensor Rows(int64_t first, int64_t count) const;
 
   // Elements of one column in the first `rows` rows, rounded to the run's dtype. [rows] float32, on
-  // the device of an expanded matrix.
+  // the matrix' device.
   at::Tensor Column(int64_t column, int64_t rows, const kernels::Executor& executor) const;
 
  private:
@@ -96,7 +106,20 @@ class WeightMatrix {
     bool int8 = false;  // multiplied in whole numbers, any number of rows alike
   };
   void CheckOnce(const kernels::Executor& executor) const;
-  void CopyQuantised();
+  // Bytes of the blocks of a row.
+  static int64_t RowBytes(const kernels::BlockMatrix& matrix);
+  // Copies the rows in their order, without bytes between them; the copy is then the matrix.
+  static void CopyRows(kernels::BlockMatrix* matrix, void* to, const kernels::Executor& executor);
+  void CopyQuantised(const kernels::Executor& executor);
+  bool IsSmallerStored() const;
+  void MoveStored(at::Device device, const kernels::Executor& executor);
+  void MultiplyInPanels(const kernels::BlockMatrix& matrix, const at::Tensor& x,
+                        const at::Tensor& y, const JobContext& job) const;
+  at::Tensor ColumnOnDevice(int64_t column, int64_t rows) const;
+  // Rows are few of many: they are checked when they are read.
+  void DequantiseChecked(const StoredPart& part, const kernels::BlockMatrix& rows, void* out) const;
+  // Of tensors of the run's dtype on the matrix' device, where it is stored.
+  at::TensorOptions Options() const;
   void MultiplyPart(const StoredPart& part, const at::Tensor& x, const at::Tensor& y,
                     const ProductContext& context) const;
   bool LiesReady(const kernels::BlockMatrix& matrix) const;
@@ -110,6 +133,9 @@ class WeightMatrix {
   // Of an expanded matrix whose tensors are all quantised: those, in `copied_bytes_`; else empty.
   std::vector<StoredPart> copied_;
   std::vector<std::shared_ptr<const std::vector<std::byte>>> copied_bytes_;
+  // Of a matrix that was moved as stored: what reads it, and the bytes of each part.
+  const BlockOps* blocks_ = nullptr;
+  std::vector<at::Tensor> device_bytes_;
   kernels::Dtype dtype_ = kernels::Dtype::kFloat32;
   int64_t outputs_ = 0;
   int64_t inputs_ = 0;

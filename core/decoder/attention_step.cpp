@@ -136,7 +136,7 @@ void AttentionStep::Run(const LayerOps& ops, SequencePass& sequence, int64_t lay
 
 void AttentionStep::AttendPart(const Inputs& in, RowRange rows) {
   const AttentionPlan& plan = in.Plan();
-  RotaryTables tables = MakeTables(plan, PositionRows(plan.edits, in.sequence.rows));
+  RotaryTables tables = MakeTables(in.ops, plan, PositionRows(plan.edits, in.sequence.rows));
   tables.sinks = in.weights.sinks;
   tables.query_weight = in.weights.rotated_norms;
   RowRange overridden{rows.last, rows.last};
@@ -233,7 +233,8 @@ void AttentionStep::ShowUnrotated(const Inputs& in, const AttentionPlan& plan,
   }
 }
 
-RotaryTables AttentionStep::MakeTables(const AttentionPlan& plan, int64_t rows) {
+RotaryTables AttentionStep::MakeTables(const LayerOps& ops, const AttentionPlan& plan,
+                                       int64_t rows) {
   RotaryTables tables;
   tables.scale.assign(plan.q_ratio.size(), static_cast<float>(plan.logit_scale));
   tables.alibi_slopes = plan.alibi_slopes;
@@ -253,9 +254,9 @@ RotaryTables AttentionStep::MakeTables(const AttentionPlan& plan, int64_t rows) 
     for (const double ratio : ratios) {
       const auto [place, is_new] = known.try_emplace({ratio, positions});
       if (is_new) {
-        auto table = rotary_.Get(plan.inverse_frequency, plan.magnitude, ratio, rows, positions,
-                                 executor_, cancel_);
-        if (!table) throw Cancelled();
+        auto table =
+            rotary_.Reserve({plan.inverse_frequency, plan.magnitude, ratio, positions}, rows);
+        if (!ops.forms_tables()) Fill(*table);
         place->second = table->View();
         tables.owned.push_back(std::move(table));
       }
@@ -272,6 +273,10 @@ RotaryTables AttentionStep::MakeTables(const AttentionPlan& plan, int64_t rows) 
     tables.far_k = views_of(plan.k_ratio, FarKeys(*plan.near_far, plan.position_ids));
   }
   return tables;
+}
+
+void AttentionStep::Fill(const RotaryCache::Table& table) const {
+  if (!table.Fill(executor_, cancel_)) throw Cancelled();
 }
 
 void AttentionStep::AttendClean(const Inputs& in, const RotaryTables& tables, RowRange rows) {
@@ -360,18 +365,19 @@ RotaryTables AttentionStep::EditTables(const Inputs& in, const RotaryTables& tab
   if (in.Plan().position_ids.given()) {
     AttentionPlan plan = in.Plan();
     plan.position_ids = MovedIds(plan.position_ids, edits.moved, rows);
-    RotaryTables moved = MakeTables(plan, rows);
+    RotaryTables moved = MakeTables(in.ops, plan, rows);
     edited.q = std::move(moved.q);
     edited.k = std::move(moved.k);
     edited.owned.insert(edited.owned.end(), moved.owned.begin(), moved.owned.end());
     return edited;
   }
   for (const auto& table : tables.owned) {
+    Fill(*table);
     edited.owned.push_back(moved_.Get(table, edits.moved, rows));
     const kernels::RotaryView moved = edited.owned.back()->View();
     for (auto* views : {&edited.q, &edited.k}) {
       for (kernels::RotaryView& view : *views) {
-        if (view.cos == table->cos.data()) view = moved;
+        if (view.cos == table->cos()) view = moved;
       }
     }
   }
@@ -414,6 +420,8 @@ void AttentionStep::ShowRotated(const Inputs& in, const RotaryTables& tables, Ro
                                 const at::Tensor& q, const Seen& seen) {
   const SequencePass& sequence = in.sequence;
   const auto show = [&](HookSite site, RowRange wanted, const auto& rotated) {
+    if (wanted.empty()) return;
+    for (const auto& table : tables.owned) Fill(*table);
     for (int64_t first = wanted.first; first < wanted.last; first += kRotatedRows) {
       const RowRange part{first, std::min(first + kRotatedRows, wanted.last)};
       ShowRows(in.ops, sequence, {site, in.layer}, part.first, kernels::Dtype::kFloat32,

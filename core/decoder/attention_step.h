@@ -43,7 +43,9 @@ class AttentionStep {
   void ShowUnrotated(const Inputs& in, const AttentionPlan& plan, at::Tensor* last_row);
   // z of rows for all of which in.Plan() holds.
   void AttendPart(const Inputs& in, RowRange rows);
-  RotaryTables MakeTables(const AttentionPlan& plan, int64_t rows);
+  // Filled where `ops` reads them in host memory.
+  RotaryTables MakeTables(const LayerOps& ops, const AttentionPlan& plan, int64_t rows);
+  void Fill(const RotaryCache::Table& table) const;
   void AttendClean(const Inputs& in, const RotaryTables& tables, RowRange rows);
   void AttendOverridden(const Inputs& in, const AttentionPlan& plan, const RotaryTables& tables,
                         RowRange rows);

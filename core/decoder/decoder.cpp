@@ -169,7 +169,7 @@ LogitDirection Decoder::DirectionBetween(int32_t token, int32_t against) const {
   }
   const c10::InferenceMode inference;
   const std::lock_guard lock(parts_->running);
-  return MakeLogitDirection(parts_->config, parts_->weights, token, against, parts_->options.dtype);
+  return MakeLogitDirection(parts_->config, parts_->weights, token, against);
 }
 
 HeadDirections Decoder::DirectionsOfHeads(int64_t layer, std::span<const float> z,
@@ -177,7 +177,7 @@ HeadDirections Decoder::DirectionsOfHeads(int64_t layer, std::span<const float> 
   const c10::InferenceMode inference;
   const std::lock_guard lock(parts_->running);
   return MakeHeadDirections(parts_->config, parts_->weights.layers[static_cast<size_t>(layer)], z,
-                            direction, parts_->options.dtype);
+                            direction);
 }
 
 std::unique_ptr<Trace> Decoder::MakeTrace(int64_t capacity, bool residual,

@@ -19,20 +19,12 @@ constexpr int64_t kRows = 64;
 
 using RowVisitor = std::function<void(int64_t row, std::span<const float> values)>;
 
-// Visits rows [first, last) of a matrix, in float32. A stored matrix is rounded to the run's dtype.
-void VisitRows(const WeightMatrix& matrix, int64_t first, int64_t last, kernels::Dtype dtype,
-               const RowVisitor& visit) {
+// Visits rows [first, last) of a matrix, in float32, as the run's dtype has them.
+void VisitRows(const WeightMatrix& matrix, int64_t first, int64_t last, const RowVisitor& visit) {
   const int64_t width = matrix.inputs();
   for (int64_t begin = first; begin < last; begin += kRows) {
     const int64_t count = std::min(kRows, last - begin);
-    at::Tensor rows;
-    if (matrix.stored()) {
-      rows = at::empty({count, width}, at::TensorOptions().dtype(TorchType(dtype)));
-      for (int64_t i = 0; i < count; ++i) matrix.Row(begin + i, rows.select(0, i).data_ptr());
-    } else {
-      rows = matrix.expanded().narrow(0, begin, count);
-    }
-    rows = rows.to(at::kCPU, at::kFloat).contiguous();
+    const at::Tensor rows = matrix.Rows(begin, count).to(at::kCPU, at::kFloat).contiguous();
     for (int64_t i = 0; i < count; ++i) {
       visit(begin + i, std::span(rows.data_ptr<float>() + i * width, static_cast<size_t>(width)));
     }
@@ -74,9 +66,9 @@ int64_t OutputWidth(const ModelConfig& config) {
 // [heads * head_dim]: directions in the latent values that z holds, of those [heads * value] in the
 // heads' outputs, which are made of them (LatentWeights::value_out).
 std::vector<double> OfLatentValues(const ModelConfig& config, const LatentWeights& weights,
-                                   std::span<const double> of_outputs, kernels::Dtype dtype) {
+                                   std::span<const double> of_outputs) {
   std::vector<double> of_z(static_cast<size_t>(config.heads * config.head_dim));
-  VisitRows(weights.value_out.weight, 0, config.heads * config.latent.value, dtype,
+  VisitRows(weights.value_out.weight, 0, config.heads * config.latent.value,
             [&](int64_t row, std::span<const float> values) {
               const int64_t head = row / config.latent.value;
               const double of_output = of_outputs[static_cast<size_t>(row)];
@@ -90,12 +82,12 @@ std::vector<double> OfLatentValues(const ModelConfig& config, const LatentWeight
 }  // namespace
 
 LogitDirection MakeLogitDirection(const ModelConfig& config, const Weights& weights, int32_t token,
-                                  int32_t against, kernels::Dtype dtype) {
+                                  int32_t against) {
   MIDSCOPE_CHECK(token >= 0 && token < config.vocabulary, "a token outside the vocabulary");
   MIDSCOPE_CHECK(against >= 0 && against < config.vocabulary, "a token outside the vocabulary");
   std::vector<double> difference(static_cast<size_t>(config.hidden));
   const auto add = [&](int32_t id, double sign) {
-    VisitRows(weights.output.weight, id, id + 1, dtype, [&](int64_t, std::span<const float> row) {
+    VisitRows(weights.output.weight, id, id + 1, [&](int64_t, std::span<const float> row) {
       for (size_t i = 0; i < row.size(); ++i) difference[i] += sign * row[i];
     });
   };
@@ -115,8 +107,7 @@ LogitDirection MakeLogitDirection(const ModelConfig& config, const Weights& weig
 }
 
 HeadDirections MakeHeadDirections(const ModelConfig& config, const LayerWeights& weights,
-                                  std::span<const float> z, std::span<const double> direction,
-                                  kernels::Dtype dtype) {
+                                  std::span<const float> z, std::span<const double> direction) {
   MIDSCOPE_CHECK_EQ(direction.size(), config.hidden);
   MIDSCOPE_CHECK_EQ(z.size(), config.heads * config.head_dim);
   MIDSCOPE_CHECK(!config.latent.used() || !config.output_norms,
@@ -130,7 +121,7 @@ HeadDirections MakeHeadDirections(const ModelConfig& config, const LayerWeights&
   const std::vector<float>& bias = weights.attention_out.bias;
   result.of_z.assign(static_cast<size_t>(config.heads * OutputWidth(config)), 0.0);
   std::vector<double> update(before.size());
-  VisitRows(weights.attention_out.weight, 0, config.hidden, dtype,
+  VisitRows(weights.attention_out.weight, 0, config.hidden,
             [&](int64_t row, std::span<const float> values) {
               const auto i = static_cast<size_t>(row);
               for (size_t j = 0; j < values.size(); ++j) result.of_z[j] += before[i] * values[j];
@@ -139,8 +130,7 @@ HeadDirections MakeHeadDirections(const ModelConfig& config, const LayerWeights&
                 update[i] += static_cast<double>(values[j]) * z[j];
               if (!bias.empty()) update[i] += bias[i];
             });
-  if (config.latent.used())
-    result.of_z = OfLatentValues(config, weights.latent, result.of_z, dtype);
+  if (config.latent.used()) result.of_z = OfLatentValues(config, weights.latent, result.of_z);
   const double scale = config.output_norms ? InverseDeviation(config, update) : 1.0;
   for (double& value : result.of_z) value *= config.update_scale * scale;
   result.constant = config.update_scale * (result.constant + scale * Along(bias, before));

@@ -11,14 +11,13 @@
 
 namespace midscope {
 
-// `token` less `against`. `dtype`: the run's. Throws Error where stored weights are not finite.
+// `token` less `against`. Throws Error where stored weights are not finite.
 LogitDirection MakeLogitDirection(const ModelConfig& config, const Weights& weights, int32_t token,
-                                  int32_t against, kernels::Dtype dtype);
+                                  int32_t against);
 
 // z [heads * head_dim] decides the statistics of an output norm; elsewhere it is not read. Reads
 // the layer's output projection once.
 HeadDirections MakeHeadDirections(const ModelConfig& config, const LayerWeights& weights,
-                                  std::span<const float> z, std::span<const double> direction,
-                                  kernels::Dtype dtype);
+                                  std::span<const float> z, std::span<const double> direction);
 
 }  // namespace midscope

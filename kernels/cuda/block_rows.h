@@ -55,6 +55,12 @@ MIDSCOPE_CUDA_BODY void Keep(const float* values, float* at) {
   }
 }
 
+// Whole warps, as many as have something to do, up to `most` threads.
+inline int ThreadsFor(int64_t items, int most) {
+  const int64_t threads = (items + kWarp - 1) / kWarp * kWarp;
+  return threads < most ? static_cast<int>(threads) : most;
+}
+
 // A grid in which every thread has one chunk of one row.
 inline Grid RowChunkGrid(int64_t rows, int64_t width) {
   const int64_t chunks = width / kChunk;

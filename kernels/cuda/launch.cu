@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/cuda/launch.h"
 
-#include <cuda_runtime.h>
-
-#include <string>
+#include "kernels/cuda/start.cuh"
 
 namespace midscope::kernels::cuda {
 namespace {
 
-extern __shared__ Words shared_memory[];
-
-__device__ std::byte* SharedBytes() { return reinterpret_cast<std::byte*>(shared_memory); }
-
 __global__ void RotateKernel(const RotateArguments arguments) {
   GpuMachine machine(SharedBytes());
   RotateBlock(machine, arguments);
+}
+
+__global__ void AnglesKernel(const AnglesArguments arguments) {
+  GpuMachine machine(SharedBytes());
+  AnglesBlock(machine, arguments);
 }
 
 template <int kDim>
@@ -54,30 +53,14 @@ __global__ void ActivateKernel(const ActivateArguments<T> arguments) {
   ActivateBlock(machine, arguments);
 }
 
-void Check(cudaError_t error, const char* kernel) {
-  if (error == cudaSuccess) return;
-  throw LaunchError(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
-
-template <class Arguments>
-void Start(void (*kernel)(const Arguments), const Grid& grid, const Arguments& arguments,
-           const char* name) {
-  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
-  // Above 48 KiB a kernel has to ask.
-  Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(grid.shared_bytes)),
-        name);
-  const dim3 blocks(static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y),
-                    static_cast<unsigned>(grid.z));
-  kernel<<<blocks, static_cast<unsigned>(grid.threads), static_cast<size_t>(grid.shared_bytes)>>>(
-      arguments);
-  Check(cudaGetLastError(), name);
-}
-
 }  // namespace
 
 void Rotate(const RotateArguments& arguments) {
   Start(RotateKernel, RotateGrid(arguments), arguments, "rotary embedding");
+}
+
+void FormAngles(const AnglesArguments& arguments) {
+  Start(AnglesKernel, AnglesGrid(arguments), arguments, "angles of rotary embedding");
 }
 
 void Attention(const AttentionArguments& arguments, int64_t head_dim) {

@@ -7,10 +7,14 @@
 
 #include <stdexcept>
 
+#include "kernels/cuda/angles.h"
 #include "kernels/cuda/attention.h"
 #include "kernels/cuda/attention_rows.h"
+#include "kernels/cuda/dequantise.h"
 #include "kernels/cuda/normalise.h"
+#include "kernels/cuda/quantised_matrix_vector.h"
 #include "kernels/cuda/rotary.h"
+#include "kernels/dequantise.h"
 
 namespace midscope::kernels::cuda {
 
@@ -20,6 +24,7 @@ class LaunchError : public std::runtime_error {
 };
 
 void Rotate(const RotateArguments& arguments);
+void FormAngles(const AnglesArguments& arguments);
 
 // HasAttention(head_dim) must hold.
 void Attention(const AttentionArguments& arguments, int64_t head_dim);
@@ -35,5 +40,9 @@ template <class T>
 void RankOneUpdate(const RankOneArguments<T>& arguments);
 template <class T>
 void Activate(const ActivateArguments<T>& arguments);
+
+// Of blocks of that type.
+void Dequantise(BlockType type, const DequantiseArguments& arguments);
+void QuantisedMatrixVector(BlockType type, const QuantisedMatrixVectorArguments& arguments);
 
 }  // namespace midscope::kernels::cuda

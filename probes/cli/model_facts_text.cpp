@@ -30,10 +30,6 @@ WeightStorage AutomaticStorage(const ModelConfig& config, kernels::Dtype dtype) 
   return ResolveStorage(WeightStorage::kAuto, config, dtype);
 }
 
-int64_t WeightBytes(const MemoryEstimate& memory, WeightStorage storage) {
-  return storage == WeightStorage::kStored ? memory.stored_weight_bytes : memory.weight_bytes;
-}
-
 int64_t TotalBytes(const MemoryEstimate& memory, WeightStorage storage) {
   return WeightBytes(memory, storage) + memory.trace_bytes + memory.attention_bytes;
 }

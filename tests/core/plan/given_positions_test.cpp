@@ -130,16 +130,16 @@ TEST(GivenPositions, TablesHoldTheAnglesOfTheIds) {
   for (size_t row = 0; row < 520; ++row) {
     const auto at = static_cast<size_t>(values[row]) * 3;
     for (size_t pair = 0; pair < 3; ++pair) {
-      ASSERT_EQ(table->cos[row * 3 + pair], rows->cos[at + pair]) << row;
-      ASSERT_EQ(table->sin[row * 3 + pair], rows->sin[at + pair]) << row;
+      ASSERT_EQ(table->cos()[row * 3 + pair], rows->cos()[at + pair]) << row;
+      ASSERT_EQ(table->sin()[row * 3 + pair], rows->sin()[at + pair]) << row;
     }
   }
   for (const auto& [row, position] : {std::pair(520, 12.25), std::pair(522, 14.25)}) {
     for (size_t pair = 0; pair < 3; ++pair) {
       const double angle = position / 1.7 * frequency[pair];
       const size_t at = static_cast<size_t>(row) * 3 + pair;
-      EXPECT_NEAR(table->cos[at], 1.1 * std::cos(angle), 1e-7);
-      EXPECT_NEAR(table->sin[at], 1.1 * std::sin(angle), 1e-7);
+      EXPECT_NEAR(table->cos()[at], 1.1 * std::cos(angle), 1e-7);
+      EXPECT_NEAR(table->sin()[at], 1.1 * std::sin(angle), 1e-7);
     }
   }
   // Groups of ids, rounded down.
@@ -147,7 +147,8 @@ TEST(GivenPositions, TablesHoldTheAnglesOfTheIds) {
   const auto far = cache.Get(frequency, 1.1, 1.7, 4, grouped);
   for (const auto& [row, position] :
        {std::pair(0, 4), std::pair(1, 4), std::pair(2, 5), std::pair(3, 6)}) {
-    EXPECT_EQ(far->cos[static_cast<size_t>(row) * 3], rows->cos[static_cast<size_t>(position) * 3]);
+    EXPECT_EQ(far->cos()[static_cast<size_t>(row) * 3],
+              rows->cos()[static_cast<size_t>(position) * 3]);
   }
 }
 

@@ -49,5 +49,18 @@ TEST(MemoryEstimate, CountsCopiesBesideExpandedWeights) {
   EXPECT_EQ(EstimateMemory(floats, Dtype::kFloat32, 16).weight_bytes, 4 * floats.parameters);
 }
 
+TEST(MemoryEstimate, StoredWeightsStaySoOnGpus) {
+  const MemoryEstimate memory = EstimateMemory(Opened("mixtral"), Dtype::kFloat32, 16);
+  ASSERT_NE(memory.weight_bytes, memory.stored_weight_bytes);
+  const auto bytes = [&](WeightStorage storage, const char* devices) {
+    return WeightBytes(memory, storage, ParsePlacement(devices));
+  };
+  EXPECT_EQ(bytes(WeightStorage::kExpanded, "cpu"), memory.weight_bytes);
+  EXPECT_EQ(bytes(WeightStorage::kStored, "cpu"), memory.stored_weight_bytes);
+  EXPECT_EQ(bytes(WeightStorage::kStored, "cuda:0,cpu"), memory.stored_weight_bytes);
+  EXPECT_EQ(bytes(WeightStorage::kExpanded, "cuda:0"), memory.weight_bytes);
+  EXPECT_EQ(bytes(WeightStorage::kStored, "cpu,cpu:portable"), memory.weight_bytes);
+}
+
 }  // namespace
 }  // namespace midscope

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// What a device computes with quantised matrices that lie in its memory as they are in the file: an
+// interface, so that products with them are tested without a GPU. Internal to core.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "kernels/dequantise.h"
+
+namespace midscope {
+
+// Matrices have no row order, rows are whole blocks, and blocks are aligned in the memory of the
+// tensors' device as kernels/cuda/block_formats.h says. Tensors are float32 or bfloat16.
+class BlockOps {
+ public:
+  // Columns are a multiple of it, also where a block is one number.
+  static constexpr int64_t kColumns = 8;
+
+  virtual ~BlockOps() = default;
+
+  // Of weights that are dequantised at a time where many rows are multiplied.
+  virtual int64_t panel_bytes() const = 0;
+  // out [rows, columns], contiguous: the matrix' rows, rounded where `out` is bfloat16.
+  virtual void Dequantise(const kernels::BlockMatrix& matrix, const at::Tensor& out) const = 0;
+  // y = x matrix^T in float32 arithmetic, with weights that are not rounded. x [rows, columns], y
+  // [rows, matrix.rows], whose rows are contiguous; at most kernels::kMatrixVectorRows rows.
+  virtual void MultiplyFew(const kernels::BlockMatrix& matrix, const at::Tensor& x,
+                           const at::Tensor& y) const = 0;
+};
+
+}  // namespace midscope

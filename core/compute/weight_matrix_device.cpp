@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// WeightMatrix on a device other than the plain CPU.
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/compute/aten_ops.h"
+#include "core/compute/weight_matrix.h"
+#include "kernels/matrix_vector.h"
+
+namespace midscope {
+namespace {
+
+// Rows of a product between two checks of the cancel flag. A GPU needs many to be busy.
+constexpr int64_t kDeviceRowChunk = 4096;
+
+void MultiplyInChunks(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& y,
+                      const JobContext& job) {
+  for (int64_t first = 0; first < x.size(0); first += kDeviceRowChunk) {
+    job.ThrowIfCancelled();
+    const int64_t count = std::min(kDeviceRowChunk, x.size(0) - first);
+    MultiplyByAten(x.narrow(0, first, count), weight, y.narrow(0, first, count));
+  }
+}
+
+}  // namespace
+
+void WeightMatrix::MoveTo(at::Device device, const BlockOps* blocks,
+                          const kernels::Executor& executor) {
+  if (blocks && IsSmallerStored()) {
+    MoveStored(device, executor);
+    blocks_ = blocks;
+    return;
+  }
+  Expand(executor);
+  expanded_ = expanded_.to(device);
+  copied_.clear();
+  copied_bytes_.clear();
+}
+
+bool WeightMatrix::IsSmallerStored() const {
+  if (!stored() || inputs_ % BlockOps::kColumns != 0) return false;
+  int64_t bytes = 0;
+  for (const StoredPart& part : parts_) bytes += part.matrix.rows * RowBytes(part.matrix);
+  return bytes < outputs_ * inputs_ * kernels::SizeOf(dtype_);
+}
+
+void WeightMatrix::MoveStored(at::Device device, const kernels::Executor& executor) {
+  CheckOnce(executor);
+  for (StoredPart& part : parts_) {
+    const at::Tensor copy =
+        at::empty({part.matrix.rows * RowBytes(part.matrix)}, at::TensorOptions().dtype(at::kByte));
+    CopyRows(&part.matrix, copy.data_ptr(), executor);
+    device_bytes_.push_back(copy.to(device));
+    part.matrix.data = device_bytes_.back().const_data_ptr();
+  }
+}
+
+void WeightMatrix::MultiplyOnDevice(const at::Tensor& x, const at::Tensor& y,
+                                    const JobContext& job) const {
+  if (!stored()) return MultiplyInChunks(x, expanded_, y, job);
+  for (const StoredPart& part : parts_) {
+    const at::Tensor of_part = y.narrow(1, part.first, part.matrix.rows);
+    if (x.size(0) > kernels::kMatrixVectorRows) {
+      MultiplyInPanels(part.matrix, x, of_part, job);
+    } else {
+      job.ThrowIfCancelled();
+      blocks_->MultiplyFew(part.matrix, x, of_part);
+    }
+  }
+}
+
+void WeightMatrix::MultiplyInPanels(const kernels::BlockMatrix& matrix, const at::Tensor& x,
+                                    const at::Tensor& y, const JobContext& job) const {
+  const at::Tensor rows = x.to(y.scalar_type());
+  const int64_t at_once =
+      std::clamp<int64_t>(blocks_->panel_bytes() / (inputs_ * y.element_size()), 1, matrix.rows);
+  const at::Tensor panel = at::empty({at_once, inputs_}, y.options());
+  for (int64_t first = 0; first < matrix.rows; first += at_once) {
+    const int64_t count = std::min(at_once, matrix.rows - first);
+    const at::Tensor weights = panel.narrow(0, 0, count);
+    blocks_->Dequantise(matrix.Rows(first, count), weights);
+    MultiplyInChunks(rows, weights, y.narrow(1, first, count), job);
+  }
+}
+
+// Dequantises the one block of each row that has the column.
+at::Tensor WeightMatrix::ColumnOnDevice(int64_t column, int64_t rows) const {
+  at::Tensor values = at::empty({rows}, Options().dtype(at::kFloat));
+  for (const StoredPart& part : parts_) {
+    if (part.first >= rows) break;
+    const auto format = *kernels::FindBlockFormat(static_cast<uint32_t>(part.matrix.type));
+    const int64_t width = std::max(format.elements, BlockOps::kColumns);
+    kernels::BlockMatrix block = part.matrix.Rows(0, std::min(part.matrix.rows, rows - part.first));
+    block.data = block.Row(0) + column / width * width / format.elements * format.bytes;
+    block.columns = width;
+    const at::Tensor expanded = at::empty({block.rows, width}, Options());
+    blocks_->Dequantise(block, expanded);
+    values.narrow(0, part.first, block.rows).copy_(expanded.select(1, column % width));
+  }
+  return values;
+}
+
+}  // namespace midscope

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// GGUF's block formats as the threads of a GPU read them: the values are those of
+// kernels/dequantise.h to the last bit.
+//
+// A thread reads a bundle: 8 bytes of small numbers, which hold groups of 8 neighbouring elements.
+// Neighbouring bundles lie beside each other, and so do their groups. A format is a struct:
+//
+//   kType, kElements, kBytes      as in BlockFormat; of formats of single numbers 8 elements
+//   kBundles                      in a block
+//   kGroups                       in a bundle
+//   First(bundle, group)          the first element of a group, within the block
+//   Bits Read(block, bundle)      what a bundle is made of, in registers
+//   Values(bits, group, values)   [8]: the elements of a group
+//
+// Blocks lie at a multiple of the largest power of two by which their size can be divided, up to
+// 16: as they do where rows are whole blocks and the first one lies at a multiple of 16.
+#pragma once
+
+#include "kernels/cuda/small_blocks.h"
+#include "kernels/cuda/super_blocks.h"
+#include "kernels/dequantise.h"
+
+namespace midscope::kernels::cuda {
+
+template <class Visitor, class... Formats>
+void VisitAmong(BlockType type, const Visitor& visitor) {
+  (void)((type == Formats::kType && (visitor(Formats()), true)) || ...);
+}
+
+// Calls visitor(Format()) for the format of that type.
+template <class Visitor>
+void VisitFormat(BlockType type, const Visitor& visitor) {
+  VisitAmong<Visitor, F32, F16, BF16, Q40, Q41, Q50, Q51, Q80, IQ4NL, MXFP4, Q2K, Q3K, Q4K, Q5K,
+             Q6K, IQ4XS>(type, visitor);
+}
+
+}  // namespace midscope::kernels::cuda

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Rows of blocks of GGUF's formats, turned into float32 or bfloat16 on a GPU: bound by writing
+// them.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/block_formats.h"
+#include "kernels/cuda/machine.h"
+#include "kernels/types.h"
+
+namespace midscope::kernels::cuda {
+
+// out [rows, columns] of `dtype`, contiguous, 16-byte aligned: the values of
+// kernels::DequantiseRows. Rows of blocks are row_bytes apart, each block as aligned as
+// block_formats.h says; columns are whole blocks, of formats of single numbers a multiple of 8.
+struct DequantiseArguments {
+  const uint8_t* blocks = nullptr;
+  int64_t row_bytes = 0;
+  void* out = nullptr;
+  Dtype dtype = Dtype::kFloat32;
+  int64_t rows = 0;
+  int64_t columns = 0;
+};
+
+// Bundles of a row.
+template <class Format>
+MIDSCOPE_CUDA_BODY int64_t BundlesOf(int64_t columns) {
+  return columns / Format::kElements * Format::kBundles;
+}
+
+template <class Format>
+inline Grid DequantiseGrid(const DequantiseArguments& a) {
+  const int64_t bundles = BundlesOf<Format>(a.columns);
+  const int threads = ThreadsFor(bundles, kRowThreads);
+  return {a.rows, threads == 0 ? 0 : (bundles + threads - 1) / threads, 1, threads, 0};
+}
+
+template <class Format, class Machine>
+MIDSCOPE_CUDA_BODY void DequantiseBlock(Machine& machine, const DequantiseArguments& a) {
+  const BlockIndex block = machine.block();
+  machine.Each([&](int thread) {
+    const int64_t item = block.y * machine.threads() + thread;
+    if (item >= BundlesOf<Format>(a.columns)) return;
+    const auto bundle = static_cast<int>(item % Format::kBundles);
+    const int64_t of_row = item / Format::kBundles;
+    const typename Format::Bits bits =
+        Format::Read(a.blocks + block.x * a.row_bytes + of_row * Format::kBytes, bundle);
+    const int64_t first = block.x * a.columns + of_row * Format::kElements;
+    MIDSCOPE_CUDA_UNROLL for (int group = 0; group < Format::kGroups; ++group) {
+      float values[kChunk];
+      Format::Values(bits, group, values);
+      const int64_t at = first + Format::First(bundle, group);
+      if (a.dtype == Dtype::kFloat32) {
+        Keep(values, static_cast<float*>(a.out) + at);
+      } else {
+        Keep(values, static_cast<BFloat16*>(a.out) + at);
+      }
+    }
+  });
+}
+
+}  // namespace midscope::kernels::cuda

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/cuda/block_formats.h"
+#include "kernels/cuda/dequantise.h"
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/quantised_matrix_vector.h"
+#include "kernels/cuda/start.cuh"
+
+namespace midscope::kernels::cuda {
+namespace {
+
+template <class Format>
+__global__ void DequantiseKernel(const DequantiseArguments arguments) {
+  GpuMachine machine(SharedBytes());
+  DequantiseBlock<Format>(machine, arguments);
+}
+
+template <class Format, int kRows>
+__global__ void __launch_bounds__(kProductThreads)
+    QuantisedMatrixVectorKernel(const QuantisedMatrixVectorArguments arguments) {
+  GpuMachine machine(SharedBytes());
+  QuantisedMatrixVectorBlock<Format, kRows, GpuMachine>(machine, arguments).Run();
+}
+
+template <class Format, int kRows>
+void StartProduct(const QuantisedMatrixVectorArguments& arguments) {
+  Start(QuantisedMatrixVectorKernel<Format, kRows>,
+        QuantisedMatrixVectorGrid<Format, kRows>(arguments), arguments,
+        "product with quantised weights");
+}
+
+}  // namespace
+
+void Dequantise(BlockType type, const DequantiseArguments& arguments) {
+  VisitFormat(type, [&]<class Format>(Format) {
+    Start(DequantiseKernel<Format>, DequantiseGrid<Format>(arguments), arguments, "dequantisation");
+  });
+}
+
+void QuantisedMatrixVector(BlockType type, const QuantisedMatrixVectorArguments& arguments) {
+  VisitFormat(type, [&]<class Format>(Format) {
+    if (arguments.rows == 1) return StartProduct<Format, 1>(arguments);
+    if (arguments.rows == 2) return StartProduct<Format, 2>(arguments);
+    if (arguments.rows <= 4) return StartProduct<Format, 4>(arguments);
+    StartProduct<Format, 8>(arguments);
+  });
+}
+
+}  // namespace midscope::kernels::cuda

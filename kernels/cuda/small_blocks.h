@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// Single numbers and the formats with blocks of 32 elements; see block_formats.h.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/block_bits.h"
+#include "kernels/cuda/block_rows.h"
+#include "kernels/cuda/machine.h"
+
+namespace midscope::kernels::cuda {
+
+// Single numbers, 8 at a time.
+template <BlockType type, int64_t bytes>
+struct NumbersOf : BlockOf<type, kChunk, kChunk * bytes> {
+  static constexpr int kBundles = 1;
+  static constexpr int kGroups = 1;
+  struct Bits {
+    float of[kChunk];
+  };
+  MIDSCOPE_CUDA_BODY static int First(int /*bundle*/, int /*group*/) { return 0; }
+  MIDSCOPE_CUDA_BODY static void Values(const Bits& bits, int /*group*/, float* values) {
+    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) values[i] = bits.of[i];
+  }
+};
+
+struct F32 : NumbersOf<BlockType::kF32, 4> {
+  MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int /*bundle*/) {
+    Bits bits;
+    Load(reinterpret_cast<const float*>(block), bits.of);
+    return bits;
+  }
+};
+
+struct BF16 : NumbersOf<BlockType::kBF16, 2> {
+  MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int /*bundle*/) {
+    Bits bits;
+    Load(reinterpret_cast<const BFloat16*>(block), bits.of);
+    return bits;
+  }
+};
+
+struct F16 : NumbersOf<BlockType::kF16, 2> {
+  MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int /*bundle*/) {
+    const Words words = *reinterpret_cast<const Words*>(block);
+    Bits bits;
+    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
+      bits.of[i] = FloatOfHalf(static_cast<uint16_t>(words.word[i / 2] >> At(i % 2, 16)));
+    }
+    return bits;
+  }
+};
+
+// Blocks of 32 elements in 16 bytes: low nibbles are the first half.
+template <BlockType type, int64_t bytes>
+struct NibblesOf : BlockOf<type, 32, bytes> {
+  static constexpr int kBundles = 2;
+  static constexpr int kGroups = 2;
+  MIDSCOPE_CUDA_BODY static int First(int bundle, int group) { return group * 16 + bundle * 8; }
+};
+
+// d, (minimum,) (a fifth bit for each element [4],) nibbles [16].
+template <BlockType type, bool kFiveBits, bool kWithMinimum>
+struct Nibbles : NibblesOf<type, 18 + (kFiveBits ? 4 : 0) + (kWithMinimum ? 2 : 0)> {
+  using NibblesOf<type, 18 + (kFiveBits ? 4 : 0) + (kWithMinimum ? 2 : 0)>::kAligned;
+  static constexpr int kFifthBits = kWithMinimum ? 4 : 2;
+  static constexpr int kQuants = kFifthBits + (kFiveBits ? 4 : 0);
+  struct Bits {
+    Eight quants;
+    uint32_t fifth;  // element i of group g at bit 16 g + i
+    float step;
+    float minimum;
+  };
+  MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int bundle) {
+    Bits bits = {ReadEight<kAligned>(block + kQuants + bundle * 8), 0, ReadHalf(block), 0};
+    if constexpr (kFiveBits) bits.fifth = ReadWord<kAligned>(block + kFifthBits) >> (bundle * 8);
+    if constexpr (kWithMinimum) bits.minimum = ReadHalf(block + 2);
+    return bits;
+  }
+  MIDSCOPE_CUDA_BODY static void Values(const Bits& bits, int group, float* values) {
+    constexpr int kZero = kWithMinimum ? 0 : kFiveBits ? 16 : 8;
+    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
+      uint32_t quant = bits.quants.Field(i, At(group, 4), 15);
+      if constexpr (kFiveBits) quant |= ((bits.fifth >> (At(group, 16) + i)) & 1) << 4;
+      values[i] = Centred(quant, kZero) * bits.step;
+      if constexpr (kWithMinimum) values[i] += bits.minimum;
+    }
+  }
+};
+
+struct Q40 : Nibbles<BlockType::kQ4_0, false, false> {};
+struct Q41 : Nibbles<BlockType::kQ4_1, false, true> {};
+struct Q50 : Nibbles<BlockType::kQ5_0, true, false> {};
+struct Q51 : Nibbles<BlockType::kQ5_1, true, true> {};
+
+// d, signed bytes [32].
+struct Q80 : BlockOf<BlockType::kQ8_0, 32, 34> {
+  static constexpr int kBundles = 4;
+  static constexpr int kGroups = 1;
+  struct Bits {
+    Eight quants;
+    float step;
+  };
+  MIDSCOPE_CUDA_BODY static int First(int bundle, int /*group*/) { return bundle * 8; }
+  MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int bundle) {
+    return {ReadEight<kAligned>(block + 2 + bundle * 8), ReadHalf(block)};
+  }
+  MIDSCOPE_CUDA_BODY static void Values(const Bits& bits, int /*group*/, float* values) {
+    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
+      values[i] = Centred(bits.quants.Field(i, 0, 255) ^ 128, 128) * bits.step;
+    }
+  }
+};
+
+// d, nibbles [16] that stand for unevenly spaced values.
+struct IQ4NL : NibblesOf<BlockType::kIQ4_NL, 18> {
+  using Bits = TableBits;
+  MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int bundle) {
+    return {ReadEight<kAligned>(block + 2 + bundle * 8), ReadHalf(block)};
+  }
+  MIDSCOPE_CUDA_BODY static void Values(const Bits& bits, int group, float* values) {
+    constexpr NibbleTable kTable(kNonLinearValues);
+    TableValues(kTable, bits, group, values);
+  }
+};
+
+// An exponent, nibbles [16] of floating-point numbers with one bit of mantissa.
+struct MXFP4 : NibblesOf<BlockType::kMXFP4, 17> {
+  using Bits = TableBits;
+  MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int bundle) {
+    return {ReadEight<kAligned>(block + 1 + bundle * 8), HalfOfE8M0(ReadNumber<uint8_t>(block))};
+  }
+  MIDSCOPE_CUDA_BODY static void Values(const Bits& bits, int group, float* values) {
+    constexpr NibbleTable kTable(kE2M1Values);
+    TableValues(kTable, bits, group, values);
+  }
+};
+
+}  // namespace midscope::kernels::cuda

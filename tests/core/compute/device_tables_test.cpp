@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// Rotary tables that a device forms for itself, without a GPU: the kernel's body runs on the CPU.
+//
+// Contract: logits, and queries and keys after rotation, are those of tables that are formed on the
+// CPU and copied, within what tables that differ by a step of float32 make of them, under every
+// kind of position; tables in host memory are filled only for who reads them there.
+#include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <vector>
+
+#include "core/compute/angle_arguments.h"
+#include "core/compute/aten_ops.h"
+#include "core/compute/layer_devices.h"
+#include "core/decoder/forward_pass.h"
+#include "core/decoder/prepare_sequence.h"
+#include "core/intervention/intervention_text.h"
+#include "core/model/model_source.h"
+#include "tests/core/support/closeness.h"
+#include "tests/core/support/tiny_models.h"
+
+namespace midscope {
+namespace {
+
+using kernels::Dtype;
+
+constexpr int64_t kFirstLogits = 30;  // of 41 rows
+
+class FormingOps : public AtenOps {
+ public:
+  FormingOps() : AtenOps(at::Device(at::kCPU)) {}
+  bool forms_tables() const override { return true; }
+
+ protected:
+  DeviceTable MakeTable(const std::shared_ptr<const RotaryCache::Table>& host) const override {
+    if (!host->angles()) return AtenOps::MakeTable(host);
+    const AngleTable table = AngleTableOn(device(), *host);
+    kernels::cuda::RunOnHost(kernels::cuda::AnglesGrid(table.arguments), false, [&](auto& machine) {
+      kernels::cuda::AnglesBlock(machine, table.arguments);
+    });
+    return {host, table.cos, table.sin};
+  }
+};
+
+// Queries and keys of all layers after rotation.
+class Rotated : public Hook {
+ public:
+  HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override {
+    const bool wanted =
+        point.site == HookSite::kRotatedQuery || point.site == HookSite::kRotatedKey;
+    return wanted ? HookRequest{HookAccess::kRead, {0, sequence.rows}} : HookRequest{};
+  }
+  void OnActivation(HookView& view) override {
+    for (int64_t row = 0; row < view.rows(); ++row) {
+      for (int64_t head = 0; head < view.shape[2]; ++head) {
+        for (int64_t i = 0; i < view.shape[3]; ++i) values.push_back(view.At(0, row, head, i));
+      }
+    }
+  }
+  std::vector<float> values;
+};
+
+std::vector<float> LogitsOf(const ModelSource& source, std::unique_ptr<LayerOps> ops,
+                            const std::string& setting, Hook* hook) {
+  const ModelConfig& config = source.config();
+  const LayerDevices devices(std::move(ops), config.layers);
+  const kernels::Executor& executor = kernels::SerialExecutor();
+  const JobContext job;
+  Weights weights = LoadWeights(source, Dtype::kFloat32, WeightStorage::kExpanded, executor, job);
+  PlaceWeights(devices, {}, executor, &weights);
+  std::vector<int32_t> ids;
+  for (int32_t i = 0; i < 41; ++i) ids.push_back(i * 37 % 250);
+  RunRequest request;
+  request.ids = ids;
+  request.first_logit_row = kFirstLogits;
+  request.intervention = ParseIntervention(setting);
+  if (hook) request.hooks = {hook};
+  std::vector<SequencePass> sequences;
+  sequences.push_back(PrepareSequence(request, 0, config, Dtype::kFloat32, devices.Devices()));
+  RotaryCache rotary;
+  ForwardPass pass(config, weights, devices, Dtype::kFloat32, rotary, executor, job);
+  pass.Run(sequences);
+  return pass.Logits(sequences[0], kFirstLogits);
+}
+
+TEST(DeviceTables, GiveWhatTablesOfTheCpuGive) {
+  const c10::InferenceMode inference;
+  for (const char* model : {"llama", "llama-yarn", "gptj", "deepseek-v3"}) {
+    const auto source = OpenModel(test::TinyModelPath(model));
+    for (const char* setting :
+         {"none", "pi(1.7)", "ms-poe(first_layer=0)", "self-extend(group=3, window=8)", "ntk(2)",
+          "move(span=5:9, to=shift:7)", "positions(sampler=pose, factor=2, seed=3)",
+          "positions(sampler=pose, factor=2, seed=3) + move(span=5:9, to=shift:7)"}) {
+      for (const bool hooked : {false, true}) {
+        Rotated of_forming, of_aten;
+        const std::vector<float> logits = LogitsOf(*source, std::make_unique<FormingOps>(), setting,
+                                                   hooked ? &of_forming : nullptr);
+        const std::vector<float> expected =
+            LogitsOf(*source, std::make_unique<AtenOps>(at::Device(at::kCPU)), setting,
+                     hooked ? &of_aten : nullptr);
+        EXPECT_LE(test::Difference(logits, expected), 2e-5 * test::Largest(expected))
+            << model << " " << setting;
+        ASSERT_EQ(of_forming.values.size(), of_aten.values.size());
+        ASSERT_EQ(of_forming.values.empty(), !hooked);
+        if (!hooked) continue;
+        EXPECT_LE(test::Difference(of_forming.values, of_aten.values),
+                  2e-5 * test::Largest(of_aten.values))
+            << model << " " << setting;
+      }
+    }
+  }
+}
+
+TEST(RotaryCache, FillsTablesForWhoReadsThem) {
+  RotaryCache cache;
+  const RotaryAngles angles{{1.0, 0.1, 0.01}, 1.0, 1.5, {}};
+  const auto reserved = cache.Reserve(angles, 10);
+  EXPECT_EQ(reserved->rows(), 256);
+  EXPECT_EQ(reserved->pairs(), 3);
+  const auto filled = cache.Get(angles.inverse_frequency, 1.0, 1.5, 200);
+  EXPECT_EQ(filled, reserved) << "the same table, now with its numbers";
+  EXPECT_NEAR(reserved->cos()[3 * 3 + 1], std::cos(0.2), 1e-7);
+  EXPECT_NEAR(reserved->sin()[3 * 255], std::sin(170.0), 1e-7);
+  EXPECT_NE(cache.Reserve(angles, 257), reserved);
+}
+
+TEST(RotaryCache, ACancelledTableIsFilledLater) {
+  RotaryCache cache;
+  std::atomic<bool> cancel = true;
+  EXPECT_EQ(cache.Get({1.0}, 1.0, 1.0, 10, {}, kernels::SerialExecutor(), &cancel), nullptr);
+  cancel = false;
+  const auto table = cache.Get({1.0}, 1.0, 1.0, 10, {}, kernels::SerialExecutor(), &cancel);
+  ASSERT_NE(table, nullptr);
+  EXPECT_NEAR(table->sin()[7], std::sin(7.0), 1e-7);
+}
+
+}  // namespace
+}  // namespace midscope

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+// The bodies of the CUDA kernels of GGUF's blocks, run on the CPU block by block (HostMachine). On
+// a GPU they are held against the CPU's kernels in tests/core/compute/gpu_weights_test.cpp.
+//
+// Contract: every format of the CPU is there. Values are those of DequantiseRows to the last bit,
+// in float32 and in bfloat16. Products of a few rows are within float32 rounding of the sum of the
+// exact ones; a row's result is the same to the last bit whichever others come along. The same bits
+// in any order of threads between two barriers; nothing written but the output; nothing read that
+// is not aligned as block_formats.h says (ReadNumber checks it).
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "kernels/cuda/block_formats.h"
+#include "kernels/cuda/dequantise.h"
+#include "kernels/cuda/quantised_matrix_vector.h"
+#include "kernels/matrix_vector.h"
+#include "tests/kernels/support/attention_case.h"
+#include "tests/kernels/support/random_blocks.h"
+
+namespace midscope::kernels::cuda {
+namespace {
+
+// A matrix as it is brought to a GPU: its rows one behind the other, the first at a multiple of 16.
+struct GpuMatrix {
+  explicit GpuMatrix(const RandomMatrix& random)
+      : type(random.matrix.type), rows(random.matrix.rows), columns(random.matrix.columns) {
+    const BlockFormat format = *FindBlockFormat(static_cast<uint32_t>(type));
+    row_bytes = columns / format.elements * format.bytes;
+    words.resize(static_cast<size_t>((rows * row_bytes + 15) / 16));
+    for (int64_t row = 0; row < rows; ++row) {
+      std::memcpy(reinterpret_cast<std::byte*>(words.data()) + row * row_bytes,
+                  random.matrix.Row(row), static_cast<size_t>(row_bytes));
+    }
+  }
+  const uint8_t* data() const { return reinterpret_cast<const uint8_t*>(words.data()); }
+
+  BlockType type;
+  int64_t rows;
+  int64_t columns;
+  int64_t row_bytes = 0;
+  std::vector<Words> words;
+};
+
+void RunDequantise(BlockType type, const DequantiseArguments& arguments, bool backwards) {
+  VisitFormat(type, [&]<class Format>(Format) {
+    RunOnHost(DequantiseGrid<Format>(arguments), backwards,
+              [&](HostMachine& machine) { DequantiseBlock<Format>(machine, arguments); });
+  });
+}
+
+template <int kRows>
+void RunProduct(BlockType type, const QuantisedMatrixVectorArguments& arguments, bool backwards) {
+  VisitFormat(type, [&]<class Format>(Format) {
+    RunOnHost(QuantisedMatrixVectorGrid<Format, kRows>(arguments), backwards,
+              [&](HostMachine& machine) {
+                QuantisedMatrixVectorBlock<Format, kRows, HostMachine>(machine, arguments).Run();
+              });
+  });
+}
+
+// As launch_blocks.cu chooses.
+void RunProduct(BlockType type, const QuantisedMatrixVectorArguments& arguments, bool backwards) {
+  const auto run = arguments.rows == 1   ? RunProduct<1>
+                   : arguments.rows == 2 ? RunProduct<2>
+                   : arguments.rows <= 4 ? RunProduct<4>
+                                         : RunProduct<8>;
+  run(type, arguments, backwards);
+}
+
+// Columns that end within a warp, a block of threads, and behind several of them.
+std::vector<int64_t> ColumnsOf(const BlockFormat& format) {
+  if (format.elements == 1) return {8, 264, 2056, 4104};
+  return {format.elements, 768, 1280, 8448};
+}
+
+TEST(CudaBlocks, HaveEveryFormat) {
+  for (const BlockFormat& format : BlockFormats()) {
+    int visited = 0;
+    VisitFormat(format.type, [&]<class Format>(Format) {
+      ++visited;
+      EXPECT_EQ(Format::kType, format.type) << format.name;
+      EXPECT_EQ(Format::kBytes * format.elements, format.bytes * Format::kElements) << format.name;
+      EXPECT_EQ(Format::kBundles * Format::kGroups * kChunk, Format::kElements) << format.name;
+    });
+    EXPECT_EQ(visited, 1) << format.name;
+  }
+}
+
+TEST(CudaBlocks, ValuesAreThoseOfTheCpu) {
+  for (const BlockFormat& format : BlockFormats()) {
+    for (const int64_t columns : ColumnsOf(format)) {
+      for (const int64_t rows : {1, 3}) {
+        const RandomMatrix random(format, rows, columns, false);
+        const GpuMatrix matrix(random);
+        for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
+          Guarded expected(rows * columns, dtype);
+          DequantiseRows(random.matrix, dtype, expected.data(), SerialExecutor());
+          for (const bool backwards : {false, true}) {
+            Guarded out(rows * columns, dtype);
+            RunDequantise(format.type,
+                          {matrix.data(), matrix.row_bytes, out.data(), dtype, rows, columns},
+                          backwards);
+            ASSERT_TRUE(out == expected) << format.name << " " << rows << " x " << columns;
+          }
+        }
+      }
+    }
+  }
+}
+
+// One block of each row, as a column of the matrix is read.
+TEST(CudaBlocks, PartsOfRowsAreThoseOfTheCpu) {
+  for (const BlockFormat& format : BlockFormats()) {
+    const int64_t columns = 1024, rows = 5;
+    const RandomMatrix random(format, rows, columns, false);
+    const GpuMatrix matrix(random);
+    const int64_t width = std::max<int64_t>(format.elements, kChunk);
+    for (int64_t first = 0; first < columns; first += width) {
+      Guarded out(rows * width, Dtype::kFloat32);
+      RunDequantise(format.type,
+                    {matrix.data() + first / format.elements * format.bytes, matrix.row_bytes,
+                     out.data(), Dtype::kFloat32, rows, width},
+                    false);
+      for (int64_t i = 0; i < rows * width; ++i) {
+        const int64_t at = i / width * columns + first + i % width;
+        ASSERT_EQ(out.At(i), random.values[static_cast<size_t>(at)]) << format.name;
+      }
+      EXPECT_TRUE(out.Intact());
+    }
+  }
+}
+
+// Every scale there is, of both kinds, and every binary16: subnormal ones, and what is no number.
+TEST(CudaBlocks, EveryScaleIsThatOfTheCpu) {
+  for (const BlockType type : {BlockType::kF16, BlockType::kQ4_1, BlockType::kMXFP4}) {
+    const BlockFormat format = *FindBlockFormat(static_cast<uint32_t>(type));
+    const int64_t scales = format.type == BlockType::kMXFP4 ? 256 : 65536;
+    for (int64_t first = 0; first < scales; first += 256) {
+      const int64_t elements = std::max<int64_t>(format.elements, kChunk);
+      RandomMatrix random(format, 256, elements, false, static_cast<unsigned>(first));
+      for (int64_t row = 0; row < 256; ++row) {
+        char* at = random.bytes.data() + 1 + row * random.matrix.row_bytes;
+        const auto scale = static_cast<uint16_t>(first + row);
+        const int64_t offset = std::max<int64_t>(format.scales.first, 0);
+        std::memcpy(at + offset, &scale, format.type == BlockType::kMXFP4 ? 1 : 2);
+      }
+      const GpuMatrix matrix(random);
+      Guarded expected(256 * elements, Dtype::kFloat32), out = expected;
+      DequantiseRows(random.matrix, Dtype::kFloat32, expected.data(), SerialExecutor());
+      RunDequantise(format.type,
+                    {matrix.data(), matrix.row_bytes, out.data(), Dtype::kFloat32, 256, elements},
+                    false);
+      for (int64_t i = 0; i < 256 * elements; ++i) {
+        if (std::isnan(expected.At(i)) && std::isnan(out.At(i))) continue;
+        ASSERT_EQ(out.At(i), expected.At(i)) << format.name << " scale " << first + i / elements;
+      }
+    }
+  }
+}
+
+struct ProductCase {
+  int64_t rows;
+  int64_t inputs;
+  int64_t outputs;
+  Dtype x_dtype;
+  Dtype y_dtype;
+};
+
+// x and y with elements between their rows.
+constexpr int64_t kBetween = 8;
+
+QuantisedMatrixVectorArguments ArgumentsOf(const ProductCase& c, const GpuMatrix& matrix,
+                                           Guarded& x, Guarded& y) {
+  QuantisedMatrixVectorArguments arguments;
+  arguments.weight = matrix.data();
+  arguments.row_bytes = matrix.row_bytes;
+  arguments.x = x.data();
+  arguments.x_stride = c.inputs + kBetween;
+  arguments.x_dtype = c.x_dtype;
+  arguments.y = y.data();
+  arguments.y_stride = c.outputs + kBetween;
+  arguments.y_dtype = c.y_dtype;
+  arguments.rows = c.rows;
+  arguments.inputs = c.inputs;
+  arguments.outputs = c.outputs;
+  return arguments;
+}
+
+void CheckProduct(const BlockFormat& format, const ProductCase& c) {
+  const RandomMatrix random(format, c.outputs, c.inputs, false);
+  const GpuMatrix matrix(random);
+  const int64_t x_stride = c.inputs + kBetween, y_stride = c.outputs + kBetween;
+  Guarded x = RandomNumbers(c.rows * x_stride, c.x_dtype, 2);
+  Guarded y(c.rows * y_stride, c.y_dtype), again = y;
+  Guarded before = y;
+  RunProduct(format.type, ArgumentsOf(c, matrix, x, y), false);
+  RunProduct(format.type, ArgumentsOf(c, matrix, x, again), true);
+  EXPECT_TRUE(y == again) << "depends on the order of threads";
+  for (int64_t i = 0; i < c.rows * y_stride; ++i) {
+    const int64_t row = i / y_stride, output = i % y_stride;
+    if (output >= c.outputs) {
+      ASSERT_EQ(std::memcmp(static_cast<char*>(y.data()) + i * SizeOf(c.y_dtype),
+                            static_cast<char*>(before.data()) + i * SizeOf(c.y_dtype),
+                            static_cast<size_t>(SizeOf(c.y_dtype))),
+                0);
+      continue;
+    }
+    double want = 0, size = 0;
+    for (int64_t j = 0; j < c.inputs; ++j) {
+      const double product = double{random.values[static_cast<size_t>(output * c.inputs + j)]} *
+                             x.At(row * x_stride + j);
+      want += product;
+      size += std::abs(product);
+    }
+    const double rounding = c.y_dtype == Dtype::kFloat32 ? 0 : std::abs(want) / 256;
+    ASSERT_NEAR(y.At(i), want, 1e-6 * size + rounding) << row << ", " << output;
+  }
+  EXPECT_TRUE(y.Intact());
+}
+
+TEST(CudaBlocks, ProductsOfAFewRowsAreExactToTheSum) {
+  for (const BlockFormat& format : BlockFormats()) {
+    SCOPED_TRACE(format.name);
+    for (int64_t rows = 1; rows <= kMatrixVectorRows; ++rows) {
+      const std::vector<int64_t> columns = ColumnsOf(format);
+      const int64_t inputs = columns[static_cast<size_t>(rows) % columns.size()];
+      const bool narrow = rows % 2 == 0;
+      CheckProduct(format, {rows, inputs, rows == 3 ? 19 : 1 + rows % 4,
+                            narrow ? Dtype::kBFloat16 : Dtype::kFloat32,
+                            rows % 4 == 0 ? Dtype::kBFloat16 : Dtype::kFloat32});
+    }
+    // One row, whatever is special about it.
+    for (const int64_t inputs : ColumnsOf(format)) {
+      CheckProduct(format, {1, inputs, 3, Dtype::kBFloat16, Dtype::kBFloat16});
+    }
+  }
+}
+
+TEST(CudaBlocks, ARowsProductDoesNotDependOnTheOthers) {
+  for (const BlockFormat& format : BlockFormats()) {
+    const ProductCase all{kMatrixVectorRows, 768, 5, Dtype::kFloat32, Dtype::kFloat32};
+    const GpuMatrix matrix(RandomMatrix(format, all.outputs, all.inputs, false));
+    Guarded x = RandomNumbers(all.rows * (all.inputs + kBetween), Dtype::kFloat32, 3);
+    Guarded y(all.rows * (all.outputs + kBetween), Dtype::kFloat32);
+    RunProduct(format.type, ArgumentsOf(all, matrix, x, y), false);
+    for (int64_t rows = 1; rows < kMatrixVectorRows; ++rows) {
+      ProductCase some = all;
+      some.rows = rows;
+      Guarded of_some(all.rows * (all.outputs + kBetween), Dtype::kFloat32);
+      RunProduct(format.type, ArgumentsOf(some, matrix, x, of_some), false);
+      for (int64_t i = 0; i < rows * (all.outputs + kBetween); ++i) {
+        if (i % (all.outputs + kBetween) >= all.outputs) continue;
+        ASSERT_EQ(of_some.At(i), y.At(i)) << format.name << ", " << rows << " rows";
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace midscope::kernels::cuda
