@@ -70,7 +70,7 @@ std::string CpuName() {
 
 MissingGpu WhyGpuIsMissing() {
 #ifdef MIDSCOPE_CUDA
-  return {"this machine has no such GPU, or no driver for it", ""};
+  return {"there is none here, or no driver for it", ""};
 #else
   return {"this build of Midscope has no CUDA",
           "Build one that has it: MIDSCOPE_CUDA=ON ./midscope build"};

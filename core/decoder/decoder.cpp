@@ -158,7 +158,11 @@ void Decoder::Parts::Load(std::unique_ptr<ModelSource> from, const DecoderOption
   from->CheckWhole();
   if (stored) source = std::move(from);
   devices = LayerDevices(options.placement, dtype, executor);
-  PlaceWeights(devices, options.placement, executor, &weights);
+  try {
+    PlaceWeights(devices, options.placement, executor, &weights);
+  } catch (const Error& error) {  // too little memory of a device
+    throw DeviceError(/*lost=*/false, error);
+  }
 }
 
 std::vector<float> Decoder::Unembed(std::span<const float> residual,
