@@ -8,6 +8,7 @@
 
 #include "core/base/utf8.h"
 #include "core/compute/weight_storage.h"
+#include "probes/cli/device_table.h"
 #include "probes/cli/model_facts.h"
 #include "probes/cli/text_table.h"
 #include "probes/model/memory_estimate.h"
@@ -27,10 +28,6 @@ Json IdOrNull(const std::optional<int64_t>& id) { return id ? Json(*id) : Json(n
 // The result of `--weights auto`.
 WeightStorage AutomaticStorage(const ModelConfig& config, kernels::Dtype dtype) {
   return ResolveStorage(WeightStorage::kAuto, config, dtype);
-}
-
-int64_t WeightBytes(const MemoryEstimate& memory, WeightStorage storage) {
-  return storage == WeightStorage::kStored ? memory.stored_weight_bytes : memory.weight_bytes;
 }
 
 int64_t TotalBytes(const MemoryEstimate& memory, WeightStorage storage) {
@@ -364,6 +361,7 @@ std::string FactsJson(const ModelFacts& facts, const std::vector<int64_t>& lengt
     json["interventions"] = InterventionsJson(facts.interventions);
     json["dtype_auto"] = DtypesJson(facts.dtypes);
     json["memory"] = MemoryJson(config, lengths);
+    json["devices"] = DevicesJson(facts.devices, config, lengths);
   } else {
     json["why_not_supported"] = facts.why_not;
   }
@@ -416,7 +414,7 @@ std::string FactsText(const ModelFacts& facts, const std::vector<int64_t>& lengt
   for (const std::string& note : config.notes) add("note", note);
   add("interventions", InterventionsText(facts.interventions));
   add("dtype auto", DtypesText(facts.dtypes));
-  return text + MemoryText(config, lengths);
+  return text + MemoryText(config, lengths) + DevicesText(facts.devices, config, lengths);
 }
 
 }  // namespace midscope::cli

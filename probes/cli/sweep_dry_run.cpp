@@ -128,8 +128,7 @@ class Planner {
     const DecoderOptions& options = decoder_->options();
     const MemoryEstimate memory =
         EstimateMemory(decoder_->config(), options.dtype, static_cast<int64_t>(prompt.ids.size()));
-    planned.weight_bytes = options.weights == WeightStorage::kExpanded ? memory.weight_bytes
-                                                                       : memory.stored_weight_bytes;
+    planned.weight_bytes = WeightBytes(memory, options.weights, options.placement);
     if (plan.attention) planned.attention_bytes = memory.attention_bytes;
   }
 

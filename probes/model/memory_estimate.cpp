@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "probes/model/memory_estimate.h"
 
-#include "core/compute/weight_storage.h"
+#include <algorithm>
+
 #include "core/decoder/trace.h"
 
 namespace midscope {
@@ -29,6 +30,15 @@ MemoryEstimate EstimateMemory(const ModelConfig& config, kernels::Dtype dtype, i
   estimate.attention_bytes =
       tokens * config.layers * config.heads * static_cast<int64_t>(sizeof(float));
   return estimate;
+}
+
+int64_t WeightBytes(const MemoryEstimate& memory, WeightStorage storage,
+                    const Placement& placement) {
+  const bool portable = std::any_of(
+      placement.shares.begin(), placement.shares.end(),
+      [](const DeviceShare& share) { return share.device.kind == DeviceKind::kCpuPortable; });
+  return storage == WeightStorage::kStored && !portable ? memory.stored_weight_bytes
+                                                        : memory.weight_bytes;
 }
 
 }  // namespace midscope

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "core/compute/placement.h"
+#include "core/compute/weight_storage.h"
 #include "core/model/model_config.h"
 #include "kernels/types.h"
 
@@ -22,5 +24,10 @@ struct MemoryEstimate {
 };
 
 MemoryEstimate EstimateMemory(const ModelConfig& config, kernels::Dtype dtype, int64_t tokens);
+
+// What the weights take with that storage (resolved) on these devices: stored ones stay so but on
+// cpu:portable.
+int64_t WeightBytes(const MemoryEstimate& memory, WeightStorage storage,
+                    const Placement& placement = {});
 
 }  // namespace midscope
