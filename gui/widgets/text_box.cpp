@@ -38,7 +38,8 @@ void TextBox::Offer(const QStringList& texts, const QStringList& notes) {
   for (qsizetype i = 0; i < texts.size(); ++i) addItem(texts[i], notes.value(i));
   setEditText(before);
   if (notes.isEmpty()) return;
-  setItemDelegate(new NotedItemDelegate(this));
+  if (!dynamic_cast<NotedItemDelegate*>(itemDelegate()))
+    setItemDelegate(new NotedItemDelegate(this));
   // The line is narrower than the notes.
   view()->setMinimumWidth(view()->sizeHintForColumn(0) +
                           view()->verticalScrollBar()->sizeHint().width());
