@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/compute/placement.h"
 #include "core/intervention/intervention_text.h"
 #include "gui/actions/action_registry.h"
 #include "gui/actions/command_palette.h"
@@ -281,6 +282,13 @@ void MainWindow::Open() {
                QStringLiteral("run"));
   errors_->Try([this, &prompt_request] { session_->Open(model_->request(), prompt_request); },
                QStringLiteral("open"));
+}
+
+void MainWindow::OpenOnCpu(OpenRequest request) {
+  files_->StopOpening();
+  request.device = DeviceText(DeviceName());
+  model_->SetRequest(request);
+  session_->Open(request);
 }
 
 void MainWindow::OpenPath(const QString& path) { files_->OpenPath(path); }

@@ -48,6 +48,8 @@ class MainWindow : public QMainWindow {
   void OpenModel(const QString& model);
   // Opens the model that the panels describe.
   void Open();
+  // Opens the model of the request, with its options, on the CPU; for the prompt that was asked.
+  void OpenOnCpu(OpenRequest request);
   void OpenPath(const QString& path);  // a model, a session or a file of results, by its ending
   // Runs the prompt that the panels describe, on the open model or on the one that they name.
   void Run();

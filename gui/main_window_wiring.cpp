@@ -38,6 +38,11 @@ void MainWindow::WireSession() {
   connect(session_, &Session::Progressed, progress_, &ProgressRow::SetProgress);
   connect(session_, &Session::Failed, errors_, &ErrorBar::Add);
   connect(session_, &Session::Succeeded, errors_, &ErrorBar::Succeed);
+  connect(session_, &Session::DeviceFailed, this,
+          [this](const QString& why, const OpenRequest& request) {
+            errors_->OfferAction(why, tr("Open on the CPU"),
+                                 [this, request] { OpenOnCpu(request); });
+          });
   connect(session_, &Session::WhatIfTimed, this, &MainWindow::ShowWhatIf);
   connect(progress_, &ProgressRow::CancelAsked, session_, &Session::Cancel);
 }

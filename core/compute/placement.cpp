@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/number_text.h"
 #include "core/base/trimmed.h"
+#include "core/compute/device_facts.h"
 
 namespace midscope {
 namespace {
@@ -136,14 +137,10 @@ void CheckDevices(const Placement& placement) {
   const std::vector<DeviceName> available = AvailableDevices();
   for (const DeviceShare& share : placement.shares) {
     if (std::find(available.begin(), available.end(), share.device) != available.end()) continue;
-    const std::string here = "Devices here: " + DeviceList(available);
-#ifdef MIDSCOPE_CUDA
-    throw UsageError("device " + DeviceText(share.device),
-                     "this machine has no such GPU, or no driver for it", here);
-#else
-    throw UsageError("device " + DeviceText(share.device), "this build of Midscope has no CUDA",
-                     "Build one that has it: MIDSCOPE_CUDA=ON ./midscope build. " + here);
-#endif
+    const MissingGpu missing = WhyGpuIsMissing();
+    throw UsageError("device " + DeviceText(share.device), missing.reason,
+                     missing.remedy + (missing.remedy.empty() ? "" : ". ") +
+                         "Devices here: " + DeviceList(available));
   }
 }
 

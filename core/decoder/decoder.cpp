@@ -4,17 +4,18 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <c10/core/InferenceMode.h>
-#include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/compute/aten_executor.h"
+#include "core/compute/device_faults.h"
 #include "core/compute/layer_devices.h"
 #include "core/compute/weights.h"
 #include "core/decoder/dtype_choice.h"
@@ -32,6 +33,10 @@
 namespace midscope {
 
 struct Decoder::Parts {
+  // Loads the weights onto their devices.
+  void Load(std::unique_ptr<ModelSource> from, const DecoderOptions& wanted,
+            const JobContext& context);
+
   std::unique_ptr<ModelSource> source;  // owns stored weights; null where they are expanded
   std::string path;
   mutable std::string hash;
@@ -42,6 +47,7 @@ struct Decoder::Parts {
   AtenExecutor executor;
   Weights weights;
   LayerDevices devices;
+  std::optional<DeviceFaults> faults;
   mutable RotaryCache rotary;
   mutable std::mutex running;             // one pass at a time: a pass uses every thread
   mutable std::set<std::string> advised;  // advices that were logged; guarded by `running`
@@ -96,6 +102,17 @@ void WarnWithoutInt8(Weights& weights, const JobContext& context) {
       "Q8_0, IQ4_NL, Q4_K, Q5_K and Q6_K");
 }
 
+// The result of `work`, which is done on devices.
+template <typename Work>
+auto OnDevices(const DeviceFaults& faults, DeviceWork kind, Work work) {
+  faults.ThrowIfLost();
+  try {
+    return work();
+  } catch (...) {
+    faults.Rethrow(kind);
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<Decoder> Decoder::Open(const std::string& model, const DecoderOptions& options,
@@ -112,6 +129,7 @@ std::shared_ptr<Decoder> Decoder::Open(const std::string& model, const DecoderOp
   if (!options.sliding_window) SwitchWindowsOff(parts->config, context);
   parts->config.beyond_context = options.beyond_context;
   parts->options.placement = FillLayers(options.placement, parts->config.layers);
+  parts->faults.emplace(parts->options.placement);
   parts->tokenizer = source->MakeTokenizer();
   // Embeddings are often padded to a round number of rows.
   if (parts->tokenizer->vocabulary() > parts->config.vocabulary) {
@@ -120,28 +138,42 @@ std::shared_ptr<Decoder> Decoder::Open(const std::string& model, const DecoderOp
   }
   if (options.threads > 0) at::set_num_threads(options.threads);
   parts->options.threads = at::get_num_threads();
-  parts->options.dtype = ResolveDtype(*source, options, parts->executor, context);
-  const kernels::Dtype dtype = parts->options.dtype;
-  parts->options.weights = ResolveStorage(options.weights, parts->config, dtype, options.products);
-  const bool stored = parts->options.weights == WeightStorage::kStored;
-  if (!stored) parts->hash = source->Hash();
-  parts->weights = LoadWeights(*source, dtype, parts->options.weights, parts->executor, context,
-                               options.products);
-  if (options.products == Products::kInt8) WarnWithoutInt8(parts->weights, context);
-  source->CheckWhole();
-  if (stored) parts->source = std::move(source);
-  parts->devices = LayerDevices(parts->options.placement, dtype, parts->executor);
-  PlaceWeights(parts->devices, parts->options.placement, parts->executor, &parts->weights);
+  try {
+    parts->options.dtype = ResolveDtype(*source, options, parts->executor, context);
+    parts->Load(std::move(source), options, context);
+  } catch (...) {
+    parts->faults->Rethrow(DeviceWork::kWeights);
+  }
   return std::shared_ptr<Decoder>(new Decoder(std::move(parts)));
+}
+
+void Decoder::Parts::Load(std::unique_ptr<ModelSource> from, const DecoderOptions& wanted,
+                          const JobContext& context) {
+  const kernels::Dtype dtype = options.dtype;
+  options.weights = ResolveStorage(wanted.weights, config, dtype, wanted.products);
+  const bool stored = options.weights == WeightStorage::kStored;
+  if (!stored) hash = from->Hash();
+  weights = LoadWeights(*from, dtype, options.weights, executor, context, wanted.products);
+  if (wanted.products == Products::kInt8) WarnWithoutInt8(weights, context);
+  from->CheckWhole();
+  if (stored) source = std::move(from);
+  devices = LayerDevices(options.placement, dtype, executor);
+  try {
+    PlaceWeights(devices, options.placement, executor, &weights);
+  } catch (const Error& error) {  // too little memory of a device
+    throw DeviceError(/*lost=*/false, error);
+  }
 }
 
 std::vector<float> Decoder::Unembed(std::span<const float> residual,
                                     const JobContext& context) const {
   const c10::InferenceMode inference;
   const std::lock_guard lock(parts_->running);
-  ForwardPass pass(parts_->config, parts_->weights, parts_->devices, parts_->options.dtype,
-                   parts_->rotary, parts_->executor, context);
-  return pass.Unembed(residual);
+  return OnDevices(*parts_->faults, DeviceWork::kRun, [&] {
+    ForwardPass pass(parts_->config, parts_->weights, parts_->devices, parts_->options.dtype,
+                     parts_->rotary, parts_->executor, context);
+    return pass.Unembed(residual);
+  });
 }
 
 std::vector<float> Decoder::PositionEmbedding(double position) const {
@@ -169,26 +201,28 @@ LogitDirection Decoder::DirectionBetween(int32_t token, int32_t against) const {
   }
   const c10::InferenceMode inference;
   const std::lock_guard lock(parts_->running);
-  return MakeLogitDirection(parts_->config, parts_->weights, token, against);
+  return OnDevices(*parts_->faults, DeviceWork::kRun, [&] {
+    return MakeLogitDirection(parts_->config, parts_->weights, token, against);
+  });
 }
 
 HeadDirections Decoder::DirectionsOfHeads(int64_t layer, std::span<const float> z,
                                           std::span<const double> direction) const {
   const c10::InferenceMode inference;
   const std::lock_guard lock(parts_->running);
-  return MakeHeadDirections(parts_->config, parts_->weights.layers[static_cast<size_t>(layer)], z,
-                            direction);
+  return OnDevices(*parts_->faults, DeviceWork::kRun, [&] {
+    return MakeHeadDirections(parts_->config, parts_->weights.layers[static_cast<size_t>(layer)], z,
+                              direction);
+  });
 }
 
 std::unique_ptr<Trace> Decoder::MakeTrace(int64_t capacity, bool residual,
                                           int64_t first_layer) const {
   const c10::InferenceMode inference;
-  try {
+  return OnDevices(*parts_->faults, DeviceWork::kTrace, [&] {
     return AllocateTrace(parts_->config, parts_->options.dtype, capacity, residual, first_layer,
                          parts_->devices.Devices());
-  } catch (const c10::OutOfMemoryError&) {
-    throw DeviceMemoryError(parts_->options.placement, "what is kept of this run");
-  }
+  });
 }
 
 int64_t Decoder::TraceBytes(int64_t rows, const TraceParts& parts) const {
@@ -321,10 +355,12 @@ std::vector<RunResult> Decoder::Run(std::span<const RunRequest> requests,
   const std::vector<at::Device> devices = parts_->devices.Devices();
   CheckBatch(requests);
   std::vector<SequencePass> sequences;
-  for (const RunRequest& request : requests) {
-    sequences.push_back(PrepareSequence(request, static_cast<int64_t>(sequences.size()), config,
-                                        parts_->options.dtype, devices));
-  }
+  OnDevices(*parts_->faults, DeviceWork::kRun, [&] {
+    for (const RunRequest& request : requests) {
+      sequences.push_back(PrepareSequence(request, static_cast<int64_t>(sequences.size()), config,
+                                          parts_->options.dtype, devices));
+    }
+  });
   if (sequences.empty()) return {};
   CheckUnkept(sequences);
   Advise(requests, config, context, parts_->advised);
@@ -339,12 +375,9 @@ std::vector<RunResult> Decoder::Run(std::span<const RunRequest> requests,
       KeepRatios(sequences[i]);
       results.push_back(Collect(sequences[i], std::move(logits[i]), config));
     }
-  } catch (const c10::OutOfMemoryError&) {
-    CutBack(sequences);
-    throw DeviceMemoryError(parts_->options.placement, "this run");
   } catch (...) {
     CutBack(sequences);
-    throw;
+    parts_->faults->Rethrow(DeviceWork::kRun, pass.layer());
   }
   for (SequencePass& sequence : sequences) {
     if (sequence.keeps())

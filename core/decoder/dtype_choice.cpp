@@ -17,6 +17,7 @@
 #include "core/base/cache_folder.h"
 #include "core/base/environment.h"
 #include "core/compute/aten_executor.h"
+#include "core/compute/device_facts.h"
 #include "core/decoder/layer_timing.h"
 #include "kernels/instruction_set.h"
 
@@ -29,17 +30,6 @@ using Json = nlohmann::json;
 constexpr double kLeastSpeedup = 1.05;
 
 std::filesystem::path TimesFile() { return CacheFolder() / "dtype_times.json"; }
-
-// "AMD EPYC 9B14".
-std::string CpuName() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    const size_t colon = line.find(": ");
-    if (line.rfind("model name", 0) == 0 && colon != std::string::npos)
-      return line.substr(colon + 2);
-  }
-  return "";
-}
 
 // Differs between builds: size and time of the file that this code was loaded from.
 std::string BuildMark() {

@@ -46,6 +46,7 @@ at::Tensor ForwardPass::Empty(int64_t rows, int64_t width) const {
 
 void ForwardPass::EnterDevice(int64_t layer) {
   ops_ = &devices_.Of(layer);
+  layer_ = layer;
   if (!residual_.defined() || residual_.device() == ops_->device()) return;
   residual_ = residual_.to(ops_->device());
   normalized_ = Empty(packed_rows_, config_.hidden);

@@ -29,6 +29,8 @@ class ForwardPass {
   // in residual() [packed rows, hidden].
   void Run(std::vector<SequencePass>& sequences);
   const at::Tensor& residual() const { return residual_; }
+  // The layer whose device computes; after Run, of the logits too.
+  int64_t layer() const { return layer_; }
 
   // Logits of rows [first, sequence.rows) of a sequence that has been run. [row, vocabulary]
   // float32.
@@ -101,6 +103,7 @@ class ForwardPass {
   const Weights& weights_;
   const LayerDevices& devices_;
   const LayerOps* ops_;  // of the layer that runs
+  int64_t layer_ = 0;
   kernels::Dtype dtype_;
   const kernels::Executor& executor_;
   const JobContext& context_;

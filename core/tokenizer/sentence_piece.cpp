@@ -16,6 +16,13 @@
 #include "core/tokenizer/sentence_piece_model.h"
 #include "core/tokenizer/tokenizer.h"
 
+// Room for a variable of this name that the SentencePiece library has, an object of 32 bytes, and
+// LibTorch too, of 4 bytes. The dynamic linker makes them one, and takes the first that it finds:
+// ours. Without it, it is LibTorch's, and what SentencePiece writes behind it switches LibTorch to
+// abort the program where it would throw, such as where the machine has no memory left.
+// NOLINTNEXTLINE(readability-identifier-naming)
+alignas(64) unsigned char FLAGS_minloglevel[64] = {};
+
 namespace midscope {
 namespace {
 

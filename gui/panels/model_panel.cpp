@@ -10,7 +10,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include "core/compute/placement.h"
+#include "core/compute/device_facts.h"
 #include "gui/widgets/fold_box.h"
 #include "gui/widgets/parameter_form.h"
 #include "probes/model/model_options.h"
@@ -20,6 +20,17 @@ namespace {
 
 // The checks of the command line, and whether this machine has the devices.
 void CheckOptions(const OptionSet& options) { CheckDevices(ReadDecoderOptions(options).placement); }
+
+// "NVIDIA H100, ... GB free"; of several devices, each with its own name.
+QString DeviceNotes(const std::vector<DeviceFacts>& devices) {
+  QStringList texts;
+  for (const DeviceFacts& facts : devices) {
+    const QString text = QString::fromStdString(DeviceFactsText(facts));
+    const QString device = QString::fromStdString(DeviceText(facts.device));
+    texts << (devices.size() == 1 ? text : QStringLiteral("%1: %2").arg(device, text));
+  }
+  return texts.join(QStringLiteral("; "));
+}
 
 QString Description(const ModelSummary& summary, const QString& label) {
   const ModelConfig& config = summary.config;
@@ -40,6 +51,8 @@ QString Description(const ModelSummary& summary, const QString& label) {
   }
   if (!summary.device.empty()) {
     text += QObject::tr(", on %1").arg(QString::fromStdString(summary.device));
+    const QString facts = DeviceNotes(summary.devices);
+    if (!facts.isEmpty()) text += QObject::tr(" (%1)").arg(facts);
   }
   if (!summary.sliding_window) text += QObject::tr(", sliding window off");
   if (config.beyond_context) text += QObject::tr(", prompts beyond the context run");
@@ -80,11 +93,6 @@ ModelPanel::ModelPanel(QWidget* parent) : QWidget(parent) {
   options_ = new ParameterForm(OptionsBesideModel(), box);
   options_->setObjectName(QStringLiteral("model_options"));
   options_->SetCheck(CheckOptions);
-  QStringList devices;
-  for (const DeviceName& device : AvailableDevices()) {
-    devices << QString::fromStdString(DeviceText(device));
-  }
-  options_->Offer("device", devices);
   fold_ = new FoldBox(QString(), options_, box);
   fold_->setObjectName(QStringLiteral("model_options_fold"));
   text_ = new QLabel(box);
@@ -107,6 +115,16 @@ ModelPanel::ModelPanel(QWidget* parent) : QWidget(parent) {
   connect(options_, &ParameterForm::Changed, this, &ModelPanel::RefreshTitle);
   RefreshTitle();
   Show(nullptr, QString(), QString());
+}
+
+void ModelPanel::OfferDevices() {
+  QStringList devices;
+  QStringList notes;
+  for (const DeviceFacts& facts : ListDeviceFacts()) {
+    devices << QString::fromStdString(DeviceText(facts.device));
+    notes << QString::fromStdString(DeviceFactsText(facts));
+  }
+  options_->Offer("device", devices, notes);
 }
 
 void ModelPanel::RefreshTitle() {
@@ -139,7 +157,15 @@ OpenRequest ModelPanel::request() const {
   return MakeOpenRequest(model().toStdString(), options_->Checked());
 }
 
+void ModelPanel::SetRequest(const OpenRequest& request) {
+  SetModel(QString::fromStdString(request.model));
+  OptionSet options = options_->options();
+  SetOpenRequest(request, options);
+  options_->SetOptions(options);
+}
+
 void ModelPanel::Show(const ModelSummary* summary, const QString& label, const QString& instead) {
+  OfferDevices();
   text_->setToolTip(summary ? tr("<p>Its file calls itself “%1” (general.name)</p>")
                                   .arg(QString::fromStdString(summary->config.name).toHtmlEscaped())
                             : QString());

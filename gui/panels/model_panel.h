@@ -23,6 +23,7 @@ class ModelPanel : public QWidget {
 
   // Throws Error (usage) for an option that can't be read or a device that this machine lacks.
   OpenRequest request() const;
+  void SetRequest(const OpenRequest& request);
   QString model() const;
   void SetModel(const QString& model);
   // dtype, products, weights, threads, sliding-window, device.
@@ -38,6 +39,8 @@ class ModelPanel : public QWidget {
   void ChooseFile();
   void ChooseFolder();
   void RefreshTitle();
+  // The devices of this machine can be chosen, with their names and the memory they have now.
+  void OfferDevices();
 
   QLineEdit* model_;
   FoldBox* fold_;

@@ -250,6 +250,9 @@ class Session : public QObject {
   void WhatIfTimed(const midscope::WhatIfCost& cost);
   // `what` failed, a word for the kind of run; empty: nothing that could be repeated.
   void Failed(const QString& why, const QString& what = QString());
+  // Emitted after Failed with the same `why`, where a device failed that another one may replace.
+  // `request`: which opens the model, or was to open it.
+  void DeviceFailed(const QString& why, const midscope::OpenRequest& request);
   // A run of that kind is complete: earlier errors of it are past.
   void Succeeded(const QString& what);
   // No request has a reply outstanding. Changed was emitted for all replies; changes
@@ -341,6 +344,7 @@ class Session : public QObject {
   SessionView live_;
   std::vector<std::unique_ptr<SessionView>> files_;
   SessionView* shown_ = &live_;
+  std::optional<OpenRequest> opened_;  // by which the open model was opened
   std::optional<PromptRequest> prompt_request_;
   bool prompt_request_waits_ = false;
   std::optional<size_t> place_of_next_;  // of the prompts that are awaited; nullopt: as usual

@@ -106,7 +106,13 @@ void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
 }
 
 void Session::OnFailed(const EngineReply& reply) {
-  Q_EMIT Failed(QString::fromStdString(reply.outcome.why), WhatOf(reply.kind, reply.side));
+  const QString why = QString::fromStdString(reply.outcome.why);
+  Q_EMIT Failed(why, WhatOf(reply.kind, reply.side));
+  if (reply.device_fault) {
+    const auto* asked = std::get_if<OpenRequest>(&reply.request);
+    if (!asked && opened_) asked = &*opened_;
+    if (asked) Q_EMIT DeviceFailed(why, *asked);
+  }
   switch (reply.kind) {
     case RequestKind::kOpen:
     case RequestKind::kPrompt:
@@ -138,6 +144,7 @@ void Session::OnOpen(const EngineReply& reply) {
   DropChannels();
   kept_views_.Clear();
   live_.model = reply.model;
+  opened_ = std::get<OpenRequest>(reply.request);
   live_.provenance = reply.provenance;
   live_.channel =
       std::clamp<int64_t>(wanted_channel_, 0, std::max<int64_t>(live_.model->config.hidden - 1, 0));

@@ -22,6 +22,8 @@ ErrorBar::ErrorBar(QWidget* parent) : QFrame(parent) {
   text_->setTextFormat(Qt::PlainText);
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   count_ = new QLabel(this);
+  action_ = new QToolButton(this);
+  action_->setObjectName(QStringLiteral("error_action"));
   auto* copy = new QToolButton(this);
   copy->setText(tr("Copy"));
   copy->setToolTip(tr("Copy the message"));
@@ -33,8 +35,10 @@ ErrorBar::ErrorBar(QWidget* parent) : QFrame(parent) {
   row->setContentsMargins(10, 5, 6, 5);
   row->addWidget(text_, 1);
   row->addWidget(count_);
+  row->addWidget(action_);
   row->addWidget(copy);
   row->addWidget(dismiss);
+  connect(action_, &QToolButton::clicked, this, &ErrorBar::RunAction);
   connect(dismiss, &QToolButton::clicked, this, &ErrorBar::DismissTop);
   connect(copy, &QToolButton::clicked, this,
           [this] { QApplication::clipboard()->setText(text_->text()); });
@@ -51,6 +55,24 @@ void ErrorBar::Succeed(const QString& what) {
   if (what.isEmpty()) return;
   if (std::erase_if(messages_, [&what](const Message& each) { return each.what == what; }) > 0)
     Refresh();
+}
+
+void ErrorBar::OfferAction(const QString& message, const QString& label,
+                           const std::function<void()>& action) {
+  for (Message& each : messages_) {
+    if (each.text != message) continue;
+    each.label = label;
+    each.action = action;
+  }
+  Refresh();
+}
+
+// The action may add errors.
+void ErrorBar::RunAction() {
+  if (messages_.empty() || !messages_.back().action) return;
+  const std::function<void()> action = messages_.back().action;
+  DismissTop();
+  action();
 }
 
 void ErrorBar::Try(const std::function<void()>& work, const QString& what) {
@@ -72,6 +94,9 @@ void ErrorBar::DismissTop() {
 void ErrorBar::Refresh() {
   setVisible(!messages_.empty());
   text_->setText(messages_.empty() ? QString() : messages_.back().text);
+  const QString label = messages_.empty() ? QString() : messages_.back().label;
+  action_->setText(label);
+  action_->setVisible(!label.isEmpty());
   count_->setText(messages_.size() > 1 ? tr("1 of %1").arg(messages_.size()) : QString());
 }
 

@@ -23,6 +23,9 @@ class ErrorBar : public QFrame {
   // empty: it stays until it is dismissed.
   void Add(const QString& message, const QString& what = QString());
   void Succeed(const QString& what);
+  // Puts a button beside the error of that message, which runs `action` and takes the error away.
+  void OfferAction(const QString& message, const QString& label,
+                   const std::function<void()>& action);
   // Runs `work` and adds the message of what it throws; else Succeed(what).
   void Try(const std::function<void()>& work, const QString& what = QString());
   void DismissTop();
@@ -34,10 +37,15 @@ class ErrorBar : public QFrame {
   struct Message {
     QString text;
     QString what;
+    QString label{};  // of its action; "": it has none
+    std::function<void()> action{};
   };
+  void RunAction();
+
   std::vector<Message> messages_;  // newest last
   QLabel* text_;
   QLabel* count_;
+  QToolButton* action_;
 };
 
 }  // namespace midscope

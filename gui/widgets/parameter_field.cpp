@@ -198,8 +198,8 @@ ParameterField MakeField(const Parameter& parameter, FieldText kind, const std::
   return MakeText(parameter, kind, parent, edited);
 }
 
-void OfferTexts(const ParameterField& field, const QStringList& texts) {
-  if (auto* box = qobject_cast<TextBox*>(field.input)) box->Offer(texts);
+void OfferTexts(const ParameterField& field, const QStringList& texts, const QStringList& notes) {
+  if (auto* box = qobject_cast<TextBox*>(field.input)) box->Offer(texts, notes);
 }
 
 QString FieldLabel(const Parameter& parameter) {

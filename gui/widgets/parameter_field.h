@@ -30,8 +30,10 @@ enum class FieldText { kValue, kTerm };
 ParameterField MakeField(const Parameter& parameter, FieldText kind, const std::string& value,
                          QWidget* parent, const std::function<void()>& edited);
 
-// Texts that can be chosen instead of typed, where the field is a line of text.
-void OfferTexts(const ParameterField& field, const QStringList& texts);
+// Texts that can be chosen instead of typed, with notes (TextBox::Offer), where the field is a line
+// of text.
+void OfferTexts(const ParameterField& field, const QStringList& texts,
+                const QStringList& notes = {});
 
 // "first layer": the parameter's name as a label.
 QString FieldLabel(const Parameter& parameter);

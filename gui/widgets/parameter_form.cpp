@@ -129,8 +129,9 @@ void ParameterForm::SetText(const std::string& name, const std::string& text) {
   SetOptions(next);
 }
 
-void ParameterForm::Offer(const std::string& name, const QStringList& texts) {
-  OfferTexts(rows_.at(name).field, texts);
+void ParameterForm::Offer(const std::string& name, const QStringList& texts,
+                          const QStringList& notes) {
+  OfferTexts(rows_.at(name).field, texts, notes);
 }
 
 void ParameterForm::SetKeepsStated(bool keeps) { keeps_stated_ = keeps; }

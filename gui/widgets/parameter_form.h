@@ -33,8 +33,8 @@ class ParameterForm : public QWidget {
   void SetOptions(const OptionSet& options);
   // Sets one field from the command line's text. Throws Error (usage).
   void SetText(const std::string& name, const std::string& text);
-  // Texts that can be chosen instead of typed, for an option of kText.
-  void Offer(const std::string& name, const QStringList& texts);
+  // Texts that can be chosen instead of typed, with notes (TextBox::Offer), for an option of kText.
+  void Offer(const std::string& name, const QStringList& texts, const QStringList& notes = {});
   // Whether a value that was set stays set where it becomes that of the default. Default: it does
   // not, so that a later default applies to it.
   void SetKeepsStated(bool keeps);

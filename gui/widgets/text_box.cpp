@@ -1,9 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/widgets/text_box.h"
 
+#include <QAbstractItemView>
+#include <QScrollBar>
 #include <QSignalBlocker>
+#include <QStyledItemDelegate>
 
 namespace midscope {
+namespace {
+
+// "cuda:0 — NVIDIA H100": the item's text and its note.
+class NotedItemDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+ protected:
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    QStyledItemDelegate::initStyleOption(option, index);
+    const QString note = index.data(TextBox::kNoteRole).toString();
+    if (!note.isEmpty()) option->text += QStringLiteral(" — ") + note;
+  }
+};
+
+}  // namespace
 
 TextBox::TextBox(QWidget* parent) : QComboBox(parent) {
   setEditable(true);
@@ -12,12 +31,18 @@ TextBox::TextBox(QWidget* parent) : QComboBox(parent) {
   setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
 }
 
-void TextBox::Offer(const QStringList& texts) {
+void TextBox::Offer(const QStringList& texts, const QStringList& notes) {
   const QSignalBlocker quiet(this);
   const QString before = currentText();
   clear();
-  addItems(texts);
+  for (qsizetype i = 0; i < texts.size(); ++i) addItem(texts[i], notes.value(i));
   setEditText(before);
+  if (notes.isEmpty()) return;
+  if (!dynamic_cast<NotedItemDelegate*>(itemDelegate()))
+    setItemDelegate(new NotedItemDelegate(this));
+  // The line is narrower than the notes.
+  view()->setMinimumWidth(view()->sizeHintForColumn(0) +
+                          view()->verticalScrollBar()->sizeHint().width());
 }
 
 }  // namespace midscope

@@ -13,8 +13,11 @@ class TextBox : public QComboBox {
  public:
   explicit TextBox(QWidget* parent = nullptr);
 
-  // Replaces the list; keeps the line's text and emits no signal.
-  void Offer(const QStringList& texts);
+  // Replaces the list; keeps the line's text and emits no signal. `notes`: what the open list shows
+  // beside each text, and choosing one does not put into the line; none: nothing.
+  void Offer(const QStringList& texts, const QStringList& notes = {});
+  // The role of an item's note.
+  static constexpr int kNoteRole = Qt::UserRole;
 };
 
 }  // namespace midscope

@@ -49,9 +49,14 @@ Command InfoCommand() {
   command.name = "info";
   command.summary = "what a model is, what it supports, and what it takes in memory";
   command.description =
-      "Prints the facts in a model's file or folder, the interventions that it supports, and the\n"
-      "memory that a prompt needs. Reads headers only, no weights, but for --dtypes. Exit status\n"
-      "1 where the model is not supported; the facts are still printed.";
+      "Prints the facts in a model's file or folder, the interventions that it supports, the "
+      "memory\n"
+      "that a prompt needs, and the devices of this machine (--device): their names, their "
+      "memory,\n"
+      "what the model and the longest prompt of --tokens take there. Reads headers only, no "
+      "weights,\n"
+      "but for --dtypes. Exit status 1 where the model is not supported; the facts are still\n"
+      "printed.";
   command.positionals = {"model"};
   command.options = {
       ModelOptions().front(), tokens,

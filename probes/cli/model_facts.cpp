@@ -185,6 +185,7 @@ ModelFacts ReadModelFacts(const std::string& model) {
     facts.tokenizer.chat_template = !tokenizer->chat_template().empty();
     facts.interventions = CheckInterventions(facts.config);
     facts.dtypes.times = KnownDtypeTimes(*source, {});
+    facts.devices = ListDeviceFacts();
     facts.supported = true;
   } catch (const Error& error) {
     facts.why_not = error.what();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/compute/device_facts.h"
 #include "core/decoder/dtype_choice.h"
 #include "core/model/model_config.h"
 #include "probes/model/arithmetic_distance.h"
@@ -42,6 +43,7 @@ struct ModelFacts {
   bool supported = false;
   std::string why_not;
   DtypeFacts dtypes;
+  std::vector<DeviceFacts> devices;  // of this machine
 };
 
 // Throws Error only where there are no facts: no complete GGUF file, no folder with a config.json.
@@ -51,7 +53,8 @@ ModelFacts ReadModelFacts(const std::string& model);
 // Prompt lengths of the memory table where none are given.
 std::vector<int64_t> UsualLengths(const ModelConfig& config);
 
-// The output of `info --json` and `info`, with the memory of prompts of `lengths` tokens.
+// The output of `info --json` and `info`, with the memory of prompts of `lengths` tokens; the text
+// has what the longest of them takes on each device.
 std::string FactsJson(const ModelFacts& facts, const std::vector<int64_t>& lengths);
 std::string FactsText(const ModelFacts& facts, const std::vector<int64_t>& lengths);
 

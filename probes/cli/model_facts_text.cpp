@@ -8,6 +8,7 @@
 
 #include "core/base/utf8.h"
 #include "core/compute/weight_storage.h"
+#include "probes/cli/device_table.h"
 #include "probes/cli/dtype_facts_text.h"
 #include "probes/cli/model_facts.h"
 #include "probes/cli/text_table.h"
@@ -329,6 +330,7 @@ std::string FactsJson(const ModelFacts& facts, const std::vector<int64_t>& lengt
     json["interventions"] = InterventionsJson(facts.interventions);
     json["dtype_auto"] = DtypesJson(facts.dtypes);
     json["memory"] = MemoryJson(config, lengths);
+    json["devices"] = DevicesJson(facts.devices, config, lengths);
   } else {
     json["why_not_supported"] = facts.why_not;
   }
@@ -381,7 +383,7 @@ std::string FactsText(const ModelFacts& facts, const std::vector<int64_t>& lengt
   for (const std::string& note : config.notes) add("note", note);
   add("interventions", InterventionsText(facts.interventions));
   add("dtype auto", DtypesText(facts.dtypes));
-  return text + MemoryText(config, lengths);
+  return text + MemoryText(config, lengths) + DevicesText(facts.devices, config, lengths);
 }
 
 }  // namespace midscope::cli

@@ -39,6 +39,7 @@
 #include "core/base/job.h"
 #include "core/base/options.h"
 #include "core/base/record.h"
+#include "core/compute/device_facts.h"
 #include "core/intervention/intervention.h"
 #include "core/model/model_config.h"
 #include "core/tokenizer/prompt_builder.h"
@@ -67,8 +68,9 @@ struct ModelSummary {
   std::string path;
   std::string dtype;
   std::string products = "float";
-  std::string weights{};  // "stored" or "expanded", as resolved
-  std::string device{};   // layers per device: "cuda:0=20,cpu=12"
+  std::string weights{};               // "stored" or "expanded", as resolved
+  std::string device{};                // layers per device: "cuda:0=20,cpu=12"
+  std::vector<DeviceFacts> devices{};  // of the placement, once the weights are there
   bool sliding_window = true;
   std::vector<ProbeOffer> probes{};
   // The model's embeddings of positions; null where it has learned none. What is measured of them

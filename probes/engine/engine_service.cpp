@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/device_error.h"
 #include "probes/base/partial_record.h"
 
 namespace midscope {
@@ -159,8 +160,14 @@ void EngineService::Run(const Work& work) {
     if (listener_.progressed) listener_.progressed(work.ticket, progress);
   };
   context.log = listener_.logged;
-  reply->outcome =
-      RunJob(context, [this, &work, &reply](const JobContext& job) { Do(work, job, *reply); });
+  reply->outcome = RunJob(context, [this, &work, &reply](const JobContext& job) {
+    try {
+      Do(work, job, *reply);
+    } catch (const DeviceError&) {
+      reply->device_fault = true;
+      throw;
+    }
+  });
   {
     const std::lock_guard lock(mutex_);
     running_ = Work();

@@ -49,6 +49,7 @@ struct EngineReply {
   Side side = Side::kA;
   EngineRequest request;
   JobOutcome outcome;
+  bool device_fault = false;          // it failed by a DeviceError
   ModelSummary model;                 // kOpen
   Provenance provenance;              // kOpen
   std::vector<Record> records;        // one: kCompare, kScan, kPromptChannels, kGenerate

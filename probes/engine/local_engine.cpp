@@ -154,6 +154,7 @@ ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& con
   const Placement& placement = decoder_->options().placement;
   summary.device = placement.shares.size() == 1 ? DeviceText(placement.shares.front().device)
                                                 : PrintPlacement(placement);
+  summary.devices = FactsOf(placement);
   summary.sliding_window = request.sliding_window;
   summary.probes = Offers(probes_);
   summary.learned_positions = LearnedTableOf(*decoder_);

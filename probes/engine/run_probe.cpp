@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.h"
+#include "core/base/device_error.h"
 #include "core/intervention/passage.h"
 #include "core/run/scoring.h"
 #include "probes/builtin/answer_record.h"
@@ -20,12 +20,15 @@ namespace {
 
 using Types = std::vector<const ProbeType*>;
 
-// Runs `work`; with `failures`, an Error is added to it, and false returned.
+// Runs `work`; with `failures`, an Error is added to it, and false returned. That of a device
+// concerns all probes.
 template <typename Work>
 bool Alone(std::vector<std::string>* failures, Work work) {
   try {
     work();
     return true;
+  } catch (const DeviceError&) {
+    throw;
   } catch (const Error& error) {
     if (!failures) throw;
     failures->push_back(error.what());
@@ -131,6 +134,8 @@ std::vector<Record> RunProbesApart(const Decoder& decoder, const Prompt& prompt,
     std::vector<Record> records = RunTogether(input, types, &found);
     failures.insert(failures.end(), found.begin(), found.end());
     return MarkedByContext(std::move(records), decoder, prompt, intervention, types);
+  } catch (const DeviceError&) {
+    throw;
   } catch (const Error&) {
     if (others.empty()) throw;
   }

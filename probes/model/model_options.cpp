@@ -95,6 +95,18 @@ OpenRequest MakeOpenRequest(const std::string& model, const OptionSet& options) 
           .beyond_context = HasOption(options, "beyond-context") && options.Flag("beyond-context")};
 }
 
+void SetOpenRequest(const OpenRequest& request, OptionSet& options) {
+  options.SetText("dtype", request.dtype);
+  options.SetText("products", request.products);
+  options.SetText("threads", std::to_string(request.threads));
+  options.SetText("weights", request.weights);
+  options.SetText("device", request.device);
+  options.SetText("sliding-window", request.sliding_window ? "on" : "off");
+  if (!HasOption(options, "beyond-context")) return;
+  options.Reset("beyond-context");
+  if (request.beyond_context) options.SetText("beyond-context", "true");
+}
+
 DecoderOptions ReadDecoderOptions(const OptionSet& options) {
   return ReadDecoderOptions(MakeOpenRequest("", options));
 }

@@ -22,6 +22,9 @@ Parameter BeyondContextOption();
 // The engine's request to open `model` with these values of the other options.
 OpenRequest MakeOpenRequest(const std::string& model, const OptionSet& options);
 
+// Sets the options that have `request` as their MakeOpenRequest.
+void SetOpenRequest(const OpenRequest& request, OptionSet& options);
+
 // The decoder options of those options, or of a request. Throws Error (usage).
 DecoderOptions ReadDecoderOptions(const OptionSet& options);
 DecoderOptions ReadDecoderOptions(const OpenRequest& request);

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/base/error.h"
+#include "core/base/device_error.h"
 #include "core/base/record_names.h"
 #include "data/store/run_store.h"
 
@@ -127,6 +127,8 @@ void RunInPlugin(const std::string& plugin, const std::string& doing,
     throw;
   } catch (const std::bad_alloc&) {
     throw;
+  } catch (const DeviceError&) {
+    throw;  // it is not the plugin's
   } catch (const Error& error) {
     throw Error(error.kind(), "plugin " + plugin, error.what());
   } catch (const std::exception& error) {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.h"
+#include "core/base/device_error.h"
 #include "core/base/record_names.h"
 #include "core/base/seconds_since.h"
 #include "data/tasks/zero_scrolls_task.h"
@@ -66,7 +66,8 @@ void LogNewFailures(const SweepPlan& plan, const SampleOutcome& outcome, const S
   }
 }
 
-// Runs one sample; its Error is recorded, so that the sweep continues.
+// Runs one sample; its Error is recorded, so that the sweep continues. A lost device would fail all
+// others as well: they are left to --resume.
 void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context,
                   SweepResult& result) {
   Record record;
@@ -88,6 +89,8 @@ void RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context
     const Record* frame = run.store ? run.store->common_frame() : nullptr;
     if (frame) FitOlderSamples(*frame, record);
   } catch (const Error& error) {
+    const auto* fault = dynamic_cast<const DeviceError*>(&error);
+    if (fault && fault->lost()) throw;
     result.failures[sample] = error.what();
     context.Warn(fmt::format("sample {} failed: {}", sample, error.what()));
     if (run.store) run.store->AppendFailure(sample, error.what());

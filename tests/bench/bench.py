@@ -4,6 +4,7 @@
 
     ./midscope bench [--peers] [--json] [--tokens 512,2048,8000] [--instructions native,avx512_bf16,avx2] [--rounds N]
                      [--modes prefill,decode,auto,demo]
+    ./midscope bench --cuda [--models embedded,7b] [--peers] [--json] [--tokens 512,2048,8192,16384,32768] [--rounds N]
 
 Every measurement is a process of its own, so that peak memory is its own; the programs take turns, and the least time of all rounds
 counts: other work on the machine only adds. Shares are of the float32 or bfloat16 products alone, measured in the same run at this
@@ -13,6 +14,11 @@ llama.cpp is compiled there for the class that is measured, which takes minutes.
 
 decode: ten tokens one by one after 512. auto: the dtype that `--dtype auto` takes beside both fixed ones, median of seven rounds of
 the three in turns. demo: the sweep of a warm `./midscope demo` with bfloat16, as it was before there was auto, and with auto.
+
+--cuda: on the first GPU, in bfloat16, in a build with CUDA (MIDSCOPE_CUDA=ON ./midscope build): the embedded model, and the shape of
+Llama-2-7B with random weights, whose file is made once (3.8 GB in the cache folder; Q4_0). 7b wants 14 GB of the GPU's memory for
+weights and 26 GB more for what is kept of 32,768 tokens. The peer is transformers with SDPA on the same GPU, without captures. Exit
+status 1 where there is no GPU.
 """
 import argparse
 import json
@@ -23,6 +29,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import cuda_bench
 
 HERE = pathlib.Path(__file__).parent
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "midscope"
@@ -51,6 +59,8 @@ PEERS = {
     "onnxruntime": [["onnxruntime-genai", "onnx", "onnx-ir", "numpy"]],
     **{f"llama_{name}": [["--no-binary", "llama-cpp-python", "llama-cpp-python"]] for name in LLAMA},
 }
+# To make models with; no peer.
+TOOLS = {"gguf": [["gguf", "numpy"]]}
 MODES = ("prefill", "decode", "auto", "demo")
 DECODED = 10  # tokens one by one, after 512: run_bench decode
 
@@ -74,7 +84,7 @@ def python_of(peer):
     if not (venv / "complete").exists():
         print(f"bench: installing {peer}", file=sys.stderr)
         made = subprocess.run([sys.executable, "-m", "venv", venv], capture_output=True, text=True)
-        for packages in PEERS[peer] if made.returncode == 0 else []:
+        for packages in {**PEERS, **TOOLS}[peer] if made.returncode == 0 else []:
             made = subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *packages],
                                   capture_output=True, text=True,
                                   env={**os.environ, "CMAKE_ARGS": LLAMA.get(peer.removeprefix("llama_"), "")})
@@ -265,20 +275,30 @@ def demo_seconds(build, dtype, limits):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="midscope bench", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="midscope bench", description=__doc__.splitlines()[0],
+                                     epilog=__doc__[__doc__.index("\n\nEvery"):].strip(), formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--peers", action="store_true", help="beside transformers, TransformerLens, llama.cpp, OpenVINO, ONNX Runtime")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--tokens", default="512,2048,8000", help="prompt lengths")
+    parser.add_argument("--cuda", action="store_true", help="the first GPU instead of the CPU")
+    parser.add_argument("--models", default="embedded,7b", help="of --cuda: embedded, 7b or both")
+    parser.add_argument("--tokens", help="prompt lengths; default: 512,2048,8000, of --cuda 512,2048,8192,16384,32768")
     parser.add_argument("--instructions", default="native", help=f"of {', '.join(LIMITS)}; several with commas")
     parser.add_argument("--modes", default="prefill", help=f"of {', '.join(MODES)}; several with commas")
     parser.add_argument("--rounds", type=int, default=2)
     options = parser.parse_args()
-    lengths = [int(part) for part in options.tokens.split(",")]
+    usual = cuda_bench.LENGTHS if options.cuda else [512, 2048, 8000]
+    lengths = [int(part) for part in options.tokens.split(",")] if options.tokens else usual
     modes = options.modes.split(",")
     for name, known, option in [(n, LIMITS, "--instructions") for n in options.instructions.split(",")] + [(m, MODES, "--modes") for m in modes]:
         if name not in known:
             parser.error(f"{option}: {name} is not known; there are {', '.join(known)}")
+    for name in options.models.split(","):
+        if name not in cuda_bench.MODELS:
+            parser.error(f"--models: {name} is not known; there are {', '.join(cuda_bench.MODELS)}")
+    if options.cuda:
+        cuda_bench.measure_all(options, lengths, machine(), python_of, MODEL)
+        return
     report = {"machine": machine(), "classes": {}}
     with tempfile.TemporaryDirectory() as folder:
         peers = Peers(folder) if options.peers else None

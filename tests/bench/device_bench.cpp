@@ -2,12 +2,14 @@
 // What prompts of several lengths cost on a device, in one process, as large models take long to
 // open.
 //
-//   device_bench DEVICE MODEL float32|bfloat16 TOKENS...
+//   device_bench DEVICE MODEL float32|bfloat16 [auto|stored|expanded] TOKENS...
 //
-// For each length one JSON line with milliseconds, the least of three: the logits alone; with
-// captures (last-query attention, position-awareness score, the last residual row, a trace); the
-// same with Ms-PoE, whose heads of a group disagree about position; a what-if of one channel and of
-// Ms-PoE's last row; a token after the prompt.
+// The first line is a JSON object of the device's facts. For each length follows one with
+// milliseconds, the least of three: the logits alone; with captures (last-query attention,
+// position-awareness score, the last residual row, a trace); the same with Ms-PoE, whose heads of a
+// group disagree about position; a what-if of one channel and of Ms-PoE's last row; a token after
+// the prompt; and what of the device's memory is taken then. Prompts may be longer than the model's
+// context: what positions mean takes no time.
 
 #include <algorithm>
 #include <chrono>
@@ -17,6 +19,7 @@
 #include <random>
 #include <string>
 
+#include "core/compute/device_facts.h"
 #include "core/compute/process_start.h"
 #include "core/decoder/captures.h"
 #include "core/decoder/decoder.h"
@@ -71,6 +74,29 @@ double TokenMilliseconds(const Decoder& decoder, std::vector<int32_t> ids) {
   });
 }
 
+// By all programs, on the first device.
+int64_t TakenBytes(const Decoder& decoder) {
+  const midscope::DeviceFacts facts =
+      midscope::FactsOf(decoder.options().placement.shares.front().device);
+  return facts.total_bytes - facts.free_bytes;
+}
+
+void PrintDevice(const midscope::DeviceName& device) {
+  const midscope::DeviceFacts facts = midscope::FactsOf(device);
+  std::printf(
+      "{\"device\": \"%s\", \"name\": \"%s\", \"compute_capability\": \"%s\", \"total_bytes\": "
+      "%ld, "
+      "\"free_bytes\": %ld}\n",
+      midscope::DeviceText(device).c_str(), facts.name.c_str(), facts.compute_capability.c_str(),
+      static_cast<long>(facts.total_bytes), static_cast<long>(facts.free_bytes));
+  std::fflush(stdout);
+}
+
+midscope::WeightStorage StorageOf(const std::string& name) {
+  if (name == "stored") return midscope::WeightStorage::kStored;
+  return name == "expanded" ? midscope::WeightStorage::kExpanded : midscope::WeightStorage::kAuto;
+}
+
 void Measure(const std::shared_ptr<Decoder>& decoder, int64_t tokens) {
   std::mt19937_64 random(1);
   midscope::Prompt prompt;
@@ -92,8 +118,10 @@ void Measure(const std::shared_ptr<Decoder>& decoder, int64_t tokens) {
   const double last_row = change("ms-poe(max=1.6", ", rows=last)");
   std::printf(
       "{\"tokens\": %ld, \"plain_ms\": %.2f, \"captures_ms\": %.2f, \"ms_poe_ms\": %.2f, "
-      "\"token_ms\": %.2f, \"what_if_channel_ms\": %.2f, \"what_if_ms_poe_last_row_ms\": %.2f}\n",
-      static_cast<long>(tokens), plain, captures, ms_poe, token, channel, last_row);
+      "\"token_ms\": %.2f, \"what_if_channel_ms\": %.2f, \"what_if_ms_poe_last_row_ms\": %.2f, "
+      "\"taken_bytes\": %ld}\n",
+      static_cast<long>(tokens), plain, captures, ms_poe, token, channel, last_row,
+      static_cast<long>(TakenBytes(*decoder)));
   std::fflush(stdout);
 }
 
@@ -102,15 +130,20 @@ void Measure(const std::shared_ptr<Decoder>& decoder, int64_t tokens) {
 int main(int argc, char** argv) {
   midscope::PrepareProcess(argv);
   if (argc < 5) {
-    std::fprintf(stderr, "device_bench DEVICE MODEL float32|bfloat16 TOKENS...\n");
+    std::fprintf(stderr,
+                 "device_bench DEVICE MODEL float32|bfloat16 [auto|stored|expanded] TOKENS...\n");
     return 2;
   }
   try {
     midscope::DecoderOptions options;
     options.placement = midscope::ParsePlacement(argv[1]);
     if (std::string(argv[3]) == "bfloat16") options.dtype = midscope::kernels::Dtype::kBFloat16;
+    options.beyond_context = true;
+    const bool storage_given = std::atol(argv[4]) == 0;
+    if (storage_given) options.weights = StorageOf(argv[4]);
+    PrintDevice(options.placement.shares.front().device);
     const std::shared_ptr<Decoder> decoder = Decoder::Open(argv[2], options);
-    for (int i = 4; i < argc; ++i) Measure(decoder, std::atol(argv[i]));
+    for (int i = storage_given ? 5 : 4; i < argc; ++i) Measure(decoder, std::atol(argv[i]));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "device_bench: %s\n", error.what());
     return 1;

@@ -157,6 +157,35 @@ TEST(ModelInfo, CountsMemoryForTheLengthsAskedFor) {
   EXPECT_THAT(refused.err, AllOf(HasSubstr("--tokens"), HasSubstr("128")));
 }
 
+TEST(ModelInfo, NamesDevicesWithMemoryAndWhatThePromptTakesThere) {
+  const json devices = Info(Tiny("qwen2"), {"--tokens", "10,100"})["devices"];
+  ASSERT_GE(devices.size(), 2u);
+  EXPECT_EQ(devices[0]["device"], "cpu");
+  EXPECT_EQ(devices[1]["device"], "cpu:portable");
+  for (const json& device : devices) {
+    EXPECT_NE(device["name"], "");
+    EXPECT_GT(device["free_bytes"].get<int64_t>(), 0);
+    EXPECT_LE(device["free_bytes"], device["total_bytes"]);
+    ASSERT_EQ(device["memory"].size(), 4u);  // two dtypes, two lengths
+    EXPECT_EQ(device["memory"][1]["tokens"], 100);
+    EXPECT_EQ(device["memory"][1]["prompt_bytes"].get<int64_t>(),
+              10 * device["memory"][0]["prompt_bytes"].get<int64_t>());
+    EXPECT_EQ(device["memory"][0]["fits"], true);
+  }
+  const auto weights = [&](size_t device) {
+    return devices[device]["memory"][0]["weight_bytes"].get<int64_t>();
+  };
+  EXPECT_GT(weights(0), 0);
+  EXPECT_GT(weights(1), 0);
+
+  const std::string text = RunMidscope({"info", Tiny("qwen2"), "--tokens", "10,100"}).out;
+  EXPECT_THAT(
+      text, AllOf(HasSubstr("a prompt of 100 tokens take there"),
+                  HasSubstr(devices[0]["name"].get<std::string>()), HasSubstr("\ncpu:portable  ")));
+  const bool has_gpu = !devices.back()["compute_capability"].is_null();
+  EXPECT_EQ(text.find("\nno GPU: ") == std::string::npos, has_gpu);
+}
+
 TEST(SlidingWindow, SwitchedOffChangesNumbersAndIsRecorded) {
   const TemporaryFolder folder;
   std::vector<float> logits[2];

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// A failure of a device that computes, where another device may do the same work.
+#pragma once
+
+#include <string>
+
+#include "core/base/error.h"
+
+namespace midscope {
+
+class DeviceError : public Error {
+ public:
+  // `lost`: nothing runs on the device any more.
+  DeviceError(bool lost, const std::string& thing, const std::string& reason,
+              const std::string& remedy)
+      : Error(ErrorKind::kFailure, thing, reason, remedy), lost_(lost) {}
+  // An error of which that is known.
+  DeviceError(bool lost, const Error& error) : Error(error), lost_(lost) {}
+
+  bool lost() const { return lost_; }
+
+ private:
+  bool lost_;
+};
+
+}  // namespace midscope

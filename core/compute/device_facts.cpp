@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "core/compute/device_facts.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+#ifdef MIDSCOPE_CUDA
+#include "core/compute/cuda_device_facts.h"
+#endif
+
+namespace midscope {
+namespace {
+
+constexpr int64_t kBytesPerKibibyte = 1024;
+
+// Of a line "MemTotal:   24676352 kB" of /proc/meminfo; 0 where there is none.
+int64_t MemoryLine(const std::string& name) {
+  std::ifstream file("/proc/meminfo");
+  std::string word;
+  int64_t kibibytes = 0;
+  while (file >> word) {
+    if (word == name + ":" && file >> kibibytes) return kibibytes * kBytesPerKibibyte;
+  }
+  return 0;
+}
+
+// A number in a file of the control group that this process sees as its root; -1: no limit.
+int64_t GroupNumber(const char* path) {
+  std::ifstream file(path);
+  int64_t bytes = 0;
+  return file >> bytes ? bytes : -1;
+}
+
+// A container may allow less than the machine has.
+void LimitToGroup(DeviceFacts& facts) {
+  const int64_t limit = GroupNumber("/sys/fs/cgroup/memory.max");
+  const int64_t used = GroupNumber("/sys/fs/cgroup/memory.current");
+  if (limit < 0 || used < 0) return;
+  facts.total_bytes = std::min(facts.total_bytes, limit);
+  facts.free_bytes = std::min(facts.free_bytes, std::max<int64_t>(limit - used, 0));
+}
+
+DeviceFacts CpuFacts(const DeviceName& device) {
+  DeviceFacts facts{device, CpuName()};
+  if (facts.name.empty()) facts.name = "CPU";
+  facts.total_bytes = MemoryLine("MemTotal");
+  facts.free_bytes = MemoryLine("MemAvailable");
+  LimitToGroup(facts);
+  return facts;
+}
+
+std::string Gigabytes(int64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f", static_cast<double>(bytes) / 1e9);
+  return text;
+}
+
+}  // namespace
+
+std::string CpuName() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(": ");
+    if (line.rfind("model name", 0) == 0 && colon != std::string::npos)
+      return line.substr(colon + 2);
+  }
+  return "";
+}
+
+MissingGpu WhyGpuIsMissing() {
+#ifdef MIDSCOPE_CUDA
+  return {"there is none here, or no driver for it", ""};
+#else
+  return {"this build of Midscope has no CUDA",
+          "Build one that has it: MIDSCOPE_CUDA=ON ./midscope build"};
+#endif
+}
+
+DeviceFacts FactsOf(const DeviceName& device) {
+  if (device.kind != DeviceKind::kCuda) return CpuFacts(device);
+#ifdef MIDSCOPE_CUDA
+  return CudaFacts(device);
+#else
+  return {device, "GPU"};
+#endif
+}
+
+std::vector<DeviceFacts> ListDeviceFacts() {
+  std::vector<DeviceFacts> all;
+  for (const DeviceName& device : AvailableDevices()) all.push_back(FactsOf(device));
+  return all;
+}
+
+std::vector<DeviceFacts> FactsOf(const Placement& placement) {
+  std::vector<DeviceFacts> all;
+  for (const DeviceShare& share : placement.shares) {
+    const bool known = std::any_of(all.begin(), all.end(), [&share](const DeviceFacts& facts) {
+      return facts.device == share.device;
+    });
+    if (!known) all.push_back(FactsOf(share.device));
+  }
+  return all;
+}
+
+std::string FreeMemoryText(const DeviceFacts& facts) {
+  if (facts.total_bytes == 0) return "";
+  return Gigabytes(facts.free_bytes) + " of " + Gigabytes(facts.total_bytes) + " GB free";
+}
+
+std::string DeviceFactsText(const DeviceFacts& facts) {
+  std::string text = facts.name;
+  if (!facts.compute_capability.empty()) text += ", compute capability " + facts.compute_capability;
+  const std::string memory = FreeMemoryText(facts);
+  return text + (memory.empty() ? "" : ", " + memory);
+}
+
+}  // namespace midscope

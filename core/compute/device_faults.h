@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Faults of devices while they compute: memory that is too small, and a GPU that is lost (after a
+// fault in a kernel, or of the machine) and answers nothing until the process ends. Both become a
+// DeviceError that names the device, the reason and the remedy. Internal to core.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/base/device_error.h"
+#include "core/compute/placement.h"
+
+namespace midscope {
+
+// What needed the memory.
+enum class DeviceWork { kWeights, kRun, kTrace };
+
+class DeviceFaults {
+ public:
+  static constexpr int64_t kAnyLayer = -1;
+
+  // `placement`: with every layer count.
+  explicit DeviceFaults(Placement placement = {}) : placement_(std::move(placement)) {}
+
+  // Throws the error of the device that an earlier run has lost: nothing runs on it any more, and
+  // waiting for it might not end.
+  void ThrowIfLost() const;
+
+  // Rethrows the exception that is being handled. Those of LibTorch and of CUDA kernels that are a
+  // device's fault become a DeviceError (too little memory of the CPU: an Error, as there is no
+  // other device to offer); all others stay as they are. `layer`: which one computed.
+  [[noreturn]] void Rethrow(DeviceWork work, int64_t layer = kAnyLayer) const;
+
+ private:
+  [[noreturn]] void ThrowMemory(const std::string& message, DeviceWork work, int64_t layer) const;
+  [[noreturn]] void ThrowFault(const std::string& message, bool lost, int64_t layer) const;
+  DeviceName DeviceAt(int64_t layer) const;
+
+  Placement placement_;
+  mutable std::mutex mutex_;
+  mutable std::optional<DeviceError> lost_;  // guarded by mutex_
+};
+
+}  // namespace midscope

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/device_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "probes/cli/text_table.h"
+#include "probes/model/memory_estimate.h"
+#include "probes/model/model_options.h"
+
+namespace midscope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr kernels::Dtype kDtypes[] = {kernels::Dtype::kFloat32, kernels::Dtype::kBFloat16};
+
+struct Need {
+  int64_t weights = 0;
+  int64_t prompt = 0;
+  bool Fits(const DeviceFacts& device) const { return weights + prompt <= device.free_bytes; }
+};
+
+Need NeedOn(const DeviceFacts& device, const ModelConfig& config, kernels::Dtype dtype,
+            int64_t tokens) {
+  const MemoryEstimate memory = EstimateMemory(config, dtype, tokens);
+  const WeightStorage storage = ResolveStorage(WeightStorage::kAuto, config, dtype);
+  return {WeightBytes(memory, storage, Placement{{DeviceShare{device.device}}}),
+          memory.trace_bytes + memory.attention_bytes};
+}
+
+std::string Gigabytes(int64_t bytes) {
+  return fmt::format("{:.2f}", static_cast<double>(bytes) / 1e9);
+}
+
+bool IsGpu(const DeviceFacts& device) { return device.device.kind == DeviceKind::kCuda; }
+
+}  // namespace
+
+Json DevicesJson(const std::vector<DeviceFacts>& devices, const ModelConfig& config,
+                 const std::vector<int64_t>& lengths) {
+  Json all = Json::array();
+  for (const DeviceFacts& device : devices) {
+    Json memory = Json::array();
+    for (const kernels::Dtype dtype : kDtypes) {
+      for (const int64_t tokens : lengths) {
+        const Need need = NeedOn(device, config, dtype, tokens);
+        memory.push_back({{"dtype", DtypeName(dtype)},
+                          {"tokens", tokens},
+                          {"weight_bytes", need.weights},
+                          {"prompt_bytes", need.prompt},
+                          {"fits", need.Fits(device)}});
+      }
+    }
+    const std::string& capability = device.compute_capability;
+    all.push_back({{"device", DeviceText(device.device)},
+                   {"name", device.name},
+                   {"compute_capability", capability.empty() ? Json(nullptr) : Json(capability)},
+                   {"total_bytes", device.total_bytes},
+                   {"free_bytes", device.free_bytes},
+                   {"memory", memory}});
+  }
+  return all;
+}
+
+std::string DevicesText(const std::vector<DeviceFacts>& devices, const ModelConfig& config,
+                        const std::vector<int64_t>& lengths) {
+  const int64_t tokens = *std::max_element(lengths.begin(), lengths.end());
+  TextTable table(
+      {"device", "name", "GB free", "of GB", "dtype", "weights GB", "prompt GB", "fits"});
+  for (const DeviceFacts& device : devices) {
+    std::string name = device.name;
+    if (IsGpu(device)) name += " (compute capability " + device.compute_capability + ")";
+    for (const kernels::Dtype dtype : kDtypes) {
+      const Need need = NeedOn(device, config, dtype, tokens);
+      table.Add({DeviceText(device.device), name, Gigabytes(device.free_bytes),
+                 Gigabytes(device.total_bytes), DtypeName(dtype), Gigabytes(need.weights),
+                 Gigabytes(need.prompt), need.Fits(device) ? "yes" : "no"});
+    }
+  }
+  std::string text = fmt::format(
+      "\nDevices, and what every layer and a prompt of {} tokens take there (as above: trace and "
+      "last-query attention):\n{}",
+      tokens, table.Text());
+  if (std::none_of(devices.begin(), devices.end(), IsGpu)) {
+    const MissingGpu missing = WhyGpuIsMissing();
+    text += "no GPU: " + missing.reason + (missing.remedy.empty() ? "" : ". " + missing.remedy);
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace midscope::cli

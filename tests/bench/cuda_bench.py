@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""`./midscope bench --cuda`: prompts of several lengths on the first GPU (device_bench), beside transformers on the same one.
+
+bench.py calls it. Every program opens a model once and runs all lengths; the programs take turns, and the least time of all rounds
+counts. A length that a program could not run is named with the reason; the others stay.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "midscope"
+LENGTHS = [512, 2048, 8192, 16384, 32768]
+MODELS = ("embedded", "7b")
+DEVICE = "cuda:0"
+# Keys of device_bench's lines, and their rows in the table.
+ROWS = {"plain_ms": "midscope, plain", "captures_ms": "midscope, captures and trace", "ms_poe_ms": "midscope, Ms-PoE",
+        "token_ms": "a token after the prompt", "what_if_channel_ms": "what-if, a channel in layers 8-25",
+        "what_if_ms_poe_last_row_ms": "what-if, Ms-PoE of the last row"}
+PEER = "transformers, SDPA, no captures"
+
+
+def gpu():
+    """The first GPU as its driver describes it."""
+    fields = ["name", "driver_version", "memory.total", "memory.free"]
+    try:
+        done = subprocess.run(["nvidia-smi", f"--query-gpu={','.join(fields)}", "--format=csv,noheader,nounits"],
+                              capture_output=True, text=True)
+    except OSError as error:
+        sys.exit(f"midscope: bench --cuda: no GPU can be asked for: nvidia-smi: {error.strerror}. Install NVIDIA's driver")
+    lines = done.stdout.strip().splitlines()
+    if done.returncode or not lines:
+        sys.exit(f"midscope: bench --cuda: nvidia-smi finds no GPU: {(done.stdout + done.stderr).strip()}. Run it on a machine with one")
+    name, driver, total, free = [part.strip() for part in lines[0].split(",")]
+    return {"name": name, "driver": driver, "total_mib": int(total), "free_mib": int(free)}
+
+
+def run_lines(command):
+    """The JSON lines that a program printed, and why it stopped before the last ("" where it did not)."""
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, env={**os.environ, "HF_HUB_OFFLINE": "1"})
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    why = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1][:160] if done.returncode else ""
+    return lines, why
+
+
+def large_model(python_of):
+    """The file of the 7B shape, or None and the reason; made where it is not there."""
+    path = CACHE / "bench" / "random-7b-Q4_0.gguf"
+    if path.exists():
+        return path, ""
+    python, why = python_of("gguf")
+    if python is None:
+        return None, why
+    print(f"bench: making {path} (3.8 GB)", file=sys.stderr)
+    part = path.with_suffix(".part")
+    done = subprocess.run([str(python), str(HERE / "make_large_gguf.py"), str(part), "Q4_0"], capture_output=True, text=True)
+    if done.returncode:
+        return None, (done.stderr.strip().splitlines() or ["it could not be made"])[-1]
+    part.rename(path)
+    return path, ""
+
+
+def own_command(build, model, lengths):
+    # Expanded: both programs multiply bfloat16 matrices.
+    return [build / "bin" / "device_bench", DEVICE, model, "bfloat16", "expanded", *lengths]
+
+
+def peer_command(name, lengths, python_of, folder, embedded):
+    """Of transformers, or None and the reason."""
+    python, why = python_of("transformers")
+    if python is None:
+        return None, why
+    shape = "7b"
+    if name == "embedded":
+        shape = pathlib.Path(folder) / "embedded"
+        done = subprocess.run([str(part) for part in (python, HERE / "peers" / "gguf_to_folder.py", embedded, shape)],
+                              capture_output=True, text=True)
+        if done.returncode:
+            return None, (done.stderr.strip().splitlines() or ["the model could not be converted"])[-1]
+    return [python, HERE / "peers" / "transformers_device.py", shape, DEVICE, *lengths], ""
+
+
+def least(rounds):
+    """{tokens: {key: least}} of the lines of several rounds."""
+    best = {}
+    for lines in rounds:
+        for line in lines:
+            of = best.setdefault(line["tokens"], {})
+            for key, value in line.items():
+                if key != "tokens":
+                    of[key] = max(of.get(key, 0), value) if key == "taken_bytes" else min(of.get(key, value), value)
+    return best
+
+
+def measure(name, options, lengths, python_of, folder, embedded):
+    report = {"model": name, "midscope": {}, "peers": {}, "not_measured": {}}
+    model, why = ("embedded", "") if name == "embedded" else large_model(python_of)
+    if model is None:
+        report["not_measured"]["midscope"] = why
+        return report
+    commands = {"midscope": own_command(options.build, model, lengths)}
+    if options.peers:
+        command, why = peer_command(name, lengths, python_of, folder, embedded)
+        if command:
+            commands[PEER] = command
+        else:
+            report["not_measured"][PEER] = why
+    rounds = {who: [] for who in commands}
+    for _ in range(options.rounds):
+        for who, command in commands.items():
+            lines, why = run_lines(command)
+            rounds[who].append([line for line in lines if "tokens" in line])
+            report.setdefault("device", next((line for line in lines if "device" in line), None))
+            if why:
+                report["not_measured"][who] = f"after {len(rounds[who][-1])} of {len(lengths)} lengths: {why}"
+    report["midscope"] = least(rounds["midscope"])
+    report["peers"] = {who: least(of) for who, of in rounds.items() if who != "midscope"}
+    return report
+
+
+def table(report, lengths):
+    width = max(map(len, [*ROWS.values(), PEER])) + 2
+
+    def row(title, values):
+        return f"    {title:{width}}" + "".join(f"{'' if value is None else format(value, '.1f'):>10}" for value in values)
+
+    lines = [f"    {report['model'] + ', bfloat16, ms':{width}}" + "".join(f"{tokens:>10,}" for tokens in lengths)]
+    for who, of in report["peers"].items():
+        lines.append(row(who, [of.get(tokens, {}).get("plain_ms") for tokens in lengths]))
+    own = report["midscope"]
+    for key, title in ROWS.items():
+        lines.append(row(title, [own.get(tokens, {}).get(key) for tokens in lengths]))
+    taken = [own.get(tokens, {}).get("taken_bytes") for tokens in lengths]
+    lines.append(row("memory taken on the GPU, GB", [None if of is None else of / 1e9 for of in taken]))
+    return lines + [f"    {who}: not measured {why}" for who, why in report["not_measured"].items()]
+
+
+def measure_all(options, lengths, about, python_of, embedded):
+    report = {"machine": about, "gpu": gpu(), "models": []}
+    of = report["gpu"]
+    if not options.json:
+        print(f"{of['name']}, driver {of['driver']}, {of['total_mib']} MiB of memory, {of['free_mib']} free; {about['cpu']}, "
+              f"{about['cores']} cores", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in options.models.split(","):
+            one = measure(name, options, lengths, python_of, folder, embedded)
+            report["models"].append(one)
+            if not options.json:
+                print("\n".join(table(one, lengths)), flush=True)
+    if options.json:
+        print(json.dumps(report, indent=1))
+    if not any(one["midscope"] for one in report["models"]):
+        sys.exit("midscope: bench --cuda: nothing could be measured: " +
+                 "; ".join(f"{who}: {why}" for one in report["models"] for who, why in one["not_measured"].items()))

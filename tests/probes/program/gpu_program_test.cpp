@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// The built program on a GPU. Contract: a sweep's means are the CPU's to 1/1,000 of a nat and the
+// same shares, and `info` names the GPU with its memory.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/compute/placement.h"
+#include "tests/probes/support/run_program.h"
+
+namespace midscope {
+namespace {
+
+using nlohmann::json;
+using testing::RunWell;
+using testing::TemporaryFolder;
+
+json Rows(const std::string& device) {
+  const TemporaryFolder folder;
+  return json::parse(RunWell({"sweep",
+                              "embedded",
+                              "--task",
+                              "list:lines=6",
+                              "--places",
+                              "1,6",
+                              "--samples",
+                              "2",
+                              "--seed",
+                              "1",
+                              "--with",
+                              "none",
+                              "--with",
+                              "channel(100, factor=-1, layers=8-25)",
+                              "--with",
+                              "ms-poe",
+                              "--device",
+                              device,
+                              "--json",
+                              "--out",
+                              folder.File("run.h5")})
+                         .out)["rows"];
+}
+
+TEST(GpuProgram, ASweepGivesTheCpusNumbers) {
+  if (AvailableDevices().back().kind != DeviceKind::kCuda) GTEST_SKIP() << "no GPU here";
+  const json cpu = Rows("cpu");
+  for (const char* device : {"cuda:0", "cuda:0=20,cpu"}) {
+    const json gpu = Rows(device);
+    ASSERT_EQ(gpu.size(), cpu.size());
+    for (size_t i = 0; i < cpu.size(); ++i) {
+      EXPECT_NEAR(gpu[i]["answer_nll"].get<double>(), cpu[i]["answer_nll"].get<double>(), 1e-3)
+          << device << " " << cpu[i]["setting"];
+      EXPECT_EQ(gpu[i]["accuracy"], cpu[i]["accuracy"]) << device << " " << cpu[i]["setting"];
+    }
+  }
+}
+
+TEST(GpuProgram, InfoNamesTheGpu) {
+  if (AvailableDevices().back().kind != DeviceKind::kCuda) GTEST_SKIP() << "no GPU here";
+  const json devices = json::parse(RunWell({"info", "embedded", "--json"}).out)["devices"];
+  EXPECT_EQ(devices[2]["device"], "cuda:0");
+  EXPECT_NE(devices[2]["name"], "");
+  EXPECT_GT(devices[2]["total_bytes"].get<int64_t>(), 0);
+  EXPECT_FALSE(devices[2]["compute_capability"].is_null());
+}
+
+}  // namespace
+}  // namespace midscope
