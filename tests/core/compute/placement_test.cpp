@@ -3,7 +3,7 @@
 //
 // Contract (float32, tiny models of every family): through `cpu:portable`, and through placements
 // that change device between layers, logits agree with the kernels' to 2e-5 of the largest,
-// attention to 2e-6, hook points to 2e-5 of their largest value; attended keys and position ratios
+// attention to 8e-6, hook points to 2e-5 of their largest value; attended keys and position ratios
 // are equal, greedy continuations too. `cpu,cpu` is the same to the last bit. Without a second kind
 // of device this shows that rows move and that hooks get and give back copies; that nothing is
 // forgotten in host memory is layer_ops_test's matter.
@@ -39,7 +39,7 @@ using ::testing::HasSubstr;
 using Values = std::vector<float>;
 
 constexpr double kTolerance = 2e-5;  // of the largest
-constexpr double kAttentionTolerance = 4e-6;
+constexpr double kAttentionTolerance = 8e-6;
 
 TEST(PlacementText, ReadsBackWhatItPrints) {
   for (const char* text : {"cpu", "cpu:portable", "cuda:0", "cuda:0,cuda:1,cpu", "cuda:0=20,cpu=12",

@@ -15,7 +15,8 @@ export XDG_CONFIG_HOME
 trap 'rm -rf "$XDG_CONFIG_HOME"' EXIT
 
 layouts=(explore channels causal sweep)
-panels=$("$program" --do 'panel none; quit' 2>&1 | sed -n "s/.*'none'.*(allowed: \(.*\)).*/\1/p; s/.*Known: //p" | tr -d ' ' | tr ',|' '  ')
+# It names the panels and fails.
+panels=$({ "$program" --do 'panel none; quit' 2>&1 || true; } | sed -n "s/.*'none'.*(allowed: \(.*\)).*/\1/p; s/.*Known: //p" | tr -d ' ' | tr ',|' '  ')
 begin='setting-b channel(100, factor=-1, layers=8-25)'
 
 pictures() {  # of all layouts in one size; $2: a word in the names
