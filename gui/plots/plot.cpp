@@ -46,7 +46,7 @@ Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
   setPlottingHint(QCP::phFastPolylines, true);
   connect(this, &QCustomPlot::beforeReplot, this, &Plot::FitText);
   connect(this, &QCustomPlot::beforeReplot, this, &Plot::DrawDenseLinesSolid);
-  connect(this, &QCustomPlot::afterLayout, this, &Plot::FitYLabel);
+  connect(this, &QCustomPlot::afterLayout, this, &Plot::FitYAxis);
   connect(this, &QCustomPlot::afterReplot, this, [this] { drawn_fast_ = dragging_; });
   setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
   selectionRect()->setPen(QPen(GoldColor(), 1, Qt::DashLine));
@@ -143,8 +143,16 @@ void Plot::FitText() {
 }
 
 // After the layout, which does not depend on how long the label is.
-void Plot::FitYLabel() {
+void Plot::FitYAxis() {
   if (!yAxis || axisRectCount() == 0) return;  // a grid of panels has others
+  // Numbers of a low plot would lie over each other.
+  constexpr int kMostTicks = 5;
+  const int line = QFontMetrics(yAxis->tickLabelFont()).height();
+  const int ticks = std::clamp(axisRect()->height() / (2 * line), 2, kMostTicks);
+  if (ticks != yAxis->ticker()->tickCount()) {
+    yAxis->ticker()->setTickCount(ticks);
+    QueueReplot();  // those of this one are chosen already
+  }
   const QString label = FullLabel(*yAxis);
   const QString fits = QFontMetrics(yAxis->labelFont())
                            .elidedText(label, Qt::ElideRight, std::max(axisRect()->height(), 0));

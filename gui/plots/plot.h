@@ -129,8 +129,9 @@ class Plot : public QCustomPlot {
   void ShowAll();
   void FitText();
   void DrawDenseLinesSolid();
-  // The y axis' label is elided where the axis is shorter; the tooltip has the whole.
-  void FitYLabel();
+  // Where the y axis is short it has fewer numbers, and its label is elided; the tooltip has the
+  // whole.
+  void FitYAxis();
   void ColourMessage();
   QString LabelTip(const QPointF& position) const;
   void FitLegend(int width);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What plots do with a small place, a dark window and numbers that are not there yet.
 #include <QTest>
+#include <algorithm>
 #include <cmath>
 
 #include "gui/plots/attention_plot.h"
@@ -10,6 +11,21 @@
 #include "gui/plots/plot_style.h"
 
 namespace midscope {
+
+namespace {
+
+// Pixels between the nearest two numbers of the y axis.
+double NearestTicks(const QCustomPlot& plot) {
+  const QVector<double> ticks = plot.yAxis->tickVector();
+  double nearest = plot.height();
+  for (int i = 1; i < ticks.size(); ++i) {
+    nearest = std::min(nearest, std::abs(plot.yAxis->coordToPixel(ticks[i]) -
+                                         plot.yAxis->coordToPixel(ticks[i - 1])));
+  }
+  return nearest;
+}
+
+}  // namespace
 
 class PlotViewTest : public QObject {
   Q_OBJECT
@@ -46,6 +62,20 @@ class PlotViewTest : public QObject {
     low.resize(300, 900);
     low.replot();
     QCOMPARE(low.yAxis->label(), full);
+  }
+
+  void NumbersOfALowPlotDoNotLieOverEachOther() {
+    AttentionPlot low;
+    QVector<double> row;
+    for (int i = 0; i < 40; ++i) row.append(std::pow(10.0, -7.0 * i / 40));
+    low.SetRows(row, {});
+    low.show();
+    low.resize(300, 180);
+    const int line = QFontMetrics(low.yAxis->tickLabelFont()).height();
+    QTRY_VERIFY(low.yAxis->tickVector().size() >= 2);
+    QTRY_VERIFY2(NearestTicks(low) >= line, qPrintable(QString::number(NearestTicks(low))));
+    low.resize(300, 600);
+    QTRY_COMPARE(low.yAxis->ticker()->tickCount(), 5);
   }
 
   void AnEmptyPlotHasNoTicksAndAReadableMessage() {
