@@ -128,8 +128,8 @@ class Decoder {
   const std::string& chat_template() const;  // "" where the file has none
 
   // Runs the sequences packed into one batch, each row once through every matrix. Throws Error (too
-  // long, id out of range, NaN in the logits), Cancelled; a trace is then cut back to its valid
-  // rows.
+  // long, id out of range, NaN in the logits), DeviceError (compute/device_faults.h), Cancelled; a
+  // trace is then cut back to its valid rows.
   std::vector<RunResult> Run(std::span<const RunRequest> requests,
                              const JobContext& context = {}) const;
   RunResult RunOne(const RunRequest& request, const JobContext& context = {}) const;
