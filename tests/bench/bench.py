@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Prefill by length, with the machine's name on it, beside other programs if asked.
 
-    ./midscope bench [--peers] [--json] [--tokens 512,2048,8000] [--instructions native,avx512_bf16,avx2] [--rounds N]
+    ./midscope bench [--peers[=transformers,...]] [--json] [--tokens 512,2048,8000] [--instructions native,avx512_bf16,avx2] [--rounds N]
                      [--modes prefill,decode,auto,demo]
     ./midscope bench --cuda [--models embedded,7b] [--peers] [--json] [--tokens 512,2048,8192,16384,32768] [--rounds N]
 
@@ -121,10 +121,10 @@ def own_decode_rows(build):
 class Peers:
     """The other programs that can be had, and why the rest can't."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, asked):
         self.folder, self.missing, self.pythons = folder, {}, {}
         for peer in PEERS:
-            self.pythons[peer], reason = python_of(peer)
+            self.pythons[peer], reason = python_of(peer) if peer in asked else (None, "not asked for")
             if self.pythons[peer] is None:
                 self.missing[peer] = reason
         if self.pythons["transformers"]:
@@ -278,7 +278,7 @@ def main():
     parser = argparse.ArgumentParser(prog="midscope bench", description=__doc__.splitlines()[0],
                                      epilog=__doc__[__doc__.index("\n\nEvery"):].strip(), formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--peers", action="store_true", help="beside transformers, TransformerLens, llama.cpp, OpenVINO, ONNX Runtime")
+    parser.add_argument("--peers", nargs="?", const=",".join(PEERS), help=f"beside other programs: all, or some of {', '.join(PEERS)}; several with commas")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--cuda", action="store_true", help="the first GPU instead of the CPU")
     parser.add_argument("--models", default="embedded,7b", help="of --cuda: embedded, 7b or both")
@@ -290,7 +290,9 @@ def main():
     usual = cuda_bench.LENGTHS if options.cuda else [512, 2048, 8000]
     lengths = [int(part) for part in options.tokens.split(",")] if options.tokens else usual
     modes = options.modes.split(",")
-    for name, known, option in [(n, LIMITS, "--instructions") for n in options.instructions.split(",")] + [(m, MODES, "--modes") for m in modes]:
+    asked = [(n, LIMITS, "--instructions") for n in options.instructions.split(",")] + [(m, MODES, "--modes") for m in modes]
+    asked += [(p, PEERS, "--peers") for p in (options.peers or "").split(",") if p]
+    for name, known, option in asked:
         if name not in known:
             parser.error(f"{option}: {name} is not known; there are {', '.join(known)}")
     for name in options.models.split(","):
@@ -301,7 +303,7 @@ def main():
         return
     report = {"machine": machine(), "classes": {}}
     with tempfile.TemporaryDirectory() as folder:
-        peers = Peers(folder) if options.peers else None
+        peers = Peers(folder, options.peers.split(",")) if options.peers else None
         for name in options.instructions.split(","):
             report["classes"][name] = measure_class(name, modes, options, lengths, peers, report["machine"])
     report["not_measured"] = peers.missing if peers else {}
