@@ -73,7 +73,7 @@ class DeviceFaultsTest : public ::testing::Test {
   JobOutcome RunWith(const Decoder& decoder, const Throw& fault, int64_t layer = 0,
                      Trace* trace = nullptr) {
     FaultyLayer hook(layer, fault);
-    const JobOutcome outcome = RunJob({}, [&](const JobContext& job) {
+    JobOutcome outcome = RunJob({}, [&](const JobContext& job) {
       RunRequest request;
       request.ids = ids_;
       request.hooks = {&hook};
