@@ -72,7 +72,7 @@ struct Nibbles : NibblesOf<type, 18 + (kFiveBits ? 4 : 0) + (kWithMinimum ? 2 : 
     float minimum;
   };
   MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int bundle) {
-    Bits bits = {ReadEight<kAligned>(block + kQuants + bundle * 8), 0, ReadHalf(block), 0};
+    Bits bits = {ReadEight<kAligned>(block + kQuants + At(bundle, 8)), 0, ReadHalf(block), 0};
     if constexpr (kFiveBits) bits.fifth = ReadWord<kAligned>(block + kFifthBits) >> (bundle * 8);
     if constexpr (kWithMinimum) bits.minimum = ReadHalf(block + 2);
     return bits;
@@ -103,7 +103,7 @@ struct Q80 : BlockOf<BlockType::kQ8_0, 32, 34> {
   };
   MIDSCOPE_CUDA_BODY static int First(int bundle, int /*group*/) { return bundle * 8; }
   MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int bundle) {
-    return {ReadEight<kAligned>(block + 2 + bundle * 8), ReadHalf(block)};
+    return {ReadEight<kAligned>(block + 2 + At(bundle, 8)), ReadHalf(block)};
   }
   MIDSCOPE_CUDA_BODY static void Values(const Bits& bits, int /*group*/, float* values) {
     MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
@@ -116,7 +116,7 @@ struct Q80 : BlockOf<BlockType::kQ8_0, 32, 34> {
 struct IQ4NL : NibblesOf<BlockType::kIQ4_NL, 18> {
   using Bits = TableBits;
   MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int bundle) {
-    return {ReadEight<kAligned>(block + 2 + bundle * 8), ReadHalf(block)};
+    return {ReadEight<kAligned>(block + 2 + At(bundle, 8)), ReadHalf(block)};
   }
   MIDSCOPE_CUDA_BODY static void Values(const Bits& bits, int group, float* values) {
     constexpr NibbleTable kTable(kNonLinearValues);
@@ -128,7 +128,7 @@ struct IQ4NL : NibblesOf<BlockType::kIQ4_NL, 18> {
 struct MXFP4 : NibblesOf<BlockType::kMXFP4, 17> {
   using Bits = TableBits;
   MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int bundle) {
-    return {ReadEight<kAligned>(block + 1 + bundle * 8), HalfOfE8M0(ReadNumber<uint8_t>(block))};
+    return {ReadEight<kAligned>(block + 1 + At(bundle, 8)), HalfOfE8M0(ReadNumber<uint8_t>(block))};
   }
   MIDSCOPE_CUDA_BODY static void Values(const Bits& bits, int group, float* values) {
     constexpr NibbleTable kTable(kE2M1Values);

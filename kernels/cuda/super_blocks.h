@@ -37,7 +37,7 @@ struct Q2K : QuartersOf<BlockType::kQ2_K, 84> {
   };
   MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int bundle) {
     Bits bits;
-    bits.quants = ReadEight<kAligned>(block + 16 + Half(bundle) * 32 + Offset(bundle));
+    bits.quants = ReadEight<kAligned>(block + 16 + At(Half(bundle), 32) + Offset(bundle));
     const float d = ReadHalf(block + 80);
     const float minimum = ReadHalf(block + 82);
     MIDSCOPE_CUDA_UNROLL for (int group = 0; group < kGroups; ++group) {
@@ -64,7 +64,7 @@ struct Q3K : QuartersOf<BlockType::kQ3_K, 110> {
   };
   MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int bundle) {
     Bits bits;
-    bits.quants = ReadEight<kAligned>(block + 32 + Half(bundle) * 32 + Offset(bundle));
+    bits.quants = ReadEight<kAligned>(block + 32 + At(Half(bundle), 32) + Offset(bundle));
     bits.high = ReadEight<kAligned>(block + Offset(bundle));
     MIDSCOPE_CUDA_UNROLL for (uint32_t& word : bits.high.word) word >>= Half(bundle) * 4;
     const float d = ReadHalf(block + 108);
@@ -93,10 +93,10 @@ struct Q6K : QuartersOf<BlockType::kQ6_K, 210> {
   };
   MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int bundle) {
     Bits bits;
-    const uint8_t* low = block + Half(bundle) * 64 + Offset(bundle);
+    const uint8_t* low = block + At(Half(bundle), 64) + Offset(bundle);
     bits.low[0] = ReadEight<kAligned>(low);
     bits.low[1] = ReadEight<kAligned>(low + 32);
-    bits.high = ReadEight<kAligned>(block + 128 + Half(bundle) * 32 + Offset(bundle));
+    bits.high = ReadEight<kAligned>(block + 128 + At(Half(bundle), 32) + Offset(bundle));
     const float d = ReadHalf(block + 208);
     MIDSCOPE_CUDA_UNROLL for (int group = 0; group < kGroups; ++group) {
       const uint32_t scale = ReadNumber<uint8_t>(block + 192 + Scale(bundle, group));
@@ -132,7 +132,7 @@ struct Q45K : BlockOf<type, 256, kFiveBits ? 176 : 144> {
     const int quarter = bundle / 4;  // of 64 elements: two scales
     const int offset = bundle % 4 * 8;
     Bits bits;
-    bits.quants = ReadEight<kAligned>(block + (kFiveBits ? 48 : 16) + quarter * 32 + offset);
+    bits.quants = ReadEight<kAligned>(block + (kFiveBits ? 48 : 16) + At(quarter, 32) + offset);
     if constexpr (kFiveBits) {
       bits.fifth = ReadEight<kAligned>(block + 16 + offset);
       MIDSCOPE_CUDA_UNROLL for (uint32_t& word : bits.fifth.word) word >>= quarter * 2;
@@ -181,7 +181,7 @@ struct IQ4XS : BlockOf<BlockType::kIQ4_XS, 256, 136> {
     const int part = bundle / 2;
     const uint32_t low = (ReadNumber<uint8_t>(block + 4 + part / 2) >> (part % 2 * 4)) & 15;
     const uint32_t high = (ReadNumber<uint16_t>(block + 2) >> (part * 2)) & 3;
-    return {ReadEight<kAligned>(block + 8 + bundle * 8),
+    return {ReadEight<kAligned>(block + 8 + At(bundle, 8)),
             ReadHalf(block) * Centred(low | high << 4, 32)};
   }
   MIDSCOPE_CUDA_BODY static void Values(const Bits& bits, int group, float* values) {

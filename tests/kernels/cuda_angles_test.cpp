@@ -94,8 +94,9 @@ TEST(CudaAngles, AreThoseOfTheCpu) {
 TEST(CudaAngles, OfIdsAreThoseOfTheCpu) {
   std::mt19937 random(1);
   std::uniform_real_distribution<double> any(-1000, 200000);
-  std::vector<double> ids;
-  for (int i = 0; i < 70; ++i) ids.push_back(i % 3 == 0 ? std::floor(any(random)) : any(random));
+  std::vector<double> ids(70);
+  for (size_t i = 0; i < ids.size(); ++i)
+    ids[i] = i % 3 == 0 ? std::floor(any(random)) : any(random);
   Check({.ratio = 1.7, .ids = ids});
   Check({.ratio = 1.7, .group = 5, .offset = -3, .ids = ids});
 }

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "core/compute/angle_arguments.h"
@@ -71,8 +72,8 @@ std::vector<float> LogitsOf(const ModelSource& source, std::unique_ptr<LayerOps>
   const JobContext job;
   Weights weights = LoadWeights(source, Dtype::kFloat32, WeightStorage::kExpanded, executor, job);
   PlaceWeights(devices, {}, executor, &weights);
-  std::vector<int32_t> ids;
-  for (int32_t i = 0; i < 41; ++i) ids.push_back(i * 37 % 250);
+  std::vector<int32_t> ids(41);
+  for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>(i * 37 % 250);
   RunRequest request;
   request.ids = ids;
   request.first_logit_row = kFirstLogits;
@@ -122,8 +123,12 @@ TEST(RotaryCache, FillsTablesForWhoReadsThem) {
   EXPECT_EQ(reserved->pairs(), 3);
   const auto filled = cache.Get(angles.inverse_frequency, 1.0, 1.5, 200);
   EXPECT_EQ(filled, reserved) << "the same table, now with its numbers";
-  EXPECT_NEAR(reserved->cos()[3 * 3 + 1], std::cos(0.2), 1e-7);
-  EXPECT_NEAR(reserved->sin()[3 * 255], std::sin(170.0), 1e-7);
+  constexpr size_t kPairs = 3;
+  constexpr size_t kRows = 256;
+  const std::span cos(reserved->cos(), kRows * kPairs);
+  const std::span sin(reserved->sin(), kRows * kPairs);
+  EXPECT_NEAR(cos[3 * kPairs + 1], std::cos(0.2), 1e-7);
+  EXPECT_NEAR(sin[255 * kPairs], std::sin(170.0), 1e-7);
   EXPECT_NE(cache.Reserve(angles, 257), reserved);
 }
 

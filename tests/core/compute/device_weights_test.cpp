@@ -39,14 +39,14 @@ using test::kOutputs;
 using test::NumbersOf;
 using test::StoredPair;
 
-const kernels::Executor& kExecutor = kernels::SerialExecutor();
+const kernels::Executor& Serial() { return kernels::SerialExecutor(); }
 
 BlockFormat FormatOf(BlockType type) {
   return *kernels::FindBlockFormat(static_cast<uint32_t>(type));
 }
 
 WeightMatrix Moved(WeightMatrix matrix, const BlockOps* blocks) {
-  matrix.MoveTo(at::Device(at::kCPU), blocks, kExecutor);
+  matrix.MoveTo(at::Device(at::kCPU), blocks, Serial());
   return matrix;
 }
 
@@ -105,8 +105,8 @@ TEST(DeviceWeights, RowsAndColumnsAreThoseOfTheHost) {
       }
       for (const int64_t column : {int64_t{0}, int64_t{77}, int64_t{300}, kInputs - 1}) {
         for (const int64_t rows : {int64_t{20}, kOutputs[0] + 5}) {
-          EXPECT_TRUE(at::equal(device.Column(column, rows, kExecutor),
-                                host.Column(column, rows, kExecutor)))
+          EXPECT_TRUE(
+              at::equal(device.Column(column, rows, Serial()), host.Column(column, rows, Serial())))
               << format.name << ", column " << column;
         }
       }
@@ -125,7 +125,7 @@ TEST(DeviceWeights, StayAsTheyAreWhereThatIsSmaller) {
       EXPECT_FALSE(Moved(pair.Matrix(dtype), nullptr).stored()) << format.name;
     }
     WeightMatrix expanded = pair.Matrix(Dtype::kFloat32);
-    expanded.Expand(kExecutor);
+    expanded.Expand(Serial());
     EXPECT_FALSE(Moved(expanded, &blocks).stored()) << "asked for expanded: " << format.name;
   }
 }
@@ -143,8 +143,8 @@ TEST(DeviceWeights, ValuesThatAreNotFiniteAreRefused) {
 // The logits of all rows, then of the last one alone with a scaled channel from layer 1 on.
 std::vector<float> LogitsOf(const ModelSource& source, const LayerDevices& devices) {
   const ModelConfig& config = source.config();
-  Weights weights = LoadWeights(source, Dtype::kFloat32, WeightStorage::kStored, kExecutor, {});
-  PlaceWeights(devices, {}, kExecutor, &weights);
+  Weights weights = LoadWeights(source, Dtype::kFloat32, WeightStorage::kStored, Serial(), {});
+  PlaceWeights(devices, {}, Serial(), &weights);
   std::vector<int32_t> ids(23);
   std::iota(ids.begin(), ids.end(), 0);
   RunRequest request;
@@ -157,7 +157,7 @@ std::vector<float> LogitsOf(const ModelSource& source, const LayerDevices& devic
     request.first_logit_row = first;
     std::vector<SequencePass> sequences;
     sequences.push_back(PrepareSequence(request, 0, config, Dtype::kFloat32, devices.Devices()));
-    ForwardPass pass(config, weights, devices, Dtype::kFloat32, rotary, kExecutor, job);
+    ForwardPass pass(config, weights, devices, Dtype::kFloat32, rotary, Serial(), job);
     pass.Run(sequences);
     const std::vector<float> rows = pass.Logits(sequences[0], first);
     logits.insert(logits.end(), rows.begin(), rows.end());
