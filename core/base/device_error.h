@@ -14,8 +14,6 @@ class DeviceError : public Error {
   DeviceError(bool lost, const std::string& thing, const std::string& reason,
               const std::string& remedy)
       : Error(ErrorKind::kFailure, thing, reason, remedy), lost_(lost) {}
-  // An error of which that is known.
-  DeviceError(bool lost, const Error& error) : Error(error), lost_(lost) {}
 
   bool lost() const { return lost_; }
 

@@ -2,7 +2,6 @@
 #include "core/compute/layer_devices.h"
 
 #include <ATen/ATen.h>
-#include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <utility>
@@ -67,28 +66,18 @@ std::vector<at::Device> LayerDevices::Devices() const {
   return devices;
 }
 
-Error DeviceMemoryError(const Placement& placement, const std::string& what) {
-  return Failure("--device " + PrintPlacement(placement),
-                 "the memory of a device is too small for " + what,
-                 "Give it fewer layers, or choose --dtype bfloat16 or a shorter prompt");
-}
-
-void PlaceWeights(const LayerDevices& devices, const Placement& placement,
-                  const kernels::Executor& executor, Weights* weights) {
+void PlaceWeights(const LayerDevices& devices, const kernels::Executor& executor,
+                  Weights* weights) {
   const auto place = [&](WeightMatrix& matrix, int64_t layer) {
     const LayerOps& ops = devices.Of(layer);
     if (!ops.host_memory()) matrix.MoveTo(ops.device(), ops.blocks(), executor);
   };
   const auto layers = static_cast<int64_t>(weights->layers.size());
-  try {
-    for (int64_t layer = 0; layer < layers; ++layer) {
-      weights->layers[static_cast<size_t>(layer)].VisitProjections(
-          [&](Projection& projection) { place(projection.weight, layer); });
-    }
-    place(weights->output.weight, layers);
-  } catch (const c10::OutOfMemoryError&) {
-    throw DeviceMemoryError(placement, "its layers");
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    weights->layers[static_cast<size_t>(layer)].VisitProjections(
+        [&](Projection& projection) { place(projection.weight, layer); });
   }
+  place(weights->output.weight, layers);
 }
 
 }  // namespace midscope

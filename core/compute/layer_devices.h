@@ -7,10 +7,8 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "core/base/error.h"
 #include "core/compute/layer_ops.h"
 #include "core/compute/placement.h"
 #include "core/compute/weights.h"
@@ -40,11 +38,8 @@ class LayerDevices {
 // Moves every matrix to the device of its layer, one by one, so that at most one exists twice. GPUs
 // keep stored matrices as they are in the file (WeightMatrix::MoveTo), which `devices` must then
 // outlive; `cpu:portable` has expanded ones, in any storage. The embeddings stay in host memory.
-// Throws Error where a device's memory is too small.
-void PlaceWeights(const LayerDevices& devices, const Placement& placement,
-                  const kernels::Executor& executor, Weights* weights);
-
-// The error for a device whose memory is too small for `what`.
-Error DeviceMemoryError(const Placement& placement, const std::string& what);
+// Throws LibTorch's exception where a device's memory is too small (DeviceFaults::Rethrow), Error
+// where a stored matrix is not finite.
+void PlaceWeights(const LayerDevices& devices, const kernels::Executor& executor, Weights* weights);
 
 }  // namespace midscope

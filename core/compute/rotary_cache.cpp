@@ -11,8 +11,16 @@ namespace {
 // Above this size the cache is emptied; tables in use stay alive through their users' pointers.
 // The heads of a model have one each under Ms-PoE: 16 MiB for 32,768 rows of 64 pairs.
 constexpr int64_t kMaximumBytes = int64_t{2} << 30;
+// From this size on those that the last kKeptRuns runs did not use are dropped: A and B of several
+// places take turns.
+constexpr int64_t kUnusedBytes = int64_t{32} << 20;
+constexpr int64_t kKeptRuns = 16;
 // Tables grow in steps, so that decoding token by token does not make one per token.
 constexpr int64_t kRowStep = 256;
+
+int64_t BytesOf(const RotaryCache::Table& table) {
+  return static_cast<int64_t>(sizeof(float)) * 2 * table.rows() * table.pairs();
+}
 
 // Rows first .. first + rows - 1 of a table whose rows have ids of their own. Whole positions are
 // filled as in a table of positions 0, 1, 2, ..., so that equal positions have equal bits there and
@@ -104,17 +112,38 @@ std::shared_ptr<const RotaryCache::Table> RotaryCache::Reserve(const RotaryAngle
                                                                int64_t rows) {
   const std::lock_guard lock(mutex_);
   const auto found = tables_.find(angles);
-  if (found != tables_.end() && found->second->rows() >= rows) return found->second;
-
+  if (found != tables_.end() && found->second.table->rows() >= rows) {
+    found->second.last_run = run_;
+    return found->second.table;
+  }
+  if (found != tables_.end()) {
+    bytes_ -= BytesOf(*found->second.table);
+    tables_.erase(found);
+  }
   auto table = std::make_shared<Table>(angles, (rows + kRowStep - 1) / kRowStep * kRowStep);
-  const auto bytes = static_cast<int64_t>(sizeof(float)) * 2 * table->rows() * table->pairs();
-  if (bytes_ + bytes > kMaximumBytes) {
+  if (bytes_ + BytesOf(*table) > kMaximumBytes) {
     tables_.clear();
     bytes_ = 0;
   }
-  bytes_ += bytes;
-  tables_[angles] = table;
+  bytes_ += BytesOf(*table);
+  tables_[angles] = {table, run_};
   return table;
+}
+
+void RotaryCache::BeginRun() {
+  const std::lock_guard lock(mutex_);
+  ++run_;
+  if (bytes_ <= kUnusedBytes) return;
+  std::erase_if(tables_, [this](const auto& entry) {
+    const bool unused = entry.second.last_run + kKeptRuns < run_;
+    if (unused) bytes_ -= BytesOf(*entry.second.table);
+    return unused;
+  });
+}
+
+int64_t RotaryCache::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_;
 }
 
 }  // namespace midscope

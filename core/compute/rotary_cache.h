@@ -69,10 +69,22 @@ class RotaryCache {
   // The same table, filled or not. Thread-safe.
   std::shared_ptr<const Table> Reserve(const RotaryAngles& angles, int64_t rows);
 
+  // A run begins: where the tables take more than a limit, those that the last runs did not use are
+  // dropped. Every value of a dragged ratio makes one for each head. Thread-safe.
+  void BeginRun();
+  // Of the tables that are kept.
+  int64_t bytes() const;
+
  private:
-  std::mutex mutex_;
-  std::map<RotaryAngles, std::shared_ptr<const Table>> tables_;
+  struct Entry {
+    std::shared_ptr<const Table> table;
+    int64_t last_run = 0;
+  };
+
+  mutable std::mutex mutex_;
+  std::map<RotaryAngles, Entry> tables_;
   int64_t bytes_ = 0;
+  int64_t run_ = 0;
 };
 
 }  // namespace midscope

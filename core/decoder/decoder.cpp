@@ -158,11 +158,7 @@ void Decoder::Parts::Load(std::unique_ptr<ModelSource> from, const DecoderOption
   from->CheckWhole();
   if (stored) source = std::move(from);
   devices = LayerDevices(options.placement, dtype, executor);
-  try {
-    PlaceWeights(devices, options.placement, executor, &weights);
-  } catch (const Error& error) {  // too little memory of a device
-    throw DeviceError(/*lost=*/false, error);
-  }
+  PlaceWeights(devices, executor, &weights);
 }
 
 std::vector<float> Decoder::Unembed(std::span<const float> residual,
@@ -364,6 +360,7 @@ std::vector<RunResult> Decoder::Run(std::span<const RunRequest> requests,
   if (sequences.empty()) return {};
   CheckUnkept(sequences);
   Advise(requests, config, context, parts_->advised);
+  parts_->rotary.BeginRun();
   ForwardPass pass(config, parts_->weights, parts_->devices, parts_->options.dtype, parts_->rotary,
                    parts_->executor, context);
   std::vector<RunResult> results;

@@ -35,7 +35,7 @@ class FirstLayer {
         ResolveStorage(options.weights, source.config(), dtype, options.products);
     weights_ = LoadFirstLayer(source, dtype, storage, executor, context, options.products);
     devices_ = LayerDevices(options.placement, dtype, executor);
-    PlaceWeights(devices_, options.placement, executor, &weights_);
+    PlaceWeights(devices_, executor, &weights_);
   }
 
   // Of fewer rows where the model has no position for more.

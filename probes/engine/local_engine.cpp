@@ -41,8 +41,10 @@
 namespace midscope {
 namespace {
 
-// Replies of what-ifs that are kept: about 250 settings of 300 tokens, a dozen of 8,000.
-constexpr size_t kReplyBytes = size_t{128} << 20;
+// Replies of what-ifs that are kept: about 120 settings of 300 tokens, half a dozen of 8,000.
+constexpr size_t kReplyBytes = size_t{64} << 20;
+// Between two returns of freed memory, which take some milliseconds.
+constexpr std::chrono::seconds kReturnInterval{10};
 
 // The prompts, and what is kept for them.
 struct Loaded {
@@ -119,7 +121,8 @@ class LocalEngine : public Engine {
   mutable std::mutex open_mutex_;  // guards writing decoder_, and reading it on other threads
   std::shared_ptr<const Decoder> decoder_;
   Loaded loaded_;
-  KeptChannelSearch channels_;  // of the model
+  KeptChannelSearch channels_;                      // of the model
+  std::chrono::steady_clock::time_point returned_;  // when freed memory was, last
 };
 
 const Decoder& LocalEngine::RequireModel() const {
@@ -170,6 +173,11 @@ std::vector<Record> LocalEngine::SetPrompt(const PromptRequest& request,
   loaded.sources =
       std::make_shared<PatchSources>(decoder, PatchPromptsOf(loaded.prompts, decoder.tokenizer()));
   loaded_ = std::move(loaded);
+  const auto now = std::chrono::steady_clock::now();
+  if (now - returned_ >= kReturnInterval) {
+    ReturnFreedMemory();  // that of the former prompts' traces
+    returned_ = now;
+  }
   return PromptRecords(loaded_.prompts, decoder.tokenizer());
 }
 

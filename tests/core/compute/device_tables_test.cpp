@@ -71,7 +71,7 @@ std::vector<float> LogitsOf(const ModelSource& source, std::unique_ptr<LayerOps>
   const kernels::Executor& executor = kernels::SerialExecutor();
   const JobContext job;
   Weights weights = LoadWeights(source, Dtype::kFloat32, WeightStorage::kExpanded, executor, job);
-  PlaceWeights(devices, {}, executor, &weights);
+  PlaceWeights(devices, executor, &weights);
   std::vector<int32_t> ids(41);
   for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>(i * 37 % 250);
   RunRequest request;
@@ -130,6 +130,25 @@ TEST(RotaryCache, FillsTablesForWhoReadsThem) {
   EXPECT_NEAR(cos[3 * kPairs + 1], std::cos(0.2), 1e-7);
   EXPECT_NEAR(sin[255 * kPairs], std::sin(170.0), 1e-7);
   EXPECT_NE(cache.Reserve(angles, 257), reserved);
+}
+
+TEST(RotaryCache, DropsWhatTheLastRunsDidNotUse) {
+  constexpr int64_t kRows = 4096;
+  const std::vector<double> frequencies(32, 0.5);  // a table takes 1 MiB
+  RotaryCache cache;
+  const auto reserve = [&](double ratio, int64_t rows) {
+    return cache.Reserve({frequencies, /*magnitude=*/1, ratio, {}}, rows);
+  };
+  const auto trained = reserve(1, kRows);
+  for (int run = 0; run < 300; ++run) {
+    cache.BeginRun();
+    const double ratio = 1 + 0.01 * (run + 1);
+    EXPECT_EQ(reserve(1, kRows), trained) << "every run uses it";
+    const auto dragged = reserve(ratio, kRows);
+    EXPECT_EQ(reserve(ratio, kRows / 2), dragged);
+  }
+  EXPECT_LE(cache.bytes(), int64_t{50} << 20);
+  EXPECT_GE(cache.bytes(), int64_t{17} << 20);
 }
 
 TEST(RotaryCache, ACancelledTableIsFilledLater) {

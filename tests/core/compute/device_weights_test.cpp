@@ -144,7 +144,7 @@ TEST(DeviceWeights, ValuesThatAreNotFiniteAreRefused) {
 std::vector<float> LogitsOf(const ModelSource& source, const LayerDevices& devices) {
   const ModelConfig& config = source.config();
   Weights weights = LoadWeights(source, Dtype::kFloat32, WeightStorage::kStored, Serial(), {});
-  PlaceWeights(devices, {}, Serial(), &weights);
+  PlaceWeights(devices, Serial(), &weights);
   std::vector<int32_t> ids(23);
   std::iota(ids.begin(), ids.end(), 0);
   RunRequest request;

@@ -318,7 +318,7 @@ TEST(AtenOps, AForwardPassStaysOnItsDevice) {
     const LayerDevices devices(std::make_unique<AtenOps>(at::Device(at::kMeta)), config.layers);
     Weights weights =
         LoadWeights(*source, kernels::Dtype::kBFloat16, WeightStorage::kExpanded, Threads(), job);
-    PlaceWeights(devices, {}, Threads(), &weights);
+    PlaceWeights(devices, Threads(), &weights);
     RotaryCache rotary;
     const auto trace = AllocateTrace(config, kernels::Dtype::kBFloat16, 23, /*residual=*/true,
                                      /*first_layer=*/0, devices.Devices());
