@@ -112,6 +112,7 @@ class LocalEngine : public Engine {
   const Decoder& RequireModel() const;
   Loaded& RequirePromptRequest();
   const Prompt& RequirePrompt(size_t place);
+  void ReturnFreedMemoryAtTimes();
   WhatIfSource Source() const;
   // RecordsOfPlace with their origin.
   std::vector<Record> OfPlace(const WhatIfRequest& request, WhatIfOutcome outcome,
@@ -128,6 +129,14 @@ class LocalEngine : public Engine {
 const Decoder& LocalEngine::RequireModel() const {
   MIDSCOPE_CHECK(decoder_, "no model is open");
   return *decoder_;
+}
+
+// Buffers of runs and traces of former prompts, of different sizes, leave holes.
+void LocalEngine::ReturnFreedMemoryAtTimes() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - returned_ < kReturnInterval) return;
+  ReturnFreedMemory();
+  returned_ = now;
 }
 
 Loaded& LocalEngine::RequirePromptRequest() {
@@ -173,11 +182,7 @@ std::vector<Record> LocalEngine::SetPrompt(const PromptRequest& request,
   loaded.sources =
       std::make_shared<PatchSources>(decoder, PatchPromptsOf(loaded.prompts, decoder.tokenizer()));
   loaded_ = std::move(loaded);
-  const auto now = std::chrono::steady_clock::now();
-  if (now - returned_ >= kReturnInterval) {
-    ReturnFreedMemory();  // that of the former prompts' traces
-    returned_ = now;
-  }
+  ReturnFreedMemoryAtTimes();
   return PromptRecords(loaded_.prompts, decoder.tokenizer());
 }
 
@@ -269,6 +274,7 @@ WhatIfReply LocalEngine::WhatIf(const WhatIfRequest& request, const WhatIfPartia
   WriteOrigin(OriginOf(loaded.prompts, request.intervention, std::nullopt), outcome);
   reply.records.insert(reply.records.begin(), std::move(outcome));
   loaded.replies.Add(request, reply);
+  ReturnFreedMemoryAtTimes();
   return reply;
 }
 
