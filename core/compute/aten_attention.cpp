@@ -122,7 +122,7 @@ AtenOps::DeviceTable AtenOps::TableOf(const RotaryTables& tables,
   const auto owner = std::find_if(tables.owned.begin(), tables.owned.end(),
                                   [&](const auto& table) { return table->cos() == view.cos; });
   MIDSCOPE_CHECK(owner != tables.owned.end(), "a rotary table without an owner");
-  const auto bytes = static_cast<int64_t>(sizeof(float)) * 2 * (*owner)->rows() * (*owner)->pairs();
+  const int64_t bytes = (*owner)->bytes();
   if (table_bytes_ + bytes > limits_.table_bytes) {
     tables_.clear();
     table_bytes_ = 0;

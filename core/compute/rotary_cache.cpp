@@ -18,10 +18,6 @@ constexpr int64_t kKeptRuns = 16;
 // Tables grow in steps, so that decoding token by token does not make one per token.
 constexpr int64_t kRowStep = 256;
 
-int64_t BytesOf(const RotaryCache::Table& table) {
-  return static_cast<int64_t>(sizeof(float)) * 2 * table.rows() * table.pairs();
-}
-
 // Rows first .. first + rows - 1 of a table whose rows have ids of their own. Whole positions are
 // filled as in a table of positions 0, 1, 2, ..., so that equal positions have equal bits there and
 // here; runs of them at once.
@@ -101,13 +97,6 @@ bool RotaryCache::Table::Fill(const kernels::Executor& executor, kernels::Cancel
   return filled_;
 }
 
-std::shared_ptr<const RotaryCache::Table> RotaryCache::Get(
-    const std::vector<double>& inverse_frequency, double magnitude, double ratio, int64_t rows,
-    RowPositions positions, const kernels::Executor& executor, kernels::CancelFlag cancel) {
-  auto table = Reserve({inverse_frequency, magnitude, ratio, std::move(positions)}, rows);
-  return table->Fill(executor, cancel) ? table : nullptr;
-}
-
 std::shared_ptr<const RotaryCache::Table> RotaryCache::Reserve(const RotaryAngles& angles,
                                                                int64_t rows) {
   const std::lock_guard lock(mutex_);
@@ -117,15 +106,15 @@ std::shared_ptr<const RotaryCache::Table> RotaryCache::Reserve(const RotaryAngle
     return found->second.table;
   }
   if (found != tables_.end()) {
-    bytes_ -= BytesOf(*found->second.table);
+    bytes_ -= found->second.table->bytes();
     tables_.erase(found);
   }
   auto table = std::make_shared<Table>(angles, (rows + kRowStep - 1) / kRowStep * kRowStep);
-  if (bytes_ + BytesOf(*table) > kMaximumBytes) {
+  if (bytes_ + table->bytes() > kMaximumBytes) {
     tables_.clear();
     bytes_ = 0;
   }
-  bytes_ += BytesOf(*table);
+  bytes_ += table->bytes();
   tables_[angles] = {table, run_};
   return table;
 }
@@ -136,7 +125,7 @@ void RotaryCache::BeginRun() {
   if (bytes_ <= kUnusedBytes) return;
   std::erase_if(tables_, [this](const auto& entry) {
     const bool unused = entry.second.last_run + kKeptRuns < run_;
-    if (unused) bytes_ -= BytesOf(*entry.second.table);
+    if (unused) bytes_ -= entry.second.table->bytes();
     return unused;
   });
 }

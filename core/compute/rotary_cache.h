@@ -39,6 +39,7 @@ class RotaryCache {
 
     int64_t rows() const { return rows_; }
     int64_t pairs() const { return pairs_; }
+    int64_t bytes() const { return static_cast<int64_t>(sizeof(float)) * 2 * rows_ * pairs_; }
     // Nothing: the numbers were set.
     const std::optional<RotaryAngles>& angles() const { return angles_; }
     float* cos() const { return cos_.get(); }
@@ -59,14 +60,7 @@ class RotaryCache {
     mutable bool filled_ = false;
   };
 
-  // A table with at least `rows` rows, filled on the executor's threads. Thread-safe. Null where
-  // `cancel` was set before it was.
-  std::shared_ptr<const Table> Get(const std::vector<double>& inverse_frequency, double magnitude,
-                                   double ratio, int64_t rows, RowPositions positions = {},
-                                   const kernels::Executor& executor = kernels::SerialExecutor(),
-                                   kernels::CancelFlag cancel = nullptr);
-
-  // The same table, filled or not. Thread-safe.
+  // A table with at least `rows` rows, filled or not. Thread-safe.
   std::shared_ptr<const Table> Reserve(const RotaryAngles& angles, int64_t rows);
 
   // A run begins: where the tables take more than a limit, those that the last runs did not use are

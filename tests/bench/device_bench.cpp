@@ -25,6 +25,7 @@
 #include "core/decoder/decoder.h"
 #include "core/intervention/intervention_text.h"
 #include "core/run/what_if.h"
+#include "tests/bench/storage_word.h"
 
 namespace {
 
@@ -92,11 +93,6 @@ void PrintDevice(const midscope::DeviceName& device) {
   std::fflush(stdout);
 }
 
-midscope::WeightStorage StorageOf(const std::string& name) {
-  if (name == "stored") return midscope::WeightStorage::kStored;
-  return name == "expanded" ? midscope::WeightStorage::kExpanded : midscope::WeightStorage::kAuto;
-}
-
 void Measure(const std::shared_ptr<Decoder>& decoder, int64_t tokens) {
   std::mt19937_64 random(1);
   midscope::Prompt prompt;
@@ -140,7 +136,7 @@ int main(int argc, char** argv) {
     if (std::string(argv[3]) == "bfloat16") options.dtype = midscope::kernels::Dtype::kBFloat16;
     options.beyond_context = true;
     const bool storage_given = std::atol(argv[4]) == 0;
-    if (storage_given) options.weights = StorageOf(argv[4]);
+    if (storage_given) options.weights = midscope::StorageOf(argv[4]);
     PrintDevice(options.placement.shares.front().device);
     const std::shared_ptr<Decoder> decoder = Decoder::Open(argv[2], options);
     for (int i = storage_given ? 5 : 4; i < argc; ++i) Measure(decoder, std::atol(argv[i]));

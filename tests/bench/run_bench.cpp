@@ -24,11 +24,11 @@
 #include "core/compute/process_start.h"
 #include "core/decoder/captures.h"
 #include "core/decoder/decoder.h"
+#include "tests/bench/storage_word.h"
 
 namespace {
 
 using midscope::Decoder;
-using midscope::WeightStorage;
 
 double Least(int repeats, const std::function<void()>& work) {
   double least = 1e300;
@@ -102,12 +102,6 @@ void Decode(const Decoder& decoder, const std::vector<int32_t>& ids, int repeats
               static_cast<long>(kDecoded), seconds, static_cast<double>(kDecoded) / seconds);
 }
 
-WeightStorage Storage(const std::string& name) {
-  if (name == "stored") return WeightStorage::kStored;
-  if (name == "expanded") return WeightStorage::kExpanded;
-  return WeightStorage::kAuto;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -125,7 +119,7 @@ int main(int argc, char** argv) {
   options.fastest_dtype = std::string(argv[3]) == "auto";
   const int repeats = argc > 4 ? std::atoi(argv[4]) : 3;
   const std::string model = argc > 5 ? argv[5] : "embedded";
-  if (argc > 6) options.weights = Storage(argv[6]);
+  if (argc > 6) options.weights = midscope::StorageOf(argv[6]);
   if (argc > 7 && std::string(argv[7]) == "int8") options.products = midscope::Products::kInt8;
   try {
     std::shared_ptr<Decoder> decoder;

@@ -21,6 +21,7 @@
 #include "core/intervention/intervention_text.h"
 #include "core/model/model_source.h"
 #include "tests/core/support/closeness.h"
+#include "tests/core/support/filled_table.h"
 #include "tests/core/support/tiny_models.h"
 
 namespace midscope {
@@ -121,7 +122,7 @@ TEST(RotaryCache, FillsTablesForWhoReadsThem) {
   const auto reserved = cache.Reserve(angles, 10);
   EXPECT_EQ(reserved->rows(), 256);
   EXPECT_EQ(reserved->pairs(), 3);
-  const auto filled = cache.Get(angles.inverse_frequency, 1.0, 1.5, 200);
+  const auto filled = test::FilledTable(cache, angles, 200);
   EXPECT_EQ(filled, reserved) << "the same table, now with its numbers";
   constexpr size_t kPairs = 3;
   constexpr size_t kRows = 256;
@@ -154,10 +155,11 @@ TEST(RotaryCache, DropsWhatTheLastRunsDidNotUse) {
 TEST(RotaryCache, ACancelledTableIsFilledLater) {
   RotaryCache cache;
   std::atomic<bool> cancel = true;
-  EXPECT_EQ(cache.Get({1.0}, 1.0, 1.0, 10, {}, kernels::SerialExecutor(), &cancel), nullptr);
-  cancel = false;
-  const auto table = cache.Get({1.0}, 1.0, 1.0, 10, {}, kernels::SerialExecutor(), &cancel);
+  const auto table = cache.Reserve({{1.0}, 1.0, 1.0, {}}, 10);
   ASSERT_NE(table, nullptr);
+  EXPECT_FALSE(table->Fill(kernels::SerialExecutor(), &cancel));
+  cancel = false;
+  EXPECT_TRUE(table->Fill(kernels::SerialExecutor(), &cancel));
   EXPECT_NEAR(table->sin()[7], std::sin(7.0), 1e-7);
 }
 

@@ -16,6 +16,7 @@
 
 #include "core/compute/placement.h"
 #include "core/compute/rotary_cache.h"
+#include "tests/core/support/filled_table.h"
 
 namespace midscope {
 namespace {
@@ -59,7 +60,8 @@ RotaryTables TablesOf(const Case& c, RotaryCache& cache) {
   for (size_t i = 0; i < frequencies.size(); ++i)
     frequencies[i] = std::pow(0.7, static_cast<double>(i));
   const auto view = [&](double ratio) {
-    tables.owned.push_back(cache.Get(frequencies, 1.0, ratio, c.shape.key_rows));
+    tables.owned.push_back(
+        test::FilledTable(cache, {frequencies, 1.0, ratio, {}}, c.shape.key_rows));
     return tables.owned.back()->View();
   };
   for (int64_t head = 0; head < c.shape.heads; ++head) {

@@ -23,6 +23,7 @@
 #include "core/decoder/show_rows.h"
 #include "core/intervention/intervention_text.h"
 #include "core/model/model_source.h"
+#include "tests/core/support/filled_table.h"
 #include "tests/core/support/tiny_models.h"
 
 namespace midscope {
@@ -166,7 +167,8 @@ RotaryTables TablesOf(const Case& c, RotaryCache& cache) {
   std::vector<double> frequencies(pairs);
   for (size_t i = 0; i < pairs; ++i) frequencies[i] = std::pow(0.3, static_cast<double>(i));
   for (int ratio = 0; ratio < c.ratios; ++ratio) {
-    tables.owned.push_back(cache.Get(frequencies, 1.1, 1.0 + 0.4 * ratio, c.shape.key_rows));
+    tables.owned.push_back(
+        test::FilledTable(cache, {frequencies, 1.1, 1.0 + 0.4 * ratio, {}}, c.shape.key_rows));
   }
   const auto view = [&](int64_t head) {
     return c.ratios == 0 ? kernels::RotaryView()
@@ -257,7 +259,8 @@ TEST(AtenOps, TablesThatCameLaterAreNotMistaken) {
   for (int round = 0; round < 20; ++round) {
     RotaryCache cache;
     RotaryTables tables;
-    tables.owned.push_back(cache.Get({1.0, 0.1 * round, 0.3}, 1.0, 1.0, c.shape.key_rows));
+    tables.owned.push_back(
+        test::FilledTable(cache, {{1.0, 0.1 * round, 0.3}, 1.0, 1.0, {}}, c.shape.key_rows));
     tables.q.assign(4, tables.owned[0]->View());
     tables.k = tables.q;
     tables.scale.assign(4, 0.3f);

@@ -13,6 +13,7 @@
 #include "core/compute/rotary_cache.h"
 #include "core/plan/near_far_plan.h"
 #include "core/plan/plan_changes.h"
+#include "tests/core/support/filled_table.h"
 
 namespace midscope {
 namespace {
@@ -118,7 +119,7 @@ TEST(GivenPositions, ChangedRowsBeginWhereIdsDiffer) {
 TEST(GivenPositions, TablesHoldTheAnglesOfTheIds) {
   const std::vector<double> frequency = {1, 0.37, 0.0021};
   RotaryCache cache;
-  const auto rows = cache.Get(frequency, 1.1, 1.7, 3000);
+  const auto rows = test::FilledTable(cache, {frequency, 1.1, 1.7, {}}, 3000);
   std::vector<double> values;
   values.reserve(521);
   std::mt19937 random(3);
@@ -126,7 +127,7 @@ TEST(GivenPositions, TablesHoldTheAnglesOfTheIds) {
   for (int i = 0; i < 20; ++i) values.push_back(700 + i);
   values.push_back(12.25);
   const RowPositions positions{.ids = PositionIds(values)};
-  const auto table = cache.Get(frequency, 1.1, 1.7, 524, positions);
+  const auto table = test::FilledTable(cache, {frequency, 1.1, 1.7, positions}, 524);
   for (size_t row = 0; row < 520; ++row) {
     const auto at = static_cast<size_t>(values[row]) * 3;
     for (size_t pair = 0; pair < 3; ++pair) {
@@ -144,7 +145,7 @@ TEST(GivenPositions, TablesHoldTheAnglesOfTheIds) {
   }
   // Groups of ids, rounded down.
   const RowPositions grouped{.group = 3, .offset = 4, .ids = PositionIds({0, 2.9, 3, 8.5})};
-  const auto far = cache.Get(frequency, 1.1, 1.7, 4, grouped);
+  const auto far = test::FilledTable(cache, {frequency, 1.1, 1.7, grouped}, 4);
   for (const auto& [row, position] :
        {std::pair(0, 4), std::pair(1, 4), std::pair(2, 5), std::pair(3, 6)}) {
     EXPECT_EQ(far->cos()[static_cast<size_t>(row) * 3],
