@@ -9,6 +9,7 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 // GCC 12 takes the deliberately undefined operands inside its own intrinsics for mistakes.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
 #include <immintrin.h>
 
 #include <numbers>

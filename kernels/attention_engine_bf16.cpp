@@ -10,7 +10,6 @@
 namespace midscope::kernels {
 namespace {
 
-using bf16::Exp2;
 using bf16::kLanes;
 using bf16::Pairs;
 using bf16::ShapeScore;
@@ -19,9 +18,22 @@ constexpr int64_t kVectors = 3;  // 8 x 3 sums, 3 queries and 1 key fill the 32 
 constexpr int64_t kRows = kVectors * kLanes;
 constexpr float kHidden = kHiddenLogit;
 
+using Sums = __m512[kTile][kVectors];
+
+// 2^x, relatively within 3e-6 (weights are rounded to bfloat16, 2^-9) and exactly 1 at 0.
+MIDSCOPE_BF16_INLINE __m512 Weight(__m512 x) {
+  const __m512 f = _mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+  __m512 p = _mm512_set1_ps(1.34266829e-2f);
+  p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(5.22424765e-2f));
+  p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(0.241280198f));
+  p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(0.693044841f));
+  p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(1.0f));
+  return _mm512_scalef_ps(p, x);
+}
+
 // sums[t][v] += sum over steps of tile[step][t] * vectors[step][v].
 MIDSCOPE_BF16_INLINE void MultiplyTile(const uint32_t* tile, const uint32_t* vectors, int64_t steps,
-                                       __m512 (&sums)[kTile][kVectors]) {
+                                       Sums& sums) {
   for (int64_t step = 0; step < steps; ++step) {
     __m512bh queries[kVectors];
     for (int64_t v = 0; v < kVectors; ++v) {
@@ -38,22 +50,69 @@ MIDSCOPE_BF16_INLINE void MultiplyTile(const uint32_t* tile, const uint32_t* vec
   }
 }
 
-// Scores of the tile of keys from `key` on, by the given queries and keys of the block, into scores
-// [kTile][kRows]; raises `max` to them.
+MIDSCOPE_BF16_INLINE void Load(const float* from, Sums& sums) {
+#pragma GCC unroll 8
+  for (int64_t t = 0; t < kTile; ++t) {
+#pragma GCC unroll 3
+    for (int64_t v = 0; v < kVectors; ++v)
+      sums[t][v] = _mm512_load_ps(from + t * kRows + v * kLanes);
+  }
+}
+
+MIDSCOPE_BF16_INLINE void Store(const Sums& sums, float* to) {
+#pragma GCC unroll 8
+  for (int64_t t = 0; t < kTile; ++t) {
+#pragma GCC unroll 3
+    for (int64_t v = 0; v < kVectors; ++v) _mm512_store_ps(to + t * kRows + v * kLanes, sums[t][v]);
+  }
+}
+
+// The running softmax of a block's rows, a lane each. Weights are 2^(logit - base). The base of a
+// row is the largest logit of the tile in which it was raised last: weights stay below 2^kSlack,
+// and outputs are seldom rescaled. What one row does, others do not feel: a row that is not raised
+// is multiplied by exactly 1.
+constexpr float kSlack = 8;
+struct Softmax {
+  __m512 base[kVectors];   // 0 where no logit was seen yet
+  __m512 limit[kVectors];  // a logit less its base above this raises the base
+  __m512 total[kVectors];
+};
+
+MIDSCOPE_BF16_INLINE void Begin(const AttentionBlock& block, Softmax& softmax) {
+  const bool sink = block.sink != kHidden;
+  for (int64_t v = 0; v < kVectors; ++v) {
+    softmax.base[v] = _mm512_set1_ps(sink ? block.sink : 0.0f);
+    // A hidden key raises nothing.
+    softmax.limit[v] = _mm512_set1_ps(sink ? kSlack : kHidden / 2);
+    softmax.total[v] = _mm512_set1_ps(block.sink_weight());
+  }
+}
+
+// Logits of the tile of keys from `key` on less the rows' bases, by the given queries and keys.
 template <bool kMasked, bool kShaped>
 MIDSCOPE_BF16_INLINE void ScoreTile(const AttentionBlock& block, const void* queries,
-                                    const void* keys, int64_t key, float* scores,
-                                    __m512 (&max)[kVectors]) {
-  __m512 sums[kTile][kVectors] = {};
+                                    const void* keys, int64_t key, const Softmax& softmax,
+                                    Sums& sums) {
+#pragma GCC unroll 8
+  for (int64_t t = 0; t < kTile; ++t) {
+#pragma GCC unroll 3
+    for (int64_t v = 0; v < kVectors; ++v) {
+      sums[t][v] =
+          kShaped ? _mm512_setzero_ps() : _mm512_sub_ps(_mm512_setzero_ps(), softmax.base[v]);
+    }
+  }
   const auto* tile = static_cast<const uint32_t*>(keys) + key * block.steps;
   MultiplyTile(tile, static_cast<const uint32_t*>(queries), block.steps, sums);
+  if (!kMasked && !kShaped) return;
   const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
 #pragma GCC unroll 8
   for (int64_t t = 0; t < kTile; ++t) {
 #pragma GCC unroll 3
     for (int64_t v = 0; v < kVectors; ++v) {
       const auto lead = static_cast<int>(key + t - block.first_row - v * kLanes);
-      if (kShaped) sums[t][v] = ShapeScore(block, sums[t][v], lead);
+      if (kShaped) {
+        sums[t][v] = _mm512_sub_ps(ShapeScore(block, sums[t][v], lead), softmax.base[v]);
+      }
       if (kMasked) {
         __mmask16 visible = _mm512_cmpge_epi32_mask(lanes, _mm512_set1_epi32(lead));
         if (kShaped) {
@@ -62,169 +121,196 @@ MIDSCOPE_BF16_INLINE void ScoreTile(const AttentionBlock& block, const void* que
         }
         sums[t][v] = _mm512_mask_mov_ps(_mm512_set1_ps(kHidden), visible, sums[t][v]);
       }
-      max[v] = _mm512_max_ps(max[v], sums[t][v]);
-      _mm512_store_ps(scores + t * kRows + v * kLanes, sums[t][v]);
     }
   }
 }
 
 template <bool kShaped>
 MIDSCOPE_BF16_INLINE void ScoreKeysBy(const AttentionBlock& block, const void* queries,
-                                      const void* keys, int64_t key, float* scores,
-                                      __m512 (&max)[kVectors]) {
+                                      const void* keys, int64_t key, const Softmax& softmax,
+                                      Sums& sums) {
   // The first row sees the fewest keys ahead and the last the fewest behind: where they see the
   // whole tile, all do.
   const bool masked =
       key + kTile - 1 > block.first_row || (kShaped && key < block.key_count - block.window);
   if (masked) {
-    ScoreTile<true, kShaped>(block, queries, keys, key, scores, max);
+    ScoreTile<true, kShaped>(block, queries, keys, key, softmax, sums);
   } else {
-    ScoreTile<false, kShaped>(block, queries, keys, key, scores, max);
+    ScoreTile<false, kShaped>(block, queries, keys, key, softmax, sums);
   }
 }
 
-// The same where far keys are seen by other positions: a tile that is near to some rows and far
-// from others is scored twice.
+// The same where far keys are seen by other positions, into scores [kTile][kRows]: a tile that is
+// near to some rows and far from others is scored twice.
 MIDSCOPE_BF16 __attribute__((noinline)) void ScoreNearAndFar(const AttentionBlock& block,
-                                                             int64_t key, float* scores,
-                                                             __m512 (&max)[kVectors]) {
+                                                             int64_t key, const Softmax& softmax,
+                                                             float* scores) {
   const bool any_near = block.first_row - (key + kTile - 1) < block.near;
   const bool any_far = block.key_count - 1 - key >= block.near;
-  alignas(64) float far_scores[kTile * kRows];
-  __m512 unselected[kVectors] = {max[0], max[1], max[2]};
-  auto& side_max = any_near && any_far ? unselected : max;
-  if (any_near) ScoreKeysBy<true>(block, block.queries, block.keys, key, scores, side_max);
+  Sums sums;
+  if (any_near) {
+    ScoreKeysBy<true>(block, block.queries, block.keys, key, softmax, sums);
+    Store(sums, scores);
+  }
   if (!any_far) return;
-  ScoreKeysBy<true>(block, block.far_queries, block.far_keys, key, any_near ? far_scores : scores,
-                    side_max);
-  if (!any_near) return;
+  ScoreKeysBy<true>(block, block.far_queries, block.far_keys, key, softmax, sums);
   const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
   for (int64_t t = 0; t < kTile; ++t) {
     for (int64_t v = 0; v < kVectors; ++v) {
       const auto first_far = static_cast<int>(key + t - block.first_row - v * kLanes + block.near);
       const __mmask16 far = _mm512_cmpge_epi32_mask(lanes, _mm512_set1_epi32(first_far));
-      float* at = scores + t * kRows + v * kLanes;
-      const __m512 score = _mm512_mask_mov_ps(_mm512_load_ps(at), far,
-                                              _mm512_load_ps(far_scores + t * kRows + v * kLanes));
-      max[v] = _mm512_max_ps(max[v], score);
-      _mm512_store_ps(at, score);
+      _mm512_mask_store_ps(scores + t * kRows + v * kLanes, far, sums[t][v]);
     }
   }
 }
 
 template <bool kShaped>
-MIDSCOPE_BF16_INLINE void ScoreKeys(const AttentionBlock& block, int64_t key, float* scores,
-                                    __m512 (&max)[kVectors]) {
+MIDSCOPE_BF16_INLINE void ScoreKeys(const AttentionBlock& block, int64_t key,
+                                    const Softmax& softmax, Sums& sums) {
   if (kShaped && block.far_keys) {
-    ScoreNearAndFar(block, key, scores, max);
+    alignas(64) float scores[kTile * kRows];
+    ScoreNearAndFar(block, key, softmax, scores);
+    Load(scores, sums);
   } else {
-    ScoreKeysBy<kShaped>(block, block.queries, block.keys, key, scores, max);
+    ScoreKeysBy<kShaped>(block, block.queries, block.keys, key, softmax, sums);
   }
 }
 
-// Adds each key's bias to the scores of a tile; raises `max` to them.
-MIDSCOPE_BF16_INLINE void AddBias(const float* bias, float* scores, __m512 (&max)[kVectors]) {
+MIDSCOPE_BF16_INLINE void AddBias(const float* bias, Sums& sums) {
+#pragma GCC unroll 8
   for (int64_t t = 0; t < kTile; ++t) {
+#pragma GCC unroll 3
+    for (int64_t v = 0; v < kVectors; ++v)
+      sums[t][v] = _mm512_add_ps(sums[t][v], _mm512_set1_ps(bias[t]));
+  }
+}
+
+// Raises the bases of the rows above their limit by `max`, the largest of a tile's logits, and
+// makes up for it: in these, logits [kTile][kRows], in the totals and in what `out`
+// [tiles][kTile][kRows] holds.
+MIDSCOPE_BF16 __attribute__((noinline)) void Raise(const float* max, float* logits,
+                                                   Softmax& softmax, int64_t tiles, float* out) {
+  __m512 fade[kVectors];
+  for (int64_t v = 0; v < kVectors; ++v) {
+    const __m512 largest = _mm512_load_ps(max + v * kLanes);
+    const __mmask16 raised = _mm512_cmp_ps_mask(largest, softmax.limit[v], _CMP_GT_OQ);
+    const __m512 rise = _mm512_maskz_mov_ps(raised, largest);
+    // Of a row that saw nothing before there is nothing to fade.
+    const __mmask16 seen = _mm512_cmp_ps_mask(softmax.limit[v], _mm512_setzero_ps(), _CMP_GT_OQ);
+    fade[v] = Weight(_mm512_maskz_sub_ps(seen, _mm512_setzero_ps(), rise));
+    softmax.base[v] = _mm512_add_ps(softmax.base[v], rise);
+    softmax.limit[v] = _mm512_mask_mov_ps(softmax.limit[v], raised, _mm512_set1_ps(kSlack));
+    softmax.total[v] = _mm512_mul_ps(softmax.total[v], fade[v]);
+    for (int64_t t = 0; t < kTile; ++t) {
+      float* at = logits + t * kRows + v * kLanes;
+      _mm512_store_ps(at, _mm512_sub_ps(_mm512_load_ps(at), rise));
+    }
+  }
+  for (int64_t i = 0; i < tiles * kTile; ++i) {
     for (int64_t v = 0; v < kVectors; ++v) {
-      float* at = scores + t * kRows + v * kLanes;
-      const __m512 score = _mm512_add_ps(_mm512_load_ps(at), _mm512_set1_ps(bias[t]));
-      max[v] = _mm512_max_ps(max[v], score);
-      _mm512_store_ps(at, score);
+      float* at = out + i * kRows + v * kLanes;
+      _mm512_store_ps(at, _mm512_mul_ps(_mm512_load_ps(at), fade[v]));
     }
   }
 }
 
-// scores [keys][kRows] into weights [keys / 2][kRows] pairs = 2^(score - max), added to `total`.
-// With `factors` [keys] (else null), weights are multiplied by them after that.
-MIDSCOPE_BF16_INLINE void Weigh(const float* scores, int64_t keys, const __m512 (&max)[kVectors],
-                                const float* factors, uint32_t* weights,
-                                __m512 (&total)[kVectors]) {
-  for (int64_t key = 0; key < keys; key += 2) {
+// The largest logits of a tile; returns whether one is above its row's limit.
+MIDSCOPE_BF16_INLINE bool ExceedsLimit(const Sums& sums, const Softmax& softmax,
+                                       __m512 (&max)[kVectors]) {
+  unsigned above = 0;
+#pragma GCC unroll 3
+  for (int64_t v = 0; v < kVectors; ++v) {
+    max[v] = sums[0][v];
+#pragma GCC unroll 8
+    for (int64_t t = 1; t < kTile; ++t) max[v] = _mm512_max_ps(max[v], sums[t][v]);
+    above |= _mm512_cmp_ps_mask(max[v], softmax.limit[v], _CMP_GT_OQ);
+  }
+  return above != 0;
+}
+
+// A tile's weights [kTile / 2][kRows] pairs = 2^logit, added to the totals. With `factors` [kTile]
+// (else null), weights are multiplied by them after that.
+MIDSCOPE_BF16_INLINE void Weigh(const Sums& sums, const float* factors, uint32_t* weights,
+                                Softmax& softmax) {
+#pragma GCC unroll 4
+  for (int64_t t = 0; t < kTile; t += 2) {
 #pragma GCC unroll 3
     for (int64_t v = 0; v < kVectors; ++v) {
-      const float* at = scores + key * kRows + v * kLanes;
-      __m512 even = Exp2(_mm512_sub_ps(_mm512_load_ps(at), max[v]));
-      __m512 odd = Exp2(_mm512_sub_ps(_mm512_load_ps(at + kRows), max[v]));
-      total[v] = _mm512_add_ps(total[v], _mm512_add_ps(even, odd));
+      __m512 even = Weight(sums[t][v]);
+      __m512 odd = Weight(sums[t + 1][v]);
+      softmax.total[v] = _mm512_add_ps(softmax.total[v], _mm512_add_ps(even, odd));
       if (factors) {
-        even = _mm512_mul_ps(even, _mm512_set1_ps(factors[key]));
-        odd = _mm512_mul_ps(odd, _mm512_set1_ps(factors[key + 1]));
+        even = _mm512_mul_ps(even, _mm512_set1_ps(factors[t]));
+        odd = _mm512_mul_ps(odd, _mm512_set1_ps(factors[t + 1]));
       }
-      _mm512_store_si512(weights + key / 2 * kRows + v * kLanes, Pairs(even, odd));
+      _mm512_store_si512(weights + t / 2 * kRows + v * kLanes, Pairs(even, odd));
     }
   }
 }
 
-// out tile [kTile][kRows] = out * fade + values x weights.
-MIDSCOPE_BF16_INLINE void AddValues(const uint32_t* values, const uint32_t* weights, int64_t keys,
-                                    const __m512 (&fade)[kVectors], float* out) {
-  __m512 sums[kTile][kVectors];
-#pragma GCC unroll 8
-  for (int64_t t = 0; t < kTile; ++t) {
-#pragma GCC unroll 3
-    for (int64_t v = 0; v < kVectors; ++v) {
-      sums[t][v] = _mm512_mul_ps(_mm512_load_ps(out + t * kRows + v * kLanes), fade[v]);
-    }
-  }
-  MultiplyTile(values, weights, keys / 2, sums);
-#pragma GCC unroll 8
-  for (int64_t t = 0; t < kTile; ++t) {
-#pragma GCC unroll 3
-    for (int64_t v = 0; v < kVectors; ++v) {
-      _mm512_store_ps(out + t * kRows + v * kLanes, sums[t][v]);
-    }
+// out [tiles][kTile][kRows] += values x weights for the keys [first, end) of a block: values
+// [tile][kKeyBlock / 2][kTile] and weights [kKeyBlock / 2][kRows] pairs.
+MIDSCOPE_BF16 __attribute__((noinline)) void AddValues(const uint32_t* values,
+                                                       const uint32_t* weights, int64_t first,
+                                                       int64_t end, int64_t tiles, float* out) {
+  for (int64_t tile = 0; tile < tiles; ++tile) {
+    Sums sums;
+    Load(out + tile * kTile * kRows, sums);
+    MultiplyTile(values + (tile * kKeyBlock + first) / 2 * kTile, weights + first / 2 * kRows,
+                 (end - first) / 2, sums);
+    Store(sums, out + tile * kTile * kRows);
   }
 }
 
-// A row that sees no key of a block, because of its window, weighs the hidden ones evenly; the
-// first key that it sees raises its maximum by so much that this fades to exactly 0.
+// Weights and sums of the keys [begin, begin + kKeyBlock), as far as the block sees them.
 template <bool kShaped, bool kEdited>
-MIDSCOPE_BF16_INLINE void AttendAs(const AttentionBlock& block) {
-  float* scores = block.scratch;
-  auto* weights = reinterpret_cast<uint32_t*>(block.scratch + kKeyBlock * kRows);
+MIDSCOPE_BF16_INLINE void AttendKeys(const AttentionBlock& block, int64_t begin, Softmax& softmax) {
+  auto* weights = reinterpret_cast<uint32_t*>(block.scratch);
+  const auto* values =
+      static_cast<const uint32_t*>(block.values) + begin / 2 * block.value_tiles * kTile;
   float bias[kEdited ? kKeyBlock : 1];
   float factors[kEdited ? kKeyBlock : 1];
+  const bool touched = kEdited && block.edits->Touches(begin, begin + kKeyBlock);
+  if (touched) block.edits->Fill(begin, kKeyBlock, bias, factors);
+  int64_t added = 0;  // keys whose values are in the output
+  int64_t keys = 0;
+  for (; keys < kKeyBlock && begin + keys < block.key_count; keys += kTile) {
+    Sums sums;
+    ScoreKeys<kShaped>(block, begin + keys, softmax, sums);
+    if (touched) AddBias(bias + keys, sums);
+    __m512 max[kVectors];
+    if (ExceedsLimit(sums, softmax, max)) {
+      AddValues(values, weights, added, keys, block.value_tiles, block.out);
+      added = keys;
+      // Copies, so that the sums of the other tiles stay in registers.
+      alignas(64) float logits[kTile * kRows];
+      alignas(64) float largest[kRows];
+      Store(sums, logits);
+      for (int64_t v = 0; v < kVectors; ++v) _mm512_store_ps(largest + v * kLanes, max[v]);
+      Raise(largest, logits, softmax, block.value_tiles, block.out);
+      Load(logits, sums);
+    }
+    Weigh(sums, touched ? factors + keys : nullptr, weights + keys / 2 * kRows, softmax);
+  }
+  AddValues(values, weights, added, keys, block.value_tiles, block.out);
+}
+
+template <bool kShaped, bool kEdited>
+MIDSCOPE_BF16_INLINE void AttendAs(const AttentionBlock& block) {
   const int64_t out_floats = block.value_tiles * kTile * kRows;
   for (int64_t i = 0; i < out_floats; i += kLanes)
     _mm512_store_ps(block.out + i, _mm512_setzero_ps());
-  __m512 max[kVectors];
-  __m512 total[kVectors];
-  for (int64_t v = 0; v < kVectors; ++v) {
-    max[v] = _mm512_set1_ps(block.sink);
-    total[v] = _mm512_set1_ps(block.sink_weight());
-  }
+  Softmax softmax;
+  Begin(block, softmax);
   for (int64_t begin = block.first_key; begin < block.key_count; begin += kKeyBlock) {
     const int64_t end = std::min(begin + kKeyBlock, block.key_count);
     if (kEdited && block.edits->HidesAll(begin, end)) continue;
-    const bool touched = kEdited && block.edits->Touches(begin, end);
-    if (touched) block.edits->Fill(begin, kKeyBlock, bias, factors);
-    __m512 block_max[kVectors] = {max[0], max[1], max[2]};
-    int64_t keys = 0;
-    for (; keys < kKeyBlock && begin + keys < block.key_count; keys += kTile) {
-      float* tile_scores = scores + keys * kRows;
-      __m512 before_bias[kVectors] = {max[0], max[1], max[2]};
-      auto& tile_max = touched ? before_bias : block_max;
-      ScoreKeys<kShaped>(block, begin + keys, tile_scores, tile_max);
-      if (touched) AddBias(bias + keys, tile_scores, block_max);
-    }
-    __m512 fade[kVectors];
-    for (int64_t v = 0; v < kVectors; ++v) {
-      fade[v] = Exp2(_mm512_sub_ps(max[v], block_max[v]));
-      max[v] = block_max[v];
-      total[v] = _mm512_mul_ps(total[v], fade[v]);
-    }
-    Weigh(scores, keys, max, touched ? factors : nullptr, weights, total);
-    const auto* values =
-        static_cast<const uint32_t*>(block.values) + begin / 2 * block.value_tiles * kTile;
-    for (int64_t tile = 0; tile < block.value_tiles; ++tile) {
-      AddValues(values + tile * kKeyBlock / 2 * kTile, weights, keys, fade,
-                block.out + tile * kTile * kRows);
-    }
+    AttendKeys<kShaped, kEdited>(block, begin, softmax);
   }
   for (int64_t i = 0; i < out_floats; i += kRows) {
     for (int64_t v = 0; v < kVectors; ++v) {
       float* at = block.out + i + v * kLanes;
-      _mm512_store_ps(at, _mm512_div_ps(_mm512_load_ps(at), total[v]));
+      _mm512_store_ps(at, _mm512_div_ps(_mm512_load_ps(at), softmax.total[v]));
     }
   }
 }
@@ -238,7 +324,7 @@ MIDSCOPE_BF16 void Attend(const AttentionBlock& block) {
 }  // namespace
 
 const AttentionEngine* BFloat16AttentionEngine() {
-  static const AttentionEngine engine = {kRows, 2, kKeyBlock * kRows * 3 / 2, false, Attend};
+  static const AttentionEngine engine = {kRows, 2, kKeyBlock / 2 * kRows, false, Attend};
   return HasBFloat16Products() ? &engine : nullptr;
 }
 

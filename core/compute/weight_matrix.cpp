@@ -24,10 +24,10 @@ namespace {
 // Rows of a product between two checks of the cancel flag; also bounds what kernels pack.
 constexpr int64_t kRowChunk = 1024;
 
-// Work of a product by LibTorch between two checks of the cancel flag: this many multiply-adds
-// (some milliseconds per core), or, with wide matrices, the smallest block that keeps the cores
-// busy.
-constexpr int64_t kMultiplyAdds = int64_t{1} << 29;
+// Work of a product by LibTorch between two checks of the cancel flag: up to this many
+// multiply-adds (5 to 10 ms on two cores), or, with wide matrices, the smallest block that keeps
+// the cores busy. Every block packs its weights anew.
+constexpr int64_t kMultiplyAdds = int64_t{1} << 30;
 constexpr int64_t kLeastRows = 256;
 constexpr int64_t kLeastOutputs = 1024;
 
@@ -51,12 +51,14 @@ void MultiplyExpanded(const at::Tensor& x, const at::Tensor& weight, const at::T
                       const JobContext& job) {
   const int64_t outputs = weight.size(0);
   const ProductBlock block = BlockOf(weight.size(1), outputs);
+  const int64_t blocks = (x.size(0) + block.rows - 1) / block.rows;
+  const int64_t rows = (x.size(0) + blocks - 1) / blocks;
   for (int64_t first_output = 0; first_output < outputs; first_output += block.outputs) {
     const int64_t width = std::min(block.outputs, outputs - first_output);
     const at::Tensor block_of_weight = weight.narrow(0, first_output, width);
-    for (int64_t first = 0; first < x.size(0); first += block.rows) {
+    for (int64_t first = 0; first < x.size(0); first += rows) {
       job.ThrowIfCancelled();
-      const int64_t count = std::min(block.rows, x.size(0) - first);
+      const int64_t count = std::min(rows, x.size(0) - first);
       DenseProduct(x.narrow(0, first, count), block_of_weight,
                    y.narrow(0, first, count).narrow(1, first_output, width));
     }

@@ -47,6 +47,11 @@ inline double Gain(const CaseShape& c) {
   return gain;
 }
 
+// How far Attention may be from its definition, with values of about 1. float32: rounding of sums
+// of ~100 products and of 2^x (3e-7). bfloat16: q, k and the weights are rounded to 8 bits once
+// rotated (2^-9 each), and so is the output.
+inline double AttentionTolerance(Dtype dtype) { return dtype == Dtype::kFloat32 ? 5e-6 : 4e-2; }
+
 inline std::string DescribeEdits(const CaseShape& c) {
   std::string text;
   const auto range = [](int64_t begin, int64_t end) {
