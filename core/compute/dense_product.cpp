@@ -5,7 +5,6 @@
 #include <ATen/core/List.h>
 #include <c10/util/Exception.h>
 
-#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -52,18 +51,6 @@ FloatProduct Choose() {
 #endif
 }
 
-// A part of the rows at a time, whose result is copied while it is in the cache.
-void MultiplyAndCopy(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& out) {
-  constexpr int64_t kRows = 256;
-  for (int64_t first = 0; first < x.size(0); first += kRows) {
-    const int64_t rows = std::min(kRows, x.size(0) - first);
-    out.narrow(0, first, rows)
-        .copy_(at::native::mkldnn_linear_pointwise(x.narrow(0, first, rows), weight, std::nullopt,
-                                                   "none", c10::List<std::optional<at::Scalar>>(),
-                                                   std::nullopt));
-  }
-}
-
 // Returns false where MKL's product is to be taken.
 bool MultiplyByOneDnn(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& out) {
   static const FloatProduct product = Choose();
@@ -74,7 +61,10 @@ bool MultiplyByOneDnn(const at::Tensor& x, const at::Tensor& weight, const at::T
       at::native::mkldnn_matmul(x, weight.t(), out, /*beta=*/0.0f, /*alpha=*/1.0f);
       return true;
     case FloatProduct::kOneDnnCopied:
-      MultiplyAndCopy(x, weight, out);
+      // All rows at once, since every call packs the weights: that costs more than a copy of
+      // results that have left the cache.
+      out.copy_(at::native::mkldnn_linear_pointwise(
+          x, weight, std::nullopt, "none", c10::List<std::optional<at::Scalar>>(), std::nullopt));
       return true;
   }
   return false;
