@@ -18,6 +18,7 @@ namespace {
 constexpr int64_t kFewRows = 4;
 // From here on cuDNN is so much faster that what it prepares for each new length does not matter.
 constexpr int64_t kCudnnRows = 4096;
+constexpr int64_t kCudnnHeadDim = 128;
 // Of the largest head that LibTorch's flash attention takes.
 constexpr int64_t kFlashHeadDim = 256;
 
@@ -36,8 +37,36 @@ bool AllEqual(const std::vector<T>& values) {
 // Whether what LibTorch's attention computes is what is asked for.
 bool IsPlain(const kernels::AttentionShape& shape, const RotaryTables& tables) {
   return shape.softcap == 0 && tables.near == 0 && tables.alibi_slopes.empty() &&
-         tables.edits.temperature.empty() && AllEqual(tables.scale) &&
-         GroupsShareTables(tables.k, shape.heads / shape.key_value_heads);
+         tables.edits.temperature.empty() && AllEqual(tables.scale);
+}
+
+// Every `step`-th head of x [rows, heads * head_dim] from `first` on, in place: [1, rows, heads /
+// step, head_dim].
+at::Tensor EveryHead(const at::Tensor& x, int64_t head_dim, int64_t first, int64_t step) {
+  const int64_t begin = first * head_dim;
+  return x.narrow(1, begin, x.size(1) - begin)
+      .as_strided({1, x.size(0), x.size(1) / head_dim / step, head_dim},
+                  {x.size(0) * x.stride(0), x.stride(0), step * head_dim, 1});
+}
+
+// LibTorch's attention of rotated queries and keys, [1, rows, heads, head_dim].
+at::Tensor ByFlash(const kernels::AttentionShape& shape, const at::Tensor& queries,
+                   const at::Tensor& keys, const at::Tensor& values, double scale) {
+  if (shape.first_query == 0 && shape.window == 0 && queries.size(1) >= kCudnnRows &&
+      shape.head_dim <= kCudnnHeadDim) {
+    return std::get<0>(at::_scaled_dot_product_cudnn_attention(
+                           queries.transpose(1, 2), keys.transpose(1, 2), values.transpose(1, 2),
+                           std::nullopt, /*compute_log_sumexp=*/false, 0.0, /*is_causal=*/true,
+                           /*return_debug_mask=*/false, scale))
+        .transpose(1, 2);
+  }
+  // Its causal limit is that of the last key, unlike that of at::scaled_dot_product_attention.
+  const bool window = shape.window > 0;
+  return std::get<0>(at::_flash_attention_forward(
+      queries, keys, values, std::nullopt, std::nullopt, queries.size(1), keys.size(1), 0.0,
+      /*is_causal=*/!window, /*return_debug_mask=*/false, scale,
+      window ? std::optional<int64_t>(shape.window - 1) : std::nullopt,
+      window ? std::optional<int64_t>(0) : std::nullopt));
 }
 
 template <class T = kernels::BFloat16>
@@ -71,16 +100,17 @@ kernels::cuda::Table CudaOps::OnGpu(const RotaryTables& tables,
           static_cast<int>(views[head].pairs)};
 }
 
-// x [rows, heads * head_dim] from table row `first` on, every head by its table: the same,
-// contiguous. `group`: views for each head of x.
+// x [rows, heads * head_dim] from table row `first` on, head h by the view first_view + h * step:
+// the same, contiguous.
 at::Tensor CudaOps::RotatedHeads(const at::Tensor& x, int64_t first, int64_t head_dim,
                                  const RotaryTables& tables,
                                  const std::vector<kernels::RotaryView>& views,
-                                 int64_t group) const {
+                                 const EveryView& every) const {
   std::vector<DeviceTable> kept;
   std::vector<kernels::cuda::Table> of_heads;
   of_heads.reserve(views.size());
-  for (size_t head = 0; head < views.size(); head += static_cast<size_t>(group)) {
+  for (auto head = static_cast<size_t>(every.first); head < views.size();
+       head += static_cast<size_t>(every.step)) {
     of_heads.push_back(OnGpu(tables, views, head, &kept));
   }
   const at::Tensor on_gpu = CopiedTo<kernels::cuda::Table>(device(), of_heads);
@@ -99,36 +129,23 @@ at::Tensor CudaOps::RotatedHeads(const at::Tensor& x, int64_t first, int64_t hea
   return out;
 }
 
+// Where the heads of a group see their key at different positions, each member of the groups has
+// its turn: the copy of the keys that is rotated for it is as large as the keys, and the next
+// member's takes its place.
 void CudaOps::ByLibTorch(const kernels::AttentionShape& shape, const at::Tensor& q,
                          const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
                          const at::Tensor& out) const {
   const int64_t dim = shape.head_dim;
-  const auto batch = [&](const at::Tensor& x) {
-    return x.as_strided({1, x.size(0), x.size(1) / dim, dim},
-                        {x.size(0) * x.stride(0), x.stride(0), dim, 1});
-  };
-  const at::Tensor queries = batch(RotatedHeads(q, shape.first_query, dim, tables, tables.q, 1));
-  const at::Tensor keys =
-      batch(RotatedHeads(k, 0, dim, tables, tables.k, shape.heads / shape.key_value_heads));
-  const at::Tensor values = batch(v);
-  const double scale = tables.scale.front();
-  at::Tensor z;
-  if (shape.first_query == 0 && shape.window == 0 && q.size(0) >= kCudnnRows && dim <= 128) {
-    z = std::get<0>(at::_scaled_dot_product_cudnn_attention(
-                        queries.transpose(1, 2), keys.transpose(1, 2), values.transpose(1, 2),
-                        std::nullopt, /*compute_log_sumexp=*/false, 0.0, /*is_causal=*/true,
-                        /*return_debug_mask=*/false, scale))
-            .transpose(1, 2);
-  } else {
-    // Its causal limit is that of the last key, unlike that of at::scaled_dot_product_attention.
-    const bool window = shape.window > 0;
-    z = std::get<0>(at::_flash_attention_forward(
-        queries, keys, values, std::nullopt, std::nullopt, q.size(0), k.size(0), 0.0,
-        /*is_causal=*/!window, /*return_debug_mask=*/false, scale,
-        window ? std::optional<int64_t>(shape.window - 1) : std::nullopt,
-        window ? std::optional<int64_t>(0) : std::nullopt));
+  const int64_t group = shape.heads / shape.key_value_heads;
+  const int64_t turns = GroupsShareTables(tables.k, group) ? 1 : group;
+  const at::Tensor queries = RotatedHeads(q, shape.first_query, dim, tables, tables.q, {0, 1});
+  const at::Tensor values = EveryHead(v, dim, 0, 1);
+  for (int64_t member = 0; member < turns; ++member) {
+    const at::Tensor keys = RotatedHeads(k, 0, dim, tables, tables.k, {member, group});
+    const at::Tensor z = ByFlash(shape, EveryHead(queries, dim, member, turns).contiguous(),
+                                 EveryHead(keys, dim, 0, 1), values, tables.scale.front());
+    EveryHead(out, dim, member, turns).copy_(z);
   }
-  batch(out).copy_(z);
 }
 
 std::vector<kernels::cuda::AttentionHead> CudaOps::Heads(const kernels::AttentionShape& shape,

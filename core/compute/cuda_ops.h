@@ -3,10 +3,11 @@
 // are kernels of kernels/cuda. Only in builds with MIDSCOPE_CUDA. Internal to core.
 //
 // Attention of a few rows reads keys and values where they lie, in float32 arithmetic. Of many
-// bfloat16 rows it is on tensor cores: where the heads of a group see the same positions, queries
-// and keys are rotated once (kernels/cuda/rotary.h) and LibTorch's flash or cuDNN attention
-// multiplies them. Where they do not (Ms-PoE), or with far positions, soft cap, ALiBi or several
-// temperatures, it is kernels/cuda/attention.h, which keeps no copy of the keys. Rotated queries
+// bfloat16 rows it is on tensor cores: queries and keys are rotated (kernels/cuda/rotary.h), and
+// LibTorch's flash or cuDNN attention multiplies them; where the heads of a group see different
+// positions (Ms-PoE), for one head of every group at a time, so that one copy of the keys lies
+// there and not one a head. With far positions, soft cap, ALiBi or several temperatures it is
+// kernels/cuda/attention.h, which keeps no copy of the keys. Rotated queries
 // and keys and the weights are rounded to bfloat16, as by the CPU's kernels with AVX-512 BF16.
 // Rotary tables are formed on the GPU. All else is AtenOps': many rows of float32 or with hidden
 // keys or factors, other sizes of heads.
@@ -60,13 +61,18 @@ class CudaOps : public AtenOps {
   template <class T>
   at::Tensor RowProducts(const kernels::AttentionShape& shape, const at::Tensor& q,
                          const at::Tensor& k, const RotaryTables& tables, int64_t first_key) const;
+  // Views first, first + step, ...: one for each head of a tensor.
+  struct EveryView {
+    int64_t first;
+    int64_t step;
+  };
   // `kept` holds what the table lies in until the kernel is started.
   kernels::cuda::Table OnGpu(const RotaryTables& tables,
                              const std::vector<kernels::RotaryView>& views, size_t head,
                              std::vector<DeviceTable>* kept) const;
   at::Tensor RotatedHeads(const at::Tensor& x, int64_t first, int64_t head_dim,
                           const RotaryTables& tables, const std::vector<kernels::RotaryView>& views,
-                          int64_t group) const;
+                          const EveryView& every) const;
   void ByLibTorch(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
                   const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out) const;
   void ByKernel(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,

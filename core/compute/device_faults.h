@@ -44,4 +44,15 @@ class DeviceFaults {
   mutable std::optional<DeviceError> lost_;  // guarded by mutex_
 };
 
+// The result of `work`, which is done on devices. Throws as ThrowIfLost and Rethrow do.
+template <typename Work>
+auto OnDevices(const DeviceFaults& faults, DeviceWork kind, Work work) {
+  faults.ThrowIfLost();
+  try {
+    return work();
+  } catch (...) {
+    faults.Rethrow(kind);
+  }
+}
+
 }  // namespace midscope

@@ -47,7 +47,7 @@ struct Decoder::Parts {
   AtenExecutor executor;
   Weights weights;
   LayerDevices devices;
-  std::optional<DeviceFaults> faults;
+  std::shared_ptr<const DeviceFaults> faults;
   mutable RotaryCache rotary;
   mutable std::mutex running;             // one pass at a time: a pass uses every thread
   mutable std::set<std::string> advised;  // advices that were logged; guarded by `running`
@@ -102,17 +102,6 @@ void WarnWithoutInt8(Weights& weights, const JobContext& context) {
       "Q8_0, IQ4_NL, Q4_K, Q5_K and Q6_K");
 }
 
-// The result of `work`, which is done on devices.
-template <typename Work>
-auto OnDevices(const DeviceFaults& faults, DeviceWork kind, Work work) {
-  faults.ThrowIfLost();
-  try {
-    return work();
-  } catch (...) {
-    faults.Rethrow(kind);
-  }
-}
-
 }  // namespace
 
 std::shared_ptr<Decoder> Decoder::Open(const std::string& model, const DecoderOptions& options,
@@ -129,7 +118,7 @@ std::shared_ptr<Decoder> Decoder::Open(const std::string& model, const DecoderOp
   if (!options.sliding_window) SwitchWindowsOff(parts->config, context);
   parts->config.beyond_context = options.beyond_context;
   parts->options.placement = FillLayers(options.placement, parts->config.layers);
-  parts->faults.emplace(parts->options.placement);
+  parts->faults = std::make_shared<DeviceFaults>(parts->options.placement);
   parts->tokenizer = source->MakeTokenizer();
   // Embeddings are often padded to a round number of rows.
   if (parts->tokenizer->vocabulary() > parts->config.vocabulary) {
@@ -216,8 +205,10 @@ std::unique_ptr<Trace> Decoder::MakeTrace(int64_t capacity, bool residual,
                                           int64_t first_layer) const {
   const c10::InferenceMode inference;
   return OnDevices(*parts_->faults, DeviceWork::kTrace, [&] {
-    return AllocateTrace(parts_->config, parts_->options.dtype, capacity, residual, first_layer,
-                         parts_->devices.Devices());
+    auto trace = AllocateTrace(parts_->config, parts_->options.dtype, capacity, residual,
+                               first_layer, parts_->devices.Devices());
+    trace->storage().faults = parts_->faults;
+    return trace;
   });
 }
 

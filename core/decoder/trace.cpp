@@ -46,6 +46,12 @@ void ShareBelow(int64_t first_layer, const std::vector<at::Device>& devices, con
   }
 }
 
+// The result of work with a trace's tensors.
+template <class Work>
+auto OnTrace(const Trace::Storage& storage, Work work) {
+  return storage.faults ? OnDevices(*storage.faults, DeviceWork::kTrace, work) : work();
+}
+
 bool KeepsScale(const ModelConfig& config) { return config.input_norms; }
 bool KeepsMean(const ModelConfig& config) {
   return config.input_norms && config.norm == NormKind::kLayer;
@@ -116,15 +122,16 @@ void Trace::TakeRows(const Trace& donor, int64_t rows) {
     for (auto layer = static_cast<size_t>(first_layer_); layer < to.size(); ++layer)
       to[layer].narrow(0, 0, rows).copy_(from[layer].narrow(0, 0, rows));
   };
-  copy(donor.storage_->keys, storage_->keys);
-  copy(donor.storage_->values, storage_->values);
-  if (residual_) {
+  OnTrace(*storage_, [&] {
+    copy(donor.storage_->keys, storage_->keys);
+    copy(donor.storage_->values, storage_->values);
+    if (!residual_) return;
     copy(donor.storage_->residual, storage_->residual);
     copy(donor.storage_->norm_scale, storage_->norm_scale);
     copy(donor.storage_->norm_mean, storage_->norm_mean);
     copy(donor.storage_->projected_keys, storage_->projected_keys);
     copy(donor.storage_->projected_values, storage_->projected_values);
-  }
+  });
   storage_->head_sums.clear();
   storage_->channel_means.clear();
   storage_->memories.clear();
@@ -157,12 +164,14 @@ void Trace::Set(int64_t rows, int64_t prompt_tokens, std::vector<AttentionPlan> 
 std::vector<float> Trace::Channel(int64_t layer, int64_t channel) const {
   MIDSCOPE_CHECK(residual_, "the trace keeps no residual rows");
   MIDSCOPE_CHECK_GE(layer, first_layer_);
-  const at::Tensor column = storage_->residual[static_cast<size_t>(layer)]
-                                .narrow(0, 0, rows_)
-                                .select(1, channel)
-                                .to(at::kFloat)
-                                .cpu()
-                                .contiguous();
+  const at::Tensor column = OnTrace(*storage_, [&] {
+    return storage_->residual[static_cast<size_t>(layer)]
+        .narrow(0, 0, rows_)
+        .select(1, channel)
+        .to(at::kFloat)
+        .cpu()
+        .contiguous();
+  });
   const float* data = column.data_ptr<float>();
   return {data, data + rows_};
 }

@@ -44,7 +44,7 @@ class Trace {
   // Drops rows from `rows` on; the next run computes them.
   void Truncate(int64_t rows);
   // Replaces the content by the first `rows` rows of another sequence's trace and its plans. Throws
-  // std::logic_error where `donor` has fewer rows or CanTakeFrom returns false.
+  // std::logic_error where `donor` has fewer rows or CanTakeFrom returns false, DeviceError.
   void TakeRows(const Trace& donor, int64_t rows);
   // Whether `donor`, of the same model, keeps everything that this one does.
   bool CanTakeFrom(const Trace& donor) const;
@@ -54,7 +54,8 @@ class Trace {
   int64_t prompt_tokens() const { return prompt_tokens_; }
 
   // Residual stream entering `layer` (layer = number of layers: leaving the last), channel by
-  // position, as float32. [rows]. Throws std::logic_error where that layer is dropped.
+  // position, as float32. [rows]. Throws std::logic_error where that layer is dropped,
+  // DeviceError where its device is lost.
   std::vector<float> Channel(int64_t layer, int64_t channel) const;
 
   Storage& storage() { return *storage_; }

@@ -5,9 +5,11 @@
 #include <ATen/core/Tensor.h>
 
 #include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
+#include "core/compute/device_faults.h"
 #include "core/compute/segment_memory.h"
 #include "core/decoder/trace.h"
 #include "kernels/types.h"
@@ -43,6 +45,9 @@ struct Trace::Storage {
   // it is written again.
   std::map<int64_t, SegmentMemory> memories;
   kernels::Dtype dtype = kernels::Dtype::kFloat32;
+  // Of the devices that the tensors are on; shared with the decoder. Null: of a pass that keeps
+  // nothing.
+  std::shared_ptr<const DeviceFaults> faults;
 
   const at::Tensor& Keys(int64_t layer) const { return keys[static_cast<size_t>(layer)]; }
   const at::Tensor& ProjectedKeys(int64_t layer) const {

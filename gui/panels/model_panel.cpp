@@ -113,18 +113,21 @@ ModelPanel::ModelPanel(QWidget* parent) : QWidget(parent) {
   connect(open, &QPushButton::clicked, this, &ModelPanel::OpenAsked);
   connect(model_, &QLineEdit::returnPressed, this, &ModelPanel::OpenAsked);
   connect(options_, &ParameterForm::Changed, this, &ModelPanel::RefreshTitle);
+  OfferDevices();
   RefreshTitle();
   Show(nullptr, QString(), QString());
 }
 
 void ModelPanel::OfferDevices() {
   QStringList devices;
-  QStringList notes;
-  for (const DeviceFacts& facts : ListDeviceFacts()) {
-    devices << QString::fromStdString(DeviceText(facts.device));
-    notes << QString::fromStdString(DeviceFactsText(facts));
-  }
-  options_->Offer("device", devices, notes);
+  for (const DeviceName& device : AvailableDevices())
+    devices << QString::fromStdString(DeviceText(device));
+  options_->Offer("device", devices, [] {
+    QStringList notes;
+    for (const DeviceFacts& facts : ListDeviceFacts())
+      notes << QString::fromStdString(DeviceFactsText(facts));
+    return notes;
+  });
 }
 
 void ModelPanel::RefreshTitle() {
@@ -165,7 +168,6 @@ void ModelPanel::SetRequest(const OpenRequest& request) {
 }
 
 void ModelPanel::Show(const ModelSummary* summary, const QString& label, const QString& instead) {
-  OfferDevices();
   text_->setToolTip(summary ? tr("<p>Its file calls itself “%1” (general.name)</p>")
                                   .arg(QString::fromStdString(summary->config.name).toHtmlEscaped())
                             : QString());

@@ -39,7 +39,8 @@ class ModelPanel : public QWidget {
   void ChooseFile();
   void ChooseFolder();
   void RefreshTitle();
-  // The devices of this machine can be chosen, with their names and the memory they have now.
+  // The devices of this machine can be chosen; the open list has their names and the memory they
+  // have then: asking a GPU takes some of it.
   void OfferDevices();
 
   QLineEdit* model_;

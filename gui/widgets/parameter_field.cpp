@@ -8,10 +8,10 @@
 #include <QLineEdit>
 #include <QToolButton>
 #include <memory>
+#include <utility>
 
 #include "core/base/number_text.h"
 #include "gui/widgets/number_box.h"
-#include "gui/widgets/text_box.h"
 
 namespace midscope {
 namespace {
@@ -198,8 +198,8 @@ ParameterField MakeField(const Parameter& parameter, FieldText kind, const std::
   return MakeText(parameter, kind, parent, edited);
 }
 
-void OfferTexts(const ParameterField& field, const QStringList& texts, const QStringList& notes) {
-  if (auto* box = qobject_cast<TextBox*>(field.input)) box->Offer(texts, notes);
+void OfferTexts(const ParameterField& field, const QStringList& texts, TextBox::Notes notes) {
+  if (auto* box = qobject_cast<TextBox*>(field.input)) box->Offer(texts, std::move(notes));
 }
 
 QString FieldLabel(const Parameter& parameter) {

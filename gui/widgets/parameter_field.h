@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/base/parameter.h"
+#include "gui/widgets/text_box.h"
 
 class QWidget;
 
@@ -33,7 +34,7 @@ ParameterField MakeField(const Parameter& parameter, FieldText kind, const std::
 // Texts that can be chosen instead of typed, with notes (TextBox::Offer), where the field is a line
 // of text.
 void OfferTexts(const ParameterField& field, const QStringList& texts,
-                const QStringList& notes = {});
+                TextBox::Notes notes = nullptr);
 
 // "first layer": the parameter's name as a label.
 QString FieldLabel(const Parameter& parameter);

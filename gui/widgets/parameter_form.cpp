@@ -129,9 +129,8 @@ void ParameterForm::SetText(const std::string& name, const std::string& text) {
   SetOptions(next);
 }
 
-void ParameterForm::Offer(const std::string& name, const QStringList& texts,
-                          const QStringList& notes) {
-  OfferTexts(rows_.at(name).field, texts, notes);
+void ParameterForm::Offer(const std::string& name, const QStringList& texts, TextBox::Notes notes) {
+  OfferTexts(rows_.at(name).field, texts, std::move(notes));
 }
 
 void ParameterForm::SetKeepsStated(bool keeps) { keeps_stated_ = keeps; }

@@ -34,7 +34,7 @@ class ParameterForm : public QWidget {
   // Sets one field from the command line's text. Throws Error (usage).
   void SetText(const std::string& name, const std::string& text);
   // Texts that can be chosen instead of typed, with notes (TextBox::Offer), for an option of kText.
-  void Offer(const std::string& name, const QStringList& texts, const QStringList& notes = {});
+  void Offer(const std::string& name, const QStringList& texts, TextBox::Notes notes = nullptr);
   // Whether a value that was set stays set where it becomes that of the default. Default: it does
   // not, so that a later default applies to it.
   void SetKeepsStated(bool keeps);

@@ -5,6 +5,7 @@
 #include <QScrollBar>
 #include <QSignalBlocker>
 #include <QStyledItemDelegate>
+#include <utility>
 
 namespace midscope {
 namespace {
@@ -31,18 +32,26 @@ TextBox::TextBox(QWidget* parent) : QComboBox(parent) {
   setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
 }
 
-void TextBox::Offer(const QStringList& texts, const QStringList& notes) {
+void TextBox::Offer(const QStringList& texts, Notes notes) {
   const QSignalBlocker quiet(this);
   const QString before = currentText();
   clear();
-  for (qsizetype i = 0; i < texts.size(); ++i) addItem(texts[i], notes.value(i));
+  addItems(texts);
   setEditText(before);
-  if (notes.isEmpty()) return;
-  if (!dynamic_cast<NotedItemDelegate*>(itemDelegate()))
+  notes_ = std::move(notes);
+  if (notes_ && !dynamic_cast<NotedItemDelegate*>(itemDelegate()))
     setItemDelegate(new NotedItemDelegate(this));
-  // The line is narrower than the notes.
-  view()->setMinimumWidth(view()->sizeHintForColumn(0) +
-                          view()->verticalScrollBar()->sizeHint().width());
+}
+
+void TextBox::showPopup() {
+  if (notes_) {
+    const QStringList notes = notes_();
+    for (int i = 0; i < count(); ++i) setItemData(i, notes.value(i), kNoteRole);
+    // The line is narrower than the notes.
+    view()->setMinimumWidth(view()->sizeHintForColumn(0) +
+                            view()->verticalScrollBar()->sizeHint().width());
+  }
+  QComboBox::showPopup();
 }
 
 }  // namespace midscope

@@ -4,6 +4,7 @@
 
 #include <QComboBox>
 #include <QStringList>
+#include <functional>
 
 namespace midscope {
 
@@ -13,11 +14,17 @@ class TextBox : public QComboBox {
  public:
   explicit TextBox(QWidget* parent = nullptr);
 
-  // Replaces the list; keeps the line's text and emits no signal. `notes`: what the open list shows
-  // beside each text, and choosing one does not put into the line; none: nothing.
-  void Offer(const QStringList& texts, const QStringList& notes = {});
+  // What the open list shows beside each text, and choosing one does not put into the line.
+  using Notes = std::function<QStringList()>;
+  // Replaces the list; keeps the line's text and emits no signal. `notes`: asked for whenever the
+  // list is opened; none: nothing.
+  void Offer(const QStringList& texts, Notes notes = nullptr);
+  void showPopup() override;
   // The role of an item's note.
   static constexpr int kNoteRole = Qt::UserRole;
+
+ private:
+  Notes notes_;
 };
 
 }  // namespace midscope

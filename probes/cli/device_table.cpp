@@ -14,8 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr kernels::Dtype kDtypes[] = {kernels::Dtype::kFloat32, kernels::Dtype::kBFloat16};
-
 struct Need {
   int64_t weights = 0;
   int64_t prompt = 0;

@@ -20,8 +20,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr kernels::Dtype kDtypes[] = {kernels::Dtype::kFloat32, kernels::Dtype::kBFloat16};
-
 Json NumberOrNull(int64_t number) { return number > 0 ? Json(number) : Json(nullptr); }
 Json PositiveOrNull(double number) { return number > 0 ? Json(number) : Json(nullptr); }
 Json IdOrNull(const std::optional<int64_t>& id) { return id ? Json(*id) : Json(nullptr); }

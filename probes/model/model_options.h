@@ -33,6 +33,8 @@ DecoderOptions ReadDecoderOptions(const OpenRequest& request);
 std::string ProductsName(Products products);
 Products ParseProducts(std::string_view name);
 
+// All that a model can be run in.
+inline constexpr kernels::Dtype kDtypes[] = {kernels::Dtype::kFloat32, kernels::Dtype::kBFloat16};
 // "float32", "bfloat16". Parsing throws Error (usage).
 std::string DtypeName(kernels::Dtype dtype);
 kernels::Dtype ParseDtype(std::string_view name);

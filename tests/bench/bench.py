@@ -9,6 +9,7 @@
 Every measurement is a process of its own, so that peak memory is its own; the programs take turns, and the least time of all rounds
 counts: other work on the machine only adds. Shares are of the float32 or bfloat16 products alone, measured in the same run at this
 model's shapes; only matrix products with weights count as work (2 x weights of the layers a token), attention does not.
+plain: the last row's logits, for which the last layer runs one row; all rows to the end: the same work as captures need.
 Peers live in virtual environments in the cache folder, which --peers makes; one that cannot be had is named with the reason.
 llama.cpp is compiled there for the class that is measured, which takes minutes.
 
@@ -33,7 +34,7 @@ import time
 import cuda_bench
 
 HERE = pathlib.Path(__file__).parent
-CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "midscope"
+CACHE = cuda_bench.CACHE
 MODEL = pathlib.Path(os.environ.get("MIDSCOPE_MODELS") or CACHE / "models") / "SmolLM2-135M-Instruct.Q4_1.gguf"
 # SmolLM2-135M: weights of the 30 layers, which a token is multiplied with.
 WEIGHTS = 30 * (960 * 576 + 576 * 576 + 3072 * 576 + 576 * 1536)
@@ -61,6 +62,8 @@ PEERS = {
 }
 # To make models with; no peer.
 TOOLS = {"gguf": [["gguf", "numpy"]]}
+# What run_bench does, by the names of the table's rows.
+OWN_KINDS = {"all captures and trace": "prefill", "plain, all rows to the end": "rows", "plain": "plain"}
 MODES = ("prefill", "decode", "auto", "demo")
 DECODED = 10  # tokens one by one, after 512: run_bench decode
 
@@ -109,7 +112,7 @@ def run(command, limits):
 def own_rows(build):
     bench = build / "bin" / "run_bench"
     return [(f"midscope {dtype}, {what}", dtype, lambda tokens, d=dtype, k=kind: [bench, k, tokens, d])
-            for dtype in ("float32", "bfloat16") for what, kind in (("all captures and trace", "prefill"), ("plain", "plain"))]
+            for dtype in ("float32", "bfloat16") for what, kind in OWN_KINDS.items()]
 
 
 def own_decode_rows(build):

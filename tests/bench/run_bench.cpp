@@ -2,14 +2,15 @@
 // What a run costs in time and memory, on the embedded model or another. One measurement a process,
 // so that peak memory is its own.
 //
-//   run_bench open|prefill|plain|decode TOKENS float32|bfloat16|auto
+//   run_bench open|prefill|rows|plain|decode TOKENS float32|bfloat16|auto
 //             [REPEATS [MODEL [WEIGHTS [float|int8]]]]
 //
 // WEIGHTS: auto, stored or expanded. open: from the call until a prompt could be run.
 // prefill: last-query attention, position-awareness score, the last residual rows, 8 hidden
-// channels over all positions, trace kept. plain: logits alone. decode: ten tokens after the
-// prompt, one by one. Prints one JSON object; times are the least of REPEATS (default 3). What-ifs:
-// what_if_bench.
+// channels over all positions, trace kept. rows: one hidden channel, for which the last layer has
+// to run all rows. plain: logits alone, for which it runs the last row. decode: ten tokens after
+// the prompt, one by one. Prints one JSON object; times are the least of REPEATS (default 3).
+// What-ifs: what_if_bench.
 
 #include <sys/resource.h>
 
@@ -58,17 +59,21 @@ std::vector<int32_t> Ids(int64_t tokens, int64_t vocabulary) {
   return ids;
 }
 
-void Prefill(const Decoder& decoder, const std::vector<int32_t>& ids, bool captures, int repeats) {
+void Prefill(const Decoder& decoder, const std::vector<int32_t>& ids, const std::string& kind,
+             int repeats) {
   const auto& config = decoder.config();
   const auto tokens = static_cast<int64_t>(ids.size());
+  const bool captures = kind == "prefill";
   const auto trace = captures ? decoder.MakeTrace(tokens) : nullptr;
   midscope::LastQueryAttention attention(config);
   midscope::PositionAwareness score(config);
   midscope::ResidualRows rows(config, 1);
   midscope::HiddenChannels channels(config, {0, 100, 215, 300, 350, 400, 446, 500});
+  midscope::HiddenChannels channel(config, {0});
   midscope::RunRequest request;
   request.ids = ids;
   if (captures) request.hooks = {&attention, &score, &rows, &channels};
+  if (kind == "rows") request.hooks = {&channel};
   request.trace = trace.get();
   const double seconds = Least(repeats, [&] {
     if (trace) trace->Truncate(0);
@@ -108,7 +113,7 @@ int main(int argc, char** argv) {
   midscope::PrepareProcess(argv);
   if (argc < 4) {
     std::fprintf(stderr,
-                 "run_bench open|prefill|plain|decode TOKENS float32|bfloat16|auto "
+                 "run_bench open|prefill|rows|plain|decode TOKENS float32|bfloat16|auto "
                  "[REPEATS [MODEL [WEIGHTS [float|int8]]]]\n"
                  "decode: ten tokens after the prompt, one by one\n");
     return 2;
@@ -133,7 +138,7 @@ int main(int argc, char** argv) {
     if (kind == "decode") {
       Decode(*decoder, ids, repeats);
     } else {
-      Prefill(*decoder, ids, kind == "prefill", repeats);
+      Prefill(*decoder, ids, kind, repeats);
     }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "run_bench: %s\n", error.what());

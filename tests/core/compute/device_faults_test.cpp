@@ -122,6 +122,9 @@ TEST_F(DeviceFaultsTest, TheDeviceOfTheLayerIsNamed) {
 
 TEST_F(DeviceFaultsTest, ALostDeviceSaysSoAtOnceAndTheCpuGoesOn) {
   const auto decoder = Open("cpu:portable");
+  const auto trace = decoder->MakeTrace(8);
+  ASSERT_EQ(RunWith(*decoder, nullptr, 0, trace.get()).end, JobEnd::kDone);
+  const auto other = decoder->MakeTrace(8);
   const JobOutcome lost = RunWith(*decoder, ThrowIllegalAddress);
   EXPECT_EQ(lost.end, JobEnd::kFailed);
   EXPECT_THAT(lost.problem, HasSubstr("device cpu:portable: it is lost (CUDA error: an illegal "
@@ -131,6 +134,8 @@ TEST_F(DeviceFaultsTest, ALostDeviceSaysSoAtOnceAndTheCpuGoesOn) {
   EXPECT_EQ(again.why, lost.why);
   EXPECT_EQ(layers_shown_, 0);  // nothing was run
   EXPECT_THROW(decoder->MakeTrace(4), DeviceError);
+  EXPECT_THROW(trace->Channel(1, 0), DeviceError);
+  EXPECT_THROW(other->TakeRows(*trace, 4), DeviceError);
   EXPECT_THROW(decoder->Unembed(std::vector<float>(static_cast<size_t>(decoder->config().hidden))),
                DeviceError);
 

@@ -42,15 +42,17 @@ const std::vector<Case>& Cases() {
       {"flash_window", {300, 300, 0, 4, 2, 96, 70}},
       {"flash_large_heads", {65, 65, 0, 2, 1, 256}},
       {"cudnn", {4100, 4100, 0, 4, 2, 128}},
-      {"own", {333, 333, 0, 8, 2, 64}, true},
-      {"own_128", {200, 330, 130, 4, 1, 128}, true},
+      {"flash_member_by_member", {333, 333, 0, 8, 2, 64}, true},
+      {"flash_member_by_member_later_rows", {200, 330, 130, 4, 1, 128}, true},
+      {"flash_member_by_member_window", {300, 300, 0, 6, 2, 80, 70}, true},
+      {"cudnn_member_by_member", {4100, 4100, 0, 4, 2, 128}, true},
       {"own_soft_cap_window", {150, 450, 300, 4, 2, 128, 70, 1.5f}},
       {"own_alibi", {150, 150, 0, 4, 2, 64}, false, 0, true},
       {"own_temperature", {150, 150, 0, 4, 2, 64}, true, 0, false, true},
       {"own_far", {260, 400, 140, 4, 2, 64}, true, 47},
       {"own_far_128", {200, 200, 0, 2, 2, 128}, false, 128},
       {"few_rows", {4, 100, 96, 4, 2, 64}, true},
-      {"other_sizes", {60, 60, 0, 4, 2, 80}, true}};
+      {"other_sizes", {60, 60, 0, 4, 2, 80}, true, 30}};
   return cases;
 }
 
