@@ -4,7 +4,6 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "core/base/error.h"
@@ -136,7 +135,7 @@ void AttentionStep::Run(const LayerOps& ops, SequencePass& sequence, int64_t lay
 
 void AttentionStep::AttendPart(const Inputs& in, RowRange rows) {
   const AttentionPlan& plan = in.Plan();
-  RotaryTables tables = MakeTables(in.ops, plan, PositionRows(plan.edits, in.sequence.rows));
+  RotaryTables tables = tables_.Make(in.ops, plan, PositionRows(plan.edits, in.sequence.rows));
   tables.sinks = in.weights.sinks;
   tables.query_weight = in.weights.rotated_norms;
   RowRange overridden{rows.last, rows.last};
@@ -233,52 +232,6 @@ void AttentionStep::ShowUnrotated(const Inputs& in, const AttentionPlan& plan,
   }
 }
 
-RotaryTables AttentionStep::MakeTables(const LayerOps& ops, const AttentionPlan& plan,
-                                       int64_t rows) {
-  RotaryTables tables;
-  tables.scale.assign(plan.q_ratio.size(), static_cast<float>(plan.logit_scale));
-  tables.alibi_slopes = plan.alibi_slopes;
-  tables.window = plan.window;
-  tables.softcap = static_cast<float>(plan.softcap);
-  if (plan.inverse_frequency.empty()) {
-    tables.q.resize(plan.q_ratio.size());
-    tables.k = tables.q;
-    return tables;
-  }
-  // Heads with the same positions get the same table: kernels share rotated keys between equal
-  // pointers.
-  std::map<std::pair<double, RowPositions>, kernels::RotaryView> known;
-  const auto views_of = [&](const std::vector<double>& ratios, const RowPositions& positions) {
-    std::vector<kernels::RotaryView> views;
-    views.reserve(ratios.size());
-    for (const double ratio : ratios) {
-      const auto [place, is_new] = known.try_emplace({ratio, positions});
-      if (is_new) {
-        auto table =
-            rotary_.Reserve({plan.inverse_frequency, plan.magnitude, ratio, positions}, rows);
-        if (!ops.forms_tables()) Fill(*table);
-        place->second = table->View();
-        tables.owned.push_back(std::move(table));
-      }
-      views.push_back(place->second);
-    }
-    return views;
-  };
-  tables.q = views_of(plan.q_ratio, {.ids = plan.position_ids});
-  tables.k = views_of(plan.k_ratio, {.ids = plan.position_ids});
-  // Within the window no row has a far key.
-  if (plan.near_far && plan.position_ids.Reach(rows) > plan.near_far->window) {
-    tables.near = plan.near_far->window;
-    tables.far_q = views_of(plan.q_ratio, FarQueries(*plan.near_far, plan.position_ids));
-    tables.far_k = views_of(plan.k_ratio, FarKeys(*plan.near_far, plan.position_ids));
-  }
-  return tables;
-}
-
-void AttentionStep::Fill(const RotaryCache::Table& table) const {
-  if (!table.Fill(executor_, cancel_)) throw Cancelled();
-}
-
 void AttentionStep::AttendClean(const Inputs& in, const RotaryTables& tables, RowRange rows) {
   if (rows.empty()) return;
   AttendSegments(in, tables, rows, in.Queries(rows), {in.Keys(), in.Values()});
@@ -333,8 +286,8 @@ void AttentionStep::AttendEdited(const Inputs& in, const RotaryTables& tables, R
   if (edits.LeavesPatterns()) return AttendNear(in, tables, rows, q, seen);
   for (const RowRange& part : AlikeRows(edits, rows)) {
     ThrowIfCancelled();
-    const RotaryTables edited =
-        EditTables(in, tables, EditsOfRow(edits, part.first, config_.heads));
+    const RotaryTables edited = tables_.Edited(in.ops, in.Plan(), in.sequence.rows, tables,
+                                               EditsOfRow(edits, part.first, config_.heads));
     AttendNear(in, edited, part, q.narrow(0, part.first - rows.first, part.last - part.first),
                seen);
   }
@@ -351,37 +304,6 @@ void AttentionStep::AttendNear(const Inputs& in, const RotaryTables& tables, Row
     AttendRows(in, part_tables, part, q.narrow(0, part.first - rows.first, part.last - part.first),
                seen);
   }
-}
-
-// The tables of rows with these edits.
-RotaryTables AttentionStep::EditTables(const Inputs& in, const RotaryTables& tables,
-                                       const RowEdits& edits) {
-  const int64_t rows = in.sequence.rows;
-  RotaryTables edited = tables;
-  edited.edits = edits;
-  edited.edits.hidden.insert(edited.edits.hidden.end(), tables.edits.hidden.begin(),
-                             tables.edits.hidden.end());
-  if (edits.moved.empty()) return edited;
-  if (in.Plan().position_ids.given()) {
-    AttentionPlan plan = in.Plan();
-    plan.position_ids = MovedIds(plan.position_ids, edits.moved, rows);
-    RotaryTables moved = MakeTables(in.ops, plan, rows);
-    edited.q = std::move(moved.q);
-    edited.k = std::move(moved.k);
-    edited.owned.insert(edited.owned.end(), moved.owned.begin(), moved.owned.end());
-    return edited;
-  }
-  for (const auto& table : tables.owned) {
-    Fill(*table);
-    edited.owned.push_back(moved_.Get(table, edits.moved, rows));
-    const kernels::RotaryView moved = edited.owned.back()->View();
-    for (auto* views : {&edited.q, &edited.k}) {
-      for (kernels::RotaryView& view : *views) {
-        if (view.cos == table->cos()) view = moved;
-      }
-    }
-  }
-  return edited;
 }
 
 void AttentionStep::AttendOverridden(const Inputs& in, const AttentionPlan& plan,
@@ -421,7 +343,7 @@ void AttentionStep::ShowRotated(const Inputs& in, const RotaryTables& tables, Ro
   const SequencePass& sequence = in.sequence;
   const auto show = [&](HookSite site, RowRange wanted, const auto& rotated) {
     if (wanted.empty()) return;
-    for (const auto& table : tables.owned) Fill(*table);
+    for (const auto& table : tables.owned) tables_.Fill(*table);
     for (int64_t first = wanted.first; first < wanted.last; first += kRotatedRows) {
       const RowRange part{first, std::min(first + kRotatedRows, wanted.last)};
       ShowRows(in.ops, sequence, {site, in.layer}, part.first, kernels::Dtype::kFloat32,

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/compute/layer_ops.h"
-#include "core/compute/moved_tables.h"
 #include "core/compute/rotary_cache.h"
 #include "core/compute/weights.h"
+#include "core/decoder/attention_tables.h"
 #include "core/decoder/sequence_pass.h"
 #include "core/model/model_config.h"
 #include "kernels/attention.h"
@@ -21,7 +21,7 @@ class AttentionStep {
  public:
   AttentionStep(const ModelConfig& config, RotaryCache& rotary, const kernels::Executor& executor,
                 kernels::CancelFlag cancel)
-      : config_(config), rotary_(rotary), executor_(executor), cancel_(cancel) {}
+      : config_(config), tables_(rotary, executor, cancel), executor_(executor), cancel_(cancel) {}
 
   // Of the layer, all on the device of `ops`: normalized [packed rows, hidden] (the projections'
   // input), projected [packed rows, (heads + 2 key_value_heads) * head_dim] and the same after
@@ -43,9 +43,6 @@ class AttentionStep {
   void ShowUnrotated(const Inputs& in, const AttentionPlan& plan, at::Tensor* last_row);
   // z of rows for all of which in.Plan() holds.
   void AttendPart(const Inputs& in, RowRange rows);
-  // Filled where `ops` reads them in host memory.
-  RotaryTables MakeTables(const LayerOps& ops, const AttentionPlan& plan, int64_t rows);
-  void Fill(const RotaryCache::Table& table) const;
   void AttendClean(const Inputs& in, const RotaryTables& tables, RowRange rows);
   void AttendOverridden(const Inputs& in, const AttentionPlan& plan, const RotaryTables& tables,
                         RowRange rows);
@@ -59,7 +56,6 @@ class AttentionStep {
   // AttendRows for each part of rows with equal edits.
   void AttendEdited(const Inputs& in, const RotaryTables& tables, RowRange rows,
                     const at::Tensor& q, const Seen& seen);
-  RotaryTables EditTables(const Inputs& in, const RotaryTables& tables, const RowEdits& edits);
   // AttendRows for each part of rows with equally many near keys.
   void AttendNear(const Inputs& in, const RotaryTables& tables, RowRange rows, const at::Tensor& q,
                   const Seen& seen);
@@ -72,8 +68,7 @@ class AttentionStep {
   void ThrowIfCancelled() const;
 
   const ModelConfig& config_;
-  RotaryCache& rotary_;
-  MovedTables moved_;
+  AttentionTables tables_;
   const kernels::Executor& executor_;
   kernels::CancelFlag cancel_;
 };
