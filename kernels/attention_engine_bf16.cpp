@@ -270,7 +270,8 @@ MIDSCOPE_BF16_INLINE void AttendKeys(const AttentionBlock& block, int64_t begin,
       static_cast<const uint32_t*>(block.values) + begin / 2 * block.value_tiles * kTile;
   float bias[kEdited ? kKeyBlock : 1];
   float factors[kEdited ? kKeyBlock : 1];
-  const bool touched = kEdited && block.edits->Touches(begin, begin + kKeyBlock);
+  const bool touched =
+      kEdited && block.edits->Touches(begin, std::min(begin + kKeyBlock, block.key_count));
   if (touched) block.edits->Fill(begin, kKeyBlock, bias, factors);
   int64_t added = 0;  // keys whose values are in the output
   int64_t keys = 0;

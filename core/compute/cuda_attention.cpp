@@ -100,8 +100,8 @@ kernels::cuda::Table CudaOps::OnGpu(const RotaryTables& tables,
           static_cast<int>(views[head].pairs)};
 }
 
-// x [rows, heads * head_dim] from table row `first` on, head h by the view first_view + h * step:
-// the same, contiguous.
+// x [rows, heads * head_dim] from table row `first` on, each head by its view of `every`: the same,
+// contiguous.
 at::Tensor CudaOps::RotatedHeads(const at::Tensor& x, int64_t first, int64_t head_dim,
                                  const RotaryTables& tables,
                                  const std::vector<kernels::RotaryView>& views,

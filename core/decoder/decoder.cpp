@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <stdexcept>
 #include <utility>

@@ -10,12 +10,8 @@
 #include "core/base/record.h"
 #include "gui/panels/attention_panel.h"
 #include "gui/panels/head_map_panel.h"
-#include "gui/panels/text_panel.h"
 #include "gui/plots/attention_plot.h"
-#include "gui/plots/token_text.h"
-#include "gui/session/setting_history.h"
-#include "gui/widgets/selection.h"
-#include "tests/gui/support/window_rig.h"
+#include "tests/gui/support/looking_rig.h"
 
 namespace midscope {
 
@@ -23,18 +19,7 @@ class LookingAtTextTest : public QObject {
   Q_OBJECT
 
  private:
-  struct Rig : WindowRig<> {
-    TextPanel* text_panel = window.panel<TextPanel>();
-    TokenText* text = text_panel->text();
-    Selection* selection = window.findChild<Selection*>();
-
-    Rig() { Show(); }
-    bool OpenWithB(double factor) {
-      if (!OpenModel()) return false;
-      window.history()->Change({{}, Factor(factor)}, false);
-      return Settle();
-    }
-  };
+  using Rig = LookingRig;
 
  private Q_SLOTS:
   void TextIsBrushedAndItsTokensAreLocked() {

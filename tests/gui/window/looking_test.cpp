@@ -18,16 +18,12 @@
 #include "gui/panels/prompt_panel.h"
 #include "gui/panels/settings_panel.h"
 #include "gui/panels/stack_editor.h"
-#include "gui/panels/text_panel.h"
 #include "gui/plots/attention_plot.h"
 #include "gui/plots/channel_plot.h"
 #include "gui/plots/head_map_plot.h"
-#include "gui/plots/token_text.h"
 #include "gui/session/session.h"
-#include "gui/session/setting_history.h"
-#include "gui/widgets/selection.h"
 #include "gui/widgets/text_box.h"
-#include "tests/gui/support/window_rig.h"
+#include "tests/gui/support/looking_rig.h"
 
 namespace midscope {
 
@@ -38,22 +34,13 @@ class LookingTest : public QObject {
   Q_OBJECT
 
  private:
-  struct Rig : WindowRig<> {
+  struct Rig : LookingRig {
     HeadMapPanel* map_panel = window.panel<HeadMapPanel>();
     HeadMapPlot* map = map_panel->plot();
     AttentionPanel* attention_panel = window.panel<AttentionPanel>();
     AttentionPlot* attention = attention_panel->plot();
     ChannelPlot* channel = window.panel<ChannelPanel>()->plot();
-    TextPanel* text_panel = window.panel<TextPanel>();
-    TokenText* text = text_panel->text();
-    Selection* selection = window.findChild<Selection*>();
 
-    Rig() { Show(); }
-    bool OpenWithB(double factor) {
-      if (!OpenModel()) return false;
-      window.history()->Change({{}, Factor(factor)}, false);
-      return Settle();
-    }
     QPoint Cell(HeadId head) const {
       return QPointF(map->xAxis->coordToPixel(static_cast<double>(head.head)),
                      map->yAxis->coordToPixel(static_cast<double>(head.layer)))

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/attention.h"
+#include "tests/kernels/support/attention_reference.h"
 
 namespace midscope::kernels {
 
@@ -361,6 +362,17 @@ inline double MaxDifference(const Guarded& a, const Guarded& b, int64_t count) {
     if (!(difference <= max)) max = std::isnan(difference) ? INFINITY : difference;
   }
   return max;
+}
+
+// The largest difference of Attention's output, of the dtype, from the definition.
+inline double DifferenceFromDefinition(AttentionCase& inputs, Dtype dtype) {
+  Guarded expected(inputs.OutCount(), Dtype::kFloat32);
+  AttentionReference(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+                     inputs.Out(expected, Dtype::kFloat32));
+  Guarded out(inputs.OutCount(), dtype);
+  EXPECT_TRUE(Attention(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
+                        inputs.Out(out, dtype), SerialExecutor()));
+  return MaxDifference(out, expected, inputs.OutCount());
 }
 
 }  // namespace midscope::kernels
