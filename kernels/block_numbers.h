@@ -15,16 +15,6 @@ inline constexpr int8_t kNonLinearValues[16] = {-127, -104, -83, -65, -49, -35, 
 // Twice what the nibbles of MXFP4 stand for (E2M1: OCP Microscaling Formats 1.0, 5.3.3).
 inline constexpr int8_t kE2M1Values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
-// IEEE binary16 to float32. The product lifts subnormals without a branch; it is exact.
-constexpr float HalfToFloat(uint16_t half) {
-  const uint32_t magnitude = static_cast<uint32_t>(half & 0x7fff) << 13;
-  const uint32_t sign = static_cast<uint32_t>(half & 0x8000) << 16;
-  const float lifted = std::bit_cast<float>(magnitude) * std::bit_cast<float>(0x77800000u);
-  const bool special = (half & 0x7c00) == 0x7c00;
-  const uint32_t bits = special ? (magnitude | 0x7f800000u) : std::bit_cast<uint32_t>(lifted);
-  return std::bit_cast<float>(bits | sign);
-}
-
 // Half of what a byte's exponent stands for (E8M0), which is subnormal at the small end.
 constexpr float HalfOfE8M0(uint8_t exponent) {
   const uint32_t bits =

@@ -83,7 +83,7 @@ HWY_INLINE V LoadByTable(const int8_t (&of_nibbles)[16], const uint8_t* from, in
 HWY_INLINE float ReadHalf(const uint8_t* from) {
   uint16_t half;
   std::memcpy(&half, from, sizeof(half));
-  return HalfToFloat(half);
+  return ToFloat(Float16{half});
 }
 
 // As ReadHalf, lane by lane.

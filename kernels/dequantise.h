@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// GGUF's block formats, turned into float32 or bfloat16. Values are those of the `gguf` Python
-// package to the last bit.
+// GGUF's block formats, turned into float32, bfloat16 or float16. Values are those of the `gguf`
+// Python package to the last bit.
 #pragma once
 
 #include <cstddef>
@@ -62,6 +62,9 @@ void Dequantise(BlockType type, const void* blocks, int64_t elements, float* out
 // out [elements]: what Dequantise gives, rounded as ToBFloat16 does.
 void DequantiseToBFloat16(BlockType type, const void* blocks, int64_t elements, BFloat16* out);
 
+// The same, rounded as ToFloat16 does.
+void DequantiseToFloat16(BlockType type, const void* blocks, int64_t elements, Float16* out);
+
 // A matrix [rows, columns] as stored in a file. Row r is row row_order[r] of `data`, or row r
 // where row_order is empty; rows there are row_bytes apart, of any alignment.
 struct BlockMatrix {
@@ -89,8 +92,7 @@ struct BlockMatrix {
   }
 };
 
-// out [rows, columns] of `dtype`, contiguous: the rows of `matrix` in its order, rounded as
-// ToBFloat16 does.
+// out [rows, columns] of `dtype`, contiguous: the rows of `matrix` in its order, rounded as above.
 void DequantiseRows(const BlockMatrix& matrix, Dtype dtype, void* out, const Executor& executor);
 
 // Whether all of the matrix's weights are finite numbers. Looks at each block's scales alone where

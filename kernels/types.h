@@ -7,7 +7,8 @@
 
 namespace midscope::kernels {
 
-enum class Dtype { kFloat32, kBFloat16 };
+// float16: GPUs compute in it, and LibTorch's own operations; the CPU's kernels only convert it.
+enum class Dtype { kFloat32, kBFloat16, kFloat16 };
 
 constexpr int64_t SizeOf(Dtype dtype) { return dtype == Dtype::kFloat32 ? 4 : 2; }
 
@@ -26,9 +27,50 @@ constexpr BFloat16 ToBFloat16(float value) {
   return {static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16)};
 }
 
+// IEEE binary16. Conversion rounds to nearest even; from 65,520 on to infinity; NaN stays NaN.
+struct Float16 {
+  uint16_t bits = 0;
+};
+
+// The product lifts subnormals without a branch; it is exact.
+constexpr float ToFloat(Float16 value) {
+  const uint32_t magnitude = static_cast<uint32_t>(value.bits & 0x7fff) << 13;
+  const uint32_t sign = static_cast<uint32_t>(value.bits & 0x8000) << 16;
+  const float lifted = std::bit_cast<float>(magnitude) * std::bit_cast<float>(0x77800000u);
+  const bool special = (value.bits & 0x7c00) == 0x7c00;
+  const uint32_t bits = special ? (magnitude | 0x7f800000u) : std::bit_cast<uint32_t>(lifted);
+  return std::bit_cast<float>(bits | sign);
+}
+
+constexpr Float16 ToFloat16(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const uint32_t sign = (bits >> 16) & 0x8000u;
+  const uint32_t magnitude = bits & 0x7fffffffu;
+  uint32_t half = 0;
+  if (magnitude > 0x7f800000u) {
+    half = 0x7e00u;
+  } else if (magnitude >= 0x477ff000u) {
+    half = 0x7c00u;
+  } else if (magnitude < 0x38800000u) {
+    // Subnormal: the last bit of a float32 from 1/2 on is the smallest binary16.
+    half = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000u;
+  } else {
+    half = (magnitude + 0xfffu + ((magnitude >> 13) & 1u) - 0x38000000u) >> 13;
+  }
+  return {static_cast<uint16_t>(sign | half)};
+}
+
 // The value as that type holds it.
 constexpr float RoundedTo(Dtype dtype, float value) {
-  return dtype == Dtype::kFloat32 ? value : ToFloat(ToBFloat16(value));
+  switch (dtype) {
+    case Dtype::kFloat32:
+      return value;
+    case Dtype::kBFloat16:
+      return ToFloat(ToBFloat16(value));
+    case Dtype::kFloat16:
+      return ToFloat(ToFloat16(value));
+  }
+  return value;
 }
 
 // Rows of vectors, one vector a head: element (row, head, i) lies at data + row * row_stride + head

@@ -12,7 +12,14 @@
 namespace midscope {
 
 inline kernels::Dtype KernelDtype(const at::Tensor& x) {
-  return x.scalar_type() == at::kFloat ? kernels::Dtype::kFloat32 : kernels::Dtype::kBFloat16;
+  switch (x.scalar_type()) {
+    case at::kFloat:
+      return kernels::Dtype::kFloat32;
+    case at::kHalf:
+      return kernels::Dtype::kFloat16;
+    default:
+      return kernels::Dtype::kBFloat16;
+  }
 }
 
 // As BlockOps::Dequantise.

@@ -69,7 +69,7 @@ at::Tensor ByFlash(const kernels::AttentionShape& shape, const at::Tensor& queri
       window ? std::optional<int64_t>(0) : std::nullopt));
 }
 
-template <class T = kernels::BFloat16>
+template <class T>
 const T* Data(const at::Tensor& x) {
   return static_cast<const T*>(x.const_data_ptr());
 }
@@ -102,6 +102,7 @@ kernels::cuda::Table CudaOps::OnGpu(const RotaryTables& tables,
 
 // x [rows, heads * head_dim] from table row `first` on, each head by its view of `every`: the same,
 // contiguous.
+template <class T>
 at::Tensor CudaOps::RotatedHeads(const at::Tensor& x, int64_t first, int64_t head_dim,
                                  const RotaryTables& tables,
                                  const std::vector<kernels::RotaryView>& views,
@@ -115,9 +116,9 @@ at::Tensor CudaOps::RotatedHeads(const at::Tensor& x, int64_t first, int64_t hea
   }
   const at::Tensor on_gpu = CopiedTo<kernels::cuda::Table>(device(), of_heads);
   at::Tensor out = at::empty({x.size(0), x.size(1)}, x.options());
-  kernels::cuda::RotateArguments arguments;
-  arguments.x = Data(x);
-  arguments.out = static_cast<kernels::BFloat16*>(out.data_ptr());
+  kernels::cuda::RotateArguments<T> arguments;
+  arguments.x = Data<T>(x);
+  arguments.out = static_cast<T*>(out.data_ptr());
   arguments.x_stride = x.stride(0);
   arguments.out_stride = out.stride(0);
   arguments.rows = x.size(0);
@@ -132,16 +133,17 @@ at::Tensor CudaOps::RotatedHeads(const at::Tensor& x, int64_t first, int64_t hea
 // Where the heads of a group see their key at different positions, each member of the groups has
 // its turn: the copy of the keys that is rotated for it is as large as the keys, and the next
 // member's takes its place.
+template <class T>
 void CudaOps::ByLibTorch(const kernels::AttentionShape& shape, const at::Tensor& q,
                          const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
                          const at::Tensor& out) const {
   const int64_t dim = shape.head_dim;
   const int64_t group = shape.heads / shape.key_value_heads;
   const int64_t turns = GroupsShareTables(tables.k, group) ? 1 : group;
-  const at::Tensor queries = RotatedHeads(q, shape.first_query, dim, tables, tables.q, {0, 1});
+  const at::Tensor queries = RotatedHeads<T>(q, shape.first_query, dim, tables, tables.q, {0, 1});
   const at::Tensor values = EveryHead(v, dim, 0, 1);
   for (int64_t member = 0; member < turns; ++member) {
-    const at::Tensor keys = RotatedHeads(k, 0, dim, tables, tables.k, {member, group});
+    const at::Tensor keys = RotatedHeads<T>(k, 0, dim, tables, tables.k, {member, group});
     const at::Tensor z = ByFlash(shape, EveryHead(queries, dim, member, turns).contiguous(),
                                  EveryHead(keys, dim, 0, 1), values, tables.scale.front());
     EveryHead(out, dim, member, turns).copy_(z);
@@ -165,17 +167,18 @@ std::vector<kernels::cuda::AttentionHead> CudaOps::Heads(const kernels::Attentio
   return heads;
 }
 
+template <class T>
 void CudaOps::ByKernel(const kernels::AttentionShape& shape, const at::Tensor& q,
                        const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
                        const at::Tensor& out) const {
   std::vector<DeviceTable> kept;
   const at::Tensor on_gpu =
       CopiedTo<kernels::cuda::AttentionHead>(device(), Heads(shape, tables, &kept));
-  kernels::cuda::AttentionArguments arguments;
-  arguments.q = Data(q);
-  arguments.k = Data(k);
-  arguments.v = Data(v);
-  arguments.out = static_cast<kernels::BFloat16*>(out.data_ptr());
+  kernels::cuda::AttentionArguments<T> arguments;
+  arguments.q = Data<T>(q);
+  arguments.k = Data<T>(k);
+  arguments.v = Data<T>(v);
+  arguments.out = static_cast<T*>(out.data_ptr());
   arguments.q_stride = q.stride(0);
   arguments.k_stride = k.stride(0);
   arguments.v_stride = v.stride(0);
@@ -199,7 +202,7 @@ bool CudaOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& 
     WeightedValues(shape, AttentionWeights(shape, q, k, tables), v, out);
     return true;
   }
-  const bool fits = out.scalar_type() == at::kBFloat16 && RowsLieWell(q) && RowsLieWell(k) &&
+  const bool fits = out.scalar_type() != at::kFloat && RowsLieWell(q) && RowsLieWell(k) &&
                     RowsLieWell(v) && RowsLieWell(out) && TablesFit(shape, tables) &&
                     tables.edits.hidden.empty() && tables.edits.factors.empty() &&
                     tables.sinks.empty() && tables.query_weight.empty();
@@ -213,7 +216,8 @@ bool CudaOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& 
     (this->*method)(shape, q.narrow(0, 0, shape.query_rows), k.narrow(0, 0, keys),
                     v.narrow(0, 0, keys), tables, out.narrow(0, 0, shape.query_rows));
   };
-  plain ? run(&CudaOps::ByLibTorch) : run(&CudaOps::ByKernel);
+  WithNarrowTypeOf(
+      out, [&]<class T>(T) { plain ? run(&CudaOps::ByLibTorch<T>) : run(&CudaOps::ByKernel<T>); });
   return true;
 }
 
@@ -254,9 +258,8 @@ at::Tensor CudaOps::AttentionWeights(const kernels::AttentionShape& shape, const
   }
   const c10::DeviceGuard guard(device());
   const int64_t first_key = FirstSeenKey(shape, tables.edits, shape.first_query);
-  const at::Tensor products = k.scalar_type() == at::kFloat
-                                  ? RowProducts<float>(shape, q, k, tables, first_key)
-                                  : RowProducts<kernels::BFloat16>(shape, q, k, tables, first_key);
+  const at::Tensor products =
+      WithTypeOf(k, [&]<class T>(T) { return RowProducts<T>(shape, q, k, tables, first_key); });
   const at::Tensor seen = Softmaxed(shape, tables, products, 0, shape.first_query, first_key);
   if (seen.size(2) == shape.key_rows) return seen.transpose(0, 1).contiguous();
   const at::Tensor weights =
@@ -274,7 +277,7 @@ void CudaOps::WeightedValues(const kernels::AttentionShape& shape, const at::Ten
   }
   const c10::DeviceGuard guard(device());
   const int64_t first_key = kernels::FirstVisibleKey(shape, shape.first_query);
-  const auto sums_of = [&]<class T>(T) {
+  const at::Tensor sums = WithTypeOf(v, [&]<class T>(T) {
     kernels::cuda::RowValuesArguments<T> arguments;
     arguments.weights = weights.const_data_ptr<float>() + first_key;
     arguments.row_stride = weights.stride(0);
@@ -286,15 +289,13 @@ void CudaOps::WeightedValues(const kernels::AttentionShape& shape, const at::Ten
     arguments.heads = shape.heads;
     arguments.key_value_heads = shape.key_value_heads;
     arguments.head_dim = static_cast<int>(shape.head_dim);
-    at::Tensor sums = at::empty(
+    at::Tensor of_parts = at::empty(
         {kernels::cuda::PartsOf(arguments), shape.query_rows, shape.heads * shape.head_dim},
         weights.options());
-    arguments.sums = sums.data_ptr<float>();
+    arguments.sums = of_parts.data_ptr<float>();
     kernels::cuda::RowValues(arguments);
-    return sums;
-  };
-  const at::Tensor sums =
-      v.scalar_type() == at::kFloat ? sums_of(float{}) : sums_of(kernels::BFloat16{});
+    return of_parts;
+  });
   out.narrow(0, 0, shape.query_rows).copy_(sums.sum(0));
 }
 

@@ -53,9 +53,8 @@ void CudaOps::Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, fl
     return;
   }
   const c10::DeviceGuard guard(device());
-  x.scalar_type() == at::kFloat
-      ? NormaliseAs<float>(kind, x, nullptr, norm, epsilon, out, mean, scale)
-      : NormaliseAs<kernels::BFloat16>(kind, x, nullptr, norm, epsilon, out, mean, scale);
+  WithTypeOf(
+      x, [&]<class T>(T) { NormaliseAs<T>(kind, x, nullptr, norm, epsilon, out, mean, scale); });
 }
 
 void CudaOps::AddNormalise(NormKind kind, const at::Tensor& residual, const at::Tensor& update,
@@ -67,10 +66,9 @@ void CudaOps::AddNormalise(NormKind kind, const at::Tensor& residual, const at::
     return;
   }
   const c10::DeviceGuard guard(device());
-  residual.scalar_type() == at::kFloat
-      ? NormaliseAs<float>(kind, residual, &update, norm, epsilon, out, nullptr, nullptr)
-      : NormaliseAs<kernels::BFloat16>(kind, residual, &update, norm, epsilon, out, nullptr,
-                                       nullptr);
+  WithTypeOf(residual, [&]<class T>(T) {
+    NormaliseAs<T>(kind, residual, &update, norm, epsilon, out, nullptr, nullptr);
+  });
 }
 
 void CudaOps::Activate(Activation activation, bool gated, const at::Tensor& x,
@@ -80,7 +78,7 @@ void CudaOps::Activate(Activation activation, bool gated, const at::Tensor& x,
     return;
   }
   const c10::DeviceGuard guard(device());
-  const auto run = [&]<class T>(T) {
+  WithTypeOf(x, [&]<class T>(T) {
     kernels::cuda::ActivateArguments<T> arguments;
     arguments.gate = static_cast<const T*>(x.const_data_ptr());
     if (gated) arguments.up = arguments.gate + out.size(1);
@@ -91,8 +89,7 @@ void CudaOps::Activate(Activation activation, bool gated, const at::Tensor& x,
     arguments.width = out.size(1);
     arguments.kind = ActivationKindOf(activation);
     kernels::cuda::Activate(arguments);
-  };
-  x.scalar_type() == at::kFloat ? run(float{}) : run(kernels::BFloat16{});
+  });
 }
 
 void CudaOps::RankOneUpdate(const at::Tensor& x, const at::Tensor& amount,
@@ -103,7 +100,7 @@ void CudaOps::RankOneUpdate(const at::Tensor& x, const at::Tensor& amount,
     return;
   }
   const c10::DeviceGuard guard(device());
-  const auto run = [&]<class T>(T) {
+  WithTypeOf(x, [&]<class T>(T) {
     kernels::cuda::RankOneArguments<T> arguments;
     arguments.x = static_cast<const T*>(x.const_data_ptr());
     arguments.amount = amount.const_data_ptr<float>();
@@ -114,8 +111,7 @@ void CudaOps::RankOneUpdate(const at::Tensor& x, const at::Tensor& amount,
     arguments.rows = x.size(0);
     arguments.width = x.size(1);
     kernels::cuda::RankOneUpdate(arguments);
-  };
-  x.scalar_type() == at::kFloat ? run(float{}) : run(kernels::BFloat16{});
+  });
 }
 
 }  // namespace midscope

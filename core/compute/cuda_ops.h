@@ -3,14 +3,14 @@
 // are kernels of kernels/cuda. Only in builds with MIDSCOPE_CUDA. Internal to core.
 //
 // Attention of a few rows reads keys and values where they lie, in float32 arithmetic. Of many
-// bfloat16 rows it is on tensor cores: queries and keys are rotated (kernels/cuda/rotary.h), and
-// LibTorch's flash or cuDNN attention multiplies them; where the heads of a group see different
-// positions (Ms-PoE), for one head of every group at a time, so that one copy of the keys lies
-// there and not one a head. With far positions, soft cap, ALiBi or several temperatures it is
-// kernels/cuda/attention.h, which keeps no copy of the keys. Rotated queries
-// and keys and the weights are rounded to bfloat16, as by the CPU's kernels with AVX-512 BF16.
-// Rotary tables are formed on the GPU. All else is AtenOps': many rows of float32 or with hidden
-// keys or factors, other sizes of heads.
+// bfloat16 or float16 rows it is on tensor cores: queries and keys are rotated
+// (kernels/cuda/rotary.h), and LibTorch's flash or cuDNN attention multiplies them; where the heads
+// of a group see different positions (Ms-PoE), for one head of every group at a time, so that one
+// copy of the keys lies there and not one a head. With far positions, soft cap, ALiBi or several
+// temperatures it is kernels/cuda/attention.h, which keeps no copy of the keys. Rotated queries and
+// keys and the weights are rounded to that dtype, as by the CPU's kernels with AVX-512 BF16. Rotary
+// tables are formed on the GPU. All else is AtenOps': many rows of float32 or with hidden keys or
+// factors, other sizes of heads.
 #pragma once
 
 #include <vector>
@@ -18,11 +18,22 @@
 #include "core/compute/aten_ops.h"
 #include "core/compute/cuda_blocks.h"
 #include "kernels/cuda/attention.h"
+#include "kernels/types.h"
 
 namespace midscope {
 
 // Whether kernels of kernels/cuda can read rows of x by chunks of 16 bytes or more.
 bool RowsLieWell(const at::Tensor& x);
+
+// work(T{}) for the kernels' T that x holds: float, BFloat16 or Float16, or one of the latter.
+template <class Work>
+decltype(auto) WithNarrowTypeOf(const at::Tensor& x, const Work& work) {
+  return x.scalar_type() == at::kHalf ? work(kernels::Float16{}) : work(kernels::BFloat16{});
+}
+template <class Work>
+decltype(auto) WithTypeOf(const at::Tensor& x, const Work& work) {
+  return x.scalar_type() == at::kFloat ? work(float{}) : WithNarrowTypeOf(x, work);
+}
 
 class CudaOps : public AtenOps {
  public:
@@ -70,11 +81,14 @@ class CudaOps : public AtenOps {
   kernels::cuda::Table OnGpu(const RotaryTables& tables,
                              const std::vector<kernels::RotaryView>& views, size_t head,
                              std::vector<DeviceTable>* kept) const;
+  template <class T>
   at::Tensor RotatedHeads(const at::Tensor& x, int64_t first, int64_t head_dim,
                           const RotaryTables& tables, const std::vector<kernels::RotaryView>& views,
                           const EveryView& every) const;
+  template <class T>
   void ByLibTorch(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
                   const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out) const;
+  template <class T>
   void ByKernel(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
                 const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out) const;
 

@@ -41,8 +41,9 @@ std::unique_ptr<LayerOps> MakeOps(const DeviceName& name, kernels::Dtype dtype,
 
 LayerDevices::LayerDevices(const Placement& placement, kernels::Dtype dtype,
                            const kernels::Executor& executor) {
-  // By default LibTorch allows GPUs to sum some bfloat16 products in bfloat16.
+  // By default LibTorch allows GPUs to sum some narrow products in their own dtype.
   at::globalContext().setAllowBF16ReductionCuBLAS(false);
+  at::globalContext().setAllowFP16ReductionCuBLAS(false);
   for (const DeviceShare& share : placement.shares) {
     ops_.push_back(MakeOps(share.device, dtype, executor));
     of_layer_.insert(of_layer_.end(), static_cast<size_t>(share.layers), ops_.size() - 1);

@@ -42,10 +42,16 @@ void PositionEmbeddings::Row(double position, void* out) const {
     return;
   }
   const auto at = static_cast<float>(position + static_cast<double>(offset_));
-  if (dtype_ == kernels::Dtype::kFloat32) {
-    FillRow(frequencies_, width_, at, static_cast<float*>(out), [](float value) { return value; });
-  } else {
-    FillRow(frequencies_, width_, at, static_cast<kernels::BFloat16*>(out), kernels::ToBFloat16);
+  switch (dtype_) {
+    case kernels::Dtype::kFloat32:
+      return FillRow(frequencies_, width_, at, static_cast<float*>(out),
+                     [](float value) { return value; });
+    case kernels::Dtype::kBFloat16:
+      return FillRow(frequencies_, width_, at, static_cast<kernels::BFloat16*>(out),
+                     kernels::ToBFloat16);
+    case kernels::Dtype::kFloat16:
+      return FillRow(frequencies_, width_, at, static_cast<kernels::Float16*>(out),
+                     kernels::ToFloat16);
   }
 }
 

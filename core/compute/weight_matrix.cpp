@@ -120,7 +120,15 @@ kernels::BlockMatrix MatrixOf(const TensorRef& tensor) {
 }  // namespace
 
 at::ScalarType TorchType(kernels::Dtype dtype) {
-  return dtype == kernels::Dtype::kFloat32 ? at::kFloat : at::kBFloat16;
+  switch (dtype) {
+    case kernels::Dtype::kFloat32:
+      return at::kFloat;
+    case kernels::Dtype::kBFloat16:
+      return at::kBFloat16;
+    case kernels::Dtype::kFloat16:
+      return at::kHalf;
+  }
+  return at::kFloat;
 }
 
 Error NotFinite(const std::string& path, const std::string& tensor) {

@@ -91,6 +91,17 @@ void CheckProducts(const DecoderOptions& options) {
   }
 }
 
+// The CPU's own kernels have no arithmetic for float16.
+void CheckDtype(const DecoderOptions& options) {
+  const auto& shares = options.placement.shares;
+  const bool on_kernels = std::any_of(shares.begin(), shares.end(), [](const DeviceShare& share) {
+    return share.device.kind == DeviceKind::kCpu;
+  });
+  if (options.dtype != kernels::Dtype::kFloat16 || options.fastest_dtype || !on_kernels) return;
+  throw UsageError("dtype 'float16'", "the CPU's own kernels do not compute in it",
+                   "Use --dtype bfloat16 or float32, or --device cuda:N or cpu:portable");
+}
+
 void WarnWithoutInt8(Weights& weights, const JobContext& context) {
   bool any = weights.output.weight.HasInt8Products();
   weights.layers.front().VisitProjections(
@@ -108,6 +119,7 @@ std::shared_ptr<Decoder> Decoder::Open(const std::string& model, const DecoderOp
   const c10::InferenceMode inference;
   CheckDevices(options.placement);
   CheckProducts(options);
+  CheckDtype(options);
   auto parts = std::make_unique<Parts>();
   std::unique_ptr<ModelSource> source = OpenModel(model);
   parts->path = source->path();
@@ -312,7 +324,7 @@ std::vector<std::vector<float>> AllLogits(const std::vector<SequencePass>& seque
 }
 
 RunResult Collect(const SequencePass& sequence, std::vector<float> logits,
-                  const ModelConfig& config) {
+                  const ModelConfig& config, kernels::Dtype dtype) {
   RunResult result;
   result.vocabulary = config.vocabulary;
   result.first_logit_row = FirstLogitRow(sequence);
@@ -320,7 +332,9 @@ RunResult Collect(const SequencePass& sequence, std::vector<float> logits,
   if (!std::all_of(result.logits.begin(), result.logits.end(),
                    [](float x) { return std::isfinite(x); })) {
     throw Failure("run", "the model gave logits that are not finite",
-                  "An intervention may be too strong, or the file is damaged");
+                  dtype == kernels::Dtype::kFloat16
+                      ? "float16 ends at 65,504: use --dtype bfloat16 or float32"
+                      : "An intervention may be too strong, or the file is damaged");
   }
   result.position_ratio.layers = config.layers;
   result.position_ratio.heads = config.heads;
@@ -360,7 +374,7 @@ std::vector<RunResult> Decoder::Run(std::span<const RunRequest> requests,
     std::vector<std::vector<float>> logits = AllLogits(sequences, config.layers, pass);
     for (size_t i = 0; i < sequences.size(); ++i) {
       KeepRatios(sequences[i]);
-      results.push_back(Collect(sequences[i], std::move(logits[i]), config));
+      results.push_back(Collect(sequences[i], std::move(logits[i]), config, parts_->options.dtype));
     }
   } catch (...) {
     CutBack(sequences);

@@ -77,16 +77,29 @@ std::optional<HookPoint> ParseHookName(std::string_view name) {
 
 float HookView::At(int64_t a, int64_t b, int64_t c, int64_t d) const {
   const int64_t offset = a * strides[0] + b * strides[1] + c * strides[2] + d * strides[3];
-  if (dtype == kernels::Dtype::kFloat32) return static_cast<const float*>(data)[offset];
-  return kernels::ToFloat(static_cast<const kernels::BFloat16*>(data)[offset]);
+  switch (dtype) {
+    case kernels::Dtype::kFloat32:
+      return static_cast<const float*>(data)[offset];
+    case kernels::Dtype::kBFloat16:
+      return kernels::ToFloat(static_cast<const kernels::BFloat16*>(data)[offset]);
+    case kernels::Dtype::kFloat16:
+      return kernels::ToFloat(static_cast<const kernels::Float16*>(data)[offset]);
+  }
+  return 0;
 }
 
 void HookView::Set(int64_t a, int64_t b, int64_t c, int64_t d, float value) {
   const int64_t offset = a * strides[0] + b * strides[1] + c * strides[2] + d * strides[3];
-  if (dtype == kernels::Dtype::kFloat32) {
-    static_cast<float*>(data)[offset] = value;
-  } else {
-    static_cast<kernels::BFloat16*>(data)[offset] = kernels::ToBFloat16(value);
+  switch (dtype) {
+    case kernels::Dtype::kFloat32:
+      static_cast<float*>(data)[offset] = value;
+      return;
+    case kernels::Dtype::kBFloat16:
+      static_cast<kernels::BFloat16*>(data)[offset] = kernels::ToBFloat16(value);
+      return;
+    case kernels::Dtype::kFloat16:
+      static_cast<kernels::Float16*>(data)[offset] = kernels::ToFloat16(value);
+      return;
   }
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Causal attention of many rows on tensor cores, bfloat16, with a rotary position of its own for
-// each head: what kernels/attention.h's Attention is on a CPU. Keys are rotated while a block reads
-// them, so that nobody keeps a copy of them for each head where heads of one group disagree about
-// position (Ms-PoE). The online softmax is that of Dao, arXiv 2307.08691, algorithm 1.
+// Causal attention of many rows on tensor cores, bfloat16 or float16, with a rotary position of its
+// own for each head: what kernels/attention.h's Attention is on a CPU. Keys are rotated while a
+// block reads them, so that nobody keeps a copy of them for each head where heads of one group
+// disagree about position (Ms-PoE). The online softmax is that of Dao, arXiv 2307.08691,
+// algorithm 1.
 //
 // A block is 64 query rows of one head, a warp 16 of these rows. Rotated queries and keys and the
-// weights are rounded to bfloat16 before they are multiplied, sums are float32. Out of what
+// weights are rounded to that type before they are multiplied, sums are float32. Out of what
 // HeadPositions can say it has tables, far tables, scale, temperature, ALiBi, window and soft cap;
 // not hidden keys and factors.
 #pragma once
@@ -30,11 +31,12 @@ struct AttentionHead {
 
 // q, out [query_rows, heads, head_dim], k, v [key_rows, key_value_heads, head_dim]: addresses and
 // strides of rows are multiples of 16 bytes, heads adjoin. Lengths as in AttentionShape.
+template <class T>
 struct AttentionArguments {
-  const BFloat16* q = nullptr;
-  const BFloat16* k = nullptr;
-  const BFloat16* v = nullptr;
-  BFloat16* out = nullptr;
+  const T* q = nullptr;
+  const T* k = nullptr;
+  const T* v = nullptr;
+  T* out = nullptr;
   int64_t q_stride = 0;
   int64_t k_stride = 0;
   int64_t v_stride = 0;
@@ -59,8 +61,8 @@ constexpr bool HasAttention(int64_t head_dim) { return head_dim == 64 || head_di
 template <int kDim>
 constexpr int kTileStride = kDim + kChunk;
 
-template <int kDim>
-inline Grid AttentionGrid(const AttentionArguments& a) {
+template <int kDim, class T>
+inline Grid AttentionGrid(const AttentionArguments<T>& a) {
   constexpr int64_t kTile = int64_t{kBlockRows} * kTileStride<kDim> * 2;
   return {(a.query_rows + kBlockRows - 1) / kBlockRows, a.heads, 1, kAttentionThreads,
           (a.near > 0 ? 4 : 3) * kTile};
@@ -87,10 +89,10 @@ struct RightOperand {
   uint32_t of[2];
 };
 
-template <class Machine, int kDim>
+template <class Machine, int kDim, class T>
 class AttentionBlock {
  public:
-  MIDSCOPE_CUDA_BODY AttentionBlock(Machine& machine, const AttentionArguments& a)
+  MIDSCOPE_CUDA_BODY AttentionBlock(Machine& machine, const AttentionArguments<T>& a)
       : machine_(machine), a_(a), head_(a.tables[machine.block().y]) {
     const BlockIndex block = machine.block();
     // The blocks with the most keys begin first.
@@ -99,17 +101,17 @@ class AttentionBlock {
     rows_ = left < kBlockRows ? static_cast<int>(left) : kBlockRows;
     position_ = a.first_query + first_row_;
     key_head_ = block.y / (a.heads / a.key_value_heads);
-    queries_ = machine.template Shared<BFloat16>(kBlockRows * kStride);
-    keys_ = machine.template Shared<BFloat16>(kBlockKeys * kStride);
-    values_ = machine.template Shared<BFloat16>(kBlockKeys * kStride);
-    far_queries_ = a.near > 0 ? machine.template Shared<BFloat16>(kBlockRows * kStride) : nullptr;
+    queries_ = machine.template Shared<T>(kBlockRows * kStride);
+    keys_ = machine.template Shared<T>(kBlockKeys * kStride);
+    values_ = machine.template Shared<T>(kBlockKeys * kStride);
+    far_queries_ = a.near > 0 ? machine.template Shared<T>(kBlockRows * kStride) : nullptr;
   }
 
   MIDSCOPE_CUDA_BODY void Run() {
     typename Machine::template PerThread<Sums<kDim>> sums(machine_);
     typename Machine::template PerThread<Logits> logits(machine_);
     Clear(sums);
-    const BFloat16* q = a_.q + first_row_ * a_.q_stride + machine_.block().y * kDim;
+    const T* q = a_.q + first_row_ * a_.q_stride + machine_.block().y * kDim;
     LoadTile(q, a_.q_stride, rows_, head_.q, position_, queries_);
     if (a_.near > 0) LoadTile(q, a_.q_stride, rows_, head_.far_q, position_, far_queries_);
     const int64_t last_key = position_ + rows_;
@@ -144,8 +146,8 @@ class AttentionBlock {
   }
 
   // `rows` rows of one head, rotated, and zeros to the tile's end.
-  MIDSCOPE_CUDA_BODY void LoadTile(const BFloat16* from, int64_t stride, int rows,
-                                   const Table& table, int64_t table_row, BFloat16* tile) {
+  MIDSCOPE_CUDA_BODY void LoadTile(const T* from, int64_t stride, int rows, const Table& table,
+                                   int64_t table_row, T* tile) {
     const int chunks = ChunksOf(table, kDim);
     machine_.Each([&](int thread) {
       for (int item = thread; item < kBlockKeys * chunks; item += kAttentionThreads) {
@@ -160,7 +162,7 @@ class AttentionBlock {
     });
   }
 
-  MIDSCOPE_CUDA_BODY void ClearChunk(const Table& table, int chunk, BFloat16* row) {
+  MIDSCOPE_CUDA_BODY void ClearChunk(const Table& table, int chunk, T* row) {
     const int pairs = table.cos ? table.pairs : 0;
     const int first = chunk * kChunk;
     *reinterpret_cast<Words*>(row + first + (first >= pairs ? pairs : 0)) = Words{};
@@ -170,7 +172,7 @@ class AttentionBlock {
   // Logits of the tile's keys, near or far as each is from its row; leaves after a barrier.
   template <class PerThreadLogits>
   MIDSCOPE_CUDA_BODY void FillLogits(int64_t key, int keys, PerThreadLogits& logits) {
-    const BFloat16* k = a_.k + key * a_.k_stride + key_head_ * kDim;
+    const T* k = a_.k + key * a_.k_stride + key_head_ * kDim;
     const bool some_far = a_.near > 0 && position_ + rows_ - 1 - key >= a_.near;
     const bool some_near = a_.near == 0 || position_ - (key + keys - 1) < a_.near;
     if (some_near) {
@@ -197,7 +199,7 @@ class AttentionBlock {
 
   // logits = queries keys^T, 16 rows a warp.
   template <class PerThreadLogits>
-  MIDSCOPE_CUDA_BODY void Products(const BFloat16* queries, PerThreadLogits& logits) {
+  MIDSCOPE_CUDA_BODY void Products(const T* queries, PerThreadLogits& logits) {
     typename Machine::template PerThread<LeftOperand> left(machine_);
     typename Machine::template PerThread<RightOperand> right(machine_);
     machine_.Each([&](int thread) {
@@ -208,8 +210,7 @@ class AttentionBlock {
     MIDSCOPE_CUDA_UNROLL for (int step = 0; step < kDim; step += 16) {
       machine_.Each([&](int thread) {
         const int lane = thread % kWarp;
-        const BFloat16* row =
-            queries + At(thread / kWarp * 16 + lane / 4, kStride, step + lane % 4 * 2);
+        const T* row = queries + At(thread / kWarp * 16 + lane / 4, kStride, step + lane % 4 * 2);
         MIDSCOPE_CUDA_UNROLL for (int part = 0; part < 4; ++part) {
           left[thread].of[part] = PairAt(row + At(part % 2 * 8, kStride, part / 2 * 8));
         }
@@ -217,18 +218,18 @@ class AttentionBlock {
       MIDSCOPE_CUDA_UNROLL for (int n = 0; n < kBlockKeys / 8; ++n) {
         machine_.Each([&](int thread) {
           const int lane = thread % kWarp;
-          const BFloat16* row = keys_ + At(n * 8 + lane / 4, kStride, step + lane % 4 * 2);
+          const T* row = keys_ + At(n * 8 + lane / 4, kStride, step + lane % 4 * 2);
           right[thread].of[0] = PairAt(row);
           right[thread].of[1] = PairAt(row + 8);
         });
-        machine_.Multiply([&](int thread) { return logits[thread].of[n]; },
-                          [&](int thread) { return left[thread].of; },
-                          [&](int thread) { return right[thread].of; });
+        machine_.template Multiply<T>([&](int thread) { return logits[thread].of[n]; },
+                                      [&](int thread) { return left[thread].of; },
+                                      [&](int thread) { return right[thread].of; });
       }
     }
   }
 
-  MIDSCOPE_CUDA_BODY static uint32_t PairAt(const BFloat16* at) {
+  MIDSCOPE_CUDA_BODY static uint32_t PairAt(const T* at) {
     return *reinterpret_cast<const uint32_t*>(at);
   }
 
@@ -303,15 +304,15 @@ class AttentionBlock {
       machine_.Each([&](int thread) {
         MIDSCOPE_CUDA_UNROLL for (int part = 0; part < 4; ++part) {
           const float* pair = logits[thread].of[step / 8 + part / 2] + At(part % 2, 2);
-          left[thread].of[part] = PackPair(pair[0], pair[1]);
+          left[thread].of[part] = PackPair<T>(pair[0], pair[1]);
         }
       });
       MIDSCOPE_CUDA_UNROLL for (int n = 0; n < kDim / 8; ++n) {
         machine_.LoadTransposed([&](int thread) { return right[thread].of; },
                                 values_ + At(step, kStride, n * 8), kStride);
-        machine_.Multiply([&](int thread) { return sums[thread].of[n]; },
-                          [&](int thread) { return left[thread].of; },
-                          [&](int thread) { return right[thread].of; });
+        machine_.template Multiply<T>([&](int thread) { return sums[thread].of[n]; },
+                                      [&](int thread) { return left[thread].of; },
+                                      [&](int thread) { return right[thread].of; });
       }
     }
   }
@@ -321,34 +322,34 @@ class AttentionBlock {
     MIDSCOPE_CUDA_UNROLL for (int half = 0; half < 2; ++half) {
       machine_.template GroupSum<2>([&](int thread) -> float& { return sums[thread].sum[half]; });
     }
-    BFloat16* out = a_.out + first_row_ * a_.out_stride + machine_.block().y * kDim;
+    T* out = a_.out + first_row_ * a_.out_stride + machine_.block().y * kDim;
     machine_.Each([&](int thread) {
       const int lane = thread % kWarp;
       MIDSCOPE_CUDA_UNROLL for (int half = 0; half < 2; ++half) {
         const int row = thread / kWarp * 16 + lane / 4 + half * 8;
         if (row >= rows_) continue;
         const float inverse = 1.0f / sums[thread].sum[half];
-        BFloat16* to = out + row * a_.out_stride + At(lane % 4, 2);
+        T* to = out + row * a_.out_stride + At(lane % 4, 2);
         MIDSCOPE_CUDA_UNROLL for (int n = 0; n < kDim / 8; ++n) {
           const float* pair = sums[thread].of[n] + At(half, 2);
           *reinterpret_cast<uint32_t*>(to + At(n, 8)) =
-              PackPair(pair[0] * inverse, pair[1] * inverse);
+              PackPair<T>(pair[0] * inverse, pair[1] * inverse);
         }
       }
     });
   }
 
   Machine& machine_;
-  const AttentionArguments& a_;
+  const AttentionArguments<T>& a_;
   const AttentionHead head_;
   int64_t first_row_ = 0;  // of the call
   int rows_ = 0;
   int64_t position_ = 0;  // absolute row of the first
   int64_t key_head_ = 0;
-  BFloat16* queries_ = nullptr;
-  BFloat16* far_queries_ = nullptr;
-  BFloat16* keys_ = nullptr;
-  BFloat16* values_ = nullptr;
+  T* queries_ = nullptr;
+  T* far_queries_ = nullptr;
+  T* keys_ = nullptr;
+  T* values_ = nullptr;
 };
 
 }  // namespace midscope::kernels::cuda

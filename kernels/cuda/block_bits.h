@@ -65,18 +65,8 @@ MIDSCOPE_CUDA_BODY Eight ReadEight(const uint8_t* at) {
   }
 }
 
-MIDSCOPE_CUDA_BODY float FloatOfHalf(uint16_t half) {
-#ifdef __CUDACC__
-  float number;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(number) : "h"(half));
-  return number;
-#else
-  return HalfToFloat(half);
-#endif
-}
-
 MIDSCOPE_CUDA_BODY float ReadHalf(const uint8_t* at) {
-  return FloatOfHalf(ReadNumber<uint16_t>(at));
+  return FloatOf(Float16{ReadNumber<uint16_t>(at)});
 }
 
 // n - zero, exactly, for n below 2^22: the float of 2^23 + n has the bits of n at the end of its

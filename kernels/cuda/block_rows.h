@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What kernels over rows of float32 or bfloat16 values share: chunks of 8 values, sums over a
-// block's threads.
+// What kernels over rows of float32, bfloat16 or float16 values share: chunks of 8 values, sums
+// over a block's threads.
 #pragma once
 
 #include "kernels/cuda/machine.h"
@@ -13,24 +13,17 @@ constexpr int kRowThreads = 256;
 // Elements that a thread reads at once.
 constexpr int kChunk = 8;
 
+// 8 values, at a 16-byte aligned address. T: BFloat16 or Float16; the same for float.
+template <class T>
 MIDSCOPE_CUDA_BODY void Unpack(const Words& words, float* values) {
   MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) {
-    values[At(i, 2)] = LowOf(words.word[i]);
-    values[At(i, 2, 1)] = HighOf(words.word[i]);
+    values[At(i, 2)] = LowOf<T>(words.word[i]);
+    values[At(i, 2, 1)] = HighOf<T>(words.word[i]);
   }
 }
-
-MIDSCOPE_CUDA_BODY Words Packed(const float* values) {
-  Words words;
-  MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) {
-    words.word[i] = PackPair(values[At(i, 2)], values[At(i, 2, 1)]);
-  }
-  return words;
-}
-
-// 8 values at a 16-byte aligned address.
-MIDSCOPE_CUDA_BODY void Load(const BFloat16* at, float* values) {
-  Unpack(*reinterpret_cast<const Words*>(at), values);
+template <class T>
+MIDSCOPE_CUDA_BODY void Load(const T* at, float* values) {
+  Unpack<T>(*reinterpret_cast<const Words*>(at), values);
 }
 MIDSCOPE_CUDA_BODY void Load(const float* at, float* values) {
   MIDSCOPE_CUDA_UNROLL for (int half = 0; half < 2; ++half) {
@@ -41,8 +34,13 @@ MIDSCOPE_CUDA_BODY void Load(const float* at, float* values) {
     MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) values[At(half, 4, i)] = four.of[i];
   }
 }
-MIDSCOPE_CUDA_BODY void Keep(const float* values, BFloat16* at) {
-  *reinterpret_cast<Words*>(at) = Packed(values);
+template <class T>
+MIDSCOPE_CUDA_BODY void Keep(const float* values, T* at) {
+  Words words;
+  MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) {
+    words.word[i] = PackPair<T>(values[At(i, 2)], values[At(i, 2, 1)]);
+  }
+  *reinterpret_cast<Words*>(at) = words;
 }
 MIDSCOPE_CUDA_BODY void Keep(const float* values, float* at) {
   struct alignas(16) Four {
@@ -52,6 +50,41 @@ MIDSCOPE_CUDA_BODY void Keep(const float* values, float* at) {
     Four four;
     MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) four.of[i] = values[At(half, 4, i)];
     *reinterpret_cast<Four*>(at + At(half, 4)) = four;
+  }
+}
+
+// Load and Keep from element `at` of an array of that dtype on.
+MIDSCOPE_CUDA_BODY void LoadAs(Dtype dtype, const void* from, int64_t at, float* values) {
+  if (dtype == Dtype::kFloat32) {
+    Load(static_cast<const float*>(from) + at, values);
+    return;
+  }
+  const Words words = *reinterpret_cast<const Words*>(static_cast<const uint16_t*>(from) + at);
+  dtype == Dtype::kBFloat16 ? Unpack<BFloat16>(words, values) : Unpack<Float16>(words, values);
+}
+MIDSCOPE_CUDA_BODY void KeepAs(Dtype dtype, const float* values, void* to, int64_t at) {
+  switch (dtype) {
+    case Dtype::kFloat32:
+      return Keep(values, static_cast<float*>(to) + at);
+    case Dtype::kBFloat16:
+      return Keep(values, static_cast<BFloat16*>(to) + at);
+    case Dtype::kFloat16:
+      return Keep(values, static_cast<Float16*>(to) + at);
+  }
+}
+
+// One value.
+MIDSCOPE_CUDA_BODY void KeepOneAs(Dtype dtype, float value, void* to, int64_t at) {
+  switch (dtype) {
+    case Dtype::kFloat32:
+      static_cast<float*>(to)[at] = value;
+      return;
+    case Dtype::kBFloat16:
+      static_cast<uint16_t*>(to)[at] = static_cast<uint16_t>(PackPair<BFloat16>(value, 0));
+      return;
+    case Dtype::kFloat16:
+      static_cast<uint16_t*>(to)[at] = static_cast<uint16_t>(PackPair<Float16>(value, 0));
+      return;
   }
 }
 

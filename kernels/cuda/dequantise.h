@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows of blocks of GGUF's formats, turned into float32 or bfloat16 on a GPU: bound by writing
-// them.
+// Rows of blocks of GGUF's formats, turned into float32, bfloat16 or float16 on a GPU: bound by
+// writing them.
 #pragma once
 
 #include <cstdint>
@@ -50,12 +50,7 @@ MIDSCOPE_CUDA_BODY void DequantiseBlock(Machine& machine, const DequantiseArgume
     MIDSCOPE_CUDA_UNROLL for (int group = 0; group < Format::kGroups; ++group) {
       float values[kChunk];
       Format::Values(bits, group, values);
-      const int64_t at = first + Format::First(bundle, group);
-      if (a.dtype == Dtype::kFloat32) {
-        Keep(values, static_cast<float*>(a.out) + at);
-      } else {
-        Keep(values, static_cast<BFloat16*>(a.out) + at);
-      }
+      KeepAs(a.dtype, values, a.out, first + Format::First(bundle, group));
     }
   });
 }

@@ -6,7 +6,8 @@
 namespace midscope::kernels::cuda {
 namespace {
 
-__global__ void RotateKernel(const RotateArguments arguments) {
+template <class T>
+__global__ void RotateKernel(const RotateArguments<T> arguments) {
   GpuMachine machine(SharedBytes());
   RotateBlock(machine, arguments);
 }
@@ -16,11 +17,11 @@ __global__ void AnglesKernel(const AnglesArguments arguments) {
   AnglesBlock(machine, arguments);
 }
 
-template <int kDim>
+template <int kDim, class T>
 __global__ void __launch_bounds__(kAttentionThreads)
-    AttentionKernel(const AttentionArguments arguments) {
+    AttentionKernel(const AttentionArguments<T> arguments) {
   GpuMachine machine(SharedBytes());
-  AttentionBlock<GpuMachine, kDim>(machine, arguments).Run();
+  AttentionBlock<GpuMachine, kDim, T>(machine, arguments).Run();
 }
 
 template <class T>
@@ -55,19 +56,20 @@ __global__ void ActivateKernel(const ActivateArguments<T> arguments) {
 
 }  // namespace
 
-void Rotate(const RotateArguments& arguments) {
-  Start(RotateKernel, RotateGrid(arguments), arguments, "rotary embedding");
-}
-
 void FormAngles(const AnglesArguments& arguments) {
   Start(AnglesKernel, AnglesGrid(arguments), arguments, "angles of rotary embedding");
 }
 
-void Attention(const AttentionArguments& arguments, int64_t head_dim) {
+template <class T>
+void Rotate(const RotateArguments<T>& arguments) {
+  Start(RotateKernel<T>, RotateGrid(arguments), arguments, "rotary embedding");
+}
+template <class T>
+void Attention(const AttentionArguments<T>& arguments, int64_t head_dim) {
   if (head_dim == 64) {
-    Start(AttentionKernel<64>, AttentionGrid<64>(arguments), arguments, "attention");
+    Start(AttentionKernel<64, T>, AttentionGrid<64>(arguments), arguments, "attention");
   } else {
-    Start(AttentionKernel<128>, AttentionGrid<128>(arguments), arguments, "attention");
+    Start(AttentionKernel<128, T>, AttentionGrid<128>(arguments), arguments, "attention");
   }
 }
 
@@ -91,15 +93,24 @@ template <class T>
 void RankOneUpdate(const RankOneArguments<T>& arguments) {
   Start(RankOneKernel<T>, RankOneGrid(arguments), arguments, "rank-one update");
 }
-template void RankOneUpdate(const RankOneArguments<float>&);
-template void RankOneUpdate(const RankOneArguments<BFloat16>&);
+template void Rotate(const RotateArguments<BFloat16>&);
+template void Rotate(const RotateArguments<Float16>&);
+template void Attention(const AttentionArguments<BFloat16>&, int64_t head_dim);
+template void Attention(const AttentionArguments<Float16>&, int64_t head_dim);
 template void RowLogits(const RowLogitsArguments<float>&);
 template void RowLogits(const RowLogitsArguments<BFloat16>&);
+template void RowLogits(const RowLogitsArguments<Float16>&);
 template void RowValues(const RowValuesArguments<float>&);
 template void RowValues(const RowValuesArguments<BFloat16>&);
+template void RowValues(const RowValuesArguments<Float16>&);
 template void Normalise(const NormaliseArguments<float>&);
 template void Normalise(const NormaliseArguments<BFloat16>&);
+template void Normalise(const NormaliseArguments<Float16>&);
+template void RankOneUpdate(const RankOneArguments<float>&);
+template void RankOneUpdate(const RankOneArguments<BFloat16>&);
+template void RankOneUpdate(const RankOneArguments<Float16>&);
 template void Activate(const ActivateArguments<float>&);
 template void Activate(const ActivateArguments<BFloat16>&);
+template void Activate(const ActivateArguments<Float16>&);
 
 }  // namespace midscope::kernels::cuda

@@ -23,13 +23,16 @@ class LaunchError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-void Rotate(const RotateArguments& arguments);
 void FormAngles(const AnglesArguments& arguments);
 
+// The following for T = BFloat16 and Float16.
+template <class T>
+void Rotate(const RotateArguments<T>& arguments);
 // HasAttention(head_dim) must hold.
-void Attention(const AttentionArguments& arguments, int64_t head_dim);
+template <class T>
+void Attention(const AttentionArguments<T>& arguments, int64_t head_dim);
 
-// The following for T = float and BFloat16.
+// The following for T = float, BFloat16 and Float16.
 template <class T>
 void RowLogits(const RowLogitsArguments<T>& arguments);
 template <class T>

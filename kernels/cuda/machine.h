@@ -20,6 +20,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/types.h"
 
@@ -59,30 +60,51 @@ struct BlockIndex {
   int64_t z = 0;
 };
 
-// Two bfloat16 values of neighbouring columns, as tensor cores take them: `low` in the low half.
+MIDSCOPE_CUDA_BODY float FloatOf(BFloat16 value) {
+#ifdef __CUDACC__
+  return __uint_as_float(static_cast<uint32_t>(value.bits) << 16);
+#else
+  return ToFloat(value);
+#endif
+}
+
+MIDSCOPE_CUDA_BODY float FloatOf(Float16 value) {
+#ifdef __CUDACC__
+  float number;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(number) : "h"(value.bits));
+  return number;
+#else
+  return ToFloat(value);
+#endif
+}
+
+// Two values of neighbouring columns, as tensor cores take them: the first in the low half. T:
+// BFloat16 or Float16.
+template <class T>
+MIDSCOPE_CUDA_BODY float LowOf(uint32_t pair) {
+  return FloatOf(T{static_cast<uint16_t>(pair)});
+}
+template <class T>
+MIDSCOPE_CUDA_BODY float HighOf(uint32_t pair) {
+  return FloatOf(T{static_cast<uint16_t>(pair >> 16)});
+}
+
+template <class T>
 MIDSCOPE_CUDA_BODY uint32_t PackPair(float low, float high) {
+  constexpr bool kBrain = std::is_same_v<T, BFloat16>;
 #ifdef __CUDACC__
   uint32_t pair;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  if constexpr (kBrain) {
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  } else {
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  }
   return pair;
 #else
-  return ToBFloat16(low).bits | static_cast<uint32_t>(ToBFloat16(high).bits) << 16;
-#endif
-}
-
-MIDSCOPE_CUDA_BODY float LowOf(uint32_t pair) {
-#ifdef __CUDACC__
-  return __uint_as_float(pair << 16);
-#else
-  return std::bit_cast<float>(pair << 16);
-#endif
-}
-
-MIDSCOPE_CUDA_BODY float HighOf(uint32_t pair) {
-#ifdef __CUDACC__
-  return __uint_as_float(pair & 0xffff0000u);
-#else
-  return std::bit_cast<float>(pair & 0xffff0000u);
+  const auto bits = [](float value) -> uint32_t {
+    return kBrain ? ToBFloat16(value).bits : ToFloat16(value).bits;
+  };
+  return bits(low) | bits(high) << 16;
 #endif
 }
 
@@ -153,25 +175,33 @@ class GpuMachine {
     }
   }
 
-  // c += a b of 16 x 16 and 16 x 8 bfloat16 values, in the layout of PTX' mma.m16n8k16.
-  // a(thread): uint32_t[4], b(thread): uint32_t[2], c(thread): float[4].
-  template <class C, class A, class B>
+  // c += a b of 16 x 16 and 16 x 8 values of T (BFloat16 or Float16), in the layout of PTX'
+  // mma.m16n8k16. a(thread): uint32_t[4], b(thread): uint32_t[2], c(thread): float[4].
+  template <class T, class C, class A, class B>
   MIDSCOPE_CUDA_BODY void Multiply(const C& c, const A& a, const B& b) const {
     const int thread = static_cast<int>(threadIdx.x);
     float* sum = c(thread);
     const uint32_t* left = a(thread);
     const uint32_t* right = b(thread);
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
-        "{%8,%9}, {%0,%1,%2,%3};"
-        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-        : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]));
+    if constexpr (std::is_same_v<T, BFloat16>) {
+      asm volatile(
+          "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+          "{%8,%9}, {%0,%1,%2,%3};"
+          : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+          : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]));
+    } else {
+      asm volatile(
+          "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+          "{%8,%9}, {%0,%1,%2,%3};"
+          : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+          : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]));
+    }
   }
 
   // The operand b of Multiply for rows 0..15 and columns 0..7 of a row-major tile in shared memory.
-  // tile: uniform over a warp; 16-byte aligned, stride a multiple of 8.
-  template <class B>
-  MIDSCOPE_CUDA_BODY void LoadTransposed(const B& b, const BFloat16* tile, int stride) const {
+  // tile: uniform over a warp, of a type of 2 bytes; 16-byte aligned, stride a multiple of 8.
+  template <class T, class B>
+  MIDSCOPE_CUDA_BODY void LoadTransposed(const B& b, const T* tile, int stride) const {
     const int thread = static_cast<int>(threadIdx.x);
     uint32_t* right = b(thread);
     const auto address =
@@ -233,7 +263,7 @@ class HostMachine {
     Combine<bits>(value, [](float a, float b) { return a + b; });
   }
 
-  template <class C, class A, class B>
+  template <class T, class C, class A, class B>
   void Multiply(const C& c, const A& a, const B& b) const {
     for (int warp = 0; warp < grid_.threads; warp += kWarp) {
       float left[16][16];
@@ -244,13 +274,13 @@ class HostMachine {
         for (int part = 0; part < 4; ++part) {
           const uint32_t pair = a(warp + lane)[part];
           float* at = &left[row + part % 2 * 8][column + part / 2 * 8];
-          at[0] = LowOf(pair);
-          at[1] = HighOf(pair);
+          at[0] = LowOf<T>(pair);
+          at[1] = HighOf<T>(pair);
         }
         for (int part = 0; part < 2; ++part) {
           const uint32_t pair = b(warp + lane)[part];
-          right[column + part * 8][row] = LowOf(pair);
-          right[column + part * 8 + 1][row] = HighOf(pair);
+          right[column + part * 8][row] = LowOf<T>(pair);
+          right[column + part * 8 + 1][row] = HighOf<T>(pair);
         }
       }
       for (int lane = 0; lane < kWarp; ++lane) {
@@ -264,8 +294,8 @@ class HostMachine {
     }
   }
 
-  template <class B>
-  void LoadTransposed(const B& b, const BFloat16* tile, int stride) const {
+  template <class T, class B>
+  void LoadTransposed(const B& b, const T* tile, int stride) const {
     for (int thread = 0; thread < grid_.threads; ++thread) {
       const int column = thread % kWarp / 4;
       for (int part = 0; part < 2; ++part) {

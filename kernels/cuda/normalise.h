@@ -12,7 +12,7 @@
 namespace midscope::kernels::cuda {
 
 // out = norm(x) over rows [rows, width], contiguous, 16-byte aligned; width a multiple of 8. With
-// `update`, x += update first. T: float or BFloat16.
+// `update`, x += update first. T: float, BFloat16 or Float16.
 template <class T>
 struct NormaliseArguments {
   T* x = nullptr;                 // written where there is an update

@@ -94,11 +94,7 @@ class QuantisedMatrixVectorBlock {
   }
   MIDSCOPE_CUDA_BODY void LoadX(int r, int64_t at, float* values) const {
     const int64_t row = r < a_.rows ? r : a_.rows - 1;
-    if (a_.x_dtype == Dtype::kFloat32) {
-      Load(static_cast<const float*>(a_.x) + row * a_.x_stride + at, values);
-    } else {
-      Load(static_cast<const BFloat16*>(a_.x) + row * a_.x_stride + at, values);
-    }
+    LoadAs(a_.x_dtype, a_.x, row * a_.x_stride + at, values);
   }
 
   MIDSCOPE_CUDA_BODY void AddBundles(int thread, ProductSums<kRows>& sums) const {
@@ -143,12 +139,7 @@ class QuantisedMatrixVectorBlock {
     for (int warp = 0; warp < machine_.threads() / kWarp; ++warp) {
       sum += shared[At(warp, kSums, i)];
     }
-    const int64_t at = row * a_.y_stride + output;
-    if (a_.y_dtype == Dtype::kFloat32) {
-      static_cast<float*>(a_.y)[at] = sum;
-    } else {
-      static_cast<BFloat16*>(a_.y)[at].bits = static_cast<uint16_t>(PackPair(sum, 0));
-    }
+    KeepOneAs(a_.y_dtype, sum, a_.y, row * a_.y_stride + output);
   }
 
   Machine& machine_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rotary embedding of bfloat16 rows, each head by a table of its own: the part of a row that one
-// thread rotates (attention.h loads keys through it), and rows as a whole.
+// Rotary embedding of bfloat16 or float16 rows, each head by a table of its own: the part of a row
+// that one thread rotates (attention.h loads keys through it), and rows as a whole.
 #pragma once
 
 #include <cstdint>
@@ -55,8 +55,9 @@ MIDSCOPE_CUDA_BODY void WithRotatedChunk(const Table& table, int64_t table_row, 
 }
 
 // The same into a row `out`; what is not rotated is copied as it is. in and out: 16-byte aligned.
-MIDSCOPE_CUDA_BODY void RotateChunk(const Table& table, int64_t table_row, int chunk,
-                                    const BFloat16* in, BFloat16* out) {
+template <class T>
+MIDSCOPE_CUDA_BODY void RotateChunk(const Table& table, int64_t table_row, int chunk, const T* in,
+                                    T* out) {
   const int pairs = table.cos ? table.pairs : 0;
   const int first = chunk * kChunk;
   if (first >= pairs) {
@@ -71,9 +72,10 @@ MIDSCOPE_CUDA_BODY void RotateChunk(const Table& table, int64_t table_row, int c
 // x [rows, heads, head_dim] into out [rows, heads, head_dim], head h by tables[h] from its row
 // `first` on. Strides of rows in elements; heads adjoin. All addresses and strides are multiples of
 // 16 bytes, head_dim of 8.
+template <class T>
 struct RotateArguments {
-  const BFloat16* x = nullptr;
-  BFloat16* out = nullptr;
+  const T* x = nullptr;
+  T* out = nullptr;
   int64_t x_stride = 0;
   int64_t out_stride = 0;
   int64_t rows = 0;
@@ -83,14 +85,15 @@ struct RotateArguments {
   const Table* tables = nullptr;  // [heads]
 };
 
-inline Grid RotateGrid(const RotateArguments& a) {
+template <class T>
+inline Grid RotateGrid(const RotateArguments<T>& a) {
   constexpr int64_t kThreads = 128;
   const int64_t chunks = a.rows * (a.head_dim / kChunk);
   return {(chunks + kThreads - 1) / kThreads, a.heads, 1, kThreads, 0};
 }
 
-template <class Machine>
-MIDSCOPE_CUDA_BODY void RotateBlock(Machine& machine, const RotateArguments& a) {
+template <class Machine, class T>
+MIDSCOPE_CUDA_BODY void RotateBlock(Machine& machine, const RotateArguments<T>& a) {
   const int64_t head = machine.block().y;
   const Table table = a.tables[head];
   const int chunks = ChunksOf(table, a.head_dim);

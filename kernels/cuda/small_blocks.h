@@ -11,45 +11,27 @@
 namespace midscope::kernels::cuda {
 
 // Single numbers, 8 at a time.
-template <BlockType type, int64_t bytes>
-struct NumbersOf : BlockOf<type, kChunk, kChunk * bytes> {
+template <BlockType type, class T>
+struct NumbersOf : BlockOf<type, kChunk, kChunk * int64_t{sizeof(T)}> {
   static constexpr int kBundles = 1;
   static constexpr int kGroups = 1;
   struct Bits {
     float of[kChunk];
   };
   MIDSCOPE_CUDA_BODY static int First(int /*bundle*/, int /*group*/) { return 0; }
+  MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int /*bundle*/) {
+    Bits bits;
+    Load(reinterpret_cast<const T*>(block), bits.of);
+    return bits;
+  }
   MIDSCOPE_CUDA_BODY static void Values(const Bits& bits, int /*group*/, float* values) {
     MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) values[i] = bits.of[i];
   }
 };
 
-struct F32 : NumbersOf<BlockType::kF32, 4> {
-  MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int /*bundle*/) {
-    Bits bits;
-    Load(reinterpret_cast<const float*>(block), bits.of);
-    return bits;
-  }
-};
-
-struct BF16 : NumbersOf<BlockType::kBF16, 2> {
-  MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int /*bundle*/) {
-    Bits bits;
-    Load(reinterpret_cast<const BFloat16*>(block), bits.of);
-    return bits;
-  }
-};
-
-struct F16 : NumbersOf<BlockType::kF16, 2> {
-  MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int /*bundle*/) {
-    const Words words = *reinterpret_cast<const Words*>(block);
-    Bits bits;
-    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
-      bits.of[i] = FloatOfHalf(static_cast<uint16_t>(words.word[i / 2] >> At(i % 2, 16)));
-    }
-    return bits;
-  }
-};
+struct F32 : NumbersOf<BlockType::kF32, float> {};
+struct BF16 : NumbersOf<BlockType::kBF16, BFloat16> {};
+struct F16 : NumbersOf<BlockType::kF16, Float16> {};
 
 // Blocks of 32 elements in 16 bytes: low nibbles are the first half.
 template <BlockType type, int64_t bytes>

@@ -41,7 +41,7 @@ Json DevicesJson(const std::vector<DeviceFacts>& devices, const ModelConfig& con
   Json all = Json::array();
   for (const DeviceFacts& device : devices) {
     Json memory = Json::array();
-    for (const kernels::Dtype dtype : kDtypes) {
+    for (const kernels::Dtype dtype : kDtypeSizes) {
       for (const int64_t tokens : lengths) {
         const Need need = NeedOn(device, config, dtype, tokens);
         memory.push_back({{"dtype", DtypeName(dtype)},
@@ -70,7 +70,7 @@ std::string DevicesText(const std::vector<DeviceFacts>& devices, const ModelConf
   for (const DeviceFacts& device : devices) {
     std::string name = device.name;
     if (IsGpu(device)) name += " (compute capability " + device.compute_capability + ")";
-    for (const kernels::Dtype dtype : kDtypes) {
+    for (const kernels::Dtype dtype : kDtypeSizes) {
       const Need need = NeedOn(device, config, dtype, tokens);
       table.Add({DeviceText(device.device), name, Gigabytes(device.free_bytes),
                  Gigabytes(device.total_bytes), DtypeName(dtype), Gigabytes(need.weights),

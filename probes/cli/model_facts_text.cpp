@@ -35,7 +35,7 @@ int64_t TotalBytes(const MemoryEstimate& memory, WeightStorage storage) {
 
 Json MemoryJson(const ModelConfig& config, const std::vector<int64_t>& lengths) {
   Json rows = Json::array();
-  for (const kernels::Dtype dtype : kDtypes) {
+  for (const kernels::Dtype dtype : kDtypeSizes) {
     const WeightStorage storage = AutomaticStorage(config, dtype);
     for (const int64_t tokens : lengths) {
       const MemoryEstimate memory = EstimateMemory(config, dtype, tokens);
@@ -61,7 +61,7 @@ std::string Megabytes(int64_t bytes) {
 std::string MemoryText(const ModelConfig& config, const std::vector<int64_t>& lengths) {
   TextTable table({"dtype", "weights", "tokens", "weights MB", "key-value cache MB",
                    "what-if trace MB", "last-query attention MB", "together MB"});
-  for (const kernels::Dtype dtype : kDtypes) {
+  for (const kernels::Dtype dtype : kDtypeSizes) {
     const WeightStorage storage = AutomaticStorage(config, dtype);
     for (const int64_t tokens : lengths) {
       const MemoryEstimate memory = EstimateMemory(config, dtype, tokens);
@@ -72,7 +72,8 @@ std::string MemoryText(const ModelConfig& config, const std::vector<int64_t>& le
     }
   }
   return "\nMemory of a prompt of so many tokens (the trace holds the cache; a layer's activations "
-         "come on top; weights: what --weights auto comes to):\n" +
+         "come on top; weights: what --weights auto comes to; float16 takes what bfloat16 "
+         "does):\n" +
          table.Text();
 }
 

@@ -12,11 +12,12 @@ namespace midscope {
 namespace {
 
 Parameter DtypeParameter() {
-  Parameter dtype =
-      ChoiceParameter("dtype",
-                      "in which precision the model computes; auto: the one that is fastest here, "
-                      "measured once for a machine and a model's shape",
-                      {"float32", "bfloat16", "auto"});
+  Parameter dtype = ChoiceParameter(
+      "dtype",
+      "in which precision the model computes; auto: the one that is fastest here, "
+      "measured once for a machine and a model's shape; float16 with --device cuda:N or "
+      "cpu:portable",
+      {"float32", "bfloat16", "float16", "auto"});
   // As PyTorch's users write them.
   const std::vector<Parameter::OtherName> short_names = {
       {"fp32", "float32"}, {"bf16", "bfloat16"}, {"fp16", "float16"}};
@@ -135,14 +136,23 @@ Products ParseProducts(std::string_view name) {
 }
 
 std::string DtypeName(kernels::Dtype dtype) {
-  return dtype == kernels::Dtype::kFloat32 ? "float32" : "bfloat16";
+  switch (dtype) {
+    case kernels::Dtype::kFloat32:
+      return "float32";
+    case kernels::Dtype::kBFloat16:
+      return "bfloat16";
+    case kernels::Dtype::kFloat16:
+      return "float16";
+  }
+  return "";
 }
 
 kernels::Dtype ParseDtype(std::string_view name) {
-  if (name == "float32") return kernels::Dtype::kFloat32;
-  if (name == "bfloat16") return kernels::Dtype::kBFloat16;
+  for (const kernels::Dtype dtype : kDtypes) {
+    if (DtypeName(dtype) == name) return dtype;
+  }
   throw UsageError("dtype '" + std::string(name) + "'", "there is no such precision",
-                   KnownWordsHint(name, {"float32", "bfloat16", "auto"}));
+                   KnownWordsHint(name, DtypeParameter().choices));
 }
 
 std::string WeightStorageName(WeightStorage storage) {

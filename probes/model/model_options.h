@@ -34,8 +34,12 @@ std::string ProductsName(Products products);
 Products ParseProducts(std::string_view name);
 
 // All that a model can be run in.
-inline constexpr kernels::Dtype kDtypes[] = {kernels::Dtype::kFloat32, kernels::Dtype::kBFloat16};
-// "float32", "bfloat16". Parsing throws Error (usage).
+inline constexpr kernels::Dtype kDtypes[] = {kernels::Dtype::kFloat32, kernels::Dtype::kBFloat16,
+                                             kernels::Dtype::kFloat16};
+// One of every size, for tables of memory.
+inline constexpr kernels::Dtype kDtypeSizes[] = {kernels::Dtype::kFloat32,
+                                                 kernels::Dtype::kBFloat16};
+// "float32", "bfloat16", "float16". Parsing throws Error (usage).
 std::string DtypeName(kernels::Dtype dtype);
 kernels::Dtype ParseDtype(std::string_view name);
 

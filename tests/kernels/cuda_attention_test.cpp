@@ -2,11 +2,10 @@
 // The bodies of the CUDA kernels, run on the CPU block by block (HostMachine). On a GPU the same
 // bodies are held against LibTorch in tests/core/compute/gpu_ops_test.cpp.
 //
-// Contract: attention equals the definition (AttentionReference, in double, on the same inputs)
-// within 4e-2 for values of about 1: rotated queries and keys and the weights are rounded to
-// bfloat16, as by the CPU's bfloat16 engine; rotation equals kernels/rotary.h's within one
-// rounding. Both write nothing but their output, and give the same bits when the threads between
-// two barriers run in the opposite order. Shared memory holds NaN before it is written.
+// Contract, for bfloat16 and float16: attention equals the definition (AttentionReference, in
+// double, on the same inputs) within AttentionTolerance; rotation equals kernels/rotary.h's within
+// one rounding. Both write nothing but their output, and give the same bits when the threads
+// between two barriers run in the opposite order. Shared memory holds NaN before it is written.
 #include <gtest/gtest.h>
 
 #include "kernels/cuda/attention.h"
@@ -17,11 +16,15 @@
 namespace midscope::kernels::cuda {
 namespace {
 
-constexpr double kTolerance = 4e-2;
+template <class T>
+constexpr Dtype kDtypeOf = std::is_same_v<T, BFloat16> ? Dtype::kBFloat16 : Dtype::kFloat16;
 
 Table TableOf(const RotaryView& view) { return {view.cos, view.sin, static_cast<int>(view.pairs)}; }
 
-const BFloat16* Data(const ConstHeads& heads) { return static_cast<const BFloat16*>(heads.data); }
+template <class T>
+const T* Data(const ConstHeads& heads) {
+  return static_cast<const T*>(heads.data);
+}
 
 std::vector<AttentionHead> HeadsOf(const AttentionCase& inputs) {
   const HeadPositions positions = inputs.Positions();
@@ -40,22 +43,23 @@ std::vector<AttentionHead> HeadsOf(const AttentionCase& inputs) {
   return heads;
 }
 
-template <int kDim>
-void Run(const AttentionArguments& arguments, bool backwards) {
+template <int kDim, class T>
+void Run(const AttentionArguments<T>& arguments, bool backwards) {
   RunOnHost(AttentionGrid<kDim>(arguments), backwards, [&](HostMachine& machine) {
-    AttentionBlock<HostMachine, kDim>(machine, arguments).Run();
+    AttentionBlock<HostMachine, kDim, T>(machine, arguments).Run();
   });
 }
 
+template <class T>
 void RunAttention(AttentionCase& inputs, Guarded& out, bool backwards) {
   const std::vector<AttentionHead> heads = HeadsOf(inputs);
   const ConstHeads q = inputs.Q();
-  const Heads z = inputs.Out(out, Dtype::kBFloat16);
-  AttentionArguments arguments;
-  arguments.q = Data(q);
-  arguments.k = Data(inputs.K());
-  arguments.v = Data(inputs.V());
-  arguments.out = static_cast<BFloat16*>(z.data);
+  const Heads z = inputs.Out(out, kDtypeOf<T>);
+  AttentionArguments<T> arguments;
+  arguments.q = Data<T>(q);
+  arguments.k = Data<T>(inputs.K());
+  arguments.v = Data<T>(inputs.V());
+  arguments.out = static_cast<T*>(z.data);
   arguments.q_stride = arguments.k_stride = arguments.v_stride = q.row_stride;
   arguments.out_stride = z.row_stride;
   arguments.query_rows = inputs.shape.query_rows;
@@ -82,7 +86,7 @@ std::vector<CaseShape> WithHeadDim(std::vector<CaseShape> shapes, int64_t head_d
   return shapes;
 }
 
-std::vector<CaseShape> Cases() {
+std::vector<CaseShape> Cases(Dtype dtype) {
   std::vector<CaseShape> shapes;
   for (const int64_t rows : {1, 15, 16, 17, 63, 64, 65, 129}) {
     shapes.push_back({.query_rows = rows, .heads = 6, .key_value_heads = 3, .head_dim = 64});
@@ -109,25 +113,33 @@ std::vector<CaseShape> Cases() {
   add(WithHeadDim(ShapedCases({5, 130}, {0, 65}), 64, -1));
   add(WithHeadDim(FarCases({5}, {0, 200}), 128, 16));
   add(WithHeadDim(FarCases({130}, {65}), 64, -1));
-  for (CaseShape& c : shapes) c.dtype = Dtype::kBFloat16;
+  for (CaseShape& c : shapes) c.dtype = dtype;
   return shapes;
 }
 
-TEST(CudaAttention, EqualsTheDefinitionInAnyOrderOfThreads) {
-  for (const CaseShape& c : Cases()) {
+template <class T>
+void CheckAttention() {
+  for (const CaseShape& c : Cases(kDtypeOf<T>)) {
     AttentionCase inputs(c);
+    AttentionCase wide = WideCase(c, inputs);
     Guarded expected(inputs.OutCount(), Dtype::kFloat32);
-    AttentionReference(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
-                       inputs.Out(expected, Dtype::kFloat32));
-    Guarded out(inputs.OutCount(), Dtype::kBFloat16);
-    Guarded backwards(inputs.OutCount(), Dtype::kBFloat16);
-    RunAttention(inputs, out, false);
-    RunAttention(inputs, backwards, true);
-    EXPECT_LE(MaxDifference(out, expected, inputs.OutCount()), kTolerance) << Describe(c);
+    AttentionReference(wide.shape, wide.Q(), wide.K(), wide.V(), wide.Positions(),
+                       wide.Out(expected, Dtype::kFloat32));
+    Guarded out(inputs.OutCount(), kDtypeOf<T>);
+    Guarded backwards(inputs.OutCount(), kDtypeOf<T>);
+    RunAttention<T>(inputs, out, false);
+    RunAttention<T>(inputs, backwards, true);
+    EXPECT_LE(MaxDifference(out, expected, inputs.OutCount()), AttentionTolerance(kDtypeOf<T>))
+        << Describe(c);
     EXPECT_TRUE(out == backwards) << Describe(c) << " depends on the order of threads";
     EXPECT_TRUE(out.Intact()) << Describe(c) << " wrote outside of its output";
     EXPECT_TRUE(inputs.fused.Intact()) << Describe(c);
   }
+}
+
+TEST(CudaAttention, EqualsTheDefinitionInAnyOrderOfThreads) {
+  CheckAttention<BFloat16>();
+  CheckAttention<Float16>();
 }
 
 // Keys beyond the window's tile may hold anything.
@@ -139,29 +151,32 @@ TEST(CudaAttention, LeavesKeysBehindTheWindowAlone) {
                         .window = 70,
                         .dtype = Dtype::kBFloat16});
   Guarded expected(inputs.OutCount(), Dtype::kBFloat16);
-  RunAttention(inputs, expected, false);
+  RunAttention<BFloat16>(inputs, expected, false);
   const int64_t tiles = FirstVisibleKey(inputs.shape, 300) / kBlockKeys;
   ASSERT_GT(tiles, 0);
   for (int64_t i = 0; i < tiles * kBlockKeys * inputs.width; ++i) inputs.fused.Set(i, NAN);
   Guarded out(inputs.OutCount(), Dtype::kBFloat16);
-  RunAttention(inputs, out, false);
+  RunAttention<BFloat16>(inputs, out, false);
   EXPECT_TRUE(out == expected);
 }
 
-TEST(CudaRotary, EqualsTheKernelOfTheCpu) {
+template <class T>
+void CheckRotary() {
   for (const int64_t rows : {1, 3, 64, 129}) {
     for (const int64_t pairs : {8, 24, 64}) {
       for (const bool rotated : {true, false}) {
-        AttentionCase inputs({.query_rows = rows,
-                              .first_query = 5,
-                              .heads = 3,
-                              .key_value_heads = 1,
-                              .head_dim = 128,
-                              .pairs = pairs,
-                              .rotated = rotated,
-                              .tables_per_head = true,
-                              .dtype = Dtype::kBFloat16});
-        Guarded out(inputs.OutCount(), Dtype::kBFloat16);
+        const CaseShape c{.query_rows = rows,
+                          .first_query = 5,
+                          .heads = 3,
+                          .key_value_heads = 1,
+                          .head_dim = 128,
+                          .pairs = pairs,
+                          .rotated = rotated,
+                          .tables_per_head = true,
+                          .dtype = kDtypeOf<T>};
+        AttentionCase inputs(c);
+        AttentionCase wide = WideCase(c, inputs);
+        Guarded out(inputs.OutCount(), kDtypeOf<T>);
         Guarded expected(inputs.OutCount(), Dtype::kFloat32);
         std::vector<Table> tables;
         for (int64_t head = 0; head < 3; ++head) {
@@ -169,11 +184,11 @@ TEST(CudaRotary, EqualsTheKernelOfTheCpu) {
           tables.push_back(TableOf(view));
           Heads to = inputs.Out(expected, Dtype::kFloat32);
           to.data = static_cast<float*>(to.data) + head * 128;
-          Rotate(inputs.Part(head, 5), rows, 1, 128, view, 5, to);
+          Rotate(wide.Part(head, 5), rows, 1, 128, view, 5, to);
         }
-        RotateArguments arguments;
-        arguments.x = Data(inputs.Q());
-        arguments.out = static_cast<BFloat16*>(out.data());
+        RotateArguments<T> arguments;
+        arguments.x = Data<T>(inputs.Q());
+        arguments.out = static_cast<T*>(out.data());
         arguments.x_stride = inputs.width;
         arguments.out_stride = int64_t{3} * 128;
         arguments.rows = rows;
@@ -189,6 +204,11 @@ TEST(CudaRotary, EqualsTheKernelOfTheCpu) {
       }
     }
   }
+}
+
+TEST(CudaRotary, EqualsTheKernelOfTheCpu) {
+  CheckRotary<BFloat16>();
+  CheckRotary<Float16>();
 }
 
 }  // namespace

@@ -3,10 +3,10 @@
 // a GPU they are held against the CPU's kernels in tests/core/compute/gpu_weights_test.cpp.
 //
 // Contract: every format of the CPU is there. Values are those of DequantiseRows to the last bit,
-// in float32 and in bfloat16. Products of a few rows are within float32 rounding of the sum of the
-// exact ones; a row's result is the same to the last bit whichever others come along. The same bits
-// in any order of threads between two barriers; nothing written but the output; nothing read that
-// is not aligned as block_formats.h says (ReadNumber checks it).
+// in float32, bfloat16 and float16. Products of a few rows are within float32 rounding of the sum
+// of the exact ones; a row's result is the same to the last bit whichever others come along. The
+// same bits in any order of threads between two barriers; nothing written but the output; nothing
+// read that is not aligned as block_formats.h says (ReadNumber checks it).
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -93,7 +93,7 @@ TEST(CudaBlocks, ValuesAreThoseOfTheCpu) {
       for (const int64_t rows : {1, 3}) {
         const RandomMatrix random(format, rows, columns, false);
         const GpuMatrix matrix(random);
-        for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
+        for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16, Dtype::kFloat16}) {
           Guarded expected(rows * columns, dtype);
           DequantiseRows(random.matrix, dtype, expected.data(), SerialExecutor());
           for (const bool backwards : {false, true}) {
@@ -213,7 +213,8 @@ void CheckProduct(const BlockFormat& format, const ProductCase& c) {
       want += product;
       size += std::abs(product);
     }
-    const double rounding = c.y_dtype == Dtype::kFloat32 ? 0 : std::abs(want) / 256;
+    const double bits = c.y_dtype == Dtype::kBFloat16 ? 256 : 2048;
+    const double rounding = c.y_dtype == Dtype::kFloat32 ? 0 : std::abs(want) / bits;
     ASSERT_NEAR(y.At(i), want, 1e-6 * size + rounding) << row << ", " << output;
   }
   EXPECT_TRUE(y.Intact());
@@ -233,6 +234,7 @@ TEST(CudaBlocks, ProductsOfAFewRowsAreExactToTheSum) {
     // One row, whatever is special about it.
     for (const int64_t inputs : ColumnsOf(format)) {
       CheckProduct(format, {1, inputs, 3, Dtype::kBFloat16, Dtype::kBFloat16});
+      CheckProduct(format, {1, inputs, 3, Dtype::kFloat16, Dtype::kFloat16});
     }
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The bodies of the CUDA kernels of rows, run on the CPU block by block, against the CPU's kernels.
 //
-// Contract: norms, activations and updates within float32 rounding or one rounding to bfloat16;
+// Contract: norms, activations and updates within float32 rounding, or one rounding to bfloat16 or
+// float16;
 // attention weights of logits within 5e-6; values within float32 rounding of longer sums; the same
 // bits in any order of threads between two barriers; nothing written but the output.
 #include "kernels/cuda/attention_rows.h"
@@ -15,9 +16,13 @@ constexpr int64_t kRows = 3;
 constexpr float kEpsilon = 1e-5f;
 
 template <class T>
-constexpr Dtype kDtypeOf = sizeof(T) == 4 ? Dtype::kFloat32 : Dtype::kBFloat16;
+constexpr Dtype kDtypeOf = std::is_same_v<T, float>      ? Dtype::kFloat32
+                           : std::is_same_v<T, BFloat16> ? Dtype::kBFloat16
+                                                         : Dtype::kFloat16;
 template <class T>
-constexpr double kRounding = sizeof(T) == 4 ? 1e-5 : 4e-2;
+constexpr double kRounding = std::is_same_v<T, float>      ? 1e-5
+                             : std::is_same_v<T, BFloat16> ? 4e-2
+                                                           : 5e-3;
 
 template <class T>
 T* Data(Guarded& guarded) {
@@ -32,16 +37,17 @@ void CheckNorms(bool centred, bool update) {
     Guarded more = Random(count, kDtypeOf<T>, 2);
     Guarded weight = Random(width, Dtype::kFloat32, 3);
     Guarded bias = Random(width, Dtype::kFloat32, 4);
-    Guarded expected(count, kDtypeOf<T>);
+    Guarded expected(count, Dtype::kFloat32);
     Guarded mean(kRows, Dtype::kFloat32), scale(kRows, Dtype::kFloat32);
     Guarded residual = x;
-    if (update) Add(residual.data(), more.data(), count, kDtypeOf<T>, SerialExecutor());
+    for (int64_t i = 0; update && i < count; ++i) residual.Set(i, x.At(i) + more.At(i));
+    Guarded wide = Widened(residual, count);
     if (centred) {
-      LayerNorm(residual.data(), Data<float>(weight), Data<float>(bias), kEpsilon, kRows, width,
-                kDtypeOf<T>, expected.data(), Data<float>(mean), Data<float>(scale),
+      LayerNorm(wide.data(), Data<float>(weight), Data<float>(bias), kEpsilon, kRows, width,
+                Dtype::kFloat32, expected.data(), Data<float>(mean), Data<float>(scale),
                 SerialExecutor());
     } else {
-      RmsNorm(residual.data(), Data<float>(weight), kEpsilon, kRows, width, kDtypeOf<T>,
+      RmsNorm(wide.data(), Data<float>(weight), kEpsilon, kRows, width, Dtype::kFloat32,
               expected.data(), Data<float>(scale), SerialExecutor());
     }
     std::vector<Guarded> results;
@@ -78,16 +84,20 @@ TEST(CudaRows, NormsAreThoseOfTheCpu) {
     for (const bool update : {false, true}) {
       CheckNorms<float>(centred, update);
       CheckNorms<BFloat16>(centred, update);
+      CheckNorms<Float16>(centred, update);
     }
   }
 }
 
 template <class T>
 void CheckActivations(ActivationKind kind) {
+  constexpr double kTolerance = 4 * kRounding<T>;  // of values up to 40
   for (const int64_t width : {8, 104, 2056}) {
     Guarded x = Random(2 * kRows * width, kDtypeOf<T>, 1);
-    Guarded expected(kRows * width, kDtypeOf<T>), out(kRows * width, kDtypeOf<T>);
-    GatedActivation(kind, x.data(), kRows, width, kDtypeOf<T>, expected.data(), SerialExecutor());
+    Guarded wide = Widened(x, 2 * kRows * width);
+    Guarded expected(kRows * width, Dtype::kFloat32), out(kRows * width, kDtypeOf<T>);
+    GatedActivation(kind, wide.data(), kRows, width, Dtype::kFloat32, expected.data(),
+                    SerialExecutor());
     ActivateArguments<T> arguments;
     arguments.gate = Data<T>(x);
     arguments.up = Data<T>(x) + width;
@@ -99,16 +109,16 @@ void CheckActivations(ActivationKind kind) {
     arguments.kind = kind;
     RunOnHost(ActivateGrid(arguments), false,
               [&](HostMachine& machine) { ActivateBlock(machine, arguments); });
-    EXPECT_LE(MaxDifference(out, expected, kRows * width), kRounding<T>) << width;
+    EXPECT_LE(MaxDifference(out, expected, kRows * width), kTolerance) << width;
     EXPECT_TRUE(out.Intact());
 
-    Activate(kind, x.data(), kRows * width, kDtypeOf<T>, expected.data(), SerialExecutor());
+    Activate(kind, wide.data(), kRows * width, Dtype::kFloat32, expected.data(), SerialExecutor());
     arguments.up = nullptr;
     arguments.out = Data<T>(x);  // in place
     arguments.x_stride = width;
     RunOnHost(ActivateGrid(arguments), false,
               [&](HostMachine& machine) { ActivateBlock(machine, arguments); });
-    EXPECT_LE(MaxDifference(x, expected, kRows * width), kRounding<T>) << width;
+    EXPECT_LE(MaxDifference(x, expected, kRows * width), kTolerance) << width;
   }
 }
 
@@ -118,6 +128,7 @@ TEST(CudaRows, ActivationsAreThoseOfTheCpu) {
         ActivationKind::kRelu, ActivationKind::kSquaredRelu}) {
     CheckActivations<float>(kind);
     CheckActivations<BFloat16>(kind);
+    CheckActivations<Float16>(kind);
   }
 }
 
@@ -128,9 +139,10 @@ void CheckRankOneUpdate() {
   Guarded x = Random(kRows * stride, kDtypeOf<T>, 1);
   Guarded amount = Random(kRows, Dtype::kFloat32, 2);
   Guarded direction = Random(width, Dtype::kFloat32, 3);
-  Guarded expected(kRows * width, kDtypeOf<T>), out(kRows * width, kDtypeOf<T>);
-  kernels::RankOneUpdate(x.data(), stride, Data<float>(amount), Data<float>(direction), kRows,
-                         width, kDtypeOf<T>, expected.data(), width, SerialExecutor());
+  Guarded wide = Widened(x, kRows * stride);
+  Guarded expected(kRows * width, Dtype::kFloat32), out(kRows * width, kDtypeOf<T>);
+  kernels::RankOneUpdate(wide.data(), stride, Data<float>(amount), Data<float>(direction), kRows,
+                         width, Dtype::kFloat32, expected.data(), width, SerialExecutor());
   RankOneArguments<T> arguments;
   arguments.x = Data<T>(x);
   arguments.amount = Data<float>(amount);
@@ -149,6 +161,7 @@ void CheckRankOneUpdate() {
 TEST(CudaRows, RankOneUpdatesAreThoseOfTheCpu) {
   CheckRankOneUpdate<float>();
   CheckRankOneUpdate<BFloat16>();
+  CheckRankOneUpdate<Float16>();
 }
 
 Table TableOf(const RotaryView& view) { return {view.cos, view.sin, static_cast<int>(view.pairs)}; }
@@ -194,6 +207,7 @@ template <class T>
 void CheckRowsOfAttention(CaseShape c) {
   c.dtype = kDtypeOf<T>;
   AttentionCase inputs(c);
+  AttentionCase wide = WideCase(c, inputs);
   const AttentionShape& shape = inputs.shape;
   const HeadPositions positions = inputs.Positions();
   std::vector<AttentionHead> heads(static_cast<size_t>(shape.heads));
@@ -224,8 +238,7 @@ void CheckRowsOfAttention(CaseShape c) {
   EXPECT_TRUE(logits.Intact()) << Describe(c);
   const int64_t count = shape.query_rows * shape.heads * shape.key_rows;
   Guarded expected(count, Dtype::kFloat32);
-  AttentionWeights(shape, inputs.Q(), inputs.K(), positions, Data<float>(expected),
-                   SerialExecutor());
+  AttentionWeights(shape, wide.Q(), wide.K(), positions, Data<float>(expected), SerialExecutor());
   EXPECT_LE(MaxDifference(Softmaxed(shape, logits, keys), expected, count), 5e-6) << Describe(c);
 
   RowValuesArguments<T> of_values;
@@ -252,7 +265,7 @@ void CheckRowsOfAttention(CaseShape c) {
     z.Set(i, static_cast<float>(sum));
   }
   Guarded expected_z(inputs.OutCount(), Dtype::kFloat32);
-  WeightedValues(shape, Data<float>(expected), inputs.V(), inputs.Out(expected_z, Dtype::kFloat32),
+  WeightedValues(shape, Data<float>(expected), wide.V(), inputs.Out(expected_z, Dtype::kFloat32),
                  SerialExecutor());
   EXPECT_LE(MaxDifference(z, expected_z, inputs.OutCount()), 5e-6) << Describe(c);
 }
@@ -261,6 +274,7 @@ TEST(CudaRows, LogitsAndValuesAreThoseOfTheCpu) {
   for (const CaseShape& c : RowCases()) {
     CheckRowsOfAttention<float>(c);
     CheckRowsOfAttention<BFloat16>(c);
+    CheckRowsOfAttention<Float16>(c);
   }
 }
 

@@ -118,7 +118,7 @@ void CheckEveryHalfIsConvertedExactly() {
 
 TEST(Dequantise, EveryHalfIsConvertedExactly) { OnEveryTarget(CheckEveryHalfIsConvertedExactly); }
 
-// Rows in another order, of any alignment and with bytes between them, in both dtypes.
+// Rows in another order, of any alignment and with bytes between them, in every dtype.
 void CheckRowsAreThoseOfTheFileInOrder() {
   for (const Golden& golden : ReadGolden()) {
     const auto format = *FindBlockFormat(golden.type);
@@ -134,13 +134,13 @@ void CheckRowsAreThoseOfTheFileInOrder() {
       const auto rows = static_cast<int64_t>(order.size());
       BlockMatrix matrix{format.type, data.data() + 1, row_bytes, {}, rows, columns};
       if (!in_order) matrix.row_order = order;
-      for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
+      for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16, Dtype::kFloat16}) {
         Guarded out(rows * columns, dtype);
         DequantiseRows(matrix, dtype, out.data(), ThreadExecutor(3));
         for (int64_t i = 0; i < rows * columns; ++i) {
           const int64_t row = order[static_cast<size_t>(i / columns)];
           const float exact = golden.values[static_cast<size_t>(row * columns + i % columns)];
-          const float want = dtype == Dtype::kFloat32 ? exact : ToFloat(ToBFloat16(exact));
+          const float want = RoundedTo(dtype, exact);
           if (std::isnan(want) && std::isnan(out.At(i))) continue;
           ASSERT_EQ(out.At(i), want) << format.name << " at " << i;
         }
@@ -184,13 +184,15 @@ TEST(DequantiseRows, TakesLongRows) {
   for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<char>(i % 34 < 2 ? 0x3c : i % 251);
   std::vector<float> exact(static_cast<size_t>(columns));
   Dequantise(BlockType::kQ8_0, data.data(), columns, exact.data());
-  Guarded out(columns, Dtype::kBFloat16);
-  DequantiseRows({BlockType::kQ8_0, data.data(), columns / 32 * 34, {}, 1, columns},
-                 Dtype::kBFloat16, out.data(), SerialExecutor());
-  for (int64_t i = 0; i < columns; ++i) {
-    ASSERT_EQ(out.At(i), ToFloat(ToBFloat16(exact[static_cast<size_t>(i)]))) << i;
+  for (const Dtype dtype : {Dtype::kBFloat16, Dtype::kFloat16}) {
+    Guarded out(columns, dtype);
+    DequantiseRows({BlockType::kQ8_0, data.data(), columns / 32 * 34, {}, 1, columns}, dtype,
+                   out.data(), SerialExecutor());
+    for (int64_t i = 0; i < columns; ++i) {
+      ASSERT_EQ(out.At(i), RoundedTo(dtype, exact[static_cast<size_t>(i)])) << i;
+    }
+    EXPECT_TRUE(out.Intact());
   }
-  EXPECT_TRUE(out.Intact());
 }
 
 TEST(Dequantise, UnknownTypesHaveNoFormat) {

@@ -59,7 +59,7 @@ TEST(DeviceWeights, ProductsAreThoseOfTheNumbers) {
   for (const BlockFormat& format : kernels::BlockFormats()) {
     SCOPED_TRACE(format.name);
     const StoredPair pair(format, FormatOf(BlockType::kQ8_0));
-    for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
+    for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16, Dtype::kFloat16}) {
       const WeightMatrix matrix = Moved(pair.Matrix(dtype), &blocks);
       for (const int64_t rows : {1, 3, 8, 9, 40}) {
         const at::Tensor x = NumbersOf(rows, kInputs, TorchType(dtype));
@@ -94,7 +94,7 @@ TEST(DeviceWeights, RowsAndColumnsAreThoseOfTheHost) {
   const test::HarnessBlocks blocks(1 << 20);
   for (const BlockFormat& format : kernels::BlockFormats()) {
     const StoredPair pair(format);
-    for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
+    for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16, Dtype::kFloat16}) {
       const WeightMatrix host = pair.Matrix(dtype);
       const WeightMatrix device = Moved(pair.Matrix(dtype), &blocks);
       EXPECT_TRUE(at::equal(device.Rows(30, 15), host.Rows(30, 15))) << format.name;
@@ -119,7 +119,7 @@ TEST(DeviceWeights, StayAsTheyAreWhereThatIsSmaller) {
   const test::HarnessBlocks blocks(1 << 20);
   for (const BlockFormat& format : kernels::BlockFormats()) {
     const StoredPair pair(format);
-    for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
+    for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16, Dtype::kFloat16}) {
       const bool smaller = format.bytes < format.elements * kernels::SizeOf(dtype);
       EXPECT_EQ(Moved(pair.Matrix(dtype), &blocks).stored(), smaller) << format.name;
       EXPECT_FALSE(Moved(pair.Matrix(dtype), nullptr).stored()) << format.name;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every family's tiny model on a GPU in bfloat16. Contract: its logits are as close to those of
-// float32 on the CPU as the CPU's bfloat16 ones are, within a factor of 3 and 1/200 of the largest.
+// Every family's tiny model on a GPU in bfloat16 and float16. Contract: its logits are as close to
+// those of float32 on the CPU as the CPU's are (float16's by LibTorch's operations), within a
+// factor of 3 and 1/200 of the largest.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +34,7 @@ RunResult RunOn(const std::string& model, const char* device, kernels::Dtype dty
       ->RunOne(request);
 }
 
-TEST(GpuFamilies, BFloat16IsAsCloseAsOnTheCpu) {
+void CheckAgainstTheCpu(kernels::Dtype dtype, const char* beside) {
   if (AvailableDevices().back().kind != DeviceKind::kCuda) GTEST_SKIP() << "no GPU here";
   for (const std::string& model : TinyModelNames()) {
     for (const char* setting : {"none", "ms-poe", "self-extend(group=2, window=8)"}) {
@@ -43,8 +44,8 @@ TEST(GpuFamilies, BFloat16IsAsCloseAsOnTheCpu) {
       } catch (const Error&) {
         continue;  // a model without rotary positions
       }
-      const RunResult cpu = RunOn(model, "cpu", kernels::Dtype::kBFloat16, setting);
-      const RunResult gpu = RunOn(model, "cuda:0", kernels::Dtype::kBFloat16, setting);
+      const RunResult cpu = RunOn(model, beside, dtype, setting);
+      const RunResult gpu = RunOn(model, "cuda:0", dtype, setting);
       EXPECT_TRUE(std::all_of(gpu.logits.begin(), gpu.logits.end(),
                               [](float x) { return std::isfinite(x); }))
           << model << " " << setting;
@@ -55,6 +56,13 @@ TEST(GpuFamilies, BFloat16IsAsCloseAsOnTheCpu) {
           << model << " " << setting;
     }
   }
+}
+
+TEST(GpuFamilies, BFloat16IsAsCloseAsOnTheCpu) {
+  CheckAgainstTheCpu(kernels::Dtype::kBFloat16, "cpu");
+}
+TEST(GpuFamilies, Float16IsAsCloseAsOnTheCpu) {
+  CheckAgainstTheCpu(kernels::Dtype::kFloat16, "cpu:portable");
 }
 
 }  // namespace

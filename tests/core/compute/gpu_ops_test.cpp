@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A block's operations on a GPU against LibTorch's in float32 on the same inputs (AtenOps, which
-// layer_ops_test.cpp holds against the CPU's kernels). Contract: attention of many bfloat16 rows
-// within 1/100 of the largest of the values, as rotated queries and keys and the weights are
-// rounded; of few rows, weights within 5e-6; norms, activations and updates within 1e-5, or one
-// rounding to bfloat16. Cases choose the way: LibTorch's flash or cuDNN attention, or the own
-// kernel.
+// layer_ops_test.cpp holds against the CPU's kernels). Contract: attention of many bfloat16 or
+// float16 rows within 1/100 of the largest of the values, as rotated queries and keys and the
+// weights are rounded; of few rows, weights within 5e-6; norms, activations and updates within
+// 1e-5, or one rounding to bfloat16. Cases choose the way: LibTorch's flash or cuDNN attention, or
+// the own kernel.
 #include "core/compute/cuda_ops.h"
 
 #include <ATen/ATen.h>
@@ -117,13 +117,16 @@ class CudaOpsTest : public testing::Test {
   AtenOps aten_{gpu_};
 };
 
-TEST_F(CudaOpsTest, AttentionOfManyRowsAgrees) {
+class CudaOpsOfManyRowsTest : public CudaOpsTest,
+                              public testing::WithParamInterface<at::ScalarType> {};
+
+TEST_P(CudaOpsOfManyRowsTest, AttentionAgrees) {
   for (const Case& c : Cases()) {
     RotaryCache cache;
     const RotaryTables tables = TablesOf(c, cache);
-    const at::Tensor q = Queries(c, at::kBFloat16);
-    const at::Tensor k = Keys(c, at::kBFloat16, 0.377f);
-    const at::Tensor v = Keys(c, at::kBFloat16, 0.933f);
+    const at::Tensor q = Queries(c, GetParam());
+    const at::Tensor k = Keys(c, GetParam(), 0.377f);
+    const at::Tensor v = Keys(c, GetParam(), 0.933f);
     const at::Tensor z = at::full_like(q, std::nan(""));
     const at::Tensor expected = at::empty(q.sizes(), q.options().dtype(at::kFloat));
     ASSERT_TRUE(cuda_.Attention(c.shape, q, k, v, tables, z, nullptr)) << c.name;
@@ -132,6 +135,11 @@ TEST_F(CudaOpsTest, AttentionOfManyRowsAgrees) {
     EXPECT_LE(Difference(z, expected), kTolerance) << c.name;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Narrow, CudaOpsOfManyRowsTest, testing::Values(at::kBFloat16, at::kHalf),
+                         [](const auto& test) {
+                           return test.param == at::kHalf ? "float16" : "bfloat16";
+                         });
 
 TEST_F(CudaOpsTest, WeightsAndValuesOfAFewRowsAgree) {
   const std::vector<uint8_t> first_alone = {1, 0, 0, 0, 0, 0, 0, 0};
@@ -145,7 +153,7 @@ TEST_F(CudaOpsTest, WeightsAndValuesOfAFewRowsAgree) {
         tables.edits.hidden = {{2, 30}, {0, 40, first_alone}};
         tables.edits.factors = {{31, 50, 2, true}, {45, 55, 0.5f, false}};
       }
-      for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+      for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
         const at::Tensor q = Queries(c, type);
         const at::Tensor k = Keys(c, type, 0.377f);
         const at::Tensor v = Keys(c, type, 0.933f);
@@ -166,7 +174,7 @@ TEST_F(CudaOpsTest, WeightsAndValuesOfAFewRowsAgree) {
 
 TEST_F(CudaOpsTest, NormsAndActivationsAgree) {
   std::deque<Norm> norms;
-  for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
     const double tolerance = type == at::kFloat ? 1e-5 : kLargest * kLargest / 128;
     for (const int64_t width : {8, 24, 576, 4096, 4100}) {
       for (const NormKind kind : {NormKind::kRms, NormKind::kLayer}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Quantised matrices in a GPU's memory. Contract: products equal the exact ones within float32
-// rounding of the sums (and one of weights and result where they are bfloat16); rows and columns
-// are those of the matrix in host memory to the last bit; a model of blocks of every format
+// rounding of the sums (and one of weights and result where they are bfloat16 or float16); rows and
+// columns are those of the matrix in host memory to the last bit; a model of blocks of every format
 // computes with stored weights what it computes with expanded ones. Without a GPU:
 // device_weights_test.cpp.
 #include <ATen/ATen.h>
@@ -46,7 +46,7 @@ TEST_F(GpuWeights, ProductsAreThoseOfTheNumbers) {
   for (const BlockFormat& format : kernels::BlockFormats()) {
     SCOPED_TRACE(format.name);
     const StoredPair pair(format);
-    for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
+    for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16, Dtype::kFloat16}) {
       const WeightMatrix matrix = Moved(pair, dtype);
       for (const int64_t rows : {1, 2, 3, 7, 8, 9, 300}) {
         const at::Tensor x = NumbersOf(rows, kInputs, TorchType(dtype)).to(gpu_);
@@ -65,7 +65,7 @@ TEST_F(GpuWeights, RowsAndColumnsAreThoseOfTheHost) {
   const kernels::Executor& executor = kernels::SerialExecutor();
   for (const BlockFormat& format : kernels::BlockFormats()) {
     const StoredPair pair(format);
-    for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
+    for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16, Dtype::kFloat16}) {
       const WeightMatrix host = pair.Matrix(dtype);
       const WeightMatrix device = Moved(pair, dtype);
       EXPECT_TRUE(at::equal(device.Rows(30, 15).cpu(), host.Rows(30, 15))) << format.name;
@@ -98,7 +98,7 @@ std::vector<float> LogitsOf(const std::string& model, Dtype dtype, WeightStorage
 TEST_F(GpuWeights, AModelComputesWhatItDoesWithExpandedOnes) {
   for (const BlockFormat& format : kernels::BlockFormats()) {
     const test::TemporaryFile file(test::BlockModel(format.type).Bytes());
-    for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
+    for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16, Dtype::kFloat16}) {
       const std::vector<float> stored = LogitsOf(file.path(), dtype, WeightStorage::kStored);
       const std::vector<float> expanded = LogitsOf(file.path(), dtype, WeightStorage::kExpanded);
       const double tolerance = dtype == Dtype::kFloat32 ? 1e-4 : 0.1;

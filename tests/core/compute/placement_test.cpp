@@ -294,15 +294,17 @@ TEST_P(Placed, WhatAHookWritesIsFeltAlikeAtEveryPoint) {
 
 // Not a comparison of digits: that nothing on the way forgets the dtype. Of mixtures of experts
 // rounding may choose another expert; families_test.cpp has prompts where it does not.
-TEST_P(Placed, BFloat16StaysClose) {
+TEST_P(Placed, NarrowDtypesStayClose) {
   if (kernels_->config().experts.count > 0) return;
   const Values exact = Run(*kernels_, "channel(3, factor=-1)").logits;
-  for (const auto& [text, unused] : placed_) {
-    const auto decoder = Open(text, kernels::Dtype::kBFloat16);
+  const auto check = [&](const std::string& text, kernels::Dtype dtype, double share) {
+    const auto decoder = Open(text, dtype);
     EXPECT_LE(Difference(Run(*decoder, "channel(3, factor=-1)").logits, exact),
-              0.1 * Largest(exact))
+              share * Largest(exact))
         << text;
-  }
+  };
+  for (const auto& [text, unused] : placed_) check(text, kernels::Dtype::kBFloat16, 0.1);
+  check("cpu:portable", kernels::Dtype::kFloat16, 0.1 / 8);  // three more bits
 }
 
 INSTANTIATE_TEST_SUITE_P(Tiny, Placed, ::testing::ValuesIn(TinyModelNames()), [](const auto& test) {
@@ -310,6 +312,37 @@ INSTANTIATE_TEST_SUITE_P(Tiny, Placed, ::testing::ValuesIn(TinyModelNames()), []
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });
+
+TEST(Placement, TheKernelsDoNotComputeInFloat16) {
+  for (const char* text : {"cpu", "cpu,cpu:portable"}) {
+    EXPECT_THAT(ErrorMessage([&] {
+                  Decoder::Open(TinyModelPath("llama"), {.dtype = kernels::Dtype::kFloat16,
+                                                         .placement = ParsePlacement(text)});
+                }),
+                HasSubstr("dtype 'float16': the CPU's own kernels do not compute in it. Use"));
+  }
+}
+
+class WritesTooMuch : public Hook {
+ public:
+  HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override {
+    const bool here = point == HookPoint{HookSite::kResidPre, 1};
+    return {here ? HookAccess::kWrite : HookAccess::kNone, {0, sequence.rows}};
+  }
+  void OnActivation(HookView& view) override { view.Set(0, 0, 0, 0, 1e5f); }
+};
+
+TEST(Placement, ARunThatLeavesFloat16SaysSo) {
+  const auto decoder = Decoder::Open(
+      TinyModelPath("llama"),
+      {.dtype = kernels::Dtype::kFloat16, .placement = ParsePlacement("cpu:portable")});
+  const std::vector<int32_t> ids = {1, 2, 3, 4};
+  RunRequest request;
+  request.ids = ids;
+  WritesTooMuch hook;
+  request.hooks = {&hook};
+  EXPECT_THAT(ErrorMessage([&] { decoder->RunOne(request); }), HasSubstr("float16 ends at 65,504"));
+}
 
 // A run cancelled after any layer leaves a trace that the next run goes on from rightly.
 TEST(Placement, CancelledRunsDoNotSpoilLaterOnes) {

@@ -50,8 +50,23 @@ inline double Gain(const CaseShape& c) {
 
 // How far Attention may be from its definition, with values of about 1. float32: rounding of sums
 // of ~100 products and of 2^x (3e-7). bfloat16: q, k and the weights are rounded to 8 bits once
-// rotated (2^-9 each), and so is the output.
-inline double AttentionTolerance(Dtype dtype) { return dtype == Dtype::kFloat32 ? 5e-6 : 4e-2; }
+// rotated (2^-9 each), and so is the output; float16: to 11 bits.
+inline double AttentionTolerance(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kFloat32:
+      return 5e-6;
+    case Dtype::kBFloat16:
+      return 4e-2;
+    case Dtype::kFloat16:
+      return 5e-3;
+  }
+  return 0;
+}
+
+inline std::string DtypeText(Dtype dtype) {
+  constexpr const char* kTexts[] = {"float32", "bfloat16", "float16"};
+  return kTexts[static_cast<size_t>(dtype)];
+}
 
 inline std::string DescribeEdits(const CaseShape& c) {
   std::string text;
@@ -75,7 +90,7 @@ inline std::string Describe(const CaseShape& c) {
          (c.temperature ? " temperature" : "") + (c.sinks ? " sinks" : "") +
          (c.query_weight ? " query weight" : "") + DescribeEdits(c) +
          (c.near > 0 ? " near " + std::to_string(c.near) + "/" + std::to_string(c.group) : "") +
-         (c.dtype == Dtype::kFloat32 ? " float32" : " bfloat16");
+         " " + DtypeText(c.dtype);
 }
 
 // A buffer of `count` elements between sentinels.
@@ -93,17 +108,18 @@ class Guarded {
       std::memcpy(&value, base + 4 * i, 4);
       return value;
     }
-    BFloat16 value;
-    std::memcpy(&value.bits, base + 2 * i, 2);
-    return ToFloat(value);
+    uint16_t bits;
+    std::memcpy(&bits, base + 2 * i, 2);
+    return dtype_ == Dtype::kBFloat16 ? ToFloat(BFloat16{bits}) : ToFloat(Float16{bits});
   }
   void Set(int64_t i, float value) {
     unsigned char* base = memory_.data() + kGuard;
-    const BFloat16 narrow = ToBFloat16(value);
+    const uint16_t bits =
+        dtype_ == Dtype::kBFloat16 ? ToBFloat16(value).bits : ToFloat16(value).bits;
     if (dtype_ == Dtype::kFloat32) {
       std::memcpy(base + 4 * i, &value, 4);
     } else {
-      std::memcpy(base + 2 * i, &narrow.bits, 2);
+      std::memcpy(base + 2 * i, &bits, 2);
     }
   }
   bool Intact() const {
@@ -121,6 +137,13 @@ class Guarded {
   size_t bytes_;
   std::vector<unsigned char> memory_;
 };
+
+// The same numbers in float32.
+inline Guarded Widened(const Guarded& from, int64_t count) {
+  Guarded wide(count, Dtype::kFloat32);
+  for (int64_t i = 0; i < count; ++i) wide.Set(i, from.At(i));
+  return wide;
+}
 
 // Normal numbers, the same for the same seed.
 inline Guarded Random(int64_t count, Dtype dtype, unsigned seed, float spread = 1.0f) {
@@ -373,6 +396,15 @@ inline double DifferenceFromDefinition(AttentionCase& inputs, Dtype dtype) {
   EXPECT_TRUE(Attention(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
                         inputs.Out(out, dtype), SerialExecutor()));
   return MaxDifference(out, expected, inputs.OutCount());
+}
+
+// The same inputs in float32, for what computes on the CPU.
+inline AttentionCase WideCase(CaseShape c, const AttentionCase& narrow) {
+  c.dtype = Dtype::kFloat32;
+  AttentionCase wide(c);
+  for (int64_t i = 0; i < narrow.shape.key_rows * narrow.width; ++i)
+    wide.fused.Set(i, narrow.fused.At(i));
+  return wide;
 }
 
 }  // namespace midscope::kernels
