@@ -3,6 +3,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/core/List.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/util/Exception.h>
 
 #include <optional>
@@ -51,10 +52,19 @@ FloatProduct Choose() {
 #endif
 }
 
+FloatProduct Chosen() {
+  static const FloatProduct product = Choose();
+  return product;
+}
+
+at::Tensor Linear(const at::Tensor& x, const at::Tensor& weight) {
+  return at::native::mkldnn_linear_pointwise(x, weight, std::nullopt, "none",
+                                             c10::List<std::optional<at::Scalar>>(), std::nullopt);
+}
+
 // Returns false where MKL's product is to be taken.
 bool MultiplyByOneDnn(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& out) {
-  static const FloatProduct product = Choose();
-  switch (product) {
+  switch (Chosen()) {
     case FloatProduct::kMkl:
       return false;
     case FloatProduct::kOneDnn:
@@ -63,8 +73,7 @@ bool MultiplyByOneDnn(const at::Tensor& x, const at::Tensor& weight, const at::T
     case FloatProduct::kOneDnnCopied:
       // All rows at once, since every call packs the weights: that costs more than a copy of
       // results that have left the cache.
-      out.copy_(at::native::mkldnn_linear_pointwise(
-          x, weight, std::nullopt, "none", c10::List<std::optional<at::Scalar>>(), std::nullopt));
+      out.copy_(Linear(x, weight));
       return true;
   }
   return false;
@@ -79,6 +88,37 @@ void DenseProduct(const at::Tensor& x, const at::Tensor& weight, const at::Tenso
 #endif
   at::Tensor result = out;
   at::mm_out(result, x, weight.t());
+}
+
+at::Tensor DenseProduct(const at::Tensor& x, const at::Tensor& weight) {
+#ifdef MIDSCOPE_ONEDNN_PRODUCTS
+  if (x.scalar_type() == at::kFloat && Chosen() == FloatProduct::kOneDnnCopied)
+    return Linear(x, weight);
+#endif
+  at::Tensor out = at::empty({x.size(0), weight.size(0)}, x.options());
+  DenseProduct(x, weight, out);
+  return out;
+}
+
+at::Tensor PackedWeight(const at::Tensor& weight) {
+#ifdef MIDSCOPE_ONEDNN_PRODUCTS
+  // The layout that this many rows ask for, which more and fewer of many rows ask for as well.
+  constexpr int64_t kRows = 1024;
+  static const auto reorder =
+      c10::Dispatcher::singleton().findSchema({"mkldnn::_reorder_linear_weight", ""});
+  if (reorder)
+    return reorder->typed<at::Tensor(const at::Tensor&, std::optional<int64_t>)>().call(weight,
+                                                                                        kRows);
+#endif
+  return {};
+}
+
+at::Tensor PackedProduct(const at::Tensor& x, const at::Tensor& packed) {
+#ifdef MIDSCOPE_ONEDNN_PRODUCTS
+  return Linear(x, packed);
+#else
+  return DenseProduct(x, packed);  // PackedWeight gives none
+#endif
 }
 
 }  // namespace midscope

@@ -44,6 +44,13 @@ ProductBlock BlockOf(int64_t inputs, int64_t outputs) {
   return {rows, std::max(rounded(kMultiplyAdds / (inputs * rows)), kLeastOutputs)};
 }
 
+// Work of a product with a packed matrix, or into a tensor of its own, between two checks (10 to 20
+// ms on two cores).
+constexpr int64_t kWholeMultiplyAdds = int64_t{1} << 31;
+// Fewer rows of bfloat16 are multiplied faster with a quantised matrix' blocks than with what they
+// are expanded to, and as fast as with a packed one.
+constexpr int64_t kDenseRows = 128;
+
 struct WeightTag {};
 
 // y = x weight^T.
@@ -169,18 +176,62 @@ void WeightMatrix::CheckOnce(const kernels::Executor& executor) const {
 
 void WeightMatrix::Multiply(const at::Tensor& x, const at::Tensor& y,
                             const ProductContext& context) const {
-  if (x.size(0) <= kernels::kMatrixVectorRows) {
+  const int64_t rows = x.size(0);
+  if (rows <= kernels::kMatrixVectorRows) {
     MultiplyFew(x, y.data_ptr(), dtype_, context.executor);
     return;
   }
-  if (!stored()) {
+  if (IsPacked(rows)) {
+    y.copy_(Product(x, context));
+    return;
+  }
+  if (IsDense(rows)) {
     MultiplyReady(x, expanded_.data_ptr(), outputs_, y, context);
     return;
   }
   CheckOnce(context.executor);
-  for (const StoredPart& part : parts_) {
+  for (const StoredPart& part : Blocks())
     MultiplyPart(part, x, y.narrow(1, part.first, part.matrix.rows), context);
+}
+
+const std::vector<WeightMatrix::StoredPart>& WeightMatrix::Blocks() const {
+  return stored() ? parts_ : copied_;
+}
+
+bool WeightMatrix::IsDense(int64_t rows) const {
+  const bool few = rows < kDenseRows && dtype_ == kernels::Dtype::kBFloat16 &&
+                   kernels::HasQuantisedProduct() && !copied_.empty();
+  return !stored() && !few;
+}
+
+bool WeightMatrix::IsPacked(int64_t rows) const { return packed_.defined() && rows >= kDenseRows; }
+
+bool WeightMatrix::IsByLibTorch(int64_t rows) const {
+  return rows > kernels::kMatrixVectorRows && IsDense(rows) &&
+         (dtype_ == kernels::Dtype::kFloat32 || kernels::HasBFloat16Products());
+}
+
+at::Tensor WeightMatrix::Product(const at::Tensor& x, const ProductContext& context) const {
+  const int64_t rows = x.size(0);
+  const int64_t at_once = std::max(kLeastRows, kWholeMultiplyAdds / (inputs_ * outputs_));
+  const bool packed = IsPacked(rows);
+  if (rows <= at_once && (packed || IsByLibTorch(rows))) {
+    context.job.ThrowIfCancelled();
+    return packed ? PackedProduct(x, packed_) : DenseProduct(x, expanded_);
   }
+  const at::Tensor y = at::empty({rows, outputs_}, x.options());
+  if (!packed) {
+    Multiply(x, y, context);
+    return y;
+  }
+  const int64_t parts = (rows + at_once - 1) / at_once;
+  const int64_t of_part = (rows + parts - 1) / parts;
+  for (int64_t first = 0; first < rows; first += of_part) {
+    context.job.ThrowIfCancelled();
+    const int64_t count = std::min(of_part, rows - first);
+    y.narrow(0, first, count).copy_(PackedProduct(x.narrow(0, first, count), packed_));
+  }
+  return y;
 }
 
 void WeightMatrix::MultiplyPart(const StoredPart& part, const at::Tensor& x, const at::Tensor& y,
@@ -243,7 +294,7 @@ void WeightMatrix::MultiplyFew(const at::Tensor& x, void* y, kernels::Dtype y_dt
     return;
   }
   CheckOnce(executor);
-  for (const StoredPart& part : stored() ? parts_ : copied_) {
+  for (const StoredPart& part : Blocks()) {
     auto* out = static_cast<std::byte*>(y) + part.first * kernels::SizeOf(y_dtype);
     if (part.int8) {
       kernels::Int8Product(part.matrix, x.data_ptr(), rows, dtype_, out, y_dtype, outputs_,
@@ -304,8 +355,28 @@ void WeightMatrix::Expand(const kernels::Executor& executor) {
     kernels::DequantiseRows(part.matrix, dtype_,
                             expanded_.narrow(0, part.first, part.matrix.rows).data_ptr(), executor);
   }
-  if (dtype_ == kernels::Dtype::kFloat32) CopyQuantised(executor);
+  if (dtype_ != kernels::Dtype::kFloat16) CopyQuantised(executor);
   parts_.clear();
+}
+
+void WeightMatrix::CopyOrExpand(const kernels::Executor& executor) {
+  CheckOnce(executor);
+  CopyQuantised(executor);
+  if (copied_.empty()) return Expand(executor);
+  StayStored();
+}
+
+void WeightMatrix::Pack(const kernels::Executor& executor) {
+  Expand(executor);
+  packed_ = PackedWeight(expanded_);
+  if (packed_.defined() && !copied_.empty() && kernels::HasQuantisedProduct()) StayStored();
+}
+
+// In the matrix' own copy.
+void WeightMatrix::StayStored() {
+  parts_ = std::move(copied_);
+  copied_.clear();
+  expanded_.reset();
 }
 
 void WeightMatrix::CopyRows(kernels::BlockMatrix* matrix, void* to,

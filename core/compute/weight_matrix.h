@@ -66,9 +66,12 @@ class WeightMatrix {
   // a matrix stored in the run's dtype is used in place. Throws Cancelled.
   void Multiply(const at::Tensor& x, const at::Tensor& y, const ProductContext& context) const;
 
+  // The same with the result in a tensor of its own, which saves a copy of it in some cases.
+  at::Tensor Product(const at::Tensor& x, const ProductContext& context) const;
+
   // The same for up to kernels::kMatrixVectorRows rows, y of `y_dtype`: the run's or float32. A
   // stored matrix is read in place; its weights have at least float32's precision. So is the copy
-  // of a quantised one that is expanded to float32: few rows are bound by reading weights.
+  // of a quantised one that is expanded: few rows are bound by reading weights.
   void MultiplyFew(const at::Tensor& x, void* y, kernels::Dtype y_dtype,
                    const kernels::Executor& executor) const;
 
@@ -82,6 +85,12 @@ class WeightMatrix {
   // Dequantises a stored matrix into its own memory. Throws Error where it has values that are not
   // finite.
   void Expand(const kernels::Executor& executor);
+  // Copies the blocks of a stored matrix that is all quantised, which stays stored, in its own
+  // memory; expands another.
+  void CopyOrExpand(const kernels::Executor& executor);
+  // Expands a bfloat16 matrix in the order in which LibTorch reads it for many rows (PackedWeight).
+  // Fewer read a copy of its blocks, if it is quantised, or the matrix expanded as it is beside.
+  void Pack(const kernels::Executor& executor);
   // Brings the matrix to the device. A stored one stays so where `blocks` can read it there and it
   // takes less memory than an expanded one; else it is expanded. `blocks` (or null) must outlive
   // the matrix. Throws Error as Expand does.
@@ -127,7 +136,18 @@ class WeightMatrix {
                      const ProductContext& context) const;
   const StoredPart& PartOf(int64_t row) const;
 
+  // As stored in the file, or the copy of that.
+  const std::vector<StoredPart>& Blocks() const;
+  // Whether so many rows are multiplied with the expanded matrix and not with blocks.
+  bool IsDense(int64_t rows) const;
+  // Whether LibTorch does it.
+  bool IsByLibTorch(int64_t rows) const;
+  // Whether they are multiplied with packed_.
+  bool IsPacked(int64_t rows) const;
+  void StayStored();
+
   at::Tensor expanded_;
+  at::Tensor packed_;  // undefined where Pack was not called
   std::string path_;
   mutable std::vector<StoredPart> parts_;
   // Of an expanded matrix whose tensors are all quantised: those, in `copied_bytes_`; else empty.

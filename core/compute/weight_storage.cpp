@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "kernels/instruction_set.h"
+
 namespace midscope {
 namespace {
 
@@ -18,6 +20,12 @@ WeightStorage ResolveStorage(WeightStorage asked, const ModelConfig& config, ker
   if (products == Products::kInt8) return WeightStorage::kStored;
   return config.parameters <= kExpandedBytes / kernels::SizeOf(dtype) ? WeightStorage::kExpanded
                                                                       : WeightStorage::kStored;
+}
+
+bool PacksExpanded(const ModelConfig& config, kernels::Dtype dtype) {
+  return dtype == kernels::Dtype::kBFloat16 && kernels::HasBFloat16Products() &&
+         config.experts.count == 0 && !config.latent.used() &&
+         config.parameters <= kExpandedBytes / (2 * kernels::SizeOf(dtype));
 }
 
 // Few enough to stay in a cache, and enough for a matrix product to reach its speed.

@@ -23,6 +23,11 @@ enum class Products { kFloat, kInt8 };
 WeightStorage ResolveStorage(WeightStorage asked, const ModelConfig& config, kernels::Dtype dtype,
                              Products products = Products::kFloat);
 
+// Whether expanded matrices of layers on the CPU are packed (WeightMatrix::Pack): where the
+// CPU multiplies bfloat16, and all copies together take no more than `auto` allows expanded
+// weights.
+bool PacksExpanded(const ModelConfig& config, kernels::Dtype dtype);
+
 // Rows of a stored matrix with `inputs` columns that are dequantised at a time.
 int64_t WeightsAtOnce(int64_t inputs, kernels::Dtype dtype);
 

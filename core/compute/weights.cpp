@@ -17,21 +17,18 @@ namespace {
 
 class Loader {
  public:
-  Loader(const ModelSource& source, kernels::Dtype dtype, WeightStorage storage, Products products,
-         const kernels::Executor& executor, const JobContext& context)
+  Loader(const ModelSource& source, const WeightOptions& options, const kernels::Executor& executor,
+         const JobContext& context)
       : source_(source),
         config_(source.config()),
-        dtype_(dtype),
-        storage_(storage),
-        products_(products),
+        options_(options),
         executor_(executor),
         context_(context) {}
 
   Weights Load() {
     Weights weights;
     weights.embedding = Embedding("token_embedding", "embedding_in");
-    weights.positions =
-        Positions([this](const Part& part) { return Stack(config_.hidden, {part}).weight; });
+    weights.positions = Positions([this](const Part& part) { return ReadByRow(part).weight; });
     if (config_.embedding_norm) weights.embedding_norm = ReadNorm("embedding_norm");
     const char* output = config_.tied_embeddings ? "token_embedding" : "output";
     if (config_.embedding_width > 0) {
@@ -39,7 +36,7 @@ class Loader {
     } else if (config_.tied_embeddings) {
       weights.output.weight = weights.embedding;
     } else {
-      weights.output = Stack(config_.hidden, {{"output", config_.vocabulary}});
+      weights.output = ReadByRow({"output", config_.vocabulary});
     }
     if (config_.final_norm) weights.final_norm = ReadNorm("final_norm");
     for (int64_t layer = 0; layer < config_.layers; ++layer) {
@@ -67,17 +64,23 @@ class Loader {
     int64_t outputs;
   };
 
+  // A matrix of which products take few rows, and some read one: where others are packed, a
+  // quantised one is not expanded.
+  Projection ReadByRow(const Part& part) {
+    return Stack(config_.hidden, {part},
+                 options_.packed ? &WeightMatrix::CopyOrExpand : &WeightMatrix::Expand);
+  }
+
   // The matrix [vocabulary, hidden]; of narrower rows what a projection makes of them: `through`
   // [hidden, embedding_width], or that which undoes it [embedding_width, hidden].
   WeightMatrix Embedding(const char* name, const char* through) {
-    if (config_.embedding_width == 0)
-      return Stack(config_.hidden, {{name, config_.vocabulary}}).weight;
+    if (config_.embedding_width == 0) return ReadByRow({name, config_.vocabulary}).weight;
     const bool enters = std::string_view(through) == "embedding_in";
     const at::Tensor rows = Floats(name, config_.vocabulary, config_.embedding_width);
     const at::Tensor projection = enters
                                       ? Floats(through, config_.hidden, config_.embedding_width).t()
                                       : Floats(through, config_.embedding_width, config_.hidden);
-    return {at::matmul(rows, projection), dtype_};
+    return {at::matmul(rows, projection), options_.dtype};
   }
 
   at::Tensor Floats(const std::string& name, int64_t rows, int64_t columns) const {
@@ -96,7 +99,7 @@ class Loader {
       case PositionKind::kLearned:
         return {table(Part{"position_embedding", offset + config_.trained_context}), offset};
       case PositionKind::kSinusoidal:
-        return {config_.hidden, offset, dtype_};
+        return {config_.hidden, offset, options_.dtype};
       default:
         return {};
     }
@@ -161,10 +164,10 @@ class Loader {
     if (latent.split) {
       const at::Tensor keys = Floats(prefix + "latent_key_out", heads * latent.rank, latent.plain)
                                   .view({heads, latent.rank, latent.plain});
-      weights.key_out.weight =
-          WeightMatrix(keys.transpose(1, 2).reshape({heads * latent.plain, latent.rank}), dtype_);
+      weights.key_out.weight = WeightMatrix(
+          keys.transpose(1, 2).reshape({heads * latent.plain, latent.rank}), options_.dtype);
       weights.value_out.weight = WeightMatrix(
-          Floats(prefix + "latent_value_out", heads * latent.value, latent.rank), dtype_);
+          Floats(prefix + "latent_value_out", heads * latent.value, latent.rank), options_.dtype);
       return weights;
     }
     const int64_t outputs = latent.plain + latent.value;
@@ -172,7 +175,7 @@ class Loader {
                                   .view({heads, outputs, latent.rank});
     const auto part = [&](int64_t first, int64_t count) {
       return WeightMatrix(expand.narrow(1, first, count).reshape({heads * count, latent.rank}),
-                          dtype_);
+                          options_.dtype);
     };
     weights.key_out.weight = part(0, latent.plain);
     weights.value_out.weight = part(latent.plain, latent.value);
@@ -218,14 +221,20 @@ class Loader {
     return weights;
   }
 
-  // Stacks projections of one input. A part without a bias beside one that has one gets zeros.
+  // Stacks projections of one input, and brings them into own memory by `own` unless they are to
+  // stay in the file. A part without a bias beside one that has one gets zeros.
   Projection Stack(int64_t inputs, const std::vector<Part>& parts) {
+    return Stack(inputs, parts, options_.packed ? &WeightMatrix::Pack : &WeightMatrix::Expand);
+  }
+
+  Projection Stack(int64_t inputs, const std::vector<Part>& parts,
+                   void (WeightMatrix::*own)(const kernels::Executor&)) {
     int64_t outputs = 0;
     for (const Part& part : parts) outputs += part.outputs;
     Projection projection;
     projection.weight = Stored(inputs, parts);
-    if (storage_ == WeightStorage::kExpanded) {
-      projection.weight.Expand(executor_);
+    if (options_.storage == WeightStorage::kExpanded) {
+      (projection.weight.*own)(executor_);
       for (const Part& part : parts) source_.DontNeed(*source_.Find(part.name));
     }
     int64_t first = 0;
@@ -247,7 +256,7 @@ class Loader {
       const TensorRef& tensor = Require(part.name, part.outputs, inputs);
       tensors.push_back({FileName(tensor, part.name), &tensor});
     }
-    return {source_.path(), tensors, dtype_, products_};
+    return {source_.path(), tensors, options_.dtype, options_.products};
   }
 
   // The name in the file.
@@ -303,25 +312,21 @@ class Loader {
 
   const ModelSource& source_;
   const ModelConfig& config_;
-  kernels::Dtype dtype_;
-  WeightStorage storage_;
-  Products products_;
+  const WeightOptions options_;
   const kernels::Executor& executor_;
   const JobContext& context_;
 };
 
 }  // namespace
 
-Weights LoadWeights(const ModelSource& source, kernels::Dtype dtype, WeightStorage storage,
-                    const kernels::Executor& executor, const JobContext& context,
-                    Products products) {
-  return Loader(source, dtype, storage, products, executor, context).Load();
+Weights LoadWeights(const ModelSource& source, const WeightOptions& options,
+                    const kernels::Executor& executor, const JobContext& context) {
+  return Loader(source, options, executor, context).Load();
 }
 
-Weights LoadFirstLayer(const ModelSource& source, kernels::Dtype dtype, WeightStorage storage,
-                       const kernels::Executor& executor, const JobContext& context,
-                       Products products) {
-  return Loader(source, dtype, storage, products, executor, context).LoadFirst();
+Weights LoadFirstLayer(const ModelSource& source, const WeightOptions& options,
+                       const kernels::Executor& executor, const JobContext& context) {
+  return Loader(source, options, executor, context).LoadFirst();
 }
 
 }  // namespace midscope

@@ -104,17 +104,22 @@ struct Weights {
   std::vector<LayerWeights> layers;
 };
 
-// Matrices expanded to `dtype` one by one, or left in `source`, which must then outlive them
-// (kStored; not kAuto). Throws Error for a tensor that is missing or has another shape than the
-// source's description, and for values that are not finite (in a stored matrix: when it is first
-// used); Cancelled.
-Weights LoadWeights(const ModelSource& source, kernels::Dtype dtype, WeightStorage storage,
-                    const kernels::Executor& executor, const JobContext& context,
-                    Products products = Products::kFloat);
+struct WeightOptions {
+  kernels::Dtype dtype = kernels::Dtype::kFloat32;
+  WeightStorage storage = WeightStorage::kExpanded;  // not kAuto
+  Products products = Products::kFloat;
+  bool packed = false;  // layers' expanded matrices: WeightMatrix::Pack
+};
+
+// Matrices expanded to the dtype one by one, or left in `source`, which must then outlive them
+// (kStored). Throws Error for a tensor that is missing or has another shape than the source's
+// description, and for values that are not finite (in a stored matrix: when it is first used);
+// Cancelled.
+Weights LoadWeights(const ModelSource& source, const WeightOptions& options,
+                    const kernels::Executor& executor, const JobContext& context);
 
 // What a pass through the first layer reads: the embedding (left in `source`) and that layer.
-Weights LoadFirstLayer(const ModelSource& source, kernels::Dtype dtype, WeightStorage storage,
-                       const kernels::Executor& executor, const JobContext& context,
-                       Products products = Products::kFloat);
+Weights LoadFirstLayer(const ModelSource& source, const WeightOptions& options,
+                       const kernels::Executor& executor, const JobContext& context);
 
 }  // namespace midscope

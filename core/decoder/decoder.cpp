@@ -153,7 +153,11 @@ void Decoder::Parts::Load(std::unique_ptr<ModelSource> from, const DecoderOption
   options.weights = ResolveStorage(wanted.weights, config, dtype, wanted.products);
   const bool stored = options.weights == WeightStorage::kStored;
   if (!stored) hash = from->Hash();
-  weights = LoadWeights(*from, dtype, options.weights, executor, context, wanted.products);
+  const bool packed = !stored && options.placement.IsPlainCpu() && PacksExpanded(config, dtype);
+  weights = LoadWeights(
+      *from,
+      {.dtype = dtype, .storage = options.weights, .products = wanted.products, .packed = packed},
+      executor, context);
   if (wanted.products == Products::kInt8) WarnWithoutInt8(weights, context);
   from->CheckWhole();
   if (stored) source = std::move(from);

@@ -259,13 +259,14 @@ void ForwardPass::AttentionHalf(std::vector<SequencePass>& sequences, int64_t la
   const int64_t kv_width = config_.key_value_heads * config_.head_dim;
   EnterAttention(sequences, layer);
 
-  const at::Tensor projected = Empty(packed_rows_, q_width + 2 * kv_width);
   const ProductContext context{executor_, context_};
   const LatentStep latent{config_, *ops_, weights.latent, context};
+  at::Tensor projected;
   if (config_.latent.used()) {
+    projected = Empty(packed_rows_, q_width + 2 * kv_width);
     ProjectLatent(latent, normalized_, projected);
   } else {
-    Project(normalized_, weights.query_key_value, projected);
+    projected = Projected(normalized_, weights.query_key_value);
   }
   Show(sequences, HookSite::kQuery, layer, projected.narrow(1, 0, q_width), config_.heads);
   Show(sequences, HookSite::kKey, layer, projected.narrow(1, q_width, kv_width),
@@ -284,8 +285,8 @@ void ForwardPass::AttentionHalf(std::vector<SequencePass>& sequences, int64_t la
   LeaveOutUnasked(sequences, z);
   Show(sequences, HookSite::kZ, layer, z, config_.heads);
 
-  const at::Tensor update = Empty(packed_rows_, config_.hidden);
-  Project(config_.latent.used() ? ExpandLatent(latent, z) : z, weights.attention_out, update);
+  const at::Tensor update =
+      Projected(config_.latent.used() ? ExpandLatent(latent, z) : z, weights.attention_out);
   context_.ThrowIfCancelled();
   if (config_.output_norms) Normalise(update, weights.attention_output_norm, update);
   ScaleUpdate(update);
@@ -324,23 +325,10 @@ void ForwardPass::MlpHalf(std::vector<SequencePass>& sequences, int64_t layer) {
   const bool experts = config_.experts.In(layer);
   const int64_t plain = ops_->host_memory() ? kRowChunk : kDeviceRowChunk;
   const int64_t chunk = experts ? kExpertRowChunk : plain;
-  const int64_t chunk_rows = std::min(chunk, packed_rows_);
-  at::Tensor gate_up;
-  at::Tensor post;
-  if (!experts) {
-    gate_up = Empty(chunk_rows, (config_.gated_mlp ? 2 : 1) * config_.feed_forward);
-    // Without a gate the activation works in place.
-    post = config_.gated_mlp ? Empty(chunk_rows, config_.feed_forward) : gate_up;
-  }
-  const at::Tensor room = Empty(chunk_rows, config_.hidden);
   for (int64_t first = 0; first < packed_rows_; first += chunk) {
     const int64_t rows = std::min(chunk, packed_rows_ - first);
-    const at::Tensor update = room.narrow(0, 0, rows);
-    if (experts) {
-      Experts(sequences, layer, first, update);
-    } else {
-      Mlp(sequences, layer, first, gate_up.narrow(0, 0, rows), post.narrow(0, 0, rows), update);
-    }
+    const at::Tensor update =
+        experts ? Experts(sequences, layer, first, rows) : Mlp(sequences, layer, first, rows);
     if (config_.output_norms) Normalise(update, weights.mlp_output_norm, update);
     ScaleUpdate(update);
     Show(sequences, HookSite::kMlpOut, layer, update, 0, first);
@@ -350,28 +338,32 @@ void ForwardPass::MlpHalf(std::vector<SequencePass>& sequences, int64_t layer) {
   }
 }
 
-void ForwardPass::Mlp(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,
-                      const at::Tensor& gate_up, const at::Tensor& post, const at::Tensor& update) {
+at::Tensor ForwardPass::Mlp(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,
+                            int64_t rows) {
   const LayerWeights& weights = weights_.layers[static_cast<size_t>(layer)];
   const MlpWeights& mlp = weights.mlp;
-  Project(normalized_.narrow(0, first, update.size(0)), mlp.gate_up, gate_up);
+  const at::Tensor gate_up = Projected(normalized_.narrow(0, first, rows), mlp.gate_up);
+  // Without a gate the activation works in place.
+  const at::Tensor post = config_.gated_mlp ? Empty(rows, config_.feed_forward) : gate_up;
   if (config_.activation == Activation::kXielu) {
     ApplyXielu(weights.xielu, post);  // in place
   } else {
     ops_->Activate(config_.activation, config_.gated_mlp, gate_up, post);
   }
   Show(sequences, HookSite::kMlpPost, layer, post, 0, first);
-  Project(post, mlp.down, update);
+  return Projected(post, mlp.down);
 }
 
-void ForwardPass::Experts(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,
-                          const at::Tensor& update) {
+at::Tensor ForwardPass::Experts(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,
+                                int64_t rows) {
   const ExpertStep step{
       config_, *ops_, weights_.layers[static_cast<size_t>(layer)].experts, {executor_, context_}};
-  const at::Tensor x = normalized_.narrow(0, first, update.size(0));
+  const at::Tensor x = normalized_.narrow(0, first, rows);
   const at::Tensor weights = RouteRows(step, x);
   Show(sequences, HookSite::kExpertWeights, layer, weights, 0, first);
+  const at::Tensor update = Empty(rows, config_.hidden);
   RunExperts(step, x, weights, update);
+  return update;
 }
 
 // As in transformers, a Python number times a tensor: the product is rounded, the factor is not.
@@ -379,9 +371,8 @@ void ForwardPass::ScaleUpdate(const at::Tensor& update) const {
   if (config_.update_scale != 1.0) update.mul_(config_.update_scale);
 }
 
-void ForwardPass::Project(const at::Tensor& x, const Projection& projection,
-                          const at::Tensor& y) const {
-  midscope::Project(*ops_, x, projection, y, {executor_, context_});
+at::Tensor ForwardPass::Projected(const at::Tensor& x, const Projection& projection) const {
+  return midscope::Projected(*ops_, x, projection, {executor_, context_});
 }
 
 bool ForwardPass::Wanted(const std::vector<SequencePass>& sequences, HookSite site,

@@ -65,12 +65,10 @@ class ForwardPass {
   // Adds the attention's update to the stream and computes normalized_, the MLP's input.
   void EnterMlp(std::vector<SequencePass>& sequences, int64_t layer, const at::Tensor& update);
   void MlpHalf(std::vector<SequencePass>& sequences, int64_t layer);
-  // update [rows, hidden] = the layer's MLP, or its experts, of rows [first, first + rows) of
-  // normalized_. gate_up and post: room for the MLP's activations, at least as many rows.
-  void Mlp(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,
-           const at::Tensor& gate_up, const at::Tensor& post, const at::Tensor& update);
-  void Experts(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,
-               const at::Tensor& update);
+  // The layer's MLP, or its experts, of rows [first, first + rows) of normalized_: [rows, hidden].
+  at::Tensor Mlp(std::vector<SequencePass>& sequences, int64_t layer, int64_t first, int64_t rows);
+  at::Tensor Experts(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,
+                     int64_t rows);
   void KeepNormRows(std::vector<SequencePass>& sequences, const at::Tensor& values,
                     std::vector<at::Tensor> Trace::Storage::*where, int64_t layer);
   // out = norm(x), [rows, hidden]. mean and scale [rows] float32: the norm's statistics, unless
@@ -80,7 +78,7 @@ class ForwardPass {
   // residual += update; out = norm(residual).
   void AddNormalise(const at::Tensor& residual, const at::Tensor& update, const Norm& norm,
                     const at::Tensor& out);
-  void Project(const at::Tensor& x, const Projection& projection, const at::Tensor& y) const;
+  at::Tensor Projected(const at::Tensor& x, const Projection& projection) const;
   void ScaleUpdate(const at::Tensor& update) const;
   // Shows rows of a packed [rows, width] tensor, of the run's dtype or float32, to the hooks;
   // `heads` > 0: as [1, pos, head, width / heads].

@@ -22,7 +22,9 @@ MemoryEstimate EstimateMemory(const ModelConfig& config, kernels::Dtype dtype, i
   const int64_t element = kernels::SizeOf(dtype);
   MemoryEstimate estimate;
   estimate.weight_bytes = config.parameters * element + config.copied_bytes;
-  if (dtype == kernels::Dtype::kFloat32) estimate.weight_bytes += config.quantised_bytes;
+  if (dtype != kernels::Dtype::kFloat16) estimate.weight_bytes += config.quantised_bytes;
+  if (config.quantised_bytes == 0 && PacksExpanded(config, dtype))
+    estimate.weight_bytes += config.parameters * element;
   estimate.stored_weight_bytes =
       config.stored_bytes + StoredScratchBytes(config, dtype) + LatentOutBytes(config, dtype);
   estimate.cache_bytes = tokens * TraceBytesPerRow(config, dtype, {.residual = false});

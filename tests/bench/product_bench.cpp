@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The speed of matrix products alone, at the shapes of the embedded model's layers with 512 rows:
 // what a prefill would reach if it did nothing else. Prints one JSON object with GFLOP/s of
-// LibTorch's at::mm and of the product that Midscope takes (core/compute/dense_product.h), best of
-// several; and the instruction sets in use.
+// LibTorch's at::mm and of the product that Midscope takes (core/compute/dense_product.h; bfloat16
+// with packed weights), best of several; and the instruction sets in use.
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 
@@ -27,9 +27,11 @@ struct Shape {
 // q, k and v; output of attention; gate and up; down.
 constexpr Shape kShapes[] = {{960, 576}, {576, 576}, {3072, 576}, {576, 1536}};
 
-using Product = std::function<void(const at::Tensor&, const at::Tensor&, const at::Tensor&)>;
+using Product = std::function<void()>;
+using MakeProduct =
+    std::function<Product(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& out)>;
 
-double Gigaflops(at::ScalarType dtype, const Product& product) {
+double Gigaflops(at::ScalarType dtype, const MakeProduct& make) {
   double flops = 0;
   double seconds = 0;
   const auto options = at::TensorOptions().dtype(dtype);
@@ -37,10 +39,11 @@ double Gigaflops(at::ScalarType dtype, const Product& product) {
     const at::Tensor x = at::randn({kRows, shape.inputs}).to(dtype);
     const at::Tensor weight = at::randn({shape.outputs, shape.inputs}).to(dtype);
     const at::Tensor out = at::empty({kRows, shape.outputs}, options);
+    const Product product = make(x, weight, out);
     double least = 1e300;
     for (int i = 0; i < kRepeats; ++i) {
       const auto start = std::chrono::steady_clock::now();
-      product(x, weight, out);
+      product();
       least = std::min(least, midscope::SecondsSince(start));
     }
     flops += 2.0 * static_cast<double>(kRows * shape.outputs * shape.inputs);
@@ -49,9 +52,19 @@ double Gigaflops(at::ScalarType dtype, const Product& product) {
   return flops / seconds * 1e-9;
 }
 
-void ByAten(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& out) {
-  at::Tensor result = out;
-  at::mm_out(result, x, weight.t());
+Product ByAten(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& out) {
+  return [=] {
+    at::Tensor result = out;
+    at::mm_out(result, x, weight.t());
+  };
+}
+
+Product ByMidscope(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& /*out*/) {
+  if (x.scalar_type() == at::kBFloat16) {
+    const at::Tensor packed = midscope::PackedWeight(weight);
+    if (packed.defined()) return [=] { midscope::PackedProduct(x, packed); };
+  }
+  return [=] { midscope::DenseProduct(x, weight); };
 }
 
 }  // namespace
@@ -63,7 +76,7 @@ int main(int /*argc*/, char** argv) {
   for (const auto& [name, dtype] :
        {std::pair{"float32", at::kFloat}, {"bfloat16", at::kBFloat16}}) {
     std::printf(", \"%s\": {\"aten\": %.1f, \"midscope\": %.1f}", name, Gigaflops(dtype, ByAten),
-                Gigaflops(dtype, midscope::DenseProduct));
+                Gigaflops(dtype, ByMidscope));
   }
   std::printf("}\n");
   return 0;

@@ -71,7 +71,7 @@ std::vector<float> LogitsOf(const ModelSource& source, std::unique_ptr<LayerOps>
   const LayerDevices devices(std::move(ops), config.layers);
   const kernels::Executor& executor = kernels::SerialExecutor();
   const JobContext job;
-  Weights weights = LoadWeights(source, Dtype::kFloat32, WeightStorage::kExpanded, executor, job);
+  Weights weights = LoadWeights(source, {.dtype = Dtype::kFloat32}, executor, job);
   PlaceWeights(devices, executor, &weights);
   std::vector<int32_t> ids(41);
   for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>(i * 37 % 250);

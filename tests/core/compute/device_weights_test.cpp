@@ -143,7 +143,7 @@ TEST(DeviceWeights, ValuesThatAreNotFiniteAreRefused) {
 // The logits of all rows, then of the last one alone with a scaled channel from layer 1 on.
 std::vector<float> LogitsOf(const ModelSource& source, const LayerDevices& devices) {
   const ModelConfig& config = source.config();
-  Weights weights = LoadWeights(source, Dtype::kFloat32, WeightStorage::kStored, Serial(), {});
+  Weights weights = LoadWeights(source, {.storage = WeightStorage::kStored}, Serial(), {});
   PlaceWeights(devices, Serial(), &weights);
   std::vector<int32_t> ids(23);
   std::iota(ids.begin(), ids.end(), 0);

@@ -319,8 +319,7 @@ TEST(AtenOps, AForwardPassStaysOnItsDevice) {
     const auto source = OpenModel(test::TinyModelPath(model));
     const ModelConfig& config = source->config();
     const LayerDevices devices(std::make_unique<AtenOps>(at::Device(at::kMeta)), config.layers);
-    Weights weights =
-        LoadWeights(*source, kernels::Dtype::kBFloat16, WeightStorage::kExpanded, Threads(), job);
+    Weights weights = LoadWeights(*source, {.dtype = kernels::Dtype::kBFloat16}, Threads(), job);
     PlaceWeights(devices, Threads(), &weights);
     RotaryCache rotary;
     const auto trace = AllocateTrace(config, kernels::Dtype::kBFloat16, 23, /*residual=*/true,

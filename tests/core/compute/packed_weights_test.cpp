@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// Matrices on the CPU with products of many rows in mind. Contract: Product gives what Multiply
+// gives, to the last bit; both are within one rounding of weights and result to bfloat16 of the
+// exact sums, whatever the number of rows chooses (blocks, LibTorch, a packed weight); a packed
+// matrix has the rows and columns of an expanded one.
+#include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "core/base/error.h"
+#include "core/base/job.h"
+#include "core/compute/dense_product.h"
+#include "core/compute/weight_storage.h"
+#include "kernels/instruction_set.h"
+#include "kernels/quantised_product.h"
+#include "tests/core/support/error_message.h"
+#include "tests/core/support/stored_pair.h"
+
+namespace midscope {
+namespace {
+
+using kernels::BlockFormat;
+using kernels::BlockType;
+using kernels::Dtype;
+using test::kInputs;
+using test::kOutputs;
+using test::NumbersOf;
+using test::StoredPair;
+using ::testing::HasSubstr;
+
+const kernels::Executor& Serial() { return kernels::SerialExecutor(); }
+
+BlockFormat FormatOf(BlockType type) {
+  return *kernels::FindBlockFormat(static_cast<uint32_t>(type));
+}
+
+bool IsQuantised(const BlockFormat& format) { return format.elements > 1; }
+
+// How one comes to its weights.
+enum class Way { kStored, kExpanded, kPacked, kCopied };
+
+WeightMatrix Made(const StoredPair& pair, Dtype dtype, Way way) {
+  WeightMatrix matrix = pair.Matrix(dtype);
+  if (way == Way::kExpanded) matrix.Expand(Serial());
+  if (way == Way::kPacked) matrix.Pack(Serial());
+  if (way == Way::kCopied) matrix.CopyOrExpand(Serial());
+  return matrix;
+}
+
+void CheckProducts(const StoredPair& pair, Dtype dtype, Way way) {
+  const WeightMatrix matrix = Made(pair, dtype, way);
+  const ProductContext context{Serial(), {}};
+  const double rounding = dtype == Dtype::kFloat32 ? 1e-6 : 1.0 / 256;
+  for (const int64_t rows : {1, 8, 9, 40, 127, 128, 300}) {
+    const at::Tensor x = NumbersOf(rows, kInputs, TorchType(dtype));
+    const at::Tensor product = matrix.Product(x, context);
+    const at::Tensor y = at::full_like(product, std::nan(""));
+    matrix.Multiply(x, y, context);
+    EXPECT_TRUE(at::equal(product, y)) << rows << " rows";
+    const at::Tensor weights = pair.Numbers();
+    const at::Tensor exact = at::matmul(x.to(at::kDouble), weights.t());
+    const at::Tensor size = at::matmul(x.to(at::kDouble).abs(), weights.abs().t());
+    EXPECT_TRUE(((y.to(at::kDouble) - exact).abs() <= size * rounding + exact.abs() * rounding)
+                    .all()
+                    .item<bool>())
+        << rows << " rows";
+  }
+}
+
+TEST(PackedWeights, ProductsAreThoseOfTheNumbers) {
+  const c10::InferenceMode inference;
+  for (const BlockFormat& format : kernels::BlockFormats()) {
+    SCOPED_TRACE(format.name);
+    const StoredPair pair(format, FormatOf(BlockType::kQ8_0));
+    for (const Way way : {Way::kStored, Way::kExpanded, Way::kPacked, Way::kCopied}) {
+      CheckProducts(pair, Dtype::kBFloat16, way);
+      if (way != Way::kPacked) CheckProducts(pair, Dtype::kFloat32, way);
+    }
+  }
+}
+
+TEST(PackedWeights, RowsAndColumnsAreThoseOfTheExpandedMatrix) {
+  const c10::InferenceMode inference;
+  for (const BlockFormat& format : kernels::BlockFormats()) {
+    const StoredPair pair(format);
+    const WeightMatrix expanded = Made(pair, Dtype::kBFloat16, Way::kExpanded);
+    for (const Way way : {Way::kPacked, Way::kCopied}) {
+      const WeightMatrix matrix = Made(pair, Dtype::kBFloat16, way);
+      EXPECT_TRUE(at::equal(matrix.Rows(30, 15), expanded.Rows(30, 15))) << format.name;
+      EXPECT_TRUE(at::equal(matrix.Column(77, 42, Serial()), expanded.Column(77, 42, Serial())))
+          << format.name;
+      at::Tensor row = at::empty({kInputs}, at::kBFloat16);
+      matrix.Row(31, row.data_ptr());
+      EXPECT_TRUE(at::equal(row, expanded.Rows(31, 1)[0])) << format.name;
+    }
+  }
+}
+
+// A quantised matrix is not kept a third time.
+TEST(PackedWeights, AQuantisedMatrixIsNoLongerExpanded) {
+  const c10::InferenceMode inference;
+  for (const BlockFormat& format : kernels::BlockFormats()) {
+    const StoredPair pair(format);
+    EXPECT_EQ(Made(pair, Dtype::kBFloat16, Way::kCopied).expanded().defined(), !IsQuantised(format))
+        << format.name;
+    const bool packs = PackedWeight(at::ones({64, 64}, at::kBFloat16)).defined();
+    const bool drops = packs && IsQuantised(format) && kernels::HasQuantisedProduct();
+    EXPECT_EQ(Made(pair, Dtype::kBFloat16, Way::kPacked).expanded().defined(), !drops)
+        << format.name;
+  }
+}
+
+TEST(PackedWeights, ProductsOfManyRowsCanBeCancelled) {
+  const c10::InferenceMode inference;
+  const WeightMatrix matrix =
+      Made(StoredPair(FormatOf(BlockType::kQ4_1)), Dtype::kBFloat16, Way::kPacked);
+  std::atomic<bool> cancel = true;
+  JobContext cancelled;
+  cancelled.cancel = &cancel;
+  EXPECT_THROW(matrix.Product(NumbersOf(300, kInputs, at::kBFloat16), {Serial(), cancelled}),
+               Cancelled);
+}
+
+TEST(PackedWeights, ValuesThatAreNotFiniteAreRefused) {
+  const c10::InferenceMode inference;
+  StoredPair pair(FormatOf(BlockType::kQ4_K));
+  pair.bytes[1][1] = '\x7c';  // the upper half of an infinite scale
+  pair.bytes[1][0] = 0;
+  for (const Way way : {Way::kPacked, Way::kCopied}) {
+    EXPECT_THAT(test::ErrorMessage([&] { Made(pair, Dtype::kBFloat16, way); }),
+                HasSubstr("tensor other holds values that are not finite"));
+  }
+}
+
+TEST(PackedWeights, AreForSmallModelsWhereTheCpuMultipliesBFloat16) {
+  ModelConfig config;
+  config.parameters = 135'000'000;
+  EXPECT_EQ(PacksExpanded(config, Dtype::kBFloat16), kernels::HasBFloat16Products());
+  EXPECT_FALSE(PacksExpanded(config, Dtype::kFloat32));
+  config.parameters = 300'000'000;
+  EXPECT_FALSE(PacksExpanded(config, Dtype::kBFloat16));
+  config.parameters = 1000;
+  config.experts.count = 4;
+  EXPECT_FALSE(PacksExpanded(config, Dtype::kBFloat16));
+}
+
+}  // namespace
+}  // namespace midscope
