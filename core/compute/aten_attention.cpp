@@ -236,8 +236,12 @@ at::Tensor AtenOps::Softmaxed(const kernels::AttentionShape& shape, const Rotary
   const int64_t heads = logits.size(0);
   const int64_t rows = logits.size(1);
   if (shape.softcap > 0) logits.div_(shape.softcap).tanh_().mul_(shape.softcap);
-  const at::Tensor row_ids = Range(first_row, first_row + rows, device_);
-  const at::Tensor key_ids = Range(first_key, first_key + logits.size(2), device_);
+  at::Tensor row_ids;
+  at::Tensor key_ids;
+  if (rows > 1 || !tables.alibi_slopes.empty()) {
+    row_ids = Range(first_row, first_row + rows, device_);
+    key_ids = Range(first_key, first_key + logits.size(2), device_);
+  }
   if (!tables.alibi_slopes.empty()) {
     const at::Tensor distance = (key_ids.unsqueeze(0) - row_ids.unsqueeze(1)).to(at::kFloat);
     logits.add_(OfHeads(tables.alibi_slopes, first_head, heads) * distance);

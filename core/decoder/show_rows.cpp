@@ -23,7 +23,9 @@ void Show(const LayerOps& ops, const SequencePass& sequence, HookView view,
   const int64_t last = std::min(wanted.last, view.first_row + values.size(0));
   if (first >= last) return;
   const at::Tensor part = values.narrow(0, first - view.first_row, last - first);
-  const at::Tensor copy = at::empty(part.sizes(), part.options().device(at::kCPU));
+  // Of a GPU into pinned memory, which it writes to itself and LibTorch keeps for the next copy.
+  const at::Tensor copy =
+      at::empty(part.sizes(), part.options().device(at::kCPU).pinned_memory(part.is_cuda()));
   copy.copy_(part);
   view.first_row = first;
   shape(view, copy);
