@@ -109,7 +109,8 @@ TEST_F(BashCompletion, OffersCommandsOptionsChoicesAndFiles) {
   EXPECT_THAT(Offered("midscope swe"), ElementsAre("sweep"));
   EXPECT_THAT(Offered("midscope --quiet swe"), ElementsAre("sweep"));
   EXPECT_THAT(Offered("midscope sweep --dty"), ElementsAre("--dtype"));
-  EXPECT_THAT(Offered("midscope sweep --dtype f"), ElementsAre("float32", "fp32"));
+  EXPECT_THAT(Offered("midscope sweep --dtype f"),
+              ElementsAre("float32", "float16", "fp32", "fp16"));
   EXPECT_THAT(Offered("midscope sweep --dtype = bfl"), ElementsAre("bfloat16"));
   EXPECT_THAT(Offered("midscope sweep embedded --qui"), ElementsAre("--quiet"));
   EXPECT_THAT(Offered("midscope info a_mo"), ElementsAre("a_model.gguf"));
