@@ -319,6 +319,13 @@ class Loader {
 
 }  // namespace
 
+WeightOptions Resolved(WeightOptions asked, const ModelConfig& config, const Placement& placement) {
+  asked.storage = ResolveStorage(asked.storage, config, asked.dtype, asked.products);
+  asked.packed = asked.storage == WeightStorage::kExpanded && placement.IsPlainCpu() &&
+                 PacksExpanded(config, asked.dtype);
+  return asked;
+}
+
 Weights LoadWeights(const ModelSource& source, const WeightOptions& options,
                     const kernels::Executor& executor, const JobContext& context) {
   return Loader(source, options, executor, context).Load();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/job.h"
+#include "core/compute/placement.h"
 #include "core/compute/position_embeddings.h"
 #include "core/compute/weight_matrix.h"
 #include "core/compute/weight_storage.h"
@@ -106,15 +107,18 @@ struct Weights {
 
 struct WeightOptions {
   kernels::Dtype dtype = kernels::Dtype::kFloat32;
-  WeightStorage storage = WeightStorage::kExpanded;  // not kAuto
+  WeightStorage storage = WeightStorage::kExpanded;
   Products products = Products::kFloat;
   bool packed = false;  // layers' expanded matrices: WeightMatrix::Pack
 };
 
+// With the storage that kAuto comes to, and packed where it should be (PacksExpanded).
+WeightOptions Resolved(WeightOptions asked, const ModelConfig& config, const Placement& placement);
+
 // Matrices expanded to the dtype one by one, or left in `source`, which must then outlive them
-// (kStored). Throws Error for a tensor that is missing or has another shape than the source's
-// description, and for values that are not finite (in a stored matrix: when it is first used);
-// Cancelled.
+// (kStored; not kAuto). Throws Error for a tensor that is missing or has another shape than the
+// source's description, and for values that are not finite (in a stored matrix: when it is first
+// used); Cancelled.
 Weights LoadWeights(const ModelSource& source, const WeightOptions& options,
                     const kernels::Executor& executor, const JobContext& context);
 

@@ -150,14 +150,13 @@ std::shared_ptr<Decoder> Decoder::Open(const std::string& model, const DecoderOp
 void Decoder::Parts::Load(std::unique_ptr<ModelSource> from, const DecoderOptions& wanted,
                           const JobContext& context) {
   const kernels::Dtype dtype = options.dtype;
-  options.weights = ResolveStorage(wanted.weights, config, dtype, wanted.products);
+  const WeightOptions how =
+      Resolved({.dtype = dtype, .storage = wanted.weights, .products = wanted.products}, config,
+               options.placement);
+  options.weights = how.storage;
   const bool stored = options.weights == WeightStorage::kStored;
   if (!stored) hash = from->Hash();
-  const bool packed = !stored && options.placement.IsPlainCpu() && PacksExpanded(config, dtype);
-  weights = LoadWeights(
-      *from,
-      {.dtype = dtype, .storage = options.weights, .products = wanted.products, .packed = packed},
-      executor, context);
+  weights = LoadWeights(*from, how, executor, context);
   if (wanted.products == Products::kInt8) WarnWithoutInt8(weights, context);
   from->CheckWhole();
   if (stored) source = std::move(from);

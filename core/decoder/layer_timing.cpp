@@ -31,16 +31,10 @@ class FirstLayer {
     config_.beyond_context = true;  // the time does not depend on what the positions mean
     // The first device's: layers are split between devices of one kind as a rule.
     options.placement.shares = {{options.placement.shares.front().device, 1}};
-    const ModelConfig& config = source.config();
-    const WeightStorage storage = ResolveStorage(options.weights, config, dtype, options.products);
-    weights_ =
-        LoadFirstLayer(source,
-                       {.dtype = dtype,
-                        .storage = storage,
-                        .products = options.products,
-                        .packed = storage == WeightStorage::kExpanded &&
-                                  options.placement.IsPlainCpu() && PacksExpanded(config, dtype)},
-                       executor, context);
+    const WeightOptions how =
+        Resolved({.dtype = dtype, .storage = options.weights, .products = options.products},
+                 source.config(), options.placement);
+    weights_ = LoadFirstLayer(source, how, executor, context);
     devices_ = LayerDevices(options.placement, dtype, executor);
     PlaceWeights(devices_, executor, &weights_);
   }
