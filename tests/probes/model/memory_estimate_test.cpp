@@ -39,14 +39,27 @@ TEST(MemoryEstimate, CountsCopiesBesideExpandedWeights) {
   EXPECT_EQ(config.copied_bytes, config.quantised_bytes);
   ASSERT_GT(config.copied_bytes, 0);
   EXPECT_EQ(BesideTheFile(config, Dtype::kFloat32), 0);
-  EXPECT_EQ(EstimateMemory(config, Dtype::kBFloat16, 16).weight_bytes,
-            2 * config.parameters + config.copied_bytes);
   // Few rows are multiplied by the file's blocks, which are kept for that.
-  EXPECT_EQ(EstimateMemory(config, Dtype::kFloat32, 16).weight_bytes,
-            4 * config.parameters + config.copied_bytes + config.quantised_bytes);
+  for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
+    EXPECT_EQ(
+        EstimateMemory(config, dtype, 16).weight_bytes,
+        kernels::SizeOf(dtype) * config.parameters + config.copied_bytes + config.quantised_bytes);
+  }
+  EXPECT_EQ(EstimateMemory(config, Dtype::kFloat16, 16).weight_bytes,
+            2 * config.parameters + config.copied_bytes);
   const ModelConfig floats = Opened("mixtral");
   EXPECT_EQ(floats.copied_bytes, 0);
   EXPECT_EQ(EstimateMemory(floats, Dtype::kFloat32, 16).weight_bytes, 4 * floats.parameters);
+}
+
+// Where few rows have no blocks to be multiplied with, a packed matrix lies beside the expanded
+// one.
+TEST(MemoryEstimate, CountsPackedWeights) {
+  const ModelConfig config = Opened("llama");
+  ASSERT_EQ(config.quantised_bytes, 0);
+  const int64_t copies = PacksExpanded(config, Dtype::kBFloat16) ? 2 : 1;
+  EXPECT_EQ(EstimateMemory(config, Dtype::kBFloat16, 16).weight_bytes,
+            copies * 2 * config.parameters);
 }
 
 TEST(MemoryEstimate, StoredWeightsStaySoOnGpus) {
