@@ -2,7 +2,7 @@
 // What prompts of several lengths cost on a device, in one process, as large models take long to
 // open.
 //
-//   device_bench DEVICE MODEL float32|bfloat16 [auto|stored|expanded] TOKENS...
+//   device_bench DEVICE MODEL float32|bfloat16|float16 [auto|stored|expanded] TOKENS...
 //
 // The first line is a JSON object of the device's facts. For each length follows one with
 // milliseconds, the least of three: the logits alone; with captures (last-query attention,
@@ -126,14 +126,17 @@ void Measure(const std::shared_ptr<Decoder>& decoder, int64_t tokens) {
 int main(int argc, char** argv) {
   midscope::PrepareProcess(argv);
   if (argc < 5) {
-    std::fprintf(stderr,
-                 "device_bench DEVICE MODEL float32|bfloat16 [auto|stored|expanded] TOKENS...\n");
+    std::fprintf(
+        stderr,
+        "device_bench DEVICE MODEL float32|bfloat16|float16 [auto|stored|expanded] TOKENS...\n");
     return 2;
   }
   try {
     midscope::DecoderOptions options;
     options.placement = midscope::ParsePlacement(argv[1]);
-    if (std::string(argv[3]) == "bfloat16") options.dtype = midscope::kernels::Dtype::kBFloat16;
+    const std::string dtype = argv[3];
+    if (dtype == "bfloat16") options.dtype = midscope::kernels::Dtype::kBFloat16;
+    if (dtype == "float16") options.dtype = midscope::kernels::Dtype::kFloat16;
     options.beyond_context = true;
     const bool storage_given = std::atol(argv[4]) == 0;
     if (storage_given) options.weights = midscope::StorageOf(argv[4]);
