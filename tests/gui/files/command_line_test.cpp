@@ -112,8 +112,8 @@ class CommandLineTest : public QObject {
     QTest::newRow("samples")
         << "--samples few"
         << "option --samples: 'few' is not a whole number (allowed: at least 0)";
-    QTest::newRow("dtype") << "--dtype float16"
-                           << "float16";
+    QTest::newRow("dtype") << "--dtype float17"
+                           << "float17";
     QTest::newRow("weights") << "--weights small"
                              << "stored";
     QTest::newRow("session and model") << "--session a.midscope b.gguf"
