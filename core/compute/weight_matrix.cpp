@@ -219,7 +219,7 @@ at::Tensor WeightMatrix::Product(const at::Tensor& x, const ProductContext& cont
     context.job.ThrowIfCancelled();
     return packed ? PackedProduct(x, packed_) : DenseProduct(x, expanded_);
   }
-  const at::Tensor y = at::empty({rows, outputs_}, x.options());
+  at::Tensor y = at::empty({rows, outputs_}, x.options());
   if (!packed) {
     Multiply(x, y, context);
     return y;

@@ -361,7 +361,7 @@ at::Tensor ForwardPass::Experts(std::vector<SequencePass>& sequences, int64_t la
   const at::Tensor x = normalized_.narrow(0, first, rows);
   const at::Tensor weights = RouteRows(step, x);
   Show(sequences, HookSite::kExpertWeights, layer, weights, 0, first);
-  const at::Tensor update = Empty(rows, config_.hidden);
+  at::Tensor update = Empty(rows, config_.hidden);
   RunExperts(step, x, weights, update);
   return update;
 }

@@ -22,11 +22,11 @@ void Project(const LayerOps& ops, const at::Tensor& x, const Projection& project
 at::Tensor Projected(const LayerOps& ops, const at::Tensor& x, const Projection& projection,
                      const ProductContext& context) {
   if (ops.host_memory()) {
-    const at::Tensor y = projection.weight.Product(x, context);
+    at::Tensor y = projection.weight.Product(x, context);
     if (!projection.bias.empty()) ops.AddBias(y, projection.bias);
     return y;
   }
-  const at::Tensor y = at::empty({x.size(0), projection.weight.outputs()}, x.options());
+  at::Tensor y = at::empty({x.size(0), projection.weight.outputs()}, x.options());
   Project(ops, x, projection, y, context);
   return y;
 }

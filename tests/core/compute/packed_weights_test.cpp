@@ -26,7 +26,6 @@ using kernels::BlockFormat;
 using kernels::BlockType;
 using kernels::Dtype;
 using test::kInputs;
-using test::kOutputs;
 using test::NumbersOf;
 using test::StoredPair;
 using ::testing::HasSubstr;
