@@ -9,6 +9,8 @@
 #include <optional>
 #include <string_view>
 
+#include "kernels/instruction_set.h"
+
 #ifdef MIDSCOPE_ONEDNN_PRODUCTS
 // LibTorch exports these, but installs no header that declares them; core/CMakeLists.txt has
 // looked.
@@ -100,17 +102,22 @@ at::Tensor DenseProduct(const at::Tensor& x, const at::Tensor& weight) {
   return out;
 }
 
-at::Tensor PackedWeight(const at::Tensor& weight) {
+at::Tensor PackedWeight([[maybe_unused]] const at::Tensor& weight) {
 #ifdef MIDSCOPE_ONEDNN_PRODUCTS
   // The layout that this many rows ask for, which more and fewer of many rows ask for as well.
   constexpr int64_t kRows = 1024;
   static const auto reorder =
       c10::Dispatcher::singleton().findSchema({"mkldnn::_reorder_linear_weight", ""});
-  if (reorder)
+  if (!reorder || !kernels::HasBFloat16Products()) return {};
+  try {
     return reorder->typed<at::Tensor(const at::Tensor&, std::optional<int64_t>)>().call(weight,
                                                                                         kRows);
-#endif
+  } catch (const c10::Error&) {
+    return {};  // ONEDNN_MAX_CPU_ISA may forbid oneDNN what the kernels may do
+  }
+#else
   return {};
+#endif
 }
 
 at::Tensor PackedProduct(const at::Tensor& x, const at::Tensor& packed) {

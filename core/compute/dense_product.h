@@ -20,7 +20,7 @@ at::Tensor DenseProduct(const at::Tensor& x, const at::Tensor& weight);
 
 // A weight [outputs, inputs] in bfloat16 as oneDNN keeps it for itself: else every product of many
 // rows reorders it anew, which takes 3 % of one of 512 rows and 8 % of one of 2,048 (Zen 4).
-// Undefined where LibTorch has no such operation.
+// Undefined where LibTorch has no such operation, or the CPU does not multiply bfloat16.
 at::Tensor PackedWeight(const at::Tensor& weight);
 
 // x weight^T with the weight from PackedWeight.
