@@ -16,9 +16,6 @@
 namespace midscope::kernels::cuda {
 namespace {
 
-template <class T>
-constexpr Dtype kDtypeOf = std::is_same_v<T, BFloat16> ? Dtype::kBFloat16 : Dtype::kFloat16;
-
 Table TableOf(const RotaryView& view) { return {view.cos, view.sin, static_cast<int>(view.pairs)}; }
 
 template <class T>

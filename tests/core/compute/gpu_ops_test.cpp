@@ -3,8 +3,8 @@
 // layer_ops_test.cpp holds against the CPU's kernels). Contract: attention of many bfloat16 or
 // float16 rows within 1/100 of the largest of the values, as rotated queries and keys and the
 // weights are rounded; of few rows, weights within 5e-6; norms, activations and updates within
-// 1e-5, or one rounding to bfloat16. Cases choose the way: LibTorch's flash or cuDNN attention, or
-// the own kernel.
+// 1e-5, or one rounding to bfloat16 or float16. Cases choose the way: LibTorch's flash or cuDNN
+// attention, or the own kernel.
 #include "core/compute/cuda_ops.h"
 
 #include <ATen/ATen.h>

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <random>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/attention.h"
@@ -62,6 +63,11 @@ inline double AttentionTolerance(Dtype dtype) {
   }
   return 0;
 }
+
+template <class T>
+constexpr Dtype kDtypeOf = std::is_same_v<T, float>      ? Dtype::kFloat32
+                           : std::is_same_v<T, BFloat16> ? Dtype::kBFloat16
+                                                         : Dtype::kFloat16;
 
 inline std::string DtypeText(Dtype dtype) {
   constexpr const char* kTexts[] = {"float32", "bfloat16", "float16"};
