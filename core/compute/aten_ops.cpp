@@ -45,6 +45,12 @@ void MultiplyByAten(const at::Tensor& x, const at::Tensor& weight, const at::Ten
     at::mm_out(out, x, weight.t());
     return;
   }
+  // A GPU's products of narrow numbers can keep their sums; LibTorch has them for no other device.
+  if (x.is_cuda() && x.scalar_type() == weight.scalar_type() && y.scalar_type() == at::kFloat) {
+    at::Tensor out = y;
+    at::mm_out(out, x, weight.t(), at::kFloat);
+    return;
+  }
   const at::Tensor floats = x.to(at::kFloat);
   for (int64_t first = 0; first < weight.size(0); first += kOutputChunk) {
     const int64_t count = std::min(kOutputChunk, weight.size(0) - first);

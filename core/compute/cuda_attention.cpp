@@ -34,10 +34,16 @@ bool AllEqual(const std::vector<T>& values) {
                      [&](const T& value) { return value == values.front(); });
 }
 
-// Whether what LibTorch's attention computes is what is asked for.
+// Whether LibTorch's attention can compute what is asked for, of near and far keys each.
 bool IsPlain(const kernels::AttentionShape& shape, const RotaryTables& tables) {
-  return shape.softcap == 0 && tables.near == 0 && tables.alibi_slopes.empty() &&
+  return shape.softcap == 0 && shape.head_dim <= kFlashHeadDim && tables.alibi_slopes.empty() &&
          tables.edits.temperature.empty() && AllEqual(tables.scale);
+}
+
+// Whether some row sees a far key.
+bool SeesFar(const kernels::AttentionShape& shape, const RotaryTables& tables) {
+  return tables.near > 0 && tables.near < shape.first_query + shape.query_rows &&
+         (shape.window == 0 || shape.window > tables.near);
 }
 
 // Every `step`-th head of x [rows, heads * head_dim] from `first` on, in place: [1, rows, heads /
@@ -49,37 +55,64 @@ at::Tensor EveryHead(const at::Tensor& x, int64_t head_dim, int64_t first, int64
                   {x.size(0) * x.stride(0), x.stride(0), step * head_dim, 1});
 }
 
-// LibTorch's attention of rotated queries and keys, [1, rows, heads, head_dim].
-at::Tensor ByFlash(const kernels::AttentionShape& shape, const at::Tensor& queries,
-                   const at::Tensor& keys, const at::Tensor& values, double scale) {
-  if (shape.first_query == 0 && shape.window == 0 && queries.size(1) >= kCudnnRows &&
-      shape.head_dim <= kCudnnHeadDim) {
-    return std::get<0>(at::_scaled_dot_product_cudnn_attention(
-                           queries.transpose(1, 2), keys.transpose(1, 2), values.transpose(1, 2),
-                           std::nullopt, /*compute_log_sumexp=*/false, 0.0, /*is_causal=*/true,
-                           /*return_debug_mask=*/false, scale))
-        .transpose(1, 2);
-  }
-  // Its causal limit is that of the last key, unlike that of at::scaled_dot_product_attention.
-  const bool window = shape.window > 0;
-  return std::get<0>(at::_flash_attention_forward(
+struct FlashResult {
+  at::Tensor z;     // [1, rows, heads, head_dim]
+  at::Tensor sums;  // [1, heads, rows] float32: logarithms of the sums of exponentials
+};
+
+// LibTorch's flash attention of rotated queries and keys [1, rows, heads, head_dim]; the last query
+// sees the last key, all see `window` keys (0: all) up to their own.
+FlashResult ByFlash(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values,
+                    int64_t window, double scale) {
+  const auto result = at::_flash_attention_forward(
       queries, keys, values, std::nullopt, std::nullopt, queries.size(1), keys.size(1), 0.0,
-      /*is_causal=*/!window, /*return_debug_mask=*/false, scale,
-      window ? std::optional<int64_t>(shape.window - 1) : std::nullopt,
-      window ? std::optional<int64_t>(0) : std::nullopt));
+      /*is_causal=*/window == 0, /*return_debug_mask=*/false, scale,
+      window > 0 ? std::optional<int64_t>(window - 1) : std::nullopt,
+      window > 0 ? std::optional<int64_t>(0) : std::nullopt);
+  return {std::get<0>(result), std::get<1>(result)};
 }
 
-template <class T>
-const T* Data(const at::Tensor& x) {
-  return static_cast<const T*>(x.const_data_ptr());
+// The same without the sums, by cuDNN where that is faster.
+at::Tensor ByFastest(const kernels::AttentionShape& shape, const at::Tensor& queries,
+                     const at::Tensor& keys, const at::Tensor& values, double scale) {
+  // cuDNN's causal limit is that of the first key.
+  if (shape.first_query > 0 || shape.window > 0 || queries.size(1) < kCudnnRows ||
+      shape.head_dim > kCudnnHeadDim) {
+    return ByFlash(queries, keys, values, shape.window, scale).z;
+  }
+  return std::get<0>(at::_scaled_dot_product_cudnn_attention(
+                         queries.transpose(1, 2), keys.transpose(1, 2), values.transpose(1, 2),
+                         std::nullopt, /*compute_log_sumexp=*/false, 0.0, /*is_causal=*/true,
+                         /*return_debug_mask=*/false, scale))
+      .transpose(1, 2);
 }
+
+// near becomes attention over both parts of the keys, from its row `first` on, which is far's 0.
+template <class T>
+void Merge(const FlashResult& near, const FlashResult& far, int64_t first) {
+  const at::Tensor z = near.z.select(0, 0).narrow(0, first, far.z.size(1));
+  const at::Tensor sums = near.sums.select(0, 0).narrow(1, first, far.z.size(1));
+  kernels::cuda::MergePartsArguments<T> arguments;
+  arguments.near = static_cast<T*>(z.data_ptr());
+  arguments.far = DataOf<T>(far.z);
+  arguments.near_sums = sums.const_data_ptr<float>();
+  arguments.far_sums = far.sums.const_data_ptr<float>();
+  arguments.near_stride = z.stride(0);
+  arguments.far_stride = far.z.stride(1);
+  arguments.near_sums_stride = sums.stride(0);
+  arguments.far_sums_stride = far.sums.stride(1);
+  arguments.rows = z.size(0);
+  arguments.heads = z.size(1);
+  arguments.head_dim = static_cast<int>(z.size(2));
+  kernels::cuda::MergeParts(arguments);
+}
+
+}  // namespace
 
 bool TablesFit(const kernels::AttentionShape& shape, const RotaryTables& tables) {
   return shape.head_dim % kernels::cuda::kChunk == 0 && PairsFit(tables.q) && PairsFit(tables.k) &&
          PairsFit(tables.far_q) && PairsFit(tables.far_k);
 }
-
-}  // namespace
 
 // Moved tables have numbers, and no angles.
 AtenOps::DeviceTable CudaOps::MakeTable(
@@ -117,7 +150,7 @@ at::Tensor CudaOps::RotatedHeads(const at::Tensor& x, int64_t first, int64_t hea
   const at::Tensor on_gpu = CopiedTo<kernels::cuda::Table>(device(), of_heads);
   at::Tensor out = at::empty({x.size(0), x.size(1)}, x.options());
   kernels::cuda::RotateArguments<T> arguments;
-  arguments.x = Data<T>(x);
+  arguments.x = DataOf<T>(x);
   arguments.out = static_cast<T*>(out.data_ptr());
   arguments.x_stride = x.stride(0);
   arguments.out_stride = out.stride(0);
@@ -144,9 +177,44 @@ void CudaOps::ByLibTorch(const kernels::AttentionShape& shape, const at::Tensor&
   const at::Tensor values = EveryHead(v, dim, 0, 1);
   for (int64_t member = 0; member < turns; ++member) {
     const at::Tensor keys = RotatedHeads<T>(k, 0, dim, tables, tables.k, {member, group});
-    const at::Tensor z = ByFlash(shape, EveryHead(queries, dim, member, turns).contiguous(),
-                                 EveryHead(keys, dim, 0, 1), values, tables.scale.front());
+    const at::Tensor z = ByFastest(shape, EveryHead(queries, dim, member, turns).contiguous(),
+                                   EveryHead(keys, dim, 0, 1), values, tables.scale.front());
     EveryHead(out, dim, member, turns).copy_(z);
+  }
+}
+
+// Near and far keys have positions of their own: attention over each part, made one. A row's far
+// keys are those up to `near` rows before it, so that among them it is again a causal limit.
+template <class T>
+void CudaOps::ByNearAndFar(const kernels::AttentionShape& shape, const at::Tensor& q,
+                           const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
+                           const at::Tensor& out) const {
+  const int64_t dim = shape.head_dim;
+  const int64_t group = shape.heads / shape.key_value_heads;
+  const bool shared = GroupsShareTables(tables.k, group) && GroupsShareTables(tables.far_k, group);
+  const int64_t turns = shared ? 1 : group;
+  const double scale = tables.scale.front();
+  const int64_t last = shape.first_query + shape.query_rows;
+  const int64_t far_keys = last - tables.near;
+  const int64_t first_far = std::max(shape.first_query, tables.near);  // rows before it see none
+  const int64_t skipped = first_far - shape.first_query;
+  const int64_t near_window = shape.window > 0 ? std::min(shape.window, tables.near) : tables.near;
+  const int64_t far_window = shape.window > 0 ? shape.window - tables.near : 0;
+  const at::Tensor near_q = RotatedHeads<T>(q, shape.first_query, dim, tables, tables.q, {0, 1});
+  const at::Tensor far_q = RotatedHeads<T>(q.narrow(0, skipped, last - first_far), first_far, dim,
+                                           tables, tables.far_q, {0, 1});
+  const at::Tensor values = EveryHead(v, dim, 0, 1);
+  for (int64_t member = 0; member < turns; ++member) {
+    const auto part = [&](const at::Tensor& queries, int64_t keys, int64_t window,
+                          const std::vector<kernels::RotaryView>& views) {
+      const at::Tensor rotated =
+          RotatedHeads<T>(k.narrow(0, 0, keys), 0, dim, tables, views, {member, group});
+      return ByFlash(EveryHead(queries, dim, member, turns).contiguous(),
+                     EveryHead(rotated, dim, 0, 1), values.narrow(1, 0, keys), window, scale);
+    };
+    const FlashResult near = part(near_q, last, near_window, tables.k);
+    Merge<T>(near, part(far_q, far_keys, far_window, tables.far_k), skipped);
+    EveryHead(out, dim, member, turns).copy_(near.z);
   }
 }
 
@@ -175,9 +243,9 @@ void CudaOps::ByKernel(const kernels::AttentionShape& shape, const at::Tensor& q
   const at::Tensor on_gpu =
       CopiedTo<kernels::cuda::AttentionHead>(device(), Heads(shape, tables, &kept));
   kernels::cuda::AttentionArguments<T> arguments;
-  arguments.q = Data<T>(q);
-  arguments.k = Data<T>(k);
-  arguments.v = Data<T>(v);
+  arguments.q = DataOf<T>(q);
+  arguments.k = DataOf<T>(k);
+  arguments.v = DataOf<T>(v);
   arguments.out = static_cast<T*>(out.data_ptr());
   arguments.q_stride = q.stride(0);
   arguments.k_stride = k.stride(0);
@@ -206,7 +274,7 @@ bool CudaOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& 
                     RowsLieWell(v) && RowsLieWell(out) && TablesFit(shape, tables) &&
                     tables.edits.hidden.empty() && tables.edits.factors.empty() &&
                     tables.sinks.empty() && tables.query_weight.empty();
-  const bool plain = IsPlain(shape, tables) && shape.head_dim <= kFlashHeadDim;
+  const bool plain = IsPlain(shape, tables);
   if (!fits || (!plain && !kernels::cuda::HasAttention(shape.head_dim))) {
     return AtenOps::Attention(shape, q, k, v, tables, out, cancel);
   }
@@ -216,87 +284,11 @@ bool CudaOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& 
     (this->*method)(shape, q.narrow(0, 0, shape.query_rows), k.narrow(0, 0, keys),
                     v.narrow(0, 0, keys), tables, out.narrow(0, 0, shape.query_rows));
   };
-  WithNarrowTypeOf(
-      out, [&]<class T>(T) { plain ? run(&CudaOps::ByLibTorch<T>) : run(&CudaOps::ByKernel<T>); });
-  return true;
-}
-
-// Logits before soft cap, ALiBi and edits, of keys from first_key on: [heads, query_rows, keys].
-template <class T>
-at::Tensor CudaOps::RowProducts(const kernels::AttentionShape& shape, const at::Tensor& q,
-                                const at::Tensor& k, const RotaryTables& tables,
-                                int64_t first_key) const {
-  std::vector<DeviceTable> kept;
-  const at::Tensor on_gpu =
-      CopiedTo<kernels::cuda::AttentionHead>(device(), Heads(shape, tables, &kept));
-  kernels::cuda::RowLogitsArguments<T> arguments;
-  arguments.q = Data<T>(q);
-  arguments.k = Data<T>(k);
-  arguments.q_stride = q.stride(0);
-  arguments.k_stride = k.stride(0);
-  arguments.query_rows = shape.query_rows;
-  arguments.first_query = shape.first_query;
-  arguments.first_key = first_key;
-  arguments.keys = shape.first_query + shape.query_rows - first_key;
-  arguments.heads = shape.heads;
-  arguments.key_value_heads = shape.key_value_heads;
-  arguments.near = tables.near;
-  arguments.head_dim = static_cast<int>(shape.head_dim);
-  arguments.tables = static_cast<const kernels::cuda::AttentionHead*>(on_gpu.const_data_ptr());
-  at::Tensor logits = at::empty({shape.heads, shape.query_rows, arguments.keys},
-                                at::TensorOptions().dtype(at::kFloat).device(device()));
-  arguments.logits = logits.data_ptr<float>();
-  kernels::cuda::RowLogits(arguments);
-  return logits;
-}
-
-at::Tensor CudaOps::AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
-                                     const at::Tensor& k, const RotaryTables& tables) const {
-  if (!RowsLieWell(q) || !RowsLieWell(k) || !TablesFit(shape, tables) ||
-      shape.head_dim > kernels::cuda::kRowHeadDim || !tables.query_weight.empty()) {
-    return AtenOps::AttentionWeights(shape, q, k, tables);
-  }
-  const c10::DeviceGuard guard(device());
-  const int64_t first_key = FirstSeenKey(shape, tables.edits, shape.first_query);
-  const at::Tensor products =
-      WithTypeOf(k, [&]<class T>(T) { return RowProducts<T>(shape, q, k, tables, first_key); });
-  const at::Tensor seen = Softmaxed(shape, tables, products, 0, shape.first_query, first_key);
-  if (seen.size(2) == shape.key_rows) return seen.transpose(0, 1).contiguous();
-  const at::Tensor weights =
-      at::zeros({shape.query_rows, shape.heads, shape.key_rows}, seen.options());
-  weights.narrow(2, first_key, seen.size(2)).copy_(seen.transpose(0, 1));
-  return weights;
-}
-
-void CudaOps::WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
-                             const at::Tensor& v, const at::Tensor& out) const {
-  if (!RowsLieWell(v) || shape.head_dim % kernels::cuda::kChunk != 0 || weights.stride(2) != 1 ||
-      shape.head_dim > kernels::cuda::kRowHeadDim) {
-    AtenOps::WeightedValues(shape, weights, v, out);
-    return;
-  }
-  const c10::DeviceGuard guard(device());
-  const int64_t first_key = kernels::FirstVisibleKey(shape, shape.first_query);
-  const at::Tensor sums = WithTypeOf(v, [&]<class T>(T) {
-    kernels::cuda::RowValuesArguments<T> arguments;
-    arguments.weights = weights.const_data_ptr<float>() + first_key;
-    arguments.row_stride = weights.stride(0);
-    arguments.head_stride = weights.stride(1);
-    arguments.v = Data<T>(v) + first_key * v.stride(0);
-    arguments.v_stride = v.stride(0);
-    arguments.query_rows = shape.query_rows;
-    arguments.keys = shape.first_query + shape.query_rows - first_key;
-    arguments.heads = shape.heads;
-    arguments.key_value_heads = shape.key_value_heads;
-    arguments.head_dim = static_cast<int>(shape.head_dim);
-    at::Tensor of_parts = at::empty(
-        {kernels::cuda::PartsOf(arguments), shape.query_rows, shape.heads * shape.head_dim},
-        weights.options());
-    arguments.sums = of_parts.data_ptr<float>();
-    kernels::cuda::RowValues(arguments);
-    return of_parts;
+  WithNarrowTypeOf(out, [&]<class T>(T) {
+    if (!plain) return run(&CudaOps::ByKernel<T>);
+    SeesFar(shape, tables) ? run(&CudaOps::ByNearAndFar<T>) : run(&CudaOps::ByLibTorch<T>);
   });
-  out.narrow(0, 0, shape.query_rows).copy_(sums.sum(0));
+  return true;
 }
 
 }  // namespace midscope

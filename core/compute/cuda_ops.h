@@ -6,7 +6,8 @@
 // bfloat16 or float16 rows it is on tensor cores: queries and keys are rotated
 // (kernels/cuda/rotary.h), and LibTorch's flash or cuDNN attention multiplies them; where the heads
 // of a group see different positions (Ms-PoE), for one head of every group at a time, so that one
-// copy of the keys lies there and not one a head. With far positions, soft cap, ALiBi or several
+// copy of the keys lies there and not one a head; of near and far keys (Self-Extend) on their own,
+// whose results are made one (kernels/cuda/merge_parts.h). With soft cap, ALiBi or several
 // temperatures it is kernels/cuda/attention.h, which keeps no copy of the keys. Rotated queries and
 // keys and the weights are rounded to that dtype, as by the CPU's kernels with AVX-512 BF16. Rotary
 // tables are formed on the GPU. All else is AtenOps': many rows of float32 or with hidden keys or
@@ -24,6 +25,14 @@ namespace midscope {
 
 // Whether kernels of kernels/cuda can read rows of x by chunks of 16 bytes or more.
 bool RowsLieWell(const at::Tensor& x);
+
+// Whether kernels of kernels/cuda can rotate heads by these tables.
+bool TablesFit(const kernels::AttentionShape& shape, const RotaryTables& tables);
+
+template <class T>
+const T* DataOf(const at::Tensor& x) {
+  return static_cast<const T*>(x.const_data_ptr());
+}
 
 // work(T{}) for the kernels' T that x holds: float, BFloat16 or Float16, or one of the latter.
 template <class Work>
@@ -88,6 +97,9 @@ class CudaOps : public AtenOps {
   template <class T>
   void ByLibTorch(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
                   const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out) const;
+  template <class T>
+  void ByNearAndFar(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
+                    const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out) const;
   template <class T>
   void ByKernel(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
                 const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out) const;

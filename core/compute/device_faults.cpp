@@ -2,6 +2,7 @@
 #include "core/compute/device_faults.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/CachingDeviceAllocator.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -118,6 +119,9 @@ DeviceName DeviceFaults::DeviceAt(int64_t layer) const {
 void DeviceFaults::ThrowMemory(const std::string& message, DeviceWork work, int64_t layer) const {
   const DeviceName device =
       IsOfHostMemory(message) ? DeviceName() : GpuIn(message).value_or(DeviceAt(layer));
+  // LibTorch keeps what the failed work had taken; its libraries would find none for themselves.
+  if (device.kind == DeviceKind::kCuda && at::globalContext().hasCUDA())
+    at::getDeviceAllocator(at::kCUDA)->emptyCache();
   const std::string memory = FreeMemoryText(FactsOf(device));
   const std::string reason = std::string("its memory is too small for ") + Needed(work) +
                              (memory.empty() ? "" : " (" + memory + " now)");

@@ -59,8 +59,10 @@ void ForwardPass::Run(std::vector<SequencePass>& sequences) {
   };
   int64_t first_layer = 0;
   while (first_layer + 1 < config_.layers && !runs(first_layer)) ++first_layer;
-  for (SequencePass& sequence : sequences)
+  for (SequencePass& sequence : sequences) {
     sequence.active_first = sequence.first_row[static_cast<size_t>(first_layer)];
+    sequence.copies = &copies_;
+  }
   if (first_layer == 0) {
     Embed(sequences);
   } else {
@@ -71,9 +73,16 @@ void ForwardPass::Run(std::vector<SequencePass>& sequences) {
     context_.ThrowIfCancelled();
     ChangeRows(sequences, layer);
     Layer(sequences, layer);
-    context_.Report({kRunStage, layer + 1, config_.layers, "layers"});
+    // Hooks get what they asked of the layer before, while a device computes this one. A layer is
+    // done when they have all of it.
+    copies_.TellBelow(layer);
+    const int64_t done = copies_.empty() ? layer + 1 : layer;
+    context_.Report({kRunStage, done, config_.layers, "layers"});
   }
   KeepResidual(sequences, end_layer);
+  if (copies_.empty()) return;
+  copies_.TellAll();
+  context_.Report({kRunStage, end_layer, config_.layers, "layers"});
 }
 
 void ForwardPass::ChangeRows(std::vector<SequencePass>& sequences, int64_t layer) {

@@ -13,6 +13,7 @@
 #include "core/compute/weights.h"
 #include "core/decoder/attention_step.h"
 #include "core/decoder/sequence_pass.h"
+#include "core/decoder/shown_copies.h"
 #include "core/decoder/trace_storage.h"
 
 namespace midscope {
@@ -106,6 +107,7 @@ class ForwardPass {
   const kernels::Executor& executor_;
   const JobContext& context_;
   AttentionStep attention_;
+  ShownCopies copies_;
   int64_t packed_rows_ = 0;
   at::Tensor residual_;    // [packed rows, hidden]
   at::Tensor normalized_;  // [packed rows, hidden]

@@ -29,8 +29,10 @@ std::vector<float> ForwardPass::Logits(const SequencePass& sequence, int64_t fir
   const at::Tensor source =
       residual_.narrow(0, sequence.packed_begin + first - sequence.active_first, rows);
   FinalNorm(source, normalized);
-  if (!sequence.hooks->Wanted(HookSite::kFinalNormalized, -1).empty())
+  if (!sequence.hooks->Wanted(HookSite::kFinalNormalized, -1).empty()) {
     ShowRows(*ops_, sequence, {HookSite::kFinalNormalized, -1}, first, dtype_, normalized);
+    copies_.TellAll();
+  }
   return Output(normalized);
 }
 

@@ -12,6 +12,7 @@
 #include "core/decoder/decoder.h"
 #include "core/decoder/hook_table.h"
 #include "core/decoder/patch_hook.h"
+#include "core/decoder/shown_copies.h"
 #include "core/decoder/trace_storage.h"
 #include "core/plan/attention_plan.h"
 
@@ -40,6 +41,7 @@ struct SequencePass {
   std::vector<AttentionPlan> frozen_plans;  // the trace's, from before
   std::unique_ptr<PatchHook> patches;       // of `plans`; null: none
   std::unique_ptr<HookTable> hooks;
+  ShownCopies* copies = nullptr;  // the pass's, for the hooks
 
   // Whether the rows that are computed go into the trace.
   bool keeps() const { return !request->rerun || request->rerun->keep; }

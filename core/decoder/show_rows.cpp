@@ -8,11 +8,13 @@
 namespace midscope {
 namespace {
 
-// Calls the hooks with `view`, completed by data and shape of values [rows, ...].
+// Calls the hooks with `view`, completed by data and shape of values [rows, ...]; of a device when
+// they are copied. `steady`: nothing writes to `values` later.
 template <typename Shape>
 void Show(const LayerOps& ops, const SequencePass& sequence, HookView view,
-          const at::Tensor& values, const Shape& shape) {
+          const at::Tensor& values, bool steady, const Shape& shape) {
   if (ops.host_memory()) {
+    sequence.copies->TellAll();
     shape(view, values);
     view.data = values.data_ptr();
     sequence.hooks->Call(view);
@@ -26,12 +28,13 @@ void Show(const LayerOps& ops, const SequencePass& sequence, HookView view,
   // Of a GPU into pinned memory, which it writes to itself and LibTorch keeps for the next copy.
   const at::Tensor copy =
       at::empty(part.sizes(), part.options().device(at::kCPU).pinned_memory(part.is_cuda()));
-  copy.copy_(part);
   view.first_row = first;
   shape(view, copy);
   view.data = copy.data_ptr();
-  sequence.hooks->Call(view);
-  if (sequence.hooks->Writes(view.point.site, view.point.layer)) part.copy_(copy);
+  sequence.copies->Add(*sequence.hooks, view, part, copy, steady);
+  if (!sequence.hooks->Writes(view.point.site, view.point.layer)) return;
+  sequence.copies->TellAll();
+  part.copy_(copy);
 }
 
 }  // namespace
@@ -43,18 +46,19 @@ void ShowRows(const LayerOps& ops, const SequencePass& sequence, const HookPoint
   view.sequence = sequence.index;
   view.first_row = first_row;
   view.dtype = dtype;
-  Show(ops, sequence, view, values, [heads](HookView& shown, const at::Tensor& rows) {
-    if (heads > 0) {
-      const int64_t width = rows.size(1) / heads;
-      shown.dimensions = 4;
-      shown.shape = {1, rows.size(0), heads, width};
-      shown.strides = {0, rows.stride(0), width, 1};
-    } else {
-      shown.dimensions = 3;
-      shown.shape = {1, rows.size(0), rows.size(1), 1};
-      shown.strides = {0, rows.stride(0), 1, 0};
-    }
-  });
+  Show(ops, sequence, view, values, /*steady=*/false,
+       [heads](HookView& shown, const at::Tensor& rows) {
+         if (heads > 0) {
+           const int64_t width = rows.size(1) / heads;
+           shown.dimensions = 4;
+           shown.shape = {1, rows.size(0), heads, width};
+           shown.strides = {0, rows.stride(0), width, 1};
+         } else {
+           shown.dimensions = 3;
+           shown.shape = {1, rows.size(0), rows.size(1), 1};
+           shown.strides = {0, rows.stride(0), 1, 0};
+         }
+       });
 }
 
 void ShowWeights(const LayerOps& ops, const SequencePass& sequence, const HookPoint& point,
@@ -65,7 +69,7 @@ void ShowWeights(const LayerOps& ops, const SequencePass& sequence, const HookPo
   view.first_row = first_row;
   view.dtype = kernels::Dtype::kFloat32;
   view.dimensions = 4;
-  Show(ops, sequence, view, weights, [](HookView& shown, const at::Tensor& rows) {
+  Show(ops, sequence, view, weights, /*steady=*/true, [](HookView& shown, const at::Tensor& rows) {
     shown.shape = {1, rows.size(1), rows.size(0), rows.size(2)};
     shown.strides = {0, rows.size(2), rows.size(1) * rows.size(2), 1};
   });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Shows rows of tensors to hooks, in host memory: the tensor itself where it is there, else a copy
-// of the requested rows, copied back where a hook writes. Internal to core.
+// of the requested rows. Hooks that read get the copy when it is made (shown_copies.h), those that
+// write at once, and it is copied back. Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -18,7 +19,7 @@ void ShowRows(const LayerOps& ops, const SequencePass& sequence, const HookPoint
               int64_t first_row, kernels::Dtype dtype, const at::Tensor& values, int64_t heads = 0);
 
 // Attention weights [query, head, key] float32, contiguous, of the queries from first_row on; as
-// [1, head, query, key].
+// [1, head, query, key]. Nothing may write to them later.
 void ShowWeights(const LayerOps& ops, const SequencePass& sequence, const HookPoint& point,
                  int64_t first_row, const at::Tensor& weights);
 

@@ -61,9 +61,10 @@ void WhatIf::Sequence::PlanRows() {
     return;
   }
   rerun = true;
+  const bool complete = fresh && (has_attention || !wants_attention);
   const int64_t tail = prompt_tokens() - 1;
   for (int64_t& row : first_row) {
-    if (row != kNoRow || !fresh) row = std::min(row, tail);
+    if (row != kNoRow || !complete) row = std::min(row, tail);
     row = std::min(row, rows());
   }
 }
@@ -82,7 +83,7 @@ RunRequest WhatIf::Sequence::Request() {
   request.ids = ids;
   request.prompt_tokens = prompt_tokens();
   request.intervention = resolved;
-  request.hooks = {attention.get()};
+  if (wants_attention) request.hooks.push_back(attention.get());
   if (awareness) request.hooks.push_back(awareness.get());
   if (extra_hook) request.hooks.push_back(extra_hook);
   request.trace = trace.get();
@@ -154,8 +155,10 @@ Intervention WhatIf::Resolved(const Intervention& intervention, const Sequence& 
 }
 
 // The rows to run of each prompt.
-void WhatIf::PlanSequences(const Intervention& intervention, const JobContext& context) {
+void WhatIf::PlanSequences(const Intervention& intervention, const JobContext& context,
+                           bool attention) {
   for (Sequence& sequence : sequences_) {
+    sequence.wants_attention = attention;
     sequence.resolved = Resolved(intervention, sequence, context);
     sequence.plans = CompilePlans(sequence.resolved, decoder_->config(), sequence.prompt_tokens(),
                                   sequence.rows());
@@ -165,7 +168,7 @@ void WhatIf::PlanSequences(const Intervention& intervention, const JobContext& c
 }
 
 WhatIfWork WhatIf::Estimate(const Intervention& intervention, const JobContext& context) {
-  PlanSequences(intervention, context);
+  PlanSequences(intervention, context, /*attention=*/true);
   return Work();
 }
 
@@ -173,7 +176,7 @@ WhatIfResult WhatIf::Evaluate(const Intervention& intervention, const JobContext
                               bool attention, const WhatIfShown* shown) {
   const auto start = std::chrono::steady_clock::now();
   context.ThrowIfCancelled();
-  PlanSequences(intervention, context);
+  PlanSequences(intervention, context, attention);
   std::vector<Sequence*> run;
   for (Sequence& sequence : sequences_) {
     if (sequence.NeedsRun()) run.push_back(&sequence);
@@ -240,6 +243,7 @@ void WhatIf::RunAll(std::span<Sequence* const> sequences, const JobContext& cont
       context.ThrowIfCancelled();
       SetOutcome(*sequences[i], results[i - begin], sequences[i]->outcome);
       sequences[i]->fresh = true;
+      sequences[i]->has_attention = sequences[i]->wants_attention;
     }
     begin = end;
   }

@@ -145,7 +145,7 @@ class WhatIf {
   void EvaluateEach(std::span<const Intervention> settings, const OnOutcome& on_outcome,
                     const JobContext& context = {});
 
-  // The layers and rows that Evaluate would run for it now.
+  // The layers and rows that Evaluate would run for it now, with attention rows.
   WhatIfWork Estimate(const Intervention& intervention, const JobContext& context = {});
 
   const std::vector<Prompt>& prompts() const { return prompts_; }
@@ -168,7 +168,7 @@ class WhatIf {
                                         const JobContext& context) const;
   void RunTogether(std::span<const Intervention> settings, std::span<const size_t> of_settings,
                    int64_t first_layer, const OnOutcome& on_outcome, const JobContext& context);
-  void PlanSequences(const Intervention& intervention, const JobContext& context);
+  void PlanSequences(const Intervention& intervention, const JobContext& context, bool attention);
   WhatIfWork Work() const;
   WhatIfResult CollectResult(const Intervention& intervention, bool attention) const;
 

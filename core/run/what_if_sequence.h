@@ -19,13 +19,15 @@ struct WhatIf::Sequence {
   std::unique_ptr<LastQueryAttention> attention;
   std::unique_ptr<PositionAwareness> awareness;  // null: not requested
   WhatIfOutcome outcome;                         // of the last completed run
-  bool fresh = false;  // outcome and attention belong to the trace's plans
+  bool fresh = false;                            // the outcome belongs to the trace's plans
+  bool has_attention = false;                    // so do the attention rows
   // Of the running call:
   Intervention resolved;             // with tokens and the values of patches
   std::vector<AttentionPlan> plans;  // [layer]
   std::vector<int64_t> first_row;    // [layer]: rows from here on are run; rows(): none
   bool rerun = false;                // on top of a complete trace
-  Hook* extra_hook = nullptr;        // reads along; null: none
+  bool wants_attention = true;
+  Hook* extra_hook = nullptr;  // reads along; null: none
 
   int64_t prompt_tokens() const { return static_cast<int64_t>(prompt->ids.size()); }
   int64_t rows() const { return static_cast<int64_t>(ids.size()); }

@@ -23,9 +23,9 @@ struct DequantiseArguments {
   int64_t columns = 0;
 };
 
-// Bundles of a row.
+// Bundles of a row. constexpr, as grids on the CPU are made of it too.
 template <class Format>
-MIDSCOPE_CUDA_BODY int64_t BundlesOf(int64_t columns) {
+constexpr int64_t BundlesOf(int64_t columns) {
   return columns / Format::kElements * Format::kBundles;
 }
 

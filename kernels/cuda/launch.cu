@@ -17,6 +17,12 @@ __global__ void AnglesKernel(const AnglesArguments arguments) {
   AnglesBlock(machine, arguments);
 }
 
+template <class T>
+__global__ void MergePartsKernel(const MergePartsArguments<T> arguments) {
+  GpuMachine machine(SharedBytes());
+  MergePartsBlock(machine, arguments);
+}
+
 template <int kDim, class T>
 __global__ void __launch_bounds__(kAttentionThreads)
     AttentionKernel(const AttentionArguments<T> arguments) {
@@ -65,6 +71,10 @@ void Rotate(const RotateArguments<T>& arguments) {
   Start(RotateKernel<T>, RotateGrid(arguments), arguments, "rotary embedding");
 }
 template <class T>
+void MergeParts(const MergePartsArguments<T>& arguments) {
+  Start(MergePartsKernel<T>, MergePartsGrid(arguments), arguments, "merge of near and far keys");
+}
+template <class T>
 void Attention(const AttentionArguments<T>& arguments, int64_t head_dim) {
   if (head_dim == 64) {
     Start(AttentionKernel<64, T>, AttentionGrid<64>(arguments), arguments, "attention");
@@ -95,6 +105,8 @@ void RankOneUpdate(const RankOneArguments<T>& arguments) {
 }
 template void Rotate(const RotateArguments<BFloat16>&);
 template void Rotate(const RotateArguments<Float16>&);
+template void MergeParts(const MergePartsArguments<BFloat16>&);
+template void MergeParts(const MergePartsArguments<Float16>&);
 template void Attention(const AttentionArguments<BFloat16>&, int64_t head_dim);
 template void Attention(const AttentionArguments<Float16>&, int64_t head_dim);
 template void RowLogits(const RowLogitsArguments<float>&);

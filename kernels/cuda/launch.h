@@ -11,6 +11,7 @@
 #include "kernels/cuda/attention.h"
 #include "kernels/cuda/attention_rows.h"
 #include "kernels/cuda/dequantise.h"
+#include "kernels/cuda/merge_parts.h"
 #include "kernels/cuda/normalise.h"
 #include "kernels/cuda/quantised_matrix_vector.h"
 #include "kernels/cuda/rotary.h"
@@ -28,6 +29,8 @@ void FormAngles(const AnglesArguments& arguments);
 // The following for T = BFloat16 and Float16.
 template <class T>
 void Rotate(const RotateArguments<T>& arguments);
+template <class T>
+void MergeParts(const MergePartsArguments<T>& arguments);
 // HasAttention(head_dim) must hold.
 template <class T>
 void Attention(const AttentionArguments<T>& arguments, int64_t head_dim);

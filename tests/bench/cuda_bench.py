@@ -18,7 +18,8 @@ MODELS = ("embedded", "7b")
 DEVICE = "cuda:0"
 # Keys of device_bench's lines, and their rows in the table.
 ROWS = {"plain_ms": "midscope, plain", "captures_ms": "midscope, captures and trace", "ms_poe_ms": "midscope, Ms-PoE",
-        "token_ms": "a token after the prompt", "what_if_channel_ms": "what-if, a channel in layers 8-25",
+        "self_extend_ms": "midscope, Self-Extend", "token_ms": "a token after the prompt",
+        "what_if_channel_ms": "what-if, a channel in layers 8-25", "what_if_channel_logits_ms": "the same without attention rows",
         "what_if_ms_poe_last_row_ms": "what-if, Ms-PoE of the last row"}
 PEER = "transformers, SDPA, no captures"
 

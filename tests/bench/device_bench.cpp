@@ -7,8 +7,9 @@
 // The first line is a JSON object of the device's facts. For each length follows one with
 // milliseconds, the least of three: the logits alone; with captures (last-query attention,
 // position-awareness score, the last residual row, a trace); the same with Ms-PoE, whose heads of a
-// group disagree about position; a what-if of one channel and of Ms-PoE's last row; a token after
-// the prompt; and what of the device's memory is taken then. Prompts may be longer than the model's
+// group disagree about position, and with Self-Extend; a token after the prompt; what-ifs of one
+// channel, with the attention of the last query and without, and of Ms-PoE's last row; and what of
+// the device's memory is taken then. Prompts may be longer than the model's
 // context: what positions mean takes no time.
 
 #include <algorithm>
@@ -102,22 +103,27 @@ void Measure(const std::shared_ptr<Decoder>& decoder, int64_t tokens) {
   const double plain = PrefillMilliseconds(*decoder, prompt.ids, false, "none");
   const double captures = PrefillMilliseconds(*decoder, prompt.ids, true, "none");
   const double ms_poe = PrefillMilliseconds(*decoder, prompt.ids, false, "ms-poe");
+  const double self_extend =
+      PrefillMilliseconds(*decoder, prompt.ids, false, "self-extend(group=8, window=512)");
   const double token = TokenMilliseconds(*decoder, prompt.ids);
   midscope::WhatIf what_if(decoder, {prompt});
   what_if.Evaluate({});
-  const auto change = [&](const std::string& before, const std::string& after) {
+  const auto change = [&](const std::string& before, const std::string& after, bool attention) {
     return LeastMilliseconds([&](int i) {
-      what_if.Evaluate(midscope::ParseIntervention(before + std::to_string(i) + after));
+      what_if.Evaluate(midscope::ParseIntervention(before + std::to_string(i) + after), {},
+                       attention);
     });
   };
-  const double channel = change("channel(10, factor=-0.", ", layers=8-25)");
-  const double last_row = change("ms-poe(max=1.6", ", rows=last)");
+  const double channel = change("channel(10, factor=-0.", ", layers=8-25)", true);
+  const double channel_logits = change("channel(10, factor=-0.1", ", layers=8-25)", false);
+  const double last_row = change("ms-poe(max=1.6", ", rows=last)", true);
   std::printf(
       "{\"tokens\": %ld, \"plain_ms\": %.2f, \"captures_ms\": %.2f, \"ms_poe_ms\": %.2f, "
-      "\"token_ms\": %.2f, \"what_if_channel_ms\": %.2f, \"what_if_ms_poe_last_row_ms\": %.2f, "
+      "\"self_extend_ms\": %.2f, \"token_ms\": %.2f, \"what_if_channel_ms\": %.2f, "
+      "\"what_if_channel_logits_ms\": %.2f, \"what_if_ms_poe_last_row_ms\": %.2f, "
       "\"taken_bytes\": %ld}\n",
-      static_cast<long>(tokens), plain, captures, ms_poe, token, channel, last_row,
-      static_cast<long>(TakenBytes(*decoder)));
+      static_cast<long>(tokens), plain, captures, ms_poe, self_extend, token, channel,
+      channel_logits, last_row, static_cast<long>(TakenBytes(*decoder)));
   std::fflush(stdout);
 }
 

@@ -2,9 +2,11 @@
 // The bodies of the CUDA kernels of rows, run on the CPU block by block, against the CPU's kernels.
 //
 // Contract: norms, activations and updates within float32 rounding, or one rounding to bfloat16 or
-// float16; attention weights of logits within 5e-6; values within float32 rounding of longer sums;
-// the same bits in any order of threads between two barriers; nothing written but the output.
+// float16; merged parts likewise; attention weights of logits within 5e-6; values within float32
+// rounding of longer sums; the same bits in any order of threads between two barriers; nothing
+// written but the output.
 #include "kernels/cuda/attention_rows.h"
+#include "kernels/cuda/merge_parts.h"
 #include "kernels/cuda/normalise.h"
 #include "tests/kernels/support/attention_case.h"
 
@@ -158,6 +160,50 @@ TEST(CudaRows, RankOneUpdatesAreThoseOfTheCpu) {
   CheckRankOneUpdate<float>();
   CheckRankOneUpdate<BFloat16>();
   CheckRankOneUpdate<Float16>();
+}
+
+// Two parts of 5 heads of 24, of which the second begins with the first's row 2.
+template <class T>
+void CheckMergedParts() {
+  constexpr int64_t kHeads = 5, kDim = 24, kFirst = 2, kWidth = kHeads * kDim;
+  constexpr int64_t kAll = kFirst + kRows;
+  Guarded near = Random(kAll * kWidth, kDtypeOf<T>, 1);
+  Guarded far = Random(kRows * kWidth, kDtypeOf<T>, 2);
+  Guarded near_sums = Random(kHeads * kAll, Dtype::kFloat32, 3);
+  Guarded far_sums = Random(kHeads * kRows, Dtype::kFloat32, 4);
+  far_sums.Set(0, 200);  // all of the first weight, none of the second
+  far_sums.Set(kRows, -200);
+  Guarded expected = Widened(near, kAll * kWidth);
+  for (int64_t row = 0; row < kRows; ++row) {
+    for (int64_t i = 0; i < kWidth; ++i) {
+      const double a = std::exp(double{near_sums.At(i / kDim * kAll + kFirst + row)});
+      const double b = std::exp(double{far_sums.At(i / kDim * kRows + row)});
+      const int64_t at = (kFirst + row) * kWidth + i;
+      const double sum = a * near.At(at) + b * far.At(row * kWidth + i);
+      expected.Set(at, static_cast<float>(sum / (a + b)));
+    }
+  }
+  MergePartsArguments<T> arguments;
+  arguments.near = Data<T>(near) + kFirst * kWidth;
+  arguments.far = Data<T>(far);
+  arguments.near_sums = Data<float>(near_sums) + kFirst;
+  arguments.far_sums = Data<float>(far_sums);
+  arguments.near_stride = arguments.far_stride = kWidth;
+  arguments.near_sums_stride = kAll;
+  arguments.far_sums_stride = kRows;
+  arguments.rows = kRows;
+  arguments.heads = kHeads;
+  arguments.head_dim = kDim;
+  RunOnHost(MergePartsGrid(arguments), false,
+            [&](HostMachine& machine) { MergePartsBlock(machine, arguments); });
+  EXPECT_LE(MaxDifference(near, expected, kAll * kWidth), kRounding<T>);
+  EXPECT_TRUE(near.Intact());
+}
+
+TEST(CudaRows, PartsOfTheKeysMerge) {
+  CheckMergedParts<float>();
+  CheckMergedParts<BFloat16>();
+  CheckMergedParts<Float16>();
 }
 
 Table TableOf(const RotaryView& view) { return {view.cos, view.sin, static_cast<int>(view.pairs)}; }

@@ -49,10 +49,17 @@ const std::vector<Case>& Cases() {
       {"own_soft_cap_window", {150, 450, 300, 4, 2, 128, 70, 1.5f}},
       {"own_alibi", {150, 150, 0, 4, 2, 64}, false, 0, true},
       {"own_temperature", {150, 150, 0, 4, 2, 64}, true, 0, false, true},
-      {"own_far", {260, 400, 140, 4, 2, 64}, true, 47},
-      {"own_far_128", {200, 200, 0, 2, 2, 128}, false, 128},
+      {"flash_far", {200, 200, 0, 4, 2, 64}, false, 47},
+      {"flash_far_member_by_member_later_rows", {260, 400, 140, 4, 2, 64}, true, 47},
+      {"flash_far_few_far_rows", {200, 200, 0, 2, 2, 128}, false, 198},
+      {"flash_far_window", {300, 300, 0, 4, 2, 64, 90}, false, 47},
+      {"flash_no_far_in_window", {300, 300, 0, 4, 2, 64, 40}, false, 47},
+      {"flash_no_far_rows", {70, 70, 0, 4, 2, 64}, false, 70},
+      {"own_far_temperature", {260, 400, 140, 4, 2, 64}, true, 47, false, true},
+      {"own_far_soft_cap_128", {200, 200, 0, 2, 2, 128, 0, 1.5f}, false, 128},
       {"few_rows", {4, 100, 96, 4, 2, 64}, true},
-      {"other_sizes", {60, 60, 0, 4, 2, 80}, true, 30}};
+      {"flash_far_80", {60, 60, 0, 4, 2, 80}, true, 30},
+      {"other_sizes", {60, 60, 0, 4, 2, 80, 0, 1.5f}, true, 30}};
   return cases;
 }
 

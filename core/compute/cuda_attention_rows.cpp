@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// CudaOps' attention of a few rows.
+#include <ATen/ATen.h>
+#include <c10/core/DeviceGuard.h>
+
+#include "core/compute/cuda_ops.h"
+#include "core/compute/device_copy.h"
+#include "kernels/cuda/launch.h"
+
+namespace midscope {
+
+// Logits before soft cap, ALiBi and edits, of keys from first_key on: [heads, query_rows, keys].
+template <class T>
+at::Tensor CudaOps::RowProducts(const kernels::AttentionShape& shape, const at::Tensor& q,
+                                const at::Tensor& k, const RotaryTables& tables,
+                                int64_t first_key) const {
+  std::vector<DeviceTable> kept;
+  const at::Tensor on_gpu =
+      CopiedTo<kernels::cuda::AttentionHead>(device(), Heads(shape, tables, &kept));
+  kernels::cuda::RowLogitsArguments<T> arguments;
+  arguments.q = DataOf<T>(q);
+  arguments.k = DataOf<T>(k);
+  arguments.q_stride = q.stride(0);
+  arguments.k_stride = k.stride(0);
+  arguments.query_rows = shape.query_rows;
+  arguments.first_query = shape.first_query;
+  arguments.first_key = first_key;
+  arguments.keys = shape.first_query + shape.query_rows - first_key;
+  arguments.heads = shape.heads;
+  arguments.key_value_heads = shape.key_value_heads;
+  arguments.near = tables.near;
+  arguments.head_dim = static_cast<int>(shape.head_dim);
+  arguments.tables = static_cast<const kernels::cuda::AttentionHead*>(on_gpu.const_data_ptr());
+  at::Tensor logits = at::empty({shape.heads, shape.query_rows, arguments.keys},
+                                at::TensorOptions().dtype(at::kFloat).device(device()));
+  arguments.logits = logits.data_ptr<float>();
+  kernels::cuda::RowLogits(arguments);
+  return logits;
+}
+
+at::Tensor CudaOps::AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
+                                     const at::Tensor& k, const RotaryTables& tables) const {
+  if (!RowsLieWell(q) || !RowsLieWell(k) || !TablesFit(shape, tables) ||
+      shape.head_dim > kernels::cuda::kRowHeadDim || !tables.query_weight.empty()) {
+    return AtenOps::AttentionWeights(shape, q, k, tables);
+  }
+  const c10::DeviceGuard guard(device());
+  const int64_t first_key = FirstSeenKey(shape, tables.edits, shape.first_query);
+  const at::Tensor products =
+      WithTypeOf(k, [&]<class T>(T) { return RowProducts<T>(shape, q, k, tables, first_key); });
+  const at::Tensor seen = Softmaxed(shape, tables, products, 0, shape.first_query, first_key);
+  if (seen.size(2) == shape.key_rows) return seen.transpose(0, 1).contiguous();
+  const at::Tensor weights =
+      at::zeros({shape.query_rows, shape.heads, shape.key_rows}, seen.options());
+  weights.narrow(2, first_key, seen.size(2)).copy_(seen.transpose(0, 1));
+  return weights;
+}
+
+void CudaOps::WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
+                             const at::Tensor& v, const at::Tensor& out) const {
+  if (!RowsLieWell(v) || shape.head_dim % kernels::cuda::kChunk != 0 || weights.stride(2) != 1 ||
+      shape.head_dim > kernels::cuda::kRowHeadDim) {
+    AtenOps::WeightedValues(shape, weights, v, out);
+    return;
+  }
+  const c10::DeviceGuard guard(device());
+  const int64_t first_key = kernels::FirstVisibleKey(shape, shape.first_query);
+  const at::Tensor sums = WithTypeOf(v, [&]<class T>(T) {
+    kernels::cuda::RowValuesArguments<T> arguments;
+    arguments.weights = weights.const_data_ptr<float>() + first_key;
+    arguments.row_stride = weights.stride(0);
+    arguments.head_stride = weights.stride(1);
+    arguments.v = DataOf<T>(v) + first_key * v.stride(0);
+    arguments.v_stride = v.stride(0);
+    arguments.query_rows = shape.query_rows;
+    arguments.keys = shape.first_query + shape.query_rows - first_key;
+    arguments.heads = shape.heads;
+    arguments.key_value_heads = shape.key_value_heads;
+    arguments.head_dim = static_cast<int>(shape.head_dim);
+    at::Tensor of_parts = at::empty(
+        {kernels::cuda::PartsOf(arguments), shape.query_rows, shape.heads * shape.head_dim},
+        weights.options());
+    arguments.sums = of_parts.data_ptr<float>();
+    kernels::cuda::RowValues(arguments);
+    return of_parts;
+  });
+  out.narrow(0, 0, shape.query_rows).copy_(sums.sum(0));
+}
+
+}  // namespace midscope
