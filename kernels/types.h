@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 namespace midscope::kernels {
 
@@ -31,6 +32,11 @@ constexpr BFloat16 ToBFloat16(float value) {
 struct Float16 {
   uint16_t bits = 0;
 };
+
+template <class T>
+constexpr Dtype kDtypeOf = std::is_same_v<T, float>      ? Dtype::kFloat32
+                           : std::is_same_v<T, BFloat16> ? Dtype::kBFloat16
+                                                         : Dtype::kFloat16;
 
 // The product lifts subnormals without a branch; it is exact.
 constexpr float ToFloat(Float16 value) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "core/compute/angle_arguments.h"
 #include "core/compute/device_copy.h"
@@ -235,13 +236,24 @@ std::vector<kernels::cuda::AttentionHead> CudaOps::Heads(const kernels::Attentio
   return heads;
 }
 
+// Layer after layer has the same tables: what lies on the GPU serves until they change.
+const at::Tensor& CudaOps::HeadsOnGpu(const kernels::AttentionShape& shape,
+                                      const RotaryTables& tables,
+                                      std::vector<DeviceTable>* kept) const {
+  std::vector<kernels::cuda::AttentionHead> heads = Heads(shape, tables, kept);
+  if (heads != last_heads_) {
+    last_heads_on_gpu_ = CopiedTo<kernels::cuda::AttentionHead>(device(), heads);
+    last_heads_ = std::move(heads);
+  }
+  return last_heads_on_gpu_;
+}
+
 template <class T>
 void CudaOps::ByKernel(const kernels::AttentionShape& shape, const at::Tensor& q,
                        const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
                        const at::Tensor& out) const {
   std::vector<DeviceTable> kept;
-  const at::Tensor on_gpu =
-      CopiedTo<kernels::cuda::AttentionHead>(device(), Heads(shape, tables, &kept));
+  const at::Tensor on_gpu = HeadsOnGpu(shape, tables, &kept);
   kernels::cuda::AttentionArguments<T> arguments;
   arguments.q = DataOf<T>(q);
   arguments.k = DataOf<T>(k);

@@ -15,8 +15,7 @@ at::Tensor CudaOps::RowProducts(const kernels::AttentionShape& shape, const at::
                                 const at::Tensor& k, const RotaryTables& tables,
                                 int64_t first_key) const {
   std::vector<DeviceTable> kept;
-  const at::Tensor on_gpu =
-      CopiedTo<kernels::cuda::AttentionHead>(device(), Heads(shape, tables, &kept));
+  const at::Tensor on_gpu = HeadsOnGpu(shape, tables, &kept);
   kernels::cuda::RowLogitsArguments<T> arguments;
   arguments.q = DataOf<T>(q);
   arguments.k = DataOf<T>(k);
@@ -84,7 +83,16 @@ void CudaOps::WeightedValues(const kernels::AttentionShape& shape, const at::Ten
     kernels::cuda::RowValues(arguments);
     return of_parts;
   });
-  out.narrow(0, 0, shape.query_rows).copy_(sums.sum(0));
+  WithTypeOf(out, [&]<class T>(T) {
+    kernels::cuda::AddPartsArguments<T> arguments;
+    arguments.sums = sums.const_data_ptr<float>();
+    arguments.out = static_cast<T*>(out.data_ptr());
+    arguments.out_stride = out.stride(0);
+    arguments.parts = sums.size(0);
+    arguments.rows = sums.size(1);
+    arguments.width = sums.size(2);
+    kernels::cuda::AddParts(arguments);
+  });
 }
 
 }  // namespace midscope

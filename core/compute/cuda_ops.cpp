@@ -114,4 +114,28 @@ void CudaOps::RankOneUpdate(const at::Tensor& x, const at::Tensor& amount,
   });
 }
 
+void CudaOps::SplitRows(const at::Tensor& from, const at::Tensor& first,
+                        const at::Tensor& second) const {
+  const auto fits = [&](const at::Tensor& half) {
+    return HasWholeChunks(half) && half.scalar_type() == from.scalar_type();
+  };
+  if (!HasWholeChunks(from) || !fits(first) || !fits(second)) {
+    LayerOps::SplitRows(from, first, second);
+    return;
+  }
+  const c10::DeviceGuard guard(device());
+  using kernels::cuda::Words;
+  const int64_t of_word = static_cast<int64_t>(sizeof(Words)) / from.element_size();
+  kernels::cuda::SplitRowsArguments arguments;
+  arguments.from = static_cast<const Words*>(from.const_data_ptr());
+  arguments.first = static_cast<Words*>(first.data_ptr());
+  arguments.second = static_cast<Words*>(second.data_ptr());
+  arguments.from_stride = from.stride(0) / of_word;
+  arguments.first_stride = first.stride(0) / of_word;
+  arguments.second_stride = second.stride(0) / of_word;
+  arguments.rows = from.size(0);
+  arguments.words = first.size(1) / of_word;
+  kernels::cuda::SplitRows(arguments);
+}
+
 }  // namespace midscope

@@ -59,6 +59,8 @@ class CudaOps : public AtenOps {
                 const at::Tensor& out) const override;
   void RankOneUpdate(const at::Tensor& x, const at::Tensor& amount, const at::Tensor& direction,
                      const at::Tensor& out) const override;
+  void SplitRows(const at::Tensor& from, const at::Tensor& first,
+                 const at::Tensor& second) const override;
   bool Attention(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
                  const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out,
                  kernels::CancelFlag cancel) const override;
@@ -78,6 +80,8 @@ class CudaOps : public AtenOps {
   std::vector<kernels::cuda::AttentionHead> Heads(const kernels::AttentionShape& shape,
                                                   const RotaryTables& tables,
                                                   std::vector<DeviceTable>* kept) const;
+  const at::Tensor& HeadsOnGpu(const kernels::AttentionShape& shape, const RotaryTables& tables,
+                               std::vector<DeviceTable>* kept) const;
   template <class T>
   at::Tensor RowProducts(const kernels::AttentionShape& shape, const at::Tensor& q,
                          const at::Tensor& k, const RotaryTables& tables, int64_t first_key) const;
@@ -105,6 +109,8 @@ class CudaOps : public AtenOps {
                 const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out) const;
 
   CudaBlocks blocks_;
+  mutable std::vector<kernels::cuda::AttentionHead> last_heads_;
+  mutable at::Tensor last_heads_on_gpu_;
 };
 
 }  // namespace midscope

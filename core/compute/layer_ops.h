@@ -93,6 +93,13 @@ class LayerOps {
   virtual void RankOneUpdate(const at::Tensor& x, const at::Tensor& amount,
                              const at::Tensor& direction, const at::Tensor& out) const = 0;
 
+  // first and second, [rows, width] each, become the halves of from [rows, 2 width].
+  virtual void SplitRows(const at::Tensor& from, const at::Tensor& first,
+                         const at::Tensor& second) const {
+    first.copy_(from.narrow(1, 0, first.size(1)));
+    second.copy_(from.narrow(1, first.size(1), second.size(1)));
+  }
+
   // For the shape's query rows q [query_rows, heads * head_dim] over keys and values [>= key_rows,
   // key_value_heads * head_dim], both before rotation: writes z to out [query_rows, heads *
   // head_dim]. Returns false, with `out` incomplete, when `cancel` was set.

@@ -306,42 +306,6 @@ void WeightMatrix::MultiplyFew(const at::Tensor& x, void* y, kernels::Dtype y_dt
   }
 }
 
-const WeightMatrix::StoredPart& WeightMatrix::PartOf(int64_t row) const {
-  return *std::find_if(parts_.begin(), parts_.end(),
-                       [&](const StoredPart& part) { return row < part.first + part.matrix.rows; });
-}
-
-void WeightMatrix::Row(int64_t row, void* out) const {
-  if (!stored()) {
-    const int64_t bytes = inputs_ * kernels::SizeOf(dtype_);
-    std::memcpy(out, static_cast<const std::byte*>(expanded_.data_ptr()) + row * bytes,
-                static_cast<size_t>(bytes));
-    return;
-  }
-  const StoredPart& part = PartOf(row);
-  DequantiseChecked(part, part.matrix.Rows(row - part.first, 1), out);
-}
-
-void WeightMatrix::DequantiseChecked(const StoredPart& part, const kernels::BlockMatrix& rows,
-                                     void* out) const {
-  if (!kernels::AllFinite(rows, kernels::SerialExecutor())) throw NotFinite(path_, part.name);
-  kernels::DequantiseRows(rows, dtype_, out, kernels::SerialExecutor());
-}
-
-at::Tensor WeightMatrix::Rows(int64_t first, int64_t count) const {
-  if (!stored()) return expanded_.narrow(0, first, count);
-  at::Tensor rows = at::empty({count, inputs_}, Options());
-  for (const StoredPart& part : parts_) {
-    const int64_t begin = std::max(first, part.first);
-    const int64_t end = std::min(first + count, part.first + part.matrix.rows);
-    if (begin >= end) continue;
-    const kernels::BlockMatrix some = part.matrix.Rows(begin - part.first, end - begin);
-    const at::Tensor out = rows.narrow(0, begin - first, end - begin);
-    blocks_ ? blocks_->Dequantise(some, out) : DequantiseChecked(part, some, out.data_ptr());
-  }
-  return rows;
-}
-
 at::TensorOptions WeightMatrix::Options() const {
   const at::TensorOptions host = at::TensorOptions().dtype(TorchType(dtype_));
   return blocks_ ? host.device(device_bytes_.front().device()) : host;
@@ -411,29 +375,6 @@ void WeightMatrix::CopyQuantised(const kernels::Executor& executor) {
     copied_bytes_.push_back(copy);
     copied_.push_back(std::move(part));
   }
-}
-
-at::Tensor WeightMatrix::Column(int64_t column, int64_t rows,
-                                const kernels::Executor& executor) const {
-  if (!stored()) return expanded_.narrow(0, 0, rows).select(1, column).to(at::kFloat).contiguous();
-  if (blocks_) return ColumnOnDevice(column, rows);
-  at::Tensor values = at::empty({rows}, at::TensorOptions().dtype(at::kFloat));
-  auto* out = values.data_ptr<float>();
-  CheckOnce(executor);
-  constexpr int64_t kGrain = 64;
-  constexpr int64_t kLongestBlock = 256;
-  executor.For(rows, kGrain, [&](int64_t begin, int64_t end) {
-    float block[kLongestBlock];
-    for (int64_t row = begin; row < end; ++row) {
-      const StoredPart& part = PartOf(row);
-      const auto format = *kernels::FindBlockFormat(static_cast<uint32_t>(part.matrix.type));
-      const std::byte* at =
-          part.matrix.Row(row - part.first) + column / format.elements * format.bytes;
-      kernels::Dequantise(format.type, at, format.elements, block);
-      out[row] = kernels::RoundedTo(dtype_, block[column % format.elements]);
-    }
-  });
-  return values;
 }
 
 }  // namespace midscope

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -99,6 +100,9 @@ class WeightMatrix {
   // out [inputs] of the run's dtype: one row (the embedding of a token). The matrix is in host
   // memory.
   void Row(int64_t row, void* out) const;
+  // The same of many rows: out [row, inputs].
+  void Gather(std::span<const int32_t> rows, void* out, const kernels::Executor& executor,
+              const JobContext& job) const;
   // Rows [first, first + count) in the run's dtype: [count, inputs], on the matrix' device.
   at::Tensor Rows(int64_t first, int64_t count) const;
 

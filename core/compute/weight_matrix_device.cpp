@@ -14,6 +14,8 @@ namespace {
 
 // Rows of a product between two checks of the cancel flag. A GPU needs many to be busy.
 constexpr int64_t kDeviceRowChunk = 4096;
+// Rows of a panel of weights are a multiple of it, unless they are few.
+constexpr int64_t kPanelRows = 128;
 
 void MultiplyInChunks(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& y,
                       const JobContext& job) {
@@ -74,8 +76,10 @@ void WeightMatrix::MultiplyOnDevice(const at::Tensor& x, const at::Tensor& y,
 void WeightMatrix::MultiplyInPanels(const kernels::BlockMatrix& matrix, const at::Tensor& x,
                                     const at::Tensor& y, const JobContext& job) const {
   const at::Tensor rows = x.to(y.scalar_type());
-  const int64_t at_once =
+  int64_t at_once =
       std::clamp<int64_t>(blocks_->panel_bytes() / (inputs_ * y.element_size()), 1, matrix.rows);
+  // A panel's columns of y begin where products can write 16 bytes and more at once.
+  if (at_once > kPanelRows) at_once -= at_once % kPanelRows;
   const at::Tensor panel = at::empty({at_once, inputs_}, y.options());
   for (int64_t first = 0; first < matrix.rows; first += at_once) {
     const int64_t count = std::min(at_once, matrix.rows - first);

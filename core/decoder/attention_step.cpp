@@ -152,12 +152,14 @@ void AttentionStep::StoreKeysAndValues(const Inputs& in) {
   const int64_t first = in.sequence.active_first;
   const int64_t count = in.sequence.active_rows();
   const int64_t values_begin = in.q_width + in.kv_width;
-  const auto store = [&](const at::Tensor& to, const at::Tensor& packed, int64_t column) {
-    to.narrow(0, first, count)
-        .copy_(packed.narrow(0, in.sequence.packed_begin, count).narrow(1, column, in.kv_width));
+  const auto rows_of = [&](const at::Tensor& packed, int64_t column, int64_t width) {
+    return packed.narrow(0, in.sequence.packed_begin, count).narrow(1, column, width);
   };
-  store(in.Store().Keys(in.layer), in.query_key_value, in.q_width);
-  store(in.Store().Values(in.layer), in.query_key_value, values_begin);
+  in.ops.SplitRows(rows_of(in.query_key_value, in.q_width, 2 * in.kv_width),
+                   in.Keys().narrow(0, first, count), in.Values().narrow(0, first, count));
+  const auto store = [&](const at::Tensor& to, const at::Tensor& packed, int64_t column) {
+    to.narrow(0, first, count).copy_(rows_of(packed, column, in.kv_width));
+  };
   auto& memories = in.sequence.trace->storage().memories;
   const auto memory = memories.find(in.layer);
   if (memory != memories.end() && memory->second.rows > first) memories.erase(memory);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/decoder/captures.h"
 
+#include <ATen/Parallel.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -9,6 +11,20 @@ namespace midscope {
 namespace {
 
 HookRequest Read(int64_t first, int64_t last) { return {HookAccess::kRead, {first, last}}; }
+
+// Weights [layer, head, key] get the view's of its layer, which are float32 with adjacent keys; by
+// several threads where they are many.
+void KeepPattern(const HookView& view, int64_t heads, int64_t keys, std::vector<float>& weights) {
+  constexpr int64_t kFloatsOfThread = 1 << 16;
+  at::parallel_for(
+      0, heads, std::max<int64_t>(1, kFloatsOfThread / keys), [&](int64_t begin, int64_t end) {
+        for (int64_t head = begin; head < end; ++head) {
+          const float* source = static_cast<const float*>(view.data) + head * view.strides[1];
+          std::copy(source, source + keys,
+                    weights.data() + (view.point.layer * heads + head) * keys);
+        }
+      });
+}
 
 }  // namespace
 
@@ -22,12 +38,7 @@ HookRequest LastQueryAttention::Request(const HookPoint& point, const SequenceIn
 }
 
 void LastQueryAttention::OnActivation(HookView& view) {
-  // Patterns are float32 with adjacent keys: one copy per head.
-  for (int64_t head = 0; head < heads_; ++head) {
-    const float* source = static_cast<const float*>(view.data) + head * view.strides[1];
-    std::copy(source, source + keys_,
-              attention_.data() + (view.point.layer * heads_ + head) * keys_);
-  }
+  KeepPattern(view, heads_, keys_, attention_);
 }
 
 std::span<const float> LastQueryAttention::Row(int64_t layer, int64_t head) const {
@@ -44,12 +55,7 @@ HookRequest PositionAwareness::Request(const HookPoint& point, const SequenceInf
   return Read(sequence.prompt_tokens - 1, sequence.prompt_tokens);
 }
 
-void PositionAwareness::OnActivation(HookView& view) {
-  for (int64_t head = 0; head < heads_; ++head) {
-    const float* source = static_cast<const float*>(view.data) + head * view.strides[1];
-    std::copy(source, source + keys_, weights_.data() + (view.point.layer * heads_ + head) * keys_);
-  }
-}
+void PositionAwareness::OnActivation(HookView& view) { KeepPattern(view, heads_, keys_, weights_); }
 
 std::vector<int64_t> PositionAwareness::attended_keys(
     const kernels::AwarenessThreshold& threshold) const {

@@ -22,8 +22,6 @@ constexpr int64_t kRowChunk = 1024;
 constexpr int64_t kDeviceRowChunk = 4096;
 // Of experts, each of which gets a part of the rows.
 constexpr int64_t kExpertRowChunk = 8192;
-// Rows of embeddings between two checks of the cancel flag.
-constexpr int64_t kEmbeddingRows = 64;
 
 }  // namespace
 
@@ -117,11 +115,11 @@ void ForwardPass::Embed(std::vector<SequencePass>& sequences) {
   const int64_t row_bytes = config_.hidden * kernels::SizeOf(dtype_);
   auto* out = static_cast<std::byte*>(residual_.data_ptr());
   for (const SequencePass& sequence : sequences) {
-    for (int64_t row = sequence.active_first; row < sequence.rows; ++row) {
-      if (row % kEmbeddingRows == 0) context_.ThrowIfCancelled();
-      weights_.embedding.Row(sequence.request->ids[static_cast<size_t>(row)], out);
-      out += row_bytes;
-    }
+    weights_.embedding.Gather(
+        sequence.request->ids.subspan(static_cast<size_t>(sequence.active_first),
+                                      static_cast<size_t>(sequence.active_rows())),
+        out, executor_, context_);
+    out += sequence.active_rows() * row_bytes;
   }
   // As in transformers, the factor is rounded to the run's dtype first.
   if (config_.embedding_scale != 1.0)

@@ -27,6 +27,7 @@ struct AttentionHead {
   float scale = 1;  // of the logits
   float slope = 0;  // ALiBi's
   float inverse_temperature = 1;
+  bool operator==(const AttentionHead&) const = default;
 };
 
 // q, out [query_rows, heads, head_dim], k, v [key_rows, key_value_heads, head_dim]: addresses and

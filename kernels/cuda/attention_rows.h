@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Attention of a few query rows, in float32 whatever the dtype of queries, keys and values: logits
-// (softmax and edits follow elsewhere) and what weights make of the values. Every key and value is
-// read once a head; keys are rotated while they are read.
+// (softmax and edits follow elsewhere) and what weights make of the values. Keys are changed and
+// rotated while they are read.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ namespace midscope::kernels::cuda {
 
 // logits [heads, query_rows, keys] = scale q k^T, with far tables for keys at least `near` rows
 // before the query. Keys are rows [first_key, first_key + keys) of k; what a query must not see has
-// a logit too. Layouts as in AttentionArguments; head_dim a multiple of 8 up to 256.
+// a logit too. With `amount`, key j is k[j] - amount[j] direction, which is not rounded (a what-if
+// of a channel). Layouts as in AttentionArguments; head_dim a multiple of 8 up to 256.
 template <class T>
 struct RowLogitsArguments {
   const T* q = nullptr;
@@ -31,6 +32,8 @@ struct RowLogitsArguments {
   int64_t near = 0;
   int head_dim = 0;
   const AttentionHead* tables = nullptr;  // [heads]
+  const float* amount = nullptr;          // [rows of k], or null
+  const float* direction = nullptr;       // [key_value_heads, head_dim]
 };
 
 constexpr int kRowHeadDim = 256;
@@ -38,64 +41,137 @@ constexpr int kKeysOfBlock = 256;
 // So many threads share a key.
 constexpr int kKeyThreadBits = 3;
 constexpr int kKeyThreads = 1 << kKeyThreadBits;
+// Of a block, which loads angles once for those that have the same table, and a key once for those
+// of its group: the angles of a key are more bytes than the key.
+constexpr int kHeadsOfBlock = 4;
 
 template <class T>
 inline Grid RowLogitsGrid(const RowLogitsArguments<T>& a) {
-  return {(a.keys + kKeysOfBlock - 1) / kKeysOfBlock, a.heads, a.query_rows, kRowThreads,
-          int64_t{2} * kRowHeadDim * 4};
+  return {(a.keys + kKeysOfBlock - 1) / kKeysOfBlock, (a.heads + kHeadsOfBlock - 1) / kHeadsOfBlock,
+          a.query_rows, kRowThreads, int64_t{2} * kHeadsOfBlock * kRowHeadDim * 4};
 }
 
-template <class Machine, class T>
-MIDSCOPE_CUDA_BODY void RowLogitsBlock(Machine& machine, const RowLogitsArguments<T>& a) {
-  const BlockIndex block = machine.block();
-  const AttentionHead head = a.tables[block.y];
-  const int64_t row = a.first_query + block.z;
-  auto* query = machine.template Shared<float>(kRowHeadDim);
-  auto* far_query = machine.template Shared<float>(kRowHeadDim);
-  const T* q = a.q + block.z * a.q_stride + block.y * a.head_dim;
-  const auto rotate = [&](int thread, const Table& table, float* out) {
-    if (thread >= ChunksOf(table, a.head_dim)) return;
-    WithRotatedChunk(table, row, thread, q, [&](int first, const float* values) {
-      for (int i = 0; i < kChunk; ++i) out[first + i] = values[i] * head.scale;
-    });
-  };
-  machine.Each([&](int thread) {
-    rotate(thread, head.q, query);
-    if (a.near > 0) rotate(thread, head.far_q, far_query);
-  });
-  machine.Barrier();
-  const T* k = a.k + block.y / (a.heads / a.key_value_heads) * a.head_dim;
-  typename Machine::template PerThread<Number> products(machine);
-  for (int at = 0; at < kKeysOfBlock; at += kRowThreads / kKeyThreads) {
-    const int64_t first = block.x * kKeysOfBlock + at;
-    machine.Each([&](int thread) {
-      products[thread].value = 0;
-      const int64_t key = a.first_key + first + thread / kKeyThreads;
-      if (key >= a.first_key + a.keys) return;
-      const bool far = a.near > 0 && row - key >= a.near;
-      const Table table = far ? head.far_k : head.k;
-      const float* with = far ? far_query : query;
-      float sum = 0;
-      for (int chunk = thread % kKeyThreads; chunk < ChunksOf(table, a.head_dim);
-           chunk += kKeyThreads) {
-        WithRotatedChunk(table, key, chunk, k + key * a.k_stride,
-                         [&](int from, const float* values) {
-                           MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
-                             sum += with[from + i] * values[i];
-                           }
-                         });
+template <class T, class Machine>
+class RowLogitsBlock {
+ public:
+  MIDSCOPE_CUDA_BODY RowLogitsBlock(Machine& machine, const RowLogitsArguments<T>& a)
+      : machine_(machine),
+        a_(a),
+        row_(a.first_query + machine.block().z),
+        first_head_(machine.block().y * kHeadsOfBlock),
+        heads_(static_cast<int>(a.heads - first_head_ < kHeadsOfBlock ? a.heads - first_head_
+                                                                      : kHeadsOfBlock)),
+        queries_(machine.template Shared<float>(kHeadsOfBlock * kRowHeadDim)),
+        far_queries_(machine.template Shared<float>(kHeadsOfBlock * kRowHeadDim)) {}
+
+  MIDSCOPE_CUDA_BODY void Run() {
+    machine_.Each([&](int thread) { RotateQueries(thread); });
+    machine_.Barrier();
+    typename Machine::template PerThread<Products> products(machine_);
+    for (int at = 0; at < kKeysOfBlock; at += kRowThreads / kKeyThreads) {
+      const int64_t first = machine_.block().x * kKeysOfBlock + at;
+      machine_.Each([&](int thread) {
+        products[thread] = {};
+        const int64_t key = first + thread / kKeyThreads;
+        if (key < a_.keys) Multiply(a_.first_key + key, thread % kKeyThreads, products[thread]);
+      });
+      MIDSCOPE_CUDA_UNROLL for (int head = 0; head < kHeadsOfBlock; ++head) {
+        machine_.template GroupSum<kKeyThreadBits>(
+            [&](int thread) -> float& { return products[thread].of[head]; });
       }
-      products[thread].value = sum;
-    });
-    machine.template GroupSum<kKeyThreadBits>(
-        [&](int thread) -> float& { return products[thread].value; });
-    machine.Each([&](int thread) {
-      const int64_t key = first + thread / kKeyThreads;
-      if (thread % kKeyThreads != 0 || key >= a.keys) return;
-      a.logits[(block.y * a.query_rows + block.z) * a.keys + key] = products[thread].value;
-    });
+      machine_.Each([&](int thread) {
+        const int64_t key = first + thread / kKeyThreads;
+        if (thread % kKeyThreads != 0 || key >= a_.keys) return;
+        MIDSCOPE_CUDA_UNROLL for (int head = 0; head < kHeadsOfBlock; ++head) {
+          if (head >= heads_) break;
+          const int64_t of = (first_head_ + head) * a_.query_rows + machine_.block().z;
+          a_.logits[of * a_.keys + key] = products[thread].of[head];
+        }
+      });
+    }
   }
-}
+
+ private:
+  struct Products {
+    float of[kHeadsOfBlock];
+  };
+
+  MIDSCOPE_CUDA_BODY void RotateQueries(int thread) const {
+    for (int head = 0; head < heads_; ++head) {
+      const AttentionHead of = a_.tables[first_head_ + head];
+      const T* q = a_.q + machine_.block().z * a_.q_stride + (first_head_ + head) * a_.head_dim;
+      const auto rotate = [&](const Table& table, float* out) {
+        if (thread >= ChunksOf(table, a_.head_dim)) return;
+        WithRotatedChunk(table, row_, thread, q, [&](int first, const float* values) {
+          for (int i = 0; i < kChunk; ++i) out[first + i] = values[i] * of.scale;
+        });
+      };
+      rotate(of.q, queries_ + At(head, kRowHeadDim));
+      if (a_.near > 0) rotate(of.far_q, far_queries_ + At(head, kRowHeadDim));
+    }
+  }
+
+  // 8 values of a key from column `at` of the row on, after the update.
+  MIDSCOPE_CUDA_BODY void LoadKey(int64_t key, int64_t at, float* values) const {
+    Load(a_.k + key * a_.k_stride + at, values);
+    if (!a_.amount) return;
+    float direction[kChunk];
+    Load(a_.direction + at, direction);
+    const float amount = a_.amount[key];
+    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) values[i] -= amount * direction[i];
+  }
+
+  // Adds the products of the block's heads and every kKeyThreads-th chunk of the key.
+  MIDSCOPE_CUDA_BODY void Multiply(int64_t key, int first_chunk, Products& products) const {
+    const bool far = a_.near > 0 && row_ - key >= a_.near;
+    const float* queries = far ? far_queries_ : queries_;
+    const int64_t group = a_.heads / a_.key_value_heads;
+    for (int chunk = first_chunk; chunk < a_.head_dim / kChunk; chunk += kKeyThreads) {
+      const float* last_table = nullptr;
+      int64_t last_group = -1;
+      Turn turn;
+      float low[kChunk];
+      float high[kChunk];
+      MIDSCOPE_CUDA_UNROLL for (int head = 0; head < kHeadsOfBlock; ++head) {
+        if (head >= heads_) break;
+        const AttentionHead& of = a_.tables[first_head_ + head];
+        const Table table = far ? of.far_k : of.k;
+        if (chunk >= ChunksOf(table, a_.head_dim)) continue;
+        const int pairs = table.cos ? table.pairs : 0;
+        const bool turns = chunk * kChunk < pairs;
+        const int at = chunk * kChunk + (turns ? 0 : pairs);
+        const int64_t of_group = (first_head_ + head) / group;
+        const bool other = table.cos != last_table;
+        if (other && turns) turn = TurnOf(table, key, chunk);
+        if (other || of_group != last_group) {
+          const int64_t column = of_group * a_.head_dim + at;
+          LoadKey(key, column, low);
+          if (turns) {
+            LoadKey(key, column + pairs, high);
+            TurnChunk(turn, low, high);
+          }
+        }
+        last_table = table.cos;
+        last_group = of_group;
+        const float* query = queries + At(head, kRowHeadDim, at);
+        float sum = 0;
+        MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) sum += query[i] * low[i];
+        if (turns) {
+          MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) sum += query[pairs + i] * high[i];
+        }
+        products.of[head] += sum;
+      }
+    }
+  }
+
+  Machine& machine_;
+  const RowLogitsArguments<T>& a_;
+  int64_t row_;
+  int64_t first_head_;
+  int heads_;
+  float* queries_;
+  float* far_queries_;
+};
 
 // sums [parts, query_rows, heads, head_dim]: of each part of kKeysOfBlock keys, weights times
 // values. weights: key j of row r and head h at r * row_stride + h * head_stride + j.

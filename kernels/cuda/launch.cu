@@ -31,15 +31,27 @@ __global__ void __launch_bounds__(kAttentionThreads)
 }
 
 template <class T>
-__global__ void RowLogitsKernel(const RowLogitsArguments<T> arguments) {
+__global__ void __launch_bounds__(kRowThreads, 2)
+    RowLogitsKernel(const RowLogitsArguments<T> arguments) {
   GpuMachine machine(SharedBytes());
-  RowLogitsBlock(machine, arguments);
+  RowLogitsBlock<T, GpuMachine>(machine, arguments).Run();
 }
 
 template <class T>
 __global__ void RowValuesKernel(const RowValuesArguments<T> arguments) {
   GpuMachine machine(SharedBytes());
   RowValuesBlock(machine, arguments);
+}
+
+template <class T>
+__global__ void AddPartsKernel(const AddPartsArguments<T> arguments) {
+  GpuMachine machine(SharedBytes());
+  AddPartsBlock(machine, arguments);
+}
+
+__global__ void SplitRowsKernel(const SplitRowsArguments arguments) {
+  GpuMachine machine(SharedBytes());
+  SplitRowsBlock(machine, arguments);
 }
 
 template <class T>
@@ -64,6 +76,10 @@ __global__ void ActivateKernel(const ActivateArguments<T> arguments) {
 
 void FormAngles(const AnglesArguments& arguments) {
   Start(AnglesKernel, AnglesGrid(arguments), arguments, "angles of rotary embedding");
+}
+
+void SplitRows(const SplitRowsArguments& arguments) {
+  Start(SplitRowsKernel, SplitRowsGrid(arguments), arguments, "rows of keys and values");
 }
 
 template <class T>
@@ -92,6 +108,10 @@ void RowValues(const RowValuesArguments<T>& arguments) {
   Start(RowValuesKernel<T>, RowValuesGrid(arguments), arguments, "values of rows");
 }
 template <class T>
+void AddParts(const AddPartsArguments<T>& arguments) {
+  Start(AddPartsKernel<T>, AddPartsGrid(arguments), arguments, "sums of values");
+}
+template <class T>
 void Normalise(const NormaliseArguments<T>& arguments) {
   Start(NormaliseKernel<T>, NormaliseGrid(arguments), arguments, "norm");
 }
@@ -115,6 +135,9 @@ template void RowLogits(const RowLogitsArguments<Float16>&);
 template void RowValues(const RowValuesArguments<float>&);
 template void RowValues(const RowValuesArguments<BFloat16>&);
 template void RowValues(const RowValuesArguments<Float16>&);
+template void AddParts(const AddPartsArguments<float>&);
+template void AddParts(const AddPartsArguments<BFloat16>&);
+template void AddParts(const AddPartsArguments<Float16>&);
 template void Normalise(const NormaliseArguments<float>&);
 template void Normalise(const NormaliseArguments<BFloat16>&);
 template void Normalise(const NormaliseArguments<Float16>&);

@@ -12,6 +12,7 @@
 #include "kernels/cuda/attention_rows.h"
 #include "kernels/cuda/dequantise.h"
 #include "kernels/cuda/merge_parts.h"
+#include "kernels/cuda/move_rows.h"
 #include "kernels/cuda/normalise.h"
 #include "kernels/cuda/quantised_matrix_vector.h"
 #include "kernels/cuda/rotary.h"
@@ -25,6 +26,7 @@ class LaunchError : public std::runtime_error {
 };
 
 void FormAngles(const AnglesArguments& arguments);
+void SplitRows(const SplitRowsArguments& arguments);
 
 // The following for T = BFloat16 and Float16.
 template <class T>
@@ -40,6 +42,8 @@ template <class T>
 void RowLogits(const RowLogitsArguments<T>& arguments);
 template <class T>
 void RowValues(const RowValuesArguments<T>& arguments);
+template <class T>
+void AddParts(const AddPartsArguments<T>& arguments);
 template <class T>
 void Normalise(const NormaliseArguments<T>& arguments);
 template <class T>

@@ -35,9 +35,12 @@
 #ifdef __CUDACC__
 #define MIDSCOPE_CUDA_BODY __device__ __forceinline__
 #define MIDSCOPE_CUDA_UNROLL _Pragma("unroll")
+#define MIDSCOPE_CUDA_PRAGMA(text) _Pragma(#text)
+#define MIDSCOPE_CUDA_UNROLL_BY(times) MIDSCOPE_CUDA_PRAGMA(unroll times)
 #else
 #define MIDSCOPE_CUDA_BODY inline
 #define MIDSCOPE_CUDA_UNROLL
+#define MIDSCOPE_CUDA_UNROLL_BY(times)
 #endif
 
 namespace midscope::kernels::cuda {

@@ -16,6 +16,7 @@ struct Table {
   const float* cos = nullptr;  // [rows, pairs]
   const float* sin = nullptr;
   int pairs = 0;  // a multiple of 8
+  bool operator==(const Table&) const = default;
 };
 
 // Number of chunks of one row of `head_dim` elements: chunks of a rotated half come with their
@@ -23,6 +24,27 @@ struct Table {
 MIDSCOPE_CUDA_BODY int ChunksOf(const Table& table, int head_dim) {
   const int pairs = table.cos ? table.pairs : 0;
   return (head_dim - pairs) / kChunk;
+}
+
+// The angles of one chunk of pairs.
+struct Turn {
+  float cos[kChunk];
+  float sin[kChunk];
+};
+MIDSCOPE_CUDA_BODY Turn TurnOf(const Table& table, int64_t table_row, int chunk) {
+  Turn turn;
+  Load(table.cos + table_row * table.pairs + chunk * kChunk, turn.cos);
+  Load(table.sin + table_row * table.pairs + chunk * kChunk, turn.sin);
+  return turn;
+}
+
+// The values of a chunk of pairs, [first half, second half], turned.
+MIDSCOPE_CUDA_BODY void TurnChunk(const Turn& turn, float* low, float* high) {
+  MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
+    const float turned = low[i] * turn.cos[i] - high[i] * turn.sin[i];
+    high[i] = high[i] * turn.cos[i] + low[i] * turn.sin[i];
+    low[i] = turned;
+  }
 }
 
 // The rotated chunk `chunk` of a row (and its partner, where it is one of a rotated half) goes to
@@ -41,16 +63,8 @@ MIDSCOPE_CUDA_BODY void WithRotatedChunk(const Table& table, int64_t table_row, 
   float high[kChunk];
   Load(row + first, low);
   Load(row + first + pairs, high);
-  float cos[kChunk];
-  float sin[kChunk];
-  Load(table.cos + table_row * pairs + first, cos);
-  Load(table.sin + table_row * pairs + first, sin);
-  float turned[kChunk];
-  MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
-    turned[i] = low[i] * cos[i] - high[i] * sin[i];
-    high[i] = high[i] * cos[i] + low[i] * sin[i];
-  }
-  work(first, turned);
+  TurnChunk(TurnOf(table, table_row, chunk), low, high);
+  work(first, low);
   work(first + pairs, high);
 }
 

@@ -275,8 +275,9 @@ void CheckRowsOfAttention(CaseShape c) {
   of_logits.near = c.near;
   of_logits.head_dim = static_cast<int>(shape.head_dim);
   of_logits.tables = heads.data();
-  RunOnHost(RowLogitsGrid(of_logits), false,
-            [&](HostMachine& machine) { RowLogitsBlock(machine, of_logits); });
+  RunOnHost(RowLogitsGrid(of_logits), false, [&](HostMachine& machine) {
+    RowLogitsBlock<T, HostMachine>(machine, of_logits).Run();
+  });
   EXPECT_TRUE(logits.Intact()) << Describe(c);
   const int64_t count = shape.query_rows * shape.heads * shape.key_rows;
   Guarded expected(count, Dtype::kFloat32);

@@ -64,11 +64,6 @@ inline double AttentionTolerance(Dtype dtype) {
   return 0;
 }
 
-template <class T>
-constexpr Dtype kDtypeOf = std::is_same_v<T, float>      ? Dtype::kFloat32
-                           : std::is_same_v<T, BFloat16> ? Dtype::kBFloat16
-                                                         : Dtype::kFloat16;
-
 inline std::string DtypeText(Dtype dtype) {
   constexpr const char* kTexts[] = {"float32", "bfloat16", "float16"};
   return kTexts[static_cast<size_t>(dtype)];
