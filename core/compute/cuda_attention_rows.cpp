@@ -33,15 +33,26 @@ at::Tensor CudaOps::RowProducts(const kernels::AttentionShape& shape, const at::
   at::Tensor logits = at::empty({shape.heads, shape.query_rows, arguments.keys},
                                 at::TensorOptions().dtype(at::kFloat).device(device()));
   arguments.logits = logits.data_ptr<float>();
+  if (tables.key_update.amount.defined()) {
+    arguments.amount = tables.key_update.amount.const_data_ptr<float>();
+    arguments.direction = tables.key_update.direction.const_data_ptr<float>();
+  }
   kernels::cuda::RowLogits(arguments);
   return logits;
+}
+
+at::Tensor CudaOps::Updated(const at::Tensor& k, const KeyUpdate& update) const {
+  if (!update.amount.defined()) return k;
+  at::Tensor updated = at::empty_like(k);
+  RankOneUpdate(k, update.amount, update.direction, updated);
+  return updated;
 }
 
 at::Tensor CudaOps::AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
                                      const at::Tensor& k, const RotaryTables& tables) const {
   if (!RowsLieWell(q) || !RowsLieWell(k) || !TablesFit(shape, tables) ||
       shape.head_dim > kernels::cuda::kRowHeadDim || !tables.query_weight.empty()) {
-    return AtenOps::AttentionWeights(shape, q, k, tables);
+    return AtenOps::AttentionWeights(shape, q, Updated(k, tables.key_update), tables);
   }
   const c10::DeviceGuard guard(device());
   const int64_t first_key = FirstSeenKey(shape, tables.edits, shape.first_query);

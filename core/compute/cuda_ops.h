@@ -2,7 +2,8 @@
 // A decoder block's operations on a GPU: AtenOps, but for norms, activations and attention, which
 // are kernels of kernels/cuda. Only in builds with MIDSCOPE_CUDA. Internal to core.
 //
-// Attention of a few rows reads keys and values where they lie, in float32 arithmetic. Of many
+// Attention of a few rows reads keys and values where they lie, in float32 arithmetic, and changes
+// keys by a what-if's update while it reads them. Of many
 // bfloat16 or float16 rows it is on tensor cores: queries and keys are rotated
 // (kernels/cuda/rotary.h), and LibTorch's flash or cuDNN attention multiplies them; where the heads
 // of a group see different positions (Ms-PoE), for one head of every group at a time, so that one
@@ -50,6 +51,7 @@ class CudaOps : public AtenOps {
 
   const BlockOps* blocks() const override { return &blocks_; }
   bool forms_tables() const override { return true; }
+  bool updates_keys() const override { return true; }
   void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
                  const at::Tensor& out, const at::Tensor* mean,
                  const at::Tensor* scale) const override;
@@ -85,6 +87,8 @@ class CudaOps : public AtenOps {
   template <class T>
   at::Tensor RowProducts(const kernels::AttentionShape& shape, const at::Tensor& q,
                          const at::Tensor& k, const RotaryTables& tables, int64_t first_key) const;
+  // A copy, where there is an update.
+  at::Tensor Updated(const at::Tensor& k, const KeyUpdate& update) const;
   // Views first, first + step, ...: one for each head of a tensor.
   struct EveryView {
     int64_t first;

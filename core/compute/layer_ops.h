@@ -23,6 +23,12 @@
 
 namespace midscope {
 
+// Row j of the keys is k[j] - amount[j] direction: what a channel's change makes of them.
+struct KeyUpdate {
+  at::Tensor amount;     // [rows] float32; undefined: none
+  at::Tensor direction;  // [key_value_heads * head_dim] float32
+};
+
 // The rotary tables of a layer's heads. Tables are in host memory; `owned` keeps them alive. They
 // need not be filled for operations that form tables by themselves.
 struct RotaryTables {
@@ -39,6 +45,7 @@ struct RotaryTables {
   std::vector<kernels::RotaryView> far_k;  // [head], or empty
   int64_t near = 0;                        // kernels::FarPositions' window; 0: all keys are near
   RowEdits edits;
+  KeyUpdate key_update;  // of few rows, by operations that change keys while they read them
   // [head], or empty: factor of the resulting weights and z (Infini-attention's local part).
   std::vector<float> share;
   kernels::HeadPositions Positions() const {
@@ -68,6 +75,8 @@ class LayerOps {
   virtual bool host_memory() const = 0;
   // Whether rotary tables are formed on the device, where those in host memory are not filled.
   virtual bool forms_tables() const { return false; }
+  // Whether AttentionWeights changes keys by tables.key_update.
+  virtual bool updates_keys() const { return false; }
   // What reads quantised matrices on the device. Null: they are expanded there.
   virtual const BlockOps* blocks() const { return nullptr; }
 

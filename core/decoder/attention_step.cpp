@@ -312,9 +312,15 @@ void AttentionStep::AttendOverridden(const Inputs& in, const AttentionPlan& plan
                                      const RotaryTables& tables, RowRange rows) {
   const ProjectionSource source{config_,    in.ops,        in.sequence, in.layer,
                                 in.weights, in.normalized, in.projected};
+  // Of a few rows, whose keys nobody else reads.
+  const bool leaves_keys = in.ops.updates_keys() &&
+                           rows.last - rows.first <= kernels::kFewQueryRows && !plan.memory &&
+                           in.sequence.hooks->Wanted(HookSite::kRotatedKey, in.layer).empty();
   const ScaledProjections scaled =
-      ScaleChannels(source, *plan.row_override, rows, executor_, cancel_);
-  AttendSegments(in, tables, rows, scaled.q, {scaled.k, scaled.v});
+      ScaleChannels(source, *plan.row_override, rows, leaves_keys, executor_, cancel_);
+  RotaryTables updated = tables;
+  updated.key_update = scaled.key_update;
+  AttendSegments(in, updated, rows, scaled.q, {scaled.k, scaled.v});
 }
 
 // z of `rows` from q (those rows); hooks can read and change the pattern of the rows that they

@@ -111,7 +111,9 @@ ScaledProjections ScaleLatentChannels(const ProjectionSource& source, const RowO
     return at::empty({length, width}, source.projected.options());
   };
   ScaledProjections scaled{empty(rows.last - rows.first, config.heads * config.head_dim),
-                           empty(all.last, config.head_dim), Store(source).Values(source.layer)};
+                           empty(all.last, config.head_dim),
+                           Store(source).Values(source.layer),
+                           {}};
   VisitScaledInput(source, change.channels, rows, cancel, [&](const at::Tensor& x, int64_t first) {
     ProjectLatentQueries(step, x, scaled.q.narrow(0, first, x.size(0)));
   });
@@ -134,7 +136,7 @@ ScaledProjections ScaleLatentChannels(const ProjectionSource& source, const RowO
 }  // namespace
 
 ScaledProjections ScaleChannels(const ProjectionSource& source, const RowOverride& change,
-                                RowRange rows, const kernels::Executor& executor,
+                                RowRange rows, bool leaves_keys, const kernels::Executor& executor,
                                 kernels::CancelFlag cancel) {
   const ModelConfig& config = source.config;
   if (config.latent.used()) return ScaleLatentChannels(source, change, rows, executor, cancel);
@@ -150,8 +152,10 @@ ScaledProjections ScaleChannels(const ProjectionSource& source, const RowOverrid
   };
   const int64_t first = sequence.packed_begin + rows.first - sequence.active_first;
   Changing q{source.projected.narrow(0, first, count).narrow(1, 0, q_width), empty(count, q_width)};
-  Changing k{Store(source).ProjectedKeys(source.layer).narrow(0, 0, sequence.rows),
-             empty(sequence.rows, kv_width)};
+  const bool leaves = leaves_keys && change.channels.size() == 1 && !FinishesQueryKey(config);
+  KeyUpdate update;
+  Changing k{Store(source).ProjectedKeys(source.layer).narrow(0, 0, sequence.rows), {}};
+  if (!leaves) k.out = empty(sequence.rows, kv_width);
   Changing v{Store(source).Values(source.layer), {}};
   if (changes_values) {
     v = {Store(source).ProjectedValues(source.layer).narrow(0, 0, sequence.rows),
@@ -164,7 +168,12 @@ ScaledProjections ScaleChannels(const ProjectionSource& source, const RowOverrid
     const at::Tensor column = source.weights.query_key_value.weight.Column(
         scaled.channel, q_width + (scaled.change_value ? 2 : 1) * kv_width, executor);
     q.Subtract(source.ops, amount.narrow(0, rows.first, count), column.narrow(0, 0, q_width));
-    k.Subtract(source.ops, amount, column.narrow(0, q_width, kv_width));
+    const at::Tensor of_keys = column.narrow(0, q_width, kv_width);
+    if (leaves) {
+      update = {amount, of_keys};
+    } else {
+      k.Subtract(source.ops, amount, of_keys);
+    }
     if (scaled.change_value)
       v.Subtract(source.ops, amount, column.narrow(0, q_width + kv_width, kv_width));
   }
@@ -174,7 +183,7 @@ ScaledProjections ScaleChannels(const ProjectionSource& source, const RowOverrid
   }
   if (changes_values && FinishesValue(config))
     FinishHeads(config, source.ops, {}, config.key_value_heads, v.now, v.now);
-  return {q.now, k.now, v.now};
+  return {q.now, k.now, v.now, update};
 }
 
 }  // namespace midscope

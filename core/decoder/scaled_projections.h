@@ -29,17 +29,19 @@ struct ProjectionSource {
 
 // Before rotation.
 struct ScaledProjections {
-  at::Tensor q;  // [requested rows, heads * head_dim]
-  at::Tensor k;  // [sequence rows, key_value_heads * head_dim]
-  at::Tensor v;  // the same shape; the trace's own where no channel changes values
+  at::Tensor q;          // [requested rows, heads * head_dim]
+  at::Tensor k;          // [sequence rows, key_value_heads * head_dim]
+  at::Tensor v;          // the same shape; the trace's own where no channel changes values
+  KeyUpdate key_update;  // of k, which is the trace's own then
 };
 
 // k~ = k - (1 - s) x_p W_k[:, p], and likewise q and v: a rank-one change of the projection per
 // channel (its bias is unchanged), before norm and clamp. Latent keys (ModelConfig::latent) are
-// normed within their projections: these are computed anew from the scaled input. `rows` must be
-// among the active ones. Throws Cancelled.
+// normed within their projections: these are computed anew from the scaled input. `leaves_keys`:
+// the change of one channel may be left to whoever reads the keys. `rows` must be among the active
+// ones. Throws Cancelled.
 ScaledProjections ScaleChannels(const ProjectionSource& source, const RowOverride& change,
-                                RowRange rows, const kernels::Executor& executor,
+                                RowRange rows, bool leaves_keys, const kernels::Executor& executor,
                                 kernels::CancelFlag cancel);
 
 }  // namespace midscope

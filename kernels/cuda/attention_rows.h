@@ -67,13 +67,33 @@ class RowLogitsBlock {
   MIDSCOPE_CUDA_BODY void Run() {
     machine_.Each([&](int thread) { RotateQueries(thread); });
     machine_.Barrier();
+    if (!OneTable()) {
+      EachKey([&](int64_t key, int chunk, Products& to) { MultiplyApart(key, chunk, to); });
+    } else if (OneKey()) {
+      EachKey([&](int64_t key, int chunk, Products& to) { MultiplyTogether<1>(key, chunk, to); });
+    } else {
+      EachKey([&](int64_t key, int chunk, Products& to) {
+        MultiplyTogether<kHeadsOfBlock>(key, chunk, to);
+      });
+    }
+  }
+
+ private:
+  struct Products {
+    float of[kHeadsOfBlock];
+  };
+
+  // Writes the logits of the block's keys, to which multiply(key, first chunk, products) adds the
+  // products of every kKeyThreads-th chunk.
+  template <class Multiply>
+  MIDSCOPE_CUDA_BODY void EachKey(const Multiply& multiply) {
     typename Machine::template PerThread<Products> products(machine_);
     for (int at = 0; at < kKeysOfBlock; at += kRowThreads / kKeyThreads) {
       const int64_t first = machine_.block().x * kKeysOfBlock + at;
       machine_.Each([&](int thread) {
         products[thread] = {};
         const int64_t key = first + thread / kKeyThreads;
-        if (key < a_.keys) Multiply(a_.first_key + key, thread % kKeyThreads, products[thread]);
+        if (key < a_.keys) multiply(a_.first_key + key, thread % kKeyThreads, products[thread]);
       });
       MIDSCOPE_CUDA_UNROLL for (int head = 0; head < kHeadsOfBlock; ++head) {
         machine_.template GroupSum<kKeyThreadBits>(
@@ -91,11 +111,6 @@ class RowLogitsBlock {
     }
   }
 
- private:
-  struct Products {
-    float of[kHeadsOfBlock];
-  };
-
   MIDSCOPE_CUDA_BODY void RotateQueries(int thread) const {
     for (int head = 0; head < heads_; ++head) {
       const AttentionHead of = a_.tables[first_head_ + head];
@@ -111,9 +126,8 @@ class RowLogitsBlock {
     }
   }
 
-  // 8 values of a key from column `at` of the row on, after the update.
-  MIDSCOPE_CUDA_BODY void LoadKey(int64_t key, int64_t at, float* values) const {
-    Load(a_.k + key * a_.k_stride + at, values);
+  // Subtracts the update from 8 values of a key from column `at` of its row on.
+  MIDSCOPE_CUDA_BODY void Change(int64_t key, int64_t at, float* values) const {
     if (!a_.amount) return;
     float direction[kChunk];
     Load(a_.direction + at, direction);
@@ -121,47 +135,102 @@ class RowLogitsBlock {
     MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) values[i] -= amount * direction[i];
   }
 
-  // Adds the products of the block's heads and every kKeyThreads-th chunk of the key.
-  MIDSCOPE_CUDA_BODY void Multiply(int64_t key, int first_chunk, Products& products) const {
-    const bool far = a_.near > 0 && row_ - key >= a_.near;
-    const float* queries = far ? far_queries_ : queries_;
+  MIDSCOPE_CUDA_BODY bool IsFar(int64_t key) const { return a_.near > 0 && row_ - key >= a_.near; }
+
+  // The product of a head's query with the chunk of a key, whose column is that of the chunk's
+  // first values, low; high are their partners, if the table turns them.
+  MIDSCOPE_CUDA_BODY float Product(int head, int64_t key, const Table& table, const Turn& turn,
+                                   int chunk, int64_t column, float* low, float* high) const {
+    const int pairs = table.cos ? table.pairs : 0;
+    const bool turns = chunk * kChunk < pairs;
+    const float* query = (IsFar(key) ? far_queries_ : queries_) + At(head, kRowHeadDim) +
+                         chunk * kChunk + (turns ? 0 : pairs);
+    Change(key, column, low);
+    if (turns) {
+      Change(key, column + pairs, high);
+      TurnChunk(turn, low, high);
+    }
+    float sum = 0;
+    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) sum += query[i] * low[i];
+    if (turns) {
+      MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) sum += query[pairs + i] * high[i];
+    }
+    return sum;
+  }
+
+  // Heads that have one table and, if kKeys is 1, one key: everything is loaded before it is used.
+  template <int kKeys>
+  MIDSCOPE_CUDA_BODY void MultiplyTogether(int64_t key, int first_chunk, Products& products) const {
+    const AttentionHead& of = a_.tables[first_head_];
+    const Table table = IsFar(key) ? of.far_k : of.k;
+    const int pairs = table.cos ? table.pairs : 0;
     const int64_t group = a_.heads / a_.key_value_heads;
-    for (int chunk = first_chunk; chunk < a_.head_dim / kChunk; chunk += kKeyThreads) {
-      const float* last_table = nullptr;
-      int64_t last_group = -1;
+    for (int chunk = first_chunk; chunk < ChunksOf(table, a_.head_dim); chunk += kKeyThreads) {
+      const bool turns = chunk * kChunk < pairs;
+      const int at = chunk * kChunk + (turns ? 0 : pairs);
+      const T* k = a_.k + key * a_.k_stride + at;
+      float low[kKeys][kChunk];
+      float high[kKeys][kChunk];
       Turn turn;
-      float low[kChunk];
-      float high[kChunk];
+      if (turns) turn = TurnOf(table, key, chunk);
+      MIDSCOPE_CUDA_UNROLL for (int j = 0; j < kKeys; ++j) {
+        const T* of_head = k + (first_head_ + j) / group * a_.head_dim;
+        Load(of_head, low[j]);
+        if (turns) Load(of_head + pairs, high[j]);
+      }
       MIDSCOPE_CUDA_UNROLL for (int head = 0; head < kHeadsOfBlock; ++head) {
-        if (head >= heads_) break;
-        const AttentionHead& of = a_.tables[first_head_ + head];
-        const Table table = far ? of.far_k : of.k;
-        if (chunk >= ChunksOf(table, a_.head_dim)) continue;
-        const int pairs = table.cos ? table.pairs : 0;
-        const bool turns = chunk * kChunk < pairs;
-        const int at = chunk * kChunk + (turns ? 0 : pairs);
-        const int64_t of_group = (first_head_ + head) / group;
-        const bool other = table.cos != last_table;
-        if (other && turns) turn = TurnOf(table, key, chunk);
-        if (other || of_group != last_group) {
-          const int64_t column = of_group * a_.head_dim + at;
-          LoadKey(key, column, low);
-          if (turns) {
-            LoadKey(key, column + pairs, high);
-            TurnChunk(turn, low, high);
-          }
+        const int64_t column = (first_head_ + head) / group * a_.head_dim + at;
+        float own_low[kChunk];
+        float own_high[kChunk];
+        MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
+          own_low[i] = low[head % kKeys][i];
+          own_high[i] = turns ? high[head % kKeys][i] : 0;
         }
-        last_table = table.cos;
-        last_group = of_group;
-        const float* query = queries + At(head, kRowHeadDim, at);
-        float sum = 0;
-        MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) sum += query[i] * low[i];
-        if (turns) {
-          MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) sum += query[pairs + i] * high[i];
-        }
-        products.of[head] += sum;
+        products.of[head] += Product(head, key, table, turn, chunk, column, own_low, own_high);
       }
     }
+  }
+
+  // Heads with tables of their own, or fewer of them.
+  MIDSCOPE_CUDA_BODY void MultiplyApart(int64_t key, int first_chunk, Products& products) const {
+    const int64_t group = a_.heads / a_.key_value_heads;
+    MIDSCOPE_CUDA_UNROLL for (int head = 0; head < kHeadsOfBlock; ++head) {
+      if (head >= heads_) break;
+      const AttentionHead& of = a_.tables[first_head_ + head];
+      const Table table = IsFar(key) ? of.far_k : of.k;
+      const int pairs = table.cos ? table.pairs : 0;
+      for (int chunk = first_chunk; chunk < ChunksOf(table, a_.head_dim); chunk += kKeyThreads) {
+        const bool turns = chunk * kChunk < pairs;
+        const int64_t column =
+            (first_head_ + head) / group * a_.head_dim + chunk * kChunk + (turns ? 0 : pairs);
+        const T* k = a_.k + key * a_.k_stride + column;
+        float low[kChunk];
+        float high[kChunk] = {};
+        Turn turn = {};
+        Load(k, low);
+        if (turns) {
+          Load(k + pairs, high);
+          turn = TurnOf(table, key, chunk);
+        }
+        products.of[head] += Product(head, key, table, turn, chunk, column, low, high);
+      }
+    }
+  }
+
+  MIDSCOPE_CUDA_BODY bool OneTable() const {
+    if (heads_ < kHeadsOfBlock) return false;
+    const AttentionHead& first = a_.tables[first_head_];
+    bool one = true;
+    MIDSCOPE_CUDA_UNROLL for (int head = 1; head < kHeadsOfBlock; ++head) {
+      const AttentionHead& of = a_.tables[first_head_ + head];
+      one = one && of.k.cos == first.k.cos && of.far_k.cos == first.far_k.cos;
+    }
+    return one;
+  }
+
+  MIDSCOPE_CUDA_BODY bool OneKey() const {
+    const int64_t group = a_.heads / a_.key_value_heads;
+    return first_head_ / group == (first_head_ + kHeadsOfBlock - 1) / group;
   }
 
   Machine& machine_;

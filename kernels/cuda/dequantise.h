@@ -29,40 +29,28 @@ constexpr int64_t BundlesOf(int64_t columns) {
   return columns / Format::kElements * Format::kBundles;
 }
 
-// Of a row, that a thread reads before it expands the first of them.
-constexpr int kBundlesAtOnce = 4;
-
 template <class Format>
 inline Grid DequantiseGrid(const DequantiseArguments& a) {
-  const int64_t items = (BundlesOf<Format>(a.columns) + kBundlesAtOnce - 1) / kBundlesAtOnce;
-  const int threads = ThreadsFor(items, kRowThreads);
-  return {a.rows, threads == 0 ? 0 : (items + threads - 1) / threads, 1, threads, 0};
+  const int64_t bundles = BundlesOf<Format>(a.columns);
+  const int threads = ThreadsFor(bundles, kRowThreads);
+  return {a.rows, threads == 0 ? 0 : (bundles + threads - 1) / threads, 1, threads, 0};
 }
 
 template <class Format, class Machine>
 MIDSCOPE_CUDA_BODY void DequantiseBlock(Machine& machine, const DequantiseArguments& a) {
   const BlockIndex block = machine.block();
-  const auto bundles = static_cast<int>(BundlesOf<Format>(a.columns));
-  const int begin = static_cast<int>(block.y) * kBundlesAtOnce * machine.threads();
   machine.Each([&](int thread) {
-    typename Format::Bits bits[kBundlesAtOnce];
-    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kBundlesAtOnce; ++i) {
-      const int item = begin + At(i, machine.threads(), thread);
-      if (item >= bundles) break;
-      bits[i] = Format::Read(
-          a.blocks + block.x * a.row_bytes + item / Format::kBundles * int64_t{Format::kBytes},
-          item % Format::kBundles);
-    }
-    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kBundlesAtOnce; ++i) {
-      const int item = begin + At(i, machine.threads(), thread);
-      if (item >= bundles) break;
-      const int64_t first =
-          block.x * a.columns + item / Format::kBundles * int64_t{Format::kElements};
-      MIDSCOPE_CUDA_UNROLL for (int group = 0; group < Format::kGroups; ++group) {
-        float values[kChunk];
-        Format::Values(bits[i], group, values);
-        KeepAs(a.dtype, values, a.out, first + Format::First(item % Format::kBundles, group));
-      }
+    const int64_t item = block.y * machine.threads() + thread;
+    if (item >= BundlesOf<Format>(a.columns)) return;
+    const auto bundle = static_cast<int>(item % Format::kBundles);
+    const int64_t of_row = item / Format::kBundles;
+    const typename Format::Bits bits =
+        Format::Read(a.blocks + block.x * a.row_bytes + of_row * Format::kBytes, bundle);
+    const int64_t first = block.x * a.columns + of_row * Format::kElements;
+    MIDSCOPE_CUDA_UNROLL for (int group = 0; group < Format::kGroups; ++group) {
+      float values[kChunk];
+      Format::Values(bits, group, values);
+      KeepAs(a.dtype, values, a.out, first + Format::First(bundle, group));
     }
   });
 }

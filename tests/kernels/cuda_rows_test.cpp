@@ -7,6 +7,7 @@
 // written but the output.
 #include "kernels/cuda/attention_rows.h"
 #include "kernels/cuda/merge_parts.h"
+#include "kernels/cuda/move_rows.h"
 #include "kernels/cuda/normalise.h"
 #include "tests/kernels/support/attention_case.h"
 
@@ -206,13 +207,40 @@ TEST(CudaRows, PartsOfTheKeysMerge) {
   CheckMergedParts<Float16>();
 }
 
+TEST(CudaRows, RowsSplitInHalves) {
+  constexpr int64_t kWidth = 24, kStride = 64, kFirstStride = 32;
+  Guarded from = Random(kRows * kStride, Dtype::kFloat32, 1);
+  Guarded first(kRows * kFirstStride, Dtype::kFloat32), second(kRows * kWidth, Dtype::kFloat32);
+  constexpr int64_t kOfWord = 4;
+  SplitRowsArguments arguments;
+  arguments.from = static_cast<const Words*>(from.data());
+  arguments.first = static_cast<Words*>(first.data());
+  arguments.second = static_cast<Words*>(second.data());
+  arguments.from_stride = kStride / kOfWord;
+  arguments.first_stride = kFirstStride / kOfWord;
+  arguments.second_stride = kWidth / kOfWord;
+  arguments.rows = kRows;
+  arguments.words = kWidth / kOfWord;
+  RunOnHost(SplitRowsGrid(arguments), false,
+            [&](HostMachine& machine) { SplitRowsBlock(machine, arguments); });
+  for (int64_t i = 0; i < kRows * kWidth; ++i) {
+    const int64_t at = i / kWidth * kStride + i % kWidth;
+    EXPECT_EQ(first.At(i / kWidth * kFirstStride + i % kWidth), from.At(at));
+    EXPECT_EQ(second.At(i), from.At(at + kWidth));
+  }
+  EXPECT_TRUE(first.Intact() && second.Intact());
+}
+
 Table TableOf(const RotaryView& view) { return {view.cos, view.sin, static_cast<int>(view.pairs)}; }
 
 std::vector<CaseShape> RowCases() {
   std::vector<CaseShape> shapes;
   for (const int64_t first : {0, 7, 255, 256, 600}) {
     for (const int64_t dim : {8, 80, 128, 256}) {
-      CaseShape c{.query_rows = 3, .first_query = first, .heads = 4, .key_value_heads = 2};
+      // Groups of one, two and three heads, of which a block of threads has four.
+      CaseShape c{.query_rows = 3, .first_query = first, .heads = 6, .key_value_heads = 2};
+      if (dim == 80) c.key_value_heads = 6;
+      if (dim == 128) c.heads = 4;
       c.head_dim = dim;
       c.pairs = dim / 2 / 8 * 8;
       c.rotated = c.pairs > 0;
@@ -246,10 +274,17 @@ Guarded Softmaxed(const AttentionShape& shape, const Guarded& logits, int64_t ke
 }
 
 template <class T>
-void CheckRowsOfAttention(CaseShape c) {
+void CheckRowsOfAttention(CaseShape c, bool update) {
   c.dtype = kDtypeOf<T>;
   AttentionCase inputs(c);
   AttentionCase wide = WideCase(c, inputs);
+  const int64_t key_width = c.key_value_heads * c.head_dim;
+  Guarded amount = Random(inputs.shape.key_rows, Dtype::kFloat32, 5);
+  Guarded direction = Random(key_width, Dtype::kFloat32, 6);
+  for (int64_t i = 0; update && i < inputs.shape.key_rows * key_width; ++i) {
+    const int64_t at = i / key_width * wide.width + c.heads * c.head_dim + i % key_width;
+    wide.fused.Set(at, wide.fused.At(at) - amount.At(i / key_width) * direction.At(i % key_width));
+  }
   const AttentionShape& shape = inputs.shape;
   const HeadPositions positions = inputs.Positions();
   std::vector<AttentionHead> heads(static_cast<size_t>(shape.heads));
@@ -275,6 +310,8 @@ void CheckRowsOfAttention(CaseShape c) {
   of_logits.near = c.near;
   of_logits.head_dim = static_cast<int>(shape.head_dim);
   of_logits.tables = heads.data();
+  if (update) of_logits.amount = Data<float>(amount);
+  if (update) of_logits.direction = Data<float>(direction);
   RunOnHost(RowLogitsGrid(of_logits), false, [&](HostMachine& machine) {
     RowLogitsBlock<T, HostMachine>(machine, of_logits).Run();
   });
@@ -301,12 +338,15 @@ void CheckRowsOfAttention(CaseShape c) {
             [&](HostMachine& machine) { RowValuesBlock(machine, of_values); });
   EXPECT_TRUE(sums.Intact()) << Describe(c);
   Guarded z(inputs.OutCount(), Dtype::kFloat32);
-  for (int64_t i = 0; i < inputs.OutCount(); ++i) {
-    double sum = 0;
-    for (int64_t part = 0; part < PartsOf(of_values); ++part)
-      sum += sums.At(part * inputs.OutCount() + i);
-    z.Set(i, static_cast<float>(sum));
-  }
+  AddPartsArguments<float> of_parts;
+  of_parts.sums = Data<float>(sums);
+  of_parts.out = Data<float>(z);
+  of_parts.parts = PartsOf(of_values);
+  of_parts.rows = shape.query_rows;
+  of_parts.width = of_parts.out_stride = shape.heads * shape.head_dim;
+  RunOnHost(AddPartsGrid(of_parts), false,
+            [&](HostMachine& machine) { AddPartsBlock(machine, of_parts); });
+  EXPECT_TRUE(z.Intact()) << Describe(c);
   Guarded expected_z(inputs.OutCount(), Dtype::kFloat32);
   WeightedValues(shape, Data<float>(expected), wide.V(), inputs.Out(expected_z, Dtype::kFloat32),
                  SerialExecutor());
@@ -315,9 +355,11 @@ void CheckRowsOfAttention(CaseShape c) {
 
 TEST(CudaRows, LogitsAndValuesAreThoseOfTheCpu) {
   for (const CaseShape& c : RowCases()) {
-    CheckRowsOfAttention<float>(c);
-    CheckRowsOfAttention<BFloat16>(c);
-    CheckRowsOfAttention<Float16>(c);
+    for (const bool update : {false, true}) {
+      CheckRowsOfAttention<float>(c, update);
+      CheckRowsOfAttention<BFloat16>(c, update);
+      CheckRowsOfAttention<Float16>(c, update);
+    }
   }
 }
 

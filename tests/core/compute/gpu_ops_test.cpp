@@ -164,8 +164,17 @@ TEST_F(CudaOpsTest, WeightsAndValuesOfAFewRowsAgree) {
         const at::Tensor q = Queries(c, type);
         const at::Tensor k = Keys(c, type, 0.377f);
         const at::Tensor v = Keys(c, type, 0.933f);
-        const at::Tensor weights = cuda_.AttentionWeights(c.shape, q, k, tables);
-        const at::Tensor expected = aten_.AttentionWeights(c.shape, q, k, tables);
+        RotaryTables updated = tables;
+        at::Tensor changed = k.to(at::kFloat);
+        if (edits) {
+          const auto floats = changed.options();
+          updated.key_update = {at::arange(k.size(0), floats).mul_(0.37).cos_(),
+                                at::arange(k.size(1), floats).mul_(0.61).sin_()};
+          changed = changed.addr(updated.key_update.amount, updated.key_update.direction, 1, -1);
+        }
+        const at::Tensor weights = cuda_.AttentionWeights(c.shape, q, k, updated);
+        const at::Tensor expected =
+            aten_.AttentionWeights(c.shape, q.to(at::kFloat), changed, tables);
         ASSERT_EQ(weights.sizes(), expected.sizes()) << c.name;
         EXPECT_LE(Difference(weights, expected), 5e-6) << c.name;
         EXPECT_TRUE(at::equal(weights == 0, expected == 0)) << c.name;
