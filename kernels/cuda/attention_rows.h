@@ -51,7 +51,8 @@ inline Grid RowLogitsGrid(const RowLogitsArguments<T>& a) {
           a.query_rows, kRowThreads, int64_t{2} * kHeadsOfBlock * kRowHeadDim * 4};
 }
 
-template <class T, class Machine>
+// kChanged: with an update of the keys.
+template <class T, bool kChanged, class Machine>
 class RowLogitsBlock {
  public:
   MIDSCOPE_CUDA_BODY RowLogitsBlock(Machine& machine, const RowLogitsArguments<T>& a)
@@ -61,6 +62,8 @@ class RowLogitsBlock {
         first_head_(machine.block().y * kHeadsOfBlock),
         heads_(static_cast<int>(a.heads - first_head_ < kHeadsOfBlock ? a.heads - first_head_
                                                                       : kHeadsOfBlock)),
+        table_(a.tables[first_head_].k),
+        far_table_(a.tables[first_head_].far_k),
         queries_(machine.template Shared<float>(kHeadsOfBlock * kRowHeadDim)),
         far_queries_(machine.template Shared<float>(kHeadsOfBlock * kRowHeadDim)) {}
 
@@ -90,6 +93,7 @@ class RowLogitsBlock {
     typename Machine::template PerThread<Products> products(machine_);
     for (int at = 0; at < kKeysOfBlock; at += kRowThreads / kKeyThreads) {
       const int64_t first = machine_.block().x * kKeysOfBlock + at;
+      machine_.ReadAgain();  // four queries fill the registers
       machine_.Each([&](int thread) {
         products[thread] = {};
         const int64_t key = first + thread / kKeyThreads;
@@ -126,93 +130,78 @@ class RowLogitsBlock {
     }
   }
 
-  // Subtracts the update from 8 values of a key from column `at` of its row on.
-  MIDSCOPE_CUDA_BODY void Change(int64_t key, int64_t at, float* values) const {
-    if (!a_.amount) return;
-    float direction[kChunk];
-    Load(a_.direction + at, direction);
-    const float amount = a_.amount[key];
-    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) values[i] -= amount * direction[i];
-  }
-
   MIDSCOPE_CUDA_BODY bool IsFar(int64_t key) const { return a_.near > 0 && row_ - key >= a_.near; }
 
-  // The product of a head's query with the chunk of a key, whose column is that of the chunk's
-  // first values, low; high are their partners, if the table turns them.
-  MIDSCOPE_CUDA_BODY float Product(int head, int64_t key, const Table& table, const Turn& turn,
-                                   int chunk, int64_t column, float* low, float* high) const {
-    const int pairs = table.cos ? table.pairs : 0;
-    const bool turns = chunk * kChunk < pairs;
-    const float* query = (IsFar(key) ? far_queries_ : queries_) + At(head, kRowHeadDim) +
-                         chunk * kChunk + (turns ? 0 : pairs);
-    Change(key, column, low);
-    if (turns) {
-      Change(key, column + pairs, high);
-      TurnChunk(turn, low, high);
+  // 8 values of a key from column `at` of its row on, after the update.
+  MIDSCOPE_CUDA_BODY void LoadKey(int64_t key, int64_t at, float* values) const {
+    Load(a_.k + key * a_.k_stride + at, values);
+    if constexpr (kChanged) {
+      float direction[kChunk];
+      Load(a_.direction + at, direction);
+      MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
+        values[i] -= a_.amount[key] * direction[i];
+      }
     }
+  }
+
+  MIDSCOPE_CUDA_BODY static float Product(const float* query, const float* values) {
     float sum = 0;
-    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) sum += query[i] * low[i];
-    if (turns) {
-      MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) sum += query[pairs + i] * high[i];
-    }
+    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) sum += query[i] * values[i];
     return sum;
   }
 
-  // Heads that have one table and, if kKeys is 1, one key: everything is loaded before it is used.
-  template <int kKeys>
-  MIDSCOPE_CUDA_BODY void MultiplyTogether(int64_t key, int first_chunk, Products& products) const {
-    const AttentionHead& of = a_.tables[first_head_];
-    const Table table = IsFar(key) ? of.far_k : of.k;
+  // Adds the products of the queries of the `of` heads from `head` on with their keys' chunk, by
+  // one table; kKeys: 1 where they share a key.
+  template <int kHeads, int kKeys>
+  MIDSCOPE_CUDA_BODY void AddChunk(int64_t key, int chunk, int head, const Table& table,
+                                   Products& products) const {
     const int pairs = table.cos ? table.pairs : 0;
     const int64_t group = a_.heads / a_.key_value_heads;
-    for (int chunk = first_chunk; chunk < ChunksOf(table, a_.head_dim); chunk += kKeyThreads) {
-      const bool turns = chunk * kChunk < pairs;
-      const int at = chunk * kChunk + (turns ? 0 : pairs);
-      const T* k = a_.k + key * a_.k_stride + at;
-      float low[kKeys][kChunk];
-      float high[kKeys][kChunk];
-      Turn turn;
-      if (turns) turn = TurnOf(table, key, chunk);
-      MIDSCOPE_CUDA_UNROLL for (int j = 0; j < kKeys; ++j) {
-        const T* of_head = k + (first_head_ + j) / group * a_.head_dim;
-        Load(of_head, low[j]);
-        if (turns) Load(of_head + pairs, high[j]);
+    const float* queries = (IsFar(key) ? far_queries_ : queries_) + At(head, kRowHeadDim);
+    const int64_t first = first_head_ + head;
+    float low[kChunk];
+    if (chunk * kChunk >= pairs) {
+      const int at = chunk * kChunk + pairs;
+      MIDSCOPE_CUDA_UNROLL for (int h = 0; h < kHeads; ++h) {
+        if (h == 0 || kKeys > 1) LoadKey(key, (first + h) / group * a_.head_dim + at, low);
+        products.of[head + h] += Product(queries + At(h, kRowHeadDim, at), low);
       }
-      MIDSCOPE_CUDA_UNROLL for (int head = 0; head < kHeadsOfBlock; ++head) {
-        const int64_t column = (first_head_ + head) / group * a_.head_dim + at;
-        float own_low[kChunk];
-        float own_high[kChunk];
-        MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
-          own_low[i] = low[head % kKeys][i];
-          own_high[i] = turns ? high[head % kKeys][i] : 0;
-        }
-        products.of[head] += Product(head, key, table, turn, chunk, column, own_low, own_high);
+      return;
+    }
+    const int at = chunk * kChunk;
+    const Turn turn = TurnOf(table, key, chunk);
+    float high[kChunk];
+    MIDSCOPE_CUDA_UNROLL for (int h = 0; h < kHeads; ++h) {
+      if (h == 0 || kKeys > 1) {
+        const int64_t column = (first + h) / group * a_.head_dim + at;
+        LoadKey(key, column, low);
+        LoadKey(key, column + pairs, high);
+        TurnChunk(turn, low, high);
       }
+      const float* query = queries + At(h, kRowHeadDim, at);
+      products.of[head + h] += Product(query, low) + Product(query + pairs, high);
+    }
+  }
+
+  template <int kKeys>
+  MIDSCOPE_CUDA_BODY void MultiplyTogether(int64_t key, int first_chunk, Products& products) const {
+    Table table = table_;
+    if (IsFar(key)) table = far_table_;
+    const int chunks = ChunksOf(table, a_.head_dim);
+    for (int chunk = first_chunk; chunk < chunks; chunk += kKeyThreads) {
+      AddChunk<kHeadsOfBlock, kKeys>(key, chunk, 0, table, products);
     }
   }
 
   // Heads with tables of their own, or fewer of them.
   MIDSCOPE_CUDA_BODY void MultiplyApart(int64_t key, int first_chunk, Products& products) const {
-    const int64_t group = a_.heads / a_.key_value_heads;
     MIDSCOPE_CUDA_UNROLL for (int head = 0; head < kHeadsOfBlock; ++head) {
       if (head >= heads_) break;
       const AttentionHead& of = a_.tables[first_head_ + head];
       const Table table = IsFar(key) ? of.far_k : of.k;
-      const int pairs = table.cos ? table.pairs : 0;
-      for (int chunk = first_chunk; chunk < ChunksOf(table, a_.head_dim); chunk += kKeyThreads) {
-        const bool turns = chunk * kChunk < pairs;
-        const int64_t column =
-            (first_head_ + head) / group * a_.head_dim + chunk * kChunk + (turns ? 0 : pairs);
-        const T* k = a_.k + key * a_.k_stride + column;
-        float low[kChunk];
-        float high[kChunk] = {};
-        Turn turn = {};
-        Load(k, low);
-        if (turns) {
-          Load(k + pairs, high);
-          turn = TurnOf(table, key, chunk);
-        }
-        products.of[head] += Product(head, key, table, turn, chunk, column, low, high);
+      const int chunks = ChunksOf(table, a_.head_dim);
+      for (int chunk = first_chunk; chunk < chunks; chunk += kKeyThreads) {
+        AddChunk<1, 1>(key, chunk, head, table, products);
       }
     }
   }
@@ -238,6 +227,8 @@ class RowLogitsBlock {
   int64_t row_;
   int64_t first_head_;
   int heads_;
+  Table table_;  // of the first head's keys
+  Table far_table_;
   float* queries_;
   float* far_queries_;
 };

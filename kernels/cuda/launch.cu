@@ -30,11 +30,11 @@ __global__ void __launch_bounds__(kAttentionThreads)
   AttentionBlock<GpuMachine, kDim, T>(machine, arguments).Run();
 }
 
-template <class T>
-__global__ void __launch_bounds__(kRowThreads, 2)
+template <class T, bool kChanged>
+__global__ void __launch_bounds__(kRowThreads, std::is_same_v<T, float> ? 1 : 2)
     RowLogitsKernel(const RowLogitsArguments<T> arguments) {
   GpuMachine machine(SharedBytes());
-  RowLogitsBlock<T, GpuMachine>(machine, arguments).Run();
+  RowLogitsBlock<T, kChanged, GpuMachine>(machine, arguments).Run();
 }
 
 template <class T>
@@ -101,7 +101,8 @@ void Attention(const AttentionArguments<T>& arguments, int64_t head_dim) {
 
 template <class T>
 void RowLogits(const RowLogitsArguments<T>& arguments) {
-  Start(RowLogitsKernel<T>, RowLogitsGrid(arguments), arguments, "logits of rows");
+  const auto kernel = arguments.amount ? RowLogitsKernel<T, true> : RowLogitsKernel<T, false>;
+  Start(kernel, RowLogitsGrid(arguments), arguments, "logits of rows");
 }
 template <class T>
 void RowValues(const RowValuesArguments<T>& arguments) {

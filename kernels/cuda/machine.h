@@ -160,6 +160,9 @@ class GpuMachine {
     work(static_cast<int>(threadIdx.x));
   }
   MIDSCOPE_CUDA_BODY void Barrier() const { __syncthreads(); }
+  // What was read of memory is read again: not kept in registers from one turn of a loop to the
+  // next.
+  MIDSCOPE_CUDA_BODY void ReadAgain() const { asm volatile("" ::: "memory"); }
 
   // value(thread) of threads whose numbers differ in the lowest bits alone (groups of 2^bits)
   // becomes their largest, their sum.
@@ -256,6 +259,7 @@ class HostMachine {
     for (int i = 0; i < grid_.threads; ++i) work(backwards_ ? grid_.threads - 1 - i : i);
   }
   void Barrier() const {}
+  void ReadAgain() const {}
 
   template <int bits, class F>
   void GroupMax(const F& value) const {

@@ -313,7 +313,8 @@ void CheckRowsOfAttention(CaseShape c, bool update) {
   if (update) of_logits.amount = Data<float>(amount);
   if (update) of_logits.direction = Data<float>(direction);
   RunOnHost(RowLogitsGrid(of_logits), false, [&](HostMachine& machine) {
-    RowLogitsBlock<T, HostMachine>(machine, of_logits).Run();
+    if (update) return RowLogitsBlock<T, true, HostMachine>(machine, of_logits).Run();
+    RowLogitsBlock<T, false, HostMachine>(machine, of_logits).Run();
   });
   EXPECT_TRUE(logits.Intact()) << Describe(c);
   const int64_t count = shape.query_rows * shape.heads * shape.key_rows;
