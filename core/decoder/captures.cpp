@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/decoder/captures.h"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -12,18 +10,12 @@ namespace {
 
 HookRequest Read(int64_t first, int64_t last) { return {HookAccess::kRead, {first, last}}; }
 
-// Weights [layer, head, key] get the view's of its layer, which are float32 with adjacent keys; by
-// several threads where they are many.
+// Weights [layer, head, key] get the view's of its layer, which are float32 with adjacent keys.
 void KeepPattern(const HookView& view, int64_t heads, int64_t keys, std::vector<float>& weights) {
-  constexpr int64_t kFloatsOfThread = 1 << 16;
-  at::parallel_for(
-      0, heads, std::max<int64_t>(1, kFloatsOfThread / keys), [&](int64_t begin, int64_t end) {
-        for (int64_t head = begin; head < end; ++head) {
-          const float* source = static_cast<const float*>(view.data) + head * view.strides[1];
-          std::copy(source, source + keys,
-                    weights.data() + (view.point.layer * heads + head) * keys);
-        }
-      });
+  for (int64_t head = 0; head < heads; ++head) {
+    const float* source = static_cast<const float*>(view.data) + head * view.strides[1];
+    std::copy(source, source + keys, weights.data() + (view.point.layer * heads + head) * keys);
+  }
 }
 
 }  // namespace

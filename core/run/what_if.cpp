@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "core/base/large_copy.h"
 #include "core/base/seconds_since.h"
 #include "core/decoder/captures.h"
 #include "core/intervention/passage.h"
@@ -288,7 +289,8 @@ WhatIfResult WhatIf::CollectResult(const Intervention& intervention, bool attent
   static_cast<WhatIfWork&>(result) = Work();
   for (const Sequence& sequence : sequences_) {
     result.outcomes.push_back(sequence.outcome);
-    if (attention) result.outcomes.back().last_query_attention = sequence.attention->attention();
+    if (attention)
+      result.outcomes.back().last_query_attention = LargeCopy(sequence.attention->attention());
     sequence.TellAwareness(intervention, result.outcomes.back());
     if (sequence.trace) result.kept.bytes += sequence.trace->bytes();
   }

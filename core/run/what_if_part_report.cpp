@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "core/base/large_copy.h"
 #include "core/plan/row_plans.h"
 
 namespace midscope {
@@ -101,7 +102,7 @@ void WhatIf::PartReport::LayerDone(int64_t layers_done) {
   WhatIfPart part;
   part.layers_done = layers_done;
   if (attention_) {
-    part.outcome.last_query_attention = sequence_.attention->attention();
+    part.outcome.last_query_attention = LargeCopy(sequence_.attention->attention());
     Blank(part.outcome.last_query_attention, layers_done, layers);
   }
   sequence_.TellAwareness(intervention_, part.outcome);
@@ -118,7 +119,7 @@ void WhatIf::PartReport::TellWhole() {
   WhatIfPart part;
   part.layers_done = decoder_.config().layers;
   part.outcome = sequence_.outcome;
-  if (attention_) part.outcome.last_query_attention = sequence_.attention->attention();
+  if (attention_) part.outcome.last_query_attention = LargeCopy(sequence_.attention->attention());
   sequence_.TellAwareness(intervention_, part.outcome);
   part.trace = sequence_.trace.get();
   shown_.partial(part);

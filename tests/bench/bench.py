@@ -4,7 +4,7 @@
 
     ./midscope bench [--peers[=transformers,...]] [--json] [--tokens 512,2048,8000] [--instructions native,avx512_bf16,avx2] [--rounds N]
                      [--modes prefill,decode,auto,demo]
-    ./midscope bench --cuda [--models embedded,7b] [--peers] [--json] [--tokens 512,2048,8192,16384,32768] [--rounds N]
+    ./midscope bench --cuda [--models embedded,7b,...] [--peers] [--json] [--tokens 512,2048,8192,16384,32768] [--rounds N]
 
 Every measurement is a process of its own, so that peak memory is its own; the programs take turns, and the least time of all rounds
 counts: other work on the machine only adds. Shares are of the float32 or bfloat16 products alone, measured in the same run at this
@@ -16,9 +16,9 @@ llama.cpp is compiled there for the class that is measured, which takes minutes.
 decode: ten tokens one by one after 512. auto: the dtype that `--dtype auto` takes beside both fixed ones, median of seven rounds of
 the three in turns. demo: the sweep of a warm `./midscope demo` with bfloat16, as it was before there was auto, and with auto.
 
---cuda: on the first GPU, in bfloat16, in a build with CUDA (MIDSCOPE_CUDA=ON ./midscope build): the embedded model, and the shape of
-Llama-2-7B with random weights, whose file is made once (3.8 GB in the cache folder; Q4_0). 7b wants 14 GB of the GPU's memory for
-weights and 26 GB more for what is kept of 32,768 tokens. The peer is transformers with SDPA on the same GPU, without captures. Exit
+--cuda: on the first GPU, in bfloat16, in a build with CUDA (MIDSCOPE_CUDA=ON ./midscope build): the embedded model, and shapes of
+large models with random weights (large_shapes.py: 7b, 7b-64, 8b), whose files are made once (about 4 GB each in the cache folder;
+Q4_0). 7b wants 14 GB of the GPU's memory for weights and 26 GB more for what is kept of 32,768 tokens. The peer is transformers with SDPA on the same GPU, without captures. Exit
 status 1 where there is no GPU.
 """
 import argparse
@@ -284,7 +284,7 @@ def main():
     parser.add_argument("--peers", nargs="?", const=",".join(PEERS), help=f"beside other programs: all, or some of {', '.join(PEERS)}; several with commas")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--cuda", action="store_true", help="the first GPU instead of the CPU")
-    parser.add_argument("--models", default="embedded,7b", help="of --cuda: embedded, 7b or both")
+    parser.add_argument("--models", default="embedded,7b", help=f"of --cuda, of {', '.join(cuda_bench.MODELS)}")
     parser.add_argument("--tokens", help="prompt lengths; default: 512,2048,8000, of --cuda 512,2048,8192,16384,32768")
     parser.add_argument("--instructions", default="native", help=f"of {', '.join(LIMITS)}; several with commas")
     parser.add_argument("--modes", default="prefill", help=f"of {', '.join(MODES)}; several with commas")

@@ -71,7 +71,7 @@ class CudaModes(unittest.TestCase):
         self.assertIn("--gpu is not known", done.stderr)
         done = self.run_launcher("bench", "--cuda", "--models", "13b", nvidia_smi=GPU)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("13b is not known; there are embedded, 7b", done.stderr)
+        self.assertIn("13b is not known; there are embedded, 7b, 7b-64, 8b", done.stderr)
 
     def test_a_bench_that_is_not_built_is_refused(self):
         (self.root / "bin" / "run_bench").unlink()

@@ -11,10 +11,12 @@ import subprocess
 import sys
 import tempfile
 
+from large_shapes import LAYERS, SHAPES
+
 HERE = pathlib.Path(__file__).parent
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "midscope"
 LENGTHS = [512, 2048, 8192, 16384, 32768]
-MODELS = ("embedded", "7b")
+MODELS = ("embedded", *SHAPES)
 DEVICE = "cuda:0"
 # Keys of device_bench's lines, and their rows in the table.
 ROWS = {"plain_ms": "midscope, plain", "captures_ms": "midscope, captures and trace", "ms_poe_ms": "midscope, Ms-PoE",
@@ -47,17 +49,17 @@ def run_lines(command):
     return lines, why
 
 
-def large_model(python_of):
-    """The file of the 7B shape, or None and the reason; made where it is not there."""
-    path = CACHE / "bench" / "random-7b-Q4_0.gguf"
+def large_model(shape, python_of):
+    """The file of that shape, or None and the reason; made where it is not there."""
+    path = CACHE / "bench" / f"random-{shape}-Q4_0.gguf"
     if path.exists():
         return path, ""
     python, why = python_of("gguf")
     if python is None:
         return None, why
-    print(f"bench: making {path} (3.8 GB)", file=sys.stderr)
+    print(f"bench: making {path} (about 4 GB)", file=sys.stderr)
     part = path.with_suffix(".part")
-    done = subprocess.run([str(python), str(HERE / "make_large_gguf.py"), str(part), "Q4_0"], capture_output=True, text=True)
+    done = subprocess.run([str(python), str(HERE / "make_large_gguf.py"), str(part), "Q4_0", str(LAYERS), shape], capture_output=True, text=True)
     if done.returncode:
         return None, (done.stderr.strip().splitlines() or ["it could not be made"])[-1]
     part.rename(path)
@@ -74,7 +76,7 @@ def peer_command(name, lengths, python_of, folder, embedded):
     python, why = python_of("transformers")
     if python is None:
         return None, why
-    shape = "7b"
+    shape = name
     if name == "embedded":
         shape = pathlib.Path(folder) / "embedded"
         done = subprocess.run([str(part) for part in (python, HERE / "peers" / "gguf_to_folder.py", embedded, shape)],
@@ -98,7 +100,7 @@ def least(rounds):
 
 def measure(name, options, lengths, python_of, folder, embedded):
     report = {"model": name, "midscope": {}, "peers": {}, "not_measured": {}}
-    model, why = ("embedded", "") if name == "embedded" else large_model(python_of)
+    model, why = ("embedded", "") if name == "embedded" else large_model(name, python_of)
     if model is None:
         report["not_measured"]["midscope"] = why
         return report

@@ -1,23 +1,28 @@
 # SPDX-License-Identifier: MIT
-"""Prefill of transformers with SDPA in bfloat16 on a device: transformers_device.py FOLDER|7b DEVICE TOKENS...
+"""Prefill of transformers with SDPA in bfloat16 on a device: transformers_device.py FOLDER|SHAPE DEVICE TOKENS...
 
-7b: the shape of Llama-2-7B with random weights, as make_large_gguf.py has it. One JSON line per length: milliseconds of the logits
-of the last token, the least of four."""
+SHAPE: one of large_shapes.py, with random weights. One JSON line per length: milliseconds of the logits of the last token, the least
+of four."""
 import json
+import pathlib
 import sys
 import time
 
 import torch
 from transformers import AutoModelForCausalLM, LlamaConfig
 
-SHAPE_7B = {"hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32, "num_attention_heads": 32, "vocab_size": 32000}
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from large_shapes import LAYERS, SHAPES, VOCABULARY  # noqa: E402
 
 
 def load(source, device):
-    if source != "7b":
+    if source not in SHAPES:
         return AutoModelForCausalLM.from_pretrained(source, dtype=torch.bfloat16, attn_implementation="sdpa").to(device).eval()
+    shape = SHAPES[source]
+    config = LlamaConfig(hidden_size=shape.hidden, intermediate_size=shape.feed_forward, num_hidden_layers=LAYERS,
+                         num_attention_heads=shape.heads, num_key_value_heads=shape.key_value_heads, vocab_size=VOCABULARY)
     with torch.device(device):
-        return AutoModelForCausalLM.from_config(LlamaConfig(**SHAPE_7B), dtype=torch.bfloat16, attn_implementation="sdpa").eval()
+        return AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16, attn_implementation="sdpa").eval()
 
 
 def finish(device):
