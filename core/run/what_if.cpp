@@ -169,7 +169,7 @@ void WhatIf::PlanSequences(const Intervention& intervention, const JobContext& c
 }
 
 WhatIfWork WhatIf::Estimate(const Intervention& intervention, const JobContext& context) {
-  PlanSequences(intervention, context, /*attention=*/true);
+  PlanSequences(intervention, context, /*attention=*/false);
   return Work();
 }
 

@@ -145,7 +145,8 @@ class WhatIf {
   void EvaluateEach(std::span<const Intervention> settings, const OnOutcome& on_outcome,
                     const JobContext& context = {});
 
-  // The layers and rows that Evaluate would run for it now, with attention rows.
+  // The layers and rows that Evaluate would run for it now; not those that it runs again for
+  // attention rows that an earlier call left out.
   WhatIfWork Estimate(const Intervention& intervention, const JobContext& context = {});
 
   const std::vector<Prompt>& prompts() const { return prompts_; }

@@ -230,6 +230,23 @@ TEST(WhatIf, ChannelChangeRunsTheLastRowsAlone) {
   EXPECT_EQ(scheme.first_layer, 8);  // the channel's layers go back to what they were
 }
 
+TEST(WhatIf, AttentionRowsThatWereLeftOutAreMadeUpFor) {
+  const auto decoder = testing::EmbeddedDecoder();
+  WhatIf what_if(decoder, SomePrompts(*decoder));
+  const std::string setting = "channel(100, factor=-1, layers=8-25)";
+  what_if.Evaluate({});
+  const WhatIfResult without = what_if.Evaluate(ParseIntervention(setting), {}, false);
+  EXPECT_TRUE(without.outcomes[0].last_query_attention.empty());
+  // Lower layers' rows, too, which this setting leaves as they were.
+  EXPECT_EQ(what_if.Estimate(ParseIntervention(setting)).share, 0);
+  const WhatIfResult with = what_if.Evaluate(ParseIntervention(setting));
+  EXPECT_TRUE(with.last_rows_only);
+  for (size_t i = 0; i < with.outcomes.size(); ++i)
+    ExpectEqual(with.outcomes[i], FullRun(*decoder, what_if.prompts()[i], setting), setting);
+  // They are there now.
+  EXPECT_EQ(what_if.Evaluate(ParseIntervention(setting)).share, 0);
+}
+
 int64_t BytesOf(const Decoder& decoder, const std::vector<Prompt>& prompts) {
   int64_t bytes = 0;
   for (const Prompt& prompt : prompts) {
