@@ -33,8 +33,9 @@ struct Turn {
 };
 MIDSCOPE_CUDA_BODY Turn TurnOf(const Table& table, int64_t table_row, int chunk) {
   Turn turn;
-  Load(table.cos + table_row * table.pairs + chunk * kChunk, turn.cos);
-  Load(table.sin + table_row * table.pairs + chunk * kChunk, turn.sin);
+  const int64_t at = table_row * table.pairs + At(chunk, kChunk);
+  Load(table.cos + at, turn.cos);
+  Load(table.sin + at, turn.sin);
   return turn;
 }
 

@@ -62,8 +62,8 @@ struct RunSeen {
 RunSeen RunOn(const std::string& device, bool writes) {
   const auto decoder = Decoder::Open(test::TinyModelPath("llama"),
                                      {.threads = 1, .placement = ParsePlacement(device)});
-  std::vector<int32_t> ids;
-  for (int32_t i = 0; i < kTokens; ++i) ids.push_back(i * 37 % 250);
+  std::vector<int32_t> ids(kTokens);
+  for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>(i * 37 % 250);
   Recorder recorder(writes);
   RunRequest request;
   request.ids = ids;
