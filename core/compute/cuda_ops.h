@@ -3,16 +3,16 @@
 // are kernels of kernels/cuda. Only in builds with MIDSCOPE_CUDA. Internal to core.
 //
 // Attention of a few rows reads keys and values where they lie, in float32 arithmetic, and changes
-// keys by a what-if's update while it reads them. Of many
-// bfloat16 or float16 rows it is on tensor cores: queries and keys are rotated
-// (kernels/cuda/rotary.h), and LibTorch's flash or cuDNN attention multiplies them; where the heads
-// of a group see different positions (Ms-PoE), for one head of every group at a time, so that one
-// copy of the keys lies there and not one a head; of near and far keys (Self-Extend) on their own,
-// whose results are made one (kernels/cuda/merge_parts.h). With soft cap, ALiBi or several
-// temperatures it is kernels/cuda/attention.h, which keeps no copy of the keys. Rotated queries and
-// keys and the weights are rounded to that dtype, as by the CPU's kernels with AVX-512 BF16. Rotary
-// tables are formed on the GPU. All else is AtenOps': many rows of float32 or with hidden keys or
-// factors, other sizes of heads.
+// keys by a what-if's update while it reads them. Of many bfloat16 or float16 rows it is on tensor
+// cores: queries and keys are rotated (kernels/cuda/rotary.h), and LibTorch's flash or cuDNN
+// attention multiplies them; where the heads of a group see different positions (Ms-PoE), for one
+// head of every group at a time, so that one copy of the keys lies there and not one a head; of
+// near and far keys (Self-Extend) on their own, whose results are made one
+// (kernels/cuda/merge_parts.h). With soft cap, ALiBi or several temperatures it is
+// kernels/cuda/attention.h, which keeps no copy of the keys. Rotated queries and keys and the
+// weights are rounded to that dtype, as by the CPU's kernels with AVX-512 BF16. Rotary tables are
+// formed on the GPU. All else is AtenOps': many rows of float32 or with hidden keys or factors,
+// other sizes of heads.
 #pragma once
 
 #include <vector>

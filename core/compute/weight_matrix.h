@@ -100,7 +100,7 @@ class WeightMatrix {
   // out [inputs] of the run's dtype: one row (the embedding of a token). The matrix is in host
   // memory.
   void Row(int64_t row, void* out) const;
-  // The same of many rows: out [row, inputs].
+  // The same of many rows: out [row, inputs]. Throws as Row does, or Cancelled.
   void Gather(std::span<const int32_t> rows, void* out, const kernels::Executor& executor,
               const JobContext& job) const;
   // Rows [first, first + count) in the run's dtype: [count, inputs], on the matrix' device.

@@ -318,9 +318,11 @@ void AttentionStep::AttendOverridden(const Inputs& in, const AttentionPlan& plan
                            in.sequence.hooks->Wanted(HookSite::kRotatedKey, in.layer).empty();
   const ScaledProjections scaled =
       ScaleChannels(source, *plan.row_override, rows, leaves_keys, executor_, cancel_);
+  const Seen seen{scaled.k, scaled.v};
+  if (!scaled.key_update.amount.defined()) return AttendSegments(in, tables, rows, scaled.q, seen);
   RotaryTables updated = tables;
   updated.key_update = scaled.key_update;
-  AttendSegments(in, updated, rows, scaled.q, {scaled.k, scaled.v});
+  AttendSegments(in, updated, rows, scaled.q, seen);
 }
 
 // z of `rows` from q (those rows); hooks can read and change the pattern of the rows that they

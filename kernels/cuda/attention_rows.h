@@ -150,7 +150,7 @@ class RowLogitsBlock {
     return sum;
   }
 
-  // Adds the products of the queries of the `of` heads from `head` on with their keys' chunk, by
+  // Adds the products of the queries of kHeads heads from `head` on with a chunk of their keys, by
   // one table; kKeys: 1 where they share a key.
   template <int kHeads, int kKeys>
   MIDSCOPE_CUDA_BODY void AddChunk(int64_t key, int chunk, int head, const Table& table,
