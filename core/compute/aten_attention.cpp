@@ -305,10 +305,11 @@ bool AtenOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& 
 }
 
 at::Tensor AtenOps::AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
-                                     const at::Tensor& k, const RotaryTables& tables) const {
+                                     const at::Tensor& k, const KeyUpdate& update,
+                                     const RotaryTables& tables) const {
   const int64_t first_key = FirstSeenKey(shape, tables.edits, shape.first_query);
   const int64_t last_key = shape.first_query + shape.query_rows;
-  const HeadRange range = MakeRange(shape, k, tables, 0, shape.heads);
+  const HeadRange range = MakeRange(shape, Updated(k, update), tables, 0, shape.heads);
   at::Tensor weights = at::zeros({shape.query_rows, shape.heads, shape.key_rows},
                                  at::TensorOptions().dtype(at::kFloat).device(device_));
   weights.narrow(2, first_key, last_key - first_key)
@@ -326,6 +327,16 @@ void AtenOps::WeightedValues(const kernels::AttentionShape& shape, const at::Ten
       HeadsFirst(v.narrow(0, first_key, keys), keys, shape.head_dim, 0, shape.key_value_heads);
   const at::Tensor mixed = Mixed(weights.narrow(2, first_key, keys).transpose(0, 1), values);
   ByHead(out.narrow(0, 0, shape.query_rows), shape.head_dim).copy_(mixed.transpose(0, 1));
+}
+
+std::vector<int64_t> AtenOps::CountAttendedKeys(
+    const at::Tensor& weights, const kernels::AwarenessThreshold& threshold) const {
+  const double least = threshold.Weight(weights.size(2));
+  const bool reaches = threshold.rule == kernels::ThresholdRule::kAtLeast;
+  const at::Tensor counted = reaches ? weights.ge(least) : weights.gt(least);
+  const at::Tensor counts = counted.select(0, 0).sum(1).cpu();
+  const auto* data = counts.const_data_ptr<int64_t>();
+  return {data, data + counts.numel()};
 }
 
 }  // namespace midscope

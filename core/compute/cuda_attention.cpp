@@ -15,6 +15,8 @@
 namespace midscope {
 namespace {
 
+using Head = kernels::cuda::AttentionHead;
+
 // So many rows keep float32, as on the CPU (kernels/attention.h).
 constexpr int64_t kFewRows = 4;
 // From here on cuDNN is so much faster that what it prepares for each new length does not matter.
@@ -54,6 +56,27 @@ at::Tensor EveryHead(const at::Tensor& x, int64_t head_dim, int64_t first, int64
   return x.narrow(1, begin, x.size(1) - begin)
       .as_strided({1, x.size(0), x.size(1) / head_dim / step, head_dim},
                   {x.size(0) * x.stride(0), x.stride(0), step * head_dim, 1});
+}
+
+// One head of every group, or all heads where those of a group see their key at equal positions.
+struct Turn {
+  int64_t member;  // 0 <= member < turns
+  int64_t turns;
+  int64_t group;  // heads that share a key
+};
+
+// out [rows, heads * head_dim] is made of attention(turn) [1, rows, heads / turns, head_dim], turn
+// after turn: the copy of the keys that is rotated for one is as large as the keys, and that of the
+// next takes its place.
+template <class AttentionOf>
+void EachTurn(const kernels::AttentionShape& shape, const RotaryTables& tables,
+              const at::Tensor& out, const AttentionOf& attention) {
+  const int64_t group = shape.heads / shape.key_value_heads;
+  const bool shared = GroupsShareTables(tables.k, group) && GroupsShareTables(tables.far_k, group);
+  const int64_t turns = shared ? 1 : group;
+  for (int64_t member = 0; member < turns; ++member) {
+    EveryHead(out, shape.head_dim, member, turns).copy_(attention(Turn{member, turns, group}));
+  }
 }
 
 struct FlashResult {
@@ -134,21 +157,11 @@ kernels::cuda::Table CudaOps::OnGpu(const RotaryTables& tables,
           static_cast<int>(views[head].pairs)};
 }
 
-// x [rows, heads * head_dim] from table row `first` on, each head by its view of `every`: the same,
+// x [rows, heads * head_dim] from table row `first` on, each head by its table: the same,
 // contiguous.
 template <class T>
 at::Tensor CudaOps::RotatedHeads(const at::Tensor& x, int64_t first, int64_t head_dim,
-                                 const RotaryTables& tables,
-                                 const std::vector<kernels::RotaryView>& views,
-                                 const EveryView& every) const {
-  std::vector<DeviceTable> kept;
-  std::vector<kernels::cuda::Table> of_heads;
-  of_heads.reserve(views.size());
-  for (auto head = static_cast<size_t>(every.first); head < views.size();
-       head += static_cast<size_t>(every.step)) {
-    of_heads.push_back(OnGpu(tables, views, head, &kept));
-  }
-  const at::Tensor on_gpu = CopiedTo<kernels::cuda::Table>(device(), of_heads);
+                                 const TablesOnGpu& tables) const {
   at::Tensor out = at::empty({x.size(0), x.size(1)}, x.options());
   kernels::cuda::RotateArguments<T> arguments;
   arguments.x = DataOf<T>(x);
@@ -159,29 +172,26 @@ at::Tensor CudaOps::RotatedHeads(const at::Tensor& x, int64_t first, int64_t hea
   arguments.heads = x.size(1) / head_dim;
   arguments.head_dim = static_cast<int>(head_dim);
   arguments.first = first;
-  arguments.tables = static_cast<const kernels::cuda::Table*>(on_gpu.const_data_ptr());
+  arguments.tables = &(tables.heads[tables.first].*tables.table);
+  arguments.table_stride = tables.step * static_cast<int64_t>(sizeof(kernels::cuda::AttentionHead));
   kernels::cuda::Rotate(arguments);
   return out;
 }
 
-// Where the heads of a group see their key at different positions, each member of the groups has
-// its turn: the copy of the keys that is rotated for it is as large as the keys, and the next
-// member's takes its place.
 template <class T>
 void CudaOps::ByLibTorch(const kernels::AttentionShape& shape, const at::Tensor& q,
                          const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
                          const at::Tensor& out) const {
   const int64_t dim = shape.head_dim;
-  const int64_t group = shape.heads / shape.key_value_heads;
-  const int64_t turns = GroupsShareTables(tables.k, group) ? 1 : group;
-  const at::Tensor queries = RotatedHeads<T>(q, shape.first_query, dim, tables, tables.q, {0, 1});
+  std::vector<DeviceTable> kept;
+  const Head* heads = HeadsOnGpu(shape, tables, &kept);
+  const at::Tensor queries = RotatedHeads<T>(q, shape.first_query, dim, {heads, &Head::q});
   const at::Tensor values = EveryHead(v, dim, 0, 1);
-  for (int64_t member = 0; member < turns; ++member) {
-    const at::Tensor keys = RotatedHeads<T>(k, 0, dim, tables, tables.k, {member, group});
-    const at::Tensor z = ByFastest(shape, EveryHead(queries, dim, member, turns).contiguous(),
-                                   EveryHead(keys, dim, 0, 1), values, tables.scale.front());
-    EveryHead(out, dim, member, turns).copy_(z);
-  }
+  EachTurn(shape, tables, out, [&](const Turn& turn) {
+    const at::Tensor keys = RotatedHeads<T>(k, 0, dim, {heads, &Head::k, turn.member, turn.group});
+    return ByFastest(shape, EveryHead(queries, dim, turn.member, turn.turns).contiguous(),
+                     EveryHead(keys, dim, 0, 1), values, tables.scale.front());
+  });
 }
 
 // Near and far keys have positions of their own: attention over each part, made one. A row's far
@@ -191,9 +201,6 @@ void CudaOps::ByNearAndFar(const kernels::AttentionShape& shape, const at::Tenso
                            const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
                            const at::Tensor& out) const {
   const int64_t dim = shape.head_dim;
-  const int64_t group = shape.heads / shape.key_value_heads;
-  const bool shared = GroupsShareTables(tables.k, group) && GroupsShareTables(tables.far_k, group);
-  const int64_t turns = shared ? 1 : group;
   const double scale = tables.scale.front();
   const int64_t last = shape.first_query + shape.query_rows;
   const int64_t far_keys = last - tables.near;
@@ -201,22 +208,24 @@ void CudaOps::ByNearAndFar(const kernels::AttentionShape& shape, const at::Tenso
   const int64_t skipped = first_far - shape.first_query;
   const int64_t near_window = shape.window > 0 ? std::min(shape.window, tables.near) : tables.near;
   const int64_t far_window = shape.window > 0 ? shape.window - tables.near : 0;
-  const at::Tensor near_q = RotatedHeads<T>(q, shape.first_query, dim, tables, tables.q, {0, 1});
+  std::vector<DeviceTable> kept;
+  const Head* heads = HeadsOnGpu(shape, tables, &kept);
+  const at::Tensor near_q = RotatedHeads<T>(q, shape.first_query, dim, {heads, &Head::q});
   const at::Tensor far_q = RotatedHeads<T>(q.narrow(0, skipped, last - first_far), first_far, dim,
-                                           tables, tables.far_q, {0, 1});
+                                           {heads, &Head::far_q});
   const at::Tensor values = EveryHead(v, dim, 0, 1);
-  for (int64_t member = 0; member < turns; ++member) {
+  EachTurn(shape, tables, out, [&](const Turn& turn) {
     const auto part = [&](const at::Tensor& queries, int64_t keys, int64_t window,
-                          const std::vector<kernels::RotaryView>& views) {
+                          kernels::cuda::Table Head::*table) {
       const at::Tensor rotated =
-          RotatedHeads<T>(k.narrow(0, 0, keys), 0, dim, tables, views, {member, group});
-      return ByFlash(EveryHead(queries, dim, member, turns).contiguous(),
+          RotatedHeads<T>(k.narrow(0, 0, keys), 0, dim, {heads, table, turn.member, turn.group});
+      return ByFlash(EveryHead(queries, dim, turn.member, turn.turns).contiguous(),
                      EveryHead(rotated, dim, 0, 1), values.narrow(1, 0, keys), window, scale);
     };
-    const FlashResult near = part(near_q, last, near_window, tables.k);
-    Merge<T>(near, part(far_q, far_keys, far_window, tables.far_k), skipped);
-    EveryHead(out, dim, member, turns).copy_(near.z);
-  }
+    const FlashResult near = part(near_q, last, near_window, &Head::k);
+    Merge<T>(near, part(far_q, far_keys, far_window, &Head::far_k), skipped);
+    return near.z;
+  });
 }
 
 std::vector<kernels::cuda::AttentionHead> CudaOps::Heads(const kernels::AttentionShape& shape,
@@ -237,15 +246,15 @@ std::vector<kernels::cuda::AttentionHead> CudaOps::Heads(const kernels::Attentio
 }
 
 // Layer after layer has the same tables: what lies on the GPU serves until they change.
-const at::Tensor& CudaOps::HeadsOnGpu(const kernels::AttentionShape& shape,
-                                      const RotaryTables& tables,
-                                      std::vector<DeviceTable>* kept) const {
+const kernels::cuda::AttentionHead* CudaOps::HeadsOnGpu(const kernels::AttentionShape& shape,
+                                                        const RotaryTables& tables,
+                                                        std::vector<DeviceTable>* kept) const {
   std::vector<kernels::cuda::AttentionHead> heads = Heads(shape, tables, kept);
   if (heads != last_heads_) {
     last_heads_on_gpu_ = CopiedTo<kernels::cuda::AttentionHead>(device(), heads);
     last_heads_ = std::move(heads);
   }
-  return last_heads_on_gpu_;
+  return static_cast<const kernels::cuda::AttentionHead*>(last_heads_on_gpu_.const_data_ptr());
 }
 
 template <class T>
@@ -253,7 +262,6 @@ void CudaOps::ByKernel(const kernels::AttentionShape& shape, const at::Tensor& q
                        const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
                        const at::Tensor& out) const {
   std::vector<DeviceTable> kept;
-  const at::Tensor on_gpu = HeadsOnGpu(shape, tables, &kept);
   kernels::cuda::AttentionArguments<T> arguments;
   arguments.q = DataOf<T>(q);
   arguments.k = DataOf<T>(k);
@@ -270,7 +278,7 @@ void CudaOps::ByKernel(const kernels::AttentionShape& shape, const at::Tensor& q
   arguments.window = shape.window;
   arguments.softcap = shape.softcap;
   arguments.near = tables.near;
-  arguments.tables = static_cast<const kernels::cuda::AttentionHead*>(on_gpu.const_data_ptr());
+  arguments.tables = HeadsOnGpu(shape, tables, &kept);
   kernels::cuda::Attention(arguments, shape.head_dim);
 }
 
@@ -279,7 +287,7 @@ bool CudaOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& 
                         const at::Tensor& out, kernels::CancelFlag cancel) const {
   if (kernels::Cancelled(cancel)) return false;
   if (shape.query_rows <= kFewRows) {
-    WeightedValues(shape, AttentionWeights(shape, q, k, tables), v, out);
+    WeightedValues(shape, AttentionWeights(shape, q, k, {}, tables), v, out);
     return true;
   }
   const bool fits = out.scalar_type() != at::kFloat && RowsLieWell(q) && RowsLieWell(k) &&

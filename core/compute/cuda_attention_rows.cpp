@@ -12,10 +12,9 @@ namespace midscope {
 // Logits before soft cap, ALiBi and edits, of keys from first_key on: [heads, query_rows, keys].
 template <class T>
 at::Tensor CudaOps::RowProducts(const kernels::AttentionShape& shape, const at::Tensor& q,
-                                const at::Tensor& k, const RotaryTables& tables,
-                                int64_t first_key) const {
+                                const at::Tensor& k, const KeyUpdate& update,
+                                const RotaryTables& tables, int64_t first_key) const {
   std::vector<DeviceTable> kept;
-  const at::Tensor on_gpu = HeadsOnGpu(shape, tables, &kept);
   kernels::cuda::RowLogitsArguments<T> arguments;
   arguments.q = DataOf<T>(q);
   arguments.k = DataOf<T>(k);
@@ -29,35 +28,29 @@ at::Tensor CudaOps::RowProducts(const kernels::AttentionShape& shape, const at::
   arguments.key_value_heads = shape.key_value_heads;
   arguments.near = tables.near;
   arguments.head_dim = static_cast<int>(shape.head_dim);
-  arguments.tables = static_cast<const kernels::cuda::AttentionHead*>(on_gpu.const_data_ptr());
+  arguments.tables = HeadsOnGpu(shape, tables, &kept);
   at::Tensor logits = at::empty({shape.heads, shape.query_rows, arguments.keys},
                                 at::TensorOptions().dtype(at::kFloat).device(device()));
   arguments.logits = logits.data_ptr<float>();
-  if (tables.key_update.amount.defined()) {
-    arguments.amount = tables.key_update.amount.const_data_ptr<float>();
-    arguments.direction = tables.key_update.direction.const_data_ptr<float>();
+  if (update.amount.defined()) {
+    arguments.amount = update.amount.const_data_ptr<float>();
+    arguments.direction = update.direction.const_data_ptr<float>();
   }
   kernels::cuda::RowLogits(arguments);
   return logits;
 }
 
-at::Tensor CudaOps::Updated(const at::Tensor& k, const KeyUpdate& update) const {
-  if (!update.amount.defined()) return k;
-  at::Tensor updated = at::empty_like(k);
-  RankOneUpdate(k, update.amount, update.direction, updated);
-  return updated;
-}
-
 at::Tensor CudaOps::AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
-                                     const at::Tensor& k, const RotaryTables& tables) const {
+                                     const at::Tensor& k, const KeyUpdate& update,
+                                     const RotaryTables& tables) const {
   if (!RowsLieWell(q) || !RowsLieWell(k) || !TablesFit(shape, tables) ||
       shape.head_dim > kernels::cuda::kRowHeadDim || !tables.query_weight.empty()) {
-    return AtenOps::AttentionWeights(shape, q, Updated(k, tables.key_update), tables);
+    return AtenOps::AttentionWeights(shape, q, k, update, tables);
   }
   const c10::DeviceGuard guard(device());
   const int64_t first_key = FirstSeenKey(shape, tables.edits, shape.first_query);
-  const at::Tensor products =
-      WithTypeOf(k, [&]<class T>(T) { return RowProducts<T>(shape, q, k, tables, first_key); });
+  const at::Tensor products = WithTypeOf(
+      k, [&]<class T>(T) { return RowProducts<T>(shape, q, k, update, tables, first_key); });
   const at::Tensor seen = Softmaxed(shape, tables, products, 0, shape.first_query, first_key);
   if (seen.size(2) == shape.key_rows) return seen.transpose(0, 1).contiguous();
   const at::Tensor weights =

@@ -51,7 +51,6 @@ class CudaOps : public AtenOps {
 
   const BlockOps* blocks() const override { return &blocks_; }
   bool forms_tables() const override { return true; }
-  bool updates_keys() const override { return true; }
   void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
                  const at::Tensor& out, const at::Tensor* mean,
                  const at::Tensor* scale) const override;
@@ -67,7 +66,8 @@ class CudaOps : public AtenOps {
                  const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out,
                  kernels::CancelFlag cancel) const override;
   at::Tensor AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
-                              const at::Tensor& k, const RotaryTables& tables) const override;
+                              const at::Tensor& k, const KeyUpdate& update,
+                              const RotaryTables& tables) const override;
   void WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
                       const at::Tensor& v, const at::Tensor& out) const override;
 
@@ -82,17 +82,19 @@ class CudaOps : public AtenOps {
   std::vector<kernels::cuda::AttentionHead> Heads(const kernels::AttentionShape& shape,
                                                   const RotaryTables& tables,
                                                   std::vector<DeviceTable>* kept) const;
-  const at::Tensor& HeadsOnGpu(const kernels::AttentionShape& shape, const RotaryTables& tables,
-                               std::vector<DeviceTable>* kept) const;
+  const kernels::cuda::AttentionHead* HeadsOnGpu(const kernels::AttentionShape& shape,
+                                                 const RotaryTables& tables,
+                                                 std::vector<DeviceTable>* kept) const;
   template <class T>
   at::Tensor RowProducts(const kernels::AttentionShape& shape, const at::Tensor& q,
-                         const at::Tensor& k, const RotaryTables& tables, int64_t first_key) const;
-  // A copy, where there is an update.
-  at::Tensor Updated(const at::Tensor& k, const KeyUpdate& update) const;
-  // Views first, first + step, ...: one for each head of a tensor.
-  struct EveryView {
-    int64_t first;
-    int64_t step;
+                         const at::Tensor& k, const KeyUpdate& update, const RotaryTables& tables,
+                         int64_t first_key) const;
+  // One of the tables of heads first, first + step, ..., on the GPU.
+  struct TablesOnGpu {
+    const kernels::cuda::AttentionHead* heads;
+    kernels::cuda::Table kernels::cuda::AttentionHead::*table;
+    int64_t first = 0;
+    int64_t step = 1;
   };
   // `kept` holds what the table lies in until the kernel is started.
   kernels::cuda::Table OnGpu(const RotaryTables& tables,
@@ -100,8 +102,7 @@ class CudaOps : public AtenOps {
                              std::vector<DeviceTable>* kept) const;
   template <class T>
   at::Tensor RotatedHeads(const at::Tensor& x, int64_t first, int64_t head_dim,
-                          const RotaryTables& tables, const std::vector<kernels::RotaryView>& views,
-                          const EveryView& every) const;
+                          const TablesOnGpu& tables) const;
   template <class T>
   void ByLibTorch(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
                   const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out) const;

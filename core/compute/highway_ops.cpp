@@ -112,10 +112,12 @@ bool HighwayOps::Attention(const kernels::AttentionShape& shape, const at::Tenso
 }
 
 at::Tensor HighwayOps::AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
-                                        const at::Tensor& k, const RotaryTables& tables) const {
+                                        const at::Tensor& k, const KeyUpdate& update,
+                                        const RotaryTables& tables) const {
+  const at::Tensor keys = Updated(k, update);
   at::Tensor weights = at::empty({shape.query_rows, shape.heads, shape.key_rows},
                                  at::TensorOptions().dtype(at::kFloat));
-  kernels::AttentionWeights(shape, Read(q, shape.head_dim), Read(k, shape.head_dim),
+  kernels::AttentionWeights(shape, Read(q, shape.head_dim), Read(keys, shape.head_dim),
                             tables.Positions(), weights.data_ptr<float>(), executor_);
   return weights;
 }
@@ -124,6 +126,14 @@ void HighwayOps::WeightedValues(const kernels::AttentionShape& shape, const at::
                                 const at::Tensor& v, const at::Tensor& out) const {
   kernels::WeightedValues(shape, weights.data_ptr<float>(), Read(v, shape.head_dim),
                           Write(out, shape.head_dim), executor_);
+}
+
+std::vector<int64_t> HighwayOps::CountAttendedKeys(
+    const at::Tensor& weights, const kernels::AwarenessThreshold& threshold) const {
+  std::vector<int64_t> counts(static_cast<size_t>(weights.size(1)));
+  kernels::CountAttendedKeys(weights.const_data_ptr<float>(), weights.size(1), weights.size(2),
+                             threshold, counts.data());
+  return counts;
 }
 
 }  // namespace midscope

@@ -31,9 +31,12 @@ class HighwayOps : public LayerOps {
                  const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out,
                  kernels::CancelFlag cancel) const override;
   at::Tensor AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
-                              const at::Tensor& k, const RotaryTables& tables) const override;
+                              const at::Tensor& k, const KeyUpdate& update,
+                              const RotaryTables& tables) const override;
   void WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
                       const at::Tensor& v, const at::Tensor& out) const override;
+  std::vector<int64_t> CountAttendedKeys(
+      const at::Tensor& weights, const kernels::AwarenessThreshold& threshold) const override;
 
  private:
   kernels::ConstHeads Read(const at::Tensor& x, int64_t head_dim) const;

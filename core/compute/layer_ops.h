@@ -20,6 +20,7 @@
 #include "kernels/attention.h"
 #include "kernels/normalise.h"
 #include "kernels/parallel.h"
+#include "kernels/position_awareness.h"
 
 namespace midscope {
 
@@ -45,7 +46,6 @@ struct RotaryTables {
   std::vector<kernels::RotaryView> far_k;  // [head], or empty
   int64_t near = 0;                        // kernels::FarPositions' window; 0: all keys are near
   RowEdits edits;
-  KeyUpdate key_update;  // of few rows, by operations that change keys while they read them
   // [head], or empty: factor of the resulting weights and z (Infini-attention's local part).
   std::vector<float> share;
   kernels::HeadPositions Positions() const {
@@ -75,8 +75,6 @@ class LayerOps {
   virtual bool host_memory() const = 0;
   // Whether rotary tables are formed on the device, where those in host memory are not filled.
   virtual bool forms_tables() const { return false; }
-  // Whether AttentionWeights changes keys by tables.key_update.
-  virtual bool updates_keys() const { return false; }
   // What reads quantised matrices on the device. Null: they are expanded there.
   virtual const BlockOps* blocks() const { return nullptr; }
 
@@ -115,12 +113,28 @@ class LayerOps {
   virtual bool Attention(const kernels::AttentionShape& shape, const at::Tensor& q,
                          const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
                          const at::Tensor& out, kernels::CancelFlag cancel) const = 0;
-  // For few rows: the attention weights, [query_rows, heads, key_rows] float32, on the device.
+  // For few rows: the attention weights, [query_rows, heads, key_rows] float32, on the device; of
+  // keys that `update` changes, which are rounded to k's dtype where they are formed before they
+  // are read (Updated), and not where they are formed while they are.
   virtual at::Tensor AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
-                                      const at::Tensor& k, const RotaryTables& tables) const = 0;
+                                      const at::Tensor& k, const KeyUpdate& update,
+                                      const RotaryTables& tables) const = 0;
   // out = weights v. Weights of keys that are hidden from all rows are not read.
   virtual void WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
                               const at::Tensor& v, const at::Tensor& out) const = 0;
+  // Of weights [1, heads, keys] on the device: how many keys of each head reach the threshold, as
+  // kernels::CountAttendedKeys counts them.
+  virtual std::vector<int64_t> CountAttendedKeys(
+      const at::Tensor& weights, const kernels::AwarenessThreshold& threshold) const = 0;
+
+ protected:
+  // The changed keys in a tensor of their own; k itself where there is no change.
+  at::Tensor Updated(const at::Tensor& k, const KeyUpdate& update) const {
+    if (!update.amount.defined()) return k;
+    at::Tensor updated = k.new_empty(k.sizes());
+    RankOneUpdate(k, update.amount, update.direction, updated);
+    return updated;
+  }
 };
 
 }  // namespace midscope

@@ -176,62 +176,60 @@ void WeightMatrix::CheckOnce(const kernels::Executor& executor) const {
 
 void WeightMatrix::Multiply(const at::Tensor& x, const at::Tensor& y,
                             const ProductContext& context) const {
-  const int64_t rows = x.size(0);
-  if (rows <= kernels::kMatrixVectorRows) {
-    MultiplyFew(x, y.data_ptr(), dtype_, context.executor);
-    return;
+  switch (WayOf(x.size(0))) {
+    case Way::kFew:
+      return MultiplyFew(x, y.data_ptr(), dtype_, context.executor);
+    case Way::kPacked:
+      return MultiplyPacked(x, y, context.job);
+    case Way::kExpanded:
+      return MultiplyReady(x, expanded_.data_ptr(), outputs_, y, context);
+    case Way::kBlocks:
+      CheckOnce(context.executor);
+      for (const StoredPart& part : Blocks())
+        MultiplyPart(part, x, y.narrow(1, part.first, part.matrix.rows), context);
+      return;
   }
-  if (IsPacked(rows)) {
-    y.copy_(Product(x, context));
-    return;
-  }
-  if (IsDense(rows)) {
-    MultiplyReady(x, expanded_.data_ptr(), outputs_, y, context);
-    return;
-  }
-  CheckOnce(context.executor);
-  for (const StoredPart& part : Blocks())
-    MultiplyPart(part, x, y.narrow(1, part.first, part.matrix.rows), context);
 }
 
 const std::vector<WeightMatrix::StoredPart>& WeightMatrix::Blocks() const {
   return stored() ? parts_ : copied_;
 }
 
-bool WeightMatrix::IsDense(int64_t rows) const {
-  const bool few = rows < kDenseRows && dtype_ == kernels::Dtype::kBFloat16 &&
-                   kernels::HasQuantisedProduct() && !copied_.empty();
-  return !stored() && !few;
+WeightMatrix::Way WeightMatrix::WayOf(int64_t rows) const {
+  if (rows <= kernels::kMatrixVectorRows) return Way::kFew;
+  if (packed_.defined() && rows >= kDenseRows) return Way::kPacked;
+  const bool blocks_are_faster = rows < kDenseRows && dtype_ == kernels::Dtype::kBFloat16 &&
+                                 kernels::HasQuantisedProduct() && !copied_.empty();
+  return stored() || blocks_are_faster ? Way::kBlocks : Way::kExpanded;
 }
 
-bool WeightMatrix::IsPacked(int64_t rows) const { return packed_.defined() && rows >= kDenseRows; }
-
-bool WeightMatrix::IsByLibTorch(int64_t rows) const {
-  return rows > kernels::kMatrixVectorRows && IsDense(rows) &&
-         (dtype_ == kernels::Dtype::kFloat32 || kernels::HasBFloat16Products());
+int64_t WeightMatrix::RowsAtOnce() const {
+  return std::max(kLeastRows, kWholeMultiplyAdds / (inputs_ * outputs_));
 }
 
 at::Tensor WeightMatrix::Product(const at::Tensor& x, const ProductContext& context) const {
-  const int64_t rows = x.size(0);
-  const int64_t at_once = std::max(kLeastRows, kWholeMultiplyAdds / (inputs_ * outputs_));
-  const bool packed = IsPacked(rows);
-  if (rows <= at_once && (packed || IsByLibTorch(rows))) {
+  const Way way = WayOf(x.size(0));
+  const bool by_libtorch = dtype_ == kernels::Dtype::kFloat32 || kernels::HasBFloat16Products();
+  if (x.size(0) <= RowsAtOnce()) {
     context.job.ThrowIfCancelled();
-    return packed ? PackedProduct(x, packed_) : DenseProduct(x, expanded_);
+    if (way == Way::kPacked) return PackedProduct(x, packed_);
+    if (way == Way::kExpanded && by_libtorch) return DenseProduct(x, expanded_);
   }
-  at::Tensor y = at::empty({rows, outputs_}, x.options());
-  if (!packed) {
-    Multiply(x, y, context);
-    return y;
-  }
-  const int64_t parts = (rows + at_once - 1) / at_once;
+  at::Tensor y = at::empty({x.size(0), outputs_}, x.options());
+  Multiply(x, y, context);
+  return y;
+}
+
+void WeightMatrix::MultiplyPacked(const at::Tensor& x, const at::Tensor& y,
+                                  const JobContext& job) const {
+  const int64_t rows = x.size(0);
+  const int64_t parts = (rows + RowsAtOnce() - 1) / RowsAtOnce();
   const int64_t of_part = (rows + parts - 1) / parts;
   for (int64_t first = 0; first < rows; first += of_part) {
-    context.job.ThrowIfCancelled();
+    job.ThrowIfCancelled();
     const int64_t count = std::min(of_part, rows - first);
     y.narrow(0, first, count).copy_(PackedProduct(x.narrow(0, first, count), packed_));
   }
-  return y;
 }
 
 void WeightMatrix::MultiplyPart(const StoredPart& part, const at::Tensor& x, const at::Tensor& y,
@@ -319,8 +317,13 @@ void WeightMatrix::Expand(const kernels::Executor& executor) {
     kernels::DequantiseRows(part.matrix, dtype_,
                             expanded_.narrow(0, part.first, part.matrix.rows).data_ptr(), executor);
   }
-  if (dtype_ != kernels::Dtype::kFloat16) CopyQuantised(executor);
   parts_.clear();
+}
+
+void WeightMatrix::ExpandBesideBlocks(const kernels::Executor& executor) {
+  CheckOnce(executor);
+  if (dtype_ != kernels::Dtype::kFloat16) CopyQuantised(executor);
+  Expand(executor);
 }
 
 void WeightMatrix::CopyOrExpand(const kernels::Executor& executor) {
@@ -331,7 +334,7 @@ void WeightMatrix::CopyOrExpand(const kernels::Executor& executor) {
 }
 
 void WeightMatrix::Pack(const kernels::Executor& executor) {
-  Expand(executor);
+  ExpandBesideBlocks(executor);
   packed_ = PackedWeight(expanded_);
   if (packed_.defined() && !copied_.empty() && kernels::HasQuantisedProduct()) StayStored();
 }

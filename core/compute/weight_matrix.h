@@ -86,6 +86,8 @@ class WeightMatrix {
   // Dequantises a stored matrix into its own memory. Throws Error where it has values that are not
   // finite.
   void Expand(const kernels::Executor& executor);
+  // The same beside a copy of the blocks of a matrix that is all quantised, which few rows read.
+  void ExpandBesideBlocks(const kernels::Executor& executor);
   // Copies the blocks of a stored matrix that is all quantised, which stays stored, in its own
   // memory; expands another.
   void CopyOrExpand(const kernels::Executor& executor);
@@ -142,12 +144,18 @@ class WeightMatrix {
 
   // As stored in the file, or the copy of that.
   const std::vector<StoredPart>& Blocks() const;
-  // Whether so many rows are multiplied with the expanded matrix and not with blocks.
-  bool IsDense(int64_t rows) const;
-  // Whether LibTorch does it.
-  bool IsByLibTorch(int64_t rows) const;
-  // Whether they are multiplied with packed_.
-  bool IsPacked(int64_t rows) const;
+  // What so many rows are multiplied with.
+  enum class Way {
+    kFew,       // the copy of blocks, else whatever the matrix is: rows are read once
+    kPacked,    // packed_
+    kExpanded,  // expanded_
+    kBlocks,    // as stored, or the copy of that
+  };
+  Way WayOf(int64_t rows) const;
+  // Of a product with a packed matrix, or into a tensor of its own, between two checks of the
+  // cancel flag.
+  int64_t RowsAtOnce() const;
+  void MultiplyPacked(const at::Tensor& x, const at::Tensor& y, const JobContext& job) const;
   void StayStored();
 
   at::Tensor expanded_;

@@ -67,8 +67,8 @@ class Loader {
   // A matrix of which products take few rows, and some read one: where others are packed, a
   // quantised one is not expanded.
   Projection ReadByRow(const Part& part) {
-    return Stack(config_.hidden, {part},
-                 options_.packed ? &WeightMatrix::CopyOrExpand : &WeightMatrix::Expand);
+    const bool packed = options_.expansion == Expansion::kPacked;
+    return Stack(config_.hidden, {part}, packed ? &WeightMatrix::CopyOrExpand : OfLayers());
   }
 
   // The matrix [vocabulary, hidden]; of narrower rows what a projection makes of them: `through`
@@ -224,11 +224,23 @@ class Loader {
   // Stacks projections of one input, and brings them into own memory by `own` unless they are to
   // stay in the file. A part without a bias beside one that has one gets zeros.
   Projection Stack(int64_t inputs, const std::vector<Part>& parts) {
-    return Stack(inputs, parts, options_.packed ? &WeightMatrix::Pack : &WeightMatrix::Expand);
+    return Stack(inputs, parts, OfLayers());
   }
 
-  Projection Stack(int64_t inputs, const std::vector<Part>& parts,
-                   void (WeightMatrix::*own)(const kernels::Executor&)) {
+  using Own = void (WeightMatrix::*)(const kernels::Executor&);
+  Own OfLayers() const {
+    switch (options_.expansion) {
+      case Expansion::kAlone:
+        return &WeightMatrix::Expand;
+      case Expansion::kBesideBlocks:
+        return &WeightMatrix::ExpandBesideBlocks;
+      case Expansion::kPacked:
+        return &WeightMatrix::Pack;
+    }
+    return &WeightMatrix::Expand;
+  }
+
+  Projection Stack(int64_t inputs, const std::vector<Part>& parts, Own own) {
     int64_t outputs = 0;
     for (const Part& part : parts) outputs += part.outputs;
     Projection projection;
@@ -321,8 +333,13 @@ class Loader {
 
 WeightOptions Resolved(WeightOptions asked, const ModelConfig& config, const Placement& placement) {
   asked.storage = ResolveStorage(asked.storage, config, asked.dtype, asked.products);
-  asked.packed = asked.storage == WeightStorage::kExpanded && placement.IsPlainCpu() &&
-                 PacksExpanded(config, asked.dtype);
+  const bool on_cpu =
+      std::any_of(placement.shares.begin(), placement.shares.end(),
+                  [](const DeviceShare& share) { return share.device.kind == DeviceKind::kCpu; });
+  const bool packed = placement.IsPlainCpu() && PacksExpanded(config, asked.dtype);
+  asked.expansion = packed   ? Expansion::kPacked
+                    : on_cpu ? Expansion::kBesideBlocks
+                             : Expansion::kAlone;
   return asked;
 }
 

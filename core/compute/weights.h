@@ -105,14 +105,18 @@ struct Weights {
   std::vector<LayerWeights> layers;
 };
 
+// What layers' expanded matrices are: alone (none is on the plain CPU), beside their blocks
+// (WeightMatrix::ExpandBesideBlocks) or packed (WeightMatrix::Pack).
+enum class Expansion { kAlone, kBesideBlocks, kPacked };
+
 struct WeightOptions {
   kernels::Dtype dtype = kernels::Dtype::kFloat32;
   WeightStorage storage = WeightStorage::kExpanded;
   Products products = Products::kFloat;
-  bool packed = false;  // layers' expanded matrices: WeightMatrix::Pack
+  Expansion expansion = Expansion::kBesideBlocks;
 };
 
-// With the storage that kAuto comes to, and packed where it should be (PacksExpanded).
+// With the storage that kAuto comes to, and the expansion for these devices (PacksExpanded).
 WeightOptions Resolved(WeightOptions asked, const ModelConfig& config, const Placement& placement);
 
 // Matrices expanded to the dtype one by one, or left in `source`, which must then outlive them

@@ -12,10 +12,11 @@
 #include "core/decoder/head_ablation.h"
 #include "core/decoder/rotated_rows.h"
 #include "core/decoder/scaled_projections.h"
+#include "core/decoder/scaled_queries.h"
 #include "core/decoder/show_rows.h"
+#include "core/plan/awareness_rule.h"
 #include "core/plan/infini_plan.h"
 #include "core/plan/near_far_plan.h"
-#include "core/plan/query_scale.h"
 #include "core/plan/row_plans.h"
 #include "kernels/attention_engine.h"
 
@@ -59,8 +60,8 @@ struct AttentionStep::Inputs {
   const AttentionPlan& Plan() const { return *plan; }
   // Weights of few rows, as they count in z.
   at::Tensor Weights(const kernels::AttentionShape& shape, const RotaryTables& tables,
-                     const at::Tensor& q, const at::Tensor& k) const {
-    at::Tensor counted = ops.AttentionWeights(shape, q, k, tables);
+                     const at::Tensor& q, const Seen& seen) const {
+    at::Tensor counted = ops.AttentionWeights(shape, q, seen.k, seen.update, tables);
     if (!tables.share.empty()) ScaleHeads(tables.share, counted);
     return counted;
   }
@@ -72,28 +73,6 @@ kernels::AttentionShape Shape(const ModelConfig& config, const RotaryTables& tab
                               RowRange rows) {
   return {rows.last - rows.first, rows.last,       rows.first,    config.heads,
           config.key_value_heads, config.head_dim, tables.window, tables.softcap};
-}
-
-// q of these rows with the model's and the plan's scale of queries.
-at::Tensor Scaled(const ModelConfig& config, const AttentionPlan& plan, RowRange rows,
-                  const at::Tensor& q) {
-  const bool given = plan.position_ids.given();
-  const bool by_row = config.query_growth_unrotated;
-  const int64_t offset = by_row ? 1 : 0;
-  const bool grows =
-      config.query_growth > 0 && (!by_row || plan.inverse_frequency.empty()) &&
-      ((given && !by_row) || static_cast<double>(rows.last + offset) > config.query_growth_context);
-  const bool scales_by_plan = plan.log_scale_base > 0 && (given || rows.last > plan.log_scale_base);
-  if (!grows && !scales_by_plan) return q;
-  const at::Tensor scales = at::empty({rows.last - rows.first, 1}, at::kFloat);
-  for (int64_t row = rows.first; row < rows.last; ++row) {
-    const double position = plan.position_ids.At(row);
-    const double grown = by_row ? static_cast<double>(row + offset) : position;
-    const double own = grows ? QueryGrowth(grown, config) : 1.0;
-    const double by_plan = scales_by_plan ? QueryScale(position, plan.log_scale_base) : 1.0;
-    scales.data_ptr<float>()[row - rows.first] = static_cast<float>(own * by_plan);
-  }
-  return (q.to(at::kFloat) * scales.to(q.device())).to(q.scalar_type());
 }
 
 // x [rows, heads * head_dim] with the elements of each head times the weights of a norm after the
@@ -193,12 +172,21 @@ void AttentionStep::ResolvePlan(const Inputs& in, AttentionPlan& plan) {
     plan.q_ratio = before.q_ratio;
     plan.k_ratio = before.k_ratio;
   } else if (decide) {
-    HeadRatios ratios =
-        ResolveRatiosOfRow(*plan.ratio_rule, last_row.cpu().data_ptr<float>(),
-                           in.sequence.prompt_tokens, config_.heads, config_.key_value_heads);
+    HeadRatios ratios = RatiosOfLastRow(in, *plan.ratio_rule, last_row);
     plan.q_ratio = std::move(ratios.q);
     plan.k_ratio = std::move(ratios.k);
   }
+}
+
+HeadRatios AttentionStep::RatiosOfLastRow(const Inputs& in, const RatioRule& rule,
+                                          const at::Tensor& last_row) const {
+  if (rule.scheme.order == MsPoeOrder::kEntropy) {
+    return ResolveRatiosOfRow(rule, last_row.cpu().data_ptr<float>(), in.sequence.prompt_tokens,
+                              config_.heads, config_.key_value_heads);
+  }
+  // Counted where the weights lie: a GPU's are large.
+  return ResolveRatios(rule, in.ops.CountAttendedKeys(last_row, AwarenessRule(rule.scheme)),
+                       config_.key_value_heads);
 }
 
 // Attention weights of q and k without positions (not rotated, no ALiBi; window, segment and soft
@@ -222,7 +210,8 @@ void AttentionStep::ShowUnrotated(const Inputs& in, const AttentionPlan& plan,
   const auto weights_of = [&](RowRange row) {
     if (plan.memory) plain.edits.hidden = {{0, SegmentStart(*plan.memory, row.first)}};
     if (plan.chunk > 0) plain.edits.hidden = {{0, row.first / plan.chunk * plan.chunk}};
-    return in.ops.AttentionWeights(Shape(config_, plain, row), in.Queries(row), in.Keys(), plain);
+    return in.ops.AttentionWeights(Shape(config_, plain, row), in.Queries(row), in.Keys(), {},
+                                   plain);
   };
   if (last_row) *last_row = weights_of(last);
   for (int64_t row = wanted.first; row < wanted.last; ++row) {
@@ -236,12 +225,12 @@ void AttentionStep::ShowUnrotated(const Inputs& in, const AttentionPlan& plan,
 
 void AttentionStep::AttendClean(const Inputs& in, const RotaryTables& tables, RowRange rows) {
   if (rows.empty()) return;
-  AttendSegments(in, tables, rows, in.Queries(rows), {in.Keys(), in.Values()});
+  AttendSegments(in, tables, rows, in.Queries(rows), {in.Keys(), in.Values(), {}});
 }
 
 void AttentionStep::AttendSegments(const Inputs& in, const RotaryTables& tables, RowRange rows,
                                    const at::Tensor& unscaled, const Seen& seen) {
-  const at::Tensor q = Scaled(config_, in.Plan(), rows, unscaled);
+  const at::Tensor q = ScaledQueries(config_, in.Plan(), rows, unscaled);
   if (!in.Plan().memory) return AttendChunks(in, tables, rows, q, seen);
   const CompressiveMemory& memory = *in.Plan().memory;
   // The memory of the trace's own keys is kept for later runs; that of scaled keys is temporary,
@@ -313,16 +302,11 @@ void AttentionStep::AttendOverridden(const Inputs& in, const AttentionPlan& plan
   const ProjectionSource source{config_,    in.ops,        in.sequence, in.layer,
                                 in.weights, in.normalized, in.projected};
   // Of a few rows, whose keys nobody else reads.
-  const bool leaves_keys = in.ops.updates_keys() &&
-                           rows.last - rows.first <= kernels::kFewQueryRows && !plan.memory &&
+  const bool leaves_keys = rows.last - rows.first <= kernels::kFewQueryRows && !plan.memory &&
                            in.sequence.hooks->Wanted(HookSite::kRotatedKey, in.layer).empty();
   const ScaledProjections scaled =
       ScaleChannels(source, *plan.row_override, rows, leaves_keys, executor_, cancel_);
-  const Seen seen{scaled.k, scaled.v};
-  if (!scaled.key_update.amount.defined()) return AttendSegments(in, tables, rows, scaled.q, seen);
-  RotaryTables updated = tables;
-  updated.key_update = scaled.key_update;
-  AttendSegments(in, updated, rows, scaled.q, seen);
+  AttendSegments(in, tables, rows, scaled.q, {scaled.k, scaled.v, scaled.key_update});
 }
 
 // z of `rows` from q (those rows); hooks can read and change the pattern of the rows that they
@@ -341,7 +325,7 @@ void AttentionStep::AttendRows(const Inputs& in, const RotaryTables& tables, Row
                   q.narrow(0, wanted.first - rows.first, wanted.last - wanted.first), seen);
     return;
   }
-  const at::Tensor weights = in.Weights(shape, tables, q, seen.k);
+  const at::Tensor weights = in.Weights(shape, tables, q, seen);
   if (!wanted.empty())
     ShowWeights(in.ops, in.sequence, {HookSite::kPattern, in.layer}, rows.first, weights);
   in.ops.WeightedValues(shape, weights, seen.v, in.Z(rows));
@@ -388,7 +372,7 @@ void AttentionStep::ShowPattern(const Inputs& in, const RotaryTables& tables, Ro
     const RowRange part{first, std::min(first + kPatternRows, rows.last)};
     const kernels::AttentionShape shape = Shape(config_, tables, part);
     const at::Tensor weights =
-        in.Weights(shape, tables, q.narrow(0, part.first - rows.first, shape.query_rows), seen.k);
+        in.Weights(shape, tables, q.narrow(0, part.first - rows.first, shape.query_rows), seen);
     ShowWeights(in.ops, in.sequence, {HookSite::kPattern, in.layer}, part.first, weights);
     if (writes) in.ops.WeightedValues(shape, weights, seen.v, in.Z(part));
     ThrowIfCancelled();

@@ -37,9 +37,13 @@ class AttentionStep {
   struct Seen {
     const at::Tensor& k;
     const at::Tensor& v;
+    KeyUpdate update;  // of k, for few rows
   };
   void StoreKeysAndValues(const Inputs& in);
   void ResolvePlan(const Inputs& in, AttentionPlan& plan);
+  // last_row [1, heads, keys]: weights of the last prompt query without positions.
+  HeadRatios RatiosOfLastRow(const Inputs& in, const RatioRule& rule,
+                             const at::Tensor& last_row) const;
   void ShowUnrotated(const Inputs& in, const AttentionPlan& plan, at::Tensor* last_row);
   // z of rows for all of which in.Plan() holds.
   void AttendPart(const Inputs& in, RowRange rows);

@@ -7,6 +7,7 @@
 
 #include "core/compute/query_key_finish.h"
 #include "core/compute/xielu.h"
+#include "core/decoder/asked_rows.h"
 #include "core/decoder/expert_mlp.h"
 #include "core/decoder/latent_attention.h"
 #include "core/decoder/project.h"
@@ -225,22 +226,6 @@ void ForwardPass::EnterAttention(std::vector<SequencePass>& sequences, int64_t l
   Show(sequences, HookSite::kNormalizedAttention, layer, normalized_);
 }
 
-void ForwardPass::ChooseAskedRows(std::vector<SequencePass>& sequences, int64_t layer) {
-  for (SequencePass& sequence : sequences) {
-    sequence.asked_first = sequence.active_first;
-    const AttentionPlan& plan = sequence.plans[static_cast<size_t>(layer)];
-    // Those change rows by others' outputs, or by projections of all rows; a trace's residual rows
-    // are read later.
-    const bool reads_all = plan.row_override || plan.memory || !plan.edits.ablated.empty() ||
-                           plan.residual.TakesMeans() || sequence.trace->has_residual();
-    if (layer + 1 < config_.layers || reads_all || sequence.active_rows() == 0) continue;
-    const int64_t asked =
-        std::min({sequence.first_logit_row(), sequence.last_query(),
-                  sequence.hooks->FirstWanted(HookSite::kPatternUnrotated, layer)});
-    sequence.asked_first = std::clamp(asked, sequence.active_first, sequence.rows - 1);
-  }
-}
-
 void ForwardPass::LeaveOutUnasked(std::vector<SequencePass>& sequences, at::Tensor& z) {
   const auto all_asked = [](const SequencePass& s) { return s.asked_first == s.active_first; };
   if (std::all_of(sequences.begin(), sequences.end(), all_asked)) return;
@@ -284,8 +269,8 @@ void ForwardPass::AttentionHalf(std::vector<SequencePass>& sequences, int64_t la
   const at::Tensor query_key_value = FinishQueryKeyValue(config_, *ops_, weights, projected);
 
   at::Tensor z = Empty(packed_rows_, q_width);
-  ChooseAskedRows(sequences, layer);
   for (SequencePass& sequence : sequences) {
+    sequence.asked_first = FirstAskedRow(config_, sequence, layer);
     if (sequence.active_rows() == 0) continue;
     attention_.Run(*ops_, sequence, layer, weights, normalized_, projected, query_key_value, z);
   }

@@ -57,9 +57,7 @@ class ForwardPass {
   void KeepResidual(std::vector<SequencePass>& sequences, int64_t layer);
   void Layer(std::vector<SequencePass>& sequences, int64_t layer);
   void AttentionHalf(std::vector<SequencePass>& sequences, int64_t layer);
-  // Sets asked_first: in the last layer the first row that logits, hooks or the plan's ratios need.
-  void ChooseAskedRows(std::vector<SequencePass>& sequences, int64_t layer);
-  // Active rows, the residual stream and z [packed rows, heads * head_dim] without the other rows.
+  // Active rows, the residual stream and z [packed rows, heads * head_dim] from asked_first on.
   void LeaveOutUnasked(std::vector<SequencePass>& sequences, at::Tensor& z);
   // Computes normalized_, the input of the attention's projections.
   void EnterAttention(std::vector<SequencePass>& sequences, int64_t layer);

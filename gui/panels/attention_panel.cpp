@@ -10,7 +10,6 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <span>
-#include <variant>
 #include <vector>
 
 #include "core/base/error.h"
@@ -21,6 +20,7 @@
 #include "gui/base/head_quantities.h"
 #include "gui/base/head_text.h"
 #include "gui/base/record_access.h"
+#include "gui/panels/attention_rows.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/plots/attention_plot.h"
 #include "gui/session/record_name.h"
@@ -32,26 +32,6 @@
 
 namespace midscope {
 namespace {
-
-// The record's attention of a head, by key; empty where it has none.
-QVector<double> RowOf(const Record* record, HeadId head) {
-  if (!record) return {};
-  return LastAxisRow(*record, kLastQueryAttention, {head.layer, head.head});
-}
-
-// What the score of a head counts, where the record is of the run that made `attention`.
-CountedRow CountedOf(const Record* record, const Record* attention, HeadId head) {
-  const char* setting = "intervention";
-  if (!record || !attention ||
-      AttributeText(*record, setting) != AttributeText(*attention, setting)) {
-    return {};
-  }
-  const auto threshold = record->attributes.find(kThresholdWeight);
-  if (threshold == record->attributes.end()) return {};
-  const auto* weight = std::get_if<double>(&threshold->second);
-  return {LastAxisRow(*record, kCountedKeys, {head.layer, head.head}), weight ? *weight : 0,
-          QString::fromStdString(AttributeText(*record, "threshold"))};
-}
 
 // Whether there are several places of one model's prompt.
 bool HasPlaces(const Session& session) {
@@ -219,7 +199,7 @@ void AttentionPanel::Refresh(Changes changes) {
 }
 
 QVector<double> AttentionPanel::ShownRow(const Record* record, HeadId head) const {
-  if (!record || row_of_->currentIndex() == 0) return RowOf(record, head);
+  if (!record || row_of_->currentIndex() == 0) return AttentionRow(record, head);
   int64_t first = 0;
   int64_t count = AxisSize(*record, "head");
   if (row_of_->currentIndex() == 2) {
@@ -227,15 +207,7 @@ QVector<double> AttentionPanel::ShownRow(const Record* record, HeadId head) cons
     count = model ? std::max<int64_t>(model->config.heads_per_key_value_head(), 1) : 1;
     first = head.head / count * count;
   }
-  QVector<double> mean;
-  for (int64_t other = first; other < first + count; ++other) {
-    const QVector<double> row = RowOf(record, {head.layer, other});
-    if (mean.isEmpty()) mean.resize(row.size(), 0);
-    for (qsizetype key = 0; key < std::min(mean.size(), row.size()); ++key) {
-      mean[key] += row[key] / static_cast<double>(count);
-    }
-  }
-  return mean;
+  return MeanAttentionRow(*record, head.layer, first, count);
 }
 
 QString AttentionPanel::RowName(HeadId head) const {
@@ -304,7 +276,8 @@ void AttentionPanel::DrawPlot(AttentionPlot* plot, HeadId head) {
   plot->SetRows(ShownRow(a, head), ShownRow(b, head));
   const bool one_head = row_of_->currentIndex() == 0;
   const auto counted = [&](Side side, const Record* record) {
-    return one_head ? CountedOf(session()->record(side, kCountedKeys), record, head) : CountedRow();
+    return one_head ? CountedKeysRow(session()->record(side, kCountedKeys), record, head)
+                    : CountedRow();
   };
   plot->SetCounted(counted(Side::kA, a), counted(Side::kB, b));
   const RecordName name_a = NameOf(*session(), Side::kA, a);
@@ -386,8 +359,8 @@ void AttentionPanel::Render(FilePictures& pictures) {
   const RecordSides sides = pictures.Find(kLastQueryAttention, {"layer", "head", "key"});
   if (!sides.a && !sides.b) return;
   const HeadId head = pictures.head();
-  const QVector<double> row_a = RowOf(sides.a, head);
-  const QVector<double> row_b = RowOf(sides.b, head);
+  const QVector<double> row_a = AttentionRow(sides.a, head);
+  const QVector<double> row_b = AttentionRow(sides.b, head);
   if (row_a.isEmpty() && row_b.isEmpty()) {
     throw UsageError("--head", "the file has no such head", "Layers and heads count from zero");
   }
@@ -396,7 +369,8 @@ void AttentionPanel::Render(FilePictures& pictures) {
   plot.SetNames(pictures.SettingText(sides.a), pictures.SettingText(sides.b));
   plot.SetRows(row_a, row_b);
   const RecordSides counted = pictures.Find(kCountedKeys, {"layer", "head", "key"});
-  plot.SetCounted(CountedOf(counted.a, sides.a, head), CountedOf(counted.b, sides.b, head));
+  plot.SetCounted(CountedKeysRow(counted.a, sides.a, head),
+                  CountedKeysRow(counted.b, sides.b, head));
   plot.SetTitle(TitleOf(head));
   pictures.Write(plot, QStringLiteral("attention_") + HeadText(head), sides);
 }

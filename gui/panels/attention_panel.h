@@ -43,8 +43,7 @@ class AttentionPanel : public Panel {
   HeadId head() const { return head_; }
   AttentionPlot* plot() const { return plot_; }
   // Of pinned heads or of places, where they are not in the same plot.
-  const std::vector<AttentionPlot*>& plots_of_pinned() const { return stacked_; }
-  const std::vector<AttentionPlot*>& plots_of_places() const { return stacked_; }
+  const std::vector<AttentionPlot*>& plots_below() const { return stacked_; }
   // What is drawn beside the chosen head.
   enum class Beside { kPinnedOver, kPinnedBelow, kPlacesBelow };
   void SetBeside(Beside beside);

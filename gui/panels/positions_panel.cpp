@@ -15,11 +15,11 @@
 
 #include "core/base/error.h"
 #include "core/base/json_fields.h"
-#include "core/base/parameter_kinds.h"
 #include "gui/base/error_text.h"
 #include "gui/base/head_choice.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
+#include "gui/panels/positions_parameters.h"
 #include "gui/session/session.h"
 #include "gui/widgets/error_label.h"
 #include "gui/widgets/flow_layout.h"
@@ -33,10 +33,6 @@ constexpr char kSamplesRecord[] = "positions";
 constexpr char kCoverageRecord[] = "position_coverage";
 constexpr char kRopeRecord[] = "rope";
 constexpr char kLearnedRecord[] = "learned_positions";
-constexpr int64_t kTokens = 4096;
-constexpr int64_t kFactor = 8;
-constexpr int64_t kMostFactor = 256;
-constexpr int64_t kMostTokens = 1 << 15;
 constexpr int64_t kMostContext = 1 << 20;  // more takes gigabytes in the window
 
 // What the panel draws, each an array of a record.
@@ -83,34 +79,6 @@ LinesPlot::View ViewOf(const Picture& picture, const Record* record, const Recor
     if (prompt) view.marks.push_back({GoldDistance(*prompt), QObject::tr("distance of the gold")});
   }
   return view;
-}
-
-std::vector<Parameter> SizeParameters() {
-  return {WholeNumberParameter("tokens", "N: tokens of a sample, such as the trained context", 2,
-                               kMostTokens, kTokens),
-          WholeNumberParameter("factor", "L / N: how many times longer the context is", 1,
-                               kMostFactor, kFactor),
-          WholeNumberParameter("seed", "seed of the samples", 0, int64_t{1} << 53, 1),
-          WholeNumberParameter("samples", "samples that the coverage and densities are of", 1,
-                               10'000, 100)};
-}
-
-std::vector<Parameter> RopeParameters() {
-  Parameter base = NumberParameter("base", "base of the frequencies", 1, 1e12);
-  base.default_value = 1e4;
-  Parameter new_base = NumberParameter("new-base", "also shows this base", 1, 1e12);
-  new_base.default_value = 5e5;
-  Parameter least = NumberParameter("least-ratio", "Ms-PoE's least position ratio", 1e-3, 1e3);
-  least.default_value = 1.2;
-  Parameter largest = NumberParameter("largest-ratio", "Ms-PoE's largest one", 1e-3, 1e3);
-  largest.default_value = 1.8;
-  return {WholeNumberParameter("dim", "rotated dimensions of a head, even", 2, 65536, 128),
-          base,
-          WholeNumberParameter("context", "tokens that the model was trained with", 1,
-                               1'000'000'000, 4096),
-          new_base,
-          least,
-          largest};
 }
 
 QGroupBox* Group(const QString& title, QWidget* content) {
@@ -163,7 +131,7 @@ void PositionsPanel::MakeForms(QVBoxLayout* column) {
                           QString::fromStdString(sampler.summary + "\n" + sampler.source),
                           Qt::ToolTipRole);
   }
-  size_ = new ParameterForm(SizeParameters(), this, "positions_");
+  size_ = new ParameterForm(PositionSampleParameters(), this, "positions_");
   auto* content = new QWidget(this);
   sampler_column_ = new QVBoxLayout(content);
   sampler_column_->setContentsMargins(0, 0, 0, 0);
@@ -171,7 +139,7 @@ void PositionsPanel::MakeForms(QVBoxLayout* column) {
   sampler_column_->addWidget(size_);
   sampler_options_ = nullptr;
   ShowSampler();
-  rope_ = new ParameterForm(RopeParameters(), this, "rope_");
+  rope_ = new ParameterForm(RopePictureParameters(), this, "rope_");
   column->addWidget(Group(tr("Sampler of position ids"), content));
   column->addWidget(Group(tr("Rotary positions"), rope_));
   column->addStretch(1);
@@ -229,7 +197,7 @@ void PositionsPanel::FollowModel() {
   rope.Set("base", config.rope_base);
   rope.Set("context", config.trained_context);
   OptionSet size = size_->options();
-  size.Set("tokens", std::min(config.trained_context, kMostTokens));
+  size.Set("tokens", std::min(config.trained_context, kMostSampleTokens));
   rope_->SetOptions(rope);
   size_->SetOptions(size);
 }

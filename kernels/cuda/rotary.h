@@ -84,9 +84,9 @@ MIDSCOPE_CUDA_BODY void RotateChunk(const Table& table, int64_t table_row, int c
                    [&](int at, const float* values) { Keep(values, out + at); });
 }
 
-// x [rows, heads, head_dim] into out [rows, heads, head_dim], head h by tables[h] from its row
-// `first` on. Strides of rows in elements; heads adjoin. All addresses and strides are multiples of
-// 16 bytes, head_dim of 8.
+// x [rows, heads, head_dim] into out [rows, heads, head_dim], head h by its table from the table's
+// row `first` on. Strides of rows in elements; heads adjoin. All addresses and strides of rows are
+// multiples of 16 bytes, head_dim of 8.
 template <class T>
 struct RotateArguments {
   const T* x = nullptr;
@@ -97,7 +97,12 @@ struct RotateArguments {
   int64_t heads = 0;
   int head_dim = 0;
   int64_t first = 0;
-  const Table* tables = nullptr;  // [heads]
+  const Table* tables = nullptr;         // [heads]
+  int64_t table_stride = sizeof(Table);  // bytes from one to the next
+  MIDSCOPE_CUDA_BODY const Table& TableOf(int64_t head) const {
+    const auto* at = reinterpret_cast<const uint8_t*>(tables) + head * table_stride;
+    return *reinterpret_cast<const Table*>(at);
+  }
 };
 
 template <class T>
@@ -110,7 +115,7 @@ inline Grid RotateGrid(const RotateArguments<T>& a) {
 template <class Machine, class T>
 MIDSCOPE_CUDA_BODY void RotateBlock(Machine& machine, const RotateArguments<T>& a) {
   const int64_t head = machine.block().y;
-  const Table table = a.tables[head];
+  const Table table = a.TableOf(head);
   const int chunks = ChunksOf(table, a.head_dim);
   machine.Each([&](int thread) {
     const int64_t item = machine.block().x * machine.threads() + thread;

@@ -43,7 +43,7 @@ Json MemoryJson(const ModelConfig& config, const std::vector<int64_t>& lengths) 
                       {"tokens", tokens},
                       {"weights", WeightStorageName(storage)},
                       {"weight_bytes", WeightBytes(memory, storage)},
-                      {"expanded_weight_bytes", memory.weight_bytes},
+                      {"expanded_weight_bytes", WeightBytes(memory, WeightStorage::kExpanded)},
                       {"stored_weight_bytes", memory.stored_weight_bytes},
                       {"cache_bytes", memory.cache_bytes},
                       {"trace_bytes", memory.trace_bytes},

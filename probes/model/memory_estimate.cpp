@@ -21,10 +21,11 @@ int64_t LatentOutBytes(const ModelConfig& config, kernels::Dtype dtype) {
 MemoryEstimate EstimateMemory(const ModelConfig& config, kernels::Dtype dtype, int64_t tokens) {
   const int64_t element = kernels::SizeOf(dtype);
   MemoryEstimate estimate;
-  estimate.weight_bytes = config.parameters * element + config.copied_bytes;
-  if (dtype != kernels::Dtype::kFloat16) estimate.weight_bytes += config.quantised_bytes;
+  estimate.weight_bytes = config.parameters * element;
+  estimate.beside_bytes = config.copied_bytes;
+  if (dtype != kernels::Dtype::kFloat16) estimate.beside_bytes += config.quantised_bytes;
   if (config.quantised_bytes == 0 && PacksExpanded(config, dtype))
-    estimate.weight_bytes += config.parameters * element;
+    estimate.beside_bytes += estimate.weight_bytes;
   estimate.stored_weight_bytes =
       config.stored_bytes + StoredScratchBytes(config, dtype) + LatentOutBytes(config, dtype);
   estimate.cache_bytes = tokens * TraceBytesPerRow(config, dtype, {.residual = false});
@@ -36,11 +37,13 @@ MemoryEstimate EstimateMemory(const ModelConfig& config, kernels::Dtype dtype, i
 
 int64_t WeightBytes(const MemoryEstimate& memory, WeightStorage storage,
                     const Placement& placement) {
-  const bool portable = std::any_of(
-      placement.shares.begin(), placement.shares.end(),
-      [](const DeviceShare& share) { return share.device.kind == DeviceKind::kCpuPortable; });
-  return storage == WeightStorage::kStored && !portable ? memory.stored_weight_bytes
-                                                        : memory.weight_bytes;
+  const auto has = [&](DeviceKind kind) {
+    return std::any_of(placement.shares.begin(), placement.shares.end(),
+                       [kind](const DeviceShare& share) { return share.device.kind == kind; });
+  };
+  if (storage == WeightStorage::kStored && !has(DeviceKind::kCpuPortable))
+    return memory.stored_weight_bytes;
+  return memory.weight_bytes + (has(DeviceKind::kCpu) ? memory.beside_bytes : 0);
 }
 
 }  // namespace midscope

@@ -12,9 +12,10 @@
 namespace midscope {
 
 struct MemoryEstimate {
-  // Expanded to the dtype, with what stays beside that: copies that opening made, and in float32
-  // the blocks of quantised matrices, by which few rows are multiplied.
-  int64_t weight_bytes = 0;
+  int64_t weight_bytes = 0;  // expanded to the dtype
+  // What the CPU keeps beside expanded weights: copies that opening made, the blocks of quantised
+  // matrices, by which few rows are multiplied, or else packed matrices (PacksExpanded).
+  int64_t beside_bytes = 0;
   // As stored in the file, plus the buffer of dequantised rows and what is in the dtype
   // nevertheless: the matrices that make heads' keys and values of latent ones (MLA).
   int64_t stored_weight_bytes = 0;
@@ -26,7 +27,7 @@ struct MemoryEstimate {
 MemoryEstimate EstimateMemory(const ModelConfig& config, kernels::Dtype dtype, int64_t tokens);
 
 // What the weights take with that storage (resolved) on these devices: stored ones stay so but on
-// cpu:portable.
+// cpu:portable, which has nothing beside expanded ones, as GPUs have not.
 int64_t WeightBytes(const MemoryEstimate& memory, WeightStorage storage,
                     const Placement& placement = {});
 

@@ -18,8 +18,9 @@ the three in turns. demo: the sweep of a warm `./midscope demo` with bfloat16, a
 
 --cuda: on the first GPU, in bfloat16, in a build with CUDA (MIDSCOPE_CUDA=ON ./midscope build): the embedded model, and shapes of
 large models with random weights (large_shapes.py: 7b, 7b-64, 8b), whose files are made once (about 4 GB each in the cache folder;
-Q4_0). 7b wants 14 GB of the GPU's memory for weights and 26 GB more for what is kept of 32,768 tokens. The peer is transformers with SDPA on the same GPU, without captures. Exit
-status 1 where there is no GPU.
+Q4_0). 7b wants 14 GB of the GPU's memory for weights and 26 GB more for what is kept of 32,768 tokens. Also with weights as they lie
+in the file, and attention alone (device_attention_bench). The peers are transformers with SDPA on the same GPU, without captures,
+and llama.cpp (llama_cuda), which is compiled for that GPU, for long, and wants the CUDA Toolkit. Exit status 1 where there is no GPU.
 """
 import argparse
 import json
@@ -45,7 +46,7 @@ LIMITS = {
     "avx2": {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"},
 }
 # How llama.cpp is compiled for a class; there is none for avx512_bf16, which no compiler can be held to here.
-LLAMA = {"native": "-DGGML_NATIVE=ON",
+LLAMA = {"cuda": "-DGGML_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=native", "native": "-DGGML_NATIVE=ON",
          "avx2": "-DGGML_NATIVE=OFF -DGGML_AVX=ON -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON -DGGML_BMI2=ON -DGGML_AVX512=OFF"}
 # The wheel loads its libraries for GPUs even where there is none: 3 GB.
 TORCH = [["torch==2.11.0", "numpy", "setuptools"]]
@@ -60,6 +61,7 @@ PEERS = {
     "onnxruntime": [["onnxruntime-genai", "onnx", "onnx-ir", "numpy"]],
     **{f"llama_{name}": [["--no-binary", "llama-cpp-python", "llama-cpp-python"]] for name in LLAMA},
 }
+CPU_PEERS = [peer for peer in PEERS if peer != "llama_cuda"]
 # To make models with; no peer.
 TOOLS = {"gguf": [["gguf", "numpy"]]}
 # What run_bench does, by the names of the table's rows.
@@ -126,7 +128,7 @@ class Peers:
 
     def __init__(self, folder, asked):
         self.folder, self.missing, self.pythons = folder, {}, {}
-        for peer in PEERS:
+        for peer in CPU_PEERS:
             self.pythons[peer], reason = python_of(peer) if peer in asked else (None, "not asked for")
             if self.pythons[peer] is None:
                 self.missing[peer] = reason
@@ -185,18 +187,35 @@ def exponent(points):
     return sum((a - mx) * (b - my) for a, b in zip(x, y)) / sum((a - mx) ** 2 for a in x)
 
 
-def measure(rows, lengths, rounds, limits):
+class Progress:
+    """What was measured last and how long the rest may take, on stderr: the runs that are left take what these took on average."""
+
+    def __init__(self, runs):
+        self.runs, self.done, self.start = runs, 0, time.perf_counter()
+
+    def tell(self, what, result):
+        self.done += 1
+        took = f"{result['seconds']:.3f} s" if "seconds" in result else f"not measured: {result['error']}"
+        left = (time.perf_counter() - self.start) / self.done * (self.runs - self.done)
+        print(f"bench: {self.done} of {self.runs}: {what}: {took}; about {left / 60:.0f} min left", file=sys.stderr)
+
+
+def measure(rows, lengths, rounds, limits, measured=lambda results, tokens: None):
+    """{label: {tokens: least}}. Calls `measured` after each length."""
     results = {label: {} for label, _, _ in rows}
+    progress = Progress(rounds * sum(command(tokens) is not None for tokens in lengths for _, _, command in rows))
     for tokens in lengths:
         for _ in range(rounds):
             for label, _, command in rows:
                 line = command(tokens)
-                if line is None or "error" in results[label].get(tokens, {}):
+                if line is None:
                     continue
-                one = run(line, limits)
                 before = results[label].get(tokens)
+                one = before if before and "error" in before else run(line, limits)
+                progress.tell(f"{label}, {tokens}", one)
                 if before is None or "error" in one or one["seconds"] < before["seconds"]:
                     results[label][tokens] = one
+        measured(results, tokens)
     return results
 
 
@@ -205,25 +224,28 @@ def ceiling(peak, dtype):
     return max(*peak[dtype].values(), *peak["float32"].values())
 
 
-def table(peak, rows, results, lengths):
+def table_head(peak):
     lines = [f"{'tool':44}{'tokens':>8}{'tok/s':>8}{'of peak':>9}{'peak GB':>9}{'exponent':>10}"]
     for dtype in ("float32", "bfloat16"):
         best = max(peak[dtype].values())
         lines.append(f"{f'products alone, {dtype}: {best:.0f} GFLOP/s':52}{best * 1e9 / (2 * WEIGHTS):8.0f}")
-    for tokens in lengths:
-        for label, dtype, _ in rows:
-            result = results[label].get(tokens)
-            if result is None:
-                continue
-            if "error" in result:
-                lines.append(f"{label:44}{tokens:8}  not measured: {result['error']}")
-                continue
-            speed = tokens / result["seconds"]
-            share = f"{speed * 2 * WEIGHTS / (ceiling(peak, dtype) * 1e9):9.0%}" if dtype else " " * 9
-            points = [(t, r["seconds"]) for t, r in results[label].items() if "seconds" in r]
-            power = exponent(points) if tokens == max(lengths) else None
-            lines.append(f"{label:44}{tokens:8}{speed:8.0f}{share}{result['peak_bytes'] / 1e9:9.2f}" +
-                         (f"{power:10.2f}" if power else ""))
+    return lines
+
+
+def table_rows(peak, rows, results, tokens, with_exponents):
+    lines = []
+    for label, dtype, _ in rows:
+        result = results[label].get(tokens)
+        if result is None:
+            continue
+        if "error" in result:
+            lines.append(f"{label:44}{tokens:8}  not measured: {result['error']}")
+            continue
+        speed = tokens / result["seconds"]
+        share = f"{speed * 2 * WEIGHTS / (ceiling(peak, dtype) * 1e9):9.0%}" if dtype else " " * 9
+        points = [(t, r["seconds"]) for t, r in results[label].items() if "seconds" in r]
+        power = exponent(points) if with_exponents else None
+        lines.append(f"{label:44}{tokens:8}{speed:8.0f}{share}{result['peak_bytes'] / 1e9:9.2f}" + (f"{power:10.2f}" if power else ""))
     return lines
 
 
@@ -245,9 +267,15 @@ def auto_times(build, lengths, limits, rounds=7):
     """{tokens: {dtype: seconds}}, medians of rounds in turns."""
     bench, names = build / "bin" / "run_bench", ("float32", "bfloat16", "auto")
     run([bench, "plain", 64, "auto"], limits)  # measures once a machine
-    times = {}
+    times, progress = {}, Progress(len(lengths) * rounds * len(names))
+
+    def seconds(tokens, name):
+        one = run([bench, "plain", tokens, name], limits)
+        progress.tell(f"--dtype {name}, {tokens}", one)
+        return one["seconds"]
+
     for tokens in lengths:
-        all_rounds = [{name: run([bench, "plain", tokens, name], limits)["seconds"] for name in names} for _ in range(rounds)]
+        all_rounds = [{name: seconds(tokens, name) for name in names} for _ in range(rounds)]
         times[tokens] = {name: median([one[name] for one in all_rounds]) for name in names}
     return times
 
@@ -281,7 +309,8 @@ def main():
     parser = argparse.ArgumentParser(prog="midscope bench", description=__doc__.splitlines()[0],
                                      epilog=__doc__[__doc__.index("\n\nEvery"):].strip(), formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--peers", nargs="?", const=",".join(PEERS), help=f"beside other programs: all, or some of {', '.join(PEERS)}; several with commas")
+    parser.add_argument("--peers", nargs="?", const="all", default="",
+                        help=f"beside other programs: all, or some of {', '.join(PEERS)}; several with commas")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--cuda", action="store_true", help="the first GPU instead of the CPU")
     parser.add_argument("--models", default="embedded,7b", help=f"of --cuda, of {', '.join(cuda_bench.MODELS)}")
@@ -294,7 +323,9 @@ def main():
     lengths = [int(part) for part in options.tokens.split(",")] if options.tokens else usual
     modes = options.modes.split(",")
     asked = [(n, LIMITS, "--instructions") for n in options.instructions.split(",")] + [(m, MODES, "--modes") for m in modes]
-    asked += [(p, PEERS, "--peers") for p in (options.peers or "").split(",") if p]
+    of_device = list(cuda_bench.PEERS) if options.cuda else CPU_PEERS
+    options.peers = of_device if options.peers == "all" else [peer for peer in options.peers.split(",") if peer]
+    asked += [(peer, of_device, "--peers") for peer in options.peers]
     for name, known, option in asked:
         if name not in known:
             parser.error(f"{option}: {name} is not known; there are {', '.join(known)}")
@@ -306,7 +337,7 @@ def main():
         return
     report = {"machine": machine(), "classes": {}}
     with tempfile.TemporaryDirectory() as folder:
-        peers = Peers(folder, options.peers.split(",")) if options.peers else None
+        peers = Peers(folder, options.peers) if options.peers else None
         for name in options.instructions.split(","):
             report["classes"][name] = measure_class(name, modes, options, lengths, peers, report["machine"])
     report["not_measured"] = peers.missing if peers else {}
@@ -331,8 +362,9 @@ def measure_class(name, modes, options, lengths, peers, about):
     show([f"{about['cpu']}, {about['cores']} cores, {about['memory_gb']} GiB, {' '.join(about['flags'])}; in use: {report['instructions']}"])
     if "prefill" in modes:
         rows = own_rows(options.build) + (peers.prefill_rows(name) if peers else [])
-        report["prefill"] = measure(rows, lengths, options.rounds, limits)
-        show(table(peak, rows, report["prefill"], lengths))
+        show(table_head(peak))
+        report["prefill"] = measure(rows, lengths, options.rounds, limits, lambda results, tokens: show(
+            table_rows(peak, rows, results, tokens, tokens == lengths[-1])))
     if "decode" in modes:
         rows = own_decode_rows(options.build) + (peers.llama_rows(name, "decode") if peers else [])
         report["decode"] = measure(rows, [512], options.rounds, limits)
@@ -347,4 +379,8 @@ def measure_class(name, modes, options, lengths, peers, about):
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        print("midscope: bench: cancelled; tables above are of what was measured until then", file=sys.stderr)
+        sys.exit(130)

@@ -82,7 +82,7 @@ class CudaModes(unittest.TestCase):
     def test_the_report_names_gpu_driver_and_memory(self):
         # The second round is faster at one length.
         script = f"""echo "$@" >> {self.root}/calls; n=$(wc -l < {self.root}/calls)
-echo '{DEVICE}'; [ $n = 1 ] && echo '{LINE % (512, 10)}' || echo '{LINE % (512, 8)}'; echo '{LINE % (2048, 20)}'"""
+echo '{DEVICE}'; [ $n -le 2 ] && echo '{LINE % (512, 10)}' || echo '{LINE % (512, 8)}'; echo '{LINE % (2048, 20)}'"""
         done = self.bench(script, "--json", "--rounds", "2")
         self.assertEqual(done.returncode, 0, done.stderr)
         report = json.loads(done.stdout)
@@ -91,7 +91,8 @@ echo '{DEVICE}'; [ $n = 1 ] && echo '{LINE % (512, 10)}' || echo '{LINE % (512, 
         self.assertEqual(model["device"]["compute_capability"], "9.0")
         self.assertEqual(model["midscope"]["512"]["plain_ms"], 8)
         self.assertEqual(model["midscope"]["2048"]["plain_ms"], 20)
-        self.assertEqual((self.root / "calls").read_text().splitlines(), ["cuda:0 embedded bfloat16 expanded 512 2048"] * 2)
+        self.assertEqual((self.root / "calls").read_text().splitlines(),
+                         ["cuda:0 embedded bfloat16 expanded 512 2048", "cuda:0 embedded bfloat16 stored decode 512 2048"] * 2)
 
     def test_the_table_has_a_column_per_length(self):
         done = self.bench(f"echo '{DEVICE}'; echo '{LINE % (512, 10)}'; echo '{LINE % (2048, 20)}'", "--rounds", "1")
@@ -100,6 +101,31 @@ echo '{DEVICE}'; [ $n = 1 ] && echo '{LINE % (512, 10)}' || echo '{LINE % (512, 
         self.assertRegex(done.stdout, r"embedded, bfloat16, ms +512 +2,048\n")
         self.assertRegex(done.stdout, r"midscope, plain +10\.0 +20\.0\n")
         self.assertRegex(done.stdout, r"memory taken on the GPU, GB +7\.0 +7\.0\n")
+
+    def test_a_large_shape_stands_beside_its_peers(self):
+        bench = self.root / "cache" / "midscope" / "bench"
+        for peer, line in (("transformers", '{"tokens": 512, "plain_ms": 77}'), ("llama_cuda", '{"tokens": 512, "plain_ms": 88, "token_ms": 9}')):
+            (bench / peer / "bin").mkdir(parents=True)
+            (bench / peer / "complete").touch()
+            self.stand_in(f"cache/midscope/bench/{peer}/bin/python", f"echo \"$@\" >> {self.root}/calls; echo '{line}'")
+        (bench / "random-7b-Q4_0.gguf").touch()
+        self.stand_in("bin/device_bench", f"echo '{DEVICE}'; echo '{LINE % (512, 10)}'")
+        self.stand_in("bin/device_attention_bench", f"""echo "$@" >> {self.root}/calls; echo '{{"tokens": 512, "equal_positions_tflops": 345.6}}'""")
+        done = self.run_launcher("bench", "--cuda", "--models", "7b", "--tokens", "512", "--rounds", "1", "--peers", nvidia_smi=GPU)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for row in ("transformers, SDPA, no captures +77.0", "llama.cpp, weights as stored, plain +88.0", "llama.cpp, a token after the prompt +9.0",
+                    "midscope, weights as stored, plain +10.0", "attention alone, TFLOP/s +345.6", "a token after the prompt +4.0"):
+            self.assertRegex(done.stdout, row)
+        calls = (self.root / "calls").read_text().splitlines()
+        self.assertEqual(calls[0], "cuda:0 bfloat16 32 32 128 512")
+        self.assertRegex(calls[1], "transformers_device.py 7b cuda:0 512$")
+        self.assertRegex(calls[2], "llama_device.py .*/random-7b-Q4_0.gguf 512$")
+        self.assertIn("bench: 7b, llama_cuda, round 1 of 1", done.stderr)
+
+    def test_a_peer_of_the_cpu_is_refused(self):
+        done = self.bench("exit 1", "--peers", "openvino")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--peers: openvino is not known; there are transformers, llama_cuda", done.stderr)
 
     def test_a_length_that_does_not_run_leaves_the_others(self):
         done = self.bench(f"echo '{DEVICE}'; echo '{LINE % (512, 10)}'; echo 'device_bench: device cuda:0: too small' >&2; exit 1",

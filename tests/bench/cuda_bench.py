@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`./midscope bench --cuda`: prompts of several lengths on the first GPU (device_bench), beside transformers on the same one.
+"""`./midscope bench --cuda`: prompts of several lengths on the first GPU (device_bench), and attention alone there, beside transformers
+and llama.cpp on the same one.
 
 bench.py calls it. Every program opens a model once and runs all lengths; the programs take turns, and the least time of all rounds
 counts. A length that a program could not run is named with the reason; the others stay.
@@ -10,6 +11,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+from typing import NamedTuple
 
 from large_shapes import LAYERS, SHAPES
 
@@ -23,7 +25,20 @@ ROWS = {"plain_ms": "midscope, plain", "captures_ms": "midscope, captures and tr
         "self_extend_ms": "midscope, Self-Extend", "token_ms": "a token after the prompt",
         "what_if_channel_ms": "what-if, a channel in layers 8-25", "what_if_channel_logits_ms": "the same without attention rows",
         "what_if_ms_poe_last_row_ms": "what-if, Ms-PoE of the last row"}
-PEER = "transformers, SDPA, no captures"
+STORED_ROWS = {"plain_ms": "midscope, weights as stored, plain", "token_ms": "the same, a token after the prompt"}
+ATTENTION_ROWS = {"equal_positions_tflops": "attention alone, TFLOP/s", "ms_poe_tflops": "the same, Ms-PoE",
+                  "self_extend_tflops": "the same, Self-Extend", "soft_cap_tflops": "the same, soft cap (own kernel)"}
+TRANSFORMERS_ROWS = {"plain_ms": "transformers, SDPA, no captures"}
+LLAMA_ROWS = {"plain_ms": "llama.cpp, weights as stored, plain", "token_ms": "llama.cpp, a token after the prompt"}
+# What a peer of --peers is called there, with its rows.
+PEERS = {"transformers": TRANSFORMERS_ROWS, "llama_cuda": LLAMA_ROWS}
+
+
+class Program(NamedTuple):
+    """One process a round, which prints a JSON line for each length; `rows` are the table's, by the lines' keys."""
+    name: str
+    command: list
+    rows: dict
 
 
 def gpu():
@@ -66,16 +81,25 @@ def large_model(shape, python_of):
     return path, ""
 
 
-def own_command(build, model, lengths):
-    # Expanded: both programs multiply bfloat16 matrices.
-    return [build / "bin" / "device_bench", DEVICE, model, "bfloat16", "expanded", *lengths]
+def own_programs(name, model, lengths, build):
+    bench = build / "bin" / "device_bench"
+    # Expanded: both it and transformers multiply bfloat16 matrices.
+    programs = [Program("midscope", [bench, DEVICE, model, "bfloat16", "expanded", *lengths], ROWS),
+                Program("midscope_stored", [bench, DEVICE, model, "bfloat16", "stored", "decode", *lengths], STORED_ROWS)]
+    if name in SHAPES:
+        shape = SHAPES[name]
+        programs.append(Program("midscope_attention", [build / "bin" / "device_attention_bench", DEVICE, "bfloat16", shape.heads,
+                                                       shape.key_value_heads, shape.hidden // shape.heads, *lengths], ATTENTION_ROWS))
+    return programs
 
 
-def peer_command(name, lengths, python_of, folder, embedded):
-    """Of transformers, or None and the reason."""
-    python, why = python_of("transformers")
+def peer_command(peer, name, model, lengths, python_of, folder, embedded):
+    """The peer's command for this model, or None and the reason."""
+    python, why = python_of(peer)
     if python is None:
         return None, why
+    if peer == "llama_cuda":
+        return [python, HERE / "peers" / "llama_device.py", embedded if name == "embedded" else model, *lengths], ""
     shape = name
     if name == "embedded":
         shape = pathlib.Path(folder) / "embedded"
@@ -86,57 +110,59 @@ def peer_command(name, lengths, python_of, folder, embedded):
     return [python, HERE / "peers" / "transformers_device.py", shape, DEVICE, *lengths], ""
 
 
-def least(rounds):
-    """{tokens: {key: least}} of the lines of several rounds."""
-    best = {}
+def best(rounds):
+    """{tokens: {key: value}} of the lines of several rounds: the least times, and the most of the rest."""
+    found = {}
     for lines in rounds:
         for line in lines:
-            of = best.setdefault(line["tokens"], {})
+            of = found.setdefault(line["tokens"], {})
             for key, value in line.items():
                 if key != "tokens":
-                    of[key] = max(of.get(key, 0), value) if key == "taken_bytes" else min(of.get(key, value), value)
-    return best
+                    of[key] = (min if key.endswith("_ms") else max)(of.get(key, value), value)
+    return found
 
 
 def measure(name, options, lengths, python_of, folder, embedded):
-    report = {"model": name, "midscope": {}, "peers": {}, "not_measured": {}}
+    report = {"model": name, "midscope": {}, "not_measured": {}}
     model, why = ("embedded", "") if name == "embedded" else large_model(name, python_of)
     if model is None:
         report["not_measured"]["midscope"] = why
         return report
-    commands = {"midscope": own_command(options.build, model, lengths)}
-    if options.peers:
-        command, why = peer_command(name, lengths, python_of, folder, embedded)
+    programs = own_programs(name, model, lengths, options.build)
+    for peer, rows in PEERS.items():
+        if peer not in options.peers:
+            continue
+        command, why = peer_command(peer, name, model, lengths, python_of, folder, embedded)
         if command:
-            commands[PEER] = command
+            programs.append(Program(peer, command, rows))
         else:
-            report["not_measured"][PEER] = why
-    rounds = {who: [] for who in commands}
-    for _ in range(options.rounds):
-        for who, command in commands.items():
-            lines, why = run_lines(command)
-            rounds[who].append([line for line in lines if "tokens" in line])
+            report["not_measured"][peer] = why
+    rounds = {program.name: [] for program in programs}
+    for i in range(options.rounds):
+        for program in programs:
+            print(f"bench: {name}, {program.name}, round {i + 1} of {options.rounds}", file=sys.stderr)
+            lines, why = run_lines(program.command)
+            rounds[program.name].append([line for line in lines if "tokens" in line])
             report.setdefault("device", next((line for line in lines if "device" in line), None))
             if why:
-                report["not_measured"][who] = f"after {len(rounds[who][-1])} of {len(lengths)} lengths: {why}"
-    report["midscope"] = least(rounds["midscope"])
-    report["peers"] = {who: least(of) for who, of in rounds.items() if who != "midscope"}
+                report["not_measured"][program.name] = f"after {len(rounds[program.name][-1])} of {len(lengths)} lengths: {why}"
+    report.update({who: best(of) for who, of in rounds.items()})
     return report
 
 
 def table(report, lengths):
-    width = max(map(len, [*ROWS.values(), PEER])) + 2
+    rows_of = {"midscope": ROWS, "midscope_stored": STORED_ROWS, "midscope_attention": ATTENTION_ROWS, **PEERS}
+    width = max(len(title) for rows in rows_of.values() for title in rows.values()) + 2
 
     def row(title, values):
         return f"    {title:{width}}" + "".join(f"{'' if value is None else format(value, '.1f'):>10}" for value in values)
 
     lines = [f"    {report['model'] + ', bfloat16, ms':{width}}" + "".join(f"{tokens:>10,}" for tokens in lengths)]
-    for who, of in report["peers"].items():
-        lines.append(row(who, [of.get(tokens, {}).get("plain_ms") for tokens in lengths]))
-    own = report["midscope"]
-    for key, title in ROWS.items():
-        lines.append(row(title, [own.get(tokens, {}).get(key) for tokens in lengths]))
-    taken = [own.get(tokens, {}).get("taken_bytes") for tokens in lengths]
+    for who, rows in rows_of.items():
+        of = report.get(who) or {}
+        for key, title in rows.items() if of else []:
+            lines.append(row(title, [of.get(tokens, {}).get(key) for tokens in lengths]))
+    taken = [report["midscope"].get(tokens, {}).get("taken_bytes") for tokens in lengths]
     lines.append(row("memory taken on the GPU, GB", [None if of is None else of / 1e9 for of in taken]))
     return lines + [f"    {who}: not measured {why}" for who, why in report["not_measured"].items()]
 

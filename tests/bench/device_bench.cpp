@@ -2,15 +2,15 @@
 // What prompts of several lengths cost on a device, in one process, as large models take long to
 // open.
 //
-//   device_bench DEVICE MODEL float32|bfloat16|float16 [auto|stored|expanded] TOKENS...
+//   device_bench DEVICE MODEL float32|bfloat16|float16 [auto|stored|expanded] [decode] TOKENS...
 //
 // The first line is a JSON object of the device's facts. For each length follows one with
 // milliseconds, the least of three: the logits alone; with captures (last-query attention,
 // position-awareness score, the last residual row, a trace); the same with Ms-PoE, whose heads of a
 // group disagree about position, and with Self-Extend; a token after the prompt; what-ifs of one
 // channel, with the attention of the last query and without, and of Ms-PoE's last row; and what of
-// the device's memory is taken then. Prompts may be longer than the model's
-// context: what positions mean takes no time.
+// the device's memory is taken then. With `decode` the first of these and the token alone. Prompts
+// may be longer than the model's context: what positions mean takes no time.
 
 #include <algorithm>
 #include <chrono>
@@ -42,6 +42,15 @@ double LeastMilliseconds(const std::function<void(int)>& work) {
     least = std::min(least, time.count());
   }
   return least;
+}
+
+midscope::Prompt RandomPrompt(const Decoder& decoder, int64_t tokens) {
+  std::mt19937_64 random(1);
+  midscope::Prompt prompt;
+  const auto vocabulary = static_cast<uint64_t>(decoder.config().vocabulary);
+  for (int64_t i = 0; i < tokens; ++i)
+    prompt.ids.push_back(static_cast<int32_t>(random() % vocabulary));
+  return prompt;
 }
 
 double PrefillMilliseconds(const Decoder& decoder, const std::vector<int32_t>& ids, bool captures,
@@ -94,12 +103,16 @@ void PrintDevice(const midscope::DeviceName& device) {
   std::fflush(stdout);
 }
 
+void MeasureDecoding(const std::shared_ptr<Decoder>& decoder, int64_t tokens) {
+  const std::vector<int32_t> ids = RandomPrompt(*decoder, tokens).ids;
+  std::printf("{\"tokens\": %ld, \"plain_ms\": %.2f, \"token_ms\": %.2f}\n",
+              static_cast<long>(tokens), PrefillMilliseconds(*decoder, ids, false, "none"),
+              TokenMilliseconds(*decoder, ids));
+  std::fflush(stdout);
+}
+
 void Measure(const std::shared_ptr<Decoder>& decoder, int64_t tokens) {
-  std::mt19937_64 random(1);
-  midscope::Prompt prompt;
-  const auto vocabulary = static_cast<uint64_t>(decoder->config().vocabulary);
-  for (int64_t i = 0; i < tokens; ++i)
-    prompt.ids.push_back(static_cast<int32_t>(random() % vocabulary));
+  const midscope::Prompt prompt = RandomPrompt(*decoder, tokens);
   const double plain = PrefillMilliseconds(*decoder, prompt.ids, false, "none");
   const double captures = PrefillMilliseconds(*decoder, prompt.ids, true, "none");
   const double ms_poe = PrefillMilliseconds(*decoder, prompt.ids, false, "ms-poe");
@@ -134,7 +147,8 @@ int main(int argc, char** argv) {
   if (argc < 5) {
     std::fprintf(
         stderr,
-        "device_bench DEVICE MODEL float32|bfloat16|float16 [auto|stored|expanded] TOKENS...\n");
+        "device_bench DEVICE MODEL float32|bfloat16|float16 [auto|stored|expanded] [decode] "
+        "TOKENS...\n");
     return 2;
   }
   try {
@@ -144,11 +158,14 @@ int main(int argc, char** argv) {
     if (dtype == "bfloat16") options.dtype = midscope::kernels::Dtype::kBFloat16;
     if (dtype == "float16") options.dtype = midscope::kernels::Dtype::kFloat16;
     options.beyond_context = true;
-    const bool storage_given = std::atol(argv[4]) == 0;
-    if (storage_given) options.weights = midscope::StorageOf(argv[4]);
+    int next = 4;
+    if (std::atol(argv[next]) == 0) options.weights = midscope::StorageOf(argv[next++]);
+    const bool decodes = next < argc && std::string(argv[next]) == "decode";
+    if (decodes) ++next;
     PrintDevice(options.placement.shares.front().device);
     const std::shared_ptr<Decoder> decoder = Decoder::Open(argv[2], options);
-    for (int i = storage_given ? 5 : 4; i < argc; ++i) Measure(decoder, std::atol(argv[i]));
+    for (; next < argc; ++next)
+      (decodes ? MeasureDecoding : Measure)(decoder, std::atol(argv[next]));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "device_bench: %s\n", error.what());
     return 1;

@@ -175,10 +175,10 @@ void CheckRotary() {
         AttentionCase wide = WideCase(c, inputs);
         Guarded out(inputs.OutCount(), kDtypeOf<T>);
         Guarded expected(inputs.OutCount(), Dtype::kFloat32);
-        std::vector<Table> tables;
+        std::vector<AttentionHead> tables(3);
         for (int64_t head = 0; head < 3; ++head) {
           const RotaryView view = inputs.Positions().q[static_cast<size_t>(head)];
-          tables.push_back(TableOf(view));
+          tables[static_cast<size_t>(head)].far_k = TableOf(view);
           Heads to = inputs.Out(expected, Dtype::kFloat32);
           to.data = static_cast<float*>(to.data) + head * 128;
           Rotate(wide.Part(head, 5), rows, 1, 128, view, 5, to);
@@ -192,7 +192,8 @@ void CheckRotary() {
         arguments.heads = 3;
         arguments.head_dim = 128;
         arguments.first = 5;
-        arguments.tables = tables.data();
+        arguments.tables = &tables.front().far_k;
+        arguments.table_stride = sizeof(AttentionHead);
         RunOnHost(RotateGrid(arguments), false,
                   [&](HostMachine& machine) { RotateBlock(machine, arguments); });
         EXPECT_LE(MaxDifference(out, expected, inputs.OutCount()), 2e-2)

@@ -2,7 +2,7 @@
 // A model family as data: how its configuration fills in a ModelConfig, and the names of its
 // tensors in a file. One file of this folder per family; families.h lists them. Adding a family
 // needs one such file, a line in that list, and a tiny model in
-// tests/core/make/make_tiny_models.py.
+// tests/core/make/tiny_configurations.py.
 #pragma once
 
 #include <string_view>

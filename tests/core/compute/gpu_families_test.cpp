@@ -12,6 +12,7 @@
 #include "core/compute/placement.h"
 #include "core/decoder/decoder.h"
 #include "core/intervention/intervention_text.h"
+#include "core/model/model_source.h"
 #include "tests/core/support/closeness.h"
 #include "tests/core/support/tiny_models.h"
 
@@ -24,7 +25,7 @@ using test::TinyModelNames;
 using test::TinyModelPath;
 
 bool HasExperts(const std::string& model) {
-  return Decoder::Open(TinyModelPath(model), {.threads = 1})->config().experts.count > 0;
+  return OpenModel(TinyModelPath(model))->config().experts.count > 0;
 }
 
 RunResult RunOn(const std::string& model, const char* device, kernels::Dtype dtype,

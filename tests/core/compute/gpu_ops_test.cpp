@@ -164,17 +164,17 @@ TEST_F(CudaOpsTest, WeightsAndValuesOfAFewRowsAgree) {
         const at::Tensor q = Queries(c, type);
         const at::Tensor k = Keys(c, type, 0.377f);
         const at::Tensor v = Keys(c, type, 0.933f);
-        RotaryTables updated = tables;
+        KeyUpdate update;
         at::Tensor changed = k.to(at::kFloat);
         if (edits) {
           const auto floats = changed.options();
-          updated.key_update = {at::arange(k.size(0), floats).mul_(0.37).cos_(),
-                                at::arange(k.size(1), floats).mul_(0.61).sin_()};
-          changed = changed.addr(updated.key_update.amount, updated.key_update.direction, 1, -1);
+          update = {at::arange(k.size(0), floats).mul_(0.37).cos_(),
+                    at::arange(k.size(1), floats).mul_(0.61).sin_()};
+          changed = changed.addr(update.amount, update.direction, 1, -1);
         }
-        const at::Tensor weights = cuda_.AttentionWeights(c.shape, q, k, updated);
+        const at::Tensor weights = cuda_.AttentionWeights(c.shape, q, k, update, tables);
         const at::Tensor expected =
-            aten_.AttentionWeights(c.shape, q.to(at::kFloat), changed, tables);
+            aten_.AttentionWeights(c.shape, q.to(at::kFloat), changed, {}, tables);
         ASSERT_EQ(weights.sizes(), expected.sizes()) << c.name;
         EXPECT_LE(Difference(weights, expected), 5e-6) << c.name;
         EXPECT_TRUE(at::equal(weights == 0, expected == 0)) << c.name;
@@ -185,6 +185,15 @@ TEST_F(CudaOpsTest, WeightsAndValuesOfAFewRowsAgree) {
         EXPECT_LE(Difference(z, expected_z), type == at::kFloat ? 1e-5 : kTolerance) << c.name;
       }
     }
+  }
+}
+
+TEST_F(CudaOpsTest, CountsOfAttendedKeysAgree) {
+  const at::Tensor weights = at::arange(9 * 4099, at::kFloat).sin_().view({1, 9, 4099}).softmax(2);
+  for (const auto rule : {kernels::ThresholdRule::kAtLeast, kernels::ThresholdRule::kGreater}) {
+    const kernels::AwarenessThreshold threshold{rule, 1.5};
+    EXPECT_EQ(cuda_.CountAttendedKeys(weights.to(cuda_.device()), threshold),
+              aten_.CountAttendedKeys(weights, threshold));
   }
 }
 

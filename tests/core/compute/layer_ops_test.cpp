@@ -208,8 +208,8 @@ TEST_P(EachDtype, AttentionAgrees) {
     ExpectClose(b.z, a.z, tolerance, c.name);
     ExpectClose(blocks.z, b.z, tolerance, c.name);
 
-    const at::Tensor weights = aten_.AttentionWeights(c.shape, b.q, b.k, tables);
-    const at::Tensor expected = kernels_.AttentionWeights(c.shape, a.q, a.k, tables);
+    const at::Tensor weights = aten_.AttentionWeights(c.shape, b.q, b.k, {}, tables);
+    const at::Tensor expected = kernels_.AttentionWeights(c.shape, a.q, a.k, {}, tables);
     ExpectClose(weights, expected, kAttentionTolerance, c.name);
     EXPECT_TRUE(at::equal(weights == 0, expected == 0)) << c.name;
     // What a hook writes to keys that no row sees counts on neither side.
@@ -219,6 +219,42 @@ TEST_P(EachDtype, AttentionAgrees) {
     aten_.WeightedValues(c.shape, written, b.v, b.z);
     ExpectClose(b.z, a.z, GetParam() == kernels::Dtype::kFloat32 ? kAttentionTolerance : kRounded,
                 c.name);
+  }
+}
+
+TEST_P(EachDtype, WeightsOfChangedKeysAreThoseOfKeysChangedBefore) {
+  for (const Case& c : Cases()) {
+    RotaryCache cache;
+    const RotaryTables tables = TablesOf(c, cache);
+    const AttentionInputs in(c, type_);
+    const KeyUpdate update{at::arange(in.k.size(0), at::kFloat).mul_(0.37).cos_(),
+                           at::arange(in.k.size(1), at::kFloat).mul_(0.61).sin_()};
+    const at::Tensor before = in.k.clone();
+    at::Tensor changed = at::empty_like(in.k);
+    kernels_.RankOneUpdate(in.k, update.amount, update.direction, changed);
+    ASSERT_FALSE(at::equal(changed, in.k));
+    for (const LayerOps* ops : std::initializer_list<const LayerOps*>{&kernels_, &aten_}) {
+      ExpectClose(ops->AttentionWeights(c.shape, in.q, in.k, update, tables),
+                  ops->AttentionWeights(c.shape, in.q, changed, {}, tables), kAttentionTolerance,
+                  c.name);
+      EXPECT_TRUE(at::equal(in.k, before)) << c.name;
+    }
+  }
+}
+
+// Integers, so that ties between heads are exact; among the weights some at the threshold itself.
+TEST_P(EachDtype, CountsOfAttendedKeysAgree) {
+  for (const int64_t keys : {1, 2, 7, 40, 4099}) {
+    for (const double alpha : {0.5, 3.0}) {
+      at::Tensor weights = Values(9, keys, at::kFloat).abs().softmax(1).view({1, 9, keys});
+      for (const auto rule : {kernels::ThresholdRule::kAtLeast, kernels::ThresholdRule::kGreater}) {
+        const kernels::AwarenessThreshold threshold{rule, alpha};
+        weights[0][3][keys / 2] = threshold.Weight(keys);
+        EXPECT_EQ(aten_.CountAttendedKeys(weights, threshold),
+                  kernels_.CountAttendedKeys(weights, threshold))
+            << keys;
+      }
+    }
   }
 }
 
@@ -265,8 +301,8 @@ TEST(AtenOps, TablesThatCameLaterAreNotMistaken) {
     tables.k = tables.q;
     tables.scale.assign(4, 0.3f);
     const AttentionInputs in(c, at::kFloat);
-    ExpectClose(aten.AttentionWeights(c.shape, in.q, in.k, tables),
-                kernels.AttentionWeights(c.shape, in.q, in.k, tables), kAttentionTolerance,
+    ExpectClose(aten.AttentionWeights(c.shape, in.q, in.k, {}, tables),
+                kernels.AttentionWeights(c.shape, in.q, in.k, {}, tables), kAttentionTolerance,
                 std::to_string(round));
   }
 }
@@ -284,7 +320,8 @@ TEST(AtenOps, AttentionStaysOnItsDevice) {
         meta.Attention(c.shape, there(host.q), there(host.k), there(host.v), tables, z, nullptr))
         << c.name;
     at::Tensor weights;
-    EXPECT_NO_THROW(weights = meta.AttentionWeights(c.shape, there(host.q), there(host.k), tables))
+    EXPECT_NO_THROW(weights =
+                        meta.AttentionWeights(c.shape, there(host.q), there(host.k), {}, tables))
         << c.name;
     EXPECT_TRUE(weights.is_meta());
     EXPECT_NO_THROW(meta.WeightedValues(c.shape, weights, there(host.v), z)) << c.name;

@@ -14,6 +14,7 @@
 #include "core/base/job.h"
 #include "core/compute/dense_product.h"
 #include "core/compute/weight_storage.h"
+#include "core/compute/weights.h"
 #include "kernels/instruction_set.h"
 #include "kernels/quantised_product.h"
 #include "tests/core/support/error_message.h"
@@ -39,11 +40,12 @@ BlockFormat FormatOf(BlockType type) {
 bool IsQuantised(const BlockFormat& format) { return format.elements > 1; }
 
 // How one comes to its weights.
-enum class Way { kStored, kExpanded, kPacked, kCopied };
+enum class Way { kStored, kExpanded, kBesideBlocks, kPacked, kCopied };
 
 WeightMatrix Made(const StoredPair& pair, Dtype dtype, Way way) {
   WeightMatrix matrix = pair.Matrix(dtype);
   if (way == Way::kExpanded) matrix.Expand(Serial());
+  if (way == Way::kBesideBlocks) matrix.ExpandBesideBlocks(Serial());
   if (way == Way::kPacked) matrix.Pack(Serial());
   if (way == Way::kCopied) matrix.CopyOrExpand(Serial());
   return matrix;
@@ -74,7 +76,8 @@ TEST(PackedWeights, ProductsAreThoseOfTheNumbers) {
   for (const BlockFormat& format : kernels::BlockFormats()) {
     SCOPED_TRACE(format.name);
     const StoredPair pair(format, FormatOf(BlockType::kQ8_0));
-    for (const Way way : {Way::kStored, Way::kExpanded, Way::kPacked, Way::kCopied}) {
+    for (const Way way :
+         {Way::kStored, Way::kExpanded, Way::kBesideBlocks, Way::kPacked, Way::kCopied}) {
       CheckProducts(pair, Dtype::kBFloat16, way);
       if (way != Way::kPacked) CheckProducts(pair, Dtype::kFloat32, way);
     }
@@ -86,7 +89,7 @@ TEST(PackedWeights, RowsAndColumnsAreThoseOfTheExpandedMatrix) {
   for (const BlockFormat& format : kernels::BlockFormats()) {
     const StoredPair pair(format);
     const WeightMatrix expanded = Made(pair, Dtype::kBFloat16, Way::kExpanded);
-    for (const Way way : {Way::kPacked, Way::kCopied}) {
+    for (const Way way : {Way::kBesideBlocks, Way::kPacked, Way::kCopied}) {
       const WeightMatrix matrix = Made(pair, Dtype::kBFloat16, way);
       EXPECT_TRUE(at::equal(matrix.Rows(30, 15), expanded.Rows(30, 15))) << format.name;
       EXPECT_TRUE(at::equal(matrix.Column(77, 42, Serial()), expanded.Column(77, 42, Serial())))
@@ -128,7 +131,7 @@ TEST(PackedWeights, ValuesThatAreNotFiniteAreRefused) {
   StoredPair pair(FormatOf(BlockType::kQ4_K));
   pair.bytes[1][1] = '\x7c';  // the upper half of an infinite scale
   pair.bytes[1][0] = 0;
-  for (const Way way : {Way::kPacked, Way::kCopied}) {
+  for (const Way way : {Way::kExpanded, Way::kBesideBlocks, Way::kPacked, Way::kCopied}) {
     EXPECT_THAT(test::ErrorMessage([&] { Made(pair, Dtype::kBFloat16, way); }),
                 HasSubstr("tensor other holds values that are not finite"));
   }
@@ -144,6 +147,24 @@ TEST(PackedWeights, AreForSmallModelsWhereTheCpuMultipliesBFloat16) {
   config.parameters = 1000;
   config.experts.count = 4;
   EXPECT_FALSE(PacksExpanded(config, Dtype::kBFloat16));
+}
+
+// Only the CPU reads the blocks and packed matrices that lie beside expanded ones.
+TEST(PackedWeights, NothingIsKeptBesideWhatGoesToOtherDevices) {
+  ModelConfig config;
+  config.parameters = 135'000'000;
+  const auto expansion = [&](const char* devices, Dtype dtype) {
+    return Resolved({.dtype = dtype}, config, ParsePlacement(devices)).expansion;
+  };
+  const bool packs = kernels::HasBFloat16Products();
+  EXPECT_EQ(expansion("cpu", Dtype::kBFloat16),
+            packs ? Expansion::kPacked : Expansion::kBesideBlocks);
+  EXPECT_EQ(expansion("cpu", Dtype::kFloat32), Expansion::kBesideBlocks);
+  for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
+    EXPECT_EQ(expansion("cuda:0,cpu", dtype), Expansion::kBesideBlocks);
+    EXPECT_EQ(expansion("cuda:0", dtype), Expansion::kAlone);
+    EXPECT_EQ(expansion("cpu:portable", dtype), Expansion::kAlone);
+  }
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ import sys
 import golden_runs as runs
 import make_far_schemes_golden as far
 import make_tiny_models as tiny
+from tiny_configurations import CLASSES, MODELS, rope
 import numpy
 import torch
 import transformers
@@ -61,13 +62,13 @@ def read_by_ids(q, k, scaling, rule):
 
 
 def opened(name):
-    kind = tiny.MODELS[name][0]
+    kind = MODELS[name][0]
     folder = os.path.join(tiny.FOLDER, name)
-    model_class = tiny.CLASSES.get(kind, ("", kind + "ForCausalLM"))[1]
+    model_class = CLASSES.get(kind, ("", kind + "ForCausalLM"))[1]
     options = {}
     if name == "longchat":  # transformers does not know the name of its ratio
         config = transformers.AutoConfig.from_pretrained(folder)
-        config.rope_parameters = tiny.rope("linear", factor=4.0)
+        config.rope_parameters = rope("linear", factor=4.0)
         options["config"] = config
     model = getattr(transformers, model_class).from_pretrained(folder, attn_implementation="eager", dtype=torch.float32, **options).eval()
     model.config._experts_implementation = "eager"
@@ -119,7 +120,7 @@ def main():
     runs.now["attend"] = far.attend
     others = ("mpt", "bloom", "falcon-alibi")  # ALiBi
     others += ("internlm2", "gpt-oss-mxfp4", "llama4-pictures")  # which transformers does not open as it is, or not for text
-    names = [name for name in sorted(tiny.MODELS) if name not in others and not name.startswith("gguf-")]
+    names = [name for name in sorted(MODELS) if name not in others and not name.startswith("gguf-")]
     asked = sys.argv[2:]
     kept = []
     if asked:

@@ -158,12 +158,12 @@ class LookingTest : public QObject {
     // Each in its own plot.
     rig.Find<QComboBox>("pinned_form")->setCurrentIndex(1);
     QCOMPARE(rig.attention->other_graphs().size(), size_t{0});
-    QCOMPARE(rig.attention_panel->plots_of_pinned().size(), size_t{1});
-    const AttentionPlot* below = rig.attention_panel->plots_of_pinned().front();
+    QCOMPARE(rig.attention_panel->plots_below().size(), size_t{1});
+    const AttentionPlot* below = rig.attention_panel->plots_below().front();
     QVERIFY(below->title().contains("L4H2"));
     QCOMPARE(below->row(Side::kA)[55], double{FakeEngine::Attention(4, 2, 55, 6, 0)});
     QTest::mouseClick(rig.map, Qt::LeftButton, Qt::ControlModifier, rig.Cell({4, 2}));
-    QCOMPARE(rig.attention_panel->plots_of_pinned().size(), size_t{0});
+    QCOMPARE(rig.attention_panel->plots_below().size(), size_t{0});
     QVERIFY(rig.selection->pinned().empty());
   }
 

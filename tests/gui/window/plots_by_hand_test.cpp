@@ -292,9 +292,9 @@ class PlotsByHandTest : public QObject {
     panel->SetBeside(AttentionPanel::Beside::kPlacesBelow);
     const size_t places = rig.session->prompts().size();
     QVERIFY(places > 2);
-    QCOMPARE(panel->plots_of_places().size(), places);
-    QVERIFY(!panel->plots_of_places()[shown]->row(Side::kA).isEmpty());
-    QVERIFY(panel->plots_of_places()[(shown + 1) % places]->row(Side::kA).isEmpty());
+    QCOMPARE(panel->plots_below().size(), places);
+    QVERIFY(!panel->plots_below()[shown]->row(Side::kA).isEmpty());
+    QVERIFY(panel->plots_below()[(shown + 1) % places]->row(Side::kA).isEmpty());
     auto* walk = panel->findChild<QPushButton*>("attention_places");
     QVERIFY(walk->isVisible());
     QCOMPARE(walk->text(), QStringLiteral("Run the other %1").arg(places - 1));
@@ -303,7 +303,7 @@ class PlotsByHandTest : public QObject {
     QCOMPARE(rig.session->place(), shown);
     const double strength = FakeEngine::Strength(Factor(0));
     for (size_t i = 0; i < places; ++i) {
-      const AttentionPlot* plot = panel->plots_of_places()[i];
+      const AttentionPlot* plot = panel->plots_below()[i];
       const int64_t place =
           static_cast<int64_t>(std::get<int64_t>(rig.session->prompts()[i].attributes.at("place")));
       QCOMPARE(plot->row(Side::kA)[7], double{FakeEngine::Attention(3, 2, 7, place, 0)});
@@ -314,8 +314,8 @@ class PlotsByHandTest : public QObject {
     rig.window.history()->Change({{}, Factor(0.5)}, false);
     QVERIFY(rig.Settle());
     rig.session->FlushChanges();
-    QVERIFY(!panel->plots_of_places()[(shown + 1) % places]->row(Side::kA).isEmpty());
-    QVERIFY(panel->plots_of_places()[(shown + 1) % places]->row(Side::kB).isEmpty());
+    QVERIFY(!panel->plots_below()[(shown + 1) % places]->row(Side::kA).isEmpty());
+    QVERIFY(panel->plots_below()[(shown + 1) % places]->row(Side::kB).isEmpty());
     QVERIFY(walk->isVisible());
   }
 

@@ -32,6 +32,11 @@ TEST(MemoryEstimate, CountsWhatMakesHeadsOutOfLatentKeys) {
   EXPECT_EQ(BesideTheFile(Opened("mixtral"), Dtype::kFloat32), 0);
 }
 
+int64_t Expanded(const ModelConfig& config, Dtype dtype, const char* devices = "cpu") {
+  return WeightBytes(EstimateMemory(config, dtype, 16), WeightStorage::kExpanded,
+                     ParsePlacement(devices));
+}
+
 // A copy takes the place of the file's pages where weights are stored; beside expanded ones it
 // stays.
 TEST(MemoryEstimate, CountsCopiesBesideExpandedWeights) {
@@ -41,15 +46,13 @@ TEST(MemoryEstimate, CountsCopiesBesideExpandedWeights) {
   EXPECT_EQ(BesideTheFile(config, Dtype::kFloat32), 0);
   // Few rows are multiplied by the file's blocks, which are kept for that.
   for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
-    EXPECT_EQ(
-        EstimateMemory(config, dtype, 16).weight_bytes,
-        kernels::SizeOf(dtype) * config.parameters + config.copied_bytes + config.quantised_bytes);
+    EXPECT_EQ(Expanded(config, dtype), kernels::SizeOf(dtype) * config.parameters +
+                                           config.copied_bytes + config.quantised_bytes);
   }
-  EXPECT_EQ(EstimateMemory(config, Dtype::kFloat16, 16).weight_bytes,
-            2 * config.parameters + config.copied_bytes);
+  EXPECT_EQ(Expanded(config, Dtype::kFloat16), 2 * config.parameters + config.copied_bytes);
   const ModelConfig floats = Opened("mixtral");
   EXPECT_EQ(floats.copied_bytes, 0);
-  EXPECT_EQ(EstimateMemory(floats, Dtype::kFloat32, 16).weight_bytes, 4 * floats.parameters);
+  EXPECT_EQ(Expanded(floats, Dtype::kFloat32), 4 * floats.parameters);
 }
 
 // Where few rows have no blocks to be multiplied with, a packed matrix lies beside the expanded
@@ -58,8 +61,20 @@ TEST(MemoryEstimate, CountsPackedWeights) {
   const ModelConfig config = Opened("llama");
   ASSERT_EQ(config.quantised_bytes, 0);
   const int64_t copies = PacksExpanded(config, Dtype::kBFloat16) ? 2 : 1;
-  EXPECT_EQ(EstimateMemory(config, Dtype::kBFloat16, 16).weight_bytes,
-            copies * 2 * config.parameters);
+  EXPECT_EQ(Expanded(config, Dtype::kBFloat16), copies * 2 * config.parameters);
+}
+
+TEST(MemoryEstimate, CopiesOfTheCpuAreNotOnGpus) {
+  for (const char* name : {"llama", "gpt-oss-mxfp4"}) {
+    const ModelConfig config = Opened(name);
+    for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16, Dtype::kFloat16}) {
+      for (const char* devices : {"cuda:0", "cuda:0,cuda:1", "cpu:portable"}) {
+        EXPECT_EQ(Expanded(config, dtype, devices), kernels::SizeOf(dtype) * config.parameters)
+            << name << " " << devices;
+      }
+      EXPECT_EQ(Expanded(config, dtype, "cuda:0,cpu"), Expanded(config, dtype)) << name;
+    }
+  }
 }
 
 TEST(MemoryEstimate, StoredWeightsStaySoOnGpus) {
