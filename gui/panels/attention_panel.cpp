@@ -14,7 +14,6 @@
 
 #include "core/base/error.h"
 #include "core/base/json_fields.h"
-#include "core/base/record_lookup.h"
 #include "core/base/record_names.h"
 #include "gui/base/head_choice.h"
 #include "gui/base/head_quantities.h"

@@ -159,9 +159,14 @@ int main(int argc, char** argv) {
     if (dtype == "float16") options.dtype = midscope::kernels::Dtype::kFloat16;
     options.beyond_context = true;
     int next = 4;
-    if (std::atol(argv[next]) == 0) options.weights = midscope::StorageOf(argv[next++]);
-    const bool decodes = next < argc && std::string(argv[next]) == "decode";
-    if (decodes) ++next;
+    bool decodes = false;
+    for (; next < argc && std::atol(argv[next]) == 0; ++next) {
+      if (std::string(argv[next]) == "decode") {
+        decodes = true;
+      } else {
+        options.weights = midscope::StorageOf(argv[next]);
+      }
+    }
     PrintDevice(options.placement.shares.front().device);
     const std::shared_ptr<Decoder> decoder = Decoder::Open(argv[2], options);
     for (; next < argc; ++next)
