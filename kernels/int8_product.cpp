@@ -20,18 +20,9 @@
 #define MIDSCOPE_KERNELS_INT8_PRODUCT_ONCE
 namespace midscope::kernels {
 
-// x rounded: [rows, columns] whole numbers; by row and block, the scale and the scale times the sum
-// of the block's numbers; by row and half a block, the sum of its numbers.
-struct RoundedInput {
-  int8_t* numbers;
-  float* scales;
-  float* scaled_sums;
-  int32_t* half_sums;
-};
-
 struct Int8Work {
   const BlockMatrix& weight;
-  RoundedInput x;
+  RoundedRows x;
   int64_t rows;
   void* y;
   Dtype y_dtype;
@@ -299,7 +290,7 @@ void Int8ProductRange(const Int8Work& work, int64_t begin, int64_t end) {
 }
 
 // Blocks first .. last - 1 of all of x.
-void RoundInput(const void* x, Dtype dtype, const RoundedInput& out, int64_t first, int64_t last) {
+void RoundInput(const void* x, Dtype dtype, const RoundedRows& out, int64_t first, int64_t last) {
   for (int64_t block = first; block < last; ++block) {
     const int64_t at = block * kInt8Block;
     if (dtype == Dtype::kFloat32) {
@@ -331,28 +322,30 @@ namespace {
 constexpr int64_t kOutputGrain = 32;  // a multiple of every target's panel
 constexpr int64_t kBlockGrain = 512;
 
-struct Int8InputTag {};
-
 }  // namespace
 
 bool HasInt8Product(BlockType type) { return HWY_DYNAMIC_DISPATCH(IsWholeFormat)(type); }
 
-bool Int8Product(const BlockMatrix& weight, const void* x, int64_t rows, Dtype dtype, void* y,
-                 Dtype y_dtype, int64_t y_stride, const Executor& executor, CancelFlag cancel) {
-  MIDSCOPE_KERNEL_CHECK(HasInt8Product(weight.type));
-  MIDSCOPE_KERNEL_CHECK_EQ(weight.columns % kInt8Block, 0);
-  MIDSCOPE_KERNEL_CHECK_GE(y_stride, weight.rows);
-  if (rows <= 0) return true;
-  const int64_t blocks = rows * (weight.columns / kInt8Block);
-  BorrowedScratch<Int8InputTag> scratch;
-  auto* memory = scratch.Get<int8_t>(blocks * (kInt8Block + 16));
+Int8Input::Int8Input(const void* x, Dtype dtype, int64_t rows, int64_t columns,
+                     const Executor& executor)
+    : rows_(rows), columns_(columns) {
+  MIDSCOPE_KERNEL_CHECK_EQ(columns % kInt8Block, 0);
+  const int64_t blocks = rows * (columns / kInt8Block);
+  auto* memory = scratch_.Get<int8_t>(blocks * (kInt8Block + 16));
   auto* floats = reinterpret_cast<float*>(memory + blocks * kInt8Block);
-  const RoundedInput rounded{memory, floats, floats + blocks,
-                             reinterpret_cast<int32_t*>(floats + 2 * blocks)};
+  rounded_ = {memory, floats, floats + blocks, reinterpret_cast<int32_t*>(floats + 2 * blocks)};
   executor.For(blocks, kBlockGrain, [&](int64_t begin, int64_t end) {
-    HWY_DYNAMIC_DISPATCH(RoundInput)(x, dtype, rounded, begin, end);
+    HWY_DYNAMIC_DISPATCH(RoundInput)(x, dtype, rounded_, begin, end);
   });
-  const Int8Work work{weight, rounded, rows, y, y_dtype, y_stride, cancel};
+}
+
+bool Int8Product(const BlockMatrix& weight, const Int8Input& x, void* y, Dtype y_dtype,
+                 int64_t y_stride, const Executor& executor, CancelFlag cancel) {
+  MIDSCOPE_KERNEL_CHECK(HasInt8Product(weight.type));
+  MIDSCOPE_KERNEL_CHECK_EQ(weight.columns, x.columns());
+  MIDSCOPE_KERNEL_CHECK_GE(y_stride, weight.rows);
+  if (x.rows() <= 0) return true;
+  const Int8Work work{weight, x.rounded(), x.rows(), y, y_dtype, y_stride, cancel};
   executor.For(weight.rows, kOutputGrain, [&](int64_t begin, int64_t end) {
     HWY_DYNAMIC_DISPATCH(Int8ProductRange)(work, begin, end);
   });

@@ -7,6 +7,7 @@
 
 #include "kernels/dequantise.h"
 #include "kernels/parallel.h"
+#include "kernels/scratch.h"
 #include "kernels/types.h"
 
 namespace midscope::kernels {
@@ -18,16 +19,41 @@ inline constexpr int64_t kInt8Block = 32;
 // (and plus a minimum), in rows of whole blocks of x.
 bool HasInt8Product(BlockType type);
 
-// y[r, o] = sum_i weight[o, i] X[r, i]. X is x rounded as Q8_0 of GGUF is, but that the scale stays
-// float32: in each block of 32 elements, max |x| / 127 times a whole number, nearest, ties to even.
-// Products within a block are summed in whole numbers, exactly; blocks in float32, in their order.
-// A block with a number that is not finite gives NaN. x [rows, columns] of `dtype`, contiguous; y
+// [rows, columns] whole numbers; by row and block, the scale and the scale times the sum of the
+// block's numbers; by row and half a block, the sum of its numbers.
+struct RoundedRows {
+  int8_t* numbers = nullptr;
+  float* scales = nullptr;
+  float* scaled_sums = nullptr;
+  int32_t* half_sums = nullptr;
+};
+
+// Rows rounded as Q8_0 of GGUF is, but that the scale stays float32: in each block of 32 elements,
+// max |x| / 127 times a whole number, nearest, ties to even. For products with several matrices.
+class Int8Input {
+ public:
+  // x [rows, columns] of `dtype`, contiguous, is not read later; columns is a multiple of
+  // kInt8Block.
+  Int8Input(const void* x, Dtype dtype, int64_t rows, int64_t columns, const Executor& executor);
+
+  int64_t rows() const { return rows_; }
+  int64_t columns() const { return columns_; }
+  const RoundedRows& rounded() const { return rounded_; }
+
+ private:
+  int64_t rows_;
+  int64_t columns_;
+  BorrowedScratch<Int8Input> scratch_;
+  RoundedRows rounded_;
+};
+
+// y[r, o] = sum_i weight[o, i] x[r, i]. Products within a block are summed in whole numbers,
+// exactly; blocks in float32, in their order. A block with a number that is not finite gives NaN. y
 // of `y_dtype`, its rows y_stride elements apart, rounded once. The result does not depend on the
 // executor, and that of a row not on the other rows; over instruction sets only the float32 sums
 // differ, by their rounding. Returns false when `cancel` was set; y is then undefined. Only where
 // HasInt8Product(weight.type).
-bool Int8Product(const BlockMatrix& weight, const void* x, int64_t rows, Dtype dtype, void* y,
-                 Dtype y_dtype, int64_t y_stride, const Executor& executor,
-                 CancelFlag cancel = nullptr);
+bool Int8Product(const BlockMatrix& weight, const Int8Input& x, void* y, Dtype y_dtype,
+                 int64_t y_stride, const Executor& executor, CancelFlag cancel = nullptr);
 
 }  // namespace midscope::kernels

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "core/compute/aten_ops.h"
@@ -81,20 +82,6 @@ void MultiplyInTiles(const kernels::BlockMatrix& weight, const at::Tensor& x, co
     auto* to = static_cast<kernels::BFloat16*>(y.narrow(0, first, count).data_ptr());
     if (!kernels::QuantisedProduct(weight, from, count, to, y.stride(0), context.executor,
                                    context.job.cancel)) {
-      throw Cancelled();
-    }
-  }
-}
-
-// The same in whole numbers, of the run's dtype.
-void MultiplyInWholeNumbers(const kernels::BlockMatrix& weight, const at::Tensor& x,
-                            const at::Tensor& y, kernels::Dtype dtype,
-                            const ProductContext& context) {
-  for (int64_t first = 0; first < x.size(0); first += kRowChunk) {
-    const int64_t count = std::min(kRowChunk, x.size(0) - first);
-    if (!kernels::Int8Product(weight, x.narrow(0, first, count).data_ptr(), count, dtype,
-                              y.narrow(0, first, count).data_ptr(), dtype, y.stride(0),
-                              context.executor, context.job.cancel)) {
       throw Cancelled();
     }
   }
@@ -185,8 +172,10 @@ void WeightMatrix::Multiply(const at::Tensor& x, const at::Tensor& y,
       return MultiplyReady(x, expanded_.data_ptr(), outputs_, y, context);
     case Way::kBlocks:
       CheckOnce(context.executor);
-      for (const StoredPart& part : Blocks())
-        MultiplyPart(part, x, y.narrow(1, part.first, part.matrix.rows), context);
+      MultiplyInWholeNumbers(x, y, context);
+      for (const StoredPart& part : Blocks()) {
+        if (!part.int8) MultiplyPart(part, x, y.narrow(1, part.first, part.matrix.rows), context);
+      }
       return;
   }
 }
@@ -232,12 +221,27 @@ void WeightMatrix::MultiplyPacked(const at::Tensor& x, const at::Tensor& y,
   }
 }
 
+// Parts that are multiplied so; x is rounded once for all of them.
+void WeightMatrix::MultiplyInWholeNumbers(const at::Tensor& x, const at::Tensor& y,
+                                          const ProductContext& context) const {
+  if (!HasInt8Products()) return;
+  for (int64_t first = 0; first < x.size(0); first += kRowChunk) {
+    const int64_t count = std::min(kRowChunk, x.size(0) - first);
+    const kernels::Int8Input rounded(x.narrow(0, first, count).const_data_ptr(), dtype_, count,
+                                     inputs_, context.executor);
+    for (const StoredPart& part : Blocks()) {
+      if (!part.int8) continue;
+      const at::Tensor out = y.narrow(0, first, count).narrow(1, part.first, part.matrix.rows);
+      if (!kernels::Int8Product(part.matrix, rounded, out.data_ptr(), dtype_, y.stride(0),
+                                context.executor, context.job.cancel)) {
+        throw Cancelled();
+      }
+    }
+  }
+}
+
 void WeightMatrix::MultiplyPart(const StoredPart& part, const at::Tensor& x, const at::Tensor& y,
                                 const ProductContext& context) const {
-  if (part.int8) {
-    MultiplyInWholeNumbers(part.matrix, x, y, dtype_, context);
-    return;
-  }
   if (dtype_ == kernels::Dtype::kBFloat16 && kernels::HasQuantisedProduct()) {
     MultiplyInTiles(part.matrix, x, y, context);
     return;
@@ -292,11 +296,12 @@ void WeightMatrix::MultiplyFew(const at::Tensor& x, void* y, kernels::Dtype y_dt
     return;
   }
   CheckOnce(executor);
+  std::optional<kernels::Int8Input> rounded;
+  if (HasInt8Products()) rounded.emplace(x.const_data_ptr(), dtype_, rows, inputs_, executor);
   for (const StoredPart& part : Blocks()) {
     auto* out = static_cast<std::byte*>(y) + part.first * kernels::SizeOf(y_dtype);
     if (part.int8) {
-      kernels::Int8Product(part.matrix, x.data_ptr(), rows, dtype_, out, y_dtype, outputs_,
-                           executor);
+      kernels::Int8Product(part.matrix, *rounded, out, y_dtype, outputs_, executor);
       continue;
     }
     kernels::QuantisedMatrixVector(part.matrix, x.data_ptr(), rows, dtype_, out, y_dtype, executor,

@@ -135,6 +135,8 @@ class WeightMatrix {
   void DequantiseChecked(const StoredPart& part, const kernels::BlockMatrix& rows, void* out) const;
   // Of tensors of the run's dtype on the matrix' device, where it is stored.
   at::TensorOptions Options() const;
+  void MultiplyInWholeNumbers(const at::Tensor& x, const at::Tensor& y,
+                              const ProductContext& context) const;
   void MultiplyPart(const StoredPart& part, const at::Tensor& x, const at::Tensor& y,
                     const ProductContext& context) const;
   bool LiesReady(const kernels::BlockMatrix& matrix) const;

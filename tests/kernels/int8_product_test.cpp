@@ -64,8 +64,8 @@ void ExpectProduct(const RandomMatrix& weight, Guarded x, int64_t rows, Dtype y_
   const int64_t inputs = weight.matrix.columns, outputs = weight.matrix.rows;
   const std::vector<double> rounded = Rounded(x, rows * inputs);
   Guarded y(rows * outputs, y_dtype);
-  ASSERT_TRUE(Int8Product(weight.matrix, x.data(), rows, y_dtype, y.data(), y_dtype, outputs,
-                          SerialExecutor()));
+  const Int8Input input(x.data(), y_dtype, rows, inputs, SerialExecutor());
+  ASSERT_TRUE(Int8Product(weight.matrix, input, y.data(), y_dtype, outputs, SerialExecutor()));
   EXPECT_TRUE(y.Intact());
   // Of many rows the last few, which are in tiles of their own.
   for (int64_t row = std::max<int64_t>(0, rows - 9); row < rows; ++row) {
@@ -150,8 +150,8 @@ void CheckZerosAndNotFinite() {
     for (int64_t i = 0; i < int64_t{3} * 256; ++i) x.Set(i, i < 256 ? 0.0f : 1.0f);
     x.Set(256 + 40, NAN);
     x.Set(512 + 255, INFINITY);
-    ASSERT_TRUE(Int8Product(weight.matrix, x.data(), 3, Dtype::kFloat32, y.data(), Dtype::kFloat32,
-                            5, SerialExecutor()));
+    const Int8Input input(x.data(), Dtype::kFloat32, 3, 256, SerialExecutor());
+    ASSERT_TRUE(Int8Product(weight.matrix, input, y.data(), Dtype::kFloat32, 5, SerialExecutor()));
     for (int64_t o = 0; o < 5; ++o) {
       EXPECT_EQ(y.At(o), 0.0f) << format.name;
       EXPECT_TRUE(std::isnan(y.At(5 + o))) << format.name;
@@ -168,18 +168,20 @@ void CheckThreadsAndRows() {
     const RandomMatrix weight(format, kOutputs, kInputs, true);
     Guarded x = RandomNumbers(kRows * kInputs, Dtype::kFloat32, 5);
     Guarded serial(kRows * kOutputs, Dtype::kFloat32);
-    Int8Product(weight.matrix, x.data(), kRows, Dtype::kFloat32, serial.data(), Dtype::kFloat32,
-                kOutputs, SerialExecutor());
+    const Int8Input all(x.data(), Dtype::kFloat32, kRows, kInputs, SerialExecutor());
+    Int8Product(weight.matrix, all, serial.data(), Dtype::kFloat32, kOutputs, SerialExecutor());
     for (const int threads : {2, 3}) {
       Guarded y(kRows * kOutputs, Dtype::kFloat32);
-      Int8Product(weight.matrix, x.data(), kRows, Dtype::kFloat32, y.data(), Dtype::kFloat32,
-                  kOutputs, ThreadExecutor(threads));
+      const ThreadExecutor executor(threads);
+      const Int8Input input(x.data(), Dtype::kFloat32, kRows, kInputs, executor);
+      Int8Product(weight.matrix, input, y.data(), Dtype::kFloat32, kOutputs, executor);
       EXPECT_EQ(MaxDifference(serial, y, kRows * kOutputs), 0) << format.name;
     }
     Guarded one(kOutputs, Dtype::kFloat32);
     for (int64_t row = 0; row < kRows; ++row) {
-      Int8Product(weight.matrix, static_cast<float*>(x.data()) + row * kInputs, 1, Dtype::kFloat32,
-                  one.data(), Dtype::kFloat32, kOutputs, SerialExecutor());
+      const Int8Input input(static_cast<float*>(x.data()) + row * kInputs, Dtype::kFloat32, 1,
+                            kInputs, SerialExecutor());
+      Int8Product(weight.matrix, input, one.data(), Dtype::kFloat32, kOutputs, SerialExecutor());
       for (int64_t o = 0; o < kOutputs; ++o)
         ASSERT_EQ(one.At(o), serial.At(row * kOutputs + o)) << format.name << " row " << row;
     }
@@ -193,8 +195,9 @@ TEST(Int8Product, StopsWhenCancelled) {
                             false);
   Guarded x = RandomNumbers(64, Dtype::kFloat32, 6), y(5, Dtype::kFloat32);
   const std::atomic<bool> cancelled = true;
-  EXPECT_FALSE(Int8Product(weight.matrix, x.data(), 1, Dtype::kFloat32, y.data(), Dtype::kFloat32,
-                           5, SerialExecutor(), &cancelled));
+  const Int8Input input(x.data(), Dtype::kFloat32, 1, 64, SerialExecutor());
+  EXPECT_FALSE(Int8Product(weight.matrix, input, y.data(), Dtype::kFloat32, 5, SerialExecutor(),
+                           &cancelled));
 }
 
 }  // namespace
