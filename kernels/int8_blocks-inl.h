@@ -8,8 +8,8 @@
 //   kLargest        of q
 //   kScaleElements  elements that share a scale: 16 or 32
 //   kMinimum        whether parts of 32 elements have a minimum; otherwise it is 0
-//   kPlainNibbles   whether a block is 32 nibbles, its numbers, at kQuants behind scale and minimum
-//   Unpack(at, q, scales, minima)  the block at `at`
+//   kPlain          whether a block is 32 nibbles or signed bytes at kQuants, behind scale and
+//   minimum Unpack(at, q, scales, minima)  the block at `at`
 #if defined(MIDSCOPE_KERNELS_INT8_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MIDSCOPE_KERNELS_INT8_BLOCKS_INL_H_
 #undef MIDSCOPE_KERNELS_INT8_BLOCKS_INL_H_
@@ -25,6 +25,8 @@ namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 namespace blocks {
 
+enum class PlainBlocks { kNo, kNibbles, kBytes };
+
 // Low nibbles are the first half.
 HWY_INLINE void UnpackNibbles(const uint8_t* from, int64_t bytes, uint8_t* q) {
   for (int64_t i = 0; i < bytes; ++i) q[i] = from[i] & 15;
@@ -38,7 +40,7 @@ struct WholeNibbles {
   static constexpr int32_t kLargest = kFiveBits ? 31 : 15;
   static constexpr int64_t kScaleElements = 32;
   static constexpr bool kMinimum = kWithMinimum;
-  static constexpr bool kPlainNibbles = !kFiveBits;
+  static constexpr PlainBlocks kPlain = kFiveBits ? PlainBlocks::kNo : PlainBlocks::kNibbles;
   static constexpr int64_t kQuants = Format::kQuants;
   static HWY_INLINE void Unpack(const uint8_t* at, uint8_t* q, float* scales, float* minima) {
     UnpackNibbles(at + Format::kQuants, 16, q);
@@ -64,7 +66,8 @@ struct WholeQ80 {
   static constexpr int32_t kLargest = 255;
   static constexpr int64_t kScaleElements = 32;
   static constexpr bool kMinimum = false;
-  static constexpr bool kPlainNibbles = false;
+  static constexpr PlainBlocks kPlain = PlainBlocks::kBytes;
+  static constexpr int64_t kQuants = 2;
   static HWY_INLINE void Unpack(const uint8_t* at, uint8_t* q, float* scales, float* /*minima*/) {
     for (int64_t i = 0; i < 32; ++i) q[i] = at[2 + i] ^ 0x80;
     scales[0] = ReadHalf(at);
@@ -77,7 +80,7 @@ struct WholeIQ4NL {
   static constexpr int32_t kLargest = 255;
   static constexpr int64_t kScaleElements = 32;
   static constexpr bool kMinimum = false;
-  static constexpr bool kPlainNibbles = false;
+  static constexpr PlainBlocks kPlain = PlainBlocks::kNo;
   static HWY_INLINE void Unpack(const uint8_t* at, uint8_t* q, float* scales, float* /*minima*/) {
     for (int64_t i = 0; i < 16; ++i) {
       q[i] = static_cast<uint8_t>(kNonLinearValues[at[2 + i] & 15] + kOffset);
@@ -94,7 +97,7 @@ struct WholeQ45K {
   static constexpr int32_t kLargest = kFiveBits ? 31 : 15;
   static constexpr int64_t kScaleElements = 32;
   static constexpr bool kMinimum = true;
-  static constexpr bool kPlainNibbles = false;
+  static constexpr PlainBlocks kPlain = PlainBlocks::kNo;
   static HWY_INLINE void Unpack(const uint8_t* at, uint8_t* q, float* scales, float* minima) {
     const typename Format::Header header = Format::Read(at);
     for (int64_t group = 0; group < 4; ++group) {
@@ -122,7 +125,7 @@ struct WholeQ6K {
   static constexpr int32_t kLargest = 63;
   static constexpr int64_t kScaleElements = 16;
   static constexpr bool kMinimum = false;
-  static constexpr bool kPlainNibbles = false;
+  static constexpr PlainBlocks kPlain = PlainBlocks::kNo;
   static HWY_INLINE void Unpack(const uint8_t* at, uint8_t* q, float* scales, float* /*minima*/) {
     const Q6K::Header header = Q6K::Read(at);
     for (int64_t part = 0; part < 8; ++part) {

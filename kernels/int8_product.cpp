@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/int8_product.h"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -86,57 +88,105 @@ HWY_NOINLINE void FillPanel(const BlockMatrix& weight, int64_t output, const Pan
   }
 }
 
-// The same for blocks of 32 nibbles and scales in binary16, four outputs' nibbles at a time: for
-// few rows of x this takes as long as the products.
-template <class Format>
-HWY_NOINLINE void FillNibbles(const BlockMatrix& weight, int64_t output, const Panel& panel) {
 #if HWY_TARGET != HWY_SCALAR
-  const hn::Full128<uint8_t> d8;
-  const hn::Full128<uint32_t> d32;
-  const hn::Full128<uint64_t> d64;
-  const auto low = hn::Set(d32, 0x0f0f0f0fu);
+using DU = hn::RebindToUnsigned<D>;
+using VU = hn::Vec<DU>;
+
+HWY_INLINE hn::Vec<hn::Full128<uint32_t>> SixteenBytes(const uint8_t* at) {
+  return hn::BitCast(hn::Full128<uint32_t>(), hn::LoadU(hn::Full128<uint8_t>(), at));
+}
+
+// The 16 bytes behind each of four, eight or sixteen addresses, four apart: a part of the vector
+// for each of them.
+template <class D32>
+HWY_INLINE hn::Vec<D32> EveryFourth(D32 d, const uint8_t* const* rows, int64_t at) {
+  constexpr int64_t kCount = hn::MaxLanes(D32());
+  if constexpr (kCount == 4) {
+    return SixteenBytes(rows[0] + at);
+  } else {
+    const hn::Half<D32> half;
+    return hn::Combine(d, EveryFourth(half, rows + kCount / 2, at), EveryFourth(half, rows, at));
+  }
+}
+
+// quads[i], lane o: bytes 4 i .. 4 i + 3 of the 16 at rows[o] + at.
+HWY_INLINE void TransposeQuads(const uint8_t* const* rows, int64_t at, VU (&quads)[4]) {
+  const DU d32;
+  const hn::Repartition<uint64_t, DU> d64;
+  VU of[4];
+#pragma GCC unroll 4
+  for (int64_t i = 0; i < 4; ++i) of[i] = EveryFourth(d32, rows + i, at);
+  const auto a = hn::BitCast(d64, hn::InterleaveLower(d32, of[0], of[1]));
+  const auto b = hn::BitCast(d64, hn::InterleaveLower(d32, of[2], of[3]));
+  const auto c = hn::BitCast(d64, hn::InterleaveUpper(d32, of[0], of[1]));
+  const auto e = hn::BitCast(d64, hn::InterleaveUpper(d32, of[2], of[3]));
+  quads[0] = hn::BitCast(d32, hn::InterleaveLower(d64, a, b));
+  quads[1] = hn::BitCast(d32, hn::InterleaveUpper(d64, a, b));
+  quads[2] = hn::BitCast(d32, hn::InterleaveLower(d64, c, e));
+  quads[3] = hn::BitCast(d32, hn::InterleaveUpper(d64, c, e));
+}
+
+// A part of 32 elements of kLanes outputs into its steps.
+template <class Format>
+HWY_INLINE void FillSteps(const uint8_t* const* rows, int64_t at, uint32_t* to) {
+  const DU d32;
+  VU quads[4];
+  TransposeQuads(rows, at, quads);
+  if constexpr (Format::kPlain == PlainBlocks::kNibbles) {
+    const VU low = hn::Set(d32, 0x0f0f0f0fu);
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < 4; ++i) {
+      hn::Store(hn::And(quads[i], low), d32, to + i * kPanelOutputs);
+      hn::Store(hn::And(hn::ShiftRight<4>(quads[i]), low), d32, to + (i + 4) * kPanelOutputs);
+    }
+  } else {
+    const VU sign = hn::Set(d32, 0x80808080u);
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < 4; ++i) hn::Store(hn::Xor(quads[i], sign), d32, to + i * kPanelOutputs);
+    TransposeQuads(rows, at + 16, quads);
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < 4; ++i)
+      hn::Store(hn::Xor(quads[i], sign), d32, to + (i + 4) * kPanelOutputs);
+  }
+}
+
+// The binary16 numbers at rows[o] + at, o < kPanelOutputs, as float32.
+HWY_INLINE void FillHalves(const uint8_t* const* rows, int64_t at, float* to) {
+  const hn::Rebind<uint16_t, D> d16;
+  alignas(64) uint16_t halves[kPanelOutputs];
+#pragma GCC unroll 32
+  for (int64_t o = 0; o < kPanelOutputs; ++o) std::memcpy(halves + o, rows[o] + at, 2);
+  for (int64_t v = 0; v < kPanelOutputs; v += kLanes)
+    hn::Store(HalvesToFloats(hn::LoadU(d16, halves + v)), D(), to + v);
+}
+#endif
+
+// FillPanel for blocks of 32 plain nibbles or bytes and numbers in binary16, a vector of outputs at
+// a time: for few rows of x this takes longer than the products.
+template <class Format>
+HWY_NOINLINE void FillPlain(const BlockMatrix& weight, int64_t output, const Panel& panel) {
+#if HWY_TARGET != HWY_SCALAR
+  constexpr int64_t kLineBytes = 64;
+  const auto row_of = [&](int64_t o) {
+    return reinterpret_cast<const uint8_t*>(weight.Row(std::min(o, weight.rows - 1)));
+  };
   const uint8_t* rows[kPanelOutputs];
+  const uint8_t* next_rows[kPanelOutputs];
   for (int64_t o = 0; o < kPanelOutputs; ++o) {
-    rows[o] = reinterpret_cast<const uint8_t*>(weight.Row(std::min(output + o, weight.rows - 1)));
+    rows[o] = row_of(output + o);
+    next_rows[o] = row_of(output + kPanelOutputs + o);
   }
   for (int64_t part = 0; part < weight.columns / kInt8Block; ++part) {
     auto* to = reinterpret_cast<uint32_t*>(panel.numbers) + part * kSteps * kPanelOutputs;
     const int64_t at = part * Format::Stored::kBytes;
-    alignas(64) uint16_t scales[kPanelOutputs];
-    alignas(64) uint16_t minima[kPanelOutputs];
-#pragma GCC unroll 8
-    for (int64_t o = 0; o < kPanelOutputs; o += 4) {
-      hn::Vec<hn::Full128<uint32_t>> four[4];
-#pragma GCC unroll 4
-      for (int64_t i = 0; i < 4; ++i) {
-        const uint8_t* block = rows[o + i] + at;
-        four[i] = hn::BitCast(d32, hn::LoadU(d8, block + Format::kQuants));
-        std::memcpy(scales + o + i, block, 2);
-        if constexpr (Format::kMinimum) std::memcpy(minima + o + i, block + 2, 2);
-      }
-      const auto a = hn::BitCast(d64, hn::InterleaveLower(d32, four[0], four[1]));
-      const auto b = hn::BitCast(d64, hn::InterleaveLower(d32, four[2], four[3]));
-      const auto c = hn::BitCast(d64, hn::InterleaveUpper(d32, four[0], four[1]));
-      const auto e = hn::BitCast(d64, hn::InterleaveUpper(d32, four[2], four[3]));
-      four[0] = hn::BitCast(d32, hn::InterleaveLower(d64, a, b));
-      four[1] = hn::BitCast(d32, hn::InterleaveUpper(d64, a, b));
-      four[2] = hn::BitCast(d32, hn::InterleaveLower(d64, c, e));
-      four[3] = hn::BitCast(d32, hn::InterleaveUpper(d64, c, e));
-#pragma GCC unroll 4
-      for (int64_t i = 0; i < 4; ++i) {
-        hn::StoreU(hn::And(four[i], low), d32, to + i * kPanelOutputs + o);
-        hn::StoreU(hn::And(hn::ShiftRight<4>(four[i]), low), d32, to + (i + 4) * kPanelOutputs + o);
-      }
+    // Few rows of x are bound by reading weights: those of the next panel are on their way then.
+    if (at % kLineBytes < Format::Stored::kBytes) {
+      for (const uint8_t* row : next_rows) hwy::Prefetch(row + at);
     }
-    const hn::Rebind<uint16_t, D> d16;
-    for (int64_t v = 0; v < kPanelOutputs; v += kLanes) {
-      hn::Store(HalvesToFloats(hn::LoadU(d16, scales + v)), D(),
-                panel.scales + part * kPanelOutputs + v);
-      if constexpr (Format::kMinimum) {
-        hn::Store(HalvesToFloats(hn::LoadU(d16, minima + v)), D(),
-                  panel.minima + part * kPanelOutputs + v);
-      }
-    }
+    for (int64_t o = 0; o < kPanelOutputs; o += kLanes)
+      FillSteps<Format>(rows + o, at + Format::kQuants, to + o);
+    FillHalves(rows, at, panel.scales + part * kPanelOutputs);
+    if constexpr (Format::kMinimum) FillHalves(rows, at + 2, panel.minima + part * kPanelOutputs);
   }
 #else
   FillPanel<Format>(weight, output, panel);
@@ -279,8 +329,8 @@ void Int8ProductRange(const Int8Work& work, int64_t begin, int64_t end) {
     auto* floats = reinterpret_cast<float*>(memory + numbers);
     const blocks::Panel panel{memory, floats, floats + scales};
     for (int64_t output = begin; output < end && !Cancelled(work.cancel); output += kPanelOutputs) {
-      if constexpr (Format::kPlainNibbles) {
-        blocks::FillNibbles<Format>(work.weight, output, panel);
+      if constexpr (Format::kPlain != blocks::PlainBlocks::kNo) {
+        blocks::FillPlain<Format>(work.weight, output, panel);
       } else {
         blocks::FillPanel<Format>(work.weight, output, panel);
       }
