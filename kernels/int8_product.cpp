@@ -17,6 +17,7 @@
 
 #include "kernels/int8_blocks-inl.h"
 #include "kernels/int8_dot-inl.h"
+#include "kernels/transpose-inl.h"
 
 #ifndef MIDSCOPE_KERNELS_INT8_PRODUCT_ONCE
 #define MIDSCOPE_KERNELS_INT8_PRODUCT_ONCE
@@ -110,32 +111,22 @@ HWY_INLINE hn::Vec<D32> EveryFourth(D32 d, const uint8_t* const* rows, int64_t a
 }
 
 // quads[i], lane o: bytes 4 i .. 4 i + 3 of the 16 at rows[o] + at.
-HWY_INLINE void TransposeQuads(const uint8_t* const* rows, int64_t at, VU (&quads)[4]) {
-  const DU d32;
-  const hn::Repartition<uint64_t, DU> d64;
-  VU of[4];
+HWY_INLINE void TransposeQuads(const uint8_t* const* rows, int64_t at, VU (&quads)[kSquare]) {
 #pragma GCC unroll 4
-  for (int64_t i = 0; i < 4; ++i) of[i] = EveryFourth(d32, rows + i, at);
-  const auto a = hn::BitCast(d64, hn::InterleaveLower(d32, of[0], of[1]));
-  const auto b = hn::BitCast(d64, hn::InterleaveLower(d32, of[2], of[3]));
-  const auto c = hn::BitCast(d64, hn::InterleaveUpper(d32, of[0], of[1]));
-  const auto e = hn::BitCast(d64, hn::InterleaveUpper(d32, of[2], of[3]));
-  quads[0] = hn::BitCast(d32, hn::InterleaveLower(d64, a, b));
-  quads[1] = hn::BitCast(d32, hn::InterleaveUpper(d64, a, b));
-  quads[2] = hn::BitCast(d32, hn::InterleaveLower(d64, c, e));
-  quads[3] = hn::BitCast(d32, hn::InterleaveUpper(d64, c, e));
+  for (int64_t i = 0; i < kSquare; ++i) quads[i] = EveryFourth(DU(), rows + i, at);
+  TransposeSquare(quads);
 }
 
 // A part of 32 elements of kLanes outputs into its steps.
 template <class Format>
 HWY_INLINE void FillSteps(const uint8_t* const* rows, int64_t at, uint32_t* to) {
   const DU d32;
-  VU quads[4];
+  VU quads[kSquare];
   TransposeQuads(rows, at, quads);
   if constexpr (Format::kPlain == PlainBlocks::kNibbles) {
     const VU low = hn::Set(d32, 0x0f0f0f0fu);
 #pragma GCC unroll 4
-    for (int64_t i = 0; i < 4; ++i) {
+    for (int64_t i = 0; i < kSquare; ++i) {
       hn::Store(hn::And(quads[i], low), d32, to + i * kPanelOutputs);
       hn::Store(hn::And(hn::ShiftRight<4>(quads[i]), low), d32, to + (i + 4) * kPanelOutputs);
     }
@@ -145,7 +136,7 @@ HWY_INLINE void FillSteps(const uint8_t* const* rows, int64_t at, uint32_t* to) 
     for (int64_t i = 0; i < 4; ++i) hn::Store(hn::Xor(quads[i], sign), d32, to + i * kPanelOutputs);
     TransposeQuads(rows, at + 16, quads);
 #pragma GCC unroll 4
-    for (int64_t i = 0; i < 4; ++i)
+    for (int64_t i = 0; i < kSquare; ++i)
       hn::Store(hn::Xor(quads[i], sign), d32, to + (i + 4) * kPanelOutputs);
   }
 }

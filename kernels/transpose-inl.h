@@ -17,11 +17,12 @@ namespace HWY_NAMESPACE {
 
 constexpr int64_t kSquare = 4;  // rows and columns that are transposed in registers
 
-// Four vectors of four 32-bit lanes, as rows of a matrix, become its columns.
+// Four vectors of 32-bit lanes: in each part of four lanes, as rows of a matrix, they become its
+// columns.
 template <class V>
 HWY_INLINE void TransposeSquare(V (&rows)[kSquare]) {
-  const hn::FixedTag<hn::TFromV<V>, kSquare> d;
-  const hn::FixedTag<uint64_t, 2> pairs;
+  const hn::DFromV<V> d;
+  const hn::Repartition<uint64_t, decltype(d)> pairs;
   const auto wide = [&](V v) HWY_ATTR { return hn::BitCast(pairs, v); };
   const auto low01 = wide(hn::InterleaveLower(d, rows[0], rows[1]));
   const auto low23 = wide(hn::InterleaveLower(d, rows[2], rows[3]));
