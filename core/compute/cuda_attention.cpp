@@ -59,7 +59,7 @@ at::Tensor EveryHead(const at::Tensor& x, int64_t head_dim, int64_t first, int64
 }
 
 // One head of every group, or all heads where those of a group see their key at equal positions.
-struct Turn {
+struct GroupTurn {
   int64_t member;  // 0 <= member < turns
   int64_t turns;
   int64_t group;  // heads that share a key
@@ -75,7 +75,7 @@ void EachTurn(const kernels::AttentionShape& shape, const RotaryTables& tables,
   const bool shared = GroupsShareTables(tables.k, group) && GroupsShareTables(tables.far_k, group);
   const int64_t turns = shared ? 1 : group;
   for (int64_t member = 0; member < turns; ++member) {
-    EveryHead(out, shape.head_dim, member, turns).copy_(attention(Turn{member, turns, group}));
+    EveryHead(out, shape.head_dim, member, turns).copy_(attention(GroupTurn{member, turns, group}));
   }
 }
 
@@ -187,7 +187,7 @@ void CudaOps::ByLibTorch(const kernels::AttentionShape& shape, const at::Tensor&
   const Head* heads = HeadsOnGpu(shape, tables, &kept);
   const at::Tensor queries = RotatedHeads<T>(q, shape.first_query, dim, {heads, &Head::q});
   const at::Tensor values = EveryHead(v, dim, 0, 1);
-  EachTurn(shape, tables, out, [&](const Turn& turn) {
+  EachTurn(shape, tables, out, [&](const GroupTurn& turn) {
     const at::Tensor keys = RotatedHeads<T>(k, 0, dim, {heads, &Head::k, turn.member, turn.group});
     return ByFastest(shape, EveryHead(queries, dim, turn.member, turn.turns).contiguous(),
                      EveryHead(keys, dim, 0, 1), values, tables.scale.front());
@@ -214,7 +214,7 @@ void CudaOps::ByNearAndFar(const kernels::AttentionShape& shape, const at::Tenso
   const at::Tensor far_q = RotatedHeads<T>(q.narrow(0, skipped, last - first_far), first_far, dim,
                                            {heads, &Head::far_q});
   const at::Tensor values = EveryHead(v, dim, 0, 1);
-  EachTurn(shape, tables, out, [&](const Turn& turn) {
+  EachTurn(shape, tables, out, [&](const GroupTurn& turn) {
     const auto part = [&](const at::Tensor& queries, int64_t keys, int64_t window,
                           kernels::cuda::Table Head::*table) {
       const at::Tensor rotated =

@@ -66,6 +66,11 @@ bool Placement::IsPlainCpu() const {
   });
 }
 
+bool Placement::Has(DeviceKind kind) const {
+  return std::any_of(shares.begin(), shares.end(),
+                     [kind](const DeviceShare& share) { return share.device.kind == kind; });
+}
+
 Placement ParsePlacement(std::string_view text) {
   Placement placement;
   placement.shares.clear();

@@ -34,6 +34,8 @@ struct Placement {
   bool operator==(const Placement&) const = default;
   // Everything on the CPU by the kernels.
   bool IsPlainCpu() const;
+  // Whether some layers are on a device of that kind.
+  bool Has(DeviceKind kind) const;
 };
 
 // Throws Error (usage): an unknown device, a count that is not a number above 0. CheckDevices

@@ -333,13 +333,10 @@ class Loader {
 
 WeightOptions Resolved(WeightOptions asked, const ModelConfig& config, const Placement& placement) {
   asked.storage = ResolveStorage(asked.storage, config, asked.dtype, asked.products);
-  const bool on_cpu =
-      std::any_of(placement.shares.begin(), placement.shares.end(),
-                  [](const DeviceShare& share) { return share.device.kind == DeviceKind::kCpu; });
   const bool packed = placement.IsPlainCpu() && PacksExpanded(config, asked.dtype);
-  asked.expansion = packed   ? Expansion::kPacked
-                    : on_cpu ? Expansion::kBesideBlocks
-                             : Expansion::kAlone;
+  asked.expansion = packed                            ? Expansion::kPacked
+                    : placement.Has(DeviceKind::kCpu) ? Expansion::kBesideBlocks
+                                                      : Expansion::kAlone;
   return asked;
 }
 

@@ -93,10 +93,7 @@ void CheckProducts(const DecoderOptions& options) {
 
 // The CPU's own kernels have no arithmetic for float16.
 void CheckDtype(const DecoderOptions& options) {
-  const auto& shares = options.placement.shares;
-  const bool on_kernels = std::any_of(shares.begin(), shares.end(), [](const DeviceShare& share) {
-    return share.device.kind == DeviceKind::kCpu;
-  });
+  const bool on_kernels = options.placement.Has(DeviceKind::kCpu);
   if (options.dtype != kernels::Dtype::kFloat16 || options.fastest_dtype || !on_kernels) return;
   throw UsageError("dtype 'float16'", "the CPU's own kernels do not compute in it",
                    "Use --dtype bfloat16 or float32, or --device cuda:N or cpu:portable");

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "probes/model/memory_estimate.h"
 
-#include <algorithm>
-
 #include "core/decoder/trace.h"
 
 namespace midscope {
@@ -37,13 +35,9 @@ MemoryEstimate EstimateMemory(const ModelConfig& config, kernels::Dtype dtype, i
 
 int64_t WeightBytes(const MemoryEstimate& memory, WeightStorage storage,
                     const Placement& placement) {
-  const auto has = [&](DeviceKind kind) {
-    return std::any_of(placement.shares.begin(), placement.shares.end(),
-                       [kind](const DeviceShare& share) { return share.device.kind == kind; });
-  };
-  if (storage == WeightStorage::kStored && !has(DeviceKind::kCpuPortable))
+  if (storage == WeightStorage::kStored && !placement.Has(DeviceKind::kCpuPortable))
     return memory.stored_weight_bytes;
-  return memory.weight_bytes + (has(DeviceKind::kCpu) ? memory.beside_bytes : 0);
+  return memory.weight_bytes + (placement.Has(DeviceKind::kCpu) ? memory.beside_bytes : 0);
 }
 
 }  // namespace midscope
