@@ -51,8 +51,8 @@ void PackRowsAs(const PackSource& source, int64_t first_row, int64_t rows, const
             table.cos ? table.sin + at : nullptr, table.pairs, factor, padded, items + r * padded);
   }
   std::fill(items + rows * padded, items + width * padded, Item{});
-  TransposeItems(reinterpret_cast<const uint32_t*>(work), steps, width, static_cast<uint32_t*>(out),
-                 width);
+  TransposeItems(reinterpret_cast<const uint32_t*>(work), steps, steps, width,
+                 static_cast<uint32_t*>(out), width);
 }
 
 void PackRowsAny(const PackSource& source, int64_t first_row, int64_t rows, const RotaryView& table,
@@ -149,7 +149,7 @@ void PackValueElements(const PackSource& source, int64_t first_row, int64_t rows
     for (int64_t i = 0; i < dim; ++i)
       pairs[pair * dim + i] = even[i].bits | static_cast<uint32_t>(odd[i].bits) << 16;
   }
-  TransposeItems(pairs, dim, kPairs, static_cast<uint32_t*>(out), kPairs);
+  TransposeItems(pairs, dim, dim, kPairs, static_cast<uint32_t*>(out), kPairs);
 }
 
 // Columns first .. first + kSquare - 1 of from [head_dim][width] into to [kSquare][head_dim].

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/float_product.h"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/check.h"
 #include "kernels/row_work.h"
@@ -19,8 +22,10 @@
 #define MIDSCOPE_KERNELS_FLOAT_PRODUCT_ONCE
 namespace midscope::kernels {
 
-// Outputs that a thread takes at a time: whole panels of every target.
+// Outputs that a thread takes at a time, and what its part of all is a multiple of, so that threads
+// have equal parts of narrow matrices, too: whole panels of every target.
 constexpr int64_t kProductGroup = 64;
+constexpr int64_t kProductGrain = 32;
 // Inputs that are multiplied before the sums are stored: whole blocks of any type. A panel of so
 // many lies in the first cache while many rows pass it, those rows of x in the second.
 constexpr int64_t kProductInputs = 256;
@@ -29,10 +34,17 @@ constexpr int64_t kMostProductInputs = 384;
 // Strips of x that pass a panel before the next.
 constexpr int64_t kStripsAtOnce = 16;
 
+// How many inputs are multiplied at a time where `left` are left.
+inline int64_t NextInputs(int64_t left) {
+  return left <= kMostProductInputs ? left : kProductInputs;
+}
+
 struct FloatWork {
   const BlockMatrix& weight;
   BlockFormat format;
-  const float* x;  // packed: [strip][inputs][rows of a strip]
+  // By inputs that are multiplied at a time, [strip][those inputs][rows of a strip]: read in this
+  // order.
+  const float* x;
   int64_t rows;
   void* y;
   Dtype y_dtype;
@@ -59,32 +71,57 @@ constexpr int64_t kLanes = hn::MaxLanes(D());
 constexpr int64_t kVectors = 2;
 constexpr int64_t kStrip = HWY_MAX_BYTES >= 64 ? 12 : 6;
 constexpr int64_t kPanel = kVectors * kLanes;
-static_assert(kProductGroup % kPanel == 0);
+static_assert(kProductGroup % kPanel == 0 && kProductGrain % kPanel == 0);
 
-// sums [kStrip][kPanel] = (kFirst) or += x [count][kStrip]^T times panel [count][kPanel]: one chain
-// of additions for each sum, in the order of the inputs.
+// What a cache line holds.
+constexpr int64_t kLineFloats = 16;
+// Steps whose numbers of x are whole lines.
+constexpr int64_t kStepsAtOnce = 8;
+static_assert(kStepsAtOnce * kStrip % kLineFloats == 0);
+
+// v += a step's products.
+HWY_INLINE void AddStep(const float* HWY_RESTRICT x, const float* HWY_RESTRICT panel,
+                        V (&v)[kStrip][kVectors]) {
+  const D d;
+  const V low = hn::Load(d, panel);
+  const V high = hn::Load(d, panel + kLanes);
+#pragma GCC unroll 12
+  for (int64_t r = 0; r < kStrip; ++r) {
+    const V number = hn::Set(d, x[r]);
+    v[r][0] = hn::MulAdd(low, number, v[r][0]);
+    v[r][1] = hn::MulAdd(high, number, v[r][1]);
+  }
+}
+
+// sums [kStrip][kPanel] = (kFirst) or `before` += x [count][kStrip]^T times panel [count][kPanel]:
+// one chain of additions for each sum, in the order of the inputs. The next strip's x and `before`
+// follow these in memory and are fetched meanwhile: without that a strip waits for a tenth to a
+// quarter of its time, as the CPU's own fetching begins anew with every strip.
 template <bool kFirst>
 HWY_INLINE void MultiplyStrip(const float* HWY_RESTRICT x, const float* HWY_RESTRICT panel,
-                              int64_t count, float* HWY_RESTRICT sums) {
+                              int64_t count, const float* before, float* sums) {
   const D d;
+  const float* next_x = x + count * kStrip;
   V v[kStrip][kVectors];
 #pragma GCC unroll 12
   for (int64_t r = 0; r < kStrip; ++r) {
 #pragma GCC unroll 2
-    for (int64_t i = 0; i < kVectors; ++i) {
-      v[r][i] = kFirst ? hn::Zero(d) : hn::Load(d, sums + r * kPanel + i * kLanes);
-    }
+    for (int64_t i = 0; i < kVectors; ++i)
+      v[r][i] = kFirst ? hn::Zero(d) : hn::Load(d, before + r * kPanel + i * kLanes);
   }
-  for (int64_t step = 0; step < count; ++step) {
-    const V low = hn::Load(d, panel + step * kPanel);
-    const V high = hn::Load(d, panel + step * kPanel + kLanes);
-#pragma GCC unroll 12
-    for (int64_t r = 0; r < kStrip; ++r) {
-      const V number = hn::Set(d, x[step * kStrip + r]);
-      v[r][0] = hn::MulAdd(low, number, v[r][0]);
-      v[r][1] = hn::MulAdd(high, number, v[r][1]);
-    }
+  if constexpr (!kFirst) {
+    for (int64_t i = 0; i < kStrip * kPanel; i += kLineFloats)
+      hwy::Prefetch(before + kStrip * kPanel + i);
   }
+  int64_t step = 0;
+  for (; step + kStepsAtOnce <= count; step += kStepsAtOnce) {
+    for (int64_t i = 0; i < kStepsAtOnce * kStrip; i += kLineFloats)
+      hwy::Prefetch(next_x + step * kStrip + i);
+#pragma GCC unroll 8
+    for (int64_t i = step; i < step + kStepsAtOnce; ++i)
+      AddStep(x + i * kStrip, panel + i * kPanel, v);
+  }
+  for (; step < count; ++step) AddStep(x + step * kStrip, panel + step * kPanel, v);
 #pragma GCC unroll 12
   for (int64_t r = 0; r < kStrip; ++r) {
 #pragma GCC unroll 2
@@ -105,83 +142,102 @@ void FillPanel(const FloatWork& work, int64_t output, int64_t first, int64_t cou
       std::fill_n(rows + o * count, count, 0.0f);
     }
   }
-  TransposeItems(rows, count, kPanel, panel, kPanel);
+  TransposeItems(rows, count, count, kPanel, panel, kPanel);
 }
 
-// sums [panel][row, padded][kPanel]: a row of y at a time, as its panels lie side by side there.
+// A strip's sums [kStrip][kPanel] into y, for the rows and outputs that are there.
 template <class Out>
-HWY_INLINE void StoreGroup(const FloatWork& work, int64_t output, int64_t panels,
+HWY_INLINE void StoreStrip(const FloatWork& work, int64_t strip, int64_t output,
                            const float* sums) {
-  const int64_t padded = (work.rows + kStrip - 1) / kStrip * kStrip;
-  for (int64_t row = 0; row < work.rows; ++row) {
-    Out* to = static_cast<Out*>(work.y) + row * work.y_stride + output;
-    for (int64_t p = 0; p < panels; ++p) {
-      const float* from = sums + (p * padded + row) * kPanel;
-      const int64_t outputs = std::min(kPanel, work.weight.rows - output - p * kPanel);
-      Out* out = to + p * kPanel;
+  const int64_t outputs = std::min(kPanel, work.weight.rows - output);
+  const int64_t rows = std::min(kStrip, work.rows - strip * kStrip);
+  for (int64_t r = 0; r < rows; ++r) {
+    Out* to = static_cast<Out*>(work.y) + (strip * kStrip + r) * work.y_stride + output;
+    const float* from = sums + r * kPanel;
+    if (outputs == kPanel) {
+      const D d;
+      for (int64_t i = 0; i < kPanel; i += kLanes) StoreFloats(d, hn::Load(d, from + i), to + i);
+    } else {
       ForEachVector(outputs, [&](auto d, int64_t i)
-                                 HWY_ATTR { StoreFloats(d, hn::LoadU(d, from + i), out + i); });
+                                 HWY_ATTR { StoreFloats(d, hn::LoadU(d, from + i), to + i); });
     }
   }
 }
 
-// All of y for outputs output .. output + kProductGroup - 1.
-void MultiplyGroup(const FloatWork& work, int64_t output, float* rows, float* weights,
-                   float* sums) {
-  const int64_t outputs = std::min(kProductGroup, work.weight.rows - output);
+// Strips begin .. end - 1 times a panel, whose first output is `output`: inputs from `first` on.
+// The last inputs' sums go to y at once, whose memory is then written while the CPU multiplies on.
+template <class Out>
+void MultiplyStrips(const FloatWork& work, const float* panel, int64_t output, int64_t first,
+                    int64_t begin, int64_t end, float* sums) {
+  const int64_t strips = (work.rows + kStrip - 1) / kStrip;
+  const int64_t count = NextInputs(work.weight.columns - first);
+  const bool last = first + count == work.weight.columns;
+  alignas(64) float finished[kStrip * kPanel];
+  for (int64_t strip = begin; strip < end; ++strip) {
+    const float* x = work.x + (first * strips + strip * count) * kStrip;
+    float* before = sums + strip * kStrip * kPanel;
+    float* to = last ? finished : before;
+    if (first == 0) {
+      MultiplyStrip<true>(x, panel, count, before, to);
+    } else {
+      MultiplyStrip<false>(x, panel, count, before, to);
+    }
+    if (last) StoreStrip<Out>(work, strip, output, finished);
+  }
+}
+
+// All of y for outputs output .. output + outputs - 1.
+template <class Out>
+void MultiplyGroup(const FloatWork& work, int64_t output, int64_t outputs, float* rows,
+                   float* weights, float* sums) {
   const int64_t panels = (outputs + kPanel - 1) / kPanel;
   const int64_t inputs = work.weight.columns;
   const int64_t strips = (work.rows + kStrip - 1) / kStrip;
   for (int64_t first = 0; first < inputs;) {
-    const int64_t left = inputs - first;
-    const int64_t count = left <= kMostProductInputs ? left : kProductInputs;
+    const int64_t count = NextInputs(inputs - first);
     for (int64_t p = 0; p < panels; ++p)
       FillPanel(work, output + p * kPanel, first, count, rows, weights + p * count * kPanel);
     for (int64_t begin = 0; begin < strips; begin += kStripsAtOnce) {
       const int64_t end = std::min(begin + kStripsAtOnce, strips);
       for (int64_t p = 0; p < panels; ++p) {
-        const float* panel = weights + p * count * kPanel;
-        for (int64_t strip = begin; strip < end; ++strip) {
-          const float* x = work.x + (strip * inputs + first) * kStrip;
-          float* to = sums + (p * strips + strip) * kStrip * kPanel;
-          if (first == 0) {
-            MultiplyStrip<true>(x, panel, count, to);
-          } else {
-            MultiplyStrip<false>(x, panel, count, to);
-          }
-        }
+        MultiplyStrips<Out>(work, weights + p * count * kPanel, output + p * kPanel, first, begin,
+                            end, sums + p * strips * kStrip * kPanel);
       }
     }
     first += count;
   }
-  if (work.y_dtype == Dtype::kFloat32) {
-    StoreGroup<float>(work, output, panels, sums);
-  } else {
-    StoreGroup<BFloat16>(work, output, panels, sums);
-  }
 }
 
-// Strips begin .. end - 1 of x [rows, columns] into out [strip][columns][kStrip]; zeros for rows
-// that are not there. `work` [kStrip][columns].
+// kStrip rows of x from `row` on as float32; zeros for those that are not there. `work` [kStrip][
+// columns]: not needed for whole strips of float32.
+template <class In>
+const float* StripRows(const In* x, int64_t row, int64_t rows, int64_t columns, float* work) {
+  const In* from = x + row * columns;
+  if constexpr (std::is_same_v<In, float>) {
+    if (row + kStrip <= rows) return from;
+  }
+  const int64_t there = std::min(kStrip, rows - row) * columns;
+  ForEachVector(
+      there, [&](auto d, int64_t i) HWY_ATTR { hn::StoreU(LoadFloats(d, from + i), d, work + i); });
+  std::fill(work + there, work + kStrip * columns, 0.0f);
+  return work;
+}
+
+// Strips begin .. end - 1 of x [rows, columns] into `out` (FloatWork::x).
 template <class In>
 void PackStrips(const In* x, int64_t rows, int64_t columns, int64_t begin, int64_t end, float* work,
                 float* out) {
+  const int64_t strips = (rows + kStrip - 1) / kStrip;
   for (int64_t strip = begin; strip < end; ++strip) {
-    for (int64_t r = 0; r < kStrip; ++r) {
-      float* to = work + r * columns;
-      const int64_t row = strip * kStrip + r;
-      if (row >= rows) {
-        std::fill_n(to, columns, 0.0f);
-        continue;
+    const float* from = StripRows(x, strip * kStrip, rows, columns, work);
+    for (int64_t first = 0; first < columns;) {
+      const int64_t count = NextInputs(columns - first);
+      float* to = out + (first * strips + strip * count) * kStrip;
+      for (int64_t row = 0; row < kStrip; row += kSquare) {
+        const int64_t at = std::min(row, kStrip - kSquare);
+        TransposeItems(from + at * columns + first, columns, count, kSquare, to + at, kStrip);
       }
-      const In* from = x + row * columns;
-      ForEachVector(columns, [&](auto d, int64_t i)
-                                 HWY_ATTR { hn::StoreU(LoadFloats(d, from + i), d, to + i); });
-    }
-    float* to = out + strip * columns * kStrip;
-    for (int64_t row = 0; row < kStrip; row += 4) {
-      const int64_t at = std::min(row, kStrip - 4);
-      TransposeItems(work + at * columns, columns, 4, to + at, kStrip);
+      first += count;
     }
   }
 }
@@ -204,8 +260,10 @@ void FloatProductRange(const FloatWork& work, int64_t begin, int64_t end) {
   auto* rows = scratch.Get<float>(rows_floats + weight_floats + SumFloats(work.rows));
   float* weights = rows + rows_floats;
   float* sums = weights + weight_floats;
+  const auto multiply = work.y_dtype == Dtype::kFloat32 ? float_product::MultiplyGroup<float>
+                                                        : float_product::MultiplyGroup<BFloat16>;
   for (int64_t output = begin; output < end && !Cancelled(work.cancel); output += kProductGroup)
-    float_product::MultiplyGroup(work, output, rows, weights, sums);
+    multiply(work, output, std::min(kProductGroup, end - output), rows, weights, sums);
 }
 
 void PackFloatStrips(const void* x, Dtype dtype, int64_t rows, int64_t columns, int64_t begin,
@@ -251,7 +309,7 @@ bool FloatProduct(const BlockMatrix& weight, const void* x, int64_t rows, Dtype 
                  HWY_DYNAMIC_DISPATCH(PackFloatStrips)(x, dtype, rows, columns, begin, end, packed);
                });
   const FloatWork work{weight, *format, packed, rows, y, y_dtype, y_stride, cancel};
-  executor.For(weight.rows, kProductGroup, [&](int64_t begin, int64_t end) {
+  executor.For(weight.rows, kProductGrain, [&](int64_t begin, int64_t end) {
     HWY_DYNAMIC_DISPATCH(FloatProductRange)(work, begin, end);
   });
   return !Cancelled(cancel);

@@ -34,11 +34,11 @@ HWY_INLINE void TransposeSquare(V (&rows)[kSquare]) {
   rows[3] = hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23));
 }
 
-// from [width][steps] into to [steps][width], rows of `to` `stride` items apart; items of 32 bits;
-// `width` is a multiple of kSquare.
+// from [width][steps] into to [steps][width], rows `from_stride` and `to_stride` items apart; items
+// of 32 bits; `width` is a multiple of kSquare.
 template <class Item>
-HWY_INLINE void TransposeItems(const Item* HWY_RESTRICT from, int64_t steps, int64_t width,
-                               Item* HWY_RESTRICT to, int64_t stride) {
+HWY_INLINE void TransposeItems(const Item* HWY_RESTRICT from, int64_t from_stride, int64_t steps,
+                               int64_t width, Item* HWY_RESTRICT to, int64_t to_stride) {
   const hn::FixedTag<Item, kSquare> d;
   for (int64_t row = 0; row < width; row += kSquare) {
     int64_t step = 0;
@@ -46,15 +46,15 @@ HWY_INLINE void TransposeItems(const Item* HWY_RESTRICT from, int64_t steps, int
       hn::Vec<decltype(d)> square[kSquare];
 #pragma GCC unroll 4
       for (int64_t r = 0; r < kSquare; ++r)
-        square[r] = hn::LoadU(d, from + (row + r) * steps + step);
+        square[r] = hn::LoadU(d, from + (row + r) * from_stride + step);
       TransposeSquare(square);
 #pragma GCC unroll 4
       for (int64_t r = 0; r < kSquare; ++r)
-        hn::StoreU(square[r], d, to + (step + r) * stride + row);
+        hn::StoreU(square[r], d, to + (step + r) * to_stride + row);
     }
     for (; step < steps; ++step) {
       for (int64_t r = 0; r < kSquare; ++r) {
-        to[step * stride + row + r] = from[(row + r) * steps + step];
+        to[step * to_stride + row + r] = from[(row + r) * from_stride + step];
       }
     }
   }
