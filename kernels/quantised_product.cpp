@@ -26,6 +26,8 @@ constexpr int64_t kVectors = 3;  // registers
 constexpr int64_t kLanes = 16;
 constexpr int64_t kPanel = kVectors * kLanes;  // rows of x
 constexpr int64_t kGroup = 64;                 // outputs that are dequantised at a time
+// What a thread's outputs are a multiple of: threads have equal parts of narrow matrices, too.
+constexpr int64_t kGrain = 16;
 // Inputs that are dequantised at a time: whole blocks of any type. With a panel of x as long they
 // stay in the second-level cache.
 constexpr int64_t kChunk = 2048;
@@ -148,12 +150,14 @@ MIDSCOPE_BF16 void StoreSums(const float* sums, int64_t rows, int64_t outputs, B
   }
 }
 
-// Inputs first .. first + count - 1 of outputs output .. output + kGroup - 1, zeros behind.
-void FillGroup(const Work& work, int64_t output, int64_t first, int64_t count, uint32_t* weights) {
-  for (int64_t o = 0; o < kGroup; ++o) {
+// Inputs first .. first + count - 1 of `outputs` outputs from `output` on, and zeros for what is
+// missing of whole tiles and pairs.
+void FillGroup(const Work& work, int64_t output, int64_t outputs, int64_t first, int64_t count,
+               uint32_t* weights) {
+  for (int64_t o = 0; o < (outputs + kTile - 1) / kTile * kTile; ++o) {
     auto* to = reinterpret_cast<BFloat16*>(weights + o * kWeightStride);
     int64_t filled = 0;
-    if (output + o < work.weight.rows) {
+    if (o < outputs) {
       const std::byte* row = work.weight.Row(output + o);
       DequantiseToBFloat16(work.format.type, row + first / work.format.elements * work.format.bytes,
                            count, to);
@@ -163,13 +167,14 @@ void FillGroup(const Work& work, int64_t output, int64_t first, int64_t count, u
   }
 }
 
-// All of y for outputs output .. output + kGroup - 1.
-void MultiplyGroup(const Work& work, int64_t output, uint32_t* weights, float* sums) {
-  const int64_t tiles = (std::min(kGroup, work.weight.rows - output) + kTile - 1) / kTile;
+// All of y for `group` outputs from `output` on, at most kGroup.
+void MultiplyGroup(const Work& work, int64_t output, int64_t group, uint32_t* weights,
+                   float* sums) {
+  const int64_t tiles = (group + kTile - 1) / kTile;
   const int64_t panels = work.panel_count();
   for (int64_t first = 0; first < work.weight.columns; first += kChunk) {
     const int64_t count = std::min(kChunk, work.weight.columns - first);
-    FillGroup(work, output, first, count, weights);
+    FillGroup(work, output, group, first, count, weights);
     for (int64_t p = 0; p < panels; ++p) {
       const uint32_t* panel = work.panels + (p * work.steps + first / 2) * kPanel;
       const int64_t vectors = std::min(kVectors, (work.rows - p * kPanel + kLanes - 1) / kLanes);
@@ -187,7 +192,7 @@ void MultiplyGroup(const Work& work, int64_t output, uint32_t* weights, float* s
   for (int64_t p = 0; p < panels; ++p) {
     for (int64_t t = 0; t < tiles; ++t) {
       const float* at = sums + (p * (kGroup / kTile) + t) * kTile * kPanel;
-      const int64_t outputs = std::min(kTile, work.weight.rows - output - t * kTile);
+      const int64_t outputs = std::min(kTile, group - t * kTile);
       for (int64_t row = p * kPanel; row < std::min((p + 1) * kPanel, work.rows); row += kLanes) {
         StoreSums(at + row - p * kPanel, std::min(kLanes, work.rows - row), outputs,
                   work.y + row * work.y_stride + output + t * kTile, work.y_stride);
@@ -223,12 +228,12 @@ bool QuantisedProduct(const BlockMatrix& weight, const BFloat16* x, int64_t rows
                 weight.columns, panel + p * steps * kPanel);
     }
   });
-  executor.For(weight.rows, kGroup, [&](int64_t begin, int64_t end) {
+  executor.For(weight.rows, kGrain, [&](int64_t begin, int64_t end) {
     BorrowedScratch<GroupTag> scratch;
     auto* weights = scratch.Get<uint32_t>(kGroup * kWeightStride + panels * kGroup * kPanel);
     auto* sums = reinterpret_cast<float*>(weights + kGroup * kWeightStride);
     for (int64_t output = begin; output < end && !Cancelled(cancel); output += kGroup) {
-      MultiplyGroup(work, output, weights, sums);
+      MultiplyGroup(work, output, std::min(kGroup, end - output), weights, sums);
     }
   });
   return !Cancelled(cancel);
