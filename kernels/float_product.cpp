@@ -40,8 +40,10 @@ inline int64_t NextInputs(int64_t left) {
 }
 
 struct FloatWork {
-  const BlockMatrix& weight;
-  BlockFormat format;
+  const float* panels;        // of the matrix, or null:
+  const BlockMatrix* blocks;  // the matrix
+  int64_t outputs;
+  int64_t inputs;
   // By inputs that are multiplied at a time, [strip][those inputs][rows of a strip]: read in this
   // order.
   const float* x;
@@ -131,13 +133,13 @@ HWY_INLINE void MultiplyStrip(const float* HWY_RESTRICT x, const float* HWY_REST
 
 // Weights of kPanel outputs from `output` on, inputs [first, first + count), into panel
 // [count][kPanel]; zeros for outputs that are not there. rows: room for [kPanel][count].
-void FillPanel(const FloatWork& work, int64_t output, int64_t first, int64_t count, float* rows,
+void FillPanel(const BlockMatrix& weight, int64_t output, int64_t first, int64_t count, float* rows,
                float* panel) {
+  const BlockFormat format = *FindBlockFormat(static_cast<uint32_t>(weight.type));
+  const int64_t at = first / format.elements * format.bytes;
   for (int64_t o = 0; o < kPanel; ++o) {
-    if (output + o < work.weight.rows) {
-      const std::byte* row = work.weight.Row(output + o);
-      Dequantise(work.format.type, row + first / work.format.elements * work.format.bytes, count,
-                 rows + o * count);
+    if (output + o < weight.rows) {
+      Dequantise(format.type, weight.Row(output + o) + at, count, rows + o * count);
     } else {
       std::fill_n(rows + o * count, count, 0.0f);
     }
@@ -149,7 +151,7 @@ void FillPanel(const FloatWork& work, int64_t output, int64_t first, int64_t cou
 template <class Out>
 HWY_INLINE void StoreStrip(const FloatWork& work, int64_t strip, int64_t output,
                            const float* sums) {
-  const int64_t outputs = std::min(kPanel, work.weight.rows - output);
+  const int64_t outputs = std::min(kPanel, work.outputs - output);
   const int64_t rows = std::min(kStrip, work.rows - strip * kStrip);
   for (int64_t r = 0; r < rows; ++r) {
     Out* to = static_cast<Out*>(work.y) + (strip * kStrip + r) * work.y_stride + output;
@@ -170,8 +172,8 @@ template <class Out>
 void MultiplyStrips(const FloatWork& work, const float* panel, int64_t output, int64_t first,
                     int64_t begin, int64_t end, float* sums) {
   const int64_t strips = (work.rows + kStrip - 1) / kStrip;
-  const int64_t count = NextInputs(work.weight.columns - first);
-  const bool last = first + count == work.weight.columns;
+  const int64_t count = NextInputs(work.inputs - first);
+  const bool last = first + count == work.inputs;
   alignas(64) float finished[kStrip * kPanel];
   for (int64_t strip = begin; strip < end; ++strip) {
     const float* x = work.x + (first * strips + strip * count) * kStrip;
@@ -186,22 +188,44 @@ void MultiplyStrips(const FloatWork& work, const float* panel, int64_t output, i
   }
 }
 
+// Memory of a thread: room for FillPanel's rows, the panels of a group, their sums.
+struct GroupMemory {
+  float* rows;
+  float* weights;
+  float* sums;
+};
+
+// Panels of a group one after the other, `stride` floats apart: inputs [first, first + count).
+struct GroupPanels {
+  const float* first;
+  int64_t stride;
+};
+
+GroupPanels PanelsOf(const FloatWork& work, int64_t output, int64_t panels, int64_t first,
+                     int64_t count, const GroupMemory& memory) {
+  if (work.panels)
+    return {work.panels + output * work.inputs + first * kPanel, work.inputs * kPanel};
+  for (int64_t p = 0; p < panels; ++p) {
+    FillPanel(*work.blocks, output + p * kPanel, first, count, memory.rows,
+              memory.weights + p * count * kPanel);
+  }
+  return {memory.weights, count * kPanel};
+}
+
 // All of y for outputs output .. output + outputs - 1.
 template <class Out>
-void MultiplyGroup(const FloatWork& work, int64_t output, int64_t outputs, float* rows,
-                   float* weights, float* sums) {
+void MultiplyGroup(const FloatWork& work, int64_t output, int64_t outputs,
+                   const GroupMemory& memory) {
   const int64_t panels = (outputs + kPanel - 1) / kPanel;
-  const int64_t inputs = work.weight.columns;
   const int64_t strips = (work.rows + kStrip - 1) / kStrip;
-  for (int64_t first = 0; first < inputs;) {
-    const int64_t count = NextInputs(inputs - first);
-    for (int64_t p = 0; p < panels; ++p)
-      FillPanel(work, output + p * kPanel, first, count, rows, weights + p * count * kPanel);
+  for (int64_t first = 0; first < work.inputs;) {
+    const int64_t count = NextInputs(work.inputs - first);
+    const GroupPanels weights = PanelsOf(work, output, panels, first, count, memory);
     for (int64_t begin = 0; begin < strips; begin += kStripsAtOnce) {
       const int64_t end = std::min(begin + kStripsAtOnce, strips);
       for (int64_t p = 0; p < panels; ++p) {
-        MultiplyStrips<Out>(work, weights + p * count * kPanel, output + p * kPanel, first, begin,
-                            end, sums + p * strips * kStrip * kPanel);
+        MultiplyStrips<Out>(work, weights.first + p * weights.stride, output + p * kPanel, first,
+                            begin, end, memory.sums + p * strips * kStrip * kPanel);
       }
     }
     first += count;
@@ -258,12 +282,27 @@ void FloatProductRange(const FloatWork& work, int64_t begin, int64_t end) {
   const int64_t rows_floats = float_product::kPanel * kMostProductInputs;
   const int64_t weight_floats = kProductGroup * kMostProductInputs;
   auto* rows = scratch.Get<float>(rows_floats + weight_floats + SumFloats(work.rows));
-  float* weights = rows + rows_floats;
-  float* sums = weights + weight_floats;
+  const float_product::GroupMemory memory{rows, rows + rows_floats,
+                                          rows + rows_floats + weight_floats};
   const auto multiply = work.y_dtype == Dtype::kFloat32 ? float_product::MultiplyGroup<float>
                                                         : float_product::MultiplyGroup<BFloat16>;
   for (int64_t output = begin; output < end && !Cancelled(work.cancel); output += kProductGroup)
-    multiply(work, output, std::min(kProductGroup, end - output), rows, weights, sums);
+    multiply(work, output, std::min(kProductGroup, end - output), memory);
+}
+
+// Panels of outputs begin .. end - 1: [panel][inputs][kPanel].
+void FillFloatPanelRange(const BlockMatrix& weight, int64_t begin, int64_t end, float* panels) {
+  using float_product::kPanel;
+  BorrowedScratch<FloatGroupTag> scratch;
+  auto* rows = scratch.Get<float>(kPanel * kMostProductInputs);
+  for (int64_t output = begin; output < end; output += kPanel) {
+    for (int64_t first = 0; first < weight.columns;) {
+      const int64_t count = NextInputs(weight.columns - first);
+      float_product::FillPanel(weight, output, first, count, rows,
+                               panels + output * weight.columns + first * kPanel);
+      first += count;
+    }
+  }
 }
 
 void PackFloatStrips(const void* x, Dtype dtype, int64_t rows, int64_t columns, int64_t begin,
@@ -287,32 +326,65 @@ namespace midscope::kernels {
 HWY_EXPORT(FloatProductRange);
 HWY_EXPORT(PackFloatStrips);
 HWY_EXPORT(FloatProductStrip);
+HWY_EXPORT(FillFloatPanelRange);
 
 namespace {
-struct FloatInputTag {};
-}  // namespace
 
-bool FloatProduct(const BlockMatrix& weight, const void* x, int64_t rows, Dtype dtype, void* y,
-                  Dtype y_dtype, int64_t y_stride, const Executor& executor, CancelFlag cancel) {
-  const auto format = FindBlockFormat(static_cast<uint32_t>(weight.type));
-  MIDSCOPE_KERNEL_CHECK(format.has_value());
-  if (!format || rows <= 0) return true;
-  MIDSCOPE_KERNEL_CHECK_EQ(weight.columns % format->elements, 0);
-  MIDSCOPE_KERNEL_CHECK_GE(y_stride, weight.rows);
-  const int64_t columns = weight.columns;
-  const int64_t strip = HWY_DYNAMIC_DISPATCH(FloatProductStrip)();
-  const int64_t strips = (rows + strip - 1) / strip;
-  BorrowedScratch<FloatInputTag> scratch;
-  auto* packed = scratch.Get<float>(strips * strip * columns);
-  executor.For(strips, std::max<int64_t>(RowGrain(columns) / strip, 1),
-               [&](int64_t begin, int64_t end) {
-                 HWY_DYNAMIC_DISPATCH(PackFloatStrips)(x, dtype, rows, columns, begin, end, packed);
-               });
-  const FloatWork work{weight, *format, packed, rows, y, y_dtype, y_stride, cancel};
-  executor.For(weight.rows, kProductGrain, [&](int64_t begin, int64_t end) {
+bool Multiply(const FloatWork& work, const Executor& executor) {
+  MIDSCOPE_KERNEL_CHECK_GE(work.y_stride, work.outputs);
+  if (work.rows <= 0) return true;
+  executor.For(work.outputs, kProductGrain, [&](int64_t begin, int64_t end) {
     HWY_DYNAMIC_DISPATCH(FloatProductRange)(work, begin, end);
   });
-  return !Cancelled(cancel);
+  return !Cancelled(work.cancel);
+}
+
+void CheckBlocks(const BlockMatrix& weight) {
+  const auto format = FindBlockFormat(static_cast<uint32_t>(weight.type));
+  MIDSCOPE_KERNEL_CHECK(format && weight.columns % format->elements == 0);
+}
+
+}  // namespace
+
+FloatInput::FloatInput(const void* x, Dtype dtype, int64_t rows, int64_t columns,
+                       const Executor& executor)
+    : rows_(rows), columns_(columns) {
+  const int64_t strip = HWY_DYNAMIC_DISPATCH(FloatProductStrip)();
+  const int64_t strips = (rows + strip - 1) / strip;
+  packed_ = scratch_.Get<float>(strips * strip * columns);
+  executor.For(strips, std::max<int64_t>(RowGrain(columns) / strip, 1),
+               [&](int64_t begin, int64_t end) {
+                 HWY_DYNAMIC_DISPATCH(PackFloatStrips)
+                 (x, dtype, rows, columns, begin, end, packed_);
+               });
+}
+
+int64_t FloatPanelSize(int64_t outputs, int64_t inputs) {
+  return (outputs + kProductGrain - 1) / kProductGrain * kProductGrain * inputs;
+}
+
+void FillFloatPanels(const BlockMatrix& weight, float* panels, const Executor& executor) {
+  CheckBlocks(weight);
+  executor.For(weight.rows, kProductGrain, [&](int64_t begin, int64_t end) {
+    HWY_DYNAMIC_DISPATCH(FillFloatPanelRange)(weight, begin, end, panels);
+  });
+}
+
+bool FloatProduct(const BlockMatrix& weight, const FloatInput& x, void* y, Dtype y_dtype,
+                  int64_t y_stride, const Executor& executor, CancelFlag cancel) {
+  CheckBlocks(weight);
+  MIDSCOPE_KERNEL_CHECK_EQ(weight.columns, x.columns());
+  return Multiply({nullptr, &weight, weight.rows, weight.columns, x.packed(), x.rows(), y, y_dtype,
+                   y_stride, cancel},
+                  executor);
+}
+
+bool FloatProduct(const FloatPanels& weight, const FloatInput& x, void* y, Dtype y_dtype,
+                  int64_t y_stride, const Executor& executor, CancelFlag cancel) {
+  MIDSCOPE_KERNEL_CHECK_EQ(weight.inputs, x.columns());
+  return Multiply({weight.numbers, nullptr, weight.outputs, weight.inputs, x.packed(), x.rows(), y,
+                   y_dtype, y_stride, cancel},
+                  executor);
 }
 
 }  // namespace midscope::kernels

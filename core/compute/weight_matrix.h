@@ -91,8 +91,11 @@ class WeightMatrix {
   // Copies the blocks of a stored matrix that is all quantised, which stays stored, in its own
   // memory; expands another.
   void CopyOrExpand(const kernels::Executor& executor);
-  // Expands a bfloat16 matrix in the order in which LibTorch reads it for many rows (PackedWeight).
-  // Fewer read a copy of its blocks, if it is quantised, or the matrix expanded as it is beside.
+  // Expands the matrix in the order in which a product of many rows reads it. bfloat16: LibTorch's
+  // (PackedWeight); fewer rows read a copy of its blocks, if it is quantised, or the matrix
+  // expanded as it is beside. float32: a quantised one, for our product (kernels::FloatPanels),
+  // beside a copy of its blocks, and the matrix is as one that stays stored; another is expanded as
+  // it is.
   void Pack(const kernels::Executor& executor);
   // Brings the matrix to the device. A stored one stays so where `blocks` can read it there and it
   // takes less memory than an expanded one; else it is expanded. `blocks` (or null) must outlive
@@ -137,8 +140,12 @@ class WeightMatrix {
   at::TensorOptions Options() const;
   void MultiplyInWholeNumbers(const at::Tensor& x, const at::Tensor& y,
                               const ProductContext& context) const;
-  void MultiplyPart(const StoredPart& part, const at::Tensor& x, const at::Tensor& y,
-                    const ProductContext& context) const;
+  void MultiplyInFloat32(const at::Tensor& x, const at::Tensor& y,
+                         const ProductContext& context) const;
+  void MultiplyDequantised(const StoredPart& part, const at::Tensor& x, const at::Tensor& y,
+                           const ProductContext& context) const;
+  void MultiplyBlocks(const at::Tensor& x, const at::Tensor& y,
+                      const ProductContext& context) const;
   bool LiesReady(const kernels::BlockMatrix& matrix) const;
   void MultiplyReady(const at::Tensor& x, const void* weights, int64_t rows, const at::Tensor& y,
                      const ProductContext& context) const;
@@ -154,14 +161,25 @@ class WeightMatrix {
     kBlocks,    // as stored, or the copy of that
   };
   Way WayOf(int64_t rows) const;
+  // How many rows are multiplied with a part's blocks.
+  enum class PartWay {
+    kWholeNumbers,
+    kTiles,        // in bfloat16 by our product
+    kFloat32,      // in float32 by our product, as blocks or, where there are some, as panels
+    kReady,        // in place by LibTorch's product
+    kDequantised,  // some of them at a time for LibTorch's product
+  };
+  PartWay WayOf(const StoredPart& part) const;
   // Of a product with a packed matrix, or into a tensor of its own, between two checks of the
   // cancel flag.
   int64_t RowsAtOnce() const;
   void MultiplyPacked(const at::Tensor& x, const at::Tensor& y, const JobContext& job) const;
+  void PackPanels(const kernels::Executor& executor);
   void StayStored();
 
   at::Tensor expanded_;
-  at::Tensor packed_;  // undefined where Pack was not called
+  at::Tensor packed_;               // of bfloat16; undefined where Pack was not called
+  std::vector<at::Tensor> panels_;  // of float32: each part's; empty where Pack was not called
   std::string path_;
   mutable std::vector<StoredPart> parts_;
   // Of an expanded matrix whose tensors are all quantised: those, in `copied_bytes_`; else empty.

@@ -23,9 +23,21 @@ WeightStorage ResolveStorage(WeightStorage asked, const ModelConfig& config, ker
 }
 
 bool PacksExpanded(const ModelConfig& config, kernels::Dtype dtype) {
+#if defined(__x86_64__)
+  constexpr bool kPacksFloat32 = true;
+#else
+  constexpr bool kPacksFloat32 = false;
+#endif
+  if (config.experts.count > 0 || config.latent.used()) return false;
+  if (dtype == kernels::Dtype::kFloat32) return kPacksFloat32;
   return dtype == kernels::Dtype::kBFloat16 && kernels::HasBFloat16Products() &&
-         config.experts.count == 0 && !config.latent.used() &&
          config.parameters <= kExpandedBytes / (2 * kernels::SizeOf(dtype));
+}
+
+int64_t PackedBytesBeside(const ModelConfig& config, kernels::Dtype dtype) {
+  const bool beside = dtype == kernels::Dtype::kBFloat16 && config.quantised_bytes == 0 &&
+                      PacksExpanded(config, dtype);
+  return beside ? config.parameters * kernels::SizeOf(dtype) : 0;
 }
 
 // Few enough to stay in a cache, and enough for a matrix product to reach its speed.

@@ -23,10 +23,14 @@ enum class Products { kFloat, kInt8 };
 WeightStorage ResolveStorage(WeightStorage asked, const ModelConfig& config, kernels::Dtype dtype,
                              Products products = Products::kFloat);
 
-// Whether expanded matrices of layers on the CPU are packed (WeightMatrix::Pack): where the
-// CPU multiplies bfloat16, and all copies together take no more than `auto` allows expanded
-// weights.
+// Whether expanded matrices of layers on the CPU are packed (WeightMatrix::Pack). bfloat16: where
+// the CPU multiplies it, and all copies together take no more than `auto` allows expanded weights.
+// float32: on x86, where our product was measured to be as fast as LibTorch's or faster.
 bool PacksExpanded(const ModelConfig& config, kernels::Dtype dtype);
+
+// Bytes that packing adds to expanded weights and the blocks beside them: of bfloat16 weights that
+// are not quantised, the packed ones lie beside those by which few rows are multiplied.
+int64_t PackedBytesBeside(const ModelConfig& config, kernels::Dtype dtype);
 
 // Rows of a stored matrix with `inputs` columns that are dequantised at a time.
 int64_t WeightsAtOnce(int64_t inputs, kernels::Dtype dtype);

@@ -22,8 +22,7 @@ MemoryEstimate EstimateMemory(const ModelConfig& config, kernels::Dtype dtype, i
   estimate.weight_bytes = config.parameters * element;
   estimate.beside_bytes = config.copied_bytes;
   if (dtype != kernels::Dtype::kFloat16) estimate.beside_bytes += config.quantised_bytes;
-  if (config.quantised_bytes == 0 && PacksExpanded(config, dtype))
-    estimate.beside_bytes += estimate.weight_bytes;
+  estimate.beside_bytes += PackedBytesBeside(config, dtype);
   estimate.stored_weight_bytes =
       config.stored_bytes + StoredScratchBytes(config, dtype) + LatentOutBytes(config, dtype);
   estimate.cache_bytes = tokens * TraceBytesPerRow(config, dtype, {.residual = false});

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Contract: FloatProduct is the product of x with the weights that Dequantise gives, within float32
 // rounding of the sum and one rounding to y's dtype, for every type, both dtypes of x and y and
-// awkward sizes; rows of weights in any order; equal to the last bit for any number of threads, and
-// for a row whichever others come along; writes nothing but y.
+// awkward sizes; rows of weights in any order; equal to the last bit for any number of threads, for
+// a row whichever others come along, and for panels; writes nothing but y and the panels.
 #include "kernels/float_product.h"
 
 #include "tests/kernels/support/attention_case.h"
@@ -23,11 +23,28 @@ Guarded Product(const RandomMatrix& weight, Guarded& x, int64_t rows, int64_t ga
   const int64_t stride = weight.matrix.rows + gap;
   Guarded y(rows * stride, dtypes.y);
   for (int64_t i = 0; i < rows * stride; ++i) y.Set(i, 77.0f);
-  EXPECT_TRUE(
-      FloatProduct(weight.matrix, x.data(), rows, dtypes.x, y.data(), dtypes.y, stride, executor));
+  const FloatInput input(x.data(), dtypes.x, rows, weight.matrix.columns, executor);
+  EXPECT_TRUE(FloatProduct(weight.matrix, input, y.data(), dtypes.y, stride, executor));
   EXPECT_TRUE(y.Intact());
   return y;
 }
+
+// The matrix expanded.
+struct Expanded {
+  Expanded(const BlockMatrix& matrix, const Executor& executor) {
+    constexpr int64_t kBehind = 16;
+    constexpr float kUntouched = 77.0f;
+    const int64_t size = FloatPanelSize(matrix.rows, matrix.columns);
+    auto* numbers =
+        static_cast<float*>(memory.Get(static_cast<size_t>(size + kBehind) * sizeof(float)));
+    std::fill_n(numbers + size, kBehind, kUntouched);
+    FillFloatPanels(matrix, numbers, executor);
+    for (int64_t i = 0; i < kBehind; ++i) EXPECT_EQ(numbers[size + i], kUntouched);
+    panels = {numbers, matrix.rows, matrix.columns};
+  }
+  Scratch memory;
+  FloatPanels panels;
+};
 
 void ExpectProduct(const RandomMatrix& weight, const Guarded& x, const Guarded& y, int64_t rows,
                    int64_t gap, Dtype y_dtype) {
@@ -65,8 +82,15 @@ TEST(FloatProduct, EqualsTheProduct) {
                             rows < 12 ? Dtype::kFloat32 : Dtype::kBFloat16};
         const RandomMatrix weight(format, outputs, inputs, rows % 2 == 0);
         Guarded x = RandomNumbers(rows * inputs, dtypes.x, 2);
-        ExpectProduct(weight, x, Product(weight, x, rows, 3, dtypes, ThreadExecutor(2)), rows, 3,
-                      dtypes.y);
+        const Guarded y = Product(weight, x, rows, 3, dtypes, ThreadExecutor(2));
+        ExpectProduct(weight, x, y, rows, 3, dtypes.y);
+        const Expanded expanded(weight.matrix, ThreadExecutor(3));
+        Guarded by_panels(rows * (outputs + 3), dtypes.y);
+        for (int64_t i = 0; i < rows * (outputs + 3); ++i) by_panels.Set(i, 77.0f);
+        const FloatInput input(x.data(), dtypes.x, rows, inputs, SerialExecutor());
+        ASSERT_TRUE(FloatProduct(expanded.panels, input, by_panels.data(), dtypes.y, outputs + 3,
+                                 ThreadExecutor(2)));
+        EXPECT_TRUE(by_panels.Intact() && by_panels == y) << rows << " rows, " << inputs;
       }
     }
   }
@@ -80,8 +104,14 @@ TEST(FloatProduct, TakesManyInputsAndRows) {
     const RandomMatrix weight(*FindBlockFormat(static_cast<uint32_t>(BlockType::kQ8_0)), 19, inputs,
                               true);
     Guarded x = RandomNumbers(rows * inputs, Dtype::kFloat32, 4);
-    ExpectProduct(weight, x, Product(weight, x, rows, 0, {}, SerialExecutor()), rows, 0,
-                  Dtype::kFloat32);
+    const Guarded y = Product(weight, x, rows, 0, {}, SerialExecutor());
+    ExpectProduct(weight, x, y, rows, 0, Dtype::kFloat32);
+    const Expanded expanded(weight.matrix, SerialExecutor());
+    Guarded by_panels(rows * 19, Dtype::kFloat32);
+    const FloatInput input(x.data(), Dtype::kFloat32, rows, inputs, SerialExecutor());
+    ASSERT_TRUE(FloatProduct(expanded.panels, input, by_panels.data(), Dtype::kFloat32, 19,
+                             SerialExecutor()));
+    EXPECT_TRUE(by_panels == y) << inputs;
   }
 }
 
@@ -106,8 +136,9 @@ TEST(FloatProduct, StopsWhenCancelled) {
   Guarded x = RandomNumbers(int64_t{20} * 64, Dtype::kFloat32, 3);
   Guarded y(int64_t{20} * 64, Dtype::kFloat32);
   const std::atomic<bool> cancel{true};
-  EXPECT_FALSE(FloatProduct(weight.matrix, x.data(), 20, Dtype::kFloat32, y.data(), Dtype::kFloat32,
-                            64, SerialExecutor(), &cancel));
+  const FloatInput input(x.data(), Dtype::kFloat32, 20, 64, SerialExecutor());
+  EXPECT_FALSE(
+      FloatProduct(weight.matrix, input, y.data(), Dtype::kFloat32, 64, SerialExecutor(), &cancel));
 }
 
 }  // namespace

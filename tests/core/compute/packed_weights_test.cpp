@@ -2,7 +2,8 @@
 // Matrices on the CPU with products of many rows in mind. Contract: Product gives what Multiply
 // gives, to the last bit; both are within one rounding of weights and result to bfloat16 of the
 // exact sums, whatever the number of rows chooses (blocks, LibTorch, a packed weight); a packed
-// matrix has the rows and columns of an expanded one.
+// matrix has the rows and columns of an expanded one, and in float32 a quantised one has the very
+// products of one that stays as it is in the file.
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 #include <gmock/gmock.h>
@@ -79,7 +80,22 @@ TEST(PackedWeights, ProductsAreThoseOfTheNumbers) {
     for (const Way way :
          {Way::kStored, Way::kExpanded, Way::kBesideBlocks, Way::kPacked, Way::kCopied}) {
       CheckProducts(pair, Dtype::kBFloat16, way);
-      if (way != Way::kPacked) CheckProducts(pair, Dtype::kFloat32, way);
+      CheckProducts(pair, Dtype::kFloat32, way);
+    }
+  }
+}
+
+TEST(PackedWeights, FloatPanelsGiveTheProductsOfStoredBlocks) {
+  const c10::InferenceMode inference;
+  for (const BlockFormat& format : kernels::BlockFormats()) {
+    if (!IsQuantised(format)) continue;
+    const StoredPair pair(format, FormatOf(BlockType::kQ8_0));
+    const WeightMatrix stored = Made(pair, Dtype::kFloat32, Way::kStored);
+    const WeightMatrix packed = Made(pair, Dtype::kFloat32, Way::kPacked);
+    for (const int64_t rows : {1, 8, 9, 300, 1100}) {
+      const at::Tensor x = NumbersOf(rows, kInputs, at::kFloat);
+      EXPECT_TRUE(at::equal(packed.Product(x, {Serial(), {}}), stored.Product(x, {Serial(), {}})))
+          << format.name << ", " << rows << " rows";
     }
   }
 }
@@ -88,15 +104,17 @@ TEST(PackedWeights, RowsAndColumnsAreThoseOfTheExpandedMatrix) {
   const c10::InferenceMode inference;
   for (const BlockFormat& format : kernels::BlockFormats()) {
     const StoredPair pair(format);
-    const WeightMatrix expanded = Made(pair, Dtype::kBFloat16, Way::kExpanded);
-    for (const Way way : {Way::kBesideBlocks, Way::kPacked, Way::kCopied}) {
-      const WeightMatrix matrix = Made(pair, Dtype::kBFloat16, way);
-      EXPECT_TRUE(at::equal(matrix.Rows(30, 15), expanded.Rows(30, 15))) << format.name;
-      EXPECT_TRUE(at::equal(matrix.Column(77, 42, Serial()), expanded.Column(77, 42, Serial())))
-          << format.name;
-      at::Tensor row = at::empty({kInputs}, at::kBFloat16);
-      matrix.Row(31, row.data_ptr());
-      EXPECT_TRUE(at::equal(row, expanded.Rows(31, 1)[0])) << format.name;
+    for (const Dtype dtype : {Dtype::kBFloat16, Dtype::kFloat32}) {
+      const WeightMatrix expanded = Made(pair, dtype, Way::kExpanded);
+      for (const Way way : {Way::kBesideBlocks, Way::kPacked, Way::kCopied}) {
+        const WeightMatrix matrix = Made(pair, dtype, way);
+        EXPECT_TRUE(at::equal(matrix.Rows(30, 15), expanded.Rows(30, 15))) << format.name;
+        EXPECT_TRUE(at::equal(matrix.Column(77, 42, Serial()), expanded.Column(77, 42, Serial())))
+            << format.name;
+        at::Tensor row = at::empty({kInputs}, TorchType(dtype));
+        matrix.Row(31, row.data_ptr());
+        EXPECT_TRUE(at::equal(row, expanded.Rows(31, 1)[0])) << format.name;
+      }
     }
   }
 }
@@ -112,18 +130,22 @@ TEST(PackedWeights, AQuantisedMatrixIsNoLongerExpanded) {
     const bool drops = packs && IsQuantised(format) && kernels::HasQuantisedProduct();
     EXPECT_EQ(Made(pair, Dtype::kBFloat16, Way::kPacked).expanded().defined(), !drops)
         << format.name;
+    EXPECT_EQ(Made(pair, Dtype::kFloat32, Way::kPacked).expanded().defined(), !IsQuantised(format))
+        << format.name;
   }
 }
 
 TEST(PackedWeights, ProductsOfManyRowsCanBeCancelled) {
   const c10::InferenceMode inference;
-  const WeightMatrix matrix =
-      Made(StoredPair(FormatOf(BlockType::kQ4_1)), Dtype::kBFloat16, Way::kPacked);
+  const StoredPair pair(FormatOf(BlockType::kQ4_1));
   std::atomic<bool> cancel = true;
   JobContext cancelled;
   cancelled.cancel = &cancel;
-  EXPECT_THROW(matrix.Product(NumbersOf(300, kInputs, at::kBFloat16), {Serial(), cancelled}),
-               Cancelled);
+  for (const Dtype dtype : {Dtype::kBFloat16, Dtype::kFloat32}) {
+    const WeightMatrix matrix = Made(pair, dtype, Way::kPacked);
+    EXPECT_THROW(matrix.Product(NumbersOf(300, kInputs, TorchType(dtype)), {Serial(), cancelled}),
+                 Cancelled);
+  }
 }
 
 TEST(PackedWeights, ValuesThatAreNotFiniteAreRefused) {
@@ -132,21 +154,41 @@ TEST(PackedWeights, ValuesThatAreNotFiniteAreRefused) {
   pair.bytes[1][1] = '\x7c';  // the upper half of an infinite scale
   pair.bytes[1][0] = 0;
   for (const Way way : {Way::kExpanded, Way::kBesideBlocks, Way::kPacked, Way::kCopied}) {
-    EXPECT_THAT(test::ErrorMessage([&] { Made(pair, Dtype::kBFloat16, way); }),
-                HasSubstr("tensor other holds values that are not finite"));
+    for (const Dtype dtype : {Dtype::kBFloat16, Dtype::kFloat32}) {
+      EXPECT_THAT(test::ErrorMessage([&] { Made(pair, dtype, way); }),
+                  HasSubstr("tensor other holds values that are not finite"));
+    }
   }
 }
 
-TEST(PackedWeights, AreForSmallModelsWhereTheCpuMultipliesBFloat16) {
+// In bfloat16 small ones are packed, where the CPU multiplies it.
+TEST(PackedWeights, DependOnDtypeModelAndCpu) {
+#if defined(__x86_64__)
+  constexpr bool kX86 = true;
+#else
+  constexpr bool kX86 = false;
+#endif
   ModelConfig config;
   config.parameters = 135'000'000;
   EXPECT_EQ(PacksExpanded(config, Dtype::kBFloat16), kernels::HasBFloat16Products());
-  EXPECT_FALSE(PacksExpanded(config, Dtype::kFloat32));
+  EXPECT_EQ(PacksExpanded(config, Dtype::kFloat32), kX86);
   config.parameters = 300'000'000;
   EXPECT_FALSE(PacksExpanded(config, Dtype::kBFloat16));
+  EXPECT_EQ(PacksExpanded(config, Dtype::kFloat32), kX86);
   config.parameters = 1000;
   config.experts.count = 4;
   EXPECT_FALSE(PacksExpanded(config, Dtype::kBFloat16));
+  EXPECT_FALSE(PacksExpanded(config, Dtype::kFloat32));
+}
+
+// Only what is not quantised, and in bfloat16 alone, is kept twice.
+TEST(PackedWeights, TakeMemoryBesideExpandedOnesInBFloat16) {
+  ModelConfig config;
+  config.parameters = 1000;
+  EXPECT_EQ(PackedBytesBeside(config, Dtype::kBFloat16), kernels::HasBFloat16Products() ? 2000 : 0);
+  EXPECT_EQ(PackedBytesBeside(config, Dtype::kFloat32), 0);
+  config.quantised_bytes = 500;
+  EXPECT_EQ(PackedBytesBeside(config, Dtype::kBFloat16), 0);
 }
 
 // Only the CPU reads the blocks and packed matrices that lie beside expanded ones.
@@ -159,7 +201,8 @@ TEST(PackedWeights, NothingIsKeptBesideWhatGoesToOtherDevices) {
   const bool packs = kernels::HasBFloat16Products();
   EXPECT_EQ(expansion("cpu", Dtype::kBFloat16),
             packs ? Expansion::kPacked : Expansion::kBesideBlocks);
-  EXPECT_EQ(expansion("cpu", Dtype::kFloat32), Expansion::kBesideBlocks);
+  EXPECT_EQ(expansion("cpu", Dtype::kFloat32),
+            PacksExpanded(config, Dtype::kFloat32) ? Expansion::kPacked : Expansion::kBesideBlocks);
   for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
     EXPECT_EQ(expansion("cuda:0,cpu", dtype), Expansion::kBesideBlocks);
     EXPECT_EQ(expansion("cuda:0", dtype), Expansion::kAlone);
