@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/float_product.h"
 
-#include <hwy/cache_control.h>
-
 #include <algorithm>
 #include <type_traits>
 
@@ -15,6 +13,7 @@
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
 
+#include "kernels/float_tile-inl.h"
 #include "kernels/rows-inl.h"
 #include "kernels/transpose-inl.h"
 
@@ -64,72 +63,7 @@ namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 namespace float_product {
 
-// Fixed-size vectors only: sums live in arrays.
-using D = hn::CappedTag<float, 16>;
-using V = hn::Vec<D>;
-constexpr int64_t kLanes = hn::MaxLanes(D());
-// Rows x vectors of sums, two vectors of weights and a number of x: 27 of 32 registers, or 15 of
-// 16.
-constexpr int64_t kVectors = 2;
-constexpr int64_t kStrip = HWY_MAX_BYTES >= 64 ? 12 : 6;
-constexpr int64_t kPanel = kVectors * kLanes;
 static_assert(kProductGroup % kPanel == 0 && kProductGrain % kPanel == 0);
-
-// What a cache line holds.
-constexpr int64_t kLineFloats = 16;
-// Steps whose numbers of x are whole lines.
-constexpr int64_t kStepsAtOnce = 8;
-static_assert(kStepsAtOnce * kStrip % kLineFloats == 0);
-
-// v += a step's products.
-HWY_INLINE void AddStep(const float* HWY_RESTRICT x, const float* HWY_RESTRICT panel,
-                        V (&v)[kStrip][kVectors]) {
-  const D d;
-  const V low = hn::Load(d, panel);
-  const V high = hn::Load(d, panel + kLanes);
-#pragma GCC unroll 12
-  for (int64_t r = 0; r < kStrip; ++r) {
-    const V number = hn::Set(d, x[r]);
-    v[r][0] = hn::MulAdd(low, number, v[r][0]);
-    v[r][1] = hn::MulAdd(high, number, v[r][1]);
-  }
-}
-
-// sums [kStrip][kPanel] = (kFirst) or `before` += x [count][kStrip]^T times panel [count][kPanel]:
-// one chain of additions for each sum, in the order of the inputs. The next strip's x and `before`
-// follow these in memory and are fetched meanwhile: without that a strip waits for a tenth to a
-// quarter of its time, as the CPU's own fetching begins anew with every strip.
-template <bool kFirst>
-HWY_INLINE void MultiplyStrip(const float* HWY_RESTRICT x, const float* HWY_RESTRICT panel,
-                              int64_t count, const float* before, float* sums) {
-  const D d;
-  const float* next_x = x + count * kStrip;
-  V v[kStrip][kVectors];
-#pragma GCC unroll 12
-  for (int64_t r = 0; r < kStrip; ++r) {
-#pragma GCC unroll 2
-    for (int64_t i = 0; i < kVectors; ++i)
-      v[r][i] = kFirst ? hn::Zero(d) : hn::Load(d, before + r * kPanel + i * kLanes);
-  }
-  if constexpr (!kFirst) {
-    for (int64_t i = 0; i < kStrip * kPanel; i += kLineFloats)
-      hwy::Prefetch(before + kStrip * kPanel + i);
-  }
-  int64_t step = 0;
-  for (; step + kStepsAtOnce <= count; step += kStepsAtOnce) {
-    for (int64_t i = 0; i < kStepsAtOnce * kStrip; i += kLineFloats)
-      hwy::Prefetch(next_x + step * kStrip + i);
-#pragma GCC unroll 8
-    for (int64_t i = step; i < step + kStepsAtOnce; ++i)
-      AddStep(x + i * kStrip, panel + i * kPanel, v);
-  }
-  for (; step < count; ++step) AddStep(x + step * kStrip, panel + step * kPanel, v);
-#pragma GCC unroll 12
-  for (int64_t r = 0; r < kStrip; ++r) {
-#pragma GCC unroll 2
-    for (int64_t i = 0; i < kVectors; ++i) hn::Store(v[r][i], d, sums + r * kPanel + i * kLanes);
-  }
-}
 
 // Weights of kPanel outputs from `output` on, inputs [first, first + count), into panel
 // [count][kPanel]; zeros for outputs that are not there. rows: room for [kPanel][count].
@@ -177,12 +111,13 @@ void MultiplyStrips(const FloatWork& work, const float* panel, int64_t output, i
   alignas(64) float finished[kStrip * kPanel];
   for (int64_t strip = begin; strip < end; ++strip) {
     const float* x = work.x + (first * strips + strip * count) * kStrip;
+    const int64_t rows = work.rows - strip * kStrip;
     float* before = sums + strip * kStrip * kPanel;
     float* to = last ? finished : before;
     if (first == 0) {
-      MultiplyStrip<true>(x, panel, count, before, to);
+      MultiplyStrip<true>(x, panel, rows, count, before, to);
     } else {
-      MultiplyStrip<false>(x, panel, count, before, to);
+      MultiplyStrip<false>(x, panel, rows, count, before, to);
     }
     if (last) StoreStrip<Out>(work, strip, output, finished);
   }
@@ -305,6 +240,20 @@ void FillFloatPanelRange(const BlockMatrix& weight, int64_t begin, int64_t end, 
   }
 }
 
+// One number of the panels.
+HWY_INLINE float NumberOf(const FloatPanels& panels, int64_t output, int64_t input) {
+  using float_product::kPanel;
+  return panels
+      .numbers[output / kPanel * kPanel * panels.inputs + input * kPanel + output % kPanel];
+}
+
+void ReadFloatPanelRange(const FloatPanels& panels, int64_t input, int64_t inputs, int64_t begin,
+                         int64_t end, float* out) {
+  for (int64_t output = begin; output < end; ++output) {
+    for (int64_t i = 0; i < inputs; ++i) *out++ = NumberOf(panels, output, input + i);
+  }
+}
+
 void PackFloatStrips(const void* x, Dtype dtype, int64_t rows, int64_t columns, int64_t begin,
                      int64_t end, float* out) {
   BorrowedScratch<FloatGroupTag> scratch;
@@ -327,6 +276,7 @@ HWY_EXPORT(FloatProductRange);
 HWY_EXPORT(PackFloatStrips);
 HWY_EXPORT(FloatProductStrip);
 HWY_EXPORT(FillFloatPanelRange);
+HWY_EXPORT(ReadFloatPanelRange);
 
 namespace {
 
@@ -368,6 +318,13 @@ void FillFloatPanels(const BlockMatrix& weight, float* panels, const Executor& e
   executor.For(weight.rows, kProductGrain, [&](int64_t begin, int64_t end) {
     HWY_DYNAMIC_DISPATCH(FillFloatPanelRange)(weight, begin, end, panels);
   });
+}
+
+void ReadFloatPanels(const FloatPanels& panels, const FloatPart& part, float* out) {
+  MIDSCOPE_KERNEL_CHECK_LE(part.first_output + part.outputs, panels.outputs);
+  MIDSCOPE_KERNEL_CHECK_LE(part.first_input + part.inputs, panels.inputs);
+  HWY_DYNAMIC_DISPATCH(ReadFloatPanelRange)
+  (panels, part.first_input, part.inputs, part.first_output, part.first_output + part.outputs, out);
 }
 
 bool FloatProduct(const BlockMatrix& weight, const FloatInput& x, void* y, Dtype y_dtype,

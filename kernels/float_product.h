@@ -47,9 +47,21 @@ int64_t FloatPanelSize(int64_t outputs, int64_t inputs);
 // Into panels, by this CPU's vector width: they are for this process alone.
 void FillFloatPanels(const BlockMatrix& weight, float* panels, const Executor& executor);
 
+// A part of a matrix.
+struct FloatPart {
+  int64_t first_output = 0;
+  int64_t outputs = 0;
+  int64_t first_input = 0;
+  int64_t inputs = 0;
+};
+
+// out [outputs, inputs] of that part.
+void ReadFloatPanels(const FloatPanels& panels, const FloatPart& part, float* out);
+
 // y[r, o] = sum_i weight[o, i] x[r, i]: products and sums in float32, y rounded once to its dtype.
 // Rows of y are y_stride elements apart. The result does not depend on the executor, and that of a
-// row not on the other rows. Returns false when `cancel` was set; y is then undefined.
+// row not on the other rows. Returns false when `cancel` was set; y is then undefined. One or two
+// rows are bound by reading weights; panels are then as fast as MatrixVector.
 bool FloatProduct(const BlockMatrix& weight, const FloatInput& x, void* y, Dtype y_dtype,
                   int64_t y_stride, const Executor& executor, CancelFlag cancel = nullptr);
 bool FloatProduct(const FloatPanels& weight, const FloatInput& x, void* y, Dtype y_dtype,

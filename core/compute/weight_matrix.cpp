@@ -113,12 +113,13 @@ void WeightMatrix::Pack(const kernels::Executor& executor) {
 void WeightMatrix::PackPanels(const kernels::Executor& executor) {
   CheckOnce(executor);
   CopyQuantised(executor);
-  if (copied_.empty()) return Expand(executor);
-  StayStored();
   for (const StoredPart& part : parts_) {
-    panels_.push_back(at::empty({kernels::FloatPanelSize(part.matrix.rows, inputs_)}, at::kFloat));
-    kernels::FillFloatPanels(part.matrix, panels_.back().data_ptr<float>(), executor);
+    const int64_t rows = part.matrix.rows;
+    const at::Tensor numbers = at::empty({kernels::FloatPanelSize(rows, inputs_)}, at::kFloat);
+    kernels::FillFloatPanels(part.matrix, numbers.data_ptr<float>(), executor);
+    panels_.push_back({numbers, {numbers.const_data_ptr<float>(), rows, inputs_}, part.first});
   }
+  StayStored();
 }
 
 // In the matrix' own copy.

@@ -18,6 +18,7 @@
 #include "core/compute/weight_storage.h"
 #include "core/model/model_source.h"
 #include "kernels/dequantise.h"
+#include "kernels/float_product.h"
 #include "kernels/parallel.h"
 #include "kernels/types.h"
 
@@ -123,6 +124,11 @@ class WeightMatrix {
     bool checked = false;
     bool int8 = false;  // multiplied in whole numbers, any number of rows alike
   };
+  struct Panels {
+    at::Tensor numbers;
+    kernels::FloatPanels matrix;
+    int64_t first = 0;  // its first output
+  };
   void CheckOnce(const kernels::Executor& executor) const;
   // Bytes of the blocks of a row.
   static int64_t RowBytes(const kernels::BlockMatrix& matrix);
@@ -142,6 +148,9 @@ class WeightMatrix {
                               const ProductContext& context) const;
   void MultiplyInFloat32(const at::Tensor& x, const at::Tensor& y,
                          const ProductContext& context) const;
+  void MultiplyPanels(const at::Tensor& x, void* y, const ProductContext& context) const;
+  // Rows and inputs of a matrix in panels alone: [rows, inputs].
+  at::Tensor FromPanels(const kernels::FloatPart& part) const;
   void MultiplyDequantised(const StoredPart& part, const at::Tensor& x, const at::Tensor& y,
                            const ProductContext& context) const;
   void MultiplyBlocks(const at::Tensor& x, const at::Tensor& y,
@@ -157,6 +166,7 @@ class WeightMatrix {
   enum class Way {
     kFew,       // the copy of blocks, else whatever the matrix is: rows are read once
     kPacked,    // packed_
+    kPanels,    // panels_
     kExpanded,  // expanded_
     kBlocks,    // as stored, or the copy of that
   };
@@ -165,7 +175,7 @@ class WeightMatrix {
   enum class PartWay {
     kWholeNumbers,
     kTiles,        // in bfloat16 by our product
-    kFloat32,      // in float32 by our product, as blocks or, where there are some, as panels
+    kFloat32,      // in float32 by our product
     kReady,        // in place by LibTorch's product
     kDequantised,  // some of them at a time for LibTorch's product
   };
@@ -178,8 +188,8 @@ class WeightMatrix {
   void StayStored();
 
   at::Tensor expanded_;
-  at::Tensor packed_;               // of bfloat16; undefined where Pack was not called
-  std::vector<at::Tensor> panels_;  // of float32: each part's; empty where Pack was not called
+  at::Tensor packed_;           // of bfloat16; undefined where Pack was not called
+  std::vector<Panels> panels_;  // of float32: each part's; empty where Pack was not called
   std::string path_;
   mutable std::vector<StoredPart> parts_;
   // Of an expanded matrix whose tensors are all quantised: those, in `copied_bytes_`; else empty.

@@ -112,6 +112,8 @@ void WeightMatrix::Multiply(const at::Tensor& x, const at::Tensor& y,
       return MultiplyFew(x, y.data_ptr(), dtype_, context.executor);
     case Way::kPacked:
       return MultiplyPacked(x, y, context.job);
+    case Way::kPanels:
+      return MultiplyPanels(x, y.data_ptr(), context);
     case Way::kExpanded:
       return MultiplyReady(x, expanded_.data_ptr(), outputs_, y, context);
     case Way::kBlocks:
@@ -123,6 +125,7 @@ void WeightMatrix::Multiply(const at::Tensor& x, const at::Tensor& y,
 WeightMatrix::Way WeightMatrix::WayOf(int64_t rows) const {
   if (rows <= kernels::kMatrixVectorRows) return Way::kFew;
   if (packed_.defined() && rows >= kDenseRows) return Way::kPacked;
+  if (!panels_.empty()) return Way::kPanels;
   const bool blocks_are_faster = rows < kDenseRows && dtype_ == kernels::Dtype::kBFloat16 &&
                                  kernels::HasQuantisedProduct() && !copied_.empty();
   return stored() || blocks_are_faster ? Way::kBlocks : Way::kExpanded;
@@ -179,21 +182,25 @@ void WeightMatrix::MultiplyInWholeNumbers(const at::Tensor& x, const at::Tensor&
 void WeightMatrix::MultiplyInFloat32(const at::Tensor& x, const at::Tensor& y,
                                      const ProductContext& context) const {
   InFloat32(x, y, dtype_, context, [&](const kernels::FloatInput& input, const at::Tensor& rows) {
-    for (size_t i = 0; i < Blocks().size(); ++i) {
-      const StoredPart& part = Blocks()[i];
-      if (WayOf(part) != PartWay::kFloat32) continue;
-      void* out = rows.narrow(1, part.first, part.matrix.rows).data_ptr();
-      const auto multiply = [&](const auto& matrix) {
-        return kernels::FloatProduct(matrix, input, out, dtype_, y.stride(0), context.executor,
-                                     context.job.cancel);
-      };
-      const bool done = panels_.empty()
-                            ? multiply(part.matrix)
-                            : multiply(kernels::FloatPanels{panels_[i].const_data_ptr<float>(),
-                                                            part.matrix.rows, inputs_});
-      if (!done) return false;
-    }
-    return true;
+    return std::all_of(Blocks().begin(), Blocks().end(), [&](const StoredPart& part) {
+      return WayOf(part) != PartWay::kFloat32 ||
+             kernels::FloatProduct(part.matrix, input,
+                                   rows.narrow(1, part.first, part.matrix.rows).data_ptr(), dtype_,
+                                   y.stride(0), context.executor, context.job.cancel);
+    });
+  });
+}
+
+// y [rows, outputs] float32, contiguous.
+void WeightMatrix::MultiplyPanels(const at::Tensor& x, void* y,
+                                  const ProductContext& context) const {
+  const at::Tensor out =
+      at::from_blob(y, {x.size(0), outputs_}, at::TensorOptions().dtype(at::kFloat));
+  InFloat32(x, out, dtype_, context, [&](const kernels::FloatInput& input, const at::Tensor& rows) {
+    return std::all_of(panels_.begin(), panels_.end(), [&](const Panels& panels) {
+      return kernels::FloatProduct(panels.matrix, input, rows.data_ptr<float>() + panels.first,
+                                   dtype_, outputs_, context.executor, context.job.cancel);
+    });
   });
 }
 
@@ -274,6 +281,7 @@ bool WeightMatrix::LiesReady(const kernels::BlockMatrix& matrix) const {
 void WeightMatrix::MultiplyFew(const at::Tensor& x, void* y, kernels::Dtype y_dtype,
                                const kernels::Executor& executor) const {
   const int64_t rows = x.size(0);
+  if (!stored() && !panels_.empty()) return MultiplyPanels(x, y, {executor, {}});
   if (!stored() && copied_.empty()) {
     kernels::MatrixVector(expanded_.data_ptr(), x.data_ptr(), rows, inputs_, outputs_, dtype_, y,
                           y_dtype, executor);

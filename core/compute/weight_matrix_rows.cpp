@@ -22,9 +22,28 @@ const WeightMatrix::StoredPart& WeightMatrix::PartOf(int64_t row) const {
                        [&](const StoredPart& part) { return row < part.first + part.matrix.rows; });
 }
 
+at::Tensor WeightMatrix::FromPanels(const kernels::FloatPart& part) const {
+  at::Tensor out = at::empty({part.outputs, part.inputs}, at::kFloat);
+  for (const Panels& panels : panels_) {
+    const int64_t begin = std::max(part.first_output, panels.first);
+    const int64_t end =
+        std::min(part.first_output + part.outputs, panels.first + panels.matrix.outputs);
+    if (begin >= end) continue;
+    kernels::ReadFloatPanels(panels.matrix,
+                             {begin - panels.first, end - begin, part.first_input, part.inputs},
+                             out.data_ptr<float>() + (begin - part.first_output) * part.inputs);
+  }
+  return out;
+}
+
 void WeightMatrix::Row(int64_t row, void* out) const {
   if (!stored()) {
     const int64_t bytes = inputs_ * kernels::SizeOf(dtype_);
+    if (!panels_.empty()) {
+      const at::Tensor read = FromPanels({row, 1, 0, inputs_});
+      std::memcpy(out, read.const_data_ptr(), static_cast<size_t>(bytes));
+      return;
+    }
     std::memcpy(out, static_cast<const std::byte*>(expanded_.data_ptr()) + row * bytes,
                 static_cast<size_t>(bytes));
     return;
@@ -59,6 +78,7 @@ void WeightMatrix::DequantiseChecked(const StoredPart& part, const kernels::Bloc
 }
 
 at::Tensor WeightMatrix::Rows(int64_t first, int64_t count) const {
+  if (!stored() && !panels_.empty()) return FromPanels({first, count, 0, inputs_});
   if (!stored()) return expanded_.narrow(0, first, count);
   at::Tensor rows = at::empty({count, inputs_}, Options());
   for (const StoredPart& part : parts_) {
@@ -74,6 +94,7 @@ at::Tensor WeightMatrix::Rows(int64_t first, int64_t count) const {
 
 at::Tensor WeightMatrix::Column(int64_t column, int64_t rows,
                                 const kernels::Executor& executor) const {
+  if (!stored() && !panels_.empty()) return FromPanels({0, rows, column, 1}).view({rows});
   if (!stored()) return expanded_.narrow(0, 0, rows).select(1, column).to(at::kFloat).contiguous();
   if (blocks_) return ColumnOnDevice(column, rows);
   at::Tensor values = at::empty({rows}, at::TensorOptions().dtype(at::kFloat));

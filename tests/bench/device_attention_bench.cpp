@@ -23,6 +23,7 @@
 #include "core/compute/layer_devices.h"
 #include "core/compute/placement.h"
 #include "core/compute/process_start.h"
+#include "tests/bench/argument_words.h"
 
 namespace {
 
@@ -135,10 +136,7 @@ int main(int argc, char** argv) {
     const c10::InferenceMode inference;
     midscope::Placement placement = midscope::ParsePlacement(argv[1]);
     placement.shares.front().layers = 1;
-    const std::string word = argv[2];
-    const Dtype dtype = word == "bfloat16"  ? Dtype::kBFloat16
-                        : word == "float16" ? Dtype::kFloat16
-                                            : Dtype::kFloat32;
+    const Dtype dtype = midscope::DtypeOf(argv[2]);
     const midscope::AtenExecutor executor;
     const midscope::LayerDevices devices(placement, dtype, executor);
     const Heads heads{std::atol(argv[3]), std::atol(argv[4]), std::atol(argv[5])};

@@ -26,7 +26,7 @@
 #include "core/decoder/decoder.h"
 #include "core/intervention/intervention_text.h"
 #include "core/run/what_if.h"
-#include "tests/bench/storage_word.h"
+#include "tests/bench/argument_words.h"
 
 namespace {
 
@@ -154,9 +154,7 @@ int main(int argc, char** argv) {
   try {
     midscope::DecoderOptions options;
     options.placement = midscope::ParsePlacement(argv[1]);
-    const std::string dtype = argv[3];
-    if (dtype == "bfloat16") options.dtype = midscope::kernels::Dtype::kBFloat16;
-    if (dtype == "float16") options.dtype = midscope::kernels::Dtype::kFloat16;
+    options.dtype = midscope::DtypeOf(argv[3]);
     options.beyond_context = true;
     int next = 4;
     bool decodes = false;

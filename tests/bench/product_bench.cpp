@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The speed of matrix products alone, at the shapes of the embedded model's layers with 512 rows:
 // what a prefill would reach if it did nothing else. Prints one JSON object with GFLOP/s of
-// LibTorch's at::mm and of the product that Midscope takes (core/compute/dense_product.h; bfloat16
-// with packed weights), best of several; and the instruction sets in use.
+// LibTorch's at::mm and of the product that Midscope takes (float32: kernels/float_product.h with
+// panels; bfloat16: core/compute/dense_product.h with packed weights), best of several; and the
+// instruction sets in use.
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 
@@ -12,8 +13,10 @@
 #include <functional>
 
 #include "core/base/seconds_since.h"
+#include "core/compute/aten_executor.h"
 #include "core/compute/dense_product.h"
 #include "core/compute/process_start.h"
+#include "kernels/float_product.h"
 #include "kernels/instruction_set.h"
 
 namespace {
@@ -59,11 +62,32 @@ Product ByAten(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& 
   };
 }
 
-Product ByMidscope(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& /*out*/) {
-  if (x.scalar_type() == at::kBFloat16) {
-    const at::Tensor packed = midscope::PackedWeight(weight);
-    if (packed.defined()) return [=] { midscope::PackedProduct(x, packed); };
-  }
+Product ByPanels(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& out) {
+  using midscope::kernels::Dtype;
+  const int64_t outputs = weight.size(0);
+  const int64_t inputs = weight.size(1);
+  const midscope::kernels::BlockMatrix matrix{midscope::kernels::BlockType::kF32,
+                                              weight.const_data_ptr(),
+                                              inputs * static_cast<int64_t>(sizeof(float)),
+                                              {},
+                                              outputs,
+                                              inputs};
+  const at::Tensor panels =
+      at::empty({midscope::kernels::FloatPanelSize(outputs, inputs)}, weight.options());
+  midscope::kernels::FillFloatPanels(matrix, panels.data_ptr<float>(), midscope::AtenExecutor());
+  return [=] {
+    const midscope::AtenExecutor executor;
+    const midscope::kernels::FloatInput input(x.const_data_ptr(), Dtype::kFloat32, x.size(0),
+                                              inputs, executor);
+    midscope::kernels::FloatProduct({panels.const_data_ptr<float>(), outputs, inputs}, input,
+                                    out.data_ptr(), Dtype::kFloat32, outputs, executor);
+  };
+}
+
+Product ByMidscope(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& out) {
+  if (x.scalar_type() == at::kFloat) return ByPanels(x, weight, out);
+  const at::Tensor packed = midscope::PackedWeight(weight);
+  if (packed.defined()) return [=] { midscope::PackedProduct(x, packed); };
   return [=] { midscope::DenseProduct(x, weight); };
 }
 

@@ -25,7 +25,7 @@
 #include "core/compute/process_start.h"
 #include "core/decoder/captures.h"
 #include "core/decoder/decoder.h"
-#include "tests/bench/storage_word.h"
+#include "tests/bench/argument_words.h"
 
 namespace {
 
@@ -120,7 +120,7 @@ int main(int argc, char** argv) {
   }
   const std::string kind = argv[1];
   midscope::DecoderOptions options;
-  if (std::string(argv[3]) == "bfloat16") options.dtype = midscope::kernels::Dtype::kBFloat16;
+  options.dtype = midscope::DtypeOf(argv[3]);
   options.fastest_dtype = std::string(argv[3]) == "auto";
   const int repeats = argc > 4 ? std::atoi(argv[4]) : 3;
   const std::string model = argc > 5 ? argv[5] : "embedded";

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// Sums of a strip of rows and a panel of outputs in registers; see float_product.cpp. Compiled once
+// for each instruction set (see rows-inl.h).
+#if defined(MIDSCOPE_KERNELS_FLOAT_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef MIDSCOPE_KERNELS_FLOAT_TILE_INL_H_
+#undef MIDSCOPE_KERNELS_FLOAT_TILE_INL_H_
+#else
+#define MIDSCOPE_KERNELS_FLOAT_TILE_INL_H_
+#endif
+
+#include <hwy/cache_control.h>
+
+#include <cstdint>
+
+#include "kernels/rows-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace midscope::kernels {
+namespace HWY_NAMESPACE {
+namespace float_product {
+
+// Fixed-size vectors only: sums live in arrays.
+using D = hn::CappedTag<float, 16>;
+using V = hn::Vec<D>;
+constexpr int64_t kLanes = hn::MaxLanes(D());
+// Rows x vectors of sums, two vectors of weights and a number of x: 27 of 32 registers, or 15 of
+// 16.
+constexpr int64_t kVectors = 2;
+constexpr int64_t kStrip = HWY_MAX_BYTES >= 64 ? 12 : 6;
+constexpr int64_t kPanel = kVectors * kLanes;
+// Of a strip with no more rows only so many are multiplied: what decoding does.
+constexpr int64_t kFewRows = 2;
+
+// What a cache line holds.
+constexpr int64_t kLineFloats = 16;
+// Steps whose numbers of x are whole lines.
+constexpr int64_t kStepsAtOnce = 8;
+static_assert(kStepsAtOnce * kStrip % kLineFloats == 0);
+
+// v += a step's products.
+template <int64_t kRows>
+HWY_INLINE void AddStep(const float* HWY_RESTRICT x, const float* HWY_RESTRICT panel,
+                        V (&v)[kRows][kVectors]) {
+  const D d;
+  const V low = hn::Load(d, panel);
+  const V high = hn::Load(d, panel + kLanes);
+#pragma GCC unroll 12
+  for (int64_t r = 0; r < kRows; ++r) {
+    const V number = hn::Set(d, x[r]);
+    v[r][0] = hn::MulAdd(low, number, v[r][0]);
+    v[r][1] = hn::MulAdd(high, number, v[r][1]);
+  }
+}
+
+// sums [kStrip][kPanel] = (kFirst) or `before` += x [count][kStrip]^T times panel [count][kPanel],
+// the first kRows rows of them: one chain of additions for each sum, in the order of the inputs.
+// The next strip's x and `before` follow these in memory and are fetched meanwhile: without that a
+// strip waits for a tenth to a quarter of its time, as the CPU's own fetching begins anew with
+// every strip.
+template <int64_t kRows, bool kFirst>
+HWY_INLINE void MultiplyRows(const float* HWY_RESTRICT x, const float* HWY_RESTRICT panel,
+                             int64_t count, const float* before, float* sums) {
+  const D d;
+  const float* next_x = x + count * kStrip;
+  V v[kRows][kVectors];
+#pragma GCC unroll 12
+  for (int64_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+    for (int64_t i = 0; i < kVectors; ++i)
+      v[r][i] = kFirst ? hn::Zero(d) : hn::Load(d, before + r * kPanel + i * kLanes);
+  }
+  if constexpr (!kFirst) {
+    for (int64_t i = 0; i < kStrip * kPanel; i += kLineFloats)
+      hwy::Prefetch(before + kStrip * kPanel + i);
+  }
+  int64_t step = 0;
+  for (; step + kStepsAtOnce <= count; step += kStepsAtOnce) {
+    for (int64_t i = 0; i < kStepsAtOnce * kStrip; i += kLineFloats)
+      hwy::Prefetch(next_x + step * kStrip + i);
+#pragma GCC unroll 8
+    for (int64_t i = step; i < step + kStepsAtOnce; ++i)
+      AddStep(x + i * kStrip, panel + i * kPanel, v);
+  }
+  for (; step < count; ++step) AddStep(x + step * kStrip, panel + step * kPanel, v);
+#pragma GCC unroll 12
+  for (int64_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+    for (int64_t i = 0; i < kVectors; ++i) hn::Store(v[r][i], d, sums + r * kPanel + i * kLanes);
+  }
+}
+
+// The first `rows` rows of a strip.
+template <bool kFirst>
+HWY_INLINE void MultiplyStrip(const float* x, const float* panel, int64_t rows, int64_t count,
+                              const float* before, float* sums) {
+  if (rows <= kFewRows) return MultiplyRows<kFewRows, kFirst>(x, panel, count, before, sums);
+  MultiplyRows<kStrip, kFirst>(x, panel, count, before, sums);
+}
+
+}  // namespace float_product
+}  // namespace HWY_NAMESPACE
+}  // namespace midscope::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif  // MIDSCOPE_KERNELS_FLOAT_TILE_INL_H_
