@@ -221,8 +221,11 @@ void FloatProductRange(const FloatWork& work, int64_t begin, int64_t end) {
                                           rows + rows_floats + weight_floats};
   const auto multiply = work.y_dtype == Dtype::kFloat32 ? float_product::MultiplyGroup<float>
                                                         : float_product::MultiplyGroup<BFloat16>;
-  for (int64_t output = begin; output < end && !Cancelled(work.cancel); output += kProductGroup)
-    multiply(work, output, std::min(kProductGroup, end - output), memory);
+  // Few rows are bound by reading panels: in their order, then.
+  const bool reads = work.panels && work.rows <= float_product::kFewRows;
+  const int64_t group = reads ? float_product::kPanel : kProductGroup;
+  for (int64_t output = begin; output < end && !Cancelled(work.cancel); output += group)
+    multiply(work, output, std::min(group, end - output), memory);
 }
 
 // Panels of outputs begin .. end - 1: [panel][inputs][kPanel].

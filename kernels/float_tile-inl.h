@@ -61,7 +61,7 @@ template <int64_t kRows, bool kFirst>
 HWY_INLINE void MultiplyRows(const float* HWY_RESTRICT x, const float* HWY_RESTRICT panel,
                              int64_t count, const float* before, float* sums) {
   const D d;
-  const float* next_x = x + count * kStrip;
+  [[maybe_unused]] const float* next_x = x + count * kStrip;
   V v[kRows][kVectors];
 #pragma GCC unroll 12
   for (int64_t r = 0; r < kRows; ++r) {
@@ -69,14 +69,16 @@ HWY_INLINE void MultiplyRows(const float* HWY_RESTRICT x, const float* HWY_RESTR
     for (int64_t i = 0; i < kVectors; ++i)
       v[r][i] = kFirst ? hn::Zero(d) : hn::Load(d, before + r * kPanel + i * kLanes);
   }
-  if constexpr (!kFirst) {
+  if constexpr (!kFirst && kRows == kStrip) {
     for (int64_t i = 0; i < kStrip * kPanel; i += kLineFloats)
       hwy::Prefetch(before + kStrip * kPanel + i);
   }
   int64_t step = 0;
   for (; step + kStepsAtOnce <= count; step += kStepsAtOnce) {
-    for (int64_t i = 0; i < kStepsAtOnce * kStrip; i += kLineFloats)
-      hwy::Prefetch(next_x + step * kStrip + i);
+    if constexpr (kRows == kStrip) {
+      for (int64_t i = 0; i < kStepsAtOnce * kStrip; i += kLineFloats)
+        hwy::Prefetch(next_x + step * kStrip + i);
+    }
 #pragma GCC unroll 8
     for (int64_t i = step; i < step + kStepsAtOnce; ++i)
       AddStep(x + i * kStrip, panel + i * kPanel, v);
