@@ -100,26 +100,42 @@ HWY_INLINE void StoreStrip(const FloatWork& work, int64_t strip, int64_t output,
   }
 }
 
-// Strips begin .. end - 1 times a panel, whose first output is `output`: inputs from `first` on.
-// The last inputs' sums go to y at once, whose memory is then written while the CPU multiplies on.
+// A panel's inputs that are multiplied at a time.
+struct PanelPass {
+  const float* panel;  // [count][kPanel]
+  int64_t output;      // its first
+  int64_t first;       // its first input
+  int64_t count;
+  float* sums;        // [strip][kStrip][kPanel]
+  const float* next;  // what the next pass reads, or null where that was just written
+};
+
+// Strips begin .. end - 1 times a panel. The last inputs' sums go to y at once, whose memory is
+// then written while the CPU multiplies on.
 template <class Out>
-void MultiplyStrips(const FloatWork& work, const float* panel, int64_t output, int64_t first,
-                    int64_t begin, int64_t end, float* sums) {
+void MultiplyStrips(const FloatWork& work, const PanelPass& pass, int64_t begin, int64_t end) {
   const int64_t strips = (work.rows + kStrip - 1) / kStrip;
-  const int64_t count = NextInputs(work.inputs - first);
-  const bool last = first + count == work.inputs;
+  const bool last = pass.first + pass.count == work.inputs;
+  const int64_t lines = pass.count * kPanel / kLineFloats;
+  const int64_t lines_of_strip = (lines + end - begin - 1) / (end - begin);
+  const auto x_of = [&](int64_t strip) {
+    return work.x + (pass.first * strips + strip * pass.count) * kStrip;
+  };
   alignas(64) float finished[kStrip * kPanel];
   for (int64_t strip = begin; strip < end; ++strip) {
-    const float* x = work.x + (first * strips + strip * count) * kStrip;
+    for (int64_t line = 0; pass.next && line < lines_of_strip; ++line)
+      hwy::Prefetch(pass.next + ((strip - begin) * lines_of_strip + line) * kLineFloats);
+    // The panel after this one begins with the first strip again.
+    const float* next_x = x_of(strip + 1 < end ? strip + 1 : begin);
     const int64_t rows = work.rows - strip * kStrip;
-    float* before = sums + strip * kStrip * kPanel;
+    float* before = pass.sums + strip * kStrip * kPanel;
     float* to = last ? finished : before;
-    if (first == 0) {
-      MultiplyStrip<true>(x, panel, rows, count, before, to);
+    if (pass.first == 0) {
+      MultiplyStrip<true>(x_of(strip), pass.panel, rows, pass.count, next_x, before, to);
     } else {
-      MultiplyStrip<false>(x, panel, rows, count, before, to);
+      MultiplyStrip<false>(x_of(strip), pass.panel, rows, pass.count, next_x, before, to);
     }
-    if (last) StoreStrip<Out>(work, strip, output, finished);
+    if (last) StoreStrip<Out>(work, strip, pass.output, finished);
   }
 }
 
@@ -159,8 +175,14 @@ void MultiplyGroup(const FloatWork& work, int64_t output, int64_t outputs,
     for (int64_t begin = 0; begin < strips; begin += kStripsAtOnce) {
       const int64_t end = std::min(begin + kStripsAtOnce, strips);
       for (int64_t p = 0; p < panels; ++p) {
-        MultiplyStrips<Out>(work, weights.first + p * weights.stride, output + p * kPanel, first,
-                            begin, end, memory.sums + p * strips * kStrip * kPanel);
+        const float* panel = weights.first + p * weights.stride;
+        const float* next =
+            p + 1 < panels ? panel + weights.stride : weights.first + count * kPanel;
+        const bool fetches = work.panels && begin == 0;
+        MultiplyStrips<Out>(work,
+                            {panel, output + p * kPanel, first, count,
+                             memory.sums + p * strips * kStrip * kPanel, fetches ? next : nullptr},
+                            begin, end);
       }
     }
     first += count;

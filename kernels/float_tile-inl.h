@@ -54,14 +54,14 @@ HWY_INLINE void AddStep(const float* HWY_RESTRICT x, const float* HWY_RESTRICT p
 
 // sums [kStrip][kPanel] = (kFirst) or `before` += x [count][kStrip]^T times panel [count][kPanel],
 // the first kRows rows of them: one chain of additions for each sum, in the order of the inputs.
-// The next strip's x and `before` follow these in memory and are fetched meanwhile: without that a
+// next_x, the next strip's x, and the sums behind `before` are fetched meanwhile: without that a
 // strip waits for a tenth to a quarter of its time, as the CPU's own fetching begins anew with
 // every strip.
 template <int64_t kRows, bool kFirst>
 HWY_INLINE void MultiplyRows(const float* HWY_RESTRICT x, const float* HWY_RESTRICT panel,
-                             int64_t count, const float* before, float* sums) {
+                             int64_t count, [[maybe_unused]] const float* next_x,
+                             const float* before, float* sums) {
   const D d;
-  [[maybe_unused]] const float* next_x = x + count * kStrip;
   V v[kRows][kVectors];
 #pragma GCC unroll 12
   for (int64_t r = 0; r < kRows; ++r) {
@@ -94,9 +94,10 @@ HWY_INLINE void MultiplyRows(const float* HWY_RESTRICT x, const float* HWY_RESTR
 // The first `rows` rows of a strip.
 template <bool kFirst>
 HWY_INLINE void MultiplyStrip(const float* x, const float* panel, int64_t rows, int64_t count,
-                              const float* before, float* sums) {
-  if (rows <= kFewRows) return MultiplyRows<kFewRows, kFirst>(x, panel, count, before, sums);
-  MultiplyRows<kStrip, kFirst>(x, panel, count, before, sums);
+                              const float* next_x, const float* before, float* sums) {
+  if (rows <= kFewRows)
+    return MultiplyRows<kFewRows, kFirst>(x, panel, count, next_x, before, sums);
+  MultiplyRows<kStrip, kFirst>(x, panel, count, next_x, before, sums);
 }
 
 }  // namespace float_product
