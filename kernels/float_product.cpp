@@ -178,7 +178,7 @@ void MultiplyGroup(const FloatWork& work, int64_t output, int64_t outputs,
         const float* panel = weights.first + p * weights.stride;
         const float* next =
             p + 1 < panels ? panel + weights.stride : weights.first + count * kPanel;
-        const bool fetches = work.panels && begin == 0;
+        const bool fetches = work.panels && begin == 0 && strips > 1;
         MultiplyStrips<Out>(work,
                             {panel, output + p * kPanel, first, count,
                              memory.sums + p * strips * kStrip * kPanel, fetches ? next : nullptr},

@@ -21,6 +21,9 @@ namespace {
 
 // Rows of a product between two checks of the cancel flag; also bounds what kernels pack.
 constexpr int64_t kRowChunk = 1024;
+// The same of a product with panels, which need no work for each chunk: sums of so many rows stay
+// in the second-level cache.
+constexpr int64_t kPanelRowChunk = 512;
 
 // Work of a product by LibTorch between two checks of the cancel flag: up to this many
 // multiply-adds (5 to 10 ms on two cores), or, with wide matrices, the smallest block that keeps
@@ -84,13 +87,13 @@ void MultiplyInTiles(const kernels::BlockMatrix& weight, const at::Tensor& x, co
   }
 }
 
-// Some rows of x at a time, in the order in which float32 products read them, and theirs of y:
+// `chunk` rows of x at a time, in the order in which float32 products read them, and theirs of y:
 // product(input, y) returns false when it was cancelled.
 template <class Product>
-void InFloat32(const at::Tensor& x, const at::Tensor& y, kernels::Dtype dtype,
+void InFloat32(const at::Tensor& x, const at::Tensor& y, kernels::Dtype dtype, int64_t chunk,
                const ProductContext& context, const Product& product) {
-  for (int64_t first = 0; first < x.size(0); first += kRowChunk) {
-    const int64_t count = std::min(kRowChunk, x.size(0) - first);
+  for (int64_t first = 0; first < x.size(0); first += chunk) {
+    const int64_t count = std::min(chunk, x.size(0) - first);
     const kernels::FloatInput input(x.narrow(0, first, count).const_data_ptr(), dtype, count,
                                     x.size(1), context.executor);
     if (!product(input, y.narrow(0, first, count))) throw Cancelled();
@@ -181,14 +184,16 @@ void WeightMatrix::MultiplyInWholeNumbers(const at::Tensor& x, const at::Tensor&
 // Those parts; x is packed once for all of them.
 void WeightMatrix::MultiplyInFloat32(const at::Tensor& x, const at::Tensor& y,
                                      const ProductContext& context) const {
-  InFloat32(x, y, dtype_, context, [&](const kernels::FloatInput& input, const at::Tensor& rows) {
-    return std::all_of(Blocks().begin(), Blocks().end(), [&](const StoredPart& part) {
-      return WayOf(part) != PartWay::kFloat32 ||
-             kernels::FloatProduct(part.matrix, input,
-                                   rows.narrow(1, part.first, part.matrix.rows).data_ptr(), dtype_,
-                                   y.stride(0), context.executor, context.job.cancel);
-    });
-  });
+  InFloat32(x, y, dtype_, kRowChunk, context,
+            [&](const kernels::FloatInput& input, const at::Tensor& rows) {
+              return std::all_of(Blocks().begin(), Blocks().end(), [&](const StoredPart& part) {
+                return WayOf(part) != PartWay::kFloat32 ||
+                       kernels::FloatProduct(
+                           part.matrix, input,
+                           rows.narrow(1, part.first, part.matrix.rows).data_ptr(), dtype_,
+                           y.stride(0), context.executor, context.job.cancel);
+              });
+            });
 }
 
 // y [rows, outputs] float32, contiguous.
@@ -196,12 +201,14 @@ void WeightMatrix::MultiplyPanels(const at::Tensor& x, void* y,
                                   const ProductContext& context) const {
   const at::Tensor out =
       at::from_blob(y, {x.size(0), outputs_}, at::TensorOptions().dtype(at::kFloat));
-  InFloat32(x, out, dtype_, context, [&](const kernels::FloatInput& input, const at::Tensor& rows) {
-    return std::all_of(panels_.begin(), panels_.end(), [&](const Panels& panels) {
-      return kernels::FloatProduct(panels.matrix, input, rows.data_ptr<float>() + panels.first,
-                                   dtype_, outputs_, context.executor, context.job.cancel);
-    });
-  });
+  InFloat32(x, out, dtype_, kPanelRowChunk, context,
+            [&](const kernels::FloatInput& input, const at::Tensor& rows) {
+              return std::all_of(panels_.begin(), panels_.end(), [&](const Panels& panels) {
+                return kernels::FloatProduct(panels.matrix, input,
+                                             rows.data_ptr<float>() + panels.first, dtype_,
+                                             outputs_, context.executor, context.job.cancel);
+              });
+            });
 }
 
 WeightMatrix::PartWay WeightMatrix::WayOf(const StoredPart& part) const {
@@ -259,10 +266,11 @@ void WeightMatrix::MultiplyReady(const at::Tensor& x, const void* weights, int64
   if (dtype_ == kernels::Dtype::kBFloat16 && !kernels::HasBFloat16Products()) {
     const kernels::BlockMatrix matrix{
         kernels::BlockType::kBF16, weights, inputs_ * kernels::SizeOf(dtype_), {}, rows, inputs_};
-    InFloat32(x, y, dtype_, context, [&](const kernels::FloatInput& input, const at::Tensor& out) {
-      return kernels::FloatProduct(matrix, input, out.data_ptr(), dtype_, y.stride(0),
-                                   context.executor, context.job.cancel);
-    });
+    InFloat32(x, y, dtype_, kRowChunk, context,
+              [&](const kernels::FloatInput& input, const at::Tensor& out) {
+                return kernels::FloatProduct(matrix, input, out.data_ptr(), dtype_, y.stride(0),
+                                             context.executor, context.job.cancel);
+              });
   } else {
     MultiplyExpanded(x, View(weights, rows, inputs_, dtype_), y, context.job);
   }
