@@ -100,6 +100,16 @@ HWY_INLINE void StoreStrip(const FloatWork& work, int64_t strip, int64_t output,
   }
 }
 
+// What StoreStrip will write.
+template <class Out>
+HWY_INLINE void FetchOutputs(const FloatWork& work, int64_t strip, int64_t output) {
+  const int64_t rows = std::min(kStrip, work.rows - strip * kStrip);
+  const Out* y = static_cast<const Out*>(work.y) + strip * kStrip * work.y_stride + output;
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t i = 0; i < kPanel; i += kLineFloats) hwy::Prefetch(y + r * work.y_stride + i);
+  }
+}
+
 // A panel's inputs that are multiplied at a time.
 struct PanelPass {
   const float* panel;  // [count][kPanel]
@@ -128,6 +138,7 @@ void MultiplyStrips(const FloatWork& work, const PanelPass& pass, int64_t begin,
     // The panel after this one begins with the first strip again.
     const float* next_x = x_of(strip + 1 < end ? strip + 1 : begin);
     const int64_t rows = work.rows - strip * kStrip;
+    if (last) FetchOutputs<Out>(work, strip, pass.output);
     float* before = pass.sums + strip * kStrip * kPanel;
     float* to = last ? finished : before;
     if (pass.first == 0) {
