@@ -325,9 +325,9 @@ bool Multiply(const FloatWork& work, const Executor& executor) {
   return !Cancelled(work.cancel);
 }
 
-void CheckBlocks(const BlockMatrix& weight) {
+bool HasWholeBlocks(const BlockMatrix& weight) {
   const auto format = FindBlockFormat(static_cast<uint32_t>(weight.type));
-  MIDSCOPE_KERNEL_CHECK(format && weight.columns % format->elements == 0);
+  return format && weight.columns % format->elements == 0;
 }
 
 }  // namespace
@@ -350,7 +350,7 @@ int64_t FloatPanelSize(int64_t outputs, int64_t inputs) {
 }
 
 void FillFloatPanels(const BlockMatrix& weight, float* panels, const Executor& executor) {
-  CheckBlocks(weight);
+  MIDSCOPE_KERNEL_CHECK(HasWholeBlocks(weight));
   executor.For(weight.rows, kProductGrain, [&](int64_t begin, int64_t end) {
     HWY_DYNAMIC_DISPATCH(FillFloatPanelRange)(weight, begin, end, panels);
   });
@@ -365,7 +365,7 @@ void ReadFloatPanels(const FloatPanels& panels, const FloatPart& part, float* ou
 
 bool FloatProduct(const BlockMatrix& weight, const FloatInput& x, void* y, Dtype y_dtype,
                   int64_t y_stride, const Executor& executor, CancelFlag cancel) {
-  CheckBlocks(weight);
+  MIDSCOPE_KERNEL_CHECK(HasWholeBlocks(weight));
   MIDSCOPE_KERNEL_CHECK_EQ(weight.columns, x.columns());
   return Multiply({nullptr, &weight, weight.rows, weight.columns, x.packed(), x.rows(), y, y_dtype,
                    y_stride, cancel},

@@ -173,9 +173,10 @@ TEST(AttributionGolden, MassiveActivationsAreTheLargestOfTheStream) {
 // their order: the mean over pairs of keys (the prompt's first half) of 4 p (1 - p), with p a share
 // of queries (the second half).
 double OneComparison(size_t rows) {
-  const auto keys = static_cast<double>(rows / 2);
-  const auto queries = static_cast<double>(rows - rows / 2);
-  return 4 / queries / (keys * (keys - 1) / 2);
+  const size_t keys = rows / 2;
+  const size_t queries = rows - keys;
+  const size_t pairs = keys * (keys - 1) / 2;
+  return 4.0 / static_cast<double>(queries * pairs);
 }
 
 TEST(AttributionGolden, KeyDriftIsThatOfWholeMatrices) {
