@@ -59,7 +59,7 @@ class WeightMatrix {
   bool stored() const { return !parts_.empty(); }
   // Whether some of its products are in whole numbers.
   bool HasInt8Products() const;
-  // [outputs, inputs] of the run's dtype; undefined where the matrix is stored.
+  // [outputs, inputs] of the run's dtype; undefined where the matrix is stored or in panels.
   const at::Tensor& expanded() const { return expanded_; }
 
   // y = x weight^T. x [rows, inputs] and y [rows, outputs] of the run's dtype, contiguous. Many
@@ -94,9 +94,8 @@ class WeightMatrix {
   void CopyOrExpand(const kernels::Executor& executor);
   // Expands the matrix in the order in which a product of many rows reads it. bfloat16: LibTorch's
   // (PackedWeight); fewer rows read a copy of its blocks, if it is quantised, or the matrix
-  // expanded as it is beside. float32: a quantised one, for our product (kernels::FloatPanels),
-  // beside a copy of its blocks, and the matrix is as one that stays stored; another is expanded as
-  // it is.
+  // expanded as it is beside. float32: ours (kernels::FloatPanels); fewer rows read a copy of its
+  // blocks, if it is quantised, which then counts as stored, or the panels.
   void Pack(const kernels::Executor& executor);
   // Brings the matrix to the device. A stored one stays so where `blocks` can read it there and it
   // takes less memory than an expanded one; else it is expanded. `blocks` (or null) must outlive
@@ -175,7 +174,7 @@ class WeightMatrix {
   enum class PartWay {
     kWholeNumbers,
     kTiles,        // in bfloat16 by our product
-    kFloat32,      // in float32 by our product
+    kFloat32,      // in float32 arithmetic by our product
     kReady,        // in place by LibTorch's product
     kDequantised,  // some of them at a time for LibTorch's product
   };
