@@ -6,6 +6,7 @@
 #include "kernels/float_product.h"
 
 #include "tests/kernels/support/attention_case.h"
+#include "tests/kernels/support/every_target.h"
 #include "tests/kernels/support/random_blocks.h"
 #include "tests/kernels/support/thread_executor.h"
 
@@ -69,7 +70,7 @@ void ExpectProduct(const RandomMatrix& weight, const Guarded& x, const Guarded& 
   }
 }
 
-TEST(FloatProduct, EqualsTheProduct) {
+void CheckProducts() {
   for (const BlockFormat& format : BlockFormats()) {
     SCOPED_TRACE(format.name);
     const std::vector<int64_t> sizes = format.elements == 1
@@ -96,9 +97,11 @@ TEST(FloatProduct, EqualsTheProduct) {
   }
 }
 
+TEST(FloatProduct, EqualsTheProduct) { OnEveryTarget(CheckProducts); }
+
 // More inputs than are multiplied at a time, whose sums are carried on, and more rows than pass a
 // part of the weights at a time.
-TEST(FloatProduct, TakesManyInputsAndRows) {
+void CheckManyInputsAndRows() {
   const int64_t rows = 16 * 12 + 1;
   for (const int64_t inputs : {384, 416, 4096 + 96}) {
     const RandomMatrix weight(*FindBlockFormat(static_cast<uint32_t>(BlockType::kQ8_0)), 19, inputs,
@@ -115,7 +118,9 @@ TEST(FloatProduct, TakesManyInputsAndRows) {
   }
 }
 
-TEST(FloatProduct, IsBitEqualForAnyNumberOfThreadsAndRows) {
+TEST(FloatProduct, TakesManyInputsAndRows) { OnEveryTarget(CheckManyInputsAndRows); }
+
+void CheckThreadsAndRows() {
   const RandomMatrix weight(*FindBlockFormat(static_cast<uint32_t>(BlockType::kQ4_K)), 133, 512,
                             true);
   const int64_t rows = 70;
@@ -129,6 +134,8 @@ TEST(FloatProduct, IsBitEqualForAnyNumberOfThreadsAndRows) {
     for (int64_t i = 0; i < few * 133; ++i) ASSERT_EQ(y.At(i), serial.At(i)) << few << " rows";
   }
 }
+
+TEST(FloatProduct, IsBitEqualForAnyNumberOfThreadsAndRows) { OnEveryTarget(CheckThreadsAndRows); }
 
 TEST(FloatProduct, StopsWhenCancelled) {
   const RandomMatrix weight(*FindBlockFormat(static_cast<uint32_t>(BlockType::kQ4_0)), 64, 64,
