@@ -65,6 +65,8 @@ namespace float_product {
 
 static_assert(kProductGroup % kPanel == 0 && kProductGrain % kPanel == 0);
 
+constexpr int64_t StripsOf(int64_t rows) { return (rows + kStrip - 1) / kStrip; }
+
 // Weights of kPanel outputs from `output` on, inputs [first, first + count), into panel
 // [count][kPanel]; zeros for outputs that are not there. rows: room for [kPanel][count].
 void FillPanel(const BlockMatrix& weight, int64_t output, int64_t first, int64_t count, float* rows,
@@ -124,7 +126,7 @@ struct PanelPass {
 // then written while the CPU multiplies on.
 template <class Out>
 void MultiplyStrips(const FloatWork& work, const PanelPass& pass, int64_t begin, int64_t end) {
-  const int64_t strips = (work.rows + kStrip - 1) / kStrip;
+  const int64_t strips = StripsOf(work.rows);
   const bool last = pass.first + pass.count == work.inputs;
   const int64_t lines = pass.count * kPanel / kLineFloats;
   const int64_t lines_of_strip = (lines + end - begin - 1) / (end - begin);
@@ -179,7 +181,7 @@ template <class Out>
 void MultiplyGroup(const FloatWork& work, int64_t output, int64_t outputs,
                    const GroupMemory& memory) {
   const int64_t panels = (outputs + kPanel - 1) / kPanel;
-  const int64_t strips = (work.rows + kStrip - 1) / kStrip;
+  const int64_t strips = StripsOf(work.rows);
   for (int64_t first = 0; first < work.inputs;) {
     const int64_t count = NextInputs(work.inputs - first);
     const GroupPanels weights = PanelsOf(work, output, panels, first, count, memory);
@@ -219,7 +221,7 @@ const float* StripRows(const In* x, int64_t row, int64_t rows, int64_t columns, 
 template <class In>
 void PackStrips(const In* x, int64_t rows, int64_t columns, int64_t begin, int64_t end, float* work,
                 float* out) {
-  const int64_t strips = (rows + kStrip - 1) / kStrip;
+  const int64_t strips = StripsOf(rows);
   for (int64_t strip = begin; strip < end; ++strip) {
     const float* from = StripRows(x, strip * kStrip, rows, columns, work);
     for (int64_t first = 0; first < columns;) {
@@ -240,8 +242,7 @@ int64_t FloatProductStrip() { return float_product::kStrip; }
 
 // Floats that FloatProductRange borrows.
 int64_t SumFloats(int64_t rows) {
-  using float_product::kStrip;
-  return (rows + kStrip - 1) / kStrip * kStrip * kProductGroup;
+  return float_product::StripsOf(rows) * float_product::kStrip * kProductGroup;
 }
 
 // Outputs begin .. end - 1.

@@ -133,7 +133,8 @@ HWY_INLINE void FillSteps(const uint8_t* const* rows, int64_t at, uint32_t* to) 
   } else {
     const VU sign = hn::Set(d32, 0x80808080u);
 #pragma GCC unroll 4
-    for (int64_t i = 0; i < 4; ++i) hn::Store(hn::Xor(quads[i], sign), d32, to + i * kPanelOutputs);
+    for (int64_t i = 0; i < kSquare; ++i)
+      hn::Store(hn::Xor(quads[i], sign), d32, to + i * kPanelOutputs);
     TransposeQuads(rows, at + 16, quads);
 #pragma GCC unroll 4
     for (int64_t i = 0; i < kSquare; ++i)

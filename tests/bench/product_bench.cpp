@@ -2,8 +2,8 @@
 // The speed of matrix products alone, at the shapes of the embedded model's layers with 512 rows:
 // what a prefill would reach if it did nothing else. Prints one JSON object with GFLOP/s of
 // LibTorch's at::mm and of the product that Midscope takes (float32: kernels/float_product.h with
-// panels; bfloat16: core/compute/dense_product.h with packed weights), best of several; and the
-// instruction sets in use.
+// panels where expanded weights lie in them; bfloat16: core/compute/dense_product.h with packed
+// weights), best of several; and the instruction sets in use.
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 
@@ -16,6 +16,7 @@
 #include "core/compute/aten_executor.h"
 #include "core/compute/dense_product.h"
 #include "core/compute/process_start.h"
+#include "core/compute/weight_storage.h"
 #include "kernels/float_product.h"
 #include "kernels/instruction_set.h"
 
@@ -85,7 +86,11 @@ Product ByPanels(const at::Tensor& x, const at::Tensor& weight, const at::Tensor
 }
 
 Product ByMidscope(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& out) {
-  if (x.scalar_type() == at::kFloat) return ByPanels(x, weight, out);
+  if (x.scalar_type() == at::kFloat) {
+    if (midscope::PacksExpanded({}, midscope::kernels::Dtype::kFloat32))
+      return ByPanels(x, weight, out);
+    return [=] { midscope::DenseProduct(x, weight); };
+  }
   const at::Tensor packed = midscope::PackedWeight(weight);
   if (packed.defined()) return [=] { midscope::PackedProduct(x, packed); };
   return [=] { midscope::DenseProduct(x, weight); };

@@ -18,16 +18,25 @@ struct Dtypes {
   Dtype y = Dtype::kFloat32;
 };
 
-// y with `gap` untouched elements behind each row.
-Guarded Product(const RandomMatrix& weight, Guarded& x, int64_t rows, int64_t gap,
+int64_t OutputsOf(const BlockMatrix& matrix) { return matrix.rows; }
+int64_t OutputsOf(const FloatPanels& panels) { return panels.outputs; }
+
+// y with `gap` untouched elements behind each row, by blocks or panels of `inputs` columns.
+template <class Matrix>
+Guarded Product(const Matrix& matrix, int64_t inputs, Guarded& x, int64_t rows, int64_t gap,
                 const Dtypes& dtypes, const Executor& executor) {
-  const int64_t stride = weight.matrix.rows + gap;
+  const int64_t stride = OutputsOf(matrix) + gap;
   Guarded y(rows * stride, dtypes.y);
   for (int64_t i = 0; i < rows * stride; ++i) y.Set(i, 77.0f);
-  const FloatInput input(x.data(), dtypes.x, rows, weight.matrix.columns, executor);
-  EXPECT_TRUE(FloatProduct(weight.matrix, input, y.data(), dtypes.y, stride, executor));
+  const FloatInput input(x.data(), dtypes.x, rows, inputs, executor);
+  EXPECT_TRUE(FloatProduct(matrix, input, y.data(), dtypes.y, stride, executor));
   EXPECT_TRUE(y.Intact());
   return y;
+}
+
+Guarded Product(const RandomMatrix& weight, Guarded& x, int64_t rows, int64_t gap,
+                const Dtypes& dtypes, const Executor& executor) {
+  return Product(weight.matrix, weight.matrix.columns, x, rows, gap, dtypes, executor);
 }
 
 // The matrix expanded.
@@ -86,12 +95,8 @@ void CheckProducts() {
         const Guarded y = Product(weight, x, rows, 3, dtypes, ThreadExecutor(2));
         ExpectProduct(weight, x, y, rows, 3, dtypes.y);
         const Expanded expanded(weight.matrix, ThreadExecutor(3));
-        Guarded by_panels(rows * (outputs + 3), dtypes.y);
-        for (int64_t i = 0; i < rows * (outputs + 3); ++i) by_panels.Set(i, 77.0f);
-        const FloatInput input(x.data(), dtypes.x, rows, inputs, SerialExecutor());
-        ASSERT_TRUE(FloatProduct(expanded.panels, input, by_panels.data(), dtypes.y, outputs + 3,
-                                 ThreadExecutor(2)));
-        EXPECT_TRUE(by_panels.Intact() && by_panels == y) << rows << " rows, " << inputs;
+        EXPECT_TRUE(Product(expanded.panels, inputs, x, rows, 3, dtypes, ThreadExecutor(2)) == y)
+            << rows << " rows, " << inputs;
       }
     }
   }
@@ -110,11 +115,7 @@ void CheckManyInputsAndRows() {
     const Guarded y = Product(weight, x, rows, 0, {}, SerialExecutor());
     ExpectProduct(weight, x, y, rows, 0, Dtype::kFloat32);
     const Expanded expanded(weight.matrix, SerialExecutor());
-    Guarded by_panels(rows * 19, Dtype::kFloat32);
-    const FloatInput input(x.data(), Dtype::kFloat32, rows, inputs, SerialExecutor());
-    ASSERT_TRUE(FloatProduct(expanded.panels, input, by_panels.data(), Dtype::kFloat32, 19,
-                             SerialExecutor()));
-    EXPECT_TRUE(by_panels == y) << inputs;
+    EXPECT_TRUE(Product(expanded.panels, inputs, x, rows, 0, {}, SerialExecutor()) == y) << inputs;
   }
 }
 
