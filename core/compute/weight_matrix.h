@@ -147,6 +147,8 @@ class WeightMatrix {
                               const ProductContext& context) const;
   void MultiplyInFloat32(const at::Tensor& x, const at::Tensor& y,
                          const ProductContext& context) const;
+  // Whether nothing but panels is kept.
+  bool HasOnlyPanels() const { return !stored() && !panels_.empty(); }
   void MultiplyPanels(const at::Tensor& x, void* y, const ProductContext& context) const;
   // Rows and inputs of a matrix in panels alone: [rows, inputs].
   at::Tensor FromPanels(const kernels::FloatPart& part) const;

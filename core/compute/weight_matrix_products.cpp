@@ -289,7 +289,7 @@ bool WeightMatrix::LiesReady(const kernels::BlockMatrix& matrix) const {
 void WeightMatrix::MultiplyFew(const at::Tensor& x, void* y, kernels::Dtype y_dtype,
                                const kernels::Executor& executor) const {
   const int64_t rows = x.size(0);
-  if (!stored() && !panels_.empty()) return MultiplyPanels(x, y, {executor, {}});
+  if (HasOnlyPanels()) return MultiplyPanels(x, y, {executor, {}});
   if (!stored() && copied_.empty()) {
     kernels::MatrixVector(expanded_.data_ptr(), x.data_ptr(), rows, inputs_, outputs_, dtype_, y,
                           y_dtype, executor);

@@ -78,7 +78,7 @@ void WeightMatrix::DequantiseChecked(const StoredPart& part, const kernels::Bloc
 }
 
 at::Tensor WeightMatrix::Rows(int64_t first, int64_t count) const {
-  if (!stored() && !panels_.empty()) return FromPanels({first, count, 0, inputs_});
+  if (HasOnlyPanels()) return FromPanels({first, count, 0, inputs_});
   if (!stored()) return expanded_.narrow(0, first, count);
   at::Tensor rows = at::empty({count, inputs_}, Options());
   for (const StoredPart& part : parts_) {
@@ -94,7 +94,7 @@ at::Tensor WeightMatrix::Rows(int64_t first, int64_t count) const {
 
 at::Tensor WeightMatrix::Column(int64_t column, int64_t rows,
                                 const kernels::Executor& executor) const {
-  if (!stored() && !panels_.empty()) return FromPanels({0, rows, column, 1}).view({rows});
+  if (HasOnlyPanels()) return FromPanels({0, rows, column, 1}).view({rows});
   if (!stored()) return expanded_.narrow(0, 0, rows).select(1, column).to(at::kFloat).contiguous();
   if (blocks_) return ColumnOnDevice(column, rows);
   at::Tensor values = at::empty({rows}, at::TensorOptions().dtype(at::kFloat));
