@@ -4,6 +4,7 @@
 #include <QAction>
 #include <QBoxLayout>
 #include <QComboBox>
+#include <QEvent>
 #include <QLabel>
 #include <QSplitter>
 #include <QToolButton>
@@ -87,6 +88,7 @@ HeadMapPanel::HeadMapPanel(const PanelContext& context) : Panel(context) {
   auto* sides = new QSplitter(Qt::Horizontal, this);
   auto* left = new QWidget(sides);
   left->setLayout(maps_);
+  left->installEventFilter(this);
   sides->addWidget(left);
   sides->addWidget(list_);
   sides->setStretchFactor(0, 1);
@@ -235,12 +237,7 @@ void HeadMapPanel::SetMode(Compare mode) { selection()->SetCompare(mode); }
 Compare HeadMapPanel::drawn_mode() const {
   const Compare wanted = selection()->compare();
   const bool split = wanted == Compare::kSplit;
-  return session()->differs() && (!split || HasRoom()) ? wanted : Compare::kA;
-}
-
-bool HeadMapPanel::HasRoom() const {
-  return maps_->geometry().width() >= 3 * kNarrowestMap ||
-         maps_->geometry().height() >= 3 * kLowestMap;
+  return session()->differs() && (!split || has_room_) ? wanted : Compare::kA;
 }
 
 void HeadMapPanel::Refresh(Changes changes) {
@@ -278,13 +275,17 @@ void HeadMapPanel::ShowBeside(bool shown) {
   maps_->setStretch(2, row ? 4 : 1);
 }
 
-void HeadMapPanel::resizeEvent(QResizeEvent* event) {
-  Panel::resizeEvent(event);
-  const bool had_room = HasRoom();
-  layout()->activate();
-  maps_->setDirection(maps_->geometry().width() >= 3 * kNarrowestMap ? QBoxLayout::LeftToRight
-                                                                     : QBoxLayout::TopToBottom);
-  if (HasRoom() != had_room) Draw();
+// The maps' own size counts, which the list and the controls change too, not that of the panel. Qt
+// has laid out the maps before this is called.
+bool HeadMapPanel::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == maps_->parentWidget() && event->type() == QEvent::Resize) {
+    const QSize size = maps_->geometry().size();
+    const bool row = size.width() >= 3 * kNarrowestMap;
+    maps_->setDirection(row ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+    const bool had_room = std::exchange(has_room_, row || size.height() >= 3 * kLowestMap);
+    if (has_room_ != had_room) Draw();
+  }
+  return Panel::eventFilter(watched, event);
 }
 
 void HeadMapPanel::RefreshNote(const Entry& entry, Compare drawn) {

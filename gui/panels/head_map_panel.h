@@ -75,7 +75,7 @@ class HeadMapPanel : public Panel {
   void SetColours(std::optional<std::pair<double, double>> range, bool difference);
 
  protected:
-  void resizeEvent(QResizeEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   // A row of the box. Exactly one of the last three is set; none: a heading.
@@ -118,8 +118,6 @@ class HeadMapPanel : public Panel {
   void DrawMap(HeadMapPlot* plot, const Entry& entry, HeadMap map, const RecordName& name,
                bool beside);
   void ShowBeside(bool shown);
-  // Whether three maps fit into the panel, beside or below each other.
-  bool HasRoom() const;
   void RefreshNote(const Entry& entry, Compare drawn);
   // The chosen mode; kA where B has no map.
   Compare drawn_mode() const;
@@ -128,6 +126,7 @@ class HeadMapPanel : public Panel {
   HeadMapPlot* plot_b_;
   HeadMapPlot* plot_difference_;
   QBoxLayout* maps_;
+  bool has_room_ = false;  // for three maps, beside or below each other
   HeadList* list_;
   QToolButton* list_shown_;
   QComboBox* quantity_;

@@ -92,7 +92,7 @@ void HeadMapPanel::Paint(const std::vector<HeadId>& heads, double change, bool d
 // What is painted is B's.
 void HeadMapPanel::ShowB() {
   const Compare shown = selection()->compare();
-  if (shown != Compare::kB && (shown != Compare::kSplit || !HasRoom()))
+  if (shown != Compare::kB && (shown != Compare::kSplit || !has_room_))
     selection()->SetCompare(Compare::kB);
 }
 

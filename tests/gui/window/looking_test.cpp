@@ -35,17 +35,10 @@ class LookingTest : public QObject {
 
  private:
   struct Rig : LookingRig {
-    HeadMapPanel* map_panel = window.panel<HeadMapPanel>();
-    HeadMapPlot* map = map_panel->plot();
     AttentionPanel* attention_panel = window.panel<AttentionPanel>();
     AttentionPlot* attention = attention_panel->plot();
     ChannelPlot* channel = window.panel<ChannelPanel>()->plot();
 
-    QPoint Cell(HeadId head) const {
-      return QPointF(map->xAxis->coordToPixel(static_cast<double>(head.head)),
-                     map->yAxis->coordToPixel(static_cast<double>(head.layer)))
-          .toPoint();
-    }
     QPoint Key(const Plot& plot, double token) const {
       return {qRound(plot.xAxis->coordToPixel(token)), plot.axisRect()->center().y()};
     }
@@ -57,82 +50,7 @@ class LookingTest : public QObject {
     }
   };
 
-  // Gold is tokens 50 to 59 of the first place on the screen, 6.
-  static double OnGold(HeadId head, double strength) {
-    double sum = 0;
-    for (int64_t key = 50; key < 60; ++key) {
-      sum += double{FakeEngine::Attention(head.layer, head.head, key, 6, strength)};
-    }
-    return sum;
-  }
-
  private Q_SLOTS:
-  void LayerZeroIsAtTheBottomAndUpIsTheNextLayer() {
-    Rig rig;
-    QVERIFY(rig.OpenModel());
-    QVERIFY(rig.Cell({0, 0}).y() > rig.Cell({5, 0}).y());
-    QTest::mouseClick(rig.map, Qt::LeftButton, {}, rig.Cell({2, 1}));
-    QTest::keyClick(rig.map, Qt::Key_Up);
-    QCOMPARE(rig.selection->head(), (HeadId{3, 1}));
-    // Two heads to a key/value head: one line in the middle of four heads.
-    QCOMPARE(rig.map->group_lines().size(), size_t{1});
-    QCOMPARE(rig.map->group_lines().front()->start->coords().x(), 1.5);
-  }
-
-  void TheMapShowsWhatFollowsFromTheAttention() {
-    Rig rig;
-    QVERIFY(rig.OpenWithB(0));
-    const double strength = FakeEngine::Strength(Factor(0));
-    rig.map_panel->ChooseQuantity("gold");
-    rig.map_panel->SetMode(Compare::kA);
-    const auto near = [](double a, double b) { return std::abs(a - b) < 1e-9; };
-    QVERIFY(near(rig.map->CellValue({3, 2}), OnGold({3, 2}, 0)));
-    rig.map_panel->SetMode(Compare::kB);
-    QVERIFY(near(rig.map->CellValue({3, 2}), OnGold({3, 2}, strength)));
-    rig.map_panel->SetMode(Compare::kDifference);
-    QVERIFY(near(rig.map->CellValue({3, 2}), OnGold({3, 2}, strength) - OnGold({3, 2}, 0)));
-    QVERIFY(rig.map->diverging());
-    QCOMPARE(rig.map->data_range().lower, -rig.map->data_range().upper);
-    QVERIFY2(rig.map->title().contains("Attention on gold"), qPrintable(rig.map->title()));
-    const QString tip = rig.map->TooltipAt(rig.Cell({3, 2}));
-    QVERIFY2(tip.contains("A ") && tip.contains("B − A"), qPrintable(tip));
-    // Of the selected tokens, which change.
-    rig.map_panel->ChooseQuantity("selection");
-    rig.map_panel->SetMode(Compare::kA);
-    QVERIFY(std::isnan(rig.map->CellValue({3, 2})));
-    rig.selection->SetRange(50, 60);
-    QVERIFY(near(rig.map->CellValue({3, 2}), OnGold({3, 2}, 0)));
-  }
-
-  void EveryArrayOverHeadsCanBeShown() {
-    Rig rig;
-    QVERIFY(rig.OpenModel());
-    auto* box = rig.Find<QComboBox>("map_quantity");
-    QVERIFY(box->findText(QStringLiteral("position ratio")) > 0);
-    rig.map_panel->ChooseQuantity("position_ratio/position_ratio");
-    QCOMPARE(rig.map->CellValue({1, 1}), 1.0);
-    QVERIFY2(rig.map->title().startsWith("Position ratio"), qPrintable(rig.map->title()));
-  }
-
-  void SplitShowsBothAndTheDifferenceOnOneScale() {
-    Rig rig;
-    rig.window.resize(1800, 1000);
-    QVERIFY(rig.OpenWithB(0));
-    rig.map_panel->setMinimumWidth(700);
-    QTRY_VERIFY(rig.map_panel->plot_of_b()->isVisible());
-    const double strength = FakeEngine::Strength(Factor(0));
-    QCOMPARE(rig.map->CellValue({2, 3}), double{FakeEngine::Score(2, 3, 0)});
-    QCOMPARE(rig.map_panel->plot_of_b()->CellValue({2, 3}),
-             double{FakeEngine::Score(2, 3, strength)});
-    QCOMPARE(rig.map_panel->plot_of_difference()->CellValue({2, 3}),
-             double{FakeEngine::Score(2, 3, strength)} - double{FakeEngine::Score(2, 3, 0)});
-    QCOMPARE(rig.map->data_range(), rig.map_panel->plot_of_b()->data_range());
-    QCOMPARE(rig.map_panel->plots().size(), size_t{3});
-    rig.map_panel->SetMode(Compare::kB);
-    QVERIFY(rig.map_panel->plot_of_b()->isHidden());
-    QCOMPARE(rig.map->CellValue({2, 3}), double{FakeEngine::Score(2, 3, strength)});
-  }
-
   void CtrlClickPinsAHeadEverywhere() {
     Rig rig;
     QVERIFY(rig.OpenWithB(0));
@@ -238,8 +156,8 @@ class LookingTest : public QObject {
     QCOMPARE(rig.selection->range(), (TokenSpan{"", 50, 60}));
     QCOMPARE(rig.attention->range(), (TokenSpan{"", 50, 60}));
     const HeadId head = rig.attention_panel->head();
-    const double a = OnGold(head, 0);
-    const double b = OnGold(head, FakeEngine::Strength(Factor(0)));
+    const double a = Rig::OnGold(head, 0);
+    const double b = Rig::OnGold(head, FakeEngine::Strength(Factor(0)));
     QCOMPARE(rig.Find<QLabel>("attention_sums")->text(),
              QStringLiteral("tokens 50:60: A %1, B %2, B − A %3")
                  .arg(a, 0, 'g', 3)

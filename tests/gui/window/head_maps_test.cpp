@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// The maps of heads of A, of B and of their difference, in the window on planted numbers.
+#include <QComboBox>
+#include <QLabel>
+#include <QSplitter>
+#include <QTest>
+#include <QToolButton>
+#include <cmath>
+
+#include "tests/gui/support/looking_rig.h"
+
+namespace midscope {
+
+class HeadMapsTest : public QObject {
+  Q_OBJECT
+
+ private:
+  using Rig = LookingRig;
+
+ private Q_SLOTS:
+  void LayerZeroIsAtTheBottomAndUpIsTheNextLayer() {
+    Rig rig;
+    QVERIFY(rig.OpenModel());
+    QVERIFY(rig.Cell({0, 0}).y() > rig.Cell({5, 0}).y());
+    QTest::mouseClick(rig.map, Qt::LeftButton, {}, rig.Cell({2, 1}));
+    QTest::keyClick(rig.map, Qt::Key_Up);
+    QCOMPARE(rig.selection->head(), (HeadId{3, 1}));
+    // Two heads to a key/value head: one line in the middle of four heads.
+    QCOMPARE(rig.map->group_lines().size(), size_t{1});
+    QCOMPARE(rig.map->group_lines().front()->start->coords().x(), 1.5);
+  }
+
+  void TheMapShowsWhatFollowsFromTheAttention() {
+    Rig rig;
+    QVERIFY(rig.OpenWithB(0));
+    const double strength = FakeEngine::Strength(Factor(0));
+    rig.map_panel->ChooseQuantity("gold");
+    rig.map_panel->SetMode(Compare::kA);
+    const auto near = [](double a, double b) { return std::abs(a - b) < 1e-9; };
+    QVERIFY(near(rig.map->CellValue({3, 2}), Rig::OnGold({3, 2}, 0)));
+    rig.map_panel->SetMode(Compare::kB);
+    QVERIFY(near(rig.map->CellValue({3, 2}), Rig::OnGold({3, 2}, strength)));
+    rig.map_panel->SetMode(Compare::kDifference);
+    QVERIFY(
+        near(rig.map->CellValue({3, 2}), Rig::OnGold({3, 2}, strength) - Rig::OnGold({3, 2}, 0)));
+    QVERIFY(rig.map->diverging());
+    QCOMPARE(rig.map->data_range().lower, -rig.map->data_range().upper);
+    QVERIFY2(rig.map->title().contains("Attention on gold"), qPrintable(rig.map->title()));
+    const QString tip = rig.map->TooltipAt(rig.Cell({3, 2}));
+    QVERIFY2(tip.contains("A ") && tip.contains("B − A"), qPrintable(tip));
+    // Of the selected tokens, which change.
+    rig.map_panel->ChooseQuantity("selection");
+    rig.map_panel->SetMode(Compare::kA);
+    QVERIFY(std::isnan(rig.map->CellValue({3, 2})));
+    rig.selection->SetRange(50, 60);
+    QVERIFY(near(rig.map->CellValue({3, 2}), Rig::OnGold({3, 2}, 0)));
+  }
+
+  void EveryArrayOverHeadsCanBeShown() {
+    Rig rig;
+    QVERIFY(rig.OpenModel());
+    auto* box = rig.Find<QComboBox>("map_quantity");
+    QVERIFY(box->findText(QStringLiteral("position ratio")) > 0);
+    rig.map_panel->ChooseQuantity("position_ratio/position_ratio");
+    QCOMPARE(rig.map->CellValue({1, 1}), 1.0);
+    QVERIFY2(rig.map->title().startsWith("Position ratio"), qPrintable(rig.map->title()));
+  }
+
+  void SplitShowsBothAndTheDifferenceOnOneScale() {
+    Rig rig;
+    rig.window.resize(1800, 1000);
+    QVERIFY(rig.OpenWithB(0));
+    rig.map_panel->setMinimumWidth(700);
+    QTRY_VERIFY(rig.map_panel->plot_of_b()->isVisible());
+    const double strength = FakeEngine::Strength(Factor(0));
+    QCOMPARE(rig.map->CellValue({2, 3}), double{FakeEngine::Score(2, 3, 0)});
+    QCOMPARE(rig.map_panel->plot_of_b()->CellValue({2, 3}),
+             double{FakeEngine::Score(2, 3, strength)});
+    QCOMPARE(rig.map_panel->plot_of_difference()->CellValue({2, 3}),
+             double{FakeEngine::Score(2, 3, strength)} - double{FakeEngine::Score(2, 3, 0)});
+    QCOMPARE(rig.map->data_range(), rig.map_panel->plot_of_b()->data_range());
+    QCOMPARE(rig.map_panel->plots().size(), size_t{3});
+    rig.map_panel->SetMode(Compare::kB);
+    QVERIFY(rig.map_panel->plot_of_b()->isHidden());
+    QCOMPARE(rig.map->CellValue({2, 3}), double{FakeEngine::Score(2, 3, strength)});
+  }
+
+  // The list gives its room back without a change of the panel's size.
+  void SplitAppearsAsSoonAsTheMapsHaveRoom() {
+    Rig rig;
+    rig.window.resize(1800, 500);
+    QVERIFY(rig.OpenModel());
+    rig.map_panel->setMinimumWidth(700);
+    rig.Find<QToolButton>("map_list_shown")->setChecked(true);
+    auto* sides = rig.map_panel->findChild<QSplitter*>();
+    QVERIFY(sides);
+    QTRY_VERIFY(sides->width() >= 700);
+    sides->setSizes({160, 540});
+    rig.window.history()->Change({{}, Factor(0)}, false);
+    QVERIFY(rig.Settle());
+    QVERIFY(rig.map_panel->plot_of_b()->isHidden());
+    const auto* note = rig.Find<QLabel>("map_note");
+    QVERIFY2(note->text().contains("no room"), qPrintable(note->text()));
+    sides->setSizes({500, 200});
+    QTRY_VERIFY(rig.map_panel->plot_of_b()->isVisible());
+    QVERIFY2(!note->text().contains("no room"), qPrintable(note->text()));
+  }
+};
+
+}  // namespace midscope
+
+QTEST_MAIN(midscope::HeadMapsTest)
+#include "head_maps_test.moc"
