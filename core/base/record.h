@@ -77,7 +77,7 @@ struct Provenance {
   std::string model_hash;  // XXH3-128 of the file's bytes, hexadecimal
   std::string architecture;
   std::string dtype;
-  std::string products = "float";  // with quantised weights: "float" or "int8"
+  std::string products = "float";  // with quantised weights: "float", "int16" or "int8"
   std::string weights;             // "stored" or "expanded": which of the two the run had
   std::string device;              // which ran which layers, "cpu=30"
   int64_t threads = 0;

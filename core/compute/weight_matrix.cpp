@@ -9,8 +9,8 @@
 
 #include "core/compute/dense_product.h"
 #include "kernels/float_product.h"
-#include "kernels/int8_product.h"
 #include "kernels/quantised_product.h"
+#include "kernels/whole_number_product.h"
 
 namespace midscope {
 namespace {
@@ -41,11 +41,11 @@ Error NotFinite(const std::string& path, const std::string& tensor) {
 
 WeightMatrix::WeightMatrix(std::string path, const std::vector<Part>& parts, kernels::Dtype dtype,
                            Products products)
-    : path_(std::move(path)), dtype_(dtype) {
+    : path_(std::move(path)), dtype_(dtype), products_(products) {
   for (const Part& part : parts) {
-    const bool int8 =
-        products == Products::kInt8 && kernels::HasInt8Product(part.tensor->format.type);
-    parts_.push_back({part.name, MatrixOf(*part.tensor), outputs_, false, int8});
+    const bool whole =
+        products != Products::kFloat && kernels::HasWholeNumberProduct(part.tensor->format.type);
+    parts_.push_back({part.name, MatrixOf(*part.tensor), outputs_, false, whole});
     outputs_ += part.tensor->rows;
     inputs_ = part.tensor->columns;
   }
@@ -57,9 +57,9 @@ WeightMatrix::WeightMatrix(const at::Tensor& values, kernels::Dtype dtype)
       outputs_(values.size(0)),
       inputs_(values.size(1)) {}
 
-bool WeightMatrix::HasInt8Products() const {
+bool WeightMatrix::HasWholeNumberProducts() const {
   return std::any_of(parts_.begin(), parts_.end(),
-                     [](const StoredPart& part) { return part.int8; });
+                     [](const StoredPart& part) { return part.whole_numbers; });
 }
 
 void WeightMatrix::CheckOnce(const kernels::Executor& executor) const {

@@ -58,7 +58,7 @@ class WeightMatrix {
   int64_t inputs() const { return inputs_; }
   bool stored() const { return !parts_.empty(); }
   // Whether some of its products are in whole numbers.
-  bool HasInt8Products() const;
+  bool HasWholeNumberProducts() const;
   // [outputs, inputs] of the run's dtype; undefined where the matrix is stored or in panels.
   const at::Tensor& expanded() const { return expanded_; }
 
@@ -121,7 +121,7 @@ class WeightMatrix {
     kernels::BlockMatrix matrix;
     int64_t first = 0;  // its first output
     bool checked = false;
-    bool int8 = false;  // multiplied in whole numbers, any number of rows alike
+    bool whole_numbers = false;  // multiplied in them, any number of rows alike
   };
   struct Panels {
     at::Tensor numbers;
@@ -200,6 +200,7 @@ class WeightMatrix {
   const BlockOps* blocks_ = nullptr;
   std::vector<at::Tensor> device_bytes_;
   kernels::Dtype dtype_ = kernels::Dtype::kFloat32;
+  Products products_ = Products::kFloat;
   int64_t outputs_ = 0;
   int64_t inputs_ = 0;
 };

@@ -10,11 +10,11 @@
 #include "core/compute/weight_storage.h"
 #include "kernels/float_product.h"
 #include "kernels/instruction_set.h"
-#include "kernels/int8_product.h"
 #include "kernels/matrix_vector.h"
 #include "kernels/quantised_matrix_vector.h"
 #include "kernels/quantised_product.h"
 #include "kernels/scratch.h"
+#include "kernels/whole_number_product.h"
 
 namespace midscope {
 namespace {
@@ -53,6 +53,10 @@ constexpr int64_t kWholeMultiplyAdds = int64_t{1} << 31;
 constexpr int64_t kDenseRows = 128;
 
 struct WeightTag {};
+
+kernels::RoundedBits BitsOf(Products products) {
+  return products == Products::kInt8 ? kernels::RoundedBits::k8 : kernels::RoundedBits::k16;
+}
 
 // y = x weight^T.
 void MultiplyExpanded(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& y,
@@ -168,13 +172,13 @@ void WeightMatrix::MultiplyInWholeNumbers(const at::Tensor& x, const at::Tensor&
                                           const ProductContext& context) const {
   for (int64_t first = 0; first < x.size(0); first += kRowChunk) {
     const int64_t count = std::min(kRowChunk, x.size(0) - first);
-    const kernels::Int8Input rounded(x.narrow(0, first, count).const_data_ptr(), dtype_, count,
-                                     inputs_, context.executor);
+    const kernels::RoundedInput rounded(x.narrow(0, first, count).const_data_ptr(), dtype_, count,
+                                        inputs_, BitsOf(products_), context.executor);
     for (const StoredPart& part : Blocks()) {
-      if (!part.int8) continue;
+      if (!part.whole_numbers) continue;
       const at::Tensor out = y.narrow(0, first, count).narrow(1, part.first, part.matrix.rows);
-      if (!kernels::Int8Product(part.matrix, rounded, out.data_ptr(), dtype_, y.stride(0),
-                                context.executor, context.job.cancel)) {
+      if (!kernels::WholeNumberProduct(part.matrix, rounded, out.data_ptr(), dtype_, y.stride(0),
+                                       context.executor, context.job.cancel)) {
         throw Cancelled();
       }
     }
@@ -212,7 +216,7 @@ void WeightMatrix::MultiplyPanels(const at::Tensor& x, void* y,
 }
 
 WeightMatrix::PartWay WeightMatrix::WayOf(const StoredPart& part) const {
-  if (part.int8) return PartWay::kWholeNumbers;
+  if (part.whole_numbers) return PartWay::kWholeNumbers;
   if (dtype_ == kernels::Dtype::kBFloat16 && kernels::HasQuantisedProduct()) return PartWay::kTiles;
   if (dtype_ == kernels::Dtype::kBFloat16 && !kernels::HasBFloat16Products())
     return PartWay::kFloat32;
@@ -296,12 +300,13 @@ void WeightMatrix::MultiplyFew(const at::Tensor& x, void* y, kernels::Dtype y_dt
     return;
   }
   CheckOnce(executor);
-  std::optional<kernels::Int8Input> rounded;
-  if (HasInt8Products()) rounded.emplace(x.const_data_ptr(), dtype_, rows, inputs_, executor);
+  std::optional<kernels::RoundedInput> rounded;
+  if (HasWholeNumberProducts())
+    rounded.emplace(x.const_data_ptr(), dtype_, rows, inputs_, BitsOf(products_), executor);
   for (const StoredPart& part : Blocks()) {
     auto* out = static_cast<std::byte*>(y) + part.first * kernels::SizeOf(y_dtype);
-    if (part.int8) {
-      kernels::Int8Product(part.matrix, *rounded, out, y_dtype, outputs_, executor);
+    if (part.whole_numbers) {
+      kernels::WholeNumberProduct(part.matrix, *rounded, out, y_dtype, outputs_, executor);
       continue;
     }
     kernels::QuantisedMatrixVector(part.matrix, x.data_ptr(), rows, dtype_, out, y_dtype, executor,

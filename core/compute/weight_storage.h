@@ -3,6 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/model/model_config.h"
 #include "kernels/types.h"
@@ -13,10 +17,17 @@ namespace midscope {
 // dequantised in the products. kAuto: expanded where that takes at most 1 GiB.
 enum class WeightStorage { kAuto, kStored, kExpanded };
 
-// Arithmetic of products with quantised weights. kFloat: weights as floating-point numbers. kInt8:
-// the file's whole numbers with inputs rounded to 8 bits in blocks of 32 (kernels/int8_product.h);
-// formats that Int8Product lacks are multiplied as with kFloat.
-enum class Products { kFloat, kInt8 };
+// Arithmetic of products with quantised weights. kFloat: weights as floating-point numbers. kInt16
+// and kInt8: the file's whole numbers with inputs rounded to 16 or 8 bits in blocks of 32
+// (kernels/whole_number_product.h); formats that have no such product are multiplied as with
+// kFloat.
+enum class Products { kFloat, kInt16, kInt8 };
+
+// As options and files call them: "float", "int16", "int8".
+std::string ProductsName(Products products);
+std::vector<std::string> ProductsNames();
+// nullopt: none has this name.
+std::optional<Products> FindProducts(std::string_view name);
 
 // Resolves kAuto for this model; others are returned unchanged. Products in whole numbers read the
 // file's: kAuto is then kStored.

@@ -80,13 +80,14 @@ void SwitchWindowsOff(ModelConfig& config, const JobContext& context) {
 }
 
 void CheckProducts(const DecoderOptions& options) {
-  if (options.products != Products::kInt8) return;
+  if (options.products == Products::kFloat) return;
+  const std::string thing = "products '" + ProductsName(options.products) + "'";
   if (options.weights == WeightStorage::kExpanded) {
-    throw UsageError("products 'int8'", "expanded weights are no longer the file's whole numbers",
+    throw UsageError(thing, "expanded weights are no longer the file's whole numbers",
                      "Use --weights stored, or leave it out");
   }
   if (!options.placement.IsPlainCpu()) {
-    throw UsageError("products 'int8'", "only the CPU's own kernels have them",
+    throw UsageError(thing, "only the CPU's own kernels have them",
                      "Use --device cpu, or --products float");
   }
 }
@@ -99,14 +100,15 @@ void CheckDtype(const DecoderOptions& options) {
                    "Use --dtype bfloat16 or float32, or --device cuda:N or cpu:portable");
 }
 
-void WarnWithoutInt8(Weights& weights, const JobContext& context) {
-  bool any = weights.output.weight.HasInt8Products();
-  weights.layers.front().VisitProjections(
-      [&any](const Projection& projection) { any = any || projection.weight.HasInt8Products(); });
+void WarnWithoutWholeNumbers(Weights& weights, Products products, const JobContext& context) {
+  bool any = weights.output.weight.HasWholeNumberProducts();
+  weights.layers.front().VisitProjections([&any](const Projection& projection) {
+    any = any || projection.weight.HasWholeNumberProducts();
+  });
   if (any) return;
-  context.Warn(
-      "products: int8 changes nothing: the file's formats are none of Q4_0, Q4_1, Q5_0, Q5_1, "
-      "Q8_0, IQ4_NL, Q4_K, Q5_K and Q6_K");
+  context.Warn("products: " + ProductsName(products) +
+               " changes nothing: the file's formats are none of Q4_0, Q4_1, Q5_0, Q5_1, "
+               "Q8_0, IQ4_NL, Q4_K, Q5_K and Q6_K");
 }
 
 }  // namespace
@@ -154,7 +156,8 @@ void Decoder::Parts::Load(std::unique_ptr<ModelSource> from, const DecoderOption
   const bool stored = options.weights == WeightStorage::kStored;
   if (!stored) hash = from->Hash();
   weights = LoadWeights(*from, how, executor, context);
-  if (wanted.products == Products::kInt8) WarnWithoutInt8(weights, context);
+  if (wanted.products != Products::kFloat)
+    WarnWithoutWholeNumbers(weights, wanted.products, context);
   from->CheckWhole();
   if (stored) source = std::move(from);
   devices = LayerDevices(options.placement, dtype, executor);

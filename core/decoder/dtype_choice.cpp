@@ -64,7 +64,7 @@ std::string TimesKey(const ModelSource& source, const DecoderOptions& options) {
         config.experts.width, config.experts.shared_width, config.heads, config.key_value_heads,
         config.head_dim, config.gated_mlp ? 1 : 0}},
       {"quantisation", config.quantisation},
-      {"int8", options.products == Products::kInt8},
+      {"products", ProductsName(options.products)},
       {"expanded", {expanded(kernels::Dtype::kFloat32), expanded(kernels::Dtype::kBFloat16)}}}
       .dump();
 }

@@ -16,6 +16,12 @@ namespace {
 constexpr int kReleaseMilliseconds = 350;
 constexpr int kPauseMilliseconds = 150;
 
+// Records name their products only where these are in whole numbers.
+std::string ProductsOf(const Record& record) {
+  const std::string named = AttributeText(record, "products");
+  return named.empty() ? "float" : named;
+}
+
 }  // namespace
 
 Session::Session(std::unique_ptr<Engine> engine, QObject* parent)
@@ -249,7 +255,7 @@ bool Session::LiveAsks(Side side, const Record& record) const {
   // The settings last: to compare them both may be parsed.
   return AttributeText(record, "model_hash") == live_.provenance.model_hash &&
          AttributeText(record, "dtype") == live_.provenance.dtype &&
-         (AttributeText(record, "products") == "int8") == (live_.provenance.products == "int8") &&
+         ProductsOf(record) == live_.provenance.products &&
          AttributeText(record, "subject_hash") == AttributeText(*shown, "subject_hash") &&
          (prompt_hash.empty() || prompt_hash == AttributeText(*shown, "prompt_hash")) &&
          SameSetting(AttributeText(record, "intervention"), live_.state(side).text);

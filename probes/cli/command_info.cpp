@@ -23,12 +23,14 @@ void RunInfo(const CommandInput& input) {
   if (input.options.Flag("dtypes") && facts.supported) {
     facts.dtypes.times = FindDtypeTimes(model, {}, input.job);
     std::vector<Arithmetic> others = {{kernels::Dtype::kBFloat16, Products::kFloat}};
-    if (facts.config.quantised_bytes > 0)
+    if (facts.config.quantised_bytes > 0) {
+      others.push_back({kernels::Dtype::kFloat32, Products::kInt16});
       others.push_back({kernels::Dtype::kFloat32, Products::kInt8});
+    }
     constexpr int64_t kPrompts = 4;
     const auto distances = MeasureArithmeticDistances(model, {}, others, kPrompts, input.job);
-    facts.dtypes.bfloat16 = distances.front();
-    if (distances.size() > 1) facts.dtypes.int8 = distances.back();
+    for (size_t i = 0; i < others.size(); ++i)
+      facts.dtypes.distances.emplace_back(others[i], distances[i]);
   }
   const std::vector<int64_t> lengths = Lengths(input.options, facts);
   input.out << (input.options.Flag("json") ? FactsJson(facts, lengths) : FactsText(facts, lengths))
@@ -64,7 +66,7 @@ Command InfoCommand() {
           "dtypes",
           "also runs the model: how fast float32 and bfloat16 are here (what --dtype "
           "auto goes by), and how far the logits and answers of bfloat16 and of --products "
-          "int8 are from float32's"),
+          "int16 and int8 are from float32's"),
       JsonOption()};
   command.examples =
       "  midscope info embedded\n"

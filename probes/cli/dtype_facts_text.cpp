@@ -21,6 +21,12 @@ Json DistanceJson(const ArithmeticDistance& distance) {
           {"same_first_token", distance.same_first}};
 }
 
+// What differs from float32 with products in float.
+std::string ArithmeticName(const Arithmetic& arithmetic) {
+  return arithmetic.products == Products::kFloat ? DtypeName(arithmetic.dtype)
+                                                 : ProductsName(arithmetic.products);
+}
+
 // On a line of its own.
 std::string DistanceText(std::string_view name, const ArithmeticDistance& distance) {
   return fmt::format(
@@ -39,16 +45,18 @@ nlohmann::ordered_json DtypesJson(const DtypeFacts& facts) {
                {"timed_rows", kTimedRows},
                {"float32_seconds", facts.times->float32},
                {"bfloat16_seconds", facts.times->bfloat16}};
-  if (facts.bfloat16) json["bfloat16_to_float32"] = DistanceJson(*facts.bfloat16);
-  if (facts.int8) json["int8_to_float32"] = DistanceJson(*facts.int8);
+  for (const auto& [arithmetic, distance] : facts.distances)
+    json[ArithmeticName(arithmetic) + "_to_float32"] = DistanceJson(distance);
   return json;
 }
 
 std::string DtypesText(const DtypeFacts& facts) {
   if (!facts.times) return "not measured yet (info --dtypes)";
   std::string text = DtypeName(facts.times->Fastest()) + ": " + DtypeTimesText(*facts.times);
-  if (facts.bfloat16) text += DistanceText("bfloat16", *facts.bfloat16);
-  if (facts.int8) text += DistanceText("--products int8", *facts.int8);
+  for (const auto& [arithmetic, distance] : facts.distances) {
+    const bool products = arithmetic.products != Products::kFloat;
+    text += DistanceText((products ? "--products " : "") + ArithmeticName(arithmetic), distance);
+  }
   return text;
 }
 

@@ -28,8 +28,8 @@ struct TokenizerFacts {
 // What is known of the model's speed and exactness in each dtype on this machine.
 struct DtypeFacts {
   std::optional<DtypeTimes> times;
-  std::optional<ArithmeticDistance> bfloat16;  // to float32
-  std::optional<ArithmeticDistance> int8;      // of --products int8, to float32
+  // Of other arithmetics to float32 with products in float; empty where they were not measured.
+  std::vector<std::pair<Arithmetic, ArithmeticDistance>> distances;
 };
 
 struct ModelFacts {

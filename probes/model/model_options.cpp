@@ -46,9 +46,11 @@ std::vector<Parameter> ModelOptions() {
   device.default_value = std::string("cpu");
   Parameter products = ChoiceParameter(
       "products",
-      "products with quantised weights; int8: in whole numbers, as stored in the file, with inputs "
-      "rounded to 8 bits in blocks of 32: less exact, faster (core/MODELS.md)",
-      {"float", "int8"});
+      "products with quantised weights; int16, int8: in whole numbers, as stored in the file, with "
+      "inputs rounded to 16 or 8 bits in blocks of 32: faster, less exact than float, int16 by "
+      "very "
+      "little (core/MODELS.md)",
+      ProductsNames());
   products.always_stated = false;
   return InGroup(
       "Model",
@@ -124,15 +126,10 @@ DecoderOptions ReadDecoderOptions(const OpenRequest& request) {
           .fastest_dtype = fastest};
 }
 
-std::string ProductsName(Products products) {
-  return products == Products::kInt8 ? "int8" : "float";
-}
-
 Products ParseProducts(std::string_view name) {
-  if (name == "float") return Products::kFloat;
-  if (name == "int8") return Products::kInt8;
+  if (const auto found = FindProducts(name)) return *found;
   throw UsageError("products '" + std::string(name) + "'", "there is no such arithmetic",
-                   KnownWordsHint(name, {"float", "int8"}));
+                   KnownWordsHint(name, ProductsNames()));
 }
 
 std::string DtypeName(kernels::Dtype dtype) {

@@ -29,8 +29,7 @@ void SetOpenRequest(const OpenRequest& request, OptionSet& options);
 DecoderOptions ReadDecoderOptions(const OptionSet& options);
 DecoderOptions ReadDecoderOptions(const OpenRequest& request);
 
-// "float", "int8". Parsing throws Error (usage).
-std::string ProductsName(Products products);
+// Of ProductsName. Throws Error (usage).
 Products ParseProducts(std::string_view name);
 
 // All that a model can be run in.

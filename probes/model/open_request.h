@@ -12,7 +12,7 @@ inline constexpr const char* kAutoDtype = "auto";
 struct OpenRequest {
   std::string model = "embedded";  // see Decoder::Open
   std::string dtype = "float32";   // "bfloat16", "auto"
-  std::string products = "float";  // "int8"
+  std::string products = "float";  // "int16", "int8"
   int threads = 0;
   std::string weights = "auto";  // "stored", "expanded"
   std::string device = "cpu";    // core/compute/placement.h

@@ -3,10 +3,10 @@
 //
 //   arithmetic_bench PROMPTS [MODEL]
 //
-// One JSON line each for bfloat16, for int8 products and for both, all beside float32: the largest
-// and the mean difference of the last prompt row's logits, the mean difference of answer nats, and
-// how often the most likely next token is the same. Prompts are list:lines=20 of seed 1, over the
-// usual places in turn.
+// One JSON line each for bfloat16, for int16 and int8 products and for int8 in bfloat16, all beside
+// float32: the largest and the mean difference of the last prompt row's logits, the mean difference
+// of answer nats, and how often the most likely next token is the same. Prompts are list:lines=20
+// of seed 1, over the usual places in turn.
 
 #include <cstdio>
 #include <cstdlib>
@@ -24,8 +24,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "arithmetic_bench PROMPTS [MODEL]\n");
     return 2;
   }
-  const char* names[] = {"bfloat16", "int8", "bfloat16, int8"};
+  const char* names[] = {"bfloat16", "int16", "int8", "bfloat16, int8"};
   const Arithmetic others[] = {{Dtype::kBFloat16, Products::kFloat},
+                               {Dtype::kFloat32, Products::kInt16},
                                {Dtype::kFloat32, Products::kInt8},
                                {Dtype::kBFloat16, Products::kInt8}};
   try {

@@ -3,7 +3,7 @@
 // so that peak memory is its own.
 //
 //   run_bench open|prefill|rows|plain|decode TOKENS float32|bfloat16|auto
-//             [REPEATS [MODEL [WEIGHTS [float|int8]]]]
+//             [REPEATS [MODEL [WEIGHTS [float|int16|int8]]]]
 //
 // WEIGHTS: auto, stored or expanded. open: from the call until a prompt could be run.
 // prefill: last-query attention, position-awareness score, the last residual rows, 8 hidden
@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
   if (argc < 4) {
     std::fprintf(stderr,
                  "run_bench open|prefill|rows|plain|decode TOKENS float32|bfloat16|auto "
-                 "[REPEATS [MODEL [WEIGHTS [float|int8]]]]\n"
+                 "[REPEATS [MODEL [WEIGHTS [float|int16|int8]]]]\n"
                  "decode: ten tokens after the prompt, one by one\n");
     return 2;
   }
@@ -125,7 +125,7 @@ int main(int argc, char** argv) {
   const int repeats = argc > 4 ? std::atoi(argv[4]) : 3;
   const std::string model = argc > 5 ? argv[5] : "embedded";
   if (argc > 6) options.weights = midscope::StorageOf(argv[6]);
-  if (argc > 7 && std::string(argv[7]) == "int8") options.products = midscope::Products::kInt8;
+  if (argc > 7) options.products = midscope::FindProducts(argv[7]).value_or(options.products);
   try {
     std::shared_ptr<Decoder> decoder;
     const double opened = Least(1, [&] { decoder = Decoder::Open(model, options); });

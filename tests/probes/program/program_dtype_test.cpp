@@ -79,7 +79,7 @@ TEST_F(ProgramDtype, AContinuedSweepKeepsTheProductsOfItsFile) {
     EXPECT_EQ(reader.provenance().products, PlanProducts(reader.plan_json()));
     return reader.provenance().products;
   };
-  for (const std::string each : {"int8", "float"}) {
+  for (const std::string each : {"int8", "int16", "float"}) {
     RunWell(Sweep(each, "1", "float32", {"--products", each}));
     RunWell(Sweep(each, "2", "float32", {"--resume"}));
     EXPECT_EQ(products(each), each);
@@ -87,10 +87,12 @@ TEST_F(ProgramDtype, AContinuedSweepKeepsTheProductsOfItsFile) {
   EXPECT_THAT(RunWell({"show", folder_.File("int8")}).out, HasSubstr("products int8"));
   EXPECT_THAT(RunMidscope(Sweep("int8", "2", "float32", {"--resume", "--products", "float"})).err,
               HasSubstr("products"));
-  const ProgramRun merged = RunMidscope(
-      {"merge", folder_.File("merged.h5"), folder_.File("int8"), folder_.File("float")});
-  EXPECT_NE(merged.status, 0);
-  EXPECT_THAT(merged.err, HasSubstr("products"));
+  for (const char* other : {"float", "int16"}) {
+    const ProgramRun merged = RunMidscope(
+        {"merge", folder_.File("merged.h5"), folder_.File("int8"), folder_.File(other)});
+    EXPECT_NE(merged.status, 0);
+    EXPECT_THAT(merged.err, HasSubstr("products"));
+  }
   const ProgramRun expanded =
       RunMidscope(Sweep("c", "1", "float32", {"--products", "int8", "--weights", "expanded"}));
   EXPECT_EQ(expanded.status, 2);
@@ -101,13 +103,16 @@ TEST_F(ProgramDtype, InfoSaysHowFarOthersAreFromFloat32) {
   const json before = json::parse(RunWell({"info", "embedded", "--json"}).out);
   EXPECT_TRUE(before["dtype_auto"].is_null());
   const json facts = json::parse(RunWell({"info", "embedded", "--dtypes", "--json"}).out);
-  for (const char* other : {"bfloat16_to_float32", "int8_to_float32"}) {
+  for (const char* other : {"bfloat16_to_float32", "int16_to_float32", "int8_to_float32"}) {
     const json& distance = facts["dtype_auto"][other];
     EXPECT_GT(distance["largest_logit_difference"], 0.0) << other;
     EXPECT_LT(distance["largest_logit_difference"], 2.0) << other;
     EXPECT_LT(distance["mean_answer_nll_difference"], 0.5) << other;
     EXPECT_GE(distance["same_first_token"], 3) << other;
   }
+  const json& auto_facts = facts["dtype_auto"];
+  EXPECT_LT(auto_facts["int16_to_float32"]["largest_logit_difference"].get<double>(),
+            auto_facts["bfloat16_to_float32"]["largest_logit_difference"].get<double>() / 20);
   EXPECT_THAT(facts["dtype_auto"]["auto"].get<std::string>(), AnyOf("float32", "bfloat16"));
 }
 

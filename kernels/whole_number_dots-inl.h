@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Sums of products of unsigned with signed bytes, exact; see int8_product.cpp. Compiled once for
+// Sums of products of small whole numbers, exact; see whole_number_product.cpp. Compiled once for
 // each instruction set (see rows-inl.h).
-#if defined(MIDSCOPE_KERNELS_INT8_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef MIDSCOPE_KERNELS_INT8_DOT_INL_H_
-#undef MIDSCOPE_KERNELS_INT8_DOT_INL_H_
+#if defined(MIDSCOPE_KERNELS_WHOLE_NUMBER_DOTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef MIDSCOPE_KERNELS_WHOLE_NUMBER_DOTS_INL_H_
+#undef MIDSCOPE_KERNELS_WHOLE_NUMBER_DOTS_INL_H_
 #else
-#define MIDSCOPE_KERNELS_INT8_DOT_INL_H_
+#define MIDSCOPE_KERNELS_WHOLE_NUMBER_DOTS_INL_H_
 #endif
 
 #include <cstdint>
@@ -22,17 +22,18 @@
   ",vpclmulqdq,avx512vbmi,avx512vbmi2,vaes,avxvnni,avx512vnni,avx512bitalg,avx512vpopcntdq"
 #endif
 
-// VNNI has four products a lane and their sum in one instruction, which Highway 1.0 does not reach;
-// the other sets of x86 have two, added up in 16 bits with saturation.
+// VNNI has a lane's products of 8 or 16 bits and their sum in one instruction, which Highway 1.0
+// does not reach. The other sets of x86 have two products of 8 bits, added up in 16 bits with
+// saturation, and two of 16 bits, added up in 32.
 #if HWY_TARGET == HWY_AVX3_DL
-#define MIDSCOPE_INT8_QUADS 1
-#define MIDSCOPE_INT8_PAIRS 0
+#define MIDSCOPE_WHOLE_SUMS 1
+#define MIDSCOPE_WHOLE_PAIRS 0
 #elif HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4
-#define MIDSCOPE_INT8_QUADS 0
-#define MIDSCOPE_INT8_PAIRS 1
+#define MIDSCOPE_WHOLE_SUMS 0
+#define MIDSCOPE_WHOLE_PAIRS 1
 #else
-#define MIDSCOPE_INT8_QUADS 0
-#define MIDSCOPE_INT8_PAIRS 0
+#define MIDSCOPE_WHOLE_SUMS 0
+#define MIDSCOPE_WHOLE_PAIRS 0
 #endif
 
 HWY_BEFORE_NAMESPACE();
@@ -44,6 +45,7 @@ namespace blocks {
 // which are more than there are registers.
 #if HWY_TARGET == HWY_AVX3
 HWY_INLINE __m512i PairProducts(__m512i a, __m512i b) { return _mm512_maddubs_epi16(a, b); }
+HWY_INLINE __m512i PairSums(__m512i a, __m512i b) { return _mm512_madd_epi16(a, b); }
 HWY_INLINE __m512i SumPairs(__m512i a) { return _mm512_madd_epi16(a, _mm512_set1_epi16(1)); }
 HWY_INLINE __m512i Add16(__m512i a, __m512i b) { return _mm512_add_epi16(a, b); }
 HWY_INLINE void KeepOrder(__m512i& a) { asm volatile("" : "+v"(a)); }
@@ -53,6 +55,7 @@ HWY_INLINE __m512i WithSigns(__m512i a, __m512i signs) {
 }
 #elif HWY_TARGET == HWY_AVX2
 HWY_INLINE __m256i PairProducts(__m256i a, __m256i b) { return _mm256_maddubs_epi16(a, b); }
+HWY_INLINE __m256i PairSums(__m256i a, __m256i b) { return _mm256_madd_epi16(a, b); }
 HWY_INLINE __m256i SumPairs(__m256i a) { return _mm256_madd_epi16(a, _mm256_set1_epi16(1)); }
 HWY_INLINE __m256i Add16(__m256i a, __m256i b) { return _mm256_add_epi16(a, b); }
 HWY_INLINE void KeepOrder(__m256i& a) { asm volatile("" : "+x"(a)); }
@@ -60,6 +63,7 @@ HWY_INLINE __m256i Magnitudes(__m256i a) { return _mm256_abs_epi8(a); }
 HWY_INLINE __m256i WithSigns(__m256i a, __m256i signs) { return _mm256_sign_epi8(a, signs); }
 #elif HWY_TARGET == HWY_SSE4
 HWY_INLINE __m128i PairProducts(__m128i a, __m128i b) { return _mm_maddubs_epi16(a, b); }
+HWY_INLINE __m128i PairSums(__m128i a, __m128i b) { return _mm_madd_epi16(a, b); }
 HWY_INLINE __m128i SumPairs(__m128i a) { return _mm_madd_epi16(a, _mm_set1_epi16(1)); }
 HWY_INLINE __m128i Add16(__m128i a, __m128i b) { return _mm_add_epi16(a, b); }
 HWY_INLINE void KeepOrder(__m128i& a) { asm volatile("" : "+x"(a)); }
@@ -67,15 +71,37 @@ HWY_INLINE __m128i Magnitudes(__m128i a) { return _mm_abs_epi8(a); }
 HWY_INLINE __m128i WithSigns(__m128i a, __m128i signs) { return _mm_sign_epi8(a, signs); }
 #endif
 
-// Of kRows rows of x and kOuts vectors of outputs: sums of weight - offset times x, in which
-// weights are at most kLargest. x holds -127 .. 127.
+// add(weight, x, row, out) for a step's weights [kOuts * kLanes] and x of each row, x_stride bytes
+// apart; four bytes each.
+template <int kRows, int kOuts, class Add>
+HWY_INLINE void VisitStep(const uint8_t* weights, const uint8_t* x, int64_t x_stride,
+                          const Add& add) {
+  const hn::RebindToSigned<D> di;
+  VI weight[kOuts];
+#pragma GCC unroll 4
+  for (int o = 0; o < kOuts; ++o) {
+    weight[o] = hn::Load(di, reinterpret_cast<const int32_t*>(weights) + o * kLanes);
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+    int32_t four;
+    std::memcpy(&four, x + r * x_stride, sizeof(four));
+    const VI inputs = hn::Set(di, four);
+#pragma GCC unroll 4
+    for (int o = 0; o < kOuts; ++o) add(weight[o], inputs, r, o);
+  }
+}
+
+// Of kRows rows of x and kOuts vectors of outputs: sums of weight - offset times x, a step of four
+// bytes of each row of x at a time. Dots8: four unsigned weights, at most kLargest, and -127 .. 127
+// of x.
 template <int32_t kLargest, int kRows, int kOuts>
-struct Dots {
+struct Dots8 {
   VI sums[kRows][kOuts];
 
   // Weights beyond 127 are multiplied as signed ones, so that two products fit 16 bits; others are
   // multiplied as they are and the offset's share is taken off the sum.
-  static constexpr bool kAsSigned = MIDSCOPE_INT8_PAIRS && kLargest > 127;
+  static constexpr bool kAsSigned = MIDSCOPE_WHOLE_PAIRS && kLargest > 127;
   // Pairs of products whose sum fits 16 bits.
   static constexpr int kPairs = kAsSigned                          ? 1
                                 : 32767 / (2 * 127 * kLargest) < 1 ? 1
@@ -88,31 +114,20 @@ struct Dots {
     for (int o = 0; o < kOuts; ++o) sums[r][o] = first;
   }
 
-  // Four inputs: weights [kOuts * kLanes][4], x [4] of each row, x_stride apart.
-  HWY_INLINE void Add(int step, bool last, const uint8_t* weights, const int8_t* x,
+  // Weights [kOuts * kLanes] and x of each row, x_stride bytes apart: a step.
+  HWY_INLINE void Add(int step, bool last, const uint8_t* weights, const uint8_t* x,
                       int64_t x_stride) {
-    const hn::RebindToSigned<D> di;
-    VI weight[kOuts];
-#pragma GCC unroll 4
-    for (int o = 0; o < kOuts; ++o) {
-      weight[o] = hn::Load(di, reinterpret_cast<const int32_t*>(weights) + o * kLanes);
-    }
-#pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) {
-      int32_t four;
-      std::memcpy(&four, x + r * x_stride, sizeof(four));
-      const VI inputs = hn::Set(di, four);
-#pragma GCC unroll 4
-      for (int o = 0; o < kOuts; ++o) AddOne(step, last, weight[o], inputs, r, o);
-    }
+    VisitStep<kRows, kOuts>(weights, x, x_stride, [&](VI weight, VI inputs, int r, int o) HWY_ATTR {
+      AddOne(step, last, weight, inputs, r, o);
+    });
   }
 
  private:
-#if MIDSCOPE_INT8_QUADS
+#if MIDSCOPE_WHOLE_SUMS
   HWY_INLINE void AddOne(int /*step*/, bool /*last*/, VI weight, VI x, int r, int o) {
     sums[r][o] = VI{_mm512_dpbusd_epi32(sums[r][o].raw, weight.raw, x.raw)};
   }
-#elif MIDSCOPE_INT8_PAIRS
+#elif MIDSCOPE_WHOLE_PAIRS
   HWY_INLINE void AddOne(int step, bool last, VI weight, VI x, int r, int o) {
     VI pair;
     if constexpr (kAsSigned) {
@@ -143,12 +158,50 @@ struct Dots {
 #endif
 };
 
+// The same of two signed weights, offset taken off, and -32,767 .. 32,767 of x; weights are small
+// enough for the sum of a block to fit 32 bits.
+template <int kRows, int kOuts>
+struct Dots16 {
+  VI sums[kRows][kOuts];
+
+  HWY_INLINE void Start(int r, int32_t /*offset*/, int32_t /*sum_of_x*/) {
+    const hn::RebindToSigned<D> di;
+#pragma GCC unroll 4
+    for (int o = 0; o < kOuts; ++o) sums[r][o] = hn::Zero(di);
+  }
+
+  HWY_INLINE void Add(int /*step*/, bool /*last*/, const uint8_t* weights, const uint8_t* x,
+                      int64_t x_stride) {
+    VisitStep<kRows, kOuts>(weights, x, x_stride, [&](VI weight, VI inputs, int r, int o) HWY_ATTR {
+      AddOne(weight, inputs, &sums[r][o]);
+    });
+  }
+
+ private:
+#if MIDSCOPE_WHOLE_SUMS
+  static HWY_INLINE void AddOne(VI weight, VI x, VI* sum) {
+    *sum = VI{_mm512_dpwssd_epi32(sum->raw, weight.raw, x.raw)};
+  }
+#elif MIDSCOPE_WHOLE_PAIRS
+  static HWY_INLINE void AddOne(VI weight, VI x, VI* sum) {
+    *sum = hn::Add(*sum, VI{PairSums(weight.raw, x.raw)});
+    KeepOrder(sum->raw);
+  }
+#else
+  static HWY_INLINE void AddOne(VI weight, VI x, VI* sum) {
+    const auto low = [](VI v) HWY_ATTR { return hn::ShiftRight<16>(hn::ShiftLeft<16>(v)); };
+    const auto high = [](VI v) HWY_ATTR { return hn::ShiftRight<16>(v); };
+    *sum = hn::Add(*sum, hn::Add(hn::Mul(low(weight), low(x)), hn::Mul(high(weight), high(x))));
+  }
+#endif
+};
+
 }  // namespace blocks
 }  // namespace HWY_NAMESPACE
 }  // namespace midscope::kernels
 HWY_AFTER_NAMESPACE();
 
-#undef MIDSCOPE_INT8_QUADS
-#undef MIDSCOPE_INT8_PAIRS
+#undef MIDSCOPE_WHOLE_SUMS
+#undef MIDSCOPE_WHOLE_PAIRS
 
-#endif  // MIDSCOPE_KERNELS_INT8_DOT_INL_H_
+#endif  // MIDSCOPE_KERNELS_WHOLE_NUMBER_DOTS_INL_H_

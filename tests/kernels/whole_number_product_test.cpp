@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Contract: Int8Product is the product of the weights that Dequantise gives with x rounded to 8
-// bits in blocks of 32, within float32 rounding of the sum over blocks, for every format that it
-// has; exact within a block, at the ends of the range too; equal to the last bit for any number of
-// threads and for a row whichever others come along; writes nothing but y.
-#include "kernels/int8_product.h"
+// Contract: WholeNumberProduct is the product of the weights that Dequantise gives with x rounded
+// to 8 or 16 bits in blocks of 32, within float32 rounding of the sum over blocks, for every format
+// that it has; exact within a block, at the ends of the range too; equal to the last bit for any
+// number of threads and for a row whichever others come along; writes nothing but y.
+#include "kernels/whole_number_product.h"
 
 #include <gtest/gtest.h>
 
 #include <hwy/targets.h>
 #include <atomic>
 #include <cmath>
+#include <functional>
 
 #include "tests/kernels/support/random_blocks.h"
 #include "tests/kernels/support/thread_executor.h"
@@ -17,9 +18,15 @@
 namespace midscope::kernels {
 namespace {
 
+void WithBothBits(const std::function<void(RoundedBits)>& test) {
+  for (const RoundedBits bits : {RoundedBits::k8, RoundedBits::k16}) {
+    SCOPED_TRACE(bits == RoundedBits::k8 ? "8 bits" : "16 bits");
+    test(bits);
+  }
+}
+
 // As OnEveryTarget, and AVX-512 with VNNI (HWY_AVX3_DL), which other kernels are not compiled for.
-template <class Test>
-void OnTargets(const Test& test) {
+void OnTargets(const std::function<void(RoundedBits)>& test) {
 #if HWY_ARCH_X86
   for (const int64_t target :
        std::initializer_list<int64_t>{HWY_SSE4, HWY_AVX2, HWY_AVX3, HWY_AVX3_DL}) {
@@ -27,45 +34,51 @@ void OnTargets(const Test& test) {
     if ((hwy::SupportedTargets() & target) == 0) continue;
     hwy::SetSupportedTargetsForTest(target);
     SCOPED_TRACE(hwy::TargetName(target));
-    test();
+    WithBothBits(test);
   }
   hwy::SetSupportedTargetsForTest(0);
 #else
-  test();
+  WithBothBits(test);
 #endif
 }
 
 std::vector<BlockFormat> Formats() {
   std::vector<BlockFormat> formats;
   for (const BlockFormat& format : BlockFormats()) {
-    if (HasInt8Product(format.type)) formats.push_back(format);
+    if (HasWholeNumberProduct(format.type)) formats.push_back(format);
   }
   return formats;
 }
 
+// Of the range of rounded numbers.
+float EndOf(RoundedBits bits) { return bits == RoundedBits::k8 ? 127.0f : 32767.0f; }
+
 // x as the product rounds it.
-std::vector<double> Rounded(const Guarded& x, int64_t count) {
+std::vector<double> Rounded(const Guarded& x, int64_t count, RoundedBits bits) {
+  const float ends = EndOf(bits);
   std::vector<double> rounded(static_cast<size_t>(count));
-  for (int64_t first = 0; first < count; first += kInt8Block) {
+  for (int64_t first = 0; first < count; first += kRoundedBlock) {
     float most = 0;
-    for (int64_t i = first; i < first + kInt8Block; ++i)
+    for (int64_t i = first; i < first + kRoundedBlock; ++i)
       most = std::max(most, std::abs(static_cast<float>(x.At(i))));
-    const float inverse = most > 0 ? 127.0f / most : 0.0f;
-    for (int64_t i = first; i < first + kInt8Block; ++i) {
+    const float inverse = most > 0 ? ends / most : 0.0f;
+    for (int64_t i = first; i < first + kRoundedBlock; ++i) {
       const auto whole = std::nearbyint(static_cast<float>(x.At(i)) * inverse);
-      rounded[static_cast<size_t>(i)] = static_cast<double>(whole) * (most / 127.0f);
+      rounded[static_cast<size_t>(i)] = static_cast<double>(whole) * (most / ends);
     }
   }
   return rounded;
 }
 
 // x of y_dtype.
-void ExpectProduct(const RandomMatrix& weight, Guarded x, int64_t rows, Dtype y_dtype) {
+void ExpectProduct(const RandomMatrix& weight, Guarded x, int64_t rows, Dtype y_dtype,
+                   RoundedBits bits) {
   const int64_t inputs = weight.matrix.columns, outputs = weight.matrix.rows;
-  const std::vector<double> rounded = Rounded(x, rows * inputs);
+  const std::vector<double> rounded = Rounded(x, rows * inputs, bits);
   Guarded y(rows * outputs, y_dtype);
-  const Int8Input input(x.data(), y_dtype, rows, inputs, SerialExecutor());
-  ASSERT_TRUE(Int8Product(weight.matrix, input, y.data(), y_dtype, outputs, SerialExecutor()));
+  const RoundedInput input(x.data(), y_dtype, rows, inputs, bits, SerialExecutor());
+  ASSERT_TRUE(
+      WholeNumberProduct(weight.matrix, input, y.data(), y_dtype, outputs, SerialExecutor()));
   EXPECT_TRUE(y.Intact());
   // Of many rows the last few, which are in tiles of their own.
   for (int64_t row = std::max<int64_t>(0, rows - 9); row < rows; ++row) {
@@ -85,14 +98,14 @@ void ExpectProduct(const RandomMatrix& weight, Guarded x, int64_t rows, Dtype y_
   }
 }
 
-TEST(Int8Product, HasTheFormatsOfWholeNumbers) {
+TEST(WholeNumberProduct, HasTheFormatsOfWholeNumbers) {
   std::vector<std::string> names;
   for (const BlockFormat& format : Formats()) names.emplace_back(format.name);
   EXPECT_EQ(names, (std::vector<std::string>{"Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "IQ4_NL",
                                              "Q4_K", "Q5_K", "Q6_K"}));
 }
 
-void CheckEqualsTheProduct() {
+void CheckEqualsTheProduct(RoundedBits bits) {
   for (const BlockFormat& format : Formats()) {
     SCOPED_TRACE(format.name);
     for (const int64_t inputs : {32, 64, 1536, 2048}) {
@@ -103,18 +116,18 @@ void CheckEqualsTheProduct() {
         const RandomMatrix weight(format, outputs, inputs, rows % 2 == 0);
         SCOPED_TRACE(::testing::Message() << rows << " rows, " << inputs << " inputs");
         ExpectProduct(weight, RandomNumbers(rows * inputs, Dtype::kFloat32, 2), rows,
-                      Dtype::kFloat32);
+                      Dtype::kFloat32, bits);
         ExpectProduct(weight, RandomNumbers(rows * inputs, Dtype::kBFloat16, 3), rows,
-                      Dtype::kBFloat16);
+                      Dtype::kBFloat16, bits);
       }
     }
   }
 }
 
-TEST(Int8Product, EqualsTheProduct) { OnTargets(CheckEqualsTheProduct); }
+TEST(WholeNumberProduct, EqualsTheProduct) { OnTargets(CheckEqualsTheProduct); }
 
 // Every byte of a block the same, all of x at one end, and the same with signs in turns.
-void CheckEndsOfTheRange() {
+void CheckEndsOfTheRange(RoundedBits bits) {
   for (const BlockFormat& format : Formats()) {
     SCOPED_TRACE(format.name);
     for (const int byte : {0x00, 0x7f, 0x80, 0x81, 0xff}) {
@@ -130,28 +143,30 @@ void CheckEndsOfTheRange() {
       }
       DequantiseRows(weight.matrix, Dtype::kFloat32, weight.values.data(), SerialExecutor());
       Guarded x(int64_t{4} * 256, Dtype::kFloat32);
+      const float end = EndOf(bits);
       for (int64_t i = 0; i < 256; ++i) {
-        x.Set(i, -127.0f);
-        x.Set(256 + i, 127.0f);
-        x.Set(512 + i, i % 2 == 0 ? 127.0f : -127.0f);
+        x.Set(i, -end);
+        x.Set(256 + i, end);
+        x.Set(512 + i, i % 2 == 0 ? 127.0f : -end);
         x.Set(768 + i, i / 32 % 2 == 0 ? 0.0f : 1.0f);  // blocks of zeros
       }
-      ExpectProduct(weight, x, 4, Dtype::kFloat32);
+      ExpectProduct(weight, x, 4, Dtype::kFloat32, bits);
     }
   }
 }
 
-TEST(Int8Product, IsExactAtTheEndsOfTheRange) { OnTargets(CheckEndsOfTheRange); }
+TEST(WholeNumberProduct, IsExactAtTheEndsOfTheRange) { OnTargets(CheckEndsOfTheRange); }
 
-void CheckZerosAndNotFinite() {
+void CheckZerosAndNotFinite(RoundedBits bits) {
   for (const BlockFormat& format : Formats()) {
     const RandomMatrix weight(format, 5, 256, false);
     Guarded x(int64_t{3} * 256, Dtype::kFloat32), y(int64_t{3} * 5, Dtype::kFloat32);
     for (int64_t i = 0; i < int64_t{3} * 256; ++i) x.Set(i, i < 256 ? 0.0f : 1.0f);
     x.Set(256 + 40, NAN);
     x.Set(512 + 255, INFINITY);
-    const Int8Input input(x.data(), Dtype::kFloat32, 3, 256, SerialExecutor());
-    ASSERT_TRUE(Int8Product(weight.matrix, input, y.data(), Dtype::kFloat32, 5, SerialExecutor()));
+    const RoundedInput input(x.data(), Dtype::kFloat32, 3, 256, bits, SerialExecutor());
+    ASSERT_TRUE(
+        WholeNumberProduct(weight.matrix, input, y.data(), Dtype::kFloat32, 5, SerialExecutor()));
     for (int64_t o = 0; o < 5; ++o) {
       EXPECT_EQ(y.At(o), 0.0f) << format.name;
       EXPECT_TRUE(std::isnan(y.At(5 + o))) << format.name;
@@ -160,44 +175,46 @@ void CheckZerosAndNotFinite() {
   }
 }
 
-TEST(Int8Product, HasZerosAndShowsWhatIsNotFinite) { OnTargets(CheckZerosAndNotFinite); }
+TEST(WholeNumberProduct, HasZerosAndShowsWhatIsNotFinite) { OnTargets(CheckZerosAndNotFinite); }
 
-void CheckThreadsAndRows() {
+void CheckThreadsAndRows(RoundedBits bits) {
   constexpr int64_t kRows = 33, kOutputs = 100, kInputs = 256;
   for (const BlockFormat& format : Formats()) {
     const RandomMatrix weight(format, kOutputs, kInputs, true);
     Guarded x = RandomNumbers(kRows * kInputs, Dtype::kFloat32, 5);
     Guarded serial(kRows * kOutputs, Dtype::kFloat32);
-    const Int8Input all(x.data(), Dtype::kFloat32, kRows, kInputs, SerialExecutor());
-    Int8Product(weight.matrix, all, serial.data(), Dtype::kFloat32, kOutputs, SerialExecutor());
+    const RoundedInput all(x.data(), Dtype::kFloat32, kRows, kInputs, bits, SerialExecutor());
+    WholeNumberProduct(weight.matrix, all, serial.data(), Dtype::kFloat32, kOutputs,
+                       SerialExecutor());
     for (const int threads : {2, 3}) {
       Guarded y(kRows * kOutputs, Dtype::kFloat32);
       const ThreadExecutor executor(threads);
-      const Int8Input input(x.data(), Dtype::kFloat32, kRows, kInputs, executor);
-      Int8Product(weight.matrix, input, y.data(), Dtype::kFloat32, kOutputs, executor);
+      const RoundedInput input(x.data(), Dtype::kFloat32, kRows, kInputs, bits, executor);
+      WholeNumberProduct(weight.matrix, input, y.data(), Dtype::kFloat32, kOutputs, executor);
       EXPECT_EQ(MaxDifference(serial, y, kRows * kOutputs), 0) << format.name;
     }
     Guarded one(kOutputs, Dtype::kFloat32);
     for (int64_t row = 0; row < kRows; ++row) {
-      const Int8Input input(static_cast<float*>(x.data()) + row * kInputs, Dtype::kFloat32, 1,
-                            kInputs, SerialExecutor());
-      Int8Product(weight.matrix, input, one.data(), Dtype::kFloat32, kOutputs, SerialExecutor());
+      const RoundedInput input(static_cast<float*>(x.data()) + row * kInputs, Dtype::kFloat32, 1,
+                               kInputs, bits, SerialExecutor());
+      WholeNumberProduct(weight.matrix, input, one.data(), Dtype::kFloat32, kOutputs,
+                         SerialExecutor());
       for (int64_t o = 0; o < kOutputs; ++o)
         ASSERT_EQ(one.At(o), serial.At(row * kOutputs + o)) << format.name << " row " << row;
     }
   }
 }
 
-TEST(Int8Product, IsBitEqualForAnyNumberOfThreadsAndRows) { OnTargets(CheckThreadsAndRows); }
+TEST(WholeNumberProduct, IsBitEqualForAnyNumberOfThreadsAndRows) { OnTargets(CheckThreadsAndRows); }
 
-TEST(Int8Product, StopsWhenCancelled) {
+TEST(WholeNumberProduct, StopsWhenCancelled) {
   const RandomMatrix weight(*FindBlockFormat(static_cast<uint32_t>(BlockType::kQ4_0)), 5, 64,
                             false);
   Guarded x = RandomNumbers(64, Dtype::kFloat32, 6), y(5, Dtype::kFloat32);
   const std::atomic<bool> cancelled = true;
-  const Int8Input input(x.data(), Dtype::kFloat32, 1, 64, SerialExecutor());
-  EXPECT_FALSE(Int8Product(weight.matrix, input, y.data(), Dtype::kFloat32, 5, SerialExecutor(),
-                           &cancelled));
+  const RoundedInput input(x.data(), Dtype::kFloat32, 1, 64, RoundedBits::k8, SerialExecutor());
+  EXPECT_FALSE(WholeNumberProduct(weight.matrix, input, y.data(), Dtype::kFloat32, 5,
+                                  SerialExecutor(), &cancelled));
 }
 
 }  // namespace

@@ -10,11 +10,11 @@
 //   kMinimum        whether parts of 32 elements have a minimum; otherwise it is 0
 //   kPlain          whether a block is 32 nibbles or signed bytes at kQuants, behind scale and
 //   minimum Unpack(at, q, scales, minima)  the block at `at`
-#if defined(MIDSCOPE_KERNELS_INT8_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef MIDSCOPE_KERNELS_INT8_BLOCKS_INL_H_
-#undef MIDSCOPE_KERNELS_INT8_BLOCKS_INL_H_
+#if defined(MIDSCOPE_KERNELS_WHOLE_NUMBER_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef MIDSCOPE_KERNELS_WHOLE_NUMBER_BLOCKS_INL_H_
+#undef MIDSCOPE_KERNELS_WHOLE_NUMBER_BLOCKS_INL_H_
 #else
-#define MIDSCOPE_KERNELS_INT8_BLOCKS_INL_H_
+#define MIDSCOPE_KERNELS_WHOLE_NUMBER_BLOCKS_INL_H_
 #endif
 
 #include "kernels/small_blocks-inl.h"
@@ -155,4 +155,4 @@ HWY_INLINE bool VisitWhole(FormatList<Formats...> /*list*/, BlockType type,
 }  // namespace midscope::kernels
 HWY_AFTER_NAMESPACE();
 
-#endif  // MIDSCOPE_KERNELS_INT8_BLOCKS_INL_H_
+#endif  // MIDSCOPE_KERNELS_WHOLE_NUMBER_BLOCKS_INL_H_
