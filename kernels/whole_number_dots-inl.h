@@ -71,32 +71,13 @@ HWY_INLINE __m128i Magnitudes(__m128i a) { return _mm_abs_epi8(a); }
 HWY_INLINE __m128i WithSigns(__m128i a, __m128i signs) { return _mm_sign_epi8(a, signs); }
 #endif
 
-// add(weight, x, row, out) for a step's weights [kOuts * kLanes] and x of each row, x_stride bytes
-// apart; four bytes each.
-template <int kRows, int kOuts, class Add>
-HWY_INLINE void VisitStep(const uint8_t* weights, const uint8_t* x, int64_t x_stride,
-                          const Add& add) {
-  const hn::RebindToSigned<D> di;
-  VI weight[kOuts];
-#pragma GCC unroll 4
-  for (int o = 0; o < kOuts; ++o) {
-    weight[o] = hn::Load(di, reinterpret_cast<const int32_t*>(weights) + o * kLanes);
-  }
-#pragma GCC unroll 8
-  for (int r = 0; r < kRows; ++r) {
-    int32_t four;
-    std::memcpy(&four, x + r * x_stride, sizeof(four));
-    const VI inputs = hn::Set(di, four);
-#pragma GCC unroll 4
-    for (int o = 0; o < kOuts; ++o) add(weight[o], inputs, r, o);
-  }
-}
-
 // Of kRows rows of x and kOuts vectors of outputs: sums of weight - offset times x, a step of four
 // bytes of each row of x at a time. Dots8: four unsigned weights, at most kLargest, and -127 .. 127
 // of x.
 template <int32_t kLargest, int kRows, int kOuts>
 struct Dots8 {
+  static constexpr int kTileRows = kRows;
+  static constexpr int kTileOuts = kOuts;
   VI sums[kRows][kOuts];
 
   // Weights beyond 127 are multiplied as signed ones, so that two products fit 16 bits; others are
@@ -114,15 +95,7 @@ struct Dots8 {
     for (int o = 0; o < kOuts; ++o) sums[r][o] = first;
   }
 
-  // Weights [kOuts * kLanes] and x of each row, x_stride bytes apart: a step.
-  HWY_INLINE void Add(int step, bool last, const uint8_t* weights, const uint8_t* x,
-                      int64_t x_stride) {
-    VisitStep<kRows, kOuts>(weights, x, x_stride, [&](VI weight, VI inputs, int r, int o) HWY_ATTR {
-      AddOne(step, last, weight, inputs, r, o);
-    });
-  }
-
- private:
+  // A row's products with a vector of outputs.
 #if MIDSCOPE_WHOLE_SUMS
   HWY_INLINE void AddOne(int /*step*/, bool /*last*/, VI weight, VI x, int r, int o) {
     sums[r][o] = VI{_mm512_dpbusd_epi32(sums[r][o].raw, weight.raw, x.raw)};
@@ -142,6 +115,8 @@ struct Dots8 {
     if (last || step % kPairs == kPairs - 1)
       sums[r][o] = hn::Add(sums[r][o], VI{SumPairs(pairs_[r][o].raw)});
   }
+
+ private:
   VI pairs_[kRows][kOuts];
 #else
   HWY_INLINE void AddOne(int /*step*/, bool /*last*/, VI weight, VI x, int r, int o) {
@@ -162,6 +137,8 @@ struct Dots8 {
 // enough for the sum of a block to fit 32 bits.
 template <int kRows, int kOuts>
 struct Dots16 {
+  static constexpr int kTileRows = kRows;
+  static constexpr int kTileOuts = kOuts;
   VI sums[kRows][kOuts];
 
   HWY_INLINE void Start(int r, int32_t /*offset*/, int32_t /*sum_of_x*/) {
@@ -170,31 +147,44 @@ struct Dots16 {
     for (int o = 0; o < kOuts; ++o) sums[r][o] = hn::Zero(di);
   }
 
-  HWY_INLINE void Add(int /*step*/, bool /*last*/, const uint8_t* weights, const uint8_t* x,
-                      int64_t x_stride) {
-    VisitStep<kRows, kOuts>(weights, x, x_stride, [&](VI weight, VI inputs, int r, int o) HWY_ATTR {
-      AddOne(weight, inputs, &sums[r][o]);
-    });
-  }
-
- private:
 #if MIDSCOPE_WHOLE_SUMS
-  static HWY_INLINE void AddOne(VI weight, VI x, VI* sum) {
-    *sum = VI{_mm512_dpwssd_epi32(sum->raw, weight.raw, x.raw)};
+  HWY_INLINE void AddOne(int /*step*/, bool /*last*/, VI weight, VI x, int r, int o) {
+    sums[r][o] = VI{_mm512_dpwssd_epi32(sums[r][o].raw, weight.raw, x.raw)};
   }
 #elif MIDSCOPE_WHOLE_PAIRS
-  static HWY_INLINE void AddOne(VI weight, VI x, VI* sum) {
-    *sum = hn::Add(*sum, VI{PairSums(weight.raw, x.raw)});
-    KeepOrder(sum->raw);
+  HWY_INLINE void AddOne(int /*step*/, bool /*last*/, VI weight, VI x, int r, int o) {
+    sums[r][o] = hn::Add(sums[r][o], VI{PairSums(weight.raw, x.raw)});
+    KeepOrder(sums[r][o].raw);
   }
 #else
-  static HWY_INLINE void AddOne(VI weight, VI x, VI* sum) {
+  HWY_INLINE void AddOne(int /*step*/, bool /*last*/, VI weight, VI x, int r, int o) {
     const auto low = [](VI v) HWY_ATTR { return hn::ShiftRight<16>(hn::ShiftLeft<16>(v)); };
     const auto high = [](VI v) HWY_ATTR { return hn::ShiftRight<16>(v); };
-    *sum = hn::Add(*sum, hn::Add(hn::Mul(low(weight), low(x)), hn::Mul(high(weight), high(x))));
+    const VI product = hn::Add(hn::Mul(low(weight), low(x)), hn::Mul(high(weight), high(x)));
+    sums[r][o] = hn::Add(sums[r][o], product);
   }
 #endif
 };
+
+// Adds a step: weights [kTileOuts * kLanes] and x of each row, x_stride bytes apart.
+template <class Dots>
+HWY_INLINE void AddStep(int step, bool last, const uint8_t* weights, const uint8_t* x,
+                        int64_t x_stride, Dots& dots) {
+  const hn::RebindToSigned<D> di;
+  VI weight[Dots::kTileOuts];
+#pragma GCC unroll 4
+  for (int o = 0; o < Dots::kTileOuts; ++o) {
+    weight[o] = hn::Load(di, reinterpret_cast<const int32_t*>(weights) + o * kLanes);
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < Dots::kTileRows; ++r) {
+    int32_t four;
+    std::memcpy(&four, x + r * x_stride, sizeof(four));
+    const VI inputs = hn::Set(di, four);
+#pragma GCC unroll 4
+    for (int o = 0; o < Dots::kTileOuts; ++o) dots.AddOne(step, last, weight[o], inputs, r, o);
+  }
+}
 
 }  // namespace blocks
 }  // namespace HWY_NAMESPACE

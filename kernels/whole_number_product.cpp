@@ -129,8 +129,9 @@ HWY_NOINLINE void MultiplyTile(const WholeNumberWork& work, const Panel& panel, 
 #pragma GCC unroll 16
       for (int64_t step = 0; step < kScaleSteps; ++step) {
         const int64_t at = block * kSteps<Bits> + scale * kScaleSteps + step;
-        dots.Add(static_cast<int>(step), step + 1 == kScaleSteps,
-                 panel.numbers + at * kPanelOutputs * kStepBytes, x + at * kStepBytes, x_stride);
+        AddStep(static_cast<int>(step), step + 1 == kScaleSteps,
+                panel.numbers + at * kPanelOutputs * kStepBytes, x + at * kStepBytes, x_stride,
+                dots);
       }
       AddScaled<kRows>(dots, panel.scales + (block * kScales<Format> + scale) * kPanelOutputs,
                        x_scales + block, blocks, sums);
