@@ -166,10 +166,9 @@ struct Dots16 {
 #endif
 };
 
-// Adds a step: weights [kTileOuts * kLanes] and x of each row, x_stride bytes apart.
+// Adds a step: weights [kTileOuts * kLanes] and x [kTileRows], four bytes each.
 template <class Dots>
-HWY_INLINE void AddStep(int step, bool last, const uint8_t* weights, const uint8_t* x,
-                        int64_t x_stride, Dots& dots) {
+HWY_INLINE void AddStep(int step, bool last, const uint8_t* weights, const uint8_t* x, Dots& dots) {
   const hn::RebindToSigned<D> di;
   VI weight[Dots::kTileOuts];
 #pragma GCC unroll 4
@@ -179,7 +178,7 @@ HWY_INLINE void AddStep(int step, bool last, const uint8_t* weights, const uint8
 #pragma GCC unroll 8
   for (int r = 0; r < Dots::kTileRows; ++r) {
     int32_t four;
-    std::memcpy(&four, x + r * x_stride, sizeof(four));
+    std::memcpy(&four, x + r * int64_t{sizeof(four)}, sizeof(four));
     const VI inputs = hn::Set(di, four);
 #pragma GCC unroll 4
     for (int o = 0; o < Dots::kTileOuts; ++o) dots.AddOne(step, last, weight[o], inputs, r, o);

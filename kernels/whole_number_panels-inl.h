@@ -26,7 +26,8 @@ namespace blocks {
 // Vectors of outputs at once.
 constexpr int kTileVectors = 2;
 constexpr int64_t kPanelOutputs = kTileVectors * kLanes;
-constexpr int64_t kStepBytes = 4;  // of a weight and of x: a lane
+constexpr int64_t kStepBytes = 4;   // of a weight and of x: a lane
+constexpr int64_t kLineBytes = 64;  // of a cache
 
 #if HWY_TARGET != HWY_SCALAR
 using DU = hn::RebindToUnsigned<D>;
@@ -202,7 +203,6 @@ HWY_INLINE void FillHalves(const uint8_t* const* rows, int64_t at, float* to) {
 template <class Bits, class Format>
 HWY_NOINLINE void FillPlain(const BlockMatrix& weight, int64_t output, const Panel& panel) {
 #if HWY_TARGET != HWY_SCALAR
-  constexpr int64_t kLineBytes = 64;
   const auto row_of = [&](int64_t o) {
     return reinterpret_cast<const uint8_t*>(weight.Row(std::min(o, weight.rows - 1)));
   };

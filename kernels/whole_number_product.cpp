@@ -40,6 +40,7 @@ struct RoundingWork {
   const void* x;
   Dtype dtype;
   RoundedBits bits;
+  int64_t blocks;  // of a row
   const RoundedRows& out;
 };
 
@@ -94,17 +95,18 @@ HWY_INLINE void AddScaled(const Dots& dots, const float* scales, const float* x_
   }
 }
 
-// Rows row .. row + kRows - 1 of y for the panel's outputs. Rows of x behind them are fetched
-// meanwhile.
+// Rows row .. row + kRows - 1 of y for the panel's outputs, all of one tile of x. The tile behind
+// it is fetched meanwhile.
 template <class Bits, class Format, int kRows>
 HWY_NOINLINE void MultiplyTile(const WholeNumberWork& work, const Panel& panel, int64_t output,
                                int64_t row) {
   constexpr int64_t kScaleSteps = Format::kScaleElements / Bits::kStepInputs;
-  constexpr int64_t kXBytes = sizeof(typename Bits::X);
+  constexpr int64_t kTileRows = Bits::kTileRows;
+  constexpr int64_t kBlockBytes = kSteps<Bits> * kTileRows * kStepBytes;
   const D d;
   const int64_t blocks = work.blocks();
-  const int64_t x_stride = work.weight.columns * kXBytes;
-  const auto* x = static_cast<const uint8_t*>(work.x.numbers) + row * x_stride;
+  const auto* x = static_cast<const uint8_t*>(work.x.numbers) +
+                  row / kTileRows * blocks * kBlockBytes + row % kTileRows * kStepBytes;
   const float* x_scales = work.x.scales + row * blocks;
   const float* x_sums = work.x.scaled_sums + row * blocks;
   const int32_t* x_halves = work.x.half_sums + row * blocks * 2;
@@ -115,8 +117,10 @@ HWY_NOINLINE void MultiplyTile(const WholeNumberWork& work, const Panel& panel, 
     for (int v = 0; v < kTileVectors; ++v) sums[r][v] = hn::Zero(d);
   }
   for (int64_t block = 0; block < blocks; ++block) {
-    for (int r = 0; r < kRows; ++r)
-      hwy::Prefetch(x + (kRows + r) * x_stride + block * kRoundedBlock * kXBytes);
+    if constexpr (kRows == kTileRows) {
+      for (int64_t i = 0; i < kBlockBytes; i += kLineBytes)
+        hwy::Prefetch(x + (blocks + block) * kBlockBytes + i);
+    }
 #pragma GCC unroll 2
     for (int64_t scale = 0; scale < kScales<Format>; ++scale) {
       typename Bits::template Dots<Format, kRows> dots;
@@ -130,7 +134,7 @@ HWY_NOINLINE void MultiplyTile(const WholeNumberWork& work, const Panel& panel, 
       for (int64_t step = 0; step < kScaleSteps; ++step) {
         const int64_t at = block * kSteps<Bits> + scale * kScaleSteps + step;
         AddStep(static_cast<int>(step), step + 1 == kScaleSteps,
-                panel.numbers + at * kPanelOutputs * kStepBytes, x + at * kStepBytes, x_stride,
+                panel.numbers + at * kPanelOutputs * kStepBytes, x + at * kTileRows * kStepBytes,
                 dots);
       }
       AddScaled<kRows>(dots, panel.scales + (block * kScales<Format> + scale) * kPanelOutputs,
@@ -157,7 +161,7 @@ HWY_INLINE void MultiplyPanel(const WholeNumberWork& work, const Panel& panel, i
   for (; row < work.rows; ++row) MultiplyTile<Bits, Format, 1>(work, panel, output, row);
 }
 
-// One block of x, [32], rounded.
+// One block of x, [32], rounded to numbers [32].
 template <class Bits, class T>
 HWY_INLINE void RoundBlock(const T* x, typename Bits::X* numbers, float* scale, float* scaled_sum,
                            int32_t* half_sums) {
@@ -191,13 +195,22 @@ HWY_INLINE void RoundBlock(const T* x, typename Bits::X* numbers, float* scale, 
   *scaled_sum = *scale * static_cast<float>(half_sums[0] + half_sums[1]);
 }
 
+// Blocks first .. last - 1 of rows of `blocks` each.
 template <class Bits, class T>
-HWY_INLINE void RoundBlocks(const T* x, const RoundedRows& out, int64_t first, int64_t last) {
-  auto* numbers = static_cast<typename Bits::X*>(out.numbers);
+HWY_INLINE void RoundBlocks(const T* x, int64_t blocks, const RoundedRows& out, int64_t first,
+                            int64_t last) {
+  constexpr int64_t kTileRows = Bits::kTileRows;
   for (int64_t block = first; block < last; ++block) {
-    const int64_t at = block * kRoundedBlock;
-    RoundBlock<Bits>(x + at, numbers + at, out.scales + block, out.scaled_sums + block,
-                     out.half_sums + block * 2);
+    alignas(64) typename Bits::X numbers[kRoundedBlock];
+    RoundBlock<Bits>(x + block * kRoundedBlock, numbers, out.scales + block,
+                     out.scaled_sums + block, out.half_sums + block * 2);
+    const int64_t row = block / blocks;
+    const int64_t step = (row / kTileRows * blocks + block % blocks) * kSteps<Bits>;
+    auto* to =
+        static_cast<uint8_t*>(out.numbers) + (step * kTileRows + row % kTileRows) * kStepBytes;
+    for (int64_t i = 0; i < kSteps<Bits>; ++i) {
+      std::memcpy(to + i * kTileRows * kStepBytes, numbers + i * Bits::kStepInputs, kStepBytes);
+    }
   }
 }
 
@@ -240,9 +253,9 @@ void WholeNumberRange(const WholeNumberWork& work, int64_t begin, int64_t end) {
 void RoundInput(const RoundingWork& work, int64_t first, int64_t last) {
   const auto round = [&](const auto* x) HWY_ATTR {
     if (work.bits == RoundedBits::k8) {
-      blocks::RoundBlocks<blocks::Bits8>(x, work.out, first, last);
+      blocks::RoundBlocks<blocks::Bits8>(x, work.blocks, work.out, first, last);
     } else {
-      blocks::RoundBlocks<blocks::Bits16>(x, work.out, first, last);
+      blocks::RoundBlocks<blocks::Bits16>(x, work.blocks, work.out, first, last);
     }
   };
   if (work.dtype == Dtype::kFloat32) {
@@ -250,6 +263,10 @@ void RoundInput(const RoundingWork& work, int64_t first, int64_t last) {
   } else {
     round(static_cast<const BFloat16*>(work.x));
   }
+}
+
+int64_t WholeNumberTileRows(RoundedBits bits) {
+  return bits == RoundedBits::k8 ? blocks::Bits8::kTileRows : blocks::Bits16::kTileRows;
 }
 
 bool IsWholeFormat(BlockType type) {
@@ -264,6 +281,7 @@ HWY_AFTER_NAMESPACE();
 namespace midscope::kernels {
 HWY_EXPORT(WholeNumberRange);
 HWY_EXPORT(RoundInput);
+HWY_EXPORT(WholeNumberTileRows);
 HWY_EXPORT(IsWholeFormat);
 
 namespace {
@@ -281,12 +299,14 @@ RoundedInput::RoundedInput(const void* x, Dtype dtype, int64_t rows, int64_t col
                            RoundedBits bits, const Executor& executor)
     : rows_(rows), columns_(columns), bits_(bits) {
   MIDSCOPE_KERNEL_CHECK_EQ(columns % kRoundedBlock, 0);
+  const int64_t tile = HWY_DYNAMIC_DISPATCH(WholeNumberTileRows)(bits);
+  const int64_t tiles = (rows + tile - 1) / tile;
+  const int64_t numbers = tiles * tile * columns * (bits == RoundedBits::k8 ? 1 : 2);
   const int64_t blocks = rows * (columns / kRoundedBlock);
-  const int64_t numbers = blocks * kRoundedBlock * (bits == RoundedBits::k8 ? 1 : 2);
   auto* memory = scratch_.Get<std::byte>(numbers + blocks * kBytesBeside);
   auto* floats = reinterpret_cast<float*>(memory + numbers);
   rounded_ = {memory, floats, floats + blocks, reinterpret_cast<int32_t*>(floats + 2 * blocks)};
-  const RoundingWork work{x, dtype, bits, rounded_};
+  const RoundingWork work{x, dtype, bits, columns / kRoundedBlock, rounded_};
   executor.For(blocks, kBlockGrain, [&](int64_t begin, int64_t end) {
     HWY_DYNAMIC_DISPATCH(RoundInput)(work, begin, end);
   });

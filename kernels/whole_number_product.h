@@ -22,10 +22,12 @@ enum class RoundedBits { k8, k16 };
 // scale (and plus a minimum), in rows of whole blocks of x.
 bool HasWholeNumberProduct(BlockType type);
 
-// [rows, columns] whole numbers; by row and block, the scale and the scale times the sum of the
-// block's numbers; by row and half a block, the sum of its numbers.
+// Rows in whole numbers, in the order in which products read them: as many rows as a tile has, side
+// by side, four bytes of each in turn ([tile][columns / n][row of the tile][n], n 4 or 2). By row
+// and block, the scale and the scale times the sum of the block's numbers; by row and half a block,
+// the sum of its numbers.
 struct RoundedRows {
-  void* numbers = nullptr;  // int8_t or int16_t
+  void* numbers = nullptr;  // int8_t or int16_t; rows beyond the last are not set
   float* scales = nullptr;
   float* scaled_sums = nullptr;
   int32_t* half_sums = nullptr;
