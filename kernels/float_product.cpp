@@ -320,7 +320,8 @@ namespace {
 bool Multiply(const FloatWork& work, const Executor& executor) {
   MIDSCOPE_KERNEL_CHECK_GE(work.y_stride, work.outputs);
   if (work.rows <= 0) return true;
-  executor.For(work.outputs, kProductGrain, [&](int64_t begin, int64_t end) {
+  const int64_t multiply_adds = work.rows * work.outputs * work.inputs;
+  ForProduct(executor, multiply_adds, work.outputs, kProductGrain, [&](int64_t begin, int64_t end) {
     HWY_DYNAMIC_DISPATCH(FloatProductRange)(work, begin, end);
   });
   return !Cancelled(work.cancel);

@@ -18,7 +18,18 @@ class Executor {
   // of `grain` long; returns when all have returned. `work` must not throw.
   virtual void For(int64_t count, int64_t grain,
                    const std::function<void(int64_t begin, int64_t end)>& work) const = 0;
+  // The same for long work: threads take ranges, ever smaller ones, as they have done earlier ones,
+  // so that all end together where cores differ in speed or share it with other programs. Costs
+  // some more calls of `work`. As For where a subclass has nothing better.
+  virtual void ForOnDemand(int64_t count, int64_t grain,
+                           const std::function<void(int64_t begin, int64_t end)>& work) const {
+    For(count, grain, work);
+  }
 };
+
+// ForOnDemand where that many multiplications are long work, else For.
+void ForProduct(const Executor& executor, int64_t multiply_adds, int64_t count, int64_t grain,
+                const std::function<void(int64_t begin, int64_t end)>& work);
 
 // Runs everything on the calling thread.
 const Executor& SerialExecutor();

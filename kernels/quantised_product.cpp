@@ -228,7 +228,8 @@ bool QuantisedProduct(const BlockMatrix& weight, const BFloat16* x, int64_t rows
                 weight.columns, panel + p * steps * kPanel);
     }
   });
-  executor.For(weight.rows, kGrain, [&](int64_t begin, int64_t end) {
+  const int64_t multiply_adds = rows * weight.rows * weight.columns;
+  ForProduct(executor, multiply_adds, weight.rows, kGrain, [&](int64_t begin, int64_t end) {
     BorrowedScratch<GroupTag> scratch;
     auto* weights = scratch.Get<uint32_t>(kGroup * kWeightStride + panels * kGroup * kPanel);
     auto* sums = reinterpret_cast<float*>(weights + kGroup * kWeightStride);

@@ -319,7 +319,8 @@ bool WholeNumberProduct(const BlockMatrix& weight, const RoundedInput& x, void* 
   MIDSCOPE_KERNEL_CHECK_GE(y_stride, weight.rows);
   if (x.rows() <= 0) return true;
   const WholeNumberWork work{weight, x.rounded(), x.bits(), x.rows(), y, y_dtype, y_stride, cancel};
-  executor.For(weight.rows, kOutputGrain, [&](int64_t begin, int64_t end) {
+  const int64_t multiply_adds = x.rows() * weight.rows * weight.columns;
+  ForProduct(executor, multiply_adds, weight.rows, kOutputGrain, [&](int64_t begin, int64_t end) {
     HWY_DYNAMIC_DISPATCH(WholeNumberRange)(work, begin, end);
   });
   return !Cancelled(cancel);

@@ -11,6 +11,8 @@ class AtenExecutor : public kernels::Executor {
   int Threads() const override;
   void For(int64_t count, int64_t grain,
            const std::function<void(int64_t begin, int64_t end)>& work) const override;
+  void ForOnDemand(int64_t count, int64_t grain,
+                   const std::function<void(int64_t begin, int64_t end)>& work) const override;
 };
 
 }  // namespace midscope
