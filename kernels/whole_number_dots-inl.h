@@ -46,7 +46,6 @@ namespace blocks {
 #if HWY_TARGET == HWY_AVX3
 HWY_INLINE __m512i PairProducts(__m512i a, __m512i b) { return _mm512_maddubs_epi16(a, b); }
 HWY_INLINE __m512i PairSums(__m512i a, __m512i b) { return _mm512_madd_epi16(a, b); }
-HWY_INLINE __m512i SumPairs(__m512i a) { return _mm512_madd_epi16(a, _mm512_set1_epi16(1)); }
 HWY_INLINE __m512i Add16(__m512i a, __m512i b) { return _mm512_add_epi16(a, b); }
 HWY_INLINE void KeepOrder(__m512i& a) { asm volatile("" : "+v"(a)); }
 HWY_INLINE __m512i Magnitudes(__m512i a) { return _mm512_abs_epi8(a); }
@@ -56,7 +55,6 @@ HWY_INLINE __m512i WithSigns(__m512i a, __m512i signs) {
 #elif HWY_TARGET == HWY_AVX2
 HWY_INLINE __m256i PairProducts(__m256i a, __m256i b) { return _mm256_maddubs_epi16(a, b); }
 HWY_INLINE __m256i PairSums(__m256i a, __m256i b) { return _mm256_madd_epi16(a, b); }
-HWY_INLINE __m256i SumPairs(__m256i a) { return _mm256_madd_epi16(a, _mm256_set1_epi16(1)); }
 HWY_INLINE __m256i Add16(__m256i a, __m256i b) { return _mm256_add_epi16(a, b); }
 HWY_INLINE void KeepOrder(__m256i& a) { asm volatile("" : "+x"(a)); }
 HWY_INLINE __m256i Magnitudes(__m256i a) { return _mm256_abs_epi8(a); }
@@ -64,7 +62,6 @@ HWY_INLINE __m256i WithSigns(__m256i a, __m256i signs) { return _mm256_sign_epi8
 #elif HWY_TARGET == HWY_SSE4
 HWY_INLINE __m128i PairProducts(__m128i a, __m128i b) { return _mm_maddubs_epi16(a, b); }
 HWY_INLINE __m128i PairSums(__m128i a, __m128i b) { return _mm_madd_epi16(a, b); }
-HWY_INLINE __m128i SumPairs(__m128i a) { return _mm_madd_epi16(a, _mm_set1_epi16(1)); }
 HWY_INLINE __m128i Add16(__m128i a, __m128i b) { return _mm_add_epi16(a, b); }
 HWY_INLINE void KeepOrder(__m128i& a) { asm volatile("" : "+x"(a)); }
 HWY_INLINE __m128i Magnitudes(__m128i a) { return _mm_abs_epi8(a); }
@@ -112,8 +109,10 @@ struct Dots8 {
     }
     pairs_[r][o] = step % kPairs == 0 ? pair : VI{Add16(pairs_[r][o].raw, pair.raw)};
     KeepOrder(pairs_[r][o].raw);
-    if (last || step % kPairs == kPairs - 1)
-      sums[r][o] = hn::Add(sums[r][o], VI{SumPairs(pairs_[r][o].raw)});
+    if (last || step % kPairs == kPairs - 1) {
+      const auto ones = hn::Set(hn::Repartition<int16_t, D>(), 1);
+      sums[r][o] = hn::Add(sums[r][o], VI{PairSums(pairs_[r][o].raw, ones.raw)});
+    }
   }
 
  private:

@@ -48,8 +48,7 @@ std::vector<Parameter> ModelOptions() {
       "products",
       "products with quantised weights; int16, int8: in whole numbers, as stored in the file, with "
       "inputs rounded to 16 or 8 bits in blocks of 32: faster, less exact than float, int16 by "
-      "very "
-      "little (core/MODELS.md)",
+      "very little (core/MODELS.md)",
       ProductsNames());
   products.always_stated = false;
   return InGroup(
