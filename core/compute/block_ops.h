@@ -17,6 +17,9 @@ class BlockOps {
  public:
   // Columns are a multiple of it, also where a block is one number.
   static constexpr int64_t kColumns = 8;
+  // Up to so many rows are multiplied by MultiplyFew with numbers that are not quantised too: more
+  // are faster by matrix tiles.
+  static constexpr int64_t kExpandedRows = 1;
 
   virtual ~BlockOps() = default;
 

@@ -78,10 +78,10 @@ class WeightMatrix {
                    const kernels::Executor& executor) const;
 
   // The same product on the device that x, y and the matrix are on; y may be float32 where x is
-  // bfloat16. An expanded matrix is multiplied by LibTorch's own operations. One that was moved as
-  // stored is read in place for up to kernels::kMatrixVectorRows rows; for more, panels of its rows
-  // are dequantised to y's dtype, one after the other, and multiplied by LibTorch. Throws
-  // Cancelled.
+  // bfloat16. An expanded matrix is multiplied by LibTorch's own operations, but for single rows
+  // where the device has products of them (BlockOps). One that was moved as stored is read in place
+  // for up to kernels::kMatrixVectorRows rows; for more, panels of its rows are dequantised to y's
+  // dtype, one after the other, and multiplied by LibTorch. Throws Cancelled.
   void MultiplyOnDevice(const at::Tensor& x, const at::Tensor& y, const JobContext& job) const;
 
   // Dequantises a stored matrix into its own memory. Throws Error where it has values that are not
@@ -135,6 +135,10 @@ class WeightMatrix {
   static void CopyRows(kernels::BlockMatrix* matrix, void* to, const kernels::Executor& executor);
   void CopyQuantised(const kernels::Executor& executor);
   bool IsSmallerStored() const;
+  // Whether a product of x with the expanded matrix is one of rows (BlockOps::MultiplyFew).
+  bool ReadsExpandedByRow(const at::Tensor& x) const;
+  // expanded_ as blocks of single numbers.
+  kernels::BlockMatrix ExpandedBlocks() const;
   void MoveStored(at::Device device, const kernels::Executor& executor);
   void MultiplyInPanels(const kernels::BlockMatrix& matrix, const at::Tensor& x,
                         const at::Tensor& y, const JobContext& job) const;
@@ -196,7 +200,7 @@ class WeightMatrix {
   // Of an expanded matrix whose tensors are all quantised: those, in `copied_bytes_`; else empty.
   std::vector<StoredPart> copied_;
   std::vector<std::shared_ptr<const std::vector<std::byte>>> copied_bytes_;
-  // Of a matrix that was moved as stored: what reads it, and the bytes of each part.
+  // Of a moved matrix: what reads it there (or null); of one that stayed stored, each part's bytes.
   const BlockOps* blocks_ = nullptr;
   std::vector<at::Tensor> device_bytes_;
   kernels::Dtype dtype_ = kernels::Dtype::kFloat32;

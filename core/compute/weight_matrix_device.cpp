@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "core/compute/aten_ops.h"
 #include "core/compute/weight_matrix.h"
@@ -30,9 +31,9 @@ void MultiplyInChunks(const at::Tensor& x, const at::Tensor& weight, const at::T
 
 void WeightMatrix::MoveTo(at::Device device, const BlockOps* blocks,
                           const kernels::Executor& executor) {
+  blocks_ = blocks;
   if (blocks && IsSmallerStored()) {
     MoveStored(device, executor);
-    blocks_ = blocks;
     return;
   }
   Expand(executor);
@@ -50,18 +51,38 @@ bool WeightMatrix::IsSmallerStored() const {
 
 void WeightMatrix::MoveStored(at::Device device, const kernels::Executor& executor) {
   CheckOnce(executor);
-  for (StoredPart& part : parts_) {
+  std::vector<StoredPart> moved;
+  for (auto part = parts_.begin(); part != parts_.end();) {
+    // Neighbours of one type become one part: starting a product costs as much as many of its rows.
+    const auto end = std::find_if(part, parts_.end(), [part](const StoredPart& other) {
+      return other.matrix.type != part->matrix.type;
+    });
+    const int64_t row_bytes = RowBytes(part->matrix);
+    const int64_t last = end == parts_.end() ? outputs_ : end->first;
     const at::Tensor copy =
-        at::empty({part.matrix.rows * RowBytes(part.matrix)}, at::TensorOptions().dtype(at::kByte));
-    CopyRows(&part.matrix, copy.data_ptr(), executor);
+        at::empty({(last - part->first) * row_bytes}, at::TensorOptions().dtype(at::kByte));
+    StoredPart whole = *part;
+    for (; part != end; ++part) {
+      const at::Tensor to =
+          copy.narrow(0, (part->first - whole.first) * row_bytes, part->matrix.rows * row_bytes);
+      CopyRows(&part->matrix, to.data_ptr(), executor);
+    }
     device_bytes_.push_back(copy.to(device));
-    part.matrix.data = device_bytes_.back().const_data_ptr();
+    whole.matrix = {whole.matrix.type,  device_bytes_.back().const_data_ptr(),
+                    row_bytes,          {},
+                    last - whole.first, inputs_};
+    moved.push_back(std::move(whole));
   }
+  parts_ = std::move(moved);
 }
 
 void WeightMatrix::MultiplyOnDevice(const at::Tensor& x, const at::Tensor& y,
                                     const JobContext& job) const {
-  if (!stored()) return MultiplyInChunks(x, expanded_, y, job);
+  if (!stored()) {
+    if (!ReadsExpandedByRow(x)) return MultiplyInChunks(x, expanded_, y, job);
+    job.ThrowIfCancelled();
+    return blocks_->MultiplyFew(ExpandedBlocks(), x, y);
+  }
   for (const StoredPart& part : parts_) {
     const at::Tensor of_part = y.narrow(1, part.first, part.matrix.rows);
     if (x.size(0) > kernels::kMatrixVectorRows) {
@@ -71,6 +92,26 @@ void WeightMatrix::MultiplyOnDevice(const at::Tensor& x, const at::Tensor& y,
       blocks_->MultiplyFew(part.matrix, x, of_part);
     }
   }
+}
+
+bool WeightMatrix::ReadsExpandedByRow(const at::Tensor& x) const {
+  return blocks_ && x.size(0) <= BlockOps::kExpandedRows && inputs_ % BlockOps::kColumns == 0;
+}
+
+kernels::BlockMatrix WeightMatrix::ExpandedBlocks() const {
+  const auto type = [this] {
+    switch (dtype_) {
+      case kernels::Dtype::kFloat32:
+        return kernels::BlockType::kF32;
+      case kernels::Dtype::kBFloat16:
+        return kernels::BlockType::kBF16;
+      case kernels::Dtype::kFloat16:
+        return kernels::BlockType::kF16;
+    }
+    return kernels::BlockType::kF32;
+  };
+  return {type(), expanded_.const_data_ptr(), inputs_ * kernels::SizeOf(dtype_), {}, outputs_,
+          inputs_};
 }
 
 void WeightMatrix::MultiplyInPanels(const kernels::BlockMatrix& matrix, const at::Tensor& x,

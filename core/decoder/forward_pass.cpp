@@ -24,6 +24,12 @@ constexpr int64_t kDeviceRowChunk = 4096;
 // Of experts, each of which gets a part of the rows.
 constexpr int64_t kExpertRowChunk = 8192;
 
+bool KeepsNormRows(const SequencePass& sequence, std::vector<at::Tensor> Trace::Storage::*where,
+                   int64_t layer) {
+  return sequence.keeps() && !(sequence.trace->storage().*where).empty() &&
+         layer >= sequence.trace->first_layer();
+}
+
 }  // namespace
 
 ForwardPass::ForwardPass(const ModelConfig& config, const Weights& weights,
@@ -177,12 +183,28 @@ void ForwardPass::KeepResidual(std::vector<SequencePass>& sequences, int64_t lay
   }
 }
 
+at::Tensor ForwardPass::NormRows(const std::vector<SequencePass>& sequences,
+                                 std::vector<at::Tensor> Trace::Storage::*where,
+                                 int64_t layer) const {
+  const auto keeps = [&](const SequencePass& sequence) {
+    return KeepsNormRows(sequence, where, layer);
+  };
+  if (std::none_of(sequences.begin(), sequences.end(), keeps)) return {};
+  if (sequences.size() == 1) {
+    const SequencePass& sequence = sequences.front();
+    return (sequence.trace->storage().*where)[static_cast<size_t>(layer)].narrow(
+        0, sequence.active_first, sequence.active_rows());
+  }
+  return at::empty({packed_rows_}, at::TensorOptions().dtype(at::kFloat).device(ops_->device()));
+}
+
 void ForwardPass::KeepNormRows(std::vector<SequencePass>& sequences, const at::Tensor& values,
                                std::vector<at::Tensor> Trace::Storage::*where, int64_t layer) {
+  // Those of a single sequence were written to their place.
+  if (!values.defined() || sequences.size() == 1) return;
   for (SequencePass& sequence : sequences) {
-    std::vector<at::Tensor>& kept = sequence.trace->storage().*where;
-    if (!sequence.keeps() || kept.empty() || layer < sequence.trace->first_layer()) continue;
-    kept[static_cast<size_t>(layer)]
+    if (!KeepsNormRows(sequence, where, layer)) continue;
+    (sequence.trace->storage().*where)[static_cast<size_t>(layer)]
         .narrow(0, sequence.active_first, sequence.active_rows())
         .copy_(values.narrow(0, sequence.packed_begin, sequence.active_rows()));
   }
@@ -215,11 +237,10 @@ void ForwardPass::EnterAttention(std::vector<SequencePass>& sequences, int64_t l
   if (!config_.input_norms) {
     normalized_.copy_(residual_);
   } else {
-    const auto floats = at::TensorOptions().dtype(at::kFloat).device(ops_->device());
-    const at::Tensor mean = at::empty({packed_rows_}, floats);
-    const at::Tensor scale = at::empty({packed_rows_}, floats);
+    const at::Tensor mean = NormRows(sequences, &Trace::Storage::norm_mean, layer);
+    const at::Tensor scale = NormRows(sequences, &Trace::Storage::norm_scale, layer);
     Normalise(residual_, weights_.layers[static_cast<size_t>(layer)].attention_norm, normalized_,
-              &mean, &scale);
+              mean.defined() ? &mean : nullptr, scale.defined() ? &scale : nullptr);
     KeepNormRows(sequences, mean, &Trace::Storage::norm_mean, layer);
     KeepNormRows(sequences, scale, &Trace::Storage::norm_scale, layer);
   }

@@ -68,6 +68,10 @@ class ForwardPass {
   at::Tensor Mlp(std::vector<SequencePass>& sequences, int64_t layer, int64_t first, int64_t rows);
   at::Tensor Experts(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,
                      int64_t rows);
+  // Where the layer's input norm writes one of its statistics, [rows]: the trace of a single
+  // sequence, or a tensor from which KeepNormRows copies; undefined where no trace has them.
+  at::Tensor NormRows(const std::vector<SequencePass>& sequences,
+                      std::vector<at::Tensor> Trace::Storage::*where, int64_t layer) const;
   void KeepNormRows(std::vector<SequencePass>& sequences, const at::Tensor& values,
                     std::vector<at::Tensor> Trace::Storage::*where, int64_t layer);
   // out = norm(x), [rows, hidden]. mean and scale [rows] float32: the norm's statistics, unless

@@ -45,6 +45,9 @@ MIDSCOPE_CUDA_BODY uint32_t ReadWord(const uint8_t* at) {
   }
 }
 
+// Times a byte: a word of four of it.
+constexpr uint32_t kEveryByte = 0x01010101;
+
 // 8 bytes of a block.
 struct Eight {
   uint32_t word[2];
@@ -52,6 +55,15 @@ struct Eight {
   // `mask` of byte i from `bit` on.
   MIDSCOPE_CUDA_BODY uint32_t Field(int i, int bit, uint32_t mask) const {
     return (word[i / 4] >> (At(i % 4, 8) + bit)) & mask;
+  }
+  // `mask` of every byte from `bit` on.
+  MIDSCOPE_CUDA_BODY Eight Fields(int bit, uint32_t mask) const {
+    mask *= kEveryByte;
+    return {{(word[0] >> bit) & mask, (word[1] >> bit) & mask}};
+  }
+  // Bytes with those of `high` above their lowest `bits` bits.
+  MIDSCOPE_CUDA_BODY Eight Below(const Eight& high, int bits) const {
+    return {{word[0] | high.word[0] << bits, word[1] | high.word[1] << bits}};
   }
 };
 
@@ -65,6 +77,13 @@ MIDSCOPE_CUDA_BODY Eight ReadEight(const uint8_t* at) {
   }
 }
 
+// Each of the lowest 8 bits, in a byte of its own.
+MIDSCOPE_CUDA_BODY Eight BitsToBytes(uint32_t bits) {
+  // Bit i of a nibble times 2^(7 i) is at bit 8 i; no two of the products' bits meet there.
+  constexpr uint32_t kSpread = 0x00204081;
+  return {{(bits & 15) * kSpread & kEveryByte, ((bits >> 4) & 15) * kSpread & kEveryByte}};
+}
+
 MIDSCOPE_CUDA_BODY float ReadHalf(const uint8_t* at) {
   return FloatOf(Float16{ReadNumber<uint16_t>(at)});
 }
@@ -73,6 +92,28 @@ MIDSCOPE_CUDA_BODY float ReadHalf(const uint8_t* at) {
 // mantissa. GPUs add faster than they convert.
 MIDSCOPE_CUDA_BODY float Centred(uint32_t n, int zero) {
   return std::bit_cast<float>(0x4b000000u | n) - (8388608.0f + static_cast<float>(zero));
+}
+
+// Centred of `mask` of the word from `bit` on, which are known when this is compiled: the mantissa
+// holds it where it lies in the word, under the exponent for which its lowest bit counts 1.
+MIDSCOPE_CUDA_BODY float CentredField(uint32_t word, int bit, uint32_t mask, int zero) {
+  constexpr int kMantissa = 23;
+  constexpr int kHigh = 16;
+  if (bit + std::bit_width(mask) > kMantissa) {
+    word >>= kHigh;
+    bit -= kHigh;
+  }
+  const uint32_t power = static_cast<uint32_t>(127 + kMantissa - bit) << kMantissa;
+  return std::bit_cast<float>((word & (mask << bit)) | power) -
+         (std::bit_cast<float>(power) + static_cast<float>(zero));
+}
+
+// `mask` of each of 8 bytes from `bit` on, less zero.
+MIDSCOPE_CUDA_BODY void CentredBytes(const Eight& bytes, int bit, uint32_t mask, int zero,
+                                     float* numbers) {
+  MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
+    numbers[i] = CentredField(bytes.word[i / 4], At(i % 4, 8) + bit, mask, zero);
+  }
 }
 
 // What the numbers of a block of that size lie at multiples of (or of their own size).
@@ -84,14 +125,37 @@ struct BlockOf {
   static constexpr int kAligned = static_cast<int>((bytes & -bytes) < 8 ? (bytes & -bytes) : 8);
 };
 
-// What 16 nibbles stand for, plus 128, 8 in each number: GPUs have no registers with an index.
+// Four bytes of the eight of low and high, by the lowest 3 bits of each of the selector's lowest 4
+// nibbles, whose highest bit must be 0.
+MIDSCOPE_CUDA_BODY uint32_t Permuted(uint32_t low, uint32_t high, uint32_t selector) {
+#ifdef __CUDACC__
+  return __byte_perm(low, high, selector);
+#else
+  const uint64_t bytes = uint64_t{high} << 32 | low;
+  uint32_t chosen = 0;
+  for (int i = 0; i < 4; ++i) {
+    chosen |= static_cast<uint32_t>(bytes >> ((selector >> At(i, 4) & 7) * 8) & 255) << At(i, 8);
+  }
+  return chosen;
+#endif
+}
+
+// What 16 nibbles stand for, plus 128, 4 in each number: GPUs have no registers with an index.
 struct NibbleTable {
-  uint64_t half[2] = {};
+  uint32_t quarter[4] = {};
 
   explicit constexpr NibbleTable(const int8_t (&values)[16]) {
     for (int i = 0; i < 16; ++i) {
-      half[i / 8] |= static_cast<uint64_t>(static_cast<uint8_t>(values[i] + 128)) << (i % 8 * 8);
+      quarter[i / 4] |= static_cast<uint32_t>(values[i] + 128) << (i % 4 * 8);
     }
+  }
+
+  // What each of the lowest 4 nibbles stands for, a byte each.
+  MIDSCOPE_CUDA_BODY uint32_t Of(uint32_t nibbles) const {
+    const uint32_t within_half = nibbles & 0x7777u;
+    const uint32_t first = Permuted(quarter[0], quarter[1], within_half);
+    const uint32_t second = Permuted(quarter[2], quarter[3], within_half);
+    return Permuted(first, second, 0x3210u | (nibbles & 0x8888u) >> 1);
   }
 };
 
@@ -100,13 +164,14 @@ struct TableBits {
   float step;
 };
 
-// The elements of a group of nibbles.
-MIDSCOPE_CUDA_BODY void TableValues(NibbleTable table, const TableBits& bits, int group,
-                                    float* values) {
-  MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
-    const uint32_t nibble = bits.quants.Field(i, At(group, 4), 15);
-    const uint64_t half = nibble < 8 ? table.half[0] : table.half[1];
-    values[i] = Centred(static_cast<uint32_t>(half >> (nibble % 8 * 8)) & 255, 128) * bits.step;
+// The numbers of a group of nibbles.
+MIDSCOPE_CUDA_BODY void TableNumbers(NibbleTable table, const TableBits& bits, int group,
+                                     float* numbers) {
+  MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; i += 2) {
+    // Of two bytes, both nibbles of each.
+    const uint32_t four = table.Of(bits.quants.word[i / 4] >> At(i % 4, 8));
+    numbers[i] = CentredField(four, At(group, 8), 255, 128);
+    numbers[i + 1] = CentredField(four, At(group, 8, 16), 255, 128);
   }
 }
 

@@ -10,7 +10,9 @@
 //   kGroups                       in a bundle
 //   First(bundle, group)          the first element of a group, within the block
 //   Bits Read(block, bundle)      what a bundle is made of, in registers
-//   Values(bits, group, values)   [8]: the elements of a group
+//   Numbers(bits, group, numbers) [8]: of a group, small whole ones where kHasStep
+//   Step(bits, group)             where kHasStep: an element is its number times it
+//   Minimum(bits, group)          where kHasMinimum: plus that
 //
 // Blocks lie at a multiple of the largest power of two by which their size can be divided, up to
 // 16: as they do where rows are whole blocks and the first one lies at a multiple of 16.
@@ -21,6 +23,18 @@
 #include "kernels/dequantise.h"
 
 namespace midscope::kernels::cuda {
+
+// [8]: the elements of a group.
+template <class Format>
+MIDSCOPE_CUDA_BODY void GroupValues(const typename Format::Bits& bits, int group, float* values) {
+  Format::Numbers(bits, group, values);
+  if constexpr (Format::kHasStep) {
+    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) values[i] *= Format::Step(bits, group);
+  }
+  if constexpr (Format::kHasMinimum) {
+    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) values[i] += Format::Minimum(bits, group);
+  }
+}
 
 template <class Visitor, class... Formats>
 void VisitAmong(BlockType type, const Visitor& visitor) {

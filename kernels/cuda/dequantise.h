@@ -49,7 +49,7 @@ MIDSCOPE_CUDA_BODY void DequantiseBlock(Machine& machine, const DequantiseArgume
     const int64_t first = block.x * a.columns + of_row * Format::kElements;
     MIDSCOPE_CUDA_UNROLL for (int group = 0; group < Format::kGroups; ++group) {
       float values[kChunk];
-      Format::Values(bits, group, values);
+      GroupValues<Format>(bits, group, values);
       KeepAs(a.dtype, values, a.out, first + Format::First(bundle, group));
     }
   });

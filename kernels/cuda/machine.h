@@ -132,6 +132,8 @@ struct alignas(16) Words {
 
 #ifdef __CUDACC__
 
+struct StartsEarly {};
+
 class GpuMachine {
  public:
   // One value a thread.
@@ -142,7 +144,24 @@ class GpuMachine {
     T value;
   };
 
-  MIDSCOPE_CUDA_BODY explicit GpuMachine(std::byte* shared) : shared_(shared) {}
+  MIDSCOPE_CUDA_BODY explicit GpuMachine(std::byte* shared) : shared_(shared) {
+    LetLaterWorkStart();
+    AwaitEarlierWork();
+  }
+  // For a body that calls AwaitEarlierWork itself.
+  MIDSCOPE_CUDA_BODY GpuMachine(std::byte* shared, StartsEarly) : shared_(shared) {
+    LetLaterWorkStart();
+  }
+
+  // Until what was started before the kernel is done, whose blocks may start sooner (start.cuh):
+  // before that nothing may be written, and nothing read but weights. In every kernel, as what was
+  // started before that may not be done either.
+  MIDSCOPE_CUDA_BODY void AwaitEarlierWork() const {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+  }
+
   MIDSCOPE_CUDA_BODY BlockIndex block() const { return {blockIdx.x, blockIdx.y, blockIdx.z}; }
   MIDSCOPE_CUDA_BODY BlockIndex blocks() const { return {gridDim.x, gridDim.y, gridDim.z}; }
   MIDSCOPE_CUDA_BODY int threads() const { return static_cast<int>(blockDim.x); }
@@ -219,6 +238,13 @@ class GpuMachine {
   }
 
  private:
+  // The next kernel's blocks take places that this one's leave free.
+  MIDSCOPE_CUDA_BODY void LetLaterWorkStart() const {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+  }
+
   std::byte* shared_;
 };
 
@@ -259,6 +285,7 @@ class HostMachine {
     for (int i = 0; i < grid_.threads; ++i) work(backwards_ ? grid_.threads - 1 - i : i);
   }
   void Barrier() const {}
+  void AwaitEarlierWork() const {}
   void ReadAgain() const {}
 
   template <int bits, class F>

@@ -2,13 +2,14 @@
 // Products of a few rows with a matrix of blocks that stays as it is in the file, on a GPU: bound
 // by reading its bytes once.
 //
-// A block of threads has kOutputsTogether outputs, which share what is read of x, and up to kRows
+// A block of threads has kOutputsOfBlock outputs, which share what is read of x, and up to kRows
 // rows. Neighbouring threads read neighbouring bytes. Each sum is added up in an order that depends
 // on the matrix alone.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cuda/block_formats.h"
 #include "kernels/cuda/dequantise.h"
@@ -35,8 +36,12 @@ struct QuantisedMatrixVectorArguments {
   int64_t outputs = 0;
 };
 
-constexpr int kOutputsTogether = 2;
+// Of a block of threads. Bundles of many groups fill registers with their steps.
+template <class Format>
+constexpr int kOutputsOfBlock = Format::kGroups > 2 ? 2 : 4;
 constexpr int kProductThreads = 128;
+// Blocks of one row that a multiprocessor holds: what hides the time that reading takes.
+constexpr int kProductBlocks = 7;
 // Of a row, that a thread has at least: fewer are not worth the sum over more threads.
 constexpr int kBundlesOfThread = 2;
 
@@ -45,26 +50,34 @@ inline Grid QuantisedMatrixVectorGrid(const QuantisedMatrixVectorArguments& a) {
   const int64_t bundles = BundlesOf<Format>(a.inputs);
   const int threads =
       ThreadsFor((bundles + kBundlesOfThread - 1) / kBundlesOfThread, kProductThreads);
-  return {(a.outputs + kOutputsTogether - 1) / kOutputsTogether, 1, 1, threads,
-          int64_t{kProductThreads} / kWarp * kRows * kOutputsTogether * 4};
+  constexpr int kOutputs = kOutputsOfBlock<Format>;
+  return {(a.outputs + kOutputs - 1) / kOutputs, 1, 1, threads,
+          int64_t{kProductThreads} / kWarp * kRows * kOutputs * 4};
 }
-
-template <int kRows>
-struct ProductSums {
-  float of[kRows][kOutputsTogether];
-};
 
 template <class Format, int kRows, class Machine>
 class QuantisedMatrixVectorBlock {
+  static constexpr int kOutputs = kOutputsOfBlock<Format>;
+  static constexpr int kSums = kRows * kOutputs;
+
  public:
   MIDSCOPE_CUDA_BODY QuantisedMatrixVectorBlock(Machine& machine,
                                                 const QuantisedMatrixVectorArguments& a)
-      : machine_(machine), a_(a), output_(machine.block().x * kOutputsTogether) {}
+      : machine_(machine),
+        a_(a),
+        output_(machine.block().x * kOutputs),
+        bundles_(static_cast<int>(BundlesOf<Format>(a.inputs))) {}
 
   MIDSCOPE_CUDA_BODY void Run() {
     auto* shared = machine_.template Shared<float>(kProductThreads / kWarp * kSums);
-    typename Machine::template PerThread<ProductSums<kRows>> sums(machine_);
-    machine_.Each([&](int thread) { AddBundles(thread, sums[thread]); });
+    typename Machine::template PerThread<Sums> sums(machine_);
+    typename Machine::template PerThread<Bundle> first(machine_);
+    machine_.Each([&](int thread) {
+      if (thread < bundles_) Read(thread, first[thread]);
+    });
+    // Weights are read while whatever makes x still runs.
+    machine_.AwaitEarlierWork();
+    machine_.Each([&](int thread) { AddBundles(thread, first[thread], sums[thread]); });
     MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kSums; ++i) {
       machine_.template GroupSum<5>([&](int thread) -> float& { return Sum(sums[thread], i); });
     }
@@ -81,10 +94,11 @@ class QuantisedMatrixVectorBlock {
   }
 
  private:
-  static constexpr int kSums = kRows * kOutputsTogether;
-
-  MIDSCOPE_CUDA_BODY static float& Sum(ProductSums<kRows>& sums, int i) {
-    return sums.of[i / kOutputsTogether][i % kOutputsTogether];
+  struct Sums {
+    float of[kRows][kOutputs];
+  };
+  MIDSCOPE_CUDA_BODY static float& Sum(Sums& sums, int i) {
+    return sums.of[i / kOutputs][i % kOutputs];
   }
 
   // The last output and row take the place of those beyond them, which are not written.
@@ -92,48 +106,91 @@ class QuantisedMatrixVectorBlock {
     const int64_t output = output_ + o < a_.outputs ? output_ + o : a_.outputs - 1;
     return a_.weight + output * a_.row_bytes;
   }
+  // 8 elements of a row of x. One row has the loop over bundles for each dtype (X); the dtype of
+  // more is looked up in it.
+  template <class X>
   MIDSCOPE_CUDA_BODY void LoadX(int r, int64_t at, float* values) const {
     const int64_t row = r < a_.rows ? r : a_.rows - 1;
-    LoadAs(a_.x_dtype, a_.x, row * a_.x_stride + at, values);
-  }
-
-  MIDSCOPE_CUDA_BODY void AddBundles(int thread, ProductSums<kRows>& sums) const {
-    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kSums; ++i) Sum(sums, i) = 0;
-    const auto bundles = static_cast<int>(BundlesOf<Format>(a_.inputs));
-    for (int item = thread; item < bundles; item += machine_.threads()) {
-      const int bundle = item % Format::kBundles;
-      const int64_t block = item / Format::kBundles;
-      typename Format::Bits bits[kOutputsTogether];
-      MIDSCOPE_CUDA_UNROLL for (int o = 0; o < kOutputsTogether; ++o) {
-        bits[o] = Format::Read(Row(o) + block * Format::kBytes, bundle);
-      }
-      MIDSCOPE_CUDA_UNROLL for (int group = 0; group < Format::kGroups; ++group) {
-        AddGroup(bits, group, block * Format::kElements + Format::First(bundle, group), sums);
-      }
+    if constexpr (std::is_void_v<X>) {
+      LoadAs(a_.x_dtype, a_.x, row * a_.x_stride + at, values);
+    } else {
+      Load(static_cast<const X*>(a_.x) + row * a_.x_stride + at, values);
     }
   }
 
-  // The group of each output, whose first element is `at`.
+  // One of each output.
+  struct Bundle {
+    typename Format::Bits of[kOutputs];
+  };
+  MIDSCOPE_CUDA_BODY void Read(int item, Bundle& bundle) const {
+    const int64_t block = item / Format::kBundles * Format::kBytes;
+    MIDSCOPE_CUDA_UNROLL for (int o = 0; o < kOutputs; ++o) {
+      bundle.of[o] = Format::Read(Row(o) + block, item % Format::kBundles);
+    }
+  }
+
+  MIDSCOPE_CUDA_BODY void AddBundles(int thread, Bundle& bundle, Sums& sums) const {
+    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kSums; ++i) Sum(sums, i) = 0;
+    if constexpr (kRows > 1) {
+      AddBundlesTimes<void>(thread, bundle, sums);
+    } else if (a_.x_dtype == Dtype::kFloat32) {
+      AddBundlesTimes<float>(thread, bundle, sums);
+    } else if (a_.x_dtype == Dtype::kBFloat16) {
+      AddBundlesTimes<BFloat16>(thread, bundle, sums);
+    } else {
+      AddBundlesTimes<Float16>(thread, bundle, sums);
+    }
+  }
+
+  template <class X>
+  MIDSCOPE_CUDA_BODY void AddBundlesTimes(int thread, Bundle& bundle, Sums& sums) const {
+    for (int item = thread; item < bundles_;) {
+      const int64_t block = item / Format::kBundles * Format::kElements;
+      MIDSCOPE_CUDA_UNROLL for (int group = 0; group < Format::kGroups; ++group) {
+        AddGroup<X>(bundle.of, group, block + Format::First(item % Format::kBundles, group), sums);
+      }
+      item += machine_.threads();
+      if (item < bundles_) Read(item, bundle);
+    }
+  }
+
+  // The group of each output, whose first element is `at`. Its numbers are multiplied first: a step
+  // and a minimum are the whole group's.
+  template <class X>
   MIDSCOPE_CUDA_BODY void AddGroup(const typename Format::Bits* bits, int group, int64_t at,
-                                   ProductSums<kRows>& sums) const {
-    float weights[kOutputsTogether][kChunk];
-    MIDSCOPE_CUDA_UNROLL for (int o = 0; o < kOutputsTogether; ++o) {
-      Format::Values(bits[o], group, weights[o]);
+                                   Sums& sums) const {
+    float numbers[kOutputs][kChunk];
+    MIDSCOPE_CUDA_UNROLL for (int o = 0; o < kOutputs; ++o) {
+      Format::Numbers(bits[o], group, numbers[o]);
     }
     MIDSCOPE_CUDA_UNROLL for (int r = 0; r < kRows; ++r) {
       float x[kChunk];
-      LoadX(r, at, x);
-      MIDSCOPE_CUDA_UNROLL for (int o = 0; o < kOutputsTogether; ++o) {
+      LoadX<X>(r, at, x);
+      float x_sum = 0;
+      if constexpr (Format::kHasMinimum) {
+        MIDSCOPE_CUDA_UNROLL for (const float value : x) x_sum += value;
+      }
+      MIDSCOPE_CUDA_UNROLL for (int o = 0; o < kOutputs; ++o) {
+        float& sum = sums.of[r][o];
+        float of_group = Format::kHasStep ? 0 : sum;
         MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
-          sums.of[r][o] = fmaf(weights[o][i], x[i], sums.of[r][o]);
+          of_group = fmaf(numbers[o][i], x[i], of_group);
+        }
+        if constexpr (Format::kHasStep) {
+          sum = fmaf(Format::Step(bits[o], group), of_group, sum);
+        } else {
+          sum = of_group;
+        }
+        if constexpr (Format::kHasMinimum) {
+          sum = fmaf(Format::Minimum(bits[o], group), x_sum, sum);
         }
       }
     }
   }
 
   MIDSCOPE_CUDA_BODY void Write(const float* shared, int i) const {
-    const int64_t row = i / kOutputsTogether;
-    const int64_t output = output_ + i % kOutputsTogether;
+    const int64_t row = i / kOutputs;
+    const int64_t output = output_ + i % kOutputs;
     if (row >= a_.rows || output >= a_.outputs) return;
     float sum = 0;
     for (int warp = 0; warp < machine_.threads() / kWarp; ++warp) {
@@ -145,6 +202,7 @@ class QuantisedMatrixVectorBlock {
   Machine& machine_;
   const QuantisedMatrixVectorArguments& a_;
   int64_t output_;
+  int bundles_;
 };
 
 }  // namespace midscope::kernels::cuda

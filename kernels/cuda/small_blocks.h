@@ -15,6 +15,8 @@ template <BlockType type, class T>
 struct NumbersOf : BlockOf<type, kChunk, kChunk * int64_t{sizeof(T)}> {
   static constexpr int kBundles = 1;
   static constexpr int kGroups = 1;
+  static constexpr bool kHasStep = false;
+  static constexpr bool kHasMinimum = false;
   struct Bits {
     float of[kChunk];
   };
@@ -24,8 +26,8 @@ struct NumbersOf : BlockOf<type, kChunk, kChunk * int64_t{sizeof(T)}> {
     Load(reinterpret_cast<const T*>(block), bits.of);
     return bits;
   }
-  MIDSCOPE_CUDA_BODY static void Values(const Bits& bits, int /*group*/, float* values) {
-    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) values[i] = bits.of[i];
+  MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int /*group*/, float* numbers) {
+    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) numbers[i] = bits.of[i];
   }
 };
 
@@ -38,6 +40,8 @@ template <BlockType type, int64_t bytes>
 struct NibblesOf : BlockOf<type, 32, bytes> {
   static constexpr int kBundles = 2;
   static constexpr int kGroups = 2;
+  static constexpr bool kHasStep = true;
+  static constexpr bool kHasMinimum = false;
   MIDSCOPE_CUDA_BODY static int First(int bundle, int group) { return group * 16 + bundle * 8; }
 };
 
@@ -45,6 +49,7 @@ struct NibblesOf : BlockOf<type, 32, bytes> {
 template <BlockType type, bool kFiveBits, bool kWithMinimum>
 struct Nibbles : NibblesOf<type, 18 + (kFiveBits ? 4 : 0) + (kWithMinimum ? 2 : 0)> {
   using NibblesOf<type, 18 + (kFiveBits ? 4 : 0) + (kWithMinimum ? 2 : 0)>::kAligned;
+  static constexpr bool kHasMinimum = kWithMinimum;
   static constexpr int kFifthBits = kWithMinimum ? 4 : 2;
   static constexpr int kQuants = kFifthBits + (kFiveBits ? 4 : 0);
   struct Bits {
@@ -56,18 +61,20 @@ struct Nibbles : NibblesOf<type, 18 + (kFiveBits ? 4 : 0) + (kWithMinimum ? 2 : 
   MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int bundle) {
     Bits bits = {ReadEight<kAligned>(block + kQuants + At(bundle, 8)), 0, ReadHalf(block), 0};
     if constexpr (kFiveBits) bits.fifth = ReadWord<kAligned>(block + kFifthBits) >> (bundle * 8);
-    if constexpr (kWithMinimum) bits.minimum = ReadHalf(block + 2);
+    if constexpr (kHasMinimum) bits.minimum = ReadHalf(block + 2);
     return bits;
   }
-  MIDSCOPE_CUDA_BODY static void Values(const Bits& bits, int group, float* values) {
-    constexpr int kZero = kWithMinimum ? 0 : kFiveBits ? 16 : 8;
-    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
-      uint32_t quant = bits.quants.Field(i, At(group, 4), 15);
-      if constexpr (kFiveBits) quant |= ((bits.fifth >> (At(group, 16) + i)) & 1) << 4;
-      values[i] = Centred(quant, kZero) * bits.step;
-      if constexpr (kWithMinimum) values[i] += bits.minimum;
+  MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int group, float* numbers) {
+    constexpr int kZero = kHasMinimum ? 0 : kFiveBits ? 16 : 8;
+    if constexpr (kFiveBits) {
+      const Eight fifth = BitsToBytes(bits.fifth >> At(group, 16));
+      CentredBytes(bits.quants.Fields(At(group, 4), 15).Below(fifth, 4), 0, 31, kZero, numbers);
+    } else {
+      CentredBytes(bits.quants, At(group, 4), 15, kZero, numbers);
     }
   }
+  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int /*group*/) { return bits.step; }
+  MIDSCOPE_CUDA_BODY static float Minimum(const Bits& bits, int /*group*/) { return bits.minimum; }
 };
 
 struct Q40 : Nibbles<BlockType::kQ4_0, false, false> {};
@@ -79,6 +86,8 @@ struct Q51 : Nibbles<BlockType::kQ5_1, true, true> {};
 struct Q80 : BlockOf<BlockType::kQ8_0, 32, 34> {
   static constexpr int kBundles = 4;
   static constexpr int kGroups = 1;
+  static constexpr bool kHasStep = true;
+  static constexpr bool kHasMinimum = false;
   struct Bits {
     Eight quants;
     float step;
@@ -87,11 +96,12 @@ struct Q80 : BlockOf<BlockType::kQ8_0, 32, 34> {
   MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int bundle) {
     return {ReadEight<kAligned>(block + 2 + At(bundle, 8)), ReadHalf(block)};
   }
-  MIDSCOPE_CUDA_BODY static void Values(const Bits& bits, int /*group*/, float* values) {
-    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
-      values[i] = Centred(bits.quants.Field(i, 0, 255) ^ 128, 128) * bits.step;
-    }
+  MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int /*group*/, float* numbers) {
+    constexpr uint32_t kSigns = 128 * kEveryByte;
+    const Eight unsigned_bytes = {{bits.quants.word[0] ^ kSigns, bits.quants.word[1] ^ kSigns}};
+    CentredBytes(unsigned_bytes, 0, 255, 128, numbers);
   }
+  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int /*group*/) { return bits.step; }
 };
 
 // d, nibbles [16] that stand for unevenly spaced values.
@@ -100,9 +110,10 @@ struct IQ4NL : NibblesOf<BlockType::kIQ4_NL, 18> {
   MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int bundle) {
     return {ReadEight<kAligned>(block + 2 + At(bundle, 8)), ReadHalf(block)};
   }
-  MIDSCOPE_CUDA_BODY static void Values(const Bits& bits, int group, float* values) {
+  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int /*group*/) { return bits.step; }
+  MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int group, float* numbers) {
     constexpr NibbleTable kTable(kNonLinearValues);
-    TableValues(kTable, bits, group, values);
+    TableNumbers(kTable, bits, group, numbers);
   }
 };
 
@@ -112,9 +123,10 @@ struct MXFP4 : NibblesOf<BlockType::kMXFP4, 17> {
   MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int bundle) {
     return {ReadEight<kAligned>(block + 1 + At(bundle, 8)), HalfOfE8M0(ReadNumber<uint8_t>(block))};
   }
-  MIDSCOPE_CUDA_BODY static void Values(const Bits& bits, int group, float* values) {
+  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int /*group*/) { return bits.step; }
+  MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int group, float* numbers) {
     constexpr NibbleTable kTable(kE2M1Values);
-    TableValues(kTable, bits, group, values);
+    TableNumbers(kTable, bits, group, numbers);
   }
 };
 

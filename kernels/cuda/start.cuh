@@ -21,19 +21,46 @@ inline void Check(cudaError_t error, const char* kernel) {
   throw LaunchError(std::string(kernel) + ": " + cudaGetErrorString(error));
 }
 
+// What a kernel gets of shared memory without asking.
+constexpr int64_t kSharedBytes = int64_t{48} << 10;
+
+// Whether a kernel's blocks may start while the kernel before it is at work: all wait for its end
+// by GpuMachine::AwaitEarlierWork, some after they have read weights.
+inline bool StartsKernelsEarly() {
+  thread_local int asked = -1;
+  thread_local bool early = false;
+  int device = 0;
+  Check(cudaGetDevice(&device), "device");
+  if (device != asked) {
+    int major = 0;
+    Check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "device");
+    constexpr int kHopper = 9;
+    early = major >= kHopper;
+    asked = device;
+  }
+  return early;
+}
+
 template <class Arguments>
 void Start(void (*kernel)(const Arguments), const Grid& grid, const Arguments& arguments,
            const char* name) {
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
-  // Above 48 KiB a kernel has to ask.
-  Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(grid.shared_bytes)),
-        name);
-  const dim3 blocks(static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y),
-                    static_cast<unsigned>(grid.z));
-  kernel<<<blocks, static_cast<unsigned>(grid.threads), static_cast<size_t>(grid.shared_bytes)>>>(
-      arguments);
-  Check(cudaGetLastError(), name);
+  if (grid.shared_bytes > kSharedBytes) {
+    Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(grid.shared_bytes)),
+          name);
+  }
+  cudaLaunchAttribute early = {};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y),
+                        static_cast<unsigned>(grid.z));
+  config.blockDim = dim3(static_cast<unsigned>(grid.threads));
+  config.dynamicSmemBytes = static_cast<size_t>(grid.shared_bytes);
+  config.attrs = &early;
+  config.numAttrs = StartsKernelsEarly() ? 1 : 0;
+  Check(cudaLaunchKernelEx(&config, kernel, arguments), name);
 }
 
 }  // namespace midscope::kernels::cuda

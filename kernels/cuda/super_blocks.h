@@ -16,6 +16,8 @@ template <BlockType type, int64_t bytes>
 struct QuartersOf : BlockOf<type, 256, bytes> {
   static constexpr int kBundles = 8;
   static constexpr int kGroups = 4;
+  static constexpr bool kHasStep = true;
+  static constexpr bool kHasMinimum = false;
   MIDSCOPE_CUDA_BODY static int Half(int bundle) { return bundle / 4; }
   // Of the bundle's bytes in those of a half.
   MIDSCOPE_CUDA_BODY static int Offset(int bundle) { return bundle % 4 * 8; }
@@ -30,6 +32,7 @@ struct QuartersOf : BlockOf<type, 256, bytes> {
 
 // Scales and minima [16] as nibbles, quants of 2 bits [64], d, minimum of d.
 struct Q2K : QuartersOf<BlockType::kQ2_K, 84> {
+  static constexpr bool kHasMinimum = true;
   struct Bits {
     Eight quants;
     float step[kGroups];
@@ -39,7 +42,7 @@ struct Q2K : QuartersOf<BlockType::kQ2_K, 84> {
     Bits bits;
     bits.quants = ReadEight<kAligned>(block + 16 + At(Half(bundle), 32) + Offset(bundle));
     const float d = ReadHalf(block + 80);
-    const float minimum = ReadHalf(block + 82);
+    const float minimum = -ReadHalf(block + 82);
     MIDSCOPE_CUDA_UNROLL for (int group = 0; group < kGroups; ++group) {
       const uint32_t scale = ReadNumber<uint8_t>(block + Scale(bundle, group));
       bits.step[group] = d * Centred(scale & 15, 0);
@@ -47,11 +50,12 @@ struct Q2K : QuartersOf<BlockType::kQ2_K, 84> {
     }
     return bits;
   }
-  MIDSCOPE_CUDA_BODY static void Values(const Bits& bits, int group, float* values) {
-    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
-      values[i] = Centred(bits.quants.Field(i, At(group, 2), 3), 0) * bits.step[group] -
-                  bits.minimum[group];
-    }
+  MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int group, float* numbers) {
+    CentredBytes(bits.quants, At(group, 2), 3, 0, numbers);
+  }
+  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int group) { return bits.step[group]; }
+  MIDSCOPE_CUDA_BODY static float Minimum(const Bits& bits, int group) {
+    return bits.minimum[group];
   }
 };
 
@@ -76,12 +80,11 @@ struct Q3K : QuartersOf<BlockType::kQ3_K, 110> {
     }
     return bits;
   }
-  MIDSCOPE_CUDA_BODY static void Values(const Bits& bits, int group, float* values) {
-    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
-      const uint32_t low = bits.quants.Field(i, At(group, 2), 3);
-      values[i] = Centred(low | bits.high.Field(i, group, 1) << 2, 4) * bits.step[group];
-    }
+  MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int group, float* numbers) {
+    const Eight high = bits.high.Fields(group, 1);
+    CentredBytes(bits.quants.Fields(At(group, 2), 3).Below(high, 2), 0, 7, 4, numbers);
   }
+  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int group) { return bits.step[group]; }
 };
 
 // Nibbles [128], high bits of 2 [64], signed scales [16], d.
@@ -104,13 +107,12 @@ struct Q6K : QuartersOf<BlockType::kQ6_K, 210> {
     }
     return bits;
   }
-  MIDSCOPE_CUDA_BODY static void Values(const Bits& bits, int group, float* values) {
-    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
-      const uint32_t low = bits.low[group % 2].Field(i, At(group / 2, 4), 15);
-      const uint32_t quant = low | bits.high.Field(i, At(group, 2), 3) << 4;
-      values[i] = Centred(quant, 32) * bits.step[group];
-    }
+  MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int group, float* numbers) {
+    const Eight high = bits.high.Fields(At(group, 2), 3);
+    CentredBytes(bits.low[group % 2].Fields(At(group / 2, 4), 15).Below(high, 4), 0, 63, 32,
+                 numbers);
   }
+  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int group) { return bits.step[group]; }
 };
 
 // d, minimum of d, eight scales and eight minima of 6 bits [12], (fifth bits [32],) nibbles [128].
@@ -119,6 +121,8 @@ struct Q45K : BlockOf<type, 256, kFiveBits ? 176 : 144> {
   using BlockOf<type, 256, kFiveBits ? 176 : 144>::kAligned;
   static constexpr int kBundles = 16;
   static constexpr int kGroups = 2;
+  static constexpr bool kHasStep = true;
+  static constexpr bool kHasMinimum = true;
   struct Bits {
     Eight quants;
     Eight fifth;  // bit g of a byte: of group g
@@ -148,7 +152,7 @@ struct Q45K : BlockOf<type, 256, kFiveBits ? 176 : 144> {
         first ? minima_of_first & 0x3f3f3f3fu
               : ((low >> 4) & 0x0f0f0f0fu) | ((minima_of_first >> 2) & 0x30303030u);
     const float d = ReadHalf(block);
-    const float minimum = ReadHalf(block + 2);
+    const float minimum = -ReadHalf(block + 2);
     MIDSCOPE_CUDA_UNROLL for (int group = 0; group < kGroups; ++group) {
       const int shift = quarter % 2 * 16 + group * 8;
       bits.step[group] = d * Centred((scales >> shift) & 63, 0);
@@ -156,12 +160,17 @@ struct Q45K : BlockOf<type, 256, kFiveBits ? 176 : 144> {
     }
     return bits;
   }
-  MIDSCOPE_CUDA_BODY static void Values(const Bits& bits, int group, float* values) {
-    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
-      uint32_t quant = bits.quants.Field(i, At(group, 4), 15);
-      if constexpr (kFiveBits) quant |= bits.fifth.Field(i, group, 1) << 4;
-      values[i] = Centred(quant, 0) * bits.step[group] - bits.minimum[group];
+  MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int group, float* numbers) {
+    if constexpr (kFiveBits) {
+      const Eight fifth = bits.fifth.Fields(group, 1);
+      CentredBytes(bits.quants.Fields(At(group, 4), 15).Below(fifth, 4), 0, 31, 0, numbers);
+    } else {
+      CentredBytes(bits.quants, At(group, 4), 15, 0, numbers);
     }
+  }
+  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int group) { return bits.step[group]; }
+  MIDSCOPE_CUDA_BODY static float Minimum(const Bits& bits, int group) {
+    return bits.minimum[group];
   }
 };
 
@@ -173,6 +182,8 @@ struct Q5K : Q45K<BlockType::kQ5_K, true> {};
 struct IQ4XS : BlockOf<BlockType::kIQ4_XS, 256, 136> {
   static constexpr int kBundles = 16;
   static constexpr int kGroups = 2;
+  static constexpr bool kHasStep = true;
+  static constexpr bool kHasMinimum = false;
   using Bits = TableBits;
   MIDSCOPE_CUDA_BODY static int First(int bundle, int group) {
     return bundle / 2 * 32 + group * 16 + bundle % 2 * 8;
@@ -184,9 +195,10 @@ struct IQ4XS : BlockOf<BlockType::kIQ4_XS, 256, 136> {
     return {ReadEight<kAligned>(block + 8 + At(bundle, 8)),
             ReadHalf(block) * Centred(low | high << 4, 32)};
   }
-  MIDSCOPE_CUDA_BODY static void Values(const Bits& bits, int group, float* values) {
+  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int /*group*/) { return bits.step; }
+  MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int group, float* numbers) {
     constexpr NibbleTable kTable(kNonLinearValues);
-    TableValues(kTable, bits, group, values);
+    TableNumbers(kTable, bits, group, numbers);
   }
 };
 

@@ -73,7 +73,7 @@ TEST(DeviceWeights, ProductsAreThoseOfTheNumbers) {
 TEST(DeviceWeights, ManyRowsTakePanelsAndFewTakeNone) {
   const c10::InferenceMode inference;
   const test::HarnessBlocks blocks(int64_t{11} * kInputs * 4);
-  const StoredPair pair(FormatOf(BlockType::kQ4_K));
+  const StoredPair pair(FormatOf(BlockType::kQ4_K), FormatOf(BlockType::kQ6_K));
   const WeightMatrix matrix = Moved(pair.Matrix(Dtype::kFloat32), &blocks);
   at::Tensor y = at::empty({9, matrix.outputs()});
   matrix.MultiplyOnDevice(X(9), y, {});
@@ -87,6 +87,34 @@ TEST(DeviceWeights, ManyRowsTakePanelsAndFewTakeNone) {
   JobContext cancelled;
   cancelled.cancel = &cancel;
   EXPECT_THROW(matrix.MultiplyOnDevice(X(8), y, cancelled), Cancelled);
+}
+
+TEST(DeviceWeights, TensorsOfOneTypeAreOneProduct) {
+  const c10::InferenceMode inference;
+  const test::HarnessBlocks blocks(int64_t{11} * kInputs * 4);
+  const StoredPair pair(FormatOf(BlockType::kQ4_K));
+  const WeightMatrix matrix = Moved(pair.Matrix(Dtype::kFloat32), &blocks);
+  const at::Tensor y = at::empty({1, matrix.outputs()});
+  matrix.MultiplyOnDevice(X(1), y, {});
+  EXPECT_EQ(blocks.products, 1);
+}
+
+TEST(DeviceWeights, SingleRowsOfExpandedOnesAreReadByTheDevicesProduct) {
+  const c10::InferenceMode inference;
+  const test::HarnessBlocks blocks(1 << 20);
+  const StoredPair pair(FormatOf(BlockType::kQ4_K));
+  for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16, Dtype::kFloat16}) {
+    WeightMatrix matrix = pair.Matrix(dtype);
+    matrix.Expand(Serial());
+    matrix = Moved(matrix, &blocks);
+    blocks.products = 0;
+    for (const int64_t rows : {1, 2}) {
+      const at::Tensor x = NumbersOf(rows, kInputs, TorchType(dtype));
+      ExpectProduct(matrix, pair, x, TorchType(dtype));
+      ExpectProduct(matrix, pair, x, at::kFloat);
+      EXPECT_EQ(blocks.products, 2) << rows << " rows";
+    }
+  }
 }
 
 TEST(DeviceWeights, RowsAndColumnsAreThoseOfTheHost) {
