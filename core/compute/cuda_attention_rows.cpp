@@ -9,12 +9,30 @@
 
 namespace midscope {
 
-// Logits before soft cap, ALiBi and edits, of keys from first_key on: [heads, query_rows, keys].
+namespace {
+
+// Whether a query's logits are products alone, and its softmax one of the keys that it sees.
+bool IsPlainRow(const RotaryTables& tables) {
+  return tables.softcap == 0 && tables.alibi_slopes.empty() && tables.sinks.empty() &&
+         tables.edits.temperature.empty() && tables.edits.hidden.empty() &&
+         tables.edits.factors.empty();
+}
+
+bool RowsFit(const kernels::AttentionShape& shape, const RotaryTables& tables, const at::Tensor& q,
+             const at::Tensor& k) {
+  return RowsLieWell(q) && RowsLieWell(k) && TablesFit(shape, tables) &&
+         shape.head_dim <= kernels::cuda::kRowHeadDim && tables.query_weight.empty();
+}
+
+}  // namespace
+
 template <class T>
-at::Tensor CudaOps::RowProducts(const kernels::AttentionShape& shape, const at::Tensor& q,
-                                const at::Tensor& k, const KeyUpdate& update,
-                                const RotaryTables& tables, int64_t first_key) const {
-  std::vector<DeviceTable> kept;
+kernels::cuda::RowLogitsArguments<T> CudaOps::RowArguments(const kernels::AttentionShape& shape,
+                                                           const at::Tensor& q, const at::Tensor& k,
+                                                           const KeyUpdate& update,
+                                                           const RotaryTables& tables,
+                                                           int64_t first_key,
+                                                           std::vector<DeviceTable>* kept) const {
   kernels::cuda::RowLogitsArguments<T> arguments;
   arguments.q = DataOf<T>(q);
   arguments.k = DataOf<T>(k);
@@ -28,23 +46,64 @@ at::Tensor CudaOps::RowProducts(const kernels::AttentionShape& shape, const at::
   arguments.key_value_heads = shape.key_value_heads;
   arguments.near = tables.near;
   arguments.head_dim = static_cast<int>(shape.head_dim);
-  arguments.tables = HeadsOnGpu(shape, tables, &kept);
-  at::Tensor logits = at::empty({shape.heads, shape.query_rows, arguments.keys},
-                                at::TensorOptions().dtype(at::kFloat).device(device()));
-  arguments.logits = logits.data_ptr<float>();
+  arguments.tables = HeadsOnGpu(shape, tables, kept);
   if (update.amount.defined()) {
     arguments.amount = update.amount.const_data_ptr<float>();
     arguments.direction = update.direction.const_data_ptr<float>();
   }
+  return arguments;
+}
+
+// Logits before soft cap, ALiBi and edits, of keys from first_key on: [heads, query_rows, keys].
+template <class T>
+at::Tensor CudaOps::RowProducts(const kernels::AttentionShape& shape, const at::Tensor& q,
+                                const at::Tensor& k, const KeyUpdate& update,
+                                const RotaryTables& tables, int64_t first_key) const {
+  std::vector<DeviceTable> kept;
+  auto arguments = RowArguments<T>(shape, q, k, update, tables, first_key, &kept);
+  at::Tensor logits = at::empty({shape.heads, shape.query_rows, arguments.keys},
+                                at::TensorOptions().dtype(at::kFloat).device(device()));
+  arguments.logits = logits.data_ptr<float>();
   kernels::cuda::RowLogits(arguments);
   return logits;
+}
+
+void CudaOps::RowAttention(const kernels::AttentionShape& shape, const at::Tensor& q,
+                           const at::Tensor& k, const KeyUpdate& update, const at::Tensor& v,
+                           const RotaryTables& tables, const at::Tensor& weights,
+                           const at::Tensor& out) const {
+  if (!RowsFit(shape, tables, q, k) || !IsPlainRow(tables) || !RowsLieWell(v) ||
+      !RowsLieWell(out) || shape.head_dim % kernels::cuda::kChunk != 0) {
+    return AtenOps::RowAttention(shape, q, k, update, v, tables, weights, out);
+  }
+  const c10::DeviceGuard guard(device());
+  const int64_t first_key = kernels::FirstVisibleKey(shape, shape.first_query);
+  WithTypeOf(k, [&]<class T>(T) {
+    std::vector<DeviceTable> kept;
+    kernels::cuda::RowAttentionArguments<T> arguments;
+    arguments.rows = RowArguments<T>(shape, q, k, update, tables, first_key, &kept);
+    arguments.v = DataOf<T>(v);
+    arguments.v_stride = v.stride(0);
+    arguments.window = shape.window;
+    const int64_t parts = kernels::cuda::PartsOf(arguments);
+    const int64_t of_parts = parts * shape.query_rows * shape.heads;
+    // Sums, then shares.
+    const at::Tensor scratch = at::empty({of_parts * (shape.head_dim + 2)},
+                                         at::TensorOptions().dtype(at::kFloat).device(device()));
+    arguments.sums = scratch.data_ptr<float>();
+    arguments.shares =
+        reinterpret_cast<kernels::cuda::PartShare*>(arguments.sums + of_parts * shape.head_dim);
+    kernels::cuda::RowAttention(arguments);
+    kernels::cuda::MergeRowParts<T>({arguments.sums, arguments.shares,
+                                     static_cast<T*>(out.data_ptr()), out.stride(0), parts,
+                                     shape.query_rows, shape.heads, arguments.rows.head_dim});
+  });
 }
 
 at::Tensor CudaOps::AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
                                      const at::Tensor& k, const KeyUpdate& update,
                                      const RotaryTables& tables) const {
-  if (!RowsLieWell(q) || !RowsLieWell(k) || !TablesFit(shape, tables) ||
-      shape.head_dim > kernels::cuda::kRowHeadDim || !tables.query_weight.empty()) {
+  if (!RowsFit(shape, tables, q, k)) {
     return AtenOps::AttentionWeights(shape, q, k, update, tables);
   }
   const c10::DeviceGuard guard(device());

@@ -71,6 +71,27 @@ void CudaOps::AddNormalise(NormKind kind, const at::Tensor& residual, const at::
   });
 }
 
+void CudaOps::NormaliseColumn(const at::Tensor& column, const NormOfColumn& norm, float factor,
+                              const at::Tensor& out) const {
+  const c10::DeviceGuard guard(device());
+  const auto data_of = [](const at::Tensor& statistic) {
+    return statistic.defined() ? statistic.const_data_ptr<float>() : nullptr;
+  };
+  WithTypeOf(column, [&]<class T>(T) {
+    kernels::cuda::NormalisedColumnArguments<T> arguments;
+    arguments.column = DataOf<T>(column);
+    arguments.mean = data_of(norm.mean);
+    arguments.scale = data_of(norm.scale);
+    arguments.out = out.data_ptr<float>();
+    arguments.stride = column.stride(0);
+    arguments.rows = column.size(0);
+    arguments.weight = norm.weight;
+    arguments.bias = norm.bias;
+    arguments.factor = factor;
+    kernels::cuda::NormalisedColumn(arguments);
+  });
+}
+
 void CudaOps::Activate(Activation activation, bool gated, const at::Tensor& x,
                        const at::Tensor& out) const {
   if (!HasWholeChunks(x) || !HasWholeChunks(out) || x.scalar_type() != out.scalar_type()) {

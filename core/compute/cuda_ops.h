@@ -20,6 +20,7 @@
 #include "core/compute/aten_ops.h"
 #include "core/compute/cuda_blocks.h"
 #include "kernels/cuda/attention.h"
+#include "kernels/cuda/attention_rows.h"
 #include "kernels/types.h"
 
 namespace midscope {
@@ -56,6 +57,8 @@ class CudaOps : public AtenOps {
                  const at::Tensor* scale) const override;
   void AddNormalise(NormKind kind, const at::Tensor& residual, const at::Tensor& update,
                     const Norm& norm, float epsilon, const at::Tensor& out) const override;
+  void NormaliseColumn(const at::Tensor& column, const NormOfColumn& norm, float factor,
+                       const at::Tensor& out) const override;
   void Activate(Activation activation, bool gated, const at::Tensor& x,
                 const at::Tensor& out) const override;
   void RankOneUpdate(const at::Tensor& x, const at::Tensor& amount, const at::Tensor& direction,
@@ -70,6 +73,11 @@ class CudaOps : public AtenOps {
                               const RotaryTables& tables) const override;
   void WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
                       const at::Tensor& v, const at::Tensor& out) const override;
+  // Without weights, whose exponentials are computed where keys and values are read; also where
+  // weights are known, so that what is captured does not change the result.
+  void RowAttention(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
+                    const KeyUpdate& update, const at::Tensor& v, const RotaryTables& tables,
+                    const at::Tensor& weights, const at::Tensor& out) const override;
 
  protected:
   DeviceTable MakeTable(const std::shared_ptr<const RotaryCache::Table>& host) const override;
@@ -85,6 +93,13 @@ class CudaOps : public AtenOps {
   const kernels::cuda::AttentionHead* HeadsOnGpu(const kernels::AttentionShape& shape,
                                                  const RotaryTables& tables,
                                                  std::vector<DeviceTable>* kept) const;
+  // But for where the logits go. `kept` as below.
+  template <class T>
+  kernels::cuda::RowLogitsArguments<T> RowArguments(const kernels::AttentionShape& shape,
+                                                    const at::Tensor& q, const at::Tensor& k,
+                                                    const KeyUpdate& update,
+                                                    const RotaryTables& tables, int64_t first_key,
+                                                    std::vector<DeviceTable>* kept) const;
   template <class T>
   at::Tensor RowProducts(const kernels::AttentionShape& shape, const at::Tensor& q,
                          const at::Tensor& k, const KeyUpdate& update, const RotaryTables& tables,

@@ -30,6 +30,14 @@ struct KeyUpdate {
   at::Tensor direction;  // [key_value_heads * head_dim] float32
 };
 
+// What a norm did to one channel: without `scale` nothing.
+struct NormOfColumn {
+  at::Tensor mean;   // [rows] float32, or undefined
+  at::Tensor scale;  // [rows] float32, or undefined
+  float weight = 1;
+  float bias = 0;
+};
+
 // The rotary tables of a layer's heads. Tables are in host memory; `owned` keeps them alive. They
 // need not be filled for operations that form tables by themselves.
 struct RotaryTables {
@@ -86,6 +94,20 @@ class LayerOps {
   // residual += update; out = norm(residual).
   virtual void AddNormalise(NormKind kind, const at::Tensor& residual, const at::Tensor& update,
                             const Norm& norm, float epsilon, const at::Tensor& out) const = 0;
+  // out [rows] float32 = factor times what the norm of rows made of one channel, whose elements
+  // before it are `column` [rows], rounded to its dtype. mean and scale: the norm's statistics;
+  // weight and bias: the channel's.
+  virtual void NormaliseColumn(const at::Tensor& column, const NormOfColumn& norm, float factor,
+                               const at::Tensor& out) const {
+    out.copy_(column);
+    if (norm.mean.defined()) out.sub_(norm.mean);
+    if (norm.scale.defined()) {
+      out.mul_(norm.scale).mul_(norm.weight);
+      if (norm.bias != 0) out.add_(norm.bias);
+      out.copy_(out.to(column.scalar_type()));
+    }
+    out.mul_(factor);
+  }
   // RMS norm of each of `heads` equal parts of a row. `out` may be x.
   virtual void NormaliseHeads(const at::Tensor& x, const std::vector<float>& weight, int64_t heads,
                               float epsilon, const at::Tensor& out) const = 0;
@@ -122,6 +144,15 @@ class LayerOps {
   // out = weights v. Weights of keys that are hidden from all rows are not read.
   virtual void WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
                               const at::Tensor& v, const at::Tensor& out) const = 0;
+  // out = attention of few rows; `weights`: those of AttentionWeights where they are known, else
+  // undefined.
+  virtual void RowAttention(const kernels::AttentionShape& shape, const at::Tensor& q,
+                            const at::Tensor& k, const KeyUpdate& update, const at::Tensor& v,
+                            const RotaryTables& tables, const at::Tensor& weights,
+                            const at::Tensor& out) const {
+    WeightedValues(
+        shape, weights.defined() ? weights : AttentionWeights(shape, q, k, update, tables), v, out);
+  }
   // Of weights [1, heads, keys] on the device: how many keys of each head reach the threshold, as
   // kernels::CountAttendedKeys counts them.
   virtual std::vector<int64_t> CountAttendedKeys(

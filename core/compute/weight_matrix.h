@@ -112,7 +112,8 @@ class WeightMatrix {
   at::Tensor Rows(int64_t first, int64_t count) const;
 
   // Elements of one column in the first `rows` rows, rounded to the run's dtype. [rows] float32, on
-  // the matrix' device.
+  // the matrix' device; to be read only. The last ones are kept: a setting that is moved asks for
+  // the same again and again.
   at::Tensor Column(int64_t column, int64_t rows, const kernels::Executor& executor) const;
 
  private:
@@ -142,6 +143,7 @@ class WeightMatrix {
   void MoveStored(at::Device device, const kernels::Executor& executor);
   void MultiplyInPanels(const kernels::BlockMatrix& matrix, const at::Tensor& x,
                         const at::Tensor& y, const JobContext& job) const;
+  at::Tensor ReadColumn(int64_t column, int64_t rows, const kernels::Executor& executor) const;
   at::Tensor ColumnOnDevice(int64_t column, int64_t rows) const;
   // Rows are few of many: they are checked when they are read.
   void DequantiseChecked(const StoredPart& part, const kernels::BlockMatrix& rows, void* out) const;
@@ -192,6 +194,12 @@ class WeightMatrix {
   void PackPanels(const kernels::Executor& executor);
   void StayStored();
 
+  // The last ones that Column read, the latest last.
+  struct KeptColumn {
+    int64_t column;
+    at::Tensor values;
+  };
+  mutable std::vector<KeptColumn> kept_columns_;
   at::Tensor expanded_;
   at::Tensor packed_;           // of bfloat16; undefined where Pack was not called
   std::vector<Panels> panels_;  // of float32: each part's; empty where Pack was not called

@@ -32,6 +32,7 @@ void MultiplyInChunks(const at::Tensor& x, const at::Tensor& weight, const at::T
 void WeightMatrix::MoveTo(at::Device device, const BlockOps* blocks,
                           const kernels::Executor& executor) {
   blocks_ = blocks;
+  kept_columns_.clear();
   if (blocks && IsSmallerStored()) {
     MoveStored(device, executor);
     return;

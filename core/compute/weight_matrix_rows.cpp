@@ -94,6 +94,18 @@ at::Tensor WeightMatrix::Rows(int64_t first, int64_t count) const {
 
 at::Tensor WeightMatrix::Column(int64_t column, int64_t rows,
                                 const kernels::Executor& executor) const {
+  constexpr size_t kKept = 4;
+  const auto kept = std::find_if(
+      kept_columns_.begin(), kept_columns_.end(),
+      [&](const KeptColumn& one) { return one.column == column && one.values.size(0) == rows; });
+  if (kept != kept_columns_.end()) return kept->values;
+  if (kept_columns_.size() == kKept) kept_columns_.erase(kept_columns_.begin());
+  kept_columns_.push_back({column, ReadColumn(column, rows, executor)});
+  return kept_columns_.back().values;
+}
+
+at::Tensor WeightMatrix::ReadColumn(int64_t column, int64_t rows,
+                                    const kernels::Executor& executor) const {
   if (HasOnlyPanels()) return FromPanels({0, rows, column, 1}).view({rows});
   if (!stored()) return expanded_.narrow(0, 0, rows).select(1, column).to(at::kFloat).contiguous();
   if (blocks_) return ColumnOnDevice(column, rows);

@@ -325,10 +325,15 @@ void AttentionStep::AttendRows(const Inputs& in, const RotaryTables& tables, Row
                   q.narrow(0, wanted.first - rows.first, wanted.last - wanted.first), seen);
     return;
   }
-  const at::Tensor weights = in.Weights(shape, tables, q, seen);
+  // Weights count as hooks and shares leave them.
+  const bool changes =
+      in.sequence.hooks->Writes(HookSite::kPattern, in.layer) || !tables.share.empty();
+  at::Tensor weights;
+  if (!wanted.empty() || changes) weights = in.Weights(shape, tables, q, seen);
   if (!wanted.empty())
     ShowWeights(in.ops, in.sequence, {HookSite::kPattern, in.layer}, rows.first, weights);
-  in.ops.WeightedValues(shape, weights, seen.v, in.Z(rows));
+  if (changes) return in.ops.WeightedValues(shape, weights, seen.v, in.Z(rows));
+  in.ops.RowAttention(shape, q, seen.k, seen.update, seen.v, tables, weights, in.Z(rows));
 }
 
 // q of `rows` after rotation; with the last prompt query among them, the keys as it sees them.

@@ -20,34 +20,32 @@ const Trace::Storage& Store(const ProjectionSource& source) {
   return source.sequence.trace->storage();
 }
 
-// The projections' input channel of the rows before the active ones, from the trace: in the order
-// of the norm's kernel, and rounded as its output is.
-at::Tensor PastChannelValues(const ProjectionSource& source, int64_t channel) {
-  const auto layer = static_cast<size_t>(source.layer);
-  const int64_t rows = source.sequence.active_first;
-  const Trace::Storage& store = Store(source);
-  at::Tensor column = store.residual[layer].narrow(0, 0, rows).select(1, channel);
-  if (!source.config.input_norms) return column;
-  const Norm& norm = source.weights.attention_norm;
-  at::Tensor values = column.to(at::kFloat);
-  if (source.config.norm == NormKind::kLayer)
-    values = values - store.norm_mean[layer].narrow(0, 0, rows);
-  values = values * store.norm_scale[layer].narrow(0, 0, rows);
-  values = values * norm.weight[static_cast<size_t>(channel)];
-  if (!norm.bias.empty()) values = values + norm.bias[static_cast<size_t>(channel)];
-  return values.to(source.normalized.scalar_type());
-}
-
-// The same for every row of the sequence. [rows] float32, of its own
-at::Tensor ChannelValues(const ProjectionSource& source, int64_t channel) {
+// factor times the projections' input channel of every row of the sequence, of earlier ones from
+// the trace: in the order of the norm's kernel, and rounded as its output is. [rows] float32, of
+// its own
+at::Tensor ChannelValues(const ProjectionSource& source, int64_t channel, float factor) {
   const SequencePass& sequence = source.sequence;
-  at::Tensor values = at::empty({sequence.rows}, source.normalized.options().dtype(at::kFloat));
-  if (sequence.active_first > 0) {
-    values.narrow(0, 0, sequence.active_first).copy_(PastChannelValues(source, channel));
+  const int64_t past = sequence.active_first;
+  const at::Tensor values =
+      at::empty({sequence.rows}, source.normalized.options().dtype(at::kFloat));
+  if (past > 0) {
+    const auto layer = static_cast<size_t>(source.layer);
+    const Trace::Storage& store = Store(source);
+    const Norm& norm = source.weights.attention_norm;
+    NormOfColumn of_channel;
+    if (source.config.input_norms) {
+      of_channel.scale = store.norm_scale[layer].narrow(0, 0, past);
+      if (source.config.norm == NormKind::kLayer)
+        of_channel.mean = store.norm_mean[layer].narrow(0, 0, past);
+      of_channel.weight = norm.weight[static_cast<size_t>(channel)];
+      if (!norm.bias.empty()) of_channel.bias = norm.bias[static_cast<size_t>(channel)];
+    }
+    source.ops.NormaliseColumn(store.residual[layer].narrow(0, 0, past).select(1, channel),
+                               of_channel, factor, values.narrow(0, 0, past));
   }
-  values.narrow(0, sequence.active_first, sequence.active_rows())
-      .copy_(source.normalized.narrow(0, sequence.packed_begin, sequence.active_rows())
-                 .select(1, channel));
+  source.ops.NormaliseColumn(
+      source.normalized.narrow(0, sequence.packed_begin, sequence.active_rows()).select(1, channel),
+      {}, factor, values.narrow(0, past, sequence.active_rows()));
   return values;
 }
 
@@ -164,7 +162,7 @@ ScaledProjections ScaleChannels(const ProjectionSource& source, const RowOverrid
   for (const ScaledChannel& scaled : change.channels) {
     if (kernels::Cancelled(cancel)) throw Cancelled();
     const at::Tensor amount =
-        ChannelValues(source, scaled.channel).mul_(static_cast<float>(1.0 - scaled.factor));
+        ChannelValues(source, scaled.channel, static_cast<float>(1.0 - scaled.factor));
     const at::Tensor column = source.weights.query_key_value.weight.Column(
         scaled.channel, q_width + (scaled.change_value ? 2 : 1) * kv_width, executor);
     q.Subtract(source.ops, amount.narrow(0, rows.first, count), column.narrow(0, 0, q_width));

@@ -51,8 +51,8 @@ inline Grid RowLogitsGrid(const RowLogitsArguments<T>& a) {
           a.query_rows, kRowThreads, int64_t{2} * kHeadsOfBlock * kRowHeadDim * 4};
 }
 
-// kChanged: with an update of the keys.
-template <class T, bool kChanged, class Machine>
+// kChanged: with an update of the keys. kKeys: of a block of threads.
+template <class T, bool kChanged, class Machine, int kKeys = kKeysOfBlock>
 class RowLogitsBlock {
  public:
   MIDSCOPE_CUDA_BODY RowLogitsBlock(Machine& machine, const RowLogitsArguments<T>& a)
@@ -68,16 +68,27 @@ class RowLogitsBlock {
         far_queries_(machine.template Shared<float>(kHeadsOfBlock * kRowHeadDim)) {}
 
   MIDSCOPE_CUDA_BODY void Run() {
+    Run([&](int head, int64_t key, float logit) {
+      const int64_t of = (first_head_ + head) * a_.query_rows + machine_.block().z;
+      a_.logits[of * a_.keys + key] = logit;
+    });
+  }
+
+  // Calls write(head, key, logit) by threads of the block, with the head counted from the block's
+  // first and the key from first_key on.
+  template <class Write>
+  MIDSCOPE_CUDA_BODY void Run(const Write& write) {
     machine_.Each([&](int thread) { RotateQueries(thread); });
     machine_.Barrier();
     if (!OneTable()) {
-      EachKey([&](int64_t key, int chunk, Products& to) { MultiplyApart(key, chunk, to); });
+      EachKey([&](int64_t key, int chunk, Products& to) { MultiplyApart(key, chunk, to); }, write);
     } else if (OneKey()) {
-      EachKey([&](int64_t key, int chunk, Products& to) { MultiplyTogether<1>(key, chunk, to); });
+      EachKey([&](int64_t key, int chunk, Products& to) { MultiplyTogether<1>(key, chunk, to); },
+              write);
     } else {
-      EachKey([&](int64_t key, int chunk, Products& to) {
-        MultiplyTogether<kHeadsOfBlock>(key, chunk, to);
-      });
+      EachKey([&](int64_t key, int chunk,
+                  Products& to) { MultiplyTogether<kHeadsOfBlock>(key, chunk, to); },
+              write);
     }
   }
 
@@ -88,11 +99,11 @@ class RowLogitsBlock {
 
   // Writes the logits of the block's keys, to which multiply(key, first chunk, products) adds the
   // products of every kKeyThreads-th chunk.
-  template <class Multiply>
-  MIDSCOPE_CUDA_BODY void EachKey(const Multiply& multiply) {
+  template <class Multiply, class Write>
+  MIDSCOPE_CUDA_BODY void EachKey(const Multiply& multiply, const Write& write) {
     typename Machine::template PerThread<Products> products(machine_);
-    for (int at = 0; at < kKeysOfBlock; at += kRowThreads / kKeyThreads) {
-      const int64_t first = machine_.block().x * kKeysOfBlock + at;
+    for (int at = 0; at < kKeys; at += kRowThreads / kKeyThreads) {
+      const int64_t first = machine_.block().x * kKeys + at;
       machine_.ReadAgain();  // four queries fill the registers
       machine_.Each([&](int thread) {
         products[thread] = {};
@@ -108,8 +119,7 @@ class RowLogitsBlock {
         if (thread % kKeyThreads != 0 || key >= a_.keys) return;
         MIDSCOPE_CUDA_UNROLL for (int head = 0; head < kHeadsOfBlock; ++head) {
           if (head >= heads_) break;
-          const int64_t of = (first_head_ + head) * a_.query_rows + machine_.block().z;
-          a_.logits[of * a_.keys + key] = products[thread].of[head];
+          write(head, key, products[thread].of[head]);
         }
       });
     }
@@ -151,8 +161,8 @@ class RowLogitsBlock {
   }
 
   // Adds the products of the queries of kHeads heads from `head` on with a chunk of their keys, by
-  // one table; kKeys: 1 where they share a key.
-  template <int kHeads, int kKeys>
+  // one table; kSharedKeys: 1 where they share a key.
+  template <int kHeads, int kSharedKeys>
   MIDSCOPE_CUDA_BODY void AddChunk(int64_t key, int chunk, int head, const Table& table,
                                    Products& products) const {
     const int pairs = table.cos ? table.pairs : 0;
@@ -163,7 +173,7 @@ class RowLogitsBlock {
     if (chunk * kChunk >= pairs) {
       const int at = chunk * kChunk + pairs;
       MIDSCOPE_CUDA_UNROLL for (int h = 0; h < kHeads; ++h) {
-        if (h == 0 || kKeys > 1) LoadKey(key, (first + h) / group * a_.head_dim + at, low);
+        if (h == 0 || kSharedKeys > 1) LoadKey(key, (first + h) / group * a_.head_dim + at, low);
         products.of[head + h] += Product(queries + At(h, kRowHeadDim, at), low);
       }
       return;
@@ -172,7 +182,7 @@ class RowLogitsBlock {
     const Turn turn = TurnOf(table, key, chunk);
     float high[kChunk];
     MIDSCOPE_CUDA_UNROLL for (int h = 0; h < kHeads; ++h) {
-      if (h == 0 || kKeys > 1) {
+      if (h == 0 || kSharedKeys > 1) {
         const int64_t column = (first + h) / group * a_.head_dim + at;
         LoadKey(key, column, low);
         LoadKey(key, column + pairs, high);
@@ -183,13 +193,13 @@ class RowLogitsBlock {
     }
   }
 
-  template <int kKeys>
+  template <int kSharedKeys>
   MIDSCOPE_CUDA_BODY void MultiplyTogether(int64_t key, int first_chunk, Products& products) const {
     Table table = table_;
     if (IsFar(key)) table = far_table_;
     const int chunks = ChunksOf(table, a_.head_dim);
     for (int chunk = first_chunk; chunk < chunks; chunk += kKeyThreads) {
-      AddChunk<kHeadsOfBlock, kKeys>(key, chunk, 0, table, products);
+      AddChunk<kHeadsOfBlock, kSharedKeys>(key, chunk, 0, table, products);
     }
   }
 

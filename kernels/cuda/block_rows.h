@@ -3,6 +3,8 @@
 // over a block's threads.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/cuda/machine.h"
 #include "kernels/types.h"
 
@@ -85,6 +87,20 @@ MIDSCOPE_CUDA_BODY void KeepOneAs(Dtype dtype, float value, void* to, int64_t at
     case Dtype::kFloat16:
       static_cast<uint16_t*>(to)[at] = static_cast<uint16_t>(PackPair<Float16>(value, 0));
       return;
+  }
+}
+
+MIDSCOPE_CUDA_BODY float OneAs(float value) { return value; }
+template <class T>
+MIDSCOPE_CUDA_BODY float OneAs(T value) {
+  return FloatOf(value);
+}
+template <class T>
+MIDSCOPE_CUDA_BODY float RoundedAs(float value) {
+  if constexpr (std::is_same_v<T, float>) {
+    return value;
+  } else {
+    return LowOf<T>(PackPair<T>(value, 0));
   }
 }
 

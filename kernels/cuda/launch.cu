@@ -43,6 +43,19 @@ __global__ void RowValuesKernel(const RowValuesArguments<T> arguments) {
   RowValuesBlock(machine, arguments);
 }
 
+template <class T, bool kChanged>
+__global__ void __launch_bounds__(kRowThreads)
+    RowAttentionKernel(const RowAttentionArguments<T> arguments) {
+  GpuMachine machine(SharedBytes());
+  RowAttentionBlock<T, kChanged, GpuMachine>(machine, arguments).Run();
+}
+
+template <class T>
+__global__ void MergeRowPartsKernel(const MergeRowPartsArguments<T> arguments) {
+  GpuMachine machine(SharedBytes());
+  MergeRowPartsBlock(machine, arguments);
+}
+
 template <class T>
 __global__ void AddPartsKernel(const AddPartsArguments<T> arguments) {
   GpuMachine machine(SharedBytes());
@@ -58,6 +71,12 @@ template <class T>
 __global__ void NormaliseKernel(const NormaliseArguments<T> arguments) {
   GpuMachine machine(SharedBytes());
   NormaliseBlock(machine, arguments);
+}
+
+template <class T>
+__global__ void NormalisedColumnKernel(const NormalisedColumnArguments<T> arguments) {
+  GpuMachine machine(SharedBytes());
+  NormalisedColumnBlock(machine, arguments);
 }
 
 template <class T>
@@ -113,8 +132,23 @@ void AddParts(const AddPartsArguments<T>& arguments) {
   Start(AddPartsKernel<T>, AddPartsGrid(arguments), arguments, "sums of values");
 }
 template <class T>
+void RowAttention(const RowAttentionArguments<T>& arguments) {
+  const auto kernel =
+      arguments.rows.amount ? RowAttentionKernel<T, true> : RowAttentionKernel<T, false>;
+  Start(kernel, RowAttentionGrid(arguments), arguments, "attention of rows");
+}
+template <class T>
+void MergeRowParts(const MergeRowPartsArguments<T>& arguments) {
+  Start(MergeRowPartsKernel<T>, MergeRowPartsGrid(arguments), arguments,
+        "merge of the rows' parts");
+}
+template <class T>
 void Normalise(const NormaliseArguments<T>& arguments) {
   Start(NormaliseKernel<T>, NormaliseGrid(arguments), arguments, "norm");
+}
+template <class T>
+void NormalisedColumn(const NormalisedColumnArguments<T>& arguments) {
+  Start(NormalisedColumnKernel<T>, NormalisedColumnGrid(arguments), arguments, "column of a norm");
 }
 template <class T>
 void Activate(const ActivateArguments<T>& arguments) {
@@ -139,9 +173,18 @@ template void RowValues(const RowValuesArguments<Float16>&);
 template void AddParts(const AddPartsArguments<float>&);
 template void AddParts(const AddPartsArguments<BFloat16>&);
 template void AddParts(const AddPartsArguments<Float16>&);
+template void RowAttention(const RowAttentionArguments<float>&);
+template void RowAttention(const RowAttentionArguments<BFloat16>&);
+template void RowAttention(const RowAttentionArguments<Float16>&);
+template void MergeRowParts(const MergeRowPartsArguments<float>&);
+template void MergeRowParts(const MergeRowPartsArguments<BFloat16>&);
+template void MergeRowParts(const MergeRowPartsArguments<Float16>&);
 template void Normalise(const NormaliseArguments<float>&);
 template void Normalise(const NormaliseArguments<BFloat16>&);
 template void Normalise(const NormaliseArguments<Float16>&);
+template void NormalisedColumn(const NormalisedColumnArguments<float>&);
+template void NormalisedColumn(const NormalisedColumnArguments<BFloat16>&);
+template void NormalisedColumn(const NormalisedColumnArguments<Float16>&);
 template void RankOneUpdate(const RankOneArguments<float>&);
 template void RankOneUpdate(const RankOneArguments<BFloat16>&);
 template void RankOneUpdate(const RankOneArguments<Float16>&);

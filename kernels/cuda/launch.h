@@ -16,6 +16,7 @@
 #include "kernels/cuda/normalise.h"
 #include "kernels/cuda/quantised_matrix_vector.h"
 #include "kernels/cuda/rotary.h"
+#include "kernels/cuda/row_attention.h"
 #include "kernels/dequantise.h"
 
 namespace midscope::kernels::cuda {
@@ -45,7 +46,13 @@ void RowValues(const RowValuesArguments<T>& arguments);
 template <class T>
 void AddParts(const AddPartsArguments<T>& arguments);
 template <class T>
+void RowAttention(const RowAttentionArguments<T>& arguments);
+template <class T>
+void MergeRowParts(const MergeRowPartsArguments<T>& arguments);
+template <class T>
 void Normalise(const NormaliseArguments<T>& arguments);
+template <class T>
+void NormalisedColumn(const NormalisedColumnArguments<T>& arguments);
 template <class T>
 void RankOneUpdate(const RankOneArguments<T>& arguments);
 template <class T>

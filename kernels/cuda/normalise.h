@@ -98,6 +98,39 @@ MIDSCOPE_CUDA_BODY void NormaliseBlock(Machine& machine, const NormaliseArgument
   });
 }
 
+// out[r] = factor times what a norm makes of one element of row r, rounded to T: the column begins
+// at `column`, rows are `stride` elements apart.
+template <class T>
+struct NormalisedColumnArguments {
+  const T* column = nullptr;
+  const float* mean = nullptr;   // [rows], or null
+  const float* scale = nullptr;  // [rows], or null: 1
+  float* out = nullptr;
+  int64_t stride = 0;
+  int64_t rows = 0;
+  float weight = 1;
+  float bias = 0;
+  float factor = 1;
+};
+
+template <class T>
+inline Grid NormalisedColumnGrid(const NormalisedColumnArguments<T>& a) {
+  return {(a.rows + kRowThreads - 1) / kRowThreads, 1, 1, kRowThreads, 0};
+}
+
+template <class Machine, class T>
+MIDSCOPE_CUDA_BODY void NormalisedColumnBlock(Machine& machine,
+                                              const NormalisedColumnArguments<T>& a) {
+  machine.Each([&](int thread) {
+    const int64_t row = machine.block().x * kRowThreads + thread;
+    if (row >= a.rows) return;
+    float value = OneAs(a.column[row * a.stride]);
+    if (a.mean) value -= a.mean[row];
+    if (a.scale) value *= a.scale[row];
+    a.out[row] = a.factor * RoundedAs<T>(value * a.weight + a.bias);
+  });
+}
+
 // out = activation(gate) * up, or activation(gate) without `up`, over [rows, width]; strides of
 // rows in elements, multiples of 8 as width is. `out` may be gate.
 template <class T>

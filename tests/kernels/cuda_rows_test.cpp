@@ -2,10 +2,9 @@
 // The bodies of the CUDA kernels of rows, run on the CPU block by block, against the CPU's kernels.
 //
 // Contract: norms, activations and updates within float32 rounding, or one rounding to bfloat16 or
-// float16; merged parts likewise; attention weights of logits within 5e-6; values within float32
-// rounding of longer sums; the same bits in any order of threads between two barriers; nothing
-// written but the output.
-#include "kernels/cuda/attention_rows.h"
+// float16; merged parts likewise; attention weights of logits within 5e-6; values, and attention
+// without weights, within float32 rounding of longer sums; the same bits in any order of threads
+// between two barriers; nothing written but the output.
 #include "kernels/cuda/merge_parts.h"
 #include "kernels/cuda/move_rows.h"
 #include "kernels/cuda/normalise.h"
@@ -84,6 +83,56 @@ TEST(CudaRows, NormsAreThoseOfTheCpu) {
       CheckNorms<BFloat16>(centred, update);
       CheckNorms<Float16>(centred, update);
     }
+  }
+}
+
+// A column of the norm's output, from the norm's statistics.
+template <class T>
+void CheckColumnsOfNorms(bool centred) {
+  constexpr int64_t kMany = 300, kWidth = 24;
+  Guarded x = Random(kMany * kWidth, kDtypeOf<T>, 1);
+  Guarded weight = Random(kWidth, Dtype::kFloat32, 2), bias = Random(kWidth, Dtype::kFloat32, 3);
+  Guarded mean(kMany, Dtype::kFloat32), scale(kMany, Dtype::kFloat32);
+  Guarded normalised(kMany * kWidth, kDtypeOf<T>);
+  NormaliseArguments<T> norm;
+  norm.x = Data<T>(x);
+  norm.weight = Data<float>(weight);
+  if (centred) norm.bias = Data<float>(bias);
+  norm.out = Data<T>(normalised);
+  if (centred) norm.mean = Data<float>(mean);
+  norm.scale = Data<float>(scale);
+  norm.rows = kMany;
+  norm.width = kWidth;
+  norm.epsilon = kEpsilon;
+  norm.centred = centred;
+  RunOnHost(NormaliseGrid(norm), false,
+            [&](HostMachine& machine) { NormaliseBlock(machine, norm); });
+  for (int64_t i = 0; i < kWidth; ++i) {
+    Guarded out(kMany, Dtype::kFloat32);
+    NormalisedColumnArguments<T> column;
+    column.column = norm.x + i;
+    column.mean = norm.mean;
+    column.scale = norm.scale;
+    column.out = Data<float>(out);
+    column.stride = kWidth;
+    column.rows = kMany;
+    column.weight = weight.At(i);
+    if (centred) column.bias = bias.At(i);
+    column.factor = 0.75f;
+    RunOnHost(NormalisedColumnGrid(column), false,
+              [&](HostMachine& machine) { NormalisedColumnBlock(machine, column); });
+    for (int64_t row = 0; row < kMany; ++row) {
+      ASSERT_EQ(out.At(row), 0.75f * normalised.At(row * kWidth + i)) << row << ", " << i;
+    }
+    EXPECT_TRUE(out.Intact());
+  }
+}
+
+TEST(CudaRows, ColumnsOfNormsAreThoseOfTheNorm) {
+  for (const bool centred : {false, true}) {
+    CheckColumnsOfNorms<float>(centred);
+    CheckColumnsOfNorms<BFloat16>(centred);
+    CheckColumnsOfNorms<Float16>(centred);
   }
 }
 
@@ -229,139 +278,6 @@ TEST(CudaRows, RowsSplitInHalves) {
     EXPECT_EQ(second.At(i), from.At(at + kWidth));
   }
   EXPECT_TRUE(first.Intact() && second.Intact());
-}
-
-Table TableOf(const RotaryView& view) { return {view.cos, view.sin, static_cast<int>(view.pairs)}; }
-
-std::vector<CaseShape> RowCases() {
-  std::vector<CaseShape> shapes;
-  for (const int64_t first : {0, 7, 255, 256, 600}) {
-    for (const int64_t dim : {8, 80, 128, 256}) {
-      // Groups of one, two and three heads, of which a block of threads has four.
-      CaseShape c{.query_rows = 3, .first_query = first, .heads = 6, .key_value_heads = 2};
-      if (dim == 80) c.key_value_heads = 6;
-      if (dim == 128) c.heads = 4;
-      c.head_dim = dim;
-      c.pairs = dim / 2 / 8 * 8;
-      c.rotated = c.pairs > 0;
-      c.tables_per_head = dim != 80;
-      c.near = dim == 128 ? 70 : 0;
-      shapes.push_back(c);
-    }
-  }
-  return shapes;
-}
-
-// Weights [query_rows, heads, key_rows] of logits [heads, query_rows, keys].
-Guarded Softmaxed(const AttentionShape& shape, const Guarded& logits, int64_t keys) {
-  Guarded weights(shape.query_rows * shape.heads * shape.key_rows, Dtype::kFloat32);
-  for (int64_t row = 0; row < shape.query_rows; ++row) {
-    for (int64_t head = 0; head < shape.heads; ++head) {
-      const int64_t from = (head * shape.query_rows + row) * keys;
-      const int64_t to = (row * shape.heads + head) * shape.key_rows;
-      const int64_t seen = shape.first_query + row + 1;
-      double largest = -INFINITY, sum = 0;
-      for (int64_t key = 0; key < seen; ++key)
-        largest = std::max(largest, double{logits.At(from + key)});
-      for (int64_t key = 0; key < seen; ++key) sum += std::exp(logits.At(from + key) - largest);
-      for (int64_t key = 0; key < shape.key_rows; ++key) {
-        const double weight = key < seen ? std::exp(logits.At(from + key) - largest) / sum : 0;
-        weights.Set(to + key, static_cast<float>(weight));
-      }
-    }
-  }
-  return weights;
-}
-
-template <class T>
-void CheckRowsOfAttention(CaseShape c, bool update) {
-  c.dtype = kDtypeOf<T>;
-  AttentionCase inputs(c);
-  AttentionCase wide = WideCase(c, inputs);
-  const int64_t key_width = c.key_value_heads * c.head_dim;
-  Guarded amount = Random(inputs.shape.key_rows, Dtype::kFloat32, 5);
-  Guarded direction = Random(key_width, Dtype::kFloat32, 6);
-  for (int64_t i = 0; update && i < inputs.shape.key_rows * key_width; ++i) {
-    const int64_t at = i / key_width * wide.width + c.heads * c.head_dim + i % key_width;
-    wide.fused.Set(at, wide.fused.At(at) - amount.At(i / key_width) * direction.At(i % key_width));
-  }
-  const AttentionShape& shape = inputs.shape;
-  const HeadPositions positions = inputs.Positions();
-  std::vector<AttentionHead> heads(static_cast<size_t>(shape.heads));
-  for (size_t h = 0; h < heads.size(); ++h) {
-    heads[h].q = TableOf(positions.q[h]);
-    heads[h].k = TableOf(positions.k[h]);
-    if (c.near > 0) heads[h].far_q = TableOf(positions.far.q[h]);
-    if (c.near > 0) heads[h].far_k = TableOf(positions.far.k[h]);
-    heads[h].scale = positions.scale[h];
-  }
-  const int64_t keys = shape.first_query + shape.query_rows;
-  Guarded logits(shape.heads * shape.query_rows * keys, Dtype::kFloat32);
-  RowLogitsArguments<T> of_logits;
-  of_logits.q = static_cast<const T*>(inputs.Q().data);
-  of_logits.k = static_cast<const T*>(inputs.K().data);
-  of_logits.logits = Data<float>(logits);
-  of_logits.q_stride = of_logits.k_stride = inputs.width;
-  of_logits.query_rows = shape.query_rows;
-  of_logits.first_query = shape.first_query;
-  of_logits.keys = keys;
-  of_logits.heads = shape.heads;
-  of_logits.key_value_heads = shape.key_value_heads;
-  of_logits.near = c.near;
-  of_logits.head_dim = static_cast<int>(shape.head_dim);
-  of_logits.tables = heads.data();
-  if (update) of_logits.amount = Data<float>(amount);
-  if (update) of_logits.direction = Data<float>(direction);
-  RunOnHost(RowLogitsGrid(of_logits), false, [&](HostMachine& machine) {
-    if (update) return RowLogitsBlock<T, true, HostMachine>(machine, of_logits).Run();
-    RowLogitsBlock<T, false, HostMachine>(machine, of_logits).Run();
-  });
-  EXPECT_TRUE(logits.Intact()) << Describe(c);
-  const int64_t count = shape.query_rows * shape.heads * shape.key_rows;
-  Guarded expected(count, Dtype::kFloat32);
-  AttentionWeights(shape, wide.Q(), wide.K(), positions, Data<float>(expected), SerialExecutor());
-  EXPECT_LE(MaxDifference(Softmaxed(shape, logits, keys), expected, count), 5e-6) << Describe(c);
-
-  RowValuesArguments<T> of_values;
-  of_values.weights = Data<float>(expected);
-  of_values.v = static_cast<const T*>(inputs.V().data);
-  of_values.row_stride = shape.heads * shape.key_rows;
-  of_values.head_stride = shape.key_rows;
-  of_values.v_stride = inputs.width;
-  of_values.query_rows = shape.query_rows;
-  of_values.keys = keys;
-  of_values.heads = shape.heads;
-  of_values.key_value_heads = shape.key_value_heads;
-  of_values.head_dim = static_cast<int>(shape.head_dim);
-  Guarded sums(PartsOf(of_values) * inputs.OutCount(), Dtype::kFloat32);
-  of_values.sums = Data<float>(sums);
-  RunOnHost(RowValuesGrid(of_values), true,
-            [&](HostMachine& machine) { RowValuesBlock(machine, of_values); });
-  EXPECT_TRUE(sums.Intact()) << Describe(c);
-  Guarded z(inputs.OutCount(), Dtype::kFloat32);
-  AddPartsArguments<float> of_parts;
-  of_parts.sums = Data<float>(sums);
-  of_parts.out = Data<float>(z);
-  of_parts.parts = PartsOf(of_values);
-  of_parts.rows = shape.query_rows;
-  of_parts.width = of_parts.out_stride = shape.heads * shape.head_dim;
-  RunOnHost(AddPartsGrid(of_parts), false,
-            [&](HostMachine& machine) { AddPartsBlock(machine, of_parts); });
-  EXPECT_TRUE(z.Intact()) << Describe(c);
-  Guarded expected_z(inputs.OutCount(), Dtype::kFloat32);
-  WeightedValues(shape, Data<float>(expected), wide.V(), inputs.Out(expected_z, Dtype::kFloat32),
-                 SerialExecutor());
-  EXPECT_LE(MaxDifference(z, expected_z, inputs.OutCount()), 5e-6) << Describe(c);
-}
-
-TEST(CudaRows, LogitsAndValuesAreThoseOfTheCpu) {
-  for (const CaseShape& c : RowCases()) {
-    for (const bool update : {false, true}) {
-      CheckRowsOfAttention<float>(c, update);
-      CheckRowsOfAttention<BFloat16>(c, update);
-      CheckRowsOfAttention<Float16>(c, update);
-    }
-  }
 }
 
 }  // namespace

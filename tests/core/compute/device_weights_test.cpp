@@ -142,6 +142,28 @@ TEST(DeviceWeights, RowsAndColumnsAreThoseOfTheHost) {
   }
 }
 
+TEST(DeviceWeights, ColumnsThatAreAskedForAgainAreNotReadAgain) {
+  const c10::InferenceMode inference;
+  const test::HarnessBlocks blocks(1 << 20);
+  const StoredPair pair(FormatOf(BlockType::kQ4_K));
+  const WeightMatrix matrix = Moved(pair.Matrix(Dtype::kFloat32), &blocks);
+  const at::Tensor all = pair.Numbers().to(at::kFloat);
+  for (int turn = 0; turn < 2; ++turn) {
+    for (const int64_t column : {3, 300}) {
+      for (const int64_t rows : {int64_t{20}, all.size(0)}) {
+        EXPECT_TRUE(at::equal(matrix.Column(column, rows, Serial()),
+                              all.narrow(0, 0, rows).select(1, column)));
+      }
+    }
+  }
+  EXPECT_EQ(blocks.panels, 4);
+  for (const int64_t column : {4, 5, 6, 7, 3}) {
+    EXPECT_TRUE(
+        at::equal(matrix.Column(column, 20, Serial()), all.narrow(0, 0, 20).select(1, column)));
+  }
+  EXPECT_EQ(blocks.panels, 4 + 5) << "too many are kept";
+}
+
 TEST(DeviceWeights, StayAsTheyAreWhereThatIsSmaller) {
   const c10::InferenceMode inference;
   const test::HarnessBlocks blocks(1 << 20);

@@ -180,9 +180,16 @@ TEST_F(CudaOpsTest, WeightsAndValuesOfAFewRowsAgree) {
         EXPECT_TRUE(at::equal(weights == 0, expected == 0)) << c.name;
         const at::Tensor z = at::full_like(q, std::nan(""));
         const at::Tensor expected_z = at::empty_like(q);
+        const double tolerance = type == at::kFloat ? 1e-5 : kTolerance;
         cuda_.WeightedValues(c.shape, weights, v, z);
         aten_.WeightedValues(c.shape, weights, v, expected_z);
-        EXPECT_LE(Difference(z, expected_z), type == at::kFloat ? 1e-5 : kTolerance) << c.name;
+        EXPECT_LE(Difference(z, expected_z), tolerance) << c.name;
+        const at::Tensor fused = at::full_like(q, std::nan(""));
+        cuda_.RowAttention(c.shape, q, k, update, v, tables, {}, fused);
+        EXPECT_LE(Difference(fused, expected_z), tolerance) << c.name;
+        const at::Tensor again = at::full_like(q, std::nan(""));
+        cuda_.RowAttention(c.shape, q, k, update, v, tables, weights, again);
+        EXPECT_TRUE(at::equal(fused, again)) << c.name << " depends on what is captured";
       }
     }
   }
@@ -226,6 +233,17 @@ TEST_F(CudaOpsTest, NormsAndActivationsAgree) {
         EXPECT_LE(Difference(means[0], means[1]), 1e-5) << width;
         EXPECT_LE(Difference(scales[0], scales[1]), 1e-5) << width;
         EXPECT_TRUE(at::equal(residuals[0], residuals[1])) << width;
+        for (const int64_t channel : {int64_t{0}, width - 1}) {
+          const auto i = static_cast<size_t>(channel);
+          const NormOfColumn of_channel{kind == NormKind::kLayer ? means[0] : at::Tensor(),
+                                        scales[0], norm.weight[i],
+                                        norm.bias.empty() ? 0 : norm.bias[i]};
+          at::Tensor columns[2] = {at::empty({5}, floats), at::empty({5}, floats)};
+          for (size_t j = 0; j < 2; ++j)
+            ops[j]->NormaliseColumn(x.select(1, channel), of_channel, 0.5f, columns[j]);
+          EXPECT_LE(Difference(columns[0], columns[1]), tolerance) << width;
+          EXPECT_LE(Difference(columns[0], outs[0].select(1, channel) * 0.5), tolerance) << width;
+        }
       }
       for (const Activation activation :
            {Activation::kSilu, Activation::kGelu, Activation::kGeluTanh, Activation::kRelu,
