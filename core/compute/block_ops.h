@@ -17,9 +17,9 @@ class BlockOps {
  public:
   // Columns are a multiple of it, also where a block is one number.
   static constexpr int64_t kColumns = 8;
-  // Up to so many rows are multiplied by MultiplyFew with numbers that are not quantised too: more
-  // are faster by matrix tiles.
-  static constexpr int64_t kExpandedRows = 1;
+  // Up to so many rows are multiplied by MultiplyFew with numbers that are not quantised too: they
+  // take no longer than one. More are faster by matrix tiles.
+  static constexpr int64_t kExpandedRows = 2;
 
   virtual ~BlockOps() = default;
 

@@ -72,12 +72,13 @@ void CudaOps::RowAttention(const kernels::AttentionShape& shape, const at::Tenso
                            const at::Tensor& k, const KeyUpdate& update, const at::Tensor& v,
                            const RotaryTables& tables, const at::Tensor& weights,
                            const at::Tensor& out) const {
+  const int64_t first_key = kernels::FirstVisibleKey(shape, shape.first_query);
   if (!RowsFit(shape, tables, q, k) || !IsPlainRow(tables) || !RowsLieWell(v) ||
-      !RowsLieWell(out) || shape.head_dim % kernels::cuda::kChunk != 0) {
+      !RowsLieWell(out) || shape.head_dim % kernels::cuda::kChunk != 0 ||
+      shape.first_query + shape.query_rows - first_key > kernels::cuda::kMostKeysTogether) {
     return AtenOps::RowAttention(shape, q, k, update, v, tables, weights, out);
   }
   const c10::DeviceGuard guard(device());
-  const int64_t first_key = kernels::FirstVisibleKey(shape, shape.first_query);
   WithTypeOf(k, [&]<class T>(T) {
     std::vector<DeviceTable> kept;
     kernels::cuda::RowAttentionArguments<T> arguments;
@@ -85,6 +86,7 @@ void CudaOps::RowAttention(const kernels::AttentionShape& shape, const at::Tenso
     arguments.v = DataOf<T>(v);
     arguments.v_stride = v.stride(0);
     arguments.window = shape.window;
+    arguments.keys_of_part = kernels::cuda::KeysOfPart(arguments.rows.keys);
     const int64_t parts = kernels::cuda::PartsOf(arguments);
     const int64_t of_parts = parts * shape.query_rows * shape.heads;
     // Sums, then shares.

@@ -73,8 +73,9 @@ class CudaOps : public AtenOps {
                               const RotaryTables& tables) const override;
   void WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
                       const at::Tensor& v, const at::Tensor& out) const override;
-  // Without weights, whose exponentials are computed where keys and values are read; also where
-  // weights are known, so that what is captured does not change the result.
+  // Of up to kernels::cuda::kMostKeysTogether keys without weights, whose exponentials are computed
+  // where keys and values are read; also where weights are known, so that what is captured does not
+  // change the result.
   void RowAttention(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
                     const KeyUpdate& update, const at::Tensor& v, const RotaryTables& tables,
                     const at::Tensor& weights, const at::Tensor& out) const override;

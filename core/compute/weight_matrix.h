@@ -78,10 +78,10 @@ class WeightMatrix {
                    const kernels::Executor& executor) const;
 
   // The same product on the device that x, y and the matrix are on; y may be float32 where x is
-  // bfloat16. An expanded matrix is multiplied by LibTorch's own operations, but for single rows
-  // where the device has products of them (BlockOps). One that was moved as stored is read in place
-  // for up to kernels::kMatrixVectorRows rows; for more, panels of its rows are dequantised to y's
-  // dtype, one after the other, and multiplied by LibTorch. Throws Cancelled.
+  // bfloat16. An expanded matrix is multiplied by LibTorch's own operations, but for a row or
+  // two where the device has products of them (BlockOps). One that was moved as stored is read in
+  // place for up to kernels::kMatrixVectorRows rows; for more, panels of its rows are dequantised
+  // to y's dtype, one after the other, and multiplied by LibTorch. Throws Cancelled.
   void MultiplyOnDevice(const at::Tensor& x, const at::Tensor& y, const JobContext& job) const;
 
   // Dequantises a stored matrix into its own memory. Throws Error where it has values that are not

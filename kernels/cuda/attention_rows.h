@@ -51,13 +51,15 @@ inline Grid RowLogitsGrid(const RowLogitsArguments<T>& a) {
           a.query_rows, kRowThreads, int64_t{2} * kHeadsOfBlock * kRowHeadDim * 4};
 }
 
-// kChanged: with an update of the keys. kKeys: of a block of threads.
-template <class T, bool kChanged, class Machine, int kKeys = kKeysOfBlock>
+// kChanged: with an update of the keys. keys_of_block: of a block of threads.
+template <class T, bool kChanged, class Machine>
 class RowLogitsBlock {
  public:
-  MIDSCOPE_CUDA_BODY RowLogitsBlock(Machine& machine, const RowLogitsArguments<T>& a)
+  MIDSCOPE_CUDA_BODY RowLogitsBlock(Machine& machine, const RowLogitsArguments<T>& a,
+                                    int keys_of_block = kKeysOfBlock)
       : machine_(machine),
         a_(a),
+        keys_of_block_(keys_of_block),
         row_(a.first_query + machine.block().z),
         first_head_(machine.block().y * kHeadsOfBlock),
         heads_(static_cast<int>(a.heads - first_head_ < kHeadsOfBlock ? a.heads - first_head_
@@ -102,8 +104,8 @@ class RowLogitsBlock {
   template <class Multiply, class Write>
   MIDSCOPE_CUDA_BODY void EachKey(const Multiply& multiply, const Write& write) {
     typename Machine::template PerThread<Products> products(machine_);
-    for (int at = 0; at < kKeys; at += kRowThreads / kKeyThreads) {
-      const int64_t first = machine_.block().x * kKeys + at;
+    for (int at = 0; at < keys_of_block_; at += kRowThreads / kKeyThreads) {
+      const int64_t first = machine_.block().x * keys_of_block_ + at;
       machine_.ReadAgain();  // four queries fill the registers
       machine_.Each([&](int thread) {
         products[thread] = {};
@@ -234,6 +236,7 @@ class RowLogitsBlock {
 
   Machine& machine_;
   const RowLogitsArguments<T>& a_;
+  int keys_of_block_;
   int64_t row_;
   int64_t first_head_;
   int heads_;

@@ -14,8 +14,19 @@
 
 namespace midscope::kernels::cuda {
 
-// A part is kKeysOfPart keys from rows.first_key on.
-constexpr int kKeysOfPart = 128;
+// Of a part: few of a few keys, so that there are blocks for many multiprocessors, each of which
+// mostly waits; more of more keys, as parts cost too.
+constexpr int kLeastKeysOfPart = 32;
+constexpr int kMostKeysOfPart = 128;
+constexpr int kPartsAimedAt = 32;
+inline int KeysOfPart(int64_t keys) {
+  int of_part = kLeastKeysOfPart;
+  while (of_part < kMostKeysOfPart && keys > int64_t{of_part} * kPartsAimedAt) of_part *= 2;
+  return of_part;
+}
+// Of more keys kernels that do one thing each are faster (attention_rows.h, and a softmax between
+// them).
+constexpr int64_t kMostKeysTogether = 8192;
 
 // A query sees the keys up to its own row, `window` of them (0: all). sums [parts, query_rows,
 // heads, head_dim]: exponentials of logits, less the part's largest one, times values. shares
@@ -30,13 +41,14 @@ struct RowAttentionArguments {
   const T* v = nullptr;        // of row 0
   int64_t v_stride = 0;
   int64_t window = 0;
+  int keys_of_part = kMostKeysOfPart;  // KeysOfPart(rows.keys)
   float* sums = nullptr;
   PartShare* shares = nullptr;
 };
 
 template <class T>
 inline int64_t PartsOf(const RowAttentionArguments<T>& a) {
-  return (a.rows.keys + kKeysOfPart - 1) / kKeysOfPart;
+  return (a.rows.keys + a.keys_of_part - 1) / a.keys_of_part;
 }
 
 template <class T>
@@ -44,7 +56,7 @@ inline Grid RowAttentionGrid(const RowAttentionArguments<T>& a) {
   Grid grid = RowLogitsGrid(a.rows);
   grid.x = PartsOf(a);
   grid.shared_bytes +=
-      int64_t{kHeadsOfBlock} * (kKeysOfPart * 4 + kRowThreads * kChunk * 4) + 2 * 64;
+      int64_t{kHeadsOfBlock} * (kMostKeysOfPart * 4 + kRowThreads * kChunk * 4) + 2 * 64;
   return grid;
 }
 
@@ -58,21 +70,22 @@ class RowAttentionBlock {
         heads_(static_cast<int>(a.rows.heads - first_head_ < kHeadsOfBlock
                                     ? a.rows.heads - first_head_
                                     : kHeadsOfBlock)),
-        first_(machine.block().x * kKeysOfPart),
-        keys_(static_cast<int>(a.rows.keys - first_ < kKeysOfPart ? a.rows.keys - first_
-                                                                  : kKeysOfPart)),
-        weights_(machine.template Shared<float>(kHeadsOfBlock * kKeysOfPart)),
+        first_(machine.block().x * a.keys_of_part),
+        keys_(static_cast<int>(a.rows.keys - first_ < a.keys_of_part ? a.rows.keys - first_
+                                                                     : a.keys_of_part)),
+        weights_(machine.template Shared<float>(kHeadsOfBlock * kMostKeysOfPart)),
         of_warps_(machine.template Shared<float>(kWarps)),
         sums_of_warps_(machine.template Shared<float>(kWarps)),
         sums_(machine.template Shared<Chunk>(kHeadsOfBlock * kRowThreads)) {}
 
   MIDSCOPE_CUDA_BODY void Run() {
     const int64_t row = a_.rows.first_query + machine_.block().z;
-    RowLogitsBlock<T, kChanged, Machine, kKeysOfPart> logits(machine_, a_.rows);
+    RowLogitsBlock<T, kChanged, Machine> logits(machine_, a_.rows, a_.keys_of_part);
     logits.Run([&](int head, int64_t key, float logit) {
       const int64_t at = a_.rows.first_key + key;
       const bool seen = at <= row && (a_.window == 0 || at > row - a_.window);
-      weights_[At(head, kKeysOfPart, static_cast<int>(key - first_))] = seen ? logit : -INFINITY;
+      weights_[At(head, kMostKeysOfPart, static_cast<int>(key - first_))] =
+          seen ? logit : -INFINITY;
     });
     machine_.Barrier();
     Exponentiate();
@@ -92,7 +105,7 @@ class RowAttentionBlock {
     const int head = thread / kThreadsOfHead;
     if (head >= heads_) return;
     for (int key = thread % kThreadsOfHead; key < keys_; key += kThreadsOfHead) {
-      work(weights_[At(head, kKeysOfPart, key)]);
+      work(weights_[At(head, kMostKeysOfPart, key)]);
     }
   }
 
@@ -150,32 +163,40 @@ class RowAttentionBlock {
   MIDSCOPE_CUDA_BODY int Groups() const { return kRowThreads / Chunks(); }
 
   MIDSCOPE_CUDA_BODY void AddValues() {
+    const int64_t group = a_.rows.heads / a_.rows.key_value_heads;
+    const bool one_key = first_head_ / group == (first_head_ + heads_ - 1) / group;
     machine_.Each([&](int thread) {
       Chunk sums[kHeadsOfBlock] = {};
-      if (thread / Chunks() < Groups()) AddValues(thread, sums);
+      if (thread / Chunks() < Groups()) {
+        one_key ? AddValues<1>(thread, sums) : AddValues<kHeadsOfBlock>(thread, sums);
+      }
       MIDSCOPE_CUDA_UNROLL for (int head = 0; head < kHeadsOfBlock; ++head) {
         sums_[At(head, kRowThreads, thread)] = sums[head];
       }
     });
   }
 
+  // kKeys: 1 where the block's heads share a key.
+  template <int kKeys>
   MIDSCOPE_CUDA_BODY void AddValues(int thread, Chunk* sums) const {
     const int64_t group = a_.rows.heads / a_.rows.key_value_heads;
-    const int column = thread % Chunks() * kChunk;
+    const T* columns[kKeys];
+    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kKeys; ++i) {
+      const int64_t head = first_head_ + (i < heads_ ? i : heads_ - 1);
+      columns[i] = a_.v + (a_.rows.first_key + first_) * a_.v_stride +
+                   head / group * a_.rows.head_dim + thread % Chunks() * kChunk;
+    }
+    MIDSCOPE_CUDA_UNROLL_BY(2)
     for (int key = thread / Chunks(); key < keys_; key += Groups()) {
-      const T* v = a_.v + (a_.rows.first_key + first_ + key) * a_.v_stride + column;
-      Chunk values;
+      Chunk values[kKeys];
+      MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kKeys; ++i) {
+        Load(columns[i] + key * a_.v_stride, values[i].of);
+      }
       MIDSCOPE_CUDA_UNROLL for (int head = 0; head < kHeadsOfBlock; ++head) {
-        if (head >= heads_) break;
-        const int64_t of = (first_head_ + head) / group;
-        // Heads of a group share what was read.
-        if (head == 0 || of != (first_head_ + head - 1) / group) {
-          Load(v + of * a_.rows.head_dim, values.of);
-        }
-        const float weight = weights_[At(head, kKeysOfPart, key)];
+        const float weight = head < heads_ ? weights_[At(head, kMostKeysOfPart, key)] : 0.0f;
         if (weight == 0) continue;  // a hidden key may hold anything
         MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
-          sums[head].of[i] += weight * values.of[i];
+          sums[head].of[i] += weight * values[kKeys == 1 ? 0 : head].of[i];
         }
       }
     }
@@ -227,41 +248,59 @@ struct MergeRowPartsArguments {
   int head_dim = 0;
 };
 
+constexpr int kMergeThreads = 128;
+
 template <class T>
 inline Grid MergeRowPartsGrid(const MergeRowPartsArguments<T>& a) {
-  Grid grid = RowChunkGrid(a.rows, a.heads * a.head_dim);
-  // Few threads a block: there are few chunks, and a thread reads all parts of one.
-  constexpr int kThreads = 2 * kWarp;
-  grid.y = grid.y * (kRowThreads / kThreads);
-  grid.threads = kThreads;
-  return grid;
+  return {a.heads, a.rows, 1, kMergeThreads, int64_t{kMergeThreads} * (kChunk + 1) * 4};
 }
 
 template <class Machine, class T>
 MIDSCOPE_CUDA_BODY void MergeRowPartsBlock(Machine& machine, const MergeRowPartsArguments<T>& a) {
   const BlockIndex block = machine.block();
+  const int64_t of = block.y * a.heads + block.x;
+  const int64_t of_part = a.rows * a.heads;
+  const int chunks = a.head_dim / kChunk;
+  const int groups = kMergeThreads / chunks;  // threads of a group have a chunk each of a part
+  auto* z_of_threads = machine.template Shared<Chunk>(kMergeThreads);
+  auto* sum_of_threads = machine.template Shared<float>(kMergeThreads);
+  typename Machine::template PerThread<Number> largest(machine);
   machine.Each([&](int thread) {
-    const int64_t i = (block.y * machine.threads() + thread) * kChunk;
-    if (i >= a.heads * a.head_dim) return;
-    const int64_t of = block.x * a.heads + i / a.head_dim;
-    const int64_t of_part = a.rows * a.heads;
-    float largest = -INFINITY;
-    for (int64_t part = 0; part < a.parts; ++part) {
-      largest = fmaxf(largest, a.shares[part * of_part + of].largest);
+    float found = -INFINITY;
+    for (int64_t part = thread % kWarp; part < a.parts; part += kWarp) {
+      found = fmaxf(found, a.shares[part * of_part + of].largest);
     }
+    largest[thread].value = found;
+  });
+  machine.template GroupMax<5>([&](int thread) -> float& { return largest[thread].value; });
+  machine.Each([&](int thread) {
+    Chunk z = {};
     float sum = 0;
-    float z[kChunk] = {};
-    MIDSCOPE_CUDA_UNROLL_BY(4)
-    for (int64_t part = 0; part < a.parts; ++part) {
+    const int64_t first = thread / chunks < groups ? thread / chunks : a.parts;
+    MIDSCOPE_CUDA_UNROLL_BY(2)
+    for (int64_t part = first; part < a.parts; part += groups) {
       const PartShare share = a.shares[part * of_part + of];
-      const float factor = PowerOfTwo((share.largest - largest) * kLog2E);
+      const float factor = PowerOfTwo((share.largest - largest[thread].value) * kLog2E);
       float values[kChunk];
-      Load(a.sums + (part * of_part + of) * a.head_dim + i % a.head_dim, values);
+      Load(a.sums + (part * of_part + of) * a.head_dim + thread % chunks * kChunk, values);
       sum += factor * share.sum;
-      MIDSCOPE_CUDA_UNROLL for (int j = 0; j < kChunk; ++j) z[j] += factor * values[j];
+      MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) z.of[i] += factor * values[i];
     }
-    MIDSCOPE_CUDA_UNROLL for (int j = 0; j < kChunk; ++j) z[j] /= sum;
-    Keep(z, a.out + block.x * a.out_stride + i);
+    z_of_threads[thread] = z;
+    sum_of_threads[thread] = sum;
+  });
+  machine.Barrier();
+  machine.Each([&](int thread) {
+    if (thread >= chunks) return;
+    Chunk z = z_of_threads[thread];
+    float sum = sum_of_threads[thread];
+    for (int group = 1; group < groups; ++group) {
+      const int other = At(group, chunks, thread);
+      sum += sum_of_threads[other];
+      MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) z.of[i] += z_of_threads[other].of[i];
+    }
+    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) z.of[i] /= sum;
+    Keep(z.of, a.out + block.y * a.out_stride + block.x * a.head_dim + thread * kChunk);
   });
 }
 

@@ -183,7 +183,8 @@ TEST(CudaRowAttention, LogitsAndValuesAreThoseOfTheCpu) {
 
 // z [rows, heads * head_dim] of parts of the keys from first_key on.
 template <class T>
-Guarded RunRowAttention(RowsOfAttention<T>& rows, int64_t first_key, bool backwards) {
+Guarded RunRowAttention(RowsOfAttention<T>& rows, int64_t first_key, int keys_of_part,
+                        bool backwards) {
   RowAttentionArguments<T> arguments;
   arguments.rows = rows.arguments;
   arguments.rows.first_key = first_key;
@@ -191,6 +192,7 @@ Guarded RunRowAttention(RowsOfAttention<T>& rows, int64_t first_key, bool backwa
   arguments.v = static_cast<const T*>(rows.inputs.V().data);
   arguments.v_stride = rows.inputs.width;
   arguments.window = rows.shape().window;
+  arguments.keys_of_part = keys_of_part;
   const int64_t parts = PartsOf(arguments), count = rows.inputs.OutCount();
   Guarded sums(parts * count, Dtype::kFloat32);
   std::vector<PartShare> shares(
@@ -224,10 +226,21 @@ void CheckRowAttention(CaseShape c, bool update) {
   c.dtype = kDtypeOf<T>;
   RowsOfAttention<T> rows(c, update);
   const int64_t first_key = FirstVisibleKey(rows.shape(), c.first_query);
-  const Guarded z = RunRowAttention(rows, first_key, false);
-  EXPECT_TRUE(z == RunRowAttention(rows, first_key, true)) << Describe(c);
   Guarded weights = rows.ExpectedWeights();
-  EXPECT_LE(MaxDifference(z, rows.ExpectedZ(weights), rows.inputs.OutCount()), 1e-5) << Describe(c);
+  const Guarded expected = rows.ExpectedZ(weights);
+  for (const int keys : {kLeastKeysOfPart, kMostKeysOfPart}) {
+    const Guarded z = RunRowAttention(rows, first_key, keys, false);
+    EXPECT_TRUE(z == RunRowAttention(rows, first_key, keys, true)) << Describe(c);
+    EXPECT_LE(MaxDifference(z, expected, rows.inputs.OutCount()), 1e-5) << Describe(c);
+  }
+}
+
+TEST(CudaRowAttention, PartsGrowWithTheKeys) {
+  EXPECT_EQ(KeysOfPart(1), 32);
+  EXPECT_EQ(KeysOfPart(1024), 32);
+  EXPECT_EQ(KeysOfPart(1025), 64);
+  EXPECT_EQ(KeysOfPart(4096), 128);
+  EXPECT_EQ(KeysOfPart(kMostKeysTogether), 128);
 }
 
 TEST(CudaRowAttention, AttentionWithoutWeightsIsThatOfTheCpu) {
