@@ -63,13 +63,15 @@ HWY_INLINE float AddAndSquare(T* x, const T* update, int64_t width) {
     const auto value = step(d, i);
     sums = hn::MulAdd(value, value, sums);
   }
-  float total = hn::GetLane(hn::SumOfLanes(d, sums));
+  // The rest by the same operation: what a compiler makes of a product and a sum differs from one
+  // copy of this function to the next.
   const hn::CappedTag<float, 1> one;
+  auto total = hn::Set(one, hn::GetLane(hn::SumOfLanes(d, sums)));
   for (; i < width; ++i) {
-    const float value = hn::GetLane(step(one, i));
-    total += value * value;
+    const auto value = step(one, i);
+    total = hn::MulAdd(value, value, total);
   }
-  return total;
+  return hn::GetLane(total);
 }
 
 template <class T>

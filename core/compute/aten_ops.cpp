@@ -73,26 +73,27 @@ at::Tensor AtenOps::OnDevice(const std::vector<float>& values) const {
 }
 
 void AtenOps::Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
-                        const at::Tensor& out, const at::Tensor* mean,
-                        const at::Tensor* scale) const {
+                        const at::Tensor& out, const NormKeeps& keeps) const {
+  if (keeps.input.defined()) keeps.input.copy_(x);
   at::Tensor values = x.to(at::kFloat);
   if (kind == NormKind::kLayer) {
     const at::Tensor middle = values.mean(-1, /*keepdim=*/true);
     values = values - middle;
-    if (mean) mean->copy_(middle.squeeze(-1));
+    if (keeps.mean.defined()) keeps.mean.copy_(middle.squeeze(-1));
   }
   // Of a layer norm: 1 / deviation, because the mean is subtracted by now.
   const at::Tensor inverse = InverseRms(values, epsilon);
-  if (scale) scale->copy_(inverse.squeeze(-1));
+  if (keeps.scale.defined()) keeps.scale.copy_(inverse.squeeze(-1));
   values = (values * inverse).mul_(OnDevice(norm.weight));
   if (!norm.bias.empty()) values.add_(OnDevice(norm.bias));
   out.copy_(values);
 }
 
 void AtenOps::AddNormalise(NormKind kind, const at::Tensor& residual, const at::Tensor& update,
-                           const Norm& norm, float epsilon, const at::Tensor& out) const {
+                           const Norm& norm, float epsilon, const at::Tensor& out,
+                           const NormKeeps& keeps) const {
   Add(residual, update);
-  Normalise(kind, residual, norm, epsilon, out, nullptr, nullptr);
+  Normalise(kind, residual, norm, epsilon, out, keeps);
 }
 
 void AtenOps::NormaliseHeads(const at::Tensor& x, const std::vector<float>& weight, int64_t heads,

@@ -45,10 +45,10 @@ class AtenOps : public LayerOps {
   // Vectors of norms and biases are copied to the device once, and found by address: they must not
   // change, move or be freed before this object.
   void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
-                 const at::Tensor& out, const at::Tensor* mean,
-                 const at::Tensor* scale) const override;
+                 const at::Tensor& out, const NormKeeps& keeps) const override;
   void AddNormalise(NormKind kind, const at::Tensor& residual, const at::Tensor& update,
-                    const Norm& norm, float epsilon, const at::Tensor& out) const override;
+                    const Norm& norm, float epsilon, const at::Tensor& out,
+                    const NormKeeps& keeps) const override;
   void NormaliseHeads(const at::Tensor& x, const std::vector<float>& weight, int64_t heads,
                       float epsilon, const at::Tensor& out) const override;
   void AddBias(const at::Tensor& x, const std::vector<float>& bias) const override;

@@ -17,6 +17,14 @@ bool HasWholeChunks(const at::Tensor& x) {
 
 bool IsWhole(const at::Tensor& x) { return x.is_contiguous() && HasWholeChunks(x); }
 
+// Whether the norm's kernel can write that of rows like x.
+bool CanKeep(const NormKeeps& keeps, const at::Tensor& x) {
+  const auto fits = [](const at::Tensor& of) { return !of.defined() || of.is_contiguous(); };
+  return fits(keeps.mean) && fits(keeps.scale) &&
+         (!keeps.input.defined() ||
+          (IsWhole(keeps.input) && keeps.input.scalar_type() == x.scalar_type()));
+}
+
 }  // namespace
 
 bool RowsLieWell(const at::Tensor& x) {
@@ -28,15 +36,16 @@ bool RowsLieWell(const at::Tensor& x) {
 template <class T>
 void CudaOps::NormaliseAs(NormKind kind, const at::Tensor& x, const at::Tensor* update,
                           const Norm& norm, float epsilon, const at::Tensor& out,
-                          const at::Tensor* mean, const at::Tensor* scale) const {
+                          const NormKeeps& keeps) const {
   kernels::cuda::NormaliseArguments<T> arguments;
   arguments.x = static_cast<T*>(x.data_ptr());
   if (update) arguments.update = static_cast<const T*>(update->const_data_ptr());
   arguments.weight = OnDevice(norm.weight).const_data_ptr<float>();
   if (!norm.bias.empty()) arguments.bias = OnDevice(norm.bias).const_data_ptr<float>();
   arguments.out = static_cast<T*>(out.data_ptr());
-  if (mean) arguments.mean = mean->data_ptr<float>();
-  if (scale) arguments.scale = scale->data_ptr<float>();
+  if (keeps.mean.defined()) arguments.mean = keeps.mean.data_ptr<float>();
+  if (keeps.scale.defined()) arguments.scale = keeps.scale.data_ptr<float>();
+  if (keeps.input.defined()) arguments.kept = static_cast<T*>(keeps.input.data_ptr());
   arguments.rows = x.size(0);
   arguments.width = x.size(1);
   arguments.epsilon = epsilon;
@@ -45,29 +54,27 @@ void CudaOps::NormaliseAs(NormKind kind, const at::Tensor& x, const at::Tensor* 
 }
 
 void CudaOps::Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
-                        const at::Tensor& out, const at::Tensor* mean,
-                        const at::Tensor* scale) const {
-  const bool statistics = (!mean || mean->is_contiguous()) && (!scale || scale->is_contiguous());
-  if (!IsWhole(x) || !IsWhole(out) || !statistics || x.scalar_type() != out.scalar_type()) {
-    AtenOps::Normalise(kind, x, norm, epsilon, out, mean, scale);
+                        const at::Tensor& out, const NormKeeps& keeps) const {
+  if (!IsWhole(x) || !IsWhole(out) || !CanKeep(keeps, x) || x.scalar_type() != out.scalar_type()) {
+    AtenOps::Normalise(kind, x, norm, epsilon, out, keeps);
     return;
   }
   const c10::DeviceGuard guard(device());
-  WithTypeOf(
-      x, [&]<class T>(T) { NormaliseAs<T>(kind, x, nullptr, norm, epsilon, out, mean, scale); });
+  WithTypeOf(x, [&]<class T>(T) { NormaliseAs<T>(kind, x, nullptr, norm, epsilon, out, keeps); });
 }
 
 void CudaOps::AddNormalise(NormKind kind, const at::Tensor& residual, const at::Tensor& update,
-                           const Norm& norm, float epsilon, const at::Tensor& out) const {
-  if (!IsWhole(residual) || !IsWhole(update) || !IsWhole(out) ||
+                           const Norm& norm, float epsilon, const at::Tensor& out,
+                           const NormKeeps& keeps) const {
+  if (!IsWhole(residual) || !IsWhole(update) || !IsWhole(out) || !CanKeep(keeps, residual) ||
       residual.scalar_type() != update.scalar_type() ||
       residual.scalar_type() != out.scalar_type()) {
-    AtenOps::AddNormalise(kind, residual, update, norm, epsilon, out);
+    AtenOps::AddNormalise(kind, residual, update, norm, epsilon, out, keeps);
     return;
   }
   const c10::DeviceGuard guard(device());
   WithTypeOf(residual, [&]<class T>(T) {
-    NormaliseAs<T>(kind, residual, &update, norm, epsilon, out, nullptr, nullptr);
+    NormaliseAs<T>(kind, residual, &update, norm, epsilon, out, keeps);
   });
 }
 

@@ -53,10 +53,10 @@ class CudaOps : public AtenOps {
   const BlockOps* blocks() const override { return &blocks_; }
   bool forms_tables() const override { return true; }
   void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
-                 const at::Tensor& out, const at::Tensor* mean,
-                 const at::Tensor* scale) const override;
+                 const at::Tensor& out, const NormKeeps& keeps) const override;
   void AddNormalise(NormKind kind, const at::Tensor& residual, const at::Tensor& update,
-                    const Norm& norm, float epsilon, const at::Tensor& out) const override;
+                    const Norm& norm, float epsilon, const at::Tensor& out,
+                    const NormKeeps& keeps) const override;
   void NormaliseColumn(const at::Tensor& column, const NormOfColumn& norm, float factor,
                        const at::Tensor& out) const override;
   void Activate(Activation activation, bool gated, const at::Tensor& x,
@@ -86,8 +86,7 @@ class CudaOps : public AtenOps {
  private:
   template <class T>
   void NormaliseAs(NormKind kind, const at::Tensor& x, const at::Tensor* update, const Norm& norm,
-                   float epsilon, const at::Tensor& out, const at::Tensor* mean,
-                   const at::Tensor* scale) const;
+                   float epsilon, const at::Tensor& out, const NormKeeps& keeps) const;
   std::vector<kernels::cuda::AttentionHead> Heads(const kernels::AttentionShape& shape,
                                                   const RotaryTables& tables,
                                                   std::vector<DeviceTable>* kept) const;

@@ -11,7 +11,9 @@ namespace {
 
 const float* BiasOf(const Norm& norm) { return norm.bias.empty() ? nullptr : norm.bias.data(); }
 
-float* FloatsOf(const at::Tensor* tensor) { return tensor ? tensor->data_ptr<float>() : nullptr; }
+float* FloatsOf(const at::Tensor& tensor) {
+  return tensor.defined() ? tensor.data_ptr<float>() : nullptr;
+}
 
 }  // namespace
 
@@ -44,30 +46,32 @@ kernels::Heads HighwayOps::Write(const at::Tensor& x, int64_t head_dim) const {
 }
 
 void HighwayOps::Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
-                           const at::Tensor& out, const at::Tensor* mean,
-                           const at::Tensor* scale) const {
+                           const at::Tensor& out, const NormKeeps& keeps) const {
+  if (keeps.input.defined()) keeps.input.copy_(x);
   if (kind == NormKind::kRms) {
     kernels::RmsNorm(x.data_ptr(), norm.weight.data(), epsilon, x.size(0), x.size(1), dtype_,
-                     out.data_ptr(), FloatsOf(scale), executor_);
+                     out.data_ptr(), FloatsOf(keeps.scale), executor_);
   } else {
     kernels::LayerNorm(x.data_ptr(), norm.weight.data(), BiasOf(norm), epsilon, x.size(0),
-                       x.size(1), dtype_, out.data_ptr(), FloatsOf(mean), FloatsOf(scale),
-                       executor_);
+                       x.size(1), dtype_, out.data_ptr(), FloatsOf(keeps.mean),
+                       FloatsOf(keeps.scale), executor_);
   }
 }
 
 void HighwayOps::AddNormalise(NormKind kind, const at::Tensor& residual, const at::Tensor& update,
-                              const Norm& norm, float epsilon, const at::Tensor& out) const {
+                              const Norm& norm, float epsilon, const at::Tensor& out,
+                              const NormKeeps& keeps) const {
   const int64_t rows = residual.size(0);
   const int64_t width = residual.size(1);
   if (kind == NormKind::kRms) {
     kernels::AddRmsNorm(residual.data_ptr(), update.data_ptr(), norm.weight.data(), epsilon, rows,
-                        width, dtype_, out.data_ptr(), nullptr, executor_);
+                        width, dtype_, out.data_ptr(), FloatsOf(keeps.scale), executor_);
   } else {
     kernels::AddLayerNorm(residual.data_ptr(), update.data_ptr(), norm.weight.data(), BiasOf(norm),
-                          epsilon, rows, width, dtype_, out.data_ptr(), nullptr, nullptr,
-                          executor_);
+                          epsilon, rows, width, dtype_, out.data_ptr(), FloatsOf(keeps.mean),
+                          FloatsOf(keeps.scale), executor_);
   }
+  if (keeps.input.defined()) keeps.input.copy_(residual);
 }
 
 void HighwayOps::NormaliseHeads(const at::Tensor& x, const std::vector<float>& weight,

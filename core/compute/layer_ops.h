@@ -30,6 +30,13 @@ struct KeyUpdate {
   at::Tensor direction;  // [key_value_heads * head_dim] float32
 };
 
+// What is written of a norm besides its result, each unless undefined.
+struct NormKeeps {
+  at::Tensor mean;   // [rows] float32; an RMS norm does not write it
+  at::Tensor scale;  // [rows] float32
+  at::Tensor input;  // [rows, width], contiguous: the rows that are normalised
+};
+
 // What a norm did to one channel: without `scale` nothing.
 struct NormOfColumn {
   at::Tensor mean;   // [rows] float32, or undefined
@@ -86,14 +93,13 @@ class LayerOps {
   // What reads quantised matrices on the device. Null: they are expanded there.
   virtual const BlockOps* blocks() const { return nullptr; }
 
-  // out = norm(x), [rows, width]. mean and scale [rows] float32 receive the norm's statistics,
-  // unless null; an RMS norm does not write mean.
+  // out = norm(x), [rows, width].
   virtual void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
-                         const at::Tensor& out, const at::Tensor* mean,
-                         const at::Tensor* scale) const = 0;
+                         const at::Tensor& out, const NormKeeps& keeps) const = 0;
   // residual += update; out = norm(residual).
   virtual void AddNormalise(NormKind kind, const at::Tensor& residual, const at::Tensor& update,
-                            const Norm& norm, float epsilon, const at::Tensor& out) const = 0;
+                            const Norm& norm, float epsilon, const at::Tensor& out,
+                            const NormKeeps& keeps) const = 0;
   // out [rows] float32 = factor times what the norm of rows made of one channel, whose elements
   // before it are `column` [rows], rounded to its dtype. mean and scale: the norm's statistics;
   // weight and bias: the channel's.

@@ -24,12 +24,6 @@ constexpr int64_t kDeviceRowChunk = 4096;
 // Of experts, each of which gets a part of the rows.
 constexpr int64_t kExpertRowChunk = 8192;
 
-bool KeepsNormRows(const SequencePass& sequence, std::vector<at::Tensor> Trace::Storage::*where,
-                   int64_t layer) {
-  return sequence.keeps() && !(sequence.trace->storage().*where).empty() &&
-         layer >= sequence.trace->first_layer();
-}
-
 }  // namespace
 
 ForwardPass::ForwardPass(const ModelConfig& config, const Weights& weights,
@@ -163,58 +157,10 @@ void ForwardPass::EnterFromTrace(std::vector<SequencePass>& sequences, int64_t l
   }
 }
 
-void ForwardPass::KeepResidual(std::vector<SequencePass>& sequences, int64_t layer) {
-  for (SequencePass& sequence : sequences) {
-    if (!sequence.keeps() || !sequence.trace->has_residual() ||
-        layer < sequence.trace->first_layer()) {
-      continue;
-    }
-    // Above dropped layers, whose rows are all computed again, the trace has the unchanged ones.
-    const int64_t first =
-        layer < config_.layers
-            ? std::max(sequence.active_first, sequence.first_row[static_cast<size_t>(layer)])
-            : sequence.active_first;
-    const int64_t count = sequence.rows - first;
-    if (count == 0) continue;
-    sequence.trace->storage()
-        .residual[static_cast<size_t>(layer)]
-        .narrow(0, first, count)
-        .copy_(residual_.narrow(0, sequence.packed_begin + first - sequence.active_first, count));
-  }
-}
-
-at::Tensor ForwardPass::NormRows(const std::vector<SequencePass>& sequences,
-                                 std::vector<at::Tensor> Trace::Storage::*where,
-                                 int64_t layer) const {
-  const auto keeps = [&](const SequencePass& sequence) {
-    return KeepsNormRows(sequence, where, layer);
-  };
-  if (std::none_of(sequences.begin(), sequences.end(), keeps)) return {};
-  if (sequences.size() == 1) {
-    const SequencePass& sequence = sequences.front();
-    return (sequence.trace->storage().*where)[static_cast<size_t>(layer)].narrow(
-        0, sequence.active_first, sequence.active_rows());
-  }
-  return at::empty({packed_rows_}, at::TensorOptions().dtype(at::kFloat).device(ops_->device()));
-}
-
-void ForwardPass::KeepNormRows(std::vector<SequencePass>& sequences, const at::Tensor& values,
-                               std::vector<at::Tensor> Trace::Storage::*where, int64_t layer) {
-  // Those of a single sequence were written to their place.
-  if (!values.defined() || sequences.size() == 1) return;
-  for (SequencePass& sequence : sequences) {
-    if (!KeepsNormRows(sequence, where, layer)) continue;
-    (sequence.trace->storage().*where)[static_cast<size_t>(layer)]
-        .narrow(0, sequence.active_first, sequence.active_rows())
-        .copy_(values.narrow(0, sequence.packed_begin, sequence.active_rows()));
-  }
-}
-
 void ForwardPass::Layer(std::vector<SequencePass>& sequences, int64_t layer) {
   EnterDevice(layer);
   // Hooks may change the layer's input before it is stored.
   Show(sequences, HookSite::kResidPre, layer, residual_);
-  KeepResidual(sequences, layer);
   AttentionHalf(sequences, layer);
   MlpHalf(sequences, layer);
   for (SequencePass& sequence : sequences) EditResidual(sequence, layer, residual_);
@@ -222,27 +168,32 @@ void ForwardPass::Layer(std::vector<SequencePass>& sequences, int64_t layer) {
 }
 
 void ForwardPass::Normalise(const at::Tensor& x, const Norm& norm, const at::Tensor& out,
-                            const at::Tensor* mean, const at::Tensor* scale) {
-  ops_->Normalise(config_.norm, x, norm, static_cast<float>(config_.norm_epsilon), out, mean,
-                  scale);
+                            const NormKeeps& keeps) {
+  ops_->Normalise(config_.norm, x, norm, static_cast<float>(config_.norm_epsilon), out, keeps);
 }
 
 void ForwardPass::AddNormalise(const at::Tensor& residual, const at::Tensor& update,
-                               const Norm& norm, const at::Tensor& out) {
+                               const Norm& norm, const at::Tensor& out, const NormKeeps& keeps) {
   ops_->AddNormalise(config_.norm, residual, update, norm, static_cast<float>(config_.norm_epsilon),
-                     out);
+                     out, keeps);
 }
 
 void ForwardPass::EnterAttention(std::vector<SequencePass>& sequences, int64_t layer) {
   if (!config_.input_norms) {
+    KeepResidual(sequences, layer);
     normalized_.copy_(residual_);
   } else {
-    const at::Tensor mean = NormRows(sequences, &Trace::Storage::norm_mean, layer);
-    const at::Tensor scale = NormRows(sequences, &Trace::Storage::norm_scale, layer);
-    Normalise(residual_, weights_.layers[static_cast<size_t>(layer)].attention_norm, normalized_,
-              mean.defined() ? &mean : nullptr, scale.defined() ? &scale : nullptr);
-    KeepNormRows(sequences, mean, &Trace::Storage::norm_mean, layer);
-    KeepNormRows(sequences, scale, &Trace::Storage::norm_scale, layer);
+    const Norm& norm = weights_.layers[static_cast<size_t>(layer)].attention_norm;
+    const NormKeeps keeps = KeepsOfNorm(sequences, layer);
+    if (pending_.defined()) {
+      AddNormalise(residual_, pending_, norm, normalized_, keeps);
+      pending_.reset();
+    } else {
+      Normalise(residual_, norm, normalized_, keeps);
+    }
+    if (!keeps.input.defined()) KeepResidual(sequences, layer);
+    KeepNormRows(sequences, keeps.mean, &Trace::Storage::norm_mean, layer);
+    KeepNormRows(sequences, keeps.scale, &Trace::Storage::norm_scale, layer);
   }
   Show(sequences, HookSite::kNormalizedAttention, layer, normalized_);
 }
@@ -327,7 +278,7 @@ void ForwardPass::EnterMlp(std::vector<SequencePass>& sequences, int64_t layer,
     Show(sequences, HookSite::kResidMid, layer, residual_);
     read_stream();
   } else {
-    AddNormalise(residual_, update, norm, normalized_);
+    AddNormalise(residual_, update, norm, normalized_, {});
   }
   Show(sequences, HookSite::kNormalizedMlp, layer, normalized_);
 }
@@ -345,10 +296,28 @@ void ForwardPass::MlpHalf(std::vector<SequencePass>& sequences, int64_t layer) {
     if (config_.output_norms) Normalise(update, weights.mlp_output_norm, update);
     ScaleUpdate(update);
     Show(sequences, HookSite::kMlpOut, layer, update, 0, first);
+    if (rows == packed_rows_ && AddsWithNextNorm(sequences, layer)) {
+      pending_ = update;
+      return;
+    }
     const at::Tensor stream = residual_.narrow(0, first, rows);
     ops_->Add(stream, update);
     if (config_.stream_norms) Normalise(stream, weights.mlp_norm, stream);
   }
+}
+
+bool ForwardPass::AddsWithNextNorm(const std::vector<SequencePass>& sequences,
+                                   int64_t layer) const {
+  const int64_t next = layer + 1;
+  if (next >= sequences.front().end_layer || !config_.input_norms || config_.stream_norms ||
+      &devices_.Of(next) != ops_ || Wanted(sequences, HookSite::kResidPost, layer) ||
+      Wanted(sequences, HookSite::kResidPre, next)) {
+    return false;
+  }
+  return std::all_of(sequences.begin(), sequences.end(), [&](const SequencePass& sequence) {
+    return sequence.plans[static_cast<size_t>(layer)].residual.empty() &&
+           sequence.first_row[static_cast<size_t>(next)] == sequence.active_first;
+  });
 }
 
 at::Tensor ForwardPass::Mlp(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,

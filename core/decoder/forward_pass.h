@@ -74,13 +74,18 @@ class ForwardPass {
                       std::vector<at::Tensor> Trace::Storage::*where, int64_t layer) const;
   void KeepNormRows(std::vector<SequencePass>& sequences, const at::Tensor& values,
                     std::vector<at::Tensor> Trace::Storage::*where, int64_t layer);
-  // out = norm(x), [rows, hidden]. mean and scale [rows] float32: the norm's statistics, unless
-  // null.
+  // What the layer's input norm writes of its rows: to the trace of a single sequence, or
+  // statistics for KeepNormRows; without `input` KeepResidual is called for.
+  NormKeeps KeepsOfNorm(const std::vector<SequencePass>& sequences, int64_t layer) const;
+  // Whether the MLP's update can be added to the stream where the next layer's norm reads it:
+  // nobody asks for the stream between.
+  bool AddsWithNextNorm(const std::vector<SequencePass>& sequences, int64_t layer) const;
+  // out = norm(x), [rows, hidden].
   void Normalise(const at::Tensor& x, const Norm& norm, const at::Tensor& out,
-                 const at::Tensor* mean = nullptr, const at::Tensor* scale = nullptr);
+                 const NormKeeps& keeps = {});
   // residual += update; out = norm(residual).
   void AddNormalise(const at::Tensor& residual, const at::Tensor& update, const Norm& norm,
-                    const at::Tensor& out);
+                    const at::Tensor& out, const NormKeeps& keeps);
   at::Tensor Projected(const at::Tensor& x, const Projection& projection) const;
   void ScaleUpdate(const at::Tensor& update) const;
   // Shows rows of a packed [rows, width] tensor, of the run's dtype or float32, to the hooks;
@@ -113,6 +118,7 @@ class ForwardPass {
   int64_t packed_rows_ = 0;
   at::Tensor residual_;    // [packed rows, hidden]
   at::Tensor normalized_;  // [packed rows, hidden]
+  at::Tensor pending_;     // an update that residual_ lacks, or undefined
 };
 
 }  // namespace midscope

@@ -18,7 +18,7 @@ at::Tensor Normed(const LatentStep& step, const at::Tensor& x, const Norm& norm)
   const at::Tensor source = x.contiguous();
   at::Tensor y = at::empty_like(source);
   step.ops.Normalise(NormKind::kRms, source, norm,
-                     static_cast<float>(step.config.latent.norm_epsilon), y, nullptr, nullptr);
+                     static_cast<float>(step.config.latent.norm_epsilon), y, {});
   return y;
 }
 

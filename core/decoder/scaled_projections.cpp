@@ -73,7 +73,7 @@ at::Tensor InputRows(const ProjectionSource& source, RowRange rows) {
     const at::Tensor residual = Store(source).residual[static_cast<size_t>(source.layer)].narrow(
         0, rows.first, past - rows.first);
     source.ops.Normalise(source.config.norm, residual, source.weights.attention_norm,
-                         static_cast<float>(source.config.norm_epsilon), before, nullptr, nullptr);
+                         static_cast<float>(source.config.norm_epsilon), before, {});
   }
   if (rows.last > past) {
     const int64_t packed = sequence.packed_begin + past - sequence.active_first;

@@ -22,6 +22,7 @@ struct NormaliseArguments {
   T* out = nullptr;
   float* mean = nullptr;   // [rows], or null: of a layer norm
   float* scale = nullptr;  // [rows], or null: 1 / rms, 1 / deviation
+  T* kept = nullptr;       // or null: gets the rows of x, after an update
   int64_t rows = 0;
   int64_t width = 0;
   float epsilon = 0;
@@ -58,6 +59,7 @@ MIDSCOPE_CUDA_BODY void NormaliseBlock(Machine& machine, const NormaliseArgument
         Keep(values, x + i);
         Load(x + i, values);
       }
+      if (a.kept) Keep(values, a.kept + row * a.width + i);
       MIDSCOPE_CUDA_UNROLL for (int j = 0; j < kChunk; ++j) {
         sum += a.centred ? values[j] : values[j] * values[j];
       }

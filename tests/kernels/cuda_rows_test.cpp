@@ -49,7 +49,7 @@ void CheckNorms(bool centred, bool update) {
     }
     std::vector<Guarded> results;
     for (const bool backwards : {false, true}) {
-      Guarded stream = x, out(count, kDtypeOf<T>);
+      Guarded stream = x, out(count, kDtypeOf<T>), kept(count, kDtypeOf<T>);
       Guarded got_mean = mean, got_scale(kRows, Dtype::kFloat32);
       NormaliseArguments<T> arguments;
       arguments.x = Data<T>(stream);
@@ -59,6 +59,7 @@ void CheckNorms(bool centred, bool update) {
       arguments.out = Data<T>(out);
       arguments.mean = Data<float>(got_mean);
       arguments.scale = Data<float>(got_scale);
+      if (backwards) arguments.kept = Data<T>(kept);
       arguments.rows = kRows;
       arguments.width = width;
       arguments.epsilon = kEpsilon;
@@ -69,7 +70,8 @@ void CheckNorms(bool centred, bool update) {
       EXPECT_LE(MaxDifference(got_scale, scale, kRows), 1e-5) << width;
       EXPECT_LE(MaxDifference(got_mean, mean, kRows), 1e-5) << width;
       EXPECT_TRUE(stream == residual) << width;
-      EXPECT_TRUE(out.Intact() && stream.Intact());
+      EXPECT_TRUE(!backwards || kept == residual) << width;
+      EXPECT_TRUE(out.Intact() && stream.Intact() && kept.Intact());
       results.push_back(out);
     }
     EXPECT_TRUE(results[0] == results[1]) << width << " depends on the order of threads";

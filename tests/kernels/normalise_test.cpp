@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Contract: each function equals its formula in double within float32 rounding, or one rounding to
-// bfloat16; in-between sums (residual + update) are rounded to the dtype first; any width; equal to
-// the last bit for any number of threads; writes nothing but its outputs.
+// bfloat16; in-between sums (residual + update) are rounded to the dtype first, and their norm is
+// that of the rounded sum to the last bit; any width; equal to the last bit for any number of
+// threads; writes nothing but its outputs.
 #include "kernels/normalise.h"
 
 #include "tests/kernels/support/attention_case.h"
@@ -11,7 +12,7 @@
 namespace midscope::kernels {
 namespace {
 
-constexpr int64_t kWidths[] = {1, 3, 15, 16, 17, 31, 33, 64, 65, 576};
+constexpr int64_t kWidths[] = {1, 3, 15, 16, 17, 24, 31, 33, 64, 65, 576};
 constexpr Dtype kDtypes[] = {Dtype::kFloat32, Dtype::kBFloat16};
 constexpr int64_t kRows = 5;
 constexpr float kEpsilon = 1e-5f;
@@ -74,6 +75,11 @@ void CheckNormalisesTheRoundedSum() {
                  out.data(), Floats(inverse), ThreadExecutor(2));
       EXPECT_TRUE(residual == sum) << "width " << width;
       ExpectNormalised(sum, weight, out, inverse, width, dtype);
+      Guarded again(kRows * width, dtype), inverse_again(kRows, Dtype::kFloat32);
+      RmsNorm(sum.data(), Floats(weight), kEpsilon, kRows, width, dtype, again.data(),
+              Floats(inverse_again), SerialExecutor());
+      EXPECT_TRUE(again == out) << "width " << width;
+      EXPECT_TRUE(inverse_again == inverse) << "width " << width;
     }
   }
 }

@@ -225,8 +225,15 @@ TEST_F(CudaOpsTest, NormsAndActivationsAgree) {
           means[i] = at::zeros({5}, floats);
           scales[i] = at::zeros({5}, floats);
           residuals[i] = x.clone();
-          ops[i]->Normalise(kind, x, norm, 1e-5f, outs[i], &means[i], &scales[i]);
-          ops[i]->AddNormalise(kind, residuals[i], update, norm, 1e-5f, sums[i]);
+          ops[i]->Normalise(kind, x, norm, 1e-5f, outs[i], {means[i], scales[i], {}});
+          const NormKeeps keeps{at::zeros({5}, floats), at::zeros({5}, floats), at::empty_like(x)};
+          ops[i]->AddNormalise(kind, residuals[i], update, norm, 1e-5f, sums[i], keeps);
+          EXPECT_TRUE(at::equal(keeps.input, residuals[i])) << width;
+          const NormKeeps apart{at::zeros({5}, floats), at::zeros({5}, floats), {}};
+          const at::Tensor of_sum = at::empty_like(x);
+          ops[i]->Normalise(kind, residuals[i], norm, 1e-5f, of_sum, apart);
+          EXPECT_TRUE(at::equal(of_sum, sums[i])) << width;
+          EXPECT_TRUE(at::equal(apart.scale, keeps.scale)) << width;
         }
         EXPECT_LE(Difference(outs[0], outs[1]), tolerance) << width;
         EXPECT_LE(Difference(sums[0], sums[1]), tolerance) << width;

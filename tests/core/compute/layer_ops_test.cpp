@@ -72,22 +72,35 @@ class EachDtype : public ::testing::TestWithParam<kernels::Dtype> {
 
 TEST_P(EachDtype, NormsAgree) {
   constexpr int64_t kRows = 5;
-  constexpr int64_t kWidth = 37;
+  constexpr int64_t kWidth = 24;
   for (const NormKind kind : {NormKind::kRms, NormKind::kLayer}) {
     Norm norm{Vector(kWidth, 0.3f), {}};
     if (kind == NormKind::kLayer) norm.bias = Vector(kWidth, 0.7f);
     std::vector<at::Tensor> outs, means, scales, sums, after;
+    std::vector<NormKeeps> of_sums;
     for (const LayerOps* ops :
          {static_cast<const LayerOps*>(&kernels_), static_cast<const LayerOps*>(&aten_)}) {
       const at::Tensor x = Values(kRows, kWidth, type_);
       outs.push_back(at::empty_like(x));
       means.push_back(at::zeros({kRows}, at::kFloat));
       scales.push_back(at::zeros({kRows}, at::kFloat));
-      ops->Normalise(kind, x, norm, 1e-5f, outs.back(), &means.back(), &scales.back());
+      const at::Tensor kept = at::empty_like(x);
+      ops->Normalise(kind, x, norm, 1e-5f, outs.back(), {means.back(), scales.back(), kept});
+      EXPECT_TRUE(at::equal(kept, x));
       sums.push_back(x.clone());
       after.push_back(at::empty_like(x));
+      of_sums.push_back(
+          {at::zeros({kRows}, at::kFloat), at::zeros({kRows}, at::kFloat), at::empty_like(x)});
       ops->AddNormalise(kind, sums.back(), Values(kRows + 1, kWidth, type_).narrow(0, 1, kRows),
-                        norm, 1e-5f, after.back());
+                        norm, 1e-5f, after.back(), of_sums.back());
+      EXPECT_TRUE(at::equal(of_sums.back().input, sums.back()));
+      // As of a norm of the sum.
+      const NormKeeps apart = {at::zeros({kRows}, at::kFloat), at::zeros({kRows}, at::kFloat), {}};
+      const at::Tensor out = at::empty_like(x);
+      ops->Normalise(kind, sums.back(), norm, 1e-5f, out, apart);
+      EXPECT_TRUE(at::equal(out, after.back()));
+      EXPECT_TRUE(at::equal(apart.mean, of_sums.back().mean));
+      EXPECT_TRUE(at::equal(apart.scale, of_sums.back().scale));
     }
     ExpectClose(outs[1], outs[0], tolerance_, "out");
     ExpectClose(scales[1], scales[0], kTolerance, "scale");
