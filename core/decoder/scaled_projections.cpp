@@ -26,8 +26,7 @@ const Trace::Storage& Store(const ProjectionSource& source) {
 at::Tensor ChannelValues(const ProjectionSource& source, int64_t channel, float factor) {
   const SequencePass& sequence = source.sequence;
   const int64_t past = sequence.active_first;
-  const at::Tensor values =
-      at::empty({sequence.rows}, source.normalized.options().dtype(at::kFloat));
+  at::Tensor values = at::empty({sequence.rows}, source.normalized.options().dtype(at::kFloat));
   if (past > 0) {
     const auto layer = static_cast<size_t>(source.layer);
     const Trace::Storage& store = Store(source);
