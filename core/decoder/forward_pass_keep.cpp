@@ -9,15 +9,17 @@
 namespace midscope {
 namespace {
 
+bool Keeps(const SequencePass& sequence, int64_t layer) {
+  return sequence.keeps() && layer >= sequence.trace->first_layer();
+}
+
 bool KeepsResidual(const SequencePass& sequence, int64_t layer) {
-  return sequence.keeps() && sequence.trace->has_residual() &&
-         layer >= sequence.trace->first_layer();
+  return Keeps(sequence, layer) && sequence.trace->has_residual();
 }
 
 bool KeepsNormRows(const SequencePass& sequence, std::vector<at::Tensor> Trace::Storage::*where,
                    int64_t layer) {
-  return sequence.keeps() && !(sequence.trace->storage().*where).empty() &&
-         layer >= sequence.trace->first_layer();
+  return Keeps(sequence, layer) && !(sequence.trace->storage().*where).empty();
 }
 
 }  // namespace

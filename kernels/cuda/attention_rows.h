@@ -51,6 +51,13 @@ inline Grid RowLogitsGrid(const RowLogitsArguments<T>& a) {
           a.query_rows, kRowThreads, int64_t{2} * kHeadsOfBlock * kRowHeadDim * 4};
 }
 
+// Heads of the block whose first is that.
+template <class T>
+MIDSCOPE_CUDA_BODY int HeadsOfBlock(const RowLogitsArguments<T>& a, int64_t first_head) {
+  const int64_t left = a.heads - first_head;
+  return left < kHeadsOfBlock ? static_cast<int>(left) : kHeadsOfBlock;
+}
+
 // kChanged: with an update of the keys. keys_of_block: of a block of threads.
 template <class T, bool kChanged, class Machine>
 class RowLogitsBlock {
@@ -62,8 +69,7 @@ class RowLogitsBlock {
         keys_of_block_(keys_of_block),
         row_(a.first_query + machine.block().z),
         first_head_(machine.block().y * kHeadsOfBlock),
-        heads_(static_cast<int>(a.heads - first_head_ < kHeadsOfBlock ? a.heads - first_head_
-                                                                      : kHeadsOfBlock)),
+        heads_(HeadsOfBlock(a, first_head_)),
         table_(a.tables[first_head_].k),
         far_table_(a.tables[first_head_].far_k),
         queries_(machine.template Shared<float>(kHeadsOfBlock * kRowHeadDim)),

@@ -90,11 +90,6 @@ MIDSCOPE_CUDA_BODY void KeepOneAs(Dtype dtype, float value, void* to, int64_t at
   }
 }
 
-MIDSCOPE_CUDA_BODY float OneAs(float value) { return value; }
-template <class T>
-MIDSCOPE_CUDA_BODY float OneAs(T value) {
-  return FloatOf(value);
-}
 template <class T>
 MIDSCOPE_CUDA_BODY float RoundedAs(float value) {
   if constexpr (std::is_same_v<T, float>) {

@@ -63,6 +63,8 @@ struct BlockIndex {
   int64_t z = 0;
 };
 
+MIDSCOPE_CUDA_BODY float FloatOf(float value) { return value; }
+
 MIDSCOPE_CUDA_BODY float FloatOf(BFloat16 value) {
 #ifdef __CUDACC__
   return __uint_as_float(static_cast<uint32_t>(value.bits) << 16);

@@ -126,7 +126,7 @@ MIDSCOPE_CUDA_BODY void NormalisedColumnBlock(Machine& machine,
   machine.Each([&](int thread) {
     const int64_t row = machine.block().x * kRowThreads + thread;
     if (row >= a.rows) return;
-    float value = OneAs(a.column[row * a.stride]);
+    float value = FloatOf(a.column[row * a.stride]);
     if (a.mean) value -= a.mean[row];
     if (a.scale) value *= a.scale[row];
     a.out[row] = a.factor * RoundedAs<T>(value * a.weight + a.bias);

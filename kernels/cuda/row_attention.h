@@ -68,9 +68,7 @@ class RowAttentionBlock {
       : machine_(machine),
         a_(a),
         first_head_(machine.block().y * kHeadsOfBlock),
-        heads_(static_cast<int>(a.rows.heads - first_head_ < kHeadsOfBlock
-                                    ? a.rows.heads - first_head_
-                                    : kHeadsOfBlock)),
+        heads_(HeadsOfBlock(a.rows, first_head_)),
         first_(machine.block().x * a.keys_of_part),
         keys_(static_cast<int>(a.rows.keys - first_ < a.keys_of_part ? a.rows.keys - first_
                                                                      : a.keys_of_part)),

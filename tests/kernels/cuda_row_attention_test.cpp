@@ -13,11 +13,6 @@
 namespace midscope::kernels::cuda {
 namespace {
 
-template <class T>
-T* Data(Guarded& guarded) {
-  return static_cast<T*>(guarded.data());
-}
-
 Table TableOf(const RotaryView& view) { return {view.cos, view.sin, static_cast<int>(view.pairs)}; }
 
 std::vector<CaseShape> RowCases() {

@@ -22,11 +22,6 @@ constexpr double kRounding = std::is_same_v<T, float>      ? 1e-5
                                                            : 5e-3;
 
 template <class T>
-T* Data(Guarded& guarded) {
-  return static_cast<T*>(guarded.data());
-}
-
-template <class T>
 void CheckNorms(bool centred, bool update) {
   for (const int64_t width : {8, 24, 576, 2056, 4104}) {
     const int64_t count = kRows * width;

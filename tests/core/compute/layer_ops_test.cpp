@@ -72,15 +72,18 @@ class EachDtype : public ::testing::TestWithParam<kernels::Dtype> {
 
 TEST_P(EachDtype, NormsAgree) {
   constexpr int64_t kRows = 5;
-  constexpr int64_t kWidth = 24;
-  for (const NormKind kind : {NormKind::kRms, NormKind::kLayer}) {
-    Norm norm{Vector(kWidth, 0.3f), {}};
-    if (kind == NormKind::kLayer) norm.bias = Vector(kWidth, 0.7f);
+  for (const auto& [kind, width] :
+       std::vector<std::pair<NormKind, int64_t>>{{NormKind::kRms, 24},
+                                                 {NormKind::kRms, 37},
+                                                 {NormKind::kLayer, 24},
+                                                 {NormKind::kLayer, 37}}) {
+    Norm norm{Vector(width, 0.3f), {}};
+    if (kind == NormKind::kLayer) norm.bias = Vector(width, 0.7f);
     std::vector<at::Tensor> outs, means, scales, sums, after;
     std::vector<NormKeeps> of_sums;
     for (const LayerOps* ops :
          {static_cast<const LayerOps*>(&kernels_), static_cast<const LayerOps*>(&aten_)}) {
-      const at::Tensor x = Values(kRows, kWidth, type_);
+      const at::Tensor x = Values(kRows, width, type_);
       outs.push_back(at::empty_like(x));
       means.push_back(at::zeros({kRows}, at::kFloat));
       scales.push_back(at::zeros({kRows}, at::kFloat));
@@ -91,7 +94,7 @@ TEST_P(EachDtype, NormsAgree) {
       after.push_back(at::empty_like(x));
       of_sums.push_back(
           {at::zeros({kRows}, at::kFloat), at::zeros({kRows}, at::kFloat), at::empty_like(x)});
-      ops->AddNormalise(kind, sums.back(), Values(kRows + 1, kWidth, type_).narrow(0, 1, kRows),
+      ops->AddNormalise(kind, sums.back(), Values(kRows + 1, width, type_).narrow(0, 1, kRows),
                         norm, 1e-5f, after.back(), of_sums.back());
       EXPECT_TRUE(at::equal(of_sums.back().input, sums.back()));
       // As of a norm of the sum.

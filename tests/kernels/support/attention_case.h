@@ -139,6 +139,11 @@ class Guarded {
   std::vector<unsigned char> memory_;
 };
 
+template <class T>
+T* Data(Guarded& guarded) {
+  return static_cast<T*>(guarded.data());
+}
+
 // The same numbers in float32.
 inline Guarded Widened(const Guarded& from, int64_t count) {
   Guarded wide(count, Dtype::kFloat32);
