@@ -309,23 +309,28 @@ TEST_F(HubFetch, IsCancelledWithinASecondAndKeepsWhatCame) {
   using Clock = std::chrono::steady_clock;
   std::atomic<bool> cancel = false;
   Clock::time_point since;
+  // One for all the reports, and joined: it writes to this function's variables.
+  std::thread canceller;
   JobContext context;
   context.cancel = &cancel;
   context.progress = [&](const Progress& progress) {
-    if (progress.total == progress.done || progress.done < 1000 || cancel) return;
+    if (progress.total == progress.done || progress.done < 1000 || canceller.joinable()) return;
     if (FilesEnding(folder_.path(), ".incomplete").empty()) return;
     const fs::path parts = Repository("slow") / "blobs";
     for (const auto& entry : fs::directory_iterator(parts)) {
       if (entry.path().extension() != ".incomplete" || entry.file_size() < 1000) continue;
       // Not at once: while the server is silent.
-      std::thread([&] {
+      canceller = std::thread([&] {
         std::this_thread::sleep_for(std::chrono::milliseconds(200));
         since = Clock::now();
         cancel = true;
-      }).detach();
+      });
+      return;
     }
   };
   EXPECT_THROW(FetchModel(Request("slow"), context), Cancelled);
+  ASSERT_TRUE(canceller.joinable());
+  canceller.join();
   EXPECT_LT(Clock::now() - since, std::chrono::seconds(1));
   const auto left = FilesEnding(folder_.path(), ".incomplete");
   EXPECT_EQ(left.size(), 1u);
