@@ -78,7 +78,8 @@ void PlaceWeights(const LayerDevices& devices, const kernels::Executor& executor
     weights->layers[static_cast<size_t>(layer)].VisitProjections(
         [&](Projection& projection) { place(projection.weight, layer); });
   }
-  place(weights->output.weight, layers);
+  // LoadFirstLayer leaves it out.
+  if (weights->output.weight.outputs() > 0) place(weights->output.weight, layers);
 }
 
 }  // namespace midscope

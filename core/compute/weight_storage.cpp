@@ -12,34 +12,7 @@ namespace {
 // lack the memory for a copy of the weights.
 constexpr int64_t kExpandedBytes = int64_t{1} << 30;
 
-struct NamedProducts {
-  Products products;
-  const char* name;
-};
-constexpr NamedProducts kNamedProducts[] = {
-    {Products::kFloat, "float"}, {Products::kInt16, "int16"}, {Products::kInt8, "int8"}};
-
 }  // namespace
-
-std::string ProductsName(Products products) {
-  for (const NamedProducts& each : kNamedProducts) {
-    if (each.products == products) return each.name;
-  }
-  return "";
-}
-
-std::vector<std::string> ProductsNames() {
-  std::vector<std::string> names;
-  for (const NamedProducts& each : kNamedProducts) names.emplace_back(each.name);
-  return names;
-}
-
-std::optional<Products> FindProducts(std::string_view name) {
-  for (const NamedProducts& each : kNamedProducts) {
-    if (each.name == name) return each.products;
-  }
-  return std::nullopt;
-}
 
 WeightStorage ResolveStorage(WeightStorage asked, const ModelConfig& config, kernels::Dtype dtype,
                              Products products) {

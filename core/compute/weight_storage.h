@@ -3,11 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
+#include "core/compute/arithmetic.h"
 #include "core/model/model_config.h"
 #include "kernels/types.h"
 
@@ -16,18 +13,6 @@ namespace midscope {
 // kExpanded: dequantised to the run's dtype when the model is opened. kStored: as in the file,
 // dequantised in the products. kAuto: expanded where that takes at most 1 GiB.
 enum class WeightStorage { kAuto, kStored, kExpanded };
-
-// Arithmetic of products with quantised weights. kFloat: weights as floating-point numbers. kInt16
-// and kInt8: the file's whole numbers with inputs rounded to 16 or 8 bits in blocks of 32
-// (kernels/whole_number_product.h); formats that have no such product are multiplied as with
-// kFloat.
-enum class Products { kFloat, kInt16, kInt8 };
-
-// As options and files call them: "float", "int16", "int8".
-std::string ProductsName(Products products);
-std::vector<std::string> ProductsNames();
-// nullopt: none has this name.
-std::optional<Products> FindProducts(std::string_view name);
 
 // Resolves kAuto for this model; others are returned unchanged. Products in whole numbers read the
 // file's: kAuto is then kStored.

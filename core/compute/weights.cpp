@@ -331,6 +331,14 @@ class Loader {
 
 }  // namespace
 
+bool HasWholeNumberProducts(LayerWeights& layer) {
+  bool any = false;
+  layer.VisitProjections([&any](const Projection& projection) {
+    any = any || projection.weight.HasWholeNumberProducts();
+  });
+  return any;
+}
+
 WeightOptions Resolved(WeightOptions asked, const ModelConfig& config, const Placement& placement) {
   asked.storage = ResolveStorage(asked.storage, config, asked.dtype, asked.products);
   const bool packed = placement.IsPlainCpu() && PacksExpanded(config, asked.dtype);

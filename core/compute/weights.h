@@ -96,6 +96,9 @@ struct LayerWeights {
   }
 };
 
+// Whether any projection is multiplied in whole numbers (WeightMatrix::HasWholeNumberProducts).
+bool HasWholeNumberProducts(LayerWeights& layer);
+
 struct Weights {
   WeightMatrix embedding;        // [vocabulary, hidden]
   PositionEmbeddings positions;  // where they are learned or sinusoidal

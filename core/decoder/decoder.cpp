@@ -17,7 +17,7 @@
 #include "core/compute/device_faults.h"
 #include "core/compute/layer_devices.h"
 #include "core/compute/weights.h"
-#include "core/decoder/dtype_choice.h"
+#include "core/decoder/arithmetic_choice.h"
 #include "core/decoder/forward_pass.h"
 #include "core/decoder/prepare_sequence.h"
 #include "core/decoder/read_directions.h"
@@ -101,11 +101,10 @@ void CheckDtype(const DecoderOptions& options) {
 }
 
 void WarnWithoutWholeNumbers(Weights& weights, Products products, const JobContext& context) {
-  bool any = weights.output.weight.HasWholeNumberProducts();
-  weights.layers.front().VisitProjections([&any](const Projection& projection) {
-    any = any || projection.weight.HasWholeNumberProducts();
-  });
-  if (any) return;
+  if (weights.output.weight.HasWholeNumberProducts() ||
+      HasWholeNumberProducts(weights.layers.front())) {
+    return;
+  }
   context.Warn("products: " + ProductsName(products) +
                " changes nothing: the file's formats are none of Q4_0, Q4_1, Q5_0, Q5_1, "
                "Q8_0, IQ4_NL, Q4_K, Q5_K and Q6_K");
@@ -138,7 +137,9 @@ std::shared_ptr<Decoder> Decoder::Open(const std::string& model, const DecoderOp
   if (options.threads > 0) at::set_num_threads(options.threads);
   parts->options.threads = at::get_num_threads();
   try {
-    parts->options.dtype = ResolveDtype(*source, options, parts->executor, context);
+    const Arithmetic arithmetic = ResolveArithmetic(*source, options, parts->executor, context);
+    parts->options.dtype = arithmetic.dtype;
+    parts->options.products = arithmetic.products;
     parts->Load(std::move(source), options, context);
   } catch (...) {
     parts->faults->Rethrow(DeviceWork::kWeights);
@@ -150,14 +151,14 @@ void Decoder::Parts::Load(std::unique_ptr<ModelSource> from, const DecoderOption
                           const JobContext& context) {
   const kernels::Dtype dtype = options.dtype;
   const WeightOptions how =
-      Resolved({.dtype = dtype, .storage = wanted.weights, .products = wanted.products}, config,
+      Resolved({.dtype = dtype, .storage = wanted.weights, .products = options.products}, config,
                options.placement);
   options.weights = how.storage;
   const bool stored = options.weights == WeightStorage::kStored;
   if (!stored) hash = from->Hash();
   weights = LoadWeights(*from, how, executor, context);
-  if (wanted.products != Products::kFloat)
-    WarnWithoutWholeNumbers(weights, wanted.products, context);
+  if (options.products != Products::kFloat)
+    WarnWithoutWholeNumbers(weights, options.products, context);
   from->CheckWhole();
   if (stored) source = std::move(from);
   devices = LayerDevices(options.placement, dtype, executor);

@@ -48,8 +48,10 @@ struct DecoderOptions {
   Products products = Products::kFloat;
   // The layers' devices; of an open decoder with every count resolved.
   Placement placement = {};
-  // `dtype` becomes the one that runs this model fastest here (dtype_choice.h).
+  // `dtype` becomes the one that runs this model fastest here (arithmetic_choice.h).
   bool fastest_dtype = false;
+  // Where dtype is chosen so and `products` are kFloat, they become kInt16 where that is faster.
+  bool fastest_products = false;
 };
 
 // [layer, head], row-major.

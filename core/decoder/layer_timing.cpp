@@ -23,21 +23,23 @@ constexpr double kSeconds = 0.3;
 // A model that ends after its first layer.
 class FirstLayer {
  public:
-  FirstLayer(const ModelSource& source, DecoderOptions options, kernels::Dtype dtype,
+  FirstLayer(const ModelSource& source, DecoderOptions options, const Arithmetic& arithmetic,
              const kernels::Executor& executor, const JobContext& context)
-      : config_(source.config()), dtype_(dtype), executor_(executor), context_(context) {
+      : config_(source.config()), dtype_(arithmetic.dtype), executor_(executor), context_(context) {
     config_.layers = 1;
     config_.attention.resize(1);
     config_.beyond_context = true;  // the time does not depend on what the positions mean
     // The first device's: layers are split between devices of one kind as a rule.
     options.placement.shares = {{options.placement.shares.front().device, 1}};
     const WeightOptions how =
-        Resolved({.dtype = dtype, .storage = options.weights, .products = options.products},
+        Resolved({.dtype = dtype_, .storage = options.weights, .products = arithmetic.products},
                  source.config(), options.placement);
     weights_ = LoadFirstLayer(source, how, executor, context);
-    devices_ = LayerDevices(options.placement, dtype, executor);
+    devices_ = LayerDevices(options.placement, dtype_, executor);
     PlaceWeights(devices_, executor, &weights_);
   }
+
+  bool HasWholeNumbers() { return HasWholeNumberProducts(weights_.layers.front()); }
 
   // Of fewer rows where the model has no position for more.
   double SecondsOf(int64_t rows) {
@@ -79,18 +81,22 @@ double Median(std::vector<double> values) {
 
 std::vector<std::vector<double>> TimeFirstLayer(const ModelSource& source,
                                                 const DecoderOptions& options,
-                                                const std::vector<kernels::Dtype>& dtypes,
+                                                const std::vector<Arithmetic>& arithmetics,
                                                 const std::vector<int64_t>& rows,
                                                 const kernels::Executor& executor,
                                                 const JobContext& context) {
   std::vector<std::unique_ptr<FirstLayer>> layers;
-  layers.reserve(dtypes.size());
-  for (const kernels::Dtype dtype : dtypes) {
-    layers.push_back(std::make_unique<FirstLayer>(source, options, dtype, executor, context));
+  std::vector<size_t> timed;  // places in `arithmetics`
+  for (size_t i = 0; i < arithmetics.size(); ++i) {
+    auto layer = std::make_unique<FirstLayer>(source, options, arithmetics[i], executor, context);
+    const bool whole_numbers = arithmetics[i].products != options.products;
+    if (whole_numbers && !layer->HasWholeNumbers()) continue;
+    layers.push_back(std::move(layer));
+    timed.push_back(i);
   }
-  std::vector<std::vector<double>> seconds(dtypes.size());
+  std::vector<std::vector<double>> seconds(arithmetics.size());
   for (const int64_t count : rows) {
-    std::vector<std::vector<double>> passes(dtypes.size());
+    std::vector<std::vector<double>> passes(layers.size());
     for (const auto& layer : layers) layer->SecondsOf(count);  // memory, tables, first use
     const auto start = std::chrono::steady_clock::now();
     while (passes.front().size() < kFewestPasses ||
@@ -100,7 +106,8 @@ std::vector<std::vector<double>> TimeFirstLayer(const ModelSource& source,
         passes[i].push_back(layers[i]->SecondsOf(count));
       }
     }
-    for (size_t i = 0; i < passes.size(); ++i) seconds[i].push_back(Median(std::move(passes[i])));
+    for (size_t i = 0; i < passes.size(); ++i)
+      seconds[timed[i]].push_back(Median(std::move(passes[i])));
   }
   return seconds;
 }

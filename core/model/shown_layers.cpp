@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/model/shown_layers.h"
+#include "core/base/joined.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/utf8.h"
 
 namespace midscope {
@@ -54,15 +56,6 @@ const std::vector<Sign>& Signs() {
 
 // Lists of a name for each layer, or for each of a pattern that repeats.
 constexpr std::string_view kListsOfLayers[] = {"layer_types", "layers_block_type", "block_types"};
-
-std::string Joined(const std::vector<std::string>& texts, std::string_view last) {
-  std::string joined;
-  for (size_t i = 0; i < texts.size(); ++i) {
-    if (i > 0) joined += i + 1 == texts.size() ? last : ", ";
-    joined += texts[i];
-  }
-  return joined;
-}
 
 std::vector<std::string> Distinct(std::vector<std::string> texts) {
   std::sort(texts.begin(), texts.end());

@@ -64,9 +64,10 @@ QString Description(const ModelSummary& summary, const QString& label) {
 std::vector<Parameter> OptionsBesideModel() {
   std::vector<Parameter> options = ModelOptions();
   std::erase_if(options, [](const Parameter& option) { return option.name == "model"; });
-  // A window is for looking at: the fastest dtype is the better start.
+  // A window is for looking at: the fastest arithmetic is the better start.
   for (Parameter& option : options) {
     if (option.name == "dtype") option.default_value = std::string(kAutoDtype);
+    if (option.name == "products") option.default_value = std::string(kAutoProducts);
   }
   options.push_back(BeyondContextOption());
   return options;

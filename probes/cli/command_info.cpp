@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/base/error.h"
 #include "core/base/parameter_kinds.h"
-#include "core/decoder/dtype_choice.h"
+#include "core/decoder/arithmetic_choice.h"
 #include "probes/base/number_list.h"
 #include "probes/cli/command.h"
 #include "probes/cli/model_facts.h"
@@ -21,7 +21,7 @@ void RunInfo(const CommandInput& input) {
   const std::string model = input.options.Text("model");
   ModelFacts facts = ReadModelFacts(model);
   if (input.options.Flag("dtypes") && facts.supported) {
-    facts.dtypes.times = FindDtypeTimes(model, {}, input.job);
+    facts.dtypes.times = FindArithmeticTimes(model, AutoOptions(), input.job);
     std::vector<Arithmetic> others = {{kernels::Dtype::kBFloat16, Products::kFloat}};
     if (facts.config.quantised_bytes > 0) {
       others.push_back({kernels::Dtype::kFloat32, Products::kInt16});
@@ -64,8 +64,8 @@ Command InfoCommand() {
       ModelOptions().front(), tokens,
       FlagParameter(
           "dtypes",
-          "also runs the model: how fast float32 and bfloat16 are here (what --dtype "
-          "auto goes by), and how far the logits and answers of bfloat16 and of --products "
+          "also runs the model: how fast float32, bfloat16 and --products int16 are here (what "
+          "--dtype auto goes by), and how far the logits and answers of bfloat16 and of --products "
           "int16 and int8 are from float32's"),
       JsonOption()};
   command.examples =

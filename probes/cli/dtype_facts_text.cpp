@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "core/decoder/dtype_choice.h"
+#include "core/decoder/arithmetic_choice.h"
 #include "probes/model/model_options.h"
 
 namespace midscope::cli {
@@ -21,12 +21,6 @@ Json DistanceJson(const ArithmeticDistance& distance) {
           {"same_first_token", distance.same_first}};
 }
 
-// What differs from float32 with products in float.
-std::string ArithmeticName(const Arithmetic& arithmetic) {
-  return arithmetic.products == Products::kFloat ? DtypeName(arithmetic.dtype)
-                                                 : ProductsName(arithmetic.products);
-}
-
 // On a line of its own.
 std::string DistanceText(std::string_view name, const ArithmeticDistance& distance) {
   return fmt::format(
@@ -40,11 +34,17 @@ std::string DistanceText(std::string_view name, const ArithmeticDistance& distan
 
 nlohmann::ordered_json DtypesJson(const DtypeFacts& facts) {
   if (!facts.times) return nullptr;
-  Json json = {{"auto", DtypeName(facts.times->Fastest())},
-               {"speedup_of_bfloat16", facts.times->Speedup()},
-               {"timed_rows", kTimedRows},
-               {"float32_seconds", facts.times->float32},
-               {"bfloat16_seconds", facts.times->bfloat16}};
+  const Arithmetic fastest = facts.times->Fastest(/*choose_products=*/true);
+  Json json = {
+      {"auto", DtypeName(facts.times->Fastest(/*choose_products=*/false).dtype)},
+      {"auto_with_products_auto",
+       {{"dtype", DtypeName(fastest.dtype)}, {"products", ProductsName(fastest.products)}}},
+      {"timed_rows", kTimedRows}};
+  for (const ArithmeticTimes::Timed& timed : facts.times->timed) {
+    const std::string name = ArithmeticName(timed.arithmetic);
+    json[name + "_seconds"] = timed.seconds;
+    if (name != "float32") json["speedup_of_" + name] = facts.times->Speedup(timed);
+  }
   for (const auto& [arithmetic, distance] : facts.distances)
     json[ArithmeticName(arithmetic) + "_to_float32"] = DistanceJson(distance);
   return json;
@@ -52,7 +52,11 @@ nlohmann::ordered_json DtypesJson(const DtypeFacts& facts) {
 
 std::string DtypesText(const DtypeFacts& facts) {
   if (!facts.times) return "not measured yet (info --dtypes)";
-  std::string text = DtypeName(facts.times->Fastest()) + ": " + DtypeTimesText(*facts.times);
+  const Arithmetic plain = facts.times->Fastest(/*choose_products=*/false);
+  const Arithmetic fastest = facts.times->Fastest(/*choose_products=*/true);
+  std::string text = AutoDtypeText(plain);
+  if (fastest != plain) text += " (with --products auto: " + AutoDtypeText(fastest) + ")";
+  text += ": " + ArithmeticTimesText(*facts.times);
   for (const auto& [arithmetic, distance] : facts.distances) {
     const bool products = arithmetic.products != Products::kFloat;
     text += DistanceText((products ? "--products " : "") + ArithmeticName(arithmetic), distance);

@@ -12,6 +12,7 @@
 #include "core/formats/safetensors_file.h"
 #include "core/model/model_source.h"
 #include "core/tokenizer/tokenizer.h"
+#include "probes/model/model_options.h"
 
 namespace midscope::cli {
 namespace {
@@ -184,7 +185,7 @@ ModelFacts ReadModelFacts(const std::string& model) {
     facts.tokenizer.add_bos = tokenizer->add_bos();
     facts.tokenizer.chat_template = !tokenizer->chat_template().empty();
     facts.interventions = CheckInterventions(facts.config);
-    facts.dtypes.times = KnownDtypeTimes(*source, {});
+    facts.dtypes.times = KnownArithmeticTimes(*source, AutoOptions());
     facts.devices = ListDeviceFacts();
     facts.supported = true;
   } catch (const Error& error) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/compute/device_facts.h"
-#include "core/decoder/dtype_choice.h"
+#include "core/decoder/arithmetic_choice.h"
 #include "core/model/model_config.h"
 #include "probes/model/arithmetic_distance.h"
 #include "probes/model/intervention_support.h"
@@ -27,7 +27,7 @@ struct TokenizerFacts {
 
 // What is known of the model's speed and exactness in each dtype on this machine.
 struct DtypeFacts {
-  std::optional<DtypeTimes> times;
+  std::optional<ArithmeticTimes> times;
   // Of other arithmetics to float32 with products in float; empty where they were not measured.
   std::vector<std::pair<Arithmetic, ArithmeticDistance>> distances;
 };

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
-#include "core/decoder/dtype_choice.h"
+#include "core/decoder/arithmetic_choice.h"
 #include "data/store/unfinished_files.h"
 #include "data/sweep/sweep_store.h"
 #include "probes/cli/channels_table.h"
@@ -78,20 +78,26 @@ DecoderOptions SweepDecoderOptions(const std::string& model, const OptionSet& op
                                    const std::string& continued_plan, RankGroup& ranks,
                                    const JobContext& job) {
   DecoderOptions resolved = ReadDecoderOptions(options);
-  if (!options.IsSet("products")) {
-    const int64_t stored =
-        ranks.rank() == 0 ? static_cast<int64_t>(ParseProducts(PlanProducts(continued_plan))) : 0;
-    resolved.products = static_cast<Products>(ranks.FromRankZero(stored));
-  }
-  if (!resolved.fastest_dtype) return resolved;
+  const bool leaves_products =
+      !options.IsSet("products") || options.Text("products") == kAutoProducts;
   if (ranks.rank() == 0) {
     const std::string stored = PlanDtype(continued_plan);
-    resolved.dtype =
-        stored.empty() ? FindDtypeTimes(model, resolved, job).Fastest() : ParseDtype(stored);
+    if (!stored.empty()) {
+      if (resolved.fastest_dtype) resolved.dtype = ParseDtype(stored);
+      if (leaves_products) resolved.products = ParseProducts(PlanProducts(continued_plan));
+    } else if (resolved.fastest_dtype) {
+      const Arithmetic fastest =
+          FindArithmeticTimes(model, resolved, job).Fastest(resolved.fastest_products);
+      resolved.dtype = fastest.dtype;
+      resolved.products = fastest.products;
+    }
   }
   resolved.dtype =
       static_cast<kernels::Dtype>(ranks.FromRankZero(static_cast<int64_t>(resolved.dtype)));
+  resolved.products =
+      static_cast<Products>(ranks.FromRankZero(static_cast<int64_t>(resolved.products)));
   resolved.fastest_dtype = false;
+  resolved.fastest_products = false;
   return resolved;
 }
 

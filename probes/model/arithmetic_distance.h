@@ -21,11 +21,6 @@ struct ArithmeticDistance {
   int64_t same_first = 0;    // prompts whose most likely next token is the same
 };
 
-struct Arithmetic {
-  kernels::Dtype dtype = kernels::Dtype::kFloat32;
-  Products products = Products::kFloat;
-};
-
 // Opens `model` once in float32 and once in each of `others`, one after the other, and runs so many
 // prompts of some 200 tokens in each (list:lines=20, sample by sample, over the usual places in
 // turn). One distance for each of `others`. Throws Error where the model has no context for them,

@@ -29,6 +29,24 @@ Parameter DtypeParameter() {
   return dtype;
 }
 
+std::vector<std::string> ProductsChoices() {
+  std::vector<std::string> choices = ProductsNames();
+  choices.emplace_back(kAutoProducts);
+  return choices;
+}
+
+Parameter ProductsParameter() {
+  Parameter products = ChoiceParameter(
+      "products",
+      "products with quantised weights; int16, int8: in whole numbers, as stored in the file, with "
+      "inputs rounded to 16 or 8 bits in blocks of 32: faster, less exact than float, int16 by "
+      "very little (core/MODELS.md); auto: with --dtype auto int16 where that is fastest, else "
+      "float",
+      ProductsChoices());
+  products.always_stated = false;
+  return products;
+}
+
 }  // namespace
 
 std::vector<Parameter> ModelOptions() {
@@ -44,16 +62,9 @@ std::vector<Parameter> ModelOptions() {
       "first device; evenly, or by counts as in cuda:0=20,cpu=12. cpu:portable is the CPU by "
       "LibTorch's own operations, as a GPU would run it");
   device.default_value = std::string("cpu");
-  Parameter products = ChoiceParameter(
-      "products",
-      "products with quantised weights; int16, int8: in whole numbers, as stored in the file, with "
-      "inputs rounded to 16 or 8 bits in blocks of 32: faster, less exact than float, int16 by "
-      "very little (core/MODELS.md)",
-      ProductsNames());
-  products.always_stated = false;
   return InGroup(
       "Model",
-      {model, DtypeParameter(), products,
+      {model, DtypeParameter(), ProductsParameter(),
        ChoiceParameter("weights",
                        "where the weights are: as they lie in the file (stored: little memory, "
                        "dequantised while they are used), or dequantised once to the dtype "
@@ -115,32 +126,26 @@ DecoderOptions ReadDecoderOptions(const OptionSet& options) {
 
 DecoderOptions ReadDecoderOptions(const OpenRequest& request) {
   const bool fastest = request.dtype == kAutoDtype;
+  const bool leaves_products = request.products == kAutoProducts;
   return {.dtype = fastest ? kernels::Dtype::kFloat32 : ParseDtype(request.dtype),
           .threads = request.threads,
           .sliding_window = request.sliding_window,
           .beyond_context = request.beyond_context,
           .weights = ParseWeightStorage(request.weights),
-          .products = ParseProducts(request.products),
+          .products = leaves_products ? Products::kFloat : ParseProducts(request.products),
           .placement = ParsePlacement(request.device),
-          .fastest_dtype = fastest};
+          .fastest_dtype = fastest,
+          .fastest_products = fastest && leaves_products};
+}
+
+DecoderOptions AutoOptions() {
+  return ReadDecoderOptions(OpenRequest{.dtype = kAutoDtype, .products = kAutoProducts});
 }
 
 Products ParseProducts(std::string_view name) {
   if (const auto found = FindProducts(name)) return *found;
   throw UsageError("products '" + std::string(name) + "'", "there is no such arithmetic",
-                   KnownWordsHint(name, ProductsNames()));
-}
-
-std::string DtypeName(kernels::Dtype dtype) {
-  switch (dtype) {
-    case kernels::Dtype::kFloat32:
-      return "float32";
-    case kernels::Dtype::kBFloat16:
-      return "bfloat16";
-    case kernels::Dtype::kFloat16:
-      return "float16";
-  }
-  return "";
+                   KnownWordsHint(name, ProductsChoices()));
 }
 
 kernels::Dtype ParseDtype(std::string_view name) {

@@ -29,6 +29,9 @@ void SetOpenRequest(const OpenRequest& request, OptionSet& options);
 DecoderOptions ReadDecoderOptions(const OptionSet& options);
 DecoderOptions ReadDecoderOptions(const OpenRequest& request);
 
+// Those of --dtype auto --products auto.
+DecoderOptions AutoOptions();
+
 // Of ProductsName. Throws Error (usage).
 Products ParseProducts(std::string_view name);
 
@@ -38,8 +41,7 @@ inline constexpr kernels::Dtype kDtypes[] = {kernels::Dtype::kFloat32, kernels::
 // One of every size, for tables of memory.
 inline constexpr kernels::Dtype kDtypeSizes[] = {kernels::Dtype::kFloat32,
                                                  kernels::Dtype::kBFloat16};
-// "float32", "bfloat16", "float16". Parsing throws Error (usage).
-std::string DtypeName(kernels::Dtype dtype);
+// Of DtypeName. Throws Error (usage).
 kernels::Dtype ParseDtype(std::string_view name);
 
 // "auto", "stored", "expanded". Parsing throws Error (usage).

@@ -24,7 +24,6 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "arithmetic_bench PROMPTS [MODEL]\n");
     return 2;
   }
-  const char* names[] = {"bfloat16", "int16", "int8", "bfloat16, int8"};
   const Arithmetic others[] = {{Dtype::kBFloat16, Products::kFloat},
                                {Dtype::kFloat32, Products::kInt16},
                                {Dtype::kFloat32, Products::kInt8},
@@ -38,8 +37,9 @@ int main(int argc, char** argv) {
           "{\"arithmetic\": \"%s\", \"prompts\": %ld, \"largest_logit\": %.4f, \"mean_logit\": "
           "%.4f, "
           "\"answer_nats\": %.4f, \"same_first\": %ld}\n",
-          names[i], static_cast<long>(distance.prompts), distance.largest_logit,
-          distance.mean_logit, distance.answer_nats, static_cast<long>(distance.same_first));
+          midscope::ArithmeticName(others[i]).c_str(), static_cast<long>(distance.prompts),
+          distance.largest_logit, distance.mean_logit, distance.answer_nats,
+          static_cast<long>(distance.same_first));
     }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "arithmetic_bench: %s\n", error.what());

@@ -13,8 +13,8 @@ plain: the last row's logits, for which the last layer runs one row; all rows to
 Peers live in virtual environments in the cache folder, which --peers makes; one that cannot be had is named with the reason.
 llama.cpp is compiled there for the class that is measured, which takes minutes.
 
-decode: ten tokens one by one after 512. auto: the dtype that `--dtype auto` takes beside both fixed ones, median of seven rounds of
-the three in turns. demo: the sweep of a warm `./midscope demo` with bfloat16, as it was before there was auto, and with auto.
+decode: ten tokens one by one after 512. auto: what `--dtype auto --products auto` takes beside every fixed choice, median of seven
+rounds in turns. demo: the sweep of a warm `./midscope demo` with bfloat16, as it was before there was auto, and with auto.
 
 --cuda: on the first GPU, in bfloat16, in a build with CUDA (MIDSCOPE_CUDA=ON ./midscope build): the embedded model, and shapes of
 large models with random weights (large_shapes.py: 7b, 7b-64, 8b), whose files are made once (about 4 GB each in the cache folder;
@@ -67,6 +67,8 @@ TOOLS = {"gguf": [["gguf", "numpy"]]}
 # What run_bench does, by the names of the table's rows.
 OWN_KINDS = {"all captures and trace": "prefill", "plain, all rows to the end": "rows", "plain": "plain"}
 MODES = ("prefill", "decode", "auto", "demo")
+# What --dtype auto --products auto chooses from: run_bench's arguments after the number of tokens.
+AUTO_CHOICES = {"float32": ["float32"], "int16": ["float32", 3, "embedded", "auto", "int16"], "bfloat16": ["bfloat16"]}
 DECODED = 10  # tokens one by one, after 512: run_bench decode
 
 
@@ -264,14 +266,14 @@ def median(values):
 
 
 def auto_times(build, lengths, limits, rounds=7):
-    """{tokens: {dtype: seconds}}, medians of rounds in turns."""
-    bench, names = build / "bin" / "run_bench", ("float32", "bfloat16", "auto")
+    """{tokens: {choice: seconds}}, medians of rounds in turns."""
+    bench, names = build / "bin" / "run_bench", (*AUTO_CHOICES, "auto")
     run([bench, "plain", 64, "auto"], limits)  # measures once a machine
     times, progress = {}, Progress(len(lengths) * rounds * len(names))
 
     def seconds(tokens, name):
-        one = run([bench, "plain", tokens, name], limits)
-        progress.tell(f"--dtype {name}, {tokens}", one)
+        one = run([bench, "plain", tokens, *AUTO_CHOICES.get(name, [name])], limits)
+        progress.tell(f"{name}, {tokens}", one)
         return one["seconds"]
 
     for tokens in lengths:
@@ -281,10 +283,11 @@ def auto_times(build, lengths, limits, rounds=7):
 
 
 def auto_table(times):
-    lines = [f"{'--dtype auto, plain, seconds':28}{'float32':>10}{'bfloat16':>10}{'auto':>10}{'best / auto':>13}"]
+    names = [*AUTO_CHOICES, "auto"]
+    lines = [f"{'auto, plain, seconds':28}{''.join(f'{name:>10}' for name in names)}{'best / auto':>13}"]
     for tokens, of in times.items():
-        lines.append(f"{tokens:28}{of['float32']:10.4f}{of['bfloat16']:10.4f}{of['auto']:10.4f}"
-                     f"{min(of['float32'], of['bfloat16']) / of['auto']:13.2f}")
+        lines.append(f"{tokens:28}{''.join(f'{of[name]:10.4f}' for name in names)}"
+                     f"{min(of[name] for name in AUTO_CHOICES) / of['auto']:13.2f}")
     return lines
 
 
@@ -293,7 +296,8 @@ def demo_seconds(build, dtype, limits):
     seconds = []
     for _ in range(4):
         with tempfile.TemporaryDirectory() as folder:
-            command = [build / "bin" / "midscope", "sweep", "embedded", "--dtype", dtype, "--task", "list:lines=20", "--places", "1,5,10,15,20",
+            products = ["--products", "auto"] if dtype == "auto" else []
+            command = [build / "bin" / "midscope", "sweep", "embedded", "--dtype", dtype, *products, "--task", "list:lines=20", "--places", "1,5,10,15,20",
                        "--samples", "24", "--seed", "1", "--with", "none", "--with", "channel(100, factor=-1, layers=8-25)",
                        "--out", f"{folder}/list.h5"]
             start = time.perf_counter()

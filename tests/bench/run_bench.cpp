@@ -5,12 +5,12 @@
 //   run_bench open|prefill|rows|plain|decode TOKENS float32|bfloat16|auto
 //             [REPEATS [MODEL [WEIGHTS [float|int16|int8]]]]
 //
-// WEIGHTS: auto, stored or expanded. open: from the call until a prompt could be run.
-// prefill: last-query attention, position-awareness score, the last residual rows, 8 hidden
-// channels over all positions, trace kept. rows: one hidden channel, for which the last layer has
-// to run all rows. plain: logits alone, for which it runs the last row. decode: ten tokens after
-// the prompt, one by one. Prints one JSON object; times are the least of REPEATS (default 3).
-// What-ifs: what_if_bench.
+// auto: what --dtype auto takes, its products too where none are given. WEIGHTS: auto, stored or
+// expanded. open: from the call until a prompt could be run. prefill: last-query attention,
+// position-awareness score, the last residual rows, 8 hidden channels over all positions, trace
+// kept. rows: one hidden channel, for which the last layer has to run all rows. plain: logits
+// alone, for which it runs the last row. decode: ten tokens after the prompt, one by one. Prints
+// one JSON object; times are the least of REPEATS (default 3). What-ifs: what_if_bench.
 
 #include <sys/resource.h>
 
@@ -122,6 +122,7 @@ int main(int argc, char** argv) {
   midscope::DecoderOptions options;
   options.dtype = midscope::DtypeOf(argv[3]);
   options.fastest_dtype = std::string(argv[3]) == "auto";
+  options.fastest_products = options.fastest_dtype && argc <= 7;
   const int repeats = argc > 4 ? std::atoi(argv[4]) : 3;
   const std::string model = argc > 5 ? argv[5] : "embedded";
   if (argc > 6) options.weights = midscope::StorageOf(argv[6]);

@@ -4,9 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "core/compute/placement.h"
+#include "core/model/embedded_model.h"
 #include "tests/probes/support/run_program.h"
 
 namespace midscope {
@@ -54,6 +57,19 @@ TEST(GpuProgram, ASweepGivesTheCpusNumbers) {
       EXPECT_EQ(gpu[i]["accuracy"], cpu[i]["accuracy"]) << device << " " << cpu[i]["setting"];
     }
   }
+}
+
+// The window starts with it.
+TEST(GpuProgram, ADtypeIsChosenThere) {
+  if (AvailableDevices().back().kind != DeviceKind::kCuda) GTEST_SKIP() << "no GPU here";
+  const TemporaryFolder folder;
+  const std::string models = ModelFolder().string();
+  setenv("MIDSCOPE_MODELS", models.c_str(), 1);
+  setenv("XDG_CACHE_HOME", folder.File("cache").c_str(), 1);
+  const auto run = RunWell({"sweep", "embedded", "--task", "list:lines=4", "--places", "1",
+                            "--samples", "1", "--dtype", "auto", "--products", "auto", "--device",
+                            "cuda:0", "--out", folder.File("run.h5")});
+  EXPECT_THAT(run.err, ::testing::HasSubstr("dtype: auto is"));
 }
 
 TEST(GpuProgram, InfoNamesTheGpu) {

@@ -23,6 +23,7 @@ using ::testing::Not;
 using testing::ProgramRun;
 using testing::RunMidscope;
 using testing::RunWell;
+using ::testing::SizeIs;
 using testing::TemporaryFolder;
 
 class ProgramDtype : public ::testing::Test {
@@ -45,6 +46,12 @@ class ProgramDtype : public ::testing::Test {
     return reader.provenance().dtype;
   }
 
+  std::string StoredProducts(const std::string& file) const {
+    const RunReader reader(folder_.File(file));
+    EXPECT_EQ(reader.provenance().products, PlanProducts(reader.plan_json()));
+    return reader.provenance().products;
+  }
+
   TemporaryFolder folder_;
 };
 
@@ -57,6 +64,31 @@ TEST_F(ProgramDtype, AutoIsMeasuredOnceAndStoredResolved) {
   EXPECT_EQ(StoredDtype("b.h5"), StoredDtype("a.h5"));
   const json facts = json::parse(RunWell({"info", "embedded", "--json"}).out);
   EXPECT_EQ(facts["dtype_auto"]["auto"], StoredDtype("a.h5"));
+  EXPECT_EQ(StoredProducts("a.h5"), "float");
+}
+
+// Without bfloat16 instructions, where int16 is often the fastest.
+TEST_F(ProgramDtype, AContinuedSweepKeepsTheProductsThatAutoTook) {
+  setenv("ATEN_CPU_CAPABILITY", "avx2", 1);
+  RunWell(Sweep("a.h5", "1", "auto", {"--products", "auto"}));
+  const json facts = json::parse(RunWell({"info", "embedded", "--json"}).out)["dtype_auto"];
+  EXPECT_THAT(facts["int16_seconds"], SizeIs(2));
+  const json taken = {{"dtype", StoredDtype("a.h5")}, {"products", StoredProducts("a.h5")}};
+  EXPECT_EQ(facts["auto_with_products_auto"], taken);
+  for (const Arguments& again : {Arguments{"--resume"}, {"--resume", "--products", "auto"}}) {
+    const ProgramRun more = RunWell(Sweep("a.h5", "2", "auto", again));
+    EXPECT_THAT(more.err, Not(HasSubstr("dtype: auto is")));
+  }
+  // Without a dtype to choose there are no products to choose.
+  RunWell(Sweep("b.h5", "1", "float32", {"--products", "auto"}));
+  EXPECT_EQ(StoredProducts("b.h5"), "float");
+  unsetenv("ATEN_CPU_CAPABILITY");
+}
+
+// By LibTorch's operations, as a GPU runs a model.
+TEST_F(ProgramDtype, AutoIsMeasuredOnTheDeviceThatRuns) {
+  const ProgramRun run = RunWell(Sweep("a.h5", "1", "auto", {"--device", "cpu:portable"}));
+  EXPECT_THAT(run.err, HasSubstr("dtype: auto is " + StoredDtype("a.h5")));
 }
 
 TEST_F(ProgramDtype, AContinuedSweepStaysInTheDtypeOfItsFile) {
@@ -74,15 +106,10 @@ TEST_F(ProgramDtype, AContinuedSweepStaysInTheDtypeOfItsFile) {
 
 // The same for products in whole numbers.
 TEST_F(ProgramDtype, AContinuedSweepKeepsTheProductsOfItsFile) {
-  const auto products = [&](const std::string& file) {
-    const RunReader reader(folder_.File(file));
-    EXPECT_EQ(reader.provenance().products, PlanProducts(reader.plan_json()));
-    return reader.provenance().products;
-  };
   for (const std::string each : {"int8", "int16", "float"}) {
     RunWell(Sweep(each, "1", "float32", {"--products", each}));
     RunWell(Sweep(each, "2", "float32", {"--resume"}));
-    EXPECT_EQ(products(each), each);
+    EXPECT_EQ(StoredProducts(each), each);
   }
   EXPECT_THAT(RunWell({"show", folder_.File("int8")}).out, HasSubstr("products int8"));
   EXPECT_THAT(RunMidscope(Sweep("int8", "2", "float32", {"--resume", "--products", "float"})).err,

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+#include "core/decoder/arithmetic_choice.h"
+
+#include <ATen/Parallel.h>
+#include <c10/core/InferenceMode.h>
+#include <dlfcn.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/base/cache_folder.h"
+#include "core/base/environment.h"
+#include "core/base/joined.h"
+#include "core/compute/aten_executor.h"
+#include "core/compute/device_facts.h"
+#include "core/decoder/layer_timing.h"
+#include "kernels/instruction_set.h"
+
+namespace midscope {
+namespace {
+
+using Json = nlohmann::json;
+
+// One that is faster by less is not worth its lower precision.
+constexpr double kLeastSpeedup = 1.05;
+
+std::filesystem::path TimesFile() { return CacheFolder() / "dtype_times.json"; }
+
+// Differs between builds: size and time of the file that this code was loaded from.
+std::string BuildMark() {
+  Dl_info info{};
+  struct stat file {};
+  if (dladdr(reinterpret_cast<const void*>(&BuildMark), &info) == 0 || !info.dli_fname ||
+      stat(info.dli_fname, &file) != 0) {
+    return "";
+  }
+  return std::to_string(file.st_size) + " " + std::to_string(file.st_mtim.tv_sec) + "." +
+         std::to_string(file.st_mtim.tv_nsec);
+}
+
+std::string NamesOf(const std::vector<Arithmetic>& arithmetics) {
+  std::vector<std::string> names;
+  names.reserve(arithmetics.size());
+  for (const Arithmetic& arithmetic : arithmetics) names.push_back(ArithmeticName(arithmetic));
+  return Joined(names, " and ");
+}
+
+// Products in int16 need the file's whole numbers, and the CPU's own kernels. Without any products
+// of that kind they are not timed (TimeFirstLayer).
+bool MayTakeInt16(const ModelConfig& config, const DecoderOptions& options) {
+  return options.products == Products::kFloat && options.weights != WeightStorage::kExpanded &&
+         options.placement.IsPlainCpu() && config.quantised_bytes > 0;
+}
+
+// From the most exact to the least.
+std::vector<Arithmetic> Candidates(const ModelConfig& config, const DecoderOptions& options) {
+  std::vector<Arithmetic> candidates = {{kernels::Dtype::kFloat32, options.products}};
+  if (MayTakeInt16(config, options))
+    candidates.push_back({kernels::Dtype::kFloat32, Products::kInt16});
+  candidates.push_back({kernels::Dtype::kBFloat16, options.products});
+  return candidates;
+}
+
+// What the times depend on.
+std::string TimesKey(const ModelSource& source, const DecoderOptions& options) {
+  const ModelConfig& config = source.config();
+  const auto expanded = [&](kernels::Dtype dtype) {
+    return ResolveStorage(options.weights, config, dtype, options.products) ==
+           WeightStorage::kExpanded;
+  };
+  return Json{
+      {"cpu", CpuName()},
+      {"instructions", kernels::InstructionSetName()},
+      {"limits",
+       {Environment("ATEN_CPU_CAPABILITY"), Environment("ONEDNN_MAX_CPU_ISA"),
+        Environment("MKL_ENABLE_INSTRUCTIONS")}},
+      {"threads", at::get_num_threads()},
+      {"device", DeviceText(options.placement.shares.front().device)},
+      {"build", BuildMark()},
+      {"layer",
+       {config.hidden, config.feed_forward, config.experts.count, config.experts.per_row,
+        config.experts.width, config.experts.shared_width, config.heads, config.key_value_heads,
+        config.head_dim, config.gated_mlp ? 1 : 0}},
+      {"quantisation", config.quantisation},
+      {"arithmetics", NamesOf(Candidates(config, options))},
+      {"expanded", {expanded(kernels::Dtype::kFloat32), expanded(kernels::Dtype::kBFloat16)}}}
+      .dump();
+}
+
+// An empty object where there is no such file, or one that is damaged: it is measured anew.
+Json ReadTimes() {
+  std::ifstream file(TimesFile());
+  Json all = Json::parse(file, nullptr, /*allow_exceptions=*/false);
+  return all.is_object() ? all : Json::object();
+}
+
+// Of two processes that write at once, one loses what it measured, and measures again later.
+bool WriteTimes(const std::string& key, const ArithmeticTimes& times) {
+  Json all = ReadTimes();
+  Json entry = {{"rows", kTimedRows}};
+  for (const auto& [arithmetic, seconds] : times.timed) entry[ArithmeticName(arithmetic)] = seconds;
+  all[key] = entry;
+  std::error_code failed;
+  std::filesystem::create_directories(TimesFile().parent_path(), failed);
+  const std::filesystem::path temporary = TimesFile().string() + "." + std::to_string(getpid());
+  std::ofstream file(temporary);
+  file << all.dump(1) << '\n';
+  file.close();
+  if (!file) return false;
+  std::filesystem::rename(temporary, TimesFile(), failed);
+  return !failed;
+}
+
+// nullopt where the entry is damaged. One that has no such arithmetic is not: its model has no
+// weights for these products.
+std::optional<ArithmeticTimes> TimesOf(const Json& entry,
+                                       const std::vector<Arithmetic>& arithmetics) {
+  if (!entry.is_object()) return std::nullopt;
+  ArithmeticTimes times;
+  for (const Arithmetic& arithmetic : arithmetics) {
+    const auto found = entry.find(ArithmeticName(arithmetic));
+    if (found == entry.end()) continue;
+    ArithmeticTimes::Timed timed{arithmetic};
+    if (!found->is_array() || found->size() != timed.seconds.size()) return std::nullopt;
+    for (size_t i = 0; i < timed.seconds.size(); ++i) {
+      const Json& value = (*found)[i];
+      if (!value.is_number() || value.get<double>() <= 0) return std::nullopt;
+      timed.seconds[i] = value.get<double>();
+    }
+    times.timed.push_back(timed);
+  }
+  const bool whole = times.Find(arithmetics.front()) && times.Find(arithmetics.back());
+  return whole ? std::optional(times) : std::nullopt;
+}
+
+std::string Milliseconds(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.3g ms", seconds * 1e3);
+  return text;
+}
+
+}  // namespace
+
+double ArithmeticTimes::Speedup(const Timed& one) const {
+  double logarithms = 0;
+  for (size_t i = 0; i < kTimedRows.size(); ++i)
+    logarithms += std::log(timed.front().seconds[i] / one.seconds[i]);
+  return std::exp(logarithms / static_cast<double>(kTimedRows.size()));
+}
+
+Arithmetic ArithmeticTimes::Fastest(bool choose_products) const {
+  const Timed* fastest = &timed.front();
+  for (const Timed& one : timed) {
+    const bool other = one.arithmetic.products != timed.front().arithmetic.products;
+    if (other && !choose_products) continue;
+    if (Speedup(one) > kLeastSpeedup * Speedup(*fastest)) fastest = &one;
+  }
+  return fastest->arithmetic;
+}
+
+const ArithmeticTimes::Timed* ArithmeticTimes::Find(const Arithmetic& arithmetic) const {
+  const auto found = std::find_if(timed.begin(), timed.end(),
+                                  [&](const Timed& one) { return one.arithmetic == arithmetic; });
+  return found == timed.end() ? nullptr : &*found;
+}
+
+std::optional<ArithmeticTimes> KnownArithmeticTimes(const ModelSource& source,
+                                                    const DecoderOptions& options) {
+  const Json all = ReadTimes();
+  const auto entry = all.find(TimesKey(source, options));
+  return entry == all.end() ? std::nullopt : TimesOf(*entry, Candidates(source.config(), options));
+}
+
+ArithmeticTimes FindArithmeticTimes(const ModelSource& source, const DecoderOptions& options,
+                                    const kernels::Executor& executor, const JobContext& context) {
+  if (const auto known = KnownArithmeticTimes(source, options)) return *known;
+  const std::vector<Arithmetic> candidates = Candidates(source.config(), options);
+  context.Log("dtype: measuring " + NamesOf(candidates) +
+              " on a layer of this model (once a machine)");
+  const std::vector<std::vector<double>> seconds = TimeFirstLayer(
+      source, options, candidates, {kTimedRows.begin(), kTimedRows.end()}, executor, context);
+  ArithmeticTimes times;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    if (seconds[i].empty()) continue;
+    ArithmeticTimes::Timed timed{candidates[i]};
+    std::copy(seconds[i].begin(), seconds[i].end(), timed.seconds.begin());
+    times.timed.push_back(timed);
+  }
+  if (!WriteTimes(TimesKey(source, options), times)) {
+    context.Log("dtype: " + TimesFile().string() +
+                " can't be written, so this is measured again next time");
+  }
+  return times;
+}
+
+namespace {
+
+void LogFastest(const ArithmeticTimes& times, const DecoderOptions& options,
+                const JobContext& context) {
+  context.Log("dtype: auto is " + AutoDtypeText(times.Fastest(options.fastest_products)) +
+              " here: " + ArithmeticTimesText(times));
+}
+
+}  // namespace
+
+// bfloat16 can only be slower where the CPU has no instruction for it.
+Arithmetic ResolveArithmetic(const ModelSource& source, const DecoderOptions& options,
+                             const kernels::Executor& executor, const JobContext& context) {
+  const bool needs_times = options.dtype == kernels::Dtype::kBFloat16 &&
+                           options.placement.IsPlainCpu() && !kernels::HasBFloat16Products();
+  const Arithmetic asked{options.dtype, options.products};
+  if (!options.fastest_dtype && !needs_times) return asked;
+  const ArithmeticTimes times = FindArithmeticTimes(source, options, executor, context);
+  if (options.fastest_dtype) {
+    LogFastest(times, options, context);
+    return times.Fastest(options.fastest_products);
+  }
+  if (times.Speedup(times.timed.back()) < 1)
+    context.Log("dtype: bfloat16 is slower than float32 here: " + ArithmeticTimesText(times));
+  return asked;
+}
+
+ArithmeticTimes FindArithmeticTimes(const std::string& model, const DecoderOptions& options,
+                                    const JobContext& context) {
+  const c10::InferenceMode inference;
+  if (options.threads > 0) at::set_num_threads(options.threads);
+  const ArithmeticTimes times =
+      FindArithmeticTimes(*OpenModel(model), options, AtenExecutor(), context);
+  LogFastest(times, options, context);
+  return times;
+}
+
+std::string ArithmeticTimesText(const ArithmeticTimes& times) {
+  std::string text = "a layer takes ";
+  for (size_t i = 0; i < kTimedRows.size(); ++i) {
+    std::vector<std::string> each;
+    for (const auto& [arithmetic, seconds] : times.timed)
+      each.push_back(Milliseconds(seconds[i]) + " in " + ArithmeticName(arithmetic));
+    text += (i == 0 ? "" : "; ") + Joined(each, " and ") + " for " + std::to_string(kTimedRows[i]) +
+            " tokens";
+  }
+  return text + " (" + kernels::InstructionSetName() + ")";
+}
+
+std::string AutoDtypeText(const Arithmetic& fastest) {
+  return DtypeName(fastest.dtype) + (fastest.products == Products::kFloat
+                                         ? ""
+                                         : " with --products " + ProductsName(fastest.products));
+}
+
+}  // namespace midscope
