@@ -236,7 +236,7 @@ class AttentionRun {
 
   int64_t ThreadFloats() const {
     return RoundUp(engine_.scratch_floats, 16) +
-           engine_.rows * (3 * steps_ + value_tiles_ * kTile) + 4 * shape_.head_dim;
+           engine_.rows * (3 * steps_ + value_tiles_ * kTile) + kUnpackedRows * shape_.head_dim;
   }
 
   void AttendBlock(const Operands& packed, int64_t head, int64_t query_block, float* work) const {

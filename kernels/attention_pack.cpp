@@ -18,6 +18,18 @@ HWY_BEFORE_NAMESPACE();
 namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 
+// Rows of one head lie a whole row of all heads apart, too far for the CPU to fetch the next by
+// itself.
+constexpr int64_t kRowsAhead = 8;
+
+template <bool kForWriting>
+HWY_INLINE void FetchRow(const void* data, Dtype dtype, int64_t at, int64_t head_dim) {
+  constexpr int64_t kCacheLine = 64;
+  const auto* bytes = static_cast<const char*>(data) + at * SizeOf(dtype);
+  for (int64_t i = 0; i < head_dim * SizeOf(dtype); i += kCacheLine)
+    __builtin_prefetch(bytes + i, kForWriting ? 1 : 0);
+}
+
 // One row of x as Out, rotated, with zeros up to `padded` elements.
 template <class Out>
 HWY_INLINE void ReadRow(const PackSource& source, int64_t row, const float* cos, const float* sin,
@@ -45,7 +57,15 @@ void PackRowsAs(const PackSource& source, int64_t first_row, int64_t rows, const
   const int64_t steps = PackedSteps(source.head_dim, source.pack);
   const int64_t padded = steps * source.pack;
   auto* items = reinterpret_cast<Item*>(work);
+  const auto fetch = [&](int64_t r) {
+    const int64_t row = first_row + std::min(r, rows - 1);
+    FetchRow<false>(source.x.data, source.x.dtype,
+                    row * source.x.row_stride + source.head * source.x.head_stride,
+                    source.head_dim);
+  };
+  for (int64_t r = 0; r < kRowsAhead; ++r) fetch(r);
   for (int64_t r = 0; r < rows; ++r) {
+    fetch(r + kRowsAhead);
     const int64_t at = (first_position + r) * table.pairs;
     ReadRow(source, first_row + r, table.cos ? table.cos + at : nullptr,
             table.cos ? table.sin + at : nullptr, table.pairs, factor, padded, items + r * padded);
@@ -173,13 +193,21 @@ HWY_INLINE void TransposeColumns(const float* HWY_RESTRICT from, int64_t width, 
 template <class Out>
 void UnpackRowsAs(const float* from, int64_t width, int64_t rows, int64_t head_dim,
                   const Heads& out, int64_t first_row, int64_t head, float* work) {
-  for (int64_t row = 0; row < rows; ++row) {
-    if (row % kSquare == 0) TransposeColumns(from, width, head_dim, row, work);
-    const float* values = work + row % kSquare * head_dim;
-    Out* to =
-        static_cast<Out*>(out.data) + (first_row + row) * out.row_stride + head * out.head_stride;
-    ForEachVector(head_dim, [&](auto d, int64_t i)
-                                HWY_ATTR { StoreFloats(d, hn::LoadU(d, values + i), to + i); });
+  const auto place = [&](int64_t row) {
+    return (first_row + row) * out.row_stride + head * out.head_stride;
+  };
+  for (int64_t row = 0; row < rows; ++row)
+    FetchRow<true>(out.data, out.dtype, place(row), head_dim);
+  for (int64_t begin = 0; begin < rows; begin += kUnpackedRows) {
+    const int64_t end = std::min(begin + kUnpackedRows, rows);
+    for (int64_t row = begin; row < end; row += kSquare)
+      TransposeColumns(from, width, head_dim, row, work + (row - begin) * head_dim);
+    for (int64_t row = begin; row < end; ++row) {
+      const float* values = work + (row - begin) * head_dim;
+      Out* to = static_cast<Out*>(out.data) + place(row);
+      ForEachVector(head_dim, [&](auto d, int64_t i)
+                                  HWY_ATTR { StoreFloats(d, hn::LoadU(d, values + i), to + i); });
+    }
   }
 }
 

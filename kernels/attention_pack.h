@@ -48,7 +48,8 @@ void PackValuesByElements(const PackSource& source, int64_t first_row, int64_t r
 int64_t ValueWork(int64_t head_dim);
 
 // from [head_dim][width] into rows first_row .. first_row + rows - 1 of `out`. `width` is a
-// multiple of 4. `work` holds 4 * head_dim floats.
+// multiple of 4. `work` holds kUnpackedRows * head_dim floats.
+inline constexpr int64_t kUnpackedRows = 8;
 void UnpackRows(const float* from, int64_t width, int64_t rows, int64_t head_dim, const Heads& out,
                 int64_t first_row, int64_t head, float* work);
 

@@ -7,8 +7,9 @@
     ./midscope bench --cuda [--models embedded,7b,...] [--peers] [--json] [--tokens 512,2048,8192,16384,32768] [--rounds N]
 
 Every measurement is a process of its own, so that peak memory is its own; the programs take turns, and the least time of all rounds
-counts: other work on the machine only adds. Shares are of the float32 or bfloat16 products alone, measured in the same run at this
-model's shapes; only matrix products with weights count as work (2 x weights of the layers a token), attention does not.
+counts: other work on the machine only adds. A process, a peer's too, repeats it for three seconds, 2 to 20 times. Shares are of the
+float32 or bfloat16 products alone, measured in the same run at this model's shapes; only matrix products with weights count as work
+(2 x weights of the layers a token), attention does not.
 plain: the last row's logits, for which the last layer runs one row; all rows to the end: the same work as captures need.
 Peers live in virtual environments in the cache folder, which --peers makes; one that cannot be had is named with the reason.
 llama.cpp is compiled there for the class that is measured, which takes minutes.
@@ -68,7 +69,7 @@ TOOLS = {"gguf": [["gguf", "numpy"]]}
 OWN_KINDS = {"all captures and trace": "prefill", "plain, all rows to the end": "rows", "plain": "plain"}
 MODES = ("prefill", "decode", "auto", "demo")
 # What --dtype auto --products auto chooses from: run_bench's arguments after the number of tokens.
-AUTO_CHOICES = {"float32": ["float32"], "int16": ["float32", 3, "embedded", "auto", "int16"], "bfloat16": ["bfloat16"]}
+AUTO_CHOICES = {"float32": ["float32"], "int16": ["float32", 0, "embedded", "auto", "int16"], "bfloat16": ["bfloat16"]}
 DECODED = 10  # tokens one by one, after 512: run_bench decode
 
 

@@ -10,7 +10,8 @@
 // position-awareness score, the last residual rows, 8 hidden channels over all positions, trace
 // kept. rows: one hidden channel, for which the last layer has to run all rows. plain: logits
 // alone, for which it runs the last row. decode: ten tokens after the prompt, one by one. Prints
-// one JSON object; times are the least of REPEATS (default 3). What-ifs: what_if_bench.
+// one JSON object; times are the least of REPEATS (default 0: of 3 seconds, at least 2 and at most
+// 20). What-ifs: what_if_bench.
 
 #include <sys/resource.h>
 
@@ -22,6 +23,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/seconds_since.h"
 #include "core/compute/process_start.h"
 #include "core/decoder/captures.h"
 #include "core/decoder/decoder.h"
@@ -31,13 +33,23 @@ namespace {
 
 using midscope::Decoder;
 
+// As peers/passes.py: for so long, so often.
+constexpr double kSeconds = 3;
+constexpr int kFewestPasses = 2;
+constexpr int kMostPasses = 20;
+
+// 0 repeats: as above.
 double Least(int repeats, const std::function<void()>& work) {
   double least = 1e300;
-  for (int i = 0; i < repeats; ++i) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto more = [&](int done) {
+    if (repeats > 0) return done < repeats;
+    return done < kFewestPasses || (done < kMostPasses && midscope::SecondsSince(begin) < kSeconds);
+  };
+  for (int i = 0; more(i); ++i) {
     const auto start = std::chrono::steady_clock::now();
     work();
-    least = std::min(
-        least, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    least = std::min(least, midscope::SecondsSince(start));
   }
   return least;
 }
@@ -123,7 +135,7 @@ int main(int argc, char** argv) {
   options.dtype = midscope::DtypeOf(argv[3]);
   options.fastest_dtype = std::string(argv[3]) == "auto";
   options.fastest_products = options.fastest_dtype && argc <= 7;
-  const int repeats = argc > 4 ? std::atoi(argv[4]) : 3;
+  const int repeats = argc > 4 ? std::atoi(argv[4]) : 0;
   const std::string model = argc > 5 ? argv[5] : "embedded";
   if (argc > 6) options.weights = midscope::StorageOf(argv[6]);
   if (argc > 7) options.products = midscope::FindProducts(argv[7]).value_or(options.products);

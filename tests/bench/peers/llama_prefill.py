@@ -8,6 +8,7 @@ import sys
 import time
 
 import llama_cpp
+from passes import passes
 
 path, tokens, threads, flash = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 decode = sys.argv[5:] == ["decode"]
@@ -17,7 +18,7 @@ span = model.n_vocab() - 300 if model.n_vocab() > 1000 else 0
 ids = [300 + i * 7919 % span for i in range(tokens)]
 DECODED = 10
 seconds = []
-for _ in range(3 if tokens < 8000 else 2):
+for _ in passes():
     model.reset()
     start = time.perf_counter()
     model.eval(ids)

@@ -6,12 +6,13 @@ import sys
 import time
 
 import onnxruntime_genai
+from passes import passes
 
 folder, tokens = sys.argv[1], int(sys.argv[2])
 model = onnxruntime_genai.Model(folder)
 ids = [300 + i * 7919 % 40000 for i in range(tokens)]
 seconds = []
-for _ in range(3 if tokens < 8000 else 2):
+for _ in passes():
     params = onnxruntime_genai.GeneratorParams(model)
     params.set_search_options(max_length=tokens + 8)
     generator = onnxruntime_genai.Generator(model, params)

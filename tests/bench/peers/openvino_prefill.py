@@ -9,11 +9,12 @@ import sys
 import numpy
 import openvino
 import openvino_genai
+from passes import passes
 
 path, tokens, threads, precision = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 pipeline = openvino_genai.LLMPipeline(path, "CPU", INFERENCE_NUM_THREADS=threads, INFERENCE_PRECISION_HINT=precision)
 seconds = []
-for prompt in range(4 if tokens < 8000 else 3):
+for prompt in passes():
     ids = numpy.array([[300 + (i * 7919 + prompt * 104729) % 40000 for i in range(tokens)]], dtype=numpy.int64)
     inputs = openvino_genai.TokenizedInputs(openvino.Tensor(ids), openvino.Tensor(numpy.ones_like(ids)))
     reply = pipeline.generate(inputs, max_new_tokens=1)

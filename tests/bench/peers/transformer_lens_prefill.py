@@ -6,6 +6,7 @@ import sys
 import time
 
 import torch
+from passes import passes
 from transformer_lens.model_bridge import TransformerBridge
 
 folder, tokens = sys.argv[1], int(sys.argv[2])
@@ -13,7 +14,7 @@ torch.set_grad_enabled(False)
 model = TransformerBridge.boot_transformers(folder, dtype=torch.float32, device="cpu")
 ids = torch.randint(300, model.cfg.d_vocab, (1, tokens), generator=torch.Generator().manual_seed(1))
 least = float("inf")
-for _ in range(3 if tokens < 2048 else 2):
+for _ in passes():
     start = time.perf_counter()
     model.run_with_cache(ids)
     least = min(least, time.perf_counter() - start)
