@@ -5,6 +5,8 @@
 #include <ATen/ATen.h>
 #include <c10/core/DeviceGuard.h>
 
+#include <bit>
+
 #include "kernels/cuda/launch.h"
 
 namespace midscope {
@@ -164,6 +166,36 @@ void CudaOps::SplitRows(const at::Tensor& from, const at::Tensor& first,
   arguments.rows = from.size(0);
   arguments.words = first.size(1) / of_word;
   kernels::cuda::SplitRows(arguments);
+}
+
+std::vector<TopToken> CudaOps::TopTokens(const at::Tensor& logits, int64_t k) const {
+  const int64_t rows = logits.size(0);
+  const int64_t columns = logits.size(1);
+  if (!logits.is_contiguous() || logits.scalar_type() != at::kFloat ||
+      !kernels::cuda::HasTopRows(columns, k)) {
+    return LayerOps::TopTokens(logits, k);
+  }
+  const c10::DeviceGuard guard(device());
+  const auto options = logits.options();
+  const at::Tensor kept =
+      at::empty({rows, kernels::cuda::TopParts(columns), k}, options.dtype(at::kLong));
+  // Ids and logits in one, so that the host waits once.
+  const at::Tensor found = at::empty({2, rows, k}, options.dtype(at::kInt));
+  kernels::cuda::TopRowsArguments parts;
+  parts.values = logits.const_data_ptr<float>();
+  parts.kept = static_cast<uint64_t*>(kept.data_ptr());
+  parts.rows = rows;
+  parts.columns = columns;
+  parts.top = static_cast<int>(k);
+  kernels::cuda::TopRows(parts);
+  auto* ids = found.data_ptr<int32_t>();
+  kernels::cuda::MergeTop({parts, ids, reinterpret_cast<float*>(ids + rows * k)});
+  const at::Tensor on_host = found.cpu();
+  const auto* id = on_host.const_data_ptr<int32_t>();
+  std::vector<TopToken> top(static_cast<size_t>(rows * k));
+  for (size_t i = 0; i < top.size(); ++i)
+    top[i] = {id[i], std::bit_cast<float>(id[i + top.size()])};
+  return top;
 }
 
 }  // namespace midscope

@@ -79,6 +79,7 @@ class CudaOps : public AtenOps {
   void RowAttention(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
                     const KeyUpdate& update, const at::Tensor& v, const RotaryTables& tables,
                     const at::Tensor& weights, const at::Tensor& out) const override;
+  std::vector<TopToken> TopTokens(const at::Tensor& logits, int64_t k) const override;
 
  protected:
   DeviceTable MakeTable(const std::shared_ptr<const RotaryCache::Table>& host) const override;

@@ -10,10 +10,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/compute/block_ops.h"
 #include "core/compute/rotary_cache.h"
+#include "core/compute/top_tokens.h"
 #include "core/compute/weights.h"
 #include "core/model/model_config.h"
 #include "core/plan/attention_edits.h"
@@ -163,6 +165,9 @@ class LayerOps {
   // kernels::CountAttendedKeys counts them.
   virtual std::vector<int64_t> CountAttendedKeys(
       const at::Tensor& weights, const kernels::AwarenessThreshold& threshold) const = 0;
+  // TopTokensOfRows of logits [row, vocabulary], in float32 on the device; of a row with logits
+  // that are not finite only the first is told.
+  virtual std::vector<TopToken> TopTokens(const at::Tensor& logits, int64_t k) const;
 
  protected:
   // The changed keys in a tensor of their own; k itself where there is no change.
@@ -173,5 +178,13 @@ class LayerOps {
     return updated;
   }
 };
+
+// LibTorch does not say which of equal values it takes.
+inline std::vector<TopToken> LayerOps::TopTokens(const at::Tensor& logits, int64_t k) const {
+  const at::Tensor on_host = logits.cpu();
+  const auto* values = on_host.const_data_ptr<float>();
+  return TopTokensOfRows(std::span(values, static_cast<size_t>(on_host.numel())), on_host.size(1),
+                         k);
+}
 
 }  // namespace midscope

@@ -18,6 +18,7 @@
 #include "core/compute/layer_devices.h"
 #include "core/compute/weights.h"
 #include "core/decoder/arithmetic_choice.h"
+#include "core/decoder/collect_results.h"
 #include "core/decoder/forward_pass.h"
 #include "core/decoder/prepare_sequence.h"
 #include "core/decoder/read_directions.h"
@@ -302,53 +303,6 @@ void CutBack(std::vector<SequencePass>& sequences) {
   }
 }
 
-// Layers that a re-run does not change keep their ratios.
-void KeepRatios(SequencePass& sequence) {
-  for (size_t layer = 0; layer < sequence.plans.size(); ++layer) {
-    if (sequence.Runs(static_cast<int64_t>(layer))) continue;
-    sequence.plans[layer].q_ratio = sequence.frozen_plans[layer].q_ratio;
-    sequence.plans[layer].k_ratio = sequence.frozen_plans[layer].k_ratio;
-  }
-}
-
-int64_t FirstLogitRow(const SequencePass& sequence) {
-  return std::max(sequence.first_logit_row(), sequence.active_first);
-}
-
-// Of every sequence that reaches the last layer, from FirstLogitRow on. [row, vocabulary] each
-std::vector<std::vector<float>> AllLogits(const std::vector<SequencePass>& sequences,
-                                          int64_t layers, ForwardPass& pass) {
-  if (!sequences.front().keeps()) return pass.LogitsTogether(sequences);
-  std::vector<std::vector<float>> logits;
-  logits.reserve(sequences.size());
-  for (const SequencePass& sequence : sequences)
-    logits.push_back(sequence.end_layer == layers ? pass.Logits(sequence, FirstLogitRow(sequence))
-                                                  : std::vector<float>());
-  return logits;
-}
-
-RunResult Collect(const SequencePass& sequence, std::vector<float> logits,
-                  const ModelConfig& config, kernels::Dtype dtype) {
-  RunResult result;
-  result.vocabulary = config.vocabulary;
-  result.first_logit_row = FirstLogitRow(sequence);
-  result.logits = std::move(logits);
-  if (!std::all_of(result.logits.begin(), result.logits.end(),
-                   [](float x) { return std::isfinite(x); })) {
-    throw Failure("run", "the model gave logits that are not finite",
-                  dtype == kernels::Dtype::kFloat16
-                      ? "float16 ends at 65,504: use --dtype bfloat16 or float32"
-                      : "An intervention may be too strong, or the file is damaged");
-  }
-  result.position_ratio.layers = config.layers;
-  result.position_ratio.heads = config.heads;
-  for (const AttentionPlan& plan : sequence.plans) {
-    result.position_ratio.values.insert(result.position_ratio.values.end(), plan.q_ratio.begin(),
-                                        plan.q_ratio.end());
-  }
-  return result;
-}
-
 }  // namespace
 
 std::vector<RunResult> Decoder::Run(std::span<const RunRequest> requests,
@@ -375,11 +329,7 @@ std::vector<RunResult> Decoder::Run(std::span<const RunRequest> requests,
   try {
     pass.Run(sequences);
     if (parts_->source) parts_->source->CheckWhole();
-    std::vector<std::vector<float>> logits = AllLogits(sequences, config.layers, pass);
-    for (size_t i = 0; i < sequences.size(); ++i) {
-      KeepRatios(sequences[i]);
-      results.push_back(Collect(sequences[i], std::move(logits[i]), config, parts_->options.dtype));
-    }
+    results = CollectResults(sequences, requests, config, parts_->options.dtype, pass);
   } catch (...) {
     CutBack(sequences);
     parts_->faults->Rethrow(DeviceWork::kRun, pass.layer());

@@ -24,6 +24,7 @@
 
 #include "core/base/job.h"
 #include "core/compute/placement.h"
+#include "core/compute/top_tokens.h"
 #include "core/compute/weight_storage.h"
 #include "core/decoder/hooks.h"
 #include "core/decoder/logit_direction.h"
@@ -76,6 +77,9 @@ struct RunRequest {
   // Rows with logits: [first, ids.size()). -1: from the last prompt row on, or only the last row of
   // ids where the prompt continues in a later run.
   int64_t first_logit_row = -1;
+  // > 0: the result has so many likeliest tokens of these rows instead of their logits, which then
+  // need not leave a GPU. At most the vocabulary.
+  int64_t likeliest = 0;
   // Position ratios used instead of Ms-PoE's own scores (to compare two runs). [layer, head]
   std::optional<HeadMatrix> ratios;
   // Stores keys, values and residual rows. Null: not stored. Rows that it has already are taken
@@ -106,6 +110,8 @@ struct RunResult {
   int64_t vocabulary = 0;
   // [row - first_logit_row, vocabulary]; empty where a re-run ends below the last layer.
   std::vector<float> logits;
+  // [row - first_logit_row, RunRequest::likeliest], the likeliest first (TopTokens).
+  std::vector<TopToken> likeliest;
   HeadMatrix position_ratio;  // as used for queries; 1 where the scheme has none
   std::span<const float> Logits(int64_t row) const {
     return std::span(logits).subspan(static_cast<size_t>((row - first_logit_row) * vocabulary),

@@ -5,11 +5,13 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "core/base/job.h"
 #include "core/compute/layer_devices.h"
+#include "core/compute/top_tokens.h"
 #include "core/compute/weights.h"
 #include "core/decoder/attention_step.h"
 #include "core/decoder/sequence_pass.h"
@@ -36,7 +38,10 @@ class ForwardPass {
   // Logits of rows [first, sequence.rows) of a sequence that has been run. [row, vocabulary]
   // float32.
   std::vector<float> Logits(const SequencePass& sequence, int64_t first);
-  // Those of every sequence, from the first row that its request asks for, of which `residual`
+  // The k likeliest tokens of those rows by their logits, which stay on the device: as
+  // LayerOps::TopTokens. [row, k]
+  std::vector<TopToken> Likeliest(const SequencePass& sequence, int64_t first, int64_t k);
+  // Logits of every sequence, from the first row that its request asks for, of which `residual`
   // holds the active ones; without hooks. All together, so that the output's weights are read once.
   // [sequence][row, vocabulary]
   std::vector<std::vector<float>> LogitsTogether(const std::vector<SequencePass>& sequences);
@@ -92,8 +97,12 @@ class ForwardPass {
   // `heads` > 0: as [1, pos, head, width / heads].
   void Show(std::vector<SequencePass>& sequences, HookSite site, int64_t layer,
             const at::Tensor& packed, int64_t heads = 0, int64_t packed_first = 0);
-  // Without bias and soft cap. normalized [row, hidden] on the last device.
-  void LogitsOnDevice(const at::Tensor& normalized, std::vector<float>& logits);
+  // Rows [first, sequence.rows) after the final norm, which hooks are shown. [row, hidden]
+  at::Tensor FinalNormalised(const SequencePass& sequence, int64_t first);
+  // Calls take(first row, logits [row, vocabulary] float32 on the last device) for a few rows of
+  // normalized at a time; without bias, scale and soft cap.
+  void LogitsOnDevice(const at::Tensor& normalized,
+                      const std::function<void(int64_t first, const at::Tensor& part)>& take);
   // Logits of normalised rows [row, hidden], by dot products in float32.
   std::vector<float> Output(const at::Tensor& normalized);
   // The same by one product where that gives float32.

@@ -23,7 +23,7 @@ void ForwardPass::FinalNorm(const at::Tensor& residual, const at::Tensor& out) {
   Normalise(residual, weights_.final_norm, out);
 }
 
-std::vector<float> ForwardPass::Logits(const SequencePass& sequence, int64_t first) {
+at::Tensor ForwardPass::FinalNormalised(const SequencePass& sequence, int64_t first) {
   const int64_t rows = sequence.rows - first;
   const at::Tensor normalized = Empty(rows, config_.hidden);
   const at::Tensor source =
@@ -33,7 +33,27 @@ std::vector<float> ForwardPass::Logits(const SequencePass& sequence, int64_t fir
     ShowRows(*ops_, sequence, {HookSite::kFinalNormalized, -1}, first, dtype_, normalized);
     copies_.TellAll();
   }
-  return Output(normalized);
+  return normalized;
+}
+
+std::vector<float> ForwardPass::Logits(const SequencePass& sequence, int64_t first) {
+  return Output(FinalNormalised(sequence, first));
+}
+
+std::vector<TopToken> ForwardPass::Likeliest(const SequencePass& sequence, int64_t first,
+                                             int64_t k) {
+  const at::Tensor normalized = FinalNormalised(sequence, first);
+  if (ops_->host_memory() || !weights_.output.bias.empty())
+    return TopTokensOfRows(Output(normalized), config_.vocabulary, k);
+  std::vector<TopToken> likeliest;
+  LogitsOnDevice(normalized, [&](int64_t, const at::Tensor& part) {
+    if (config_.output_scale != 1.0) part.mul_(config_.output_scale);
+    if (config_.final_softcap != 0)
+      part.div_(config_.final_softcap).tanh_().mul_(config_.final_softcap);
+    const std::vector<TopToken> of_part = ops_->TopTokens(part, k);
+    likeliest.insert(likeliest.end(), of_part.begin(), of_part.end());
+  });
+  return likeliest;
 }
 
 std::vector<std::vector<float>> ForwardPass::LogitsTogether(
@@ -64,7 +84,10 @@ std::vector<float> ForwardPass::Output(const at::Tensor& normalized) {
   const int64_t rows = normalized.size(0);
   std::vector<float> logits(static_cast<size_t>(rows * config_.vocabulary));
   if (!ops_->host_memory()) {
-    LogitsOnDevice(normalized, logits);
+    LogitsOnDevice(normalized, [&](int64_t first, const at::Tensor& part) {
+      at::from_blob(logits.data() + first * config_.vocabulary, part.sizes(), at::kFloat)
+          .copy_(part);
+    });
     FinishLogits(logits);
     return logits;
   }
@@ -79,14 +102,16 @@ std::vector<float> ForwardPass::Output(const at::Tensor& normalized) {
   return logits;
 }
 
-void ForwardPass::LogitsOnDevice(const at::Tensor& normalized, std::vector<float>& logits) {
+void ForwardPass::LogitsOnDevice(
+    const at::Tensor& normalized,
+    const std::function<void(int64_t first, const at::Tensor& part)>& take) {
   const int64_t rows = normalized.size(0);
   for (int64_t row = 0; row < rows; row += kLogitRows) {
     const int64_t count = std::min(kLogitRows, rows - row);
     const at::Tensor part =
         at::empty({count, config_.vocabulary}, normalized.options().dtype(at::kFloat));
     weights_.output.weight.MultiplyOnDevice(normalized.narrow(0, row, count), part, context_);
-    at::from_blob(logits.data() + row * config_.vocabulary, part.sizes(), at::kFloat).copy_(part);
+    take(row, part);
   }
 }
 

@@ -88,12 +88,15 @@ Generated Generate(const Decoder& decoder, std::span<const int32_t> prompt,
     request.intervention = intervention;
     request.trace = trace.get();
     request.first_logit_row = static_cast<int64_t>(ids.size()) - 1;
+    const bool most_likely = options.temperature <= 0 && !on_token;
+    request.likeliest = most_likely ? 1 : 0;
     // Progress is reported per token, not per layer of single tokens.
     JobContext quiet = context;
     quiet.progress = nullptr;
     const RunResult result = decoder.RunOne(request, step == 0 ? context : quiet);
-    const std::span<const float> logits = result.Logits(request.first_logit_row);
-    const int32_t id = Sample(logits, options, engine);
+    const std::span<const float> logits =
+        most_likely ? std::span<const float>() : result.Logits(request.first_logit_row);
+    const int32_t id = most_likely ? result.likeliest.front().id : Sample(logits, options, engine);
     if (options.stop_at_end && EndsText(decoder.tokenizer(), id)) {
       generated.ended = true;
       break;

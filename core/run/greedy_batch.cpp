@@ -11,7 +11,6 @@
 #include "core/plan/given_positions.h"
 #include "core/plan/plan_changes.h"
 #include "core/run/row_batches.h"
-#include "core/run/scoring.h"
 #include "core/run/shared_prefix.h"
 
 namespace midscope {
@@ -72,11 +71,12 @@ RunRequest NextRun(const Sequence& sequence) {
   run.intervention = sequence.request->intervention;
   run.trace = sequence.trace;
   run.first_logit_row = sequence.rows() - 1;
+  run.likeliest = 1;
   return run;
 }
 
 void Take(const Decoder& decoder, const RunResult& result, Sequence& sequence) {
-  const int32_t id = TopTokens(result.Logits(sequence.rows() - 1), 1).front().id;
+  const int32_t id = result.likeliest.front().id;
   if (EndsText(decoder.tokenizer(), id)) {
     sequence.generated.ended = true;
     sequence.done = true;

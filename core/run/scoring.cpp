@@ -45,23 +45,6 @@ std::vector<int32_t> IdsToScore(std::span<const int32_t> prompt_ids,
   return ids;
 }
 
-std::vector<TopToken> TopTokens(std::span<const float> logits, int64_t k) {
-  std::vector<int32_t> ids(logits.size());
-  std::iota(ids.begin(), ids.end(), 0);
-  const auto count =
-      static_cast<size_t>(std::clamp<int64_t>(k, 0, static_cast<int64_t>(logits.size())));
-  const auto larger = [&](int32_t a, int32_t b) {
-    const float x = logits[static_cast<size_t>(a)];
-    const float y = logits[static_cast<size_t>(b)];
-    return x != y ? x > y : a < b;
-  };
-  std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(count), ids.end(),
-                    larger);
-  std::vector<TopToken> top;
-  for (size_t i = 0; i < count; ++i) top.push_back({ids[i], logits[static_cast<size_t>(ids[i])]});
-  return top;
-}
-
 int64_t TokenRank(std::span<const float> logits, int32_t id) {
   const float logit = logits[static_cast<size_t>(id)];
   const auto larger =

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/compute/top_tokens.h"
 #include "core/decoder/decoder.h"
 
 namespace midscope {
@@ -33,12 +34,5 @@ AnswerScore ScoreAnswer(const RunResult& result, int64_t prompt_tokens,
 // prompt + answer without its last token: the tokens to run for its score.
 std::vector<int32_t> IdsToScore(std::span<const int32_t> prompt_ids,
                                 std::span<const int32_t> answer_ids);
-
-struct TopToken {
-  int32_t id = 0;
-  float logit = 0;
-};
-// The k largest, largest first; ties: lower id first.
-std::vector<TopToken> TopTokens(std::span<const float> logits, int64_t k);
 
 }  // namespace midscope

@@ -67,6 +67,16 @@ __global__ void SplitRowsKernel(const SplitRowsArguments arguments) {
   SplitRowsBlock(machine, arguments);
 }
 
+__global__ void TopRowsKernel(const TopRowsArguments arguments) {
+  GpuMachine machine(SharedBytes());
+  TopRowsBlock(machine, arguments);
+}
+
+__global__ void MergeTopKernel(const MergeTopArguments arguments) {
+  GpuMachine machine(SharedBytes());
+  MergeTopBlock(machine, arguments);
+}
+
 template <class T>
 __global__ void NormaliseKernel(const NormaliseArguments<T> arguments) {
   GpuMachine machine(SharedBytes());
@@ -99,6 +109,14 @@ void FormAngles(const AnglesArguments& arguments) {
 
 void SplitRows(const SplitRowsArguments& arguments) {
   Start(SplitRowsKernel, SplitRowsGrid(arguments), arguments, "rows of keys and values");
+}
+
+void TopRows(const TopRowsArguments& arguments) {
+  Start(TopRowsKernel, TopRowsGrid(arguments), arguments, "largest values of rows");
+}
+
+void MergeTop(const MergeTopArguments& arguments) {
+  Start(MergeTopKernel, MergeTopGrid(arguments), arguments, "largest values of parts");
 }
 
 template <class T>

@@ -17,6 +17,7 @@
 #include "kernels/cuda/quantised_matrix_vector.h"
 #include "kernels/cuda/rotary.h"
 #include "kernels/cuda/row_attention.h"
+#include "kernels/cuda/top_rows.h"
 #include "kernels/dequantise.h"
 
 namespace midscope::kernels::cuda {
@@ -28,6 +29,8 @@ class LaunchError : public std::runtime_error {
 
 void FormAngles(const AnglesArguments& arguments);
 void SplitRows(const SplitRowsArguments& arguments);
+void TopRows(const TopRowsArguments& arguments);
+void MergeTop(const MergeTopArguments& arguments);
 
 // The following for T = BFloat16 and Float16.
 template <class T>

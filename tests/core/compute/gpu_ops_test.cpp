@@ -204,6 +204,24 @@ TEST_F(CudaOpsTest, CountsOfAttendedKeysAgree) {
   }
 }
 
+TEST_F(CudaOpsTest, LikeliestTokensAgree) {
+  for (const int64_t vocabulary : {7, 4096, 49152, 151936}) {
+    // Many are equal.
+    const at::Tensor logits =
+        at::arange(3 * vocabulary, at::kFloat).mul_(0.377).sin_().mul_(50).round_().view({3, -1});
+    for (const int64_t k : {1, 5, 32, 40}) {
+      if (k > vocabulary) continue;
+      const auto on_gpu = cuda_.TopTokens(logits.to(cuda_.device()), k);
+      const auto on_host = aten_.TopTokens(logits, k);
+      ASSERT_EQ(on_gpu.size(), on_host.size());
+      for (size_t i = 0; i < on_gpu.size(); ++i) {
+        EXPECT_EQ(on_gpu[i].id, on_host[i].id) << vocabulary << " " << k << " " << i;
+        EXPECT_EQ(on_gpu[i].logit, on_host[i].logit) << vocabulary << " " << k << " " << i;
+      }
+    }
+  }
+}
+
 TEST_F(CudaOpsTest, NormsAndActivationsAgree) {
   std::deque<Norm> norms;
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {

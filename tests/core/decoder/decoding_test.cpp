@@ -13,6 +13,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/intervention/intervention_text.h"
@@ -21,6 +22,7 @@
 #include "tests/core/support/closeness.h"
 #include "tests/core/support/embedded_decoder.h"
 #include "tests/core/support/temporary_folder.h"
+#include "tests/core/support/tiny_models.h"
 
 namespace midscope {
 namespace {
@@ -258,6 +260,53 @@ TEST(Decoding, DynamicSchemesFollowTheLength) {
       const RunResult full = decoder->RunOne(item.Request(tokens));
       EXPECT_LE(Difference(full.logits, item.logits[tokens - kPromptTokens]), kTolerance)
           << item.setting << " of " << tokens << " tokens";
+    }
+  }
+}
+
+// Contract: exactly those of the logits that the same run gives, also where the logits lie on
+// another device, are scaled, capped or have a bias, and in a re-run that keeps nothing.
+TEST(Decoding, LikeliestTokensAreThoseOfTheLogits) {
+  constexpr int64_t kLikeliest = 5;
+  const std::string embedded = "embedded";
+  for (const std::string& model :
+       {embedded, test::TinyModelFolder("gemma2"), test::TinyModelFolder("cohere"),
+        test::TinyModelFolder("gptj")}) {
+    for (const char* device : {"cpu", "cpu:portable"}) {
+      const auto decoder = Decoder::Open(model, {.placement = ParsePlacement(device)});
+      const std::vector<int32_t> ids = {5, 9, 33, 7, 21, 14, 30};
+      const auto trace = decoder->MakeTrace(static_cast<int64_t>(ids.size()));
+      RunRequest request;
+      request.ids = ids;
+      request.first_logit_row = 4;
+      request.trace = trace.get();
+      const RunResult logits = decoder->RunOne(request);
+      trace->Truncate(0);
+      request.likeliest = kLikeliest;
+      const RunResult likeliest = decoder->RunOne(request);
+      const auto rerun_of = [&](int64_t count) {
+        RunRequest rerun = request;
+        rerun.likeliest = count;
+        const auto layers = static_cast<size_t>(decoder->config().layers);
+        rerun.rerun = {.first_row = std::vector<int64_t>(layers, 4), .keep = false};
+        return decoder->RunOne(rerun);
+      };
+      const RunResult rerun_logits = rerun_of(0);
+      const RunResult rerun_likeliest = rerun_of(kLikeliest);
+      for (const auto& [of_logits, told] :
+           {std::pair{&logits, &likeliest}, std::pair{&rerun_logits, &rerun_likeliest}}) {
+        EXPECT_TRUE(told->logits.empty());
+        ASSERT_EQ(told->likeliest.size(), 3 * kLikeliest) << model << " " << device;
+        for (int64_t row = 4; row < 7; ++row) {
+          const auto expected = TopTokens(of_logits->Logits(row), kLikeliest);
+          for (size_t i = 0; i < expected.size(); ++i) {
+            const TopToken& token =
+                told->likeliest[static_cast<size_t>((row - 4) * kLikeliest) + i];
+            EXPECT_EQ(token.id, expected[i].id) << model << " " << device << " " << row;
+            EXPECT_NEAR(token.logit, expected[i].logit, 1e-5) << model << " " << device;
+          }
+        }
+      }
     }
   }
 }

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// The largest values of long rows, as the logits of a vocabulary are: every part of a row finds its
+// own by a block of threads, and one more block those of the parts. A value and its column make one
+// number, whose largest is the next one: equal values by lower column, as midscope::TopTokens has
+// them. The same bits in any order of threads.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/machine.h"
+
+#ifndef __CUDACC__
+#include <bit>
+#endif
+
+namespace midscope::kernels::cuda {
+
+constexpr int kTopThreads = 256;
+constexpr int kTopColumns = 4096;  // of a part; candidates of a row
+constexpr int kMostTop = 32;
+
+inline int64_t TopParts(int64_t columns) { return (columns + kTopColumns - 1) / kTopColumns; }
+// `top` largest of rows of so many columns can be had so.
+inline bool HasTopRows(int64_t columns, int64_t top) {
+  return top > 0 && top <= kMostTop && top <= columns && TopParts(columns) * top <= kTopColumns;
+}
+
+// Larger for larger values, and for lower columns of equal ones. Values that are not finite come
+// before all others, so that they are noticed. 0: no value.
+MIDSCOPE_CUDA_BODY uint64_t TopKey(float value, int64_t column) {
+#ifdef __CUDACC__
+  const uint32_t bits = __float_as_uint(value + 0.0f);  // -0 becomes 0
+#else
+  const auto bits = std::bit_cast<uint32_t>(value + 0.0f);
+#endif
+  constexpr uint32_t kSign = 0x80000000u;
+  constexpr uint32_t kNotFinite = 0x7f800000u;
+  uint32_t order = (bits & kSign) != 0 ? ~bits : bits | kSign;
+  if ((bits & kNotFinite) == kNotFinite) order = ~0u;
+  return static_cast<uint64_t>(order) << 32 | static_cast<uint32_t>(~static_cast<uint32_t>(column));
+}
+MIDSCOPE_CUDA_BODY int32_t ColumnOfKey(uint64_t key) {
+  return static_cast<int32_t>(~static_cast<uint32_t>(key));
+}
+
+template <class Machine>
+class TopOfBlock {
+ public:
+  MIDSCOPE_CUDA_BODY explicit TopOfBlock(Machine& machine)
+      : machine_(machine),
+        keys_(machine.template Shared<uint64_t>(kTopColumns)),
+        of_threads_(machine.template Shared<uint64_t>(kTopThreads)) {}
+
+  // Calls write(i, key) for the `top` largest of key(0) ... key(count - 1), in turn; 0 for those
+  // that there are not. count: at most kTopColumns.
+  template <class Key, class Write>
+  MIDSCOPE_CUDA_BODY void Run(int count, int top, const Key& key, const Write& write) {
+    machine_.Each([&](int thread) {
+      for (int i = thread; i < count; i += kTopThreads) keys_[i] = key(i);
+    });
+    for (int round = 0; round < top; ++round) {
+      machine_.Each([&](int thread) {
+        uint64_t largest = 0;
+        for (int i = thread; i < count; i += kTopThreads) {
+          largest = keys_[i] > largest ? keys_[i] : largest;
+        }
+        of_threads_[thread] = largest;
+      });
+      for (int half = kTopThreads / 2; half > 0; half /= 2) {
+        machine_.Barrier();
+        machine_.Each([&](int thread) {
+          if (thread < half && of_threads_[thread + half] > of_threads_[thread]) {
+            of_threads_[thread] = of_threads_[thread + half];
+          }
+        });
+      }
+      machine_.Barrier();
+      machine_.Each([&](int thread) {
+        const uint64_t largest = of_threads_[0];
+        if (thread == 0) write(round, largest);
+        for (int i = thread; i < count; i += kTopThreads) {
+          if (keys_[i] == largest) keys_[i] = 0;
+        }
+      });
+      machine_.Barrier();
+    }
+  }
+
+ private:
+  Machine& machine_;
+  uint64_t* keys_;        // [kTopColumns]; a thread reads and writes its own
+  uint64_t* of_threads_;  // [kTopThreads]
+};
+
+constexpr int64_t kTopSharedBytes = int64_t{kTopColumns + kTopThreads} * 8;
+
+// kept [rows, TopParts(columns), top]: the keys of the parts' largest values.
+struct TopRowsArguments {
+  const float* values = nullptr;  // [rows, columns]
+  uint64_t* kept = nullptr;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int top = 1;  // HasTopRows(columns, top)
+};
+
+inline Grid TopRowsGrid(const TopRowsArguments& a) {
+  return {TopParts(a.columns), a.rows, 1, kTopThreads, kTopSharedBytes};
+}
+
+template <class Machine>
+MIDSCOPE_CUDA_BODY void TopRowsBlock(Machine& machine, const TopRowsArguments& a) {
+  const BlockIndex block = machine.block();
+  const int64_t first = block.x * kTopColumns;
+  const int64_t left = a.columns - first;
+  const float* row = a.values + block.y * a.columns;
+  uint64_t* kept = a.kept + (block.y * machine.blocks().x + block.x) * a.top;
+  TopOfBlock<Machine> top(machine);
+  top.Run(
+      static_cast<int>(left < kTopColumns ? left : kTopColumns), a.top,
+      [&](int i) { return TopKey(row[first + i], first + i); },
+      [&](int i, uint64_t key) { kept[i] = key; });
+}
+
+// columns_of, values_of [rows, top]: the largest first.
+struct MergeTopArguments {
+  TopRowsArguments parts;
+  int32_t* columns_of = nullptr;
+  float* values_of = nullptr;
+};
+
+inline Grid MergeTopGrid(const MergeTopArguments& a) {
+  return {1, a.parts.rows, 1, kTopThreads, kTopSharedBytes};
+}
+
+template <class Machine>
+MIDSCOPE_CUDA_BODY void MergeTopBlock(Machine& machine, const MergeTopArguments& a) {
+  const int64_t row = machine.block().y;
+  const int64_t parts = (a.parts.columns + kTopColumns - 1) / kTopColumns;
+  const uint64_t* kept = a.parts.kept + row * parts * a.parts.top;
+  TopOfBlock<Machine> top(machine);
+  top.Run(
+      static_cast<int>(parts) * a.parts.top, a.parts.top, [&](int i) { return kept[i]; },
+      [&](int i, uint64_t key) {
+        const int32_t column = ColumnOfKey(key);
+        a.columns_of[row * a.parts.top + i] = column;
+        a.values_of[row * a.parts.top + i] = a.parts.values[row * a.parts.columns + column];
+      });
+}
+
+}  // namespace midscope::kernels::cuda
