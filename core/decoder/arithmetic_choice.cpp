@@ -231,8 +231,7 @@ ArithmeticTimes FindArithmeticTimes(const std::string& model, const DecoderOptio
                                     const JobContext& context) {
   const c10::InferenceMode inference;
   if (options.threads > 0) at::set_num_threads(options.threads);
-  const ArithmeticTimes times =
-      FindArithmeticTimes(*OpenModel(model), options, AtenExecutor(), context);
+  ArithmeticTimes times = FindArithmeticTimes(*OpenModel(model), options, AtenExecutor(), context);
   LogFastest(times, options, context);
   return times;
 }

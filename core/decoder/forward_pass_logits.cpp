@@ -25,7 +25,7 @@ void ForwardPass::FinalNorm(const at::Tensor& residual, const at::Tensor& out) {
 
 at::Tensor ForwardPass::FinalNormalised(const SequencePass& sequence, int64_t first) {
   const int64_t rows = sequence.rows - first;
-  const at::Tensor normalized = Empty(rows, config_.hidden);
+  at::Tensor normalized = Empty(rows, config_.hidden);
   const at::Tensor source =
       residual_.narrow(0, sequence.packed_begin + first - sequence.active_first, rows);
   FinalNorm(source, normalized);

@@ -57,7 +57,8 @@ inline Grid RowAttentionGrid(const RowAttentionArguments<T>& a) {
   Grid grid = RowLogitsGrid(a.rows);
   grid.x = PartsOf(a);
   grid.shared_bytes +=
-      int64_t{kHeadsOfBlock} * (kMostKeysOfPart + int64_t{kRowThreads} * kChunk) * 4 + 2 * 64;
+      int64_t{kHeadsOfBlock} * (kMostKeysOfPart + int64_t{kRowThreads} * kChunk) * 4 +
+      int64_t{2} * 64;
   return grid;
 }
 

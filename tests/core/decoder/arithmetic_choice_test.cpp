@@ -28,7 +28,11 @@ namespace {
 
 using ::testing::ElementsAre;
 
-const DecoderOptions kFastest = {.fastest_dtype = true, .fastest_products = true};
+const DecoderOptions& Fastest() {
+  static const DecoderOptions options = {.fastest_dtype = true, .fastest_products = true};
+  return options;
+}
+
 constexpr Arithmetic kFloat32 = {kernels::Dtype::kFloat32, Products::kFloat};
 constexpr Arithmetic kInt16 = {kernels::Dtype::kFloat32, Products::kInt16};
 constexpr Arithmetic kBFloat16 = {kernels::Dtype::kBFloat16, Products::kFloat};
@@ -140,10 +144,10 @@ TEST_F(ArithmeticChoice, AFolderThatCannotBeWrittenCostsAMessage) {
 }
 
 TEST_F(ArithmeticChoice, ADecoderHasTheResolvedArithmetic) {
-  const auto decoder = Decoder::Open("embedded", kFastest, context_);
-  const auto times = KnownArithmeticTimes(*source_, kFastest);
+  const auto decoder = Decoder::Open("embedded", Fastest(), context_);
+  const auto times = KnownArithmeticTimes(*source_, Fastest());
   ASSERT_TRUE(times.has_value());
-  EXPECT_EQ(ArithmeticOf(*decoder), times->Fastest(kFastest.fastest_products));
+  EXPECT_EQ(ArithmeticOf(*decoder), times->Fastest(Fastest().fastest_products));
   EXPECT_NE(log_.back().find("dtype: auto is"), std::string::npos) << log_.back();
 }
 
@@ -151,15 +155,15 @@ TEST_F(ArithmeticChoice, Int16IsTimedWhereItsProductsCanBeHad) {
   const auto timed = [&](const ModelSource& source, const DecoderOptions& options) {
     return Arithmetics(FindArithmeticTimes(source, options, executor_, context_));
   };
-  EXPECT_THAT(timed(*source_, kFastest), ElementsAre(kFloat32, kInt16, kBFloat16));
-  DecoderOptions expanded = kFastest;
+  EXPECT_THAT(timed(*source_, Fastest()), ElementsAre(kFloat32, kInt16, kBFloat16));
+  DecoderOptions expanded = Fastest();
   expanded.weights = WeightStorage::kExpanded;
   EXPECT_THAT(timed(*source_, expanded), ElementsAre(kFloat32, kBFloat16));
-  DecoderOptions portable = kFastest;
+  DecoderOptions portable = Fastest();
   portable.placement = ParsePlacement("cpu:portable");
   EXPECT_THAT(timed(*source_, portable), ElementsAre(kFloat32, kBFloat16));
   // Whoever asks for products has them.
-  DecoderOptions int8 = kFastest;
+  DecoderOptions int8 = Fastest();
   int8.products = Products::kInt8;
   EXPECT_THAT(timed(*source_, int8),
               ElementsAre(Arithmetic{kernels::Dtype::kFloat32, Products::kInt8},
@@ -167,19 +171,19 @@ TEST_F(ArithmeticChoice, Int16IsTimedWhereItsProductsCanBeHad) {
   // Not quantised; quantised in a format that has no such products.
   for (const char* model : {"internlm2", "gpt-oss-mxfp4"}) {
     const auto other = OpenModel(test::TinyModelFolder(model));
-    EXPECT_THAT(timed(*other, kFastest), ElementsAre(kFloat32, kBFloat16)) << model;
-    EXPECT_TRUE(KnownArithmeticTimes(*other, kFastest).has_value()) << model;
+    EXPECT_THAT(timed(*other, Fastest()), ElementsAre(kFloat32, kBFloat16)) << model;
+    EXPECT_TRUE(KnownArithmeticTimes(*other, Fastest()).has_value()) << model;
   }
 }
 
 // What is kept decides, so that a machine on which int16 is slower shows the same.
 TEST_F(ArithmeticChoice, ADecoderTakesInt16WhereThatIsFastest) {
-  FindArithmeticTimes(*source_, kFastest, executor_, context_);
+  FindArithmeticTimes(*source_, Fastest(), executor_, context_);
   nlohmann::json kept = nlohmann::json::parse(std::ifstream(File()));
   ASSERT_EQ(kept.size(), 1u);
   kept.front()["int16"] = {1e-9, 1e-9};
   std::ofstream(File()) << kept;
-  const auto decoder = Decoder::Open("embedded", kFastest, context_);
+  const auto decoder = Decoder::Open("embedded", Fastest(), context_);
   EXPECT_EQ(ArithmeticOf(*decoder), kInt16);
   EXPECT_EQ(decoder->options().weights, WeightStorage::kStored);
   EXPECT_NE(log_.back().find("float32 with --products int16"), std::string::npos) << log_.back();
@@ -189,7 +193,7 @@ TEST_F(ArithmeticChoice, ADecoderTakesInt16WhereThatIsFastest) {
   request.ids = ids;
   EXPECT_EQ(decoder->RunOne(request).logits, asked->RunOne(request).logits);
   // Products that are given are kept.
-  DecoderOptions in_float = kFastest;
+  DecoderOptions in_float = Fastest();
   in_float.fastest_products = false;
   EXPECT_EQ(Decoder::Open("embedded", in_float, context_)->options().products, Products::kFloat);
 }
