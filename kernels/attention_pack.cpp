@@ -30,11 +30,15 @@ HWY_INLINE void FetchRow(const void* data, Dtype dtype, int64_t at, int64_t head
     __builtin_prefetch(bytes + i, kForWriting ? 1 : 0);
 }
 
+HWY_INLINE int64_t PlaceOfRow(const PackSource& source, int64_t row) {
+  return row * source.x.row_stride + source.head * source.x.head_stride;
+}
+
 // One row of x as Out, rotated, with zeros up to `padded` elements.
 template <class Out>
 HWY_INLINE void ReadRow(const PackSource& source, int64_t row, const float* cos, const float* sin,
                         int64_t pairs, float factor, int64_t padded, Out* out) {
-  const int64_t at = row * source.x.row_stride + source.head * source.x.head_stride;
+  const int64_t at = PlaceOfRow(source, row);
   if (source.x.dtype == Dtype::kFloat32) {
     RotateRow(static_cast<const float*>(source.x.data) + at, source.head_dim, cos, sin, pairs,
               factor, out);
@@ -58,10 +62,8 @@ void PackRowsAs(const PackSource& source, int64_t first_row, int64_t rows, const
   const int64_t padded = steps * source.pack;
   auto* items = reinterpret_cast<Item*>(work);
   const auto fetch = [&](int64_t r) {
-    const int64_t row = first_row + std::min(r, rows - 1);
-    FetchRow<false>(source.x.data, source.x.dtype,
-                    row * source.x.row_stride + source.head * source.x.head_stride,
-                    source.head_dim);
+    const int64_t at = PlaceOfRow(source, first_row + std::min(r, rows - 1));
+    FetchRow<false>(source.x.data, source.x.dtype, at, source.head_dim);
   };
   for (int64_t r = 0; r < kRowsAhead; ++r) fetch(r);
   for (int64_t r = 0; r < rows; ++r) {

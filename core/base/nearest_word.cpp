@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/base/joined.h"
 #include "core/base/lower_case.h"
 
 namespace midscope {
@@ -53,9 +54,7 @@ std::string KnownWordsHint(std::string_view word, const std::vector<std::string>
   std::string hint;
   const std::string nearest = NearestWord(word, known);
   if (!nearest.empty()) hint = "Did you mean '" + nearest + "'? ";
-  hint += "Known: ";
-  for (size_t i = 0; i < known.size(); ++i) hint += (i > 0 ? ", " : "") + known[i];
-  return hint;
+  return hint + "Known: " + Joined(known);
 }
 
 }  // namespace midscope

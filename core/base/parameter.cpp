@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/joined.h"
 #include "core/base/nearest_word.h"
 #include "core/base/number_text.h"
 #include "kernels/check.h"
@@ -175,11 +176,7 @@ std::string ParameterText(const ParameterValue& value) {
     std::string operator()(int64_t held) const { return std::to_string(held); }
     std::string operator()(double held) const { return NumberText(held); }
     std::string operator()(const std::string& held) const { return held; }
-    std::string operator()(const std::vector<std::string>& held) const {
-      std::string text;
-      for (size_t i = 0; i < held.size(); ++i) text += (i > 0 ? ", " : "") + held[i];
-      return text;
-    }
+    std::string operator()(const std::vector<std::string>& held) const { return Joined(held); }
   };
   return std::visit(Visitor{}, value);
 }

@@ -136,7 +136,9 @@ std::optional<ArithmeticTimes> TimesOf(const Json& entry,
     }
     times.timed.push_back(timed);
   }
-  const bool whole = times.Find(arithmetics.front()) && times.Find(arithmetics.back());
+  const bool whole = !times.timed.empty() &&
+                     times.timed.front().arithmetic == arithmetics.front() &&
+                     times.timed.back().arithmetic == arithmetics.back();
   return whole ? std::optional(times) : std::nullopt;
 }
 
@@ -163,12 +165,6 @@ Arithmetic ArithmeticTimes::Fastest(bool choose_products) const {
     if (Speedup(one) > kLeastSpeedup * Speedup(*fastest)) fastest = &one;
   }
   return fastest->arithmetic;
-}
-
-const ArithmeticTimes::Timed* ArithmeticTimes::Find(const Arithmetic& arithmetic) const {
-  const auto found = std::find_if(timed.begin(), timed.end(),
-                                  [&](const Timed& one) { return one.arithmetic == arithmetic; });
-  return found == timed.end() ? nullptr : &*found;
 }
 
 std::optional<ArithmeticTimes> KnownArithmeticTimes(const ModelSource& source,

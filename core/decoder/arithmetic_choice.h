@@ -35,8 +35,6 @@ struct ArithmeticTimes {
   // over is not worth the precision. choose_products: also of those that have other products than
   // float32's.
   Arithmetic Fastest(bool choose_products) const;
-  // nullptr: it was not timed.
-  const Timed* Find(const Arithmetic& arithmetic) const;
 };
 
 // The times that are kept for this machine, build, model and these options (threads, device,

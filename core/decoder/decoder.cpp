@@ -34,8 +34,7 @@ namespace midscope {
 
 struct Decoder::Parts {
   // Loads the weights onto their devices.
-  void Load(std::unique_ptr<ModelSource> from, const DecoderOptions& wanted,
-            const JobContext& context);
+  void Load(std::unique_ptr<ModelSource> from, const JobContext& context);
 
   std::unique_ptr<ModelSource> source;  // owns stored weights; null where they are expanded
   std::string path;
@@ -141,18 +140,17 @@ std::shared_ptr<Decoder> Decoder::Open(const std::string& model, const DecoderOp
     const Arithmetic arithmetic = ResolveArithmetic(*source, options, parts->executor, context);
     parts->options.dtype = arithmetic.dtype;
     parts->options.products = arithmetic.products;
-    parts->Load(std::move(source), options, context);
+    parts->Load(std::move(source), context);
   } catch (...) {
     parts->faults->Rethrow(DeviceWork::kWeights);
   }
   return std::shared_ptr<Decoder>(new Decoder(std::move(parts)));
 }
 
-void Decoder::Parts::Load(std::unique_ptr<ModelSource> from, const DecoderOptions& wanted,
-                          const JobContext& context) {
+void Decoder::Parts::Load(std::unique_ptr<ModelSource> from, const JobContext& context) {
   const kernels::Dtype dtype = options.dtype;
   const WeightOptions how =
-      Resolved({.dtype = dtype, .storage = wanted.weights, .products = options.products}, config,
+      Resolved({.dtype = dtype, .storage = options.weights, .products = options.products}, config,
                options.placement);
   options.weights = how.storage;
   const bool stored = options.weights == WeightStorage::kStored;

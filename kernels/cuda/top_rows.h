@@ -19,7 +19,7 @@ constexpr int kTopThreads = 256;
 constexpr int kTopColumns = 4096;  // of a part; candidates of a row
 constexpr int kMostTop = 32;
 
-inline int64_t TopParts(int64_t columns) { return (columns + kTopColumns - 1) / kTopColumns; }
+constexpr int64_t TopParts(int64_t columns) { return (columns + kTopColumns - 1) / kTopColumns; }
 // `top` largest of rows of so many columns can be had so.
 inline bool HasTopRows(int64_t columns, int64_t top) {
   return top > 0 && top <= kMostTop && top <= columns && TopParts(columns) * top <= kTopColumns;
@@ -135,7 +135,7 @@ inline Grid MergeTopGrid(const MergeTopArguments& a) {
 template <class Machine>
 MIDSCOPE_CUDA_BODY void MergeTopBlock(Machine& machine, const MergeTopArguments& a) {
   const int64_t row = machine.block().y;
-  const int64_t parts = (a.parts.columns + kTopColumns - 1) / kTopColumns;
+  const int64_t parts = TopParts(a.parts.columns);
   const uint64_t* kept = a.parts.kept + row * parts * a.parts.top;
   TopOfBlock<Machine> top(machine);
   top.Run(

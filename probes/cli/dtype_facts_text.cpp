@@ -43,7 +43,7 @@ nlohmann::ordered_json DtypesJson(const DtypeFacts& facts) {
   for (const ArithmeticTimes::Timed& timed : facts.times->timed) {
     const std::string name = ArithmeticName(timed.arithmetic);
     json[name + "_seconds"] = timed.seconds;
-    if (name != "float32") json["speedup_of_" + name] = facts.times->Speedup(timed);
+    if (timed.arithmetic != Arithmetic()) json["speedup_of_" + name] = facts.times->Speedup(timed);
   }
   for (const auto& [arithmetic, distance] : facts.distances)
     json[ArithmeticName(arithmetic) + "_to_float32"] = DistanceJson(distance);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/number_text.h"
 #include "core/intervention/edit_type.h"
 #include "core/intervention/schemes/schemes.h"
@@ -53,13 +54,10 @@ void CheckNoPassages(const SchemePlans& plans) {
     any = any || edit.count(plans.intervention) > 0;
   }
   if (!any) return;
-  std::string text;
-  for (size_t i = 0; i < names.size(); ++i)
-    text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " or ") + names[i];
-  throw UsageError(
-      plans.term,
-      "it does not go together with " + text + ": what is in the memory has no tokens any more",
-      "Leave one of the two out");
+  throw UsageError(plans.term,
+                   "it does not go together with " + Joined(names, " or ") +
+                       ": what is in the memory has no tokens any more",
+                   "Leave one of the two out");
 }
 
 void Apply(const InfiniAttention& scheme, const SchemePlans& plans) {
