@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/check.h"
 
@@ -32,6 +33,16 @@ at::Tensor Activated(Activation activation, const at::Tensor& x) {
   MIDSCOPE_CHECK(false, "no kernel computes this (xielu.h, clamped_swiglu.h)");
   return x;
 }
+
+// Work that is called at every start.
+class CalledWork : public RecordedWork {
+ public:
+  explicit CalledWork(std::function<void()> work) : work_(std::move(work)) {}
+  void Start() const override { work_(); }
+
+ private:
+  std::function<void()> work_;
+};
 
 at::Tensor InverseRms(const at::Tensor& x, float epsilon) {
   return x.square().mean(-1, /*keepdim=*/true).add_(epsilon).rsqrt_();
@@ -70,6 +81,10 @@ at::Tensor AtenOps::OnDevice(const std::vector<float>& values) const {
   const auto found = vectors_.find(values.data());
   if (found != vectors_.end()) return found->second;
   return vectors_[values.data()] = Upload(values.data(), {static_cast<int64_t>(values.size())});
+}
+
+std::unique_ptr<RecordedWork> AtenOps::Record(std::function<void()> work) const {
+  return std::make_unique<CalledWork>(std::move(work));
 }
 
 void AtenOps::Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,

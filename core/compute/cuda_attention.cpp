@@ -153,6 +153,8 @@ kernels::cuda::Table CudaOps::OnGpu(const RotaryTables& tables,
                                     std::vector<DeviceTable>* kept) const {
   if (views.empty() || !views[head].cos) return {};
   const DeviceTable& table = kept->emplace_back(TableOf(tables, views[head]));
+  KeepRecorded(table.cos);
+  KeepRecorded(table.sin);
   return {table.cos.const_data_ptr<float>(), table.sin.const_data_ptr<float>(),
           static_cast<int>(views[head].pairs)};
 }
@@ -245,16 +247,24 @@ std::vector<kernels::cuda::AttentionHead> CudaOps::Heads(const kernels::Attentio
   return heads;
 }
 
-// Layer after layer has the same tables: what lies on the GPU serves until they change.
+// Layer after layer has the same tables, or those of few kinds of layers: what lies on the GPU
+// serves until they change.
 const kernels::cuda::AttentionHead* CudaOps::HeadsOnGpu(const kernels::AttentionShape& shape,
                                                         const RotaryTables& tables,
                                                         std::vector<DeviceTable>* kept) const {
-  std::vector<kernels::cuda::AttentionHead> heads = Heads(shape, tables, kept);
-  if (heads != last_heads_) {
-    last_heads_on_gpu_ = CopiedTo<kernels::cuda::AttentionHead>(device(), heads);
-    last_heads_ = std::move(heads);
+  constexpr size_t kKept = 4;
+  std::vector<Head> heads = Heads(shape, tables, kept);
+  auto found = std::find_if(kept_heads_.begin(), kept_heads_.end(),
+                            [&](const KeptHeads& other) { return other.heads == heads; });
+  if (found == kept_heads_.end()) {
+    if (kept_heads_.size() == kKept) kept_heads_.pop_back();
+    const at::Tensor on_gpu = CopiedTo<Head>(device(), heads);
+    kept_heads_.push_back({std::move(heads), on_gpu});
+    found = kept_heads_.end() - 1;
   }
-  return static_cast<const kernels::cuda::AttentionHead*>(last_heads_on_gpu_.const_data_ptr());
+  std::rotate(kept_heads_.begin(), found, found + 1);
+  KeepRecorded(kept_heads_.front().on_gpu);
+  return static_cast<const Head*>(kept_heads_.front().on_gpu.const_data_ptr());
 }
 
 template <class T>

@@ -80,11 +80,11 @@ void CudaOps::AddNormalise(NormKind kind, const at::Tensor& residual, const at::
   });
 }
 
-void CudaOps::NormaliseColumn(const at::Tensor& column, const NormOfColumn& norm, float factor,
-                              const at::Tensor& out) const {
+void CudaOps::NormaliseColumn(const at::Tensor& column, const NormOfColumn& norm,
+                              const ColumnFactor& factor, const at::Tensor& out) const {
   const c10::DeviceGuard guard(device());
-  const auto data_of = [](const at::Tensor& statistic) {
-    return statistic.defined() ? statistic.const_data_ptr<float>() : nullptr;
+  const auto data_of = [](const at::Tensor& x) {
+    return x.defined() ? x.const_data_ptr<float>() : nullptr;
   };
   WithTypeOf(column, [&]<class T>(T) {
     kernels::cuda::NormalisedColumnArguments<T> arguments;
@@ -96,7 +96,8 @@ void CudaOps::NormaliseColumn(const at::Tensor& column, const NormOfColumn& norm
     arguments.rows = column.size(0);
     arguments.weight = norm.weight;
     arguments.bias = norm.bias;
-    arguments.factor = factor;
+    arguments.factor = factor.value;
+    arguments.factor_on_gpu = data_of(factor.on_device);
     kernels::cuda::NormalisedColumn(arguments);
   });
 }

@@ -52,13 +52,18 @@ class CudaOps : public AtenOps {
 
   const BlockOps* blocks() const override { return &blocks_; }
   bool forms_tables() const override { return true; }
+  // A CUDA graph (cuda_graph.cpp).
+  std::unique_ptr<RecordedWork> Record(std::function<void()> work) const override;
+  void KeepRecorded(const at::Tensor& x) const override {
+    if (recorded_) recorded_->push_back(x);
+  }
   void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
                  const at::Tensor& out, const NormKeeps& keeps) const override;
   void AddNormalise(NormKind kind, const at::Tensor& residual, const at::Tensor& update,
                     const Norm& norm, float epsilon, const at::Tensor& out,
                     const NormKeeps& keeps) const override;
-  void NormaliseColumn(const at::Tensor& column, const NormOfColumn& norm, float factor,
-                       const at::Tensor& out) const override;
+  void NormaliseColumn(const at::Tensor& column, const NormOfColumn& norm,
+                       const ColumnFactor& factor, const at::Tensor& out) const override;
   void Activate(Activation activation, bool gated, const at::Tensor& x,
                 const at::Tensor& out) const override;
   void RankOneUpdate(const at::Tensor& x, const at::Tensor& amount, const at::Tensor& direction,
@@ -129,9 +134,15 @@ class CudaOps : public AtenOps {
   void ByKernel(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
                 const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out) const;
 
+  // Heads of layers, on the GPU: those of a model are of few kinds.
+  struct KeptHeads {
+    std::vector<kernels::cuda::AttentionHead> heads;
+    at::Tensor on_gpu;
+  };
+
   CudaBlocks blocks_;
-  mutable std::vector<kernels::cuda::AttentionHead> last_heads_;
-  mutable at::Tensor last_heads_on_gpu_;
+  mutable std::vector<KeptHeads> kept_heads_;            // the latest first
+  mutable std::vector<at::Tensor>* recorded_ = nullptr;  // while work is recorded
 };
 
 }  // namespace midscope

@@ -9,6 +9,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -45,6 +46,20 @@ struct NormOfColumn {
   at::Tensor scale;  // [rows] float32, or undefined
   float weight = 1;
   float bias = 0;
+};
+
+// A factor that is known, or lies on the device.
+struct ColumnFactor {
+  float value = 1;
+  at::Tensor on_device;  // [1] float32; undefined: `value`
+};
+
+// Work on a device that was recorded: a run of it is one start for all of it. What it reads and
+// writes lies where it lay.
+class RecordedWork {
+ public:
+  virtual ~RecordedWork() = default;
+  virtual void Start() const = 0;
 };
 
 // The rotary tables of a layer's heads. Tables are in host memory; `owned` keeps them alive. They
@@ -90,6 +105,14 @@ class LayerOps {
   // False: kernels and hooks can't read the tensors in place: matrix products are
   // WeightMatrix::MultiplyOnDevice, and hooks get copies.
   virtual bool host_memory() const = 0;
+  // Records what `work` starts on the device, which is not done before it is started. Null: the
+  // device can't, or `work` does what can't be recorded (waits for the device, or copies from or to
+  // host memory). `work` is called now, or at every start.
+  virtual std::unique_ptr<RecordedWork> Record(std::function<void()> /*work*/) const {
+    return nullptr;
+  }
+  // Work that is being recorded reads x, which it has not made: the record keeps it.
+  virtual void KeepRecorded(const at::Tensor& /*x*/) const {}
   // Whether rotary tables are formed on the device, where those in host memory are not filled.
   virtual bool forms_tables() const { return false; }
   // What reads quantised matrices on the device. Null: they are expanded there.
@@ -105,8 +128,8 @@ class LayerOps {
   // out [rows] float32 = factor times what the norm of rows made of one channel, whose elements
   // before it are `column` [rows], rounded to its dtype. mean and scale: the norm's statistics;
   // weight and bias: the channel's.
-  virtual void NormaliseColumn(const at::Tensor& column, const NormOfColumn& norm, float factor,
-                               const at::Tensor& out) const {
+  virtual void NormaliseColumn(const at::Tensor& column, const NormOfColumn& norm,
+                               const ColumnFactor& factor, const at::Tensor& out) const {
     out.copy_(column);
     if (norm.mean.defined()) out.sub_(norm.mean);
     if (norm.scale.defined()) {
@@ -114,7 +137,7 @@ class LayerOps {
       if (norm.bias != 0) out.add_(norm.bias);
       out.copy_(out.to(column.scalar_type()));
     }
-    out.mul_(factor);
+    factor.on_device.defined() ? out.mul_(factor.on_device) : out.mul_(factor.value);
   }
   // RMS norm of each of `heads` equal parts of a row. `out` may be x.
   virtual void NormaliseHeads(const at::Tensor& x, const std::vector<float>& weight, int64_t heads,

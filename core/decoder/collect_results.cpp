@@ -85,6 +85,12 @@ RunResult Collect(const SequencePass& sequence, ToldRows rows, const ModelConfig
 
 }  // namespace
 
+RunResult CollectResult(SequencePass& sequence, std::vector<float> logits,
+                        const ModelConfig& config, kernels::Dtype dtype) {
+  KeepRatios(sequence);
+  return Collect(sequence, {std::move(logits), {}}, config, dtype);
+}
+
 std::vector<RunResult> CollectResults(std::vector<SequencePass>& sequences,
                                       std::span<const RunRequest> requests,
                                       const ModelConfig& config, kernels::Dtype dtype,

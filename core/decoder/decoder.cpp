@@ -22,6 +22,7 @@
 #include "core/decoder/forward_pass.h"
 #include "core/decoder/prepare_sequence.h"
 #include "core/decoder/read_directions.h"
+#include "core/decoder/recorded_rows.h"
 #include "core/decoder/trace_storage.h"
 #include "core/model/model_source.h"
 #include "core/plan/context_limit.h"
@@ -35,6 +36,7 @@ namespace midscope {
 struct Decoder::Parts {
   // Loads the weights onto their devices.
   void Load(std::unique_ptr<ModelSource> from, const JobContext& context);
+  PassParts OfPass() const { return {config, weights, devices, options.dtype, rotary, executor}; }
 
   std::unique_ptr<ModelSource> source;  // owns stored weights; null where they are expanded
   std::string path;
@@ -169,8 +171,7 @@ std::vector<float> Decoder::Unembed(std::span<const float> residual,
   const c10::InferenceMode inference;
   const std::lock_guard lock(parts_->running);
   return OnDevices(*parts_->faults, DeviceWork::kRun, [&] {
-    ForwardPass pass(parts_->config, parts_->weights, parts_->devices, parts_->options.dtype,
-                     parts_->rotary, parts_->executor, context);
+    ForwardPass pass(parts_->OfPass(), context);
     return pass.Unembed(residual);
   });
 }
@@ -321,13 +322,17 @@ std::vector<RunResult> Decoder::Run(std::span<const RunRequest> requests,
   CheckUnkept(sequences);
   Advise(requests, config, context, parts_->advised);
   parts_->rotary.BeginRun();
-  ForwardPass pass(config, parts_->weights, parts_->devices, parts_->options.dtype, parts_->rotary,
-                   parts_->executor, context);
+  ForwardPass pass(parts_->OfPass(), context);
   std::vector<RunResult> results;
   try {
-    pass.Run(sequences);
-    if (parts_->source) parts_->source->CheckWhole();
-    results = CollectResults(sequences, requests, config, parts_->options.dtype, pass);
+    if (auto logits = RunRecorded(sequences, parts_->OfPass())) {
+      results.push_back(
+          CollectResult(sequences.front(), std::move(*logits), config, parts_->options.dtype));
+    } else {
+      pass.Run(sequences);
+      if (parts_->source) parts_->source->CheckWhole();
+      results = CollectResults(sequences, requests, config, parts_->options.dtype, pass);
+    }
   } catch (...) {
     CutBack(sequences);
     parts_->faults->Rethrow(DeviceWork::kRun, pass.layer());

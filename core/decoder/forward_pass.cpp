@@ -26,17 +26,15 @@ constexpr int64_t kExpertRowChunk = 8192;
 
 }  // namespace
 
-ForwardPass::ForwardPass(const ModelConfig& config, const Weights& weights,
-                         const LayerDevices& devices, kernels::Dtype dtype, RotaryCache& rotary,
-                         const kernels::Executor& executor, const JobContext& context)
-    : config_(config),
-      weights_(weights),
-      devices_(devices),
-      ops_(&devices.Of(0)),
-      dtype_(dtype),
-      executor_(executor),
+ForwardPass::ForwardPass(const PassParts& parts, const JobContext& context)
+    : config_(parts.config),
+      weights_(parts.weights),
+      devices_(parts.devices),
+      ops_(&parts.devices.Of(0)),
+      dtype_(parts.dtype),
+      executor_(parts.executor),
       context_(context),
-      attention_(config, rotary, executor, context.cancel) {}
+      attention_(parts.config, parts.rotary, parts.executor, context.cancel) {}
 
 at::Tensor ForwardPass::Empty(int64_t rows, int64_t width) const {
   return at::empty({rows, width},

@@ -20,12 +20,20 @@
 
 namespace midscope {
 
+// What passes are made with. Every layer's weights and trace must be on its device; `executor` is
+// for those in host memory.
+struct PassParts {
+  const ModelConfig& config;
+  const Weights& weights;
+  const LayerDevices& devices;
+  kernels::Dtype dtype;
+  RotaryCache& rotary;
+  const kernels::Executor& executor;
+};
+
 class ForwardPass {
  public:
-  // Every layer's weights and trace must be on its device; `executor` is for those in host memory.
-  ForwardPass(const ModelConfig& config, const Weights& weights, const LayerDevices& devices,
-              kernels::Dtype dtype, RotaryCache& rotary, const kernels::Executor& executor,
-              const JobContext& context);
+  ForwardPass(const PassParts& parts, const JobContext& context);
 
   // Runs the blocks for each sequence's rows from first_row on, whose inputs are tokens in layer 0
   // and the trace's residual stream elsewhere; afterwards the residual stream of all active rows is
@@ -38,6 +46,11 @@ class ForwardPass {
   // Logits of rows [first, sequence.rows) of a sequence that has been run. [row, vocabulary]
   // float32.
   std::vector<float> Logits(const SequencePass& sequence, int64_t first);
+  // The two halves of it where logits are computed on a device and not in host memory: [row,
+  // vocabulary] float32 there, of up to kLogitRows rows, and what becomes of them.
+  static constexpr int64_t kLogitRows = 64;
+  at::Tensor LogitsOnDevice(const SequencePass& sequence, int64_t first);
+  std::vector<float> LogitsFrom(const at::Tensor& on_device) const;
   // The k likeliest tokens of those rows by their logits, which stay on the device: as
   // LayerOps::TopTokens. [row, k]
   std::vector<TopToken> Likeliest(const SequencePass& sequence, int64_t first, int64_t k);
@@ -101,8 +114,8 @@ class ForwardPass {
   at::Tensor FinalNormalised(const SequencePass& sequence, int64_t first);
   // Calls take(first row, logits [row, vocabulary] float32 on the last device) for a few rows of
   // normalized at a time; without bias, scale and soft cap.
-  void LogitsOnDevice(const at::Tensor& normalized,
-                      const std::function<void(int64_t first, const at::Tensor& part)>& take);
+  void PartsOfLogits(const at::Tensor& normalized,
+                     const std::function<void(int64_t first, const at::Tensor& part)>& take);
   // Logits of normalised rows [row, hidden], by dot products in float32.
   std::vector<float> Output(const at::Tensor& normalized);
   // The same by one product where that gives float32.

@@ -11,12 +11,6 @@
 #include "kernels/matrix_vector.h"
 
 namespace midscope {
-namespace {
-
-// Rows on a device at a time.
-constexpr int64_t kLogitRows = 64;
-
-}  // namespace
 
 void ForwardPass::FinalNorm(const at::Tensor& residual, const at::Tensor& out) {
   if (!config_.final_norm) return void(out.copy_(residual));
@@ -40,13 +34,29 @@ std::vector<float> ForwardPass::Logits(const SequencePass& sequence, int64_t fir
   return Output(FinalNormalised(sequence, first));
 }
 
+at::Tensor ForwardPass::LogitsOnDevice(const SequencePass& sequence, int64_t first) {
+  at::Tensor logits;
+  PartsOfLogits(FinalNormalised(sequence, first), [&](int64_t from, const at::Tensor& part) {
+    MIDSCOPE_CHECK_EQ(from, 0);
+    logits = part;
+  });
+  return logits;
+}
+
+std::vector<float> ForwardPass::LogitsFrom(const at::Tensor& on_device) const {
+  std::vector<float> logits(static_cast<size_t>(on_device.numel()));
+  at::from_blob(logits.data(), on_device.sizes(), at::kFloat).copy_(on_device);
+  FinishLogits(logits);
+  return logits;
+}
+
 std::vector<TopToken> ForwardPass::Likeliest(const SequencePass& sequence, int64_t first,
                                              int64_t k) {
   const at::Tensor normalized = FinalNormalised(sequence, first);
   if (ops_->host_memory() || !weights_.output.bias.empty())
     return TopTokensOfRows(Output(normalized), config_.vocabulary, k);
   std::vector<TopToken> likeliest;
-  LogitsOnDevice(normalized, [&](int64_t, const at::Tensor& part) {
+  PartsOfLogits(normalized, [&](int64_t, const at::Tensor& part) {
     if (config_.output_scale != 1.0) part.mul_(config_.output_scale);
     if (config_.final_softcap != 0)
       part.div_(config_.final_softcap).tanh_().mul_(config_.final_softcap);
@@ -84,7 +94,7 @@ std::vector<float> ForwardPass::Output(const at::Tensor& normalized) {
   const int64_t rows = normalized.size(0);
   std::vector<float> logits(static_cast<size_t>(rows * config_.vocabulary));
   if (!ops_->host_memory()) {
-    LogitsOnDevice(normalized, [&](int64_t first, const at::Tensor& part) {
+    PartsOfLogits(normalized, [&](int64_t first, const at::Tensor& part) {
       at::from_blob(logits.data() + first * config_.vocabulary, part.sizes(), at::kFloat)
           .copy_(part);
     });
@@ -102,7 +112,7 @@ std::vector<float> ForwardPass::Output(const at::Tensor& normalized) {
   return logits;
 }
 
-void ForwardPass::LogitsOnDevice(
+void ForwardPass::PartsOfLogits(
     const at::Tensor& normalized,
     const std::function<void(int64_t first, const at::Tensor& part)>& take) {
   const int64_t rows = normalized.size(0);

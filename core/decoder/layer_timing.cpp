@@ -53,7 +53,7 @@ class FirstLayer {
     sequences.push_back(PrepareSequence(request, 0, config_, dtype_, devices_.Devices()));
     JobContext quiet = context_;
     quiet.progress = nullptr;
-    ForwardPass pass(config_, weights_, devices_, dtype_, rotary_, executor_, quiet);
+    ForwardPass pass({config_, weights_, devices_, dtype_, rotary_, executor_}, quiet);
     const auto start = std::chrono::steady_clock::now();
     pass.Run(sequences);
     // A GPU is done when its result can be read.

@@ -23,7 +23,8 @@ const Trace::Storage& Store(const ProjectionSource& source) {
 // factor times the projections' input channel of every row of the sequence, of earlier ones from
 // the trace: in the order of the norm's kernel, and rounded as its output is. [rows] float32, of
 // its own
-at::Tensor ChannelValues(const ProjectionSource& source, int64_t channel, float factor) {
+at::Tensor ChannelValues(const ProjectionSource& source, int64_t channel,
+                         const ColumnFactor& factor) {
   const SequencePass& sequence = source.sequence;
   const int64_t past = sequence.active_first;
   at::Tensor values = at::empty({sequence.rows}, source.normalized.options().dtype(at::kFloat));
@@ -46,6 +47,13 @@ at::Tensor ChannelValues(const ProjectionSource& source, int64_t channel, float 
       source.normalized.narrow(0, sequence.packed_begin, sequence.active_rows()).select(1, channel),
       {}, factor, values.narrow(0, past, sequence.active_rows()));
   return values;
+}
+
+// Of the i-th scaled channel; undefined where it is the plan's.
+at::Tensor AmountOnDevice(const ProjectionSource& source, size_t i) {
+  const std::vector<at::Tensor>& amounts = source.sequence.channel_amounts;
+  if (amounts.empty()) return {};
+  return amounts[static_cast<size_t>(source.layer)].narrow(0, static_cast<int64_t>(i), 1);
 }
 
 // The current state of a projection, and the buffer of its next change.
@@ -132,6 +140,8 @@ ScaledProjections ScaleLatentChannels(const ProjectionSource& source, const RowO
 
 }  // namespace
 
+float AmountOf(const ScaledChannel& scaled) { return static_cast<float>(1.0 - scaled.factor); }
+
 ScaledProjections ScaleChannels(const ProjectionSource& source, const RowOverride& change,
                                 RowRange rows, bool leaves_keys, const kernels::Executor& executor,
                                 kernels::CancelFlag cancel) {
@@ -158,12 +168,14 @@ ScaledProjections ScaleChannels(const ProjectionSource& source, const RowOverrid
     v = {Store(source).ProjectedValues(source.layer).narrow(0, 0, sequence.rows),
          empty(sequence.rows, kv_width)};
   }
-  for (const ScaledChannel& scaled : change.channels) {
+  for (size_t i = 0; i < change.channels.size(); ++i) {
+    const ScaledChannel& scaled = change.channels[i];
     if (kernels::Cancelled(cancel)) throw Cancelled();
     const at::Tensor amount =
-        ChannelValues(source, scaled.channel, static_cast<float>(1.0 - scaled.factor));
+        ChannelValues(source, scaled.channel, {AmountOf(scaled), AmountOnDevice(source, i)});
     const at::Tensor column = source.weights.query_key_value.weight.Column(
         scaled.channel, q_width + (scaled.change_value ? 2 : 1) * kv_width, executor);
+    source.ops.KeepRecorded(column);
     q.Subtract(source.ops, amount.narrow(0, rows.first, count), column.narrow(0, 0, q_width));
     const at::Tensor of_keys = column.narrow(0, q_width, kv_width);
     if (leaves) {

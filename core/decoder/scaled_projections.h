@@ -35,6 +35,9 @@ struct ScaledProjections {
   KeyUpdate key_update;  // of k, which is the trace's own then
 };
 
+// 1 - s of a channel, as it is multiplied by.
+float AmountOf(const ScaledChannel& scaled);
+
 // k~ = k - (1 - s) x_p W_k[:, p], and likewise q and v: a rank-one change of the projection per
 // channel (its bias is unchanged), before norm and clamp. Latent keys (ModelConfig::latent) are
 // normed within their projections: these are computed anew from the scaled input. `leaves_keys`:

@@ -42,6 +42,9 @@ struct SequencePass {
   std::unique_ptr<PatchHook> patches;       // of `plans`; null: none
   std::unique_ptr<HookTable> hooks;
   ShownCopies* copies = nullptr;  // the pass's, for the hooks
+  // [layer], of its plan's row_override: 1 - factor of each channel, on the layer's device, instead
+  // of the plan's. Empty: the plan's are taken.
+  std::vector<at::Tensor> channel_amounts;
 
   // Whether the rows that are computed go into the trace.
   bool keeps() const { return !request->rerun || request->rerun->keep; }

@@ -16,6 +16,8 @@
 
 namespace midscope {
 
+class RecordedRows;
+
 struct Trace::Storage {
   // Keys before rotation (after the model's norm of keys, if any) and values, [capacity,
   // key_value_heads * head_dim], [layers] of them, each on its layer's device. Layers that are not
@@ -44,6 +46,8 @@ struct Trace::Storage {
   // Of kept layers with a compressive memory: its state after earlier runs. Dropped when a row in
   // it is written again.
   std::map<int64_t, SegmentMemory> memories;
+  // The latest re-run of a kind that can be recorded; null: none.
+  std::shared_ptr<RecordedRows> recorded;
   kernels::Dtype dtype = kernels::Dtype::kFloat32;
   // Of the devices that the tensors are on; shared with the decoder. Null: of a pass that keeps
   // nothing.

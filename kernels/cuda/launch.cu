@@ -103,6 +103,11 @@ __global__ void ActivateKernel(const ActivateArguments<T> arguments) {
 
 }  // namespace
 
+OnStream::OnStream(void* stream) : before_(stream_of_thread) {
+  stream_of_thread = static_cast<cudaStream_t>(stream);
+}
+OnStream::~OnStream() { stream_of_thread = static_cast<cudaStream_t>(before_); }
+
 void FormAngles(const AnglesArguments& arguments) {
   Start(AnglesKernel, AnglesGrid(arguments), arguments, "angles of rotary embedding");
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Starts the kernels of this folder on the current GPU, after what was started before on its
-// default stream. All pointers are into the GPU's memory, those within arguments too. Throws
-// LaunchError when the GPU does not take the work; faults of a kernel itself show when its results
-// are read.
+// default stream, or on that of OnStream. All pointers are into the GPU's memory, those within
+// arguments too. Throws LaunchError when the GPU does not take the work; faults of a kernel itself
+// show when its results are read.
 #pragma once
 
 #include <stdexcept>
@@ -25,6 +25,18 @@ namespace midscope::kernels::cuda {
 class LaunchError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+// While it lives, this thread's kernels go to a stream of the current GPU.
+class OnStream {
+ public:
+  explicit OnStream(void* stream);  // a cudaStream_t
+  ~OnStream();
+  OnStream(const OnStream&) = delete;
+  OnStream& operator=(const OnStream&) = delete;
+
+ private:
+  void* before_;
 };
 
 void FormAngles(const AnglesArguments& arguments);

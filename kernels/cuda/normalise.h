@@ -113,6 +113,7 @@ struct NormalisedColumnArguments {
   float weight = 1;
   float bias = 0;
   float factor = 1;
+  const float* factor_on_gpu = nullptr;  // or null; else read instead of `factor`
 };
 
 template <class T>
@@ -129,7 +130,8 @@ MIDSCOPE_CUDA_BODY void NormalisedColumnBlock(Machine& machine,
     float value = FloatOf(a.column[row * a.stride]);
     if (a.mean) value -= a.mean[row];
     if (a.scale) value *= a.scale[row];
-    a.out[row] = a.factor * RoundedAs<T>(value * a.weight + a.bias);
+    const float factor = a.factor_on_gpu ? *a.factor_on_gpu : a.factor;
+    a.out[row] = factor * RoundedAs<T>(value * a.weight + a.bias);
   });
 }
 

@@ -41,6 +41,9 @@ inline bool StartsKernelsEarly() {
   return early;
 }
 
+// Null: the default stream.
+inline thread_local cudaStream_t stream_of_thread = nullptr;
+
 template <class Arguments>
 void Start(void (*kernel)(const Arguments), const Grid& grid, const Arguments& arguments,
            const char* name) {
@@ -58,6 +61,7 @@ void Start(void (*kernel)(const Arguments), const Grid& grid, const Arguments& a
                         static_cast<unsigned>(grid.z));
   config.blockDim = dim3(static_cast<unsigned>(grid.threads));
   config.dynamicSmemBytes = static_cast<size_t>(grid.shared_bytes);
+  config.stream = stream_of_thread;
   config.attrs = &early;
   config.numAttrs = StartsKernelsEarly() ? 1 : 0;
   Check(cudaLaunchKernelEx(&config, kernel, arguments), name);

@@ -24,6 +24,7 @@ DEVICE = "cuda:0"
 ROWS = {"plain_ms": "midscope, plain", "captures_ms": "midscope, captures and trace", "ms_poe_ms": "midscope, Ms-PoE",
         "self_extend_ms": "midscope, Self-Extend", "token_ms": "a token after the prompt",
         "what_if_channel_ms": "what-if, a channel in layers 8-25", "what_if_channel_logits_ms": "the same without attention rows",
+        "what_if_channel_run_ms": "the same, not recorded",
         "what_if_ms_poe_last_row_ms": "what-if, Ms-PoE of the last row"}
 STORED_ROWS = {"plain_ms": "midscope, weights as stored, plain", "token_ms": "the same, a token after the prompt"}
 ATTENTION_ROWS = {"equal_positions_tflops": "attention alone, TFLOP/s", "ms_poe_tflops": "the same, Ms-PoE",

@@ -8,9 +8,10 @@
 // milliseconds, the least of three: the logits alone; with captures (last-query attention,
 // position-awareness score, the last residual row, a trace); the same with Ms-PoE, whose heads of a
 // group disagree about position, and with Self-Extend; a token after the prompt; what-ifs of one
-// channel, with the attention of the last query and without, and of Ms-PoE's last row; and what of
-// the device's memory is taken then. With `decode` the first of these and the token alone. Prompts
-// may be longer than the model's context: what positions mean takes no time.
+// channel, with the attention of the last query and without, the latter also where nothing is
+// recorded, and of Ms-PoE's last row; and what of the device's memory is taken then. With `decode`
+// the first of these and the token alone. Prompts may be longer than the model's context: what
+// positions mean takes no time.
 
 #include <algorithm>
 #include <chrono>
@@ -129,14 +130,18 @@ void Measure(const std::shared_ptr<Decoder>& decoder, int64_t tokens) {
   };
   const double channel = change("channel(10, factor=-0.", ", layers=8-25)", true);
   const double channel_logits = change("channel(10, factor=-0.1", ", layers=8-25)", false);
+  // Each of another channel, so that none is started from a recording
+  // (core/decoder/recorded_rows.h).
+  const double channel_run = change("channel(1", ", factor=-0.1, layers=8-25)", false);
   const double last_row = change("ms-poe(max=1.6", ", rows=last)", true);
   std::printf(
       "{\"tokens\": %ld, \"plain_ms\": %.2f, \"captures_ms\": %.2f, \"ms_poe_ms\": %.2f, "
       "\"self_extend_ms\": %.2f, \"token_ms\": %.2f, \"what_if_channel_ms\": %.2f, "
-      "\"what_if_channel_logits_ms\": %.2f, \"what_if_ms_poe_last_row_ms\": %.2f, "
+      "\"what_if_channel_logits_ms\": %.2f, \"what_if_channel_run_ms\": %.2f, "
+      "\"what_if_ms_poe_last_row_ms\": %.2f, "
       "\"taken_bytes\": %ld}\n",
       static_cast<long>(tokens), plain, captures, ms_poe, self_extend, token, channel,
-      channel_logits, last_row, static_cast<long>(TakenBytes(*decoder)));
+      channel_logits, channel_run, last_row, static_cast<long>(TakenBytes(*decoder)));
   std::fflush(stdout);
 }
 

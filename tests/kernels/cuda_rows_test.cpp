@@ -115,7 +115,10 @@ void CheckColumnsOfNorms(bool centred) {
     column.rows = kMany;
     column.weight = weight.At(i);
     if (centred) column.bias = bias.At(i);
-    column.factor = 0.75f;
+    // Known, or on the GPU.
+    float factor = 0.75f;
+    if (i % 2 == 0) column.factor = factor;
+    if (i % 2 == 1) column.factor_on_gpu = &factor;
     RunOnHost(NormalisedColumnGrid(column), false,
               [&](HostMachine& machine) { NormalisedColumnBlock(machine, column); });
     for (int64_t row = 0; row < kMany; ++row) {

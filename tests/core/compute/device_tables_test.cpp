@@ -83,7 +83,7 @@ std::vector<float> LogitsOf(const ModelSource& source, std::unique_ptr<LayerOps>
   std::vector<SequencePass> sequences;
   sequences.push_back(PrepareSequence(request, 0, config, Dtype::kFloat32, devices.Devices()));
   RotaryCache rotary;
-  ForwardPass pass(config, weights, devices, Dtype::kFloat32, rotary, executor, job);
+  ForwardPass pass({config, weights, devices, Dtype::kFloat32, rotary, executor}, job);
   pass.Run(sequences);
   return pass.Logits(sequences[0], kFirstLogits);
 }

@@ -207,7 +207,7 @@ std::vector<float> LogitsOf(const ModelSource& source, const LayerDevices& devic
     request.first_logit_row = first;
     std::vector<SequencePass> sequences;
     sequences.push_back(PrepareSequence(request, 0, config, Dtype::kFloat32, devices.Devices()));
-    ForwardPass pass(config, weights, devices, Dtype::kFloat32, rotary, Serial(), job);
+    ForwardPass pass({config, weights, devices, Dtype::kFloat32, rotary, Serial()}, job);
     pass.Run(sequences);
     const std::vector<float> rows = pass.Logits(sequences[0], first);
     logits.insert(logits.end(), rows.begin(), rows.end());

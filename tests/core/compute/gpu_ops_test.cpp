@@ -264,8 +264,9 @@ TEST_F(CudaOpsTest, NormsAndActivationsAgree) {
                                         scales[0], norm.weight[i],
                                         norm.bias.empty() ? 0 : norm.bias[i]};
           at::Tensor columns[2] = {at::empty({5}, floats), at::empty({5}, floats)};
+          const ColumnFactor factor{0.5f, channel > 0 ? at::full({1}, 0.5f, floats) : at::Tensor()};
           for (size_t j = 0; j < 2; ++j)
-            ops[j]->NormaliseColumn(x.select(1, channel), of_channel, 0.5f, columns[j]);
+            ops[j]->NormaliseColumn(x.select(1, channel), of_channel, factor, columns[j]);
           EXPECT_LE(Difference(columns[0], columns[1]), tolerance) << width;
           EXPECT_LE(Difference(columns[0], outs[0].select(1, channel) * 0.5), tolerance) << width;
         }

@@ -382,7 +382,8 @@ TEST(AtenOps, AForwardPassStaysOnItsDevice) {
     request.intervention = ParseIntervention("channel([3,5], factor=[-1,0])");
     // All rows, then the last one alone from layer 1 on.
     for (const int64_t first_layer : {0, 1}) {
-      ForwardPass pass(config, weights, devices, kernels::Dtype::kBFloat16, rotary, Threads(), job);
+      ForwardPass pass({config, weights, devices, kernels::Dtype::kBFloat16, rotary, Threads()},
+                       job);
       std::vector<SequencePass> sequences;
       sequences.push_back(
           MakeSequence(request, config, trace.get(), first_layer, first_layer == 0 ? 0 : 22));

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#include "core/decoder/recorded_rows.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/decoder/prepare_sequence.h"
+#include "core/decoder/scaled_projections.h"
+#include "core/plan/plan_changes.h"
+
+namespace midscope {
+namespace {
+
+int64_t FirstLayer(const SequencePass& sequence) {
+  int64_t layer = 0;
+  while (!sequence.Runs(layer)) ++layer;
+  return layer;
+}
+
+std::vector<AttentionPlan> WithoutFactors(std::vector<AttentionPlan> plans) {
+  for (AttentionPlan& plan : plans) {
+    if (!plan.row_override) continue;
+    for (ScaledChannel& scaled : plan.row_override->channels) scaled.factor = 1.0;
+  }
+  return plans;
+}
+
+// Of every layer that runs, in their order.
+std::vector<float> Amounts(const SequencePass& sequence) {
+  std::vector<float> amounts;
+  for (size_t layer = 0; layer < sequence.plans.size(); ++layer) {
+    const auto& change = sequence.plans[layer].row_override;
+    if (!change || !sequence.Runs(static_cast<int64_t>(layer))) continue;
+    for (const ScaledChannel& scaled : change->channels) amounts.push_back(AmountOf(scaled));
+  }
+  return amounts;
+}
+
+// Whether the layer's work needs nothing of the host while it is done, and leaves nothing there.
+bool StaysOnDevice(const AttentionPlan& plan) {
+  return !DecidedByLastRow(plan) && !LeavesData(plan) && plan.edits == AttentionEdits{} &&
+         plan.patches.empty() && plan.residual.empty();
+}
+
+bool OnOneDevice(const LayerDevices& devices, int64_t first_layer, int64_t layers) {
+  const LayerOps* last = &devices.Of(layers);
+  for (int64_t layer = first_layer; layer < layers; ++layer) {
+    if (&devices.Of(layer) != last) return false;
+  }
+  return !last->host_memory();
+}
+
+}  // namespace
+
+RecordedRows::RecordedRows(const SequencePass& sequence)
+    : ids_(sequence.request->ids.begin(), sequence.request->ids.end()),
+      request_(*sequence.request),
+      first_row_(sequence.first_row),
+      plans_(WithoutFactors(sequence.plans)) {
+  request_.ids = ids_;
+}
+
+bool RecordedRows::CanRecord(const SequencePass& sequence, const PassParts& parts) {
+  const RunRequest& request = *sequence.request;
+  const ModelConfig& config = parts.config;
+  if (!request.rerun || !sequence.keeps() || sequence.end_layer != config.layers ||
+      request.likeliest > 0 || request.ratios || !request.hooks.empty() || sequence.patches) {
+    return false;
+  }
+  const int64_t first_layer = FirstLayer(sequence);
+  const int64_t first_row = sequence.first_row.back();
+  const auto from = sequence.first_row.begin() + first_layer;
+  // The first layer's input is of tokens, which lie in host memory.
+  if (first_layer == 0 || sequence.rows - first_row > ForwardPass::kLogitRows ||
+      sequence.first_row != sequence.changed_row ||
+      std::any_of(from, sequence.first_row.end(),
+                  [first_row](int64_t row) { return row != first_row; })) {
+    return false;
+  }
+  if (config.latent.used() || !config.experts.layers.empty() ||
+      !OnOneDevice(parts.devices, first_layer, config.layers)) {
+    return false;
+  }
+  return std::all_of(sequence.plans.begin() + first_layer, sequence.plans.end(), StaysOnDevice) &&
+         !Amounts(sequence).empty();
+}
+
+bool RecordedRows::IsLike(const SequencePass& sequence) const {
+  return static_cast<int64_t>(ids_.size()) == sequence.rows &&
+         request_.prompt_tokens == sequence.request->prompt_tokens &&
+         request_.first_logit_row == sequence.request->first_logit_row &&
+         first_row_ == sequence.first_row && plans_ == WithoutFactors(sequence.plans);
+}
+
+void RecordedRows::Pass(const PassParts& parts) {
+  std::vector<SequencePass> sequences;
+  sequences.push_back(
+      PrepareSequence(request_, 0, parts.config, parts.dtype, parts.devices.Devices()));
+  SequencePass& sequence = sequences.front();
+  sequence.channel_amounts.resize(sequence.plans.size());
+  int64_t begin = 0;
+  for (size_t layer = 0; layer < sequence.plans.size(); ++layer) {
+    const auto& change = sequence.plans[layer].row_override;
+    if (!change || !sequence.Runs(static_cast<int64_t>(layer))) continue;
+    const auto count = static_cast<int64_t>(change->channels.size());
+    sequence.channel_amounts[layer] = amounts_.narrow(0, begin, count);
+    begin += count;
+  }
+  const JobContext quiet;
+  ForwardPass pass(parts, quiet);
+  pass.Run(sequences);
+  logits_ =
+      pass.LogitsOnDevice(sequence, std::max(sequence.first_logit_row(), sequence.active_first));
+}
+
+bool RecordedRows::Record(const PassParts& parts) {
+  work_ = parts.devices.Of(parts.config.layers).Record([this, parts] { Pass(parts); });
+  refused_ = !work_;
+  return !refused_;
+}
+
+std::optional<std::vector<float>> RecordedRows::Run(const SequencePass& sequence,
+                                                    const PassParts& parts) {
+  if (refused_) return std::nullopt;
+  const std::vector<float> amounts = Amounts(sequence);
+  const at::Tensor on_host = at::tensor(at::ArrayRef<float>(amounts));
+  if (!amounts_.defined()) {
+    amounts_ = on_host.to(parts.devices.Of(parts.config.layers).device(), /*non_blocking=*/false,
+                          /*copy=*/true);
+  } else {
+    amounts_.copy_(on_host);
+  }
+  if (!work_ && !Record(parts)) return std::nullopt;
+  work_->Start();
+  ++starts_;
+  const JobContext quiet;
+  return ForwardPass(parts, quiet).LogitsFrom(logits_);
+}
+
+std::optional<std::vector<float>> RunRecorded(std::span<const SequencePass> sequences,
+                                              const PassParts& parts) {
+  const SequencePass& sequence = sequences.front();
+  if (sequences.size() != 1 || !RecordedRows::CanRecord(sequence, parts)) return std::nullopt;
+  std::shared_ptr<RecordedRows>& recorded = sequence.trace->storage().recorded;
+  if (recorded && recorded->IsLike(sequence)) return recorded->Run(sequence, parts);
+  recorded = std::make_shared<RecordedRows>(sequence);
+  return std::nullopt;
+}
+
+}  // namespace midscope

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// The last rows of a trace, run again and again while the factors of scaled channels change and
+// nothing else (a slider is dragged): what the device does is recorded once, and a run is then one
+// start of it with other factors. A kernel's start costs a CPU as long as a GPU works for a row.
+// Internal to core.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/compute/layer_ops.h"
+#include "core/decoder/decoder.h"
+#include "core/decoder/forward_pass.h"
+#include "core/decoder/sequence_pass.h"
+
+namespace midscope {
+
+// In the trace, whose rows the recorded work reads and writes.
+class RecordedRows {
+ public:
+  // Nothing is recorded yet. CanRecord must hold.
+  explicit RecordedRows(const SequencePass& sequence);
+  RecordedRows(const RecordedRows&) = delete;
+  RecordedRows& operator=(const RecordedRows&) = delete;
+
+  // Whether a pass of the sequence alone is of the kind: re-runs rows that end with the last one on
+  // one device, from some layer above the first on, is shown to no hook, and has scaled channels.
+  static bool CanRecord(const SequencePass& sequence, const PassParts& parts);
+  // Whether it differs from the recorded one in factors alone.
+  bool IsLike(const SequencePass& sequence) const;
+
+  // Logits of such a pass, which is recorded first where that was not done; the trace has its rows
+  // then. Nothing where it can't be recorded.
+  std::optional<std::vector<float>> Run(const SequencePass& sequence, const PassParts& parts);
+  int64_t starts() const { return starts_; }
+
+ private:
+  bool Record(const PassParts& parts);
+  void Pass(const PassParts& parts);
+
+  std::vector<int32_t> ids_;
+  RunRequest request_;  // of ids_
+  std::vector<int64_t> first_row_;
+  std::vector<AttentionPlan> plans_;  // without factors
+  at::Tensor amounts_;                // of all channels in the order of layers, on the device
+  at::Tensor logits_;                 // what the recorded work writes
+  std::unique_ptr<RecordedWork> work_;
+  bool refused_ = false;
+  int64_t starts_ = 0;
+};
+
+// Logits of the sequences from the recorded pass of one like them, or nothing: they must be run. A
+// pass is recorded when the second one of its kind is asked for.
+std::optional<std::vector<float>> RunRecorded(std::span<const SequencePass> sequences,
+                                              const PassParts& parts);
+
+}  // namespace midscope

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// Re-runs of a trace's last rows that are started from a recording, on `cpu:portable`, which calls
+// recorded work anew, and on a GPU where there is one. Contract: logits, and what the trace holds
+// for later runs, are those of a re-run that was not recorded: exactly on the CPU where the trace's
+// rows were made in the same way, else (on a GPU a product of LibTorch may be another one) within
+// 1e-5 of the largest.
+#include "core/decoder/recorded_rows.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/compute/aten_executor.h"
+#include "core/compute/aten_ops.h"
+#include "core/compute/placement.h"
+#include "core/decoder/prepare_sequence.h"
+#include "core/decoder/trace_storage.h"
+#include "core/intervention/intervention_text.h"
+#include "core/model/model_source.h"
+#include "core/plan/plan_changes.h"
+#include "core/run/what_if.h"
+#include "tests/core/support/closeness.h"
+#include "tests/core/support/tiny_models.h"
+
+namespace midscope {
+namespace {
+
+using test::Difference;
+using test::Largest;
+using test::TinyModelNames;
+using test::TinyModelPath;
+
+constexpr size_t kTokens = 41;
+
+std::vector<std::string> Devices() {
+  std::vector<std::string> devices{"cpu:portable"};
+  if (AvailableDevices().back().kind == DeviceKind::kCuda) devices.emplace_back("cuda:0");
+  return devices;
+}
+
+std::shared_ptr<const Decoder> Open(const std::string& model, const std::string& device) {
+  return Decoder::Open(TinyModelPath(model), {.threads = 1, .placement = ParsePlacement(device)});
+}
+
+Prompt SomePrompt() {
+  Prompt prompt;
+  for (size_t i = 0; i < kTokens; ++i) prompt.ids.push_back(static_cast<int32_t>(i * 37 % 250));
+  prompt.answer_ids = {7, 19, 3};
+  return prompt;
+}
+
+int64_t Starts(const WhatIf& what_if) {
+  const auto& recorded = what_if.trace(0)->storage().recorded;
+  return recorded ? recorded->starts() : 0;
+}
+
+constexpr double kTolerance = 1e-5;
+
+class Dragged {
+ public:
+  explicit Dragged(std::shared_ptr<const Decoder> decoder, double tolerance = kTolerance)
+      : decoder_(std::move(decoder)), tolerance_(tolerance), what_if_(decoder_, {SomePrompt()}) {
+    what_if_.Evaluate({});
+  }
+  // The setting on top of those before, beside the same on a prompt that was run once without any.
+  void Set(const std::string& setting, bool attention = false) {
+    const Intervention intervention = ParseIntervention(setting);
+    WhatIf other(decoder_, {SomePrompt()});
+    other.Evaluate({});
+    const WhatIfOutcome expected = other.Evaluate(intervention, {}, attention).outcomes[0];
+    const WhatIfOutcome actual = what_if_.Evaluate(intervention, {}, attention).outcomes[0];
+    EXPECT_LE(Difference(actual.last_logits, expected.last_logits),
+              tolerance_ * Largest(expected.last_logits))
+        << decoder_->path() << " " << setting;
+    EXPECT_NEAR(actual.score.nll, expected.score.nll, tolerance_ * 100) << setting;
+    EXPECT_LE(Difference(actual.last_query_attention, expected.last_query_attention), tolerance_);
+    EXPECT_EQ(actual.position_ratio.values, expected.position_ratio.values);
+    const int64_t layers = decoder_->config().layers;
+    for (int64_t layer = 0; layer <= layers; ++layer) {
+      const std::vector<float> rows = other.trace(0)->Channel(layer, 5);
+      EXPECT_LE(Difference(what_if_.trace(0)->Channel(layer, 5), rows), tolerance_ * Largest(rows))
+          << decoder_->path() << " " << setting << ", layer " << layer;
+    }
+  }
+  int64_t starts() const { return Starts(what_if_); }
+
+ private:
+  std::shared_ptr<const Decoder> decoder_;
+  double tolerance_;  // of the largest number
+  WhatIf what_if_;
+};
+
+TEST(RecordedRows, OfEveryFamilyAreThoseOfAReRun) {
+  for (const std::string& device : Devices()) {
+    for (const std::string& model : TinyModelNames()) {
+      const auto decoder = Open(model, device);
+      Dragged dragged(decoder, device == "cpu:portable" ? 0 : kTolerance);
+      for (const char* factor : {"-1", "0.5", "0.25", "1", "0.5", "2"})
+        dragged.Set(std::string("channel(3, factor=") + factor + ", layers=1)");
+      const ModelConfig& config = decoder->config();
+      const bool recorded = config.experts.layers.empty() && !config.latent.used();
+      if (device != "cpu:portable") continue;  // a GPU may refuse
+      // The first is run as any other.
+      EXPECT_EQ(dragged.starts(), recorded ? 5 : 0) << model;
+    }
+  }
+}
+
+TEST(RecordedRows, OfSeveralChannelsAndTheirValues) {
+  for (const std::string& device : Devices()) {
+    Dragged dragged(Open("llama", device));
+    for (const char* factor : {"-1", "0.5", "3"}) {
+      dragged.Set(std::string("channel(3, factor=") + factor +
+                  ", layers=1, change_value=yes) + channel(8, factor=0.5, layers=1)");
+    }
+    EXPECT_EQ(dragged.starts(), 2) << device;
+    dragged.Set("channel(3, factor=-1, layers=1, rows=last:9)");
+    dragged.Set("channel(3, factor=0.5, layers=1, rows=last:9)");
+    EXPECT_EQ(dragged.starts(), 1) << device;
+    // The first changes all rows, and only the next is of the kind.
+    for (const char* factor : {"-1", "0.5", "0.1"})
+      dragged.Set(std::string("pi(1.5) + channel(3, factor=") + factor + ", layers=1)");
+    EXPECT_EQ(dragged.starts(), 1) << device;
+  }
+}
+
+TEST(RecordedRows, OtherChangesBetweenThemCount) {
+  for (const std::string& device : Devices()) {
+    Dragged dragged(Open("llama", device));
+    dragged.Set("channel(3, factor=-1, layers=1)");
+    dragged.Set("channel(3, factor=0.5, layers=1)");
+    EXPECT_EQ(dragged.starts(), 1);
+    // Rows before the last ones are others now, and are so in the next one's trace too.
+    dragged.Set("self-extend(group=2, window=8)");
+    dragged.Set("none");
+    dragged.Set("channel(3, factor=0.25, layers=1)");
+    dragged.Set("channel(3, factor=0.25, layers=1)", /*attention=*/true);
+    dragged.Set("none", /*attention=*/true);
+    dragged.Set("channel(3, factor=0.75, layers=1)");
+  }
+}
+
+// What hooks are shown, the host decides or the first layer reads is run as ever.
+TEST(RecordedRows, WhatNeedsTheHostIsRun) {
+  Dragged dragged(Open("llama", "cpu:portable"));
+  for (const char* terms : {"channel(3, factor=F, layers=all)",
+                            "ms-poe(first_layer=0) + channel(3, factor=F, layers=1)",
+                            "ablate([L1H0], with=zero) + channel(3, factor=F, layers=1)",
+                            "set(4, to=0.5, layers=1) + channel(3, factor=F, layers=1)"}) {
+    for (const char* factor : {"-1", "0.5", "2"}) {
+      std::string setting = terms;
+      setting.replace(setting.find('F'), 1, factor);
+      dragged.Set(setting);
+    }
+    EXPECT_EQ(dragged.starts(), 0) << terms;
+  }
+  for (const char* factor : {"-1", "0.5", "2"})
+    dragged.Set(std::string("channel(3, factor=") + factor + ", layers=1)", /*attention=*/true);
+  EXPECT_EQ(dragged.starts(), 0);
+}
+
+TEST(RecordedRows, ThePlainCpuAndSeveralDevicesRun) {
+  for (const char* device : {"cpu", "cpu,cpu:portable", "cpu:portable=1,cpu"}) {
+    Dragged dragged(Open("llama", device));
+    for (const char* factor : {"-1", "0.5", "2"})
+      dragged.Set(std::string("channel(3, factor=") + factor + ", layers=1)");
+    EXPECT_EQ(dragged.starts(), std::string(device) == "cpu,cpu:portable" ? 2 : 0) << device;
+  }
+}
+
+// A device that records nothing, and counts how often it was asked to.
+class Refusing : public AtenOps {
+ public:
+  explicit Refusing(int* asked) : AtenOps(at::Device(at::kCPU)), asked_(asked) {}
+  std::unique_ptr<RecordedWork> Record(std::function<void()>) const override {
+    ++*asked_;
+    return nullptr;
+  }
+
+ private:
+  int* asked_;
+};
+
+TEST(RecordedRows, ADeviceThatRefusesIsAskedOnce) {
+  const auto source = OpenModel(TinyModelPath("llama"));
+  const ModelConfig config = source->config();
+  const AtenExecutor executor;
+  Weights weights =
+      LoadWeights(*source, {.dtype = kernels::Dtype::kFloat32, .storage = WeightStorage::kExpanded},
+                  executor, {});
+  int asked = 0;
+  const LayerDevices devices(std::make_unique<Refusing>(&asked), config.layers);
+  PlaceWeights(devices, executor, &weights);
+  RotaryCache rotary;
+  const PassParts parts{config, weights, devices, kernels::Dtype::kFloat32, rotary, executor};
+  const auto trace =
+      AllocateTrace(config, parts.dtype, kTokens, /*residual=*/true, 0, devices.Devices());
+  const Prompt prompt = SomePrompt();
+  RunRequest request;
+  request.ids = prompt.ids;
+  request.trace = trace.get();
+  trace->Set(kTokens, kTokens, CompilePlans({}, config, kTokens));
+  std::vector<int64_t> rows(static_cast<size_t>(config.layers), kTokens - 1);
+  rows[0] = kTokens;
+  request.rerun = RunRequest::Rerun{rows};
+  for (const char* factor : {"-1", "0.5", "2", "3"}) {
+    request.intervention =
+        ParseIntervention(std::string("channel(3, factor=") + factor + ", layers=1)");
+    std::vector<SequencePass> sequences;
+    sequences.push_back(PrepareSequence(request, 0, config, parts.dtype, devices.Devices()));
+    ASSERT_TRUE(RecordedRows::CanRecord(sequences.front(), parts));
+    EXPECT_FALSE(RunRecorded(sequences, parts));
+  }
+  EXPECT_EQ(asked, 1);
+}
+
+}  // namespace
+}  // namespace midscope
