@@ -5,10 +5,10 @@
 #include <c10/core/DeviceGuard.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "core/compute/angle_arguments.h"
+#include "core/compute/cuda_library_attention.h"
 #include "core/compute/device_copy.h"
 #include "kernels/cuda/launch.h"
 
@@ -79,36 +79,15 @@ void EachTurn(const kernels::AttentionShape& shape, const RotaryTables& tables,
   }
 }
 
-struct FlashResult {
-  at::Tensor z;     // [1, rows, heads, head_dim]
-  at::Tensor sums;  // [1, heads, rows] float32: logarithms of the sums of exponentials
-};
-
-// LibTorch's flash attention of rotated queries and keys [1, rows, heads, head_dim]; the last query
-// sees the last key, all see `window` keys (0: all) up to their own.
-FlashResult ByFlash(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values,
-                    int64_t window, double scale) {
-  const auto result = at::_flash_attention_forward(
-      queries, keys, values, std::nullopt, std::nullopt, queries.size(1), keys.size(1), 0.0,
-      /*is_causal=*/window == 0, /*return_debug_mask=*/false, scale,
-      window > 0 ? std::optional<int64_t>(window - 1) : std::nullopt,
-      window > 0 ? std::optional<int64_t>(0) : std::nullopt);
-  return {std::get<0>(result), std::get<1>(result)};
-}
-
-// The same without the sums, by cuDNN where that is faster.
+// Attention without the sums, by cuDNN where that is faster.
 at::Tensor ByFastest(const kernels::AttentionShape& shape, const at::Tensor& queries,
                      const at::Tensor& keys, const at::Tensor& values, double scale) {
   // cuDNN's causal limit is that of the first key.
   if (shape.first_query > 0 || shape.window > 0 || queries.size(1) < kCudnnRows ||
       shape.head_dim > kCudnnHeadDim) {
-    return ByFlash(queries, keys, values, shape.window, scale).z;
+    return FlashAttention(queries, keys, values, shape.window, scale).z;
   }
-  return std::get<0>(at::_scaled_dot_product_cudnn_attention(
-                         queries.transpose(1, 2), keys.transpose(1, 2), values.transpose(1, 2),
-                         std::nullopt, /*compute_log_sumexp=*/false, 0.0, /*is_causal=*/true,
-                         /*return_debug_mask=*/false, scale))
-      .transpose(1, 2);
+  return CudnnAttention(queries, keys, values, scale);
 }
 
 // near becomes attention over both parts of the keys, from its row `first` on, which is far's 0.
@@ -221,8 +200,9 @@ void CudaOps::ByNearAndFar(const kernels::AttentionShape& shape, const at::Tenso
                           kernels::cuda::Table Head::*table) {
       const at::Tensor rotated =
           RotatedHeads<T>(k.narrow(0, 0, keys), 0, dim, {heads, table, turn.member, turn.group});
-      return ByFlash(EveryHead(queries, dim, turn.member, turn.turns).contiguous(),
-                     EveryHead(rotated, dim, 0, 1), values.narrow(1, 0, keys), window, scale);
+      return FlashAttention(EveryHead(queries, dim, turn.member, turn.turns).contiguous(),
+                            EveryHead(rotated, dim, 0, 1), values.narrow(1, 0, keys), window,
+                            scale);
     };
     const FlashResult near = part(near_q, last, near_window, &Head::k);
     Merge<T>(near, part(far_q, far_keys, far_window, &Head::far_k), skipped);

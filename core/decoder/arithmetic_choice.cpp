@@ -211,7 +211,7 @@ Arithmetic ResolveArithmetic(const ModelSource& source, const DecoderOptions& op
                              const kernels::Executor& executor, const JobContext& context) {
   const bool needs_times = options.dtype == kernels::Dtype::kBFloat16 &&
                            options.placement.IsPlainCpu() && !kernels::HasBFloat16Products();
-  const Arithmetic asked{options.dtype, options.products};
+  const Arithmetic asked = options.arithmetic();
   if (!options.fastest_dtype && !needs_times) return asked;
   const ArithmeticTimes times = FindArithmeticTimes(source, options, executor, context);
   if (options.fastest_dtype) {

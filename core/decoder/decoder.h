@@ -53,6 +53,8 @@ struct DecoderOptions {
   bool fastest_dtype = false;
   // Where dtype is chosen so and `products` are kFloat, they become kInt16 where that is faster.
   bool fastest_products = false;
+
+  Arithmetic arithmetic() const { return {dtype, products}; }
 };
 
 // [layer, head], row-major.

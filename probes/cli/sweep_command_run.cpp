@@ -115,8 +115,7 @@ SweepPlan SweepCommandRun::Plan(const SweepCell& cell, const Task& task) const {
 
 void SweepCommandRun::Open(const std::string& model, const std::string& continued_plan) {
   const DecoderOptions options = SweepDecoderOptions(model, options_, continued_plan, ranks_, job_);
-  if (decoder_ && model == model_ && options.dtype == decoder_->options().dtype &&
-      options.products == decoder_->options().products)
+  if (decoder_ && model == model_ && options.arithmetic() == decoder_->options().arithmetic())
     return;
   decoder_.reset();  // there may not be memory for two models
   decoder_ = Decoder::Open(model, options, job_);

@@ -4,7 +4,7 @@
 // float16 rows within 1/100 of the largest of the values, as rotated queries and keys and the
 // weights are rounded; of few rows, weights within 5e-6; norms, activations and updates within
 // 1e-5, or one rounding to bfloat16 or float16. Cases choose the way: LibTorch's flash or cuDNN
-// attention, or the own kernel.
+// attention, or the own kernel. Also without a GPU (tests/core/cuda_host).
 #include "core/compute/cuda_ops.h"
 
 #include <ATen/ATen.h>
@@ -14,9 +14,9 @@
 #include <cmath>
 #include <deque>
 
-#include "core/compute/placement.h"
 #include "core/compute/rotary_cache.h"
 #include "tests/core/support/filled_table.h"
+#include "tests/core/support/tested_gpu.h"
 
 namespace midscope {
 namespace {
@@ -95,7 +95,7 @@ RotaryTables TablesOf(const Case& c, RotaryCache& cache) {
 class CudaOpsTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (AvailableDevices().back().kind != DeviceKind::kCuda) GTEST_SKIP() << "no GPU here";
+    if (!test::TestedGpu()) GTEST_SKIP() << "no GPU here";
   }
 
   at::Tensor Values(int64_t rows, int64_t width, at::ScalarType type, float step = 0.731f) const {
@@ -119,7 +119,7 @@ class CudaOpsTest : public testing::Test {
   }
 
   c10::InferenceMode inference_;
-  at::Device gpu_{at::kCUDA, 0};
+  at::Device gpu_ = test::TestedGpu().value_or(at::Device(at::kCUDA, 0));
   CudaOps cuda_{gpu_};
   AtenOps aten_{gpu_};
 };

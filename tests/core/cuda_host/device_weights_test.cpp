@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Matrices that a device keeps as they are in the file, without a GPU: the kernels' bodies run on
-// the CPU (harness_blocks.h). On a GPU: gpu_weights_test.cpp.
+// Matrices that a device keeps as they are in the file, without a GPU. On one:
+// gpu_weights_test.cpp.
 //
 // Contract: products equal the exact ones within float32 rounding of the sums (and one of weights
 // and result where they are bfloat16), for few rows and for many, whose weights are dequantised
@@ -21,8 +21,8 @@
 #include "core/intervention/intervention_text.h"
 #include "core/model/model_source.h"
 #include "tests/core/support/block_model.h"
+#include "tests/core/support/counting_blocks.h"
 #include "tests/core/support/error_message.h"
-#include "tests/core/support/harness_blocks.h"
 #include "tests/core/support/stored_pair.h"
 
 namespace midscope {
@@ -55,7 +55,7 @@ at::Tensor X(int64_t rows) { return NumbersOf(rows, kInputs, at::kFloat); }
 TEST(DeviceWeights, ProductsAreThoseOfTheNumbers) {
   const c10::InferenceMode inference;
   // 11 rows of float32 at a time, so that parts end within a panel.
-  const test::HarnessBlocks blocks(int64_t{11} * kInputs * 4);
+  const test::CountingBlocks blocks(int64_t{11} * kInputs * 4);
   for (const BlockFormat& format : kernels::BlockFormats()) {
     SCOPED_TRACE(format.name);
     const StoredPair pair(format, FormatOf(BlockType::kQ8_0));
@@ -72,7 +72,7 @@ TEST(DeviceWeights, ProductsAreThoseOfTheNumbers) {
 
 TEST(DeviceWeights, ManyRowsTakePanelsAndFewTakeNone) {
   const c10::InferenceMode inference;
-  const test::HarnessBlocks blocks(int64_t{11} * kInputs * 4);
+  const test::CountingBlocks blocks(int64_t{11} * kInputs * 4);
   const StoredPair pair(FormatOf(BlockType::kQ4_K), FormatOf(BlockType::kQ6_K));
   const WeightMatrix matrix = Moved(pair.Matrix(Dtype::kFloat32), &blocks);
   at::Tensor y = at::empty({9, matrix.outputs()});
@@ -91,7 +91,7 @@ TEST(DeviceWeights, ManyRowsTakePanelsAndFewTakeNone) {
 
 TEST(DeviceWeights, TensorsOfOneTypeAreOneProduct) {
   const c10::InferenceMode inference;
-  const test::HarnessBlocks blocks(int64_t{11} * kInputs * 4);
+  const test::CountingBlocks blocks(int64_t{11} * kInputs * 4);
   const StoredPair pair(FormatOf(BlockType::kQ4_K));
   const WeightMatrix matrix = Moved(pair.Matrix(Dtype::kFloat32), &blocks);
   const at::Tensor y = at::empty({1, matrix.outputs()});
@@ -101,7 +101,7 @@ TEST(DeviceWeights, TensorsOfOneTypeAreOneProduct) {
 
 TEST(DeviceWeights, ARowOrTwoOfExpandedOnesAreReadByTheDevicesProduct) {
   const c10::InferenceMode inference;
-  const test::HarnessBlocks blocks(1 << 20);
+  const test::CountingBlocks blocks(1 << 20);
   const StoredPair pair(FormatOf(BlockType::kQ4_K));
   for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16, Dtype::kFloat16}) {
     WeightMatrix matrix = pair.Matrix(dtype);
@@ -119,7 +119,7 @@ TEST(DeviceWeights, ARowOrTwoOfExpandedOnesAreReadByTheDevicesProduct) {
 
 TEST(DeviceWeights, RowsAndColumnsAreThoseOfTheHost) {
   const c10::InferenceMode inference;
-  const test::HarnessBlocks blocks(1 << 20);
+  const test::CountingBlocks blocks(1 << 20);
   for (const BlockFormat& format : kernels::BlockFormats()) {
     const StoredPair pair(format);
     for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16, Dtype::kFloat16}) {
@@ -144,7 +144,7 @@ TEST(DeviceWeights, RowsAndColumnsAreThoseOfTheHost) {
 
 TEST(DeviceWeights, ColumnsThatAreAskedForAgainAreNotReadAgain) {
   const c10::InferenceMode inference;
-  const test::HarnessBlocks blocks(1 << 20);
+  const test::CountingBlocks blocks(1 << 20);
   const StoredPair pair(FormatOf(BlockType::kQ4_K));
   const WeightMatrix matrix = Moved(pair.Matrix(Dtype::kFloat32), &blocks);
   const at::Tensor all = pair.Numbers().to(at::kFloat);
@@ -166,7 +166,7 @@ TEST(DeviceWeights, ColumnsThatAreAskedForAgainAreNotReadAgain) {
 
 TEST(DeviceWeights, StayAsTheyAreWhereThatIsSmaller) {
   const c10::InferenceMode inference;
-  const test::HarnessBlocks blocks(1 << 20);
+  const test::CountingBlocks blocks(1 << 20);
   for (const BlockFormat& format : kernels::BlockFormats()) {
     const StoredPair pair(format);
     for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16, Dtype::kFloat16}) {
@@ -182,7 +182,7 @@ TEST(DeviceWeights, StayAsTheyAreWhereThatIsSmaller) {
 
 TEST(DeviceWeights, ValuesThatAreNotFiniteAreRefused) {
   const c10::InferenceMode inference;
-  const test::HarnessBlocks blocks(1 << 20);
+  const test::CountingBlocks blocks(1 << 20);
   StoredPair pair(FormatOf(BlockType::kQ4_K));
   pair.bytes[1][1] = '\x7c';  // the upper half of an infinite scale
   pair.bytes[1][0] = 0;
@@ -221,10 +221,10 @@ TEST(DeviceWeights, AModelComputesWhatItDoesWithExpandedOnes) {
     const test::TemporaryFile file(test::BlockModel(format.type).Bytes());
     const auto source = OpenModel(file.path());
     const int64_t layers = source->config().layers;
-    auto ops = std::make_unique<test::HarnessOps>(int64_t{100} * 256 * 4);
-    const test::HarnessBlocks& blocks = *ops->blocks();
-    const LayerDevices harness(std::move(ops), layers);
-    const std::vector<float> stored = LogitsOf(*source, harness);
+    auto ops = std::make_unique<test::CountingOps>(int64_t{100} * 256 * 4);
+    const test::CountingBlocks& blocks = *ops->blocks();
+    const LayerDevices device(std::move(ops), layers);
+    const std::vector<float> stored = LogitsOf(*source, device);
     EXPECT_EQ(blocks.products > 0 && blocks.panels > 0, format.type != BlockType::kF32);
     const std::vector<float> expanded =
         LogitsOf(*source, {std::make_unique<AtenOps>(at::Device(at::kCPU)), layers});

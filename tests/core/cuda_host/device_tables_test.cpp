@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Rotary tables that a device forms for itself, without a GPU: the kernel's body runs on the CPU.
+// Rotary tables that a GPU forms for itself, without a GPU.
 //
 // Contract: logits, and queries and keys after rotation, are those of tables that are formed on the
 // CPU and copied, within what tables that differ by a step of float32 make of them, under every
-// kind of position; tables in host memory are filled only for who reads them there.
+// kind of position.
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cmath>
-#include <span>
+#include <memory>
+#include <string>
 #include <vector>
 
-#include "core/compute/angle_arguments.h"
 #include "core/compute/aten_ops.h"
+#include "core/compute/cuda_ops.h"
 #include "core/compute/layer_devices.h"
 #include "core/decoder/forward_pass.h"
 #include "core/decoder/prepare_sequence.h"
 #include "core/intervention/intervention_text.h"
 #include "core/model/model_source.h"
 #include "tests/core/support/closeness.h"
-#include "tests/core/support/filled_table.h"
 #include "tests/core/support/tiny_models.h"
 
 namespace midscope {
@@ -30,22 +28,6 @@ namespace {
 using kernels::Dtype;
 
 constexpr int64_t kFirstLogits = 30;  // of 41 rows
-
-class FormingOps : public AtenOps {
- public:
-  FormingOps() : AtenOps(at::Device(at::kCPU)) {}
-  bool forms_tables() const override { return true; }
-
- protected:
-  DeviceTable MakeTable(const std::shared_ptr<const RotaryCache::Table>& host) const override {
-    if (!host->angles()) return AtenOps::MakeTable(host);
-    const AngleTable table = AngleTableOn(device(), *host);
-    kernels::cuda::RunOnHost(kernels::cuda::AnglesGrid(table.arguments), false, [&](auto& machine) {
-      kernels::cuda::AnglesBlock(machine, table.arguments);
-    });
-    return {host, table.cos, table.sin};
-  }
-};
 
 // Queries and keys of all layers after rotation.
 class Rotated : public Hook {
@@ -98,8 +80,9 @@ TEST(DeviceTables, GiveWhatTablesOfTheCpuGive) {
           "positions(sampler=pose, factor=2, seed=3) + move(span=5:9, to=shift:7)"}) {
       for (const bool hooked : {false, true}) {
         Rotated of_forming, of_aten;
-        const std::vector<float> logits = LogitsOf(*source, std::make_unique<FormingOps>(), setting,
-                                                   hooked ? &of_forming : nullptr);
+        const std::vector<float> logits =
+            LogitsOf(*source, std::make_unique<CudaOps>(at::Device(at::kCPU)), setting,
+                     hooked ? &of_forming : nullptr);
         const std::vector<float> expected =
             LogitsOf(*source, std::make_unique<AtenOps>(at::Device(at::kCPU)), setting,
                      hooked ? &of_aten : nullptr);
@@ -114,53 +97,6 @@ TEST(DeviceTables, GiveWhatTablesOfTheCpuGive) {
       }
     }
   }
-}
-
-TEST(RotaryCache, FillsTablesForWhoReadsThem) {
-  RotaryCache cache;
-  const RotaryAngles angles{{1.0, 0.1, 0.01}, 1.0, 1.5, {}};
-  const auto reserved = cache.Reserve(angles, 10);
-  EXPECT_EQ(reserved->rows(), 256);
-  EXPECT_EQ(reserved->pairs(), 3);
-  const auto filled = test::FilledTable(cache, angles, 200);
-  EXPECT_EQ(filled, reserved) << "the same table, now with its numbers";
-  constexpr size_t kPairs = 3;
-  constexpr size_t kRows = 256;
-  const std::span cos(reserved->cos(), kRows * kPairs);
-  const std::span sin(reserved->sin(), kRows * kPairs);
-  EXPECT_NEAR(cos[3 * kPairs + 1], std::cos(0.2), 1e-7);
-  EXPECT_NEAR(sin[255 * kPairs], std::sin(170.0), 1e-7);
-  EXPECT_NE(cache.Reserve(angles, 257), reserved);
-}
-
-TEST(RotaryCache, DropsWhatTheLastRunsDidNotUse) {
-  constexpr int64_t kRows = 4096;
-  const std::vector<double> frequencies(32, 0.5);  // a table takes 1 MiB
-  RotaryCache cache;
-  const auto reserve = [&](double ratio, int64_t rows) {
-    return cache.Reserve({frequencies, /*magnitude=*/1, ratio, {}}, rows);
-  };
-  const auto trained = reserve(1, kRows);
-  for (int run = 0; run < 300; ++run) {
-    cache.BeginRun();
-    const double ratio = 1 + 0.01 * (run + 1);
-    EXPECT_EQ(reserve(1, kRows), trained) << "every run uses it";
-    const auto dragged = reserve(ratio, kRows);
-    EXPECT_EQ(reserve(ratio, kRows / 2), dragged);
-  }
-  EXPECT_LE(cache.bytes(), int64_t{50} << 20);
-  EXPECT_GE(cache.bytes(), int64_t{17} << 20);
-}
-
-TEST(RotaryCache, ACancelledTableIsFilledLater) {
-  RotaryCache cache;
-  std::atomic<bool> cancel = true;
-  const auto table = cache.Reserve({{1.0}, 1.0, 1.0, {}}, 10);
-  ASSERT_NE(table, nullptr);
-  EXPECT_FALSE(table->Fill(kernels::SerialExecutor(), &cancel));
-  cancel = false;
-  EXPECT_TRUE(table->Fill(kernels::SerialExecutor(), &cancel));
-  EXPECT_NEAR(table->sin()[7], std::sin(7.0), 1e-7);
 }
 
 }  // namespace

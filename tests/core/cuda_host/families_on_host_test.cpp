@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// Every family's tiny model by CudaOps without a GPU: a prompt, a token after it, the likeliest
+// tokens of both and what-ifs of its last rows, twice in a row, so that the second is recorded.
+// Contract, beside LibTorch's operations (AtenOps) in float32: within 2e-5 of the largest logit in
+// float32; in bfloat16 as close as AtenOps is in bfloat16, within a factor of 3 and 1/200 of the
+// largest (of mixtures of experts, of which rounding may choose another, 1/50).
+#include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/compute/cuda_ops.h"
+#include "core/decoder/prepare_sequence.h"
+#include "core/decoder/recorded_rows.h"
+#include "core/intervention/intervention_text.h"
+#include "core/model/model_source.h"
+#include "core/plan/plan_changes.h"
+#include "kernels/parallel.h"
+#include "tests/core/support/closeness.h"
+#include "tests/core/support/tiny_models.h"
+
+namespace midscope {
+namespace {
+
+using kernels::Dtype;
+using test::Difference;
+using test::Largest;
+
+constexpr int64_t kPrompt = 41;
+
+// A model on one device, as a decoder has it.
+class OnDevice {
+ public:
+  OnDevice(const ModelSource& source, std::unique_ptr<LayerOps> ops, Dtype dtype)
+      : config_(source.config()),
+        devices_(std::move(ops), config_.layers),
+        dtype_(dtype),
+        weights_(LoadWeights(source, {.dtype = dtype}, executor_, {})) {
+    PlaceWeights(devices_, executor_, &weights_);
+    for (int32_t i = 0; i <= kPrompt; ++i) ids_.push_back(i * 37 % 250);
+    trace_ = AllocateTrace(config_, dtype, kPrompt + 1, /*residual=*/true, 0, devices_.Devices());
+  }
+
+  // Logits of the last row of so many tokens, of which the trace's are taken from it.
+  std::vector<float> Run(int64_t tokens, const std::string& setting) {
+    RunRequest request;
+    request.ids = std::span(ids_).first(static_cast<size_t>(tokens));
+    request.intervention = ParseIntervention(setting);
+    request.trace = trace_.get();
+    return Logits(request);
+  }
+  // A what-if of the last rows.
+  std::vector<float> Change(const std::string& setting) {
+    RunRequest request;
+    request.ids = std::span(ids_).first(static_cast<size_t>(trace_->rows()));
+    request.intervention = ParseIntervention(setting);
+    request.trace = trace_.get();
+    std::vector<int64_t> rows = FirstChangedRows(
+        trace_->plans(), CompilePlans(request.intervention, config_, trace_->rows()));
+    for (int64_t& row : rows) row = std::min(row, trace_->rows() - (row == kNoRow ? 0 : 1));
+    rows.back() = std::min(rows.back(), trace_->rows() - 1);
+    request.rerun = RunRequest::Rerun{rows};
+    return Logits(request);
+  }
+  int64_t Starts() const {
+    const auto& recorded = trace_->storage().recorded;
+    return recorded ? recorded->starts() : 0;
+  }
+  const ModelConfig& config() const { return config_; }
+
+ private:
+  std::vector<float> Logits(const RunRequest& request) {
+    const PassParts parts{config_, weights_, devices_, dtype_, rotary_, executor_};
+    std::vector<SequencePass> sequences;
+    sequences.push_back(PrepareSequence(request, 0, config_, dtype_, devices_.Devices()));
+    SequencePass& sequence = sequences.front();
+    const JobContext job;
+    std::vector<float> logits;
+    if (auto recorded = RunRecorded(sequences, parts)) {
+      logits = std::move(*recorded);
+    } else {
+      ForwardPass pass(parts, job);
+      pass.Run(sequences);
+      const int64_t row = sequence.rows - 1;
+      logits = pass.Logits(sequence, row);
+      const std::vector<TopToken> likeliest = pass.Likeliest(sequence, row, 5);
+      const std::vector<TopToken> expected = TopTokensOfRows(logits, config_.vocabulary, 5);
+      for (size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(likeliest[i].id, expected[i].id);
+    }
+    trace_->Set(sequence.rows, sequence.prompt_tokens, std::move(sequence.plans));
+    return logits;
+  }
+
+  ModelConfig config_;
+  const kernels::Executor& executor_ = kernels::SerialExecutor();
+  LayerDevices devices_;
+  Dtype dtype_;
+  Weights weights_;
+  RotaryCache rotary_;
+  std::vector<int32_t> ids_;
+  std::unique_ptr<Trace> trace_;
+};
+
+// Logits of every step.
+std::vector<std::vector<float>> Steps(OnDevice model, const std::string& setting) {
+  std::vector<std::vector<float>> steps = {model.Run(kPrompt, setting),
+                                           model.Run(kPrompt + 1, setting)};
+  for (const char* factor : {"-1", "0.5", "2"}) {
+    const std::string channel = std::string("channel(3, factor=") + factor + ", layers=1)";
+    steps.push_back(model.Change(setting == "none" ? channel : setting + " + " + channel));
+  }
+  return steps;
+}
+
+bool IsRecorded(const ModelConfig& config) {
+  return config.experts.layers.empty() && !config.latent.used();
+}
+
+class CudaOpsOnHost : public testing::TestWithParam<std::string> {};
+
+TEST_P(CudaOpsOnHost, StepsAreThoseOfLibTorch) {
+  const c10::InferenceMode inference;
+  const auto source = OpenModel(test::TinyModelPath(GetParam()));
+  const at::Device cpu(at::kCPU);
+  const double share = source->config().experts.count > 0 ? 1.0 / 50 : 1.0 / 200;
+  for (const char* setting : {"none", "pi(1.5)", "ms-poe(first_layer=0, order=sequential)",
+                              "self-extend(group=2, window=8)"}) {
+    const auto steps = [&](std::unique_ptr<LayerOps> ops, Dtype dtype) {
+      return Steps(OnDevice(*source, std::move(ops), dtype), setting);
+    };
+    std::vector<std::vector<float>> expected;
+    try {
+      expected = steps(std::make_unique<AtenOps>(cpu), Dtype::kFloat32);
+    } catch (const Error&) {
+      continue;  // a model without rotary positions
+    }
+    const auto wide = steps(std::make_unique<CudaOps>(cpu), Dtype::kFloat32);
+    const auto narrow = steps(std::make_unique<CudaOps>(cpu), Dtype::kBFloat16);
+    const auto beside = steps(std::make_unique<AtenOps>(cpu), Dtype::kBFloat16);
+    for (size_t i = 0; i < expected.size(); ++i) {
+      const double largest = Largest(expected[i]);
+      EXPECT_LE(Difference(wide[i], expected[i]), 2e-5 * largest) << setting << ", step " << i;
+      EXPECT_LE(Difference(narrow[i], expected[i]),
+                3 * Difference(beside[i], expected[i]) + share * largest)
+          << setting << ", step " << i;
+    }
+  }
+}
+
+TEST_P(CudaOpsOnHost, TheSecondWhatIfIsRecorded) {
+  const c10::InferenceMode inference;
+  const auto source = OpenModel(test::TinyModelPath(GetParam()));
+  OnDevice model(*source, std::make_unique<CudaOps>(at::Device(at::kCPU)), Dtype::kBFloat16);
+  model.Run(kPrompt, "none");
+  for (const char* factor : {"-1", "0.5", "2"})
+    model.Change(std::string("channel(3, factor=") + factor + ", layers=1)");
+  EXPECT_EQ(model.Starts(), IsRecorded(model.config()) ? 2 : 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, CudaOpsOnHost, testing::ValuesIn(test::TinyModelNames()),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::replace_if(
+                               name.begin(), name.end(), [](char c) { return !std::isalnum(c); },
+                               '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace midscope

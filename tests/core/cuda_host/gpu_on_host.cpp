@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// What CudaOps has of LibTorch's on a GPU alone, without one: flash and cuDNN attention by
+// products, and recorded work that is called anew.
+#include <ATen/ATen.h>
+
+#include <limits>
+#include <utility>
+
+#include "core/compute/cuda_library_attention.h"
+#include "core/compute/cuda_ops.h"
+
+namespace midscope {
+
+// Weights are rounded to the dtype of the values before they are multiplied, as on tensor cores.
+FlashResult FlashAttention(const at::Tensor& queries, const at::Tensor& keys,
+                           const at::Tensor& values, int64_t window, double scale) {
+  const int64_t group = queries.size(2) / keys.size(2);
+  const auto heads_first = [](const at::Tensor& x) { return x.to(at::kFloat).transpose(1, 2); };
+  const at::Tensor k = heads_first(keys).repeat_interleave(group, 1);
+  const at::Tensor v = heads_first(values).repeat_interleave(group, 1);
+  at::Tensor logits = at::matmul(heads_first(queries), k.transpose(2, 3)).mul_(scale);
+  const int64_t rows = queries.size(1);
+  const at::Tensor row_ids = at::arange(keys.size(1) - rows, keys.size(1)).unsqueeze(1);
+  const at::Tensor key_ids = at::arange(keys.size(1)).unsqueeze(0);
+  at::Tensor hidden = key_ids > row_ids;
+  if (window > 0) hidden = hidden.logical_or(key_ids <= row_ids - window);
+  logits.masked_fill_(hidden, -std::numeric_limits<float>::infinity());
+  const at::Tensor sums = logits.logsumexp(3);
+  const at::Tensor weights =
+      logits.sub_(sums.unsqueeze(3)).exp_().to(values.scalar_type()).to(at::kFloat);
+  return {at::matmul(weights, v).transpose(1, 2).contiguous().to(queries.scalar_type()), sums};
+}
+
+at::Tensor CudnnAttention(const at::Tensor& queries, const at::Tensor& keys,
+                          const at::Tensor& values, double scale) {
+  return FlashAttention(queries, keys, values, 0, scale).z;
+}
+
+std::unique_ptr<RecordedWork> CudaOps::Record(std::function<void()> work) const {
+  return AtenOps::Record(std::move(work));
+}
+
+}  // namespace midscope

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// The starts of kernels/cuda/launch.h without a GPU: bodies run on the CPU, block by block, with
+// operands in host memory. Dispatch is that of launch.cu and launch_blocks.cu.
+#include "kernels/cuda/launch.h"
+
+#include "kernels/cuda/block_formats.h"
+
+namespace midscope::kernels::cuda {
+namespace {
+
+// body(machine) for every block, a start of its own with threads forwards and backwards in turn:
+// what threads share between two barriers must not depend on their order.
+template <class Body>
+void OnHost(const Grid& grid, const Body& body) {
+  static thread_local bool backwards = false;
+  backwards = !backwards;
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
+  RunOnHost(grid, backwards, body);
+}
+
+template <class Format, int kRows>
+void MultiplyOnHost(const QuantisedMatrixVectorArguments& a) {
+  OnHost(QuantisedMatrixVectorGrid<Format, kRows>(a), [&](HostMachine& machine) {
+    QuantisedMatrixVectorBlock<Format, kRows, HostMachine>(machine, a).Run();
+  });
+}
+
+}  // namespace
+
+OnStream::OnStream(void* stream) : before_(stream) {}
+OnStream::~OnStream() = default;
+
+void FormAngles(const AnglesArguments& a) {
+  OnHost(AnglesGrid(a), [&](HostMachine& machine) { AnglesBlock(machine, a); });
+}
+void SplitRows(const SplitRowsArguments& a) {
+  OnHost(SplitRowsGrid(a), [&](HostMachine& machine) { SplitRowsBlock(machine, a); });
+}
+void TopRows(const TopRowsArguments& a) {
+  OnHost(TopRowsGrid(a), [&](HostMachine& machine) { TopRowsBlock(machine, a); });
+}
+void MergeTop(const MergeTopArguments& a) {
+  OnHost(MergeTopGrid(a), [&](HostMachine& machine) { MergeTopBlock(machine, a); });
+}
+
+template <class T>
+void Rotate(const RotateArguments<T>& a) {
+  OnHost(RotateGrid(a), [&](HostMachine& machine) { RotateBlock(machine, a); });
+}
+template <class T>
+void MergeParts(const MergePartsArguments<T>& a) {
+  OnHost(MergePartsGrid(a), [&](HostMachine& machine) { MergePartsBlock(machine, a); });
+}
+template <class T>
+void Attention(const AttentionArguments<T>& a, int64_t head_dim) {
+  if (head_dim == 64) {
+    OnHost(AttentionGrid<64>(a),
+           [&](HostMachine& machine) { AttentionBlock<HostMachine, 64, T>(machine, a).Run(); });
+  } else {
+    OnHost(AttentionGrid<128>(a),
+           [&](HostMachine& machine) { AttentionBlock<HostMachine, 128, T>(machine, a).Run(); });
+  }
+}
+
+template <class T>
+void RowLogits(const RowLogitsArguments<T>& a) {
+  OnHost(RowLogitsGrid(a), [&](HostMachine& machine) {
+    if (a.amount) {
+      RowLogitsBlock<T, true, HostMachine>(machine, a).Run();
+    } else {
+      RowLogitsBlock<T, false, HostMachine>(machine, a).Run();
+    }
+  });
+}
+template <class T>
+void RowValues(const RowValuesArguments<T>& a) {
+  OnHost(RowValuesGrid(a), [&](HostMachine& machine) { RowValuesBlock(machine, a); });
+}
+template <class T>
+void AddParts(const AddPartsArguments<T>& a) {
+  OnHost(AddPartsGrid(a), [&](HostMachine& machine) { AddPartsBlock(machine, a); });
+}
+template <class T>
+void RowAttention(const RowAttentionArguments<T>& a) {
+  OnHost(RowAttentionGrid(a), [&](HostMachine& machine) {
+    if (a.rows.amount) {
+      RowAttentionBlock<T, true, HostMachine>(machine, a).Run();
+    } else {
+      RowAttentionBlock<T, false, HostMachine>(machine, a).Run();
+    }
+  });
+}
+template <class T>
+void MergeRowParts(const MergeRowPartsArguments<T>& a) {
+  OnHost(MergeRowPartsGrid(a), [&](HostMachine& machine) { MergeRowPartsBlock(machine, a); });
+}
+template <class T>
+void Normalise(const NormaliseArguments<T>& a) {
+  OnHost(NormaliseGrid(a), [&](HostMachine& machine) { NormaliseBlock(machine, a); });
+}
+template <class T>
+void NormalisedColumn(const NormalisedColumnArguments<T>& a) {
+  OnHost(NormalisedColumnGrid(a), [&](HostMachine& machine) { NormalisedColumnBlock(machine, a); });
+}
+template <class T>
+void RankOneUpdate(const RankOneArguments<T>& a) {
+  OnHost(RankOneGrid(a), [&](HostMachine& machine) { RankOneBlock(machine, a); });
+}
+template <class T>
+void Activate(const ActivateArguments<T>& a) {
+  OnHost(ActivateGrid(a), [&](HostMachine& machine) { ActivateBlock(machine, a); });
+}
+
+void Dequantise(BlockType type, const DequantiseArguments& a) {
+  VisitFormat(type, [&]<class Format>(Format) {
+    OnHost(DequantiseGrid<Format>(a),
+           [&](HostMachine& machine) { DequantiseBlock<Format>(machine, a); });
+  });
+}
+void QuantisedMatrixVector(BlockType type, const QuantisedMatrixVectorArguments& a) {
+  VisitFormat(type, [&]<class Format>(Format) {
+    if (a.rows == 1) return MultiplyOnHost<Format, 1>(a);
+    if (a.rows == 2) return MultiplyOnHost<Format, 2>(a);
+    if (a.rows <= 4) return MultiplyOnHost<Format, 4>(a);
+    MultiplyOnHost<Format, 8>(a);
+  });
+}
+
+#define MIDSCOPE_NARROW(T)                                 \
+  template void Rotate(const RotateArguments<T>&);         \
+  template void MergeParts(const MergePartsArguments<T>&); \
+  template void Attention(const AttentionArguments<T>&, int64_t);
+#define MIDSCOPE_ANY(T)                                                \
+  template void RowLogits(const RowLogitsArguments<T>&);               \
+  template void RowValues(const RowValuesArguments<T>&);               \
+  template void AddParts(const AddPartsArguments<T>&);                 \
+  template void RowAttention(const RowAttentionArguments<T>&);         \
+  template void MergeRowParts(const MergeRowPartsArguments<T>&);       \
+  template void Normalise(const NormaliseArguments<T>&);               \
+  template void NormalisedColumn(const NormalisedColumnArguments<T>&); \
+  template void RankOneUpdate(const RankOneArguments<T>&);             \
+  template void Activate(const ActivateArguments<T>&);
+MIDSCOPE_NARROW(BFloat16)
+MIDSCOPE_NARROW(Float16)
+MIDSCOPE_ANY(float)
+MIDSCOPE_ANY(BFloat16)
+MIDSCOPE_ANY(Float16)
+
+}  // namespace midscope::kernels::cuda

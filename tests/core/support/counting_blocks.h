@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// A GPU's products with quantised matrices, counted; without a GPU (tests/core/cuda_host).
+#pragma once
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "core/compute/cuda_blocks.h"
+#include "core/compute/cuda_ops.h"
+#include "kernels/matrix_vector.h"
+
+namespace midscope::test {
+
+class CountingBlocks : public CudaBlocks {
+ public:
+  explicit CountingBlocks(int64_t panel_bytes) : panel_bytes_(panel_bytes) {}
+
+  int64_t panel_bytes() const override { return panel_bytes_; }
+
+  void Dequantise(const kernels::BlockMatrix& matrix, const at::Tensor& out) const override {
+    ++panels;
+    EXPECT_TRUE(matrix.row_order.empty());
+    EXPECT_TRUE(out.is_contiguous());
+    EXPECT_EQ(out.sizes(), at::IntArrayRef({matrix.rows, matrix.columns}));
+    CudaBlocks::Dequantise(matrix, out);
+  }
+
+  void MultiplyFew(const kernels::BlockMatrix& matrix, const at::Tensor& x,
+                   const at::Tensor& y) const override {
+    ++products;
+    EXPECT_TRUE(matrix.row_order.empty());
+    ASSERT_LE(x.size(0), kernels::kMatrixVectorRows);
+    EXPECT_EQ(y.sizes(), at::IntArrayRef({x.size(0), matrix.rows}));
+    CudaBlocks::MultiplyFew(matrix, x, y);
+  }
+
+  // Calls so far.
+  mutable int64_t panels = 0;
+  mutable int64_t products = 0;
+
+ private:
+  int64_t panel_bytes_;
+};
+
+// A GPU whose products are counted, in host memory.
+class CountingOps : public CudaOps {
+ public:
+  explicit CountingOps(int64_t panel_bytes) : CudaOps(at::Device(at::kCPU)), blocks_(panel_bytes) {}
+  const CountingBlocks* blocks() const override { return &blocks_; }
+
+ private:
+  CountingBlocks blocks_;
+};
+
+}  // namespace midscope::test

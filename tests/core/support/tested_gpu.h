@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Where tests of CudaOps run: on the first GPU, or, in the program of tests/core/cuda_host, on the
+// CPU, which runs the kernels' bodies there.
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <optional>
+
+#include "core/compute/placement.h"
+
+namespace midscope::test {
+
+inline std::optional<c10::Device> TestedGpu() {
+#ifdef MIDSCOPE_KERNELS_ON_HOST
+  return c10::Device(c10::kCPU);
+#else
+  if (AvailableDevices().back().kind != DeviceKind::kCuda) return std::nullopt;
+  return c10::Device(c10::kCUDA, 0);
+#endif
+}
+
+}  // namespace midscope::test
