@@ -2,8 +2,8 @@
 // Quantised matrices in a GPU's memory. Contract: products equal the exact ones within float32
 // rounding of the sums (and one of weights and result where they are bfloat16 or float16); rows and
 // columns are those of the matrix in host memory to the last bit; a model of blocks of every format
-// computes with stored weights what it computes with expanded ones. Without a GPU:
-// device_weights_test.cpp.
+// computes with stored weights what it computes with expanded ones. The matrices also without a GPU
+// (tests/core/cuda_host, where device_weights_test.cpp has the rest).
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
@@ -15,6 +15,7 @@
 #include "tests/core/support/block_model.h"
 #include "tests/core/support/closeness.h"
 #include "tests/core/support/stored_pair.h"
+#include "tests/core/support/tested_gpu.h"
 
 namespace midscope {
 namespace {
@@ -28,7 +29,7 @@ using test::StoredPair;
 class GpuWeights : public testing::Test {
  protected:
   void SetUp() override {
-    if (AvailableDevices().back().kind != DeviceKind::kCuda) GTEST_SKIP() << "no GPU here";
+    if (!test::TestedGpu()) GTEST_SKIP() << "no GPU here";
   }
 
   WeightMatrix Moved(const StoredPair& pair, Dtype dtype) const {
@@ -38,7 +39,7 @@ class GpuWeights : public testing::Test {
   }
 
   c10::InferenceMode inference_;
-  at::Device gpu_{at::kCUDA, 0};
+  at::Device gpu_ = test::TestedGpu().value_or(at::Device(at::kCUDA, 0));
   CudaBlocks blocks_;
 };
 
@@ -78,6 +79,7 @@ TEST_F(GpuWeights, RowsAndColumnsAreThoseOfTheHost) {
   }
 }
 
+#ifndef MIDSCOPE_KERNELS_ON_HOST  // a decoder's devices have names
 // Logits of a prompt and of a token after it.
 std::vector<float> LogitsOf(const std::string& model, Dtype dtype, WeightStorage weights) {
   const auto decoder = Decoder::Open(
@@ -107,6 +109,7 @@ TEST_F(GpuWeights, AModelComputesWhatItDoesWithExpandedOnes) {
     }
   }
 }
+#endif
 
 }  // namespace
 }  // namespace midscope
