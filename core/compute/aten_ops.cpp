@@ -83,8 +83,8 @@ at::Tensor AtenOps::OnDevice(const std::vector<float>& values) const {
   return vectors_[values.data()] = Upload(values.data(), {static_cast<int64_t>(values.size())});
 }
 
-std::unique_ptr<RecordedWork> AtenOps::Record(std::function<void()> work) const {
-  return std::make_unique<CalledWork>(std::move(work));
+std::unique_ptr<RecordedWork> AtenOps::Record(const std::function<void()>& work) const {
+  return std::make_unique<CalledWork>(work);
 }
 
 void AtenOps::Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,

@@ -44,7 +44,7 @@ class AtenOps : public LayerOps {
   bool host_memory() const override { return false; }
   // Without a GPU nothing is won by it: work is called at every start, so that what may be recorded
   // is the same everywhere.
-  std::unique_ptr<RecordedWork> Record(std::function<void()> work) const override;
+  std::unique_ptr<RecordedWork> Record(const std::function<void()>& work) const override;
   // Vectors of norms and biases are copied to the device once, and found by address: they must not
   // change, move or be freed before this object.
   void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,

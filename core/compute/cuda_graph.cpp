@@ -53,7 +53,7 @@ bool Recorded(at::cuda::CUDAGraph& graph, const std::function<void()>& work) {
 
 }  // namespace
 
-std::unique_ptr<RecordedWork> CudaOps::Record(std::function<void()> work) const {
+std::unique_ptr<RecordedWork> CudaOps::Record(const std::function<void()>& work) const {
   const c10::DeviceGuard guard(device());
   // What the work reads is there before it is recorded, on a stream that waits for nothing.
   c10::cuda::getCurrentCUDAStream().synchronize();

@@ -53,7 +53,7 @@ class CudaOps : public AtenOps {
   const BlockOps* blocks() const override { return &blocks_; }
   bool forms_tables() const override { return true; }
   // A CUDA graph (cuda_graph.cpp).
-  std::unique_ptr<RecordedWork> Record(std::function<void()> work) const override;
+  std::unique_ptr<RecordedWork> Record(const std::function<void()>& work) const override;
   void KeepRecorded(const at::Tensor& x) const override {
     if (recorded_) recorded_->push_back(x);
   }

@@ -108,7 +108,7 @@ class LayerOps {
   // Records what `work` starts on the device, which is not done before it is started. Null: the
   // device can't, or `work` does what can't be recorded (waits for the device, or copies from or to
   // host memory). `work` is called now, or at every start.
-  virtual std::unique_ptr<RecordedWork> Record(std::function<void()> /*work*/) const {
+  virtual std::unique_ptr<RecordedWork> Record(const std::function<void()>& /*work*/) const {
     return nullptr;
   }
   // Work that is being recorded reads x, which it has not made: the record keeps it.

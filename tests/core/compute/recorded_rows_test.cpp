@@ -175,7 +175,7 @@ TEST(RecordedRows, ThePlainCpuAndSeveralDevicesRun) {
 class Refusing : public AtenOps {
  public:
   explicit Refusing(int* asked) : AtenOps(at::Device(at::kCPU)), asked_(asked) {}
-  std::unique_ptr<RecordedWork> Record(std::function<void()>) const override {
+  std::unique_ptr<RecordedWork> Record(const std::function<void()>&) const override {
     ++*asked_;
     return nullptr;
   }

@@ -105,14 +105,19 @@ class OnDevice {
   std::unique_ptr<Trace> trace_;
 };
 
+constexpr const char* kFactors[] = {"-1", "0.5", "2"};
+
+// From layer 1 on.
+std::string ChannelTimes(const char* factor) {
+  return std::string("channel(3, factor=") + factor + ", layers=1)";
+}
+
 // Logits of every step.
 std::vector<std::vector<float>> Steps(OnDevice model, const std::string& setting) {
   std::vector<std::vector<float>> steps = {model.Run(kPrompt, setting),
                                            model.Run(kPrompt + 1, setting)};
-  for (const char* factor : {"-1", "0.5", "2"}) {
-    const std::string channel = std::string("channel(3, factor=") + factor + ", layers=1)";
-    steps.push_back(model.Change(setting == "none" ? channel : setting + " + " + channel));
-  }
+  const std::string before = setting == "none" ? "" : setting + " + ";
+  for (const char* factor : kFactors) steps.push_back(model.Change(before + ChannelTimes(factor)));
   return steps;
 }
 
@@ -156,8 +161,7 @@ TEST_P(CudaOpsOnHost, TheSecondWhatIfIsRecorded) {
   const auto source = OpenModel(test::TinyModelPath(GetParam()));
   OnDevice model(*source, std::make_unique<CudaOps>(at::Device(at::kCPU)), Dtype::kBFloat16);
   model.Run(kPrompt, "none");
-  for (const char* factor : {"-1", "0.5", "2"})
-    model.Change(std::string("channel(3, factor=") + factor + ", layers=1)");
+  for (const char* factor : kFactors) model.Change(ChannelTimes(factor));
   EXPECT_EQ(model.Starts(), IsRecorded(model.config()) ? 2 : 0);
 }
 

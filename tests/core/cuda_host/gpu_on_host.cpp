@@ -4,7 +4,6 @@
 #include <ATen/ATen.h>
 
 #include <limits>
-#include <utility>
 
 #include "core/compute/cuda_library_attention.h"
 #include "core/compute/cuda_ops.h"
@@ -36,8 +35,8 @@ at::Tensor CudnnAttention(const at::Tensor& queries, const at::Tensor& keys,
   return FlashAttention(queries, keys, values, 0, scale).z;
 }
 
-std::unique_ptr<RecordedWork> CudaOps::Record(std::function<void()> work) const {
-  return AtenOps::Record(std::move(work));
+std::unique_ptr<RecordedWork> CudaOps::Record(const std::function<void()>& work) const {
+  return AtenOps::Record(work);
 }
 
 }  // namespace midscope

@@ -18,6 +18,8 @@ void OnHost(const Grid& grid, const Body& body) {
   RunOnHost(grid, backwards, body);
 }
 
+thread_local void* stream_of_thread = nullptr;
+
 template <class Format, int kRows>
 void MultiplyOnHost(const QuantisedMatrixVectorArguments& a) {
   OnHost(QuantisedMatrixVectorGrid<Format, kRows>(a), [&](HostMachine& machine) {
@@ -27,8 +29,8 @@ void MultiplyOnHost(const QuantisedMatrixVectorArguments& a) {
 
 }  // namespace
 
-OnStream::OnStream(void* stream) : before_(stream) {}
-OnStream::~OnStream() = default;
+OnStream::OnStream(void* stream) : before_(stream_of_thread) { stream_of_thread = stream; }
+OnStream::~OnStream() { stream_of_thread = before_; }
 
 void FormAngles(const AnglesArguments& a) {
   OnHost(AnglesGrid(a), [&](HostMachine& machine) { AnglesBlock(machine, a); });
