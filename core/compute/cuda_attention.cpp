@@ -120,6 +120,7 @@ bool TablesFit(const kernels::AttentionShape& shape, const RotaryTables& tables)
 // Moved tables have numbers, and no angles.
 AtenOps::DeviceTable CudaOps::MakeTable(
     const std::shared_ptr<const RotaryCache::Table>& host) const {
+  CheckNotRecorded();
   if (!host->angles()) return AtenOps::MakeTable(host);
   const c10::DeviceGuard guard(device());
   const AngleTable table = AngleTableOn(device(), *host);
@@ -237,6 +238,7 @@ const kernels::cuda::AttentionHead* CudaOps::HeadsOnGpu(const kernels::Attention
   auto found = std::find_if(kept_heads_.begin(), kept_heads_.end(),
                             [&](const KeptHeads& other) { return other.heads == heads; });
   if (found == kept_heads_.end()) {
+    CheckNotRecorded();
     if (kept_heads_.size() == kKept) kept_heads_.pop_back();
     const at::Tensor on_gpu = CopiedTo<Head>(device(), heads);
     kept_heads_.push_back({std::move(heads), on_gpu});

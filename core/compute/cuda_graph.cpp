@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// CudaOps' recorded work: a CUDA graph of LibTorch's operations and of kernels of kernels/cuda. One
-// start for some hundred kernels, of which each costs the CPU microseconds.
+#include "core/compute/cuda_graph.h"
+
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/cuda/CUDAGuard.h>
@@ -9,7 +9,6 @@
 #include <exception>
 #include <utility>
 
-#include "core/compute/cuda_ops.h"
 #include "kernels/cuda/launch.h"
 
 namespace midscope {
@@ -31,8 +30,7 @@ class CudaGraphWork : public RecordedWork {
   std::unique_ptr<at::cuda::CUDAGraph> graph_;
 };
 
-// Whether `work` was recorded. What waits for the GPU, or copies between it and memory that is not
-// pinned, ends the recording with an exception: the work can't be recorded.
+// Whether `work` was recorded. What can't be ends the recording with an exception.
 bool Recorded(at::cuda::CUDAGraph& graph, const std::function<void()>& work) {
   bool whole = true;
   try {
@@ -53,21 +51,18 @@ bool Recorded(at::cuda::CUDAGraph& graph, const std::function<void()>& work) {
 
 }  // namespace
 
-std::unique_ptr<RecordedWork> CudaOps::Record(const std::function<void()>& work) const {
-  const c10::DeviceGuard guard(device());
+std::unique_ptr<RecordedWork> RecordGraph(at::Device device, const std::function<void()>& work,
+                                          const std::vector<at::Tensor>& read) {
+  const c10::DeviceGuard guard(device);
   // What the work reads is there before it is recorded, on a stream that waits for nothing.
   c10::cuda::getCurrentCUDAStream().synchronize();
   const c10::cuda::CUDAStream stream =
-      c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device().index());
+      c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index());
   const c10::cuda::CUDAStreamGuard on_stream(stream);
   const kernels::cuda::OnStream kernels_on_stream(stream.stream());
-  std::vector<at::Tensor> read;
-  recorded_ = &read;
   auto graph = std::make_unique<at::cuda::CUDAGraph>();
-  const bool whole = Recorded(*graph, work);
-  recorded_ = nullptr;
-  if (!whole) return nullptr;
-  return std::make_unique<CudaGraphWork>(device(), std::move(graph), std::move(read));
+  if (!Recorded(*graph, work)) return nullptr;
+  return std::make_unique<CudaGraphWork>(device, std::move(graph), read);
 }
 
 }  // namespace midscope

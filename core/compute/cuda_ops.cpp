@@ -4,9 +4,12 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/DeviceGuard.h>
+#include <c10/util/ScopeExit.h>
 
 #include <bit>
+#include <stdexcept>
 
+#include "core/compute/cuda_graph.h"
 #include "kernels/cuda/launch.h"
 
 namespace midscope {
@@ -53,6 +56,17 @@ void CudaOps::NormaliseAs(NormKind kind, const at::Tensor& x, const at::Tensor* 
   arguments.epsilon = epsilon;
   arguments.centred = kind == NormKind::kLayer;
   kernels::cuda::Normalise(arguments);
+}
+
+std::unique_ptr<RecordedWork> CudaOps::Record(const std::function<void()>& work) const {
+  std::vector<at::Tensor> read;
+  recorded_ = &read;
+  const auto end = c10::make_scope_exit([this] { recorded_ = nullptr; });
+  return RecordGraph(device(), work, read);
+}
+
+void CudaOps::CheckNotRecorded() const {
+  if (recorded_) throw std::runtime_error("a copy from host memory can't be recorded");
 }
 
 void CudaOps::Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,

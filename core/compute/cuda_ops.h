@@ -52,7 +52,7 @@ class CudaOps : public AtenOps {
 
   const BlockOps* blocks() const override { return &blocks_; }
   bool forms_tables() const override { return true; }
-  // A CUDA graph (cuda_graph.cpp).
+  // A CUDA graph.
   std::unique_ptr<RecordedWork> Record(const std::function<void()>& work) const override;
   void KeepRecorded(const at::Tensor& x) const override {
     if (recorded_) recorded_->push_back(x);
@@ -90,6 +90,9 @@ class CudaOps : public AtenOps {
   DeviceTable MakeTable(const std::shared_ptr<const RotaryCache::Table>& host) const override;
 
  private:
+  // Throws while work is recorded: a graph would copy anew at every start, from memory that is
+  // gone. Where tables and heads are on the GPU from a run before, nothing is copied.
+  void CheckNotRecorded() const;
   template <class T>
   void NormaliseAs(NormKind kind, const at::Tensor& x, const at::Tensor* update, const Norm& norm,
                    float epsilon, const at::Tensor& out, const NormKeeps& keeps) const;

@@ -113,8 +113,9 @@ class WeightMatrix {
 
   // Elements of one column in the first `rows` rows, rounded to the run's dtype. [rows] float32, on
   // the matrix' device; to be read only. The last ones are kept: a setting that is moved asks for
-  // the same again and again.
-  at::Tensor Column(int64_t column, int64_t rows, const kernels::Executor& executor) const;
+  // the same again and again. `keep` false: not this one, whose reading is recorded and not done.
+  at::Tensor Column(int64_t column, int64_t rows, const kernels::Executor& executor,
+                    bool keep = true) const;
 
  private:
   struct StoredPart {

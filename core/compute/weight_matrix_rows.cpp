@@ -92,13 +92,14 @@ at::Tensor WeightMatrix::Rows(int64_t first, int64_t count) const {
   return rows;
 }
 
-at::Tensor WeightMatrix::Column(int64_t column, int64_t rows,
-                                const kernels::Executor& executor) const {
+at::Tensor WeightMatrix::Column(int64_t column, int64_t rows, const kernels::Executor& executor,
+                                bool keep) const {
   constexpr size_t kKept = 4;
   const auto kept = std::find_if(
       kept_columns_.begin(), kept_columns_.end(),
       [&](const KeptColumn& one) { return one.column == column && one.values.size(0) == rows; });
   if (kept != kept_columns_.end()) return kept->values;
+  if (!keep) return ReadColumn(column, rows, executor);
   if (kept_columns_.size() == kKept) kept_columns_.erase(kept_columns_.begin());
   kept_columns_.push_back({column, ReadColumn(column, rows, executor)});
   return kept_columns_.back().values;

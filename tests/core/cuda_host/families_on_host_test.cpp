@@ -20,6 +20,8 @@
 #include "core/model/model_source.h"
 #include "core/plan/plan_changes.h"
 #include "kernels/parallel.h"
+#include "tests/core/cuda_host/kernels_on_host.h"
+#include "tests/core/support/block_model.h"
 #include "tests/core/support/closeness.h"
 #include "tests/core/support/tiny_models.h"
 
@@ -35,11 +37,12 @@ constexpr int64_t kPrompt = 41;
 // A model on one device, as a decoder has it.
 class OnDevice {
  public:
-  OnDevice(const ModelSource& source, std::unique_ptr<LayerOps> ops, Dtype dtype)
+  OnDevice(const ModelSource& source, std::unique_ptr<LayerOps> ops, Dtype dtype,
+           WeightStorage storage = WeightStorage::kExpanded)
       : config_(source.config()),
         devices_(std::move(ops), config_.layers),
         dtype_(dtype),
-        weights_(LoadWeights(source, {.dtype = dtype}, executor_, {})) {
+        weights_(LoadWeights(source, {.dtype = dtype, .storage = storage}, executor_, {})) {
     PlaceWeights(devices_, executor_, &weights_);
     for (int32_t i = 0; i <= kPrompt; ++i) ids_.push_back(i * 37 % 250);
     trace_ = AllocateTrace(config_, dtype, kPrompt + 1, /*residual=*/true, 0, devices_.Devices());
@@ -125,9 +128,9 @@ bool IsRecorded(const ModelConfig& config) {
   return config.experts.layers.empty() && !config.latent.used();
 }
 
-class CudaOpsOnHost : public testing::TestWithParam<std::string> {};
+class FamiliesOnHost : public testing::TestWithParam<std::string> {};
 
-TEST_P(CudaOpsOnHost, StepsAreThoseOfLibTorch) {
+TEST_P(FamiliesOnHost, StepsAreThoseOfLibTorch) {
   const c10::InferenceMode inference;
   const auto source = OpenModel(test::TinyModelPath(GetParam()));
   const at::Device cpu(at::kCPU);
@@ -156,7 +159,7 @@ TEST_P(CudaOpsOnHost, StepsAreThoseOfLibTorch) {
   }
 }
 
-TEST_P(CudaOpsOnHost, TheSecondWhatIfIsRecorded) {
+TEST_P(FamiliesOnHost, TheSecondWhatIfIsRecorded) {
   const c10::InferenceMode inference;
   const auto source = OpenModel(test::TinyModelPath(GetParam()));
   OnDevice model(*source, std::make_unique<CudaOps>(at::Device(at::kCPU)), Dtype::kBFloat16);
@@ -165,7 +168,46 @@ TEST_P(CudaOpsOnHost, TheSecondWhatIfIsRecorded) {
   EXPECT_EQ(model.Starts(), IsRecorded(model.config()) ? 2 : 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, CudaOpsOnHost, testing::ValuesIn(test::TinyModelNames()),
+// What was made while a graph that was refused then was recorded is not kept: no kernel has run.
+// Copies from host memory are not recorded.
+TEST(CudaOpsOnHost, ARefusedGraphLeavesNothingBehind) {
+  const c10::InferenceMode inference;
+  const test::TemporaryFile file(test::BlockModel(kernels::BlockType::kQ4_K).Bytes());
+  const auto source = OpenModel(file.path());
+  const auto steps = [&](std::unique_ptr<LayerOps> ops) {
+    OnDevice model(*source, std::move(ops), Dtype::kFloat32, WeightStorage::kStored);
+    model.Run(kPrompt, "none");
+    std::vector<std::vector<float>> logits;
+    for (const char* factor : kFactors) {
+      // Other columns, and other heads' tables, take the place of those that are kept, in runs that
+      // are not recorded.
+      for (const std::string other : {"4", "5", "6", "7"}) {
+        model.Change("temperature(L1H0, 1." + other + ") + channel(" + other +
+                     ", factor=0.5, layers=1)");
+      }
+      logits.push_back(model.Change(ChannelTimes(factor)));
+    }
+    EXPECT_EQ(model.Starts(), 0);
+    return logits;
+  };
+  test::refuse_graphs = true;
+  const auto logits = steps(std::make_unique<CudaOps>(at::Device(at::kCPU)));
+  test::refuse_graphs = false;
+  EXPECT_EQ(test::refused_graphs, 1) << "it is asked once";
+  EXPECT_EQ(test::thrown_recordings, 1) << "the heads' tables would be copied";
+  class NotRecording : public AtenOps {
+   public:
+    using AtenOps::AtenOps;
+    std::unique_ptr<RecordedWork> Record(const std::function<void()>&) const override {
+      return nullptr;
+    }
+  };
+  const auto expected = steps(std::make_unique<NotRecording>(at::Device(at::kCPU)));
+  for (size_t i = 0; i < expected.size(); ++i)
+    EXPECT_LE(Difference(logits[i], expected[i]), 1e-4 * Largest(expected[i])) << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiny, FamiliesOnHost, testing::ValuesIn(test::TinyModelNames()),
                          [](const auto& test) {
                            std::string name = test.param;
                            std::replace_if(

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Recorded work of a GPU: a CUDA graph of LibTorch's operations and of kernels of kernels/cuda. One
+// start for some hundred kernels, of which each costs the CPU microseconds. Internal to core.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "core/compute/layer_ops.h"
+
+namespace midscope {
+
+// What `work` starts on the GPU; nothing of it is done now. `read`: when `work` is through, the
+// tensors that it reads and has not made, which live as long as the graph. Null where something
+// can't be recorded: what waits for the GPU, or copies from or to memory that is not pinned.
+std::unique_ptr<RecordedWork> RecordGraph(at::Device device, const std::function<void()>& work,
+                                          const std::vector<at::Tensor>& read);
+
+}  // namespace midscope

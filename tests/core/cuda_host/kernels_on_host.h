@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// How tests without a GPU set what it does.
+#pragma once
+
+namespace midscope::test {
+
+// Graphs are refused when their work is through, or has thrown: no kernel has run then.
+inline thread_local bool refuse_graphs = false;
+inline thread_local int refused_graphs = 0;
+inline thread_local int thrown_recordings = 0;  // of these
+inline thread_local bool skip_kernels = false;
+
+}  // namespace midscope::test
