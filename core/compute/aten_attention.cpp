@@ -118,7 +118,11 @@ struct AtenOps::HeadRange {
 AtenOps::DeviceTable AtenOps::TableOf(const RotaryTables& tables,
                                       const kernels::RotaryView& view) const {
   const auto found = tables_.find(view.cos);
-  if (found != tables_.end()) return found->second;
+  if (found != tables_.end()) {
+    KeepRecorded(found->second.cos);
+    KeepRecorded(found->second.sin);
+    return found->second;
+  }
   const auto owner = std::find_if(tables.owned.begin(), tables.owned.end(),
                                   [&](const auto& table) { return table->cos() == view.cos; });
   MIDSCOPE_CHECK(owner != tables.owned.end(), "a rotary table without an owner");

@@ -133,8 +133,6 @@ kernels::cuda::Table CudaOps::OnGpu(const RotaryTables& tables,
                                     std::vector<DeviceTable>* kept) const {
   if (views.empty() || !views[head].cos) return {};
   const DeviceTable& table = kept->emplace_back(TableOf(tables, views[head]));
-  KeepRecorded(table.cos);
-  KeepRecorded(table.sin);
   return {table.cos.const_data_ptr<float>(), table.sin.const_data_ptr<float>(),
           static_cast<int>(views[head].pairs)};
 }

@@ -326,6 +326,7 @@ std::vector<RunResult> Decoder::Run(std::span<const RunRequest> requests,
   std::vector<RunResult> results;
   try {
     if (auto logits = RunRecorded(sequences, parts_->OfPass())) {
+      context.Report({kRunStage, config.layers, config.layers, "layers"});
       results.push_back(
           CollectResult(sequences.front(), std::move(*logits), config, parts_->options.dtype));
     } else {

@@ -28,8 +28,9 @@ HookTable::HookTable(const std::vector<Hook*>& hooks, int64_t layers, const Sequ
       if (request.access == HookAccess::kNone || request.rows.empty()) continue;
       CheckAccess({site, layer}, request.access);
       entries_[{site, layer}].push_back({hook, request});
-      if (request.access == HookAccess::kWrite)
-        first_written_layer_ = std::min(first_written_layer_, layer);
+      if (request.access != HookAccess::kWrite) continue;
+      first_written_layer_ = std::min(first_written_layer_, layer);
+      writes_ = true;
     }
   };
   if (hooks.empty()) return;
@@ -57,6 +58,12 @@ RowRange HookTable::Wanted(HookSite site, int64_t layer) const {
     wanted.first = std::min(wanted.first, entry.request.rows.first);
     wanted.last = std::max(wanted.last, entry.request.rows.last);
   }
+  return wanted;
+}
+
+std::map<std::pair<HookSite, int64_t>, RowRange> HookTable::AllWanted() const {
+  std::map<std::pair<HookSite, int64_t>, RowRange> wanted;
+  for (const auto& [point, entries] : entries_) wanted[point] = Wanted(point.first, point.second);
   return wanted;
 }
 

@@ -28,6 +28,10 @@ class HookTable {
   // the embeddings.
   int64_t first_written_layer() const { return first_written_layer_; }
   bool Writes(HookSite site, int64_t layer) const;
+  // The same of any point.
+  bool writes() const { return writes_; }
+  // Wanted of every point at which rows are requested.
+  std::map<std::pair<HookSite, int64_t>, RowRange> AllWanted() const;
 
   // Passes the view (of consecutive rows) to each hook that requested some of them, cut to its
   // rows.
@@ -42,6 +46,7 @@ class HookTable {
 
   std::map<std::pair<HookSite, int64_t>, std::vector<Entry>> entries_;
   int64_t first_written_layer_;
+  bool writes_ = false;
 };
 
 }  // namespace midscope

@@ -44,6 +44,27 @@ bool StaysOnDevice(const AttentionPlan& plan) {
          plan.patches.empty() && plan.residual.empty();
 }
 
+// What hooks are shown lies on the device until the work is done.
+constexpr int64_t kMostShownBytes = int64_t{512} << 20;
+
+// Whether hooks read alone, what the device computes, and not too much of it.
+bool CanShow(const SequencePass& sequence, const ModelConfig& config) {
+  if (sequence.hooks->writes()) return false;
+  int64_t bytes = 0;
+  for (const auto& [point, rows] : sequence.hooks->AllWanted()) {
+    const HookSite site = point.first;
+    // Rotated by tables in host memory.
+    if (site == HookSite::kRotatedQuery || site == HookSite::kRotatedKey) return false;
+    const bool pattern = site == HookSite::kPattern || site == HookSite::kPatternUnrotated;
+    const int64_t width =
+        pattern ? config.heads * sequence.rows
+                : std::max({config.hidden, config.heads * config.head_dim, config.feed_forward});
+    const int64_t first = std::max(rows.first, sequence.first_row.back());
+    bytes += std::max<int64_t>(0, rows.last - first) * width * static_cast<int64_t>(sizeof(float));
+  }
+  return bytes <= kMostShownBytes;
+}
+
 bool OnOneDevice(const LayerDevices& devices, int64_t first_layer, int64_t layers) {
   const LayerOps* last = &devices.Of(layers);
   for (int64_t layer = first_layer; layer < layers; ++layer) {
@@ -58,7 +79,8 @@ RecordedRows::RecordedRows(const SequencePass& sequence)
     : ids_(sequence.request->ids.begin(), sequence.request->ids.end()),
       request_(*sequence.request),
       first_row_(sequence.first_row),
-      plans_(WithoutFactors(sequence.plans)) {
+      plans_(WithoutFactors(sequence.plans)),
+      wanted_(sequence.hooks->AllWanted()) {
   request_.ids = ids_;
 }
 
@@ -66,7 +88,7 @@ bool RecordedRows::CanRecord(const SequencePass& sequence, const PassParts& part
   const RunRequest& request = *sequence.request;
   const ModelConfig& config = parts.config;
   if (!request.rerun || !sequence.keeps() || sequence.end_layer != config.layers ||
-      request.likeliest > 0 || request.ratios || !request.hooks.empty() || sequence.patches) {
+      request.likeliest > 0 || request.ratios || !CanShow(sequence, config)) {
     return false;
   }
   const int64_t first_layer = FirstLayer(sequence);
@@ -91,7 +113,8 @@ bool RecordedRows::IsLike(const SequencePass& sequence) const {
   return static_cast<int64_t>(ids_.size()) == sequence.rows &&
          request_.prompt_tokens == sequence.request->prompt_tokens &&
          request_.first_logit_row == sequence.request->first_logit_row &&
-         first_row_ == sequence.first_row && plans_ == WithoutFactors(sequence.plans);
+         first_row_ == sequence.first_row && plans_ == WithoutFactors(sequence.plans) &&
+         wanted_ == sequence.hooks->AllWanted();
 }
 
 void RecordedRows::Pass(const PassParts& parts) {
@@ -99,6 +122,8 @@ void RecordedRows::Pass(const PassParts& parts) {
   sequences.push_back(
       PrepareSequence(request_, 0, parts.config, parts.dtype, parts.devices.Devices()));
   SequencePass& sequence = sequences.front();
+  shown_.clear();
+  sequence.recorded = &shown_;
   sequence.channel_amounts.resize(sequence.plans.size());
   int64_t begin = 0;
   for (size_t layer = 0; layer < sequence.plans.size(); ++layer) {
@@ -113,6 +138,20 @@ void RecordedRows::Pass(const PassParts& parts) {
   pass.Run(sequences);
   logits_ =
       pass.LogitsOnDevice(sequence, std::max(sequence.first_logit_row(), sequence.active_first));
+}
+
+void RecordedRows::Show(const SequencePass& sequence) const {
+  ShownCopies copies;
+  for (const ShownRows& shown : shown_) {
+    const at::Tensor& rows = shown.rows;
+    const at::Tensor copy =
+        at::empty(rows.sizes(), rows.options().device(at::kCPU).pinned_memory(rows.is_cuda()));
+    HookView view = shown.view;
+    view.sequence = sequence.index;
+    view.data = copy.data_ptr();
+    copies.Add(*sequence.hooks, view, rows, copy, /*steady=*/true);
+  }
+  copies.TellAll();
 }
 
 bool RecordedRows::Record(const PassParts& parts) {
@@ -132,9 +171,11 @@ std::optional<std::vector<float>> RecordedRows::Run(const SequencePass& sequence
   } else {
     amounts_.copy_(on_host);
   }
+  request_.hooks = sequence.request->hooks;
   if (!work_ && !Record(parts)) return std::nullopt;
   work_->Start();
   ++starts_;
+  Show(sequence);
   const JobContext quiet;
   return ForwardPass(parts, quiet).LogitsFrom(logits_);
 }

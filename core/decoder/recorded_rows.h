@@ -8,9 +8,11 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/compute/layer_ops.h"
@@ -29,26 +31,30 @@ class RecordedRows {
   RecordedRows& operator=(const RecordedRows&) = delete;
 
   // Whether a pass of the sequence alone is of the kind: re-runs rows that end with the last one on
-  // one device, from some layer above the first on, is shown to no hook, and has scaled channels.
+  // one device, from some layer above the first on, is changed by no hook, and has scaled channels.
   static bool CanRecord(const SequencePass& sequence, const PassParts& parts);
   // Whether it differs from the recorded one in factors alone.
   bool IsLike(const SequencePass& sequence) const;
 
   // Logits of such a pass, which is recorded first where that was not done; the trace has its rows
-  // then. Nothing where it can't be recorded.
+  // then, and hooks got theirs. Nothing where it can't be recorded.
   std::optional<std::vector<float>> Run(const SequencePass& sequence, const PassParts& parts);
   int64_t starts() const { return starts_; }
 
  private:
   bool Record(const PassParts& parts);
   void Pass(const PassParts& parts);
+  // Calls the hooks with what the work that was started shows.
+  void Show(const SequencePass& sequence) const;
 
   std::vector<int32_t> ids_;
   RunRequest request_;  // of ids_
   std::vector<int64_t> first_row_;
   std::vector<AttentionPlan> plans_;  // without factors
-  at::Tensor amounts_;                // of all channels in the order of layers, on the device
-  at::Tensor logits_;                 // what the recorded work writes
+  std::map<std::pair<HookSite, int64_t>, RowRange> wanted_;
+  at::Tensor amounts_;            // of all channels in the order of layers, on the device
+  at::Tensor logits_;             // what the recorded work writes
+  std::vector<ShownRows> shown_;  // the same
   std::unique_ptr<RecordedWork> work_;
   bool refused_ = false;
   int64_t starts_ = 0;

@@ -175,7 +175,7 @@ ScaledProjections ScaleChannels(const ProjectionSource& source, const RowOverrid
         ChannelValues(source, scaled.channel, {AmountOf(scaled), AmountOnDevice(source, i)});
     const at::Tensor column = source.weights.query_key_value.weight.Column(
         scaled.channel, q_width + (scaled.change_value ? 2 : 1) * kv_width, executor,
-        /*keep=*/!source.sequence.recorded());
+        /*keep=*/source.sequence.recorded == nullptr);
     source.ops.KeepRecorded(column);
     q.Subtract(source.ops, amount.narrow(0, rows.first, count), column.narrow(0, 0, q_width));
     const at::Tensor of_keys = column.narrow(0, q_width, kv_width);

@@ -45,8 +45,9 @@ struct SequencePass {
   // [layer], of its plan's row_override: 1 - factor of each channel, on the layer's device, instead
   // of the plan's. Empty: the plan's are taken.
   std::vector<at::Tensor> channel_amounts;
-  // Whether the pass is recorded (recorded_rows.h): what it computes is not there yet.
-  bool recorded() const { return !channel_amounts.empty(); }
+  // Not null: the pass is recorded (recorded_rows.h), so that what it computes is not there yet,
+  // and this gets what hooks asked for.
+  std::vector<ShownRows>* recorded = nullptr;
 
   // Whether the rows that are computed go into the trace.
   bool keeps() const { return !request->rerun || request->rerun->keep; }

@@ -25,10 +25,16 @@ void Show(const LayerOps& ops, const SequencePass& sequence, HookView view,
   const int64_t last = std::min(wanted.last, view.first_row + values.size(0));
   if (first >= last) return;
   const at::Tensor part = values.narrow(0, first - view.first_row, last - first);
+  view.first_row = first;
+  if (sequence.recorded) {
+    const at::Tensor kept = steady ? part.contiguous() : part.clone(at::MemoryFormat::Contiguous);
+    shape(view, kept);
+    sequence.recorded->push_back({view, kept});
+    return;
+  }
   // Of a GPU into pinned memory, which it writes to itself and LibTorch keeps for the next copy.
   const at::Tensor copy =
       at::empty(part.sizes(), part.options().device(at::kCPU).pinned_memory(part.is_cuda()));
-  view.first_row = first;
   shape(view, copy);
   view.data = copy.data_ptr();
   sequence.copies->Add(*sequence.hooks, view, part, copy, steady);

@@ -17,6 +17,12 @@
 
 namespace midscope {
 
+// Rows that hooks asked for, on their device: `view` is of a copy that is not made yet.
+struct ShownRows {
+  HookView view;
+  at::Tensor rows;
+};
+
 class ShownCopies {
  public:
   ShownCopies() = default;
