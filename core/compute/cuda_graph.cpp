@@ -3,6 +3,7 @@
 
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/core/DeviceGuard.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
@@ -30,23 +31,28 @@ class CudaGraphWork : public RecordedWork {
   std::unique_ptr<at::cuda::CUDAGraph> graph_;
 };
 
-// Whether `work` was recorded. What can't be ends the recording with an exception.
-bool Recorded(at::cuda::CUDAGraph& graph, const std::function<void()>& work) {
-  bool whole = true;
+bool Throws(const std::function<void()>& work) {
   try {
-    // Other threads may go on using their GPUs.
-    graph.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
     work();
   } catch (const std::exception&) {
-    whole = false;
+    return true;
   }
-  try {
-    graph.capture_end();
-  } catch (const std::exception&) {
-    whole = false;
-  }
-  if (!whole) cudaGetLastError();  // or the next kernel would be told of it
-  return whole;
+  return false;
+}
+
+// Whether `work` was recorded. What can't be ends the recording with an exception.
+bool Recorded(at::cuda::CUDAGraph& graph, c10::DeviceIndex gpu, const std::function<void()>& work) {
+  const at::cuda::MempoolId_t pool = at::cuda::graph_pool_handle();
+  const bool failed = Throws([&] {
+    // Other threads may go on using their GPUs.
+    graph.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
+    work();
+  });
+  const bool broken = Throws([&] { graph.capture_end(); });
+  // A recording that CUDA has ended leaves LibTorch's allocator within it.
+  if (broken) Throws([&] { c10::cuda::CUDACachingAllocator::endAllocateToPool(gpu, pool); });
+  if (failed || broken) cudaGetLastError();  // or the next kernel would be told of it
+  return !failed && !broken;
 }
 
 }  // namespace
@@ -61,7 +67,7 @@ std::unique_ptr<RecordedWork> RecordGraph(at::Device device, const std::function
   const c10::cuda::CUDAStreamGuard on_stream(stream);
   const kernels::cuda::OnStream kernels_on_stream(stream.stream());
   auto graph = std::make_unique<at::cuda::CUDAGraph>();
-  if (!Recorded(*graph, work)) return nullptr;
+  if (!Recorded(*graph, device.index(), work)) return nullptr;
   return std::make_unique<CudaGraphWork>(device, std::move(graph), read);
 }
 
