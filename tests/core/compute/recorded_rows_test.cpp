@@ -200,7 +200,7 @@ std::map<std::string, std::vector<float>> ReadOf(const Decoder& decoder, bool re
     read("-1");
     read("3");
   }
-  const auto values = read("0.5");
+  auto values = read("0.5");
   const auto& recorded = trace->storage().recorded;
   EXPECT_EQ(recorded ? recorded->starts() : 0, repeated ? 2 : 0);
   return values;

@@ -181,9 +181,11 @@ TEST(CudaOpsOnHost, ARefusedGraphLeavesNothingBehind) {
     for (const char* factor : kFactors) {
       // Other columns, and other heads' tables, take the place of those that are kept, in runs that
       // are not recorded.
-      for (const std::string other : {"4", "5", "6", "7"}) {
-        model.Change("temperature(L1H0, 1." + other + ") + channel(" + other +
-                     ", factor=0.5, layers=1)");
+      for (const char* other : {"temperature(L1H0, 1.4) + channel(4, factor=0.5, layers=1)",
+                                "temperature(L1H0, 1.5) + channel(5, factor=0.5, layers=1)",
+                                "temperature(L1H0, 1.6) + channel(6, factor=0.5, layers=1)",
+                                "temperature(L1H0, 1.7) + channel(7, factor=0.5, layers=1)"}) {
+        model.Change(other);
       }
       logits.push_back(model.Change(ChannelTimes(factor)));
     }
