@@ -19,11 +19,7 @@ void KeepRatios(SequencePass& sequence) {
   }
 }
 
-int64_t FirstLogitRow(const SequencePass& sequence) {
-  return std::max(sequence.first_logit_row(), sequence.active_first);
-}
-
-// What is told of rows from FirstLogitRow on.
+// What is told of rows from first_told_row on.
 struct ToldRows {
   std::vector<float> logits;        // [row, vocabulary]
   std::vector<TopToken> likeliest;  // [row, RunRequest::likeliest]
@@ -47,7 +43,7 @@ std::vector<ToldRows> AllRows(const std::vector<SequencePass>& sequences,
   }
   for (size_t i = 0; i < rows.size(); ++i) {
     if (sequences[i].end_layer != config.layers) continue;
-    const int64_t first = FirstLogitRow(sequences[i]);
+    const int64_t first = sequences[i].first_told_row();
     if (requests[i].likeliest > 0) {
       rows[i].likeliest = pass.Likeliest(sequences[i], first, requests[i].likeliest);
     } else {
@@ -61,7 +57,7 @@ RunResult Collect(const SequencePass& sequence, ToldRows rows, const ModelConfig
                   kernels::Dtype dtype) {
   RunResult result;
   result.vocabulary = config.vocabulary;
-  result.first_logit_row = FirstLogitRow(sequence);
+  result.first_logit_row = sequence.first_told_row();
   result.logits = std::move(rows.logits);
   result.likeliest = std::move(rows.likeliest);
   const bool finite = std::all_of(result.logits.begin(), result.logits.end(),

@@ -265,14 +265,9 @@ void CheckUnkept(const std::vector<SequencePass>& sequences) {
   if (std::none_of(sequences.begin(), sequences.end(), unkept)) return;
   MIDSCOPE_CHECK(std::all_of(sequences.begin(), sequences.end(), unkept),
                  "a batch keeps the rows of all its sequences or of none");
-  const auto first_layer = [](const SequencePass& sequence) {
-    int64_t layer = 0;
-    while (!sequence.Runs(layer)) ++layer;
-    return layer;
-  };
-  const int64_t first = first_layer(sequences.front());
+  const int64_t first = sequences.front().FirstLayer();
   for (const SequencePass& sequence : sequences) {
-    MIDSCOPE_CHECK_EQ(first_layer(sequence), first);
+    MIDSCOPE_CHECK_EQ(sequence.FirstLayer(), first);
     for (size_t layer = static_cast<size_t>(first); layer < sequence.plans.size(); ++layer) {
       MIDSCOPE_CHECK_EQ(sequence.first_row[layer], sequence.first_row.back());
       MIDSCOPE_CHECK(!LeavesData(sequence.plans[layer]), "rows that are not kept");
@@ -325,10 +320,10 @@ std::vector<RunResult> Decoder::Run(std::span<const RunRequest> requests,
   ForwardPass pass(parts_->OfPass(), context);
   std::vector<RunResult> results;
   try {
-    if (auto logits = RunRecorded(sequences, parts_->OfPass())) {
+    if (const at::Tensor logits = RunRecorded(sequences, parts_->OfPass()); logits.defined()) {
       context.Report({kRunStage, config.layers, config.layers, "layers"});
       results.push_back(
-          CollectResult(sequences.front(), std::move(*logits), config, parts_->options.dtype));
+          CollectResult(sequences.front(), pass.LogitsFrom(logits), config, parts_->options.dtype));
     } else {
       pass.Run(sequences);
       if (parts_->source) parts_->source->CheckWhole();

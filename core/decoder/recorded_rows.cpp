@@ -13,12 +13,6 @@
 namespace midscope {
 namespace {
 
-int64_t FirstLayer(const SequencePass& sequence) {
-  int64_t layer = 0;
-  while (!sequence.Runs(layer)) ++layer;
-  return layer;
-}
-
 std::vector<AttentionPlan> WithoutFactors(std::vector<AttentionPlan> plans) {
   for (AttentionPlan& plan : plans) {
     if (!plan.row_override) continue;
@@ -27,14 +21,20 @@ std::vector<AttentionPlan> WithoutFactors(std::vector<AttentionPlan> plans) {
   return plans;
 }
 
-// Of every layer that runs, in their order.
-std::vector<float> Amounts(const SequencePass& sequence) {
-  std::vector<float> amounts;
+// visit(layer, channels) for the scaled channels of every layer that runs, in their order.
+template <class Visit>
+void VisitChannels(const SequencePass& sequence, const Visit& visit) {
   for (size_t layer = 0; layer < sequence.plans.size(); ++layer) {
     const auto& change = sequence.plans[layer].row_override;
-    if (!change || !sequence.Runs(static_cast<int64_t>(layer))) continue;
-    for (const ScaledChannel& scaled : change->channels) amounts.push_back(AmountOf(scaled));
+    if (change && sequence.Runs(static_cast<int64_t>(layer))) visit(layer, change->channels);
   }
+}
+
+std::vector<float> Amounts(const SequencePass& sequence) {
+  std::vector<float> amounts;
+  VisitChannels(sequence, [&](size_t, const std::vector<ScaledChannel>& channels) {
+    for (const ScaledChannel& scaled : channels) amounts.push_back(AmountOf(scaled));
+  });
   return amounts;
 }
 
@@ -88,10 +88,10 @@ bool RecordedRows::CanRecord(const SequencePass& sequence, const PassParts& part
   const RunRequest& request = *sequence.request;
   const ModelConfig& config = parts.config;
   if (!request.rerun || !sequence.keeps() || sequence.end_layer != config.layers ||
-      request.likeliest > 0 || request.ratios || !CanShow(sequence, config)) {
+      request.likeliest > 0 || request.ratios) {
     return false;
   }
-  const int64_t first_layer = FirstLayer(sequence);
+  const int64_t first_layer = sequence.FirstLayer();
   const int64_t first_row = sequence.first_row.back();
   const auto from = sequence.first_row.begin() + first_layer;
   // The first layer's input is of tokens, which lie in host memory.
@@ -106,7 +106,7 @@ bool RecordedRows::CanRecord(const SequencePass& sequence, const PassParts& part
     return false;
   }
   return std::all_of(sequence.plans.begin() + first_layer, sequence.plans.end(), StaysOnDevice) &&
-         !Amounts(sequence).empty();
+         !Amounts(sequence).empty() && CanShow(sequence, config);
 }
 
 bool RecordedRows::IsLike(const SequencePass& sequence) const {
@@ -126,18 +126,15 @@ void RecordedRows::Pass(const PassParts& parts) {
   sequence.recorded = &shown_;
   sequence.channel_amounts.resize(sequence.plans.size());
   int64_t begin = 0;
-  for (size_t layer = 0; layer < sequence.plans.size(); ++layer) {
-    const auto& change = sequence.plans[layer].row_override;
-    if (!change || !sequence.Runs(static_cast<int64_t>(layer))) continue;
-    const auto count = static_cast<int64_t>(change->channels.size());
+  VisitChannels(sequence, [&](size_t layer, const std::vector<ScaledChannel>& channels) {
+    const auto count = static_cast<int64_t>(channels.size());
     sequence.channel_amounts[layer] = amounts_.narrow(0, begin, count);
     begin += count;
-  }
+  });
   const JobContext quiet;
   ForwardPass pass(parts, quiet);
   pass.Run(sequences);
-  logits_ =
-      pass.LogitsOnDevice(sequence, std::max(sequence.first_logit_row(), sequence.active_first));
+  logits_ = pass.LogitsOnDevice(sequence, sequence.first_told_row());
 }
 
 void RecordedRows::Show(const SequencePass& sequence) const {
@@ -160,9 +157,8 @@ bool RecordedRows::Record(const PassParts& parts) {
   return !refused_;
 }
 
-std::optional<std::vector<float>> RecordedRows::Run(const SequencePass& sequence,
-                                                    const PassParts& parts) {
-  if (refused_) return std::nullopt;
+at::Tensor RecordedRows::Run(const SequencePass& sequence, const PassParts& parts) {
+  if (refused_) return {};
   const std::vector<float> amounts = Amounts(sequence);
   const at::Tensor on_host = at::tensor(at::ArrayRef<float>(amounts));
   if (!amounts_.defined()) {
@@ -172,22 +168,20 @@ std::optional<std::vector<float>> RecordedRows::Run(const SequencePass& sequence
     amounts_.copy_(on_host);
   }
   request_.hooks = sequence.request->hooks;
-  if (!work_ && !Record(parts)) return std::nullopt;
+  if (!work_ && !Record(parts)) return {};
   work_->Start();
   ++starts_;
   Show(sequence);
-  const JobContext quiet;
-  return ForwardPass(parts, quiet).LogitsFrom(logits_);
+  return logits_;
 }
 
-std::optional<std::vector<float>> RunRecorded(std::span<const SequencePass> sequences,
-                                              const PassParts& parts) {
+at::Tensor RunRecorded(std::span<const SequencePass> sequences, const PassParts& parts) {
   const SequencePass& sequence = sequences.front();
-  if (sequences.size() != 1 || !RecordedRows::CanRecord(sequence, parts)) return std::nullopt;
+  if (sequences.size() != 1 || !RecordedRows::CanRecord(sequence, parts)) return {};
   std::shared_ptr<RecordedRows>& recorded = sequence.trace->storage().recorded;
   if (recorded && recorded->IsLike(sequence)) return recorded->Run(sequence, parts);
   recorded = std::make_shared<RecordedRows>(sequence);
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace midscope

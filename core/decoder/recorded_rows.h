@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -36,9 +35,10 @@ class RecordedRows {
   // Whether it differs from the recorded one in factors alone.
   bool IsLike(const SequencePass& sequence) const;
 
-  // Logits of such a pass, which is recorded first where that was not done; the trace has its rows
-  // then, and hooks got theirs. Nothing where it can't be recorded.
-  std::optional<std::vector<float>> Run(const SequencePass& sequence, const PassParts& parts);
+  // Logits of such a pass, on the device (ForwardPass::LogitsFrom), which is recorded first where
+  // that was not done; the trace has its rows then, and hooks got theirs. Undefined where it can't
+  // be recorded.
+  at::Tensor Run(const SequencePass& sequence, const PassParts& parts);
   int64_t starts() const { return starts_; }
 
  private:
@@ -60,9 +60,8 @@ class RecordedRows {
   int64_t starts_ = 0;
 };
 
-// Logits of the sequences from the recorded pass of one like them, or nothing: they must be run. A
-// pass is recorded when the second one of its kind is asked for.
-std::optional<std::vector<float>> RunRecorded(std::span<const SequencePass> sequences,
-                                              const PassParts& parts);
+// The same of the sequences, from the recorded pass of one like them, or undefined: they must be
+// run. A pass is recorded when the second one of its kind is asked for.
+at::Tensor RunRecorded(std::span<const SequencePass> sequences, const PassParts& parts);
 
 }  // namespace midscope

@@ -57,9 +57,17 @@ struct SequencePass {
     return request->first_logit_row >= 0 ? request->first_logit_row
                                          : std::min(prompt_tokens, rows) - 1;
   }
+  // The first of them that the last layer computes.
+  int64_t first_told_row() const { return std::max(first_logit_row(), active_first); }
   int64_t last_query() const { return prompt_tokens - 1; }
   bool Runs(int64_t layer) const {
     return layer < end_layer && first_row[static_cast<size_t>(layer)] < rows;
+  }
+  // The first layer that runs; one must.
+  int64_t FirstLayer() const {
+    int64_t layer = 0;
+    while (!Runs(layer)) ++layer;
+    return layer;
   }
 };
 

@@ -289,7 +289,7 @@ TEST(RecordedRows, ADeviceThatRefusesIsAskedOnce) {
     std::vector<SequencePass> sequences;
     sequences.push_back(PrepareSequence(request, 0, config, parts.dtype, devices.Devices()));
     ASSERT_TRUE(RecordedRows::CanRecord(sequences.front(), parts));
-    EXPECT_FALSE(RunRecorded(sequences, parts));
+    EXPECT_FALSE(RunRecorded(sequences, parts).defined());
   }
   EXPECT_EQ(asked, 1);
 }

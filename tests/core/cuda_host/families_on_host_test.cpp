@@ -82,11 +82,11 @@ class OnDevice {
     sequences.push_back(PrepareSequence(request, 0, config_, dtype_, devices_.Devices()));
     SequencePass& sequence = sequences.front();
     const JobContext job;
+    ForwardPass pass(parts, job);
     std::vector<float> logits;
-    if (auto recorded = RunRecorded(sequences, parts)) {
-      logits = std::move(*recorded);
+    if (const at::Tensor recorded = RunRecorded(sequences, parts); recorded.defined()) {
+      logits = pass.LogitsFrom(recorded);
     } else {
-      ForwardPass pass(parts, job);
       pass.Run(sequences);
       const int64_t row = sequence.rows - 1;
       logits = pass.Logits(sequence, row);
