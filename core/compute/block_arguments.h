@@ -24,13 +24,16 @@ inline kernels::Dtype KernelDtype(const at::Tensor& x) {
 
 // As BlockOps::Dequantise.
 inline kernels::cuda::DequantiseArguments DequantiseArgumentsOf(const kernels::BlockMatrix& matrix,
+                                                                int64_t first_column,
                                                                 const at::Tensor& out) {
   return {static_cast<const uint8_t*>(matrix.data),
           matrix.row_bytes,
+          matrix.columns,
+          first_column,
           out.data_ptr(),
           KernelDtype(out),
           matrix.rows,
-          matrix.columns};
+          out.size(1)};
 }
 
 // As BlockOps::MultiplyFew; rows of x lie at multiples of 16 bytes.

@@ -25,8 +25,10 @@ class BlockOps {
 
   // Of weights that are dequantised at a time where many rows are multiplied.
   virtual int64_t panel_bytes() const = 0;
-  // out [rows, columns], contiguous: the matrix' rows, rounded where `out` is bfloat16.
-  virtual void Dequantise(const kernels::BlockMatrix& matrix, const at::Tensor& out) const = 0;
+  // out [rows, any whole blocks], contiguous: the matrix' rows from first_column on, which begins a
+  // block, rounded where `out` is bfloat16.
+  virtual void Dequantise(const kernels::BlockMatrix& matrix, int64_t first_column,
+                          const at::Tensor& out) const = 0;
   // y = x matrix^T in float32 arithmetic, with weights that are not rounded. x [rows, columns], y
   // [rows, matrix.rows], whose rows are contiguous; at most kernels::kMatrixVectorRows rows.
   virtual void MultiplyFew(const kernels::BlockMatrix& matrix, const at::Tensor& x,

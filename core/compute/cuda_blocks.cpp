@@ -14,9 +14,10 @@ namespace midscope {
 // (A100: 40 MB, H100: 50 MB) between being written and being read. Other sizes were not measured.
 int64_t CudaBlocks::panel_bytes() const { return int64_t{32} << 20; }
 
-void CudaBlocks::Dequantise(const kernels::BlockMatrix& matrix, const at::Tensor& out) const {
+void CudaBlocks::Dequantise(const kernels::BlockMatrix& matrix, int64_t first_column,
+                            const at::Tensor& out) const {
   const c10::DeviceGuard guard(out.device());
-  kernels::cuda::Dequantise(matrix.type, DequantiseArgumentsOf(matrix, out));
+  kernels::cuda::Dequantise(matrix.type, DequantiseArgumentsOf(matrix, first_column, out));
 }
 
 void CudaBlocks::MultiplyFew(const kernels::BlockMatrix& matrix, const at::Tensor& x,

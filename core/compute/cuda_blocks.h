@@ -10,7 +10,8 @@ namespace midscope {
 class CudaBlocks : public BlockOps {
  public:
   int64_t panel_bytes() const override;
-  void Dequantise(const kernels::BlockMatrix& matrix, const at::Tensor& out) const override;
+  void Dequantise(const kernels::BlockMatrix& matrix, int64_t first_column,
+                  const at::Tensor& out) const override;
   void MultiplyFew(const kernels::BlockMatrix& matrix, const at::Tensor& x,
                    const at::Tensor& y) const override;
 };

@@ -8,6 +8,7 @@
 
 #include "core/compute/aten_ops.h"
 #include "core/compute/weight_matrix.h"
+#include "kernels/cuda/device_rows.h"
 #include "kernels/matrix_vector.h"
 
 namespace midscope {
@@ -25,6 +26,18 @@ void MultiplyInChunks(const at::Tensor& x, const at::Tensor& weight, const at::T
     const int64_t count = std::min(kDeviceRowChunk, x.size(0) - first);
     MultiplyByAten(x.narrow(0, first, count), weight, y.narrow(0, first, count));
   }
+}
+
+// Rows in their order, `row_bytes` apart, as kernels/cuda/device_rows.h says.
+void ArrangeRows(const kernels::BlockMatrix& matrix, int64_t row_bytes, void* to,
+                 const kernels::Executor& executor) {
+  constexpr int64_t kGrain = 64;
+  executor.For(matrix.rows, kGrain, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      kernels::cuda::ArrangeRow(matrix.type, matrix.columns, matrix.Row(row),
+                                static_cast<std::byte*>(to) + row * row_bytes);
+    }
+  });
 }
 
 }  // namespace
@@ -58,7 +71,7 @@ void WeightMatrix::MoveStored(at::Device device, const kernels::Executor& execut
     const auto end = std::find_if(part, parts_.end(), [part](const StoredPart& other) {
       return other.matrix.type != part->matrix.type;
     });
-    const int64_t row_bytes = RowBytes(part->matrix);
+    const int64_t row_bytes = kernels::cuda::DeviceRowBytes(part->matrix.type, inputs_);
     const int64_t last = end == parts_.end() ? outputs_ : end->first;
     const at::Tensor copy =
         at::empty({(last - part->first) * row_bytes}, at::TensorOptions().dtype(at::kByte));
@@ -66,7 +79,7 @@ void WeightMatrix::MoveStored(at::Device device, const kernels::Executor& execut
     for (; part != end; ++part) {
       const at::Tensor to =
           copy.narrow(0, (part->first - whole.first) * row_bytes, part->matrix.rows * row_bytes);
-      CopyRows(&part->matrix, to.data_ptr(), executor);
+      ArrangeRows(part->matrix, row_bytes, to.data_ptr(), executor);
     }
     device_bytes_.push_back(copy.to(device));
     whole.matrix = {whole.matrix.type,  device_bytes_.back().const_data_ptr(),
@@ -126,7 +139,7 @@ void WeightMatrix::MultiplyInPanels(const kernels::BlockMatrix& matrix, const at
   for (int64_t first = 0; first < matrix.rows; first += at_once) {
     const int64_t count = std::min(at_once, matrix.rows - first);
     const at::Tensor weights = panel.narrow(0, 0, count);
-    blocks_->Dequantise(matrix.Rows(first, count), weights);
+    blocks_->Dequantise(matrix.Rows(first, count), 0, weights);
     MultiplyInChunks(rows, weights, y.narrow(1, first, count), job);
   }
 }
@@ -138,12 +151,11 @@ at::Tensor WeightMatrix::ColumnOnDevice(int64_t column, int64_t rows) const {
     if (part.first >= rows) break;
     const auto format = *kernels::FindBlockFormat(static_cast<uint32_t>(part.matrix.type));
     const int64_t width = std::max(format.elements, BlockOps::kColumns);
-    kernels::BlockMatrix block = part.matrix.Rows(0, std::min(part.matrix.rows, rows - part.first));
-    block.data = block.Row(0) + column / width * width / format.elements * format.bytes;
-    block.columns = width;
-    const at::Tensor expanded = at::empty({block.rows, width}, Options());
-    blocks_->Dequantise(block, expanded);
-    values.narrow(0, part.first, block.rows).copy_(expanded.select(1, column % width));
+    const kernels::BlockMatrix some =
+        part.matrix.Rows(0, std::min(part.matrix.rows, rows - part.first));
+    const at::Tensor expanded = at::empty({some.rows, width}, Options());
+    blocks_->Dequantise(some, column / width * width, expanded);
+    values.narrow(0, part.first, some.rows).copy_(expanded.select(1, column % width));
   }
   return values;
 }

@@ -87,7 +87,7 @@ at::Tensor WeightMatrix::Rows(int64_t first, int64_t count) const {
     if (begin >= end) continue;
     const kernels::BlockMatrix some = part.matrix.Rows(begin - part.first, end - begin);
     const at::Tensor out = rows.narrow(0, begin - first, end - begin);
-    blocks_ ? blocks_->Dequantise(some, out) : DequantiseChecked(part, some, out.data_ptr());
+    blocks_ ? blocks_->Dequantise(some, 0, out) : DequantiseChecked(part, some, out.data_ptr());
   }
   return rows;
 }

@@ -8,6 +8,7 @@
 
 #include "kernels/block_numbers.h"
 #include "kernels/cuda/block_rows.h"
+#include "kernels/cuda/device_rows.h"
 #include "kernels/cuda/machine.h"
 #include "kernels/dequantise.h"
 
@@ -116,13 +117,27 @@ MIDSCOPE_CUDA_BODY void CentredBytes(const Eight& bytes, int bit, uint32_t mask,
   }
 }
 
-// What the numbers of a block of that size lie at multiples of (or of their own size).
+// A block of a row as it lies in a GPU's memory (device_rows.h).
+struct BlockBytes {
+  const uint8_t* together;
+  const uint8_t* apart;
+};
+
 template <BlockType type, int64_t elements, int64_t bytes>
 struct BlockOf {
   static constexpr BlockType kType = type;
   static constexpr int64_t kElements = elements;
   static constexpr int64_t kBytes = bytes;
-  static constexpr int kAligned = static_cast<int>((bytes & -bytes) < 8 ? (bytes & -bytes) : 8);
+  static constexpr int64_t kApart = BytesApartOf(type).count;
+  static constexpr int64_t kTogether = bytes - kApart;
+  // What the numbers of a block lie at multiples of (or of their own size).
+  static constexpr int kAligned =
+      static_cast<int>((kTogether & -kTogether) < 8 ? (kTogether & -kTogether) : 8);
+
+  // The i-th of the `blocks` blocks of a row.
+  MIDSCOPE_CUDA_BODY static BlockBytes Block(const uint8_t* row, int64_t blocks, int64_t i) {
+    return {row + i * kTogether, row + blocks * kTogether + i * kApart};
+  }
 };
 
 // Four bytes of the eight of low and high, by the lowest 3 bits of each of the selector's lowest 4

@@ -9,13 +9,14 @@
 //   kBundles                      in a block
 //   kGroups                       in a bundle
 //   First(bundle, group)          the first element of a group, within the block
+//   Block(row, blocks, i)         where the i-th block of a row of so many lies
 //   Bits Read(block, bundle)      what a bundle is made of, in registers
 //   Numbers(bits, group, numbers) [8]: of a group, small whole ones where kHasStep
 //   Step(bits, group)             where kHasStep: an element is its number times it
 //   Minimum(bits, group)          where kHasMinimum: plus that
 //
-// Blocks lie at a multiple of the largest power of two by which their size can be divided, up to
-// 16: as they do where rows are whole blocks and the first one lies at a multiple of 16.
+// Rows lie as device_rows.h says, each at a multiple of 16: what of a block is together at a
+// multiple of the largest power of two by which its size can be divided, up to 16.
 #pragma once
 
 #include "kernels/cuda/small_blocks.h"

@@ -12,11 +12,14 @@
 namespace midscope::kernels::cuda {
 
 // out [rows, columns] of `dtype`, contiguous, 16-byte aligned: the values of
-// kernels::DequantiseRows. Rows of blocks are row_bytes apart, each block as aligned as
-// block_formats.h says; columns are whole blocks, of formats of single numbers a multiple of 8.
+// kernels::DequantiseRows, of those columns of rows of row_columns from first_column on. Rows are
+// row_bytes apart and lie as device_rows.h says; all numbers of columns are whole blocks, of
+// formats of single numbers multiples of 8.
 struct DequantiseArguments {
   const uint8_t* blocks = nullptr;
   int64_t row_bytes = 0;
+  int64_t row_columns = 0;
+  int64_t first_column = 0;
   void* out = nullptr;
   Dtype dtype = Dtype::kFloat32;
   int64_t rows = 0;
@@ -44,8 +47,10 @@ MIDSCOPE_CUDA_BODY void DequantiseBlock(Machine& machine, const DequantiseArgume
     if (item >= BundlesOf<Format>(a.columns)) return;
     const auto bundle = static_cast<int>(item % Format::kBundles);
     const int64_t of_row = item / Format::kBundles;
-    const typename Format::Bits bits =
-        Format::Read(a.blocks + block.x * a.row_bytes + of_row * Format::kBytes, bundle);
+    const typename Format::Bits bits = Format::Read(
+        Format::Block(a.blocks + block.x * a.row_bytes, a.row_columns / Format::kElements,
+                      a.first_column / Format::kElements + of_row),
+        bundle);
     const int64_t first = block.x * a.columns + of_row * Format::kElements;
     MIDSCOPE_CUDA_UNROLL for (int group = 0; group < Format::kGroups; ++group) {
       float values[kChunk];

@@ -19,7 +19,7 @@
 namespace midscope::kernels::cuda {
 
 // y[r, o] = sum_i weight[o, i] x[r, i] in float32, with weights as kernels::Dequantise gives them.
-// weight [outputs, inputs]: rows of blocks as in DequantiseArguments. x [rows, inputs] of x_dtype,
+// weight [outputs, inputs]: rows of blocks as device_rows.h says. x [rows, inputs] of x_dtype,
 // rows x_stride elements apart, 16-byte aligned. y [rows, outputs] of y_dtype, rows y_stride apart.
 // 1 <= rows <= kMatrixVectorRows.
 struct QuantisedMatrixVectorArguments {
@@ -123,9 +123,10 @@ class QuantisedMatrixVectorBlock {
     typename Format::Bits of[kOutputs];
   };
   MIDSCOPE_CUDA_BODY void Read(int item, Bundle& bundle) const {
-    const int64_t block = item / Format::kBundles * Format::kBytes;
+    const int block = item / Format::kBundles;
     MIDSCOPE_CUDA_UNROLL for (int o = 0; o < kOutputs; ++o) {
-      bundle.of[o] = Format::Read(Row(o) + block, item % Format::kBundles);
+      bundle.of[o] = Format::Read(Format::Block(Row(o), bundles_ / Format::kBundles, block),
+                                  item % Format::kBundles);
     }
   }
 

@@ -21,9 +21,9 @@ struct NumbersOf : BlockOf<type, kChunk, kChunk * int64_t{sizeof(T)}> {
     float of[kChunk];
   };
   MIDSCOPE_CUDA_BODY static int First(int /*bundle*/, int /*group*/) { return 0; }
-  MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int /*bundle*/) {
+  MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& block, int /*bundle*/) {
     Bits bits;
-    Load(reinterpret_cast<const T*>(block), bits.of);
+    Load(reinterpret_cast<const T*>(block.together), bits.of);
     return bits;
   }
   MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int /*group*/, float* numbers) {
@@ -50,7 +50,8 @@ template <BlockType type, bool kFiveBits, bool kWithMinimum>
 struct Nibbles : NibblesOf<type, 18 + (kFiveBits ? 4 : 0) + (kWithMinimum ? 2 : 0)> {
   using NibblesOf<type, 18 + (kFiveBits ? 4 : 0) + (kWithMinimum ? 2 : 0)>::kAligned;
   static constexpr bool kHasMinimum = kWithMinimum;
-  static constexpr int kFifthBits = kWithMinimum ? 4 : 2;
+  // Q5_1's step and minimum are not apart.
+  static constexpr int kFifthBits = kFiveBits && kWithMinimum ? 4 : 0;
   static constexpr int kQuants = kFifthBits + (kFiveBits ? 4 : 0);
   struct Bits {
     Eight quants;
@@ -58,10 +59,22 @@ struct Nibbles : NibblesOf<type, 18 + (kFiveBits ? 4 : 0) + (kWithMinimum ? 2 : 
     float step;
     float minimum;
   };
-  MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int bundle) {
-    Bits bits = {ReadEight<kAligned>(block + kQuants + At(bundle, 8)), 0, ReadHalf(block), 0};
-    if constexpr (kFiveBits) bits.fifth = ReadWord<kAligned>(block + kFifthBits) >> (bundle * 8);
-    if constexpr (kHasMinimum) bits.minimum = ReadHalf(block + 2);
+  MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& block, int bundle) {
+    Bits bits;
+    bits.quants = ReadEight<kAligned>(block.together + kQuants + At(bundle, 8));
+    bits.fifth = 0;
+    if constexpr (kFiveBits) {
+      bits.fifth = ReadWord<kAligned>(block.together + kFifthBits) >> (bundle * 8);
+    }
+    const uint8_t* scales = kFifthBits == 0 ? block.apart : block.together;
+    if constexpr (kHasMinimum) {
+      const auto both = ReadNumber<uint32_t>(scales);
+      bits.step = LowOf<Float16>(both);
+      bits.minimum = HighOf<Float16>(both);
+    } else {
+      bits.step = ReadHalf(scales);
+      bits.minimum = 0;
+    }
     return bits;
   }
   MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int group, float* numbers) {
@@ -93,8 +106,8 @@ struct Q80 : BlockOf<BlockType::kQ8_0, 32, 34> {
     float step;
   };
   MIDSCOPE_CUDA_BODY static int First(int bundle, int /*group*/) { return bundle * 8; }
-  MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int bundle) {
-    return {ReadEight<kAligned>(block + 2 + At(bundle, 8)), ReadHalf(block)};
+  MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& block, int bundle) {
+    return {ReadEight<kAligned>(block.together + At(bundle, 8)), ReadHalf(block.apart)};
   }
   MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int /*group*/, float* numbers) {
     constexpr uint32_t kSigns = 128 * kEveryByte;
@@ -107,8 +120,8 @@ struct Q80 : BlockOf<BlockType::kQ8_0, 32, 34> {
 // d, nibbles [16] that stand for unevenly spaced values.
 struct IQ4NL : NibblesOf<BlockType::kIQ4_NL, 18> {
   using Bits = TableBits;
-  MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int bundle) {
-    return {ReadEight<kAligned>(block + 2 + At(bundle, 8)), ReadHalf(block)};
+  MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& block, int bundle) {
+    return {ReadEight<kAligned>(block.together + At(bundle, 8)), ReadHalf(block.apart)};
   }
   MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int /*group*/) { return bits.step; }
   MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int group, float* numbers) {
@@ -120,8 +133,9 @@ struct IQ4NL : NibblesOf<BlockType::kIQ4_NL, 18> {
 // An exponent, nibbles [16] of floating-point numbers with one bit of mantissa.
 struct MXFP4 : NibblesOf<BlockType::kMXFP4, 17> {
   using Bits = TableBits;
-  MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int bundle) {
-    return {ReadEight<kAligned>(block + 1 + At(bundle, 8)), HalfOfE8M0(ReadNumber<uint8_t>(block))};
+  MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& block, int bundle) {
+    return {ReadEight<kAligned>(block.together + At(bundle, 8)),
+            HalfOfE8M0(ReadNumber<uint8_t>(block.apart))};
   }
   MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int /*group*/) { return bits.step; }
   MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int group, float* numbers) {

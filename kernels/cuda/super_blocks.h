@@ -38,13 +38,14 @@ struct Q2K : QuartersOf<BlockType::kQ2_K, 84> {
     float step[kGroups];
     float minimum[kGroups];
   };
-  MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int bundle) {
+  MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& block, int bundle) {
     Bits bits;
-    bits.quants = ReadEight<kAligned>(block + 16 + At(Half(bundle), 32) + Offset(bundle));
-    const float d = ReadHalf(block + 80);
-    const float minimum = -ReadHalf(block + 82);
+    bits.quants = ReadEight<kAligned>(block.together + 16 + At(Half(bundle), 32) + Offset(bundle));
+    const auto both = ReadNumber<uint32_t>(block.apart);
+    const float d = LowOf<Float16>(both);
+    const float minimum = -HighOf<Float16>(both);
     MIDSCOPE_CUDA_UNROLL for (int group = 0; group < kGroups; ++group) {
-      const uint32_t scale = ReadNumber<uint8_t>(block + Scale(bundle, group));
+      const uint32_t scale = ReadNumber<uint8_t>(block.together + Scale(bundle, group));
       bits.step[group] = d * Centred(scale & 15, 0);
       bits.minimum[group] = minimum * Centred(scale >> 4, 0);
     }
@@ -66,16 +67,16 @@ struct Q3K : QuartersOf<BlockType::kQ3_K, 110> {
     Eight high;  // bit g of a byte: of group g
     float step[kGroups];
   };
-  MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int bundle) {
+  MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& block, int bundle) {
     Bits bits;
-    bits.quants = ReadEight<kAligned>(block + 32 + At(Half(bundle), 32) + Offset(bundle));
-    bits.high = ReadEight<kAligned>(block + Offset(bundle));
+    bits.quants = ReadEight<kAligned>(block.together + 32 + At(Half(bundle), 32) + Offset(bundle));
+    bits.high = ReadEight<kAligned>(block.together + Offset(bundle));
     MIDSCOPE_CUDA_UNROLL for (uint32_t& word : bits.high.word) word >>= Half(bundle) * 4;
-    const float d = ReadHalf(block + 108);
+    const float d = ReadHalf(block.apart + 12);
     MIDSCOPE_CUDA_UNROLL for (int group = 0; group < kGroups; ++group) {
       const int i = Scale(bundle, group);
-      const uint32_t low = (ReadNumber<uint8_t>(block + 96 + i % 8) >> (i / 8 * 4)) & 15;
-      const uint32_t high = (ReadNumber<uint8_t>(block + 104 + i % 4) >> (i / 4 * 2)) & 3;
+      const uint32_t low = (ReadNumber<uint8_t>(block.apart + i % 8) >> (i / 8 * 4)) & 15;
+      const uint32_t high = (ReadNumber<uint8_t>(block.apart + 8 + i % 4) >> (i / 4 * 2)) & 3;
       bits.step[group] = d * Centred(low | high << 4, 32);
     }
     return bits;
@@ -94,15 +95,15 @@ struct Q6K : QuartersOf<BlockType::kQ6_K, 210> {
     Eight high;
     float step[kGroups];
   };
-  MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int bundle) {
+  MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& block, int bundle) {
     Bits bits;
-    const uint8_t* low = block + At(Half(bundle), 64) + Offset(bundle);
+    const uint8_t* low = block.together + At(Half(bundle), 64) + Offset(bundle);
     bits.low[0] = ReadEight<kAligned>(low);
     bits.low[1] = ReadEight<kAligned>(low + 32);
-    bits.high = ReadEight<kAligned>(block + 128 + At(Half(bundle), 32) + Offset(bundle));
-    const float d = ReadHalf(block + 208);
+    bits.high = ReadEight<kAligned>(block.together + 128 + At(Half(bundle), 32) + Offset(bundle));
+    const float d = ReadHalf(block.apart);
     MIDSCOPE_CUDA_UNROLL for (int group = 0; group < kGroups; ++group) {
-      const uint32_t scale = ReadNumber<uint8_t>(block + 192 + Scale(bundle, group));
+      const uint32_t scale = ReadNumber<uint8_t>(block.together + 192 + Scale(bundle, group));
       bits.step[group] = d * Centred(scale ^ 128, 128);
     }
     return bits;
@@ -132,7 +133,8 @@ struct Q45K : BlockOf<type, 256, kFiveBits ? 176 : 144> {
   MIDSCOPE_CUDA_BODY static int First(int bundle, int group) {
     return bundle / 4 * 64 + group * 32 + bundle % 4 * 8;
   }
-  MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int bundle) {
+  MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& of, int bundle) {
+    const uint8_t* block = of.together;
     const int quarter = bundle / 4;  // of 64 elements: two scales
     const int offset = bundle % 4 * 8;
     Bits bits;
@@ -188,7 +190,8 @@ struct IQ4XS : BlockOf<BlockType::kIQ4_XS, 256, 136> {
   MIDSCOPE_CUDA_BODY static int First(int bundle, int group) {
     return bundle / 2 * 32 + group * 16 + bundle % 2 * 8;
   }
-  MIDSCOPE_CUDA_BODY static Bits Read(const uint8_t* block, int bundle) {
+  MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& of, int bundle) {
+    const uint8_t* block = of.together;
     const int part = bundle / 2;
     const uint32_t low = (ReadNumber<uint8_t>(block + 4 + part / 2) >> (part % 2 * 4)) & 15;
     const uint32_t high = (ReadNumber<uint16_t>(block + 2) >> (part * 2)) & 3;

@@ -21,16 +21,15 @@
 namespace midscope::kernels::cuda {
 namespace {
 
-// A matrix as it is brought to a GPU: its rows one behind the other, the first at a multiple of 16.
+// A matrix as it is brought to a GPU.
 struct GpuMatrix {
   explicit GpuMatrix(const RandomMatrix& random)
       : type(random.matrix.type), rows(random.matrix.rows), columns(random.matrix.columns) {
-    const BlockFormat format = *FindBlockFormat(static_cast<uint32_t>(type));
-    row_bytes = columns / format.elements * format.bytes;
-    words.resize(static_cast<size_t>((rows * row_bytes + 15) / 16));
+    row_bytes = DeviceRowBytes(type, columns);
+    words.resize(static_cast<size_t>(rows * row_bytes / 16), Words{~0u, ~0u, ~0u, ~0u});
     for (int64_t row = 0; row < rows; ++row) {
-      std::memcpy(reinterpret_cast<std::byte*>(words.data()) + row * row_bytes,
-                  random.matrix.Row(row), static_cast<size_t>(row_bytes));
+      ArrangeRow(type, columns, random.matrix.Row(row),
+                 reinterpret_cast<std::byte*>(words.data()) + row * row_bytes);
     }
   }
   const uint8_t* data() const { return reinterpret_cast<const uint8_t*>(words.data()); }
@@ -82,6 +81,7 @@ TEST(CudaBlocks, HaveEveryFormat) {
       EXPECT_EQ(Format::kType, format.type) << format.name;
       EXPECT_EQ(Format::kBytes * format.elements, format.bytes * Format::kElements) << format.name;
       EXPECT_EQ(Format::kBundles * Format::kGroups * kChunk, Format::kElements) << format.name;
+      EXPECT_GE(Format::kAligned, 4) << format.name << " is read less than 4 bytes at a time";
     });
     EXPECT_EQ(visited, 1) << format.name;
   }
@@ -98,9 +98,10 @@ TEST(CudaBlocks, ValuesAreThoseOfTheCpu) {
           DequantiseRows(random.matrix, dtype, expected.data(), SerialExecutor());
           for (const bool backwards : {false, true}) {
             Guarded out(rows * columns, dtype);
-            RunDequantise(format.type,
-                          {matrix.data(), matrix.row_bytes, out.data(), dtype, rows, columns},
-                          backwards);
+            RunDequantise(
+                format.type,
+                {matrix.data(), matrix.row_bytes, columns, 0, out.data(), dtype, rows, columns},
+                backwards);
             ASSERT_TRUE(out == expected) << format.name << " " << rows << " x " << columns;
           }
         }
@@ -119,8 +120,8 @@ TEST(CudaBlocks, PartsOfRowsAreThoseOfTheCpu) {
     for (int64_t first = 0; first < columns; first += width) {
       Guarded out(rows * width, Dtype::kFloat32);
       RunDequantise(format.type,
-                    {matrix.data() + first / format.elements * format.bytes, matrix.row_bytes,
-                     out.data(), Dtype::kFloat32, rows, width},
+                    {matrix.data(), matrix.row_bytes, columns, first, out.data(), Dtype::kFloat32,
+                     rows, width},
                     false);
       for (int64_t i = 0; i < rows * width; ++i) {
         const int64_t at = i / width * columns + first + i % width;
@@ -149,7 +150,8 @@ TEST(CudaBlocks, EveryScaleIsThatOfTheCpu) {
       Guarded expected(256 * elements, Dtype::kFloat32), out = expected;
       DequantiseRows(random.matrix, Dtype::kFloat32, expected.data(), SerialExecutor());
       RunDequantise(format.type,
-                    {matrix.data(), matrix.row_bytes, out.data(), Dtype::kFloat32, 256, elements},
+                    {matrix.data(), matrix.row_bytes, elements, 0, out.data(), Dtype::kFloat32, 256,
+                     elements},
                     false);
       for (int64_t i = 0; i < 256 * elements; ++i) {
         if (std::isnan(expected.At(i)) && std::isnan(out.At(i))) continue;
