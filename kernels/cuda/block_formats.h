@@ -10,7 +10,9 @@
 //   kGroups                       in a bundle
 //   First(bundle, group)          the first element of a group, within the block
 //   Block(row, blocks, i)         where the i-th block of a row of so many lies
-//   Bits Read(block, bundle)      what a bundle is made of, in registers
+//   Bits Read(block, bundle)      what a bundle is made of, as it lies there: a thread reads the
+//   next
+//                                 bundle while it multiplies one, and waits for what it looks at
 //   Numbers(bits, group, numbers) [8]: of a group, small whole ones where kHasStep
 //   Step(bits, group)             where kHasStep: an element is its number times it
 //   Minimum(bits, group)          where kHasMinimum: plus that

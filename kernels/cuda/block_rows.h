@@ -25,7 +25,9 @@ MIDSCOPE_CUDA_BODY void Unpack(const Words& words, float* values) {
 }
 template <class T>
 MIDSCOPE_CUDA_BODY void Load(const T* at, float* values) {
-  Unpack<T>(*reinterpret_cast<const Words*>(at), values);
+  // A copy: what is only referred to is read 4 bytes at a time.
+  const Words words = *reinterpret_cast<const Words*>(at);
+  Unpack<T>(words, values);
 }
 MIDSCOPE_CUDA_BODY void Load(const float* at, float* values) {
   MIDSCOPE_CUDA_UNROLL for (int half = 0; half < 2; ++half) {

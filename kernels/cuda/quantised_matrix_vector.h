@@ -36,9 +36,9 @@ struct QuantisedMatrixVectorArguments {
   int64_t outputs = 0;
 };
 
-// Of a block of threads. Bundles of many groups fill registers with their steps.
+// Of a block of threads. Bundles of many groups fill registers, those with many scales too.
 template <class Format>
-constexpr int kOutputsOfBlock = Format::kGroups > 2 ? 2 : 4;
+constexpr int kOutputsOfBlock = Format::kGroups > 2 || sizeof(typename Format::Bits) > 24 ? 2 : 4;
 constexpr int kProductThreads = 128;
 // Blocks of one row that a multiprocessor holds: what hides the time that reading takes.
 constexpr int kProductBlocks = 7;
@@ -66,6 +66,8 @@ class QuantisedMatrixVectorBlock {
       : machine_(machine),
         a_(a),
         output_(machine.block().x * kOutputs),
+        outputs_(static_cast<int>(a.outputs - output_ < kOutputs ? a.outputs - output_ : kOutputs)),
+        rows_(a.weight + output_ * a.row_bytes),
         bundles_(static_cast<int>(BundlesOf<Format>(a.inputs))) {}
 
   MIDSCOPE_CUDA_BODY void Run() {
@@ -103,8 +105,8 @@ class QuantisedMatrixVectorBlock {
 
   // The last output and row take the place of those beyond them, which are not written.
   MIDSCOPE_CUDA_BODY const uint8_t* Row(int o) const {
-    const int64_t output = output_ + o < a_.outputs ? output_ + o : a_.outputs - 1;
-    return a_.weight + output * a_.row_bytes;
+    const int o_there = o < outputs_ ? o : outputs_ - 1;
+    return rows_ + o_there * static_cast<int>(a_.row_bytes);
   }
   // 8 elements of a row of x. One row has the loop over bundles for each dtype (X); the dtype of
   // more is looked up in it.
@@ -203,6 +205,8 @@ class QuantisedMatrixVectorBlock {
   Machine& machine_;
   const QuantisedMatrixVectorArguments& a_;
   int64_t output_;
+  int outputs_;  // of the block
+  const uint8_t* rows_;
   int bundles_;
 };
 

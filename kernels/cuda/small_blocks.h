@@ -55,39 +55,39 @@ struct Nibbles : NibblesOf<type, 18 + (kFiveBits ? 4 : 0) + (kWithMinimum ? 2 : 
   static constexpr int kQuants = kFifthBits + (kFiveBits ? 4 : 0);
   struct Bits {
     Eight quants;
-    uint32_t fifth;  // element i of group g at bit 16 g + i
-    float step;
-    float minimum;
+    uint32_t fifth;   // of the block: element i at bit i
+    uint32_t scales;  // binary16: the step, then the minimum
+    int bundle;
   };
   MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& block, int bundle) {
     Bits bits;
     bits.quants = ReadEight<kAligned>(block.together + kQuants + At(bundle, 8));
     bits.fifth = 0;
-    if constexpr (kFiveBits) {
-      bits.fifth = ReadWord<kAligned>(block.together + kFifthBits) >> (bundle * 8);
-    }
+    if constexpr (kFiveBits) bits.fifth = ReadWord<kAligned>(block.together + kFifthBits);
     const uint8_t* scales = kFifthBits == 0 ? block.apart : block.together;
     if constexpr (kHasMinimum) {
-      const auto both = ReadNumber<uint32_t>(scales);
-      bits.step = LowOf<Float16>(both);
-      bits.minimum = HighOf<Float16>(both);
+      bits.scales = ReadNumber<uint32_t>(scales);
     } else {
-      bits.step = ReadHalf(scales);
-      bits.minimum = 0;
+      bits.scales = ReadNumber<uint16_t>(scales);
     }
+    bits.bundle = bundle;
     return bits;
   }
   MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int group, float* numbers) {
     constexpr int kZero = kHasMinimum ? 0 : kFiveBits ? 16 : 8;
     if constexpr (kFiveBits) {
-      const Eight fifth = BitsToBytes(bits.fifth >> At(group, 16));
+      const Eight fifth = BitsToBytes(bits.fifth >> (At(group, 16) + bits.bundle * 8));
       CentredBytes(bits.quants.Fields(At(group, 4), 15).Below(fifth, 4), 0, 31, kZero, numbers);
     } else {
       CentredBytes(bits.quants, At(group, 4), 15, kZero, numbers);
     }
   }
-  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int /*group*/) { return bits.step; }
-  MIDSCOPE_CUDA_BODY static float Minimum(const Bits& bits, int /*group*/) { return bits.minimum; }
+  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int /*group*/) {
+    return LowOf<Float16>(bits.scales);
+  }
+  MIDSCOPE_CUDA_BODY static float Minimum(const Bits& bits, int /*group*/) {
+    return HighOf<Float16>(bits.scales);
+  }
 };
 
 struct Q40 : Nibbles<BlockType::kQ4_0, false, false> {};
@@ -103,7 +103,7 @@ struct Q80 : BlockOf<BlockType::kQ8_0, 32, 34> {
   static constexpr bool kHasMinimum = false;
   struct Bits {
     Eight quants;
-    float step;
+    Float16 step;
   };
   MIDSCOPE_CUDA_BODY static int First(int bundle, int /*group*/) { return bundle * 8; }
   MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& block, int bundle) {
@@ -114,33 +114,44 @@ struct Q80 : BlockOf<BlockType::kQ8_0, 32, 34> {
     const Eight unsigned_bytes = {{bits.quants.word[0] ^ kSigns, bits.quants.word[1] ^ kSigns}};
     CentredBytes(unsigned_bytes, 0, 255, 128, numbers);
   }
-  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int /*group*/) { return bits.step; }
+  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int /*group*/) {
+    return FloatOf(bits.step);
+  }
 };
 
 // d, nibbles [16] that stand for unevenly spaced values.
 struct IQ4NL : NibblesOf<BlockType::kIQ4_NL, 18> {
-  using Bits = TableBits;
+  struct Bits {
+    Eight quants;
+    Float16 step;
+  };
   MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& block, int bundle) {
     return {ReadEight<kAligned>(block.together + At(bundle, 8)), ReadHalf(block.apart)};
   }
-  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int /*group*/) { return bits.step; }
+  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int /*group*/) {
+    return FloatOf(bits.step);
+  }
   MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int group, float* numbers) {
     constexpr NibbleTable kTable(kNonLinearValues);
-    TableNumbers(kTable, bits, group, numbers);
+    TableNumbers(kTable, bits.quants, group, numbers);
   }
 };
 
 // An exponent, nibbles [16] of floating-point numbers with one bit of mantissa.
 struct MXFP4 : NibblesOf<BlockType::kMXFP4, 17> {
-  using Bits = TableBits;
+  struct Bits {
+    Eight quants;
+    uint8_t exponent;
+  };
   MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& block, int bundle) {
-    return {ReadEight<kAligned>(block.together + At(bundle, 8)),
-            HalfOfE8M0(ReadNumber<uint8_t>(block.apart))};
+    return {ReadEight<kAligned>(block.together + At(bundle, 8)), ReadNumber<uint8_t>(block.apart)};
   }
-  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int /*group*/) { return bits.step; }
+  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int /*group*/) {
+    return HalfOfE8M0(bits.exponent);
+  }
   MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int group, float* numbers) {
     constexpr NibbleTable kTable(kE2M1Values);
-    TableNumbers(kTable, bits, group, numbers);
+    TableNumbers(kTable, bits.quants, group, numbers);
   }
 };
 

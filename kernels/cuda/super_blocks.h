@@ -35,28 +35,26 @@ struct Q2K : QuartersOf<BlockType::kQ2_K, 84> {
   static constexpr bool kHasMinimum = true;
   struct Bits {
     Eight quants;
-    float step[kGroups];
-    float minimum[kGroups];
+    uint32_t scales;  // d and its minimum
+    uint8_t of_group[kGroups];
   };
   MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& block, int bundle) {
     Bits bits;
     bits.quants = ReadEight<kAligned>(block.together + 16 + At(Half(bundle), 32) + Offset(bundle));
-    const auto both = ReadNumber<uint32_t>(block.apart);
-    const float d = LowOf<Float16>(both);
-    const float minimum = -HighOf<Float16>(both);
+    bits.scales = ReadNumber<uint32_t>(block.apart);
     MIDSCOPE_CUDA_UNROLL for (int group = 0; group < kGroups; ++group) {
-      const uint32_t scale = ReadNumber<uint8_t>(block.together + Scale(bundle, group));
-      bits.step[group] = d * Centred(scale & 15, 0);
-      bits.minimum[group] = minimum * Centred(scale >> 4, 0);
+      bits.of_group[group] = ReadNumber<uint8_t>(block.together + Scale(bundle, group));
     }
     return bits;
   }
   MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int group, float* numbers) {
     CentredBytes(bits.quants, At(group, 2), 3, 0, numbers);
   }
-  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int group) { return bits.step[group]; }
+  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int group) {
+    return LowOf<Float16>(bits.scales) * Centred(bits.of_group[group] & 15, 0);
+  }
   MIDSCOPE_CUDA_BODY static float Minimum(const Bits& bits, int group) {
-    return bits.minimum[group];
+    return -HighOf<Float16>(bits.scales) * Centred(bits.of_group[group] >> 4, 0);
   }
 };
 
@@ -64,28 +62,35 @@ struct Q2K : QuartersOf<BlockType::kQ2_K, 84> {
 struct Q3K : QuartersOf<BlockType::kQ3_K, 110> {
   struct Bits {
     Eight quants;
-    Eight high;  // bit g of a byte: of group g
-    float step[kGroups];
+    Eight high;  // bit g of a byte: of group g of the first half, bit 4 + g: of the second
+    Float16 d;
+    uint8_t low_scale[kGroups];
+    uint8_t high_scale[kGroups];
+    int bundle;
   };
   MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& block, int bundle) {
     Bits bits;
     bits.quants = ReadEight<kAligned>(block.together + 32 + At(Half(bundle), 32) + Offset(bundle));
     bits.high = ReadEight<kAligned>(block.together + Offset(bundle));
-    MIDSCOPE_CUDA_UNROLL for (uint32_t& word : bits.high.word) word >>= Half(bundle) * 4;
-    const float d = ReadHalf(block.apart + 12);
+    bits.d = ReadHalf(block.apart + 12);
     MIDSCOPE_CUDA_UNROLL for (int group = 0; group < kGroups; ++group) {
       const int i = Scale(bundle, group);
-      const uint32_t low = (ReadNumber<uint8_t>(block.apart + i % 8) >> (i / 8 * 4)) & 15;
-      const uint32_t high = (ReadNumber<uint8_t>(block.apart + 8 + i % 4) >> (i / 4 * 2)) & 3;
-      bits.step[group] = d * Centred(low | high << 4, 32);
+      bits.low_scale[group] = ReadNumber<uint8_t>(block.apart + i % 8);
+      bits.high_scale[group] = ReadNumber<uint8_t>(block.apart + 8 + i % 4);
     }
+    bits.bundle = bundle;
     return bits;
   }
   MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int group, float* numbers) {
-    const Eight high = bits.high.Fields(group, 1);
+    const Eight high = bits.high.Fields(Half(bits.bundle) * 4 + group, 1);
     CentredBytes(bits.quants.Fields(At(group, 2), 3).Below(high, 2), 0, 7, 4, numbers);
   }
-  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int group) { return bits.step[group]; }
+  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int group) {
+    const int i = Scale(bits.bundle, group);
+    const uint32_t low = (bits.low_scale[group] >> (i / 8 * 4)) & 15;
+    const uint32_t high = (bits.high_scale[group] >> (i / 4 * 2)) & 3;
+    return FloatOf(bits.d) * Centred(low | high << 4, 32);
+  }
 };
 
 // Nibbles [128], high bits of 2 [64], signed scales [16], d.
@@ -93,7 +98,8 @@ struct Q6K : QuartersOf<BlockType::kQ6_K, 210> {
   struct Bits {
     Eight low[2];  // nibbles of groups 0 and 2, of 1 and 3
     Eight high;
-    float step[kGroups];
+    Float16 d;
+    uint8_t scale[kGroups];
   };
   MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& block, int bundle) {
     Bits bits;
@@ -101,10 +107,9 @@ struct Q6K : QuartersOf<BlockType::kQ6_K, 210> {
     bits.low[0] = ReadEight<kAligned>(low);
     bits.low[1] = ReadEight<kAligned>(low + 32);
     bits.high = ReadEight<kAligned>(block.together + 128 + At(Half(bundle), 32) + Offset(bundle));
-    const float d = ReadHalf(block.apart);
+    bits.d = ReadHalf(block.apart);
     MIDSCOPE_CUDA_UNROLL for (int group = 0; group < kGroups; ++group) {
-      const uint32_t scale = ReadNumber<uint8_t>(block.together + 192 + Scale(bundle, group));
-      bits.step[group] = d * Centred(scale ^ 128, 128);
+      bits.scale[group] = ReadNumber<uint8_t>(block.together + 192 + Scale(bundle, group));
     }
     return bits;
   }
@@ -113,7 +118,9 @@ struct Q6K : QuartersOf<BlockType::kQ6_K, 210> {
     CentredBytes(bits.low[group % 2].Fields(At(group / 2, 4), 15).Below(high, 4), 0, 63, 32,
                  numbers);
   }
-  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int group) { return bits.step[group]; }
+  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int group) {
+    return FloatOf(bits.d) * Centred(uint32_t{bits.scale[group]} ^ 128, 128);
+  }
 };
 
 // d, minimum of d, eight scales and eight minima of 6 bits [12], (fifth bits [32],) nibbles [128].
@@ -126,53 +133,47 @@ struct Q45K : BlockOf<type, 256, kFiveBits ? 176 : 144> {
   static constexpr bool kHasMinimum = true;
   struct Bits {
     Eight quants;
-    Eight fifth;  // bit g of a byte: of group g
-    float step[kGroups];
-    float minimum[kGroups];
+    Eight fifth;   // bit i of a byte: of the i-th part of 32 elements
+    Words scales;  // d and its minimum, then the 12 bytes
+    int quarter;   // of 64 elements: two scales
   };
   MIDSCOPE_CUDA_BODY static int First(int bundle, int group) {
     return bundle / 4 * 64 + group * 32 + bundle % 4 * 8;
   }
   MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& of, int bundle) {
     const uint8_t* block = of.together;
-    const int quarter = bundle / 4;  // of 64 elements: two scales
     const int offset = bundle % 4 * 8;
     Bits bits;
-    bits.quants = ReadEight<kAligned>(block + (kFiveBits ? 48 : 16) + At(quarter, 32) + offset);
-    if constexpr (kFiveBits) {
-      bits.fifth = ReadEight<kAligned>(block + 16 + offset);
-      MIDSCOPE_CUDA_UNROLL for (uint32_t& word : bits.fifth.word) word >>= quarter * 2;
-    }
-    // Four 6-bit numbers at a time, one in each byte.
-    const auto scales_of_first = ReadNumber<uint32_t>(block + 4);
-    const auto minima_of_first = ReadNumber<uint32_t>(block + 8);
-    const auto low = ReadNumber<uint32_t>(block + 12);
-    const bool first = quarter < 2;
-    const uint32_t scales = first ? scales_of_first & 0x3f3f3f3fu
-                                  : (low & 0x0f0f0f0fu) | ((scales_of_first >> 2) & 0x30303030u);
-    const uint32_t minima =
-        first ? minima_of_first & 0x3f3f3f3fu
-              : ((low >> 4) & 0x0f0f0f0fu) | ((minima_of_first >> 2) & 0x30303030u);
-    const float d = ReadHalf(block);
-    const float minimum = -ReadHalf(block + 2);
-    MIDSCOPE_CUDA_UNROLL for (int group = 0; group < kGroups; ++group) {
-      const int shift = quarter % 2 * 16 + group * 8;
-      bits.step[group] = d * Centred((scales >> shift) & 63, 0);
-      bits.minimum[group] = minimum * Centred((minima >> shift) & 63, 0);
-    }
+    bits.quarter = bundle / 4;
+    bits.quants =
+        ReadEight<kAligned>(block + (kFiveBits ? 48 : 16) + At(bits.quarter, 32) + offset);
+    if constexpr (kFiveBits) bits.fifth = ReadEight<kAligned>(block + 16 + offset);
+    bits.scales = ReadWords(block);
     return bits;
   }
   MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int group, float* numbers) {
     if constexpr (kFiveBits) {
-      const Eight fifth = bits.fifth.Fields(group, 1);
+      const Eight fifth = bits.fifth.Fields(bits.quarter * 2 + group, 1);
       CentredBytes(bits.quants.Fields(At(group, 4), 15).Below(fifth, 4), 0, 31, 0, numbers);
     } else {
       CentredBytes(bits.quants, At(group, 4), 15, 0, numbers);
     }
   }
-  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int group) { return bits.step[group]; }
+  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int group) {
+    return LowOf<Float16>(bits.scales.word[0]) * Scale(bits, group, bits.scales.word[1], 0);
+  }
   MIDSCOPE_CUDA_BODY static float Minimum(const Bits& bits, int group) {
-    return bits.minimum[group];
+    return -HighOf<Float16>(bits.scales.word[0]) * Scale(bits, group, bits.scales.word[2], 4);
+  }
+
+ private:
+  // Four 6-bit numbers lie in `of_first`, one in each byte: of the first half. Of the second half
+  // the upper bits lie above them, the lower ones in the last word, from `bit` of each byte on.
+  MIDSCOPE_CUDA_BODY static float Scale(const Bits& bits, int group, uint32_t of_first, int bit) {
+    const uint32_t of_half = bits.quarter < 2 ? of_first & 0x3f3f3f3fu
+                                              : ((bits.scales.word[3] >> bit) & 0x0f0f0f0fu) |
+                                                    ((of_first >> 2) & 0x30303030u);
+    return Centred((of_half >> (bits.quarter % 2 * 16 + group * 8)) & 63, 0);
   }
 };
 
@@ -186,22 +187,30 @@ struct IQ4XS : BlockOf<BlockType::kIQ4_XS, 256, 136> {
   static constexpr int kGroups = 2;
   static constexpr bool kHasStep = true;
   static constexpr bool kHasMinimum = false;
-  using Bits = TableBits;
+  struct Bits {
+    Eight quants;
+    Float16 d;
+    uint8_t low_scales;    // of two parts
+    uint16_t high_scales;  // of all
+    int part;
+  };
   MIDSCOPE_CUDA_BODY static int First(int bundle, int group) {
     return bundle / 2 * 32 + group * 16 + bundle % 2 * 8;
   }
   MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& of, int bundle) {
     const uint8_t* block = of.together;
     const int part = bundle / 2;
-    const uint32_t low = (ReadNumber<uint8_t>(block + 4 + part / 2) >> (part % 2 * 4)) & 15;
-    const uint32_t high = (ReadNumber<uint16_t>(block + 2) >> (part * 2)) & 3;
-    return {ReadEight<kAligned>(block + 8 + At(bundle, 8)),
-            ReadHalf(block) * Centred(low | high << 4, 32)};
+    return {ReadEight<kAligned>(block + 8 + At(bundle, 8)), ReadHalf(block),
+            ReadNumber<uint8_t>(block + 4 + part / 2), ReadNumber<uint16_t>(block + 2), part};
   }
-  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int /*group*/) { return bits.step; }
+  MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int /*group*/) {
+    const uint32_t low = (bits.low_scales >> (bits.part % 2 * 4)) & 15;
+    const uint32_t high = (bits.high_scales >> (bits.part * 2)) & 3;
+    return FloatOf(bits.d) * Centred(low | high << 4, 32);
+  }
   MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int group, float* numbers) {
     constexpr NibbleTable kTable(kNonLinearValues);
-    TableNumbers(kTable, bits, group, numbers);
+    TableNumbers(kTable, bits.quants, group, numbers);
   }
 };
 
