@@ -200,8 +200,7 @@ at::Tensor AtenOps::Products(const kernels::AttentionShape& shape, const HeadRan
                             int64_t from, int64_t to) {
     at::Tensor queries = Rotated(heads, tables, std::span(views).subspan(first, count), first_row);
     if (!tables.query_weight.empty()) {
-      queries.mul_(
-          Upload(tables.query_weight.data(), {static_cast<int64_t>(tables.query_weight.size())}));
+      queries.mul_(FewOnDevice(tables.query_weight));
     }
     one_scale ? queries.mul_(scale)
               : queries.mul_(OfHeads(tables.scale, range.first_head, range.heads));
@@ -230,7 +229,7 @@ at::Tensor AtenOps::Products(const kernels::AttentionShape& shape, const HeadRan
 // `values` [head] for some heads, [heads, 1, 1].
 at::Tensor AtenOps::OfHeads(const std::vector<float>& values, int64_t first_head,
                             int64_t heads) const {
-  return Upload(values.data() + first_head, {heads, 1, 1});
+  return FewOnDevice(values).narrow(0, first_head, heads).view({heads, 1, 1});
 }
 
 at::Tensor AtenOps::Softmaxed(const kernels::AttentionShape& shape, const RotaryTables& tables,

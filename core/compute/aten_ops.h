@@ -9,6 +9,8 @@
 
 #include <span>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "core/compute/layer_ops.h"
 
@@ -84,6 +86,9 @@ class AtenOps : public LayerOps {
   DeviceTable TableOf(const RotaryTables& tables, const kernels::RotaryView& view) const;
   // A copy on the device, found by the values' address.
   at::Tensor OnDevice(const std::vector<float>& values) const;
+  // The same of a few values whose address may come to hold others, found by the values. A copy
+  // that is recorded work's outlives its being found.
+  at::Tensor FewOnDevice(const std::vector<float>& values) const;
   // Attention weights of scaled products of queries and keys, which are overwritten: [heads from
   // first_head on, rows from first_row (absolute) on, keys from first_key on].
   at::Tensor Softmaxed(const kernels::AttentionShape& shape, const RotaryTables& tables,
@@ -108,6 +113,7 @@ class AtenOps : public LayerOps {
   at::Device device_;
   AttentionLimits limits_;
   mutable std::unordered_map<const float*, at::Tensor> vectors_;
+  mutable std::vector<std::pair<std::vector<float>, at::Tensor>> few_;  // the latest first
   mutable std::unordered_map<const float*, DeviceTable> tables_;
   mutable int64_t table_bytes_ = 0;
 };

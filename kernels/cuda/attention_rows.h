@@ -133,19 +133,21 @@ class RowLogitsBlock {
     }
   }
 
+  // By a warp for each head and table.
   MIDSCOPE_CUDA_BODY void RotateQueries(int thread) const {
-    for (int head = 0; head < heads_; ++head) {
-      const AttentionHead of = a_.tables[first_head_ + head];
-      const T* q = a_.q + machine_.block().z * a_.q_stride + (first_head_ + head) * a_.head_dim;
-      const auto rotate = [&](const Table& table, float* out) {
-        if (thread >= ChunksOf(table, a_.head_dim)) return;
-        WithRotatedChunk(table, row_, thread, q, [&](int first, const float* values) {
-          for (int i = 0; i < kChunk; ++i) out[first + i] = values[i] * of.scale;
-        });
-      };
-      rotate(of.q, queries_ + At(head, kRowHeadDim));
-      if (a_.near > 0) rotate(of.far_q, far_queries_ + At(head, kRowHeadDim));
-    }
+    static_assert(kRowThreads == 2 * kHeadsOfBlock * kWarp && kRowHeadDim <= kWarp * kChunk);
+    const int head = thread / kWarp % kHeadsOfBlock;
+    const bool far = thread / kWarp >= kHeadsOfBlock;
+    if (head >= heads_ || (far && a_.near == 0)) return;
+    const AttentionHead of = a_.tables[first_head_ + head];
+    const Table table = far ? of.far_q : of.q;
+    const int chunk = thread % kWarp;
+    if (chunk >= ChunksOf(table, a_.head_dim)) return;
+    float* out = (far ? far_queries_ : queries_) + At(head, kRowHeadDim);
+    const T* q = a_.q + machine_.block().z * a_.q_stride + (first_head_ + head) * a_.head_dim;
+    WithRotatedChunk(table, row_, chunk, q, [&](int first, const float* values) {
+      for (int i = 0; i < kChunk; ++i) out[first + i] = values[i] * of.scale;
+    });
   }
 
   MIDSCOPE_CUDA_BODY bool IsFar(int64_t key) const { return a_.near > 0 && row_ - key >= a_.near; }

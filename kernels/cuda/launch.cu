@@ -44,9 +44,9 @@ __global__ void RowValuesKernel(const RowValuesArguments<T> arguments) {
 }
 
 template <class T, bool kChanged>
-__global__ void __launch_bounds__(kRowThreads)
+__global__ void __launch_bounds__(kRowThreads, std::is_same_v<T, float> ? 1 : 2)
     RowAttentionKernel(const RowAttentionArguments<T> arguments) {
-  GpuMachine machine(SharedBytes());
+  GpuMachine machine(SharedBytes(), StartsEarly());
   RowAttentionBlock<T, kChanged, GpuMachine>(machine, arguments).Run();
 }
 
@@ -79,7 +79,7 @@ __global__ void MergeTopKernel(const MergeTopArguments arguments) {
 
 template <class T>
 __global__ void NormaliseKernel(const NormaliseArguments<T> arguments) {
-  GpuMachine machine(SharedBytes());
+  GpuMachine machine(SharedBytes(), StartsEarly());
   NormaliseBlock(machine, arguments);
 }
 

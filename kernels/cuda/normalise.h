@@ -34,70 +34,147 @@ inline Grid NormaliseGrid(const NormaliseArguments<T>& a) {
   return {a.rows, 1, 1, kRowThreads, 64};
 }
 
+// Chunks of a row that a thread keeps in registers from one pass over the row to the next; those
+// beyond are read again.
+constexpr int kHeldChunks = 2;
+struct HeldChunks {
+  float of[kHeldChunks][kChunk];
+};
+
+template <class Machine, class T>
+class RowNorm {
+ public:
+  MIDSCOPE_CUDA_BODY RowNorm(Machine& machine, const NormaliseArguments<T>& a)
+      : machine_(machine),
+        a_(a),
+        row_(machine.block().x),
+        x_(a.x + row_ * a.width),
+        shared_(machine.template Shared<float>(kRowThreads / kWarp)),
+        sums_(machine),
+        means_(machine),
+        held_(machine) {}
+
+  MIDSCOPE_CUDA_BODY void Run() {
+    const auto width = static_cast<float>(a_.width);
+    typename Machine::template PerThread<HeldChunks> weights(machine_);
+    machine_.Each([&](int thread) {
+      EachHeld(thread,
+               [&](int chunk, int64_t i) { Load(a_.weight + i, weights[thread].of[chunk]); });
+    });
+    // Weights are read while whatever makes x still runs.
+    machine_.AwaitEarlierWork();
+    machine_.Each([&](int thread) {
+      means_[thread].value = 0;
+      sums_[thread].value = Sum(
+          thread, [&](int64_t i, float* values) { Read(i, values); },
+          [&](float value) { return a_.centred ? value : value * value; });
+    });
+    BlockSum(machine_, sums_, shared_);
+    if (a_.centred) {
+      machine_.Each([&](int thread) {
+        const float mean = means_[thread].value = sums_[thread].value / width;
+        sums_[thread].value = Sum(
+            thread, [&](int64_t, float*) {},
+            [&](float value) { return (value - mean) * (value - mean); });
+      });
+      BlockSum(machine_, sums_, shared_);
+    }
+    machine_.Each([&](int thread) { Write(thread, weights[thread]); });
+  }
+
+ private:
+  static constexpr int64_t kStep = int64_t{kRowThreads} * kChunk;
+
+  // work(chunk, first element) for what a thread holds, work(first element) for the rest.
+  template <class Work>
+  MIDSCOPE_CUDA_BODY void EachHeld(int thread, const Work& work) const {
+    MIDSCOPE_CUDA_UNROLL for (int chunk = 0; chunk < kHeldChunks; ++chunk) {
+      const int64_t i = thread * kChunk + chunk * kStep;
+      if (i < a_.width) work(chunk, i);
+    }
+  }
+  template <class Work>
+  MIDSCOPE_CUDA_BODY void EachBeyond(int thread, const Work& work) const {
+    for (int64_t i = thread * kChunk + kHeldChunks * kStep; i < a_.width; i += kStep) work(i);
+  }
+
+  // x after the update, as it is rounded where it is written.
+  MIDSCOPE_CUDA_BODY void Read(int64_t i, float* values) const {
+    Load(x_ + i, values);
+    if (a_.update) {
+      float more[kChunk];
+      Load(a_.update + row_ * a_.width + i, more);
+      MIDSCOPE_CUDA_UNROLL for (int j = 0; j < kChunk; ++j) {
+        values[j] = RoundedAs<T>(values[j] + more[j]);
+      }
+      Keep(values, x_ + i);
+    }
+    if (a_.kept) Keep(values, a_.kept + row_ * a_.width + i);
+  }
+
+  // Of of(value) over a thread's values. read(first element, values) fills those that it holds;
+  // the rest are read by it too, and lie in memory afterwards.
+  template <class ReadHeld, class Of>
+  MIDSCOPE_CUDA_BODY float Sum(int thread, const ReadHeld& read, const Of& of) {
+    float sum = 0;
+    const auto add = [&](const float* values) {
+      MIDSCOPE_CUDA_UNROLL for (int j = 0; j < kChunk; ++j) sum += of(values[j]);
+    };
+    EachHeld(thread, [&](int chunk, int64_t i) {
+      read(i, held_[thread].of[chunk]);
+      add(held_[thread].of[chunk]);
+    });
+    EachBeyond(thread, [&](int64_t i) {
+      float values[kChunk];
+      Load(x_ + i, values);
+      read(i, values);
+      add(values);
+    });
+    return sum;
+  }
+
+  MIDSCOPE_CUDA_BODY void Write(int thread, const HeldChunks& weights) {
+    const float mean = means_[thread].value;
+    const float scale =
+        1.0f / sqrtf(sums_[thread].value / static_cast<float>(a_.width) + a_.epsilon);
+    if (thread == 0 && a_.mean && a_.centred) a_.mean[row_] = mean;
+    if (thread == 0 && a_.scale) a_.scale[row_] = scale;
+    const auto write = [&](int64_t i, float* values, const float* weight) {
+      MIDSCOPE_CUDA_UNROLL for (int j = 0; j < kChunk; ++j) {
+        values[j] = (values[j] - mean) * scale * weight[j];
+      }
+      if (a_.bias) {
+        float bias[kChunk];
+        Load(a_.bias + i, bias);
+        MIDSCOPE_CUDA_UNROLL for (int j = 0; j < kChunk; ++j) values[j] += bias[j];
+      }
+      Keep(values, a_.out + row_ * a_.width + i);
+    };
+    EachHeld(thread,
+             [&](int chunk, int64_t i) { write(i, held_[thread].of[chunk], weights.of[chunk]); });
+    EachBeyond(thread, [&](int64_t i) {
+      float values[kChunk];
+      float weight[kChunk];
+      Load(x_ + i, values);
+      Load(a_.weight + i, weight);
+      write(i, values, weight);
+    });
+  }
+
+  Machine& machine_;
+  const NormaliseArguments<T>& a_;
+  int64_t row_;
+  T* x_;
+  float* shared_;
+  typename Machine::template PerThread<Number> sums_;
+  typename Machine::template PerThread<Number> means_;
+  typename Machine::template PerThread<HeldChunks> held_;
+};
+
+// Calls AwaitEarlierWork itself.
 template <class Machine, class T>
 MIDSCOPE_CUDA_BODY void NormaliseBlock(Machine& machine, const NormaliseArguments<T>& a) {
-  const int64_t row = machine.block().x;
-  T* x = a.x + row * a.width;
-  const auto width = static_cast<float>(a.width);
-  auto* shared = machine.template Shared<float>(kRowThreads / kWarp);
-  typename Machine::template PerThread<Number> sums(machine);
-  typename Machine::template PerThread<Number> means(machine);
-  const auto each_chunk = [&](int thread, const auto& work) {
-    for (int64_t i = int64_t{thread} * kChunk; i < a.width; i += int64_t{kRowThreads} * kChunk) {
-      work(i);
-    }
-  };
-  machine.Each([&](int thread) {
-    float sum = 0;
-    each_chunk(thread, [&](int64_t i) {
-      float values[kChunk];
-      Load(x + i, values);
-      if (a.update) {
-        float more[kChunk];
-        Load(a.update + row * a.width + i, more);
-        MIDSCOPE_CUDA_UNROLL for (int j = 0; j < kChunk; ++j) values[j] += more[j];
-        Keep(values, x + i);
-        Load(x + i, values);
-      }
-      if (a.kept) Keep(values, a.kept + row * a.width + i);
-      MIDSCOPE_CUDA_UNROLL for (int j = 0; j < kChunk; ++j) {
-        sum += a.centred ? values[j] : values[j] * values[j];
-      }
-    });
-    sums[thread].value = sum;
-    means[thread].value = 0;
-  });
-  BlockSum(machine, sums, shared);
-  if (a.centred) {
-    machine.Each([&](int thread) {
-      const float mean = means[thread].value = sums[thread].value / width;
-      float sum = 0;
-      each_chunk(thread, [&](int64_t i) {
-        float values[kChunk];
-        Load(x + i, values);
-        MIDSCOPE_CUDA_UNROLL for (int j = 0; j < kChunk; ++j) {
-          sum += (values[j] - mean) * (values[j] - mean);
-        }
-      });
-      sums[thread].value = sum;
-    });
-    BlockSum(machine, sums, shared);
-  }
-  machine.Each([&](int thread) {
-    const float mean = means[thread].value;
-    const float scale = 1.0f / sqrtf(sums[thread].value / width + a.epsilon);
-    if (thread == 0 && a.mean && a.centred) a.mean[row] = mean;
-    if (thread == 0 && a.scale) a.scale[row] = scale;
-    each_chunk(thread, [&](int64_t i) {
-      float values[kChunk];
-      Load(x + i, values);
-      MIDSCOPE_CUDA_UNROLL for (int j = 0; j < kChunk; ++j) {
-        values[j] = (values[j] - mean) * scale * a.weight[i + j];
-        if (a.bias) values[j] += a.bias[i + j];
-      }
-      Keep(values, a.out + row * a.width + i);
-    });
-  });
+  RowNorm<Machine, T>(machine, a).Run();
 }
 
 // out[r] = factor times what a norm makes of one element of row r, rounded to T: the column begins

@@ -80,6 +80,12 @@ class RowAttentionBlock {
 
   MIDSCOPE_CUDA_BODY void Run() {
     const int64_t row = a_.rows.first_query + machine_.block().z;
+    // Keys and values come nearer while whatever makes the queries still runs.
+    machine_.Each([&](int thread) {
+      Prefetch(thread, a_.rows.k, a_.rows.k_stride);
+      Prefetch(thread, a_.v, a_.v_stride);
+    });
+    machine_.AwaitEarlierWork();
     RowLogitsBlock<T, kChanged, Machine> logits(machine_, a_.rows, a_.keys_of_part);
     logits.Run([&](int head, int64_t key, float logit) {
       const int64_t at = a_.rows.first_key + key;
@@ -95,6 +101,19 @@ class RowAttentionBlock {
   }
 
  private:
+  // Of the rows at `of`, what the block reads of the part's keys.
+  MIDSCOPE_CUDA_BODY void Prefetch(int thread, const T* of, int64_t stride) const {
+    constexpr int kLine = static_cast<int>(128 / sizeof(T));
+    const int64_t group = a_.rows.heads / a_.rows.key_value_heads;
+    const int64_t first_head = first_head_ / group;
+    const int64_t heads = (first_head_ + heads_ - 1) / group - first_head + 1;
+    const auto lines = static_cast<int>((heads * a_.rows.head_dim + kLine - 1) / kLine);
+    const T* first = of + (a_.rows.first_key + first_) * stride + first_head * a_.rows.head_dim;
+    for (int i = thread; i < keys_ * lines; i += kRowThreads) {
+      machine_.Prefetch(first + i / lines * stride + i % lines * kLine);
+    }
+  }
+
   static constexpr int kWarps = kRowThreads / kWarp;
   static constexpr int kThreadsOfHead = kRowThreads / kHeadsOfBlock;
   static constexpr int kWarpsOfHead = kThreadsOfHead / kWarp;
