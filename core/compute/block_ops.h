@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "kernels/dequantise.h"
+#include "kernels/normalise.h"
 
 namespace midscope {
 
@@ -33,6 +34,10 @@ class BlockOps {
   // [rows, matrix.rows], whose rows are contiguous; at most kernels::kMatrixVectorRows rows.
   virtual void MultiplyFew(const kernels::BlockMatrix& matrix, const at::Tensor& x,
                            const at::Tensor& y) const = 0;
+  // The first half of the matrix' rows give gates: y [rows, matrix.rows / 2] = activation(gate)
+  // times the other half's, of which each is rounded as y is first.
+  virtual void MultiplyFewGated(const kernels::BlockMatrix& matrix, const at::Tensor& x,
+                                kernels::ActivationKind activation, const at::Tensor& y) const = 0;
 };
 
 }  // namespace midscope

@@ -4,6 +4,8 @@
 #include <ATen/ATen.h>
 #include <c10/core/DeviceGuard.h>
 
+#include <optional>
+
 #include "core/compute/block_arguments.h"
 #include "core/compute/cuda_ops.h"
 #include "kernels/cuda/launch.h"
@@ -20,11 +22,28 @@ void CudaBlocks::Dequantise(const kernels::BlockMatrix& matrix, int64_t first_co
   kernels::cuda::Dequantise(matrix.type, DequantiseArgumentsOf(matrix, first_column, out));
 }
 
-void CudaBlocks::MultiplyFew(const kernels::BlockMatrix& matrix, const at::Tensor& x,
-                             const at::Tensor& y) const {
+namespace {
+
+void Multiply(const kernels::BlockMatrix& matrix, const at::Tensor& x,
+              std::optional<kernels::ActivationKind> activation, const at::Tensor& y) {
   const c10::DeviceGuard guard(y.device());
   const at::Tensor rows = RowsLieWell(x) ? x : x.clone(at::MemoryFormat::Contiguous);
-  kernels::cuda::QuantisedMatrixVector(matrix.type, ProductArgumentsOf(matrix, rows, y));
+  auto arguments = ProductArgumentsOf(matrix, rows, y);
+  arguments.gated = activation.has_value();
+  if (activation) arguments.activation = *activation;
+  kernels::cuda::QuantisedMatrixVector(matrix.type, arguments);
+}
+
+}  // namespace
+
+void CudaBlocks::MultiplyFew(const kernels::BlockMatrix& matrix, const at::Tensor& x,
+                             const at::Tensor& y) const {
+  Multiply(matrix, x, std::nullopt, y);
+}
+
+void CudaBlocks::MultiplyFewGated(const kernels::BlockMatrix& matrix, const at::Tensor& x,
+                                  kernels::ActivationKind activation, const at::Tensor& y) const {
+  Multiply(matrix, x, activation, y);
 }
 
 }  // namespace midscope

@@ -14,6 +14,8 @@ class CudaBlocks : public BlockOps {
                   const at::Tensor& out) const override;
   void MultiplyFew(const kernels::BlockMatrix& matrix, const at::Tensor& x,
                    const at::Tensor& y) const override;
+  void MultiplyFewGated(const kernels::BlockMatrix& matrix, const at::Tensor& x,
+                        kernels::ActivationKind activation, const at::Tensor& y) const override;
 };
 
 }  // namespace midscope

@@ -83,6 +83,11 @@ class WeightMatrix {
   // place for up to kernels::kMatrixVectorRows rows; for more, panels of its rows are dequantised
   // to y's dtype, one after the other, and multiplied by LibTorch. Throws Cancelled.
   void MultiplyOnDevice(const at::Tensor& x, const at::Tensor& y, const JobContext& job) const;
+  // The same of gates and what they are multiplied with, the halves of the outputs: y [rows,
+  // outputs / 2] as BlockOps::MultiplyFewGated. False, with y as it was, where no product of the
+  // device does so: of many rows, and of halves in different formats.
+  bool MultiplyGatedOnDevice(const at::Tensor& x, kernels::ActivationKind activation,
+                             const at::Tensor& y, const JobContext& job) const;
 
   // Dequantises a stored matrix into its own memory. Throws Error where it has values that are not
   // finite.

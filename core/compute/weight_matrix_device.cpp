@@ -108,6 +108,16 @@ void WeightMatrix::MultiplyOnDevice(const at::Tensor& x, const at::Tensor& y,
   }
 }
 
+bool WeightMatrix::MultiplyGatedOnDevice(const at::Tensor& x, kernels::ActivationKind activation,
+                                         const at::Tensor& y, const JobContext& job) const {
+  const bool one_product = stored() ? parts_.size() == 1 && x.size(0) <= kernels::kMatrixVectorRows
+                                    : ReadsExpandedByRow(x);
+  if (!blocks_ || !one_product) return false;
+  job.ThrowIfCancelled();
+  blocks_->MultiplyFewGated(stored() ? parts_.front().matrix : ExpandedBlocks(), x, activation, y);
+  return true;
+}
+
 bool WeightMatrix::ReadsExpandedByRow(const at::Tensor& x) const {
   return blocks_ && x.size(0) <= BlockOps::kExpandedRows && inputs_ % BlockOps::kColumns == 0;
 }

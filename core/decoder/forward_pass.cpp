@@ -321,17 +321,30 @@ bool ForwardPass::AddsWithNextNorm(const std::vector<SequencePass>& sequences,
 at::Tensor ForwardPass::Mlp(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,
                             int64_t rows) {
   const LayerWeights& weights = weights_.layers[static_cast<size_t>(layer)];
-  const MlpWeights& mlp = weights.mlp;
-  const at::Tensor gate_up = Projected(normalized_.narrow(0, first, rows), mlp.gate_up);
-  // Without a gate the activation works in place.
-  const at::Tensor post = config_.gated_mlp ? Empty(rows, config_.feed_forward) : gate_up;
-  if (config_.activation == Activation::kXielu) {
-    ApplyXielu(weights.xielu, post);  // in place
-  } else {
-    ops_->Activate(config_.activation, config_.gated_mlp, gate_up, post);
-  }
+  const at::Tensor post = MlpPost(normalized_.narrow(0, first, rows), weights);
   Show(sequences, HookSite::kMlpPost, layer, post, 0, first);
-  return Projected(post, mlp.down);
+  return Projected(post, weights.mlp.down);
+}
+
+at::Tensor ForwardPass::MlpPost(const at::Tensor& x, const LayerWeights& weights) const {
+  const Projection& gate_up = weights.mlp.gate_up;
+  if (config_.gated_mlp) {
+    const at::Tensor post = Empty(x.size(0), config_.feed_forward);
+    if (ops_->host_memory() || !gate_up.bias.empty() ||
+        !gate_up.weight.MultiplyGatedOnDevice(x, ActivationKindOf(config_.activation), post,
+                                              context_)) {
+      ops_->Activate(config_.activation, true, Projected(x, gate_up), post);
+    }
+    return post;
+  }
+  // Without a gate the activation works in place.
+  at::Tensor post = Projected(x, gate_up);
+  if (config_.activation == Activation::kXielu) {
+    ApplyXielu(weights.xielu, post);
+  } else {
+    ops_->Activate(config_.activation, false, post, post);
+  }
+  return post;
 }
 
 at::Tensor ForwardPass::Experts(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,

@@ -84,6 +84,8 @@ class ForwardPass {
   void MlpHalf(std::vector<SequencePass>& sequences, int64_t layer);
   // The layer's MLP, or its experts, of rows [first, first + rows) of normalized_: [rows, hidden].
   at::Tensor Mlp(std::vector<SequencePass>& sequences, int64_t layer, int64_t first, int64_t rows);
+  // What the down projection reads.
+  at::Tensor MlpPost(const at::Tensor& x, const LayerWeights& weights) const;
   at::Tensor Experts(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,
                      int64_t rows);
   // Where the layer's input norm writes one of its statistics, [rows]: the trace of a single

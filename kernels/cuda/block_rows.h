@@ -101,6 +101,17 @@ MIDSCOPE_CUDA_BODY float RoundedAs(float value) {
   }
 }
 
+MIDSCOPE_CUDA_BODY float RoundedOne(Dtype dtype, float value) {
+  switch (dtype) {
+    case Dtype::kBFloat16:
+      return RoundedAs<BFloat16>(value);
+    case Dtype::kFloat16:
+      return RoundedAs<Float16>(value);
+    default:
+      return value;
+  }
+}
+
 // Whole warps, as many as have something to do, up to `most` threads.
 inline int ThreadsFor(int64_t items, int most) {
   const int64_t threads = (items + kWarp - 1) / kWarp * kWarp;

@@ -15,7 +15,7 @@ __global__ void DequantiseKernel(const DequantiseArguments arguments) {
 }
 
 template <class Format, int kRows>
-__global__ void __launch_bounds__(kProductThreads, kRows == 1 ? kProductBlocks : 1)
+__global__ void __launch_bounds__(kProductThreads, kRows == 1 ? ProductBlocks(Format::kType) : 1)
     QuantisedMatrixVectorKernel(const QuantisedMatrixVectorArguments arguments) {
   GpuMachine machine(SharedBytes(), StartsEarly());
   QuantisedMatrixVectorBlock<Format, kRows, GpuMachine>(machine, arguments).Run();

@@ -14,6 +14,7 @@
 #include "kernels/cuda/block_formats.h"
 #include "kernels/cuda/dequantise.h"
 #include "kernels/cuda/machine.h"
+#include "kernels/cuda/normalise.h"
 #include "kernels/types.h"
 
 namespace midscope::kernels::cuda {
@@ -34,14 +35,36 @@ struct QuantisedMatrixVectorArguments {
   int64_t rows = 0;
   int64_t inputs = 0;
   int64_t outputs = 0;
+  // The first half of the outputs are gates, the second what they are multiplied with: y [rows,
+  // outputs / 2] = activation(gate) times the other, of which each is rounded to y_dtype first.
+  bool gated = false;
+  ActivationKind activation = ActivationKind::kSilu;
 };
 
 // Of a block of threads. Bundles of many groups fill registers, those with many scales too.
 template <class Format>
 constexpr int kOutputsOfBlock = Format::kGroups > 2 || sizeof(typename Format::Bits) > 24 ? 2 : 4;
 constexpr int kProductThreads = 128;
-// Blocks of one row that a multiprocessor holds: what hides the time that reading takes.
-constexpr int kProductBlocks = 7;
+// Blocks of one row that a multiprocessor holds, which hides the time that reading takes: as many
+// as there are registers for.
+constexpr int ProductBlocks(BlockType type) {
+  switch (type) {
+    case BlockType::kIQ4_NL:
+    case BlockType::kIQ4_XS:
+    case BlockType::kMXFP4:
+      return 5;
+    case BlockType::kQ2_K:
+    case BlockType::kQ3_K:
+    case BlockType::kQ6_K:
+      return 6;
+    case BlockType::kQ5_0:
+    case BlockType::kQ5_1:
+    case BlockType::kQ5_K:
+      return 7;
+    default:
+      return 8;
+  }
+}
 // Of a row, that a thread has at least: fewer are not worth the sum over more threads.
 constexpr int kBundlesOfThread = 2;
 
@@ -51,6 +74,7 @@ inline Grid QuantisedMatrixVectorGrid(const QuantisedMatrixVectorArguments& a) {
   const int threads =
       ThreadsFor((bundles + kBundlesOfThread - 1) / kBundlesOfThread, kProductThreads);
   constexpr int kOutputs = kOutputsOfBlock<Format>;
+  // A block's outputs are whole pairs.
   return {(a.outputs + kOutputs - 1) / kOutputs, 1, 1, threads,
           int64_t{kProductThreads} / kWarp * kRows * kOutputs * 4};
 }
@@ -58,6 +82,7 @@ inline Grid QuantisedMatrixVectorGrid(const QuantisedMatrixVectorArguments& a) {
 template <class Format, int kRows, class Machine>
 class QuantisedMatrixVectorBlock {
   static constexpr int kOutputs = kOutputsOfBlock<Format>;
+  static constexpr int kPairs = kOutputs / 2;
   static constexpr int kSums = kRows * kOutputs;
 
  public:
@@ -65,8 +90,10 @@ class QuantisedMatrixVectorBlock {
                                                 const QuantisedMatrixVectorArguments& a)
       : machine_(machine),
         a_(a),
-        output_(machine.block().x * kOutputs),
-        outputs_(static_cast<int>(a.outputs - output_ < kOutputs ? a.outputs - output_ : kOutputs)),
+        of_half_(a.gated ? a.outputs / 2 : 0),
+        output_(machine.block().x * (a.gated ? kPairs : kOutputs)),
+        outputs_(InBlock(a.gated ? of_half_ - output_ : a.outputs - output_,
+                         a.gated ? kPairs : kOutputs)),
         rows_(a.weight + output_ * a.row_bytes),
         bundles_(static_cast<int>(BundlesOf<Format>(a.inputs))) {}
 
@@ -91,7 +118,11 @@ class QuantisedMatrixVectorBlock {
     });
     machine_.Barrier();
     machine_.Each([&](int thread) {
-      if (thread < kSums) Write(shared, thread);
+      if (a_.gated) {
+        if (thread < kRows * kPairs) WriteGated(shared, thread / kPairs, thread % kPairs);
+      } else if (thread < kSums) {
+        Write(shared, thread / kOutputs, thread % kOutputs);
+      }
     });
   }
 
@@ -99,14 +130,19 @@ class QuantisedMatrixVectorBlock {
   struct Sums {
     float of[kRows][kOutputs];
   };
+  MIDSCOPE_CUDA_BODY static int InBlock(int64_t left, int most) {
+    return left < most ? static_cast<int>(left) : most;
+  }
   MIDSCOPE_CUDA_BODY static float& Sum(Sums& sums, int i) {
     return sums.of[i / kOutputs][i % kOutputs];
   }
 
   // The last output and row take the place of those beyond them, which are not written.
   MIDSCOPE_CUDA_BODY const uint8_t* Row(int o) const {
-    const int o_there = o < outputs_ ? o : outputs_ - 1;
-    return rows_ + o_there * static_cast<int>(a_.row_bytes);
+    const int of_pair = a_.gated ? o % kPairs : o;
+    const int there = of_pair < outputs_ ? of_pair : outputs_ - 1;
+    const int64_t half = o >= kPairs ? of_half_ * a_.row_bytes : 0;
+    return rows_ + half + there * static_cast<int>(a_.row_bytes);
   }
   // 8 elements of a row of x. One row has the loop over bundles for each dtype (X); the dtype of
   // more is looked up in it.
@@ -191,21 +227,32 @@ class QuantisedMatrixVectorBlock {
     }
   }
 
-  MIDSCOPE_CUDA_BODY void Write(const float* shared, int i) const {
-    const int64_t row = i / kOutputs;
-    const int64_t output = output_ + i % kOutputs;
-    if (row >= a_.rows || output >= a_.outputs) return;
+  MIDSCOPE_CUDA_BODY float SumOf(const float* shared, int row, int o) const {
     float sum = 0;
     for (int warp = 0; warp < machine_.threads() / kWarp; ++warp) {
-      sum += shared[At(warp, kSums, i)];
+      sum += shared[At(warp, kSums, At(row, kOutputs, o))];
     }
-    KeepOneAs(a_.y_dtype, sum, a_.y, row * a_.y_stride + output);
+    return sum;
+  }
+
+  MIDSCOPE_CUDA_BODY void Write(const float* shared, int row, int o) const {
+    if (row >= a_.rows || o >= outputs_) return;
+    KeepOneAs(a_.y_dtype, SumOf(shared, row, o), a_.y, row * a_.y_stride + output_ + o);
+  }
+
+  MIDSCOPE_CUDA_BODY void WriteGated(const float* shared, int row, int o) const {
+    if (row >= a_.rows || o >= outputs_) return;
+    const float gate = RoundedOne(a_.y_dtype, SumOf(shared, row, o));
+    const float up = RoundedOne(a_.y_dtype, SumOf(shared, row, kPairs + o));
+    KeepOneAs(a_.y_dtype, Activated(a_.activation, gate) * up, a_.y,
+              row * a_.y_stride + output_ + o);
   }
 
   Machine& machine_;
   const QuantisedMatrixVectorArguments& a_;
+  int64_t of_half_;  // 0: not gated
   int64_t output_;
-  int outputs_;  // of the block
+  int outputs_;  // of the block; gated: pairs of them
   const uint8_t* rows_;
   int bundles_;
 };

@@ -261,5 +261,33 @@ TEST(CudaBlocks, ARowsProductDoesNotDependOnTheOthers) {
   }
 }
 
+// Of gates and what they are multiplied with, which the same product gives one by one.
+TEST(CudaBlocks, GatedProductsAreTheActivationOfPlainOnes) {
+  for (const BlockFormat& format : BlockFormats()) {
+    for (const ProductCase& c : {ProductCase{1, 768, 22, Dtype::kBFloat16, Dtype::kBFloat16},
+                                 ProductCase{1, 256, 2, Dtype::kFloat16, Dtype::kFloat16},
+                                 ProductCase{5, 768, 14, Dtype::kFloat32, Dtype::kFloat32}}) {
+      const GpuMatrix matrix(RandomMatrix(format, c.outputs, c.inputs, false));
+      Guarded x = RandomNumbers(c.rows * (c.inputs + kBetween), c.x_dtype, 4);
+      Guarded plain(c.rows * (c.outputs + kBetween), c.y_dtype), gated = plain;
+      RunProduct(format.type, ArgumentsOf(c, matrix, x, plain), false);
+      QuantisedMatrixVectorArguments arguments = ArgumentsOf(c, matrix, x, gated);
+      arguments.gated = true;
+      arguments.activation = ActivationKind::kGeluTanh;
+      RunProduct(format.type, arguments, true);
+      Guarded one(1, c.y_dtype);
+      for (int64_t row = 0; row < c.rows; ++row) {
+        const int64_t first = row * (c.outputs + kBetween), half = c.outputs / 2;
+        for (int64_t i = 0; i < half; ++i) {
+          one.Set(
+              0, Activated(arguments.activation, plain.At(first + i)) * plain.At(first + half + i));
+          ASSERT_EQ(gated.At(first + i), one.At(0)) << format.name << " " << row << ", " << i;
+        }
+      }
+      EXPECT_TRUE(gated.Intact());
+    }
+  }
+}
+
 }  // namespace
 }  // namespace midscope::kernels::cuda

@@ -36,6 +36,13 @@ class CountingBlocks : public CudaBlocks {
     CudaBlocks::MultiplyFew(matrix, x, y);
   }
 
+  void MultiplyFewGated(const kernels::BlockMatrix& matrix, const at::Tensor& x,
+                        kernels::ActivationKind activation, const at::Tensor& y) const override {
+    ++products;
+    EXPECT_EQ(y.sizes(), at::IntArrayRef({x.size(0), matrix.rows / 2}));
+    CudaBlocks::MultiplyFewGated(matrix, x, activation, y);
+  }
+
   // Calls so far.
   mutable int64_t panels = 0;
   mutable int64_t products = 0;
