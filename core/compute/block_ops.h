@@ -16,6 +16,13 @@ namespace midscope {
 // tensors' device as kernels/cuda/block_formats.h says. Tensors are float32 or bfloat16.
 class BlockOps {
  public:
+  // Outputs of a product from `first` on, which are written to the rows of `to` as well: [rows,
+  // width] each, contiguous, of the result's dtype.
+  struct Copies {
+    int64_t first = 0;
+    at::Tensor to[2];
+  };
+
   // Columns are a multiple of it, also where a block is one number.
   static constexpr int64_t kColumns = 8;
   // Up to so many rows are multiplied by MultiplyFew with numbers that are not quantised too: they
@@ -32,8 +39,9 @@ class BlockOps {
                           const at::Tensor& out) const = 0;
   // y = x matrix^T in float32 arithmetic, with weights that are not rounded. x [rows, columns], y
   // [rows, matrix.rows], whose rows are contiguous; at most kernels::kMatrixVectorRows rows.
+  // `copies`: null, or of these outputs; `first` may be negative.
   virtual void MultiplyFew(const kernels::BlockMatrix& matrix, const at::Tensor& x,
-                           const at::Tensor& y) const = 0;
+                           const at::Tensor& y, const Copies* copies) const = 0;
   // The first half of the matrix' rows give gates: y [rows, matrix.rows / 2] = activation(gate)
   // times the other half's, of which each is rounded as y is first.
   virtual void MultiplyFewGated(const kernels::BlockMatrix& matrix, const at::Tensor& x,

@@ -4,8 +4,6 @@
 #include <ATen/ATen.h>
 #include <c10/core/DeviceGuard.h>
 
-#include <optional>
-
 #include "core/compute/block_arguments.h"
 #include "core/compute/cuda_ops.h"
 #include "kernels/cuda/launch.h"
@@ -24,26 +22,38 @@ void CudaBlocks::Dequantise(const kernels::BlockMatrix& matrix, int64_t first_co
 
 namespace {
 
-void Multiply(const kernels::BlockMatrix& matrix, const at::Tensor& x,
-              std::optional<kernels::ActivationKind> activation, const at::Tensor& y) {
+// change(arguments) before the product.
+template <class Change>
+void Multiply(const kernels::BlockMatrix& matrix, const at::Tensor& x, const at::Tensor& y,
+              const Change& change) {
   const c10::DeviceGuard guard(y.device());
   const at::Tensor rows = RowsLieWell(x) ? x : x.clone(at::MemoryFormat::Contiguous);
   auto arguments = ProductArgumentsOf(matrix, rows, y);
-  arguments.gated = activation.has_value();
-  if (activation) arguments.activation = *activation;
+  change(arguments);
   kernels::cuda::QuantisedMatrixVector(matrix.type, arguments);
 }
 
 }  // namespace
 
 void CudaBlocks::MultiplyFew(const kernels::BlockMatrix& matrix, const at::Tensor& x,
-                             const at::Tensor& y) const {
-  Multiply(matrix, x, std::nullopt, y);
+                             const at::Tensor& y, const Copies* copies) const {
+  Multiply(matrix, x, y, [copies](kernels::cuda::QuantisedMatrixVectorArguments& arguments) {
+    if (!copies) return;
+    arguments.copies.first = copies->first;
+    arguments.copies.width = copies->to[0].size(1);
+    for (int i = 0; i < 2; ++i) {
+      arguments.copies.to[i] = copies->to[i].data_ptr();
+      arguments.copies.stride[i] = copies->to[i].stride(0);
+    }
+  });
 }
 
 void CudaBlocks::MultiplyFewGated(const kernels::BlockMatrix& matrix, const at::Tensor& x,
                                   kernels::ActivationKind activation, const at::Tensor& y) const {
-  Multiply(matrix, x, activation, y);
+  Multiply(matrix, x, y, [activation](kernels::cuda::QuantisedMatrixVectorArguments& arguments) {
+    arguments.gated = true;
+    arguments.activation = activation;
+  });
 }
 
 }  // namespace midscope

@@ -12,8 +12,8 @@ class CudaBlocks : public BlockOps {
   int64_t panel_bytes() const override;
   void Dequantise(const kernels::BlockMatrix& matrix, int64_t first_column,
                   const at::Tensor& out) const override;
-  void MultiplyFew(const kernels::BlockMatrix& matrix, const at::Tensor& x,
-                   const at::Tensor& y) const override;
+  void MultiplyFew(const kernels::BlockMatrix& matrix, const at::Tensor& x, const at::Tensor& y,
+                   const Copies* copies) const override;
   void MultiplyFewGated(const kernels::BlockMatrix& matrix, const at::Tensor& x,
                         kernels::ActivationKind activation, const at::Tensor& y) const override;
 };

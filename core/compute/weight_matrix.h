@@ -88,6 +88,9 @@ class WeightMatrix {
   // device does so: of many rows, and of halves in different formats.
   bool MultiplyGatedOnDevice(const at::Tensor& x, kernels::ActivationKind activation,
                              const at::Tensor& y, const JobContext& job) const;
+  // The same with some outputs written to other rows too. False, with nothing done, for many rows.
+  bool MultiplyCopyingOnDevice(const at::Tensor& x, const BlockOps::Copies& copies,
+                               const at::Tensor& y, const JobContext& job) const;
 
   // Dequantises a stored matrix into its own memory. Throws Error where it has values that are not
   // finite.
@@ -144,6 +147,8 @@ class WeightMatrix {
   bool IsSmallerStored() const;
   // Whether a product of x with the expanded matrix is one of rows (BlockOps::MultiplyFew).
   bool ReadsExpandedByRow(const at::Tensor& x) const;
+  // The same of the matrix as it lies on the device.
+  bool ReadsByRow(const at::Tensor& x) const;
   // expanded_ as blocks of single numbers.
   kernels::BlockMatrix ExpandedBlocks() const;
   void MoveStored(at::Device device, const kernels::Executor& executor);

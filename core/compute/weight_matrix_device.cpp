@@ -95,7 +95,7 @@ void WeightMatrix::MultiplyOnDevice(const at::Tensor& x, const at::Tensor& y,
   if (!stored()) {
     if (!ReadsExpandedByRow(x)) return MultiplyInChunks(x, expanded_, y, job);
     job.ThrowIfCancelled();
-    return blocks_->MultiplyFew(ExpandedBlocks(), x, y);
+    return blocks_->MultiplyFew(ExpandedBlocks(), x, y, nullptr);
   }
   for (const StoredPart& part : parts_) {
     const at::Tensor of_part = y.narrow(1, part.first, part.matrix.rows);
@@ -103,19 +103,36 @@ void WeightMatrix::MultiplyOnDevice(const at::Tensor& x, const at::Tensor& y,
       MultiplyInPanels(part.matrix, x, of_part, job);
     } else {
       job.ThrowIfCancelled();
-      blocks_->MultiplyFew(part.matrix, x, of_part);
+      blocks_->MultiplyFew(part.matrix, x, of_part, nullptr);
     }
   }
 }
 
 bool WeightMatrix::MultiplyGatedOnDevice(const at::Tensor& x, kernels::ActivationKind activation,
                                          const at::Tensor& y, const JobContext& job) const {
-  const bool one_product = stored() ? parts_.size() == 1 && x.size(0) <= kernels::kMatrixVectorRows
-                                    : ReadsExpandedByRow(x);
-  if (!blocks_ || !one_product) return false;
+  if (!ReadsByRow(x) || (stored() && parts_.size() > 1)) return false;
   job.ThrowIfCancelled();
   blocks_->MultiplyFewGated(stored() ? parts_.front().matrix : ExpandedBlocks(), x, activation, y);
   return true;
+}
+
+bool WeightMatrix::MultiplyCopyingOnDevice(const at::Tensor& x, const BlockOps::Copies& copies,
+                                           const at::Tensor& y, const JobContext& job) const {
+  if (!ReadsByRow(x)) return false;
+  job.ThrowIfCancelled();
+  if (!stored()) {
+    blocks_->MultiplyFew(ExpandedBlocks(), x, y, &copies);
+    return true;
+  }
+  for (const StoredPart& part : parts_) {
+    const BlockOps::Copies of_part{copies.first - part.first, {copies.to[0], copies.to[1]}};
+    blocks_->MultiplyFew(part.matrix, x, y.narrow(1, part.first, part.matrix.rows), &of_part);
+  }
+  return true;
+}
+
+bool WeightMatrix::ReadsByRow(const at::Tensor& x) const {
+  return stored() ? blocks_ && x.size(0) <= kernels::kMatrixVectorRows : ReadsExpandedByRow(x);
 }
 
 bool WeightMatrix::ReadsExpandedByRow(const at::Tensor& x) const {

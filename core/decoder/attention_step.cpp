@@ -134,8 +134,10 @@ void AttentionStep::StoreKeysAndValues(const Inputs& in) {
   const auto rows_of = [&](const at::Tensor& packed, int64_t column, int64_t width) {
     return packed.narrow(0, in.sequence.packed_begin, count).narrow(1, column, width);
   };
-  in.ops.SplitRows(rows_of(in.query_key_value, in.q_width, 2 * in.kv_width),
-                   in.Keys().narrow(0, first, count), in.Values().narrow(0, first, count));
+  if (in.sequence.stored_layer != in.layer) {
+    in.ops.SplitRows(rows_of(in.query_key_value, in.q_width, 2 * in.kv_width),
+                     in.Keys().narrow(0, first, count), in.Values().narrow(0, first, count));
+  }
   const auto store = [&](const at::Tensor& to, const at::Tensor& packed, int64_t column) {
     to.narrow(0, first, count).copy_(rows_of(packed, column, in.kv_width));
   };

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/compute/clamped_swiglu.h"
+#include "core/decoder/activated_mlp.h"
 #include "core/decoder/expert_choice.h"
 #include "core/decoder/project.h"
 
@@ -16,24 +16,10 @@ namespace {
 // Rows of router logits for one thread.
 constexpr int64_t kGrain = 16;
 
-at::Tensor Like(const at::Tensor& x, int64_t width) {
-  return at::empty({x.size(0), width}, x.options());
-}
-
 // One MLP's output for x [rows, hidden].
 at::Tensor RunMlp(const ExpertStep& step, const MlpWeights& mlp, const at::Tensor& x) {
-  const ModelConfig& config = step.config;
-  const at::Tensor gate_up = Like(x, mlp.gate_up.weight.outputs());
-  Project(step.ops, x, mlp.gate_up, gate_up, step.context);
-  const at::Tensor post = config.gated_mlp ? Like(x, mlp.down.weight.inputs()) : gate_up;
-  if (config.activation == Activation::kClampedSwiglu) {
-    ApplyClampedSwiglu(config.clamped_swiglu, gate_up, post);
-  } else {
-    step.ops.Activate(config.activation, config.gated_mlp, gate_up, post);
-  }
-  at::Tensor y = Like(x, config.hidden);
-  Project(step.ops, post, mlp.down, y, step.context);
-  return y;
+  const at::Tensor post = ActivatedMlp(step.ops, step.config, mlp, {}, x, step.context);
+  return Projected(step.ops, post, mlp.down, step.context);
 }
 
 at::Tensor RunShared(const ExpertStep& step, const at::Tensor& x) {

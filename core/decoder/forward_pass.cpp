@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "core/compute/query_key_finish.h"
-#include "core/compute/xielu.h"
+#include "core/decoder/activated_mlp.h"
 #include "core/decoder/asked_rows.h"
 #include "core/decoder/expert_mlp.h"
 #include "core/decoder/latent_attention.h"
@@ -228,7 +228,7 @@ void ForwardPass::AttentionHalf(std::vector<SequencePass>& sequences, int64_t la
     projected = Empty(packed_rows_, q_width + 2 * kv_width);
     ProjectLatent(latent, normalized_, projected);
   } else {
-    projected = Projected(normalized_, weights.query_key_value);
+    projected = ProjectQueryKeyValue(sequences, layer);
   }
   Show(sequences, HookSite::kQuery, layer, projected.narrow(1, 0, q_width), config_.heads);
   Show(sequences, HookSite::kKey, layer, projected.narrow(1, q_width, kv_width),
@@ -254,6 +254,28 @@ void ForwardPass::AttentionHalf(std::vector<SequencePass>& sequences, int64_t la
   ScaleUpdate(update);
   Show(sequences, HookSite::kAttentionOut, layer, update);
   EnterMlp(sequences, layer, update);
+}
+
+// Of a few rows that nobody changes before they are stored, keys and values are written to the
+// trace by the product: a kernel that moves them costs as much as reading megabytes of weights.
+at::Tensor ForwardPass::ProjectQueryKeyValue(std::vector<SequencePass>& sequences, int64_t layer) {
+  const Projection& projection = weights_.layers[static_cast<size_t>(layer)].query_key_value;
+  SequencePass& sequence = sequences.front();
+  if (ops_->host_memory() || sequences.size() > 1 || !sequence.keeps() ||
+      sequence.hooks->writes() || FinishesQueryKey(config_) || !projection.bias.empty()) {
+    return Projected(normalized_, projection);
+  }
+  const Trace::Storage& store = sequence.trace->storage();
+  const auto rows_of = [&](const at::Tensor& all) {
+    return all.narrow(0, sequence.active_first, sequence.active_rows());
+  };
+  const at::Tensor projected = Empty(packed_rows_, projection.weight.outputs());
+  const BlockOps::Copies copies{config_.heads * config_.head_dim,
+                                {rows_of(store.Keys(layer)), rows_of(store.Values(layer))}};
+  if (!projection.weight.MultiplyCopyingOnDevice(normalized_, copies, projected, context_))
+    return Projected(normalized_, projection);
+  sequence.stored_layer = layer;
+  return projected;
 }
 
 void ForwardPass::EnterMlp(std::vector<SequencePass>& sequences, int64_t layer,
@@ -321,30 +343,10 @@ bool ForwardPass::AddsWithNextNorm(const std::vector<SequencePass>& sequences,
 at::Tensor ForwardPass::Mlp(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,
                             int64_t rows) {
   const LayerWeights& weights = weights_.layers[static_cast<size_t>(layer)];
-  const at::Tensor post = MlpPost(normalized_.narrow(0, first, rows), weights);
+  const at::Tensor post = ActivatedMlp(*ops_, config_, weights.mlp, weights.xielu,
+                                       normalized_.narrow(0, first, rows), {executor_, context_});
   Show(sequences, HookSite::kMlpPost, layer, post, 0, first);
   return Projected(post, weights.mlp.down);
-}
-
-at::Tensor ForwardPass::MlpPost(const at::Tensor& x, const LayerWeights& weights) const {
-  const Projection& gate_up = weights.mlp.gate_up;
-  if (config_.gated_mlp) {
-    const at::Tensor post = Empty(x.size(0), config_.feed_forward);
-    if (ops_->host_memory() || !gate_up.bias.empty() ||
-        !gate_up.weight.MultiplyGatedOnDevice(x, ActivationKindOf(config_.activation), post,
-                                              context_)) {
-      ops_->Activate(config_.activation, true, Projected(x, gate_up), post);
-    }
-    return post;
-  }
-  // Without a gate the activation works in place.
-  at::Tensor post = Projected(x, gate_up);
-  if (config_.activation == Activation::kXielu) {
-    ApplyXielu(weights.xielu, post);
-  } else {
-    ops_->Activate(config_.activation, false, post, post);
-  }
-  return post;
 }
 
 at::Tensor ForwardPass::Experts(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,

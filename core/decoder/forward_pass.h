@@ -82,10 +82,9 @@ class ForwardPass {
   // Adds the attention's update to the stream and computes normalized_, the MLP's input.
   void EnterMlp(std::vector<SequencePass>& sequences, int64_t layer, const at::Tensor& update);
   void MlpHalf(std::vector<SequencePass>& sequences, int64_t layer);
+  at::Tensor ProjectQueryKeyValue(std::vector<SequencePass>& sequences, int64_t layer);
   // The layer's MLP, or its experts, of rows [first, first + rows) of normalized_: [rows, hidden].
   at::Tensor Mlp(std::vector<SequencePass>& sequences, int64_t layer, int64_t first, int64_t rows);
-  // What the down projection reads.
-  at::Tensor MlpPost(const at::Tensor& x, const LayerWeights& weights) const;
   at::Tensor Experts(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,
                      int64_t rows);
   // Where the layer's input norm writes one of its statistics, [rows]: the trace of a single

@@ -35,6 +35,8 @@ struct SequencePass {
   // asked for, the last layer has keys and values alone.
   int64_t asked_first = 0;
   int64_t packed_begin = 0;
+  // The layer whose keys and values of the active rows are in the trace from their projection on.
+  int64_t stored_layer = -1;
   Trace* trace = nullptr;  // the request's, or `scratch`
   std::unique_ptr<Trace> scratch;
   std::vector<AttentionPlan> plans;         // this run's, [layer]

@@ -19,6 +19,15 @@
 
 namespace midscope::kernels::cuda {
 
+// Outputs first, first + 1, ... are also written to `to`: `width` of them to each, rows `stride`
+// elements apart, of y's dtype.
+struct OutputCopies {
+  void* to[2] = {};
+  int64_t stride[2] = {};
+  int64_t first = 0;
+  int64_t width = 0;  // 0: none
+};
+
 // y[r, o] = sum_i weight[o, i] x[r, i] in float32, with weights as kernels::Dequantise gives them.
 // weight [outputs, inputs]: rows of blocks as device_rows.h says. x [rows, inputs] of x_dtype,
 // rows x_stride elements apart, 16-byte aligned. y [rows, outputs] of y_dtype, rows y_stride apart.
@@ -39,6 +48,7 @@ struct QuantisedMatrixVectorArguments {
   // outputs / 2] = activation(gate) times the other, of which each is rounded to y_dtype first.
   bool gated = false;
   ActivationKind activation = ActivationKind::kSilu;
+  OutputCopies copies;  // not of gated ones
 };
 
 // Of a block of threads. Bundles of many groups fill registers, those with many scales too.
@@ -237,7 +247,14 @@ class QuantisedMatrixVectorBlock {
 
   MIDSCOPE_CUDA_BODY void Write(const float* shared, int row, int o) const {
     if (row >= a_.rows || o >= outputs_) return;
-    KeepOneAs(a_.y_dtype, SumOf(shared, row, o), a_.y, row * a_.y_stride + output_ + o);
+    const float sum = SumOf(shared, row, o);
+    KeepOneAs(a_.y_dtype, sum, a_.y, row * a_.y_stride + output_ + o);
+    const OutputCopies& copies = a_.copies;
+    const int64_t copied = output_ + o - copies.first;
+    if (copied < 0 || copied >= 2 * copies.width) return;
+    const int64_t which = copied / copies.width;
+    KeepOneAs(a_.y_dtype, sum, copies.to[which],
+              row * copies.stride[which] + copied % copies.width);
   }
 
   MIDSCOPE_CUDA_BODY void WriteGated(const float* shared, int row, int o) const {

@@ -27,13 +27,13 @@ class CountingBlocks : public CudaBlocks {
     CudaBlocks::Dequantise(matrix, first_column, out);
   }
 
-  void MultiplyFew(const kernels::BlockMatrix& matrix, const at::Tensor& x,
-                   const at::Tensor& y) const override {
+  void MultiplyFew(const kernels::BlockMatrix& matrix, const at::Tensor& x, const at::Tensor& y,
+                   const Copies* copies) const override {
     ++products;
     EXPECT_TRUE(matrix.row_order.empty());
     ASSERT_LE(x.size(0), kernels::kMatrixVectorRows);
     EXPECT_EQ(y.sizes(), at::IntArrayRef({x.size(0), matrix.rows}));
-    CudaBlocks::MultiplyFew(matrix, x, y);
+    CudaBlocks::MultiplyFew(matrix, x, y, copies);
   }
 
   void MultiplyFewGated(const kernels::BlockMatrix& matrix, const at::Tensor& x,
