@@ -215,10 +215,16 @@ std::vector<kernels::cuda::AttentionHead> CudaOps::Heads(const kernels::Attentio
   std::vector<kernels::cuda::AttentionHead> heads(static_cast<size_t>(shape.heads));
   for (size_t head = 0; head < heads.size(); ++head) {
     kernels::cuda::AttentionHead& of = heads[head];
-    of.q = OnGpu(tables, tables.q, head, kept);
-    of.k = OnGpu(tables, tables.k, head, kept);
-    of.far_q = OnGpu(tables, tables.far_q, head, kept);
-    of.far_k = OnGpu(tables, tables.far_k, head, kept);
+    // Mostly those of the head before it, which are found sooner.
+    const auto set = [&](kernels::cuda::Table kernels::cuda::AttentionHead::*table,
+                         const std::vector<kernels::RotaryView>& views) {
+      const bool as_before = head > 0 && !views.empty() && views[head].cos == views[head - 1].cos;
+      of.*table = as_before ? heads[head - 1].*table : OnGpu(tables, views, head, kept);
+    };
+    set(&kernels::cuda::AttentionHead::q, tables.q);
+    set(&kernels::cuda::AttentionHead::k, tables.k);
+    set(&kernels::cuda::AttentionHead::far_q, tables.far_q);
+    set(&kernels::cuda::AttentionHead::far_k, tables.far_k);
     of.scale = tables.scale[head];
     of.slope = tables.alibi_slopes.empty() ? 0.0f : tables.alibi_slopes[head];
     of.inverse_temperature = 1 / tables.Positions().Temperature(static_cast<int64_t>(head));

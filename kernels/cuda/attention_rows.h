@@ -58,6 +58,26 @@ MIDSCOPE_CUDA_BODY int HeadsOfBlock(const RowLogitsArguments<T>& a, int64_t firs
   return left < kHeadsOfBlock ? static_cast<int>(left) : kHeadsOfBlock;
 }
 
+// Where the key of each of the block's heads begins in a row; heads that are not there have the
+// last one's. 32 bits: a division of 64 takes a thread a hundred operations.
+struct KeyColumns {
+  int of[kHeadsOfBlock];
+};
+template <class T>
+MIDSCOPE_CUDA_BODY KeyColumns KeyColumnsOf(const RowLogitsArguments<T>& a, int64_t first_head) {
+  const int group = static_cast<int>(a.heads) / static_cast<int>(a.key_value_heads);
+  const int heads = HeadsOfBlock(a, first_head);
+  KeyColumns columns;
+  MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kHeadsOfBlock; ++i) {
+    const int head = static_cast<int>(first_head) + (i < heads ? i : heads - 1);
+    columns.of[i] = head / group * a.head_dim;
+  }
+  return columns;
+}
+MIDSCOPE_CUDA_BODY bool AreOne(const KeyColumns& columns) {
+  return columns.of[0] == columns.of[kHeadsOfBlock - 1];
+}
+
 // kChanged: with an update of the keys. keys_of_block: of a block of threads.
 template <class T, bool kChanged, class Machine>
 class RowLogitsBlock {
@@ -70,6 +90,7 @@ class RowLogitsBlock {
         row_(a.first_query + machine.block().z),
         first_head_(machine.block().y * kHeadsOfBlock),
         heads_(HeadsOfBlock(a, first_head_)),
+        columns_(KeyColumnsOf(a, first_head_)),
         table_(a.tables[first_head_].k),
         far_table_(a.tables[first_head_].far_k),
         queries_(machine.template Shared<float>(kHeadsOfBlock * kRowHeadDim)),
@@ -90,7 +111,7 @@ class RowLogitsBlock {
     machine_.Barrier();
     if (!OneTable()) {
       EachKey([&](int64_t key, int chunk, Products& to) { MultiplyApart(key, chunk, to); }, write);
-    } else if (OneKey()) {
+    } else if (AreOne(columns_)) {
       EachKey([&](int64_t key, int chunk, Products& to) { MultiplyTogether<1>(key, chunk, to); },
               write);
     } else {
@@ -176,14 +197,12 @@ class RowLogitsBlock {
   MIDSCOPE_CUDA_BODY void AddChunk(int64_t key, int chunk, int head, const Table& table,
                                    Products& products) const {
     const int pairs = table.cos ? table.pairs : 0;
-    const int64_t group = a_.heads / a_.key_value_heads;
     const float* queries = (IsFar(key) ? far_queries_ : queries_) + At(head, kRowHeadDim);
-    const int64_t first = first_head_ + head;
     float low[kChunk];
     if (chunk * kChunk >= pairs) {
       const int at = chunk * kChunk + pairs;
       MIDSCOPE_CUDA_UNROLL for (int h = 0; h < kHeads; ++h) {
-        if (h == 0 || kSharedKeys > 1) LoadKey(key, (first + h) / group * a_.head_dim + at, low);
+        if (h == 0 || kSharedKeys > 1) LoadKey(key, columns_.of[head + h] + at, low);
         products.of[head + h] += Product(queries + At(h, kRowHeadDim, at), low);
       }
       return;
@@ -193,7 +212,7 @@ class RowLogitsBlock {
     float high[kChunk];
     MIDSCOPE_CUDA_UNROLL for (int h = 0; h < kHeads; ++h) {
       if (h == 0 || kSharedKeys > 1) {
-        const int64_t column = (first + h) / group * a_.head_dim + at;
+        const int column = columns_.of[head + h] + at;
         LoadKey(key, column, low);
         LoadKey(key, column + pairs, high);
         TurnChunk(turn, low, high);
@@ -237,17 +256,13 @@ class RowLogitsBlock {
     return one;
   }
 
-  MIDSCOPE_CUDA_BODY bool OneKey() const {
-    const int64_t group = a_.heads / a_.key_value_heads;
-    return first_head_ / group == (first_head_ + kHeadsOfBlock - 1) / group;
-  }
-
   Machine& machine_;
   const RowLogitsArguments<T>& a_;
   int keys_of_block_;
   int64_t row_;
   int64_t first_head_;
   int heads_;
+  KeyColumns columns_;
   Table table_;  // of the first head's keys
   Table far_table_;
   float* queries_;

@@ -44,7 +44,7 @@ __global__ void RowValuesKernel(const RowValuesArguments<T> arguments) {
 }
 
 template <class T, bool kChanged>
-__global__ void __launch_bounds__(kRowThreads, std::is_same_v<T, float> ? 1 : 2)
+__global__ void __launch_bounds__(kRowThreads, kChanged || std::is_same_v<T, float> ? 1 : 2)
     RowAttentionKernel(const RowAttentionArguments<T> arguments) {
   GpuMachine machine(SharedBytes(), StartsEarly());
   RowAttentionBlock<T, kChanged, GpuMachine>(machine, arguments).Run();

@@ -70,6 +70,7 @@ class RowAttentionBlock {
         a_(a),
         first_head_(machine.block().y * kHeadsOfBlock),
         heads_(HeadsOfBlock(a.rows, first_head_)),
+        columns_(KeyColumnsOf(a.rows, first_head_)),
         first_(machine.block().x * a.keys_of_part),
         keys_(static_cast<int>(a.rows.keys - first_ < a.keys_of_part ? a.rows.keys - first_
                                                                      : a.keys_of_part)),
@@ -104,11 +105,9 @@ class RowAttentionBlock {
   // Of the rows at `of`, what the block reads of the part's keys.
   MIDSCOPE_CUDA_BODY void Prefetch(int thread, const T* of, int64_t stride) const {
     constexpr int kLine = static_cast<int>(128 / sizeof(T));
-    const int64_t group = a_.rows.heads / a_.rows.key_value_heads;
-    const int64_t first_head = first_head_ / group;
-    const int64_t heads = (first_head_ + heads_ - 1) / group - first_head + 1;
-    const auto lines = static_cast<int>((heads * a_.rows.head_dim + kLine - 1) / kLine);
-    const T* first = of + (a_.rows.first_key + first_) * stride + first_head * a_.rows.head_dim;
+    const int width = columns_.of[kHeadsOfBlock - 1] - columns_.of[0] + a_.rows.head_dim;
+    const int lines = (width + kLine - 1) / kLine;
+    const T* first = of + (a_.rows.first_key + first_) * stride + columns_.of[0];
     for (int i = thread; i < keys_ * lines; i += kRowThreads) {
       machine_.Prefetch(first + i / lines * stride + i % lines * kLine);
     }
@@ -182,8 +181,7 @@ class RowAttentionBlock {
   MIDSCOPE_CUDA_BODY int Groups() const { return kRowThreads / Chunks(); }
 
   MIDSCOPE_CUDA_BODY void AddValues() {
-    const int64_t group = a_.rows.heads / a_.rows.key_value_heads;
-    const bool one_key = first_head_ / group == (first_head_ + heads_ - 1) / group;
+    const bool one_key = AreOne(columns_);
     machine_.Each([&](int thread) {
       Chunk sums[kHeadsOfBlock] = {};
       if (thread / Chunks() < Groups()) {
@@ -198,12 +196,10 @@ class RowAttentionBlock {
   // kKeys: 1 where the block's heads share a key.
   template <int kKeys>
   MIDSCOPE_CUDA_BODY void AddValues(int thread, Chunk* sums) const {
-    const int64_t group = a_.rows.heads / a_.rows.key_value_heads;
     const T* columns[kKeys];
     MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kKeys; ++i) {
-      const int64_t head = first_head_ + (i < heads_ ? i : heads_ - 1);
-      columns[i] = a_.v + (a_.rows.first_key + first_) * a_.v_stride +
-                   head / group * a_.rows.head_dim + thread % Chunks() * kChunk;
+      columns[i] = a_.v + (a_.rows.first_key + first_) * a_.v_stride + columns_.of[i] +
+                   thread % Chunks() * kChunk;
     }
     MIDSCOPE_CUDA_UNROLL_BY(2)
     for (int key = thread / Chunks(); key < keys_; key += Groups()) {
@@ -245,6 +241,7 @@ class RowAttentionBlock {
   const RowAttentionArguments<T>& a_;
   int64_t first_head_;
   int heads_;
+  KeyColumns columns_;
   int64_t first_;  // key of the part, from first_key on
   int keys_;
   float* weights_;  // [head of the block, key of the part]: logits first
