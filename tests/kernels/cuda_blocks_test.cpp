@@ -9,6 +9,7 @@
 // read that is not aligned as block_formats.h says (ReadNumber checks it).
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "kernels/cuda/block_formats.h"
@@ -286,6 +287,36 @@ TEST(CudaBlocks, GatedProductsAreTheActivationOfPlainOnes) {
       }
       EXPECT_TRUE(gated.Intact());
     }
+  }
+}
+
+// Of parts of a matrix: `first` lies within the part, before it and behind it.
+TEST(CudaBlocks, OutputsAreCopiedWhereAsked) {
+  const ProductCase c{3, 256, 22, Dtype::kFloat32, Dtype::kBFloat16};
+  const BlockFormat format = *FindBlockFormat(static_cast<uint32_t>(BlockType::kQ4_0));
+  const GpuMatrix matrix(RandomMatrix(format, c.outputs, c.inputs, false));
+  Guarded x = RandomNumbers(c.rows * (c.inputs + kBetween), c.x_dtype, 5);
+  constexpr int64_t kWidth = 7, kStride = 10;
+  for (const int64_t first : {8, 12, -3, -14, 30}) {
+    Guarded y(c.rows * (c.outputs + kBetween), c.y_dtype);
+    Guarded keys(c.rows * kStride, c.y_dtype), values = keys;
+    const Guarded untouched = keys;
+    QuantisedMatrixVectorArguments arguments = ArgumentsOf(c, matrix, x, y);
+    arguments.copies = {{keys.data(), values.data()}, {kStride, kStride}, first, kWidth};
+    RunProduct(format.type, arguments, first < 0);
+    for (int64_t i = 0; i < c.rows * kStride; ++i) {
+      for (const int64_t which : {0, 1}) {
+        const Guarded& to = which == 0 ? keys : values;
+        const int64_t output = first + which * kWidth + i % kStride;
+        const bool copied = i % kStride < kWidth && output >= 0 && output < c.outputs;
+        const float before = untouched.At(i);
+        const float expected =
+            copied ? y.At(i / kStride * (c.outputs + kBetween) + output) : before;
+        EXPECT_TRUE(to.At(i) == expected || (std::isnan(expected) && std::isnan(to.At(i))))
+            << first << ", " << which << ": " << i;
+      }
+    }
+    EXPECT_TRUE(keys.Intact() && values.Intact() && y.Intact());
   }
 }
 

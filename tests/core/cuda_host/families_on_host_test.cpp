@@ -49,8 +49,10 @@ class OnDevice {
   }
 
   // Logits of the last row of so many tokens, of which the trace's are taken from it.
-  std::vector<float> Run(int64_t tokens, const std::string& setting) {
+  std::vector<float> Run(int64_t tokens, const std::string& setting,
+                         const std::vector<Hook*>& hooks = {}) {
     RunRequest request;
+    request.hooks = hooks;
     request.ids = std::span(ids_).first(static_cast<size_t>(tokens));
     request.intervention = ParseIntervention(setting);
     request.trace = trace_.get();
@@ -207,6 +209,42 @@ TEST(CudaOpsOnHost, ARefusedGraphLeavesNothingBehind) {
   const auto expected = steps(std::make_unique<NotRecording>(at::Device(at::kCPU)));
   for (size_t i = 0; i < expected.size(); ++i)
     EXPECT_LE(Difference(logits[i], expected[i]), 1e-4 * Largest(expected[i])) << i;
+}
+
+// Changes the keys and values of the last row as they were projected.
+class Doubling : public Hook {
+ public:
+  HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override {
+    const bool doubled = point.site == HookSite::kKey || point.site == HookSite::kValue;
+    return doubled ? HookRequest{HookAccess::kWrite, {sequence.rows - 1, sequence.rows}}
+                   : HookRequest{};
+  }
+  void OnActivation(HookView& view) override {
+    for (int64_t head = 0; head < view.shape[2]; ++head) {
+      for (int64_t i = 0; i < view.shape[3]; ++i)
+        view.Set(0, 0, head, i, 2 * view.At(0, 0, head, i));
+    }
+  }
+};
+
+// Where a product writes keys and values to the trace itself, a hook could not change them.
+TEST(CudaOpsOnHost, ATokensKeysAndValuesAreThoseThatAHookWrote) {
+  const c10::InferenceMode inference;
+  const test::TemporaryFile file(test::BlockModel(kernels::BlockType::kQ4_K).Bytes());
+  const auto source = OpenModel(file.path());
+  const auto steps = [&](std::unique_ptr<LayerOps> ops, bool doubled) {
+    OnDevice model(*source, std::move(ops), Dtype::kFloat32, WeightStorage::kStored);
+    Doubling hook;
+    model.Run(kPrompt - 1, "none");
+    model.Run(kPrompt, "none", doubled ? std::vector<Hook*>{&hook} : std::vector<Hook*>{});
+    return model.Run(kPrompt + 1, "none");
+  };
+  const at::Device cpu(at::kCPU);
+  const auto expected = steps(std::make_unique<AtenOps>(cpu), true);
+  EXPECT_LE(Difference(steps(std::make_unique<CudaOps>(cpu), true), expected),
+            2e-5 * Largest(expected));
+  EXPECT_GT(Difference(steps(std::make_unique<CudaOps>(cpu), false), expected),
+            1e-3 * Largest(expected));
 }
 
 INSTANTIATE_TEST_SUITE_P(Tiny, FamiliesOnHost, testing::ValuesIn(test::TinyModelNames()),
