@@ -93,7 +93,8 @@ def python_of(peer):
         print(f"bench: installing {peer}", file=sys.stderr)
         made = subprocess.run([sys.executable, "-m", "venv", venv], capture_output=True, text=True)
         for packages in {**PEERS, **TOOLS}[peer] if made.returncode == 0 else []:
-            made = subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *packages],
+            # Without the cache: pip finds there what was compiled for another class, as it does not look at CMAKE_ARGS.
+            made = subprocess.run([python, "-m", "pip", "install", "-q", "--no-cache-dir", "--disable-pip-version-check", *packages],
                                   capture_output=True, text=True,
                                   env={**os.environ, "CMAKE_ARGS": LLAMA.get(peer.removeprefix("llama_"), "")})
             if made.returncode:

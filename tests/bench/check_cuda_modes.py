@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 LAUNCHER = pathlib.Path(sys.argv.pop(1)).resolve()
 NO_GPU = "echo 'No devices were found' >&2; exit 6"
@@ -121,6 +122,24 @@ echo '{DEVICE}'; [ $n -le 2 ] && echo '{LINE % (512, 10)}' || echo '{LINE % (512
         self.assertRegex(calls[1], "transformers_device.py 7b cuda:0 512$")
         self.assertRegex(calls[2], "llama_device.py .*/random-7b-Q4_0.gguf 512$")
         self.assertIn("bench: 7b, llama_cuda, round 1 of 1", done.stderr)
+
+    def test_llama_cpp_is_compiled_anew_for_each_class(self):
+        sys.path.insert(0, str(pathlib.Path(__file__).parent))
+        import bench
+        calls = []
+
+        def run(command, **options):
+            calls.append(([str(word) for word in command], options.get("env", {})))
+            return subprocess.CompletedProcess(command, 0, "", "")
+
+        with mock.patch.object(bench, "CACHE", self.root), mock.patch.object(bench.subprocess, "run", run):
+            for peer in ("llama_native", "llama_avx2"):
+                (self.root / "bench" / peer).mkdir(parents=True)
+                bench.python_of(peer)
+        installs = [(words, env["CMAKE_ARGS"]) for words, env in calls if "pip" in words]
+        self.assertEqual([arguments for _, arguments in installs], [bench.LLAMA["native"], bench.LLAMA["avx2"]])
+        for words, _ in installs:
+            self.assertIn("--no-cache-dir", words, "pip would take what another class compiled")
 
     def test_a_peer_of_the_cpu_is_refused(self):
         done = self.bench("exit 1", "--peers", "openvino")

@@ -242,9 +242,9 @@ TEST(CudaOpsOnHost, ATokensKeysAndValuesAreThoseThatAHookWrote) {
   const at::Device cpu(at::kCPU);
   const auto expected = steps(std::make_unique<AtenOps>(cpu), true);
   EXPECT_LE(Difference(steps(std::make_unique<CudaOps>(cpu), true), expected),
-            2e-5 * Largest(expected));
+            1e-4 * Largest(expected));
   EXPECT_GT(Difference(steps(std::make_unique<CudaOps>(cpu), false), expected),
-            1e-3 * Largest(expected));
+            1e-2 * Largest(expected));
 }
 
 INSTANTIATE_TEST_SUITE_P(Tiny, FamiliesOnHost, testing::ValuesIn(test::TinyModelNames()),
