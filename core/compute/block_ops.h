@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a device computes with quantised matrices that lie in its memory as they are in the file: an
-// interface, so that products with them are tested without a GPU. Internal to core.
+// What a device computes with matrices whose blocks stay quantised in its memory: an interface, so
+// that products with them are tested without a GPU. Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,8 +12,8 @@
 
 namespace midscope {
 
-// Matrices have no row order, rows are whole blocks, and blocks are aligned in the memory of the
-// tensors' device as kernels/cuda/block_formats.h says. Tensors are float32 or bfloat16.
+// Matrices have no row order, rows are whole blocks, and lie in the memory of the tensors' device
+// as kernels/cuda/device_rows.h says. Tensors are float32 or bfloat16.
 class BlockOps {
  public:
   // Outputs of a product from `first` on, which are written to the rows of `to` as well: [rows,

@@ -36,10 +36,10 @@ class LayerDevices {
 };
 
 // Moves every matrix to the device of its layer, one by one, so that at most one exists twice. GPUs
-// keep stored matrices as they are in the file (WeightMatrix::MoveTo), which `devices` must then
-// outlive; `cpu:portable` has expanded ones, in any storage. The embeddings stay in host memory.
-// Throws LibTorch's exception where a device's memory is too small (DeviceFaults::Rethrow), Error
-// where a stored matrix is not finite.
+// keep the blocks of stored matrices (WeightMatrix::MoveTo), which `devices` must then outlive;
+// `cpu:portable` has expanded ones, in any storage. The embeddings stay in host memory. Throws
+// LibTorch's exception where a device's memory is too small (DeviceFaults::Rethrow), Error where a
+// stored matrix is not finite.
 void PlaceWeights(const LayerDevices& devices, const kernels::Executor& executor, Weights* weights);
 
 }  // namespace midscope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Products of a few rows with a matrix of blocks that stays as it is in the file, on a GPU: bound
-// by reading its bytes once.
+// Products of a few rows with a matrix of blocks that stay quantised, on a GPU: bound by reading
+// its bytes once.
 //
 // A block of threads has kOutputsOfBlock outputs, which share what is read of x, and up to kRows
 // rows. Neighbouring threads read neighbouring bytes. Each sum is added up in an order that depends

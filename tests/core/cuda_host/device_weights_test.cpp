@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Matrices that a device keeps as they are in the file, without a GPU. On one:
-// gpu_weights_test.cpp.
+// Matrices whose blocks a device keeps, without a GPU. On one: gpu_weights_test.cpp.
 //
 // Contract: products equal the exact ones within float32 rounding of the sums (and one of weights
 // and result where they are bfloat16), for few rows and for many, whose weights are dequantised
