@@ -46,16 +46,6 @@ MIDSCOPE_CUDA_BODY uint32_t ReadWord(const uint8_t* at) {
   }
 }
 
-// 16 bytes at a multiple of 16.
-MIDSCOPE_CUDA_BODY Words ReadWords(const uint8_t* at) {
-#ifdef __CUDACC__
-  const uint4 words = __ldg(reinterpret_cast<const uint4*>(at));
-  return {{words.x, words.y, words.z, words.w}};
-#else
-  return ReadNumber<Words>(at);
-#endif
-}
-
 // Times a byte: a word of four of it.
 constexpr uint32_t kEveryByte = 0x01010101;
 
@@ -150,8 +140,8 @@ struct BlockOf {
   static constexpr BlockType kType = type;
   static constexpr int64_t kElements = elements;
   static constexpr int64_t kBytes = bytes;
-  static constexpr int64_t kApart = BytesApartOf(type).count;
-  static constexpr int64_t kTogether = bytes - kApart;
+  static constexpr int64_t kApart = BytesApartOf(type).there;
+  static constexpr int64_t kTogether = bytes - BytesApartOf(type).count;
   // What the numbers of a block lie at multiples of (or of their own size).
   static constexpr int kAligned =
       static_cast<int>((kTogether & -kTogether) < 8 ? (kTogether & -kTogether) : 8);

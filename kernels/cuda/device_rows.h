@@ -2,7 +2,8 @@
 // How rows of GGUF's blocks lie in a GPU's memory: with the bytes of each block that keep the rest
 // of it from lying at multiples of 4, 8 or 16, mostly its scale, behind all blocks of the row.
 // Threads then read the rest 8 bytes at a time. A block of Q4_0 has 18 bytes; where they lie as in
-// the file, 2 can be read at once.
+// the file, 2 can be read at once. Scales of 6 bits have a byte each there: to take them out of 12
+// bytes costs a thread as much as all else that it does with a bundle.
 //
 //     std::vector<std::byte> row(DeviceRowBytes(type, columns));
 //     ArrangeRow(type, columns, row_of_the_file, row.data());
@@ -16,10 +17,11 @@
 
 namespace midscope::kernels::cuda {
 
-// Of a block, from byte `first` on: its beginning or its end.
+// Of a block, from byte `first` on: its beginning or its end. `there`: what they are on a GPU.
 struct BytesApart {
   int64_t first = 0;
   int64_t count = 0;
+  int64_t there = 0;
 };
 
 constexpr BytesApart BytesApartOf(BlockType type) {
@@ -28,17 +30,20 @@ constexpr BytesApart BytesApartOf(BlockType type) {
     case BlockType::kQ5_0:
     case BlockType::kQ8_0:
     case BlockType::kIQ4_NL:
-      return {0, 2};  // the step
+      return {0, 2, 2};  // the step
     case BlockType::kQ4_1:
-      return {0, 4};  // and the minimum
+      return {0, 4, 4};  // and the minimum
     case BlockType::kMXFP4:
-      return {0, 1};
+      return {0, 1, 1};
     case BlockType::kQ2_K:
-      return {80, 4};
+      return {80, 4, 4};
     case BlockType::kQ3_K:
-      return {96, 14};  // with the scales of 16 elements
+      return {96, 14, 14};  // with the scales of 16 elements
+    case BlockType::kQ4_K:
+    case BlockType::kQ5_K:
+      return {0, 16, 20};  // steps of scales and minima, these, a byte each
     case BlockType::kQ6_K:
-      return {208, 2};
+      return {208, 2, 2};
     default:
       return {};
   }
@@ -48,8 +53,31 @@ constexpr BytesApart BytesApartOf(BlockType type) {
 inline int64_t DeviceRowBytes(BlockType type, int64_t columns) {
   constexpr int64_t kAligned = 16;
   const BlockFormat format = *FindBlockFormat(static_cast<uint32_t>(type));
-  const int64_t bytes = columns / format.elements * format.bytes;
+  const BytesApart apart = BytesApartOf(type);
+  const int64_t bytes = columns / format.elements * (format.bytes - apart.count + apart.there);
   return (bytes + kAligned - 1) / kAligned * kAligned;
+}
+
+// `to` [20]: d and its minimum, then the scales of two parts of 32 elements and their minima, of
+// the next two, ..., of the first bytes of a block of Q4_K or Q5_K.
+inline void UnpackScales(const std::byte* from, std::byte* to) {
+  constexpr std::byte kSix{63};
+  constexpr std::byte kFour{15};
+  std::memcpy(to, from, 4);
+  const std::byte* scales = from + 4;
+  const std::byte* minima = from + 8;
+  const std::byte* lower = from + 12;
+  const auto keep = [to](int part, std::byte scale, std::byte minimum) {
+    std::byte* at = to + 4 + part / 2 * 4 + part % 2;
+    at[0] = scale;
+    at[2] = minimum;
+  };
+  for (int i = 0; i < 4; ++i) {
+    keep(i, scales[i] & kSix, minima[i] & kSix);
+    // The upper bits of the second half lie above the first half's numbers.
+    keep(4 + i, (lower[i] & kFour) | ((scales[i] >> 6) << 4),
+         (lower[i] >> 4) | ((minima[i] >> 6) << 4));
+  }
 }
 
 // `to` [DeviceRowBytes(type, columns)] becomes the row at `from`; what lies behind its blocks is 0.
@@ -61,7 +89,7 @@ inline void ArrangeRow(BlockType type, int64_t columns, const void* from, void* 
   const auto* block = static_cast<const std::byte*>(from);
   auto* row = static_cast<std::byte*>(to);
   std::byte* scales = row + blocks * together;
-  const int64_t used = blocks * format.bytes;
+  const int64_t used = blocks * (together + apart.there);
   std::memset(row + used, 0, static_cast<size_t>(DeviceRowBytes(type, columns) - used));
   if (apart.count == 0) {
     std::memcpy(row, block, static_cast<size_t>(used));
@@ -70,7 +98,12 @@ inline void ArrangeRow(BlockType type, int64_t columns, const void* from, void* 
   const int64_t rest = apart.first == 0 ? apart.count : 0;
   for (int64_t i = 0; i < blocks; ++i, block += format.bytes) {
     std::memcpy(row + i * together, block + rest, static_cast<size_t>(together));
-    std::memcpy(scales + i * apart.count, block + apart.first, static_cast<size_t>(apart.count));
+    std::byte* of_block = scales + i * apart.there;
+    if (apart.there == apart.count) {
+      std::memcpy(of_block, block + apart.first, static_cast<size_t>(apart.count));
+    } else {
+      UnpackScales(block + apart.first, of_block);
+    }
   }
 }
 

@@ -51,9 +51,9 @@ struct QuantisedMatrixVectorArguments {
   OutputCopies copies;  // not of gated ones
 };
 
-// Of a block of threads. Bundles of many groups fill registers, those with many scales too.
+// Of a block of threads. Bundles of many groups, and of many bytes, fill registers.
 template <class Format>
-constexpr int kOutputsOfBlock = Format::kGroups > 2 || sizeof(typename Format::Bits) > 24 ? 2 : 4;
+constexpr int kOutputsOfBlock = Format::kGroups > 2 || Format::kType == BlockType::kQ5_K ? 2 : 4;
 constexpr int kProductThreads = 128;
 // Blocks of one row that a multiprocessor holds, which hides the time that reading takes: as many
 // as there are registers for.
@@ -67,6 +67,7 @@ constexpr int ProductBlocks(BlockType type) {
     case BlockType::kQ3_K:
     case BlockType::kQ6_K:
       return 6;
+    case BlockType::kQ4_K:
     case BlockType::kQ5_0:
     case BlockType::kQ5_1:
     case BlockType::kQ5_K:

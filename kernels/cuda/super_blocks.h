@@ -123,7 +123,7 @@ struct Q6K : QuartersOf<BlockType::kQ6_K, 210> {
   }
 };
 
-// d, minimum of d, eight scales and eight minima of 6 bits [12], (fifth bits [32],) nibbles [128].
+// (Fifth bits [32],) nibbles [128]; d, minimum of d, two scales, two minima, two scales, ...
 template <BlockType type, bool kFiveBits>
 struct Q45K : BlockOf<type, 256, kFiveBits ? 176 : 144> {
   using BlockOf<type, 256, kFiveBits ? 176 : 144>::kAligned;
@@ -133,22 +133,23 @@ struct Q45K : BlockOf<type, 256, kFiveBits ? 176 : 144> {
   static constexpr bool kHasMinimum = true;
   struct Bits {
     Eight quants;
-    Eight fifth;   // bit i of a byte: of the i-th part of 32 elements
-    Words scales;  // d and its minimum, then the 12 bytes
-    int quarter;   // of 64 elements: two scales
+    Eight fifth;      // bit i of a byte: of the i-th part of 32 elements
+    uint32_t d;       // and its minimum
+    uint32_t scales;  // of both groups, and minima
+    int quarter;      // of 64 elements
   };
   MIDSCOPE_CUDA_BODY static int First(int bundle, int group) {
     return bundle / 4 * 64 + group * 32 + bundle % 4 * 8;
   }
-  MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& of, int bundle) {
-    const uint8_t* block = of.together;
+  MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& block, int bundle) {
     const int offset = bundle % 4 * 8;
     Bits bits;
     bits.quarter = bundle / 4;
-    bits.quants =
-        ReadEight<kAligned>(block + (kFiveBits ? 48 : 16) + At(bits.quarter, 32) + offset);
-    if constexpr (kFiveBits) bits.fifth = ReadEight<kAligned>(block + 16 + offset);
-    bits.scales = ReadWords(block);
+    const int quants = (kFiveBits ? 32 : 0) + At(bits.quarter, 32) + offset;
+    bits.quants = ReadEight<kAligned>(block.together + quants);
+    if constexpr (kFiveBits) bits.fifth = ReadEight<kAligned>(block.together + offset);
+    bits.d = ReadNumber<uint32_t>(block.apart);
+    bits.scales = ReadNumber<uint32_t>(block.apart + 4 + At(bits.quarter, 4));
     return bits;
   }
   MIDSCOPE_CUDA_BODY static void Numbers(const Bits& bits, int group, float* numbers) {
@@ -160,20 +161,10 @@ struct Q45K : BlockOf<type, 256, kFiveBits ? 176 : 144> {
     }
   }
   MIDSCOPE_CUDA_BODY static float Step(const Bits& bits, int group) {
-    return LowOf<Float16>(bits.scales.word[0]) * Scale(bits, group, bits.scales.word[1], 0);
+    return LowOf<Float16>(bits.d) * CentredField(bits.scales, At(group, 8), 63, 0);
   }
   MIDSCOPE_CUDA_BODY static float Minimum(const Bits& bits, int group) {
-    return -HighOf<Float16>(bits.scales.word[0]) * Scale(bits, group, bits.scales.word[2], 4);
-  }
-
- private:
-  // Four 6-bit numbers lie in `of_first`, one in each byte: of the first half. Of the second half
-  // the upper bits lie above them, the lower ones in the last word, from `bit` of each byte on.
-  MIDSCOPE_CUDA_BODY static float Scale(const Bits& bits, int group, uint32_t of_first, int bit) {
-    const uint32_t of_half = bits.quarter < 2 ? of_first & 0x3f3f3f3fu
-                                              : ((bits.scales.word[3] >> bit) & 0x0f0f0f0fu) |
-                                                    ((of_first >> 2) & 0x30303030u);
-    return Centred((of_half >> (bits.quarter % 2 * 16 + group * 8)) & 63, 0);
+    return -HighOf<Float16>(bits.d) * CentredField(bits.scales, At(group, 8, 16), 63, 0);
   }
 };
 
