@@ -89,13 +89,13 @@ class RowNorm {
   template <class Work>
   MIDSCOPE_CUDA_BODY void EachHeld(int thread, const Work& work) const {
     MIDSCOPE_CUDA_UNROLL for (int chunk = 0; chunk < kHeldChunks; ++chunk) {
-      const int64_t i = thread * kChunk + chunk * kStep;
+      const int64_t i = At(thread, kChunk) + chunk * kStep;
       if (i < a_.width) work(chunk, i);
     }
   }
   template <class Work>
   MIDSCOPE_CUDA_BODY void EachBeyond(int thread, const Work& work) const {
-    for (int64_t i = thread * kChunk + kHeldChunks * kStep; i < a_.width; i += kStep) work(i);
+    for (int64_t i = At(thread, kChunk) + kHeldChunks * kStep; i < a_.width; i += kStep) work(i);
   }
 
   // x after the update, as it is rounded where it is written.

@@ -153,7 +153,7 @@ class QuantisedMatrixVectorBlock {
     const int of_pair = a_.gated ? o % kPairs : o;
     const int there = of_pair < outputs_ ? of_pair : outputs_ - 1;
     const int64_t half = o >= kPairs ? of_half_ * a_.row_bytes : 0;
-    return rows_ + half + there * static_cast<int>(a_.row_bytes);
+    return rows_ + half + At(there, static_cast<int>(a_.row_bytes));
   }
   // 8 elements of a row of x. One row has the loop over bundles for each dtype (X); the dtype of
   // more is looked up in it.
