@@ -40,7 +40,8 @@ bool AllEqual(const std::vector<T>& values) {
 // Whether LibTorch's attention can compute what is asked for, of near and far keys each.
 bool IsPlain(const kernels::AttentionShape& shape, const RotaryTables& tables) {
   return shape.softcap == 0 && shape.head_dim <= kFlashHeadDim && tables.alibi_slopes.empty() &&
-         tables.edits.temperature.empty() && AllEqual(tables.scale);
+         tables.edits.temperature.empty() && tables.edits.hidden.empty() &&
+         tables.edits.factors.empty() && tables.sinks.empty() && AllEqual(tables.scale);
 }
 
 // Whether some row sees a far key.
@@ -237,8 +238,11 @@ std::vector<kernels::cuda::AttentionHead> CudaOps::Heads(const kernels::Attentio
 const kernels::cuda::AttentionHead* CudaOps::HeadsOnGpu(const kernels::AttentionShape& shape,
                                                         const RotaryTables& tables,
                                                         std::vector<DeviceTable>* kept) const {
+  return KeptOnGpu(Heads(shape, tables, kept));
+}
+
+const kernels::cuda::AttentionHead* CudaOps::KeptOnGpu(std::vector<Head> heads) const {
   constexpr size_t kKept = 4;
-  std::vector<Head> heads = Heads(shape, tables, kept);
   auto found = std::find_if(kept_heads_.begin(), kept_heads_.end(),
                             [&](const KeptHeads& other) { return other.heads == heads; });
   if (found == kept_heads_.end()) {
@@ -251,6 +255,30 @@ const kernels::cuda::AttentionHead* CudaOps::HeadsOnGpu(const kernels::Attention
   std::rotate(kept_heads_.begin(), found, found + 1);
   KeepRecorded(kept_heads_.front().on_gpu);
   return static_cast<const Head*>(kept_heads_.front().on_gpu.const_data_ptr());
+}
+
+// The edits of all heads lie one behind the other; those of the layer before mostly serve.
+void CudaOps::AddEdits(const RotaryTables& tables, std::vector<Head>* heads) const {
+  std::vector<kernels::cuda::KeyEdit> edits;
+  for (size_t head = 0; head < heads->size(); ++head) {
+    if (!tables.sinks.empty()) (*heads)[head].sink = tables.sinks[head];
+    const std::vector<kernels::cuda::KeyEdit> of_head = kernels::cuda::EditsOfHead(
+        tables.edits.hidden, tables.edits.factors, static_cast<int64_t>(head));
+    (*heads)[head].edits.count = static_cast<int>(of_head.size());
+    edits.insert(edits.end(), of_head.begin(), of_head.end());
+  }
+  if (edits.empty()) return;
+  if (edits != kept_edits_.edits) {
+    CheckNotRecorded();
+    const at::Tensor on_gpu = CopiedTo<kernels::cuda::KeyEdit>(device(), edits);
+    kept_edits_ = {std::move(edits), on_gpu};
+  }
+  KeepRecorded(kept_edits_.on_gpu);
+  auto* next = static_cast<const kernels::cuda::KeyEdit*>(kept_edits_.on_gpu.const_data_ptr());
+  for (Head& head : *heads) {
+    head.edits.data = next;
+    next += head.edits.count;
+  }
 }
 
 template <class T>
@@ -274,7 +302,9 @@ void CudaOps::ByKernel(const kernels::AttentionShape& shape, const at::Tensor& q
   arguments.window = shape.window;
   arguments.softcap = shape.softcap;
   arguments.near = tables.near;
-  arguments.tables = HeadsOnGpu(shape, tables, &kept);
+  std::vector<Head> heads = Heads(shape, tables, &kept);
+  AddEdits(tables, &heads);
+  arguments.tables = KeptOnGpu(std::move(heads));
   kernels::cuda::Attention(arguments, shape.head_dim);
 }
 
@@ -288,8 +318,7 @@ bool CudaOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& 
   }
   const bool fits = out.scalar_type() != at::kFloat && RowsLieWell(q) && RowsLieWell(k) &&
                     RowsLieWell(v) && RowsLieWell(out) && TablesFit(shape, tables) &&
-                    tables.edits.hidden.empty() && tables.edits.factors.empty() &&
-                    tables.sinks.empty() && tables.query_weight.empty();
+                    tables.query_weight.empty();
   const bool plain = IsPlain(shape, tables);
   if (!fits || (!plain && !kernels::cuda::HasAttention(shape.head_dim))) {
     return AtenOps::Attention(shape, q, k, v, tables, out, cancel);

@@ -102,6 +102,9 @@ class CudaOps : public AtenOps {
   const kernels::cuda::AttentionHead* HeadsOnGpu(const kernels::AttentionShape& shape,
                                                  const RotaryTables& tables,
                                                  std::vector<DeviceTable>* kept) const;
+  const kernels::cuda::AttentionHead* KeptOnGpu(
+      std::vector<kernels::cuda::AttentionHead> heads) const;
+  void AddEdits(const RotaryTables& tables, std::vector<kernels::cuda::AttentionHead>* heads) const;
   // But for where the logits go. `kept` as below.
   template <class T>
   kernels::cuda::RowLogitsArguments<T> RowArguments(const kernels::AttentionShape& shape,
@@ -143,7 +146,13 @@ class CudaOps : public AtenOps {
     at::Tensor on_gpu;
   };
 
+  struct KeptEdits {
+    std::vector<kernels::cuda::KeyEdit> edits;
+    at::Tensor on_gpu;
+  };
+
   CudaBlocks blocks_;
+  mutable KeptEdits kept_edits_;                         // the latest
   mutable std::vector<KeptHeads> kept_heads_;            // the latest first
   mutable std::vector<at::Tensor>* recorded_ = nullptr;  // while work is recorded
 };

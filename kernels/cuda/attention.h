@@ -6,13 +6,14 @@
 // algorithm 1.
 //
 // A block is 64 query rows of one head, a warp 16 of these rows. Rotated queries and keys and the
-// weights are rounded to that type before they are multiplied, sums are float32. Out of what
-// HeadPositions can say it has tables, far tables, scale, temperature, ALiBi, window and soft cap;
-// not hidden keys and factors.
+// weights are rounded to that type before they are multiplied, sums are float32. It has all that
+// HeadPositions can say but weights of queries.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
+#include "kernels/cuda/key_edits.h"
 #include "kernels/cuda/machine.h"
 #include "kernels/cuda/rotary.h"
 #include "kernels/types.h"
@@ -27,6 +28,8 @@ struct AttentionHead {
   float scale = 1;  // of the logits
   float slope = 0;  // ALiBi's
   float inverse_temperature = 1;
+  float sink = -INFINITY;  // a logit without a value; -infinity: none
+  KeyEdits edits;
   bool operator==(const AttentionHead&) const = default;
 };
 
@@ -118,6 +121,7 @@ class AttentionBlock {
     const int64_t last_key = position_ + rows_;
     int64_t key = a_.window > 0 && position_ >= a_.window ? position_ - a_.window + 1 : 0;
     for (key -= key % kBlockKeys; key < last_key; key += kBlockKeys) {
+      if (head_.edits.Hide(key, key + kBlockKeys)) continue;
       const int64_t left = last_key - key;
       const int keys = left < kBlockKeys ? static_cast<int>(left) : kBlockKeys;
       LoadTile(a_.v + key * a_.v_stride + key_head_ * kDim, a_.v_stride, keys, Table(), 0, values_);
@@ -139,9 +143,11 @@ class AttentionBlock {
       MIDSCOPE_CUDA_UNROLL for (int n = 0; n < kDim / 8; ++n) {
         MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) mine.of[n][i] = 0;
       }
+      // Four threads have a row: one of them counts its sink.
+      const bool counts = head_.sink > -INFINITY && thread % 4 == 0;
       MIDSCOPE_CUDA_UNROLL for (int half = 0; half < 2; ++half) {
-        mine.largest[half] = -INFINITY;
-        mine.sum[half] = 0;
+        mine.largest[half] = head_.sink * head_.inverse_temperature * kLog2E;
+        mine.sum[half] = counts ? 1.0f : 0.0f;
       }
     });
   }
@@ -256,8 +262,6 @@ class AttentionBlock {
     const float to_base_2 = head_.inverse_temperature * kLog2E;
     typename Machine::template PerThread<Pair> largest(machine_);
     machine_.Each([&](int thread) {
-      float* most = largest[thread].of;
-      most[0] = most[1] = -INFINITY;
       ForEachLogit(thread, key, [&](int64_t row, int64_t at, int n, int i) {
         float x = logits[thread].of[n][i] * head_.scale;
         if (a_.softcap > 0) x = a_.softcap * tanhf(x / a_.softcap);
@@ -265,8 +269,20 @@ class AttentionBlock {
         const bool hidden = at > row || (a_.window > 0 && at <= row - a_.window);
         x = !all_seen && hidden ? -INFINITY : x;
         logits[thread].of[n][i] = x;
-        most[i / 2] = fmaxf(most[i / 2], x);
       });
+      head_.edits.EachWithin(key, key + kBlockKeys, [&](const KeyEdit& edit) {
+        if (edit.logit == 0) return;
+        ForEachLogit(thread, key, [&](int64_t, int64_t at, int n, int i) {
+          if (at >= edit.begin && at < edit.end) logits[thread].of[n][i] += edit.logit * kLog2E;
+        });
+      });
+      float* most = largest[thread].of;
+      most[0] = most[1] = -INFINITY;
+      MIDSCOPE_CUDA_UNROLL for (int n = 0; n < kBlockKeys / 8; ++n) {
+        MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) {
+          most[i / 2] = fmaxf(most[i / 2], logits[thread].of[n][i]);
+        }
+      }
     });
     MIDSCOPE_CUDA_UNROLL for (int half = 0; half < 2; ++half) {
       machine_.template GroupMax<2>([&](int thread) -> float& { return largest[thread].of[half]; });
@@ -293,6 +309,12 @@ class AttentionBlock {
           mine.sum[i / 2] += x;
         }
       }
+      head_.edits.EachWithin(key, key + kBlockKeys, [&](const KeyEdit& edit) {
+        if (edit.weight == 1) return;
+        ForEachLogit(thread, key, [&](int64_t, int64_t at, int n, int i) {
+          if (at >= edit.begin && at < edit.end) logits[thread].of[n][i] *= edit.weight;
+        });
+      });
     });
   }
 

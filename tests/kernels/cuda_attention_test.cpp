@@ -23,10 +23,17 @@ const T* Data(const ConstHeads& heads) {
   return static_cast<const T*>(heads.data);
 }
 
-std::vector<AttentionHead> HeadsOf(const AttentionCase& inputs) {
+// Edits lie in `edits`, [head].
+std::vector<AttentionHead> HeadsOf(const AttentionCase& inputs,
+                                   std::vector<std::vector<KeyEdit>>* edits) {
   const HeadPositions positions = inputs.Positions();
   std::vector<AttentionHead> heads(static_cast<size_t>(inputs.shape.heads));
+  edits->resize(heads.size());
   for (size_t h = 0; h < heads.size(); ++h) {
+    std::vector<KeyEdit>& of_head = (*edits)[h];
+    of_head = EditsOfHead(positions.hidden, positions.factors, static_cast<int64_t>(h));
+    heads[h].edits = {of_head.data(), static_cast<int>(of_head.size())};
+    if (!positions.sinks.empty()) heads[h].sink = positions.sinks[h];
     heads[h].q = TableOf(positions.q[h]);
     heads[h].k = TableOf(positions.k[h]);
     if (inputs.near > 0) {
@@ -49,7 +56,8 @@ void Run(const AttentionArguments<T>& arguments, bool backwards) {
 
 template <class T>
 void RunAttention(AttentionCase& inputs, Guarded& out, bool backwards) {
-  const std::vector<AttentionHead> heads = HeadsOf(inputs);
+  std::vector<std::vector<KeyEdit>> edits;
+  const std::vector<AttentionHead> heads = HeadsOf(inputs, &edits);
   const ConstHeads q = inputs.Q();
   const Heads z = inputs.Out(out, kDtypeOf<T>);
   AttentionArguments<T> arguments;
@@ -70,14 +78,11 @@ void RunAttention(AttentionCase& inputs, Guarded& out, bool backwards) {
   inputs.shape.head_dim == 64 ? Run<64>(arguments, backwards) : Run<128>(arguments, backwards);
 }
 
-// Hidden keys, factors, sinks and weights of queries are not the kernel's.
+// Weights of queries are not the kernel's.
 std::vector<CaseShape> WithHeadDim(std::vector<CaseShape> shapes, int64_t head_dim, int64_t pairs) {
   for (CaseShape& c : shapes) {
     c.head_dim = head_dim;
     c.pairs = pairs;
-    c.hidden.clear();
-    c.factors.clear();
-    c.sinks = false;
     c.query_weight = false;
   }
   return shapes;
@@ -104,6 +109,13 @@ std::vector<CaseShape> Cases(Dtype dtype) {
                       .tables_per_head = true});
   }
   shapes.push_back({.query_rows = 70, .heads = 2, .key_value_heads = 1, .rotated = false});
+  // Tiles of keys that nobody sees.
+  shapes.push_back({.query_rows = 66,
+                    .first_query = 140,
+                    .heads = 2,
+                    .key_value_heads = 1,
+                    .head_dim = 64,
+                    .hidden = {{0, 128}}});
   const auto add = [&](const std::vector<CaseShape>& more) {
     shapes.insert(shapes.end(), more.begin(), more.end());
   };

@@ -32,6 +32,8 @@ struct Case {
   int64_t near = 0;
   bool alibi = false;
   bool temperature = false;
+  bool edits = false;  // hidden keys and factors, of some heads and of all
+  bool sinks = false;
 };
 
 // query rows, key rows, first query, heads, KV heads, size of a head, window, soft cap
@@ -57,6 +59,9 @@ const std::vector<Case>& Cases() {
       {"flash_no_far_rows", {70, 70, 0, 4, 2, 64}, false, 70},
       {"own_far_temperature", {260, 400, 140, 4, 2, 64}, true, 47, false, true},
       {"own_far_soft_cap_128", {200, 200, 0, 2, 2, 128, 0, 1.5f}, false, 128},
+      {"own_edits_later_rows", {150, 450, 300, 4, 2, 128}, false, 0, false, false, true},
+      {"own_sinks_window", {150, 150, 0, 4, 2, 64, 70}, true, 0, false, true, false, true},
+      {"own_far_edits_sinks", {200, 400, 200, 4, 2, 64}, true, 47, false, false, true, true},
       {"few_rows", {4, 100, 96, 4, 2, 64}, true},
       {"flash_far_80", {60, 60, 0, 4, 2, 80}, true, 30},
       {"other_sizes", {60, 60, 0, 4, 2, 80, 0, 1.5f}, true, 30}};
@@ -79,11 +84,18 @@ RotaryTables TablesOf(const Case& c, RotaryCache& cache) {
     tables.k.push_back(view(ratio));
     tables.scale.push_back(1.0f / std::sqrt(static_cast<float>(c.shape.head_dim)));
     if (c.alibi) tables.alibi_slopes.push_back(0.1f * static_cast<float>(head));
+    if (c.sinks) tables.sinks.push_back(4.0f - 3.0f * static_cast<float>(head));
     if (c.temperature) tables.edits.temperature.push_back(0.5f + 0.3f * static_cast<float>(head));
     if (c.near > 0) {
       tables.far_q.push_back(view(2 * ratio));
       tables.far_k.push_back(view(2 * ratio));
     }
+  }
+  if (c.edits) {
+    static const std::vector<uint8_t> first_alone = {1, 0, 0, 0};
+    tables.edits.hidden = {{2, 30}, {60, 200, first_alone}};
+    tables.edits.factors = {
+        {31, 50, 2, true}, {45, 150, 0.5f, false}, {40, 70, 3, false, first_alone}};
   }
   tables.window = c.shape.window;
   tables.softcap = c.shape.softcap;

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Keys that attention hides or changes the weight of, as a GPU's block of threads is told of them.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/attention.h"
+#include "kernels/cuda/machine.h"
+
+namespace midscope::kernels::cuda {
+
+// Of keys [begin, end): `logit` is added to what goes into the softmax, their weight times `weight`
+// counts after it.
+struct KeyEdit {
+  int64_t begin = 0;
+  int64_t end = 0;
+  float logit = 0;  // -infinity: hidden
+  float weight = 1;
+  bool operator==(const KeyEdit&) const = default;
+};
+
+// Those of one head, of ranges as kernels::Attention takes them.
+template <class Hidden, class Factors>
+inline std::vector<KeyEdit> EditsOfHead(const Hidden& hidden, const Factors& factors,
+                                        int64_t head) {
+  std::vector<KeyEdit> edits;
+  for (const KeyRange& range : hidden) {
+    if (HoldsFor(range, head)) edits.push_back({range.begin, range.end, -INFINITY, 1});
+  }
+  for (const KeyFactor& factor : factors) {
+    if (!HoldsFor(factor, head)) continue;
+    KeyEdit edit{factor.begin, factor.end, 0, 1};
+    if (factor.renormalised) {
+      edit.logit = std::log(factor.factor);
+    } else {
+      edit.weight = factor.factor;
+    }
+    edits.push_back(edit);
+  }
+  return edits;
+}
+
+// Those of one head, in the GPU's memory.
+struct KeyEdits {
+  const KeyEdit* data = nullptr;
+  int count = 0;
+  bool operator==(const KeyEdits&) const = default;
+
+  // Whether one of them hides all keys [first, last).
+  MIDSCOPE_CUDA_BODY bool Hide(int64_t first, int64_t last) const {
+    for (int i = 0; i < count; ++i) {
+      if (data[i].begin <= first && data[i].end >= last && data[i].logit == -INFINITY) return true;
+    }
+    return false;
+  }
+  // work(edit) for those of keys among [first, last).
+  template <class Work>
+  MIDSCOPE_CUDA_BODY void EachWithin(int64_t first, int64_t last, const Work& work) const {
+    for (int i = 0; i < count; ++i) {
+      const KeyEdit edit = data[i];
+      if (edit.begin < last && edit.end > first) work(edit);
+    }
+  }
+};
+
+}  // namespace midscope::kernels::cuda
