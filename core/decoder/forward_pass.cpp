@@ -269,7 +269,7 @@ at::Tensor ForwardPass::ProjectQueryKeyValue(std::vector<SequencePass>& sequence
   const auto rows_of = [&](const at::Tensor& all) {
     return all.narrow(0, sequence.active_first, sequence.active_rows());
   };
-  const at::Tensor projected = Empty(packed_rows_, projection.weight.outputs());
+  at::Tensor projected = Empty(packed_rows_, projection.weight.outputs());
   const BlockOps::Copies copies{config_.heads * config_.head_dim,
                                 {rows_of(store.Keys(layer)), rows_of(store.Values(layer))}};
   if (!projection.weight.MultiplyCopyingOnDevice(normalized_, copies, projected, context_))

@@ -67,7 +67,7 @@ inline void UnpackScales(const std::byte* from, std::byte* to) {
   const std::byte* scales = from + 4;
   const std::byte* minima = from + 8;
   const std::byte* lower = from + 12;
-  const auto keep = [to](int part, std::byte scale, std::byte minimum) {
+  const auto keep = [to](int64_t part, std::byte scale, std::byte minimum) {
     std::byte* at = to + 4 + part / 2 * 4 + part % 2;
     at[0] = scale;
     at[2] = minimum;
