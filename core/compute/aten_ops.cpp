@@ -84,17 +84,11 @@ at::Tensor AtenOps::OnDevice(const std::vector<float>& values) const {
 }
 
 at::Tensor AtenOps::FewOnDevice(const std::vector<float>& values) const {
-  constexpr size_t kKept = 8;
-  auto found =
-      std::find_if(few_.begin(), few_.end(), [&](const auto& few) { return few.first == values; });
-  if (found == few_.end()) {
-    if (few_.size() == kKept) few_.pop_back();
-    few_.emplace_back(values, Upload(values.data(), {static_cast<int64_t>(values.size())}));
-    found = few_.end() - 1;
-  }
-  std::rotate(few_.begin(), found, found + 1);
-  KeepRecorded(few_.front().second);
-  return few_.front().second;
+  at::Tensor copy = few_.Of(values, [this](const std::vector<float>& few) {
+    return Upload(few.data(), {static_cast<int64_t>(few.size())});
+  });
+  KeepRecorded(copy);
+  return copy;
 }
 
 std::unique_ptr<RecordedWork> AtenOps::Record(const std::function<void()>& work) const {

@@ -9,9 +9,9 @@
 
 #include <span>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
+#include "core/compute/kept_copies.h"
 #include "core/compute/layer_ops.h"
 
 namespace midscope {
@@ -113,7 +113,7 @@ class AtenOps : public LayerOps {
   at::Device device_;
   AttentionLimits limits_;
   mutable std::unordered_map<const float*, at::Tensor> vectors_;
-  mutable std::vector<std::pair<std::vector<float>, at::Tensor>> few_;  // the latest first
+  mutable KeptCopies<float> few_{8};
   mutable std::unordered_map<const float*, DeviceTable> tables_;
   mutable int64_t table_bytes_ = 0;
 };

@@ -5,6 +5,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <array>
 #include <cstdint>
 
 #include "kernels/dequantise.h"
@@ -20,7 +21,7 @@ class BlockOps {
   // width] each, contiguous, of the result's dtype.
   struct Copies {
     int64_t first = 0;
-    at::Tensor to[2];
+    std::array<at::Tensor, 2> to;
   };
 
   // Columns are a multiple of it, also where a block is one number.

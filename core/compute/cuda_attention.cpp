@@ -233,28 +233,22 @@ std::vector<kernels::cuda::AttentionHead> CudaOps::Heads(const kernels::Attentio
   return heads;
 }
 
+template <class T>
+const T* CudaOps::OnGpu(const std::vector<T>& values, KeptCopies<T>* kept) const {
+  const at::Tensor copy = kept->Of(values, [this](const std::vector<T>& all) {
+    CheckNotRecorded();
+    return CopiedTo<T>(device(), all);
+  });
+  KeepRecorded(copy);
+  return static_cast<const T*>(copy.const_data_ptr());
+}
+
 // Layer after layer has the same tables, or those of few kinds of layers: what lies on the GPU
 // serves until they change.
 const kernels::cuda::AttentionHead* CudaOps::HeadsOnGpu(const kernels::AttentionShape& shape,
                                                         const RotaryTables& tables,
                                                         std::vector<DeviceTable>* kept) const {
-  return KeptOnGpu(Heads(shape, tables, kept));
-}
-
-const kernels::cuda::AttentionHead* CudaOps::KeptOnGpu(std::vector<Head> heads) const {
-  constexpr size_t kKept = 4;
-  auto found = std::find_if(kept_heads_.begin(), kept_heads_.end(),
-                            [&](const KeptHeads& other) { return other.heads == heads; });
-  if (found == kept_heads_.end()) {
-    CheckNotRecorded();
-    if (kept_heads_.size() == kKept) kept_heads_.pop_back();
-    const at::Tensor on_gpu = CopiedTo<Head>(device(), heads);
-    kept_heads_.push_back({std::move(heads), on_gpu});
-    found = kept_heads_.end() - 1;
-  }
-  std::rotate(kept_heads_.begin(), found, found + 1);
-  KeepRecorded(kept_heads_.front().on_gpu);
-  return static_cast<const Head*>(kept_heads_.front().on_gpu.const_data_ptr());
+  return OnGpu(Heads(shape, tables, kept), &kept_heads_);
 }
 
 // The edits of all heads lie one behind the other; those of the layer before mostly serve.
@@ -268,13 +262,7 @@ void CudaOps::AddEdits(const RotaryTables& tables, std::vector<Head>* heads) con
     edits.insert(edits.end(), of_head.begin(), of_head.end());
   }
   if (edits.empty()) return;
-  if (edits != kept_edits_.edits) {
-    CheckNotRecorded();
-    const at::Tensor on_gpu = CopiedTo<kernels::cuda::KeyEdit>(device(), edits);
-    kept_edits_ = {std::move(edits), on_gpu};
-  }
-  KeepRecorded(kept_edits_.on_gpu);
-  auto* next = static_cast<const kernels::cuda::KeyEdit*>(kept_edits_.on_gpu.const_data_ptr());
+  const kernels::cuda::KeyEdit* next = OnGpu(edits, &kept_edits_);
   for (Head& head : *heads) {
     head.edits.data = next;
     next += head.edits.count;
@@ -304,7 +292,7 @@ void CudaOps::ByKernel(const kernels::AttentionShape& shape, const at::Tensor& q
   arguments.near = tables.near;
   std::vector<Head> heads = Heads(shape, tables, &kept);
   AddEdits(tables, &heads);
-  arguments.tables = KeptOnGpu(std::move(heads));
+  arguments.tables = OnGpu(heads, &kept_heads_);
   kernels::cuda::Attention(arguments, shape.head_dim);
 }
 

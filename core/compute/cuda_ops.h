@@ -102,8 +102,9 @@ class CudaOps : public AtenOps {
   const kernels::cuda::AttentionHead* HeadsOnGpu(const kernels::AttentionShape& shape,
                                                  const RotaryTables& tables,
                                                  std::vector<DeviceTable>* kept) const;
-  const kernels::cuda::AttentionHead* KeptOnGpu(
-      std::vector<kernels::cuda::AttentionHead> heads) const;
+  // The values on the GPU: those of an earlier call where they are the same.
+  template <class T>
+  const T* OnGpu(const std::vector<T>& values, KeptCopies<T>* kept) const;
   void AddEdits(const RotaryTables& tables, std::vector<kernels::cuda::AttentionHead>* heads) const;
   // But for where the logits go. `kept` as below.
   template <class T>
@@ -140,20 +141,10 @@ class CudaOps : public AtenOps {
   void ByKernel(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
                 const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out) const;
 
-  // Heads of layers, on the GPU: those of a model are of few kinds.
-  struct KeptHeads {
-    std::vector<kernels::cuda::AttentionHead> heads;
-    at::Tensor on_gpu;
-  };
-
-  struct KeptEdits {
-    std::vector<kernels::cuda::KeyEdit> edits;
-    at::Tensor on_gpu;
-  };
-
   CudaBlocks blocks_;
-  mutable KeptEdits kept_edits_;                         // the latest
-  mutable std::vector<KeptHeads> kept_heads_;            // the latest first
+  // Heads of layers: those of a model are of few kinds.
+  mutable KeptCopies<kernels::cuda::AttentionHead> kept_heads_{4};
+  mutable KeptCopies<kernels::cuda::KeyEdit> kept_edits_{1};
   mutable std::vector<at::Tensor>* recorded_ = nullptr;  // while work is recorded
 };
 

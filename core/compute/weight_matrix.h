@@ -149,6 +149,9 @@ class WeightMatrix {
   bool ReadsExpandedByRow(const at::Tensor& x) const;
   // The same of the matrix as it lies on the device.
   bool ReadsByRow(const at::Tensor& x) const;
+  // `copies`: of all outputs, or null.
+  void MultiplyByRow(const at::Tensor& x, const BlockOps::Copies* copies, const at::Tensor& y,
+                     const JobContext& job) const;
   // expanded_ as blocks of single numbers.
   kernels::BlockMatrix ExpandedBlocks() const;
   void MoveStored(at::Device device, const kernels::Executor& executor);

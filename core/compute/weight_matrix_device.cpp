@@ -92,19 +92,22 @@ void WeightMatrix::MoveStored(at::Device device, const kernels::Executor& execut
 
 void WeightMatrix::MultiplyOnDevice(const at::Tensor& x, const at::Tensor& y,
                                     const JobContext& job) const {
-  if (!stored()) {
-    if (!ReadsExpandedByRow(x)) return MultiplyInChunks(x, expanded_, y, job);
-    job.ThrowIfCancelled();
-    return blocks_->MultiplyFew(ExpandedBlocks(), x, y, nullptr);
-  }
+  if (ReadsByRow(x)) return MultiplyByRow(x, nullptr, y, job);
+  if (!stored()) return MultiplyInChunks(x, expanded_, y, job);
+  for (const StoredPart& part : parts_)
+    MultiplyInPanels(part.matrix, x, y.narrow(1, part.first, part.matrix.rows), job);
+}
+
+void WeightMatrix::MultiplyByRow(const at::Tensor& x, const BlockOps::Copies* copies,
+                                 const at::Tensor& y, const JobContext& job) const {
+  job.ThrowIfCancelled();
+  if (!stored()) return blocks_->MultiplyFew(ExpandedBlocks(), x, y, copies);
   for (const StoredPart& part : parts_) {
-    const at::Tensor of_part = y.narrow(1, part.first, part.matrix.rows);
-    if (x.size(0) > kernels::kMatrixVectorRows) {
-      MultiplyInPanels(part.matrix, x, of_part, job);
-    } else {
-      job.ThrowIfCancelled();
-      blocks_->MultiplyFew(part.matrix, x, of_part, nullptr);
-    }
+    job.ThrowIfCancelled();
+    BlockOps::Copies of_part;
+    if (copies) of_part = {copies->first - part.first, {copies->to[0], copies->to[1]}};
+    blocks_->MultiplyFew(part.matrix, x, y.narrow(1, part.first, part.matrix.rows),
+                         copies ? &of_part : nullptr);
   }
 }
 
@@ -119,15 +122,7 @@ bool WeightMatrix::MultiplyGatedOnDevice(const at::Tensor& x, kernels::Activatio
 bool WeightMatrix::MultiplyCopyingOnDevice(const at::Tensor& x, const BlockOps::Copies& copies,
                                            const at::Tensor& y, const JobContext& job) const {
   if (!ReadsByRow(x)) return false;
-  job.ThrowIfCancelled();
-  if (!stored()) {
-    blocks_->MultiplyFew(ExpandedBlocks(), x, y, &copies);
-    return true;
-  }
-  for (const StoredPart& part : parts_) {
-    const BlockOps::Copies of_part{copies.first - part.first, {copies.to[0], copies.to[1]}};
-    blocks_->MultiplyFew(part.matrix, x, y.narrow(1, part.first, part.matrix.rows), &of_part);
-  }
+  MultiplyByRow(x, &copies, y, job);
   return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/attention.h"
@@ -22,9 +23,8 @@ struct KeyEdit {
 };
 
 // Those of one head, of ranges as kernels::Attention takes them.
-template <class Hidden, class Factors>
-inline std::vector<KeyEdit> EditsOfHead(const Hidden& hidden, const Factors& factors,
-                                        int64_t head) {
+inline std::vector<KeyEdit> EditsOfHead(std::span<const KeyRange> hidden,
+                                        std::span<const KeyFactor> factors, int64_t head) {
   std::vector<KeyEdit> edits;
   for (const KeyRange& range : hidden) {
     if (HoldsFor(range, head)) edits.push_back({range.begin, range.end, -INFINITY, 1});
