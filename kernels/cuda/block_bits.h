@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "kernels/block_numbers.h"
+#include "kernels/check.h"
 #include "kernels/cuda/block_rows.h"
 #include "kernels/cuda/device_rows.h"
 #include "kernels/cuda/machine.h"

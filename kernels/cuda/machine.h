@@ -10,11 +10,10 @@
 //       machine.Each([&](int thread) { a.out[thread] = values[63 - thread]; });
 //     }
 //
-// GpuMachine is one thread of a block: Each calls once, Barrier waits for the others. HostMachine
-// is a whole block: Each calls for every thread in turn, so that what threads share between two
-// barriers must not depend on their order; the test runs a block with threads forwards and
-// backwards, which shows a missing barrier. What a thread keeps from one Each to the next lies in a
-// PerThread. Warp operations take functions from thread to operand and stand outside Each.
+// A machine is one thread of a block: Each calls once, Barrier waits for the others. GpuMachine is
+// that of a GPU; in tests HostMachine (tests/kernels/support/host_machine.h) has threads take turns
+// at barriers and at operations of a warp. What a thread keeps from one Each to the next lies in a
+// PerThread. Operations of a warp take functions from thread to operand and stand outside Each.
 #pragma once
 
 #include <cmath>
@@ -23,14 +22,6 @@
 #include <type_traits>
 
 #include "kernels/types.h"
-
-#ifndef __CUDACC__
-#include <algorithm>
-#include <bit>
-#include <vector>
-
-#include "kernels/check.h"
-#endif
 
 #ifdef __CUDACC__
 #define MIDSCOPE_CUDA_BODY __device__ __forceinline__
@@ -254,133 +245,6 @@ class GpuMachine {
 
   std::byte* shared_;
 };
-
-#else
-
-class HostMachine {
- public:
-  template <class T>
-  struct PerThread {
-    explicit PerThread(const HostMachine& machine)
-        : values(static_cast<size_t>(machine.threads())) {}
-    T& operator[](int thread) { return values[static_cast<size_t>(thread)]; }
-    std::vector<T> values;
-  };
-
-  // Threads run from the last to the first where `backwards`. Shared memory is filled with NaN.
-  HostMachine(const Grid& grid, const BlockIndex& block, bool backwards)
-      : grid_(grid),
-        block_(block),
-        backwards_(backwards),
-        shared_(static_cast<size_t>(grid.shared_bytes / 16), Words{~0u, ~0u, ~0u, ~0u}) {}
-
-  BlockIndex block() const { return block_; }
-  BlockIndex blocks() const { return {grid_.x, grid_.y, grid_.z}; }
-  int threads() const { return grid_.threads; }
-
-  template <class T>
-  T* Shared(int count) {
-    const size_t words = (static_cast<size_t>(count) * sizeof(T) + 15) / 16;
-    MIDSCOPE_CHECK(taken_ + words <= shared_.size(), "more shared memory than the launch asks for");
-    T* values = reinterpret_cast<T*>(shared_.data() + taken_);
-    taken_ += words;
-    return values;
-  }
-
-  template <class F>
-  void Each(const F& work) const {
-    for (int i = 0; i < grid_.threads; ++i) work(backwards_ ? grid_.threads - 1 - i : i);
-  }
-  void Barrier() const {}
-  void AwaitEarlierWork() const {}
-  void Prefetch(const void*) const {}
-  void ReadAgain() const {}
-
-  template <int bits, class F>
-  void GroupMax(const F& value) const {
-    Combine<bits>(value, [](float a, float b) { return std::max(a, b); });
-  }
-  template <int bits, class F>
-  void GroupSum(const F& value) const {
-    Combine<bits>(value, [](float a, float b) { return a + b; });
-  }
-
-  template <class T, class C, class A, class B>
-  void Multiply(const C& c, const A& a, const B& b) const {
-    for (int warp = 0; warp < grid_.threads; warp += kWarp) {
-      float left[16][16];
-      float right[16][8];
-      for (int lane = 0; lane < kWarp; ++lane) {
-        const int row = lane / 4;
-        const int column = lane % 4 * 2;
-        for (int part = 0; part < 4; ++part) {
-          const uint32_t pair = a(warp + lane)[part];
-          float* at = &left[row + part % 2 * 8][column + part / 2 * 8];
-          at[0] = LowOf<T>(pair);
-          at[1] = HighOf<T>(pair);
-        }
-        for (int part = 0; part < 2; ++part) {
-          const uint32_t pair = b(warp + lane)[part];
-          right[column + part * 8][row] = LowOf<T>(pair);
-          right[column + part * 8 + 1][row] = HighOf<T>(pair);
-        }
-      }
-      for (int lane = 0; lane < kWarp; ++lane) {
-        for (int part = 0; part < 4; ++part) {
-          float& sum = c(warp + lane)[part];
-          for (int k = 0; k < 16; ++k) {
-            sum += left[lane / 4 + part / 2 * 8][k] * right[k][lane % 4 * 2 + part % 2];
-          }
-        }
-      }
-    }
-  }
-
-  template <class T, class B>
-  void LoadTransposed(const B& b, const T* tile, int stride) const {
-    for (int thread = 0; thread < grid_.threads; ++thread) {
-      const int column = thread % kWarp / 4;
-      for (int part = 0; part < 2; ++part) {
-        const int row = thread % 4 * 2 + part * 8;
-        b(thread)[part] = tile[row * stride + column].bits |
-                          static_cast<uint32_t>(tile[(row + 1) * stride + column].bits) << 16;
-      }
-    }
-  }
-
- private:
-  template <int bits, class F, class Operation>
-  void Combine(const F& value, const Operation& operation) const {
-    for (int bit = 0; bit < bits; ++bit) {
-      std::vector<float> before;
-      before.reserve(static_cast<size_t>(grid_.threads));
-      for (int thread = 0; thread < grid_.threads; ++thread) before.push_back(value(thread));
-      for (int thread = 0; thread < grid_.threads; ++thread) {
-        const auto other = static_cast<size_t>(thread ^ (1 << bit));
-        value(thread) = operation(before[static_cast<size_t>(thread)], before[other]);
-      }
-    }
-  }
-
-  Grid grid_;
-  BlockIndex block_;
-  bool backwards_;
-  std::vector<Words> shared_;
-  size_t taken_ = 0;
-};
-
-// Runs the body for every block of the grid, one after the other.
-template <class Body>
-void RunOnHost(const Grid& grid, bool backwards, const Body& body) {
-  for (int64_t z = 0; z < grid.z; ++z) {
-    for (int64_t y = 0; y < grid.y; ++y) {
-      for (int64_t x = 0; x < grid.x; ++x) {
-        HostMachine machine(grid, {x, y, z}, backwards);
-        body(machine);
-      }
-    }
-  }
-}
 
 #endif
 

@@ -14,6 +14,7 @@
 
 #include "kernels/rotary.h"
 #include "tests/kernels/support/attention_case.h"
+#include "tests/kernels/support/host_machine.h"
 
 namespace midscope::kernels::cuda {
 namespace {

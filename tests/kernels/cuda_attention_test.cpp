@@ -12,6 +12,7 @@
 #include "kernels/cuda/rotary.h"
 #include "tests/kernels/support/attention_case.h"
 #include "tests/kernels/support/attention_reference.h"
+#include "tests/kernels/support/host_machine.h"
 
 namespace midscope::kernels::cuda {
 namespace {

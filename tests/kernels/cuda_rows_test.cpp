@@ -9,6 +9,7 @@
 #include "kernels/cuda/move_rows.h"
 #include "kernels/cuda/normalise.h"
 #include "tests/kernels/support/attention_case.h"
+#include "tests/kernels/support/host_machine.h"
 
 namespace midscope::kernels::cuda {
 namespace {

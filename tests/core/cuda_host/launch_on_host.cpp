@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/block_formats.h"
 #include "tests/core/cuda_host/kernels_on_host.h"
+#include "tests/kernels/support/host_machine.h"
 
 namespace midscope::kernels::cuda {
 namespace {

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// Runs the bodies of CUDA kernels on the CPU, block by block, as a GPU runs them: every thread of
+// a block calls the body and goes as far as the next barrier, or the next operation of its warp,
+// before another does. With threads forwards and backwards, whoever reads what another thread is
+// still to write, or has already written over, gets something else: a missing barrier is a wrong
+// result. Under ThreadSanitizer (.ci/sanitize-threads) it is a report of a data race.
+//
+//     RunOnHost(ScaleGrid(arguments), backwards,
+//               [&](HostMachine& machine) { ScaleBlock(machine, arguments); });
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <type_traits>
+
+#include "kernels/cuda/machine.h"
+#include "tests/kernels/support/fibers.h"
+
+namespace midscope::kernels::cuda {
+
+class HostBlock;
+
+// What the threads of a warp hand in for an operation of all of them.
+struct WarpOperands {
+  void* sum = nullptr;  // changed
+  const void* left = nullptr;
+  const void* right = nullptr;
+};
+// Of the warp's threads, in turn.
+using WarpOperation = void (*)(const WarpOperands* of_lanes);
+
+// One thread of a block (kernels/cuda/machine.h).
+class HostMachine {
+ public:
+  // Holds NaN until it is written.
+  template <class T>
+  struct PerThread {
+    explicit PerThread(const HostMachine&) {
+      if constexpr (std::is_trivially_default_constructible_v<T>)
+        std::memset(&value, 255, sizeof(T));
+    }
+    T& operator[](int) { return value; }
+    T value;
+  };
+
+  HostMachine(HostBlock* of, int thread) : of_(of), thread_(thread) {}
+
+  BlockIndex block() const;
+  BlockIndex blocks() const;
+  int threads() const;
+
+  template <class T>
+  T* Shared(int count) {
+    std::byte* values = SharedAt(taken_, static_cast<size_t>(count) * sizeof(T));
+    taken_ += (static_cast<size_t>(count) * sizeof(T) + 15) / 16 * 16;
+    return reinterpret_cast<T*>(values);
+  }
+
+  template <class F>
+  void Each(const F& work) const {
+    work(thread_);
+  }
+  void Barrier() const;
+  void AwaitEarlierWork() const;
+  void Prefetch(const void*) const {}
+  void ReadAgain() const {}
+
+  template <int bits, class F>
+  void GroupMax(const F& value) const {
+    InWarp(&CombineGroups<bits, Larger>, {&value(thread_)});
+  }
+  template <int bits, class F>
+  void GroupSum(const F& value) const {
+    InWarp(&CombineGroups<bits, Sum>, {&value(thread_)});
+  }
+
+  template <class T, class C, class A, class B>
+  void Multiply(const C& c, const A& a, const B& b) const {
+    InWarp(&MultiplyTiles<T>, {c(thread_), a(thread_), b(thread_)});
+  }
+
+  template <class T, class B>
+  void LoadTransposed(const B& b, const T* tile, int stride) const {
+    const int column = thread_ % kWarp / 4;
+    for (int part = 0; part < 2; ++part) {
+      const int row = thread_ % 4 * 2 + part * 8;
+      b(thread_)[part] = tile[row * stride + column].bits |
+                         static_cast<uint32_t>(tile[(row + 1) * stride + column].bits) << 16;
+    }
+  }
+
+ private:
+  static float Larger(float a, float b) { return a > b ? a : b; }
+  static float Sum(float a, float b) { return a + b; }
+
+  template <int bits, float (*combine)(float, float)>
+  MIDSCOPE_UNWATCHED static void CombineGroups(const WarpOperands* of_lanes) {
+    for (int bit = 0; bit < bits; ++bit) {
+      float before[kWarp];
+      for (int lane = 0; lane < kWarp; ++lane) {
+        before[lane] = *static_cast<const float*>(of_lanes[lane].sum);
+      }
+      for (int lane = 0; lane < kWarp; ++lane) {
+        *static_cast<float*>(of_lanes[lane].sum) = combine(before[lane], before[lane ^ (1 << bit)]);
+      }
+    }
+  }
+
+  template <class T>
+  MIDSCOPE_UNWATCHED static void MultiplyTiles(const WarpOperands* of_lanes) {
+    float left[16][16];
+    float right[16][8];
+    for (int lane = 0; lane < kWarp; ++lane) {
+      const int row = lane / 4;
+      const int column = lane % 4 * 2;
+      for (int part = 0; part < 4; ++part) {
+        const uint32_t pair = static_cast<const uint32_t*>(of_lanes[lane].left)[part];
+        float* at = &left[row + part % 2 * 8][column + part / 2 * 8];
+        at[0] = LowOf<T>(pair);
+        at[1] = HighOf<T>(pair);
+      }
+      for (int part = 0; part < 2; ++part) {
+        const uint32_t pair = static_cast<const uint32_t*>(of_lanes[lane].right)[part];
+        right[column + part * 8][row] = LowOf<T>(pair);
+        right[column + part * 8 + 1][row] = HighOf<T>(pair);
+      }
+    }
+    for (int lane = 0; lane < kWarp; ++lane) {
+      for (int part = 0; part < 4; ++part) {
+        float& sum = static_cast<float*>(of_lanes[lane].sum)[part];
+        for (int k = 0; k < 16; ++k) {
+          sum += left[lane / 4 + part / 2 * 8][k] * right[k][lane % 4 * 2 + part % 2];
+        }
+      }
+    }
+  }
+
+  std::byte* SharedAt(size_t offset, size_t bytes) const;
+  // Returns when the operation is done, which is when all of the warp's threads have asked for it.
+  void InWarp(WarpOperation operation, const WarpOperands& operands) const;
+
+  HostBlock* of_;
+  int thread_;
+  size_t taken_ = 0;  // of shared memory
+};
+
+// Runs the body for every block of the grid, one after the other, with threads from the last to
+// the first where `backwards`. earlier: what was started before the kernel; it is done when a
+// block first waits for it. Throws Error where the threads of a block part at a barrier, those of a
+// warp at its operations, and where more shared memory is taken than the grid asks for.
+void RunOnHost(const Grid& grid, bool backwards, const std::function<void(HostMachine&)>& body,
+               const std::function<void()>& earlier = {});
+
+}  // namespace midscope::kernels::cuda
