@@ -89,11 +89,6 @@ class AtenOps : public LayerOps {
   // The same of a few values whose address may come to hold others, found by the values. A copy
   // that is recorded work's outlives its being found.
   at::Tensor FewOnDevice(const std::vector<float>& values) const;
-  // Attention weights of scaled products of queries and keys, which are overwritten: [heads from
-  // first_head on, rows from first_row (absolute) on, keys from first_key on].
-  at::Tensor Softmaxed(const kernels::AttentionShape& shape, const RotaryTables& tables,
-                       const at::Tensor& products, int64_t first_head, int64_t first_row,
-                       int64_t first_key) const;
 
  private:
   struct HeadRange;
@@ -103,6 +98,11 @@ class AtenOps : public LayerOps {
   HeadRange MakeRange(const kernels::AttentionShape& shape, const at::Tensor& k,
                       const RotaryTables& tables, int64_t first_head, int64_t heads) const;
   at::Tensor OfHeads(const std::vector<float>& values, int64_t first_head, int64_t heads) const;
+  // Attention weights of scaled products of queries and keys, which are overwritten: [heads from
+  // first_head on, rows from first_row (absolute) on, keys from first_key on].
+  at::Tensor Softmaxed(const kernels::AttentionShape& shape, const RotaryTables& tables,
+                       const at::Tensor& products, int64_t first_head, int64_t first_row,
+                       int64_t first_key) const;
   at::Tensor Products(const kernels::AttentionShape& shape, const HeadRange& range,
                       const at::Tensor& q, const RotaryTables& tables, int64_t first_row,
                       int64_t rows, int64_t first_key, int64_t last_key) const;

@@ -230,6 +230,7 @@ std::vector<kernels::cuda::AttentionHead> CudaOps::Heads(const kernels::Attentio
     of.slope = tables.alibi_slopes.empty() ? 0.0f : tables.alibi_slopes[head];
     of.inverse_temperature = 1 / tables.Positions().Temperature(static_cast<int64_t>(head));
   }
+  AddEdits(tables, &heads);
   return heads;
 }
 
@@ -251,7 +252,7 @@ const kernels::cuda::AttentionHead* CudaOps::HeadsOnGpu(const kernels::Attention
   return OnGpu(Heads(shape, tables, kept), &kept_heads_);
 }
 
-// The edits of all heads lie one behind the other; those of the layer before mostly serve.
+// The edits of all heads lie one behind the other; those of an earlier layer mostly serve.
 void CudaOps::AddEdits(const RotaryTables& tables, std::vector<Head>* heads) const {
   std::vector<kernels::cuda::KeyEdit> edits;
   for (size_t head = 0; head < heads->size(); ++head) {
@@ -290,9 +291,7 @@ void CudaOps::ByKernel(const kernels::AttentionShape& shape, const at::Tensor& q
   arguments.window = shape.window;
   arguments.softcap = shape.softcap;
   arguments.near = tables.near;
-  std::vector<Head> heads = Heads(shape, tables, &kept);
-  AddEdits(tables, &heads);
-  arguments.tables = OnGpu(heads, &kept_heads_);
+  arguments.tables = HeadsOnGpu(shape, tables, &kept);
   kernels::cuda::Attention(arguments, shape.head_dim);
 }
 

@@ -4,7 +4,6 @@
 #include <c10/core/DeviceGuard.h>
 
 #include "core/compute/cuda_ops.h"
-#include "core/compute/device_copy.h"
 #include "kernels/cuda/launch.h"
 
 namespace midscope {
@@ -54,27 +53,13 @@ kernels::cuda::RowLogitsArguments<T> CudaOps::RowArguments(const kernels::Attent
   return arguments;
 }
 
-// Logits before soft cap, ALiBi and edits, of keys from first_key on: [heads, query_rows, keys].
-template <class T>
-at::Tensor CudaOps::RowProducts(const kernels::AttentionShape& shape, const at::Tensor& q,
-                                const at::Tensor& k, const KeyUpdate& update,
-                                const RotaryTables& tables, int64_t first_key) const {
-  std::vector<DeviceTable> kept;
-  auto arguments = RowArguments<T>(shape, q, k, update, tables, first_key, &kept);
-  at::Tensor logits = at::empty({shape.heads, shape.query_rows, arguments.keys},
-                                at::TensorOptions().dtype(at::kFloat).device(device()));
-  arguments.logits = logits.data_ptr<float>();
-  kernels::cuda::RowLogits(arguments);
-  return logits;
-}
-
 void CudaOps::RowAttention(const kernels::AttentionShape& shape, const at::Tensor& q,
                            const at::Tensor& k, const KeyUpdate& update, const at::Tensor& v,
                            const RotaryTables& tables, const at::Tensor& weights,
                            const at::Tensor& out) const {
   const int64_t first_key = kernels::FirstVisibleKey(shape, shape.first_query);
-  if (!RowsFit(shape, tables, q, k) || !IsPlainRow(tables) || !RowsLieWell(v) ||
-      !RowsLieWell(out) || shape.head_dim % kernels::cuda::kChunk != 0 ||
+  if (!RowsFit(shape, tables, q, k) || !RowsLieWell(v) || !RowsLieWell(out) ||
+      shape.head_dim % kernels::cuda::kChunk != 0 ||
       shape.first_query + shape.query_rows - first_key > kernels::cuda::kMostKeysTogether) {
     return AtenOps::RowAttention(shape, q, k, update, v, tables, weights, out);
   }
@@ -86,6 +71,8 @@ void CudaOps::RowAttention(const kernels::AttentionShape& shape, const at::Tenso
     arguments.v = DataOf<T>(v);
     arguments.v_stride = v.stride(0);
     arguments.window = shape.window;
+    arguments.softcap = shape.softcap;
+    arguments.edited = !IsPlainRow(tables);
     arguments.keys_of_part = kernels::cuda::KeysOfPart(arguments.rows.keys);
     const int64_t parts = kernels::cuda::PartsOf(arguments);
     const int64_t of_parts = parts * shape.query_rows * shape.heads;
@@ -109,15 +96,47 @@ at::Tensor CudaOps::AttentionWeights(const kernels::AttentionShape& shape, const
     return AtenOps::AttentionWeights(shape, q, k, update, tables);
   }
   const c10::DeviceGuard guard(device());
-  const int64_t first_key = FirstSeenKey(shape, tables.edits, shape.first_query);
-  const at::Tensor products = WithTypeOf(
-      k, [&]<class T>(T) { return RowProducts<T>(shape, q, k, update, tables, first_key); });
-  const at::Tensor seen = Softmaxed(shape, tables, products, 0, shape.first_query, first_key);
-  if (seen.size(2) == shape.key_rows) return seen.transpose(0, 1).contiguous();
-  const at::Tensor weights =
-      at::zeros({shape.query_rows, shape.heads, shape.key_rows}, seen.options());
-  weights.narrow(2, first_key, seen.size(2)).copy_(seen.transpose(0, 1));
+  const auto floats = at::TensorOptions().dtype(at::kFloat).device(device());
+  at::Tensor weights = at::empty({shape.query_rows, shape.heads, shape.key_rows}, floats);
+  kernels::cuda::RowSoftmaxArguments softmax;
+  softmax.weights = weights.data_ptr<float>();
+  softmax.query_rows = shape.query_rows;
+  softmax.first_query = shape.first_query;
+  softmax.first_key = FirstSeenKey(shape, tables.edits, shape.first_query);
+  softmax.key_rows = shape.key_rows;
+  softmax.heads = shape.heads;
+  softmax.window = shape.window;
+  softmax.softcap = shape.softcap;
+  WithTypeOf(k, [&]<class T>(T) {
+    std::vector<DeviceTable> kept;
+    auto products = RowArguments<T>(shape, q, k, update, tables, softmax.first_key, &kept);
+    const at::Tensor logits = at::empty({shape.heads * shape.query_rows * products.keys}, floats);
+    products.logits = logits.data_ptr<float>();
+    kernels::cuda::RowLogits(products);
+    softmax.logits = products.logits;
+    softmax.keys = products.keys;
+    softmax.tables = products.tables;
+    kernels::cuda::RowSoftmax(softmax);
+  });
   return weights;
+}
+
+std::vector<int64_t> CudaOps::CountAttendedKeys(
+    const at::Tensor& weights, const kernels::AwarenessThreshold& threshold) const {
+  const at::Tensor rows = weights.select(0, 0).contiguous();
+  const c10::DeviceGuard guard(device());
+  const at::Tensor counts = at::empty({rows.size(0)}, rows.options().dtype(at::kInt));
+  kernels::cuda::CountKeysArguments arguments;
+  arguments.weights = rows.const_data_ptr<float>();
+  arguments.counts = counts.data_ptr<int32_t>();
+  arguments.heads = rows.size(0);
+  arguments.keys = rows.size(1);
+  arguments.threshold = threshold.Weight(rows.size(1));
+  arguments.rule = threshold.rule;
+  kernels::cuda::CountKeys(arguments);
+  const at::Tensor on_host = counts.cpu();
+  const auto* data = on_host.const_data_ptr<int32_t>();
+  return {data, data + on_host.numel()};
 }
 
 void CudaOps::WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,

@@ -8,11 +8,11 @@
 // attention multiplies them; where the heads of a group see different positions (Ms-PoE), for one
 // head of every group at a time, so that one copy of the keys lies there and not one a head; of
 // near and far keys (Self-Extend) on their own, whose results are made one
-// (kernels/cuda/merge_parts.h). With soft cap, ALiBi or several temperatures it is
-// kernels/cuda/attention.h, which keeps no copy of the keys. Rotated queries and keys and the
+// (kernels/cuda/merge_parts.h). With soft cap, ALiBi, sinks, temperatures, hidden keys or factors
+// it is kernels/cuda/attention.h, which keeps no copy of the keys. Rotated queries and keys and the
 // weights are rounded to that dtype, as by the CPU's kernels with AVX-512 BF16. Rotary tables are
-// formed on the GPU. All else is AtenOps': many rows of float32 or with hidden keys or factors,
-// other sizes of heads.
+// formed on the GPU. All else is AtenOps': many rows of float32, heads of sizes that the kernels do
+// not have.
 #pragma once
 
 #include <vector>
@@ -84,6 +84,8 @@ class CudaOps : public AtenOps {
   void RowAttention(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
                     const KeyUpdate& update, const at::Tensor& v, const RotaryTables& tables,
                     const at::Tensor& weights, const at::Tensor& out) const override;
+  std::vector<int64_t> CountAttendedKeys(
+      const at::Tensor& weights, const kernels::AwarenessThreshold& threshold) const override;
   std::vector<TopToken> TopTokens(const at::Tensor& logits, int64_t k) const override;
 
  protected:
@@ -96,6 +98,8 @@ class CudaOps : public AtenOps {
   template <class T>
   void NormaliseAs(NormKind kind, const at::Tensor& x, const at::Tensor* update, const Norm& norm,
                    float epsilon, const at::Tensor& out, const NormKeeps& keeps) const;
+  // What heads are told, on the GPU. `kept` holds what their tables lie in until the kernel is
+  // started.
   std::vector<kernels::cuda::AttentionHead> Heads(const kernels::AttentionShape& shape,
                                                   const RotaryTables& tables,
                                                   std::vector<DeviceTable>* kept) const;
@@ -106,17 +110,13 @@ class CudaOps : public AtenOps {
   template <class T>
   const T* OnGpu(const std::vector<T>& values, KeptCopies<T>* kept) const;
   void AddEdits(const RotaryTables& tables, std::vector<kernels::cuda::AttentionHead>* heads) const;
-  // But for where the logits go. `kept` as below.
+  // But for where the logits go.
   template <class T>
   kernels::cuda::RowLogitsArguments<T> RowArguments(const kernels::AttentionShape& shape,
                                                     const at::Tensor& q, const at::Tensor& k,
                                                     const KeyUpdate& update,
                                                     const RotaryTables& tables, int64_t first_key,
                                                     std::vector<DeviceTable>* kept) const;
-  template <class T>
-  at::Tensor RowProducts(const kernels::AttentionShape& shape, const at::Tensor& q,
-                         const at::Tensor& k, const KeyUpdate& update, const RotaryTables& tables,
-                         int64_t first_key) const;
   // One of the tables of heads first, first + step, ..., on the GPU.
   struct TablesOnGpu {
     const kernels::cuda::AttentionHead* heads;
@@ -124,7 +124,6 @@ class CudaOps : public AtenOps {
     int64_t first = 0;
     int64_t step = 1;
   };
-  // `kept` holds what the table lies in until the kernel is started.
   kernels::cuda::Table OnGpu(const RotaryTables& tables,
                              const std::vector<kernels::RotaryView>& views, size_t head,
                              std::vector<DeviceTable>* kept) const;
@@ -144,7 +143,7 @@ class CudaOps : public AtenOps {
   CudaBlocks blocks_;
   // Heads of layers: those of a model are of few kinds.
   mutable KeptCopies<kernels::cuda::AttentionHead> kept_heads_{4};
-  mutable KeptCopies<kernels::cuda::KeyEdit> kept_edits_{1};
+  mutable KeptCopies<kernels::cuda::KeyEdit> kept_edits_{4};
   mutable std::vector<at::Tensor>* recorded_ = nullptr;  // while work is recorded
 };
 

@@ -13,25 +13,12 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/cuda/key_edits.h"
+#include "kernels/cuda/attention_head.h"
 #include "kernels/cuda/machine.h"
 #include "kernels/cuda/rotary.h"
 #include "kernels/types.h"
 
 namespace midscope::kernels::cuda {
-
-struct AttentionHead {
-  Table q;
-  Table k;
-  Table far_q;
-  Table far_k;
-  float scale = 1;  // of the logits
-  float slope = 0;  // ALiBi's
-  float inverse_temperature = 1;
-  float sink = -INFINITY;  // a logit without a value; -infinity: none
-  KeyEdits edits;
-  bool operator==(const AttentionHead&) const = default;
-};
 
 // q, out [query_rows, heads, head_dim], k, v [key_rows, key_value_heads, head_dim]: addresses and
 // strides of rows are multiples of 16 bytes, heads adjoin. Lengths as in AttentionShape.
@@ -263,9 +250,8 @@ class AttentionBlock {
     typename Machine::template PerThread<Pair> largest(machine_);
     machine_.Each([&](int thread) {
       ForEachLogit(thread, key, [&](int64_t row, int64_t at, int n, int i) {
-        float x = logits[thread].of[n][i] * head_.scale;
-        if (a_.softcap > 0) x = a_.softcap * tanhf(x / a_.softcap);
-        x = (x + head_.slope * static_cast<float>(at - row)) * to_base_2;
+        float x = LogitOf(logits[thread].of[n][i] * head_.scale, a_.softcap, head_.slope, at - row,
+                          to_base_2);
         const bool hidden = at > row || (a_.window > 0 && at <= row - a_.window);
         x = !all_seen && hidden ? -INFINITY : x;
         logits[thread].of[n][i] = x;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Attention of a few query rows, in float32 whatever the dtype of queries, keys and values: logits
-// (softmax and edits follow elsewhere) and what weights make of the values. Keys are changed and
+// (their softmax is row_softmax.h's) and what weights make of the values. Keys are changed and
 // rotated while they are read.
 #pragma once
 
 #include <cstdint>
 
-#include "kernels/cuda/attention.h"
+#include "kernels/cuda/attention_head.h"
 #include "kernels/cuda/block_rows.h"
 #include "kernels/cuda/machine.h"
 

@@ -155,4 +155,22 @@ MIDSCOPE_CUDA_BODY void BlockSum(Machine& machine, Numbers& numbers, float* shar
   machine.Barrier();
 }
 
+// Likewise the largest.
+template <class Machine, class Numbers>
+MIDSCOPE_CUDA_BODY void BlockMax(Machine& machine, Numbers& numbers, float* shared) {
+  machine.template GroupMax<5>([&](int thread) -> float& { return numbers[thread].value; });
+  machine.Each([&](int thread) {
+    if (thread % kWarp == 0) shared[thread / kWarp] = numbers[thread].value;
+  });
+  machine.Barrier();
+  machine.Each([&](int thread) {
+    float largest = shared[0];
+    for (int warp = 1; warp < machine.threads() / kWarp; ++warp) {
+      largest = fmaxf(largest, shared[warp]);
+    }
+    numbers[thread].value = largest;
+  });
+  machine.Barrier();
+}
+
 }  // namespace midscope::kernels::cuda

@@ -55,6 +55,21 @@ struct KeyEdits {
     }
     return false;
   }
+  // What is added to a key's logit, and its weight's factor.
+  MIDSCOPE_CUDA_BODY float LogitOf(int64_t key) const {
+    float logit = 0;
+    for (int i = 0; i < count; ++i) {
+      if (key >= data[i].begin && key < data[i].end) logit += data[i].logit;
+    }
+    return logit;
+  }
+  MIDSCOPE_CUDA_BODY float WeightOf(int64_t key) const {
+    float weight = 1;
+    for (int i = 0; i < count; ++i) {
+      if (key >= data[i].begin && key < data[i].end) weight *= data[i].weight;
+    }
+    return weight;
+  }
   // work(edit) for those of keys among [first, last).
   template <class Work>
   MIDSCOPE_CUDA_BODY void EachWithin(int64_t first, int64_t last, const Work& work) const {

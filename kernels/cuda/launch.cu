@@ -43,11 +43,22 @@ __global__ void RowValuesKernel(const RowValuesArguments<T> arguments) {
   RowValuesBlock(machine, arguments);
 }
 
-template <class T, bool kChanged>
+template <class T, bool kChanged, bool kEdited>
 __global__ void __launch_bounds__(kRowThreads, kChanged || std::is_same_v<T, float> ? 1 : 2)
     RowAttentionKernel(const RowAttentionArguments<T> arguments) {
   GpuMachine machine(SharedBytes(), StartsEarly());
-  RowAttentionBlock<T, kChanged, GpuMachine>(machine, arguments).Run();
+  RowAttentionBlock<T, kChanged, kEdited, GpuMachine>(machine, arguments).Run();
+}
+
+__global__ void __launch_bounds__(kSoftmaxThreads)
+    RowSoftmaxKernel(const RowSoftmaxArguments arguments) {
+  GpuMachine machine(SharedBytes());
+  RowSoftmaxBlock(machine, arguments).Run();
+}
+
+__global__ void CountKeysKernel(const CountKeysArguments arguments) {
+  GpuMachine machine(SharedBytes());
+  CountKeysBlock(machine, arguments);
 }
 
 template <class T>
@@ -124,6 +135,14 @@ void MergeTop(const MergeTopArguments& arguments) {
   Start(MergeTopKernel, MergeTopGrid(arguments), arguments, "largest values of parts");
 }
 
+void RowSoftmax(const RowSoftmaxArguments& arguments) {
+  Start(RowSoftmaxKernel, RowSoftmaxGrid(arguments), arguments, "softmax of rows");
+}
+
+void CountKeys(const CountKeysArguments& arguments) {
+  Start(CountKeysKernel, CountKeysGrid(arguments), arguments, "count of keys");
+}
+
 template <class T>
 void Rotate(const RotateArguments<T>& arguments) {
   Start(RotateKernel<T>, RotateGrid(arguments), arguments, "rotary embedding");
@@ -156,8 +175,14 @@ void AddParts(const AddPartsArguments<T>& arguments) {
 }
 template <class T>
 void RowAttention(const RowAttentionArguments<T>& arguments) {
-  const auto kernel =
-      arguments.rows.amount ? RowAttentionKernel<T, true> : RowAttentionKernel<T, false>;
+  const auto kernel = [&] {
+    if (arguments.edited) {
+      return arguments.rows.amount ? RowAttentionKernel<T, true, true>
+                                   : RowAttentionKernel<T, false, true>;
+    }
+    return arguments.rows.amount ? RowAttentionKernel<T, true, false>
+                                 : RowAttentionKernel<T, false, false>;
+  }();
   Start(kernel, RowAttentionGrid(arguments), arguments, "attention of rows");
 }
 template <class T>

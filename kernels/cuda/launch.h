@@ -17,6 +17,7 @@
 #include "kernels/cuda/quantised_matrix_vector.h"
 #include "kernels/cuda/rotary.h"
 #include "kernels/cuda/row_attention.h"
+#include "kernels/cuda/row_softmax.h"
 #include "kernels/cuda/top_rows.h"
 #include "kernels/dequantise.h"
 
@@ -43,6 +44,8 @@ void FormAngles(const AnglesArguments& arguments);
 void SplitRows(const SplitRowsArguments& arguments);
 void TopRows(const TopRowsArguments& arguments);
 void MergeTop(const MergeTopArguments& arguments);
+void RowSoftmax(const RowSoftmaxArguments& arguments);
+void CountKeys(const CountKeysArguments& arguments);
 
 // The following for T = BFloat16 and Float16.
 template <class T>

@@ -29,9 +29,10 @@ inline int KeysOfPart(int64_t keys) {
 // against 36 of 2,048, 72 against 49 of 8,192.
 constexpr int64_t kMostKeysTogether = 4096;
 
-// A query sees the keys up to its own row, `window` of them (0: all). sums [parts, query_rows,
-// heads, head_dim]: exponentials of logits, less the part's largest one, times values. shares
-// [parts, query_rows, heads]: that logit and the sum of the exponentials.
+// A query sees the keys up to its own row, `window` of them (0: all), but for hidden ones. sums
+// [parts, query_rows, heads, head_dim]: exponentials of logits, less the part's largest one, times
+// values and factors of keys. shares [parts, query_rows, heads]: that logit and the sum of the
+// exponentials, of the first part with that of the sink.
 struct PartShare {
   float largest;
   float sum;
@@ -42,6 +43,8 @@ struct RowAttentionArguments {
   const T* v = nullptr;        // of row 0
   int64_t v_stride = 0;
   int64_t window = 0;
+  float softcap = 0;
+  bool edited = false;  // whether a logit may be another than the product of query and key
   int keys_of_part = kMostKeysOfPart;  // KeysOfPart(rows.keys)
   float* sums = nullptr;
   PartShare* shares = nullptr;
@@ -62,7 +65,8 @@ inline Grid RowAttentionGrid(const RowAttentionArguments<T>& a) {
   return grid;
 }
 
-template <class T, bool kChanged, class Machine>
+// kChanged: with an update of the keys; kEdited: a.edited.
+template <class T, bool kChanged, bool kEdited, class Machine>
 class RowAttentionBlock {
  public:
   MIDSCOPE_CUDA_BODY RowAttentionBlock(Machine& machine, const RowAttentionArguments<T>& a)
@@ -91,6 +95,11 @@ class RowAttentionBlock {
     logits.Run([&](int head, int64_t key, float logit) {
       const int64_t at = a_.rows.first_key + key;
       const bool seen = at <= row && (a_.window == 0 || at > row - a_.window);
+      if constexpr (kEdited) {
+        const AttentionHead& of = Head(head);
+        logit = LogitOf(logit, a_.softcap, of.slope, at - row, of.inverse_temperature) +
+                of.edits.LogitOf(at);
+      }
       weights_[At(head, kMostKeysOfPart, static_cast<int>(key - first_))] =
           seen ? logit : -INFINITY;
     });
@@ -117,13 +126,18 @@ class RowAttentionBlock {
   static constexpr int kThreadsOfHead = kRowThreads / kHeadsOfBlock;
   static constexpr int kWarpsOfHead = kThreadsOfHead / kWarp;
 
-  // Calls work(weight) for the logits or weights of a thread's head that are the thread's.
+  MIDSCOPE_CUDA_BODY const AttentionHead& Head(int head) const {
+    return a_.rows.tables[first_head_ + head];
+  }
+
+  // Calls work(key of the part, weight) for the logits or weights of a thread's head that are the
+  // thread's.
   template <class Work>
   MIDSCOPE_CUDA_BODY void EachOfThread(int thread, const Work& work) const {
     const int head = thread / kThreadsOfHead;
     if (head >= heads_) return;
     for (int key = thread % kThreadsOfHead; key < keys_; key += kThreadsOfHead) {
-      work(weights_[At(head, kMostKeysOfPart, key)]);
+      work(key, weights_[At(head, kMostKeysOfPart, key)]);
     }
   }
 
@@ -139,7 +153,7 @@ class RowAttentionBlock {
     };
     machine_.Each([&](int thread) {
       float largest = -INFINITY;
-      EachOfThread(thread, [&](const float& logit) { largest = fmaxf(largest, logit); });
+      EachOfThread(thread, [&](int, float logit) { largest = fmaxf(largest, logit); });
       numbers[thread].value = largest;
     });
     machine_.template GroupMax<5>(of_thread);
@@ -147,9 +161,13 @@ class RowAttentionBlock {
     machine_.Each([&](int thread) {
       const float largest = Largest(thread);
       float sum = 0;
-      EachOfThread(thread, [&](float& logit) {
+      EachOfThread(thread, [&](int key, float& logit) {
         logit = largest == -INFINITY ? 0.0f : PowerOfTwo((logit - largest) * kLog2E);
         sum += logit;
+        if constexpr (kEdited) {
+          const KeyEdits& edits = Head(thread / kThreadsOfHead).edits;
+          logit *= edits.WeightOf(a_.rows.first_key + first_ + key);
+        }
       });
       numbers[thread].value = sum;
     });
@@ -162,14 +180,21 @@ class RowAttentionBlock {
       for (int warp = 0; warp < kWarpsOfHead; ++warp) {
         sum += sums_of_warps_[At(head, kWarpsOfHead, warp)];
       }
-      a_.shares[Of(head)] = {Largest(thread), sum};
+      const float largest = Largest(thread);
+      if (HasSink() && largest > -INFINITY) sum += PowerOfTwo((Sink(head) - largest) * kLog2E);
+      a_.shares[Of(head)] = {largest, sum};
     });
+  }
+
+  MIDSCOPE_CUDA_BODY bool HasSink() const { return kEdited && machine_.block().x == 0; }
+  MIDSCOPE_CUDA_BODY float Sink(int head) const {
+    return Head(head).sink * Head(head).inverse_temperature;
   }
 
   // The largest logit of a thread's head.
   MIDSCOPE_CUDA_BODY float Largest(int thread) const {
     const int head = thread / kThreadsOfHead;
-    float largest = -INFINITY;
+    float largest = HasSink() && head < heads_ ? Sink(head) : -INFINITY;
     for (int warp = 0; warp < kWarpsOfHead; ++warp) {
       largest = fmaxf(largest, of_warps_[At(head, kWarpsOfHead, warp)]);
     }

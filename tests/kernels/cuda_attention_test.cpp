@@ -12,40 +12,15 @@
 #include "kernels/cuda/rotary.h"
 #include "tests/kernels/support/attention_case.h"
 #include "tests/kernels/support/attention_reference.h"
+#include "tests/kernels/support/cuda_heads.h"
 #include "tests/kernels/support/host_machine.h"
 
 namespace midscope::kernels::cuda {
 namespace {
 
-Table TableOf(const RotaryView& view) { return {view.cos, view.sin, static_cast<int>(view.pairs)}; }
-
 template <class T>
 const T* Data(const ConstHeads& heads) {
   return static_cast<const T*>(heads.data);
-}
-
-// Edits lie in `edits`, [head].
-std::vector<AttentionHead> HeadsOf(const AttentionCase& inputs,
-                                   std::vector<std::vector<KeyEdit>>* edits) {
-  const HeadPositions positions = inputs.Positions();
-  std::vector<AttentionHead> heads(static_cast<size_t>(inputs.shape.heads));
-  edits->resize(heads.size());
-  for (size_t h = 0; h < heads.size(); ++h) {
-    std::vector<KeyEdit>& of_head = (*edits)[h];
-    of_head = EditsOfHead(positions.hidden, positions.factors, static_cast<int64_t>(h));
-    heads[h].edits = {of_head.data(), static_cast<int>(of_head.size())};
-    if (!positions.sinks.empty()) heads[h].sink = positions.sinks[h];
-    heads[h].q = TableOf(positions.q[h]);
-    heads[h].k = TableOf(positions.k[h]);
-    if (inputs.near > 0) {
-      heads[h].far_q = TableOf(positions.far.q[h]);
-      heads[h].far_k = TableOf(positions.far.k[h]);
-    }
-    heads[h].scale = positions.scale[h];
-    if (!positions.alibi_slopes.empty()) heads[h].slope = positions.alibi_slopes[h];
-    heads[h].inverse_temperature = 1 / positions.Temperature(static_cast<int64_t>(h));
-  }
-  return heads;
 }
 
 template <int kDim, class T>

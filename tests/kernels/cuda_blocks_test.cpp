@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <functional>
 
 #include "kernels/cuda/block_formats.h"
 #include "kernels/cuda/dequantise.h"
@@ -51,22 +52,26 @@ void RunDequantise(BlockType type, const DequantiseArguments& arguments, bool ba
 }
 
 template <int kRows>
-void RunProduct(BlockType type, const QuantisedMatrixVectorArguments& arguments, bool backwards) {
+void RunProduct(BlockType type, const QuantisedMatrixVectorArguments& arguments, bool backwards,
+                const std::function<void()>& earlier) {
   VisitFormat(type, [&]<class Format>(Format) {
-    RunOnHost(QuantisedMatrixVectorGrid<Format, kRows>(arguments), backwards,
-              [&](HostMachine& machine) {
-                QuantisedMatrixVectorBlock<Format, kRows, HostMachine>(machine, arguments).Run();
-              });
+    RunOnHost(
+        QuantisedMatrixVectorGrid<Format, kRows>(arguments), backwards,
+        [&](HostMachine& machine) {
+          QuantisedMatrixVectorBlock<Format, kRows, HostMachine>(machine, arguments).Run();
+        },
+        earlier);
   });
 }
 
 // As launch_blocks.cu chooses.
-void RunProduct(BlockType type, const QuantisedMatrixVectorArguments& arguments, bool backwards) {
+void RunProduct(BlockType type, const QuantisedMatrixVectorArguments& arguments, bool backwards,
+                const std::function<void()>& earlier = {}) {
   const auto run = arguments.rows == 1   ? RunProduct<1>
                    : arguments.rows == 2 ? RunProduct<2>
                    : arguments.rows <= 4 ? RunProduct<4>
                                          : RunProduct<8>;
-  run(type, arguments, backwards);
+  run(type, arguments, backwards, earlier);
 }
 
 // Columns that end within a warp, a block of threads, and behind several of them.
@@ -199,7 +204,9 @@ void CheckProduct(const BlockFormat& format, const ProductCase& c) {
   Guarded y(c.rows * y_stride, c.y_dtype), again = y;
   Guarded before = y;
   RunProduct(format.type, ArgumentsOf(c, matrix, x, y), false);
-  RunProduct(format.type, ArgumentsOf(c, matrix, x, again), true);
+  // x is made by what is started before.
+  const QuantisedMatrixVectorArguments arguments = ArgumentsOf(c, matrix, x, again);
+  RunProduct(format.type, arguments, true, TakenAway(x));
   EXPECT_TRUE(y == again) << "depends on the order of threads";
   for (int64_t i = 0; i < c.rows * y_stride; ++i) {
     const int64_t row = i / y_stride, output = i % y_stride;

@@ -2,19 +2,28 @@
 // The bodies of the CUDA kernels of few query rows, run on the CPU block by block, against the
 // CPU's kernels.
 //
-// Contract: attention weights of logits within 5e-6; values, and attention without weights, within
-// float32 rounding of longer sums; the same bits in any order of threads between two barriers;
-// nothing written but the output.
+// Contract: attention weights within 5e-6, with soft cap, ALiBi, temperatures, sinks, hidden keys
+// and factors too; values, and attention without weights, within float32 rounding of longer sums;
+// keys over a threshold counted exactly; the same bits in any order of threads between two
+// barriers; nothing written but the output, and nothing read of what is started before until it is
+// waited for.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <vector>
+
 #include "kernels/cuda/attention_rows.h"
 #include "kernels/cuda/move_rows.h"
 #include "kernels/cuda/row_attention.h"
+#include "kernels/cuda/row_softmax.h"
 #include "tests/kernels/support/attention_case.h"
+#include "tests/kernels/support/cuda_heads.h"
 #include "tests/kernels/support/host_machine.h"
 
 namespace midscope::kernels::cuda {
 namespace {
-
-Table TableOf(const RotaryView& view) { return {view.cos, view.sin, static_cast<int>(view.pairs)}; }
 
 std::vector<CaseShape> RowCases() {
   std::vector<CaseShape> shapes;
@@ -35,25 +44,22 @@ std::vector<CaseShape> RowCases() {
   return shapes;
 }
 
-// Weights [query_rows, heads, key_rows] of logits [heads, query_rows, keys].
-Guarded Softmaxed(const AttentionShape& shape, const Guarded& logits, int64_t keys) {
-  Guarded weights(shape.query_rows * shape.heads * shape.key_rows, Dtype::kFloat32);
-  for (int64_t row = 0; row < shape.query_rows; ++row) {
-    for (int64_t head = 0; head < shape.heads; ++head) {
-      const int64_t from = (head * shape.query_rows + row) * keys;
-      const int64_t to = (row * shape.heads + head) * shape.key_rows;
-      const int64_t seen = shape.first_query + row + 1;
-      double largest = -INFINITY, sum = 0;
-      for (int64_t key = 0; key < seen; ++key)
-        largest = std::max(largest, double{logits.At(from + key)});
-      for (int64_t key = 0; key < seen; ++key) sum += std::exp(logits.At(from + key) - largest);
-      for (int64_t key = 0; key < shape.key_rows; ++key) {
-        const double weight = key < seen ? std::exp(logits.At(from + key) - largest) / sum : 0;
-        weights.Set(to + key, static_cast<float>(weight));
-      }
-    }
+// Soft caps, ALiBi, temperatures, sinks, hidden keys and factors, alone and together.
+std::vector<CaseShape> EditedRowCases() {
+  std::vector<CaseShape> shapes = EditedCases({1, 3});
+  const std::vector<CaseShape> far = FarCases({3}, {200});
+  shapes.insert(shapes.end(), far.begin(), far.end());
+  for (CaseShape& c : shapes) {
+    c.head_dim = 24;
+    c.pairs = 8;
+    c.query_weight = false;
   }
-  return weights;
+  return shapes;
+}
+
+bool IsEdited(const CaseShape& c) {
+  return c.softcap > 0 || c.alibi || c.temperature || c.sinks || !c.hidden.empty() ||
+         !c.factors.empty();
 }
 
 // A few query rows on the CPU, and what the kernels are told of them.
@@ -65,20 +71,12 @@ struct RowsOfAttention {
         wide(WideCase(c, inputs)),
         amount(Random(inputs.shape.key_rows, Dtype::kFloat32, 5)),
         direction(Random(c.key_value_heads * c.head_dim, Dtype::kFloat32, 6)),
-        heads(static_cast<size_t>(c.heads)) {
+        heads(HeadsOf(inputs, &edits)) {
     const int64_t key_width = c.key_value_heads * c.head_dim;
     for (int64_t i = 0; update && i < shape().key_rows * key_width; ++i) {
       const int64_t at = i / key_width * wide.width + c.heads * c.head_dim + i % key_width;
       wide.fused.Set(at,
                      wide.fused.At(at) - amount.At(i / key_width) * direction.At(i % key_width));
-    }
-    const HeadPositions positions = inputs.Positions();
-    for (size_t h = 0; h < heads.size(); ++h) {
-      heads[h].q = TableOf(positions.q[h]);
-      heads[h].k = TableOf(positions.k[h]);
-      if (c.near > 0) heads[h].far_q = TableOf(positions.far.q[h]);
-      if (c.near > 0) heads[h].far_k = TableOf(positions.far.k[h]);
-      heads[h].scale = positions.scale[h];
     }
     arguments.q = static_cast<const T*>(inputs.Q().data);
     arguments.k = static_cast<const T*>(inputs.K().data);
@@ -115,45 +113,86 @@ struct RowsOfAttention {
   AttentionCase wide;  // the same numbers in float32, with the update
   Guarded amount;
   Guarded direction;
+  std::vector<std::vector<KeyEdit>> edits;
   std::vector<AttentionHead> heads;
   RowLogitsArguments<T> arguments;
 };
 
+// Weights from logits of keys from the first on that a query sees.
 template <class T>
-void CheckLogitsAndValues(CaseShape c, bool update) {
-  c.dtype = kDtypeOf<T>;
-  RowsOfAttention<T> rows(c, update);
+Guarded RunRowWeights(RowsOfAttention<T>& rows, bool backwards) {
   const AttentionShape& shape = rows.shape();
   RowLogitsArguments<T> of_logits = rows.arguments;
+  of_logits.first_key = FirstVisibleKey(shape, shape.first_query);
+  of_logits.keys -= of_logits.first_key;
   Guarded logits(shape.heads * shape.query_rows * of_logits.keys, Dtype::kFloat32);
   of_logits.logits = Data<float>(logits);
-  RunOnHost(RowLogitsGrid(of_logits), false, [&](HostMachine& machine) {
-    if (update) return RowLogitsBlock<T, true, HostMachine>(machine, of_logits).Run();
+  RunOnHost(RowLogitsGrid(of_logits), backwards, [&](HostMachine& machine) {
+    if (of_logits.amount) return RowLogitsBlock<T, true, HostMachine>(machine, of_logits).Run();
     RowLogitsBlock<T, false, HostMachine>(machine, of_logits).Run();
   });
-  EXPECT_TRUE(logits.Intact()) << Describe(c);
-  Guarded expected = rows.ExpectedWeights();
-  EXPECT_LE(MaxDifference(Softmaxed(shape, logits, of_logits.keys), expected, rows.weight_count()),
-            5e-6)
-      << Describe(c);
+  EXPECT_TRUE(logits.Intact()) << Describe(rows.c);
+  Guarded weights(rows.weight_count(), Dtype::kFloat32);
+  RowSoftmaxArguments of_weights;
+  of_weights.logits = of_logits.logits;
+  of_weights.weights = Data<float>(weights);
+  of_weights.query_rows = shape.query_rows;
+  of_weights.first_query = shape.first_query;
+  of_weights.first_key = of_logits.first_key;
+  of_weights.keys = of_logits.keys;
+  of_weights.key_rows = shape.key_rows;
+  of_weights.heads = shape.heads;
+  of_weights.window = shape.window;
+  of_weights.softcap = shape.softcap;
+  of_weights.tables = of_logits.tables;
+  RunOnHost(RowSoftmaxGrid(of_weights), backwards,
+            [&](HostMachine& machine) { RowSoftmaxBlock(machine, of_weights).Run(); });
+  EXPECT_TRUE(weights.Intact()) << Describe(rows.c);
+  return weights;
+}
 
+template <class T>
+void CheckRowWeights(CaseShape c, bool update) {
+  c.dtype = kDtypeOf<T>;
+  RowsOfAttention<T> rows(c, update);
+  const Guarded weights = RunRowWeights(rows, false);
+  EXPECT_TRUE(weights == RunRowWeights(rows, true)) << Describe(c);
+  EXPECT_LE(MaxDifference(weights, rows.ExpectedWeights(), rows.weight_count()), 5e-6 * Gain(c))
+      << Describe(c);
+}
+
+TEST(CudaRowAttention, WeightsAreThoseOfTheCpu) {
+  for (const CaseShape& c : RowCases()) {
+    for (const bool update : {false, true}) {
+      CheckRowWeights<float>(c, update);
+      CheckRowWeights<BFloat16>(c, update);
+      CheckRowWeights<Float16>(c, update);
+    }
+  }
+  for (const CaseShape& c : EditedRowCases()) CheckRowWeights<float>(c, false);
+}
+
+// z [rows, heads * head_dim] of the weights.
+template <class T>
+Guarded RunRowValues(RowsOfAttention<T>& rows, Guarded& weights, bool backwards) {
+  const AttentionShape& shape = rows.shape();
   RowValuesArguments<T> of_values;
-  of_values.weights = Data<float>(expected);
+  of_values.weights = Data<float>(weights);
   of_values.v = static_cast<const T*>(rows.inputs.V().data);
   of_values.row_stride = shape.heads * shape.key_rows;
   of_values.head_stride = shape.key_rows;
   of_values.v_stride = rows.inputs.width;
   of_values.query_rows = shape.query_rows;
-  of_values.keys = of_logits.keys;
+  of_values.keys = rows.arguments.keys;
   of_values.heads = shape.heads;
   of_values.key_value_heads = shape.key_value_heads;
   of_values.head_dim = static_cast<int>(shape.head_dim);
   const int64_t count = rows.inputs.OutCount();
   Guarded sums(PartsOf(of_values) * count, Dtype::kFloat32);
   of_values.sums = Data<float>(sums);
-  RunOnHost(RowValuesGrid(of_values), true,
+  RunOnHost(RowValuesGrid(of_values), backwards,
             [&](HostMachine& machine) { RowValuesBlock(machine, of_values); });
-  EXPECT_TRUE(sums.Intact()) << Describe(c);
+  EXPECT_TRUE(sums.Intact()) << Describe(rows.c);
   Guarded z(count, Dtype::kFloat32);
   AddPartsArguments<float> of_parts;
   of_parts.sums = Data<float>(sums);
@@ -161,18 +200,52 @@ void CheckLogitsAndValues(CaseShape c, bool update) {
   of_parts.parts = PartsOf(of_values);
   of_parts.rows = shape.query_rows;
   of_parts.width = of_parts.out_stride = shape.heads * shape.head_dim;
-  RunOnHost(AddPartsGrid(of_parts), false,
+  RunOnHost(AddPartsGrid(of_parts), backwards,
             [&](HostMachine& machine) { AddPartsBlock(machine, of_parts); });
-  EXPECT_TRUE(z.Intact()) << Describe(c);
-  EXPECT_LE(MaxDifference(z, rows.ExpectedZ(expected), count), 5e-6) << Describe(c);
+  EXPECT_TRUE(z.Intact()) << Describe(rows.c);
+  return z;
 }
 
-TEST(CudaRowAttention, LogitsAndValuesAreThoseOfTheCpu) {
+template <class T>
+void CheckRowValues(CaseShape c) {
+  c.dtype = kDtypeOf<T>;
+  RowsOfAttention<T> rows(c, false);
+  Guarded weights = rows.ExpectedWeights();
+  const Guarded z = RunRowValues(rows, weights, false);
+  EXPECT_TRUE(z == RunRowValues(rows, weights, true)) << Describe(c);
+  EXPECT_LE(MaxDifference(z, rows.ExpectedZ(weights), rows.inputs.OutCount()), 5e-6) << Describe(c);
+}
+
+TEST(CudaRowAttention, ValuesAreThoseOfTheCpu) {
   for (const CaseShape& c : RowCases()) {
-    for (const bool update : {false, true}) {
-      CheckLogitsAndValues<float>(c, update);
-      CheckLogitsAndValues<BFloat16>(c, update);
-      CheckLogitsAndValues<Float16>(c, update);
+    CheckRowValues<float>(c);
+    CheckRowValues<BFloat16>(c);
+    CheckRowValues<Float16>(c);
+  }
+}
+
+// Of weights of which many equal the threshold.
+TEST(CudaRowAttention, KeysOverAThresholdAreCounted) {
+  for (const int64_t keys : {1, 31, 512, 513, 3000}) {
+    constexpr int64_t kHeads = 3;
+    for (const ThresholdRule rule : {ThresholdRule::kAtLeast, ThresholdRule::kGreater}) {
+      const AwarenessThreshold threshold{rule};
+      std::mt19937 random(static_cast<unsigned>(keys));
+      std::uniform_int_distribution<int> any(0, 2);
+      std::vector<float> weights(static_cast<size_t>(kHeads * keys));
+      for (float& weight : weights)
+        weight = threshold.Weight(keys) * static_cast<float>(any(random));
+      std::vector<int64_t> expected(kHeads);
+      CountAttendedKeys(weights.data(), kHeads, keys, threshold, expected.data());
+      for (const bool backwards : {false, true}) {
+        std::vector<int32_t> counts(kHeads + 1, -7);
+        const CountKeysArguments arguments{weights.data(), counts.data(),          kHeads,
+                                           keys,           threshold.Weight(keys), rule};
+        RunOnHost(CountKeysGrid(arguments), backwards,
+                  [&](HostMachine& machine) { CountKeysBlock(machine, arguments); });
+        for (size_t head = 0; head < kHeads; ++head) EXPECT_EQ(counts[head], expected[head]);
+        EXPECT_EQ(counts.back(), -7);
+      }
     }
   }
 }
@@ -188,6 +261,8 @@ Guarded RunRowAttention(RowsOfAttention<T>& rows, int64_t first_key, int keys_of
   arguments.v = static_cast<const T*>(rows.inputs.V().data);
   arguments.v_stride = rows.inputs.width;
   arguments.window = rows.shape().window;
+  arguments.softcap = rows.shape().softcap;
+  arguments.edited = IsEdited(rows.c);
   arguments.keys_of_part = keys_of_part;
   const int64_t parts = PartsOf(arguments), count = rows.inputs.OutCount();
   Guarded sums(parts * count, Dtype::kFloat32);
@@ -195,12 +270,24 @@ Guarded RunRowAttention(RowsOfAttention<T>& rows, int64_t first_key, int keys_of
       static_cast<size_t>(parts * rows.shape().query_rows * rows.shape().heads));
   arguments.sums = Data<float>(sums);
   arguments.shares = shares.data();
-  RunOnHost(RowAttentionGrid(arguments), backwards, [&](HostMachine& machine) {
-    if (arguments.rows.amount) {
-      return RowAttentionBlock<T, true, HostMachine>(machine, arguments).Run();
-    }
-    RowAttentionBlock<T, false, HostMachine>(machine, arguments).Run();
-  });
+  // Queries and the latest keys are made by what is started before.
+  const std::function<void()> earlier = TakenAway(rows.inputs.fused);
+  const auto run = [&]<bool kChanged, bool kEdited>() {
+    RunOnHost(
+        RowAttentionGrid(arguments), backwards,
+        [&](HostMachine& machine) {
+          RowAttentionBlock<T, kChanged, kEdited, HostMachine>(machine, arguments).Run();
+        },
+        earlier);
+  };
+  if (arguments.edited) {
+    EXPECT_FALSE(arguments.rows.amount) << Describe(rows.c);
+    run.template operator()<false, true>();
+  } else if (arguments.rows.amount) {
+    run.template operator()<true, false>();
+  } else {
+    run.template operator()<false, false>();
+  }
   EXPECT_TRUE(sums.Intact()) << Describe(rows.c);
   Guarded z(count, Dtype::kFloat32);
   const MergeRowPartsArguments<float> merge{Data<float>(sums),
@@ -227,7 +314,7 @@ void CheckRowAttention(CaseShape c, bool update) {
   for (const int keys : {kLeastKeysOfPart, kMostKeysOfPart}) {
     const Guarded z = RunRowAttention(rows, first_key, keys, false);
     EXPECT_TRUE(z == RunRowAttention(rows, first_key, keys, true)) << Describe(c);
-    EXPECT_LE(MaxDifference(z, expected, rows.inputs.OutCount()), 1e-5) << Describe(c);
+    EXPECT_LE(MaxDifference(z, expected, rows.inputs.OutCount()), 1e-5 * Gain(c)) << Describe(c);
   }
 }
 
@@ -253,6 +340,7 @@ TEST(CudaRowAttention, AttentionWithoutWeightsIsThatOfTheCpu) {
       }
     }
   }
+  for (const CaseShape& c : EditedRowCases()) CheckRowAttention<float>(c, false);
 }
 
 }  // namespace

@@ -45,11 +45,11 @@ void CheckNorms(bool centred, bool update) {
     }
     std::vector<Guarded> results;
     for (const bool backwards : {false, true}) {
-      Guarded stream = x, out(count, kDtypeOf<T>), kept(count, kDtypeOf<T>);
+      Guarded stream = x, added = more, out(count, kDtypeOf<T>), kept(count, kDtypeOf<T>);
       Guarded got_mean = mean, got_scale(kRows, Dtype::kFloat32);
       NormaliseArguments<T> arguments;
       arguments.x = Data<T>(stream);
-      if (update) arguments.update = Data<T>(more);
+      if (update) arguments.update = Data<T>(added);
       arguments.weight = Data<float>(weight);
       if (centred) arguments.bias = Data<float>(bias);
       arguments.out = Data<T>(out);
@@ -60,8 +60,14 @@ void CheckNorms(bool centred, bool update) {
       arguments.width = width;
       arguments.epsilon = kEpsilon;
       arguments.centred = centred;
-      RunOnHost(NormaliseGrid(arguments), backwards,
-                [&](HostMachine& machine) { NormaliseBlock(machine, arguments); });
+      // Rows and updates are made by what is started before.
+      const auto earlier = [make = TakenAway(stream), make_more = TakenAway(added)] {
+        make();
+        make_more();
+      };
+      RunOnHost(
+          NormaliseGrid(arguments), backwards,
+          [&](HostMachine& machine) { NormaliseBlock(machine, arguments); }, earlier);
       EXPECT_LE(MaxDifference(out, expected, count), kRounding<T>) << width;
       EXPECT_LE(MaxDifference(got_scale, scale, kRows), 1e-5) << width;
       EXPECT_LE(MaxDifference(got_mean, mean, kRows), 1e-5) << width;

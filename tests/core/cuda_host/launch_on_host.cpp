@@ -47,6 +47,13 @@ void MergeTop(const MergeTopArguments& a) {
   OnHost(MergeTopGrid(a), [&](HostMachine& machine) { MergeTopBlock(machine, a); });
 }
 
+void RowSoftmax(const RowSoftmaxArguments& a) {
+  OnHost(RowSoftmaxGrid(a), [&](HostMachine& machine) { RowSoftmaxBlock(machine, a).Run(); });
+}
+void CountKeys(const CountKeysArguments& a) {
+  OnHost(CountKeysGrid(a), [&](HostMachine& machine) { CountKeysBlock(machine, a); });
+}
+
 template <class T>
 void Rotate(const RotateArguments<T>& a) {
   OnHost(RotateGrid(a), [&](HostMachine& machine) { RotateBlock(machine, a); });
@@ -86,13 +93,17 @@ void AddParts(const AddPartsArguments<T>& a) {
 }
 template <class T>
 void RowAttention(const RowAttentionArguments<T>& a) {
-  OnHost(RowAttentionGrid(a), [&](HostMachine& machine) {
-    if (a.rows.amount) {
-      RowAttentionBlock<T, true, HostMachine>(machine, a).Run();
-    } else {
-      RowAttentionBlock<T, false, HostMachine>(machine, a).Run();
-    }
-  });
+  const auto run = [&]<bool kChanged, bool kEdited>() {
+    OnHost(RowAttentionGrid(a), [&](HostMachine& machine) {
+      RowAttentionBlock<T, kChanged, kEdited, HostMachine>(machine, a).Run();
+    });
+  };
+  if (a.edited) {
+    a.rows.amount ? run.template operator()<true, true>() : run.template operator()<false, true>();
+  } else {
+    a.rows.amount ? run.template operator()<true, false>()
+                  : run.template operator()<false, false>();
+  }
 }
 template <class T>
 void MergeRowParts(const MergeRowPartsArguments<T>& a) {

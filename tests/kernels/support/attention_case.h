@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <random>
 #include <string>
 #include <type_traits>
@@ -130,6 +131,8 @@ class Guarded {
     return true;
   }
   bool operator==(const Guarded& other) const { return memory_ == other.memory_; }
+  // All elements become NaN.
+  void Spoil() { std::memset(data(), 255, bytes_); }
 
  private:
   static constexpr size_t kGuard = 256;
@@ -142,6 +145,13 @@ class Guarded {
 template <class T>
 T* Data(Guarded& guarded) {
   return static_cast<T*>(guarded.data());
+}
+
+// The elements are NaN until what is returned is called.
+inline std::function<void()> TakenAway(Guarded& values) {
+  const Guarded there = values;
+  values.Spoil();
+  return [&values, there] { values = there; };
 }
 
 // The same numbers in float32.
