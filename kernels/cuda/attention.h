@@ -12,6 +12,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cuda/attention_head.h"
 #include "kernels/cuda/machine.h"
@@ -79,6 +80,13 @@ struct LeftOperand {
 struct RightOperand {
   uint32_t of[2];
 };
+
+// work(std::integral_constant<int, kDim>()) for a size of heads that there is (HasAttention).
+template <class Work>
+void WithHeadDim(int64_t head_dim, const Work& work) {
+  if (head_dim == 64) return work(std::integral_constant<int, 64>());
+  work(std::integral_constant<int, 128>());
+}
 
 template <class Machine, int kDim, class T>
 class AttentionBlock {

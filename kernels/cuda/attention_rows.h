@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cuda/attention_head.h"
 #include "kernels/cuda/block_rows.h"
@@ -76,6 +77,12 @@ MIDSCOPE_CUDA_BODY KeyColumns KeyColumnsOf(const RowLogitsArguments<T>& a, int64
 }
 MIDSCOPE_CUDA_BODY bool AreOne(const KeyColumns& columns) {
   return columns.of[0] == columns.of[kHeadsOfBlock - 1];
+}
+
+// work(std::bool_constant<kChanged>()) for the kernel that the rows take.
+template <class T, class Work>
+void WithVariantOf(const RowLogitsArguments<T>& a, const Work& work) {
+  a.amount ? work(std::true_type()) : work(std::false_type());
 }
 
 // kChanged: with an update of the keys. keys_of_block: of a block of threads.

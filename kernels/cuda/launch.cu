@@ -153,17 +153,16 @@ void MergeParts(const MergePartsArguments<T>& arguments) {
 }
 template <class T>
 void Attention(const AttentionArguments<T>& arguments, int64_t head_dim) {
-  if (head_dim == 64) {
-    Start(AttentionKernel<64, T>, AttentionGrid<64>(arguments), arguments, "attention");
-  } else {
-    Start(AttentionKernel<128, T>, AttentionGrid<128>(arguments), arguments, "attention");
-  }
+  WithHeadDim(head_dim, [&]<int kDim>(std::integral_constant<int, kDim>) {
+    Start(AttentionKernel<kDim, T>, AttentionGrid<kDim>(arguments), arguments, "attention");
+  });
 }
 
 template <class T>
 void RowLogits(const RowLogitsArguments<T>& arguments) {
-  const auto kernel = arguments.amount ? RowLogitsKernel<T, true> : RowLogitsKernel<T, false>;
-  Start(kernel, RowLogitsGrid(arguments), arguments, "logits of rows");
+  WithVariantOf(arguments, [&]<bool kChanged>(std::bool_constant<kChanged>) {
+    Start(RowLogitsKernel<T, kChanged>, RowLogitsGrid(arguments), arguments, "logits of rows");
+  });
 }
 template <class T>
 void RowValues(const RowValuesArguments<T>& arguments) {
@@ -175,15 +174,11 @@ void AddParts(const AddPartsArguments<T>& arguments) {
 }
 template <class T>
 void RowAttention(const RowAttentionArguments<T>& arguments) {
-  const auto kernel = [&] {
-    if (arguments.edited) {
-      return arguments.rows.amount ? RowAttentionKernel<T, true, true>
-                                   : RowAttentionKernel<T, false, true>;
-    }
-    return arguments.rows.amount ? RowAttentionKernel<T, true, false>
-                                 : RowAttentionKernel<T, false, false>;
-  }();
-  Start(kernel, RowAttentionGrid(arguments), arguments, "attention of rows");
+  WithVariantOf(arguments, [&]<bool kChanged, bool kEdited>(std::bool_constant<kChanged>,
+                                                            std::bool_constant<kEdited>) {
+    Start(RowAttentionKernel<T, kChanged, kEdited>, RowAttentionGrid(arguments), arguments,
+          "attention of rows");
+  });
 }
 template <class T>
 void MergeRowParts(const MergeRowPartsArguments<T>& arguments) {

@@ -21,13 +21,6 @@ __global__ void __launch_bounds__(kProductThreads, kRows == 1 ? ProductBlocks(Fo
   QuantisedMatrixVectorBlock<Format, kRows, GpuMachine>(machine, arguments).Run();
 }
 
-template <class Format, int kRows>
-void StartProduct(const QuantisedMatrixVectorArguments& arguments) {
-  Start(QuantisedMatrixVectorKernel<Format, kRows>,
-        QuantisedMatrixVectorGrid<Format, kRows>(arguments), arguments,
-        "product with quantised weights");
-}
-
 }  // namespace
 
 void Dequantise(BlockType type, const DequantiseArguments& arguments) {
@@ -38,10 +31,11 @@ void Dequantise(BlockType type, const DequantiseArguments& arguments) {
 
 void QuantisedMatrixVector(BlockType type, const QuantisedMatrixVectorArguments& arguments) {
   VisitFormat(type, [&]<class Format>(Format) {
-    if (arguments.rows == 1) return StartProduct<Format, 1>(arguments);
-    if (arguments.rows == 2) return StartProduct<Format, 2>(arguments);
-    if (arguments.rows <= 4) return StartProduct<Format, 4>(arguments);
-    StartProduct<Format, 8>(arguments);
+    WithProductRows(arguments.rows, [&]<int kRows>(std::integral_constant<int, kRows>) {
+      Start(QuantisedMatrixVectorKernel<Format, kRows>,
+            QuantisedMatrixVectorGrid<Format, kRows>(arguments), arguments,
+            "product with quantised weights");
+    });
   });
 }
 

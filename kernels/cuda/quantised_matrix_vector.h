@@ -90,6 +90,15 @@ inline Grid QuantisedMatrixVectorGrid(const QuantisedMatrixVectorArguments& a) {
           int64_t{kProductThreads} / kWarp * kRows * kOutputs * 4};
 }
 
+// work(std::integral_constant<int, kRows>()) for the kRows that a product of so many rows takes.
+template <class Work>
+void WithProductRows(int64_t rows, const Work& work) {
+  if (rows == 1) return work(std::integral_constant<int, 1>());
+  if (rows == 2) return work(std::integral_constant<int, 2>());
+  if (rows <= 4) return work(std::integral_constant<int, 4>());
+  work(std::integral_constant<int, 8>());
+}
+
 template <class Format, int kRows, class Machine>
 class QuantisedMatrixVectorBlock {
   static constexpr int kOutputs = kOutputsOfBlock<Format>;

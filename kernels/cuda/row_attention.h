@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cuda/attention_rows.h"
 #include "kernels/cuda/block_rows.h"
@@ -63,6 +64,15 @@ inline Grid RowAttentionGrid(const RowAttentionArguments<T>& a) {
       int64_t{kHeadsOfBlock} * (kMostKeysOfPart + int64_t{kRowThreads} * kChunk) * 4 +
       int64_t{2} * 64;
   return grid;
+}
+
+// work(std::bool_constant<kChanged>(), std::bool_constant<kEdited>()) for the kernel that they
+// take.
+template <class T, class Work>
+void WithVariantOf(const RowAttentionArguments<T>& a, const Work& work) {
+  WithVariantOf(a.rows, [&](auto changed) {
+    a.edited ? work(changed, std::true_type()) : work(changed, std::false_type());
+  });
 }
 
 // kChanged: with an update of the keys; kEdited: a.edited.

@@ -23,13 +23,6 @@ const T* Data(const ConstHeads& heads) {
   return static_cast<const T*>(heads.data);
 }
 
-template <int kDim, class T>
-void Run(const AttentionArguments<T>& arguments, bool backwards) {
-  RunOnHost(AttentionGrid<kDim>(arguments), backwards, [&](HostMachine& machine) {
-    AttentionBlock<HostMachine, kDim, T>(machine, arguments).Run();
-  });
-}
-
 template <class T>
 void RunAttention(AttentionCase& inputs, Guarded& out, bool backwards) {
   std::vector<std::vector<KeyEdit>> edits;
@@ -51,7 +44,11 @@ void RunAttention(AttentionCase& inputs, Guarded& out, bool backwards) {
   arguments.softcap = inputs.shape.softcap;
   arguments.near = inputs.near;
   arguments.tables = heads.data();
-  inputs.shape.head_dim == 64 ? Run<64>(arguments, backwards) : Run<128>(arguments, backwards);
+  WithHeadDim(inputs.shape.head_dim, [&]<int kDim>(std::integral_constant<int, kDim>) {
+    RunOnHost(AttentionGrid<kDim>(arguments), backwards, [&](HostMachine& machine) {
+      AttentionBlock<HostMachine, kDim, T>(machine, arguments).Run();
+    });
+  });
 }
 
 // Weights of queries are not the kernel's.

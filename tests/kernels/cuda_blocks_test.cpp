@@ -51,27 +51,18 @@ void RunDequantise(BlockType type, const DequantiseArguments& arguments, bool ba
   });
 }
 
-template <int kRows>
-void RunProduct(BlockType type, const QuantisedMatrixVectorArguments& arguments, bool backwards,
-                const std::function<void()>& earlier) {
-  VisitFormat(type, [&]<class Format>(Format) {
-    RunOnHost(
-        QuantisedMatrixVectorGrid<Format, kRows>(arguments), backwards,
-        [&](HostMachine& machine) {
-          QuantisedMatrixVectorBlock<Format, kRows, HostMachine>(machine, arguments).Run();
-        },
-        earlier);
-  });
-}
-
-// As launch_blocks.cu chooses.
 void RunProduct(BlockType type, const QuantisedMatrixVectorArguments& arguments, bool backwards,
                 const std::function<void()>& earlier = {}) {
-  const auto run = arguments.rows == 1   ? RunProduct<1>
-                   : arguments.rows == 2 ? RunProduct<2>
-                   : arguments.rows <= 4 ? RunProduct<4>
-                                         : RunProduct<8>;
-  run(type, arguments, backwards, earlier);
+  VisitFormat(type, [&]<class Format>(Format) {
+    WithProductRows(arguments.rows, [&]<int kRows>(std::integral_constant<int, kRows>) {
+      RunOnHost(
+          QuantisedMatrixVectorGrid<Format, kRows>(arguments), backwards,
+          [&](HostMachine& machine) {
+            QuantisedMatrixVectorBlock<Format, kRows, HostMachine>(machine, arguments).Run();
+          },
+          earlier);
+    });
+  });
 }
 
 // Columns that end within a warp, a block of threads, and behind several of them.

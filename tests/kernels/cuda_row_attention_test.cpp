@@ -127,9 +127,10 @@ Guarded RunRowWeights(RowsOfAttention<T>& rows, bool backwards) {
   of_logits.keys -= of_logits.first_key;
   Guarded logits(shape.heads * shape.query_rows * of_logits.keys, Dtype::kFloat32);
   of_logits.logits = Data<float>(logits);
-  RunOnHost(RowLogitsGrid(of_logits), backwards, [&](HostMachine& machine) {
-    if (of_logits.amount) return RowLogitsBlock<T, true, HostMachine>(machine, of_logits).Run();
-    RowLogitsBlock<T, false, HostMachine>(machine, of_logits).Run();
+  WithVariantOf(of_logits, [&]<bool kChanged>(std::bool_constant<kChanged>) {
+    RunOnHost(RowLogitsGrid(of_logits), backwards, [&](HostMachine& machine) {
+      RowLogitsBlock<T, kChanged, HostMachine>(machine, of_logits).Run();
+    });
   });
   EXPECT_TRUE(logits.Intact()) << Describe(rows.c);
   Guarded weights(rows.weight_count(), Dtype::kFloat32);
@@ -169,7 +170,7 @@ TEST(CudaRowAttention, WeightsAreThoseOfTheCpu) {
       CheckRowWeights<Float16>(c, update);
     }
   }
-  for (const CaseShape& c : EditedRowCases()) CheckRowWeights<float>(c, false);
+  for (const CaseShape& c : EditedRowCases()) CheckRowWeights<float>(c, c.softcap > 0);
 }
 
 // z [rows, heads * head_dim] of the weights.
@@ -272,22 +273,15 @@ Guarded RunRowAttention(RowsOfAttention<T>& rows, int64_t first_key, int keys_of
   arguments.shares = shares.data();
   // Queries and the latest keys are made by what is started before.
   const std::function<void()> earlier = TakenAway(rows.inputs.fused);
-  const auto run = [&]<bool kChanged, bool kEdited>() {
+  WithVariantOf(arguments, [&]<bool kChanged, bool kEdited>(std::bool_constant<kChanged>,
+                                                            std::bool_constant<kEdited>) {
     RunOnHost(
         RowAttentionGrid(arguments), backwards,
         [&](HostMachine& machine) {
           RowAttentionBlock<T, kChanged, kEdited, HostMachine>(machine, arguments).Run();
         },
         earlier);
-  };
-  if (arguments.edited) {
-    EXPECT_FALSE(arguments.rows.amount) << Describe(rows.c);
-    run.template operator()<false, true>();
-  } else if (arguments.rows.amount) {
-    run.template operator()<true, false>();
-  } else {
-    run.template operator()<false, false>();
-  }
+  });
   EXPECT_TRUE(sums.Intact()) << Describe(rows.c);
   Guarded z(count, Dtype::kFloat32);
   const MergeRowPartsArguments<float> merge{Data<float>(sums),
@@ -340,7 +334,7 @@ TEST(CudaRowAttention, AttentionWithoutWeightsIsThatOfTheCpu) {
       }
     }
   }
-  for (const CaseShape& c : EditedRowCases()) CheckRowAttention<float>(c, false);
+  for (const CaseShape& c : EditedRowCases()) CheckRowAttention<float>(c, c.softcap > 0);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The starts of kernels/cuda/launch.h without a GPU: bodies run on the CPU, block by block, with
-// operands in host memory. Dispatch is that of launch.cu and launch_blocks.cu.
+// operands in host memory.
 #include "kernels/cuda/launch.h"
 
 #include "kernels/cuda/block_formats.h"
@@ -21,13 +21,6 @@ void OnHost(const Grid& grid, const Body& body) {
 }
 
 thread_local void* stream_of_thread = nullptr;
-
-template <class Format, int kRows>
-void MultiplyOnHost(const QuantisedMatrixVectorArguments& a) {
-  OnHost(QuantisedMatrixVectorGrid<Format, kRows>(a), [&](HostMachine& machine) {
-    QuantisedMatrixVectorBlock<Format, kRows, HostMachine>(machine, a).Run();
-  });
-}
 
 }  // namespace
 
@@ -64,23 +57,18 @@ void MergeParts(const MergePartsArguments<T>& a) {
 }
 template <class T>
 void Attention(const AttentionArguments<T>& a, int64_t head_dim) {
-  if (head_dim == 64) {
-    OnHost(AttentionGrid<64>(a),
-           [&](HostMachine& machine) { AttentionBlock<HostMachine, 64, T>(machine, a).Run(); });
-  } else {
-    OnHost(AttentionGrid<128>(a),
-           [&](HostMachine& machine) { AttentionBlock<HostMachine, 128, T>(machine, a).Run(); });
-  }
+  WithHeadDim(head_dim, [&]<int kDim>(std::integral_constant<int, kDim>) {
+    OnHost(AttentionGrid<kDim>(a),
+           [&](HostMachine& machine) { AttentionBlock<HostMachine, kDim, T>(machine, a).Run(); });
+  });
 }
 
 template <class T>
 void RowLogits(const RowLogitsArguments<T>& a) {
-  OnHost(RowLogitsGrid(a), [&](HostMachine& machine) {
-    if (a.amount) {
-      RowLogitsBlock<T, true, HostMachine>(machine, a).Run();
-    } else {
-      RowLogitsBlock<T, false, HostMachine>(machine, a).Run();
-    }
+  WithVariantOf(a, [&]<bool kChanged>(std::bool_constant<kChanged>) {
+    OnHost(RowLogitsGrid(a), [&](HostMachine& machine) {
+      RowLogitsBlock<T, kChanged, HostMachine>(machine, a).Run();
+    });
   });
 }
 template <class T>
@@ -93,17 +81,12 @@ void AddParts(const AddPartsArguments<T>& a) {
 }
 template <class T>
 void RowAttention(const RowAttentionArguments<T>& a) {
-  const auto run = [&]<bool kChanged, bool kEdited>() {
+  WithVariantOf(a, [&]<bool kChanged, bool kEdited>(std::bool_constant<kChanged>,
+                                                    std::bool_constant<kEdited>) {
     OnHost(RowAttentionGrid(a), [&](HostMachine& machine) {
       RowAttentionBlock<T, kChanged, kEdited, HostMachine>(machine, a).Run();
     });
-  };
-  if (a.edited) {
-    a.rows.amount ? run.template operator()<true, true>() : run.template operator()<false, true>();
-  } else {
-    a.rows.amount ? run.template operator()<true, false>()
-                  : run.template operator()<false, false>();
-  }
+  });
 }
 template <class T>
 void MergeRowParts(const MergeRowPartsArguments<T>& a) {
@@ -134,10 +117,11 @@ void Dequantise(BlockType type, const DequantiseArguments& a) {
 }
 void QuantisedMatrixVector(BlockType type, const QuantisedMatrixVectorArguments& a) {
   VisitFormat(type, [&]<class Format>(Format) {
-    if (a.rows == 1) return MultiplyOnHost<Format, 1>(a);
-    if (a.rows == 2) return MultiplyOnHost<Format, 2>(a);
-    if (a.rows <= 4) return MultiplyOnHost<Format, 4>(a);
-    MultiplyOnHost<Format, 8>(a);
+    WithProductRows(a.rows, [&]<int kRows>(std::integral_constant<int, kRows>) {
+      OnHost(QuantisedMatrixVectorGrid<Format, kRows>(a), [&](HostMachine& machine) {
+        QuantisedMatrixVectorBlock<Format, kRows, HostMachine>(machine, a).Run();
+      });
+    });
   });
 }
 
