@@ -159,53 +159,82 @@ at::Tensor CudaOps::RotatedHeads(const at::Tensor& x, int64_t first, int64_t hea
   return out;
 }
 
+// Attention of the pass by the own kernel.
 template <class T>
-void CudaOps::ByLibTorch(const kernels::AttentionShape& shape, const at::Tensor& q,
-                         const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
-                         const at::Tensor& out) const {
-  const int64_t dim = shape.head_dim;
-  std::vector<DeviceTable> kept;
-  const Head* heads = HeadsOnGpu(shape, tables, &kept);
-  const at::Tensor queries = RotatedHeads<T>(q, shape.first_query, dim, {heads, &Head::q});
-  const at::Tensor values = EveryHead(v, dim, 0, 1);
-  EachTurn(shape, tables, out, [&](const GroupTurn& turn) {
-    const at::Tensor keys = RotatedHeads<T>(k, 0, dim, {heads, &Head::k, turn.member, turn.group});
-    return ByFastest(shape, EveryHead(queries, dim, turn.member, turn.turns).contiguous(),
-                     EveryHead(keys, dim, 0, 1), values, tables.scale.front());
-  });
+FlashResult CudaOps::ByKernel(const kernels::AttentionShape& shape, const RotaryTables& tables,
+                              const AttentionPass& pass) const {
+  const at::Tensor& q = pass.queries;
+  FlashResult result{at::empty_like(q), {}};
+  if (tables.near > 0)
+    result.sums = at::empty({1, q.size(2), q.size(1)}, q.options().dtype(at::kFloat));
+  kernels::cuda::AttentionArguments<T> arguments;
+  arguments.q = DataOf<T>(q);
+  arguments.k = DataOf<T>(pass.keys);
+  arguments.v = DataOf<T>(pass.values);
+  arguments.out = static_cast<T*>(result.z.data_ptr());
+  if (result.sums.defined()) arguments.sums = result.sums.data_ptr<float>();
+  arguments.q_stride = q.stride(1);
+  arguments.k_stride = pass.keys.stride(1);
+  arguments.v_stride = pass.values.stride(1);
+  arguments.out_stride = result.z.stride(1);
+  arguments.query_rows = q.size(1);
+  arguments.first_query = pass.keys.size(1) - q.size(1);
+  arguments.heads = q.size(2);
+  arguments.group = q.size(2) / pass.keys.size(2);
+  arguments.window = pass.window;
+  arguments.behind = pass.behind;
+  arguments.softcap = shape.softcap;
+  arguments.tables = pass.heads;
+  arguments.table_step = pass.head_step;
+  kernels::cuda::Attention(arguments, shape.head_dim);
+  return result;
+}
+
+template <class T>
+FlashResult CudaOps::Attend(const kernels::AttentionShape& shape, const RotaryTables& tables,
+                            const AttentionPass& pass) const {
+  if (!IsPlain(shape, tables)) return ByKernel<T>(shape, tables, pass);
+  const double scale = tables.scale.front();
+  if (tables.near == 0) return {ByFastest(shape, pass.queries, pass.keys, pass.values, scale), {}};
+  return FlashAttention(pass.queries, pass.keys, pass.values, pass.window, scale);
 }
 
 // Near and far keys have positions of their own: attention over each part, made one. A row's far
 // keys are those up to `near` rows before it, so that among them it is again a causal limit.
 template <class T>
-void CudaOps::ByNearAndFar(const kernels::AttentionShape& shape, const at::Tensor& q,
-                           const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
-                           const at::Tensor& out) const {
+void CudaOps::AttendRotated(const kernels::AttentionShape& shape, const at::Tensor& q,
+                            const at::Tensor& k, const at::Tensor& v, const RotaryTables& all,
+                            const at::Tensor& out) const {
+  RotaryTables tables = all;
+  if (!SeesFar(shape, tables)) tables.near = 0;
   const int64_t dim = shape.head_dim;
-  const double scale = tables.scale.front();
   const int64_t last = shape.first_query + shape.query_rows;
-  const int64_t far_keys = last - tables.near;
   const int64_t first_far = std::max(shape.first_query, tables.near);  // rows before it see none
   const int64_t skipped = first_far - shape.first_query;
-  const int64_t near_window = shape.window > 0 ? std::min(shape.window, tables.near) : tables.near;
-  const int64_t far_window = shape.window > 0 ? shape.window - tables.near : 0;
   std::vector<DeviceTable> kept;
   const Head* heads = HeadsOnGpu(shape, tables, &kept);
   const at::Tensor near_q = RotatedHeads<T>(q, shape.first_query, dim, {heads, &Head::q});
-  const at::Tensor far_q = RotatedHeads<T>(q.narrow(0, skipped, last - first_far), first_far, dim,
-                                           {heads, &Head::far_q});
+  at::Tensor far_q;
+  if (tables.near > 0) {
+    far_q = RotatedHeads<T>(q.narrow(0, skipped, last - first_far), first_far, dim,
+                            {heads, &Head::far_q});
+  }
   const at::Tensor values = EveryHead(v, dim, 0, 1);
   EachTurn(shape, tables, out, [&](const GroupTurn& turn) {
     const auto part = [&](const at::Tensor& queries, int64_t keys, int64_t window,
                           kernels::cuda::Table Head::*table) {
       const at::Tensor rotated =
           RotatedHeads<T>(k.narrow(0, 0, keys), 0, dim, {heads, table, turn.member, turn.group});
-      return FlashAttention(EveryHead(queries, dim, turn.member, turn.turns).contiguous(),
-                            EveryHead(rotated, dim, 0, 1), values.narrow(1, 0, keys), window,
-                            scale);
+      return Attend<T>(shape, tables,
+                       {EveryHead(queries, dim, turn.member, turn.turns).contiguous(),
+                        EveryHead(rotated, dim, 0, 1), values.narrow(1, 0, keys), window,
+                        last - keys, heads + turn.member, turn.turns});
     };
-    const FlashResult near = part(near_q, last, near_window, &Head::k);
-    Merge<T>(near, part(far_q, far_keys, far_window, &Head::far_k), skipped);
+    if (tables.near == 0) return part(near_q, last, shape.window, &Head::k).z;
+    const int64_t window = shape.window > 0 ? std::min(shape.window, tables.near) : tables.near;
+    const int64_t far_window = shape.window > 0 ? shape.window - tables.near : 0;
+    const FlashResult near = part(near_q, last, window, &Head::k);
+    Merge<T>(near, part(far_q, last - tables.near, far_window, &Head::far_k), skipped);
     return near.z;
   });
 }
@@ -270,31 +299,6 @@ void CudaOps::AddEdits(const RotaryTables& tables, std::vector<Head>* heads) con
   }
 }
 
-template <class T>
-void CudaOps::ByKernel(const kernels::AttentionShape& shape, const at::Tensor& q,
-                       const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
-                       const at::Tensor& out) const {
-  std::vector<DeviceTable> kept;
-  kernels::cuda::AttentionArguments<T> arguments;
-  arguments.q = DataOf<T>(q);
-  arguments.k = DataOf<T>(k);
-  arguments.v = DataOf<T>(v);
-  arguments.out = static_cast<T*>(out.data_ptr());
-  arguments.q_stride = q.stride(0);
-  arguments.k_stride = k.stride(0);
-  arguments.v_stride = v.stride(0);
-  arguments.out_stride = out.stride(0);
-  arguments.query_rows = shape.query_rows;
-  arguments.first_query = shape.first_query;
-  arguments.heads = shape.heads;
-  arguments.key_value_heads = shape.key_value_heads;
-  arguments.window = shape.window;
-  arguments.softcap = shape.softcap;
-  arguments.near = tables.near;
-  arguments.tables = HeadsOnGpu(shape, tables, &kept);
-  kernels::cuda::Attention(arguments, shape.head_dim);
-}
-
 bool CudaOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& q,
                         const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
                         const at::Tensor& out, kernels::CancelFlag cancel) const {
@@ -306,19 +310,14 @@ bool CudaOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& 
   const bool fits = out.scalar_type() != at::kFloat && RowsLieWell(q) && RowsLieWell(k) &&
                     RowsLieWell(v) && RowsLieWell(out) && TablesFit(shape, tables) &&
                     tables.query_weight.empty();
-  const bool plain = IsPlain(shape, tables);
-  if (!fits || (!plain && !kernels::cuda::HasAttention(shape.head_dim))) {
+  if (!fits || !(IsPlain(shape, tables) || kernels::cuda::HasAttention(shape.head_dim))) {
     return AtenOps::Attention(shape, q, k, v, tables, out, cancel);
   }
   const c10::DeviceGuard guard(device());
   const int64_t keys = shape.first_query + shape.query_rows;
-  const auto run = [&](auto method) {
-    (this->*method)(shape, q.narrow(0, 0, shape.query_rows), k.narrow(0, 0, keys),
-                    v.narrow(0, 0, keys), tables, out.narrow(0, 0, shape.query_rows));
-  };
   WithNarrowTypeOf(out, [&]<class T>(T) {
-    if (!plain) return run(&CudaOps::ByKernel<T>);
-    SeesFar(shape, tables) ? run(&CudaOps::ByNearAndFar<T>) : run(&CudaOps::ByLibTorch<T>);
+    AttendRotated<T>(shape, q.narrow(0, 0, shape.query_rows), k.narrow(0, 0, keys),
+                     v.narrow(0, 0, keys), tables, out.narrow(0, 0, shape.query_rows));
   });
   return true;
 }

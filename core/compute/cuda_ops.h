@@ -5,20 +5,20 @@
 // Attention of a few rows reads keys and values where they lie, in float32 arithmetic, and changes
 // keys by a what-if's update while it reads them. Of many bfloat16 or float16 rows it is on tensor
 // cores: queries and keys are rotated (kernels/cuda/rotary.h), and LibTorch's flash or cuDNN
-// attention multiplies them; where the heads of a group see different positions (Ms-PoE), for one
+// attention multiplies them, or with soft cap, ALiBi, sinks, temperatures, hidden keys or factors
+// kernels/cuda/attention.h; where the heads of a group see different positions (Ms-PoE), for one
 // head of every group at a time, so that one copy of the keys lies there and not one a head; of
 // near and far keys (Self-Extend) on their own, whose results are made one
-// (kernels/cuda/merge_parts.h). With soft cap, ALiBi, sinks, temperatures, hidden keys or factors
-// it is kernels/cuda/attention.h, which keeps no copy of the keys. Rotated queries and keys and the
-// weights are rounded to that dtype, as by the CPU's kernels with AVX-512 BF16. Rotary tables are
-// formed on the GPU. All else is AtenOps': many rows of float32, heads of sizes that the kernels do
-// not have.
+// (kernels/cuda/merge_parts.h). Rotated queries and keys and the weights are rounded to that dtype,
+// as by the CPU's kernels with AVX-512 BF16. Rotary tables are formed on the GPU. All else is
+// AtenOps': many rows of float32, heads of sizes that the kernels do not have.
 #pragma once
 
 #include <vector>
 
 #include "core/compute/aten_ops.h"
 #include "core/compute/cuda_blocks.h"
+#include "core/compute/cuda_library_attention.h"
 #include "kernels/cuda/attention.h"
 #include "kernels/cuda/attention_rows.h"
 #include "kernels/types.h"
@@ -130,15 +130,27 @@ class CudaOps : public AtenOps {
   template <class T>
   at::Tensor RotatedHeads(const at::Tensor& x, int64_t first, int64_t head_dim,
                           const TablesOnGpu& tables) const;
+  // Rotated queries [1, rows, heads, head_dim] over rotated keys, and values [1, keys, key heads,
+  // head_dim] of all keys, or of those that are far: the last query sees the last key, all see
+  // `window` keys (0: all) up to their own.
+  struct AttentionPass {
+    at::Tensor queries;
+    at::Tensor keys;
+    at::Tensor values;
+    int64_t window = 0;
+    int64_t behind = 0;  // rows from a query to the last key that it sees
+    const kernels::cuda::AttentionHead* heads = nullptr;  // of head h: heads[h * head_step]
+    int64_t head_step = 1;
+  };
   template <class T>
-  void ByLibTorch(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
-                  const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out) const;
+  FlashResult ByKernel(const kernels::AttentionShape& shape, const RotaryTables& tables,
+                       const AttentionPass& pass) const;
   template <class T>
-  void ByNearAndFar(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
-                    const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out) const;
+  FlashResult Attend(const kernels::AttentionShape& shape, const RotaryTables& tables,
+                     const AttentionPass& pass) const;
   template <class T>
-  void ByKernel(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
-                const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out) const;
+  void AttendRotated(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
+                     const at::Tensor& v, const RotaryTables& all, const at::Tensor& out) const;
 
   CudaBlocks blocks_;
   // Heads of layers: those of a model are of few kinds.

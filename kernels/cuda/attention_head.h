@@ -26,10 +26,10 @@ struct AttentionHead {
 
 // What goes into the softmax of a product that is scaled, before edits of keys: with the soft cap
 // (0: none), ALiBi for a key `distance` rows after the query, and times `factor`.
-MIDSCOPE_CUDA_BODY float LogitOf(float product, float softcap, float slope, int64_t distance,
+MIDSCOPE_CUDA_BODY float LogitOf(float product, float softcap, float slope, float distance,
                                  float factor) {
   if (softcap > 0) product = softcap * tanhf(product / softcap);
-  return (product + slope * static_cast<float>(distance)) * factor;
+  return (product + slope * distance) * factor;
 }
 
 }  // namespace midscope::kernels::cuda

@@ -24,7 +24,7 @@ __global__ void MergePartsKernel(const MergePartsArguments<T> arguments) {
 }
 
 template <int kDim, class T>
-__global__ void __launch_bounds__(kAttentionThreads)
+__global__ void __launch_bounds__(kAttentionThreads, AttentionBlocks(kDim))
     AttentionKernel(const AttentionArguments<T> arguments) {
   GpuMachine machine(SharedBytes());
   AttentionBlock<GpuMachine, kDim, T>(machine, arguments).Run();

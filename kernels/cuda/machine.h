@@ -221,21 +221,42 @@ class GpuMachine {
     }
   }
 
-  // The operand b of Multiply for rows 0..15 and columns 0..7 of a row-major tile in shared memory.
-  // tile: uniform over a warp, of a type of 2 bytes; 16-byte aligned, stride a multiple of 8.
-  template <class T, class B>
-  MIDSCOPE_CUDA_BODY void LoadTransposed(const B& b, const T* tile, int stride) const {
+  // Four tiles of 8 x 8 values of 2 bytes from shared memory, which Multiply takes as operands.
+  // row(thread): thread t has row t % 8 of tile t / 8, counted within a warp: 8 values, 16-byte
+  // aligned. of(thread): uint32_t[4], of each tile the values 2 (t % 4) and the next of row t / 4;
+  // kTransposed: of column t / 4.
+  template <bool kTransposed, class Of, class Row>
+  MIDSCOPE_CUDA_BODY void LoadFour(const Of& of, const Row& row) const {
     const int thread = static_cast<int>(threadIdx.x);
-    uint32_t* right = b(thread);
-    const auto address =
-        static_cast<uint32_t>(__cvta_generic_to_shared(tile + (thread % 16) * stride));
-    asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1}, [%2];"
-                 : "=r"(right[0]), "=r"(right[1])
-                 : "r"(address)
-                 : "memory");
+    uint32_t* pairs = of(thread);
+    const uint32_t from = SharedAddress(row(thread));
+    if constexpr (kTransposed) {
+      asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                   : "=r"(pairs[0]), "=r"(pairs[1]), "=r"(pairs[2]), "=r"(pairs[3])
+                   : "r"(from)
+                   : "memory");
+    } else {
+      asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                   : "=r"(pairs[0]), "=r"(pairs[1]), "=r"(pairs[2]), "=r"(pairs[3])
+                   : "r"(from)
+                   : "memory");
+    }
   }
 
+  // Starts to copy 16 bytes, both addresses a multiple of 16, to shared memory, or zeros where
+  // nothing is there; `from` is a valid address all the same. AwaitCopies waits for a thread's
+  // own; what others have copied is there after a barrier that follows.
+  MIDSCOPE_CUDA_BODY void CopyAsync(void* to, const void* from, bool there) const {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(SharedAddress(to)),
+                 "l"(from), "r"(there ? 16 : 0)
+                 : "memory");
+  }
+  MIDSCOPE_CUDA_BODY void AwaitCopies() const { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
  private:
+  MIDSCOPE_CUDA_BODY static uint32_t SharedAddress(const void* at) {
+    return static_cast<uint32_t>(__cvta_generic_to_shared(at));
+  }
   // The next kernel's blocks take places that this one's leave free.
   MIDSCOPE_CUDA_BODY void LetLaterWorkStart() const {
 #if __CUDA_ARCH__ >= 900

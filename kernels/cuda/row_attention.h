@@ -107,7 +107,8 @@ class RowAttentionBlock {
       const bool seen = at <= row && (a_.window == 0 || at > row - a_.window);
       if constexpr (kEdited) {
         const AttentionHead& of = Head(head);
-        logit = LogitOf(logit, a_.softcap, of.slope, at - row, of.inverse_temperature) +
+        const auto distance = static_cast<float>(at - row);
+        logit = LogitOf(logit, a_.softcap, of.slope, distance, of.inverse_temperature) +
                 of.edits.LogitOf(at);
       }
       weights_[At(head, kMostKeysOfPart, static_cast<int>(key - first_))] =

@@ -93,7 +93,8 @@ class RowSoftmaxBlock {
     }
   }
   MIDSCOPE_CUDA_BODY float Edited(int64_t key, float product) const {
-    return LogitOf(product, a_.softcap, head_.slope, key - row_, head_.inverse_temperature) +
+    const auto distance = static_cast<float>(key - row_);
+    return LogitOf(product, a_.softcap, head_.slope, distance, head_.inverse_temperature) +
            head_.edits.LogitOf(key);
   }
 

@@ -2,13 +2,16 @@
 // The bodies of the CUDA kernels, run on the CPU block by block (HostMachine). On a GPU the same
 // bodies are held against LibTorch in tests/core/compute/gpu_ops_test.cpp.
 //
-// Contract, for bfloat16 and float16: attention equals the definition (AttentionReference, in
-// double, on the same inputs) within AttentionTolerance; rotation equals kernels/rotary.h's within
-// one rounding. Both write nothing but their output, and give the same bits when the threads
-// between two barriers run in the opposite order. Shared memory holds NaN before it is written.
+// Contract, for bfloat16 and float16: attention of rotated queries and keys equals the definition
+// (AttentionReference, in double, on the same inputs) within AttentionTolerance, that over near and
+// far keys too, which is made one; rotation equals kernels/rotary.h's within one rounding. Both
+// write nothing but their output, and give the same bits when the threads between two barriers run
+// in the opposite order. Shared memory holds NaN before it is written, and until a copy to it is
+// waited for.
 #include <gtest/gtest.h>
 
 #include "kernels/cuda/attention.h"
+#include "kernels/cuda/merge_parts.h"
 #include "kernels/cuda/rotary.h"
 #include "tests/kernels/support/attention_case.h"
 #include "tests/kernels/support/attention_reference.h"
@@ -23,32 +26,120 @@ const T* Data(const ConstHeads& heads) {
   return static_cast<const T*>(heads.data);
 }
 
+// Part of an AttentionCase: rows from one on, and keys up to `near` rows before a row or those from
+// there on, as one call has them.
+struct Part {
+  int64_t skipped = 0;  // rows
+  int64_t keys = 0;
+  int64_t window = 0;
+  Table AttentionHead::*q = &AttentionHead::q;
+  Table AttentionHead::*k = &AttentionHead::k;
+};
+
+// A tensor of heads [rows, count, head_dim], of which head i is x's head i * heads / count, rotated
+// by the table of head i * of_tables / count.
 template <class T>
-void RunAttention(AttentionCase& inputs, Guarded& out, bool backwards) {
-  std::vector<std::vector<KeyEdit>> edits;
-  const std::vector<AttentionHead> heads = HeadsOf(inputs, &edits);
-  const ConstHeads q = inputs.Q();
-  const Heads z = inputs.Out(out, kDtypeOf<T>);
+Guarded RotatedHeads(const AttentionCase& inputs, const ConstHeads& x, int64_t first, int64_t rows,
+                     int64_t count, int64_t heads, const std::vector<AttentionHead>& tables,
+                     Table AttentionHead::*table) {
+  const int64_t dim = inputs.shape.head_dim;
+  Guarded out(rows * count * dim, kDtypeOf<T>);
+  for (int64_t i = 0; i < count; ++i) {
+    const AttentionHead& of = tables[static_cast<size_t>(i) * tables.size() / count];
+    RotateArguments<T> arguments;
+    arguments.x = Data<T>(x) + i * heads / count * dim;
+    arguments.out = static_cast<T*>(out.data()) + i * dim;
+    arguments.x_stride = x.row_stride;
+    arguments.out_stride = count * dim;
+    arguments.rows = rows;
+    arguments.heads = 1;
+    arguments.head_dim = static_cast<int>(dim);
+    arguments.first = first;
+    arguments.tables = &(of.*table);
+    RunOnHost(RotateGrid(arguments), false,
+              [&](HostMachine& machine) { RotateBlock(machine, arguments); });
+  }
+  return out;
+}
+
+// out [rows from the part's first on, heads, head_dim], sums [heads, those rows].
+template <class T>
+void RunPart(AttentionCase& inputs, const std::vector<AttentionHead>& heads, const Part& part,
+             bool backwards, Guarded& out, Guarded& sums) {
+  const AttentionShape& shape = inputs.shape;
+  const int64_t rows = shape.query_rows - part.skipped;
+  const int64_t first = shape.first_query + part.skipped;
+  // Where every head has its own tables, every head has keys of its own.
+  const bool shared =
+      heads.front().k == heads.back().k && heads.front().far_k == heads.back().far_k;
+  const int64_t key_heads = shared ? shape.key_value_heads : shape.heads;
+  const int64_t width = shape.heads * shape.head_dim;
+  const Guarded q = RotatedHeads<T>(inputs, inputs.Part(0, first), first, rows, shape.heads,
+                                    shape.heads, heads, part.q);
+  const Guarded k = RotatedHeads<T>(inputs, inputs.K(), 0, part.keys, key_heads,
+                                    shape.key_value_heads, heads, part.k);
+  // Values are read where they lie: of heads that share them, or of all of them alike.
+  std::vector<AttentionHead> none(heads.size());
+  const Guarded v = RotatedHeads<T>(inputs, inputs.V(), 0, part.keys, key_heads,
+                                    shape.key_value_heads, none, &AttentionHead::k);
   AttentionArguments<T> arguments;
-  arguments.q = Data<T>(q);
-  arguments.k = Data<T>(inputs.K());
-  arguments.v = Data<T>(inputs.V());
-  arguments.out = static_cast<T*>(z.data);
-  arguments.q_stride = arguments.k_stride = arguments.v_stride = q.row_stride;
-  arguments.out_stride = z.row_stride;
-  arguments.query_rows = inputs.shape.query_rows;
-  arguments.first_query = inputs.shape.first_query;
-  arguments.heads = inputs.shape.heads;
-  arguments.key_value_heads = inputs.shape.key_value_heads;
-  arguments.window = inputs.shape.window;
-  arguments.softcap = inputs.shape.softcap;
-  arguments.near = inputs.near;
+  arguments.q = static_cast<const T*>(q.data());
+  arguments.k = static_cast<const T*>(k.data());
+  arguments.v = static_cast<const T*>(v.data());
+  arguments.out = static_cast<T*>(out.data());
+  arguments.sums = Data<float>(sums);
+  arguments.q_stride = arguments.out_stride = width;
+  arguments.k_stride = arguments.v_stride = key_heads * shape.head_dim;
+  arguments.query_rows = rows;
+  arguments.first_query = part.keys - rows;
+  arguments.heads = shape.heads;
+  arguments.group = shape.heads / key_heads;
+  arguments.window = part.window;
+  arguments.behind = shape.first_query + shape.query_rows - part.keys;
+  arguments.softcap = shape.softcap;
   arguments.tables = heads.data();
-  WithHeadDim(inputs.shape.head_dim, [&]<int kDim>(std::integral_constant<int, kDim>) {
+  WithHeadDim(shape.head_dim, [&]<int kDim>(std::integral_constant<int, kDim>) {
     RunOnHost(AttentionGrid<kDim>(arguments), backwards, [&](HostMachine& machine) {
       AttentionBlock<HostMachine, kDim, T>(machine, arguments).Run();
     });
   });
+  EXPECT_TRUE(out.Intact() && sums.Intact()) << "wrote outside of its output";
+}
+
+template <class T>
+void RunAttention(AttentionCase& inputs, Guarded& out, bool backwards) {
+  std::vector<std::vector<KeyEdit>> edits;
+  const std::vector<AttentionHead> heads = HeadsOf(inputs, &edits);
+  const AttentionShape& shape = inputs.shape;
+  const int64_t keys = shape.first_query + shape.query_rows;
+  Guarded sums(shape.heads * shape.query_rows, Dtype::kFloat32);
+  const int64_t near = inputs.near;
+  const bool sees_far = near > 0 && near < keys && (shape.window == 0 || shape.window > near);
+  const int64_t near_window = shape.window > 0 ? std::min(shape.window, near) : near;
+  RunPart<T>(inputs, heads, {0, keys, sees_far ? near_window : shape.window}, backwards, out, sums);
+  if (!sees_far) return;
+  const int64_t skipped = std::max<int64_t>(near - shape.first_query, 0);
+  const int64_t far_rows = shape.query_rows - skipped;
+  const int64_t width = shape.heads * shape.head_dim;
+  Guarded far(far_rows * width, kDtypeOf<T>);
+  Guarded far_sums(shape.heads * far_rows, Dtype::kFloat32);
+  const int64_t far_window = shape.window > 0 ? shape.window - near : 0;
+  RunPart<T>(inputs, heads,
+             {skipped, keys - near, far_window, &AttentionHead::far_q, &AttentionHead::far_k},
+             backwards, far, far_sums);
+  MergePartsArguments<T> merge;
+  merge.near = static_cast<T*>(out.data()) + skipped * width;
+  merge.far = static_cast<const T*>(far.data());
+  merge.near_sums = Data<float>(sums) + skipped;
+  merge.far_sums = Data<float>(far_sums);
+  merge.near_stride = merge.far_stride = width;
+  merge.near_sums_stride = shape.query_rows;
+  merge.far_sums_stride = far_rows;
+  merge.rows = far_rows;
+  merge.heads = shape.heads;
+  merge.head_dim = static_cast<int>(shape.head_dim);
+  RunOnHost(MergePartsGrid(merge), backwards,
+            [&](HostMachine& machine) { MergePartsBlock(machine, merge); });
 }
 
 // Weights of queries are not the kernel's.
@@ -95,6 +186,9 @@ std::vector<CaseShape> Cases(Dtype dtype) {
   add(WithHeadDim(ShapedCases({5, 130}, {0, 65}), 64, -1));
   add(WithHeadDim(FarCases({5}, {0, 200}), 128, 16));
   add(WithHeadDim(FarCases({130}, {65}), 64, -1));
+  if (dtype == Dtype::kBFloat16) add(WithHeadDim(EditedCases({66}), 64, 16));
+  shapes.push_back({.query_rows = 66, .first_query = 3, .heads = 2, .head_dim = 96, .alibi = true});
+  shapes.push_back({.query_rows = 130, .heads = 2, .head_dim = 256, .softcap = 1.5f});
   for (CaseShape& c : shapes) c.dtype = dtype;
   return shapes;
 }
@@ -134,9 +228,9 @@ TEST(CudaAttention, LeavesKeysBehindTheWindowAlone) {
                         .dtype = Dtype::kBFloat16});
   Guarded expected(inputs.OutCount(), Dtype::kBFloat16);
   RunAttention<BFloat16>(inputs, expected, false);
-  const int64_t tiles = FirstVisibleKey(inputs.shape, 300) / kBlockKeys;
+  const int64_t tiles = FirstVisibleKey(inputs.shape, 300) / kBlockKeys<64>;
   ASSERT_GT(tiles, 0);
-  for (int64_t i = 0; i < tiles * kBlockKeys * inputs.width; ++i) inputs.fused.Set(i, NAN);
+  for (int64_t i = 0; i < tiles * kBlockKeys<64> * inputs.width; ++i) inputs.fused.Set(i, NAN);
   Guarded out(inputs.OutCount(), Dtype::kBFloat16);
   RunAttention<BFloat16>(inputs, out, false);
   EXPECT_TRUE(out == expected);

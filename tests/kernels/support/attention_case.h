@@ -103,6 +103,7 @@ class Guarded {
     memory_.assign(bytes_ + 2 * kGuard, kSentinel);
   }
   void* data() { return memory_.data() + kGuard; }
+  const void* data() const { return memory_.data() + kGuard; }
   float At(int64_t i) const {
     const unsigned char* base = memory_.data() + kGuard;
     if (dtype_ == Dtype::kFloat32) {

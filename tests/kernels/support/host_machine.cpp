@@ -146,6 +146,10 @@ void HostMachine::InWarp(WarpOperation operation, const WarpOperands& operands) 
   of_->InWarp(thread_, operation, operands);
 }
 
+void HostMachine::CheckAligned(const void* at) {
+  MIDSCOPE_CHECK(reinterpret_cast<uintptr_t>(at) % sizeof(Words) == 0, "not aligned to 16 bytes");
+}
+
 std::byte* HostMachine::SharedAt(size_t offset, size_t bytes) const {
   MIDSCOPE_CHECK(offset + bytes <= static_cast<size_t>(of_->grid().shared_bytes),
                  "more shared memory than the launch asks for");

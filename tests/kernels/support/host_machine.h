@@ -14,6 +14,7 @@
 #include <cstring>
 #include <functional>
 #include <type_traits>
+#include <vector>
 
 #include "kernels/cuda/machine.h"
 #include "tests/kernels/support/fibers.h"
@@ -81,14 +82,36 @@ class HostMachine {
     InWarp(&MultiplyTiles<T>, {c(thread_), a(thread_), b(thread_)});
   }
 
-  template <class T, class B>
-  void LoadTransposed(const B& b, const T* tile, int stride) const {
-    const int column = thread_ % kWarp / 4;
-    for (int part = 0; part < 2; ++part) {
-      const int row = thread_ % 4 * 2 + part * 8;
-      b(thread_)[part] = tile[row * stride + column].bits |
-                         static_cast<uint32_t>(tile[(row + 1) * stride + column].bits) << 16;
+  template <bool kTransposed, class Of, class Row>
+  void LoadFour(const Of& of, const Row& row) const {
+    const void* mine = row(thread_);
+    CheckAligned(mine);
+    const void* rows[kWarp];
+    InWarp(&GatherRows, {rows, mine});
+    const int lane = thread_ % kWarp;
+    for (int tile = 0; tile < 4; ++tile) {
+      uint32_t pair = 0;
+      for (int i = 0; i < 2; ++i) {
+        const int along = lane % 4 * 2 + i;
+        const int across = lane / 4;
+        const auto* from =
+            static_cast<const uint16_t*>(rows[tile * 8 + (kTransposed ? along : across)]);
+        pair |= uint32_t{from[kTransposed ? across : along]} << (16 * i);
+      }
+      of(thread_)[tile] = pair;
     }
+  }
+
+  // Copied when it is waited for; NaN until then.
+  void CopyAsync(void* to, const void* from, bool there) {
+    CheckAligned(to);
+    CheckAligned(from);
+    *static_cast<Words*>(to) = {~0u, ~0u, ~0u, ~0u};
+    copies_.push_back({static_cast<Words*>(to), there ? static_cast<const Words*>(from) : nullptr});
+  }
+  void AwaitCopies() {
+    for (const Copy& copy : copies_) *copy.to = copy.from ? *copy.from : Words{};
+    copies_.clear();
   }
 
  private:
@@ -105,6 +128,14 @@ class HostMachine {
       for (int lane = 0; lane < kWarp; ++lane) {
         *static_cast<float*>(of_lanes[lane].sum) = combine(before[lane], before[lane ^ (1 << bit)]);
       }
+    }
+  }
+
+  // Each thread gets what all have.
+  MIDSCOPE_UNWATCHED static void GatherRows(const WarpOperands* of_lanes) {
+    for (int lane = 0; lane < kWarp; ++lane) {
+      auto* rows = static_cast<const void**>(of_lanes[lane].sum);
+      for (int other = 0; other < kWarp; ++other) rows[other] = of_lanes[other].left;
     }
   }
 
@@ -137,6 +168,12 @@ class HostMachine {
     }
   }
 
+  struct Copy {
+    Words* to;
+    const Words* from;  // null: zeros
+  };
+
+  static void CheckAligned(const void* at);
   std::byte* SharedAt(size_t offset, size_t bytes) const;
   // Returns when the operation is done, which is when all of the warp's threads have asked for it.
   void InWarp(WarpOperation operation, const WarpOperands& operands) const;
@@ -144,6 +181,7 @@ class HostMachine {
   HostBlock* of_;
   int thread_;
   size_t taken_ = 0;  // of shared memory
+  std::vector<Copy> copies_;
 };
 
 // Runs the body for every block of the grid, one after the other, with threads from the last to
