@@ -20,6 +20,10 @@ namespace midscope {
 // are not rounded then.
 void MultiplyByAten(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& y);
 
+// LayerOps::NormaliseHeads with the norm's weights on x's device.
+void NormaliseHeadsByAten(const at::Tensor& x, const HeadNorm& norm, const at::Tensor& weight,
+                          const at::Tensor& out);
+
 // Memory limit of one block of attention; one query row and one key-value head always run. Up to
 // three copies of the logits exist during softmax.
 struct AttentionLimits {
@@ -54,8 +58,8 @@ class AtenOps : public LayerOps {
   void AddNormalise(NormKind kind, const at::Tensor& residual, const at::Tensor& update,
                     const Norm& norm, float epsilon, const at::Tensor& out,
                     const NormKeeps& keeps) const override;
-  void NormaliseHeads(const at::Tensor& x, const std::vector<float>& weight, int64_t heads,
-                      float epsilon, const at::Tensor& out) const override;
+  void NormaliseHeads(const at::Tensor& x, const HeadNorm& norm,
+                      const at::Tensor& out) const override;
   void AddBias(const at::Tensor& x, const std::vector<float>& bias) const override;
   void Add(const at::Tensor& residual, const at::Tensor& update) const override;
   void Activate(Activation activation, bool gated, const at::Tensor& x,

@@ -103,6 +103,16 @@ void Normalise(const NormaliseArguments<T>& a) {
   OnHost(NormaliseGrid(a), [&](HostMachine& machine) { NormaliseBlock(machine, a); });
 }
 template <class T>
+void NormaliseHeads(const HeadNormArguments<T>& a) {
+  OnHost(HeadNormGrid(a), [&](HostMachine& machine) {
+    if (TakesBlockPerHead(a)) {
+      HeadNormBlock<T, true, HostMachine>(machine, a).Run();
+    } else {
+      HeadNormBlock<T, false, HostMachine>(machine, a).Run();
+    }
+  });
+}
+template <class T>
 void NormalisedColumn(const NormalisedColumnArguments<T>& a) {
   OnHost(NormalisedColumnGrid(a), [&](HostMachine& machine) { NormalisedColumnBlock(machine, a); });
 }
@@ -141,6 +151,7 @@ void QuantisedMatrixVector(BlockType type, const QuantisedMatrixVectorArguments&
   template void RowAttention(const RowAttentionArguments<T>&);         \
   template void MergeRowParts(const MergeRowPartsArguments<T>&);       \
   template void Normalise(const NormaliseArguments<T>&);               \
+  template void NormaliseHeads(const HeadNormArguments<T>&);           \
   template void NormalisedColumn(const NormalisedColumnArguments<T>&); \
   template void RankOneUpdate(const RankOneArguments<T>&);             \
   template void Activate(const ActivateArguments<T>&);
