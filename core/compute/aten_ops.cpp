@@ -83,6 +83,7 @@ void NormaliseHeadsByAten(const at::Tensor& x, const HeadNorm& norm, const at::T
 }
 
 at::Tensor AtenOps::Upload(const float* values, at::IntArrayRef shape) const {
+  CheckNotRecorded();
   // from_blob takes no const pointer; the copy below only reads.
   const at::Tensor host =
       at::from_blob(const_cast<float*>(values), shape, at::TensorOptions().dtype(at::kFloat));

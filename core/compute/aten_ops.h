@@ -51,6 +51,7 @@ class AtenOps : public LayerOps {
   // Without a GPU nothing is won by it: work is called at every start, so that what may be recorded
   // is the same everywhere.
   std::unique_ptr<RecordedWork> Record(const std::function<void()>& work) const override;
+  at::Tensor FewOnDevice(const std::vector<float>& values) const override;
   // Vectors of norms and biases are copied to the device once, and found by address: they must not
   // change, move or be freed before this object.
   void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
@@ -90,9 +91,9 @@ class AtenOps : public LayerOps {
   DeviceTable TableOf(const RotaryTables& tables, const kernels::RotaryView& view) const;
   // A copy on the device, found by the values' address.
   at::Tensor OnDevice(const std::vector<float>& values) const;
-  // The same of a few values whose address may come to hold others, found by the values. A copy
-  // that is recorded work's outlives its being found.
-  at::Tensor FewOnDevice(const std::vector<float>& values) const;
+  // Throws while work is recorded: it would copy anew at every start, from memory that is gone.
+  // What is on the device from a run before is not copied.
+  virtual void CheckNotRecorded() const {}
   // Attention weights of scaled products of queries and keys, which are overwritten: [heads from
   // first_head on, rows from first_row (absolute) on, keys from first_key on].
   at::Tensor Softmaxed(const kernels::AttentionShape& shape, const RotaryTables& tables,

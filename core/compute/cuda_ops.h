@@ -91,11 +91,9 @@ class CudaOps : public AtenOps {
 
  protected:
   DeviceTable MakeTable(const std::shared_ptr<const RotaryCache::Table>& host) const override;
+  void CheckNotRecorded() const override;
 
  private:
-  // Throws while work is recorded: a graph would copy anew at every start, from memory that is
-  // gone. Where tables and heads are on the GPU from a run before, nothing is copied.
-  void CheckNotRecorded() const;
   template <class T>
   void NormaliseAs(NormKind kind, const at::Tensor& x, const at::Tensor* update, const Norm& norm,
                    float epsilon, const at::Tensor& out, const NormKeeps& keeps) const;

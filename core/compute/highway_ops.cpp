@@ -47,6 +47,10 @@ kernels::Heads HighwayOps::Write(const at::Tensor& x, int64_t head_dim) const {
   return {x.data_ptr(), dtype_, x.stride(0), head_dim};
 }
 
+at::Tensor HighwayOps::FewOnDevice(const std::vector<float>& values) const {
+  return at::tensor(values);
+}
+
 void HighwayOps::Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
                            const at::Tensor& out, const NormKeeps& keeps) const {
   if (keeps.input.defined()) keeps.input.copy_(x);

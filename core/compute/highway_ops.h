@@ -14,6 +14,7 @@ class HighwayOps : public LayerOps {
 
   at::Device device() const override { return at::Device(at::kCPU); }
   bool host_memory() const override { return true; }
+  at::Tensor FewOnDevice(const std::vector<float>& values) const override;
   void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
                  const at::Tensor& out, const NormKeeps& keeps) const override;
   void AddNormalise(NormKind kind, const at::Tensor& residual, const at::Tensor& update,

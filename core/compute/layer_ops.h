@@ -126,6 +126,11 @@ class LayerOps {
   // What reads quantised matrices on the device. Null: they are expanded there.
   virtual const BlockOps* blocks() const { return nullptr; }
 
+  // A few values in a tensor on the device, whose address may come to hold others: that of an
+  // earlier call where they are the same, which must not be changed. A tensor that is recorded
+  // work's outlives its being found.
+  virtual at::Tensor FewOnDevice(const std::vector<float>& values) const = 0;
+
   // out = norm(x), [rows, width].
   virtual void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
                          const at::Tensor& out, const NormKeeps& keeps) const = 0;

@@ -337,5 +337,13 @@ TEST_F(CudaOpsTest, NormsOfHeadsAgree) {
   }
 }
 
+TEST_F(CudaOpsTest, AFewValuesAreCopiedOnce) {
+  const at::Tensor first = cuda_.FewOnDevice({1, 2, 3});
+  EXPECT_EQ(first.device(), cuda_.device());
+  EXPECT_TRUE(cuda_.FewOnDevice({1, 2, 3}).is_same(first));
+  const at::Tensor other = cuda_.FewOnDevice({1, 2, 4});
+  EXPECT_EQ(other[2].item<float>(), 4);
+}
+
 }  // namespace
 }  // namespace midscope
