@@ -70,7 +70,20 @@ void MultiplyByAten(const at::Tensor& x, const at::Tensor& weight, const at::Ten
   }
 }
 
+void NormaliseHeadsByAten(const at::Tensor& x, const HeadNorm& norm, const at::Tensor& weight,
+                          const at::Tensor& out) {
+  const int64_t head_dim = x.size(1) / norm.heads;
+  const auto by_head = [&](const at::Tensor& rows) {
+    return rows.view({rows.size(0), norm.heads, head_dim});
+  };
+  at::Tensor values = by_head(x).to(at::kFloat);
+  if (norm.kind == NormKind::kLayer) values = values - values.mean(-1, /*keepdim=*/true);
+  values = (values * InverseRms(values, norm.epsilon)).mul_(weight.view({-1, head_dim}));
+  by_head(out).copy_(values);
+}
+
 at::Tensor AtenOps::Upload(const float* values, at::IntArrayRef shape) const {
+  CheckNotRecorded();
   // from_blob takes no const pointer; the copy below only reads.
   const at::Tensor host =
       at::from_blob(const_cast<float*>(values), shape, at::TensorOptions().dtype(at::kFloat));
@@ -119,13 +132,9 @@ void AtenOps::AddNormalise(NormKind kind, const at::Tensor& residual, const at::
   Normalise(kind, residual, norm, epsilon, out, keeps);
 }
 
-void AtenOps::NormaliseHeads(const at::Tensor& x, const std::vector<float>& weight, int64_t heads,
-                             float epsilon, const at::Tensor& out) const {
-  const auto by_head = [heads](const at::Tensor& rows) {
-    return rows.view({rows.size(0), heads, rows.size(1) / heads});
-  };
-  const at::Tensor values = by_head(x).to(at::kFloat);
-  by_head(out).copy_((values * InverseRms(values, epsilon)).mul_(OnDevice(weight)));
+void AtenOps::NormaliseHeads(const at::Tensor& x, const HeadNorm& norm,
+                             const at::Tensor& out) const {
+  NormaliseHeadsByAten(x, norm, OnDevice(norm.weight), out);
 }
 
 void AtenOps::AddBias(const at::Tensor& x, const std::vector<float>& bias) const {

@@ -20,6 +20,10 @@ namespace midscope {
 // are not rounded then.
 void MultiplyByAten(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& y);
 
+// LayerOps::NormaliseHeads with the norm's weights on x's device.
+void NormaliseHeadsByAten(const at::Tensor& x, const HeadNorm& norm, const at::Tensor& weight,
+                          const at::Tensor& out);
+
 // Memory limit of one block of attention; one query row and one key-value head always run. Up to
 // three copies of the logits exist during softmax.
 struct AttentionLimits {
@@ -47,6 +51,7 @@ class AtenOps : public LayerOps {
   // Without a GPU nothing is won by it: work is called at every start, so that what may be recorded
   // is the same everywhere.
   std::unique_ptr<RecordedWork> Record(const std::function<void()>& work) const override;
+  at::Tensor FewOnDevice(const std::vector<float>& values) const override;
   // Vectors of norms and biases are copied to the device once, and found by address: they must not
   // change, move or be freed before this object.
   void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
@@ -54,8 +59,8 @@ class AtenOps : public LayerOps {
   void AddNormalise(NormKind kind, const at::Tensor& residual, const at::Tensor& update,
                     const Norm& norm, float epsilon, const at::Tensor& out,
                     const NormKeeps& keeps) const override;
-  void NormaliseHeads(const at::Tensor& x, const std::vector<float>& weight, int64_t heads,
-                      float epsilon, const at::Tensor& out) const override;
+  void NormaliseHeads(const at::Tensor& x, const HeadNorm& norm,
+                      const at::Tensor& out) const override;
   void AddBias(const at::Tensor& x, const std::vector<float>& bias) const override;
   void Add(const at::Tensor& residual, const at::Tensor& update) const override;
   void Activate(Activation activation, bool gated, const at::Tensor& x,
@@ -86,9 +91,9 @@ class AtenOps : public LayerOps {
   DeviceTable TableOf(const RotaryTables& tables, const kernels::RotaryView& view) const;
   // A copy on the device, found by the values' address.
   at::Tensor OnDevice(const std::vector<float>& values) const;
-  // The same of a few values whose address may come to hold others, found by the values. A copy
-  // that is recorded work's outlives its being found.
-  at::Tensor FewOnDevice(const std::vector<float>& values) const;
+  // Throws while work is recorded: it would copy anew at every start, from memory that is gone.
+  // What is on the device from a run before is not copied.
+  virtual void CheckNotRecorded() const {}
 
  private:
   struct HeadRange;

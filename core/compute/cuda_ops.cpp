@@ -94,6 +94,32 @@ void CudaOps::AddNormalise(NormKind kind, const at::Tensor& residual, const at::
   });
 }
 
+void CudaOps::NormaliseHeads(const at::Tensor& x, const HeadNorm& norm,
+                             const at::Tensor& out) const {
+  const int64_t head_dim = x.size(1) / norm.heads;
+  if (head_dim % kernels::cuda::kChunk != 0 || !RowsLieWell(x) || !RowsLieWell(out) ||
+      x.scalar_type() != out.scalar_type()) {
+    AtenOps::NormaliseHeads(x, norm, out);
+    return;
+  }
+  const c10::DeviceGuard guard(device());
+  WithTypeOf(x, [&]<class T>(T) {
+    kernels::cuda::HeadNormArguments<T> arguments;
+    arguments.x = DataOf<T>(x);
+    arguments.weight = OnDevice(norm.weight).const_data_ptr<float>();
+    arguments.out = static_cast<T*>(out.data_ptr());
+    arguments.x_stride = x.stride(0);
+    arguments.out_stride = out.stride(0);
+    arguments.rows = x.size(0);
+    arguments.heads = norm.heads;
+    arguments.head_dim = static_cast<int>(head_dim);
+    arguments.weight_stride = static_cast<int64_t>(norm.weight.size()) > head_dim ? head_dim : 0;
+    arguments.epsilon = norm.epsilon;
+    arguments.centred = norm.kind == NormKind::kLayer;
+    kernels::cuda::NormaliseHeads(arguments);
+  });
+}
+
 void CudaOps::NormaliseColumn(const at::Tensor& column, const NormOfColumn& norm,
                               const ColumnFactor& factor, const at::Tensor& out) const {
   const c10::DeviceGuard guard(device());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A decoder block's operations on a GPU: AtenOps, but for norms, activations and attention, which
-// are kernels of kernels/cuda. Only in builds with MIDSCOPE_CUDA. Internal to core.
+// A decoder block's operations on a GPU: AtenOps, but for norms of rows and of heads, activations
+// and attention, which are kernels of kernels/cuda. Only in builds with MIDSCOPE_CUDA. Internal to
+// core.
 //
 // Attention of a few rows reads keys and values where they lie, in float32 arithmetic, and changes
 // keys by a what-if's update while it reads them. Of many bfloat16 or float16 rows it is on tensor
@@ -62,6 +63,8 @@ class CudaOps : public AtenOps {
   void AddNormalise(NormKind kind, const at::Tensor& residual, const at::Tensor& update,
                     const Norm& norm, float epsilon, const at::Tensor& out,
                     const NormKeeps& keeps) const override;
+  void NormaliseHeads(const at::Tensor& x, const HeadNorm& norm,
+                      const at::Tensor& out) const override;
   void NormaliseColumn(const at::Tensor& column, const NormOfColumn& norm,
                        const ColumnFactor& factor, const at::Tensor& out) const override;
   void Activate(Activation activation, bool gated, const at::Tensor& x,
@@ -90,11 +93,9 @@ class CudaOps : public AtenOps {
 
  protected:
   DeviceTable MakeTable(const std::shared_ptr<const RotaryCache::Table>& host) const override;
+  void CheckNotRecorded() const override;
 
  private:
-  // Throws while work is recorded: a graph would copy anew at every start, from memory that is
-  // gone. Where tables and heads are on the GPU from a run before, nothing is copied.
-  void CheckNotRecorded() const;
   template <class T>
   void NormaliseAs(NormKind kind, const at::Tensor& x, const at::Tensor* update, const Norm& norm,
                    float epsilon, const at::Tensor& out, const NormKeeps& keeps) const;

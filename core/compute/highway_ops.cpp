@@ -2,7 +2,9 @@
 #include "core/compute/highway_ops.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/tensor.h>
 
+#include "core/compute/aten_ops.h"
 #include "kernels/check.h"
 #include "kernels/normalise.h"
 
@@ -45,6 +47,10 @@ kernels::Heads HighwayOps::Write(const at::Tensor& x, int64_t head_dim) const {
   return {x.data_ptr(), dtype_, x.stride(0), head_dim};
 }
 
+at::Tensor HighwayOps::FewOnDevice(const std::vector<float>& values) const {
+  return at::tensor(values);
+}
+
 void HighwayOps::Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
                            const at::Tensor& out, const NormKeeps& keeps) const {
   if (keeps.input.defined()) keeps.input.copy_(x);
@@ -74,11 +80,15 @@ void HighwayOps::AddNormalise(NormKind kind, const at::Tensor& residual, const a
   if (keeps.input.defined()) keeps.input.copy_(residual);
 }
 
-void HighwayOps::NormaliseHeads(const at::Tensor& x, const std::vector<float>& weight,
-                                int64_t heads, float epsilon, const at::Tensor& out) const {
-  const int64_t width = x.size(1) / heads;
-  kernels::RmsNormHeads(Read(x, width), weight.data(), epsilon, x.size(0), heads, width,
-                        Write(out, width), executor_);
+void HighwayOps::NormaliseHeads(const at::Tensor& x, const HeadNorm& norm,
+                                const at::Tensor& out) const {
+  const int64_t width = x.size(1) / norm.heads;
+  if (norm.kind != NormKind::kRms || static_cast<int64_t>(norm.weight.size()) != width) {
+    NormaliseHeadsByAten(x, norm, at::tensor(norm.weight), out);
+    return;
+  }
+  kernels::RmsNormHeads(Read(x, width), norm.weight.data(), norm.epsilon, x.size(0), norm.heads,
+                        width, Write(out, width), executor_);
 }
 
 void HighwayOps::AddBias(const at::Tensor& x, const std::vector<float>& bias) const {

@@ -14,13 +14,14 @@ class HighwayOps : public LayerOps {
 
   at::Device device() const override { return at::Device(at::kCPU); }
   bool host_memory() const override { return true; }
+  at::Tensor FewOnDevice(const std::vector<float>& values) const override;
   void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
                  const at::Tensor& out, const NormKeeps& keeps) const override;
   void AddNormalise(NormKind kind, const at::Tensor& residual, const at::Tensor& update,
                     const Norm& norm, float epsilon, const at::Tensor& out,
                     const NormKeeps& keeps) const override;
-  void NormaliseHeads(const at::Tensor& x, const std::vector<float>& weight, int64_t heads,
-                      float epsilon, const at::Tensor& out) const override;
+  void NormaliseHeads(const at::Tensor& x, const HeadNorm& norm,
+                      const at::Tensor& out) const override;
   void AddBias(const at::Tensor& x, const std::vector<float>& bias) const override;
   void Add(const at::Tensor& residual, const at::Tensor& update) const override;
   void Activate(Activation activation, bool gated, const at::Tensor& x,

@@ -48,6 +48,14 @@ struct NormOfColumn {
   float bias = 0;
 };
 
+// A norm of each of `heads` equal parts of a row, without bias.
+struct HeadNorm {
+  NormKind kind = NormKind::kRms;
+  int64_t heads = 1;
+  const std::vector<float>& weight;  // [head_dim], for all heads alike, or [heads * head_dim]
+  float epsilon = 0;
+};
+
 // A factor that is known, or lies on the device.
 struct ColumnFactor {
   float value = 1;
@@ -118,6 +126,11 @@ class LayerOps {
   // What reads quantised matrices on the device. Null: they are expanded there.
   virtual const BlockOps* blocks() const { return nullptr; }
 
+  // A few values in a tensor on the device, whose address may come to hold others: that of an
+  // earlier call where they are the same, which must not be changed. A tensor that is recorded
+  // work's outlives its being found.
+  virtual at::Tensor FewOnDevice(const std::vector<float>& values) const = 0;
+
   // out = norm(x), [rows, width].
   virtual void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
                          const at::Tensor& out, const NormKeeps& keeps) const = 0;
@@ -139,9 +152,9 @@ class LayerOps {
     }
     factor.on_device.defined() ? out.mul_(factor.on_device) : out.mul_(factor.value);
   }
-  // RMS norm of each of `heads` equal parts of a row. `out` may be x.
-  virtual void NormaliseHeads(const at::Tensor& x, const std::vector<float>& weight, int64_t heads,
-                              float epsilon, const at::Tensor& out) const = 0;
+  // out = norm(x), [rows, heads * head_dim]. `out` may be x.
+  virtual void NormaliseHeads(const at::Tensor& x, const HeadNorm& norm,
+                              const at::Tensor& out) const = 0;
   virtual void AddBias(const at::Tensor& x, const std::vector<float>& bias) const = 0;
   // residual += update.
   virtual void Add(const at::Tensor& residual, const at::Tensor& update) const = 0;

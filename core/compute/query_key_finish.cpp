@@ -7,15 +7,11 @@ namespace midscope {
 
 namespace {
 
-// The model's kind of norm over each head, with weights for each.
-void NormaliseEachHead(const ModelConfig& config, const at::Tensor& x,
-                       const std::vector<float>& norm, int64_t heads, const at::Tensor& out) {
-  at::Tensor values = x.to(at::kFloat).reshape({x.size(0), heads, x.size(1) / heads});
-  if (config.norm == NormKind::kLayer) values = values - values.mean(-1, /*keepdim=*/true);
-  const at::Tensor squares = values.square().mean(-1, /*keepdim=*/true);
-  values = values * squares.add_(config.norm_epsilon).rsqrt_();
-  const at::Tensor weight = at::tensor(norm).to(x.device());
-  out.copy_(values.reshape({x.size(0), x.size(1)}).mul_(weight));
+HeadNorm NormOf(const ModelConfig& config, const std::vector<float>& weight, int64_t heads) {
+  const bool each_head = config.query_key_norm == QueryKeyNorm::kEachHead;
+  const bool of_width = config.query_key_norm == QueryKeyNorm::kWidth;
+  return {each_head ? config.norm : NormKind::kRms, of_width ? 1 : heads, weight,
+          static_cast<float>(config.norm_epsilon)};
 }
 
 void Clamp(double limit, const at::Tensor& x, const at::Tensor& out) {
@@ -34,13 +30,7 @@ void FinishHeads(const ModelConfig& config, const LayerOps& ops, const std::vect
     source = out;
   }
   if (norm.empty()) return;
-  if (config.query_key_norm == QueryKeyNorm::kEachHead) {
-    NormaliseEachHead(config, source, norm, heads, out);
-  } else {
-    const bool by_head = config.query_key_norm == QueryKeyNorm::kHead;
-    ops.NormaliseHeads(source, norm, by_head ? heads : 1, static_cast<float>(config.norm_epsilon),
-                       out);
-  }
+  ops.NormaliseHeads(source, NormOf(config, norm, heads), out);
   if (clips && config.clip_after_norm) Clamp(config.clip_qkv, out, out);
 }
 

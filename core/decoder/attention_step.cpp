@@ -232,7 +232,7 @@ void AttentionStep::AttendClean(const Inputs& in, const RotaryTables& tables, Ro
 
 void AttentionStep::AttendSegments(const Inputs& in, const RotaryTables& tables, RowRange rows,
                                    const at::Tensor& unscaled, const Seen& seen) {
-  const at::Tensor q = ScaledQueries(config_, in.Plan(), rows, unscaled);
+  const at::Tensor q = ScaledQueries(config_, in.ops, in.Plan(), rows, unscaled);
   if (!in.Plan().memory) return AttendChunks(in, tables, rows, q, seen);
   const CompressiveMemory& memory = *in.Plan().memory;
   // The memory of the trace's own keys is kept for later runs; that of scaled keys is temporary,

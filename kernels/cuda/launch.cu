@@ -94,6 +94,12 @@ __global__ void NormaliseKernel(const NormaliseArguments<T> arguments) {
   NormaliseBlock(machine, arguments);
 }
 
+template <class T, bool kOfBlock>
+__global__ void HeadNormKernel(const HeadNormArguments<T> arguments) {
+  GpuMachine machine(SharedBytes(), StartsEarly());
+  HeadNormBlock<T, kOfBlock, GpuMachine>(machine, arguments).Run();
+}
+
 template <class T>
 __global__ void NormalisedColumnKernel(const NormalisedColumnArguments<T> arguments) {
   GpuMachine machine(SharedBytes());
@@ -190,6 +196,12 @@ void Normalise(const NormaliseArguments<T>& arguments) {
   Start(NormaliseKernel<T>, NormaliseGrid(arguments), arguments, "norm");
 }
 template <class T>
+void NormaliseHeads(const HeadNormArguments<T>& arguments) {
+  WithVariantOf(arguments, [&]<bool kOfBlock>(std::bool_constant<kOfBlock>) {
+    Start(HeadNormKernel<T, kOfBlock>, HeadNormGrid(arguments), arguments, "norm of heads");
+  });
+}
+template <class T>
 void NormalisedColumn(const NormalisedColumnArguments<T>& arguments) {
   Start(NormalisedColumnKernel<T>, NormalisedColumnGrid(arguments), arguments, "column of a norm");
 }
@@ -225,6 +237,9 @@ template void MergeRowParts(const MergeRowPartsArguments<Float16>&);
 template void Normalise(const NormaliseArguments<float>&);
 template void Normalise(const NormaliseArguments<BFloat16>&);
 template void Normalise(const NormaliseArguments<Float16>&);
+template void NormaliseHeads(const HeadNormArguments<float>&);
+template void NormaliseHeads(const HeadNormArguments<BFloat16>&);
+template void NormaliseHeads(const HeadNormArguments<Float16>&);
 template void NormalisedColumn(const NormalisedColumnArguments<float>&);
 template void NormalisedColumn(const NormalisedColumnArguments<BFloat16>&);
 template void NormalisedColumn(const NormalisedColumnArguments<Float16>&);

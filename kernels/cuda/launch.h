@@ -11,6 +11,7 @@
 #include "kernels/cuda/attention.h"
 #include "kernels/cuda/attention_rows.h"
 #include "kernels/cuda/dequantise.h"
+#include "kernels/cuda/head_norms.h"
 #include "kernels/cuda/merge_parts.h"
 #include "kernels/cuda/move_rows.h"
 #include "kernels/cuda/normalise.h"
@@ -69,6 +70,8 @@ template <class T>
 void MergeRowParts(const MergeRowPartsArguments<T>& arguments);
 template <class T>
 void Normalise(const NormaliseArguments<T>& arguments);
+template <class T>
+void NormaliseHeads(const HeadNormArguments<T>& arguments);
 template <class T>
 void NormalisedColumn(const NormalisedColumnArguments<T>& arguments);
 template <class T>

@@ -307,5 +307,45 @@ TEST_F(CudaOpsTest, NormsAndActivationsAgree) {
   }
 }
 
+TEST_F(CudaOpsTest, NormsOfHeadsAgree) {
+  struct Heads {
+    int64_t count;
+    int64_t head_dim;
+  };
+  std::deque<std::vector<float>> weights;  // found by their addresses
+  for (const Heads& heads : {Heads{3, 64}, {8, 128}, {1, 5120}, {3, 20}}) {
+    const int64_t width = heads.count * heads.head_dim;
+    for (const bool own : {false, true}) {
+      std::vector<float>& weight = weights.emplace_back();
+      for (int64_t i = 0; i < (own ? width : heads.head_dim); ++i)
+        weight.push_back(1 + 0.5f * std::sin(static_cast<float>(i)));
+      for (const NormKind kind : {NormKind::kRms, NormKind::kLayer}) {
+        const HeadNorm norm{kind, heads.count, weight, 1e-5f};
+        for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+          const double tolerance = type == at::kFloat ? 1e-5 : kLargest * kLargest / 128;
+          // Between q and v, as in a row of a projection.
+          const at::Tensor rows = Values(5, width + 128, type);
+          const at::Tensor x = rows.narrow(1, 64, width);
+          const at::Tensor out = at::full_like(rows, 7);
+          const at::Tensor expected = at::full_like(rows, 7);
+          cuda_.NormaliseHeads(x, norm, out.narrow(1, 64, width));
+          aten_.NormaliseHeads(x, norm, expected.narrow(1, 64, width));
+          EXPECT_LE(Difference(out, expected), tolerance) << width;
+          cuda_.NormaliseHeads(x, norm, x);
+          EXPECT_TRUE(at::equal(x, out.narrow(1, 64, width))) << width << " in place";
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CudaOpsTest, AFewValuesAreCopiedOnce) {
+  const at::Tensor first = cuda_.FewOnDevice({1, 2, 3});
+  EXPECT_EQ(first.device(), cuda_.device());
+  EXPECT_TRUE(cuda_.FewOnDevice({1, 2, 3}).is_same(first));
+  const at::Tensor other = cuda_.FewOnDevice({1, 2, 4});
+  EXPECT_EQ(other[2].item<float>(), 4);
+}
+
 }  // namespace
 }  // namespace midscope

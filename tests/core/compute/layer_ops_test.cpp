@@ -120,11 +120,18 @@ TEST_P(EachDtype, PiecesOfABlockAgree) {
                 run(static_cast<const LayerOps&>(kernels_)), tolerance_, what);
   };
   const std::vector<float> head_norm = Vector(12, 0.9f);
-  both("heads", [&](const LayerOps& ops) {
-    at::Tensor out = Values(3, 36, type_, 5).clone();
-    ops.NormaliseHeads(Values(3, 36, type_, 7), head_norm, 3, 1e-6f, out);
-    return out;
-  });
+  const std::vector<float> own_norms = Vector(36, 0.9f);
+  for (const HeadNorm& norm : {HeadNorm{NormKind::kRms, 3, head_norm, 1e-6f},
+                               HeadNorm{NormKind::kRms, 1, own_norms, 1e-6f},
+                               HeadNorm{NormKind::kRms, 3, own_norms, 1e-6f},
+                               HeadNorm{NormKind::kLayer, 3, head_norm, 1e-6f},
+                               HeadNorm{NormKind::kLayer, 3, own_norms, 1e-6f}}) {
+    both("heads", [&](const LayerOps& ops) {
+      at::Tensor out = Values(3, 36, type_, 5).clone();
+      ops.NormaliseHeads(Values(3, 36, type_, 7), norm, out);
+      return out;
+    });
+  }
   const std::vector<float> bias = Vector(21, 0.2f);
   both("bias", [&](const LayerOps& ops) {
     at::Tensor x = Values(4, 21, type_, 3).clone();

@@ -170,6 +170,21 @@ TEST_P(FamiliesOnHost, TheSecondWhatIfIsRecorded) {
   EXPECT_EQ(model.Starts(), IsRecorded(model.config()) ? 2 : 0);
 }
 
+// Norms of heads and factors of queries are on the device from the first what-if on.
+TEST_P(FamiliesOnHost, NothingIsCopiedWhileAWhatIfIsRecorded) {
+  const c10::InferenceMode inference;
+  const auto source = OpenModel(test::TinyModelPath(GetParam()));
+  OnDevice model(*source, std::make_unique<CudaOps>(at::Device(at::kCPU)), Dtype::kBFloat16);
+  model.Run(kPrompt, "none");
+  test::refused_graphs = test::thrown_recordings = test::recorded_copies = 0;
+  test::refuse_graphs = true;
+  for (const char* factor : kFactors) model.Change(ChannelTimes(factor));
+  test::refuse_graphs = false;
+  EXPECT_EQ(test::refused_graphs, IsRecorded(model.config()) ? 1 : 0);
+  EXPECT_EQ(test::thrown_recordings, 0);
+  EXPECT_EQ(test::recorded_copies, 0);
+}
+
 // What was made while a graph that was refused then was recorded is not kept: no kernel has run.
 // Copies from host memory are not recorded.
 TEST(CudaOpsOnHost, ARefusedGraphLeavesNothingBehind) {
@@ -194,6 +209,7 @@ TEST(CudaOpsOnHost, ARefusedGraphLeavesNothingBehind) {
     EXPECT_EQ(model.Starts(), 0);
     return logits;
   };
+  test::refused_graphs = test::thrown_recordings = 0;
   test::refuse_graphs = true;
   const auto logits = steps(std::make_unique<CudaOps>(at::Device(at::kCPU)));
   test::refuse_graphs = false;

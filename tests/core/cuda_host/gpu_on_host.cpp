@@ -2,9 +2,11 @@
 // What CudaOps has of LibTorch's on a GPU alone, without one: flash and cuDNN attention by
 // products, and recorded work that is called anew.
 #include <ATen/ATen.h>
+#include <ATen/record_function.h>
 
 #include <exception>
 #include <limits>
+#include <memory>
 
 #include "core/compute/aten_ops.h"
 #include "core/compute/cuda_graph.h"
@@ -12,6 +14,17 @@
 #include "tests/core/cuda_host/kernels_on_host.h"
 
 namespace midscope {
+namespace {
+
+// Counts calls of Tensor::to with a device, which copy from host memory where there is a GPU.
+std::unique_ptr<at::ObserverContext> CountCopies(const at::RecordFunction& called) {
+  const auto name = called.operator_name();
+  if (name && name->name == "aten::to" && name->overload_name == "dtype_layout")
+    ++test::recorded_copies;
+  return nullptr;
+}
+
+}  // namespace
 
 // Weights are rounded to the dtype of the values before they are multiplied, as on tensor cores.
 FlashResult FlashAttention(const at::Tensor& queries, const at::Tensor& keys,
@@ -45,11 +58,14 @@ std::unique_ptr<RecordedWork> RecordGraph(at::Device device, const std::function
   test::skip_kernels = true;
   // What no kernel has written is not a number.
   at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
+  const at::CallbackHandle counting =
+      at::addThreadLocalCallback(at::RecordFunctionCallback(&CountCopies));
   try {
     work();
   } catch (const std::exception&) {
     ++test::thrown_recordings;
   }
+  at::removeCallback(counting);
   at::globalContext().setDeterministicAlgorithms(false, /*warn_only=*/true);
   test::skip_kernels = false;
   return nullptr;

@@ -97,6 +97,14 @@ void Normalise(const NormaliseArguments<T>& a) {
   OnHost(NormaliseGrid(a), [&](HostMachine& machine) { NormaliseBlock(machine, a); });
 }
 template <class T>
+void NormaliseHeads(const HeadNormArguments<T>& a) {
+  WithVariantOf(a, [&]<bool kOfBlock>(std::bool_constant<kOfBlock>) {
+    OnHost(HeadNormGrid(a), [&](HostMachine& machine) {
+      HeadNormBlock<T, kOfBlock, HostMachine>(machine, a).Run();
+    });
+  });
+}
+template <class T>
 void NormalisedColumn(const NormalisedColumnArguments<T>& a) {
   OnHost(NormalisedColumnGrid(a), [&](HostMachine& machine) { NormalisedColumnBlock(machine, a); });
 }
@@ -136,6 +144,7 @@ void QuantisedMatrixVector(BlockType type, const QuantisedMatrixVectorArguments&
   template void RowAttention(const RowAttentionArguments<T>&);         \
   template void MergeRowParts(const MergeRowPartsArguments<T>&);       \
   template void Normalise(const NormaliseArguments<T>&);               \
+  template void NormaliseHeads(const HeadNormArguments<T>&);           \
   template void NormalisedColumn(const NormalisedColumnArguments<T>&); \
   template void RankOneUpdate(const RankOneArguments<T>&);             \
   template void Activate(const ActivateArguments<T>&);
