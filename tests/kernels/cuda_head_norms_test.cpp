@@ -8,6 +8,7 @@
 #include "kernels/cuda/head_norms.h"
 
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "tests/kernels/support/attention_case.h"
@@ -73,11 +74,13 @@ std::vector<double> Expected(const Case& c, const Guarded& x, const Guarded& wei
 }
 
 template <class T>
-void RunBlocks(const HeadNormArguments<T>& a, bool backwards) {
+void RunBlocks(const HeadNormArguments<T>& a, bool backwards,
+               const std::function<void()>& earlier = {}) {
   WithVariantOf(a, [&]<bool kOfBlock>(std::bool_constant<kOfBlock>) {
-    RunOnHost(HeadNormGrid(a), backwards, [&](HostMachine& machine) {
-      HeadNormBlock<T, kOfBlock, HostMachine>(machine, a).Run();
-    });
+    RunOnHost(
+        HeadNormGrid(a), backwards,
+        [&](HostMachine& machine) { HeadNormBlock<T, kOfBlock, HostMachine>(machine, a).Run(); },
+        earlier);
   });
 }
 
@@ -123,7 +126,7 @@ void Check(const Case& c) {
     a.weight_stride = c.own_weights ? c.head_dim : 0;
     a.epsilon = kEpsilon;
     a.centred = c.centred;
-    RunBlocks(a, backwards);
+    RunBlocks(a, backwards, TakenAway(from));  // x is made by what is started before
     CheckOut<T>(c, out, before, c.out_stride(), expected);
     EXPECT_TRUE(from == x) << Describe(c) << ": wrote x";
     results.push_back(out);

@@ -95,12 +95,13 @@ inline std::string Describe(const CaseShape& c) {
          " " + DtypeText(c.dtype);
 }
 
-// A buffer of `count` elements between sentinels.
+// A buffer of `count` elements, NaN before they are written, between sentinels.
 class Guarded {
  public:
   Guarded(int64_t count, Dtype dtype)
       : dtype_(dtype), bytes_(static_cast<size_t>(count * SizeOf(dtype))) {
     memory_.assign(bytes_ + 2 * kGuard, kSentinel);
+    Spoil();
   }
   void* data() { return memory_.data() + kGuard; }
   const void* data() const { return memory_.data() + kGuard; }
