@@ -187,6 +187,13 @@ std::vector<CaseShape> Cases(Dtype dtype) {
   add(WithHeadDim(FarCases({5}, {0, 200}), 128, 16));
   add(WithHeadDim(FarCases({130}, {65}), 64, -1));
   if (dtype == Dtype::kBFloat16) add(WithHeadDim(EditedCases({66}), 64, 16));
+  // Rows whose far keys are all hidden.
+  shapes.push_back({.query_rows = 5,
+                    .first_query = 200,
+                    .heads = 2,
+                    .pairs = 16,
+                    .hidden = {{0, 150}},
+                    .near = 63});
   shapes.push_back({.query_rows = 66, .first_query = 3, .heads = 2, .head_dim = 96, .alibi = true});
   shapes.push_back({.query_rows = 130, .heads = 2, .head_dim = 256, .softcap = 1.5f});
   for (CaseShape& c : shapes) c.dtype = dtype;

@@ -46,7 +46,7 @@ std::vector<CaseShape> RowCases() {
 
 // Soft caps, ALiBi, temperatures, sinks, hidden keys and factors, alone and together.
 std::vector<CaseShape> EditedRowCases() {
-  std::vector<CaseShape> shapes = EditedCases({1, 3});
+  std::vector<CaseShape> shapes = EditedCases({3});
   const std::vector<CaseShape> far = FarCases({3}, {200});
   shapes.insert(shapes.end(), far.begin(), far.end());
   for (CaseShape& c : shapes) {
