@@ -152,9 +152,7 @@ class AttentionBlock {
   MIDSCOPE_CUDA_BODY void Clear(PerThreadSums& sums) {
     machine_.Each([&](int thread) {
       Sums<kDim>& mine = sums[thread];
-      MIDSCOPE_CUDA_UNROLL for (int n = 0; n < kDim / 8; ++n) {
-        MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) mine.of[n][i] = 0;
-      }
+      mine = {};
       // Four threads have a row: one of them counts its sink.
       const float sink = a_.behind > 0 ? -INFINITY : head_.sink;
       const bool counts = sink > -INFINITY && thread % 4 == 0;
@@ -202,11 +200,7 @@ class AttentionBlock {
   MIDSCOPE_CUDA_BODY void Multiply(PerThreadLogits& logits) {
     typename Machine::template PerThread<Operands> left(machine_);
     typename Machine::template PerThread<Operands> right(machine_);
-    machine_.Each([&](int thread) {
-      MIDSCOPE_CUDA_UNROLL for (int n = 0; n < kKeys / 8; ++n) {
-        MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) logits[thread].of[n][i] = 0;
-      }
-    });
+    machine_.Each([&](int thread) { logits[thread] = {}; });
     MIDSCOPE_CUDA_UNROLL for (int step = 0; step < kDim; step += 16) {
       machine_.template LoadFour<false>([&](int thread) { return left[thread].of; },
                                         [&](int thread) {

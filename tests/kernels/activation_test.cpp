@@ -3,8 +3,8 @@
 // one rounding to bfloat16; large arguments of either sign neither overflow nor leave a residue;
 // any width; gated and plain forms agree; equal to the last bit for any number of threads.
 #include "kernels/normalise.h"
-#include "tests/kernels/support/attention_case.h"
 #include "tests/kernels/support/every_target.h"
+#include "tests/kernels/support/guarded.h"
 #include "tests/kernels/support/thread_executor.h"
 
 namespace midscope::kernels {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "kernels/rotary.h"
-#include "tests/kernels/support/attention_case.h"
+#include "tests/kernels/support/guarded.h"
 #include "tests/kernels/support/host_machine.h"
 
 namespace midscope::kernels::cuda {

@@ -17,7 +17,7 @@
 #include "kernels/cuda/dequantise.h"
 #include "kernels/cuda/quantised_matrix_vector.h"
 #include "kernels/matrix_vector.h"
-#include "tests/kernels/support/attention_case.h"
+#include "tests/kernels/support/guarded.h"
 #include "tests/kernels/support/host_machine.h"
 #include "tests/kernels/support/random_blocks.h"
 

@@ -5,13 +5,15 @@
 // Contract: within float32 rounding (1e-5 of values of about 1), and one rounding to bfloat16 or
 // float16; the same bits in any order of threads between two barriers, and in place; nothing
 // written but the heads, and nothing read beside them.
+#include <gtest/gtest.h>
+
 #include "kernels/cuda/head_norms.h"
 
 #include <cmath>
 #include <functional>
 #include <limits>
 
-#include "tests/kernels/support/attention_case.h"
+#include "tests/kernels/support/guarded.h"
 #include "tests/kernels/support/host_machine.h"
 
 namespace midscope::kernels::cuda {

@@ -5,10 +5,12 @@
 // float16; merged parts likewise; attention weights of logits within 5e-6; values, and attention
 // without weights, within float32 rounding of longer sums; the same bits in any order of threads
 // between two barriers; nothing written but the output.
+#include <gtest/gtest.h>
+
 #include "kernels/cuda/merge_parts.h"
 #include "kernels/cuda/move_rows.h"
 #include "kernels/cuda/normalise.h"
-#include "tests/kernels/support/attention_case.h"
+#include "tests/kernels/support/guarded.h"
 #include "tests/kernels/support/host_machine.h"
 
 namespace midscope::kernels::cuda {

@@ -10,8 +10,8 @@
 #include <iterator>
 #include <set>
 
-#include "tests/kernels/support/attention_case.h"
 #include "tests/kernels/support/every_target.h"
+#include "tests/kernels/support/guarded.h"
 #include "tests/kernels/support/thread_executor.h"
 #include "tests/paths.h"
 

@@ -5,8 +5,8 @@
 // a row whichever others come along, and for panels; writes nothing but y and the panels.
 #include "kernels/float_product.h"
 
-#include "tests/kernels/support/attention_case.h"
 #include "tests/kernels/support/every_target.h"
+#include "tests/kernels/support/guarded.h"
 #include "tests/kernels/support/random_blocks.h"
 #include "tests/kernels/support/thread_executor.h"
 

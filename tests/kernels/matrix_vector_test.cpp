@@ -4,8 +4,8 @@
 // number of threads; writes nothing but y.
 #include "kernels/matrix_vector.h"
 
-#include "tests/kernels/support/attention_case.h"
 #include "tests/kernels/support/every_target.h"
+#include "tests/kernels/support/guarded.h"
 #include "tests/kernels/support/thread_executor.h"
 
 namespace midscope::kernels {

@@ -5,8 +5,8 @@
 // threads; writes nothing but its outputs.
 #include "kernels/normalise.h"
 
-#include "tests/kernels/support/attention_case.h"
 #include "tests/kernels/support/every_target.h"
+#include "tests/kernels/support/guarded.h"
 #include "tests/kernels/support/thread_executor.h"
 
 namespace midscope::kernels {

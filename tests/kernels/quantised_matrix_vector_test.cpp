@@ -5,8 +5,8 @@
 // whichever others come along; writes nothing but y.
 #include "kernels/quantised_matrix_vector.h"
 
-#include "tests/kernels/support/attention_case.h"
 #include "tests/kernels/support/every_target.h"
+#include "tests/kernels/support/guarded.h"
 #include "tests/kernels/support/random_blocks.h"
 #include "tests/kernels/support/thread_executor.h"
 

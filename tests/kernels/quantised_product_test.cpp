@@ -3,9 +3,11 @@
 // bfloat16, within float32 rounding of the sum and one rounding of the result, for every type and
 // awkward sizes; rows of weights in any order; equal to the last bit for any number of threads, and
 // for a row whichever others come along; writes nothing but y.
+#include <gtest/gtest.h>
+
 #include "kernels/quantised_product.h"
 
-#include "tests/kernels/support/attention_case.h"
+#include "tests/kernels/support/guarded.h"
 #include "tests/kernels/support/random_blocks.h"
 #include "tests/kernels/support/thread_executor.h"
 

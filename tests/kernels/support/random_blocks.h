@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/dequantise.h"
-#include "tests/kernels/support/attention_case.h"
+#include "tests/kernels/support/guarded.h"
 
 namespace midscope::kernels {
 
