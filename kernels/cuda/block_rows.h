@@ -138,39 +138,34 @@ struct Number {
   float value = 0;
 };
 
-// The sum of every thread's number, for all threads. `shared`: [threads / kWarp],
-// which nobody else uses from the last barrier to the next.
-template <class Machine, class Numbers>
-MIDSCOPE_CUDA_BODY void BlockSum(Machine& machine, Numbers& numbers, float* shared) {
-  machine.template GroupSum<5>([&](int thread) -> float& { return numbers[thread].value; });
+// Every thread's number becomes combine of those that the warps' first threads have. `shared`:
+// [threads / kWarp], which nobody else uses from the last barrier to the next.
+template <class Machine, class Numbers, class Combine>
+MIDSCOPE_CUDA_BODY void CombineWarps(Machine& machine, Numbers& numbers, float* shared,
+                                     const Combine& combine) {
   machine.Each([&](int thread) {
     if (thread % kWarp == 0) shared[thread / kWarp] = numbers[thread].value;
   });
   machine.Barrier();
   machine.Each([&](int thread) {
-    float sum = 0;
-    for (int warp = 0; warp < machine.threads() / kWarp; ++warp) sum += shared[warp];
-    numbers[thread].value = sum;
+    float all = shared[0];
+    for (int warp = 1; warp < machine.threads() / kWarp; ++warp) all = combine(all, shared[warp]);
+    numbers[thread].value = all;
   });
   machine.Barrier();
 }
 
+// The sum of every thread's number, for all threads.
+template <class Machine, class Numbers>
+MIDSCOPE_CUDA_BODY void BlockSum(Machine& machine, Numbers& numbers, float* shared) {
+  machine.template GroupSum<5>([&](int thread) -> float& { return numbers[thread].value; });
+  CombineWarps(machine, numbers, shared, [](float a, float b) { return a + b; });
+}
 // Likewise the largest.
 template <class Machine, class Numbers>
 MIDSCOPE_CUDA_BODY void BlockMax(Machine& machine, Numbers& numbers, float* shared) {
   machine.template GroupMax<5>([&](int thread) -> float& { return numbers[thread].value; });
-  machine.Each([&](int thread) {
-    if (thread % kWarp == 0) shared[thread / kWarp] = numbers[thread].value;
-  });
-  machine.Barrier();
-  machine.Each([&](int thread) {
-    float largest = shared[0];
-    for (int warp = 1; warp < machine.threads() / kWarp; ++warp) {
-      largest = fmaxf(largest, shared[warp]);
-    }
-    numbers[thread].value = largest;
-  });
-  machine.Barrier();
+  CombineWarps(machine, numbers, shared, [](float a, float b) { return fmaxf(a, b); });
 }
 
 }  // namespace midscope::kernels::cuda
