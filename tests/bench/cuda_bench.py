@@ -28,7 +28,8 @@ ROWS = {"plain_ms": "midscope, plain", "captures_ms": "midscope, captures and tr
         "what_if_ms_poe_last_row_ms": "what-if, Ms-PoE of the last row"}
 STORED_ROWS = {"plain_ms": "midscope, weights as stored, plain", "token_ms": "the same, a token after the prompt"}
 ATTENTION_ROWS = {"equal_positions_tflops": "attention alone, TFLOP/s", "ms_poe_tflops": "the same, Ms-PoE",
-                  "self_extend_tflops": "the same, Self-Extend", "soft_cap_tflops": "the same, soft cap (own kernel)"}
+                  "self_extend_tflops": "the same, Self-Extend", "soft_cap_tflops": "the same, soft cap (own kernel)",
+                  "boost_tflops": "the same, boosted keys (own kernel)"}
 TRANSFORMERS_ROWS = {"plain_ms": "transformers, SDPA, no captures"}
 LLAMA_ROWS = {"plain_ms": "llama.cpp, weights as stored, plain", "token_ms": "llama.cpp, a token after the prompt"}
 # What a peer of --peers is called there, with its rows.

@@ -6,7 +6,8 @@
 //
 // For each length follows one JSON line: TFLOP/s (4 x head_dim for each pair of a query and a key
 // that it sees, of all heads; the best of five) where all heads see equal positions, where those of
-// a group do not (Ms-PoE), with near and far keys (Self-Extend), and with a soft cap.
+// a group do not (Ms-PoE), with near and far keys (Self-Extend), with a soft cap, and with boosted
+// keys.
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 
@@ -39,11 +40,13 @@ struct Kind {
   double ratio_step;  // from one head's positions to the next one's
   int64_t near;       // 0: all keys are near
   float softcap;
+  bool boosts;  // a quarter of the keys
 };
-constexpr Kind kKinds[] = {{"equal_positions", 0, 0, 0},
-                           {"ms_poe", 0.02, 0, 0},
-                           {"self_extend", 0, 512, 0},
-                           {"soft_cap", 0, 0, 30}};
+constexpr Kind kKinds[] = {{"equal_positions", 0, 0, 0, false},
+                           {"ms_poe", 0.02, 0, 0, false},
+                           {"self_extend", 0, 512, 0, false},
+                           {"soft_cap", 0, 0, 30, false},
+                           {"boost", 0, 0, 0, true}};
 
 class Attention {
  public:
@@ -100,6 +103,7 @@ class Attention {
     }
     tables.softcap = kind.softcap;
     tables.near = kind.near;
+    if (kind.boosts) tables.edits.factors = {{tokens_ / 4, tokens_ / 2, 2, false}};
     return tables;
   }
 
