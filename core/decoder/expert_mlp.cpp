@@ -43,6 +43,37 @@ std::vector<std::vector<int64_t>> RowsOfExperts(const at::Tensor& weights) {
   return rows;
 }
 
+// The rows of a batch that use one expert, with their factors. Of a single row, as of a token after
+// a prompt, nothing is copied to the device.
+class RowsOfExpert {
+ public:
+  // weights [rows]: the expert's, in host memory.
+  RowsOfExpert(const at::Tensor& x, const std::vector<int64_t>& ids, const at::Tensor& weights) {
+    if (x.size(0) == 1) {
+      factor_ = weights.item<float>();
+      return;
+    }
+    const at::Tensor rows = at::tensor(ids, at::kLong);
+    ids_ = rows.to(x.device());
+    factors_ = weights.index_select(0, rows).to(x.device()).unsqueeze(1);
+  }
+
+  at::Tensor Of(const at::Tensor& x) const { return ids_.defined() ? x.index_select(0, ids_) : x; }
+  // Times the rows' factors, in float32.
+  at::Tensor Scaled(const at::Tensor& of_rows) const {
+    const at::Tensor floats = of_rows.to(at::kFloat);
+    return factors_.defined() ? floats.mul(factors_) : floats.mul(factor_);
+  }
+  void AddTo(const at::Tensor& sum, const at::Tensor& of_rows) const {
+    ids_.defined() ? sum.index_add_(0, ids_, of_rows) : sum.add_(of_rows);
+  }
+
+ private:
+  at::Tensor ids_;      // undefined: the only row
+  at::Tensor factors_;  // [rows, 1] float32
+  float factor_ = 1;
+};
+
 }  // namespace
 
 at::Tensor RouteRows(const ExpertStep& step, const at::Tensor& x) {
@@ -72,14 +103,11 @@ void RunExperts(const ExpertStep& step, const at::Tensor& x, const at::Tensor& w
   for (size_t expert = 0; expert < rows_of.size(); ++expert) {
     if (rows_of[expert].empty()) continue;
     step.context.job.ThrowIfCancelled();
-    const at::Tensor rows = at::tensor(rows_of[expert], at::kLong);
-    const at::Tensor weight = weights.select(1, static_cast<int64_t>(expert)).index_select(0, rows);
-    const at::Tensor there = rows.to(x.device());
-    const at::Tensor factor = weight.to(x.device()).unsqueeze(1);
-    at::Tensor in = x.index_select(0, there);
-    if (step.config.experts.scales_input) in = in.to(at::kFloat).mul_(factor).to(x.scalar_type());
-    const at::Tensor out = RunMlp(step, step.weights.experts[expert], in).to(at::kFloat);
-    sum.index_add_(0, there, step.config.experts.scales_input ? out : out.mul(factor));
+    const RowsOfExpert rows(x, rows_of[expert], weights.select(1, static_cast<int64_t>(expert)));
+    const at::Tensor in =
+        step.config.experts.scales_input ? rows.Scaled(rows.Of(x)).to(x.scalar_type()) : rows.Of(x);
+    const at::Tensor out = RunMlp(step, step.weights.experts[expert], in);
+    rows.AddTo(sum, step.config.experts.scales_input ? out.to(at::kFloat) : rows.Scaled(out));
   }
   y.copy_(sum);
 }
