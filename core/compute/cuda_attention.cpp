@@ -181,7 +181,7 @@ FlashResult CudaOps::ByKernel(const kernels::AttentionShape& shape, const Rotary
   arguments.first_query = pass.keys.size(1) - q.size(1);
   arguments.heads = q.size(2);
   arguments.group = q.size(2) / pass.keys.size(2);
-  arguments.window = pass.window;
+  arguments.window = pass.window < pass.keys.size(1) ? pass.window : 0;
   arguments.behind = pass.behind;
   arguments.softcap = shape.softcap;
   arguments.tables = pass.heads;
