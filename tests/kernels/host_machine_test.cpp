@@ -16,7 +16,7 @@ constexpr int kThreads = 64;
 // Every thread writes its number, and then reads its neighbour's.
 std::vector<int> NumbersOfNeighbours(bool backwards, bool barrier) {
   std::vector<int> read(kThreads, -2);
-  const Grid grid{1, 1, 1, kThreads, kThreads * 4};
+  const Grid grid{1, 1, 1, kThreads, int64_t{kThreads} * 4};
   RunOnHost(grid, backwards, [&](HostMachine& machine) {
     int* numbers = machine.Shared<int>(kThreads);
     machine.Each([&](int thread) { numbers[thread] = thread; });
@@ -60,8 +60,10 @@ TEST(HostMachine, GroupsOfAWarpGetTheirSumAndTheirLargest) {
     });
     machine.GroupSum<2>([&](int thread) -> float& { return sum[thread]; });
     machine.GroupMax<5>([&](int thread) -> float& { return largest[thread]; });
-    EXPECT_EQ(sum[mine], static_cast<float>(mine / 4 * 16 + 6));
-    EXPECT_EQ(largest[mine], static_cast<float>(mine / kWarp * kWarp + kWarp - 1));
+    const int first_of_four = mine - mine % 4;
+    const int first_of_warp = mine - mine % kWarp;
+    EXPECT_EQ(sum[mine], static_cast<float>(4 * first_of_four + 6));
+    EXPECT_EQ(largest[mine], static_cast<float>(first_of_warp + kWarp - 1));
   });
 }
 

@@ -87,14 +87,17 @@ class HostBlock {
   }
 
  private:
+  MIDSCOPE_UNWATCHED ThreadState& StateOf(int thread) {
+    return states_[static_cast<size_t>(thread)];
+  }
   MIDSCOPE_UNWATCHED int InTurn(int i, int count) const { return backwards_ ? count - 1 - i : i; }
 
   MIDSCOPE_UNWATCHED void Pause(int thread, const ThreadState& state) {
-    states_[static_cast<size_t>(thread)] = state;
+    StateOf(thread) = state;
     fibers_.Pause();
   }
   MIDSCOPE_UNWATCHED void SetAll(Wait wait) {
-    for (int i = 0; i < grid_.threads; ++i) states_[static_cast<size_t>(i)] = {wait};
+    for (int i = 0; i < grid_.threads; ++i) StateOf(i) = {wait};
   }
 
   // Until all of its threads wait for the block, or have ended.
@@ -102,22 +105,22 @@ class HostBlock {
     for (;;) {
       for (int i = 0; i < kWarp; ++i) {
         const int thread = first + InTurn(i, kWarp);
-        ThreadState& state = states_[static_cast<size_t>(thread)];
+        ThreadState& state = StateOf(thread);
         if (state.wait != Wait::kNot) continue;
         fibers_.Resume(thread);
         if (fibers_.Ended(thread)) state.wait = Wait::kEnded;
       }
       if (WaitOf(first, kWarp) != Wait::kForWarp) return;
-      states_[static_cast<size_t>(first)].operation(&operands_[static_cast<size_t>(first)]);
-      for (int i = 0; i < kWarp; ++i) states_[static_cast<size_t>(first + i)] = {};
+      StateOf(first).operation(&operands_[static_cast<size_t>(first)]);
+      for (int i = 0; i < kWarp; ++i) StateOf(first + i) = {};
     }
   }
 
   // What `count` threads from `first` on wait for.
-  MIDSCOPE_UNWATCHED Wait WaitOf(int first, int count) const {
-    const ThreadState& one = states_[static_cast<size_t>(first)];
+  MIDSCOPE_UNWATCHED Wait WaitOf(int first, int count) {
+    const ThreadState& one = StateOf(first);
     for (int i = 1; i < count; ++i) {
-      const ThreadState& other = states_[static_cast<size_t>(first + i)];
+      const ThreadState& other = StateOf(first + i);
       MIDSCOPE_CHECK(other.wait == one.wait && other.operation == one.operation,
                      "threads that belong together wait for different things");
     }
