@@ -14,6 +14,7 @@
 #endif
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
 #endif
 #ifdef __SANITIZE_THREAD__
 #include <sanitizer/tsan_interface.h>
@@ -116,12 +117,22 @@ static void BeginWith(void (*entry)(), const Stack& stack, Context* context) {
 struct Fibers::Turn {
   Context context = {};
   void* watched_as = nullptr;  // by ThreadSanitizer
+  // AddressSanitizer is told where the stack lies, so that it can follow what is thrown there.
+  const void* stack_at = nullptr;
+  size_t stack_bytes = 0;
 
   MIDSCOPE_UNWATCHED void SwitchTo(Turn* other) {
 #ifdef __SANITIZE_THREAD__
     __tsan_switch_to_fiber(other->watched_as, __tsan_switch_to_fiber_no_sync);
 #endif
+#ifdef __SANITIZE_ADDRESS__
+    void* kept = nullptr;
+    __sanitizer_start_switch_fiber(&kept, other->stack_at, other->stack_bytes);
+#endif
     Switch(&context, &other->context);
+#ifdef __SANITIZE_ADDRESS__
+    __sanitizer_finish_switch_fiber(kept, nullptr, nullptr);
+#endif
   }
 };
 
@@ -161,6 +172,8 @@ void Fibers::Start(int count, std::function<void(int)> work) {
   for (int i = 0; i < count; ++i) {
     Fiber& fiber = *fibers_[static_cast<size_t>(i)];
     fiber.stack.Clear();
+    fiber.stack_at = fiber.stack.at();
+    fiber.stack_bytes = fiber.stack.bytes();
     BeginWith(&Fibers::Enter, fiber.stack, &fiber.context);
     fiber.ended = false;
   }
@@ -181,7 +194,13 @@ bool Fibers::Ended(int fiber) const { return fibers_[static_cast<size_t>(fiber)]
 
 MIDSCOPE_UNWATCHED void Fibers::Pause() { running_->SwitchTo(running_->resumed_by); }
 
-MIDSCOPE_UNWATCHED void Fibers::Enter() { entered->Work(); }
+MIDSCOPE_UNWATCHED void Fibers::Enter() {
+#ifdef __SANITIZE_ADDRESS__
+  Turn& caller = *entered->caller_;
+  __sanitizer_finish_switch_fiber(nullptr, &caller.stack_at, &caller.stack_bytes);
+#endif
+  entered->Work();
+}
 
 MIDSCOPE_UNWATCHED void Fibers::Work() {
   Acquire(&started_);
