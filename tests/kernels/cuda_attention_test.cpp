@@ -211,10 +211,11 @@ void CheckAttention() {
     Guarded out(inputs.OutCount(), kDtypeOf<T>);
     Guarded backwards(inputs.OutCount(), kDtypeOf<T>);
     RunAttention<T>(inputs, out, false);
-    RunAttention<T>(inputs, backwards, true);
+    if (!kReportsRaces) RunAttention<T>(inputs, backwards, true);
     EXPECT_LE(MaxDifference(out, expected, inputs.OutCount()), AttentionTolerance(kDtypeOf<T>))
         << Describe(c);
-    EXPECT_TRUE(out == backwards) << Describe(c) << " depends on the order of threads";
+    EXPECT_TRUE(kReportsRaces || out == backwards)
+        << Describe(c) << " depends on the order of threads";
     EXPECT_TRUE(out.Intact()) << Describe(c) << " wrote outside of its output";
     EXPECT_TRUE(inputs.fused.Intact()) << Describe(c);
   }

@@ -157,7 +157,7 @@ void CheckRowWeights(CaseShape c, bool update) {
   c.dtype = kDtypeOf<T>;
   RowsOfAttention<T> rows(c, update);
   const Guarded weights = RunRowWeights(rows, false);
-  EXPECT_TRUE(weights == RunRowWeights(rows, true)) << Describe(c);
+  EXPECT_TRUE(kReportsRaces || weights == RunRowWeights(rows, true)) << Describe(c);
   EXPECT_LE(MaxDifference(weights, rows.ExpectedWeights(), rows.weight_count()), 5e-6 * Gain(c))
       << Describe(c);
 }
@@ -213,7 +213,7 @@ void CheckRowValues(CaseShape c) {
   RowsOfAttention<T> rows(c, false);
   Guarded weights = rows.ExpectedWeights();
   const Guarded z = RunRowValues(rows, weights, false);
-  EXPECT_TRUE(z == RunRowValues(rows, weights, true)) << Describe(c);
+  EXPECT_TRUE(kReportsRaces || z == RunRowValues(rows, weights, true)) << Describe(c);
   EXPECT_LE(MaxDifference(z, rows.ExpectedZ(weights), rows.inputs.OutCount()), 5e-6) << Describe(c);
 }
 
@@ -307,7 +307,7 @@ void CheckRowAttention(CaseShape c, bool update) {
   const Guarded expected = rows.ExpectedZ(weights);
   for (const int keys : {kLeastKeysOfPart, kMostKeysOfPart}) {
     const Guarded z = RunRowAttention(rows, first_key, keys, false);
-    EXPECT_TRUE(z == RunRowAttention(rows, first_key, keys, true)) << Describe(c);
+    EXPECT_TRUE(kReportsRaces || z == RunRowAttention(rows, first_key, keys, true)) << Describe(c);
     EXPECT_LE(MaxDifference(z, expected, rows.inputs.OutCount()), 1e-5 * Gain(c)) << Describe(c);
   }
 }

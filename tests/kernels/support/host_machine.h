@@ -21,6 +21,13 @@
 
 namespace midscope::kernels::cuda {
 
+// Whether a race is reported in whatever order threads run, so that one order is enough.
+#ifdef __SANITIZE_THREAD__
+inline constexpr bool kReportsRaces = true;
+#else
+inline constexpr bool kReportsRaces = false;
+#endif
+
 class HostBlock;
 
 // What the threads of a warp hand in for an operation of all of them.
