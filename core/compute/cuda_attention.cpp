@@ -161,11 +161,11 @@ at::Tensor CudaOps::RotatedHeads(const at::Tensor& x, int64_t first, int64_t hea
 
 // Attention of the pass by the own kernel.
 template <class T>
-FlashResult CudaOps::ByKernel(const kernels::AttentionShape& shape, const RotaryTables& tables,
+FlashResult CudaOps::ByKernel(const kernels::AttentionShape& shape,
                               const AttentionPass& pass) const {
   const at::Tensor& q = pass.queries;
   FlashResult result{at::empty_like(q), {}};
-  if (tables.near > 0)
+  if (pass.with_sums)
     result.sums = at::empty({1, q.size(2), q.size(1)}, q.options().dtype(at::kFloat));
   kernels::cuda::AttentionArguments<T> arguments;
   arguments.q = DataOf<T>(q);
@@ -193,9 +193,9 @@ FlashResult CudaOps::ByKernel(const kernels::AttentionShape& shape, const Rotary
 template <class T>
 FlashResult CudaOps::Attend(const kernels::AttentionShape& shape, const RotaryTables& tables,
                             const AttentionPass& pass) const {
-  if (!IsPlain(shape, tables)) return ByKernel<T>(shape, tables, pass);
+  if (!IsPlain(shape, tables)) return ByKernel<T>(shape, pass);
   const double scale = tables.scale.front();
-  if (tables.near == 0) return {ByFastest(shape, pass.queries, pass.keys, pass.values, scale), {}};
+  if (!pass.with_sums) return {ByFastest(shape, pass.queries, pass.keys, pass.values, scale), {}};
   return FlashAttention(pass.queries, pass.keys, pass.values, pass.window, scale);
 }
 
@@ -203,19 +203,19 @@ FlashResult CudaOps::Attend(const kernels::AttentionShape& shape, const RotaryTa
 // keys are those up to `near` rows before it, so that among them it is again a causal limit.
 template <class T>
 void CudaOps::AttendRotated(const kernels::AttentionShape& shape, const at::Tensor& q,
-                            const at::Tensor& k, const at::Tensor& v, const RotaryTables& all,
+                            const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
                             const at::Tensor& out) const {
-  RotaryTables tables = all;
-  if (!SeesFar(shape, tables)) tables.near = 0;
+  // 0: no row sees a far key.
+  const int64_t near_keys = SeesFar(shape, tables) ? tables.near : 0;
   const int64_t dim = shape.head_dim;
   const int64_t last = shape.first_query + shape.query_rows;
-  const int64_t first_far = std::max(shape.first_query, tables.near);  // rows before it see none
+  const int64_t first_far = std::max(shape.first_query, near_keys);  // rows before it see none
   const int64_t skipped = first_far - shape.first_query;
   std::vector<DeviceTable> kept;
   const Head* heads = HeadsOnGpu(shape, tables, &kept);
   const at::Tensor near_q = RotatedHeads<T>(q, shape.first_query, dim, {heads, &Head::q});
   at::Tensor far_q;
-  if (tables.near > 0) {
+  if (near_keys > 0) {
     far_q = RotatedHeads<T>(q.narrow(0, skipped, last - first_far), first_far, dim,
                             {heads, &Head::far_q});
   }
@@ -228,13 +228,13 @@ void CudaOps::AttendRotated(const kernels::AttentionShape& shape, const at::Tens
       return Attend<T>(shape, tables,
                        {EveryHead(queries, dim, turn.member, turn.turns).contiguous(),
                         EveryHead(rotated, dim, 0, 1), values.narrow(1, 0, keys), window,
-                        last - keys, heads + turn.member, turn.turns});
+                        last - keys, near_keys > 0, heads + turn.member, turn.turns});
     };
-    if (tables.near == 0) return part(near_q, last, shape.window, &Head::k).z;
-    const int64_t window = shape.window > 0 ? std::min(shape.window, tables.near) : tables.near;
-    const int64_t far_window = shape.window > 0 ? shape.window - tables.near : 0;
+    if (near_keys == 0) return part(near_q, last, shape.window, &Head::k).z;
+    const int64_t window = shape.window > 0 ? std::min(shape.window, near_keys) : near_keys;
+    const int64_t far_window = shape.window > 0 ? shape.window - near_keys : 0;
     const FlashResult near = part(near_q, last, window, &Head::k);
-    Merge<T>(near, part(far_q, last - tables.near, far_window, &Head::far_k), skipped);
+    Merge<T>(near, part(far_q, last - near_keys, far_window, &Head::far_k), skipped);
     return near.z;
   });
 }

@@ -140,18 +140,18 @@ class CudaOps : public AtenOps {
     at::Tensor values;
     int64_t window = 0;
     int64_t behind = 0;  // rows from a query to the last key that it sees
+    bool with_sums = false;
     const kernels::cuda::AttentionHead* heads = nullptr;  // of head h: heads[h * head_step]
     int64_t head_step = 1;
   };
   template <class T>
-  FlashResult ByKernel(const kernels::AttentionShape& shape, const RotaryTables& tables,
-                       const AttentionPass& pass) const;
+  FlashResult ByKernel(const kernels::AttentionShape& shape, const AttentionPass& pass) const;
   template <class T>
   FlashResult Attend(const kernels::AttentionShape& shape, const RotaryTables& tables,
                      const AttentionPass& pass) const;
   template <class T>
   void AttendRotated(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
-                     const at::Tensor& v, const RotaryTables& all, const at::Tensor& out) const;
+                     const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out) const;
 
   CudaBlocks blocks_;
   // Heads of layers: those of a model are of few kinds.
