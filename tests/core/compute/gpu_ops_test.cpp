@@ -162,52 +162,65 @@ INSTANTIATE_TEST_SUITE_P(Narrow, CudaOpsOfManyRowsTest, testing::Values(at::kBFl
                            return test.param == at::kHalf ? "float16" : "bfloat16";
                          });
 
-TEST_F(CudaOpsTest, WeightsAndValuesOfAFewRowsAgree) {
-  const std::vector<uint8_t> first_alone = {1, 0, 0, 0, 0, 0, 0, 0};
+// With keys that a what-if has changed or not, with edits of the attention or not.
+class CudaOpsOfFewRowsTest : public CudaOpsTest,
+                             public testing::WithParamInterface<std::tuple<bool, bool>> {
+ protected:
+  void ExpectSame(const Case& c, const RotaryTables& tables, at::ScalarType type, bool changes) {
+    const at::Tensor q = Queries(c, type);
+    const at::Tensor k = Keys(c, type, 0.377f);
+    const at::Tensor v = Keys(c, type, 0.933f);
+    KeyUpdate update;
+    at::Tensor changed = k.to(at::kFloat);
+    if (changes) {
+      const auto floats = changed.options();
+      update = {at::arange(k.size(0), floats).mul_(0.37).cos_(),
+                at::arange(k.size(1), floats).mul_(0.61).sin_()};
+      changed = changed.addr(update.amount, update.direction, 1, -1);
+    }
+    const at::Tensor weights = cuda_.AttentionWeights(c.shape, q, k, update, tables);
+    const at::Tensor expected =
+        aten_.AttentionWeights(c.shape, q.to(at::kFloat), changed, {}, tables);
+    ASSERT_EQ(weights.sizes(), expected.sizes()) << c.name;
+    EXPECT_LE(Difference(weights, expected), 5e-6) << c.name;
+    EXPECT_TRUE(at::equal(weights == 0, expected == 0)) << c.name;
+    const at::Tensor z = at::full_like(q, std::nan(""));
+    const at::Tensor expected_z = at::empty_like(q);
+    const double tolerance = type == at::kFloat ? 1e-5 : kTolerance;
+    cuda_.WeightedValues(c.shape, weights, v, z);
+    aten_.WeightedValues(c.shape, weights, v, expected_z);
+    EXPECT_LE(Difference(z, expected_z), tolerance) << c.name;
+    const at::Tensor fused = at::full_like(q, std::nan(""));
+    cuda_.RowAttention(c.shape, q, k, update, v, tables, {}, fused);
+    EXPECT_LE(Difference(fused, expected_z), tolerance) << c.name;
+    const at::Tensor again = at::full_like(q, std::nan(""));
+    cuda_.RowAttention(c.shape, q, k, update, v, tables, weights, again);
+    EXPECT_TRUE(at::equal(fused, again)) << c.name << " depends on what is captured";
+  }
+};
+
+TEST_P(CudaOpsOfFewRowsTest, WeightsAndValuesAgree) {
+  const auto [changes, edits] = GetParam();
   for (Case c : Cases()) {
     c.shape.first_query = c.shape.key_rows - 3;
     c.shape.query_rows = 3;
-    for (const bool edits : {false, true}) {
-      RotaryCache cache;
-      RotaryTables tables = TablesOf(c, cache);
-      if (edits) {
-        tables.edits.hidden = {{2, 30}, {0, 40, first_alone}};
-        tables.edits.factors = {{31, 50, 2, true}, {45, 55, 0.5f, false}};
-      }
-      for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
-        const at::Tensor q = Queries(c, type);
-        const at::Tensor k = Keys(c, type, 0.377f);
-        const at::Tensor v = Keys(c, type, 0.933f);
-        KeyUpdate update;
-        at::Tensor changed = k.to(at::kFloat);
-        if (edits) {
-          const auto floats = changed.options();
-          update = {at::arange(k.size(0), floats).mul_(0.37).cos_(),
-                    at::arange(k.size(1), floats).mul_(0.61).sin_()};
-          changed = changed.addr(update.amount, update.direction, 1, -1);
-        }
-        const at::Tensor weights = cuda_.AttentionWeights(c.shape, q, k, update, tables);
-        const at::Tensor expected =
-            aten_.AttentionWeights(c.shape, q.to(at::kFloat), changed, {}, tables);
-        ASSERT_EQ(weights.sizes(), expected.sizes()) << c.name;
-        EXPECT_LE(Difference(weights, expected), 5e-6) << c.name;
-        EXPECT_TRUE(at::equal(weights == 0, expected == 0)) << c.name;
-        const at::Tensor z = at::full_like(q, std::nan(""));
-        const at::Tensor expected_z = at::empty_like(q);
-        const double tolerance = type == at::kFloat ? 1e-5 : kTolerance;
-        cuda_.WeightedValues(c.shape, weights, v, z);
-        aten_.WeightedValues(c.shape, weights, v, expected_z);
-        EXPECT_LE(Difference(z, expected_z), tolerance) << c.name;
-        const at::Tensor fused = at::full_like(q, std::nan(""));
-        cuda_.RowAttention(c.shape, q, k, update, v, tables, {}, fused);
-        EXPECT_LE(Difference(fused, expected_z), tolerance) << c.name;
-        const at::Tensor again = at::full_like(q, std::nan(""));
-        cuda_.RowAttention(c.shape, q, k, update, v, tables, weights, again);
-        EXPECT_TRUE(at::equal(fused, again)) << c.name << " depends on what is captured";
-      }
+    RotaryCache cache;
+    RotaryTables tables = TablesOf(c, cache);
+    if (edits) {
+      static const std::vector<uint8_t> first_alone = {1, 0, 0, 0, 0, 0, 0, 0};
+      tables.edits.hidden = {{2, 30}, {0, 40, first_alone}};
+      tables.edits.factors = {{31, 50, 2, true}, {45, 55, 0.5f, false}};
     }
+    for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf})
+      ExpectSame(c, tables, type, changes);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Rows, CudaOpsOfFewRowsTest,
+                         testing::Combine(testing::Bool(), testing::Bool()), [](const auto& test) {
+                           return std::string(std::get<0>(test.param) ? "changed" : "plain") +
+                                  (std::get<1>(test.param) ? "_edited" : "");
+                         });
 
 TEST_F(CudaOpsTest, CountsOfAttendedKeysAgree) {
   const at::Tensor weights = at::arange(9 * 4099, at::kFloat).sin_().view({1, 9, 4099}).softmax(2);

@@ -149,6 +149,16 @@ void HostMachine::InWarp(WarpOperation operation, const WarpOperands& operands) 
   of_->InWarp(thread_, operation, operands);
 }
 
+MIDSCOPE_UNWATCHED void HostMachine::Shuffle(const WarpOperands* of_lanes) {
+  const auto at = [&](int lane) -> const Shuffled& {
+    return *static_cast<const Shuffled*>(of_lanes[lane].left);
+  };
+  for (int lane = 0; lane < kWarp; ++lane) {
+    MIDSCOPE_CHECK(at(lane).place == at(0).place, "threads of a warp at different shuffles");
+    *static_cast<uint32_t*>(of_lanes[lane].sum) = at(lane ^ at(lane).mask).value;
+  }
+}
+
 void HostMachine::CheckAligned(const void* at) {
   MIDSCOPE_CHECK(reinterpret_cast<uintptr_t>(at) % sizeof(Words) == 0, "not aligned to 16 bytes");
 }

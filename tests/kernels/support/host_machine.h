@@ -84,6 +84,14 @@ class HostMachine {
     InWarp(&CombineGroups<bits, Sum>, {&value(thread_)});
   }
 
+  // The value of the thread whose number in the warp differs by `mask` in its bits. Throws Error
+  // where threads of the warp are at different places in their code.
+  uint32_t FromLane(uint32_t value, int mask, int place) const {
+    Shuffled mine = {value, mask, place};
+    InWarp(&Shuffle, {&value, &mine});
+    return value;
+  }
+
   template <class T, class C, class A, class B>
   void Multiply(const C& c, const A& a, const B& b) const {
     InWarp(&MultiplyTiles<T>, {c(thread_), a(thread_), b(thread_)});
@@ -137,6 +145,13 @@ class HostMachine {
       }
     }
   }
+
+  struct Shuffled {
+    uint32_t value;
+    int mask;
+    int place;
+  };
+  static void Shuffle(const WarpOperands* of_lanes);
 
   // Each thread gets what all have.
   MIDSCOPE_UNWATCHED static void GatherRows(const WarpOperands* of_lanes) {
