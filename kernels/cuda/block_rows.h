@@ -15,6 +15,11 @@ constexpr int kRowThreads = 256;
 // Elements that a thread reads at once.
 constexpr int kChunk = 8;
 
+// Values that are read or written at once.
+struct alignas(16) Four {
+  float of[4];
+};
+
 // 8 values, at a 16-byte aligned address. T: BFloat16 or Float16; the same for float.
 template <class T>
 MIDSCOPE_CUDA_BODY void Unpack(const Words& words, float* values) {
@@ -31,9 +36,6 @@ MIDSCOPE_CUDA_BODY void Load(const T* at, float* values) {
 }
 MIDSCOPE_CUDA_BODY void Load(const float* at, float* values) {
   MIDSCOPE_CUDA_UNROLL for (int half = 0; half < 2; ++half) {
-    struct alignas(16) Four {
-      float of[4];
-    };
     const Four four = *reinterpret_cast<const Four*>(at + At(half, 4));
     MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) values[At(half, 4, i)] = four.of[i];
   }
@@ -47,9 +49,6 @@ MIDSCOPE_CUDA_BODY void Keep(const float* values, T* at) {
   *reinterpret_cast<Words*>(at) = words;
 }
 MIDSCOPE_CUDA_BODY void Keep(const float* values, float* at) {
-  struct alignas(16) Four {
-    float of[4];
-  };
   MIDSCOPE_CUDA_UNROLL for (int half = 0; half < 2; ++half) {
     Four four;
     MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) four.of[i] = values[At(half, 4, i)];
