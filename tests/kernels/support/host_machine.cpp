@@ -154,7 +154,8 @@ MIDSCOPE_UNWATCHED void HostMachine::Shuffle(const WarpOperands* of_lanes) {
     return *static_cast<const Shuffled*>(of_lanes[lane].left);
   };
   for (int lane = 0; lane < kWarp; ++lane) {
-    MIDSCOPE_CHECK(at(lane).place == at(0).place, "threads of a warp at different shuffles");
+    MIDSCOPE_CHECK(at(lane).place == at(0).place && at(lane).mask < kWarp,
+                   "threads of a warp at different shuffles, or of none");
     *static_cast<uint32_t*>(of_lanes[lane].sum) = at(lane ^ at(lane).mask).value;
   }
 }
