@@ -67,6 +67,16 @@ TEST(HostMachine, GroupsOfAWarpGetTheirSumAndTheirLargest) {
   });
 }
 
+TEST(HostMachine, ValuesOfAWarpAreExchanged) {
+  RunOnHost({1, 1, 1, kThreads, 0}, true, [&](HostMachine& machine) {
+    machine.Each([&](int thread) {
+      constexpr int kPlace = 7;
+      const auto mine = static_cast<uint32_t>(thread);
+      EXPECT_EQ(machine.FromLane(mine, 5, kPlace), mine ^ 5);
+    });
+  });
+}
+
 TEST(HostMachine, WorkThatIsStartedBeforeIsDoneWhenABlockWaitsForIt) {
   float x = NAN;
   std::vector<float> before(kThreads, 0);
@@ -108,6 +118,12 @@ TEST(HostMachine, ThreadsThatPartAreAnError) {
     });
   };
   EXPECT_THROW(RunOnHost(grid, true, sum_of_some), std::logic_error);
+  const auto shuffles_of_two_places = [](HostMachine& machine) {
+    machine.Each([&](int thread) { machine.FromLane(0, 1, thread % 2); });
+  };
+  EXPECT_THROW(RunOnHost(grid, false, shuffles_of_two_places), std::logic_error);
+  const auto shuffle_out_of_a_warp = [](HostMachine& machine) { machine.FromLane(0, kWarp, 0); };
+  EXPECT_THROW(RunOnHost(grid, false, shuffle_out_of_a_warp), std::logic_error);
   const auto too_much = [](HostMachine& machine) { machine.Shared<float>(5); };
   EXPECT_THROW(RunOnHost({1, 1, 1, kWarp, 16}, false, too_much), std::logic_error);
 }
