@@ -92,6 +92,18 @@ std::optional<BlockFormat> FindBlockFormat(uint32_t type) {
   return std::nullopt;
 }
 
+BlockType BlockTypeOf(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kFloat32:
+      break;
+    case Dtype::kBFloat16:
+      return BlockType::kBF16;
+    case Dtype::kFloat16:
+      return BlockType::kF16;
+  }
+  return BlockType::kF32;
+}
+
 namespace {
 
 // In a release build an unknown type leaves `out` as it is.

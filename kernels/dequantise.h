@@ -56,6 +56,9 @@ std::span<const BlockFormat> BlockFormats();
 // The format of a type number from a file; nothing for one that is not known here.
 std::optional<BlockFormat> FindBlockFormat(uint32_t type);
 
+// That of single numbers of a dtype.
+BlockType BlockTypeOf(Dtype dtype);
+
 // out [elements] float32 from elements / block.elements blocks at `blocks` (any alignment).
 void Dequantise(BlockType type, const void* blocks, int64_t elements, float* out);
 

@@ -135,18 +135,11 @@ bool WeightMatrix::ReadsExpandedByRow(const at::Tensor& x) const {
 }
 
 kernels::BlockMatrix WeightMatrix::ExpandedBlocks() const {
-  const auto type = [this] {
-    switch (dtype_) {
-      case kernels::Dtype::kFloat32:
-        return kernels::BlockType::kF32;
-      case kernels::Dtype::kBFloat16:
-        return kernels::BlockType::kBF16;
-      case kernels::Dtype::kFloat16:
-        return kernels::BlockType::kF16;
-    }
-    return kernels::BlockType::kF32;
-  };
-  return {type(), expanded_.const_data_ptr(), inputs_ * kernels::SizeOf(dtype_), {}, outputs_,
+  return {kernels::BlockTypeOf(dtype_),
+          expanded_.const_data_ptr(),
+          inputs_ * kernels::SizeOf(dtype_),
+          {},
+          outputs_,
           inputs_};
 }
 

@@ -282,9 +282,7 @@ void WeightMatrix::MultiplyReady(const at::Tensor& x, const void* weights, int64
 
 // Whether the file's bytes have the layout that a product of the run's dtype reads.
 bool WeightMatrix::LiesReady(const kernels::BlockMatrix& matrix) const {
-  const auto ready =
-      dtype_ == kernels::Dtype::kFloat32 ? kernels::BlockType::kF32 : kernels::BlockType::kBF16;
-  return matrix.type == ready && matrix.row_order.empty() &&
+  return matrix.type == kernels::BlockTypeOf(dtype_) && matrix.row_order.empty() &&
          reinterpret_cast<uintptr_t>(matrix.data) %
                  static_cast<uintptr_t>(kernels::SizeOf(dtype_)) ==
              0;
