@@ -34,6 +34,13 @@ inline Grid NormaliseGrid(const NormaliseArguments<T>& a) {
   return {a.rows, 1, 1, kRowThreads, 64};
 }
 
+// What a norm makes of a value. One operation for the product and the sum, as compilers choose in
+// one place so and in another not: a norm's column is the norm's to the last bit.
+MIDSCOPE_CUDA_BODY float NormalisedValue(float x, float mean, float scale, float weight,
+                                         float bias) {
+  return fmaf((x - mean) * scale, weight, bias);
+}
+
 // Chunks of a row that a thread keeps in registers from one pass over the row to the next; those
 // beyond are read again.
 constexpr int kHeldChunks = 2;
@@ -140,13 +147,10 @@ class RowNorm {
     if (thread == 0 && a_.mean && a_.centred) a_.mean[row_] = mean;
     if (thread == 0 && a_.scale) a_.scale[row_] = scale;
     const auto write = [&](int64_t i, float* values, const float* weight) {
+      float bias[kChunk] = {};
+      if (a_.bias) Load(a_.bias + i, bias);
       MIDSCOPE_CUDA_UNROLL for (int j = 0; j < kChunk; ++j) {
-        values[j] = (values[j] - mean) * scale * weight[j];
-      }
-      if (a_.bias) {
-        float bias[kChunk];
-        Load(a_.bias + i, bias);
-        MIDSCOPE_CUDA_UNROLL for (int j = 0; j < kChunk; ++j) values[j] += bias[j];
+        values[j] = NormalisedValue(values[j], mean, scale, weight[j], bias[j]);
       }
       Keep(values, a_.out + row_ * a_.width + i);
     };
@@ -204,11 +208,11 @@ MIDSCOPE_CUDA_BODY void NormalisedColumnBlock(Machine& machine,
   machine.Each([&](int thread) {
     const int64_t row = machine.block().x * kRowThreads + thread;
     if (row >= a.rows) return;
-    float value = FloatOf(a.column[row * a.stride]);
-    if (a.mean) value -= a.mean[row];
-    if (a.scale) value *= a.scale[row];
+    const float value =
+        NormalisedValue(FloatOf(a.column[row * a.stride]), a.mean ? a.mean[row] : 0.0f,
+                        a.scale ? a.scale[row] : 1.0f, a.weight, a.bias);
     const float factor = a.factor_on_gpu ? *a.factor_on_gpu : a.factor;
-    a.out[row] = factor * RoundedAs<T>(value * a.weight + a.bias);
+    a.out[row] = factor * RoundedAs<T>(value);
   });
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The kernel that forms rotary tables on a GPU, run on the CPU block by block (HostMachine).
+// The kernel that forms rotary tables on a GPU, run on the CPU block by block (launch_on_host.h).
 //
 // Contract: numbers are those of kernels/rotary.h or float32's next ones (6.0e-8 away at most below
 // 1, 1.2e-7 below 2), for positions up to 10 million, whole or not, below 0 too, any ratio, group
 // and offset; nothing written but the tables.
 #include "kernels/cuda/angles.h"
+#include "kernels/cuda/launch.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +15,7 @@
 
 #include "kernels/rotary.h"
 #include "tests/kernels/support/guarded.h"
-#include "tests/kernels/support/host_machine.h"
+#include "tests/kernels/support/launch_on_host.h"
 
 namespace midscope::kernels::cuda {
 namespace {
@@ -70,8 +71,7 @@ void Check(const Case& c) {
                                   c.pairs,
                                   static_cast<float*>(cos.data()),
                                   static_cast<float*>(sin.data())};
-  RunOnHost(AnglesGrid(arguments), false,
-            [&](HostMachine& machine) { AnglesBlock(machine, arguments); });
+  FormAngles(arguments);
   const double step = kSteps[c.magnitude > 1 ? 1 : 0];
   for (int64_t i = 0; i < count; ++i) {
     const auto at = static_cast<size_t>(i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The bodies of the CUDA kernels, run on the CPU block by block (HostMachine). On a GPU the same
-// bodies are held against LibTorch in tests/core/compute/gpu_ops_test.cpp.
+// The bodies of the CUDA kernels, run on the CPU block by block (launch_on_host.h). On a GPU the
+// same bodies are held against LibTorch in tests/core/compute/gpu_ops_test.cpp.
 //
 // Contract, for bfloat16 and float16: attention of rotated queries and keys equals the definition
 // (AttentionReference, in double, on the same inputs) within AttentionTolerance, that over near and
@@ -11,12 +11,13 @@
 #include <gtest/gtest.h>
 
 #include "kernels/cuda/attention.h"
+#include "kernels/cuda/launch.h"
 #include "kernels/cuda/merge_parts.h"
 #include "kernels/cuda/rotary.h"
 #include "tests/kernels/support/attention_case.h"
 #include "tests/kernels/support/attention_reference.h"
 #include "tests/kernels/support/cuda_heads.h"
-#include "tests/kernels/support/host_machine.h"
+#include "tests/kernels/support/launch_on_host.h"
 
 namespace midscope::kernels::cuda {
 namespace {
@@ -56,8 +57,7 @@ Guarded RotatedHeads(const AttentionCase& inputs, const ConstHeads& x, int64_t f
     arguments.head_dim = static_cast<int>(dim);
     arguments.first = first;
     arguments.tables = &(of.*table);
-    RunOnHost(RotateGrid(arguments), false,
-              [&](HostMachine& machine) { RotateBlock(machine, arguments); });
+    Rotate(arguments);
   }
   return out;
 }
@@ -98,11 +98,7 @@ void RunPart(AttentionCase& inputs, const std::vector<AttentionHead>& heads, con
   arguments.behind = shape.first_query + shape.query_rows - part.keys;
   arguments.softcap = shape.softcap;
   arguments.tables = heads.data();
-  WithHeadDim(shape.head_dim, [&]<int kDim>(std::integral_constant<int, kDim>) {
-    RunOnHost(AttentionGrid<kDim>(arguments), backwards, [&](HostMachine& machine) {
-      AttentionBlock<HostMachine, kDim, T>(machine, arguments).Run();
-    });
-  });
+  test::InOrder(backwards, [&] { Attention(arguments, shape.head_dim); });
   EXPECT_TRUE(out.Intact() && sums.Intact()) << "wrote outside of its output";
 }
 
@@ -138,8 +134,7 @@ void RunAttention(AttentionCase& inputs, Guarded& out, bool backwards) {
   merge.rows = far_rows;
   merge.heads = shape.heads;
   merge.head_dim = static_cast<int>(shape.head_dim);
-  RunOnHost(MergePartsGrid(merge), backwards,
-            [&](HostMachine& machine) { MergePartsBlock(machine, merge); });
+  test::InOrder(backwards, [&] { MergeParts(merge); });
 }
 
 // Weights of queries are not the kernel's.
@@ -281,8 +276,7 @@ void CheckRotary() {
         arguments.first = 5;
         arguments.tables = &tables.front().far_k;
         arguments.table_stride = sizeof(AttentionHead);
-        RunOnHost(RotateGrid(arguments), false,
-                  [&](HostMachine& machine) { RotateBlock(machine, arguments); });
+        Rotate(arguments);
         EXPECT_LE(MaxDifference(out, expected, inputs.OutCount()), 2e-2)
             << rows << " rows, " << pairs << " pairs";
         EXPECT_TRUE(out.Intact());

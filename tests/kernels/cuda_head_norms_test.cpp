@@ -8,13 +8,14 @@
 #include <gtest/gtest.h>
 
 #include "kernels/cuda/head_norms.h"
+#include "kernels/cuda/launch.h"
 
 #include <cmath>
 #include <functional>
 #include <limits>
 
 #include "tests/kernels/support/guarded.h"
-#include "tests/kernels/support/host_machine.h"
+#include "tests/kernels/support/launch_on_host.h"
 
 namespace midscope::kernels::cuda {
 namespace {
@@ -78,12 +79,8 @@ std::vector<double> Expected(const Case& c, const Guarded& x, const Guarded& wei
 template <class T>
 void RunBlocks(const HeadNormArguments<T>& a, bool backwards,
                const std::function<void()>& earlier = {}) {
-  WithVariantOf(a, [&]<bool kOfBlock>(std::bool_constant<kOfBlock>) {
-    RunOnHost(
-        HeadNormGrid(a), backwards,
-        [&](HostMachine& machine) { HeadNormBlock<T, kOfBlock, HostMachine>(machine, a).Run(); },
-        earlier);
-  });
+  test::InOrder(
+      backwards, [&] { NormaliseHeads(a); }, earlier);
 }
 
 // out [rows, stride], of which the heads are as expected and the rest as `before`.

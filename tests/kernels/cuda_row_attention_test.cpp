@@ -15,12 +15,13 @@
 #include <vector>
 
 #include "kernels/cuda/attention_rows.h"
+#include "kernels/cuda/launch.h"
 #include "kernels/cuda/move_rows.h"
 #include "kernels/cuda/row_attention.h"
 #include "kernels/cuda/row_softmax.h"
 #include "tests/kernels/support/attention_case.h"
 #include "tests/kernels/support/cuda_heads.h"
-#include "tests/kernels/support/host_machine.h"
+#include "tests/kernels/support/launch_on_host.h"
 
 namespace midscope::kernels::cuda {
 namespace {
@@ -127,11 +128,7 @@ Guarded RunRowWeights(RowsOfAttention<T>& rows, bool backwards) {
   of_logits.keys -= of_logits.first_key;
   Guarded logits(shape.heads * shape.query_rows * of_logits.keys, Dtype::kFloat32);
   of_logits.logits = Data<float>(logits);
-  WithVariantOf(of_logits, [&]<bool kChanged>(std::bool_constant<kChanged>) {
-    RunOnHost(RowLogitsGrid(of_logits), backwards, [&](HostMachine& machine) {
-      RowLogitsBlock<T, kChanged, HostMachine>(machine, of_logits).Run();
-    });
-  });
+  test::InOrder(backwards, [&] { RowLogits(of_logits); });
   EXPECT_TRUE(logits.Intact()) << Describe(rows.c);
   Guarded weights(rows.weight_count(), Dtype::kFloat32);
   RowSoftmaxArguments of_weights;
@@ -146,8 +143,7 @@ Guarded RunRowWeights(RowsOfAttention<T>& rows, bool backwards) {
   of_weights.window = shape.window;
   of_weights.softcap = shape.softcap;
   of_weights.tables = of_logits.tables;
-  RunOnHost(RowSoftmaxGrid(of_weights), backwards,
-            [&](HostMachine& machine) { RowSoftmaxBlock(machine, of_weights).Run(); });
+  test::InOrder(backwards, [&] { RowSoftmax(of_weights); });
   EXPECT_TRUE(weights.Intact()) << Describe(rows.c);
   return weights;
 }
@@ -191,8 +187,7 @@ Guarded RunRowValues(RowsOfAttention<T>& rows, Guarded& weights, bool backwards)
   const int64_t count = rows.inputs.OutCount();
   Guarded sums(PartsOf(of_values) * count, Dtype::kFloat32);
   of_values.sums = Data<float>(sums);
-  RunOnHost(RowValuesGrid(of_values), backwards,
-            [&](HostMachine& machine) { RowValuesBlock(machine, of_values); });
+  test::InOrder(backwards, [&] { RowValues(of_values); });
   EXPECT_TRUE(sums.Intact()) << Describe(rows.c);
   Guarded z(count, Dtype::kFloat32);
   AddPartsArguments<float> of_parts;
@@ -201,8 +196,7 @@ Guarded RunRowValues(RowsOfAttention<T>& rows, Guarded& weights, bool backwards)
   of_parts.parts = PartsOf(of_values);
   of_parts.rows = shape.query_rows;
   of_parts.width = of_parts.out_stride = shape.heads * shape.head_dim;
-  RunOnHost(AddPartsGrid(of_parts), backwards,
-            [&](HostMachine& machine) { AddPartsBlock(machine, of_parts); });
+  test::InOrder(backwards, [&] { AddParts(of_parts); });
   EXPECT_TRUE(z.Intact()) << Describe(rows.c);
   return z;
 }
@@ -242,8 +236,7 @@ TEST(CudaRowAttention, KeysOverAThresholdAreCounted) {
         std::vector<int32_t> counts(kHeads + 1, -7);
         const CountKeysArguments arguments{weights.data(), counts.data(),          kHeads,
                                            keys,           threshold.Weight(keys), rule};
-        RunOnHost(CountKeysGrid(arguments), backwards,
-                  [&](HostMachine& machine) { CountKeysBlock(machine, arguments); });
+        test::InOrder(backwards, [&] { CountKeys(arguments); });
         for (size_t head = 0; head < kHeads; ++head) EXPECT_EQ(counts[head], expected[head]);
         EXPECT_EQ(counts.back(), -7);
       }
@@ -273,15 +266,8 @@ Guarded RunRowAttention(RowsOfAttention<T>& rows, int64_t first_key, int keys_of
   arguments.shares = shares.data();
   // Queries and the latest keys are made by what is started before.
   const std::function<void()> earlier = TakenAway(rows.inputs.fused);
-  WithVariantOf(arguments, [&]<bool kChanged, bool kEdited>(std::bool_constant<kChanged>,
-                                                            std::bool_constant<kEdited>) {
-    RunOnHost(
-        RowAttentionGrid(arguments), backwards,
-        [&](HostMachine& machine) {
-          RowAttentionBlock<T, kChanged, kEdited, HostMachine>(machine, arguments).Run();
-        },
-        earlier);
-  });
+  test::InOrder(
+      backwards, [&] { RowAttention(arguments); }, earlier);
   EXPECT_TRUE(sums.Intact()) << Describe(rows.c);
   Guarded z(count, Dtype::kFloat32);
   const MergeRowPartsArguments<float> merge{Data<float>(sums),
@@ -292,8 +278,7 @@ Guarded RunRowAttention(RowsOfAttention<T>& rows, int64_t first_key, int keys_of
                                             rows.shape().query_rows,
                                             rows.shape().heads,
                                             arguments.rows.head_dim};
-  RunOnHost(MergeRowPartsGrid(merge), backwards,
-            [&](HostMachine& machine) { MergeRowPartsBlock(machine, merge); });
+  test::InOrder(backwards, [&] { MergeRowParts(merge); });
   EXPECT_TRUE(z.Intact()) << Describe(rows.c);
   return z;
 }

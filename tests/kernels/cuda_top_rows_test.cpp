@@ -12,8 +12,9 @@
 #include <random>
 #include <vector>
 
+#include "kernels/cuda/launch.h"
 #include "kernels/cuda/top_rows.h"
-#include "tests/kernels/support/host_machine.h"
+#include "tests/kernels/support/launch_on_host.h"
 
 namespace midscope::kernels::cuda {
 namespace {
@@ -34,11 +35,9 @@ Top TopOf(const std::vector<float>& values, int64_t rows, int top, bool backward
   const auto count = static_cast<size_t>(rows * top);
   Top found{std::vector<int32_t>(count + 1, kNoColumn), std::vector<float>(count + 1, kNone)};
   const TopRowsArguments parts{values.data(), kept.data(), rows, columns, top};
-  RunOnHost(TopRowsGrid(parts), backwards,
-            [&](HostMachine& machine) { TopRowsBlock(machine, parts); });
+  test::InOrder(backwards, [&] { TopRows(parts); });
   const MergeTopArguments merge{parts, found.columns.data(), found.values.data()};
-  RunOnHost(MergeTopGrid(merge), backwards,
-            [&](HostMachine& machine) { MergeTopBlock(machine, merge); });
+  test::InOrder(backwards, [&] { MergeTop(merge); });
   EXPECT_EQ(kept.back(), 1u);
   return found;
 }

@@ -12,6 +12,7 @@
 #include "core/compute/cuda_graph.h"
 #include "core/compute/cuda_library_attention.h"
 #include "tests/core/cuda_host/kernels_on_host.h"
+#include "tests/kernels/support/launch_on_host.h"
 
 namespace midscope {
 namespace {

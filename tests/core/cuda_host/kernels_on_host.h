@@ -11,6 +11,5 @@ inline thread_local int thrown_recordings = 0;  // of these
 // What was moved to a device within these: on a GPU a copy of memory that is not pinned can't be
 // recorded.
 inline thread_local int recorded_copies = 0;
-inline thread_local bool skip_kernels = false;
 
 }  // namespace midscope::test

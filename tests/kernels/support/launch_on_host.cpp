@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The starts of kernels/cuda/launch.h without a GPU: bodies run on the CPU, block by block, with
 // operands in host memory.
-#include "kernels/cuda/launch.h"
+#include "tests/kernels/support/launch_on_host.h"
 
 #include "kernels/cuda/block_formats.h"
-#include "tests/core/cuda_host/kernels_on_host.h"
-#include "tests/kernels/support/host_machine.h"
+#include "kernels/cuda/launch.h"
 
 namespace midscope::kernels::cuda {
 namespace {
 
-// body(machine) for every block, a start of its own with threads forwards and backwards in turn:
-// what threads share between two barriers must not depend on their order.
-template <class Body>
-void OnHost(const Grid& grid, const Body& body) {
-  static thread_local bool backwards = false;
-  backwards = !backwards;
-  if (test::skip_kernels || grid.x == 0 || grid.y == 0 || grid.z == 0) return;
-  RunOnHost(grid, backwards, body);
-}
+using test::RunStarted;
 
 thread_local void* stream_of_thread = nullptr;
 
@@ -28,105 +19,107 @@ OnStream::OnStream(void* stream) : before_(stream_of_thread) { stream_of_thread 
 OnStream::~OnStream() { stream_of_thread = before_; }
 
 void FormAngles(const AnglesArguments& a) {
-  OnHost(AnglesGrid(a), [&](HostMachine& machine) { AnglesBlock(machine, a); });
+  RunStarted(AnglesGrid(a), [&](HostMachine& machine) { AnglesBlock(machine, a); });
 }
 void SplitRows(const SplitRowsArguments& a) {
-  OnHost(SplitRowsGrid(a), [&](HostMachine& machine) { SplitRowsBlock(machine, a); });
+  RunStarted(SplitRowsGrid(a), [&](HostMachine& machine) { SplitRowsBlock(machine, a); });
 }
 void TopRows(const TopRowsArguments& a) {
-  OnHost(TopRowsGrid(a), [&](HostMachine& machine) { TopRowsBlock(machine, a); });
+  RunStarted(TopRowsGrid(a), [&](HostMachine& machine) { TopRowsBlock(machine, a); });
 }
 void MergeTop(const MergeTopArguments& a) {
-  OnHost(MergeTopGrid(a), [&](HostMachine& machine) { MergeTopBlock(machine, a); });
+  RunStarted(MergeTopGrid(a), [&](HostMachine& machine) { MergeTopBlock(machine, a); });
 }
 
 void RowSoftmax(const RowSoftmaxArguments& a) {
-  OnHost(RowSoftmaxGrid(a), [&](HostMachine& machine) { RowSoftmaxBlock(machine, a).Run(); });
+  RunStarted(RowSoftmaxGrid(a), [&](HostMachine& machine) { RowSoftmaxBlock(machine, a).Run(); });
 }
 void CountKeys(const CountKeysArguments& a) {
-  OnHost(CountKeysGrid(a), [&](HostMachine& machine) { CountKeysBlock(machine, a); });
+  RunStarted(CountKeysGrid(a), [&](HostMachine& machine) { CountKeysBlock(machine, a); });
 }
 
 template <class T>
 void Rotate(const RotateArguments<T>& a) {
-  OnHost(RotateGrid(a), [&](HostMachine& machine) { RotateBlock(machine, a); });
+  RunStarted(RotateGrid(a), [&](HostMachine& machine) { RotateBlock(machine, a); });
 }
 template <class T>
 void MergeParts(const MergePartsArguments<T>& a) {
-  OnHost(MergePartsGrid(a), [&](HostMachine& machine) { MergePartsBlock(machine, a); });
+  RunStarted(MergePartsGrid(a), [&](HostMachine& machine) { MergePartsBlock(machine, a); });
 }
 template <class T>
 void Attention(const AttentionArguments<T>& a, int64_t head_dim) {
   WithHeadDim(head_dim, [&]<int kDim>(std::integral_constant<int, kDim>) {
-    OnHost(AttentionGrid<kDim>(a),
-           [&](HostMachine& machine) { AttentionBlock<HostMachine, kDim, T>(machine, a).Run(); });
+    RunStarted(AttentionGrid<kDim>(a), [&](HostMachine& machine) {
+      AttentionBlock<HostMachine, kDim, T>(machine, a).Run();
+    });
   });
 }
 
 template <class T>
 void RowLogits(const RowLogitsArguments<T>& a) {
   WithVariantOf(a, [&]<bool kChanged>(std::bool_constant<kChanged>) {
-    OnHost(RowLogitsGrid(a), [&](HostMachine& machine) {
+    RunStarted(RowLogitsGrid(a), [&](HostMachine& machine) {
       RowLogitsBlock<T, kChanged, HostMachine>(machine, a).Run();
     });
   });
 }
 template <class T>
 void RowValues(const RowValuesArguments<T>& a) {
-  OnHost(RowValuesGrid(a), [&](HostMachine& machine) { RowValuesBlock(machine, a); });
+  RunStarted(RowValuesGrid(a), [&](HostMachine& machine) { RowValuesBlock(machine, a); });
 }
 template <class T>
 void AddParts(const AddPartsArguments<T>& a) {
-  OnHost(AddPartsGrid(a), [&](HostMachine& machine) { AddPartsBlock(machine, a); });
+  RunStarted(AddPartsGrid(a), [&](HostMachine& machine) { AddPartsBlock(machine, a); });
 }
 template <class T>
 void RowAttention(const RowAttentionArguments<T>& a) {
   WithVariantOf(a, [&]<bool kChanged, bool kEdited>(std::bool_constant<kChanged>,
                                                     std::bool_constant<kEdited>) {
-    OnHost(RowAttentionGrid(a), [&](HostMachine& machine) {
+    RunStarted(RowAttentionGrid(a), [&](HostMachine& machine) {
       RowAttentionBlock<T, kChanged, kEdited, HostMachine>(machine, a).Run();
     });
   });
 }
 template <class T>
 void MergeRowParts(const MergeRowPartsArguments<T>& a) {
-  OnHost(MergeRowPartsGrid(a), [&](HostMachine& machine) { MergeRowPartsBlock(machine, a); });
+  RunStarted(MergeRowPartsGrid(a), [&](HostMachine& machine) { MergeRowPartsBlock(machine, a); });
 }
 template <class T>
 void Normalise(const NormaliseArguments<T>& a) {
-  OnHost(NormaliseGrid(a), [&](HostMachine& machine) { NormaliseBlock(machine, a); });
+  RunStarted(NormaliseGrid(a), [&](HostMachine& machine) { NormaliseBlock(machine, a); });
 }
 template <class T>
 void NormaliseHeads(const HeadNormArguments<T>& a) {
   WithVariantOf(a, [&]<bool kOfBlock>(std::bool_constant<kOfBlock>) {
-    OnHost(HeadNormGrid(a), [&](HostMachine& machine) {
+    RunStarted(HeadNormGrid(a), [&](HostMachine& machine) {
       HeadNormBlock<T, kOfBlock, HostMachine>(machine, a).Run();
     });
   });
 }
 template <class T>
 void NormalisedColumn(const NormalisedColumnArguments<T>& a) {
-  OnHost(NormalisedColumnGrid(a), [&](HostMachine& machine) { NormalisedColumnBlock(machine, a); });
+  RunStarted(NormalisedColumnGrid(a),
+             [&](HostMachine& machine) { NormalisedColumnBlock(machine, a); });
 }
 template <class T>
 void RankOneUpdate(const RankOneArguments<T>& a) {
-  OnHost(RankOneGrid(a), [&](HostMachine& machine) { RankOneBlock(machine, a); });
+  RunStarted(RankOneGrid(a), [&](HostMachine& machine) { RankOneBlock(machine, a); });
 }
 template <class T>
 void Activate(const ActivateArguments<T>& a) {
-  OnHost(ActivateGrid(a), [&](HostMachine& machine) { ActivateBlock(machine, a); });
+  RunStarted(ActivateGrid(a), [&](HostMachine& machine) { ActivateBlock(machine, a); });
 }
 
 void Dequantise(BlockType type, const DequantiseArguments& a) {
   VisitFormat(type, [&]<class Format>(Format) {
-    OnHost(DequantiseGrid<Format>(a),
-           [&](HostMachine& machine) { DequantiseBlock<Format>(machine, a); });
+    RunStarted(DequantiseGrid<Format>(a),
+               [&](HostMachine& machine) { DequantiseBlock<Format>(machine, a); });
   });
 }
 void QuantisedMatrixVector(BlockType type, const QuantisedMatrixVectorArguments& a) {
   VisitFormat(type, [&]<class Format>(Format) {
     WithProductRows(a.rows, [&]<int kRows>(std::integral_constant<int, kRows>) {
-      OnHost(QuantisedMatrixVectorGrid<Format, kRows>(a), [&](HostMachine& machine) {
+      RunStarted(QuantisedMatrixVectorGrid<Format, kRows>(a), [&](HostMachine& machine) {
         QuantisedMatrixVectorBlock<Format, kRows, HostMachine>(machine, a).Run();
       });
     });

@@ -10,9 +10,8 @@
 #include <map>
 #include <string>
 
-#include "tests/core/cuda_host/kernels_on_host.h"
 #include "tests/kernels/ptx/ptx_thread.h"
-#include "tests/kernels/support/host_machine.h"
+#include "tests/kernels/support/launch_on_host.h"
 
 namespace midscope::kernels::cuda::ptx {
 namespace {
@@ -65,12 +64,9 @@ cudaError_t StartOnHost(const cudaLaunchConfig_t& config, const void* host, void
       config.gridDim.z > kBlocksAlongYOrZ || config.blockDim.x > kThreadsOfBlock) {
     return cudaErrorInvalidValue;
   }
-  if (test::skip_kernels) return cudaSuccess;
-  ++known.starts;
-  static thread_local bool backwards = false;
-  backwards = !backwards;
+  if (!test::skip_kernels) ++known.starts;
   const auto* parameters = static_cast<const std::byte*>(arguments[0]);
-  RunOnHost(grid, backwards, [&](HostMachine& machine) {
+  test::RunStarted(grid, [&](HostMachine& machine) {
     PtxThread thread(machine, grid.shared_bytes);
     known.kernel->run(thread, parameters);
   });
