@@ -174,9 +174,7 @@ class RowLogitsBlock {
     float* out = (far ? far_queries_ : queries_) + At(head, kRowHeadDim);
     const T* q = a_.q + machine_.block().z * a_.q_stride + (first_head_ + head) * a_.head_dim;
     WithRotatedChunk(table, row_, chunk, q, [&](int first, const float* values) {
-      for (int i = 0; i < kChunk; ++i) {
-        out[PlaceOf(first / kChunk, i / 4) + i % 4] = values[i] * of.scale;
-      }
+      for (int i = 0; i < kChunk; ++i) out[first + i] = values[i] * of.scale;
     });
   }
 
@@ -194,21 +192,9 @@ class RowLogitsBlock {
     }
   }
 
-  // Where queries_ has half of a chunk of a head. Threads that share a key read a chunk each, 16
-  // bytes at once: the first halves of kKeyThreads chunks lie side by side, then their second
-  // ones, so that no two threads ask the same bank of shared memory.
-  MIDSCOPE_CUDA_BODY static int PlaceOf(int chunk, int half) {
-    constexpr int kHalf = kChunk / 2;
-    return At(chunk / kKeyThreads, kKeyThreads * kChunk) +
-           At(half * kKeyThreads + chunk % kKeyThreads, kHalf);
-  }
-
-  MIDSCOPE_CUDA_BODY static float Product(const float* query, int chunk, const float* values) {
+  MIDSCOPE_CUDA_BODY static float Product(const float* query, const float* values) {
     float sum = 0;
-    MIDSCOPE_CUDA_UNROLL for (int half = 0; half < 2; ++half) {
-      const Four four = *reinterpret_cast<const Four*>(query + PlaceOf(chunk, half));
-      MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) sum += four.of[i] * values[At(half, 4, i)];
-    }
+    MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) sum += query[i] * values[i];
     return sum;
   }
 
@@ -218,14 +204,13 @@ class RowLogitsBlock {
   MIDSCOPE_CUDA_BODY void AddChunk(int64_t key, int chunk, int head, const Table& table,
                                    Products& products) const {
     const int pairs = table.cos ? table.pairs : 0;
-    const int second = chunk + pairs / kChunk;
     const float* queries = (IsFar(key) ? far_queries_ : queries_) + At(head, kRowHeadDim);
     float low[kChunk];
     if (chunk * kChunk >= pairs) {
-      const int at = second * kChunk;
+      const int at = chunk * kChunk + pairs;
       MIDSCOPE_CUDA_UNROLL for (int h = 0; h < kHeads; ++h) {
         if (h == 0 || kSharedKeys > 1) LoadKey(key, columns_.of[head + h] + at, low);
-        products.of[head + h] += Product(queries + At(h, kRowHeadDim), second, low);
+        products.of[head + h] += Product(queries + At(h, kRowHeadDim, at), low);
       }
       return;
     }
@@ -239,8 +224,8 @@ class RowLogitsBlock {
         LoadKey(key, column + pairs, high);
         TurnChunk(turn, low, high);
       }
-      const float* query = queries + At(h, kRowHeadDim);
-      products.of[head + h] += Product(query, chunk, low) + Product(query, second, high);
+      const float* query = queries + At(h, kRowHeadDim, at);
+      products.of[head + h] += Product(query, low) + Product(query + pairs, high);
     }
   }
 
