@@ -45,7 +45,7 @@ inline void Put(Register& to, T value) {
     to = std::bit_cast<Register>(value);
   } else {
     static_assert(std::is_integral_v<T> && sizeof(T) < sizeof(Register));
-    to = static_cast<Register>(value);
+    to = static_cast<Register>(static_cast<int64_t>(value));
   }
 }
 
