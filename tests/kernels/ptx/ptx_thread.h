@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <type_traits>
-#include <vector>
 
 #include "kernels/check.h"
 #include "kernels/cuda/machine.h"
@@ -203,6 +203,6 @@ struct NamedKernel {
   const char* name;
   void (*run)(PtxThread& thread, const std::byte* parameters);
 };
-const std::vector<NamedKernel>& NamedKernels();
+std::span<const NamedKernel> NamedKernels();
 
 }  // namespace midscope::kernels::cuda::ptx

@@ -250,7 +250,7 @@ def main():
         file.write(header)
         for number, _ in enumerate(kernels):
             file.write(f"void Kernel{number}(PtxThread&, const std::byte*);\n")
-        file.write("const std::vector<NamedKernel>& NamedKernels() {\n  static const std::vector<NamedKernel> all = {\n")
+        file.write("std::span<const NamedKernel> NamedKernels() {\n  static const NamedKernel all[] = {\n")
         for number, kernel in enumerate(kernels):
             file.write(f'      {{"{kernel.name}", &Kernel{number}}},\n')
         file.write("  };\n  return all;\n}\n}  // namespace midscope::kernels::cuda::ptx\n")
