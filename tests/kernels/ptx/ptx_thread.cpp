@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "tests/kernels/ptx/ptx_thread.h"
 
-#include <stdexcept>
+#include "kernels/check.h"
 
 namespace midscope::kernels::cuda::ptx {
 
-void Refuse(const char* what) { throw std::logic_error(what); }
+void Refuse(const char* what) { MIDSCOPE_BUG(what); }
 
 }  // namespace midscope::kernels::cuda::ptx

@@ -32,6 +32,7 @@ UNARY = {"neg": "-a", "abs": "Absolute(a)", "not": "Not(a)", "rcp": "1 / a", "sq
 COMPARE = {"eq": "a == b", "ne": "a != b", "lt": "a < b", "le": "a <= b", "gt": "a > b", "ge": "a >= b",
            # Also true where an operand is not a number.
            "ltu": "!(a >= b)", "leu": "!(a > b)", "gtu": "!(a <= b)", "geu": "!(a < b)", "neu": "!(a == b)", "equ": "!(a < b || a > b)"}
+BITS = {"lop3": "Logic", "prmt": "Permute", "bfi": "InsertBits"}
 ROUND = {"rzi": "std::trunc", "rni": "std::nearbyint", "rmi": "std::floor", "rpi": "std::ceil"}
 # What a CPU has no need of.
 IGNORED = {"prefetch", "griddepcontrol.launch_dependents"}
@@ -96,9 +97,7 @@ class Kernel:
             return "thread.Barrier();"
         if opcode == "griddepcontrol.wait":
             return "thread.AwaitEarlierWork();"
-        if name == "mov":
-            return self.write(operands[0], last, self.read(operands[1], last))
-        if name == "cvta":
+        if name in ("mov", "cvta"):
             return self.write(operands[0], last, self.read(operands[1], last))
         if name in ("ld", "st"):
             return self.move(name, parts, operands)
@@ -119,19 +118,16 @@ class Kernel:
             if parts[1] == "hi":
                 return self.write(operands[0], last, f"({product}) >> {last[1:]}")
             return self.write(operands[0], wide, product)
-        if name == "mad":
+        if name in ("mad", "fma"):
             a, b, c = (self.read(operand, last) for operand in operands[1:4])
-            return self.write(operands[0], last, f"{a} * {b} + {c}")
-        if name == "fma":
-            a, b, c = (self.read(operand, last) for operand in operands[1:4])
-            return self.write(operands[0], last, f"std::fma({a}, {b}, {c})")
+            return self.write(operands[0], last, f"{a} * {b} + {c}" if name == "mad" else f"std::fma({a}, {b}, {c})")
         if name in BINARY:
             return self.of_two(operands, last, last, BINARY[name])
         if name in UNARY:
             return f"{{ const {TYPES[last]} a = {self.read(operands[1], last)}; {self.write(operands[0], last, UNARY[name])} }}"
-        if name in ("lop3", "prmt", "bfi"):
+        if name in BITS:
             values = ", ".join(self.read(operand, last if i < 2 else "u32") for i, operand in enumerate(operands[1:]))
-            return self.write(operands[0], last, f"{ {'lop3': 'Logic', 'prmt': 'Permute', 'bfi': 'InsertBits'}[name]}({values})")
+            return self.write(operands[0], last, f"{BITS[name]}({values})")
         return self.of_warp(opcode, operands, line)
 
     def of_two(self, operands, read_as, written_as, expression):
@@ -222,8 +218,6 @@ def kernels_of(path):
         elif match := re.fullmatch(r"(\$\w+):", text):
             kernel.lines.append(f"{label(match[1])}:;")
         elif match := re.fullmatch(r"(?:@(!?)%(\w+)\s+)?([a-z][\w.]*)(?:\s+(.*))?;", text):
-            if match[3].startswith("prefetch"):
-                continue
             try:
                 statement = kernel.statement(match[3], split_operands(match[4] or ""), number)
             except (ValueError, KeyError, TypeError) as error:

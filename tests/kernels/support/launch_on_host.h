@@ -25,9 +25,11 @@ inline thread_local StartOrder start_order;
 
 template <class Start>
 void InOrder(bool backwards, const Start& start, std::function<void()> earlier = {}) {
+  const struct Reset {
+    ~Reset() { start_order = {}; }
+  } reset;
   start_order = {backwards, std::move(earlier)};
   start();
-  start_order = {};
 }
 
 // What the starts end in.
