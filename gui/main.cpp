@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
+#include <QLocale>
+#include <QRawFont>
 #include <QTextStream>
 #include <QTimer>
+#include <clocale>
 #include <exception>
 #include <vector>
 
 #include "core/base/check.h"
 #include "core/base/error.h"
+#include "core/base/file_access.h"
 #include "core/base/mapped_file_guard.h"
 #include "core/base/record_names.h"
 #include "core/compute/process_start.h"
@@ -158,6 +162,15 @@ class ArgumentVector {
   int count_ = 0;
 };
 
+// Where no font is installed, Qt draws a box for each letter.
+void CheckFont() {
+  const QList<quint32> glyphs =
+      QRawFont::fromFont(QApplication::font()).glyphIndexesForString(QStringLiteral("a"));
+  if (!glyphs.isEmpty() && glyphs.front() != 0) return;
+  throw midscope::Failure("fonts", "none is installed, so pictures would have no readable text",
+                          "Install one, such as Debian's package fonts-dejavu-core");
+}
+
 int Run(const QStringList& qt_arguments, const GuiCommand& command) {
   const bool window = command.task == GuiTask::kWindow;
   const bool chosen = !qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM") ||
@@ -172,8 +185,13 @@ int Run(const QStringList& qt_arguments, const GuiCommand& command) {
   }
   ArgumentVector arguments(qt_arguments);
   QApplication app(arguments.count(), arguments.data());
+  // Numbers are those of tables and files whatever the desktop's language is: in widgets, and in
+  // functions of C, whose locale QApplication sets.
+  QLocale::setDefault(QLocale::c());
+  std::setlocale(LC_NUMERIC, "C");
   QApplication::setApplicationName(QStringLiteral("midscope-gui"));
   QApplication::setApplicationVersion(QStringLiteral(MIDSCOPE_VERSION));
+  CheckFont();
   if (command.task != GuiTask::kRender) return RunWindow(app, command);
   for (const QString& path : midscope::RenderFile(command.render)) {
     QTextStream(stdout) << path << '\n';
@@ -187,10 +205,9 @@ int main(int argc, char** argv) {
   midscope::PrepareProcess(argv);
   midscope::GuardMappedFiles();
   try {
-    QStringList arguments;
-    for (int i = 0; i < argc; ++i) arguments << QString::fromLocal8Bit(argv[i]);
     // Qt's own options are separated first: --plugin is also Qt's.
-    const midscope::SplitArguments split = midscope::SplitQtArguments(arguments);
+    const midscope::SplitArguments split =
+        midscope::SplitQtArguments(midscope::ReadArguments(argc, argv));
     const GuiCommand command = midscope::ReadCommandLine(split.own);
     if (command.task == GuiTask::kPrintAndLeave) {
       QTextStream(stdout) << command.text;
@@ -200,6 +217,8 @@ int main(int argc, char** argv) {
   } catch (const midscope::Error& error) {
     Complain(QString::fromUtf8(error.what()));
     return error.kind() == midscope::ErrorKind::kUsage ? kUsageStatus : kFailureStatus;
+  } catch (const std::filesystem::filesystem_error& error) {
+    return Complain(QString::fromStdString(midscope::FileSystemProblem(error)));
   } catch (const std::exception& error) {
     return Complain(QString::fromStdString(midscope::BugMessage(error.what())));
   }

@@ -6,6 +6,7 @@
 
 #include "core/base/check.h"
 #include "core/base/error.h"
+#include "core/base/file_access.h"
 
 namespace midscope {
 
@@ -30,6 +31,9 @@ JobOutcome RunJob(const JobContext& context,
     } catch (const std::bad_alloc&) {
       outcome.problem = "memory: not enough for this run";
       outcome.why = outcome.problem + ". Use a shorter prompt or fewer captures";
+    } catch (const std::filesystem::filesystem_error& error) {
+      outcome.why = FileSystemProblem(error);
+      outcome.problem = outcome.why;
     } catch (const std::exception& error) {
       outcome.problem = BugProblem(error.what());
       outcome.why = BugMessage(error.what());

@@ -2,11 +2,10 @@
 #include "core/chat/chat_template.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/file_access.h"
 #include "core/base/utf8.h"
 #include "core/chat/chat_families.h"
 #include "core/chat/jinja.h"
@@ -96,14 +95,9 @@ bool IsChatFamily(std::string_view name) { return FindFamily(name) != nullptr; }
 std::string ReadChatTemplate(const std::filesystem::path& path) {
   constexpr uintmax_t kMaxFile = uintmax_t{1} << 20;
   const std::string thing = "chat template " + path.string();
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error))
-    throw Failure(thing, "is no file that can be read", "Check the path");
-  if (std::filesystem::file_size(path, error) > kMaxFile || error)
-    throw Failure(thing, "is larger than 1 MiB", "Give the template alone");
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad() || !file.is_open()) throw Failure(thing, "can't be read");
+  if (PathExists(path) && !std::filesystem::is_regular_file(path))
+    throw Failure(thing, "is not a file", "Check the path");
+  std::string text = ReadWholeFile(path.string(), kMaxFile, "1 MiB");
   CheckUtf8(thing, text);
   if (text.empty()) throw Failure(thing, "is empty");
   return text;
@@ -111,8 +105,7 @@ std::string ReadChatTemplate(const std::filesystem::path& path) {
 
 std::string FindChatTemplate(const std::string& name_or_file) {
   if (const ChatFamily* family = FindFamily(name_or_file)) return std::string(family->text);
-  std::error_code error;
-  if (!std::filesystem::exists(name_or_file, error))
+  if (!PathExists(name_or_file))
     throw UsageError("chat template " + Quote(name_or_file), "no such family, and no such file",
                      "Families: " + FamilyNames());
   return ReadChatTemplate(name_or_file);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/json_fields.h"
 #include "core/base/memory_map.h"
 #include "core/base/utf8.h"
 
@@ -71,15 +72,10 @@ ConfigJson ConfigJson::Read(const std::filesystem::path& path) {
   const std::string_view text(reinterpret_cast<const char*>(map.data()),
                               static_cast<size_t>(map.size()));
   CheckUtf8(thing, text);
-  try {
-    auto root =
-        std::make_shared<const nlohmann::json>(nlohmann::json::parse(WithoutPythonNumbers(text)));
-    if (!root->is_object()) throw Failure(thing, "is not a JSON object");
-    const nlohmann::json* object = root.get();
-    return {thing, "", std::move(root), object};
-  } catch (const nlohmann::json::exception& error) {
-    throw Failure(thing, "is not JSON (" + DisplayText(error.what()) + ")");
-  }
+  auto root = std::make_shared<const nlohmann::json>(ParseJson(WithoutPythonNumbers(text), thing));
+  if (!root->is_object()) throw Failure(thing, "is not a JSON object");
+  const nlohmann::json* object = root.get();
+  return {thing, "", std::move(root), object};
 }
 
 void ConfigJson::Fail(const std::string& reason, const std::string& remedy) const {

@@ -2,30 +2,20 @@
 #include "core/formats/csv_rows.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/file_access.h"
 #include "core/base/utf8.h"
 
 namespace midscope {
 namespace {
 
 std::string ReadAll(const std::string& path) {
-  constexpr int64_t kMostBytes = int64_t{64} << 20;
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) throw Failure(path, "is a folder, not a file");
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) throw Failure(path, "can't be opened", "Check the path");
-  const auto bytes = static_cast<int64_t>(file.tellg());
-  if (bytes < 0 || bytes > kMostBytes) throw Failure(path, "it is longer than 64 MiB");
-  std::string text(static_cast<size_t>(bytes), '\0');
-  file.seekg(0);
-  file.read(text.data(), bytes);
-  if (file.gcount() != bytes) throw Failure(path, "can't be read");
+  constexpr uint64_t kMostBytes = uint64_t{64} << 20;
+  std::string text = ReadWholeFile(path, kMostBytes, "64 MiB");
   CheckUtf8(path, text);
   return text;
 }

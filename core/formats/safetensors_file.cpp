@@ -75,8 +75,18 @@ std::vector<std::string> NamesIn(const std::filesystem::path& folder) {
 }
 
 [[noreturn]] void RefuseMissing(const std::filesystem::path& folder) {
+  int64_t shards = 0;
   for (const std::string& name : NamesIn(folder)) {
     if (IsPickleName(name)) RefusePickle(folder / name);
+    if (name.ends_with(".safetensors")) ++shards;
+  }
+  if (shards > 0) {
+    throw Failure(
+        folder.string(),
+        fmt::format("has {} safetensors files, but no model.safetensors.index.json, which "
+                    "names the tensors of each",
+                    shards),
+        "Fetch that file into the folder, too");
   }
   throw Failure(folder.string(), "has no model.safetensors and no model.safetensors.index.json",
                 "Fetch the model's weights into this folder");

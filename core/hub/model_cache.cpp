@@ -5,6 +5,7 @@
 #include <fstream>
 #include <vector>
 
+#include "core/base/cache_folder.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
 
@@ -54,11 +55,7 @@ std::filesystem::path HuggingFaceCache() {
   if (const std::string home = Environment("HF_HOME"); !home.empty()) {
     return std::filesystem::path(home) / "hub";
   }
-  const std::string cache = Environment("XDG_CACHE_HOME");
-  const std::filesystem::path root = cache.empty()
-                                         ? std::filesystem::path(Environment("HOME")) / ".cache"
-                                         : std::filesystem::path(cache);
-  return root / "huggingface" / "hub";
+  return UserCacheFolder() / "huggingface" / "hub";
 }
 
 bool IsModelName(const std::string& model) {

@@ -45,8 +45,11 @@ TokenSpan TokensOf(const TokenSpan& span, const Prompt& prompt) {
   const auto tokens = static_cast<int64_t>(prompt.ids.size());
   if (span.name.empty()) {
     if (span.end <= tokens) return span;
-    throw UsageError(fmt::format("span={}:{}", span.begin, span.end),
-                     fmt::format("the prompt has {} tokens", tokens), "Name tokens that it has");
+    throw UsageError(
+        fmt::format("span={}:{}", span.begin, span.end),
+        fmt::format("tokens {}:{} are not a passage of the prompt, which has {} tokens", span.begin,
+                    span.end, tokens),
+        "span= of a term is counted in tokens, --span in bytes");
   }
   const PromptSpan* found = prompt.FindSpan(span.name);
   if (!found) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/file_access.h"
 #include "core/base/nearest_word.h"
 #include "core/formats/safetensors_file.h"
 #include "core/hub/model_cache.h"
@@ -32,9 +33,14 @@ bool IsPickle(const std::filesystem::path& path) {
 }
 
 std::unique_ptr<ModelSource> OpenFile(const std::filesystem::path& path) {
+  const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
   if (path.extension() == ".safetensors") {
     throw Failure(path.string(), "holds only weights, without the model's config.json",
-                  "Name its folder: " + path.parent_path().string());
+                  "Name its folder: " + folder);
+  }
+  if (path.extension() == ".json") {
+    throw Failure(path.string(), "is a part of a model, without its weights",
+                  "Name its folder: " + folder);
   }
   if (IsPickleName(path.filename().string()) || IsPickle(path)) RefusePickle(path);
   return OpenGgufModel(path);
@@ -74,8 +80,7 @@ std::filesystem::path ResolveSnapshot(const std::filesystem::path& folder) {
 
 std::filesystem::path ResolveModel(const std::string& model) {
   if (model == "embedded") return ModelPath(model);
-  std::error_code error;
-  const bool exists = std::filesystem::exists(model, error);
+  const bool exists = PathExists(model);
   if (!exists && !NearestWord(model, {"embedded"}).empty()) {
     throw Failure(model, "there is no such file or folder", "Did you mean 'embedded'?");
   }

@@ -2,13 +2,12 @@
 #include "core/tokenizer/prompt_builder.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/file_access.h"
 #include "core/base/number_text.h"
 #include "core/base/utf8.h"
 
@@ -28,7 +27,8 @@ void CheckBytes(const std::string& text, const ByteSpan& span) {
   if (span.begin >= 0 && span.begin < span.end && span.end <= size) return;
   throw UsageError(SpanName(span.name),
                    fmt::format("bytes {}:{} are not a passage of the prompt, which has {} bytes",
-                               span.begin, span.end, size));
+                               span.begin, span.end, size),
+                   "Passages of the prompt are counted in bytes, span= of a term in tokens");
 }
 
 // Sets the tokens of `span` to those that overlap its bytes; `shift` tokens come before the text's
@@ -66,7 +66,9 @@ std::vector<int32_t> AnswerIds(const Tokenizer& tokenizer, const std::string& te
 SpanRequest ParseSpan(std::string_view argument) {
   const size_t equals = argument.find('=');
   if (equals == std::string_view::npos || equals == 0 || equals + 1 == argument.size()) {
-    throw UsageError("span " + Quote(argument), "not of the form NAME=TEXT or NAME=START:END");
+    throw UsageError("span " + Quote(argument),
+                     "not of the form NAME=TEXT or NAME=START:END (bytes)",
+                     "Write for example gold=the key is 42, or gold=120:156");
   }
   SpanRequest request;
   request.span.name = argument.substr(0, equals);
@@ -100,7 +102,7 @@ ByteSpan FindSpanBytes(const std::string& text, const SpanRequest& request) {
   if (text.find(request.text, first + 1) != std::string::npos) {
     throw UsageError(SpanName(name),
                      "its text " + Quote(request.text) + " occurs more than once in the prompt",
-                     "Give more of it, or its bytes as " + name + "=START:END");
+                     "Give more of it, or its bytes as " + name + "=START:END (END is not in it)");
   }
   return {name, static_cast<int64_t>(first), static_cast<int64_t>(first + request.text.size())};
 }
@@ -136,13 +138,7 @@ Prompt BuildPrompt(const Tokenizer& tokenizer, const std::string& text,
 }
 
 std::string ReadPromptFile(const std::filesystem::path& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
-    throw Failure(path.string(), "is a folder, not a file");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Failure(path.string(), "can't be opened", "Check the path");
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad()) throw Failure(path.string(), "can't be read");
+  std::string text = ReadWholeFile(path.string());
   CheckUtf8(path.string(), text);
   return text;
 }

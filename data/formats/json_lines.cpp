@@ -4,8 +4,8 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string_view>
 #include <type_traits>
@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/file_access.h"
 #include "core/base/utf8.h"
 
 namespace midscope {
@@ -32,18 +33,11 @@ class LineReader {
  public:
   LineReader(const std::string& path, int64_t longest_line)
       : path_(path), longest_(static_cast<size_t>(longest_line)) {
+    file_.reset(gzdopen(OpenForReading(path), "rb"));
+    if (!file_) throw std::bad_alloc();
     std::error_code ignored;
-    if (std::filesystem::is_directory(path, ignored)) {
-      throw Failure(path, "is a folder, not a file");
-    }
-    // Opened first, as in the other readers: a pipe or a device is read uncompressed.
-    if (!std::ifstream(path, std::ios::binary)) {
-      throw Failure(path, "can't be opened", "Check the path");
-    }
     const auto size = static_cast<int64_t>(std::filesystem::file_size(path, ignored));
     most_bytes_ = std::max(kAlwaysRead, kLargestGrowth * std::max<int64_t>(size, 0));
-    file_.reset(gzopen(path.c_str(), "rb"));
-    if (!file_) throw Failure(path, "can't be opened", "Check the path");
   }
 
   int64_t number() const { return number_; }
@@ -75,6 +69,7 @@ class LineReader {
     begin_ = 0;
     buffer_.resize(kBufferBytes);
     const int count = gzread(file_.get(), buffer_.data(), static_cast<unsigned>(kBufferBytes));
+    if (count < 0 && errno == EINTR) throw Cancelled();
     int error = Z_OK;
     gzerror(file_.get(), &error);
     if (count < 0 || (error != Z_OK && error != Z_STREAM_END)) {

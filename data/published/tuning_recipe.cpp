@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "core/base/error.h"
+#include "core/base/file_access.h"
 
 namespace midscope {
 namespace {
@@ -43,19 +42,13 @@ TuningRecipe ParseTuningRecipe(const std::string& text, const std::string& thing
 }
 
 TuningRecipe ReadTuningRecipe(const std::string& model) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(model, error)) return {};
+  if (!IsFolder(model)) return {};
   const std::filesystem::path path = std::filesystem::path(model) / kRecipeFile;
-  if (!std::filesystem::exists(path, error)) return {};
-  if (!std::filesystem::is_regular_file(path, error)) throw Failure(path.string(), "it is no file");
-  if (std::filesystem::file_size(path, error) > kMostBytes || error) {
-    throw Failure(path.string(), "it is too long for a recipe, or cannot be read");
-  }
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) throw Failure(path.string(), "it cannot be read");
-  return ParseTuningRecipe(text.str().empty() ? "{}" : text.str(), path.string());
+  if (!PathExists(path)) return {};
+  if (!std::filesystem::is_regular_file(path)) throw Failure(path.string(), "it is not a file");
+  const std::string text =
+      ReadWholeFile(path.string(), kMostBytes, std::to_string(kMostBytes) + " bytes");
+  return ParseTuningRecipe(text.empty() ? "{}" : text, path.string());
 }
 
 std::string TuningRecipeJson(const TuningRecipe& recipe) {

@@ -5,12 +5,11 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "core/base/environment.h"
 #include "core/base/error.h"
+#include "core/base/file_access.h"
 #include "data/scorers/loose_utf8.h"
 
 namespace midscope {
@@ -55,14 +54,7 @@ bool IsWordCharacter(char32_t code) {
 }
 
 std::string ReadWhole(const std::string& path) {
-  std::error_code error;
-  const uintmax_t size = std::filesystem::file_size(path, error);
-  if (error) throw Failure(path, "it can't be read: " + error.message());
-  if (size > kLargestFile) throw Failure(path, "it is larger than 64 MiB");
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file) throw Failure(path, "it can't be read");
-  return text;
+  return ReadWholeFile(path, kLargestFile, "64 MiB");
 }
 
 template <typename Characters>

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/file_access.h"
 
 namespace midscope {
 namespace {
@@ -76,7 +77,8 @@ void SyncFolderOf(const std::string& path) {
 
 DurableFile::DurableFile(std::string path) : path_(std::move(path)) {
   if (path_.empty()) throw UsageError("output file", "no name is given");
-  if (std::filesystem::is_directory(path_)) {
+  path_ = LinkTarget(path_);
+  if (IsFolder(path_)) {
     throw UsageError(path_, "is a folder", "Give a file's name");
   }
   const std::filesystem::path target(path_);

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/file_access.h"
 #include "core/base/nearest_word.h"
 #include "core/base/utf8.h"
 #include "data/store/file_parts.h"
@@ -43,13 +44,10 @@ std::string UnfinishedHint(const std::string& path) {
 }
 
 int64_t CheckedFileSize(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error))
-    throw Failure(path, "there is no such file", UnfinishedHint(path));
-  if (!std::filesystem::is_regular_file(path, error)) throw Failure(path, "is not a file");
-  const auto size = std::filesystem::file_size(path, error);
-  if (error) throw Failure(path, "can't be read: " + error.message());
-  return static_cast<int64_t>(size);
+  if (!PathExists(path)) throw Failure(path, "there is no such file", UnfinishedHint(path));
+  if (!std::filesystem::is_regular_file(path)) throw Failure(path, "is not a file");
+  ::close(OpenForReading(path));
+  return static_cast<int64_t>(std::filesystem::file_size(path));
 }
 
 // A damaged file must not result in an inconsistent record.

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/file_access.h"
 #include "core/base/utf8.h"
 #include "data/tasks/word_lists.h"
 
@@ -33,18 +33,11 @@ std::vector<fs::path> TextFiles(const fs::path& path) {
 }
 
 void AppendFile(const fs::path& path, std::string& text) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file || !fs::is_regular_file(path)) {
-    throw Failure(path.string(), "can't be opened", "Give a text file or a folder of them");
+  if (PathExists(path) && !fs::is_regular_file(path)) {
+    throw Failure(path.string(), "is not a file", "Give a text file or a folder of them");
   }
-  const auto bytes = static_cast<uint64_t>(file.tellg());
-  if (bytes > kMostBytes - text.size()) {
-    throw Failure(path.string(), "the text is longer than 256 MiB", "Give a shorter one");
-  }
-  std::string part(bytes, '\0');
-  file.seekg(0);
-  file.read(part.data(), static_cast<std::streamsize>(bytes));
-  if (static_cast<uint64_t>(file.gcount()) != bytes) throw Failure(path.string(), "can't be read");
+  const std::string part = ReadWholeFile(path.string(), kMostBytes - text.size(),
+                                         "256 MiB, together with the files before it");
   CheckUtf8(path.string(), part);
   text += part;
 }

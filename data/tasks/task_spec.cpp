@@ -134,7 +134,11 @@ const std::string& TaskSpec::Path(std::string_view name) const {
 
 TaskSpec ParseTaskDraft(std::string_view spec, const std::vector<TaskType>& tasks) {
   const std::string thing = ThingOf(spec);
-  CheckUtf8("task", spec);
+  if (FindInvalidUtf8(spec)) {
+    throw UsageError(thing,
+                     "its text must be UTF-8, names of files included: files of results hold it",
+                     "Rename the file or its folder");
+  }
   const size_t colon = spec.find(':');
   const std::string name(spec.substr(0, colon));
   const TaskType* task = Find(tasks, name);

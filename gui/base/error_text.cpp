@@ -3,11 +3,15 @@
 
 #include <exception>
 
+#include "core/base/file_access.h"
+
 namespace midscope {
 
 QString ErrorText(const std::function<void()>& work) {
   try {
     work();
+  } catch (const std::filesystem::filesystem_error& error) {
+    return QString::fromStdString(FileSystemProblem(error));
   } catch (const std::exception& error) {
     return QString::fromUtf8(error.what());
   }

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/options.h"
 #include "core/base/parameter_kinds.h"
+#include "core/base/utf8.h"
 #include "gui/base/head_text.h"
 #include "gui/panels/model_panel.h"
 #include "gui/plots/plot_files.h"
@@ -162,6 +163,18 @@ OptionSet ReadOptions(const QCommandLineParser& parser) {
 }
 
 }  // namespace
+
+QStringList ReadArguments(int count, char** arguments) {
+  QStringList read;
+  for (int i = 0; i < count; ++i) {
+    if (FindInvalidUtf8(arguments[i])) {
+      throw UsageError(Quote(arguments[i]), "is not UTF-8, which arguments of midscope-gui must be",
+                       "Rename the file or folder; commands of midscope take any name");
+    }
+    read << QString::fromUtf8(arguments[i]);
+  }
+  return read;
+}
 
 SplitArguments SplitQtArguments(const QStringList& arguments) {
   SplitArguments split{{arguments.value(0)}, {arguments.value(0)}};

@@ -31,6 +31,10 @@ struct GuiCommand {
   RenderRequest render;
 };
 
+// The arguments of main(). Throws Error (usage) for one that is not UTF-8, such as the name of a
+// file: Qt would replace its bytes, and look for or write to another path.
+QStringList ReadArguments(int count, char** arguments);
+
 // Separates Qt's own arguments (-style Fusion, -platform offscreen, ...; one dash or two) from all
 // others; each list begins with the program's name. Where Qt and midscope-gui share an option's
 // name (--plugin, --session), it is midscope-gui's. Throws Error (usage) for a Qt option without

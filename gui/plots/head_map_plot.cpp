@@ -93,11 +93,7 @@ void HeadMapPlot::Show(HeadMap map) {
 }
 
 void HeadMapPlot::DrawCells(bool other_shape) {
-  map_->data()->setSize(static_cast<int>(heads()), static_cast<int>(layers()));
-  if (layers() > 0) {
-    map_->data()->setRange(QCPRange(0, static_cast<double>(heads() - 1)),
-                           QCPRange(0, static_cast<double>(layers() - 1)));
-  }
+  SetCells(map_, static_cast<int>(heads()), static_cast<int>(layers()));
   for (int64_t layer = 0; layer < layers(); ++layer) {
     for (int64_t head = 0; head < heads(); ++head) {
       map_->data()->setCell(static_cast<int>(head), static_cast<int>(layer),

@@ -62,6 +62,7 @@ void LinesPlot::Draw(const Record& record, const Array& array) {
     if (lines_ > kMostNames && line > 0 && line < lines_ - 1) graph->removeFromLegend();
     graph->setAdaptiveSampling(true);
     graph->setData(keys, LastAxisRow(record, array.name, {line}), true);
+    MarkSinglePoint(graph);
     DrawBounds(record, array, line, keys);
   }
   if (lines_ > kMostNames) {

@@ -7,6 +7,7 @@
 
 #include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
+#include "gui/plots/scaled_map.h"
 
 namespace midscope {
 namespace {
@@ -177,8 +178,7 @@ void PanelsPlot::ShowMaps(const std::vector<Panel>& panels, const Axes& axes) {
     map->setTightBoundary(false);
     const auto width = static_cast<int>(rows.isEmpty() ? 0 : rows.front().size());
     const auto height = static_cast<int>(rows.size());
-    map->data()->setSize(width, height);
-    map->data()->setRange(QCPRange(0, width - 1), QCPRange(0, height - 1));
+    SetCells(map, width, height);
     for (int row = 0; row < height; ++row) {
       for (int column = 0; column < width; ++column) {
         map->data()->setCell(column, row, rows[row][column]);
@@ -225,6 +225,7 @@ void PanelsPlot::ShowLines(const std::vector<Panel>& panels, const Axes& axes) {
     for (qsizetype at = 0; !panels[i].rows.isEmpty() && at < panels[i].rows.front().size(); ++at) {
       graph->addData(static_cast<double>(at), panels[i].rows.front()[at]);
     }
+    MarkSinglePoint(graph);
     SetIndexNames(x, axes.columns);
   }
   ApplyPalette(this, palette());

@@ -36,6 +36,8 @@ QString Wrapped(const QString& text, const QFontMetrics& metrics, int width) {
 
 Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
     : QCustomPlot(parent), full_title_(title), file_stem_(file_stem) {
+  // Axes write numbers by the widget's locale, and QCustomPlot sets powers of ten only for C's.
+  setLocale(QLocale::c());
   QFont title_font = font();
   title_font.setBold(true);
   plotLayout()->insertRow(0);

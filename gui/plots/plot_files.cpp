@@ -2,6 +2,7 @@
 #include "gui/plots/plot_files.h"
 
 #include <QDir>
+#include <QFile>
 #include <QFileInfo>
 #include <QRegularExpression>
 #include <QSaveFile>
@@ -38,6 +39,21 @@ constexpr const char* kCellTexts = "midscope_cell_texts";
 constexpr const char* kFullLabel = "midscope_full_label";
 constexpr const char* kShownOffset = "midscope_shown_offset";
 
+// Replaces the time in the file by a fixed one of the same length, which is that of all offsets in
+// it: pictures of equal records are equal, as PNG and SVG are.
+bool FixPdfDate(const QString& path) {
+  QFile file(path);
+  if (!file.open(QIODevice::ReadWrite)) return false;
+  QByteArray bytes = file.readAll();
+  const QByteArray key("/CreationDate (");
+  const qsizetype begin = bytes.indexOf(key) + key.size();
+  const qsizetype end = bytes.indexOf(')', begin);
+  if (begin < key.size() || end < 0) return true;
+  const QByteArray fixed = QByteArray("D:19700101000000Z)").leftJustified(end + 1 - begin, ' ');
+  return file.seek(begin) && file.write(fixed.left(end + 1 - begin)) == end + 1 - begin &&
+         file.flush();
+}
+
 QString Number(double value) {
   return std::isfinite(value) ? QString::number(value, 'g', 9) : QString();
 }
@@ -73,11 +89,8 @@ void AddMap(QCPColorMap& map, QString& csv) {
   const QStringList texts = map.property(kCellTexts).toStringList();
   for (int row = 0; row < data.valueSize(); ++row) {
     for (int column = 0; column < data.keySize(); ++column) {
-      double key = 0;
-      double value = 0;
-      data.cellToCoord(column, row, &key, &value);
-      csv += begin + Coordinate(*map.valueAxis(), value) + QLatin1Char(',') +
-             Coordinate(*map.keyAxis(), key) + QLatin1Char(',') + Number(data.cell(column, row));
+      csv += begin + Coordinate(*map.valueAxis(), row) + QLatin1Char(',') +
+             Coordinate(*map.keyAxis(), column) + QLatin1Char(',') + Number(data.cell(column, row));
       const int cell = row * data.keySize() + column;
       if (cell < texts.size()) csv += QLatin1Char(',') + CsvField(texts[cell]);
       csv += QLatin1Char('\n');
@@ -205,7 +218,8 @@ void WritePlot(Plot& plot, const QString& path, const QString& format, const QSi
     written = WriteSvg(plot, path, size);
   } else if (format == QLatin1String("pdf")) {
     written = plot.savePdf(path, size.width(), size.height(), QCP::epAllowCosmetic,
-                           QStringLiteral("Midscope"), plot.title());
+                           QStringLiteral("Midscope"), plot.title()) &&
+              FixPdfDate(path);
   } else {
     throw UsageError("picture format '" + format.toStdString() + "'", "not known",
                      "Use " + PlotFormats().join(QStringLiteral(", ")).toStdString());

@@ -63,6 +63,10 @@ QColor GoldColor() { return {240, 190, 30}; }
 
 QPen OlderPen(double width) { return {QColor(128, 128, 128), width, Qt::DotLine}; }
 
+void MarkSinglePoint(QCPGraph* line) {
+  if (line->dataCount() == 1) line->setScatterStyle({QCPScatterStyle::ssDisc, 5});
+}
+
 void ApplyPalette(QCustomPlot* plot, const QPalette& palette) {
   const QColor text = palette.color(QPalette::Text);
   QColor line = text;

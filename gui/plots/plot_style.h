@@ -25,6 +25,9 @@ QColor GoldColor();
 // Of a line that is not of the requested setting: grey, dotted.
 QPen OlderPen(double width);
 
+// Draws a line of a single point as a dot: QCustomPlot draws only what joins two.
+void MarkSinglePoint(QCPGraph* line);
+
 // Sets background, text, axes and grid from the palette, for dark and light.
 void ApplyPalette(QCustomPlot* plot, const QPalette& palette);
 // The palette of rendered files: always light.

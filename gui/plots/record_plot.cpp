@@ -151,9 +151,7 @@ void RecordPlot::DrawMap() {
   map_->setVisible(true);
   map_->setName(value_name_);
   const auto columns = rows_.front().size();
-  map_->data()->setSize(static_cast<int>(columns), static_cast<int>(rows_.size()));
-  map_->data()->setRange(QCPRange(0, static_cast<double>(columns - 1)),
-                         QCPRange(0, static_cast<double>(rows_.size() - 1)));
+  SetCells(map_, static_cast<int>(columns), static_cast<int>(rows_.size()));
   for (qsizetype line = 0; line < rows_.size(); ++line) {
     for (qsizetype along = 0; along < columns; ++along) {
       map_->data()->setCell(static_cast<int>(along), static_cast<int>(line), rows_[line][along]);
@@ -189,6 +187,7 @@ void RecordPlot::DrawLines() {
     for (qsizetype along = 0; along < rows_[line].size(); ++along) {
       graph->addData(static_cast<double>(along), rows_[line][along]);
     }
+    MarkSinglePoint(graph);
   }
 }
 

@@ -21,4 +21,12 @@ ScaledMap MakeScaledMap(QCustomPlot* plot) {
   return {map, scale};
 }
 
+void SetCells(QCPColorMap* map, int columns, int rows) {
+  map->data()->setSize(columns, rows);
+  const auto range = [](int cells) {
+    return cells == 1 ? QCPRange(-0.5, 0.5) : QCPRange(0, cells - 1);
+  };
+  if (columns > 0 && rows > 0) map->data()->setRange(range(columns), range(rows));
+}
+
 }  // namespace midscope

@@ -13,4 +13,8 @@ struct ScaledMap {
 // On the plot's own axes, without interpolation.
 ScaledMap MakeScaledMap(QCustomPlot* plot);
 
+// Gives the map this many cells, whose coordinates are their indices. QCustomPlot draws nothing
+// over a range of no width, so a single column or row has the range of its one cell.
+void SetCells(QCPColorMap* map, int columns, int rows);
+
 }  // namespace midscope

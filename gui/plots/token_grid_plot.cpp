@@ -49,11 +49,7 @@ void TokenGridPlot::Show(const Grid& grid) {
   grid_ = grid;
   const auto columns = static_cast<int>(grid.columns.size());
   const auto rows = static_cast<int>(grid.rows());
-  map_->data()->setSize(columns, rows);
-  if (rows > 0) {
-    map_->data()->setRange(QCPRange(0, std::max(columns - 1, 1)),
-                           QCPRange(0, std::max(rows - 1, 1)));
-  }
+  SetCells(map_, columns, rows);
   for (QCPItemText* text : texts_) removeItem(text);
   for (QCPItemRect* frame : frames_) removeItem(frame);
   texts_.clear();

@@ -109,12 +109,14 @@ std::optional<ValidationRequest> ReadValidation(const OptionSet& options, const 
   const bool is_code = options.Text("variant") == "code";
   const std::string kind = ValidationKind(options);
   if (kind == "none") return std::nullopt;
-  const bool is_list = kind == "list";
+  constexpr const char* kList = "list:lines=20";
+  // By default another task where the list's answers are not single tokens.
+  const bool is_list =
+      kind == "list" && (options.IsSet("validate") || FitsTokenizer(decoder.tokenizer(), kList));
   ValidationRequest request;
   request.plan.seed = static_cast<uint64_t>(options.Integer("seed") + kValidationSeedOffset);
-  const auto task =
-      MakeTaskFor(decoder.tokenizer(), is_list ? "list:lines=20" : "kv:pairs=" + preset.pairs,
-                  request.plan.seed);
+  const auto task = MakeTaskFor(decoder.tokenizer(), is_list ? kList : "kv:pairs=" + preset.pairs,
+                                request.plan.seed);
   request.plan.task = task->name();
   request.plan.examples =
       IntegerOr(options, "examples", is_list ? preset.list_examples : preset.key_value_examples);

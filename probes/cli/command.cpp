@@ -81,7 +81,7 @@ std::vector<Parameter> CommonOptions() {
       "progress",
       "how progress is told on standard error; json: a line for each step, such as {\"stage\": "
       "\"sweep\", \"done\": 12, \"total\": 40, \"unit\": \"samples\"}, for programs that run this "
-      "one",
+      "one; notes between them are text, and --quiet leaves them out",
       {"text", "json"});
   progress.default_value = "text";
   return {FlagParameter("quiet",

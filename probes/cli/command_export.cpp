@@ -166,7 +166,13 @@ std::vector<std::string> ExportPictures(const OptionSet& options, const std::str
   }
   std::vector<std::string> written;
   for (size_t i = 0; i < names.size(); ++i) {
-    std::filesystem::rename(drawn.path() / names[i], targets[i]);
+    const std::filesystem::path made = drawn.path() / names[i];
+    if (std::filesystem::is_symlink(targets[i])) {
+      std::filesystem::copy_file(made, targets[i],
+                                 std::filesystem::copy_options::overwrite_existing);
+    } else {
+      std::filesystem::rename(made, targets[i]);
+    }
     written.push_back(targets[i].string());
   }
   return written;
@@ -257,7 +263,9 @@ Command ExportCommand() {
       "column for every axis; of several arrays that all lie over one axis it has one row per\n"
       "position and one column per array. NaN is an empty cell (CSV) or null (JSON). NPZ holds "
       "each\n"
-      "array and each axis under its name. A name that stands for two things is RECORD.NAME.\n"
+      "array and each axis under its name; where records share a name, the first has it, and that "
+      "of\n"
+      "the others is RECORD.NAME.\n"
       "GGUF is a control vector: of an array [layer, channel], row N is added after block N, from "
       "0;\n"
       "layer 0 is left out, as llama.cpp takes none there.\n"

@@ -28,9 +28,13 @@ void RunInfo(const CommandInput& input) {
       others.push_back({kernels::Dtype::kFloat32, Products::kInt8});
     }
     constexpr int64_t kPrompts = 4;
-    const auto distances = MeasureArithmeticDistances(model, {}, others, kPrompts, input.job);
-    for (size_t i = 0; i < others.size(); ++i)
-      facts.dtypes.distances.emplace_back(others[i], distances[i]);
+    try {
+      const auto distances = MeasureArithmeticDistances(model, {}, others, kPrompts, input.job);
+      for (size_t i = 0; i < others.size(); ++i)
+        facts.dtypes.distances.emplace_back(others[i], distances[i]);
+    } catch (const Error& error) {  // the other facts are known
+      input.job.Warn(std::string("dtypes: their differences cannot be measured: ") + error.what());
+    }
   }
   const std::vector<int64_t> lengths = Lengths(input.options, facts);
   input.out << (input.options.Flag("json") ? FactsJson(facts, lengths) : FactsText(facts, lengths))

@@ -45,6 +45,7 @@ void RunPrompt(const CommandInput& input, const ProbeRegistry& probes) {
     throw UsageError("option --" + std::string(name), "a single prompt is run",
                      "Give --samples or --places with --task, or --plan");
   }
+  CheckOverwriteHasFile(options);
   const PromptFormat format = ReadPromptFormat(options);
   const Intervention intervention = ParseIntervention(OneSetting(options, "probe"));
   const std::string& file = options.Text("out");
@@ -55,6 +56,7 @@ void RunPrompt(const CommandInput& input, const ProbeRegistry& probes) {
   const Tokenizer& tokenizer = decoder->tokenizer();
   const auto [prompt, place] = ReadPrompt(options, format, tokenizer);
   PatchSources sources(*decoder, ReadSourcePrompts(options, format, tokenizer));
+  input.job.Log(SentLine(prompt, tokenizer, format));
   if (!options.IsSet("task")) LogPromptNotes(prompt, format, input.job);
   std::vector<Record> records = RunProbes(
       *decoder, prompt, sources.Give(intervention, prompt, input.job), probes, options, input.job);
@@ -63,9 +65,8 @@ void RunPrompt(const CommandInput& input, const ProbeRegistry& probes) {
   NoteFormat(prompt, tokenizer, format, records.back());
   records.back().attributes["intervention"] = PrintIntervention(intervention);
   Save(input, *decoder, records);
-  input.out << (options.Flag("json")
-                    ? ProbeJson(tokenizer, prompt, records, options, probes)
-                    : ProbeText(prompt, tokenizer, format, records, options, probes));
+  input.out << (options.Flag("json") ? ProbeJson(tokenizer, prompt, records, options, probes)
+                                     : ProbeText(prompt, records, options, probes));
 }
 
 void RunProbe(const ProbeRegistry& probes, const CommandInput& input) {
@@ -81,7 +82,7 @@ void RunProbe(const ProbeRegistry& probes, const CommandInput& input) {
     // Unknown names are reported before a model is loaded.
     probes.RefuseUnusedOptions(cell.options, probes.Selected(cell.options, batch));
     ReadPromptFormat(cell.options);
-    ParseIntervention(OneSetting(cell.options, "probe"));
+    CheckSourcesAreUsed(cell.options, ParseIntervention(OneSetting(cell.options, "probe")));
   }
   if (AsksForBatch(cells.front().options)) {
     RunProbeCells(input, probes, cells);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "probes/cli/help.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/base/error.h"
@@ -96,7 +98,7 @@ std::string SchemesOfKind(SchemeKind kind) {
 }
 
 std::string Combinations() {
-  constexpr size_t kWidth = 92;  // as the lines above it
+  const size_t width = std::min<size_t>(92, HelpWidth());  // as the lines above it
   return Paragraph(
       "Which schemes go together: ",
       "a position scheme acts on positions (" + SchemesOfKind(SchemeKind::kDividesPositions) +
@@ -104,7 +106,7 @@ std::string Combinations() {
           SchemesOfKind(SchemeKind::kReplacesFrequencies) +
           "). Models without rotary positions take none. A scheme that stretches the context lets "
           "prompts be that much longer.",
-      0, kWidth);
+      0, width);
 }
 
 }  // namespace
@@ -143,10 +145,9 @@ std::string PresetHelp() {
   return text;
 }
 
-std::string Help(const std::vector<std::string>& topics) {
-  if (topics.empty()) return Overview();
-  if (topics.size() > 1) throw UsageError("help", "it takes one topic");
-  const std::string& topic = topics.front();
+namespace {
+
+std::string TopicHelp(const std::string& topic) {
   if (topic == "interventions") return InterventionHelp();
   if (topic == "presets") return PresetHelp();
   if (topic == "tasks") {
@@ -160,13 +161,20 @@ std::string Help(const std::vector<std::string>& topics) {
            "--probes:\n\n" +
            ProbeHelp(BuiltInProbes());
   }
-  if (topic == "schema") return SchemaPage();
   if (topic == "jsonl") return OwnTaskHelp();
   for (const Command& command : Commands()) {
     if (command.name == topic) return HelpText(WithPlugins(command, {}));
   }
   throw UsageError("help topic '" + topic + "'", "there is none",
                    KnownWordsHint(topic, HelpTopics()));
+}
+
+}  // namespace
+
+std::string Help(const std::vector<std::string>& topics) {
+  if (topics.empty()) return Fitted(Overview());
+  if (topics.size() > 1) throw UsageError("help", "it takes one topic");
+  return topics.front() == "schema" ? SchemaPage() : Fitted(TopicHelp(topics.front()));
 }
 
 std::vector<std::string> HelpTopics() {

@@ -52,7 +52,8 @@ const std::atomic<bool>& InstallSignalHandlers() {
   UseOwnStack();
   struct sigaction action {};
   action.sa_handler = OnSignal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART | SA_ONSTACK);
+  // Without SA_RESTART, so that a signal ends the wait for a pipe's writer (ReadWholeFile).
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_ONSTACK);
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);

@@ -18,11 +18,11 @@ constexpr size_t kHelpColumn = 26;
 
 // Lines of the help's right column, broken at spaces; CLI11 indents what follows a line break.
 std::string Wrap(const std::string& text) {
-  constexpr size_t kWidth = kHelpWidth - kHelpColumn;
+  const size_t width = HelpWidth() - kHelpColumn;
   std::string wrapped;
   size_t line_begin = 0;
-  while (text.size() - line_begin > kWidth) {
-    const size_t space = text.rfind(' ', line_begin + kWidth);
+  while (text.size() - line_begin > width) {
+    const size_t space = text.rfind(' ', line_begin + width);
     if (space == std::string::npos || space <= line_begin) break;
     wrapped += text.substr(line_begin, space - line_begin) + "\n";
     line_begin = space + 1;
@@ -87,7 +87,7 @@ std::unique_ptr<CLI::App> MakeApp(const Command& command, OptionSet& options, Op
 std::string HelpOf(const CLI::App& app) {
   std::string help = app.help();
   for (size_t at = 0; (at = help.find("\n\n\n", at)) != std::string::npos;) help.erase(at, 1);
-  return help;
+  return Fitted(help);
 }
 
 void RefuseUnknown(const Command& command, const std::vector<std::string>& rest) {

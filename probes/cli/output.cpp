@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/file_access.h"
 #include "core/base/utf8.h"
 
 namespace midscope::cli {
@@ -68,23 +69,22 @@ std::string TerminalText(std::string_view text) {
 }
 
 void CheckOutputPath(const std::string& path, bool overwrite, const std::string& remedy) {
-  std::error_code ignored;
   const std::filesystem::path file(path);
-  if (std::filesystem::is_directory(file, ignored)) {
+  if (IsFolder(file)) {
     throw UsageError(path, "it is a folder",
                      "Give a file's name, such as " + (file / "run.h5").string());
   }
-  if (!overwrite && std::filesystem::exists(file, ignored)) {
+  if (!overwrite && PathExists(file)) {
     throw UsageError(path, "the file exists", remedy);
   }
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
-  if (!std::filesystem::is_directory(folder, ignored)) {
+  if (!IsFolder(folder)) {
     throw Failure(path, "there is no folder " + folder.string(), "Make it first");
   }
 }
 
 void MakeFolderOfFiles(const std::string& folder) {
-  if (std::filesystem::exists(folder) && !std::filesystem::is_directory(folder)) {
+  if (PathExists(folder) && !IsFolder(folder)) {
     throw UsageError(folder, "it is a file; several models, tasks or seeds go into a folder",
                      "Give another --out");
   }
@@ -101,7 +101,13 @@ void CheckOverwrite(const OptionSet& options) {
                    "Give one of them");
 }
 
-void WriteTextFile(const std::string& path, const std::function<void(std::ostream&)>& write) {
+void CheckOverwriteHasFile(const OptionSet& options) {
+  if (!options.Flag("overwrite") || !options.Text("out").empty()) return;
+  throw UsageError("option --overwrite", "it has no effect without --out", "Give --out FILE.h5");
+}
+
+void WriteTextFile(const std::string& link, const std::function<void(std::ostream&)>& write) {
+  const std::string path = LinkTarget(link);
   const std::string temporary = path + ".part";
   const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) {

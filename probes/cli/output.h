@@ -65,6 +65,9 @@ std::string FileNote(const std::string& path);
 // Throws Error (usage) where both --overwrite and --resume are given.
 void CheckOverwrite(const OptionSet& options);
 
+// Throws Error (usage) where --overwrite is given without --out.
+void CheckOverwriteHasFile(const OptionSet& options);
+
 // Writes a text file through `write`. After an Error no partial file is left.
 void WriteTextFile(const std::string& path, const std::function<void(std::ostream&)>& write);
 

@@ -85,6 +85,19 @@ nlohmann::ordered_json RecordsJson(const std::vector<Record>& records, const Opt
   return Json::parse(text.str())["records"];
 }
 
+std::string AnswerText(const Prompt& prompt, const Record& answer) {
+  const bool correct = std::get<int64_t>(answer.attributes.at("correct")) != 0;
+  return fmt::format("answer '{}': {:.4f} nats, {}the greedy continuation\n",
+                     DisplayText(prompt.answer), std::get<double>(answer.attributes.at(kAnswerNll)),
+                     correct ? "" : "not ");
+}
+
+void AddAnswer(const Prompt& prompt, const Record& answer, nlohmann::ordered_json* json) {
+  (*json)["answer"] = prompt.answer;
+  (*json)[kAnswerNll] = std::get<double>(answer.attributes.at(kAnswerNll));
+  (*json)["answer_correct"] = std::get<int64_t>(answer.attributes.at("correct")) != 0;
+}
+
 std::string ProbeJson(const Tokenizer& tokenizer, const Prompt& prompt,
                       const std::vector<Record>& records, const OptionSet& options,
                       const ProbeRegistry& probes) {
@@ -98,11 +111,7 @@ std::string ProbeJson(const Tokenizer& tokenizer, const Prompt& prompt,
   }
   const std::string& file = options.Text("out");
   json["file"] = file.empty() ? Json(nullptr) : Json(file);
-  if (const Record* answer = FindRecord(records, kAnswerRecord)) {
-    json["answer"] = prompt.answer;
-    json[kAnswerNll] = std::get<double>(answer->attributes.at(kAnswerNll));
-    json["answer_correct"] = std::get<int64_t>(answer->attributes.at("correct")) != 0;
-  }
+  if (const Record* answer = FindRecord(records, kAnswerRecord)) AddAnswer(prompt, *answer, &json);
   Json shown = RecordsJson(records, options, probes);
   if (!shown.empty()) json["records"] = std::move(shown);
   return JsonText(json);
@@ -115,19 +124,14 @@ std::string RecordsText(const std::vector<Record>& records, const OptionSet& opt
   return text + FileNote(options.Text("out"));
 }
 
-std::string ProbeText(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format,
-                      const std::vector<Record>& records, const OptionSet& options,
-                      const ProbeRegistry& probes) {
+std::string ProbeText(const Prompt& prompt, const std::vector<Record>& records,
+                      const OptionSet& options, const ProbeRegistry& probes) {
   const bool beyond = IsMarkedBeyondContext(records);
-  std::string text = SentLine(prompt, tokenizer, format, beyond ? " *" : "") + "\n";
-  if (beyond) text += fmt::format("* beyond the context: {}\n", kBeyondContextMeaning);
+  std::string text;
+  if (beyond) text = fmt::format("beyond the context: {}\n", kBeyondContextMeaning);
   if (const Record* next = FindRecord(records, kNextTokensRecord)) text += NextTokensText(*next);
-  if (const Record* answer = FindRecord(records, kAnswerRecord)) {
-    const bool correct = std::get<int64_t>(answer->attributes.at("correct")) != 0;
-    text += fmt::format("answer '{}': {:.4f} nats, {}the greedy continuation\n",
-                        DisplayText(prompt.answer),
-                        std::get<double>(answer->attributes.at(kAnswerNll)), correct ? "" : "not ");
-  }
+  if (const Record* answer = FindRecord(records, kAnswerRecord))
+    text += AnswerText(prompt, *answer);
   return text + RecordsText(records, options, probes);
 }
 

@@ -12,7 +12,6 @@
 #include "core/tokenizer/prompt.h"
 #include "core/tokenizer/tokenizer.h"
 #include "probes/plugin/probe_registry.h"
-#include "probes/prompt/prompt_format.h"
 
 namespace midscope::cli {
 
@@ -23,10 +22,13 @@ std::string RecordsText(const std::vector<Record>& records, const OptionSet& opt
 nlohmann::ordered_json RecordsJson(const std::vector<Record>& records, const OptionSet& options,
                                    const ProbeRegistry& probes);
 
+// The line of a record of an answer (AnswerRecord), and its keys in JSON.
+std::string AnswerText(const Prompt& prompt, const Record& answer);
+void AddAnswer(const Prompt& prompt, const Record& answer, nlohmann::ordered_json* json);
+
 // Of a single prompt.
-std::string ProbeText(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format,
-                      const std::vector<Record>& records, const OptionSet& options,
-                      const ProbeRegistry& probes);
+std::string ProbeText(const Prompt& prompt, const std::vector<Record>& records,
+                      const OptionSet& options, const ProbeRegistry& probes);
 std::string ProbeJson(const Tokenizer& tokenizer, const Prompt& prompt,
                       const std::vector<Record>& records, const OptionSet& options,
                       const ProbeRegistry& probes);

@@ -10,6 +10,7 @@
 
 #include "core/base/check.h"
 #include "core/base/error.h"
+#include "core/base/file_access.h"
 #include "core/base/shell_text.h"
 #include "probes/cli/command.h"
 #include "probes/cli/help.h"
@@ -38,6 +39,11 @@ void RunCommand(const std::vector<std::string>& arguments, bool quiet,
     out << *help;
     return;
   }
+  // A file that is a link is written where it leads, and what is kept beside it is there, too.
+  for (const Parameter& option : command.options) {
+    if (option.name != "out" || !options.IsSet("out") || IsFolder(options.Text("out"))) continue;
+    options.SetText("out", LinkTarget(options.Text("out")));
+  }
   ProgressForm form = isatty(STDERR_FILENO) == 1 ? ProgressForm::kTerminal : ProgressForm::kLog;
   if (common.Text("progress") == "json") form = ProgressForm::kJson;
   ProgressLine line(form);
@@ -47,10 +53,11 @@ void RunCommand(const std::vector<std::string>& arguments, bool quiet,
     line.Clear();
     Say(message);
   };
-  if (!quiet && !common.Flag("quiet")) {
+  const bool notes = !quiet && !common.Flag("quiet");
+  // Progress for a program is asked for by name.
+  if (notes || form == ProgressForm::kJson)
     job.progress = [&line](const Progress& progress) { line.Draw(progress); };
-    job.log = job.warn;
-  }
+  if (notes) job.log = job.warn;
   const std::string command_line = ShellCommand("midscope", arguments);
   command.run({options, job, command_line, out});
 }
@@ -92,6 +99,8 @@ int ExitStatusOf(const std::function<void()>& work) {
     return error.kind() == ErrorKind::kUsage ? kExitUsage : kExitFailure;
   } catch (const std::bad_alloc&) {
     Say("memory: not enough for this run. Use a shorter prompt, fewer places or --dtype bfloat16");
+  } catch (const std::filesystem::filesystem_error& error) {
+    Say(FileSystemProblem(error));
   } catch (const std::exception& error) {
     Say(BugMessage(error.what()));
   }

@@ -3,12 +3,18 @@
 
 #include "core/base/error.h"
 #include "core/base/utf8.h"
+#include "core/intervention/intervention_text.h"
 #include "core/tokenizer/prompt_builder.h"
 #include "probes/cli/command.h"
 #include "probes/prompt/prompt_format_options.h"
 #include "probes/prompt/task_prompt.h"
 
 namespace midscope::cli {
+namespace {
+
+constexpr const char* kPromptGroup = "Prompt";
+
+}  // namespace
 
 std::vector<Parameter> TextSourceOptions() {
   return {TextParameter("prompt", "the prompt, as it is: no template, nothing trimmed"),
@@ -33,14 +39,14 @@ std::vector<Parameter> PromptOptions() {
   options.push_back(WholeNumberParameter("sample", "with --task: which sample", 0, kNoMaximum, 0));
   options.push_back(
       WholeNumberParameter("seed", "with --task: what samples are drawn by", 0, kNoMaximum, 1));
-  options = InGroup("Prompt", options);
+  options = InGroup(kPromptGroup, options);
   for (const Parameter& option : PromptFormatOptions()) options.push_back(option);
   return options;
 }
 
 std::vector<Parameter> SourcePromptOptions() {
   return InGroup(
-      "Prompt",
+      kPromptGroup,
       {TextListParameter("source-prompt-file",
                          "NAME=FILE: another prompt, of which patch(from=source:NAME) takes "
                          "values; may be given more than once"),
@@ -74,6 +80,18 @@ std::vector<SourceText> ReadSourceTexts(const OptionSet& options) {
   return sources;
 }
 
+void CheckSourcesAreUsed(const OptionSet& options, const Intervention& intervention) {
+  const std::string setting = PrintIntervention(intervention);
+  for (const std::string& given : options.TextList("source-prompt-file")) {
+    const size_t equals = given.find('=');
+    if (equals == std::string::npos) continue;  // ReadSourceTexts refuses it
+    const std::string name = given.substr(0, equals);
+    if (setting.find("source:" + name) != std::string::npos) continue;
+    throw UsageError("option --source-prompt-file", "--with takes nothing from " + Quote(name),
+                     "Leave it out, or take from it: patch(from=source:" + name + ", span=last)");
+  }
+}
+
 void CheckTextSource(const OptionSet& options) {
   std::string given;
   int count = 0;
@@ -94,7 +112,8 @@ void CheckTextSource(const OptionSet& options) {
   }
   if (takes_task && !options.IsSet("task")) {
     for (const char* name : {"place", "sample", "seed"}) {
-      if (!options.IsSet(name)) continue;
+      // The seed of a command that also draws tokens by it is in another group.
+      if (!options.IsSet(name) || options.Describe(name).group != kPromptGroup) continue;
       throw UsageError(std::string("option --") + name, "it has no effect without --task",
                        "Leave it out, or give --task instead of a text");
     }

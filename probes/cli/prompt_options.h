@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/options.h"
+#include "core/intervention/intervention.h"
 #include "core/run/patch_sources.h"
 #include "core/tokenizer/prompt.h"
 #include "core/tokenizer/tokenizer.h"
@@ -25,6 +26,9 @@ std::vector<Parameter> PromptOptions();
 std::vector<Parameter> SourcePromptOptions();
 // Their texts. Throws Error: unreadable, not UTF-8, a name that occurs twice.
 std::vector<SourceText> ReadSourceTexts(const OptionSet& options);
+
+// Throws Error (usage) for a prompt of --source-prompt-file that no patch of the setting takes.
+void CheckSourcesAreUsed(const OptionSet& options, const Intervention& intervention);
 
 // Checks that exactly one source of text is given; called before a model is loaded. Throws Error
 // (usage).

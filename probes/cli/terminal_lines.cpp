@@ -7,9 +7,10 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <deque>
 #include <filesystem>
+
+#include "core/base/cache_folder.h"
 
 namespace midscope::cli {
 namespace {
@@ -19,16 +20,8 @@ constexpr int kHistoryLines = 1000;
 // The history file of `whatif`; "" where there is no folder for it.
 std::string HistoryFile() {
   namespace fs = std::filesystem;
-  const char* state = std::getenv("XDG_STATE_HOME");
-  const char* home = std::getenv("HOME");
-  fs::path folder;
-  if (state && *state) {
-    folder = state;
-  } else if (home && *home) {
-    folder = fs::path(home) / ".local" / "state";
-  } else {
-    return "";
-  }
+  fs::path folder = Environment("XDG_STATE_HOME");
+  if (folder.empty()) folder = HomeFolder() / ".local" / "state";
   folder /= "midscope";
   std::error_code failed;
   fs::create_directories(folder, failed);

@@ -119,9 +119,9 @@ bool WhatIfPrompt::Handle(const std::string& line) {
   if (text == "quit" || text == "exit") return false;
   try {
     if (text == "help") {
-      Print(WhatIfPromptHelp());
+      Print(options_.json ? HelpJson(WhatIfPromptHelp()) : WhatIfPromptHelp());
     } else if (text == "help terms") {
-      Print(InterventionHelp());
+      Print(options_.json ? HelpJson(InterventionHelp()) : InterventionHelp());
     } else if (text == "undo") {
       Undo();
     } else if (text == "compare") {

@@ -153,6 +153,8 @@ std::string LineErrorJson(int64_t line, const std::string& given, const std::str
   return OneLine({{"line", line}, {"setting", given}, {"error", why}});
 }
 
+std::string HelpJson(const std::string& help) { return OneLine({{"help", help}}); }
+
 std::string WhatIfPromptHelp() {
   return "A line is a setting, as --with takes it (midscope help interventions):\n"
          "  channel(100, factor=-1, layers=8-25)\n"

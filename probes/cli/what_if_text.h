@@ -41,5 +41,7 @@ std::string LineErrorJson(int64_t line, const std::string& given, const std::str
 
 // The text of `help` at the prompt.
 std::string WhatIfPromptHelp();
+// Help on one line: programs that drive the prompt get JSON alone.
+std::string HelpJson(const std::string& help);
 
 }  // namespace midscope::cli

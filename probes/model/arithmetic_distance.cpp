@@ -13,6 +13,7 @@ namespace midscope {
 namespace {
 
 constexpr const char* kTask = "list:lines=20";
+constexpr const char* kAnyTokenizersTask = "kv:pairs=10";  // its answers may have several tokens
 
 struct Outcome {
   std::vector<float> last_logits;
@@ -26,7 +27,9 @@ std::vector<Outcome> OutcomesIn(const Arithmetic& arithmetic, const std::string&
   options.products = arithmetic.products;
   options.fastest_dtype = false;
   const auto decoder = Decoder::Open(model, options, context);
-  const auto task = MakeTaskFor(decoder->tokenizer(), kTask, /*seed=*/1);
+  const bool has_items = FitsTokenizer(decoder->tokenizer(), kTask);
+  const auto task =
+      MakeTaskFor(decoder->tokenizer(), has_items ? kTask : kAnyTokenizersTask, /*seed=*/1);
   const std::vector<int64_t> places = DefaultPlaces(task->pieces());
   std::vector<Outcome> outcomes;
   for (int64_t sample = 0; sample < prompts; ++sample) {

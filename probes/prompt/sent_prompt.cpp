@@ -79,9 +79,8 @@ int64_t BeginOfTextTokens(const Prompt& prompt, const Tokenizer& tokenizer) {
   return count;
 }
 
-std::string SentLine(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format,
-                     const std::string& mark) {
-  std::string line = "prompt: " + CountText(std::ssize(prompt.ids), "token") + mark + ", " +
+std::string SentLine(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format) {
+  std::string line = "prompt: " + CountText(std::ssize(prompt.ids), "token") + ", " +
                      BosText(BeginOfTextTokens(prompt, tokenizer), tokenizer.add_bos());
   if (format.is_chat()) {
     line += ", chat template " +

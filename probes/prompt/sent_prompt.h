@@ -19,9 +19,8 @@ int64_t BeginOfTextTokens(const Prompt& prompt, const Tokenizer& tokenizer);
 
 // One line: "prompt: 8 tokens, begin-of-text first: [[<s>]]The capital of France is"; control
 // characters are escaped, control tokens are in double brackets, and the middle of a long text is
-// left out ("..."). `mark` follows the number of tokens (" *", for a footnote).
-std::string SentLine(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format,
-                     const std::string& mark = "");
+// left out ("...").
+std::string SentLine(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format);
 
 // Logs likely mistakes in own text: it ends in a line end, as editors write one, or begins with a
 // byte-order mark; the answer and the text would join into one word, or have two spaces between

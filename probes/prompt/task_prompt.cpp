@@ -61,6 +61,15 @@ std::unique_ptr<Task> MakeTaskFor(const Tokenizer& tokenizer, std::string_view s
       });
 }
 
+bool FitsTokenizer(const Tokenizer& tokenizer, std::string_view spec) {
+  try {
+    MakeTaskFor(tokenizer, spec, 0);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 namespace {
 
 Prompt PromptOf(const Tokenizer& tokenizer, const TaskSample& sample,

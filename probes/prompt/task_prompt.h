@@ -21,6 +21,9 @@ namespace midscope {
 // Error (usage). The tokenizer must outlive the task.
 std::unique_ptr<Task> MakeTaskFor(const Tokenizer& tokenizer, std::string_view spec, uint64_t seed);
 
+// Whether the model's tokenizer has what the task needs.
+bool FitsTokenizer(const Tokenizer& tokenizer, std::string_view spec);
+
 // The sample in a format (default: plain, with BOS where the tokenizer adds it), tokenised in one
 // call. Throws what FormatText and BuildPrompt throw.
 Prompt TaskPrompt(const Tokenizer& tokenizer, const TaskSample& sample,

@@ -69,7 +69,8 @@ TEST(Passages, MissingOnesAreNamedWithThoseThatAreThere) {
   EXPECT_THAT(ErrorOf("crop(span=glod)", PairPrompt()),
               ::testing::AllOf(HasSubstr("span=glod"), HasSubstr("pair 1, pair 2, gold")));
   EXPECT_THAT(ErrorOf("boost(span=gold)", Prompt{}), HasSubstr("--span NAME=TEXT"));
-  EXPECT_THAT(ErrorOf("boost(span=50:61)", PairPrompt()), HasSubstr("60 tokens"));
+  EXPECT_THAT(ErrorOf("boost(span=50:61)", PairPrompt()),
+              HasSubstr("which has 60 tokens. span= of a term is counted in tokens"));
 }
 
 TEST(Passages, AnyPassagesStandForNamesUntilThereIsAPrompt) {

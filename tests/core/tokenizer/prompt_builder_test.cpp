@@ -89,7 +89,8 @@ TEST(PromptBuilder, ParsesSpans) {
   EXPECT_EQ(ParseSpan("gold=a=b").text, "a=b");
   EXPECT_EQ(ParseSpan("pair 7=1:").text, "1:");
   for (const char* wrong : {"gold", "=text", "gold=", ""}) {
-    EXPECT_THAT(ErrorMessage([&] { ParseSpan(wrong); }), HasSubstr("NAME=TEXT or NAME=START:END"))
+    EXPECT_THAT(ErrorMessage([&] { ParseSpan(wrong); }),
+                HasSubstr("NAME=TEXT or NAME=START:END (bytes)"))
         << wrong;
   }
 }
@@ -100,7 +101,8 @@ TEST(PromptBuilder, NamesTheSpanThatIsWrong) {
   EXPECT_THAT(BuildError("ababa", {"gold=aba"}), HasSubstr("more than once"));
   EXPECT_THAT(BuildError("abc", {"gold=X"}), HasSubstr("'X' does not occur"));
   EXPECT_THAT(BuildError("abc", {"gold=2:4"}),
-              HasSubstr("bytes 2:4 are not a passage of the prompt, which has 3 bytes"));
+              HasSubstr("bytes 2:4 are not a passage of the prompt, which has 3 bytes. Passages of "
+                        "the prompt are counted in bytes, span= of a term in tokens"));
   EXPECT_THAT(BuildError("abc", {"gold=2:2"}), HasSubstr("not a passage"));
   EXPECT_THAT(BuildError("abc", {"gold=0:99999999999999999999"}), HasSubstr("does not occur"));
   EXPECT_THAT(BuildError("abc", {"gold=a", "gold=b"}), HasSubstr("span 'gold': is named twice"));

@@ -122,6 +122,22 @@ class CommandLineTest : public QObject {
                                << "b.gguf";
   }
 
+  // Qt would look for, or write to, another file.
+  void ANameThatIsNotUtf8IsRefused() {
+    char program[] = "midscope-gui";
+    char plain[] = "caf\xc3\xa9.h5";
+    char latin[] = "caf\xe9.h5";
+    char* arguments[] = {program, plain, latin};
+    QCOMPARE(ReadArguments(2, arguments).last(), QString::fromUtf8(plain));
+    try {
+      ReadArguments(3, arguments);
+      QFAIL("an error was expected");
+    } catch (const Error& error) {
+      QCOMPARE(error.kind(), ErrorKind::kUsage);
+      QVERIFY2(QString::fromUtf8(error.what()).contains("caf\\xE9.h5"), error.what());
+    }
+  }
+
   void MistakesAreUsageErrors() {
     QFETCH(QString, line);
     QFETCH(QString, says);

@@ -9,6 +9,7 @@
 
 #include "core/intervention/presets.h"
 #include "probes/cli/help.h"
+#include "probes/cli/paragraph.h"
 #include "probes/cli/progress_line.h"
 #include "probes/cli/setting_letters.h"
 #include "probes/cli/text_table.h"
@@ -27,6 +28,40 @@ TEST(TextTable, AlignsNumbersRightAndTextLeft) {
             "name   nll\n"
             "none  2.10\n"
             "é     12.5\n");
+}
+
+// Text is wrapped at spaces, longer words anywhere; numbers are whole, and headings wrap above
+// them.
+TEST(TextTable, FitsATerminal) {
+  TextTable table({"setting", "answer_nll of all", "p"});
+  table.Add({"ms-poe(min=1.2, max=1.8)", "7.27 [6.90, 7.64]", "0.5"});
+  table.Add({"pré(abcdefghijklmnop)", "7.27 [6.90, 7.64]", "0.5"});
+  EXPECT_EQ(table.Text(40),
+            "setting           answer_nll of all    p\n"
+            "ms-poe(min=1.2,   7.27 [6.90, 7.64]  0.5\n"
+            "max=1.8)\n"
+            "pré(abcdefghijkl  7.27 [6.90, 7.64]  0.5\n"
+            "mnop)\n");
+  EXPECT_EQ(table.Text(60), table.Text(std::nullopt));
+  TextTable numbers({"number of samples", "p"});
+  numbers.Add({"12", "0.5"});
+  EXPECT_EQ(numbers.Text(14), "number of\n  samples    p\n       12  0.5\n");
+  EXPECT_EQ(numbers.Text(1), "number\n     of\nsamples    p\n     12  0.5\n");
+}
+
+TEST(Help, FitsANarrowTerminal) {
+  const std::string text =
+      "Runs one prompt once and stores what the probes read: last-query attention, and more\n"
+      "of it.\n\nCommands:\n  fetch      a model from elsewhere\n"
+      "                          that is no longer than the terminal is\n\nExamples:\n"
+      "  midscope probe embedded --task list:lines=20 --place 10 --channels 100,215 --out x.h5\n";
+  EXPECT_EQ(Fitted(text, 100), text);
+  EXPECT_EQ(Fitted(text, 70),
+            "Runs one prompt once and stores what the probes read: last-query\n"
+            "attention, and more of it.\n\nCommands:\n  fetch      a model from elsewhere\n"
+            "                          that is no longer than the terminal is\n\nExamples:\n"
+            "  midscope probe embedded --task list:lines=20 --place 10 --channels 100,215 --out "
+            "x.h5\n");
 }
 
 TEST(ProgressText, HasRateAndTimeLeft) {
@@ -135,6 +170,9 @@ TEST(SettingLetters, StandForWideSettingsOnly) {
   EXPECT_EQ(letters.Name(0), "a");
   EXPECT_EQ(letters.Name(1), "b");
   EXPECT_EQ(letters.Legend(), "a  none\nb  " + wide + "\n");
+  const std::vector<std::string> between = {"none", "ms-poe(min=1.2, max=1.8)x"};
+  EXPECT_EQ(SettingLetters(between, 120).Legend(), "");
+  EXPECT_NE(SettingLetters(between, 80).Legend(), "");
 }
 
 TEST(Help, PresetsStandWithModelsSourceAndWarnings) {

@@ -93,6 +93,18 @@ TEST_F(WhatIfPromptTest, AScriptGivesAnOutcomeALine) {
   EXPECT_EQ(objects[2]["answer_nll"], 2);
 }
 
+// Help as well: programs read each line as JSON.
+TEST_F(WhatIfPromptTest, EveryLineForAProgramIsJson) {
+  options.json = true;
+  options.keep_going = true;
+  RunLines("help\npi(2)\nundo\nundo\ncompare\nhelp terms\n");
+  const auto objects = Objects();
+  ASSERT_EQ(objects.size(), 6u);
+  EXPECT_THAT(objects[0]["help"].get<std::string>(), HasSubstr("out FILE"));
+  EXPECT_EQ(objects[2]["setting_canonical"], "none");
+  EXPECT_THAT(objects[5]["help"].get<std::string>(), HasSubstr("ms-poe"));
+}
+
 TEST_F(WhatIfPromptTest, TheFirstLineThatFailsEndsAScript) {
   try {
     RunLines("pi(1.5)\nchanel(1, factor=0.5)\npi(2)\n");

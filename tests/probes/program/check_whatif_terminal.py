@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""`midscope whatif` at a terminal: lines are edited, the last one comes back with the arrow, and the history outlasts the call.
+"""`midscope` at a terminal: help fits it; of `whatif` lines are edited, the last one comes back with the arrow, and the history outlasts the call.
 
     python3 check_whatif_terminal.py MIDSCOPE      (a POSIX system with pseudo-terminals)
 """
 
+import fcntl
 import os
 import pty
 import select
+import struct
 import sys
 import tempfile
+import termios
 import time
 
 UP, BACKSPACE, ENTER, END = b"\x1b[A", b"\x7f", b"\r", b"\x04"
@@ -44,7 +47,27 @@ class Terminal:
         assert os.waitstatus_to_exitcode(status) == 0, status
 
 
+def check_width(program, columns):
+    """Help fits a terminal of so many columns; its examples, which one copies, stay as they are."""
+    process, descriptor = pty.fork()
+    if process == 0:
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        os.execv(program, [program, "probe", "--help"])
+    seen = b""
+    try:
+        while more := os.read(descriptor, 4096):
+            seen += more
+    except OSError:  # the program has ended
+        pass
+    os.waitpid(process, 0)
+    lines = seen.decode().split("Examples:")[0].splitlines()
+    assert len(lines) > 50, lines
+    wide = [line for line in lines if len(line) > columns]
+    assert not wide, wide
+
+
 def main():
+    check_width(sys.argv[1], 70)
     with tempfile.TemporaryDirectory() as state:
         terminal = Terminal(sys.argv[1], state)
         terminal.read_until(b"full run; kept")

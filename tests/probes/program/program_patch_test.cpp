@@ -147,6 +147,10 @@ TEST(ProgramPatch, SaysWhatIsMissing) {
       RunMidscope({"generate", "embedded", "--prompt", "Hello", "--source-prompt-file", "other"});
   EXPECT_EQ(no_file.status, 2);
   EXPECT_THAT(no_file.err, HasSubstr("NAME=FILE"));
+  const ProgramRun unused = RunMidscope(
+      {"probe", "embedded", "--prompt", "Hello", "--source-prompt-file", "other=x.txt"});
+  EXPECT_EQ(unused.status, 2);
+  EXPECT_THAT(unused.err, HasSubstr("takes nothing from 'other'"));
   const ProgramRun no_place = RunMidscope(
       {"probe", "embedded", "--task", "list:lines=6", "--with", "patch(from=place:60, span=last)"});
   EXPECT_EQ(no_place.status, 2);

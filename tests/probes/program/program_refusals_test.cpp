@@ -56,7 +56,7 @@ TEST(ProgramRefusals, WithoutAPromptAllSourcesAreNamed) {
   ExpectRefused({
       {{"probe", kTiny}, 2, "Give --prompt TEXT, --prompt-file FILE or --task T"},
       {{"whatif", kTiny}, 2, "Give --prompt TEXT, --prompt-file FILE or --task T"},
-      {{"generate", kTiny}, 2, "Give --prompt TEXT, --prompt-file FILE\n"},  // takes no task
+      {{"generate", kTiny}, 2, "Give --prompt TEXT, --prompt-file FILE or --task T"},
   });
 }
 

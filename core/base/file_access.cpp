@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "core/base/file_access.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace midscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string Reason(int error_number) { return std::generic_category().message(error_number); }
+
+fs::file_status StatusOf(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  const bool is_known = status.type() != fs::file_type::none;
+  if (!is_known) throw Failure(path.string(), error.message());
+  return status;
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() { ::close(number_); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+}  // namespace
+
+std::string FileSystemProblem(const fs::filesystem_error& error) {
+  return error.path1().string() + ": " + error.code().message();
+}
+
+bool PathExists(const fs::path& path) { return fs::exists(StatusOf(path)); }
+
+bool IsFolder(const fs::path& path) { return fs::is_directory(StatusOf(path)); }
+
+std::string LinkTarget(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as the kernel follows
+  fs::path target = path;
+  for (int links = 0; links < kMostLinks; ++links) {
+    std::error_code error;
+    const fs::path next = fs::read_symlink(target, error);
+    if (error) return target.string();  // not a link, or not there
+    target = target.parent_path() / next;
+  }
+  throw Failure(path, Reason(ELOOP));
+}
+
+int OpenForReading(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int error_number = errno;
+  if (descriptor < 0 && error_number == EINTR) throw Cancelled();
+  if (descriptor < 0) {
+    throw Failure(path, "can't be opened (" + Reason(error_number) + ")",
+                  error_number == ENOENT ? "Check the path" : "");
+  }
+  struct stat status {};
+  if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
+    ::close(descriptor);
+    throw Failure(path, "is a folder, not a file");
+  }
+  return descriptor;
+}
+
+std::string ReadWholeFile(const std::string& path, uint64_t most_bytes, const std::string& limit) {
+  constexpr size_t kChunk = size_t{1} << 20;
+  const Descriptor file(OpenForReading(path));
+  std::string text;
+  for (;;) {
+    const size_t before = text.size();
+    text.resize(before + kChunk);
+    const ssize_t count = ::read(file.number(), text.data() + before, kChunk);
+    const int error_number = errno;
+    if (count < 0 && error_number == EINTR) throw Cancelled();
+    if (count < 0) throw Failure(path, "can't be read (" + Reason(error_number) + ")");
+    text.resize(before + static_cast<size_t>(count));
+    if (text.size() > most_bytes) throw Failure(path, "it is longer than " + limit);
+    if (count == 0) return text;
+  }
+}
+
+}  // namespace midscope
