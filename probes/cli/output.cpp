@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/utf8.h"
+#include "data/sweep/sweep_lock.h"
 
 namespace midscope::cli {
 
@@ -77,6 +78,7 @@ void CheckOutputPath(const std::string& path, bool overwrite, const std::string&
   if (!overwrite && std::filesystem::exists(file, ignored)) {
     throw UsageError(path, "the file exists", remedy);
   }
+  if (overwrite) CheckNoWriter(path);
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
   if (!std::filesystem::is_directory(folder, ignored)) {
     throw Failure(path, "there is no folder " + folder.string(), "Make it first");

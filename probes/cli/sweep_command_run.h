@@ -69,8 +69,10 @@ class SweepCommandRun {
   // the end rank 0 writes the file that combines them. Only rank 0 has the result.
   SweepResult RunShared(SweepRun& run, const std::string& file) const;
   void RunPart(SweepRun& run, const std::set<int64_t>& waiting, const std::string& part) const;
-  // --overwrite deletes the old file only after all checks.
-  void RemoveOverwritten(const std::string& file) const;
+  // The same with --overwrite: the new sweep is written beside the old one, which it replaces when
+  // it is complete.
+  EarlierParts SettleOverwriting(const SharedSweep& shared) const;
+  void ReplaceShared(const SharedSweep& from, const std::string& to) const;
   SharedSweep Shared(const SweepPlan& plan, const std::string& file) const;
   Provenance Origin(const SweepPlan& plan) const;
   bool GoesOn() const { return options_.Flag("resume") || options_.Flag("add"); }

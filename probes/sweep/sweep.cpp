@@ -34,6 +34,8 @@ class Checkpoints {
   void SampleDone(const SweepResult& result) {
     ++samples_;
     const double since = SecondsSince(last_);
+    // The first sample replaces the file that is overwritten.
+    if (run_.store->keeps_old_file() && !run_.store->finished().empty()) return Write(result);
     if (run_.checkpoint_samples == 0) return;
     const bool due = samples_ >= run_.checkpoint_samples || since >= run_.checkpoint_seconds;
     if (due && since >= 9 * cost_seconds_) Write(result);
