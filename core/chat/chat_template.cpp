@@ -106,7 +106,7 @@ std::string ReadChatTemplate(const std::filesystem::path& path) {
   if (file.bad() || !file.is_open()) throw Failure(thing, "can't be read");
   CheckUtf8(thing, text);
   if (text.empty()) throw Failure(thing, "is empty");
-  return text;
+  return PlainText(text);
 }
 
 std::string FindChatTemplate(const std::string& name_or_file) {

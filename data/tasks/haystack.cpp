@@ -46,7 +46,7 @@ void AppendFile(const fs::path& path, std::string& text) {
   file.read(part.data(), static_cast<std::streamsize>(bytes));
   if (static_cast<uint64_t>(file.gcount()) != bytes) throw Failure(path.string(), "can't be read");
   CheckUtf8(path.string(), part);
-  text += part;
+  text += PlainText(part);
 }
 
 std::string Sentence(SplitMix64& random) {

@@ -198,7 +198,8 @@ std::vector<Parameter> ValidationOptions() {
           "(kv: 40, with --preset paper 100)",
           1, 1000000, 100),
       PlacesOption("",
-                   "default: first, quarter, middle, three quarters, last (kv with --preset "
+                   "default: first, quarter, middle, three quarters, last; all of 5 or fewer "
+                   "(kv with --preset "
                    "paper: 13,25,37)"),
       TextParameter("factors", "what each candidate is multiplied by; default 0.5,0,-0.5,-1"),
       TextParameter("layers",

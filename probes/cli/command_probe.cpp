@@ -53,7 +53,7 @@ void RunPrompt(const CommandInput& input, const ProbeRegistry& probes) {
   }
   const auto decoder = Decoder::Open(options.Text("model"), ReadDecoderOptions(options), input.job);
   const Tokenizer& tokenizer = decoder->tokenizer();
-  const auto [prompt, place] = ReadPrompt(options, format, tokenizer);
+  const auto [prompt, place] = ReadPrompt(options, format, tokenizer, input.job);
   PatchSources sources(*decoder, ReadSourcePrompts(options, format, tokenizer));
   if (!options.IsSet("task")) LogPromptNotes(prompt, format, input.job);
   std::vector<Record> records = RunProbes(

@@ -58,11 +58,12 @@ OptionSet SweepOptionsOf(const OptionSet& options) {
 void Print(const OptionSet& options, const SweepPlan& plan, const SweepResult& result,
            const std::string& file, std::ostream& out) {
   const ScanEffects effects = ScanEffectsOf(plan, result.outcomes);
+  const PromptCuts cuts = PromptCutsOf(plan, result.outcomes);
   if (options.Flag("json")) {
-    out << ScanEffectsJson(plan, effects);
+    out << ScanEffectsJson(plan, effects, cuts);
     return;
   }
-  out << ScanText(plan, effects, options.Integer("top")) << FileNote(file);
+  out << ScanText(plan, effects, cuts, options.Integer("top")) << FileNote(file);
 }
 
 void RunScanCommand(const CommandInput& input) {

@@ -130,12 +130,13 @@ OwnText ReadOwnText(const OptionSet& options) {
 }
 
 PlacedPrompt ReadPrompt(const OptionSet& options, const PromptFormat& format,
-                        const Tokenizer& tokenizer) {
+                        const Tokenizer& tokenizer, const JobContext& job) {
   CheckPromptFormat(tokenizer, format);
   if (!options.IsSet("task")) return {OwnPrompt(tokenizer, ReadOwnText(options), format), 0};
   const auto seed = static_cast<uint64_t>(options.Integer("seed"));
   const std::unique_ptr<Task> task = MakeTaskFor(tokenizer, options.Text("task"), seed);
   const int64_t place = ReadPlace(*task, options.Text("place"));
+  LogTaskNotes(*task, {place}, options.Integer("sample"), job);
   return {TaskPrompt(tokenizer, task->Make(options.Integer("sample"), place), format), place};
 }
 

@@ -43,9 +43,9 @@ struct PlacedPrompt {
   Prompt prompt;
   int64_t place = 0;  // of a task's gold piece; 0 for own text
 };
-// Throws Error, also where the model cannot take the format.
+// Logs what a task cuts from the prompt. Throws Error, also where the model cannot take the format.
 PlacedPrompt ReadPrompt(const OptionSet& options, const PromptFormat& format,
-                        const Tokenizer& tokenizer);
+                        const Tokenizer& tokenizer, const JobContext& job);
 
 // The prompts of --source-prompt-file by name. Throws Error.
 std::vector<std::pair<std::string, Prompt>> ReadNamedPrompts(const OptionSet& options,

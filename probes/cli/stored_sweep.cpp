@@ -26,8 +26,11 @@ constexpr int64_t kScanItemsShown = 20;
 
 std::string SweepTable(const RunReader& reader) {
   const SweepPlan plan = StoredPlan(reader);
-  if (plan.scan)
-    return ScanText(plan, ScanEffectsOf(plan, ReadStoredResult(reader).outcomes), kScanItemsShown);
+  if (plan.scan) {
+    const SweepResult result = ReadStoredResult(reader);
+    return ScanText(plan, ScanEffectsOf(plan, result.outcomes), PromptCutsOf(plan, result.outcomes),
+                    kScanItemsShown);
+  }
   return SweepText({StoredReport(reader)});
 }
 

@@ -94,7 +94,7 @@ FinishedSweep SweepCommandRun::Run(const SweepCell& cell, const std::string& fil
     run.plan.source_prompts[name] = PromptsHash({prompt});
   const bool run_again = options_.Flag("add") && AddToStored(run.plan, *task, file);
   if (GoesOn()) KeepStoredTexts(continued, run.plan);
-  TellOfMissingControls(run.plan);
+  LogNotes(run.plan, *task);
   run.checkpoint_samples = options_.Integer("checkpoint");
   run.questions = [&](int64_t sample) {
     return TaskQuestions(tokenizer, *task, run.plan.places, sample, run.plan.format);
@@ -156,8 +156,10 @@ void SweepCommandRun::CheckFirstPrompts(const SweepRun& run) const {
   }
 }
 
-void SweepCommandRun::TellOfMissingControls(const SweepPlan& plan) const {
-  if (!options_.Flag("control") || ranks_.rank() != 0) return;
+void SweepCommandRun::LogNotes(const SweepPlan& plan, const Task& task) const {
+  if (ranks_.rank() != 0) return;
+  for (const std::string& note : task.notes()) job_.Log("note: " + note);
+  if (!options_.Flag("control")) return;
   for (const std::string& setting : SettingsWithoutControl(plan.settings)) {
     job_.Warn("no control for " + setting + ": it has no channels or order of heads to randomise");
   }

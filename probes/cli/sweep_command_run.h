@@ -52,7 +52,8 @@ class SweepCommandRun {
   // a passage that a setting names, or where a patch's source is not there: sample 0 is checked for
   // all. A prompt that can't be made is a failed sample, unless no prompt of the task can be made.
   void CheckFirstPrompts(const SweepRun& run) const;
-  void TellOfMissingControls(const SweepPlan& plan) const;
+  // Logs the task's notes, and which settings --control has nothing for.
+  void LogNotes(const SweepPlan& plan, const Task& task) const;
   SweepResult RunAlone(SweepRun& run, const std::string& file, const PrintPart& print_part) const;
   // `same_command`: the effect of the same command after an interruption.
   SweepResult RunInto(SweepRun& run, const std::string& file, bool resume,

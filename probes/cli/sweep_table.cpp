@@ -198,6 +198,7 @@ std::string NotesText(const CellReport& report) {
         CountText(report.partly_failed, "sample"), report.partly_failed == 1 ? "is" : "are",
         report.setting_failure);
   }
+  text += PromptCutsText(report.plan, report.cuts);
   for (size_t i = 0; i < report.plan.settings.size(); ++i) {
     if (!IsBeyondContext(report, i)) continue;
     text += fmt::format("* prompts beyond the model's context: {}\n", kBeyondContextMeaning);
@@ -311,7 +312,8 @@ CellReport MakeReport(const SweepCell& cell, const std::string& file, const Swee
           FirstSettingFailure(result),
           GenerationMeanText(plan, result),
           GeneratedOutcomesOf(plan, result.outcomes),
-          GroupMeansOf(result.outcomes, plan.settings.size(), plan.places.size())};
+          GroupMeansOf(result.outcomes, plan.settings.size(), plan.places.size()),
+          PromptCutsOf(plan, result.outcomes)};
 }
 
 namespace {

@@ -16,6 +16,7 @@
 #include "probes/statistics/group_means.h"
 #include "probes/sweep/generated_outcomes.h"
 #include "probes/sweep/plan_texts.h"
+#include "probes/sweep/prompt_cuts.h"
 #include "probes/sweep/scan_effects.h"
 #include "probes/sweep/sweep_context.h"
 #include "probes/sweep/sweep_statistics.h"
@@ -235,6 +236,7 @@ Record MeansRecord(const SweepPlan& plan, const SweepResult& result) {
   record.attributes["failed_samples"] = static_cast<int64_t>(result.failures.size());
   record.attributes["too_long_samples"] = result.too_long();
   record.attributes["partly_failed_samples"] = result.partly_failed();
+  AddPromptCuts(plan, result.outcomes, record);
   const std::string generation_mean = GenerationMeanText(plan, result);
   if (!generation_mean.empty()) record.attributes["generation_score_mean"] = generation_mean;
   record.attributes["score"] = ScoreArmsName(plan.score);
