@@ -23,15 +23,6 @@ inline std::string NumberText(double value) {
   return {buffer, result.ptr};
 }
 
-// A share of 0 to 1 as "25 %", "26.32 %": up to four digits.
-inline std::string PercentText(double share) {
-  constexpr int kDigits = 4;
-  char buffer[32];
-  const auto result = std::to_chars(buffer, buffer + sizeof(buffer), 100 * share,
-                                    std::chars_format::general, kDigits);
-  return std::string(buffer, result.ptr) + " %";
-}
-
 // How many of a thing there are: "1 sample", "2 samples".
 inline std::string CountText(int64_t count, const std::string& thing) {
   return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");

@@ -87,16 +87,6 @@ void CheckUtf8(const std::string& thing, std::string_view text) {
   }
 }
 
-std::string PlainText(std::string_view contents) {
-  if (contents.starts_with(kByteOrderMark)) contents.remove_prefix(kByteOrderMark.size());
-  std::string text;
-  text.reserve(contents.size());
-  for (size_t i = 0; i < contents.size(); ++i) {
-    if (contents.substr(i, 2) != "\r\n") text += contents[i];
-  }
-  return text;
-}
-
 std::string DisplayText(std::string_view bytes) {
   std::string shown;
   for (size_t offset = 0; offset < bytes.size();) shown += ShowNext(bytes, &offset);

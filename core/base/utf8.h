@@ -25,11 +25,6 @@ inline int64_t CountCharacters(std::string_view text) {
 // Throws Error "thing: not UTF-8 at byte N" where the text is not well-formed.
 void CheckUtf8(const std::string& thing, std::string_view text);
 
-inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-// The contents of a text file without a byte-order mark, each CR LF as LF.
-std::string PlainText(std::string_view contents);
-
 // Any bytes as one line of valid UTF-8 for labels and messages: newline as \n, backslash as \\,
 // what is invisible or no character as \u{200D}, bytes that are not UTF-8 (a part of a character)
 // as \xE2. Spaces stay.

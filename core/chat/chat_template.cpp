@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/plain_text.h"
 #include "core/base/utf8.h"
 #include "core/chat/chat_families.h"
 #include "core/chat/jinja.h"

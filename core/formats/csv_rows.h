@@ -46,8 +46,8 @@ class CsvReader {
   int64_t line_ = 1;
 };
 
-// The remedy for a row that has other fields than it should have, where it has other separators than
-// commas; `otherwise` where it has not.
+// The remedy for a row that has other fields than it should have, where it has other separators
+// than commas; `otherwise` where it has not.
 std::string CsvRemedy(std::string_view row, const std::string& otherwise);
 
 // The fields of all rows. Throws Error (failure) that names the file and the line: the file can't

@@ -14,6 +14,7 @@
 #include "core/base/json_depth.h"
 #include "core/base/memory_map.h"
 #include "core/base/number_text.h"
+#include "core/base/plain_text.h"
 #include "core/base/record_names.h"
 #include "core/base/trimmed.h"
 #include "core/base/utf8.h"
@@ -145,7 +146,8 @@ HeadRatioTable FromCsv(const std::string& file, std::string_view text) {
     double ratio = 0;
     if (row->fault || fields.size() != 3 || !ReadWhole(fields[0], layer) ||
         !ReadWhole(fields[1], head) || !ReadWhole(fields[2], ratio)) {
-      const bool comma = fields.size() == 4 || (fields.size() == 3 && fields[2].find(',') != std::string_view::npos);
+      const bool comma = fields.size() == 4 ||
+                         (fields.size() == 3 && fields[2].find(',') != std::string_view::npos);
       throw UsageError(file,
                        where + " is not layer,head,ratio: " + Quote(Trimmed(row->text, kBlanks)),
                        CsvRemedy(row->text, comma ? "Write a decimal point: for example 12,3,1.5"

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/plain_text.h"
 #include "core/base/utf8.h"
 
 namespace midscope {

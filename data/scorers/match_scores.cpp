@@ -35,7 +35,7 @@ double WholeWordsMatch(std::string_view prediction, std::string_view reference) 
   const std::vector<std::string> words = BareWords(prediction);
   const std::vector<std::string> wanted = BareWords(reference);
   return std::search(words.begin(), words.end(), wanted.begin(), wanted.end()) != words.end() ? 1
-                                                                                             : 0;
+                                                                                              : 0;
 }
 
 double ExactMatch(std::string_view prediction, std::string_view reference) {

@@ -38,7 +38,8 @@ class DurableFile {
 
   // Writes all bytes to the disk. Throws Error (failure) for this and all earlier failed writes.
   void Flush();
-  // Flushes and renames. `replace` false: throws Error (usage) where a file of that name was created meanwhile.
+  // Flushes and renames. `replace` false: throws Error (usage) where a file of that name was
+  // created meanwhile.
   void Publish(bool replace);
 
  private:

@@ -190,9 +190,10 @@ std::optional<Record> PromptOf(const std::string& file, const Record& cells, int
   Record prompt;
   prompt.name = kPromptRecord;
   prompt.axes = {{"token", *tokens, "", {}, {}}, {"span", 1, "", {}, {}}};
-  prompt.arrays = {{kSpanName, {"span"}, std::vector<std::string>{"gold"}, "", ""},
-                   {"span_token_begin", {"span"}, std::vector<int64_t>{cut ? 0 : *begin}, "tokens", ""},
-                   {"span_token_end", {"span"}, std::vector<int64_t>{cut ? 0 : *end}, "tokens", ""}};
+  prompt.arrays = {
+      {kSpanName, {"span"}, std::vector<std::string>{"gold"}, "", ""},
+      {"span_token_begin", {"span"}, std::vector<int64_t>{cut ? 0 : *begin}, "tokens", ""},
+      {"span_token_end", {"span"}, std::vector<int64_t>{cut ? 0 : *end}, "tokens", ""}};
   prompt.attributes = {{"gold", int64_t{*end > *begin ? 0 : -1}}, {"prompt_tokens", *tokens}};
   return prompt;
 }

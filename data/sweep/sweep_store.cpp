@@ -98,6 +98,7 @@ struct SweepStore::State {
   int64_t dropped_bytes = 0;
   bool reading = false;  // nothing may be written
   bool keeps_old_file = false;
+  bool is_complete = false;  // the file is as Finish left it, and nothing has changed since
 };
 
 // The journal of an unfinished sweep that would have been overwritten is left.
@@ -111,8 +112,8 @@ void SweepStore::State::RemoveUnusedJournal() noexcept {
 
 void SweepStore::State::CheckPlan(const std::string& where, const std::string& other) {
   CheckJsonText(where, "plan", other);
-  const nlohmann::json theirs = PlanOrNothing(other);
-  const nlohmann::json ours = PlanOrNothing(plan_json);
+  const nlohmann::json theirs = ComparablePlan(PlanOrNothing(other));
+  const nlohmann::json ours = ComparablePlan(PlanOrNothing(plan_json));
   if (reading && (plan_json.empty() || HasGrown(ours, theirs, options.growing))) {
     plan_json = other;
     return;
@@ -218,8 +219,7 @@ Record SweepStore::State::Load(int64_t sample, const ArrayFilter& wanted) const 
   if (!place.journal_offset && !place.in_memory) {
     return checkpoint->ReadSample(options.record_name, place.row, wanted);
   }
-  Record record =
-      place.in_memory ? *place.in_memory : journal->Read(*place.journal_offset).record;
+  Record record = place.in_memory ? *place.in_memory : journal->Read(*place.journal_offset).record;
   if (wanted) std::erase_if(record.arrays, [&](const Array& array) { return !wanted(array.name); });
   return record;
 }
@@ -258,6 +258,7 @@ SweepStore SweepStore::Create(const std::string& path, const std::string& plan_j
     }
   }
   const bool journal_is_new = !std::filesystem::exists(JournalPath(path));
+  const bool had_journal = HasJournal(path);
   auto state = std::make_unique<State>(path, plan_json, provenance, options);
   state->journal.emplace(JournalPath(path));
   RemoveLeftTemporaries(path);  // safe: with the journal's lock no other process writes them
@@ -269,6 +270,8 @@ SweepStore SweepStore::Create(const std::string& path, const std::string& plan_j
     if (journal_is_new) state->journal->Remove();
     throw;
   }
+  state->is_complete = exists && !had_journal && state->failed.empty() &&
+                       PlanOrNothing(state->checkpoint->plan_json()) == PlanOrNothing(plan_json);
   return SweepStore(std::move(state));
 }
 
@@ -304,6 +307,7 @@ int64_t SweepStore::dropped_bytes() const { return state_->dropped_bytes; }
 
 void SweepStore::Append(int64_t sample, const Record& record) {
   state_->CheckWritable();
+  state_->is_complete = false;
   MIDSCOPE_CHECK(state_->finished.count(sample) == 0,
                  fmt::format("sample {} is stored already", sample));
   Record storable = StorableRecord(record);
@@ -328,6 +332,7 @@ void SweepStore::Append(int64_t sample, const Record& record) {
 
 void SweepStore::AppendFailure(int64_t sample, const std::string& message) {
   state_->CheckWritable();
+  state_->is_complete = false;
   MIDSCOPE_CHECK(state_->finished.count(sample) == 0,
                  fmt::format("sample {} is stored already", sample));
   if (!state_->keeps_old_file) {
@@ -356,7 +361,7 @@ void SweepStore::Checkpoint(const std::vector<Record>& extra) {
 }
 
 void SweepStore::Finish(const std::vector<Record>& extra) {
-  Checkpoint(extra);
+  if (!state_->is_complete) Checkpoint(extra);
   if (!state_->keeps_old_file) state_->journal->Remove();
 }
 

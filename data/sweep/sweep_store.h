@@ -38,9 +38,9 @@ struct SweepStoreOptions {
 class SweepStore {
  public:
   // Throws Error: (usage) the file or a journal exists, and neither `resume` nor `overwrite` is
-  // set; (failure) the file has another plan, the file or journal can't be read, another process holds the journal.
-  // plan_json: the plan as JSON; two plans are the same when they are equal as JSON, or when the
-  // file's differs only in a smaller `growing`.
+  // set; (failure) the file has another plan, the file or journal can't be read, another process
+  // holds the journal. plan_json: the plan as JSON; two plans are the same when they are equal as
+  // JSON, or when the file's differs only in a smaller `growing`.
   static SweepStore Create(const std::string& path, const std::string& plan_json,
                            const Provenance& provenance, const SweepStoreOptions& options = {});
   // Opens a sweep that ended, was interrupted or is a rank's part, to read its samples: the file,
@@ -76,7 +76,8 @@ class SweepStore {
   // (summaries) replaces the extra records of the checkpoint before. Record "failures" lists failed
   // samples, where there are any.
   void Checkpoint(const std::vector<Record>& extra = {});
-  // Checkpoint, then removes the journal.
+  // Checkpoint, then removes the journal. A file that was finished, and to which nothing was added,
+  // is not written again.
   void Finish(const std::vector<Record>& extra = {});
 
   // One stored sample, as appended, with the store's record name and signal, and only those arrays

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/plain_text.h"
 #include "core/base/utf8.h"
 #include "data/tasks/word_lists.h"
 

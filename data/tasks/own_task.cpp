@@ -107,6 +107,17 @@ OwnItem ReadOwnItem(const JsonFields& fields) {
   return item;
 }
 
+// Errors without a remedy name the page that shows the fields.
+OwnItem ReadWithRemedy(const JsonFields& fields) {
+  try {
+    return ReadOwnItem(fields);
+  } catch (const Error& error) {
+    if (error.problem() != error.what()) throw;
+    throw Failure(fields.thing(), error.problem().substr(fields.thing().size() + 2),
+                  "midscope help jsonl shows a line");
+  }
+}
+
 class OwnTask : public Task {
  public:
   explicit OwnTask(const TaskSpec& spec) : name_(TaskSpecText(spec)) {
@@ -116,7 +127,7 @@ class OwnTask : public Task {
                              {kContextPart, kQuestionPart});
     }
     ForEachJsonLine(spec.file(), [&](const JsonFields& fields) {
-      items_.push_back(ReadOwnItem(fields));
+      items_.push_back(ReadWithRemedy(fields));
       NoteAnswers(fields.thing(), items_.back());
       const OwnItem& first = items_.front();
       const OwnItem& item = items_.back();

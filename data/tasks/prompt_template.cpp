@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/lower_case.h"
 #include "core/base/nearest_word.h"
+#include "core/base/plain_text.h"
 #include "core/base/utf8.h"
 #include "core/tokenizer/prompt_builder.h"
 

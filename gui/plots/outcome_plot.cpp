@@ -152,8 +152,7 @@ bool OutcomePlot::NamesAreDepths() const {
   const auto is_depth = [](const auto& name) {
     return name.second == QStringLiteral("%1 %").arg(name.first - 1);
   };
-  return !place_names_.empty() &&
-         std::all_of(place_names_.begin(), place_names_.end(), is_depth);
+  return !place_names_.empty() && std::all_of(place_names_.begin(), place_names_.end(), is_depth);
 }
 
 QString OutcomePlot::NameOfPlace(double place) const {

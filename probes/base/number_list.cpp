@@ -29,7 +29,8 @@ std::vector<int64_t> ParseNumberList(std::string_view thing, std::string_view te
                                      int64_t maximum, std::string_view or_else) {
   const std::string low = std::to_string(minimum);
   const std::string high = std::to_string(maximum);
-  std::string allowed = "Give numbers from " + low + " to " + high + ", such as " + low + "," + high;
+  std::string allowed =
+      "Give numbers from " + low + " to " + high + ", such as " + low + "," + high;
   if (minimum == maximum) allowed = "Give " + low + ", the only one there is";
   if (maximum == std::numeric_limits<int64_t>::max())
     allowed = fmt::format("Give integers >= {0}, such as {0},{1}", minimum, minimum + 1);

@@ -245,6 +245,12 @@ void CheckChannelOptions(const OptionSet& options) {
     throw UsageError("option --validate", "--ranking no-validation leaves the validation out",
                      "Leave --validate away, or give another --ranking");
   }
+  if (ValidationKind(options) != "none") return;
+  for (const Parameter& option : ValidationOptions()) {
+    if (option.name == "validate" || !options.IsSet(option.name)) continue;
+    throw UsageError("option --" + option.name, "it has no effect without a validation",
+                     "Leave it out, or validate on list or kv");
+  }
 }
 
 FindChannelsRun ReadChannelOptions(const OptionSet& options,

@@ -113,10 +113,15 @@ void RunChannels(const CommandInput& input) {
       WriteOptions write;
       write.plan_json = plan_json;
       write.overwrite = overwrite;
-      WriteRecords(run.out, records,
-                   MakeProvenance(*run.decoder, input.command_line, options.Integer("seed"),
-                                  options.ToJson()),
-                   write);
+      try {
+        WriteRecords(run.out, records,
+                     MakeProvenance(*run.decoder, input.command_line, options.Integer("seed"),
+                                    options.ToJson()),
+                     write);
+      } catch (const Error&) {  // hours of work: printed all the same
+        input.out << ChannelsText(records, static_cast<size_t>(run.top));
+        throw;
+      }
       RemoveUnfinishedFiles(run.out);
     }
   }

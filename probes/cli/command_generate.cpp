@@ -20,6 +20,12 @@ namespace midscope::cli {
 namespace {
 
 GenerateOptions ReadGenerateOptions(const OptionSet& options) {
+  for (const char* name : {"top-p", "top-k", "seed"}) {
+    if (!options.IsSet(name) || options.Number("temperature") > 0) continue;
+    throw UsageError(std::string("option --") + name,
+                     "it has no effect at temperature 0, which takes the likeliest token",
+                     "Give --temperature above 0 too, or leave it out");
+  }
   GenerateOptions read;
   read.new_tokens = options.Integer("new-tokens");
   read.temperature = options.Number("temperature");
@@ -34,6 +40,8 @@ void RunGenerate(const CommandInput& input) {
   CheckTextSource(options);
   const Intervention intervention = ParseIntervention(OneSetting(options, "generate"));
   const PromptFormat format = ReadPromptFormat(options);
+  const GenerateOptions how = ReadGenerateOptions(options);
+  CheckSourcesUsed(options, {intervention});
   const std::string text = ReadText(options);
   const auto decoder = Decoder::Open(options.Text("model"), ReadDecoderOptions(options), input.job);
   const Tokenizer& tokenizer = decoder->tokenizer();
@@ -65,7 +73,7 @@ void RunGenerate(const CommandInput& input) {
   PatchSources sources(*decoder, std::move(others));
   const Intervention given = ResolvePassages(sources.Give(intervention, prompt, quiet), prompt);
   const Generated generated =
-      Generate(*decoder, prompt.ids, given, ReadGenerateOptions(options), stream, quiet);
+      Generate(*decoder, prompt.ids, given, how, stream, quiet);
   if (!json) {
     input.out << "\n";
     return;

@@ -48,6 +48,8 @@ void RunPrompt(const CommandInput& input, const ProbeRegistry& probes) {
   const PromptFormat format = ReadPromptFormat(options);
   const Intervention intervention = ParseIntervention(OneSetting(options, "probe"));
   const std::string& file = options.Text("out");
+  RefuseWithoutOut(options, "overwrite");
+  CheckSourcesUsed(options, {intervention});
   if (!file.empty()) {
     CheckOutputPath(file, options.Flag("overwrite"), "Give --overwrite, or another --out");
   }

@@ -9,6 +9,7 @@
 #include "core/base/record_lookup.h"
 #include "core/base/record_names.h"
 #include "core/intervention/intervention_text.h"
+#include "data/sweep/plan_difference.h"
 #include "probes/statistics/group_means.h"
 #include "probes/statistics/outcome_statistics.h"
 #include "probes/sweep/plan_texts.h"
@@ -98,6 +99,10 @@ FileOutcome ReadFileOutcome(const RunReader& reader) {
   FileOutcome outcome;
   const nlohmann::json plan = PlanOf(reader);
   if (plan.contains("task") && plan["task"].is_string()) outcome.task = plan["task"];
+  outcome.asked = outcome.task;
+  const nlohmann::json comparable = ComparablePlan(plan);
+  if (comparable != plan)
+    outcome.asked = comparable["task"].dump() + plan["task_files_hash"].get<std::string>();
   if (plan.contains("seed") && plan["seed"].is_number_integer()) outcome.seed = plan["seed"];
   const Array* names = means.FindArray("place_text");
   const auto* texts = names ? std::get_if<std::vector<std::string>>(&names->data) : nullptr;

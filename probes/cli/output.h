@@ -52,7 +52,7 @@ class CheckedStream : public std::ostream {
 std::string TerminalText(std::string_view text);
 
 // Throws Error (usage) where the file exists and `overwrite` is false, and (failure) where another
-// process is writing a sweep of that name, or the folder does not exist. Called before the work.
+// process is writing a sweep of that name, or the folder does not exist or can't be written. Called before the work.
 void CheckOutputPath(const std::string& path, bool overwrite, const std::string& remedy);
 
 // Makes the folder of --out where a command writes several files. Throws Error: (usage) it is a
@@ -62,7 +62,10 @@ void MakeFolderOfFiles(const std::string& folder);
 // The last line of a command that wrote a file: "file: run.h5"; "" for none.
 std::string FileNote(const std::string& path);
 
-// Throws Error (usage) where both --overwrite and --resume are given.
+// Throws Error (usage) where an option is given that has no effect without --out, and that is not.
+void RefuseWithoutOut(const OptionSet& options, const char* name);
+
+// Throws Error (usage) where --overwrite is given without --out, or beside --resume.
 void CheckOverwrite(const OptionSet& options);
 
 // Writes a text file through `write`. After an Error no partial file is left.

@@ -192,10 +192,11 @@ ProbeBatchReport ProbeBatchRun::RunIntoFile(const Prepared& batch, const OnPart&
       Save(batch, part.records);
       on_part(part);
     }
-    throw Interrupted(fmt::format(
-        "probe interrupted: {} of {} samples are done{}. The same command with --resume{} continues",
-        done.size(), batch.batch.samples.size(), done.empty() ? "" : ", and in " + file,
-        batch.options().Flag("overwrite") ? " in place of --overwrite" : ""));
+    throw Interrupted(
+        fmt::format("probe interrupted: {} of {} samples are done{}. The same command with "
+                    "--resume{} continues",
+                    done.size(), batch.batch.samples.size(), done.empty() ? "" : ", and in " + file,
+                    batch.options().Flag("overwrite") ? " in place of --overwrite" : ""));
   }
   ranks_.Barrier();
   if (!leads) return {batch.cell, {}, {}, {}};

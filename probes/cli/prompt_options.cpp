@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "probes/cli/prompt_options.h"
 
+#include <set>
+
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "core/tokenizer/prompt_builder.h"
@@ -138,6 +140,21 @@ PlacedPrompt ReadPrompt(const OptionSet& options, const PromptFormat& format,
   const int64_t place = ReadPlace(*task, options.Text("place"));
   LogTaskNotes(*task, {place}, options.Integer("sample"), job);
   return {TaskPrompt(tokenizer, task->Make(options.Integer("sample"), place), format), place};
+}
+
+void CheckSourcesUsed(const OptionSet& options, const std::vector<Intervention>& interventions) {
+  std::set<std::string> used;
+  for (const Intervention& intervention : interventions) {
+    for (const Patch& patch : PatchesOf(intervention)) {
+      if (patch.from.kind == PatchSource::Kind::kSource) used.insert(patch.from.name);
+    }
+  }
+  for (const std::string& given : options.TextList("source-prompt-file")) {
+    const std::string name = given.substr(0, given.find('='));
+    if (used.contains(name)) continue;
+    throw UsageError("option --source-prompt-file", "no patch takes from " + Quote(name),
+                     "Write patch(from=source:" + name + ", ...) in --with, or leave it out");
+  }
 }
 
 std::vector<std::pair<std::string, Prompt>> ReadNamedPrompts(const OptionSet& options,

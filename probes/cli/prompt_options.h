@@ -47,6 +47,9 @@ struct PlacedPrompt {
 PlacedPrompt ReadPrompt(const OptionSet& options, const PromptFormat& format,
                         const Tokenizer& tokenizer, const JobContext& job);
 
+// Throws Error (usage) where a prompt of --source-prompt-file is one that no patch takes from.
+void CheckSourcesUsed(const OptionSet& options, const std::vector<Intervention>& interventions);
+
 // The prompts of --source-prompt-file by name. Throws Error.
 std::vector<std::pair<std::string, Prompt>> ReadNamedPrompts(const OptionSet& options,
                                                              const PromptFormat& format,

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <vector>
 
+#include "core/base/number_text.h"
 #include "probes/cli/interval_text.h"
 #include "probes/cli/record_values.h"
 #include "probes/cli/text_table.h"
@@ -128,9 +129,15 @@ std::string ScanText(const SweepPlan& plan, const ScanEffects& effects, const Pr
                      int64_t most) {
   std::string text = fmt::format(
       "{} over {} {}, {}: answer_nll minus that of none, nats; above 0 the answer is less "
-      "likely.\np is adjusted for all of them{}.\n\nLargest on the mean over places\n{}",
-      plan.scan->term, plan.scan->items.size(), plan.scan->kind, CountText(effects.samples, "sample"),
-      TableOf(plan, effects, effects.means, "mean", most));
+      "likely.\np is adjusted for all of them.\n",
+      plan.scan->term, plan.scan->items.size(), plan.scan->kind,
+      CountText(effects.samples, "sample"));
+  if (const double least = SmallestSignFlipP(effects.samples); least > 0.05) {
+    text += fmt::format("{}: p cannot fall below {}\n", CountText(effects.samples, "sample"),
+                        PText(least));
+  }
+  text += "\nLargest on the mean over places\n" +
+          TableOf(plan, effects, effects.means, "mean", most);
   if (!effects.middles.empty()) {
     text += "\nLargest on the middle place, against the mean of the first and the last\n" +
             TableOf(plan, effects, effects.middles, "middle", most);

@@ -66,8 +66,7 @@ std::string PrintedTable(const RunReader& reader) {
 std::string ContinuedPlanJson(const std::string& file, const RankGroup& ranks) {
   try {
     if (std::filesystem::exists(file)) return RunReader(file).plan_json();
-    if (ranks.size() == 1 && HasJournal(file))
-      return SweepStore::OpenForReading(file).plan_json();
+    if (ranks.size() == 1 && HasJournal(file)) return SweepStore::OpenForReading(file).plan_json();
     // Parts of ranks that were killed before they were joined.
     for (const std::string& part : RankParts(file)) {
       if (std::filesystem::exists(part)) return RunReader(part).plan_json();

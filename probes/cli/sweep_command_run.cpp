@@ -59,6 +59,8 @@ std::function<void(const SweepResult&)> Watch(const SweepPlan& plan, int64_t sec
   };
 }
 
+std::string CommandName(const SweepPlan& plan) { return plan.scan ? "scan" : "sweep"; }
+
 void RemoveSweep(const std::string& file) {
   RemoveRankParts(file);
   std::error_code ignored;
@@ -94,6 +96,10 @@ FinishedSweep SweepCommandRun::Run(const SweepCell& cell, const std::string& fil
     run.plan.source_prompts[name] = PromptsHash({prompt});
   const bool run_again = options_.Flag("add") && AddToStored(run.plan, *task, file);
   if (GoesOn()) KeepStoredTexts(continued, run.plan);
+  std::vector<Intervention> interventions;
+  for (const SweepSetting& setting : run.plan.settings)
+    interventions.push_back(setting.intervention);
+  CheckSourcesUsed(options_, interventions);
   LogNotes(run.plan, *task);
   run.checkpoint_samples = options_.Integer("checkpoint");
   run.questions = [&](int64_t sample) {
@@ -184,10 +190,10 @@ SweepResult SweepCommandRun::RunInto(SweepRun& run, const std::string& file, boo
     return result;
   } catch (const Cancelled&) {
     if (store.keeps_old_file())
-      throw Interrupted("sweep interrupted before its first sample was done: " + file +
+      throw Interrupted(CommandName(run.plan) + " interrupted before its first sample was done: " + file +
                         " is as it was");
     throw Interrupted(
-        fmt::format("sweep interrupted: {} of {} samples are in {}. The same command {}",
+        fmt::format("{} interrupted: {} of {} samples are in {}. The same command {}", CommandName(run.plan),
                     store.finished().size(), run.plan.samples, file, same_command));
   }
 }
@@ -204,9 +210,9 @@ SweepResult SweepCommandRun::RunWithoutFile(SweepRun& run, const PrintPart& prin
     if (so_far.outcomes.empty()) throw;
     print_part(run.plan, so_far);
     throw Interrupted(
-        fmt::format("sweep interrupted: {} of {} samples are done, and kept in no "
+        fmt::format("{} interrupted: {} of {} samples are done, and kept in no "
                     "file. --out FILE.h5 stores them, so that --resume can continue",
-                    so_far.done(), run.plan.samples));
+                    CommandName(run.plan), so_far.done(), run.plan.samples));
   }
 }
 
@@ -301,11 +307,10 @@ void SweepCommandRun::RunPart(SweepRun& run, const std::set<int64_t>& waiting,
       RunSweep(run, job_);
     });
   } catch (const Cancelled&) {
-    throw Interrupted(
-        fmt::format("sweep interrupted: {} samples are safe in {} and its journal. "
-                    "The same command{} continues",
-                    run.store->finished().size(), part,
-                    options_.Flag("overwrite") ? "" : " with --resume"));
+    throw Interrupted(fmt::format(
+        "{} interrupted: {} samples are safe in {} and its journal. "
+        "The same command{} continues",
+        CommandName(run.plan), run.store->finished().size(), part, options_.Flag("overwrite") ? "" : " with --resume"));
   }
 }
 

@@ -42,6 +42,7 @@ void CheckSweepFiles(const OptionSet& options, const std::vector<std::string>& f
                      int64_t ranks) {
   const std::string& out = options.Text("out");
   CheckOverwrite(options);
+  RefuseWithoutOut(options, "checkpoint");
   if (out.empty()) {
     if (ranks > 1) {
       throw UsageError("option --out", "several processes share a sweep through its file",

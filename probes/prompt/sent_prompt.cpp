@@ -13,6 +13,7 @@
 
 #include "core/base/content_hash.h"
 #include "core/base/number_text.h"
+#include "core/base/plain_text.h"
 #include "core/base/utf8.h"
 
 namespace midscope {
@@ -96,7 +97,8 @@ void LogPromptNotes(const Prompt& prompt, const PromptFormat& format, const JobC
     context.Log("note: the prompt begins with a byte-order mark, which is a part of its text");
   }
   if (text.find("\r\n") != std::string::npos) {
-    context.Log("note: lines of the prompt end in CR LF, as Windows writes them; the CR is sent too");
+    context.Log(
+        "note: lines of the prompt end in CR LF, as Windows writes them; the CR is sent too");
   }
   if (format.is_chat()) return;  // chat templates end the text themselves
   if (text.ends_with('\n')) {

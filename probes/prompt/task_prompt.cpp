@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/number_text.h"
 #include "core/base/parameter_kinds.h"
+#include "core/base/percent_text.h"
 #include "core/base/utf8.h"
 #include "probes/base/number_list.h"
 #include "probes/prompt/formatted_text.h"
@@ -262,16 +262,16 @@ std::vector<std::string> PlaceTexts(std::string_view text, const std::vector<int
     begin = end + 1;
   }
   return texts;
-  }
-  if (text.find('%') == std::string_view::npos) return {};
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(',', begin), text.size());
-    std::string one(text.substr(begin, end - begin));
-    if (one.ends_with('%')) one.insert(one.size() - 1, " ");
-    texts.push_back(std::move(one));
-    begin = end + 1;
-  }
-  return texts;
+}
+if (text.find('%') == std::string_view::npos) return {};
+for (size_t begin = 0; begin <= text.size();) {
+  const size_t end = std::min(text.find(',', begin), text.size());
+  std::string one(text.substr(begin, end - begin));
+  if (one.ends_with('%')) one.insert(one.size() - 1, " ");
+  texts.push_back(std::move(one));
+  begin = end + 1;
+}
+return texts;
 }
 
 }  // namespace midscope

@@ -53,7 +53,7 @@ struct SampleOutcome {
 };
 
 enum class MeasureKind {
-  kAmount,  // any real numbers
+  kAmount,  // any numbers >= 0
   kShare,   // 0 or 1 in every sample
   kScore,   // between 0 and 1
   kRouge,   // the geometric mean of three means, each between 0 and 1

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/number_text.h"
+#include "core/base/percent_text.h"
 #include "core/base/record_lookup.h"
 #include "core/intervention/intervention_text.h"
 

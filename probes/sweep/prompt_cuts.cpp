@@ -50,8 +50,7 @@ std::string PromptCutsText(const SweepPlan& plan, const PromptCuts& cuts) {
   for (size_t place = 0; place < plan.places.size(); ++place) {
     const std::string name = PlaceText(plan, plan.places[place]);
     const int64_t gold = cuts.gold_cut[place];
-    if (gold > 0)
-      golds += fmt::format("gold cut out in {} of {} at place {}\n", gold, all, name);
+    if (gold > 0) golds += fmt::format("gold cut out in {} of {} at place {}\n", gold, all, name);
     const int64_t other = cuts.cut[place] - gold;
     if (other == 0) continue;
     others += others.empty() ? fmt::format("prompt cut in {} of {} at place {}", other, all, name)

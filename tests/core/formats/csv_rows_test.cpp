@@ -20,7 +20,10 @@ TEST(CsvRows, FieldsMayHoldCommasQuotesAndLineEnds) {
 }
 
 TEST(CsvRows, AByteOrderMarkIsNoField) {
-  EXPECT_THAT(ParseCsv("a.csv", "\xEF\xBB\xBF" "a,b\n"), ElementsAre(ElementsAre("a", "b")));
+  EXPECT_THAT(ParseCsv("a.csv",
+                       "\xEF\xBB\xBF"
+                       "a,b\n"),
+              ElementsAre(ElementsAre("a", "b")));
   EXPECT_THAT(ParseCsv("a.csv", "\xEF\xBB\xBF\"a\",b\r\n"), ElementsAre(ElementsAre("a", "b")));
   EXPECT_TRUE(ParseCsv("a.csv", "\xEF\xBB\xBF").empty());
 }

@@ -48,7 +48,8 @@ TEST(AnswerText, CutsAsTheSourcesDo) {
 TEST(LowerText, AGreekSigmaThatEndsAWordIsFinal) {
   const std::vector<std::pair<std::string, std::string>> lower = {
       {"\u039f\u0394\u039f\u03a3", "\u03bf\u03b4\u03bf\u03c2"},
-      {"\u039f\u0394\u039f\u03a3 \u0395\u0399\u039d\u0391\u0399", "\u03bf\u03b4\u03bf\u03c2 \u03b5\u03b9\u03bd\u03b1\u03b9"},
+      {"\u039f\u0394\u039f\u03a3 \u0395\u0399\u039d\u0391\u0399",
+       "\u03bf\u03b4\u03bf\u03c2 \u03b5\u03b9\u03bd\u03b1\u03b9"},
       {"\u03a3", "\u03c3"},
       {"\u03a3\u0391\u03a3", "\u03c3\u03b1\u03c2"},
       {"\u0391\u03a3.\u0392", "\u03b1\u03c3.\u03b2"},
@@ -72,7 +73,8 @@ TEST(LowerText, AGreekSigmaThatEndsAWordIsFinal) {
       {"\u24d0\u03a3", "\u24d0\u03c2"},
       {"\u0391\u03a3-\u0392", "\u03b1\u03c2-\u03b2"}};
   for (const auto& [text, expected] : lower) EXPECT_EQ(LowerText(text), expected) << text;
-  EXPECT_EQ(LowerText("\xCE\x91\xCE\xA3\xFF"), "\xCE\xB1\xCF\x82\xFF") << "a stray byte is no letter";
+  EXPECT_EQ(LowerText("\xCE\x91\xCE\xA3\xFF"), "\xCE\xB1\xCF\x82\xFF")
+      << "a stray byte is no letter";
   EXPECT_EQ(SubspanExactMatch("\u039f\u0394\u039f\u03a3", "\u03bf\u03b4\u03bf\u03c2"), 1);
   EXPECT_EQ(SubstringMatch("\u039f\u0394\u039f\u03a3", "\u03bf\u03b4\u03bf\u03c2"), 1);
   EXPECT_EQ(TokenF1("\u039f\u0394\u039f\u03a3", "\u03bf\u03b4\u03bf\u03c2"), 1);

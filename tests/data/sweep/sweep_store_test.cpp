@@ -332,8 +332,8 @@ SweepStore Overwrite(const std::string& path) {
   return SweepStore::Create(path, R"({"task": "other"})", ExampleProvenance(), options);
 }
 
-// Contract of `overwrite`: until the first checkpoint that has a sample the file, and the journal of
-// an unfinished sweep, are as they were.
+// Contract of `overwrite`: until the first checkpoint that has a sample the file, and the journal
+// of an unfinished sweep, are as they were.
 TEST(SweepStore, OverwritesAtTheFirstCheckpointWithASample) {
   const TemporaryFolder folder;
   const std::string path = folder.File("run.h5");

@@ -223,7 +223,8 @@ TEST_F(TaskFiles, MisspeltPlaceholdersAreRefused) {
   const auto error = [&](const std::string& form) {
     return Fails("jsonl:template=" + Write(form, "form.txt") + ",", line);
   };
-  EXPECT_THAT(error("{instructions}\n{context}{question}"), HasSubstr("Did you mean {instruction}?"));
+  EXPECT_THAT(error("{instructions}\n{context}{question}"),
+              HasSubstr("Did you mean {instruction}?"));
   EXPECT_THAT(error("{Context}{question}"), HasSubstr("Did you mean {context}?"));
   Write("{context}{question}{content}{ x }", "form.txt");  // text
   EXPECT_EQ(Make("jsonl:template=" + (folder_ / "form.txt").string() + ",", line)->Make(0, 1).text,
@@ -233,8 +234,9 @@ TEST_F(TaskFiles, MisspeltPlaceholdersAreRefused) {
 TEST_F(TaskFiles, AFieldThatIsGivenTwiceIsRefused) {
   EXPECT_THAT(Fails("jsonl:", R"({"question": "?", "answers": ["a"], "question": "!"})"),
               AllOf(HasSubstr("line 1"), HasSubstr("'question' twice")));
-  EXPECT_NO_THROW(Make("zeroscrolls:dataset=qasper,",
-                       R"({"id": 1, "input": "i", "output": "o", "pid": {"a": 1}, "b": {"a": 1}})"));
+  EXPECT_NO_THROW(
+      Make("zeroscrolls:dataset=qasper,",
+           R"({"id": 1, "input": "i", "output": "o", "pid": {"a": 1}, "b": {"a": 1}})"));
 }
 
 // Answers that SQuAD's normaliser empties, for which its subspan score gives any text 1.
@@ -272,7 +274,9 @@ TEST_F(TaskFiles, MmluFromASpreadsheetIsRead) {
     return MakeTask("mmlu:shots=0,file=" + Write(rows, "anatomy_test.csv"), 1)->Make(0, 1).text;
   };
   const std::string usual = question("Capital?,1,2,3,4,A\n");
-  EXPECT_EQ(question("\xEF\xBB\xBF" "Capital?,1,2,3,4,A\r\n"), usual);
+  EXPECT_EQ(question("\xEF\xBB\xBF"
+                     "Capital?,1,2,3,4,A\r\n"),
+            usual);
   EXPECT_EQ(question("\xEF\xBB\xBF\"Capital?\",1,2,3,4,A\r\n"), usual);
   EXPECT_THAT(ErrorOf([&] { question("Capital?;1;2;3;4;A\r\n"); }, ErrorKind::kFailure),
               HasSubstr("not by semicolons"));
