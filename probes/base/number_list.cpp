@@ -29,13 +29,14 @@ std::vector<int64_t> ParseNumberList(std::string_view thing, std::string_view te
                                      int64_t maximum, std::string_view or_else) {
   const std::string low = std::to_string(minimum);
   const std::string high = std::to_string(maximum);
-  std::string allowed =
-      "Give numbers from " + low + " to " + high + ", such as " + low + "," + high;
-  if (minimum == maximum) allowed = "Give " + low + ", the only one there is";
+  std::string allowed = minimum == maximum ? "Give " + low + ", the only one there is"
+                                           : "Give numbers from " + low + " to " + high +
+                                                 ", such as " + low + "," + high;
   if (maximum == std::numeric_limits<int64_t>::max())
     allowed = fmt::format("Give integers >= {0}, such as {0},{1}", minimum, minimum + 1);
+  if (minimum < maximum) allowed += or_else;
   const auto fail = [&](const std::string& reason) {
-    throw UsageError(std::string(thing), reason, allowed.append(or_else));
+    throw UsageError(std::string(thing), reason, allowed);
   };
   std::vector<int64_t> numbers;
   std::set<int64_t> seen;

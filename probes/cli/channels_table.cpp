@@ -163,18 +163,18 @@ std::string TrialsText(const Record& validation) {
   }
   const size_t left = all + 1 - order.size();
   if (left == 0) return table.Text();
-  return table.Text() + fmt::format("... and {} with larger losses, which --json and the file have\n",
-                                    CountText(static_cast<int64_t>(left), "trial"));
+  return table.Text() +
+         fmt::format("... and {} with larger losses, which --json and the file have\n",
+                     CountText(static_cast<int64_t>(left), "trial"));
 }
 
 std::string ValidationText(const Record& validation) {
   const size_t trials = validation.FindAxis("setting")->labels.size() - 1;
-  std::string text =
-      fmt::format("\n{} on {} of {} (seed {}); loss: {}\n",
-                  CountText(static_cast<int64_t>(trials), "trial"),
-                  CountText(Value<int64_t>(validation, "examples"), "example"),
-                  Value<std::string>(validation, "task"),
-                  Value<int64_t>(validation, "seed"), LossRule(validation));
+  std::string text = fmt::format("\n{} on {} of {} (seed {}); loss: {}\n",
+                                 CountText(static_cast<int64_t>(trials), "trial"),
+                                 CountText(Value<int64_t>(validation, "examples"), "example"),
+                                 Value<std::string>(validation, "task"),
+                                 Value<int64_t>(validation, "seed"), LossRule(validation));
   text += TrialsText(validation);
   const auto best = static_cast<size_t>(Value<int64_t>(validation, "best"));
   if (Value<int64_t>(validation, "chosen") < 0) {

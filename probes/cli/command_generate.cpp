@@ -72,8 +72,7 @@ void RunGenerate(const CommandInput& input) {
     others.named.emplace_back(source.name, OwnPrompt(tokenizer, source.own, format));
   PatchSources sources(*decoder, std::move(others));
   const Intervention given = ResolvePassages(sources.Give(intervention, prompt, quiet), prompt);
-  const Generated generated =
-      Generate(*decoder, prompt.ids, given, how, stream, quiet);
+  const Generated generated = Generate(*decoder, prompt.ids, given, how, stream, quiet);
   if (!json) {
     input.out << "\n";
     return;

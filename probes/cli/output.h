@@ -52,7 +52,8 @@ class CheckedStream : public std::ostream {
 std::string TerminalText(std::string_view text);
 
 // Throws Error (usage) where the file exists and `overwrite` is false, and (failure) where another
-// process is writing a sweep of that name, or the folder does not exist or can't be written. Called before the work.
+// process is writing a sweep of that name, or the folder does not exist or can't be written. Called
+// before the work.
 void CheckOutputPath(const std::string& path, bool overwrite, const std::string& remedy);
 
 // Makes the folder of --out where a command writes several files. Throws Error: (usage) it is a

@@ -32,10 +32,11 @@ std::string ProgressText(const Progress& progress, int64_t begun, double seconds
   const int64_t done = progress.done - begun;
   if (done <= 0 || seconds <= 0) return text;
   const double rate = static_cast<double>(done) / seconds;
-  const std::string one = progress.unit.substr(0, progress.unit.size() - (progress.unit.ends_with('s') ? 1 : 0));
+  const std::string one =
+      progress.unit.substr(0, progress.unit.size() - (progress.unit.ends_with('s') ? 1 : 0));
   text += bytes      ? ", " + BytesText(std::llround(rate)) + "/s"
           : rate < 1 ? fmt::format(", {:.3g} s per {}", 1 / rate, one)
-                     : fmt::format(", {:.3g} {}/s", rate, progress.unit);
+                     : fmt::format(", {:.3g} {}/s", rate, rate == 1 ? one : progress.unit);
   if (progress.total > progress.done) {
     text += ", " + TimeText(static_cast<double>(progress.total - progress.done) / rate) + " left";
   }

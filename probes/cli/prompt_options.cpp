@@ -146,7 +146,7 @@ void CheckSourcesUsed(const OptionSet& options, const std::vector<Intervention>&
   std::set<std::string> used;
   for (const Intervention& intervention : interventions) {
     for (const Patch& patch : PatchesOf(intervention)) {
-      if (patch.from.kind == PatchSource::Kind::kSource) used.insert(patch.from.name);
+      if (patch.source.kind == PatchSource::Kind::kSource) used.insert(patch.source.name);
     }
   }
   for (const std::string& given : options.TextList("source-prompt-file")) {

@@ -136,8 +136,8 @@ std::string ScanText(const SweepPlan& plan, const ScanEffects& effects, const Pr
     text += fmt::format("{}: p cannot fall below {}\n", CountText(effects.samples, "sample"),
                         PText(least));
   }
-  text += "\nLargest on the mean over places\n" +
-          TableOf(plan, effects, effects.means, "mean", most);
+  text +=
+      "\nLargest on the mean over places\n" + TableOf(plan, effects, effects.means, "mean", most);
   if (!effects.middles.empty()) {
     text += "\nLargest on the middle place, against the mean of the first and the last\n" +
             TableOf(plan, effects, effects.middles, "middle", most);

@@ -190,11 +190,11 @@ SweepResult SweepCommandRun::RunInto(SweepRun& run, const std::string& file, boo
     return result;
   } catch (const Cancelled&) {
     if (store.keeps_old_file())
-      throw Interrupted(CommandName(run.plan) + " interrupted before its first sample was done: " + file +
-                        " is as it was");
-    throw Interrupted(
-        fmt::format("{} interrupted: {} of {} samples are in {}. The same command {}", CommandName(run.plan),
-                    store.finished().size(), run.plan.samples, file, same_command));
+      throw Interrupted(CommandName(run.plan) +
+                        " interrupted before its first sample was done: " + file + " is as it was");
+    throw Interrupted(fmt::format("{} interrupted: {} of {} samples are in {}. The same command {}",
+                                  CommandName(run.plan), store.finished().size(), run.plan.samples,
+                                  file, same_command));
   }
 }
 
@@ -307,10 +307,11 @@ void SweepCommandRun::RunPart(SweepRun& run, const std::set<int64_t>& waiting,
       RunSweep(run, job_);
     });
   } catch (const Cancelled&) {
-    throw Interrupted(fmt::format(
-        "{} interrupted: {} samples are safe in {} and its journal. "
-        "The same command{} continues",
-        CommandName(run.plan), run.store->finished().size(), part, options_.Flag("overwrite") ? "" : " with --resume"));
+    throw Interrupted(
+        fmt::format("{} interrupted: {} samples are safe in {} and its journal. "
+                    "The same command{} continues",
+                    CommandName(run.plan), run.store->finished().size(), part,
+                    options_.Flag("overwrite") ? "" : " with --resume"));
   }
 }
 

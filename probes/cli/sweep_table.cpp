@@ -247,9 +247,8 @@ std::string SmallestPText(const CellReport& report, int64_t family) {
   }
   const double adjusted = std::min(1.0, smallest * static_cast<double>(family));
   if (adjusted <= 0.05) return "";
-  std::string text =
-      fmt::format("{}: p of a difference cannot fall below {}", CountText(samples, "sample"),
-                  PText(smallest));
+  std::string text = fmt::format("{}: p of a difference cannot fall below {}",
+                                 CountText(samples, "sample"), PText(smallest));
   if (family > 1) text += fmt::format(", {} adjusted", PText(adjusted));
   return text + "\n";
 }

@@ -197,7 +197,8 @@ SweepResult RunSweep(const SweepRun& run, const JobContext& context) {
   JobContext inner = context;
   inner.progress = nullptr;
   const auto report = [&] {
-    context.Report({run.plan.scan ? "scan" : "sweep", result.done() + source.done_elsewhere(), run.plan.samples, "samples"});
+    context.Report({run.plan.scan ? "scan" : "sweep", result.done() + source.done_elsewhere(),
+                    run.plan.samples, "samples"});
   };
   report();
   try {

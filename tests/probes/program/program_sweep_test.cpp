@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "data/store/record_reader.h"
+#include "tests/paths.h"
 #include "tests/probes/support/interrupted_program.h"
 #include "tests/probes/support/run_program.h"
 
@@ -155,6 +157,36 @@ TEST(ProgramSweep, AFullDiskIsToldAndTheCheckpointStays) {
   const ProgramRun resumed = RunMidscope(With(Sweep("3", file), {"--attention", "--resume"}));
   EXPECT_EQ(resumed.status, 0) << resumed.err;
   EXPECT_EQ(json::parse(resumed.out)["rows"][0]["samples"], 3);
+}
+
+// What a task's own tokens= cuts out of prompts is counted, the gold piece above all.
+TEST(ProgramSweep, AGoldThatIsCutOutIsTold) {
+  const TemporaryFolder folder;
+  const std::string questions = folder.File("rag.jsonl");
+  std::ofstream(questions)
+      << R"({"context": ["The mill is Tom's.", "The inn is Ann's.", "The farm is Sue's."], )"
+      << R"("gold": 2, "question": "Who owns the inn?", "answers": ["Ann"]})"
+      << "\n";
+  const std::string file = folder.File("cut.h5");
+  const Arguments sweep = {"sweep",           MIDSCOPE_TESTS "/core/golden/tiny_models/llama",
+                           "--task",          "jsonl:tokens=24,file=" + questions,
+                           "--score",         "likelihood",
+                           "--beyond-context"};
+  const ProgramRun run = RunWell(With(sweep, {"--out", file}));
+  EXPECT_THAT(run.out, HasSubstr("gold cut out in 1 of 1 sample at place 2"));
+  EXPECT_THAT(RunWell({"show", file}).out, HasSubstr("gold cut out in 1 of 1 sample at place 2"));
+  const json rows = json::parse(RunWell(With(sweep, {"--json"})).out)["rows"];
+  EXPECT_EQ(rows[1]["gold_cut_samples"], 1);
+  EXPECT_EQ(rows[1]["cut_samples"], 1);
+  EXPECT_FALSE(rows[0].contains("gold_cut_samples"));
+  const auto begins =
+      std::get<std::vector<int64_t>>(RunReader(file).ReadArray("sweep", "gold_token_begin").data);
+  EXPECT_EQ(begins.at(1), -1);
+  EXPECT_GE(begins.at(0), 0);
+  EXPECT_THAT(RunWell({"probe", MIDSCOPE_TESTS "/core/golden/tiny_models/llama", "--task",
+                       "jsonl:tokens=24,file=" + questions, "--place", "2", "--beyond-context"})
+                  .err,
+              HasSubstr("its gold piece is gone"));
 }
 
 }  // namespace
