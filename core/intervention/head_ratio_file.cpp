@@ -175,6 +175,10 @@ HeadRatioTable ReadHeadRatios(const std::string& file) {
   }
   const std::string text(reinterpret_cast<const char*>(map.data()),
                          static_cast<size_t>(map.size()));
+  if (text.starts_with("PK\x03\x04") || text.starts_with("\x93NUMPY")) {
+    throw UsageError(file, "it is an array of NumPy, and ratios are read from JSON or CSV",
+                     "Write it by json.dump(ratios.tolist(), file)");
+  }
   CheckUtf8(file, text);
   return ParseHeadRatios(file, text);
 }

@@ -68,6 +68,18 @@ void RemoveSweep(const std::string& file) {
   std::filesystem::remove(JournalPath(file), ignored);
 }
 
+// --resume without --places takes those of the file: earlier versions had other default places.
+void KeepStoredPlaces(const std::string& file, const Task& task, SweepPlan& plan) {
+  try {
+    const SweepPlan stored = StoredPlan(RunReader(file));
+    if (stored.task != plan.task) return;
+    plan.places = stored.places;
+    plan.place_texts = stored.place_texts;
+    plan.place_shares = PlaceShares(plan.places, task);
+  } catch (const Error&) {  // no file yet, or a damaged one, which the store reports
+  }
+}
+
 // The wall time of each setting: told beside the results, which do not depend on it.
 std::string SecondsText(const SweepPlan& plan, const SweepResult& result) {
   const std::vector<double> means = MeanSettingSeconds(result.outcomes, plan.settings.size());
@@ -95,6 +107,8 @@ FinishedSweep SweepCommandRun::Run(const SweepCell& cell, const std::string& fil
   for (const auto& [name, prompt] : run.source_prompts)
     run.plan.source_prompts[name] = PromptsHash({prompt});
   const bool run_again = options_.Flag("add") && AddToStored(run.plan, *task, file);
+  if (options_.Flag("resume") && !options_.IsSet("places"))
+    KeepStoredPlaces(file, *task, run.plan);
   if (GoesOn()) KeepStoredTexts(continued, run.plan);
   std::vector<Intervention> interventions;
   for (const SweepSetting& setting : run.plan.settings)

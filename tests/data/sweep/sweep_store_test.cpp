@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "data/store/record_reader.h"
+#include "data/sweep/plan_difference.h"
 #include "data/sweep/sweep_lock.h"
 #include "tests/core/support/error_message.h"
 #include "tests/data/support/example_records.h"
@@ -324,6 +325,36 @@ TEST(SweepStore, AFullDiskLosesNothing) {
   }
   store.Finish();
   EXPECT_THAT(folder.Names(), ElementsAre("run.h5"));
+}
+
+std::string PlanOfTask(const std::string& task, const std::string& hash) {
+  return R"({"task":")" + task + R"(","task_files_hash":")" + hash + "\"}";
+}
+
+// Files are compared by their contents, not by the path that was typed.
+TEST(PlanDifference, PathsOfEqualFilesAreNone) {
+  const std::string plan = PlanOfTask("jsonl:template=f.txt,tokens=9,file=a.jsonl", "1");
+  EXPECT_EQ(FirstPlanDifference(
+                plan, PlanOfTask("jsonl:template=x/f.txt,tokens=9,file=./b,c/a.jsonl", "1")),
+            "");
+  EXPECT_THAT(
+      FirstPlanDifference(plan, PlanOfTask("jsonl:template=f.txt,tokens=9,file=a.jsonl", "2")),
+      HasSubstr("task_files_hash"));
+  EXPECT_THAT(
+      FirstPlanDifference(plan, PlanOfTask("jsonl:template=f.txt,tokens=8,file=a.jsonl", "1")),
+      HasSubstr("task is"));
+  EXPECT_THAT(FirstPlanDifference(R"({"task":"text:file=a"})", R"({"task":"text:file=b"})"),
+              HasSubstr("task is"));
+  const TemporaryFolder folder;
+  const std::string path = folder.File("run.h5");
+  SweepStore::Create(path, PlanOfTask("jsonl:file=a.jsonl", "1"), ExampleProvenance()).Finish();
+  SweepStoreOptions resume;
+  resume.resume = true;
+  const auto goes_on = [&](const std::string& hash) {
+    SweepStore::Create(path, PlanOfTask("jsonl:file=b/a.jsonl", hash), ExampleProvenance(), resume);
+  };
+  EXPECT_NO_THROW(goes_on("1"));
+  EXPECT_THROW(goes_on("2"), Error);
 }
 
 SweepStore Overwrite(const std::string& path) {

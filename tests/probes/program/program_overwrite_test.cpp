@@ -35,8 +35,8 @@ class ProgramOverwrite : public ::testing::Test {
   std::string File(const std::string& name) const { return folder_.File(name); }
   // Prompts are longer than the model's context.
   Arguments TooLong(const std::string& samples) const {
-    return {"sweep",    kModel,    "--task",       "kv:pairs=1", "--score",
-            "likelihood", "--samples", samples, "--out", File("run.h5")};
+    return {"sweep",      kModel,      "--task", "kv:pairs=1", "--score",
+            "likelihood", "--samples", samples,  "--out",      File("run.h5")};
   }
   Arguments Sweep(const std::string& samples) const {
     return With(TooLong(samples), {"--beyond-context"});
@@ -106,7 +106,8 @@ TEST_F(ProgramOverwrite, AResumeThatAddsNothingLeavesTheFileAsItIs) {
 // --add needs no task: it is the file's.
 TEST_F(ProgramOverwrite, AddTakesTheTaskFromTheFile) {
   RunWell(Sweep("2"));
-  RunWell({"sweep", kModel, "--beyond-context", "--out", File("run.h5"), "--add", "--with", "pi(2)"});
+  RunWell(
+      {"sweep", kModel, "--beyond-context", "--out", File("run.h5"), "--add", "--with", "pi(2)"});
   const Record means = RunReader(File("run.h5")).Describe("outcome_means");
   EXPECT_THAT(means.FindAxis("setting")->labels, ElementsAre("none", "pi(2)"));
 }
