@@ -57,9 +57,9 @@ std::string CellsText(const CellReport& report) {
   const bool perplexity = Has(report, &CellStatistics::perplexity);
   std::vector<std::string> header = {"setting", "place", "samples"};
   if (likelihood) header.emplace_back("accuracy [95 %]");
-  if (choice) header.emplace_back("choice [95 %]");
-  if (share) header.emplace_back("right share [95 %]");
-  if (generation) header.emplace_back("generated [95 %]");
+  if (choice) header.emplace_back("choice_accuracy [95 %]");
+  if (share) header.emplace_back("right_share [95 %]");
+  if (generation) header.emplace_back("generation_score [95 %]");
   if (perplexity) header.emplace_back("perplexity [95 %]");
   if (likelihood) {
     header.emplace_back("answer_nll [95 %]");
@@ -190,10 +190,10 @@ std::string NotesText(const CellReport& report) {
         kPerplexityMethod + "\n";
   }
   if (report.plan.score.generation) {
-    text += "generated: the task's own score of the text that the model generates\n";
+    text += "generation_score: the task's own score of the text that the model generates\n";
   }
   if (!report.generation_mean.empty()) {
-    text += "generated, mean: " + report.generation_mean + "\n";
+    text += "generation_score, mean: " + report.generation_mean + "\n";
   }
   if (report.failed > 0) {
     text += fmt::format(

@@ -263,15 +263,5 @@ std::vector<std::string> PlaceTexts(std::string_view text, const std::vector<int
   }
   return texts;
 }
-if (text.find('%') == std::string_view::npos) return {};
-for (size_t begin = 0; begin <= text.size();) {
-  const size_t end = std::min(text.find(',', begin), text.size());
-  std::string one(text.substr(begin, end - begin));
-  if (one.ends_with('%')) one.insert(one.size() - 1, " ");
-  texts.push_back(std::move(one));
-  begin = end + 1;
-}
-return texts;
-}
 
 }  // namespace midscope

@@ -5,7 +5,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "data/store/record_reader.h"
 #include "tests/paths.h"
@@ -157,6 +159,34 @@ TEST(ProgramSweep, AFullDiskIsToldAndTheCheckpointStays) {
   const ProgramRun resumed = RunMidscope(With(Sweep("3", file), {"--attention", "--resume"}));
   EXPECT_EQ(resumed.status, 0) << resumed.err;
   EXPECT_EQ(json::parse(resumed.out)["rows"][0]["samples"], 3);
+}
+
+// Whether places matter under a setting does not depend on which other settings are asked.
+TEST(ProgramSweep, PlacePIsTheSettingsOwnTest) {
+  const Arguments sweep = {"sweep",
+                           MIDSCOPE_TESTS "/core/golden/tiny_models/llama",
+                           "--task",
+                           "kv:pairs=3",
+                           "--samples",
+                           "6",
+                           "--score",
+                           "likelihood",
+                           "--beyond-context",
+                           "--with",
+                           "none"};
+  const auto words = [](const std::string& out) {
+    std::istringstream line(out.substr(out.find("\nnone ", out.find("over places")) + 1));
+    std::string text;
+    std::getline(line, text);
+    std::istringstream row(text.substr(0, text.find('\n')));
+    return std::vector<std::string>{std::istream_iterator<std::string>(row), {}};
+  };
+  const std::vector<std::string> alone = words(RunWell(sweep).out);
+  const std::string both = RunWell(With(sweep, {"--with", "pi(2)", "--with", "pi(3)"})).out;
+  EXPECT_THAT(both, HasSubstr("place p  adjusted"));
+  const std::vector<std::string> beside = words(both);
+  ASSERT_GE(beside.size(), 2u);
+  EXPECT_EQ(alone.back(), beside[beside.size() - 2]);
 }
 
 // What a task's own tokens= cuts out of prompts is counted, the gold piece above all.
