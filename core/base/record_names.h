@@ -43,6 +43,11 @@ inline constexpr const char* kChoiceNll = "choice_nll";      // [setting, place,
 inline constexpr const char* kChoiceRight = "choice_right";  // [place, choice]
 inline constexpr const char* kChoiceAxis = "choice";
 
+// Of tasks that cut long prompts: whether they did, [place]; files of earlier versions lack it.
+inline constexpr const char* kPromptCut = "prompt_cut";
+// First token of the gold piece, [place]; -1 where a cut left none of it.
+inline constexpr const char* kGoldTokenBegin = "gold_token_begin";
+
 // The unit of wall time. What has it was measured on the machine: it differs between runs that are
 // otherwise equal, and is not compared.
 inline constexpr const char* kSeconds = "s";
@@ -60,6 +65,6 @@ inline constexpr const char* kLastPiecePlace = "last_piece_place";
 inline constexpr const char* kLaterSampleArrays[] = {
     kQuestionText,    kAnswerText,    kExpectedAnswers, kGenerationCut,
     kGenerationEmpty, kAnsweredPlace, kFirstPiecePlace, kLastPiecePlace,
-    kSettingSeconds,  kChoiceNll,     kChoiceRight};
+    kSettingSeconds,  kChoiceNll,     kChoiceRight,     kPromptCut};
 
 }  // namespace midscope

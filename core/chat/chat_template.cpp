@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file_access.h"
+#include "core/base/plain_text.h"
 #include "core/base/utf8.h"
 #include "core/chat/chat_families.h"
 #include "core/chat/jinja.h"
@@ -100,7 +101,7 @@ std::string ReadChatTemplate(const std::filesystem::path& path) {
   std::string text = ReadWholeFile(path.string(), kMaxFile, "1 MiB");
   CheckUtf8(thing, text);
   if (text.empty()) throw Failure(thing, "is empty");
-  return text;
+  return PlainText(text);
 }
 
 std::string FindChatTemplate(const std::string& name_or_file) {

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file_access.h"
+#include "core/base/plain_text.h"
 #include "core/base/utf8.h"
 
 namespace midscope {
@@ -21,6 +22,10 @@ std::string ReadAll(const std::string& path) {
 }
 
 }  // namespace
+
+CsvReader::CsvReader(std::string_view text) : text_(text) {
+  if (text_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
+}
 
 std::optional<CsvRow> CsvReader::Next() {
   while (at_ < text_.size()) {
@@ -83,6 +88,14 @@ bool CsvReader::Take(char character) {
   if (at_ >= text_.size() || text_[at_] != character) return false;
   ++at_;
   return true;
+}
+
+std::string CsvRemedy(std::string_view row, const std::string& otherwise) {
+  if (row.find(';') != std::string_view::npos)
+    return "Separate fields by commas, not by semicolons, and write 1.5, not 1,5. " + otherwise;
+  if (row.find('\t') != std::string_view::npos)
+    return "Separate fields by commas, not by tabs. " + otherwise;
+  return otherwise;
 }
 
 std::vector<std::vector<std::string>> ReadCsv(const std::string& path) {

@@ -27,8 +27,8 @@ struct CsvRow {
 // quotes; empty lines are ignored.
 class CsvReader {
  public:
-  // `text` must outlive the reader and its rows.
-  explicit CsvReader(std::string_view text) : text_(text) {}
+  // `text` must outlive the reader and its rows. A byte-order mark in front is skipped.
+  explicit CsvReader(std::string_view text);
 
   // Nothing at the end. After a row with a fault (a quote that is not closed or inside a plain
   // field) the reader goes on with the line behind the row's first.
@@ -45,6 +45,10 @@ class CsvReader {
   size_t at_ = 0;
   int64_t line_ = 1;
 };
+
+// The remedy for a row that has other fields than it should have, where it has other separators
+// than commas; `otherwise` where it has not.
+std::string CsvRemedy(std::string_view row, const std::string& otherwise);
 
 // The fields of all rows. Throws Error (failure) that names the file and the line: the file can't
 // be read, exceeds 64 MiB or is not UTF-8, a row has a fault.

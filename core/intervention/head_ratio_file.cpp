@@ -14,6 +14,7 @@
 #include "core/base/json_depth.h"
 #include "core/base/memory_map.h"
 #include "core/base/number_text.h"
+#include "core/base/plain_text.h"
 #include "core/base/record_names.h"
 #include "core/base/trimmed.h"
 #include "core/base/utf8.h"
@@ -143,11 +144,14 @@ HeadRatioTable FromCsv(const std::string& file, std::string_view text) {
     int64_t layer = 0;
     int64_t head = 0;
     double ratio = 0;
-    if (row->fault || row->quoted || fields.size() != 3 || !ReadWhole(fields[0], layer) ||
+    if (row->fault || fields.size() != 3 || !ReadWhole(fields[0], layer) ||
         !ReadWhole(fields[1], head) || !ReadWhole(fields[2], ratio)) {
+      const bool comma = fields.size() == 4 ||
+                         (fields.size() == 3 && fields[2].find(',') != std::string_view::npos);
       throw UsageError(file,
                        where + " is not layer,head,ratio: " + Quote(Trimmed(row->text, kBlanks)),
-                       "Write for example 12,3,1.5");
+                       CsvRemedy(row->text, comma ? "Write a decimal point: for example 12,3,1.5"
+                                                  : "Write for example 12,3,1.5"));
     }
     cells.Set(where, layer, head, ratio);
   }
@@ -157,6 +161,7 @@ HeadRatioTable FromCsv(const std::string& file, std::string_view text) {
 }  // namespace
 
 HeadRatioTable ParseHeadRatios(const std::string& file, std::string_view text) {
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   const size_t first = text.find_first_not_of(" \t\r\n");
   const bool json = first != std::string_view::npos && (text[first] == '[' || text[first] == '{');
   return json ? FromJson(file, text) : FromCsv(file, text);
@@ -170,6 +175,10 @@ HeadRatioTable ReadHeadRatios(const std::string& file) {
   }
   const std::string text(reinterpret_cast<const char*>(map.data()),
                          static_cast<size_t>(map.size()));
+  if (text.starts_with("PK\x03\x04") || text.starts_with("\x93NUMPY")) {
+    throw UsageError(file, "it is an array of NumPy, and ratios are read from JSON or CSV",
+                     "Write it by json.dump(ratios.tolist(), file)");
+  }
   CheckUtf8(file, text);
   return ParseHeadRatios(file, text);
 }

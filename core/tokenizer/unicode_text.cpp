@@ -82,6 +82,32 @@ bool IsWord(char32_t code) {
          category == UTF8PROC_CATEGORY_NL || category == UTF8PROC_CATEGORY_PC;
 }
 
+bool IsCased(char32_t code) {
+  const auto category = Category(code);
+  if (category == UTF8PROC_CATEGORY_LU || category == UTF8PROC_CATEGORY_LL ||
+      category == UTF8PROC_CATEGORY_LT) {
+    return true;
+  }
+  // Other_Lowercase and Other_Uppercase: ordinal indicators, Roman numerals, letters in circles and
+  // squares.
+  return code == 0xaa || code == 0xba || (code >= 0x2160 && code <= 0x217f) ||
+         (code >= 0x24b6 && code <= 0x24e9) || (code >= 0x1f130 && code <= 0x1f149) ||
+         (code >= 0x1f150 && code <= 0x1f169) || (code >= 0x1f170 && code <= 0x1f189);
+}
+
+bool IsCaseIgnorable(char32_t code) {
+  const auto category = Category(code);
+  if (category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_ME ||
+      category == UTF8PROC_CATEGORY_CF || category == UTF8PROC_CATEGORY_LM ||
+      category == UTF8PROC_CATEGORY_SK) {
+    return true;
+  }
+  // Word_Break MidLetter, MidNumLet, Single_Quote.
+  constexpr std::u32string_view kWithinWords =
+      U"':.\u00b7\u0387\u055f\u05f4\u2018\u2019\u2024\u2027\ufe13\ufe52\ufe55\uff07\uff0e\uff1a";
+  return kWithinWords.find(code) != std::u32string_view::npos;
+}
+
 std::string LowerCase(char32_t code) {
   // The one character whose lower case is two.
   if (code == 0x130) return "i\u0307";

@@ -28,6 +28,10 @@ bool IsPunctuation(char32_t code);  // P*, and ASCII's !"#$%&'()*+,-./:;<=>?@[\]
 bool IsWord(char32_t code);
 bool IsMark(char32_t code);  // Mn, Mc, Me
 
+// Unicode's Cased and Case_Ignorable; the first only for characters that are not Case_Ignorable.
+bool IsCased(char32_t code);
+bool IsCaseIgnorable(char32_t code);
+
 // Unconditional lower case, which may be two characters.
 std::string LowerCase(char32_t code);
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <type_traits>
 
@@ -14,6 +15,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file_access.h"
+#include "core/base/plain_text.h"
 #include "core/base/utf8.h"
 
 namespace midscope {
@@ -100,6 +102,23 @@ bool IsBlank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
 }
 
+// Throws Error where the line is not JSON, or its object has a key twice, of which one would be
+// lost.
+nlohmann::json ParseLine(const std::string& line, const std::string& thing) {
+  std::set<std::string> keys;
+  std::string twice;
+  const auto note_key = [&](int depth, nlohmann::json::parse_event_t event,
+                            const nlohmann::json& key) {
+    const bool is_key = event == nlohmann::json::parse_event_t::key && depth == 1;
+    if (is_key && !keys.insert(key.get<std::string>()).second) twice = key.get<std::string>();
+    return true;
+  };
+  nlohmann::json json = nlohmann::json::parse(line, note_key, false);
+  if (json.is_discarded()) throw Failure(thing, "it is not JSON, or a damaged one");
+  if (!twice.empty()) throw Failure(thing, "it has " + Quote(twice) + " twice", "Give it once");
+  return json;
+}
+
 }  // namespace
 
 void ForEachTextLine(
@@ -108,7 +127,8 @@ void ForEachTextLine(
     int64_t longest_line) {
   LineReader reader(path, longest_line);
   for (std::string line; reader.Next(line);) {
-    if (reader.number() == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
+    if (reader.number() == 1 && line.starts_with(kByteOrderMark))
+      line.erase(0, kByteOrderMark.size());
     if (IsBlank(line)) continue;
     if (line.ends_with('\r')) line.pop_back();
     const std::string thing = fmt::format("{}, line {}", path, reader.number());
@@ -125,7 +145,7 @@ void ForEachJsonLine(const std::string& path,
     if (!any && line.starts_with("[")) {
       throw Failure(path, "it is one JSON array", "Give one object per line (JSONL)");
     }
-    const nlohmann::json json = ParseJson(line, thing);
+    const nlohmann::json json = ParseLine(line, thing);
     item(JsonFields(json, thing, ""));
     any = true;
   };

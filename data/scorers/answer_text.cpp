@@ -24,6 +24,18 @@ bool IsAsciiPunctuation(char character) {
          (character >= '[' && character <= '`') || (character >= '{' && character <= '~');
 }
 
+// Whether the first character that Unicode's Final_Sigma does not ignore has a case.
+bool BeginsCased(std::string_view text) {
+  bool found = false;
+  bool cased = false;
+  ForEachCharacter(text.substr(0, text.find_first_of(" \n")), [&](char32_t code, std::string_view) {
+    if (found || IsCaseIgnorable(code)) return;
+    found = true;
+    cased = IsCased(code);
+  });
+  return cased;
+}
+
 std::string_view FirstLine(std::string_view text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
@@ -66,9 +78,14 @@ std::string StripText(std::string_view text) {
 std::string LowerText(std::string_view text) {
   std::string lower;
   lower.reserve(text.size());
+  bool after_cased = false;  // the last character that is not ignored has a case
+  size_t offset = 0;
   ForEachCharacter(text, [&](char32_t code, std::string_view bytes) {
+    offset += bytes.size();
     const bool byte = bytes.size() == 1 && code >= 0x80;  // of no character
-    lower += byte ? std::string(bytes) : LowerCase(code);
+    const bool final_sigma = code == U'\u03a3' && after_cased && !BeginsCased(text.substr(offset));
+    lower += byte ? std::string(bytes) : final_sigma ? "\u03c2" : LowerCase(code);
+    if (byte || !IsCaseIgnorable(code)) after_cased = !byte && IsCased(code);
   });
   return lower;
 }

@@ -27,7 +27,8 @@ bool AnswerIsWhole(std::string_view generated, AnswerCut cut);
 // Without white space at both ends (str.strip()).
 std::string StripText(std::string_view text);
 
-// Lower case, character by character; unlike str.lower() without the final sigma.
+// Lower case as Python's str.lower(): a Greek capital sigma that ends a word becomes a final one
+// (Unicode's Final_Sigma).
 std::string LowerText(std::string_view text);
 
 // Splits at runs of white space (str.split()).

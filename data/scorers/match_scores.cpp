@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/trimmed.h"
 #include "data/scorers/answer_text.h"
 
 namespace midscope {
@@ -18,6 +19,23 @@ double SubstringMatch(std::string_view prediction, std::string_view reference) {
 double SubspanExactMatch(std::string_view prediction, std::string_view reference) {
   const std::string wanted = NormaliseAnswer(reference);
   return NormaliseAnswer(prediction).find(wanted) != std::string::npos ? 1 : 0;
+}
+
+std::vector<std::string> BareWords(std::string_view text) {
+  constexpr std::string_view kPunctuation = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
+  std::vector<std::string> words = SplitWords(text);
+  for (std::string& word : words) {
+    const std::string_view bare = Trimmed(word, kPunctuation);
+    if (!bare.empty()) word = std::string(bare);
+  }
+  return words;
+}
+
+double WholeWordsMatch(std::string_view prediction, std::string_view reference) {
+  const std::vector<std::string> words = BareWords(prediction);
+  const std::vector<std::string> wanted = BareWords(reference);
+  return std::search(words.begin(), words.end(), wanted.begin(), wanted.end()) != words.end() ? 1
+                                                                                              : 0;
 }
 
 double ExactMatch(std::string_view prediction, std::string_view reference) {

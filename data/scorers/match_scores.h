@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace midscope {
 
@@ -16,6 +17,14 @@ double SubstringMatch(std::string_view prediction, std::string_view reference);
 // prediction, not necessarily at word boundaries. A reference that normalises to nothing always
 // matches.
 double SubspanExactMatch(std::string_view prediction, std::string_view reference);
+
+// The words of the text, capitals kept, without the ASCII punctuation around them; a word of
+// punctuation alone stays.
+std::vector<std::string> BareWords(std::string_view text);
+
+// 1 where the reference's BareWords occur in the prediction's, one behind the other: for references
+// that normalise to nothing.
+double WholeWordsMatch(std::string_view prediction, std::string_view reference);
 
 // Normalised texts are equal (SQuAD).
 double ExactMatch(std::string_view prediction, std::string_view reference);

@@ -36,7 +36,10 @@ class DurableFile {
   // An empty HDF5 file, open for writing, whose bytes go to this file. Close it before Publish().
   hdf5::Handle CreateHdf5();
 
-  // `replace` false: throws Error (usage) where a file of that name was created meanwhile.
+  // Writes all bytes to the disk. Throws Error (failure) for this and all earlier failed writes.
+  void Flush();
+  // Flushes and renames. `replace` false: throws Error (usage) where a file of that name was
+  // created meanwhile.
   void Publish(bool replace);
 
  private:

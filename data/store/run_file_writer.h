@@ -17,6 +17,8 @@ struct RunFileFrame {
   std::string plan_json;
   bool replace = false;              // whether an existing file may be replaced
   std::vector<FilePart> parts = {};  // of a virtual file
+  // Called when the new file is complete on the disk, before it takes the name. Empty: nothing.
+  std::function<void()> before_publish = {};
 };
 
 // Creates the frame in a temporary file, calls `fill` to write the records into /entry, and renames

@@ -29,6 +29,13 @@ std::optional<int64_t> PartNumber(std::string_view name, std::string_view file) 
 
 std::string JournalPath(const std::string& path) { return path + kJournalEnding; }
 
+bool HasJournal(const std::string& path) {
+  std::error_code failed;
+  const std::uintmax_t size = std::filesystem::file_size(JournalPath(path), failed);
+  if (failed) return std::filesystem::exists(JournalPath(path), failed);
+  return size > kJournalMark.size();
+}
+
 bool IsJournal(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return false;
@@ -64,6 +71,14 @@ std::set<int64_t> RankNumbers(const std::string& path) {
     if (number) numbers.insert(*number);
   }
   return numbers;
+}
+
+void RemoveRankParts(const std::string& path) {
+  std::error_code ignored;
+  for (const std::string& part : RankParts(path)) {
+    std::filesystem::remove(JournalPath(part), ignored);
+    std::filesystem::remove(part, ignored);
+  }
 }
 
 }  // namespace midscope

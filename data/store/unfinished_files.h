@@ -18,6 +18,10 @@ inline constexpr const char* kJournalEnding = ".journal";
 // "run.h5.journal", with samples that are not yet in the file of the sweep `path`.
 std::string JournalPath(const std::string& path);
 
+// Whether the sweep `path` has a journal with entries. A process that was killed before its first
+// sample leaves an empty one.
+bool HasJournal(const std::string& path);
+
 // Whether a file has a journal's first bytes.
 bool IsJournal(const std::string& path);
 
@@ -32,5 +36,8 @@ std::vector<std::string> RankParts(const std::string& path);
 
 // Their numbers.
 std::set<int64_t> RankNumbers(const std::string& path);
+
+// Removes the parts and their journals.
+void RemoveRankParts(const std::string& path);
 
 }  // namespace midscope

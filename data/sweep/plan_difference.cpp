@@ -48,6 +48,19 @@ std::string ListDifference(const std::string& name, const Json& stored, const Js
 
 }  // namespace
 
+std::string TaskWithoutPaths(std::string task) {
+  // `file` is the last parameter and takes the rest of the text; other paths end at a comma.
+  for (const char* before : {":file=", ",file="}) {
+    if (const size_t file = task.find(before); file != std::string::npos) task.resize(file + 6);
+  }
+  for (size_t slash = 0; (slash = task.find('/')) != std::string::npos;) {
+    const size_t begin = task.rfind('=', slash);
+    if (begin == std::string::npos) break;
+    task.erase(begin + 1, slash - begin);
+  }
+  return task;
+}
+
 std::string FirstPlanDifference(const Json& stored, const Json& asked) {
   if (!stored.is_object() || !asked.is_object()) {
     return stored == asked ? "" : "it is no plan of this kind";
@@ -75,7 +88,7 @@ std::string FirstPlanDifference(const std::string& stored, const std::string& as
   const Json there = Json::parse(stored, nullptr, /*allow_exceptions=*/false);
   const Json here = Json::parse(asked, nullptr, /*allow_exceptions=*/false);
   if (there.is_discarded() || here.is_discarded()) return "it is no plan of this kind";
-  return FirstPlanDifference(there, here);
+  return FirstPlanDifference(ComparablePlan(there), ComparablePlan(here));
 }
 
 }  // namespace midscope

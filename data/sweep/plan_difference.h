@@ -4,16 +4,31 @@
 
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 namespace midscope {
+
+// The task's text without the folders of its files, and without its last file's name: what tasks
+// whose files have equal contents are compared by.
+std::string TaskWithoutPaths(std::string task);
+
+// The plan as it is compared: its task without paths, where it has the hash of its files.
+template <typename AnyJson>
+AnyJson ComparablePlan(AnyJson plan) {
+  if (!plan.is_object() || !plan.contains("task_files_hash") || !plan.contains("task")) return plan;
+  const bool hashed = plan["task_files_hash"].is_string() && plan["task_files_hash"] != "";
+  if (hashed && plan["task"].is_string())
+    plan["task"] = TaskWithoutPaths(plan["task"].template get<std::string>());
+  return plan;
+}
 
 // The first member in which a stored plan and the requested one differ, in the order of the stored
 // one: "seed is 1 there, and 2 is asked for"; for lists the elements that only one has: "settings:
 // there without 'pi(1.5)'". "" where they are equal.
 std::string FirstPlanDifference(const nlohmann::ordered_json& stored,
                                 const nlohmann::ordered_json& asked);
-// The same for plans as text. Where one is not JSON, that is the difference.
+// The same for plans as text, compared as ComparablePlan. Where one is not JSON, that is the
+// difference.
 std::string FirstPlanDifference(const std::string& stored, const std::string& asked);
 
 }  // namespace midscope

@@ -24,7 +24,7 @@ int64_t NextNumber(const std::string& path) {
 }
 
 void FoldJournal(const SharedSweep& sweep, const std::string& file) {
-  if (!fs::exists(JournalPath(file))) return;
+  if (!HasJournal(file)) return;
   SweepStoreOptions options;
   options.resume = true;
   options.growing = kSamplesOfPlan;
@@ -53,7 +53,7 @@ void MakePart(const std::string& path) {
 
 void CheckPlan(const SharedSweep& sweep, const SweepMerge& merge) {
   const auto plan = [](const std::string& text) {
-    auto json = nlohmann::json::parse(text);
+    auto json = ComparablePlan(nlohmann::json::parse(text));
     json.erase(kSamplesOfPlan);
     return json;
   };
@@ -117,7 +117,7 @@ void FoldRankParts(const SharedSweep& sweep) {
   const std::vector<std::string> parts = RankParts(sweep.path);
   if (parts.empty()) return;
   std::vector<std::string> inputs = parts;
-  const bool there = fs::exists(sweep.path) || fs::exists(JournalPath(sweep.path));
+  const bool there = fs::exists(sweep.path) || HasJournal(sweep.path);
   if (there && !IsVirtual(sweep.path)) inputs.insert(inputs.begin(), sweep.path);
   {
     const SweepMerge merge(inputs, RepeatedSamples::kTakeFirst);

@@ -180,7 +180,8 @@ std::optional<Record> PromptOf(const std::string& file, const Record& cells, int
   if (!tokens || !begin || !end) return std::nullopt;
   // A prompt that could not be run has -1 in all of them.
   if (*tokens < 0) return std::nullopt;
-  if (*tokens > kLongestPrompt || *begin < 0 || *begin > *end || *end > *tokens) {
+  const bool cut = *begin == -1 && *end == -1;
+  if (*tokens > kLongestPrompt || (!cut && *begin < 0) || *begin > *end || *end > *tokens) {
     throw Failure(
         file,
         fmt::format("has a prompt of {} tokens with the gold at {} to {}", *tokens, *begin, *end),
@@ -189,9 +190,10 @@ std::optional<Record> PromptOf(const std::string& file, const Record& cells, int
   Record prompt;
   prompt.name = kPromptRecord;
   prompt.axes = {{"token", *tokens, "", {}, {}}, {"span", 1, "", {}, {}}};
-  prompt.arrays = {{kSpanName, {"span"}, std::vector<std::string>{"gold"}, "", ""},
-                   {"span_token_begin", {"span"}, std::vector<int64_t>{*begin}, "tokens", ""},
-                   {"span_token_end", {"span"}, std::vector<int64_t>{*end}, "tokens", ""}};
+  prompt.arrays = {
+      {kSpanName, {"span"}, std::vector<std::string>{"gold"}, "", ""},
+      {"span_token_begin", {"span"}, std::vector<int64_t>{cut ? 0 : *begin}, "tokens", ""},
+      {"span_token_end", {"span"}, std::vector<int64_t>{cut ? 0 : *end}, "tokens", ""}};
   prompt.attributes = {{"gold", int64_t{*end > *begin ? 0 : -1}}, {"prompt_tokens", *tokens}};
   return prompt;
 }

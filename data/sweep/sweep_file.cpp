@@ -63,7 +63,7 @@ void WriteSweepFile(const std::string& path, const SweepContents& contents) {
 
   const std::vector<std::string> groups = GroupNames(records);
   const RunFileFrame frame{groups.empty() ? "" : groups.front(), contents.plan_json, true,
-                           contents.parts};
+                           contents.parts, contents.before_publish};
   const auto fill = [&](hid_t entry, const std::function<void()>& check) {
     if (stacked > 0) WriteSamples(entry, groups[0], records[0], contents, check);
     for (size_t i = stacked; i < records.size(); ++i) {

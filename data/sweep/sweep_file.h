@@ -27,6 +27,7 @@ struct SweepContents {
   // are not written.
   VirtualArrays elsewhere;
   std::vector<FilePart> parts;
+  std::function<void()> before_publish = {};  // as that of RunFileFrame
 };
 
 // The samples' record as stored, without data: axis `sample` in front, ragged axes as long as the

@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "data/store/durable_file.h"
+#include "data/sweep/sweep_lock.h"
 
 namespace midscope {
 namespace {
@@ -55,18 +56,20 @@ bool WriteAll(int descriptor, const uint8_t* bytes, size_t size, int64_t offset)
 SweepJournal::SweepJournal(std::string path, JournalAccess access)
     : path_(std::move(path)), access_(access) {
   const bool write = access == JournalAccess::kWrite;
-  // A pipe with its name must not block this call.
-  descriptor_ =
-      open(path_.c_str(), (write ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC | O_NONBLOCK, 0666);
-  if (descriptor_ < 0) throw SystemFailure(path_, "opened");
-  if (access == JournalAccess::kReadUnlocked) return;
-  if (flock(descriptor_, (write ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
-    const bool held = errno == EWOULDBLOCK;
-    const Error error = held ? Failure(path_, "another process is writing this sweep",
-                                       "Wait for it to end, or write to another file")
-                             : SystemFailure(path_, "locked");
+  while (true) {
+    // A pipe with its name must not block this call.
+    descriptor_ =
+        open(path_.c_str(), (write ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (descriptor_ < 0) throw SystemFailure(path_, "opened");
+    if (access == JournalAccess::kReadUnlocked) return;
+    if (flock(descriptor_, (write ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
+      const Error error =
+          errno == EWOULDBLOCK ? HeldFailure(path_) : SystemFailure(path_, "locked");
+      close(descriptor_);
+      throw error;
+    }
+    if (!write || NamesOpenFile(path_, descriptor_)) return;
     close(descriptor_);
-    throw error;
   }
 }
 

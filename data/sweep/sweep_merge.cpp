@@ -12,6 +12,7 @@
 #include "core/base/record_names.h"
 #include "data/store/plan_text.h"
 #include "data/store/sample_rows.h"
+#include "data/sweep/plan_difference.h"
 #include "data/sweep/sweep_file.h"
 #include "data/sweep/sweep_settings.h"
 
@@ -25,7 +26,7 @@ constexpr const char* kSettings = "settings";
 // Without one key, for comparison: the order of keys has no meaning.
 nlohmann::json Without(Json plan, const char* key) {
   plan.erase(key);
-  return plan;
+  return ComparablePlan(plan);
 }
 
 // Keys whose values differ between two plans: "seed (1 and 2), model_hash".

@@ -30,6 +30,7 @@ struct SamplePlace {
   std::optional<int64_t> journal_offset;
   int64_t row = 0;
   std::map<std::string, int64_t> ragged_sizes;
+  std::optional<Record> in_memory = {};  // while an old file is there
 };
 
 // Whether `later` differs from `earlier` only in a larger number `member`.
@@ -67,7 +68,9 @@ struct SweepStore::State {
       : path(std::move(file_path)),
         plan_json(plan),
         provenance(origin),
-        options(std::move(store_options)) {}
+        options(std::move(store_options)),
+        keeps_old_file(options.overwrite) {}
+  ~State() { RemoveUnusedJournal(); }
 
   void CheckPlan(const std::string& where, const std::string& other);
   void CheckWritable() const { MIDSCOPE_CHECK(!reading, "the store is open for reading"); }
@@ -79,6 +82,7 @@ struct SweepStore::State {
   void NoteFailure(int64_t sample, const std::string& message);
   Record Load(int64_t sample, const ArrayFilter& wanted) const;
   void Fold(const std::vector<Record>& extra);
+  void RemoveUnusedJournal() noexcept;
 
   std::string path;
   std::string plan_json;
@@ -93,12 +97,23 @@ struct SweepStore::State {
   std::set<int64_t> failed;
   int64_t dropped_bytes = 0;
   bool reading = false;  // nothing may be written
+  bool keeps_old_file = false;
+  bool is_complete = false;  // the file is as Finish left it, and nothing has changed since
 };
+
+// The journal of an unfinished sweep that would have been overwritten is left.
+void SweepStore::State::RemoveUnusedJournal() noexcept {
+  if (!keeps_old_file || !journal || HasJournal(path)) return;
+  try {
+    journal->Remove();
+  } catch (const Error&) {  // an empty journal has no effect
+  }
+}
 
 void SweepStore::State::CheckPlan(const std::string& where, const std::string& other) {
   CheckJsonText(where, "plan", other);
-  const nlohmann::json theirs = PlanOrNothing(other);
-  const nlohmann::json ours = PlanOrNothing(plan_json);
+  const nlohmann::json theirs = ComparablePlan(PlanOrNothing(other));
+  const nlohmann::json ours = ComparablePlan(PlanOrNothing(plan_json));
   if (reading && (plan_json.empty() || HasGrown(ours, theirs, options.growing))) {
     plan_json = other;
     return;
@@ -201,10 +216,10 @@ void SweepStore::State::LoadJournal() {
 
 Record SweepStore::State::Load(int64_t sample, const ArrayFilter& wanted) const {
   const SamplePlace& place = places.at(sample);
-  if (!place.journal_offset) {
+  if (!place.journal_offset && !place.in_memory) {
     return checkpoint->ReadSample(options.record_name, place.row, wanted);
   }
-  Record record = journal->Read(*place.journal_offset).record;
+  Record record = place.in_memory ? *place.in_memory : journal->Read(*place.journal_offset).record;
   if (wanted) std::erase_if(record.arrays, [&](const Array& array) { return !wanted(array.name); });
   return record;
 }
@@ -219,6 +234,8 @@ void SweepStore::State::Fold(const std::vector<Record>& extra) {
   contents.load = [this](int64_t sample) { return Load(sample, {}); };
   contents.failures = failures;
   contents.extra = extra;
+  // Entries of the old sweep would not fit the new file.
+  if (keeps_old_file) contents.before_publish = [this] { journal->Clear(); };
   WriteSweepFile(path, contents);
 }
 
@@ -231,19 +248,21 @@ SweepStore SweepStore::Create(const std::string& path, const std::string& plan_j
                               const Provenance& provenance, const SweepStoreOptions& options) {
   MIDSCOPE_CHECK(!PlanOrNothing(plan_json).is_discarded(), "the plan is not JSON");
   const bool exists = std::filesystem::exists(path);
-  if (!options.resume) {
+  if (!options.resume && !options.overwrite) {
     if (exists) {
       throw UsageError(path, "exists already", "Resume it (--resume) or give another name");
     }
-    if (std::filesystem::exists(JournalPath(path))) {
+    if (HasJournal(path)) {
       throw UsageError(JournalPath(path), "an unfinished sweep exists",
                        "Resume it (--resume), remove it, or give another name");
     }
   }
   const bool journal_is_new = !std::filesystem::exists(JournalPath(path));
+  const bool had_journal = HasJournal(path);
   auto state = std::make_unique<State>(path, plan_json, provenance, options);
   state->journal.emplace(JournalPath(path));
   RemoveLeftTemporaries(path);  // safe: with the journal's lock no other process writes them
+  if (options.overwrite) return SweepStore(std::move(state));
   try {
     if (exists) state->LoadCheckpoint();
     state->LoadJournal();
@@ -251,6 +270,8 @@ SweepStore SweepStore::Create(const std::string& path, const std::string& plan_j
     if (journal_is_new) state->journal->Remove();
     throw;
   }
+  state->is_complete = exists && !had_journal && state->failed.empty() &&
+                       PlanOrNothing(state->checkpoint->plan_json()) == PlanOrNothing(plan_json);
   return SweepStore(std::move(state));
 }
 
@@ -281,10 +302,12 @@ const Provenance& SweepStore::provenance() const { return state_->provenance; }
 const std::map<int64_t, std::string>& SweepStore::failures() const { return state_->failures; }
 const std::set<int64_t>& SweepStore::finished() const { return state_->finished; }
 const std::set<int64_t>& SweepStore::failed() const { return state_->failed; }
+bool SweepStore::keeps_old_file() const { return state_->keeps_old_file; }
 int64_t SweepStore::dropped_bytes() const { return state_->dropped_bytes; }
 
 void SweepStore::Append(int64_t sample, const Record& record) {
   state_->CheckWritable();
+  state_->is_complete = false;
   MIDSCOPE_CHECK(state_->finished.count(sample) == 0,
                  fmt::format("sample {} is stored already", sample));
   Record storable = StorableRecord(record);
@@ -297,28 +320,40 @@ void SweepStore::Append(int64_t sample, const Record& record) {
     CheckSameFrame(fmt::format("sample {}", sample),
                    SampleFrame(flattened, state_->options.ragged_axes), *state_->frame);
   }
-  const int64_t offset =
-      state_->journal->Append({JournalEntry::Kind::kSample, sample, "", storable});
-  state_->NoteSample(sample, flattened, {offset, 0, {}});
+  SamplePlace place;
+  if (state_->keeps_old_file) {
+    place.in_memory = std::move(storable);
+  } else {
+    place.journal_offset =
+        state_->journal->Append({JournalEntry::Kind::kSample, sample, "", storable});
+  }
+  state_->NoteSample(sample, flattened, std::move(place));
 }
 
 void SweepStore::AppendFailure(int64_t sample, const std::string& message) {
   state_->CheckWritable();
+  state_->is_complete = false;
   MIDSCOPE_CHECK(state_->finished.count(sample) == 0,
                  fmt::format("sample {} is stored already", sample));
-  state_->journal->Append({JournalEntry::Kind::kFailure, sample, message, {}});
+  if (!state_->keeps_old_file) {
+    state_->journal->Append({JournalEntry::Kind::kFailure, sample, message, {}});
+  }
   state_->NoteFailure(sample, message);
 }
 
 void SweepStore::Checkpoint(const std::vector<Record>& extra) {
   state_->CheckWritable();
+  if (state_->keeps_old_file && state_->finished.empty()) return;
   state_->Fold(extra);
+  if (state_->keeps_old_file) RemoveRankParts(state_->path);
+  state_->keeps_old_file = false;
   // A kill before the journal is cleared leaves equal samples in both places; the journal's are
   // used.
   state_->checkpoint.emplace(state_->path, ReadBy::kThisProcess);
   int64_t row = 0;
   for (auto& [sample, place] : state_->places) {
     place.journal_offset.reset();
+    place.in_memory.reset();
     place.row = row++;
   }
   state_->journal->Clear();
@@ -326,8 +361,8 @@ void SweepStore::Checkpoint(const std::vector<Record>& extra) {
 }
 
 void SweepStore::Finish(const std::vector<Record>& extra) {
-  Checkpoint(extra);
-  state_->journal->Remove();
+  if (!state_->is_complete) Checkpoint(extra);
+  if (!state_->keeps_old_file) state_->journal->Remove();
 }
 
 Record SweepStore::ReadSample(int64_t sample, const ArrayFilter& wanted) const {
@@ -348,7 +383,7 @@ const RunReader* SweepStore::file() const {
 
 std::optional<int64_t> SweepStore::FileRow(int64_t sample) const {
   const SamplePlace& place = state_->places.at(sample);
-  return place.journal_offset ? std::nullopt : std::optional(place.row);
+  return place.journal_offset || place.in_memory ? std::nullopt : std::optional(place.row);
 }
 
 const std::string& SweepStore::record_name() const { return state_->options.record_name; }

@@ -23,6 +23,9 @@ namespace midscope {
 
 struct SweepStoreOptions {
   bool resume = false;
+  // A file and a journal of that name are replaced at the first checkpoint that has a sample, not
+  // before.
+  bool overwrite = false;
   std::string record_name = "sweep";
   // Axes whose size may differ between samples. Arrays over them are padded (NaN; -1 for integers;
   // false; ""), and AXIS_count [sample] has the sizes.
@@ -34,10 +37,10 @@ struct SweepStoreOptions {
 
 class SweepStore {
  public:
-  // Throws Error: (usage) the file or a journal exists and `resume` is false; (failure) the file
-  // has another plan, the file or journal can't be read, another process holds the journal.
-  // plan_json: the plan as JSON; two plans are the same when they are equal as JSON, or when the
-  // file's differs only in a smaller `growing`.
+  // Throws Error: (usage) the file or a journal exists, and neither `resume` nor `overwrite` is
+  // set; (failure) the file has another plan, the file or journal can't be read, another process
+  // holds the journal. plan_json: the plan as JSON; two plans are the same when they are equal as
+  // JSON, or when the file's differs only in a smaller `growing`.
   static SweepStore Create(const std::string& path, const std::string& plan_json,
                            const Provenance& provenance, const SweepStoreOptions& options = {});
   // Opens a sweep that ended, was interrupted or is a rank's part, to read its samples: the file,
@@ -55,6 +58,9 @@ class SweepStore {
   const std::set<int64_t>& finished() const;
   const std::set<int64_t>& failed() const;
   const std::map<int64_t, std::string>& failures() const;  // sample: why
+  // Whether the file is still the one that this store is to replace: no checkpoint has had a
+  // sample, and samples are in memory alone.
+  bool keeps_old_file() const;
   // Bytes of a torn journal tail that resuming dropped; 0 for none.
   int64_t dropped_bytes() const;
 
@@ -70,7 +76,8 @@ class SweepStore {
   // (summaries) replaces the extra records of the checkpoint before. Record "failures" lists failed
   // samples, where there are any.
   void Checkpoint(const std::vector<Record>& extra = {});
-  // Checkpoint, then removes the journal.
+  // Checkpoint, then removes the journal. A file that was finished, and to which nothing was added,
+  // is not written again.
   void Finish(const std::vector<Record>& extra = {});
 
   // One stored sample, as appended, with the store's record name and signal, and only those arrays

@@ -95,6 +95,27 @@ AnswerMetric ReadMetric(const std::string& thing, std::string_view name) {
   throw Failure(thing, "there is no scorer " + Quote(name), KnownWordsHint(name, known));
 }
 
+bool IsNormalisedAway(AnswerMetric metric, std::string_view answer) {
+  const bool normalises = metric == AnswerMetric::kSubspan || metric == AnswerMetric::kExact ||
+                          metric == AnswerMetric::kF1;
+  return normalises && NormaliseAnswer(answer).empty();
+}
+
+namespace {
+
+// Words compared without SQuAD's normaliser: the answer's occur (subspan), are all (exact), or are
+// shared (F1).
+double UnnormalisedScore(AnswerMetric metric, std::string_view prediction,
+                         std::string_view answer) {
+  if (metric == AnswerMetric::kSubspan) return WholeWordsMatch(prediction, answer);
+  const std::vector<std::string> predicted = BareWords(LowerText(prediction));
+  const std::vector<std::string> wanted = BareWords(LowerText(answer));
+  if (metric == AnswerMetric::kF1) return WordsF1(predicted, wanted);
+  return predicted == wanted ? 1 : 0;
+}
+
+}  // namespace
+
 double ScoreAnswer(const GenerationRule& rule, std::string_view generated,
                    std::span<const std::string> answers, std::span<const std::string> classes) {
   MIDSCOPE_CHECK(!answers.empty());
@@ -103,7 +124,10 @@ double ScoreAnswer(const GenerationRule& rule, std::string_view generated,
   double best = 0;
   double sum = 0;
   for (const std::string& answer : answers) {
-    const double one = score ? score(prediction, answer) : ClassScore(prediction, answer, classes);
+    const bool as_it_is = rule.own_answers && IsNormalisedAway(rule.metric, answer);
+    const double one = as_it_is ? UnnormalisedScore(rule.metric, prediction, answer)
+                       : score  ? score(prediction, answer)
+                                : ClassScore(prediction, answer, classes);
     best = std::max(best, one);
     sum += one;
   }

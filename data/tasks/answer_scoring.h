@@ -54,8 +54,14 @@ struct GenerationRule {
   int64_t new_tokens = 100;
   AnswerCut cut = AnswerCut::kWhole;
   AnswerMetric metric = AnswerMetric::kSubspan;
+  // Of a user's own answers: those that SQuAD's normaliser empties ("A", "The", "...") are compared
+  // as they are, word by word. Published code gives any text the full subspan score then.
+  bool own_answers = false;
   bool operator==(const GenerationRule&) const = default;
 };
+
+// Whether the metric compares answers by SQuAD's normaliser, and that leaves nothing of this one.
+bool IsNormalisedAway(AnswerMetric metric, std::string_view answer);
 
 // 0 to 1: the maximum over the answers of the rule's score of the generated text, of kAllSubstrings
 // the mean. `classes` are

@@ -117,7 +117,7 @@ std::string Capitalised(std::string_view text) {
   if (first == 1 && text.front() >= 'a' && text.front() <= 'z') {
     capitalised.front() = static_cast<char>(text.front() - ('a' - 'A'));
   }
-  return capitalised + LowerText(text.substr(first));
+  return capitalised + LowerText(text).substr(LowerText(text.substr(0, first)).size());
 }
 
 ChoiceItem ReadHellaSwag(const JsonFields& fields, std::optional<int64_t> beside) {

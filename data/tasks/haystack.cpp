@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file_access.h"
+#include "core/base/plain_text.h"
 #include "core/base/utf8.h"
 #include "data/tasks/word_lists.h"
 
@@ -39,7 +40,7 @@ void AppendFile(const fs::path& path, std::string& text) {
   const std::string part = ReadWholeFile(path.string(), kMostBytes - text.size(),
                                          "256 MiB, together with the files before it");
   CheckUtf8(path.string(), part);
-  text += part;
+  text += PlainText(part);
 }
 
 std::string Sentence(SplitMix64& random) {

@@ -22,6 +22,7 @@ class MiddleCutTask : public Task {
   int64_t first_place() const override { return task_->first_place(); }
   bool by_depth() const override { return task_->by_depth(); }
   std::optional<int64_t> samples() const override { return task_->samples(); }
+  std::vector<std::string> notes() const override { return task_->notes(); }
   bool scored_by_likelihood() const override { return task_->scored_by_likelihood(); }
   TaskSample Make(int64_t sample, int64_t place) const override {
     TaskSample made = task_->Make(sample, place);
@@ -48,7 +49,8 @@ const TokenEnds& NeedEnds(const TokenEnds& ends, const std::string& task) {
 
 void CutMiddle(TaskSample& sample, int64_t tokens, const TokenCounter& count,
                const TokenEnds& ends) {
-  if (count(sample.text) <= tokens) return;
+  sample.cut = count(sample.text) > tokens;
+  if (!*sample.cut) return;
   const int64_t half = tokens / 2;
   const auto [front, back] = ends(sample.text, half, half);
   const auto kept_front = static_cast<int64_t>(front.size());
@@ -63,7 +65,11 @@ void CutMiddle(TaskSample& sample, int64_t tokens, const TokenCounter& count,
     span.begin = moved(span.begin);
     span.end = moved(span.end);
   }
-  std::erase_if(sample.spans, [](const ByteSpan& span) { return span.begin == span.end; });
+  std::erase_if(sample.spans, [&](const ByteSpan& span) {
+    const bool is_gone = span.begin == span.end;
+    sample.gold_cut = sample.gold_cut || (is_gone && span.name == "gold");
+    return is_gone;
+  });
   sample.text = front + back;
 }
 

@@ -34,7 +34,8 @@ MmluRows ReadMmluRows(const std::string& path) {
       continue;
     }
     throw Failure(fmt::format("{}, question {}", path, i + 1),
-                  "it is not a question, four choices and one of the letters A to D");
+                  "it is not a question, four choices and one of the letters A to D",
+                  row.size() == 1 ? CsvRemedy(row.front(), "") : "");
   }
   return rows;
 }

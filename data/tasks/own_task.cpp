@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/number_text.h"
+#include "core/base/utf8.h"
 #include "data/formats/json_lines.h"
 #include "data/scorers/answer_text.h"
 #include "data/tasks/prompt_template.h"
@@ -45,6 +46,7 @@ struct OwnItem {
 GenerationRule ReadRule(const JsonFields& fields) {
   constexpr int64_t kMostNewTokens = 100000;
   GenerationRule rule;
+  rule.own_answers = true;
   rule.cut = AnswerCut::kStrippedFirstLine;
   rule.new_tokens = Integer(fields, "new_tokens", 1, kMostNewTokens, rule.new_tokens);
   if (const auto scorer = fields.FindText("scorer")) {
@@ -109,6 +111,17 @@ OwnItem ReadOwnItem(const JsonFields& fields) {
   return item;
 }
 
+// Errors without a remedy name the page that shows the fields.
+OwnItem ReadWithRemedy(const JsonFields& fields) {
+  try {
+    return ReadOwnItem(fields);
+  } catch (const Error& error) {
+    if (error.problem() != error.what()) throw;
+    throw Failure(fields.thing(), error.problem().substr(fields.thing().size() + 2),
+                  "midscope help jsonl shows a line");
+  }
+}
+
 class OwnTask : public Task {
  public:
   explicit OwnTask(const TaskSpec& spec) : name_(TaskSpecText(spec)) {
@@ -118,7 +131,8 @@ class OwnTask : public Task {
                              {kContextPart, kQuestionPart});
     }
     ForEachJsonLine(spec.file(), [&](const JsonFields& fields) {
-      items_.push_back(ReadOwnItem(fields));
+      items_.push_back(ReadWithRemedy(fields));
+      NoteAnswers(fields.thing(), items_.back());
       const OwnItem& first = items_.front();
       const OwnItem& item = items_.back();
       if (item.has_gold != first.has_gold) {
@@ -139,6 +153,7 @@ class OwnTask : public Task {
     return items_.front().has_gold ? static_cast<int64_t>(items_.front().pieces.size()) : 1;
   }
   std::optional<int64_t> samples() const override { return static_cast<int64_t>(items_.size()); }
+  std::vector<std::string> notes() const override { return notes_; }
   bool scored_by_likelihood() const override { return !items_.front().choices.empty(); }
 
   TaskSample Make(int64_t sample, int64_t place) const override {
@@ -165,6 +180,18 @@ class OwnTask : public Task {
   }
 
  private:
+  // The first one: a file has thousands of lines.
+  void NoteAnswers(const std::string& thing, const OwnItem& item) {
+    if (!notes_.empty()) return;
+    for (const std::string& answer : item.answers) {
+      if (!IsNormalisedAway(item.generation.metric, answer)) continue;
+      notes_.push_back(thing + ": the scorer's normaliser leaves nothing of the answer " +
+                       Quote(answer) +
+                       "; such answers are compared with generated text as they are, word by word");
+      return;
+    }
+  }
+
   // A piece a line, the last one with or without its line end. `gold`: 1-based; 0 for none.
   static void AddPieces(const std::vector<std::string>& pieces, int64_t gold, bool last_line_end,
                         PromptText& prompt) {
@@ -202,6 +229,7 @@ class OwnTask : public Task {
   std::string name_;
   std::vector<TemplatePart> template_;  // empty: the usual text
   std::vector<OwnItem> items_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace
@@ -268,7 +296,8 @@ example
   {context}
   {question} Answer in one word:
 
-One line end at the file's end is left out.
+A byte-order mark and one line end at the file's end are left out, CR LF is read as LF. Other words
+in braces are text.
 )";
 }
 

@@ -43,6 +43,7 @@ class OnePlaceTask : public Task {
     made.spans = own_.spans;
     made.answer = own_.answer;
     made.answers = {StripText(own_.answer)};
+    made.generation.own_answers = true;
     made.place = made.pieces = 1;
     return made;
   }

@@ -99,6 +99,7 @@ class PiecesTask : public Task {
     made.spans.insert(made.spans.end(), moved.begin(), moved.end());
     made.answer = own_.answer;
     made.answers = {StripText(own_.answer)};
+    made.generation.own_answers = true;
     made.place = place;
     made.pieces = pieces();
     return made;

@@ -7,6 +7,10 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/lower_case.h"
+#include "core/base/nearest_word.h"
+#include "core/base/plain_text.h"
+#include "core/base/utf8.h"
 #include "core/tokenizer/prompt_builder.h"
 
 namespace midscope {
@@ -29,6 +33,21 @@ size_t FindPlaceholder(const std::string& text, size_t begin, const std::vector<
   return first;
 }
 
+// Throws Error where the text has a misspelt placeholder that it has nowhere else; other words in
+// braces are text.
+void CheckMisspelt(const std::string& text, const std::string& thing,
+                   const std::vector<std::string>& names) {
+  for (size_t at = 0; (at = text.find('{', at)) != std::string::npos; ++at) {
+    const size_t end = text.find_first_of("{} \n", at + 1);
+    if (end == std::string::npos || text[end] != '}') continue;
+    const std::string word = text.substr(at + 1, end - at - 1);
+    const std::string meant = NearestWord(LowerCase(std::string_view(word)), names);
+    if (meant.empty() || text.find(Braced(meant)) != std::string::npos) continue;
+    throw Failure(thing, "it has " + Quote(Braced(word)) + ", which is no part of a template",
+                  "Did you mean " + Braced(meant) + "?");
+  }
+}
+
 }  // namespace
 
 std::vector<TemplatePart> ReadPromptTemplate(const std::string& path,
@@ -39,7 +58,7 @@ std::vector<TemplatePart> ReadPromptTemplate(const std::string& path,
   if (!ignored && size > kLargestTemplate) {
     throw Failure(path, "it is larger than 1 MiB", "Give the template of one prompt");
   }
-  std::string text = ReadPromptFile(path);
+  std::string text = PlainText(ReadPromptFile(path));
   if (text.ends_with('\n')) text.pop_back();
   return PromptTemplate(text, path, names, required);
 }
@@ -56,6 +75,7 @@ std::vector<TemplatePart> PromptTemplate(const std::string& text, const std::str
     begin = at + Braced(name).size();
   }
   if (begin < text.size()) parts.push_back({text.substr(begin)});
+  CheckMisspelt(text, thing, names);
   for (const std::string& wanted : required) {
     const auto count = std::count_if(parts.begin(), parts.end(), [&](const TemplatePart& part) {
       return part.is_placeholder && part.text == wanted;

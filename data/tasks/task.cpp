@@ -81,7 +81,7 @@ void CheckSample(const Task& task, int64_t sample) {
 }
 
 int64_t RankAtPercent(int64_t pieces, int64_t percent) {
-  return std::max<int64_t>(1, (pieces * percent + 50) / 100);
+  return 1 + (percent * (pieces - 1) + 50) / 100;
 }
 
 int64_t ReadPlace(const Task& task, std::string_view text) {

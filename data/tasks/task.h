@@ -42,6 +42,10 @@ struct TaskSample {
   // What each piece answers, in the order of this text, where every piece has an answer of its own:
   // the gold piece's is one of `answers`. Empty: they have none.
   std::vector<std::string> piece_answers = {};
+  // Of tasks that cut long texts to a number of tokens: whether this one was cut, and whether none
+  // of the gold piece is left.
+  std::optional<bool> cut = std::nullopt;
+  bool gold_cut = false;
 };
 
 // 0 to 1, by the sample's own rule. Throws Error (failure) where the answers don't fit it.
@@ -70,6 +74,8 @@ class Task {
   virtual bool by_depth() const { return false; }
   // Number of samples; nullopt where it is unlimited.
   virtual std::optional<int64_t> samples() const { return std::nullopt; }
+  // What a user should know of the files that were read.
+  virtual std::vector<std::string> notes() const { return {}; }
   // Whether its own score is a likelihood, and not one of what the model generates.
   virtual bool scored_by_likelihood() const { return false; }
   // The sample depends on (seed, sample) only; `place` (first_place() and on, pieces() of them)
@@ -87,9 +93,8 @@ void CheckPlace(const Task& task, int64_t place);
 // Throws Error (usage) unless 0 <= sample < task.samples().
 void CheckSample(const Task& task, int64_t sample);
 
-// The rank at `percent` (0 to 100) of the way through `pieces` pieces: their number times the
-// share, rounded, and at least 1. 0 is the first, 100 the last; 140 pieces have 1, 35, 70, 105, 140
-// at the quarters, as the published tables count.
+// The rank at `percent` (0 to 100) of the way from the first of `pieces` pieces to the last:
+// 1 + floor(share * (pieces - 1) + 0.5). 140 pieces have 1, 36, 71, 105, 140 at the quarters.
 int64_t RankAtPercent(int64_t pieces, int64_t percent);
 
 // "12", or "25%": the depth in tasks by depth (place 26), the piece at RankAtPercent in the others.

@@ -26,6 +26,7 @@ std::string_view LastTokens(std::string_view text, int64_t tokens, const TokenCo
 // that of as many at the end, put together without a space, as LongBench's public code cuts by
 // token ids (it counts a begin-of-text token among the first where the tokenizer puts one; here
 // none is counted). Spans keep what is left of them; those of which nothing is left are dropped.
+// Sets `cut` and `gold_cut`.
 void CutMiddle(TaskSample& sample, int64_t tokens, const TokenCounter& count,
                const TokenEnds& ends);
 

@@ -116,7 +116,8 @@ class ZeroScrollsTask : public Task {
     TaskSample made = std::move(prompt).Sample(item.answers, place, 1);
     made.spans = item.spans;
     made.generation = {kNewTokens, AnswerCut::kWhole, metric_};
-    if (tokens_ > 0 && count_(made.text) > tokens_) Trim(item, made);
+    if (tokens_ > 0) made.cut = count_(made.text) > tokens_;
+    if (made.cut.value_or(false)) Trim(item, made);
     return made;
   }
 

@@ -224,7 +224,9 @@ std::pair<int, int> GoldAt(const FilePictures& pictures, int64_t place) {
   const SampleArray begin(pictures.records(), "gold_token_begin", {"place"});
   const SampleArray end(pictures.records(), "gold_token_end", {"place"});
   if (begin.record() && end.record()) {
-    return {static_cast<int>(begin.First({place})), static_cast<int>(end.First({place}))};
+    // -1 where a cut left none of it.
+    return {std::max(0, static_cast<int>(begin.First({place}))),
+            std::max(0, static_cast<int>(end.First({place})))};
   }
   const SampleArray first(pictures.records(), "span_token_begin", {"place", "span"});
   const SampleArray last(pictures.records(), "span_token_end", {"place", "span"});

@@ -148,6 +148,13 @@ void OutcomePlot::SetPlaceNames(std::map<double, QString> names) {
   if (!lines.empty()) Show(lines, measure_);
 }
 
+bool OutcomePlot::NamesAreDepths() const {
+  const auto is_depth = [](const auto& name) {
+    return name.second == QStringLiteral("%1 %").arg(name.first - 1);
+  };
+  return !place_names_.empty() && std::all_of(place_names_.begin(), place_names_.end(), is_depth);
+}
+
 QString OutcomePlot::NameOfPlace(double place) const {
   const auto found = place_names_.find(place);
   return found == place_names_.end() ? QString::number(place, 'g', 6) : found->second;
@@ -165,9 +172,13 @@ void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
   NameMeasure();
   const bool references =
       std::any_of(lines_.begin(), lines_.end(), [](const Line& line) { return line.same_share; });
-  const QString what =
-      place_names_.empty() ? tr("place of the gold passage") : tr("depth of the gold passage");
+  const QString ranks = tr("place of the gold passage");
+  const QString what = place_names_.empty() ? ranks
+                       : NamesAreDepths()   ? tr("depth of the gold passage")
+                                            : tr("place of the gold passage, in shares of the way");
   xAxis->setLabel(references ? tr("%1 (published: same share)").arg(what) : what);
+  // The CSV has places, not the names that the ticks have.
+  NoteElided(xAxis, references ? tr("%1 (published: same share)").arg(ranks) : ranks);
   const QVector<double> places = Places();
   // Means are offset from their place, so that their intervals do not overlap.
   const std::vector<Line> drawn = Drawn(lines_);
@@ -269,7 +280,7 @@ QString OutcomePlot::TooltipAt(const QPointF& position) const {
   if (!nearest) return {};
   const OutcomeSeries& series = nearest->series;
   const QString point = nearest->point_names.value(
-      nearest_index, (place_names_.empty() ? tr("place %1") : tr("depth %1"))
+      nearest_index, (NamesAreDepths() ? tr("depth %1") : tr("place %1"))
                          .arg(NameOfPlace(series.places[nearest_index])));
   QString tip = QStringLiteral("%1\n%2: %3")
                     .arg(nearest->name, point)

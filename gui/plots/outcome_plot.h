@@ -68,6 +68,8 @@ class OutcomePlot : public Plot {
   void NameMeasure();
 
   std::map<double, QString> place_names_;
+  // Whether the names are those of tasks by depth, whose place p is at p - 1 percent.
+  bool NamesAreDepths() const;
   std::vector<Line> lines_;
   Measure measure_ = Measure::kNll;
   QCPItemStraightLine* current_;

@@ -2,6 +2,7 @@
 #include "probes/base/number_list.h"
 
 #include <charconv>
+#include <limits>
 #include <set>
 #include <string>
 
@@ -25,12 +26,15 @@ bool TakeNumber(std::string_view& text, int64_t& number) {
 }  // namespace
 
 std::vector<int64_t> ParseNumberList(std::string_view thing, std::string_view text, int64_t minimum,
-                                     int64_t maximum) {
+                                     int64_t maximum, std::string_view or_else) {
   const std::string low = std::to_string(minimum);
   const std::string high = std::to_string(maximum);
-  const std::string allowed = minimum == maximum ? "Give " + low + ", the only one there is"
-                                                 : "Give numbers from " + low + " to " + high +
-                                                       ", such as " + low + "," + high;
+  std::string allowed = minimum == maximum ? "Give " + low + ", the only one there is"
+                                           : "Give numbers from " + low + " to " + high +
+                                                 ", such as " + low + "," + high;
+  if (maximum == std::numeric_limits<int64_t>::max())
+    allowed = fmt::format("Give integers >= {0}, such as {0},{1}", minimum, minimum + 1);
+  if (minimum < maximum) allowed += or_else;
   const auto fail = [&](const std::string& reason) {
     throw UsageError(std::string(thing), reason, allowed);
   };

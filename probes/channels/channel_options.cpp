@@ -200,7 +200,8 @@ std::vector<Parameter> ValidationOptions() {
           "(kv: 40, with --preset paper 100)",
           1, 1000000, 100),
       PlacesOption("",
-                   "default: first, quarter, middle, three quarters, last (kv with --preset "
+                   "default: first, quarter, middle, three quarters, last; all of 5 or fewer "
+                   "(kv with --preset "
                    "paper: 13,25,37)"),
       TextParameter("factors", "what each candidate is multiplied by; default 0.5,0,-0.5,-1"),
       TextParameter("layers",
@@ -245,6 +246,12 @@ void CheckChannelOptions(const OptionSet& options) {
   if (validates && ValidationKind(options) == "none") {
     throw UsageError("option --validate", "--ranking no-validation leaves the validation out",
                      "Leave --validate away, or give another --ranking");
+  }
+  if (ValidationKind(options) != "none") return;
+  for (const Parameter& option : ValidationOptions()) {
+    if (option.name == "validate" || !options.IsSet(option.name)) continue;
+    throw UsageError("option --" + option.name, "it has no effect without a validation",
+                     "Leave it out, or validate on list or kv");
   }
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/base/number_text.h"
 #include "probes/base/record_values.h"
 #include "probes/channels/channel_search.h"
 #include "probes/cli/record_values.h"
@@ -98,9 +99,10 @@ std::string SearchText(const Record& search, const std::vector<int64_t>& ranked,
   const auto over = std::count_if(monotone.begin(), monotone.end(),
                                   [&](int64_t count) { return count > threshold; });
   std::string text = fmt::format(
-      "{} layers examined, {} prompts of {} tokens of random text; {} channels have a trend in "
-      "more than {} layers\n",
-      layers, Value<int64_t>(search, "prompts"), Value<int64_t>(search, "tokens"), over, threshold);
+      "{} examined, {} of {} of random text; {} with a trend in more than {}\n",
+      CountText(layers, "layer"), CountText(Value<int64_t>(search, "prompts"), "prompt"),
+      CountText(Value<int64_t>(search, "tokens"), "token"), CountText(over, "channel"),
+      CountText(threshold, "layer"));
   const RankingName& ranking = RankingOf(search);
   if (ranking.ranking != SearchRanking::kFull) {
     text += fmt::format("ranking {}: {}\n", ranking.name, ranking.text);
@@ -116,7 +118,9 @@ std::string SearchText(const Record& search, const std::vector<int64_t>& ranked,
          fmt::format("{:.4f}", Cell(search, "smoothness", channel)),
          std::to_string(ArrayValues<int64_t>(search, "smoothest_layer")[channel])});
   }
-  return text + table.Text();
+  return text + table.Text() +
+         "smoothness: least is smoothest and first; monotone layers: where the fit rises or falls "
+         "all the way\n";
 }
 
 std::string DifferenceText(const Record& validation, size_t setting) {
@@ -136,6 +140,7 @@ std::string TrialsText(const Record& validation) {
   std::iota(order.begin(), order.end(), size_t{1});
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return loss[a] < loss[b]; });
+  const size_t all = order.size();
   order.resize(std::min(order.size(), kTrialsShown));
   const auto control = Value<int64_t>(validation, "best_control");
   if (control > 0 && std::find(order.begin(), order.end(), control) == order.end()) {
@@ -156,15 +161,20 @@ std::string TrialsText(const Record& validation) {
     }
     table.Add(cells);
   }
-  return table.Text();
+  const size_t left = all + 1 - order.size();
+  if (left == 0) return table.Text();
+  return table.Text() +
+         fmt::format("... and {} with larger losses, which --json and the file have\n",
+                     CountText(static_cast<int64_t>(left), "trial"));
 }
 
 std::string ValidationText(const Record& validation) {
   const size_t trials = validation.FindAxis("setting")->labels.size() - 1;
-  std::string text =
-      fmt::format("\n{} trials on {} examples of {} (seed {}); loss: {}\n", trials,
-                  Value<int64_t>(validation, "examples"), Value<std::string>(validation, "task"),
-                  Value<int64_t>(validation, "seed"), LossRule(validation));
+  std::string text = fmt::format("\n{} on {} of {} (seed {}); loss: {}\n",
+                                 CountText(static_cast<int64_t>(trials), "trial"),
+                                 CountText(Value<int64_t>(validation, "examples"), "example"),
+                                 Value<std::string>(validation, "task"),
+                                 Value<int64_t>(validation, "seed"), LossRule(validation));
   text += TrialsText(validation);
   const auto best = static_cast<size_t>(Value<int64_t>(validation, "best"));
   if (Value<int64_t>(validation, "chosen") < 0) {

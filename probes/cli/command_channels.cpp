@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "core/base/error.h"
@@ -9,6 +10,7 @@
 #include "data/store/record_reader.h"
 #include "data/store/run_store.h"
 #include "data/sweep/plan_difference.h"
+#include "data/sweep/sweep_lock.h"
 #include "probes/channels/channel_options.h"
 #include "probes/cli/channels_table.h"
 #include "probes/cli/command.h"
@@ -63,15 +65,16 @@ std::vector<Record> ReadFinished(const std::string& file, const std::string& pla
   return std::move(finished.records);
 }
 
-std::vector<Record> FindOrExplain(const FindChannelsRun& run, const JobContext& job) {
+std::vector<Record> FindOrExplain(const FindChannelsRun& run, bool overwrite,
+                                  const JobContext& job) {
   try {
     return FindChannels(run, job);
   } catch (const Cancelled&) {
     if (run.out.empty()) throw;
     throw Interrupted(
         fmt::format("search interrupted: what was done is beside {}. The same "
-                    "command with --resume continues",
-                    run.out));
+                    "command with --resume{} continues",
+                    run.out, overwrite ? " in place of --overwrite" : ""));
   }
 }
 
@@ -86,6 +89,8 @@ void RunChannels(const CommandInput& input) {
   const std::string plan_json = FindChannelsPlanJson(run);
   std::vector<Record> records;
   const bool overwrite = options.Flag("overwrite");
+  std::optional<SweepLock> lock;
+  if (!run.out.empty()) lock.emplace(run.out);
   if (overwrite)
     RemoveUnfinishedFiles(run.out);  // the file itself is kept until the new one is complete
   if (!run.out.empty() && std::filesystem::exists(run.out) && !overwrite) {
@@ -103,15 +108,20 @@ void RunChannels(const CommandInput& input) {
       input.job.Log("ranking, before validation:\n" +
                     ChannelsText({search}, static_cast<size_t>(run.top)));
     };
-    records = FindOrExplain(run, input.job);
+    records = FindOrExplain(run, overwrite, input.job);
     if (!run.out.empty()) {
       WriteOptions write;
       write.plan_json = plan_json;
       write.overwrite = overwrite;
-      WriteRecords(run.out, records,
-                   MakeProvenance(*run.decoder, input.command_line, options.Integer("seed"),
-                                  options.ToJson()),
-                   write);
+      try {
+        WriteRecords(run.out, records,
+                     MakeProvenance(*run.decoder, input.command_line, options.Integer("seed"),
+                                    options.ToJson()),
+                     write);
+      } catch (const Error&) {  // hours of work: printed all the same
+        input.out << ChannelsText(records, static_cast<size_t>(run.top));
+        throw;
+      }
       RemoveUnfinishedFiles(run.out);
     }
   }

@@ -86,13 +86,12 @@ std::string DifferenceText(const ComparedCell& cell) {
 
 // Names files of another task: their numbers can't be compared.
 std::string OtherTasksText(const std::vector<FileOutcome>& outcomes) {
-  const std::string& first = outcomes.front().task;
+  const FileOutcome& first = outcomes.front();
   std::string text;
   for (size_t file = 1; file < outcomes.size(); ++file) {
-    const std::string& task = outcomes[file].task;
-    if (task == first) continue;
+    if (outcomes[file].asked == first.asked) continue;
     text += fmt::format("no difference of {} to A: it asks {}, A {}\n", Letter(file),
-                        DisplayText(task), DisplayText(first));
+                        DisplayText(outcomes[file].task), DisplayText(first.task));
   }
   return text;
 }

@@ -182,6 +182,7 @@ std::vector<std::string> ExportPictures(const OptionSet& options, const std::str
 std::string ExportArrays(const CommandInput& input, const std::string& format) {
   const OptionSet& options = input.options;
   const std::string& file = options.Text("out");
+  RefuseWithoutOut(options, "overwrite");
   if (!file.empty()) {
     CheckOutputPath(file, options.Flag("overwrite"), "Give --overwrite, or another --out");
   } else if (format == "npz" || format == kControlVector) {
@@ -263,9 +264,8 @@ Command ExportCommand() {
       "column for every axis; of several arrays that all lie over one axis it has one row per\n"
       "position and one column per array. NaN is an empty cell (CSV) or null (JSON). NPZ holds "
       "each\n"
-      "array and each axis under its name; where records share a name, the first has it, and that "
-      "of\n"
-      "the others is RECORD.NAME.\n"
+      "array and each axis under its name; where several have one name, those after the first are\n"
+      "RECORD.NAME.\n"
       "GGUF is a control vector: of an array [layer, channel], row N is added after block N, from "
       "0;\n"
       "layer 0 is left out, as llama.cpp takes none there.\n"

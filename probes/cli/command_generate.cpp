@@ -31,6 +31,13 @@ namespace midscope::cli {
 namespace {
 
 GenerateOptions ReadGenerateOptions(const OptionSet& options) {
+  for (const char* name : {"top-p", "top-k", "seed"}) {
+    const bool of_task = name == std::string("seed") && options.IsSet("task");
+    if (!options.IsSet(name) || of_task || options.Number("temperature") > 0) continue;
+    throw UsageError(std::string("option --") + name,
+                     "it has no effect at temperature 0, which takes the likeliest token",
+                     "Give --temperature above 0 too, or leave it out");
+  }
   GenerateOptions read;
   read.new_tokens = options.Integer("new-tokens");
   read.temperature = options.Number("temperature");
@@ -38,18 +45,6 @@ GenerateOptions ReadGenerateOptions(const OptionSet& options) {
   read.top_k = options.Integer("top-k");
   read.seed = static_cast<uint64_t>(options.Integer("seed"));
   return read;
-}
-
-// Temperature 0 draws nothing.
-void CheckSampling(const OptionSet& options) {
-  if (options.Number("temperature") > 0) return;
-  for (const char* name : {"top-p", "top-k", "seed"}) {
-    const bool of_task = name == std::string("seed") && options.IsSet("task");
-    if (!options.IsSet(name) || of_task) continue;
-    throw UsageError(std::string("option --") + name,
-                     "it has no effect at temperature 0, which takes the likeliest tokens",
-                     "Leave it out, or give --temperature, such as 0.7");
-  }
 }
 
 Record ScoredAnswer(const Decoder& decoder, const Prompt& prompt, const Intervention& intervention,
@@ -85,22 +80,21 @@ void WarnBeyondContext(const Intervention& intervention, int64_t prompt_tokens, 
 void RunGenerate(const CommandInput& input) {
   const OptionSet& options = input.options;
   CheckTextSource(options);
-  CheckSampling(options);
-  CheckOverwriteHasFile(options);
+  RefuseWithoutOut(options, "overwrite");
+  const GenerateOptions generate = ReadGenerateOptions(options);
   const Intervention intervention = ParseIntervention(OneSetting(options, "generate"));
-  CheckSourcesAreUsed(options, intervention);
+  CheckSourcesUsed(options, {intervention});
   const PromptFormat format = ReadPromptFormat(options);
   const std::string& file = options.Text("out");
   if (!file.empty())
     CheckOutputPath(file, options.Flag("overwrite"), "Give --overwrite, or another --out");
   const auto decoder = Decoder::Open(options.Text("model"), ReadDecoderOptions(options), input.job);
   const Tokenizer& tokenizer = decoder->tokenizer();
-  const auto [prompt, place] = ReadPrompt(options, format, tokenizer);
+  const auto [prompt, place] = ReadPrompt(options, format, tokenizer, input.job);
   input.job.Log(SentLine(prompt, tokenizer, format));
   if (!options.IsSet("task")) LogPromptNotes(prompt, format, input.job);
   LogBytesWithoutToken(prompt, input.job);
   CheckPromptFits(decoder->config(), prompt, intervention);
-  const GenerateOptions generate = ReadGenerateOptions(options);
   const auto prompt_tokens = static_cast<int64_t>(prompt.ids.size());
   WarnBeyondContext(intervention, prompt_tokens, generate.new_tokens, decoder->config(), input.job);
   const bool json = options.Flag("json");

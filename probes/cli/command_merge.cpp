@@ -19,7 +19,7 @@ namespace {
 
 // Otherwise a file is joined with its journal, or with the files that it refers to.
 bool StandsAlone(const std::string& file) {
-  if (std::filesystem::exists(JournalPath(file))) return false;
+  if (HasJournal(file)) return false;
   return !std::filesystem::exists(file) || RunReader(file).parts().empty();
 }
 

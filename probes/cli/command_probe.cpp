@@ -45,16 +45,16 @@ void RunPrompt(const CommandInput& input, const ProbeRegistry& probes) {
     throw UsageError("option --" + std::string(name), "a single prompt is run",
                      "Give --samples or --places with --task, or --plan");
   }
-  CheckOverwriteHasFile(options);
   const PromptFormat format = ReadPromptFormat(options);
   const Intervention intervention = ParseIntervention(OneSetting(options, "probe"));
   const std::string& file = options.Text("out");
+  RefuseWithoutOut(options, "overwrite");
   if (!file.empty()) {
     CheckOutputPath(file, options.Flag("overwrite"), "Give --overwrite, or another --out");
   }
   const auto decoder = Decoder::Open(options.Text("model"), ReadDecoderOptions(options), input.job);
   const Tokenizer& tokenizer = decoder->tokenizer();
-  const auto [prompt, place] = ReadPrompt(options, format, tokenizer);
+  const auto [prompt, place] = ReadPrompt(options, format, tokenizer, input.job);
   PatchSources sources(*decoder, ReadSourcePrompts(options, format, tokenizer));
   input.job.Log(SentLine(prompt, tokenizer, format));
   if (!options.IsSet("task")) LogPromptNotes(prompt, format, input.job);
@@ -82,7 +82,7 @@ void RunProbe(const ProbeRegistry& probes, const CommandInput& input) {
     // Unknown names are reported before a model is loaded.
     probes.RefuseUnusedOptions(cell.options, probes.Selected(cell.options, batch));
     ReadPromptFormat(cell.options);
-    CheckSourcesAreUsed(cell.options, ParseIntervention(OneSetting(cell.options, "probe")));
+    CheckSourcesUsed(cell.options, {ParseIntervention(OneSetting(cell.options, "probe"))});
   }
   if (AsksForBatch(cells.front().options)) {
     RunProbeCells(input, probes, cells);

@@ -200,6 +200,7 @@ Record MakeRecord(const OptionSet& options) {
 void RunRope(const CommandInput& input) {
   const OptionSet& options = input.options;
   const std::string& file = options.Text("out");
+  RefuseWithoutOut(options, "overwrite");
   WriteOptions write;
   write.overwrite = options.Flag("overwrite");
   if (!file.empty()) CheckOutputPath(file, write.overwrite, "Give --overwrite, or another --out");

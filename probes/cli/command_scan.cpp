@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/utf8.h"
 #include "core/model/model_source.h"
 #include "probes/cli/command.h"
 #include "probes/cli/output.h"
@@ -31,6 +32,11 @@ std::vector<Parameter> ScanOptions() {
            std::end(kNotOfScans);
   });
   options.front().required = true;
+  for (Parameter& option : options) {
+    if (option.name == "task") option.help = "the task (see midscope help tasks)";
+    if (option.name == "seed") option.help = "what samples and permutations are drawn by";
+    if (option.name == "out") option.help = "the HDF5 file to write";
+  }
   std::vector<std::string> kinds;
   std::vector<Parameter> own = ScanParameters();
   own.push_back(WholeNumberParameter("top", "how many of the largest to print", 1, 100000, 10));
@@ -58,17 +64,23 @@ OptionSet SweepOptionsOf(const OptionSet& options) {
 void Print(const OptionSet& options, const SweepPlan& plan, const SweepResult& result,
            const std::string& file, std::ostream& out) {
   const ScanEffects effects = ScanEffectsOf(plan, result.outcomes);
+  const PromptCuts cuts = PromptCutsOf(plan, result.outcomes);
   if (options.Flag("json")) {
-    out << ScanEffectsJson(plan, effects);
+    out << ScanEffectsJson(plan, effects, cuts);
     return;
   }
-  out << ScanText(plan, effects, options.Integer("top")) << FileNote(file);
+  out << ScanText(plan, effects, cuts, options.Integer("top")) << FileNote(file);
 }
 
 void RunScanCommand(const CommandInput& input) {
   const ScanRange range = ReadScanRange(input.options);
   OptionSet options = SweepOptionsOf(input.options);
   CheckSweepOptions(options);
+  for (const std::string& task : options.TextList("task")) {
+    if (task.find("{size}") == std::string::npos) continue;
+    throw UsageError("task " + Quote(task), "{size} must be a number: a scan has one task",
+                     "Write the number, such as list:lines=20");
+  }
   const std::vector<SweepCell> cells = CellsOf(options);
   if (cells.size() != 1) {
     throw UsageError("scan", "several tasks or seeds are given", "Run a scan for each");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "data/store/record_reader.h"
 #include "probes/cli/command.h"
 #include "probes/cli/output.h"
 #include "probes/cli/sweep_command_run.h"
@@ -14,6 +15,7 @@
 #include "probes/cli/sweep_files.h"
 #include "probes/cli/sweep_options.h"
 #include "probes/cli/sweep_table.h"
+#include "probes/sweep/merged_means.h"
 #include "probes/sweep/rank_group.h"
 
 namespace midscope::cli {
@@ -37,8 +39,19 @@ CellReport Report(SweepCommandRun& run, const SweepCell& cell, const std::string
   return MakeReport(cell, file, sweep.plan, sweep.result);
 }
 
+// --add takes from the file what is not given; settings, places and samples are joined later.
+void TakeFromFile(OptionSet& options) {
+  const std::string& out = options.Text("out");
+  std::error_code ignored;
+  if (!options.Flag("add") || !std::filesystem::is_regular_file(out, ignored)) return;
+  const SweepPlan stored = StoredPlan(RunReader(out));
+  if (!options.IsSet("task")) options.Set("task", std::vector<std::string>{stored.task});
+  if (!options.IsSet("seed")) options.Set("seed", std::to_string(stored.seed));
+}
+
 void RunSweepCommand(const CommandInput& input) {
-  const OptionSet options = WithPlan(input.options);
+  OptionSet options = WithPlan(input.options);
+  TakeFromFile(options);
   CheckSweepOptions(options);
   const std::vector<SweepCell> cells = CellsOf(options);
   if (options.Flag("dry-run")) {

@@ -48,7 +48,7 @@ struct FileValues {
 
 // The same task, seed and sample numbers: the same prompts.
 bool Paired(const FileValues& a, const FileValues& b) {
-  return a.samples && b.samples && !a.outcome.task.empty() && a.outcome.task == b.outcome.task &&
+  return a.samples && b.samples && !a.outcome.task.empty() && a.outcome.asked == b.outcome.asked &&
          a.outcome.seed == b.outcome.seed && a.samples->samples == b.samples->samples;
 }
 
@@ -77,7 +77,7 @@ std::vector<double> CellValues(const FileValues& file, size_t cell) {
 
 void SetDifference(const FileValues& first, const FileValues& other, ComparedCell& row) {
   const int64_t cell = first.outcome.Cell(row.setting, row.place);
-  if (cell < 0 || first.outcome.task != other.outcome.task) return;
+  if (cell < 0 || first.outcome.asked != other.outcome.asked) return;
   const auto first_cell = static_cast<size_t>(cell);
   row.difference = row.answer_nll - first.outcome.answer_nll[first_cell];
   if (!Paired(first, other)) return;

@@ -17,6 +17,8 @@ namespace midscope::cli {
 // The outcome of a sweep by setting and place, from its file.
 struct FileOutcome {
   std::string task;  // with all parameters; "" where the file does not have it
+  // The same without paths, with the hash of its files: equal where the questions are.
+  std::string asked;
   uint64_t seed = 1;
   std::vector<std::string> settings;  // canonical
   std::vector<int64_t> places;

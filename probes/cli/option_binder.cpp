@@ -48,6 +48,8 @@ void Bind(const Command& command, CLI::App& app, OptionSet& options) {
         throw UsageError(shown, fmt::format("it is given {} times", values.size()), "Give it once");
       }
       for (const std::string& value : values) {
+        if (kind == ParameterKind::kFile && value.empty())
+          throw UsageError(shown, "it is empty", "Give a path, or leave it out");
         options.SetText(name, kind == ParameterKind::kFlag ? "true" : value);
       }
       return true;

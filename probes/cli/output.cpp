@@ -8,11 +8,13 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/base/file_access.h"
 #include "core/base/utf8.h"
+#include "data/sweep/sweep_lock.h"
 
 namespace midscope::cli {
 
@@ -77,9 +79,14 @@ void CheckOutputPath(const std::string& path, bool overwrite, const std::string&
   if (!overwrite && PathExists(file)) {
     throw UsageError(path, "the file exists", remedy);
   }
+  if (overwrite) CheckNoWriter(path);
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
   if (!IsFolder(folder)) {
     throw Failure(path, "there is no folder " + folder.string(), "Make it first");
+  }
+  if (::access(folder.c_str(), W_OK) != 0) {
+    throw Failure(path, std::string("it can't be written: ") + std::strerror(errno),
+                  "Write to a folder where you may");
   }
 }
 
@@ -93,17 +100,36 @@ void MakeFolderOfFiles(const std::string& folder) {
   if (failed) throw Failure(folder, "the folder cannot be made: " + failed.message());
 }
 
-std::string FileNote(const std::string& path) { return path.empty() ? "" : "file: " + path + "\n"; }
+namespace {
+
+// Whether the file is HDF5 under a name of text.
+bool IsHdf5UnderTextName(const std::string& path) {
+  constexpr std::string_view kMark = "\x89HDF";
+  const std::string ending = std::filesystem::path(path).extension().string();
+  if (ending != ".txt" && ending != ".csv" && ending != ".tsv" && ending != ".json") return false;
+  std::string bytes(kMark.size(), '\0');
+  std::ifstream(path, std::ios::binary).read(bytes.data(), std::ssize(bytes));
+  return bytes == kMark;
+}
+
+}  // namespace
+
+std::string FileNote(const std::string& path) {
+  if (path.empty()) return "";
+  return "file: " + path + (IsHdf5UnderTextName(path) ? " (HDF5)" : "") + "\n";
+}
+
+void RefuseWithoutOut(const OptionSet& options, const char* name) {
+  if (!options.IsSet(name) || !options.Text("out").empty()) return;
+  throw UsageError(std::string("option --") + name, "it has no effect without --out",
+                   "Give --out FILE too, or leave it out");
+}
 
 void CheckOverwrite(const OptionSet& options) {
+  RefuseWithoutOut(options, "overwrite");
   if (!options.Flag("overwrite") || !options.Flag("resume")) return;
   throw UsageError("option --overwrite", "--resume goes on in the file that it would replace",
                    "Give one of them");
-}
-
-void CheckOverwriteHasFile(const OptionSet& options) {
-  if (!options.Flag("overwrite") || !options.Text("out").empty()) return;
-  throw UsageError("option --overwrite", "it has no effect without --out", "Give --out FILE.h5");
 }
 
 void WriteTextFile(const std::string& link, const std::function<void(std::ostream&)>& write) {

@@ -51,8 +51,9 @@ class CheckedStream : public std::ostream {
 // except line ends and tabs, are escaped by DisplayText (core/base/utf8.h).
 std::string TerminalText(std::string_view text);
 
-// Throws Error (usage) where the file exists and `overwrite` is false, and (failure) where its
-// folder does not exist. Called before the work.
+// Throws Error (usage) where the file exists and `overwrite` is false, and (failure) where another
+// process is writing a sweep of that name, or the folder does not exist or can't be written. Called
+// before the work.
 void CheckOutputPath(const std::string& path, bool overwrite, const std::string& remedy);
 
 // Makes the folder of --out where a command writes several files. Throws Error: (usage) it is a
@@ -62,11 +63,11 @@ void MakeFolderOfFiles(const std::string& folder);
 // The last line of a command that wrote a file: "file: run.h5"; "" for none.
 std::string FileNote(const std::string& path);
 
-// Throws Error (usage) where both --overwrite and --resume are given.
-void CheckOverwrite(const OptionSet& options);
+// Throws Error (usage) where an option is given that has no effect without --out, and that is not.
+void RefuseWithoutOut(const OptionSet& options, const char* name);
 
-// Throws Error (usage) where --overwrite is given without --out.
-void CheckOverwriteHasFile(const OptionSet& options);
+// Throws Error (usage) where --overwrite is given without --out, or beside --resume.
+void CheckOverwrite(const OptionSet& options);
 
 // Writes a text file through `write`. After an Error no partial file is left.
 void WriteTextFile(const std::string& path, const std::function<void(std::ostream&)>& write);

@@ -81,6 +81,7 @@ void WriteIds(const std::vector<int64_t>& ids, std::ostream& out) {
 void CheckPositionsFile(const SampleRange& range, int64_t tokens, bool coverage,
                         const OptionSet& options) {
   const std::string& file = options.Text("out");
+  RefuseWithoutOut(options, "overwrite");
   const FileKind kind = KindOf(file);
   if (kind == FileKind::kNone) return;
   CheckOutputPath(file, options.Flag("overwrite"), "Give --overwrite, or another --out");

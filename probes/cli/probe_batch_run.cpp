@@ -17,6 +17,7 @@
 #include "data/store/record_reader.h"
 #include "data/store/run_store.h"
 #include "data/sweep/plan_difference.h"
+#include "data/sweep/sweep_lock.h"
 #include "data/tasks/task.h"
 #include "probes/cli/output.h"
 #include "probes/cli/probe_batch_options.h"
@@ -39,12 +40,6 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kNotOfThePlan[] = {"model",    "out",     "overwrite", "resume", "json",
                                          "plan",     "dry-run", "threads",   "dtype",  "weights",
                                          "products", "samples", "quiet",     "list"};
-
-void RemoveOverwritten(const std::string& file) {
-  std::error_code ignored;
-  fs::remove(file, ignored);
-  fs::remove_all(KeptPrompts::FolderOf(file), ignored);
-}
 
 // The plan of what is there of the batch already; "" for nothing.
 std::string ContinuedPlan(const std::string& file) {
@@ -170,7 +165,12 @@ ProbeBatchReport ProbeBatchRun::RunIntoFile(const Prepared& batch, const OnPart&
   const std::string& file = batch.file();
   const bool leads = ranks_.rank() == 0;
   const bool resume = batch.options().Flag("resume");
-  if (leads && batch.options().Flag("overwrite")) RemoveOverwritten(file);
+  std::optional<SweepLock> lock;
+  if (leads) lock.emplace(file);
+  // The file itself is kept until the new one has a sample.
+  std::error_code ignored;
+  if (leads && batch.options().Flag("overwrite"))
+    fs::remove_all(KeptPrompts::FolderOf(file), ignored);
   const bool finished =
       ranks_.FromRankZero(resume && fs::exists(file) && KeptPrompts::PlanIn(file).empty() ? 1 : 0);
   if (finished) return leads ? Finished(batch) : ProbeBatchReport{batch.cell, {}, {}, {}};
@@ -192,9 +192,11 @@ ProbeBatchReport ProbeBatchRun::RunIntoFile(const Prepared& batch, const OnPart&
       Save(batch, part.records);
       on_part(part);
     }
-    throw Interrupted(fmt::format(
-        "probe interrupted: {} of {} samples are done{}. The same command with --resume continues",
-        done.size(), batch.batch.samples.size(), done.empty() ? "" : ", and in " + file));
+    throw Interrupted(
+        fmt::format("probe interrupted: {} of {} samples are done{}. The same command with "
+                    "--resume{} continues",
+                    done.size(), batch.batch.samples.size(), done.empty() ? "" : ", and in " + file,
+                    batch.options().Flag("overwrite") ? " in place of --overwrite" : ""));
   }
   ranks_.Barrier();
   if (!leads) return {batch.cell, {}, {}, {}};

@@ -19,8 +19,8 @@ constexpr auto kRedrawEvery = std::chrono::milliseconds(100);
 std::string TimeText(double seconds) {
   const auto whole = std::llround(seconds);
   if (whole < 100) return fmt::format("{} s", whole);
-  if (whole < 3600) return fmt::format("{}:{:02} min", whole / 60, whole % 60);
-  return fmt::format("{}:{:02} h", whole / 3600, whole / 60 % 60);
+  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
 }
 
 std::string ProgressText(const Progress& progress, int64_t begun, double seconds) {
@@ -32,8 +32,11 @@ std::string ProgressText(const Progress& progress, int64_t begun, double seconds
   const int64_t done = progress.done - begun;
   if (done <= 0 || seconds <= 0) return text;
   const double rate = static_cast<double>(done) / seconds;
-  text += bytes ? ", " + BytesText(std::llround(rate)) + "/s"
-                : fmt::format(", {:.3g} {}/s", rate, progress.unit);
+  const std::string one =
+      progress.unit.substr(0, progress.unit.size() - (progress.unit.ends_with('s') ? 1 : 0));
+  text += bytes      ? ", " + BytesText(std::llround(rate)) + "/s"
+          : rate < 1 ? fmt::format(", {:.3g} s per {}", 1 / rate, one)
+                     : fmt::format(", {:.3g} {}/s", rate, rate == 1 ? one : progress.unit);
   if (progress.total > progress.done) {
     text += ", " + TimeText(static_cast<double>(progress.total - progress.done) / rate) + " left";
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "probes/cli/prompt_options.h"
 
+#include <set>
+
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "core/intervention/intervention_text.h"
@@ -80,18 +82,6 @@ std::vector<SourceText> ReadSourceTexts(const OptionSet& options) {
   return sources;
 }
 
-void CheckSourcesAreUsed(const OptionSet& options, const Intervention& intervention) {
-  const std::string setting = PrintIntervention(intervention);
-  for (const std::string& given : options.TextList("source-prompt-file")) {
-    const size_t equals = given.find('=');
-    if (equals == std::string::npos) continue;  // ReadSourceTexts refuses it
-    const std::string name = given.substr(0, equals);
-    if (setting.find("source:" + name) != std::string::npos) continue;
-    throw UsageError("option --source-prompt-file", "--with takes nothing from " + Quote(name),
-                     "Leave it out, or take from it: patch(from=source:" + name + ", span=last)");
-  }
-}
-
 void CheckTextSource(const OptionSet& options) {
   std::string given;
   int count = 0;
@@ -149,13 +139,29 @@ OwnText ReadOwnText(const OptionSet& options) {
 }
 
 PlacedPrompt ReadPrompt(const OptionSet& options, const PromptFormat& format,
-                        const Tokenizer& tokenizer) {
+                        const Tokenizer& tokenizer, const JobContext& job) {
   CheckPromptFormat(tokenizer, format);
   if (!options.IsSet("task")) return {OwnPrompt(tokenizer, ReadOwnText(options), format), 0};
   const auto seed = static_cast<uint64_t>(options.Integer("seed"));
   const std::unique_ptr<Task> task = MakeTaskFor(tokenizer, options.Text("task"), seed);
   const int64_t place = ReadPlace(*task, options.Text("place"));
+  LogTaskNotes(*task, {place}, options.Integer("sample"), job);
   return {TaskPrompt(tokenizer, task->Make(options.Integer("sample"), place), format), place};
+}
+
+void CheckSourcesUsed(const OptionSet& options, const std::vector<Intervention>& interventions) {
+  std::set<std::string> used;
+  for (const Intervention& intervention : interventions) {
+    for (const Patch& patch : PatchesOf(intervention)) {
+      if (patch.source.kind == PatchSource::Kind::kSource) used.insert(patch.source.name);
+    }
+  }
+  for (const std::string& given : options.TextList("source-prompt-file")) {
+    const std::string name = given.substr(0, given.find('='));
+    if (used.contains(name)) continue;
+    throw UsageError("option --source-prompt-file", "no patch takes from " + Quote(name),
+                     "Write patch(from=source:" + name + ", ...) in --with, or leave it out");
+  }
 }
 
 std::vector<std::pair<std::string, Prompt>> ReadNamedPrompts(const OptionSet& options,

@@ -27,9 +27,6 @@ std::vector<Parameter> SourcePromptOptions();
 // Their texts. Throws Error: unreadable, not UTF-8, a name that occurs twice.
 std::vector<SourceText> ReadSourceTexts(const OptionSet& options);
 
-// Throws Error (usage) for a prompt of --source-prompt-file that no patch of the setting takes.
-void CheckSourcesAreUsed(const OptionSet& options, const Intervention& intervention);
-
 // Checks that exactly one source of text is given; called before a model is loaded. Throws Error
 // (usage).
 void CheckTextSource(const OptionSet& options);
@@ -47,9 +44,12 @@ struct PlacedPrompt {
   Prompt prompt;
   int64_t place = 0;  // of a task's gold piece; 0 for own text
 };
-// Throws Error, also where the model cannot take the format.
+// Logs what a task cuts from the prompt. Throws Error, also where the model cannot take the format.
 PlacedPrompt ReadPrompt(const OptionSet& options, const PromptFormat& format,
-                        const Tokenizer& tokenizer);
+                        const Tokenizer& tokenizer, const JobContext& job);
+
+// Throws Error (usage) where a prompt of --source-prompt-file is one that no patch takes from.
+void CheckSourcesUsed(const OptionSet& options, const std::vector<Intervention>& interventions);
 
 // The prompts of --source-prompt-file by name. Throws Error.
 std::vector<std::pair<std::string, Prompt>> ReadNamedPrompts(const OptionSet& options,

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <vector>
 
+#include "core/base/number_text.h"
 #include "probes/cli/interval_text.h"
 #include "probes/cli/record_values.h"
 #include "probes/cli/text_table.h"
@@ -124,21 +125,29 @@ nlohmann::ordered_json EffectJson(const Scan& scan, const ScanItem& item, const 
 
 }  // namespace
 
-std::string ScanText(const SweepPlan& plan, const ScanEffects& effects, int64_t most) {
+std::string ScanText(const SweepPlan& plan, const ScanEffects& effects, const PromptCuts& cuts,
+                     int64_t most) {
   std::string text = fmt::format(
-      "{} over {} {}, {} samples: answer_nll minus that of none, nats; above 0 the answer is less "
-      "likely.\np is adjusted for all of them.\n\nLargest on the mean over places\n{}",
-      plan.scan->term, plan.scan->items.size(), plan.scan->kind, effects.samples,
-      TableOf(plan, effects, effects.means, "mean", most));
+      "{} over {} {}, {}: answer_nll minus that of none, nats; above 0 the answer is less "
+      "likely.\np is adjusted for all of them.\n",
+      plan.scan->term, plan.scan->items.size(), plan.scan->kind,
+      CountText(effects.samples, "sample"));
+  if (const double least = SmallestSignFlipP(effects.samples); least > 0.05) {
+    text += fmt::format("{}: p cannot fall below {}\n", CountText(effects.samples, "sample"),
+                        PText(least));
+  }
+  text +=
+      "\nLargest on the mean over places\n" + TableOf(plan, effects, effects.means, "mean", most);
   if (!effects.middles.empty()) {
     text += "\nLargest on the middle place, against the mean of the first and the last\n" +
             TableOf(plan, effects, effects.middles, "middle", most);
   }
   if (!effects.mean_shares.empty()) text += SharesText(plan, effects, most);
-  return text;
+  return text + PromptCutsText(plan, cuts);
 }
 
-std::string ScanEffectsJson(const SweepPlan& plan, const ScanEffects& effects) {
+std::string ScanEffectsJson(const SweepPlan& plan, const ScanEffects& effects,
+                            const PromptCuts& cuts) {
   const Scan& scan = *plan.scan;
   nlohmann::ordered_json json = {
       {"over", scan.kind}, {"with", scan.term}, {"task", plan.task}, {"samples", effects.samples}};
@@ -159,6 +168,10 @@ std::string ScanEffectsJson(const SweepPlan& plan, const ScanEffects& effects) {
   for (size_t i = 0; i < effects.mean_shares.size(); ++i)
     AddShare(effects.mean_shares[i], json["mean_effects"][i]);
   add("middle_effects", effects.middles);
+  if (std::any_of(cuts.cut.begin(), cuts.cut.end(), [](int64_t count) { return count > 0; })) {
+    json["cut_samples"] = cuts.cut;
+    json["gold_cut_samples"] = cuts.gold_cut;
+  }
   return json.dump(2) + "\n";
 }
 

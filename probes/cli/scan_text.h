@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "probes/sweep/prompt_cuts.h"
 #include "probes/sweep/scan_effects.h"
 #include "probes/sweep/sweep_plan.h"
 
@@ -12,13 +13,16 @@ namespace midscope::cli {
 
 // The `most` items with the largest effects: on the mean over places, and on the middle place
 // against the ends. Of patches also the shares that come back: a grid of layers and passages, or
-// the largest.
-std::string ScanText(const SweepPlan& plan, const ScanEffects& effects, int64_t most);
+// the largest. Last, what tasks cut from prompts.
+std::string ScanText(const SweepPlan& plan, const ScanEffects& effects, const PromptCuts& cuts,
+                     int64_t most);
 
 // {"over", "with", "task", "samples", "effects": [{"kind", "id", "place", "effect", "low", "high",
 // "p", "layer", "head" where they exist}], "mean_effects": [the same without place],
-// "middle_effects"}; where patches are scanned "share", "share_low", "share_high" in "effects" and
-// "mean_effects". Numbers that are not there are null.
-std::string ScanEffectsJson(const SweepPlan& plan, const ScanEffects& effects);
+// "middle_effects", "cut_samples" and "gold_cut_samples" [place] where prompts were cut}; where
+// patches are scanned "share", "share_low", "share_high" in "effects" and "mean_effects". Numbers
+// that are not there are null.
+std::string ScanEffectsJson(const SweepPlan& plan, const ScanEffects& effects,
+                            const PromptCuts& cuts);
 
 }  // namespace midscope::cli

@@ -26,8 +26,11 @@ constexpr int64_t kScanItemsShown = 20;
 
 std::string SweepTable(const RunReader& reader) {
   const SweepPlan plan = StoredPlan(reader);
-  if (plan.scan)
-    return ScanText(plan, ScanEffectsOf(plan, ReadStoredResult(reader).outcomes), kScanItemsShown);
+  if (plan.scan) {
+    const SweepResult result = ReadStoredResult(reader);
+    return ScanText(plan, ScanEffectsOf(plan, result.outcomes), PromptCutsOf(plan, result.outcomes),
+                    kScanItemsShown);
+  }
   return SweepText({StoredReport(reader)});
 }
 
@@ -63,8 +66,7 @@ std::string PrintedTable(const RunReader& reader) {
 std::string ContinuedPlanJson(const std::string& file, const RankGroup& ranks) {
   try {
     if (std::filesystem::exists(file)) return RunReader(file).plan_json();
-    if (ranks.size() == 1 && std::filesystem::exists(JournalPath(file)))
-      return SweepStore::OpenForReading(file).plan_json();
+    if (ranks.size() == 1 && HasJournal(file)) return SweepStore::OpenForReading(file).plan_json();
     // Parts of ranks that were killed before they were joined.
     for (const std::string& part : RankParts(file)) {
       if (std::filesystem::exists(part)) return RunReader(part).plan_json();

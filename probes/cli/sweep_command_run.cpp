@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "data/store/record_reader.h"
 #include "data/sweep/plan_difference.h"
 #include "data/sweep/rank_parts.h"
+#include "data/sweep/sweep_lock.h"
 #include "probes/base/record_origin.h"
 #include "probes/cli/prompt_options.h"
 #include "probes/cli/stored_sweep.h"
@@ -57,6 +59,27 @@ std::function<void(const SweepResult&)> Watch(const SweepPlan& plan, int64_t sec
   };
 }
 
+std::string CommandName(const SweepPlan& plan) { return plan.scan ? "scan" : "sweep"; }
+
+void RemoveSweep(const std::string& file) {
+  RemoveRankParts(file);
+  std::error_code ignored;
+  std::filesystem::remove(file, ignored);
+  std::filesystem::remove(JournalPath(file), ignored);
+}
+
+// --resume without --places takes those of the file: earlier versions had other default places.
+void KeepStoredPlaces(const std::string& file, const Task& task, SweepPlan& plan) {
+  try {
+    const SweepPlan stored = StoredPlan(RunReader(file));
+    if (stored.task != plan.task) return;
+    plan.places = stored.places;
+    plan.place_texts = stored.place_texts;
+    plan.place_shares = PlaceShares(plan.places, task);
+  } catch (const Error&) {  // no file yet, or a damaged one, which the store reports
+  }
+}
+
 // The wall time of each setting: told beside the results, which do not depend on it.
 std::string SecondsText(const SweepPlan& plan, const SweepResult& result) {
   const std::vector<double> means = MeanSettingSeconds(result.outcomes, plan.settings.size());
@@ -84,8 +107,14 @@ FinishedSweep SweepCommandRun::Run(const SweepCell& cell, const std::string& fil
   for (const auto& [name, prompt] : run.source_prompts)
     run.plan.source_prompts[name] = PromptsHash({prompt});
   const bool run_again = options_.Flag("add") && AddToStored(run.plan, *task, file);
+  if (options_.Flag("resume") && !options_.IsSet("places"))
+    KeepStoredPlaces(file, *task, run.plan);
   if (GoesOn()) KeepStoredTexts(continued, run.plan);
-  TellOfMissingControls(run.plan);
+  std::vector<Intervention> interventions;
+  for (const SweepSetting& setting : run.plan.settings)
+    interventions.push_back(setting.intervention);
+  CheckSourcesUsed(options_, interventions);
+  LogNotes(run.plan, *task);
   run.checkpoint_samples = options_.Integer("checkpoint");
   run.questions = [&](int64_t sample) {
     return TaskQuestions(tokenizer, *task, run.plan.places, sample, run.plan.format);
@@ -147,8 +176,10 @@ void SweepCommandRun::CheckFirstPrompts(const SweepRun& run) const {
   }
 }
 
-void SweepCommandRun::TellOfMissingControls(const SweepPlan& plan) const {
-  if (!options_.Flag("control") || ranks_.rank() != 0) return;
+void SweepCommandRun::LogNotes(const SweepPlan& plan, const Task& task) const {
+  if (ranks_.rank() != 0) return;
+  for (const std::string& note : task.notes()) job_.Log("note: " + note);
+  if (!options_.Flag("control")) return;
   for (const std::string& setting : SettingsWithoutControl(plan.settings)) {
     job_.Warn("no control for " + setting + ": it has no channels or order of heads to randomise");
   }
@@ -157,7 +188,8 @@ void SweepCommandRun::TellOfMissingControls(const SweepPlan& plan) const {
 SweepResult SweepCommandRun::RunAlone(SweepRun& run, const std::string& file,
                                       const PrintPart& print_part) const {
   if (file.empty()) return RunWithoutFile(run, print_part);
-  RemoveOverwritten(file);
+  if (options_.Flag("overwrite"))
+    return RunInto(run, file, /*resume=*/false, "with --resume in place of --overwrite goes on");
   FoldRankParts(Shared(run.plan, file));
   return RunInto(run, file, GoesOn(), "with --resume goes on");
 }
@@ -171,9 +203,12 @@ SweepResult SweepCommandRun::RunInto(SweepRun& run, const std::string& file, boo
     run.store = nullptr;
     return result;
   } catch (const Cancelled&) {
-    throw Interrupted(
-        fmt::format("sweep interrupted: {} of {} samples are in {}. The same command {}",
-                    store.finished().size(), run.plan.samples, file, same_command));
+    if (store.keeps_old_file())
+      throw Interrupted(CommandName(run.plan) +
+                        " interrupted before its first sample was done: " + file + " is as it was");
+    throw Interrupted(fmt::format("{} interrupted: {} of {} samples are in {}. The same command {}",
+                                  CommandName(run.plan), store.finished().size(), run.plan.samples,
+                                  file, same_command));
   }
 }
 
@@ -189,9 +224,9 @@ SweepResult SweepCommandRun::RunWithoutFile(SweepRun& run, const PrintPart& prin
     if (so_far.outcomes.empty()) throw;
     print_part(run.plan, so_far);
     throw Interrupted(
-        fmt::format("sweep interrupted: {} of {} samples are done, and kept in no "
+        fmt::format("{} interrupted: {} of {} samples are done, and kept in no "
                     "file. --out FILE.h5 stores them, so that --resume can continue",
-                    so_far.done(), run.plan.samples));
+                    CommandName(run.plan), so_far.done(), run.plan.samples));
   }
 }
 
@@ -231,6 +266,7 @@ bool SweepCommandRun::AddToStored(SweepPlan& plan, const Task& task,
 
 SweepResult SweepCommandRun::RunAgain(SweepRun& run, const std::string& file) const {
   const std::string grown = AdditionPath(file);
+  const SweepLock lock(file);
   job_.Log(
       fmt::format("{} samples are run again, with what is added, in {}; {} stays as it is "
                   "until that is done",
@@ -243,19 +279,23 @@ SweepResult SweepCommandRun::RunAgain(SweepRun& run, const std::string& file) co
 
 SweepResult SweepCommandRun::RunShared(SweepRun& run, const std::string& file) const {
   const bool leads = ranks_.rank() == 0;
-  const SharedSweep shared = Shared(run.plan, file);
+  const bool overwrite = options_.Flag("overwrite");
+  const std::string into = overwrite ? file + ".overwriting" : file;
+  const SharedSweep shared = Shared(run.plan, into);
+  std::optional<SweepLock> lock;
   std::set<int64_t> waiting;
   EarlierParts earlier;
   if (leads) {
-    RemoveOverwritten(file);
-    earlier = SettleRankParts(shared);
+    if (overwrite) lock.emplace(file);
+    earlier = overwrite ? SettleOverwriting(shared) : SettleRankParts(shared);
+    if (!overwrite) lock.emplace(file);
     for (int64_t sample = 0; sample < run.plan.samples; ++sample) {
       if (!earlier.finished.contains(sample)) waiting.insert(sample);
     }
   } else {
     run.checkpoint_samples = 0;  // the journal suffices; one part is enough to read
   }
-  const std::string part = RankPath(file, ranks_.FromRankZero(earlier.next) + ranks_.rank());
+  const std::string part = RankPath(into, ranks_.FromRankZero(earlier.next) + ranks_.rank());
   {
     SweepStore store = Store(run.plan, part, GoesOn());
     run.store = &store;
@@ -265,7 +305,9 @@ SweepResult SweepCommandRun::RunShared(SweepRun& run, const std::string& file) c
   }
   ranks_.Barrier();
   if (!leads) return {};
-  JoinRankParts(shared);
+  if (overwrite) ReplaceShared(shared, file);
+  JoinRankParts(Shared(run.plan, file));
+  lock.reset();
   SweepResult result = StoredResult(SweepStore::OpenForReading(file));
   CheckSomeSamples(result);
   return result;
@@ -280,21 +322,30 @@ void SweepCommandRun::RunPart(SweepRun& run, const std::set<int64_t>& waiting,
     });
   } catch (const Cancelled&) {
     throw Interrupted(
-        fmt::format("sweep interrupted: {} samples are safe in {} and its journal. "
-                    "The same command with --resume continues",
-                    run.store->finished().size(), part));
+        fmt::format("{} interrupted: {} samples are safe in {} and its journal. "
+                    "The same command{} continues",
+                    CommandName(run.plan), run.store->finished().size(), part,
+                    options_.Flag("overwrite") ? "" : " with --resume"));
   }
 }
 
-void SweepCommandRun::RemoveOverwritten(const std::string& file) const {
-  if (!options_.Flag("overwrite")) return;
-  std::vector<std::string> files = RankParts(file);
-  files.push_back(file);
-  for (const std::string& one : files) {
-    std::error_code ignored;
-    std::filesystem::remove(one, ignored);
-    std::filesystem::remove(JournalPath(one), ignored);
+EarlierParts SweepCommandRun::SettleOverwriting(const SharedSweep& shared) const {
+  try {
+    return SettleRankParts(shared);
+  } catch (const Error&) {  // parts of another plan, whose job was killed
+    RemoveSweep(shared.path);
+    return SettleRankParts(shared);
   }
+}
+
+void SweepCommandRun::ReplaceShared(const SharedSweep& from, const std::string& to) const {
+  if (SettleRankParts(from).finished.empty()) {
+    RemoveSweep(from.path);
+    throw Failure("sweep", "every sample failed; " + to + " is as it was");
+  }
+  RemoveSweep(to);
+  for (const int64_t number : RankNumbers(from.path))
+    ReplaceSweep(RankPath(from.path, number), RankPath(to, number));
 }
 
 SharedSweep SweepCommandRun::Shared(const SweepPlan& plan, const std::string& file) const {
@@ -311,6 +362,8 @@ SweepStore SweepCommandRun::Store(const SweepPlan& plan, const std::string& file
                                   bool resume) const {
   SweepStoreOptions store_options;
   store_options.resume = resume;
+  // Parts of several processes are new files.
+  store_options.overwrite = options_.Flag("overwrite") && ranks_.size() == 1;
   store_options.growing = kSamplesOfPlan;
   return SweepStore::Create(file, PlanJson(plan, *decoder_), Origin(plan), store_options);
 }

@@ -52,7 +52,8 @@ class SweepCommandRun {
   // a passage that a setting names, or where a patch's source is not there: sample 0 is checked for
   // all. A prompt that can't be made is a failed sample, unless no prompt of the task can be made.
   void CheckFirstPrompts(const SweepRun& run) const;
-  void TellOfMissingControls(const SweepPlan& plan) const;
+  // Logs the task's notes, and which settings --control has nothing for.
+  void LogNotes(const SweepPlan& plan, const Task& task) const;
   SweepResult RunAlone(SweepRun& run, const std::string& file, const PrintPart& print_part) const;
   // `same_command`: the effect of the same command after an interruption.
   SweepResult RunInto(SweepRun& run, const std::string& file, bool resume,
@@ -69,8 +70,10 @@ class SweepCommandRun {
   // the end rank 0 writes the file that combines them. Only rank 0 has the result.
   SweepResult RunShared(SweepRun& run, const std::string& file) const;
   void RunPart(SweepRun& run, const std::set<int64_t>& waiting, const std::string& part) const;
-  // --overwrite deletes the old file only after all checks.
-  void RemoveOverwritten(const std::string& file) const;
+  // The same with --overwrite: the new sweep is written beside the old one, which it replaces when
+  // it is complete.
+  EarlierParts SettleOverwriting(const SharedSweep& shared) const;
+  void ReplaceShared(const SharedSweep& from, const std::string& to) const;
   SharedSweep Shared(const SweepPlan& plan, const std::string& file) const;
   Provenance Origin(const SweepPlan& plan) const;
   bool GoesOn() const { return options_.Flag("resume") || options_.Flag("add"); }

@@ -312,15 +312,24 @@ std::string DryRunText(const OptionSet& options, const std::vector<SweepCell>& c
   Planner planner(options, job);
   DryRun run;
   run.cells.reserve(cells.size());
+  std::vector<std::string> failures;
   for (const SweepCell& cell : cells) {
     job.ThrowIfCancelled();
-    run.cells.push_back(planner.Plan(cell));
+    try {
+      run.cells.push_back(planner.Plan(cell));
+    } catch (const Error& error) {
+      // The sweep goes on with the others, too.
+      if (failures.size() + 1 == cells.size()) throw;
+      failures.push_back(fmt::format("{} on {}, seed {} can't be run: {}", cell.task, cell.model,
+                                     cell.seed, error.what()));
+    }
   }
   const std::vector<CellCost> costs = CostsOf(run.cells);
   run.schedules = {PlanSchedule(costs, 1)};
   const int64_t ranks = options.Integer("ranks");
   if (ranks > 1) run.schedules.push_back(PlanSchedule(costs, ranks));
   run.advice = AdviceOn(run.cells, ranks);
+  run.advice.insert(run.advice.begin(), failures.begin(), failures.end());
   return options.Flag("json") ? AsJson(run) : AsText(run);
 }
 

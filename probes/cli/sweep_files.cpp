@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "data/sweep/rank_parts.h"
+#include "data/sweep/sweep_lock.h"
 #include "data/sweep/sweep_store.h"
 #include "probes/cli/output.h"
 
@@ -17,7 +18,7 @@ void CheckAddedTo(const std::string& file) {
   if (!std::filesystem::exists(file, ignored)) {
     throw UsageError("option --add", "there is no file " + file, "Leave --add out to make it");
   }
-  if (std::filesystem::exists(JournalPath(file), ignored)) {
+  if (HasJournal(file)) {
     throw UsageError(file, "its sweep is unfinished",
                      "Give --resume with its own plan first, then --add");
   }
@@ -41,6 +42,7 @@ void CheckSweepFiles(const OptionSet& options, const std::vector<std::string>& f
                      int64_t ranks) {
   const std::string& out = options.Text("out");
   CheckOverwrite(options);
+  RefuseWithoutOut(options, "checkpoint");
   if (out.empty()) {
     if (ranks > 1) {
       throw UsageError("option --out", "several processes share a sweep through its file",
@@ -62,6 +64,7 @@ void CheckSweepFiles(const OptionSet& options, const std::vector<std::string>& f
     CheckOutputPath(file, may_exist,
                     "Give --resume to continue, --add to add to it, --overwrite, or another --out");
     const std::vector<std::string> parts = RankParts(file);
+    for (const std::string& part : parts) CheckNoWriter(part);
     if (!parts.empty() && !may_exist) {
       throw UsageError(parts.front(), "there are parts of a sweep by several processes",
                        "Give --resume to continue, or another --out");

@@ -53,6 +53,9 @@ Json RowJson(const CellReport& report, size_t i, bool several) {
   if (cell.samples < report.statistics.samples) {
     row["not_run_samples"] = report.statistics.samples - cell.samples;
   }
+  const size_t place = i % plan.places.size();
+  if (report.cuts.cut[place] > 0) row["cut_samples"] = report.cuts.cut[place];
+  if (report.cuts.gold_cut[place] > 0) row["gold_cut_samples"] = report.cuts.gold_cut[place];
   if (cell.beyond_context > 0) row["beyond_context_samples"] = cell.beyond_context;
   if (!setting.control_of.empty()) row["control_of"] = setting.control_of;
   if (several) {

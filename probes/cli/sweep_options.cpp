@@ -45,7 +45,7 @@ std::vector<Parameter> TaskOptions() {
   return InGroup(
       "Task",
       {task, TextParameter("size", "numbers for {size} in --task, such as 10,20,40"),
-       PlacesOption("", "default: first, quarter, middle, three quarters, last"),
+       PlacesOption("", "default: first, quarter, middle, three quarters, last; all of 5 or fewer"),
        WholeNumberParameter("samples", "how many samples, each at every place under every setting",
                             1, 1000000, 40),
        seed});
@@ -260,6 +260,11 @@ SweepPlan PlanOf(const OptionSet& options, const SweepCell& cell, const Task& ta
   if (options.Flag("control")) {
     const std::vector<SweepSetting> controls =
         ControlSettings(plan.settings, decoder.config(), plan.seed);
+    if (controls.empty()) {
+      throw UsageError("option --control",
+                       "no setting has channels, an order of heads or ratios to randomise",
+                       "Give one by --with, or leave it out");
+    }
     plan.settings.insert(plan.settings.end(), controls.begin(), controls.end());
   }
   CheckSettings(plan.settings, decoder.config());

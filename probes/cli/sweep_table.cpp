@@ -57,9 +57,9 @@ std::string CellsText(const CellReport& report) {
   const bool perplexity = Has(report, &CellStatistics::perplexity);
   std::vector<std::string> header = {"setting", "place", "samples"};
   if (likelihood) header.emplace_back("accuracy [95 %]");
-  if (choice) header.emplace_back("choice [95 %]");
-  if (share) header.emplace_back("right share [95 %]");
-  if (generation) header.emplace_back("generated [95 %]");
+  if (choice) header.emplace_back("choice_accuracy [95 %]");
+  if (share) header.emplace_back("right_share [95 %]");
+  if (generation) header.emplace_back("generation_score [95 %]");
   if (perplexity) header.emplace_back("perplexity [95 %]");
   if (likelihood) {
     header.emplace_back("answer_nll [95 %]");
@@ -102,15 +102,25 @@ std::string BestText(const SweepPlan& plan, const std::optional<int64_t>& place)
 }
 
 std::string SettingsText(const CellReport& report) {
-  TextTable table({"over places", "measure", "mean [95 %]", "gap [95 %]", "gap by chance", "best",
-                   "worst", "place p"});
+  // A setting's own test does not depend on the others; with several settings it is also adjusted.
+  const bool several = report.plan.settings.size() > 1;
+  std::vector<std::string> header = {"over places",   "measure", "mean [95 %]", "gap [95 %]",
+                                     "gap by chance", "best",    "worst",       "place p"};
+  if (several) header.emplace_back("adjusted");
+  TextTable table(header);
   for (const SettingStatistics& one : report.statistics.settings) {
     if (!IsShown(report, one.measure)) continue;
-    table.Add({SettingText(report, one.setting), one.measure,
-               WithInterval(one.mean, one.mean_interval), WithInterval(one.gap, one.gap_interval),
-               std::isfinite(one.chance_gap) ? fmt::format("{:.2f}", one.chance_gap) : "-",
-               BestText(report.plan, one.best_place), BestText(report.plan, one.worst_place),
-               PText(one.place_p_holm)});
+    std::vector<std::string> row = {
+        SettingText(report, one.setting),
+        one.measure,
+        WithInterval(one.mean, one.mean_interval),
+        WithInterval(one.gap, one.gap_interval),
+        std::isfinite(one.chance_gap) ? fmt::format("{:.2f}", one.chance_gap) : "-",
+        BestText(report.plan, one.best_place),
+        BestText(report.plan, one.worst_place),
+        PText(one.place_p)};
+    if (several) row.push_back(PText(one.place_p_holm));
+    table.Add(std::move(row));
   }
   return table.Text();
 }
@@ -159,9 +169,10 @@ std::string AdviceText(const CellReport& report) {
       return nats ? fmt::format("{:.2f} nats", value) : fmt::format("{:.1f} points", 100 * value);
     };
     text += fmt::format(
-        "{}: {} samples show differences of {} at one place; {} need {} (80 % power, 5 % level)\n",
-        one.measure, one.samples, amount(one.detectable), amount(one.wanted),
-        one.samples_for_wanted);
+        "{}: with {} the smallest detectable difference at one place is {}; detecting {} takes {} "
+        "(80 % power, 5 % level)\n",
+        one.measure, CountText(one.samples, "sample"), amount(one.detectable), amount(one.wanted),
+        CountText(one.samples_for_wanted, "sample"));
   }
   return text;
 }
@@ -179,14 +190,14 @@ std::string NotesText(const CellReport& report) {
         kPerplexityMethod + "\n";
   }
   if (report.plan.score.generation) {
-    text += "generated: the task's own score of the text that the model generates\n";
+    text += "generation_score: the task's own score of the text that the model generates\n";
   }
   if (!report.generation_mean.empty()) {
-    text += "generated, mean: " + report.generation_mean + "\n";
+    text += "generation_score, mean: " + report.generation_mean + "\n";
   }
   if (report.failed > 0) {
     text += fmt::format(
-        "{} failed and {} in no number, {} of them for prompts that are "
+        "{} failed and {} excluded from all statistics, {} of them for prompts that are "
         "too long{}\n",
         CountText(report.failed, "sample"), report.failed == 1 ? "is" : "are", report.too_long,
         report.file.empty() ? "" : "; the file says why");
@@ -198,6 +209,7 @@ std::string NotesText(const CellReport& report) {
         CountText(report.partly_failed, "sample"), report.partly_failed == 1 ? "is" : "are",
         report.setting_failure);
   }
+  text += PromptCutsText(report.plan, report.cuts);
   for (size_t i = 0; i < report.plan.settings.size(); ++i) {
     if (!IsBeyondContext(report, i)) continue;
     text += fmt::format("* prompts beyond the model's context: {}\n", kBeyondContextMeaning);
@@ -235,8 +247,8 @@ std::string SmallestPText(const CellReport& report, int64_t family) {
   }
   const double adjusted = std::min(1.0, smallest * static_cast<double>(family));
   if (adjusted <= 0.05) return "";
-  std::string text =
-      fmt::format("{} samples: p of a difference cannot fall below {}", samples, PText(smallest));
+  std::string text = fmt::format("{}: p of a difference cannot fall below {}",
+                                 CountText(samples, "sample"), PText(smallest));
   if (family > 1) text += fmt::format(", {} adjusted", PText(adjusted));
   return text + "\n";
 }
@@ -273,14 +285,16 @@ std::string ReportText(const CellReport& report) {
     text += "\n" + SettingsText(report) + ChanceText(report);
   }
   text += ComparisonsText(report);
-  text += "gap: best place less worst; p: permutation tests";
+  text += "gap: best place less worst; place p: whether the place matters, by permutation";
+  if (report.plan.settings.size() > 1) text += "; adjusted: by Holm over the settings";
   int64_t family = 0;
   if (!report.statistics.comparisons.empty()) {
     const auto& measure = report.statistics.comparisons.front().measure;
     family =
         std::count_if(report.statistics.comparisons.begin(), report.statistics.comparisons.end(),
                       [&](const auto& one) { return one.measure == measure; });
-    text += fmt::format(", adjusted by Holm over the {} comparisons of a measure", family);
+    text += fmt::format("\np of differences: by permutation, adjusted by Holm over {} of a measure",
+                        CountText(family, "comparison"));
   }
   text += "\n" + MethodsText(report);
   if (family > 0) text += SmallestPText(report, family);
@@ -311,7 +325,8 @@ CellReport MakeReport(const SweepCell& cell, const std::string& file, const Swee
           FirstSettingFailure(result),
           GenerationMeanText(plan, result),
           GeneratedOutcomesOf(plan, result.outcomes),
-          GroupMeansOf(result.outcomes, plan.settings.size(), plan.places.size())};
+          GroupMeansOf(result.outcomes, plan.settings.size(), plan.places.size()),
+          PromptCutsOf(plan, result.outcomes)};
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include "probes/statistics/group_means.h"
 #include "probes/statistics/outcome_statistics.h"
 #include "probes/sweep/generated_outcomes.h"
+#include "probes/sweep/prompt_cuts.h"
 #include "probes/sweep/sweep.h"
 #include "probes/sweep/sweep_grid.h"
 #include "probes/sweep/sweep_statistics.h"
@@ -29,6 +30,7 @@ struct CellReport {
   std::string generation_mean;  // GenerationMeanText
   GeneratedOutcomes generated;
   std::vector<MeasureGroups> groups = {};
+  PromptCuts cuts = {};
 };
 
 CellReport MakeReport(const SweepCell& cell, const std::string& file, const SweepPlan& plan,
@@ -39,7 +41,8 @@ CellReport MakeReport(const SweepCell& cell, const std::string& file, const Swee
 // several data sets has "groups", too. With several cells a row has "model", "task" and "seed" too.
 // What was not asked for is left out or null; intervals of fewer than two samples are null. Of a
 // row, where there are some: "beyond_context_samples", samples with a prompt that the context does
-// not hold, and "not_run_samples", on which the setting was not run; of generating sweeps what
+// not hold, "not_run_samples", on which the setting was not run, "cut_samples", whose prompt the
+// task cut, and "gold_cut_samples", whose gold it cut out; of generating sweeps what
 // AddGeneratedCell and AnsweredPlacesJson say (generated_table.h; the latter as "answered_place" of
 // a sweep).
 std::string SweepJson(const std::vector<CellReport>& reports);

@@ -84,7 +84,7 @@ struct PromptRequest {
   uint64_t seed = 1;
   int64_t sample = 0;
   std::string places;  // of the gold piece, see ReadPlaces (task_prompt.h); "": first, quarter,
-                       // middle, three quarters, last
+                       // middle, three quarters, last; all of five pieces or fewer
 
   std::string text;        // own text, unchanged
   int64_t gold_begin = 0;  // bytes of the passage marked as gold; equal: none

@@ -37,6 +37,7 @@ LoadedPrompts LoadPrompts(const Decoder& decoder, const PromptRequest& request,
     loaded.prompts =
         TaskPrompts(tokenizer, *loaded.task, loaded.places, loaded.request.sample, request.format);
     if (own) LogBytesWithoutToken(loaded.prompts.front(), context);
+    LogTaskNotes(*loaded.task, loaded.places, loaded.request.sample, context);
   }
   loaded.origin = {.task = loaded.task ? loaded.task->name() : "",
                    .seed = loaded.task ? static_cast<int64_t>(loaded.request.seed) : 0,

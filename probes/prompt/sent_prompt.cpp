@@ -13,6 +13,7 @@
 
 #include "core/base/content_hash.h"
 #include "core/base/number_text.h"
+#include "core/base/plain_text.h"
 #include "core/base/utf8.h"
 
 namespace midscope {
@@ -91,8 +92,12 @@ std::string SentLine(const Prompt& prompt, const Tokenizer& tokenizer, const Pro
 
 void LogPromptNotes(const Prompt& prompt, const PromptFormat& format, const JobContext& context) {
   const std::string& text = prompt.text;
-  if (text.starts_with("\xEF\xBB\xBF")) {
+  if (text.starts_with(kByteOrderMark)) {
     context.Log("note: the prompt begins with a byte-order mark, which is a part of its text");
+  }
+  if (text.find("\r\n") != std::string::npos) {
+    context.Log(
+        "note: lines of the prompt end in CR LF, as Windows writes them; the CR is sent too");
   }
   if (format.is_chat()) return;  // chat templates end the text themselves
   if (text.ends_with('\n')) {

@@ -23,8 +23,8 @@ int64_t BeginOfTextTokens(const Prompt& prompt, const Tokenizer& tokenizer);
 std::string SentLine(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format);
 
 // Logs likely mistakes in own text: it ends in a line end, as editors write one, or begins with a
-// byte-order mark; the answer and the text would join into one word, or have two spaces between
-// them.
+// byte-order mark; its lines end in CR LF; the answer and the text would join into one word, or
+// have two spaces between them.
 void LogPromptNotes(const Prompt& prompt, const PromptFormat& format, const JobContext& context);
 
 // Writes attributes to a record of the prompt: begin_of_text_tokens, bos (the rule), chat_template

@@ -2,6 +2,7 @@
 #include "probes/prompt/task_prompt.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/parameter_kinds.h"
+#include "core/base/percent_text.h"
 #include "core/base/utf8.h"
 #include "probes/base/number_list.h"
 #include "probes/prompt/formatted_text.h"
@@ -182,21 +184,32 @@ std::vector<Prompt> TaskPrompts(const Tokenizer& tokenizer, const Task& task,
                   [&](const TaskSample& made) { return TaskPrompt(tokenizer, made, format); });
 }
 
-std::vector<int64_t> DefaultPlaces(int64_t pieces) {
-  std::vector<int64_t> places = {1};
-  for (const int64_t percent : {25, 50, 75, 100}) {
-    const int64_t place = RankAtPercent(pieces, percent);
-    if (place > places.back()) places.push_back(place);
+void LogTaskNotes(const Task& task, const std::vector<int64_t>& places, int64_t sample,
+                  const JobContext& context) {
+  for (const std::string& note : task.notes()) context.Log("note: " + note);
+  for (const int64_t place : places) {
+    const TaskSample made = task.Make(sample, place);
+    if (!made.cut) return;  // the task cuts none
+    if (!*made.cut) continue;
+    context.Log(fmt::format("note: the prompt at place {} is cut to the task's tokens{}", place,
+                            made.gold_cut ? ", and its gold piece is gone" : ""));
   }
+}
+
+std::vector<int64_t> DefaultPlaces(int64_t pieces) {
+  constexpr int64_t kQuarters = 4;
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < std::min(pieces, kQuarters + 1); ++i)
+    places.push_back(pieces <= kQuarters ? i + 1 : RankAtPercent(pieces, i * 100 / kQuarters));
   return places;
 }
 
 Parameter PlacesOption(const std::string& before, const std::string& behind) {
   return TextParameter(
       "places", before +
-                    "places of the gold piece: ranks such as 1,5,10 or 1-20, or shares such as "
-                    "0%,25%,100% (the depth in tasks by depth; else the number of pieces times "
-                    "the share, rounded; files state the rank); " +
+                    "places of the gold piece: ranks such as 1,5,10 or 1-20, all, or shares such "
+                    "as 0%,25%,100% (the depth in tasks by depth; else the nearest piece at that "
+                    "share of the way from the first to the last; files state the rank); " +
                     behind);
 }
 
@@ -207,8 +220,14 @@ std::vector<int64_t> ReadPlaces(std::string_view text, const Task& task) {
     for (int64_t& place : places) place += first - 1;
     return places;
   }
+  if (text == "all") {
+    std::vector<int64_t> places(static_cast<size_t>(task.pieces()));
+    std::iota(places.begin(), places.end(), first);
+    return places;
+  }
   if (text.find('%') == std::string_view::npos) {
-    return ParseNumberList("places", text, first, first + task.pieces() - 1);
+    return ParseNumberList("places", text, first, first + task.pieces() - 1,
+                           ", or shares such as 50%");
   }
   std::vector<int64_t> places;
   for (size_t begin = 0; begin <= text.size();) {
@@ -239,18 +258,16 @@ std::vector<std::string> PlaceTexts(std::string_view text, const std::vector<int
                                     const Task& task) {
   std::vector<std::string> texts;
   texts.reserve(places.size());
+  const std::vector<double> shares = PlaceShares(places, task);
   if (task.by_depth()) {
-    for (const int64_t place : places) {
-      texts.push_back(fmt::format("{} %", place - task.first_place()));
-    }
+    for (const double share : shares) texts.push_back(PercentText(share));
     return texts;
   }
   if (text.find('%') == std::string_view::npos) return {};
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
-    std::string one(text.substr(begin, end - begin));
-    if (one.ends_with('%')) one.insert(one.size() - 1, " ");
-    texts.push_back(std::move(one));
+    const std::string one(text.substr(begin, end - begin));
+    texts.push_back(one.ends_with('%') ? PercentText(shares[texts.size()]) : one);
     begin = end + 1;
   }
   return texts;

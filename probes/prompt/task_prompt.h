@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/job.h"
 #include "core/base/parameter.h"
 #include "core/tokenizer/prompt.h"
 #include "core/tokenizer/prompt_builder.h"
@@ -37,6 +38,10 @@ Prompt PromptOfSample(const Tokenizer& tokenizer, const Task& task, int64_t samp
 std::vector<Prompt> TaskPrompts(const Tokenizer& tokenizer, const Task& task,
                                 const std::vector<int64_t>& places, int64_t sample,
                                 const PromptFormat& format = {});
+
+// Logs the task's notes, and which of these prompts it cuts to its number of tokens.
+void LogTaskNotes(const Task& task, const std::vector<int64_t>& places, int64_t sample,
+                  const JobContext& context);
 
 // A user's text with its passages and the answer that should follow.
 struct OwnText {
@@ -82,10 +87,11 @@ std::vector<TaskQuestion> TaskQuestions(const Tokenizer& tokenizer, const Task& 
 // Prompts of which only the answer is scored.
 std::vector<TaskQuestion> AnswerQuestions(std::vector<Prompt> prompts);
 
-// First, quarter, middle, three quarters, last; fewer for fewer pieces.
+// First, quarter, middle, three quarters, last (RankAtPercent); all of five pieces or fewer.
 std::vector<int64_t> DefaultPlaces(int64_t pieces);
 
-// Parses a list of places of the task: numbers and ranges ("1,5,10-12"), or numbers and shares
+// Parses a list of places of the task: "all", numbers and ranges ("1,5,10-12"), or numbers and
+// shares
 // ("0%,25%,7", ReadPlace) where there is one; "": DefaultPlaces. Throws Error (usage), also for
 // duplicates.
 std::vector<int64_t> ReadPlaces(std::string_view text, const Task& task);
@@ -95,8 +101,8 @@ Parameter PlacesOption(const std::string& before, const std::string& behind);
 
 // For each of the task's places its share of the way from the first to the last, 0 to 1.
 std::vector<double> PlaceShares(const std::vector<int64_t>& places, const Task& task);
-// How places that ReadPlaces read from the text are printed: "50 %" in tasks by depth and where the
-// text has shares; empty: by rank.
+// How places that ReadPlaces read from the text are printed: by their share (PlaceShares), such as
+// "26.32 %", in tasks by depth and where the text has shares; empty: by rank.
 std::vector<std::string> PlaceTexts(std::string_view text, const std::vector<int64_t>& places,
                                     const Task& task);
 

@@ -211,7 +211,7 @@ MeanWithInterval MeanOf(const MeasureRows& rows, uint64_t seed) {
   if (rows.samples() < 2 || std::isnan(mean)) return {mean, {kUndefined, kUndefined}};
   switch (rows.kind) {
     case MeasureKind::kAmount:
-      return {mean, MeanInterval(SampleMeans(rows.values, rows.places))};
+      return {mean, Within(MeanInterval(SampleMeans(rows.values, rows.places)), 0, HUGE_VAL)};
     case MeasureKind::kShare:
       return {mean, RowShareInterval(rows.values, rows.places)};
     case MeasureKind::kScore:
@@ -256,7 +256,7 @@ double DifferencePValue(const MeasureRows& rows, const MeasureRows& others, uint
 std::string MeanMethod(MeasureKind kind, bool over_places) {
   switch (kind) {
     case MeasureKind::kAmount:
-      return "Student's t";
+      return "Student's t, cut at 0";
     case MeasureKind::kShare:
       return over_places ? "Wilson's score on the effective number of samples" : "Wilson's score";
     case MeasureKind::kScore:

@@ -42,6 +42,10 @@ struct SampleOutcome {
   std::vector<int64_t> last_piece_place = {};   // [place]
   // [setting]: wall time; NaN where it was not run, empty in a scan and in earlier versions.
   std::vector<double> setting_seconds = {};
+  // [place]: whether the task cut the prompt, and the first token of the gold piece (-1: none is
+  // left). Empty: the task does not cut.
+  std::vector<uint8_t> prompt_cut = {};
+  std::vector<int64_t> gold_token_begin = {};
   std::vector<double> right_share = {};  // of the choices' likelihood, 0 to 1
   std::string group = {};  // the sample's data set, "STEM/astronomy"; "": there is only one
 
@@ -49,7 +53,7 @@ struct SampleOutcome {
 };
 
 enum class MeasureKind {
-  kAmount,  // any real numbers
+  kAmount,  // any numbers >= 0
   kShare,   // 0 or 1 in every sample
   kScore,   // between 0 and 1
   kRouge,   // the geometric mean of three means, each between 0 and 1

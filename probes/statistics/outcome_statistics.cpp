@@ -90,7 +90,7 @@ void AddPerplexity(std::vector<SampleOutcome> outcomes, int64_t places,
     for (size_t j = 0; j < nats.size(); ++j)
       beyond[j] = (nats[j] - ratio * tokens[j]) / mean_tokens;
     const Interval interval = MeanInterval(beyond);
-    cells[i].perplexity_interval = {std::exp(ratio + interval.low),
+    cells[i].perplexity_interval = {std::exp(std::max(0.0, ratio + interval.low)),
                                     std::exp(ratio + interval.high)};
   }
 }

@@ -25,6 +25,7 @@ void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record) 
   std::vector<int64_t> answer_tokens;
   std::vector<int64_t> gold_begin;
   std::vector<int64_t> gold_end;
+  std::vector<uint8_t> cut;
   std::vector<std::string> question_texts;
   std::vector<std::string> answer_texts;
   std::vector<std::string> expected;
@@ -33,8 +34,10 @@ void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record) 
     const PromptSpan* gold = prompt.FindSpan("gold");
     tokens.push_back(static_cast<int64_t>(prompt.ids.size()));
     answer_tokens.push_back(static_cast<int64_t>(prompt.answer_ids.size()));
-    gold_begin.push_back(gold ? gold->token_begin : 0);
-    gold_end.push_back(gold ? gold->token_end : 0);
+    const int64_t none = question.sample.gold_cut ? -1 : 0;
+    gold_begin.push_back(gold ? gold->token_begin : none);
+    gold_end.push_back(gold ? gold->token_end : none);
+    cut.push_back(question.sample.cut.value_or(false) ? 1 : 0);
     question_texts.push_back(QuestionText(prompt));
     answer_texts.push_back(prompt.answer);
     expected.push_back(nlohmann::ordered_json(question.sample.answers).dump());
@@ -43,9 +46,14 @@ void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record) 
   record.arrays.push_back({"prompt_tokens", axes, tokens, "tokens", "length of the prompt"});
   record.arrays.push_back({kAnswerTokens, axes, answer_tokens, "tokens", "length of the answer"});
   record.arrays.push_back(
-      {"gold_token_begin", axes, gold_begin, "tokens", "first token of the gold piece"});
+      {kGoldTokenBegin, axes, gold_begin, "tokens",
+       "first token of the gold piece; -1, as its end: a cut of the prompt left none of it"});
   record.arrays.push_back(
       {"gold_token_end", axes, gold_end, "tokens", "one past the gold piece's last token"});
+  if (questions.front().sample.cut) {
+    record.arrays.push_back(
+        {kPromptCut, axes, std::move(cut), "", "whether the prompt was cut to the task's tokens"});
+  }
   record.arrays.push_back({kQuestionText, axes, std::move(question_texts), "",
                            "the question in the prompt; empty where the task marks none"});
   record.arrays.push_back({kAnswerText, axes, std::move(answer_texts), "",

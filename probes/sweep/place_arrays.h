@@ -12,7 +12,8 @@ namespace midscope {
 inline constexpr const char* kAnswerTokens = "answer_tokens";
 inline constexpr const char* kSampleGroup = "sample_group";
 
-// Arrays [place]: prompt_tokens, answer_tokens, gold_token_begin, gold_token_end, question_text,
+// Arrays [place]: prompt_tokens, answer_tokens, gold_token_begin, gold_token_end, prompt_cut (of
+// tasks that cut), question_text,
 // answer_text, expected_answers, and sample_group where the sample is of one of several data sets.
 void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record);
 

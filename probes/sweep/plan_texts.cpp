@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/percent_text.h"
 #include "core/base/record_lookup.h"
 #include "core/intervention/intervention_text.h"
 
@@ -60,11 +61,15 @@ void ReadPlaceTexts(const Record& record, SweepPlan& plan) {
     const std::ptrdiff_t place = IndexOf(plan, static_cast<int64_t>(axis->values[i]));
     if (place < 0) continue;
     plan.place_shares[static_cast<size_t>(place)] = (*shares)[i];
-    if (texts) plan.place_texts[static_cast<size_t>(place)] = (*texts)[i];
+    if (texts) plan.place_texts[static_cast<size_t>(place)] = ShownPlace((*texts)[i], (*shares)[i]);
   }
 }
 
 }  // namespace
+
+std::string ShownPlace(const std::string& stored, double share) {
+  return stored.ends_with('%') && std::isfinite(share) ? PercentText(share) : stored;
+}
 
 std::string PlaceText(const std::vector<int64_t>& places, const std::vector<std::string>& texts,
                       int64_t place) {

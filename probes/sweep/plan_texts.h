@@ -16,6 +16,9 @@ namespace midscope {
 // for the rank; may be shorter than `places`.
 std::string PlaceText(const std::vector<int64_t>& places, const std::vector<std::string>& texts,
                       int64_t place);
+// How a place whose stored text is a share is printed: by its share, because files of earlier
+// versions have the text that was typed. Other texts are returned as they are.
+std::string ShownPlace(const std::string& stored, double share);
 // The same of a plan's.
 std::string PlaceText(const SweepPlan& plan, int64_t place);
 // Share of the way from the task's first place to its last, 0 to 1; NaN where the plan does not

@@ -16,6 +16,7 @@
 #include "probes/statistics/group_means.h"
 #include "probes/sweep/generated_outcomes.h"
 #include "probes/sweep/plan_texts.h"
+#include "probes/sweep/prompt_cuts.h"
 #include "probes/sweep/scan_effects.h"
 #include "probes/sweep/sweep_context.h"
 #include "probes/sweep/sweep_statistics.h"
@@ -34,6 +35,8 @@ class Checkpoints {
   void SampleDone(const SweepResult& result) {
     ++samples_;
     const double since = SecondsSince(last_);
+    // The first sample replaces the file that is overwritten.
+    if (run_.store->keeps_old_file() && !run_.store->finished().empty()) return Write(result);
     if (run_.checkpoint_samples == 0) return;
     const bool due = samples_ >= run_.checkpoint_samples || since >= run_.checkpoint_seconds;
     if (due && since >= 9 * cost_seconds_) Write(result);
@@ -194,7 +197,8 @@ SweepResult RunSweep(const SweepRun& run, const JobContext& context) {
   JobContext inner = context;
   inner.progress = nullptr;
   const auto report = [&] {
-    context.Report({"sweep", result.done() + source.done_elsewhere(), run.plan.samples, "samples"});
+    context.Report({run.plan.scan ? "scan" : "sweep", result.done() + source.done_elsewhere(),
+                    run.plan.samples, "samples"});
   };
   report();
   try {
@@ -233,6 +237,7 @@ Record MeansRecord(const SweepPlan& plan, const SweepResult& result) {
   record.attributes["failed_samples"] = static_cast<int64_t>(result.failures.size());
   record.attributes["too_long_samples"] = result.too_long();
   record.attributes["partly_failed_samples"] = result.partly_failed();
+  AddPromptCuts(plan, result.outcomes, record);
   const std::string generation_mean = GenerationMeanText(plan, result);
   if (!generation_mean.empty()) record.attributes["generation_score_mean"] = generation_mean;
   record.attributes["score"] = ScoreArmsName(plan.score);

@@ -76,7 +76,7 @@ std::vector<SweepCell> SweepCells(const std::vector<std::string>& models,
             std::string named = "model " + model;
             named.append(", task ").append(text);
             named.append(", seed ").append(std::to_string(seed));
-            throw UsageError("plan", named + " occur twice");
+            throw UsageError("plan", named + " occurs twice");
           }
           cells.push_back(std::move(cell));
         }

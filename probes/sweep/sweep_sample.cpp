@@ -218,7 +218,8 @@ bool IsOutcome(const std::string& array) {
          array == kSettingFailure || array == kBeyondContext || array == kAnswerTokens ||
          array == kSourceNll || array == kSampleGroup || array == kGenerationCut ||
          array == kGenerationEmpty || array == kAnsweredPlace || array == kFirstPiecePlace ||
-         array == kLastPiecePlace || array == kSettingSeconds;
+         array == kLastPiecePlace || array == kSettingSeconds || array == kPromptCut ||
+         array == kGoldTokenBegin;
 }
 
 SampleOutcome ReadOutcome(int64_t sample, const Record& record) {
@@ -238,6 +239,9 @@ SampleOutcome ReadOutcome(int64_t sample, const Record& record) {
                         DataOf<int64_t>(record, kFirstPiecePlace),
                         DataOf<int64_t>(record, kLastPiecePlace),
                         DataOf<double>(record, kSettingSeconds)};
+  outcome.prompt_cut = DataOf<uint8_t>(record, kPromptCut);
+  if (!outcome.prompt_cut.empty())
+    outcome.gold_token_begin = DataOf<int64_t>(record, kGoldTokenBegin);
   outcome.right_share = DataOf<double>(record, kRightShare);
   const std::vector<std::string> groups = DataOf<std::string>(record, kSampleGroup);
   if (!groups.empty()) outcome.group = groups.front();

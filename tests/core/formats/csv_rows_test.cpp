@@ -19,6 +19,15 @@ TEST(CsvRows, FieldsMayHoldCommasQuotesAndLineEnds) {
   EXPECT_TRUE(ParseCsv("a.csv", "").empty());
 }
 
+TEST(CsvRows, AByteOrderMarkIsNoField) {
+  EXPECT_THAT(ParseCsv("a.csv",
+                       "\xEF\xBB\xBF"
+                       "a,b\n"),
+              ElementsAre(ElementsAre("a", "b")));
+  EXPECT_THAT(ParseCsv("a.csv", "\xEF\xBB\xBF\"a\",b\r\n"), ElementsAre(ElementsAre("a", "b")));
+  EXPECT_TRUE(ParseCsv("a.csv", "\xEF\xBB\xBF").empty());
+}
+
 TEST(CsvRows, ErrorsNameTheLine) {
   const auto error_of = [](const char* text) -> std::string {
     try {

@@ -42,6 +42,9 @@ TEST(HeadRatioFile, TakesListsRowsAndExports) {
            " \n[ [1.5, 1.25],\r\n [2, 1.0] ]\n",
            "0,0,1.5\n0,1,1.25\n1,0,2\n1,1,1\n",
            "layer,head,ratio\r\n1, 1, 1\r\n\r\n0,1,1.25\r\n0,0,1.5\r\n1,0,2e0",
+           "\xEF\xBB\xBFlayer,head,ratio\r\n0,0,1.5\r\n0,1,1.25\r\n1,0,2\r\n1,1,1\r\n",
+           "\"layer\",\"head\",\"ratio\"\n\"0\",\"0\",\"1.5\"\n0,1,1.25\n1,0,\"2\"\n1,1,1\n",
+           "\xEF\xBB\xBF[[1.5,1.25],[2,1]]",
            kExported,
            kLikeARow,
            R"({"provenance":{},"records":[{"name":"x","arrays":[]},{"name":"position_ratio_record",
@@ -59,6 +62,10 @@ TEST(HeadRatioFile, NamesFileAndRow) {
   const auto says = [](const std::string& text, const char* what) {
     EXPECT_THAT(ErrorOf(text), AllOf(HasSubstr("table: "), HasSubstr(what))) << text;
   };
+  says("layer;head;ratio\n0;0;1,5\n", "not by semicolons, and write 1.5, not 1,5");
+  says("0\t0\t1.5\n", "not by tabs");
+  says("0,0,1,5\n", "decimal point");
+  says("0,0,\"1,5\"\n", "decimal point");
   says("", "no ratios");
   // JSON that is no list: its library throws an exception of its own there.
   for (const char* text : {"12", "\"a\"", "true", "null",

@@ -44,6 +44,42 @@ TEST(AnswerText, CutsAsTheSourcesDo) {
   EXPECT_EQ(StripText(" \n"), "");
 }
 
+// Expected: Python 3.11's str.lower(), with Unicode's Final_Sigma.
+TEST(LowerText, AGreekSigmaThatEndsAWordIsFinal) {
+  const std::vector<std::pair<std::string, std::string>> lower = {
+      {"\u039f\u0394\u039f\u03a3", "\u03bf\u03b4\u03bf\u03c2"},
+      {"\u039f\u0394\u039f\u03a3 \u0395\u0399\u039d\u0391\u0399",
+       "\u03bf\u03b4\u03bf\u03c2 \u03b5\u03b9\u03bd\u03b1\u03b9"},
+      {"\u03a3", "\u03c3"},
+      {"\u03a3\u0391\u03a3", "\u03c3\u03b1\u03c2"},
+      {"\u0391\u03a3.\u0392", "\u03b1\u03c3.\u03b2"},
+      {"\u0391\u03a3. \u0392", "\u03b1\u03c2. \u03b2"},
+      {"\u0391.\u03a3", "\u03b1.\u03c2"},
+      {"\u0391'\u03a3'", "\u03b1'\u03c2'"},
+      {"\u0391\u03a3'\u0392", "\u03b1\u03c3'\u03b2"},
+      {"1\u03a3", "1\u03c3"},
+      {"\u0391\u03a31", "\u03b1\u03c21"},
+      {"\u0391\u0301\u03a3\u0301", "\u03b1\u0301\u03c2\u0301"},
+      {"\u0391\u03a3\u200d", "\u03b1\u03c2\u200d"},
+      {"a\u03a3b", "a\u03c3b"},
+      {"\u00aa\u03a3", "\u00aa\u03c2"},
+      {"\u0391\u03a3\u2161", "\u03b1\u03c3\u2171"},
+      {"\u4e2d\u03a3", "\u4e2d\u03c3"},
+      {"\u03a3\u03a3\u03a3", "\u03c3\u03c3\u03c2"},
+      {"\u0391\u03a3\u2019\u03a3", "\u03b1\u03c3\u2019\u03c2"},
+      {"\u0130\u03a3", "i\u0307\u03c2"},
+      {"\u0391\u03a3\U0001f600", "\u03b1\u03c2\U0001f600"},
+      {"\u0391\u02b0\u03a3", "\u03b1\u02b0\u03c2"},
+      {"\u24d0\u03a3", "\u24d0\u03c2"},
+      {"\u0391\u03a3-\u0392", "\u03b1\u03c2-\u03b2"}};
+  for (const auto& [text, expected] : lower) EXPECT_EQ(LowerText(text), expected) << text;
+  EXPECT_EQ(LowerText("\xCE\x91\xCE\xA3\xFF"), "\xCE\xB1\xCF\x82\xFF")
+      << "a stray byte is no letter";
+  EXPECT_EQ(SubspanExactMatch("\u039f\u0394\u039f\u03a3", "\u03bf\u03b4\u03bf\u03c2"), 1);
+  EXPECT_EQ(SubstringMatch("\u039f\u0394\u039f\u03a3", "\u03bf\u03b4\u03bf\u03c2"), 1);
+  EXPECT_EQ(TokenF1("\u039f\u0394\u039f\u03a3", "\u03bf\u03b4\u03bf\u03c2"), 1);
+}
+
 TEST(MatchScores, KeyValueIsASubstringWithoutCase) {
   EXPECT_EQ(SubstringMatch("It is \"ABCD-12\".", "abcd-12"), 1);
   EXPECT_EQ(SubstringMatch("abcd 12", "abcd-12"), 0);

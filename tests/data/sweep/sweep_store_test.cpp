@@ -12,6 +12,8 @@
 
 #include "core/base/error.h"
 #include "data/store/record_reader.h"
+#include "data/sweep/plan_difference.h"
+#include "data/sweep/sweep_lock.h"
 #include "tests/core/support/error_message.h"
 #include "tests/data/support/example_records.h"
 
@@ -322,6 +324,107 @@ TEST(SweepStore, AFullDiskLosesNothing) {
     ExpectSameRecord(store.ReadSample(sample), ExampleSample(sample));
   }
   store.Finish();
+  EXPECT_THAT(folder.Names(), ElementsAre("run.h5"));
+}
+
+std::string PlanOfTask(const std::string& task, const std::string& hash) {
+  return R"({"task":")" + task + R"(","task_files_hash":")" + hash + "\"}";
+}
+
+// Files are compared by their contents, not by the path that was typed.
+TEST(PlanDifference, PathsOfEqualFilesAreNone) {
+  const std::string plan = PlanOfTask("jsonl:template=f.txt,tokens=9,file=a.jsonl", "1");
+  EXPECT_EQ(FirstPlanDifference(
+                plan, PlanOfTask("jsonl:template=x/f.txt,tokens=9,file=./b,c/a.jsonl", "1")),
+            "");
+  EXPECT_THAT(
+      FirstPlanDifference(plan, PlanOfTask("jsonl:template=f.txt,tokens=9,file=a.jsonl", "2")),
+      HasSubstr("task_files_hash"));
+  EXPECT_THAT(
+      FirstPlanDifference(plan, PlanOfTask("jsonl:template=f.txt,tokens=8,file=a.jsonl", "1")),
+      HasSubstr("task is"));
+  EXPECT_THAT(FirstPlanDifference(R"({"task":"text:file=a"})", R"({"task":"text:file=b"})"),
+              HasSubstr("task is"));
+  const TemporaryFolder folder;
+  const std::string path = folder.File("run.h5");
+  SweepStore::Create(path, PlanOfTask("jsonl:file=a.jsonl", "1"), ExampleProvenance()).Finish();
+  SweepStoreOptions resume;
+  resume.resume = true;
+  const auto goes_on = [&](const std::string& hash) {
+    SweepStore::Create(path, PlanOfTask("jsonl:file=b/a.jsonl", hash), ExampleProvenance(), resume);
+  };
+  EXPECT_NO_THROW(goes_on("1"));
+  EXPECT_THROW(goes_on("2"), Error);
+}
+
+SweepStore Overwrite(const std::string& path) {
+  SweepStoreOptions options;
+  options.overwrite = true;
+  return SweepStore::Create(path, R"({"task": "other"})", ExampleProvenance(), options);
+}
+
+// Contract of `overwrite`: until the first checkpoint that has a sample the file, and the journal
+// of an unfinished sweep, are as they were.
+TEST(SweepStore, OverwritesAtTheFirstCheckpointWithASample) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("run.h5");
+  {
+    SweepStore old = OpenStore(path);
+    old.Append(0, ExampleSample(0));
+    old.Checkpoint();
+    old.Append(1, ExampleSample(1));
+  }
+  const std::string file = ReadBytes(path);
+  const std::string journal = ReadBytes(JournalPath(path));
+  {
+    SweepStore all_fail = Overwrite(path);
+    all_fail.AppendFailure(0, "too long");
+    all_fail.Finish();
+    EXPECT_TRUE(all_fail.keeps_old_file());
+  }
+  {
+    SweepStore killed = Overwrite(path);
+    killed.Append(3, ExampleSample(3));
+  }
+  EXPECT_EQ(ReadBytes(path), file);
+  EXPECT_EQ(ReadBytes(JournalPath(path)), journal);
+  SweepStore store = Overwrite(path);
+  store.AppendFailure(2, "too long");
+  store.Append(3, ExampleSample(3));
+  ExpectSameRecord(store.ReadSample(3), ExampleSample(3));
+  store.Checkpoint();
+  EXPECT_FALSE(store.keeps_old_file());
+  EXPECT_THAT(RunReader(path).Describe("sweep").FindAxis("sample")->values, ElementsAre(3));
+  store.Append(4, ExampleSample(4));
+  store.Finish();
+  EXPECT_THAT(SweepStore::OpenForReading(path).finished(), ElementsAre(3, 4));
+  EXPECT_THAT(SweepStore::OpenForReading(path).failed(), ElementsAre(2));
+  EXPECT_THAT(folder.Names(), ElementsAre("run.h5"));
+}
+
+TEST(SweepStore, NothingIsLeftOfAnOverwriteThatFailed) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("run.h5");
+  OpenStore(path).Finish();
+  Overwrite(path).Finish();
+  EXPECT_THAT(folder.Names(), ElementsAre("run.h5"));
+  WriteBytes(JournalPath(path), "");  // of a process that was killed
+  EXPECT_FALSE(HasJournal(path));
+  OpenStore(path, true).Finish();
+  EXPECT_THAT(folder.Names(), ElementsAre("run.h5"));
+}
+
+TEST(SweepStore, AnOverwriteIsRefusedWhereTheSweepRuns) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("run.h5");
+  SweepStore running = OpenStore(path);
+  running.Append(0, ExampleSample(0));
+  EXPECT_THAT(ErrorMessage([&] { Overwrite(path); }), HasSubstr("another process is writing"));
+  EXPECT_THAT(ErrorMessage([&] { CheckNoWriter(path); }), HasSubstr("another process is writing"));
+  EXPECT_THAT(ErrorMessage([&] { SweepLock lock(path); }), HasSubstr("another process is writing"));
+  running.Finish();
+  EXPECT_THAT(folder.Names(), ElementsAre("run.h5"));
+  { const SweepLock lock(path); }
   EXPECT_THAT(folder.Names(), ElementsAre("run.h5"));
 }
 

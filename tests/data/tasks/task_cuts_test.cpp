@@ -90,6 +90,11 @@ TEST_F(TaskFiles, OthersCutTheMiddleOnRequest) {
   EXPECT_EQ(Passage(sample, "pair 1"), "\"v1\"");
   EXPECT_EQ(sample.place, 2);
   EXPECT_THAT(Passage(Make("kv:tokens=10,", kPairs)->Make(0, 1), "gold"), HasSubstr("no span"));
+  EXPECT_EQ(sample.cut, true);
+  EXPECT_FALSE(sample.gold_cut);
+  EXPECT_TRUE(Make("kv:tokens=10,", kPairs)->Make(0, 1).gold_cut);
+  EXPECT_EQ(Make("kv:tokens=1000,", kPairs)->Make(0, 1).cut, false);
+  EXPECT_EQ(Make("kv:", kPairs)->Make(0, 1).cut, std::nullopt) << "it does not cut";
   EXPECT_THAT(Make("mdqa:tokens=10,", kDocuments)->Make(0, 1).text,
               StartsWith("Write a high-quality answer forQuestion:"));
   EXPECT_THAT(Make("kv:tokens=20,", kPairs)->name(), HasSubstr(",tokens=20,"));

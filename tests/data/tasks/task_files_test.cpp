@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "data/formats/json_lines.h"
+#include "data/tasks/haystack.h"
 #include "data/tasks/longbench_formats.h"
 #include "data/tasks/task.h"
 #include "data/tasks/zero_scrolls_task.h"
@@ -200,6 +201,85 @@ TEST_F(TaskFiles, OwnQuestionsTakeATemplate) {
   EXPECT_NE(TaskFilesHash(spec), before);
   Write("{context}", "form.txt");
   EXPECT_THAT(Fails("jsonl:template=" + form + ",", line), HasSubstr("{question} 0 times"));
+}
+
+// As JSONL itself is read: Windows' line ends and byte-order marks do not reach the model.
+TEST_F(TaskFiles, TemplatesFromWindowsGiveTheSamePrompt) {
+  const std::string line =
+      R"({"context": ["x", "y"], "gold": 1, "question": "What?", "answers": ["x"]})";
+  const auto prompt = [&](const std::string& form) {
+    const std::string path = Write(form, "form.txt");
+    return Make("jsonl:template=" + path + ",", line)->Make(0, 2).text;
+  };
+  const std::string unix_prompt = prompt("Notes:\n{context}\n{question} In one word:\n");
+  EXPECT_EQ(unix_prompt, "Notes:\ny\nx\nWhat? In one word:");
+  EXPECT_EQ(prompt("Notes:\r\n{context}\r\n{question} In one word:\r\n"), unix_prompt);
+  EXPECT_EQ(prompt("\xEF\xBB\xBFNotes:\n{context}\n{question} In one word:"), unix_prompt);
+  EXPECT_EQ(prompt("\xEF\xBB\xBF{context}\r\n\r\n{question}\r\n"), "y\nx\n\nWhat?");
+}
+
+TEST_F(TaskFiles, MisspeltPlaceholdersAreRefused) {
+  const std::string line = R"({"context": ["x"], "question": "What?", "answers": ["x"]})";
+  const auto error = [&](const std::string& form) {
+    return Fails("jsonl:template=" + Write(form, "form.txt") + ",", line);
+  };
+  EXPECT_THAT(error("{instructions}\n{context}{question}"),
+              HasSubstr("Did you mean {instruction}?"));
+  EXPECT_THAT(error("{Context}{question}"), HasSubstr("Did you mean {context}?"));
+  Write("{context}{question}{content}{ x }", "form.txt");  // text
+  EXPECT_EQ(Make("jsonl:template=" + (folder_ / "form.txt").string() + ",", line)->Make(0, 1).text,
+            "xWhat?{content}{ x }");
+}
+
+TEST_F(TaskFiles, AFieldThatIsGivenTwiceIsRefused) {
+  EXPECT_THAT(Fails("jsonl:", R"({"question": "?", "answers": ["a"], "question": "!"})"),
+              AllOf(HasSubstr("line 1"), HasSubstr("'question' twice")));
+  EXPECT_NO_THROW(
+      Make("zeroscrolls:dataset=qasper,",
+           R"({"id": 1, "input": "i", "output": "o", "pid": {"a": 1}, "b": {"a": 1}})"));
+}
+
+// Answers that SQuAD's normaliser empties, for which its subspan score gives any text 1.
+TEST_F(TaskFiles, OwnAnswersOfArticlesAreCompared) {
+  const auto score = [&](const std::string& answer, const std::string& scorer,
+                         const std::string& text) {
+    const auto task = Make("jsonl:", R"({"question": "?", "answers": [")" + answer +
+                                         R"("], "scorer": ")" + scorer + "\"}");
+    EXPECT_EQ(task->notes().size(), 1u) << answer;
+    EXPECT_THAT(task->notes().front(), HasSubstr("'" + answer + "'"));
+    return ScoreGenerated(task->Make(0, 1), text);
+  };
+  EXPECT_EQ(score("A", "subspan", "B"), 0);
+  EXPECT_EQ(score("A", "subspan", "The answer is A."), 1);
+  EXPECT_EQ(score("A", "subspan", "It is a bird"), 0);
+  EXPECT_EQ(score("The", "subspan", "(The)"), 1);
+  EXPECT_EQ(score("...", "subspan", "yes"), 0);
+  EXPECT_EQ(score("...", "subspan", "well ..."), 1);
+  EXPECT_EQ(score("A", "exact", "the"), 0);
+  EXPECT_EQ(score("A", "exact", "a."), 1);
+  EXPECT_EQ(score("An an", "f1", "an an"), 1);
+  EXPECT_EQ(score("A", "f1", "B"), 0);
+  const auto usual = Make("jsonl:", R"({"question": "?", "answers": ["The Beatles"]})");
+  EXPECT_TRUE(usual->notes().empty());
+  EXPECT_EQ(ScoreGenerated(usual->Make(0, 1), "beatles"), 1);
+}
+
+TEST_F(TaskFiles, TextsFromWindowsAreTheSameText) {
+  const std::string path = Write("\xEF\xBB\xBFOne two.\r\nThree four.\r\n", "book.txt");
+  EXPECT_EQ(ReadHaystack(path), "One two.\nThree four.\n");
+}
+
+TEST_F(TaskFiles, MmluFromASpreadsheetIsRead) {
+  const auto question = [&](const std::string& rows) {
+    return MakeTask("mmlu:shots=0,file=" + Write(rows, "anatomy_test.csv"), 1)->Make(0, 1).text;
+  };
+  const std::string usual = question("Capital?,1,2,3,4,A\n");
+  EXPECT_EQ(question("\xEF\xBB\xBF"
+                     "Capital?,1,2,3,4,A\r\n"),
+            usual);
+  EXPECT_EQ(question("\xEF\xBB\xBF\"Capital?\",1,2,3,4,A\r\n"), usual);
+  EXPECT_THAT(ErrorOf([&] { question("Capital?;1;2;3;4;A\r\n"); }, ErrorKind::kFailure),
+              HasSubstr("not by semicolons"));
 }
 
 TEST_F(TaskFiles, CompressedFilesAreRead) {

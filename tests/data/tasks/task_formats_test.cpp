@@ -356,13 +356,15 @@ TEST(Depths, PlacesAreReadAsPercentToo) {
 }
 
 TEST(Places, AreReadAsSharesOfTheirNumberInTasksByRank) {
-  // The published indices of 140 pairs (0, 34, 69, 104, 139) and of 20 documents, from 1.
+  // rank = 1 + floor(share * (pieces - 1) + 0.5). The published indices of 140 pairs (0, 34, 69,
+  // 104, 139) are the number of pairs times the share, another definition: they are given as ranks.
   const auto pairs = MakeTask("kv:pairs=140", 1);
-  const std::vector<std::pair<const char*, int64_t>> published = {
-      {"0%", 1}, {"25%", 35}, {"50%", 70}, {"75%", 105}, {"100%", 140}, {"1%", 1}, {"99%", 139}};
-  for (const auto& [text, place] : published) EXPECT_EQ(ReadPlace(*pairs, text), place) << text;
-  EXPECT_EQ(ReadPlace(*MakeTask("kv:pairs=140,first_place=0", 1), "25%"), 34);
+  const std::vector<std::pair<const char*, int64_t>> ranks = {
+      {"0%", 1}, {"25%", 36}, {"50%", 71}, {"75%", 105}, {"100%", 140}, {"1%", 2}, {"99%", 139}};
+  for (const auto& [text, place] : ranks) EXPECT_EQ(ReadPlace(*pairs, text), place) << text;
+  EXPECT_EQ(ReadPlace(*MakeTask("kv:pairs=140,first_place=0", 1), "25%"), 35);
   EXPECT_EQ(ReadPlace(*MakeTask("mdqa:documents=20", 1), "75%"), 15);
+  EXPECT_EQ(ReadPlace(*MakeTask("mdqa:documents=5", 1), "25%"), 2);
   for (int64_t pieces = 1; pieces < 300; pieces += 7) {
     EXPECT_EQ(RankAtPercent(pieces, 0), 1);
     EXPECT_EQ(RankAtPercent(pieces, 100), pieces);

@@ -66,17 +66,17 @@ TEST(Help, FitsANarrowTerminal) {
 
 TEST(ProgressText, HasRateAndTimeLeft) {
   EXPECT_EQ(ProgressText({"sweep", 10, 40, "samples"}, 0, 20),
-            "sweep 10/40 samples, 0.5 samples/s, 60 s left");
+            "sweep 10/40 samples, 2 s per sample, 60 s left");
 }
 
 TEST(ProgressText, TellsBytesInTheirUnits) {
   EXPECT_EQ(ProgressText({"fetch", 30'000'000, 1'530'000'000, "bytes"}, 10'000'000, 10),
-            "fetch 30.0 MB of 1.5 GB, 2.0 MB/s, 12:30 min left");
+            "fetch 30.0 MB of 1.5 GB, 2.0 MB/s, 12 min 30 s left");
 }
 
 TEST(ProgressText, DoesNotCountWhatAnEarlierProcessDid) {
   EXPECT_EQ(ProgressText({"sweep", 30, 40, "samples"}, 20, 10),
-            "sweep 30/40 samples, 1 samples/s, 10 s left");
+            "sweep 30/40 samples, 1 sample/s, 10 s left");
   EXPECT_EQ(ProgressText({"sweep", 20, 40, "samples"}, 20, 10), "sweep 20/40 samples");
 }
 

@@ -124,6 +124,22 @@ TEST_F(Ranks, LeaveAPartEachWhereRowsAreLarge) {
   EXPECT_TRUE(RankParts(file).empty());
 }
 
+TEST_F(Ranks, OverwriteAFileWithItsParts) {
+  const std::string file = folder_.File("shared.h5");
+  ASSERT_EQ(Wait(Start(3, Sweep("shared.h5", {"--attention"}))), 0);
+  samples_ = "4";
+  ASSERT_EQ(RunMidscope(Sweep("alone.h5", {"--attention"})).status, 0);
+  ASSERT_EQ(Wait(Start(2, Sweep("shared.h5", {"--attention", "--overwrite"}))), 0)
+      << ReadBytes(folder_.File("out.err"));
+  ExpectSameSamples("alone.h5", "shared.h5");
+  EXPECT_EQ(RankParts(file).size(), RunReader(file).parts().size());
+  EXPECT_TRUE(RankParts(file + ".overwriting").empty());
+  EXPECT_FALSE(std::filesystem::exists(file + ".journal"));
+  ASSERT_EQ(RunMidscope(Sweep("shared.h5", {"--attention", "--overwrite"})).status, 0);
+  EXPECT_TRUE(RankParts(file).empty()) << "one process leaves no parts of the old sweep";
+  ExpectSameSamples("alone.h5", "shared.h5");
+}
+
 TEST_F(Ranks, ShareABatchOfProbes) {
   const auto probe = [&](const std::string& file) {
     return std::vector<std::string>{

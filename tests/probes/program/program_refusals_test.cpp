@@ -49,6 +49,21 @@ TEST(ProgramRefusals, OptionsWithoutEffect) {
       {{"probe", kTiny, "--prompt", "x", "--lens-top", "3"}, 2, "logit_lens"},
       {{"sweep", kTiny, "--task", "kv:pairs=1", "--ranks", "4"}, 2, "--dry-run"},
       {{"sweep", kTiny, "--task", "kv:pairs=1", "--throughput", "4"}, 2, "--dry-run"},
+      {{"sweep", kTiny, "--task", "kv:pairs=1", "--checkpoint", "4"}, 2, "without --out"},
+      {{"sweep", kTiny, "--task", "kv:pairs=1", "--overwrite"}, 2, "without --out"},
+      {{"sweep", kTiny, "--task", "kv:pairs=1", "--control"}, 2, "to randomise"},
+      {{"probe", kTiny, "--prompt", "x", "--overwrite"}, 2, "without --out"},
+      {{"curves", "no.h5", "--overwrite"}, 2, "without --out"},
+      {{"generate", kTiny, "--prompt", "x", "--seed", "3"}, 2, "no effect at temperature 0"},
+      {{"generate", kTiny, "--prompt", "x", "--top-k", "3"}, 2, "no effect at temperature 0"},
+      {{"generate", kTiny, "--prompt", "x", "--top-p", "0.5"}, 2, "no effect at temperature 0"},
+      {{"probe", kTiny, "--prompt", "x", "--source-prompt-file",
+        "a=" + std::string(kTiny) + "/config.json"},
+       2,
+       "no patch takes from 'a'"},
+      {{"channels", kTiny, "--validate", "none", "--factors", "0"}, 2, "without a validation"},
+      {{"channels", kTiny, "--validate", "none", "--examples", "3"}, 2, "without a validation"},
+      {{"scan", kTiny, "--task", "list:lines={size}"}, 2, "a scan has one task"},
   });
 }
 
@@ -82,6 +97,11 @@ TEST(ProgramRefusals, WordsAndNumbers) {
       {{"probe", kTiny, "--task", "kv:pairs=2", "--place", "150%"}, 2, "from 0% to 100%"},
       {{"sweep", kTiny, "--task", "kv:pairs=1", "--places", "2"}, 2, "Give 1, the only one"},
       {{"sweep", kTiny, "--task", "list:lines=2"}, 2, "such as kv:pairs=5"},
+      {{"sweep", kTiny, "--task", "kv:pairs=3", "--places", "50"}, 2, "or shares such as 50%"},
+      {{"sweep", kTiny, "--task", "kv:pairs=3", "--seed", "-1"},
+       2,
+       "Give integers >= 0, such as 0,1"},
+      {{"sweep", kTiny, "--task", "kv:pairs=1", "--out", ""}, 2, "option --out: it is empty"},
   });
 }
 

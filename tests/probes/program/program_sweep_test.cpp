@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "data/store/record_reader.h"
+#include "tests/paths.h"
 #include "tests/probes/support/interrupted_program.h"
 #include "tests/probes/support/run_program.h"
 
@@ -155,6 +159,64 @@ TEST(ProgramSweep, AFullDiskIsToldAndTheCheckpointStays) {
   const ProgramRun resumed = RunMidscope(With(Sweep("3", file), {"--attention", "--resume"}));
   EXPECT_EQ(resumed.status, 0) << resumed.err;
   EXPECT_EQ(json::parse(resumed.out)["rows"][0]["samples"], 3);
+}
+
+// Whether places matter under a setting does not depend on which other settings are asked.
+TEST(ProgramSweep, PlacePIsTheSettingsOwnTest) {
+  const Arguments sweep = {"sweep",
+                           MIDSCOPE_TESTS "/core/golden/tiny_models/llama",
+                           "--task",
+                           "kv:pairs=3",
+                           "--samples",
+                           "6",
+                           "--score",
+                           "likelihood",
+                           "--beyond-context",
+                           "--with",
+                           "none"};
+  const auto words = [](const std::string& out) {
+    std::istringstream line(out.substr(out.find("\nnone ", out.find("over places")) + 1));
+    std::string text;
+    std::getline(line, text);
+    std::istringstream row(text.substr(0, text.find('\n')));
+    return std::vector<std::string>{std::istream_iterator<std::string>(row), {}};
+  };
+  const std::vector<std::string> alone = words(RunWell(sweep).out);
+  const std::string both = RunWell(With(sweep, {"--with", "pi(2)", "--with", "pi(3)"})).out;
+  EXPECT_THAT(both, HasSubstr("place p  adjusted"));
+  const std::vector<std::string> beside = words(both);
+  ASSERT_GE(beside.size(), 2u);
+  EXPECT_EQ(alone.back(), beside[beside.size() - 2]);
+}
+
+// What a task's own tokens= cuts out of prompts is counted, the gold piece above all.
+TEST(ProgramSweep, AGoldThatIsCutOutIsTold) {
+  const TemporaryFolder folder;
+  const std::string questions = folder.File("rag.jsonl");
+  std::ofstream(questions)
+      << R"({"context": ["The mill is Tom's.", "The inn is Ann's.", "The farm is Sue's."], )"
+      << R"("gold": 2, "question": "Who owns the inn?", "answers": ["Ann"]})"
+      << "\n";
+  const std::string file = folder.File("cut.h5");
+  const Arguments sweep = {"sweep",           MIDSCOPE_TESTS "/core/golden/tiny_models/llama",
+                           "--task",          "jsonl:tokens=24,file=" + questions,
+                           "--score",         "likelihood",
+                           "--beyond-context"};
+  const ProgramRun run = RunWell(With(sweep, {"--out", file}));
+  EXPECT_THAT(run.out, HasSubstr("gold cut out in 1 of 1 sample at place 2"));
+  EXPECT_THAT(RunWell({"show", file}).out, HasSubstr("gold cut out in 1 of 1 sample at place 2"));
+  const json rows = json::parse(RunWell(With(sweep, {"--json"})).out)["rows"];
+  EXPECT_EQ(rows[1]["gold_cut_samples"], 1);
+  EXPECT_EQ(rows[1]["cut_samples"], 1);
+  EXPECT_FALSE(rows[0].contains("gold_cut_samples"));
+  const auto begins =
+      std::get<std::vector<int64_t>>(RunReader(file).ReadArray("sweep", "gold_token_begin").data);
+  EXPECT_EQ(begins.at(1), -1);
+  EXPECT_GE(begins.at(0), 0);
+  EXPECT_THAT(RunWell({"probe", MIDSCOPE_TESTS "/core/golden/tiny_models/llama", "--task",
+                       "jsonl:tokens=24,file=" + questions, "--place", "2", "--beyond-context"})
+                  .err,
+              HasSubstr("its gold piece is gone"));
 }
 
 }  // namespace

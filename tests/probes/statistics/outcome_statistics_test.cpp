@@ -104,7 +104,7 @@ TEST(OutcomeStatistics, SharesHaveWilsonsIntervalAndMeansStudents) {
   const auto methods = CellMethods(outcomes);
   EXPECT_EQ(methods.at("accuracy"), "Wilson's score");
   EXPECT_EQ(methods.at("generation_score"), "Wilson's score");
-  EXPECT_EQ(methods.at("answer_nll"), "Student's t");
+  EXPECT_EQ(methods.at("answer_nll"), "Student's t, cut at 0");
 }
 
 TEST(OutcomeStatistics, ScoresBetween0And1StayThereAndDoNotCollapse) {
