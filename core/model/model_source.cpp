@@ -10,7 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
-#include "core/formats/safetensors_file.h"
+#include "core/formats/folder_weights.h"
 #include "core/hub/model_cache.h"
 #include "core/model/embedded_model.h"
 #include "core/model/folder_model.h"
@@ -32,11 +32,13 @@ bool IsPickle(const std::filesystem::path& path) {
 }
 
 std::unique_ptr<ModelSource> OpenFile(const std::filesystem::path& path) {
-  if (path.extension() == ".safetensors") {
+  const std::string name = path.filename().string();
+  if (path.extension() == ".safetensors" || IsWeightFileName(name)) {
+    const std::filesystem::path folder = path.parent_path();
     throw Failure(path.string(), "holds only weights, without the model's config.json",
-                  "Name its folder: " + path.parent_path().string());
+                  "Name its folder: " + (folder.empty() ? "." : folder.string()));
   }
-  if (IsPickleName(path.filename().string()) || IsPickle(path)) RefusePickle(path);
+  if (IsPickleName(name) || IsPickle(path)) RefusePickle(path);
   return OpenGgufModel(path);
 }
 
@@ -54,10 +56,8 @@ std::unique_ptr<ModelSource> OpenFolder(const std::filesystem::path& folder) {
 
 // For a snapshot in the cache: users often fetch one GGUF file instead of a folder.
 std::filesystem::path ResolveSnapshot(const std::filesystem::path& folder) {
+  if (HasWeights(folder)) return folder;
   std::error_code error;
-  for (const char* weights : {"model.safetensors", "model.safetensors.index.json"}) {
-    if (std::filesystem::exists(folder / weights, error)) return folder;
-  }
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
     if (entry.path().extension() == ".gguf") files.push_back(entry.path());
