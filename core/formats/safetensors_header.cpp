@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kMaxHeader = 100'000'000;  // the reference implementation's
 constexpr size_t kLengthBytes = 8;
-constexpr size_t kMaxDimensions = 16;
+constexpr size_t kMaxShapeLength = 16;
 
 struct Dtype {
   std::string_view name;
@@ -102,8 +102,8 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   }
   bool number_unsigned(number_unsigned_t value) override {
     if (array_ == nullptr) Unexpected("a number");
-    if (array_->size() >= kMaxDimensions) {
-      Fail(fmt::format("tensor {} has over {} numbers in {}", Quote(tensor_, 120), kMaxDimensions,
+    if (array_->size() >= kMaxShapeLength) {
+      Fail(fmt::format("tensor {} has over {} numbers in {}", Quote(tensor_, 120), kMaxShapeLength,
                        field_));
     }
     array_->push_back(value);

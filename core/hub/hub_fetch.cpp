@@ -14,7 +14,7 @@
 #include "core/base/error.h"
 #include "core/base/trimmed.h"
 #include "core/base/utf8.h"
-#include "core/formats/safetensors_file.h"
+#include "core/formats/folder_weights.h"
 #include "core/hub/http_client.h"
 #include "core/hub/hub_cache.h"
 #include "core/hub/hub_listing.h"

@@ -13,15 +13,19 @@
 #include <fmt/format.h>
 
 #include "core/base/json_fields.h"
-#include "core/formats/safetensors_file.h"
+#include "core/formats/folder_weights.h"
 
 namespace midscope {
 namespace {
 
 constexpr int64_t kMaxFileBytes = int64_t{1} << 50;
 constexpr size_t kMaxFiles = 10'000;
-constexpr std::string_view kWeights = "model.safetensors";
-constexpr std::string_view kIndex = "model.safetensors.index.json";
+// Weights of a folder, the preferred first: a file, or an index of files.
+constexpr std::array<std::pair<std::string_view, bool>, 4> kWeights = {
+    {{"model.safetensors", false},
+     {"model.safetensors.index.json", true},
+     {"pytorch_model.bin", false},
+     {"pytorch_model.bin.index.json", true}}};
 
 // Files that folder_model and tokenizer_folder read beside the weights.
 constexpr std::array<std::string_view, 9> kSmallFiles = {
@@ -108,12 +112,14 @@ std::string ListText(const std::vector<HubFile>& files) {
 void LogPickles(const std::vector<HubFile>& pickles, const JobContext& context) {
   if (pickles.empty()) return;
   context.Warn(
-      "not fetched, because Python's pickle format can run any program when it is opened: " +
+      "not fetched, because Python's pickle format can run any program when other software opens "
+      "it, and Midscope reads only pytorch_model*.bin: " +
       ListText(pickles));
 }
 
 constexpr const char* kConvert =
-    "Look for the same model with safetensors or as GGUF, or convert it where you trust it";
+    "Look for the same model with safetensors, pytorch_model.bin or as GGUF, or convert it where "
+    "you trust it";
 
 HubChoice ChooseByPattern(const std::vector<HubFile>& files,
                           const std::vector<std::string>& include, const std::string& thing,
@@ -129,8 +135,8 @@ HubChoice ChooseByPattern(const std::vector<HubFile>& files,
   }
   if (!pickles.empty()) {
     throw UsageError("option --include",
-                     "it matches only weights in Python's pickle format, which can run any program "
-                     "when they are opened, and are never fetched: " +
+                     "it matches only files in Python's pickle format other than "
+                     "pytorch_model*.bin, which are never fetched: " +
                          ListText(pickles),
                      kConvert);
   }
@@ -198,11 +204,12 @@ HubChoice ChooseFiles(const std::vector<HubFile>& files, const std::vector<std::
   for (const HubFile& file : files) {
     if (IsPickled(file)) pickles.push_back(file);
   }
-  if (const HubFile* weights = Find(files, kWeights)) {
-    choice.files.push_back(*weights);
-  } else if (const HubFile* index = Find(files, kIndex)) {
-    choice.files.push_back(*index);
-    choice.index = kIndex;
+  const auto weights = std::find_if(kWeights.begin(), kWeights.end(), [&](const auto& known) {
+    return Find(files, known.first) != nullptr;
+  });
+  if (weights != kWeights.end()) {
+    choice.files.push_back(*Find(files, weights->first));
+    if (weights->second) choice.index = weights->first;
   } else {
     const std::vector<HubFile> ggufs = GgufFiles(files);
     if (ggufs.size() > 1) {
@@ -211,13 +218,13 @@ HubChoice ChooseFiles(const std::vector<HubFile>& files, const std::vector<std::
     }
     if (ggufs.empty() && !pickles.empty()) {
       throw Failure(thing,
-                    "it has weights in Python's pickle format alone, which can run any program "
-                    "when they are opened, and are never fetched: " +
+                    "its weights are in Python's pickle format under other names than "
+                    "pytorch_model*.bin, which are never fetched: " +
                         ListText(pickles),
                     kConvert);
     }
     if (ggufs.empty()) {
-      throw Failure(thing, "it has no weights as safetensors or GGUF",
+      throw Failure(thing, "it has no weights as safetensors, pytorch_model.bin or GGUF",
                     files.empty() ? "It is empty" : "It has: " + ListText(files));
     }
     choice.files.push_back(ggufs.front());

@@ -14,7 +14,7 @@
 #include "core/base/file_hash.h"
 #include "core/base/utf8.h"
 #include "core/formats/config_json.h"
-#include "core/formats/safetensors_file.h"
+#include "core/formats/folder_weights.h"
 #include "core/model/families/family.h"
 #include "core/model/folder_names.h"
 #include "core/model/folder_norms.h"
@@ -115,8 +115,16 @@ kernels::BlockFormat FormatOf(const std::string& name, const SafetensorsTensor& 
       "Supported: F32, F16, BF16");
 }
 
+// Whether a tensor is not a weight: masks, frequencies and positions that old checkpoints contain.
+bool IsPassedOver(std::string_view name, const Family& family) {
+  // transformers ignores these in every model.
+  if (name.find("rotary_emb.inv_freq") != std::string_view::npos) return true;
+  return std::any_of(family.ignored_endings.begin(), family.ignored_endings.end(),
+                     [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
 // The tensors of the decoder under the names that its family's places have.
-FileTensors WeightsOf(const SafetensorsFile& file, const Described& described,
+FileTensors WeightsOf(const FolderWeights& file, const Described& described,
                       const std::string& folder, ModelConfig* config,
                       std::deque<std::vector<std::byte>>* joined) {
   FileTensors tensors;
@@ -130,11 +138,7 @@ FileTensors WeightsOf(const SafetensorsFile& file, const Described& described,
   int64_t left_out = 0;
   int64_t left_out_bytes = 0;
   for (const auto& [name, tensor] : stored) {
-    bool passed_over = false;
-    for (const std::string_view ending : described.family->ignored_endings) {
-      passed_over = passed_over || name.ends_with(ending);
-    }
-    if (passed_over) continue;  // masks and such, of any dtype
+    if (IsPassedOver(name, *described.family)) continue;  // of any dtype
     const auto own = described.wrapper == nullptr ? name : TextTensorName(name, *described.wrapper);
     if (!own) {
       ++left_out;
@@ -197,14 +201,14 @@ class FolderModel : public ModelSource {
                [this](const FileTensor& tensor) { file_.DontNeed(tensor.data, tensor.bytes); }) {
     CountParameters(weights_, &config_);
     weights_.clear();
-    config_.copied_bytes = table_.transposed_bytes();
+    config_.copied_bytes = table_.transposed_bytes() + file_.copied_bytes();
     for (const std::vector<std::byte>& copy : joined_)
       config_.copied_bytes += static_cast<int64_t>(copy.size());
   }
 
   std::filesystem::path folder_;
   ModelConfig config_;
-  SafetensorsFile file_;
+  FolderWeights file_;
   std::deque<std::vector<std::byte>> joined_;  // matrices of MXFP4, norms of heads
   FileTensors weights_;
   TensorTable table_;

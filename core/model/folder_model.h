@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A Hugging Face folder (config.json, safetensors, tokenizer) as a model source.
+// A Hugging Face folder (config.json, safetensors or pytorch_model.bin, tokenizer) as a model
+// source.
 #pragma once
 
 #include <filesystem>
@@ -15,8 +16,8 @@ namespace midscope {
 // weights. Throws Error: an unsupported model_type, settings that the decoder does not implement.
 ModelConfig ReadFolderConfig(const std::filesystem::path& folder);
 
-// Throws Error, also for weights that are pickled, quantised in an unknown way, missing, of another
-// shape than in the description, or not part of it.
+// Throws Error, also for weights that are quantised in an unknown way, missing, of another shape
+// than in the description, or not part of it.
 std::unique_ptr<ModelSource> OpenFolderModel(const std::filesystem::path& folder);
 
 }  // namespace midscope

@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/file_access.h"
 #include "core/base/nearest_word.h"
-#include "core/formats/safetensors_file.h"
+#include "core/formats/folder_weights.h"
 #include "core/hub/model_cache.h"
 #include "core/model/embedded_model.h"
 #include "core/model/folder_model.h"
@@ -33,8 +33,9 @@ bool IsPickle(const std::filesystem::path& path) {
 }
 
 std::unique_ptr<ModelSource> OpenFile(const std::filesystem::path& path) {
+  const std::string name = path.filename().string();
   const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
-  if (path.extension() == ".safetensors") {
+  if (path.extension() == ".safetensors" || IsWeightFileName(name)) {
     throw Failure(path.string(), "holds only weights, without the model's config.json",
                   "Name its folder: " + folder);
   }
@@ -42,7 +43,7 @@ std::unique_ptr<ModelSource> OpenFile(const std::filesystem::path& path) {
     throw Failure(path.string(), "is a part of a model, without its weights",
                   "Name its folder: " + folder);
   }
-  if (IsPickleName(path.filename().string()) || IsPickle(path)) RefusePickle(path);
+  if (IsPickleName(name) || IsPickle(path)) RefusePickle(path);
   return OpenGgufModel(path);
 }
 
@@ -60,10 +61,8 @@ std::unique_ptr<ModelSource> OpenFolder(const std::filesystem::path& folder) {
 
 // For a snapshot in the cache: users often fetch one GGUF file instead of a folder.
 std::filesystem::path ResolveSnapshot(const std::filesystem::path& folder) {
+  if (HasWeights(folder)) return folder;
   std::error_code error;
-  for (const char* weights : {"model.safetensors", "model.safetensors.index.json"}) {
-    if (std::filesystem::exists(folder / weights, error)) return folder;
-  }
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
     if (entry.path().extension() == ".gguf") files.push_back(entry.path());

@@ -88,8 +88,8 @@ class ModelSource {
 };
 
 // The file or folder of a user's name for a model: a .gguf file, a Hugging Face folder, `org/name`
-// or `org/name@REVISION` in the Hugging Face cache (for a snapshot without safetensors its only
-// .gguf file), or "embedded". Throws Error where there is none.
+// or `org/name@REVISION` in the Hugging Face cache (for a snapshot without weights of a folder its
+// only .gguf file), or "embedded". Throws Error where there is none.
 std::filesystem::path ResolveModel(const std::string& model);
 
 // Opens the result of ResolveModel. Throws Error.

@@ -169,8 +169,11 @@ const std::string& ShownName(const FileTensor& tensor, const std::string& name) 
 
 void CountParameters(const FileTensors& tensors, ModelConfig* config) {
   std::map<std::string_view, int64_t> counts;
+  // Tied weights of a pytorch_model.bin are two names for the same bytes.
+  std::set<std::pair<const std::byte*, int64_t>> counted;
   for (const auto& [name, tensor] : tensors) {
-    // Each tensor's bytes are inside its file, without overlap, so these sums can't overflow.
+    if (!counted.emplace(tensor.data, tensor.bytes).second) continue;
+    // Each tensor's bytes are inside its file or a copy, so these sums can't overflow.
     const int64_t elements = tensor.bytes / tensor.format.bytes * tensor.format.elements;
     counts[tensor.format.name] += elements;
     config->parameters += elements;

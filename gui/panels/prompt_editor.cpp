@@ -21,7 +21,8 @@ namespace {
 // Files that are no text, and that the window opens.
 bool IsOpenedByTheWindow(const QString& path) {
   const QStringList endings = {QStringLiteral("gguf"), QStringLiteral("safetensors"),
-                               QStringLiteral("h5"), QStringLiteral("midscope")};
+                               QStringLiteral("bin"), QStringLiteral("h5"),
+                               QStringLiteral("midscope")};
   const QFileInfo file(path);
   return file.isDir() || endings.contains(file.suffix().toLower());
 }

@@ -95,7 +95,8 @@ Command FetchCommand() {
       "include",
       "only files that match, such as '*Q4_K_M.gguf' (* matches anything, also /); may "
       "be given more than once. Default: the configuration, the tokenizer with its chat "
-      "template, and the safetensors weights, else the only GGUF file");
+      "template, and the weights: safetensors, else pytorch_model*.bin, else the only GGUF "
+      "file");
 
   Command command;
   command.name = "fetch";
@@ -105,7 +106,8 @@ Command FetchCommand() {
       "and so does other software; with --data the files of a data set, for --task. No other "
       "command downloads anything. An interrupted fetch goes\n"
       "on where it stopped; sizes and digests are checked, also of files that are there already.\n"
-      "Weights in Python's pickle format are never fetched.\n\n"
+      "Of files in Python's pickle format only pytorch_model*.bin are fetched; opening them runs "
+      "no code.\n\n"
       "Environment: HF_ENDPOINT (another server), HF_TOKEN (for private and gated models; sent to\n"
       "that server alone), HF_HOME or HF_HUB_CACHE (where the cache is), HF_HUB_OFFLINE,\n"
       "https_proxy, no_proxy, SSL_CERT_FILE.";

@@ -8,8 +8,8 @@
 #include "core/base/error.h"
 #include "core/compute/placement.h"
 #include "core/formats/config_json.h"
+#include "core/formats/folder_weights.h"
 #include "core/formats/gguf_file.h"
-#include "core/formats/safetensors_file.h"
 #include "core/model/model_source.h"
 #include "core/tokenizer/tokenizer.h"
 #include "probes/model/model_options.h"
@@ -98,6 +98,7 @@ ModelConfig StatedConfig(const ConfigJson& json) {
 
 constexpr const char* kGguf = "GGUF";
 constexpr const char* kFolder = "Hugging Face folder";
+constexpr const char* kPickledFolder = "Hugging Face folder, pytorch_model.bin";
 
 void SumGguf(const GgufFile& file, ModelFacts* facts) {
   facts->tensors = static_cast<int64_t>(file.tensors().size());
@@ -105,7 +106,8 @@ void SumGguf(const GgufFile& file, ModelFacts* facts) {
 }
 
 void SumFolder(const std::filesystem::path& folder, ModelFacts* facts) {
-  const SafetensorsFile weights(folder);
+  const FolderWeights weights(folder);
+  if (weights.pickled()) facts->format = kPickledFolder;
   facts->tensors = static_cast<int64_t>(weights.tensors().size());
   for (const MemoryMap& map : weights.maps()) {
     facts->file_bytes += static_cast<int64_t>(map.bytes().size());

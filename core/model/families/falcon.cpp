@@ -125,7 +125,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 
 const Family& FalconFamily() {
   static const Family family = {"falcon", "falcon", ReadFolder, FolderTensors,
-                                "falcon", ReadGguf, GgufPlaces, {".rotary_emb.inv_freq"}};
+                                "falcon", ReadGguf, GgufPlaces};
   return family;
 }
 

@@ -70,8 +70,8 @@ struct Family {
   void (*read_gguf)(const GgufMetadata& metadata, ModelConfig* config);
   std::vector<TensorPlace> (*gguf_tensors)();
 
-  // Suffixes of names of tensors that are not weights (old checkpoints contain masks and
-  // frequencies).
+  // Suffixes of names of tensors that are not weights (old checkpoints contain masks). Rotary
+  // frequencies are passed over in every family.
   std::vector<std::string_view> ignored_endings = {};
   // Whether a folder's matrices may be in MXFP4 (mxfp4_tensors.h); its places are then NAME.mxfp4.
   bool takes_mxfp4 = false;

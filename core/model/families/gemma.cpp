@@ -31,7 +31,7 @@ std::vector<TensorPlace> GgufPlaces() { return GgufTensors({}); }
 
 const Family& GemmaFamily() {
   static const Family family = {"gemma", "gemma",  ReadFolder, FolderTensors,
-                                "gemma", ReadGguf, GgufPlaces, {".rotary_emb.inv_freq"}};
+                                "gemma", ReadGguf, GgufPlaces};
   return family;
 }
 

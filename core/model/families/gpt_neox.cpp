@@ -70,10 +70,8 @@ std::vector<TensorPlace> GgufPlaces() {
 
 const Family& GptNeoxFamily() {
   static const Family family = {
-      "gpt_neox", "gpt_neox",
-      ReadFolder, FolderTensors,
-      "gptneox",  ReadGguf,
-      GgufPlaces, {".attention.bias", ".attention.masked_bias", ".rotary_emb.inv_freq"}};
+      "gpt_neox", "gpt_neox", ReadFolder, FolderTensors,
+      "gptneox",  ReadGguf,   GgufPlaces, {".attention.bias", ".attention.masked_bias"}};
   return family;
 }
 

@@ -41,7 +41,7 @@ std::vector<TensorPlace> GgufPlaces() {
 
 const Family& InternLm2Family() {
   static const Family family = {"internlm2", "internlm2", ReadFolder, FolderTensors,
-                                "internlm2", ReadGguf,    GgufPlaces, {".rotary_emb.inv_freq"}};
+                                "internlm2", ReadGguf,    GgufPlaces};
   return family;
 }
 

@@ -28,7 +28,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 
 const Family& InternLm3Family() {
   static const Family family = {"internlm3", "internlm3", ReadFolder, FolderTensors,
-                                "",          nullptr,     nullptr,    {".rotary_emb.inv_freq"}};
+                                "",          nullptr,     nullptr};
   return family;
 }
 

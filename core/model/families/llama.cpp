@@ -49,7 +49,7 @@ std::vector<TensorPlace> GgufPlaces() {
 
 const Family& LlamaFamily() {
   static const Family family = {"llama", "llama",  ReadFolder, FolderTensors,
-                                "llama", ReadGguf, GgufPlaces, {".rotary_emb.inv_freq"}};
+                                "llama", ReadGguf, GgufPlaces};
   return family;
 }
 

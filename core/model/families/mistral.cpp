@@ -53,7 +53,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) { return LlamaLikeTens
 
 const Family& MistralFamily() {
   static const Family family = {"mistral", "mistral", ReadFolder, FolderTensors,
-                                "",        nullptr,   nullptr,    {".rotary_emb.inv_freq"}};
+                                "",        nullptr,   nullptr};
   return family;
 }
 

@@ -32,7 +32,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
 
 const Family& MixtralFamily() {
   static const Family family = {"mixtral", "mixtral", ReadFolder, FolderTensors,
-                                "",        nullptr,   nullptr,    {".rotary_emb.inv_freq"}};
+                                "",        nullptr,   nullptr};
   return family;
 }
 

@@ -29,7 +29,7 @@ std::vector<TensorPlace> GgufPlaces() {
 
 const Family& Phi3Family() {
   static const Family family = {"phi3", "phi3",   ReadFolder, FolderTensors,
-                                "phi3", ReadGguf, GgufPlaces, {".rotary_emb.inv_freq"}};
+                                "phi3", ReadGguf, GgufPlaces};
   return family;
 }
 

@@ -26,7 +26,7 @@ std::vector<TensorPlace> GgufPlaces() { return GgufTensors({.attention = Bias::k
 
 const Family& Qwen2Family() {
   static const Family family = {"qwen2", "qwen2",  ReadFolder, FolderTensors,
-                                "qwen2", ReadGguf, GgufPlaces, {".rotary_emb.inv_freq"}};
+                                "qwen2", ReadGguf, GgufPlaces};
   return family;
 }
 

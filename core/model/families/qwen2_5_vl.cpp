@@ -41,9 +41,8 @@ std::vector<TensorPlace> GgufPlaces() { return GgufTensors({.attention = Bias::k
 }  // namespace
 
 const Family& Qwen25VlFamily() {
-  static const Family family = {
-      "qwen2_5_vl", "qwen2_5_vl_text", ReadFolder, FolderTensors,
-      "qwen2vl",    ReadGguf,          GgufPlaces, {".rotary_emb.inv_freq"}};
+  static const Family family = {"qwen2_5_vl", "qwen2_5_vl_text", ReadFolder, FolderTensors,
+                                "qwen2vl",    ReadGguf,          GgufPlaces};
   return family;
 }
 

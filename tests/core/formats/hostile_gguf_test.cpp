@@ -4,7 +4,6 @@
 // address sanitizer for the full meaning.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <cstring>
 #include <random>
@@ -16,12 +15,14 @@
 #include "core/tokenizer/tokenizer.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/gguf_writer.h"
+#include "tests/core/support/memory_limit.h"
 
 namespace midscope {
 namespace {
 
 using test::ErrorMessage;
 using test::GgufWriter;
+using test::MemoryLimit;
 using test::Raw;
 using test::RawString;
 using test::TemporaryFile;
@@ -47,27 +48,6 @@ std::string LoadError(const GgufWriter& writer) {
   const TemporaryFile file(writer.Bytes());
   return ErrorMessage([&] { LoadAll(file.path()); });
 }
-
-// For the length of a test: an allocation of more than `bytes` beyond what is mapped now fails
-// instead of passing unseen.
-class MemoryLimit {
- public:
-  explicit MemoryLimit(size_t bytes) {
-    getrlimit(RLIMIT_AS, &before_);
-    std::ifstream status("/proc/self/statm");
-    size_t pages = 0;
-    status >> pages;
-    const rlimit limit{pages * static_cast<size_t>(sysconf(_SC_PAGESIZE)) + bytes,
-                       before_.rlim_max};
-    setrlimit(RLIMIT_AS, &limit);
-  }
-  ~MemoryLimit() { setrlimit(RLIMIT_AS, &before_); }
-  MemoryLimit(const MemoryLimit&) = delete;
-  MemoryLimit& operator=(const MemoryLimit&) = delete;
-
- private:
-  rlimit before_{};
-};
 
 TEST(HostileGguf, TinyModelItselfLoads) { EXPECT_EQ(LoadError(TinyModel()), ""); }
 

@@ -9,7 +9,7 @@
 #include <random>
 #include <string>
 
-#include "core/formats/safetensors_file.h"
+#include "core/formats/folder_weights.h"
 #include "core/formats/safetensors_header.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/temporary_folder.h"
@@ -192,7 +192,7 @@ class Index : public ::testing::Test {
     const size_t place = index.find(from);
     EXPECT_NE(place, std::string::npos) << from;
     folder_.Write(kName, index.replace(place, from.size(), to));
-    return ErrorMessage([&] { SafetensorsFile file(folder_.path()); });
+    return ErrorMessage([&] { FolderWeights file(folder_.path()); });
   }
 
   static constexpr const char* kName = "model.safetensors.index.json";
@@ -200,7 +200,7 @@ class Index : public ::testing::Test {
 };
 
 TEST_F(Index, OpensAllItsFiles) {
-  const SafetensorsFile file(folder_.path());
+  const FolderWeights file(folder_.path());
   EXPECT_GT(file.maps().size(), 1u);
   EXPECT_TRUE(file.tensors().contains("model.norm.weight"));
 }
@@ -232,7 +232,7 @@ TEST_F(Index, ThatNamesWhatIsNotThereIsRefused) {
 
 TEST_F(Index, WithAMissingFileIsRefused) {
   std::filesystem::remove(folder_.path() / "model-00002-of-00004.safetensors");
-  EXPECT_THAT(ErrorMessage([&] { SafetensorsFile file(folder_.path()); }),
+  EXPECT_THAT(ErrorMessage([&] { FolderWeights file(folder_.path()); }),
               HasSubstr("model-00002-of-00004.safetensors: can't be opened"));
 }
 
@@ -240,21 +240,21 @@ TEST_F(Index, OfTheWrongFormIsRefused) {
   for (const std::string text : {"[]", "{}", "{\"weight_map\": 1}", "{\"weight_map\": {\"a\": 1}}",
                                  "{\"weight_map\": {}}", "{", "\xff"}) {
     folder_.Write(kName, text);
-    EXPECT_NE(ErrorMessage([&] { SafetensorsFile file(folder_.path()); }), "") << text;
+    EXPECT_NE(ErrorMessage([&] { FolderWeights file(folder_.path()); }), "") << text;
   }
 }
 
-TEST(Pickle, IsRefusedWithTheWayOut) {
-  for (const std::string name :
-       {"pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt", "consolidated.00.pth"}) {
+TEST(Pickle, OtherNamesAreRefusedWithTheWayOut) {
+  for (const std::string name : {"weights.bin", "model.pt", "consolidated.00.pth"}) {
     const TemporaryFolder folder;
     folder.Write(name, "PK");
-    EXPECT_THAT(ErrorMessage([&] { SafetensorsFile file(folder.path()); }),
-                AllOf(HasSubstr(name), HasSubstr("pickle"), HasSubstr("safetensors")));
+    EXPECT_THAT(ErrorMessage([&] { FolderWeights file(folder.path()); }),
+                AllOf(HasSubstr(name), HasSubstr("pickle"), HasSubstr("pytorch_model*.bin"),
+                      HasSubstr("safetensors")));
   }
   const TemporaryFolder empty;
-  EXPECT_THAT(ErrorMessage([&] { SafetensorsFile file(empty.path()); }),
-              HasSubstr("has no model.safetensors and no"));
+  EXPECT_THAT(ErrorMessage([&] { FolderWeights file(empty.path()); }),
+              HasSubstr("has no model.safetensors, pytorch_model.bin or index of such files"));
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ TEST_F(HubFetch, FetchesWhatAModelNeedsAndOpensItByItsName) {
   EXPECT_EQ(fs::read_symlink(result.folder / "config.json").string().substr(0, 12), "../../blobs/");
   EXPECT_EQ(folder_.Read("hub/models--org--private/refs/main"), kCommit);
   ExpectWeights(result);
-  EXPECT_THAT(log_, AllOf(HasSubstr("pytorch_model.bin"), HasSubstr("pickle")));
+  EXPECT_THAT(log_, AllOf(HasSubstr("optimizer.pt"), HasSubstr("pickle")));
   setenv("HF_HUB_CACHE", request.cache.c_str(), 1);
   EXPECT_EQ(OpenModel("org/private")->config().architecture, "qwen3");
   unsetenv("HF_HUB_CACHE");
@@ -182,11 +182,22 @@ TEST_F(HubFetch, FetchesAnEmptyFile) {
   EXPECT_EQ(fs::file_size(Repository("plain") / "snapshots" / kCommit / "empty.txt"), 0u);
 }
 
-TEST_F(HubFetch, NeverFetchesPickledWeights) {
-  EXPECT_THAT(ErrorOf("pickled"), AllOf(HasSubstr("pickle format alone"), HasSubstr("never")));
+TEST_F(HubFetch, TakesPytorchModelFilesWhereThereAreNoSafetensors) {
+  const FetchResult result = Fetch("torch-shards");
+  EXPECT_THAT(Names(result),
+              ElementsAre("config.json", "pytorch_model.bin.index.json",
+                          "pytorch_model-00001-of-00002.bin", "pytorch_model-00002-of-00002.bin"));
+  EXPECT_THAT(log_, AllOf(HasSubstr("training_args.bin"), Not(HasSubstr("pytorch_model-"))));
+  FetchRequest request = Request("torch-shards");
+  request.include = {"*00002.bin", "training*"};
+  EXPECT_THAT(Names(Fetch(request)), ElementsAre("pytorch_model-00002-of-00002.bin"));
+}
+
+TEST_F(HubFetch, NeverFetchesOtherPickledFiles) {
+  EXPECT_THAT(ErrorOf("pickled"), AllOf(HasSubstr("under other names"), HasSubstr("never")));
   FetchRequest request = Request("pickled");
-  request.include = {"*.bin", "*.pt"};
-  EXPECT_THAT(ErrorOf(request), AllOf(HasSubstr("pytorch_model.bin"), HasSubstr("sub/model.pt")));
+  request.include = {"*.pth", "*.pt"};
+  EXPECT_THAT(ErrorOf(request), AllOf(HasSubstr("consolidated.00.pth"), HasSubstr("sub/model.pt")));
   request.include = {"*"};
   EXPECT_THAT(Names(Fetch(request)), ElementsAre("config.json"));
   EXPECT_THAT(log_, HasSubstr("any program"));

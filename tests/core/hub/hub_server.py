@@ -42,7 +42,11 @@ def files(name):
     if name == "ggufs":
         return {"a-Q4_0.gguf": b"GGUF" + bytes(100), "b-Q8_0.gguf": b"GGUF" + bytes(200)}
     if name == "pickled":
-        return {"config.json": b"{}", "pytorch_model.bin": b"PK\x03\x04", "sub/model.pt": b"PK\x03\x04"}
+        return {"config.json": b"{}", "consolidated.00.pth": b"PK\x03\x04", "sub/model.pt": b"PK\x03\x04"}
+    if name == "torch-shards":
+        index = {"weight_map": {"a": "pytorch_model-00001-of-00002.bin", "b": "pytorch_model-00002-of-00002.bin"}}
+        return {"config.json": b"{}", "pytorch_model.bin.index.json": json.dumps(index).encode(), "training_args.bin": b"PK\x03\x04",
+                "pytorch_model-00001-of-00002.bin": b"PK 1", "pytorch_model-00002-of-00002.bin": b"PK 2", "model-Q4_0.gguf": b"GGUF"}
     if name == "data-lines":
         return {"README.md": b"# text", "dataset_infos.json": b"{}", "test/a.jsonl": b'{"question": "a"}\n', "b.csv": b"a,b\n", "c.parquet": b"PAR1"}
     if name == "data-parquet":
@@ -50,7 +54,7 @@ def files(name):
     if name == "data-zip":
         return {"data.zip": b"PK"}
     found = folder_files("qwen3")
-    found |= {"README.md": b"# text", "pytorch_model.bin": b"PK\x03\x04 never", ".gitattributes": b"* text", "empty.txt": b""}
+    found |= {"README.md": b"# text", "pytorch_model.bin": b"PK\x03\x04 never", "optimizer.pt": b"PK\x03\x04 never", ".gitattributes": b"* text", "empty.txt": b""}
     if name in HOSTILE:
         found[HOSTILE[name]] = b"{}"
     return found

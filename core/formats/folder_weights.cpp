@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "core/formats/safetensors_file.h"
+#include "core/formats/folder_weights.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -12,12 +13,24 @@
 
 #include "core/base/error.h"
 #include "core/base/utf8.h"
+#include "core/formats/torch_file.h"
 
 namespace midscope {
 namespace {
 
 constexpr int64_t kMaxIndexBytes = 32 << 20;
 constexpr size_t kMaxShards = 4096;
+
+// Names of weights, the preferred first, as in transformers.
+struct WeightNames {
+  const char* single;
+  const char* index;
+  const char* ending;
+  bool pickled;
+};
+constexpr std::array<WeightNames, 2> kWeightNames = {
+    {{"model.safetensors", "model.safetensors.index.json", ".safetensors", false},
+     {"pytorch_model.bin", "pytorch_model.bin.index.json", ".bin", true}}};
 
 // Tensor -> file, from the index.
 using TensorPlaces = std::map<std::string, std::string, std::less<>>;
@@ -36,25 +49,28 @@ TensorPlaces ReadIndex(const std::filesystem::path& path) {
     const nlohmann::json index = nlohmann::json::parse(text);
     return index.at("weight_map").get<TensorPlaces>();
   } catch (const nlohmann::json::exception& error) {
-    throw Failure(thing,
-                  "is not an index of safetensors files (" + DisplayText(error.what()) + ")");
+    throw Failure(thing, "is not an index of weight files (" + DisplayText(error.what()) + ")");
   }
 }
 
 // The index comes with the model and is not trusted: it must not name paths outside the folder.
-void CheckShardName(const std::string& name, const std::string& thing) {
+void CheckShardName(const std::string& name, const std::string& ending, const std::string& thing) {
   const bool plain = name.find('/') == std::string::npos && name.find('\\') == std::string::npos &&
                      name.find('\0') == std::string::npos && !name.starts_with('.') &&
-                     name.ends_with(".safetensors");
+                     name.ends_with(ending);
   if (plain) return;
-  throw Failure(thing, "it names the file " + Quote(name, 120) +
-                           "; only files ending in .safetensors in the same folder are opened");
+  throw Failure(thing, "it names the file " + Quote(name, 120) + "; only files ending in " +
+                           ending + " in the same folder are opened");
 }
 
-std::vector<std::string> SortedShards(const TensorPlaces& places, const std::string& thing) {
+std::vector<std::string> SortedShards(const TensorPlaces& places,
+                                      const std::filesystem::path& index) {
+  const std::string thing = index.string();
+  const bool pickled = index.filename() == kWeightNames[1].index;
+  const std::string ending = kWeightNames[pickled ? 1 : 0].ending;
   std::set<std::string> shards;
   for (const auto& [tensor, shard] : places) {
-    CheckShardName(shard, thing);
+    CheckShardName(shard, ending, thing);
     shards.insert(shard);
   }
   if (shards.empty() || shards.size() > kMaxShards) {
@@ -88,14 +104,19 @@ std::vector<std::string> NamesIn(const std::filesystem::path& folder) {
                     shards),
         "Fetch that file into the folder, too");
   }
-  throw Failure(folder.string(), "has no model.safetensors and no model.safetensors.index.json",
+  throw Failure(folder.string(),
+                "has no model.safetensors, pytorch_model.bin or index of such files",
                 "Fetch the model's weights into this folder");
 }
 
 }  // namespace
 
+bool IsWeightFileName(const std::string& name) {
+  return name.starts_with("pytorch_model") && name.ends_with(".bin");
+}
+
 bool IsPickleName(const std::string& name) {
-  if (name == "pytorch_model.bin.index.json") return true;
+  if (IsWeightFileName(name)) return false;
   if (name.ends_with(".bin")) return name != "tokenizer.bin";
   return name.ends_with(".pt") || name.ends_with(".pth") || name.ends_with(".pkl") ||
          name.ends_with(".ckpt");
@@ -103,38 +124,61 @@ bool IsPickleName(const std::string& name) {
 
 void RefusePickle(const std::filesystem::path& path) {
   throw Failure(path.string(),
-                "its weights are in Python's pickle format, which can run any program when it is "
-                "opened, and so it is not opened",
+                "is a file in Python's pickle format, which can run any program when other "
+                "software opens it; only weights named pytorch_model*.bin are read, without "
+                "running anything",
                 "Convert the model to safetensors where you trust it: in Python, "
                 "transformers.AutoModelForCausalLM.from_pretrained(FOLDER)"
                 ".save_pretrained(NEW_FOLDER), and its tokenizer likewise");
 }
 
-SafetensorsFile::SafetensorsFile(const std::filesystem::path& folder) {
-  const std::filesystem::path single = folder / "model.safetensors";
-  const std::filesystem::path index = folder / "model.safetensors.index.json";
-  if (std::filesystem::exists(single)) {
-    maps_.emplace_back(single);
-    tensors_ = ParseSafetensorsHeader(maps_.back().bytes(), single.string());
-  } else if (std::filesystem::exists(index)) {
-    OpenShards(folder, index);
-  } else {
-    RefuseMissing(folder);
+bool HasWeights(const std::filesystem::path& folder) {
+  std::error_code error;
+  return std::any_of(kWeightNames.begin(), kWeightNames.end(), [&](const WeightNames& names) {
+    return std::filesystem::exists(folder / names.single, error) ||
+           std::filesystem::exists(folder / names.index, error);
+  });
+}
+
+FolderWeights::FolderWeights(const std::filesystem::path& folder) {
+  for (const WeightNames& names : kWeightNames) {
+    pickled_ = names.pickled;
+    if (std::filesystem::exists(folder / names.single)) {
+      tensors_ = OpenFile(folder / names.single);
+      return;
+    }
+    if (std::filesystem::exists(folder / names.index)) {
+      OpenShards(folder, folder / names.index);
+      return;
+    }
   }
+  RefuseMissing(folder);
+}
+
+SafetensorsTensors FolderWeights::OpenFile(const std::filesystem::path& path) {
+  const MemoryMap& map = maps_.emplace_back(path);
+  if (!pickled_) return ParseSafetensorsHeader(map.bytes(), path.string());
+  SafetensorsTensors tensors = ReadTorchFile(map.bytes(), path.string(), &copies_);
+  map.DontNeed(0, map.size());  // pages of what was copied
+  return tensors;
+}
+
+int64_t FolderWeights::copied_bytes() const {
+  int64_t bytes = 0;
+  for (const std::vector<std::byte>& copy : copies_) bytes += static_cast<int64_t>(copy.size());
+  return bytes;
 }
 
 std::vector<std::string> ShardNames(const std::filesystem::path& index) {
-  return SortedShards(ReadIndex(index), index.string());
+  return SortedShards(ReadIndex(index), index);
 }
 
-void SafetensorsFile::OpenShards(const std::filesystem::path& folder,
-                                 const std::filesystem::path& index) {
+void FolderWeights::OpenShards(const std::filesystem::path& folder,
+                               const std::filesystem::path& index) {
   const TensorPlaces places = ReadIndex(index);
-  const std::vector<std::string> shards = SortedShards(places, index.string());
+  const std::vector<std::string> shards = SortedShards(places, index);
   for (const std::string& shard : shards) {
-    const std::string path = (folder / shard).string();
-    const MemoryMap& map = maps_.emplace_back(path);
-    for (auto& [name, tensor] : ParseSafetensorsHeader(map.bytes(), path)) {
+    for (auto& [name, tensor] : OpenFile(folder / shard)) {
       const auto place = places.find(name);
       if (place == places.end() || place->second != shard) {
         throw Failure(index.string(),
@@ -152,7 +196,7 @@ void SafetensorsFile::OpenShards(const std::filesystem::path& folder,
   }
 }
 
-void SafetensorsFile::DontNeed(const std::byte* data, int64_t bytes) const noexcept {
+void FolderWeights::DontNeed(const std::byte* data, int64_t bytes) const noexcept {
   for (const MemoryMap& map : maps_) {
     if (data < map.data() || data >= map.data() + map.size()) continue;
     const int64_t begin = data - map.data();
