@@ -24,10 +24,11 @@ constexpr std::string_view kWeights = "model.safetensors";
 constexpr std::string_view kIndex = "model.safetensors.index.json";
 
 // Files that folder_model and tokenizer_folder read beside the weights.
-constexpr std::array<std::string_view, 9> kSmallFiles = {
+constexpr std::array<std::string_view, 10> kSmallFiles = {
     "config.json",       "generation_config.json", "tokenizer.json",
     "tokenizer.model",   "tokenizer_config.json",  "special_tokens_map.json",
-    "added_tokens.json", "chat_template.jinja",    "chat_template.json"};
+    "added_tokens.json", "chat_template.jinja",    "chat_template.json",
+    "tekken.json"};
 
 // A relative path made of ordinary names, inside its folder.
 bool IsSafeName(const std::string& name) {
