@@ -31,6 +31,7 @@ class JsonFields {
   }
   const std::string& thing() const { return thing_; }
   const std::string& where() const { return where_; }
+  const nlohmann::json& json() const { return json_; }
 
   // Throws where there is a field that is not among `known`.
   void RefuseOthers(const std::vector<std::string>& known) const {

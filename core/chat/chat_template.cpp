@@ -46,6 +46,13 @@ ChatTokens ChatTokensOf(const Tokenizer& tokenizer) {
   return tokens;
 }
 
+std::string WrittenBegin(const Tokenizer& tokenizer, std::string_view text) {
+  const std::string begin = tokenizer.Decode(tokenizer.begin_ids());
+  if (text.starts_with(begin)) return begin;
+  const std::string bos = ChatTokensOf(tokenizer).bos;
+  return text.starts_with(bos) ? bos : "";
+}
+
 std::string RenderChat(std::string_view template_text, const std::vector<ChatMessage>& messages,
                        bool add_generation_prompt, const ChatTokens& tokens,
                        const ChatOptions& options) {
@@ -71,11 +78,10 @@ std::string RenderChat(std::string_view template_text, const std::vector<ChatMes
 
 std::string RenderChat(const Tokenizer& tokenizer, const std::vector<ChatMessage>& messages,
                        bool add_generation_prompt, const ChatOptions& options) {
-  const ChatTokens tokens = ChatTokensOf(tokenizer);
-  std::string text =
-      RenderChat(tokenizer.chat_template(), messages, add_generation_prompt, tokens, options);
-  if (tokenizer.add_bos() && !tokens.bos.empty() && !text.starts_with(tokens.bos))
-    text.insert(0, tokens.bos);
+  std::string text = RenderChat(tokenizer.chat_template(), messages, add_generation_prompt,
+                                ChatTokensOf(tokenizer), options);
+  if (tokenizer.add_bos() && WrittenBegin(tokenizer, text).empty())
+    text.insert(0, tokenizer.Decode(tokenizer.begin_ids()));
   return text;
 }
 

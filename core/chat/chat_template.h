@@ -27,6 +27,10 @@ struct ChatTokens {
 // The tokenizer's.
 ChatTokens ChatTokensOf(const Tokenizer& tokenizer);
 
+// The begin of `text` that is the tokenizer's begin-of-text tokens (Tokenizer::begin_ids, or BOS
+// alone); empty where it begins with neither.
+std::string WrittenBegin(const Tokenizer& tokenizer, std::string_view text);
+
 // Renders the messages with the given template (Jinja, see jinja.h), as apply_chat_template of
 // transformers with the variables of `options` as keyword arguments. The date is that of `options`,
 // never today's, so that the same messages give the same text. Throws Error for a template that
@@ -36,8 +40,8 @@ std::string RenderChat(std::string_view template_text, const std::vector<ChatMes
                        bool add_generation_prompt, const ChatTokens& tokens = {},
                        const ChatOptions& options = {});
 
-// The same with the tokenizer's template and tokens. Where the tokenizer adds BOS and the template
-// did not write it, it is put first: the text is complete, and no BOS may be added.
+// The same with the tokenizer's template and tokens. Where the tokenizer puts tokens first and the
+// template did not write them, they are put first: the text is complete, and none may be added.
 std::string RenderChat(const Tokenizer& tokenizer, const std::vector<ChatMessage>& messages,
                        bool add_generation_prompt, const ChatOptions& options = {});
 

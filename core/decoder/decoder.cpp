@@ -121,21 +121,17 @@ std::shared_ptr<Decoder> Decoder::Open(const std::string& model, const DecoderOp
   CheckProducts(options);
   CheckDtype(options);
   auto parts = std::make_unique<Parts>();
-  std::unique_ptr<ModelSource> source = OpenModel(model);
+  RunnableModel opened = OpenRunnableModel(model);
+  std::unique_ptr<ModelSource> source = std::move(opened.source);
   parts->path = source->path();
   parts->options = options;
-  parts->config = source->config();
+  parts->config = std::move(opened.config);
+  parts->tokenizer = std::move(opened.tokenizer);
   for (const std::string& note : parts->config.notes) context.Warn("model: " + note);
   if (!options.sliding_window) SwitchWindowsOff(parts->config, context);
   parts->config.beyond_context = options.beyond_context;
   parts->options.placement = FillLayers(options.placement, parts->config.layers);
   parts->faults = std::make_shared<DeviceFaults>(parts->options.placement);
-  parts->tokenizer = source->MakeTokenizer();
-  // Embeddings are often padded to a round number of rows.
-  if (parts->tokenizer->vocabulary() > parts->config.vocabulary) {
-    throw Failure(parts->path, "its tokenizer has more tokens than its embeddings have rows",
-                  "The file is damaged or made by a faulty converter");
-  }
   if (options.threads > 0) at::set_num_threads(options.threads);
   parts->options.threads = at::get_num_threads();
   try {

@@ -28,10 +28,11 @@ constexpr std::array<std::pair<std::string_view, bool>, 4> kWeights = {
      {"pytorch_model.bin.index.json", true}}};
 
 // Files that folder_model and tokenizer_folder read beside the weights.
-constexpr std::array<std::string_view, 9> kSmallFiles = {
+constexpr std::array<std::string_view, 10> kSmallFiles = {
     "config.json",       "generation_config.json", "tokenizer.json",
     "tokenizer.model",   "tokenizer_config.json",  "special_tokens_map.json",
-    "added_tokens.json", "chat_template.jinja",    "chat_template.json"};
+    "added_tokens.json", "chat_template.jinja",    "chat_template.json",
+    "tekken.json"};
 
 // A relative path made of ordinary names, inside its folder.
 bool IsSafeName(const std::string& name) {

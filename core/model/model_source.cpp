@@ -96,4 +96,15 @@ std::unique_ptr<ModelSource> OpenModel(const std::string& model) {
   return std::filesystem::is_directory(path, error) ? OpenFolder(path) : OpenFile(path);
 }
 
+RunnableModel OpenRunnableModel(const std::string& model) {
+  RunnableModel opened{OpenModel(model), nullptr, {}};
+  opened.config = opened.source->config();
+  opened.tokenizer = opened.source->MakeTokenizer();
+  // Either may have more: embeddings are padded, and tokens are added without a row.
+  opened.tokenizer->SetRows(opened.config.vocabulary);
+  const std::vector<std::string>& notes = opened.tokenizer->notes();
+  opened.config.notes.insert(opened.config.notes.end(), notes.begin(), notes.end());
+  return opened;
+}
+
 }  // namespace midscope

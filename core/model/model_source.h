@@ -95,4 +95,14 @@ std::filesystem::path ResolveModel(const std::string& model);
 // Opens the result of ResolveModel. Throws Error.
 std::unique_ptr<ModelSource> OpenModel(const std::string& model);
 
+struct RunnableModel {
+  std::unique_ptr<ModelSource> source;
+  std::unique_ptr<Tokenizer> tokenizer;
+  ModelConfig config;  // the source's, with the tokenizer's notes
+};
+
+// Opens a model for a run: every run and `info` decide by this function alone whether a model is
+// supported. Throws Error where it is not.
+RunnableModel OpenRunnableModel(const std::string& model);
+
 }  // namespace midscope

@@ -2,11 +2,9 @@
 #include "core/run/generate.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 #include <random>
-#include <string_view>
 
 #include "core/base/error.h"
 #include "core/plan/context_limit.h"
@@ -56,12 +54,7 @@ void CheckOptions(const GenerateOptions& options) {
 
 bool EndsText(const Tokenizer& tokenizer, int32_t id) {
   const std::vector<int32_t>& ends = tokenizer.end_ids();
-  if (tokenizer.eos_id() == id || std::find(ends.begin(), ends.end(), id) != ends.end())
-    return true;
-  static constexpr std::array<std::string_view, 5> kEnds = {"<|endoftext|>", "<|im_end|>", "</s>",
-                                                            "<|eot_id|>", "<end_of_turn>"};
-  return tokenizer.IsControl(id) &&
-         std::find(kEnds.begin(), kEnds.end(), tokenizer.TokenText(id)) != kEnds.end();
+  return std::find(ends.begin(), ends.end(), id) != ends.end();
 }
 
 Generated Generate(const Decoder& decoder, std::span<const int32_t> prompt,

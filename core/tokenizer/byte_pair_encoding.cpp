@@ -44,9 +44,12 @@ BytePairEncoding::BytePairEncoding(Alphabet alphabet, const std::vector<Merge>& 
                                    std::unordered_map<std::string, int32_t> whole_pieces)
     : alphabet_(std::move(alphabet)), whole_pieces_(std::move(whole_pieces)) {
   joined_.reserve(merges.size());
-  int32_t rank = 0;
-  for (const Merge& merge : merges)
-    joined_.insert_or_assign(Pair(merge.left, merge.right), Joined{rank++, merge.joined});
+  int32_t index = 0;
+  for (const Merge& merge : merges) {
+    const int32_t rank = merge.rank < 0 ? index : merge.rank;
+    joined_.insert_or_assign(Pair(merge.left, merge.right), Joined{rank, merge.joined});
+    ++index;
+  }
 }
 
 const BytePairEncoding::Joined* BytePairEncoding::Find(int32_t left, int32_t right) const {

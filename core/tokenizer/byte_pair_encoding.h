@@ -23,6 +23,7 @@ class BytePairEncoding : public TokenModel {
     int32_t left;
     int32_t right;
     int32_t joined;
+    int32_t rank = -1;  // -1: its index in the list
   };
 
   // What text is cut into before the first merge.

@@ -134,9 +134,9 @@ class PrependStep : public Normalizer::Step {
   std::string prefix_;
 };
 
-class ReplaceStep : public Normalizer::Step {
+class ReplaceAllStep : public Normalizer::Step {
  public:
-  ReplaceStep(Pattern pattern, std::string content)
+  ReplaceAllStep(Pattern pattern, std::string content)
       : pattern_(std::move(pattern)), content_(std::move(content)) {}
 
   void Apply(AlignedText* text, size_t most) const override {
@@ -215,7 +215,7 @@ void Normalizer::AddPrepend(std::string text) {
   Add(std::make_unique<PrependStep>(std::move(text)));
 }
 void Normalizer::AddReplace(Pattern pattern, std::string content) {
-  Add(std::make_unique<ReplaceStep>(std::move(pattern), std::move(content)));
+  Add(std::make_unique<ReplaceAllStep>(std::move(pattern), std::move(content)));
 }
 void Normalizer::AddPrecompiled(PrecompiledMap map) {
   Add(std::make_unique<PrecompiledStep>(std::move(map)));

@@ -61,15 +61,16 @@ struct Scheme {
   std::array<const char*, 3> patterns;
   bool ignores_merges;
   bool composes;
+  bool adds_bos = false;
 };
 
-constexpr std::array<Scheme, 32> kSchemes = {
+constexpr std::array<Scheme, 35> kSchemes = {
     {{"smollm", {kDigit, kGpt2}, false, false},
      {"starcoder", {kDigit, kGpt2}, false, false},
      {"refact", {kDigit, kGpt2}, false, false},
      {"command-r", {kDigit, kGpt2}, false, true},
      {"exaone4", {kGpt2, nullptr}, false, false},
-     {"glm4", {kLlama3, nullptr}, false, false},
+     {"glm4", {kLlama3, nullptr}, true, false},
      {"chatglm-bpe", {kLlama3, nullptr}, false, false},
      {"stablelm2", {kQwen2, nullptr}, false, false},
      {"seed-coder", {kSeed, nullptr}, false, false},
@@ -80,9 +81,12 @@ constexpr std::array<Scheme, 32> kSchemes = {
      {"mpt", {kGpt2, nullptr}, false, true},
      {"olmo", {kGpt2, nullptr}, false, true},
      {"gpt-neox", {kGpt2, nullptr}, false, true},
-     {"llama-bpe", {kLlama3, nullptr}, true, false},
-     {"llama3", {kLlama3, nullptr}, true, false},
-     {"llama-v3", {kLlama3, nullptr}, true, false},
+     {"falcon3", {kLlama3, nullptr}, true, false, true},
+     {"pixtral", {kLlama3, nullptr}, true, false, true},
+     {"midm-2.0", {kLlama3, nullptr}, true, false, true},
+     {"llama-bpe", {kLlama3, nullptr}, true, false, true},
+     {"llama3", {kLlama3, nullptr}, true, false, true},
+     {"llama-v3", {kLlama3, nullptr}, true, false, true},
      {"dbrx", {kLlama3, nullptr}, false, false},
      {"smaug-bpe", {kLlama3, nullptr}, false, false},
      {"qwen2", {kQwen2, nullptr}, false, true},
@@ -95,7 +99,7 @@ constexpr std::array<Scheme, 32> kSchemes = {
      {"gpt3-finnish", {kBloom}, false, false},
      {"deepseek-v3", {kUpToThree, kHanAndKana, kDeepseek}, false, false},
      {"hunyuan-dense", {kUpToThree, kHanAndKana, kDeepseek}, false, false},
-     {"tekken", {kTekken, nullptr}, true, false}}};
+     {"tekken", {kTekken, nullptr}, true, false, true}}};
 
 const Scheme& FindScheme(const std::string& name) {
   std::string known;
@@ -117,6 +121,7 @@ NamedScheme MakeNamedScheme(const std::string& name) {
   NamedScheme made;
   made.ignores_merges = scheme.ignores_merges;
   made.composes = scheme.composes;
+  made.adds_bos = scheme.adds_bos;
   for (const char* pattern : scheme.patterns) {
     if (pattern != nullptr) made.pre_tokenizer.AddSplit(Pattern(pattern), SplitBehavior::kIsolated);
   }

@@ -14,7 +14,7 @@ namespace {
 // Fields of a unit, as darts-clone packs them.
 constexpr uint32_t kLeaf = 1u << 8;
 uint32_t Label(uint32_t unit) { return unit & ((1u << 31) | 0xff); }
-uint32_t Value(uint32_t unit) { return unit & ((1u << 31) - 1); }
+uint32_t LeafValue(uint32_t unit) { return unit & ((1u << 31) - 1); }
 size_t Offset(uint32_t unit) {
   return static_cast<size_t>(unit >> 10) << ((unit & (1u << 9)) >> 6);
 }
@@ -34,7 +34,7 @@ class Checker {
       open.pop_back();
       const size_t base = node ^ Offset(units_[node]);
       if ((base | 0xff) >= units_.size()) Fail();
-      if ((units_[node] & kLeaf) != 0) CheckReplacement(Value(units_[base]));
+      if ((units_[node] & kLeaf) != 0) CheckReplacement(LeafValue(units_[base]));
       for (size_t byte = 1; byte < 256; ++byte) {
         const size_t child = base ^ byte;
         if (Label(units_[child]) != byte || seen_[child]) continue;
@@ -86,7 +86,8 @@ std::optional<std::string_view> PrecompiledMap::Find(std::string_view text) cons
     const uint32_t unit = units_[node];
     if (Label(unit) != byte) break;
     node ^= Offset(unit);
-    if ((unit & kLeaf) != 0) return std::string_view(replacements_.data() + Value(units_[node]));
+    if ((unit & kLeaf) != 0)
+      return std::string_view(replacements_.data() + LeafValue(units_[node]));
   }
   return std::nullopt;
 }

@@ -115,9 +115,10 @@ Prompt BuildPrompt(const Tokenizer& tokenizer, const std::string& text,
   prompt.text = text;
   prompt.answer = answer;
   if (bos) {
-    if (!tokenizer.bos_id())
+    prompt.ids = tokenizer.begin_ids();
+    if (prompt.ids.empty())
       throw UsageError("--bos", "this model has no BOS token", "Leave --bos out");
-    prompt.ids.push_back(*tokenizer.bos_id());
+    tokenizer.CheckRows(prompt.ids);
   }
   const auto shift = static_cast<int64_t>(prompt.ids.size());
   const std::vector<Token> tokens = tokenizer.Encode(text);

@@ -29,8 +29,9 @@ ByteSpan FindSpanBytes(const std::string& text, const SpanRequest& request);
 
 // The text tokenised once and whole, special tokens recognised; each span mapped to the tokens that
 // overlap its bytes; answer ids are ids(text + answer) after ids(text) where that is a prefix, else
-// ids(answer). With `bos`, the model's BOS is put first (token indices of spans count it). Throws
-// Error: bytes outside the text, a name that occurs twice, no tokens, no BOS.
+// ids(answer). With `bos`, Tokenizer::begin_ids() are put first (token indices of spans count
+// them). Throws Error: bytes outside the text, a name that occurs twice, no tokens, no BOS, a token
+// without an embedding row.
 Prompt BuildPrompt(const Tokenizer& tokenizer, const std::string& text,
                    const std::vector<ByteSpan>& spans, const std::string& answer, bool bos);
 

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "core/tokenizer/tokenizer_parts.h"
 
@@ -26,7 +29,24 @@ Tokenizer::~Tokenizer() = default;
 Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
 Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 
+void Tokenizer::CheckRows(std::span<const int32_t> ids) const {
+  for (const int32_t id : ids) {
+    if (id < rows_) continue;
+    throw Failure(
+        "token " + Quote(TokenText(id)),
+        fmt::format("its id {} exceeds those of the model's {} embedding rows", id, rows_),
+        "Leave it out of the text: the model was never trained with it");
+  }
+}
+
 std::vector<Token> Tokenizer::Encode(std::string_view text, bool parse_special) const {
+  std::vector<Token> tokens = EncodeAll(text, parse_special);
+  if (vocabulary() <= rows_) return tokens;
+  for (const Token& token : tokens) CheckRows({&token.id, 1});
+  return tokens;
+}
+
+std::vector<Token> Tokenizer::EncodeAll(std::string_view text, bool parse_special) const {
   CheckUtf8("text", text);
   std::vector<Token> tokens;
   parts_->added.Split(text, parse_special, [&](size_t begin, size_t end, const AddedToken* token) {
@@ -99,8 +119,9 @@ std::string_view Tokenizer::TokenText(int32_t id) const {
 }
 
 std::optional<int32_t> Tokenizer::SingleToken(std::string_view text) const {
-  const std::vector<Token> tokens = Encode(text);
-  if (tokens.size() != 1 || TokenText(tokens[0].id) != text) return std::nullopt;
+  const std::vector<Token> tokens = EncodeAll(text, true);
+  if (tokens.size() != 1 || tokens[0].id >= rows_ || TokenText(tokens[0].id) != text)
+    return std::nullopt;
   return tokens[0].id;
 }
 
@@ -116,7 +137,12 @@ std::optional<int32_t> Tokenizer::bos_id() const { return parts_->vocabulary.bos
 std::optional<int32_t> Tokenizer::eos_id() const { return parts_->vocabulary.eos; }
 std::optional<int32_t> Tokenizer::unknown_id() const { return parts_->vocabulary.unknown; }
 const std::vector<int32_t>& Tokenizer::end_ids() const { return parts_->vocabulary.ends; }
-bool Tokenizer::add_bos() const { return parts_->vocabulary.add_bos; }
+bool Tokenizer::add_bos() const { return !parts_->vocabulary.begins.empty(); }
+std::vector<int32_t> Tokenizer::begin_ids() const {
+  if (add_bos() || !bos_id()) return parts_->vocabulary.begins;
+  return {*bos_id()};
+}
+const std::vector<std::string>& Tokenizer::notes() const { return parts_->vocabulary.notes; }
 const std::string& Tokenizer::pre_tokenizer_name() const {
   return parts_->vocabulary.pre_tokenizer;
 }

@@ -30,20 +30,26 @@ class Tokenizer {
   // Throws Error for a tokenizer model or pre-tokenizer that can't be reproduced, and for an
   // inconsistent vocabulary.
   explicit Tokenizer(const GgufFile& file);
-  // A Hugging Face folder: tokenizer.json, else tokenizer.model, with the settings of
-  // tokenizer_config.json, special_tokens_map.json, chat_template.jinja, generation_config.json.
+  // A Hugging Face folder: tokenizer.json, else tekken.json or tokenizer.model, with the settings
+  // of tokenizer_config.json, special_tokens_map.json, chat_template.jinja, generation_config.json.
   // Throws Error naming an unknown component: it never approximates one.
   static Tokenizer FromFolder(const std::filesystem::path& folder);
   ~Tokenizer();
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
 
+  // Sets the number of embedding rows of the model. A tokenizer may have more tokens: from then on
+  // a text with one of these is an error. Must not be called while another thread encodes.
+  void SetRows(int64_t rows) { rows_ = rows; }
+  // Throws Error naming the first token that has no embedding row.
+  void CheckRows(std::span<const int32_t> ids) const;
+
   // The tokens of the whole text, in order. Special tokens written in the text ("<|im_start|>")
   // become one token, leftmost and longest first; with parse_special false, control tokens are
   // ordinary text. Adds nothing (no BOS). Throws Error with the byte offset where the text is not
-  // UTF-8. A byte without a token in the vocabulary gets none, as in `tokenizers`: see
-  // BytesWithoutToken. Where text is changed before it is cut (normal forms, an added space), a
-  // token's range is that of its original bytes.
+  // UTF-8, and for a token without an embedding row (SetRows). A byte without a token in the
+  // vocabulary gets none, as in `tokenizers`: see BytesWithoutToken. Where text is changed before
+  // it is cut (normal forms, an added space), a token's range is that of its original bytes.
   std::vector<Token> Encode(std::string_view text, bool parse_special = true) const;
   std::vector<int32_t> EncodeIds(std::string_view text, bool parse_special = true) const;
 
@@ -62,7 +68,7 @@ class Tokenizer {
   // long as the tokenizer.
   std::string_view TokenText(int32_t id) const;
 
-  // The id, if the text is exactly one token.
+  // The id, if the text is exactly one token, which has an embedding row.
   std::optional<int32_t> SingleToken(std::string_view text) const;
 
   // Control tokens (such as <|im_end|>), which are not text.
@@ -72,19 +78,26 @@ class Tokenizer {
   std::optional<int32_t> bos_id() const;
   std::optional<int32_t> eos_id() const;
   std::optional<int32_t> unknown_id() const;
-  // Tokens that end a text: eos and others that the files name.
+  // Tokens that end a text: eos, others that the files name, known ends of turns.
   const std::vector<int32_t>& end_ids() const;
-  // Whether the file requires BOS before every text. Encode never adds it.
+  // Whether the files put tokens before every text. Encode never adds them.
   bool add_bos() const;
+  // The tokens at the beginning of a text: those that the files put there, else BOS; empty where
+  // the model has neither.
+  std::vector<int32_t> begin_ids() const;
+  // What the files leave open or contradict, and what was done: sentences for the user.
+  const std::vector<std::string>& notes() const;
   const std::string& pre_tokenizer_name() const;  // "smollm", "tokenizer.json", "sentencepiece"
   const std::string& chat_template() const;       // Jinja text; empty where the file has none
 
  private:
   explicit Tokenizer(TokenizerParts parts);
+  std::vector<Token> EncodeAll(std::string_view text, bool parse_special) const;
   void EncodePlain(std::string_view text, size_t begin, size_t end, bool parse_special,
                    std::vector<Token>* tokens) const;
 
   std::unique_ptr<const TokenizerParts> parts_;
+  int64_t rows_ = INT64_MAX;
 };
 
 }  // namespace midscope

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The tokenizer of a Hugging Face folder: tokenizer.json, else tokenizer.model; what these leave
-// open is in tokenizer_config.json, special_tokens_map.json, generation_config.json,
-// config.json.
+// The tokenizer of a Hugging Face folder: tokenizer.json, else tekken.json, else tokenizer.model;
+// what these leave open is in tokenizer_config.json, special_tokens_map.json,
+// generation_config.json, config.json.
 #include <algorithm>
-#include <charconv>
+#include <array>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <unordered_map>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "core/base/json_fields.h"
 #include "core/tokenizer/tokenizer.h"
@@ -19,7 +19,8 @@ namespace {
 
 // Larger than any known tokenizer: larger files are not read into memory.
 constexpr uintmax_t kMaxFile = uintmax_t{512} << 20;
-constexpr size_t kSpareIds = 10'000;
+constexpr std::array<std::string_view, 5> kMistralTypes = {"mistral", "mistral3", "voxtral",
+                                                           "ministral", "pixtral"};
 
 class TokenizerFolderReader {
  public:
@@ -29,27 +30,16 @@ class TokenizerFolderReader {
     const nlohmann::json config = Json("tokenizer_config.json");
     const JsonFields fields(config, Name("tokenizer_config.json"), "");
     if (const auto json = Text("tokenizer.json")) {
-      parts_ = ReadTokenizerJson(*json, Name("tokenizer.json"));
-      LimitIds();
-      AddDeclaredTokens(fields);
-      bos_is_decided_ = true;
+      ReadJson(*json, fields);
+    } else if (const auto tekken = Text("tekken.json")) {
+      parts_ = ReadTekken(*tekken, Name("tekken.json"));
     } else if (const auto model = Text("tokenizer.model")) {
-      // `legacy` is transformers' flag for whether text after a special token gets a space, too.
-      parts_ = ReadSentencePiece(*model, Name("tokenizer.model"), {!fields.Flag("legacy", true)});
-      LimitIds();
-      AddDeclaredTokens(fields);
-      AddListedTokens();
-      parts_.vocabulary.bos = FindToken("<s>");
-      parts_.vocabulary.eos = FindToken("</s>");
-      // The classes in transformers for these models put BOS first by default.
-      const std::string kind = fields.FindText("tokenizer_class").value_or("LlamaTokenizer");
-      parts_.vocabulary.add_bos =
-          kind.find("Llama") != std::string::npos || kind.find("Gemma") != std::string::npos;
+      ReadModel(*model, fields);
     } else {
-      throw Failure(folder_.string(), "it has neither tokenizer.json nor tokenizer.model",
+      throw Failure(folder_.string(),
+                    "it has neither tokenizer.json, tekken.json nor tokenizer.model",
                     "Copy one of them from where the model comes from");
     }
-    ReadSpecialTokens(fields);
     ReadModelFiles();
     ReadTemplate(fields);
     return std::move(parts_);
@@ -89,90 +79,83 @@ class TokenizerFolderReader {
     return ordinary;
   }
 
-  void Declare(AddedToken token, const JsonFields& fields) {
-    Vocabulary& vocabulary = parts_.vocabulary;
-    const auto index = static_cast<size_t>(token.id);
-    if (index >= most_ids_)
-      fields.Fail(fmt::format(
-          "has the id {}, beyond the limit of {}, which is the size of the vocabulary ({}) and {}",
-          token.id, most_ids_, vocabulary_, kSpareIds));
-    if (index >= vocabulary.bytes.size()) {
-      vocabulary.bytes.resize(index + 1);
-      vocabulary.types.resize(index + 1, TokenType::kUnused);
-    }
-    const TokenType type = vocabulary.types[index];
-    // The tokenizer's own file has priority for the tokens that it has.
-    if (type == TokenType::kControl || type == TokenType::kUserDefined ||
-        type == TokenType::kUnknown)
-      return;
-    if (!vocabulary.bytes[index].empty() && vocabulary.bytes[index] != token.text)
-      fields.Fail(fmt::format("calls token {} {}, and the vocabulary {}", token.id,
-                              Quote(token.text), Quote(vocabulary.bytes[index])));
-    vocabulary.bytes[index] = token.text;
-    vocabulary.types[index] = token.special ? TokenType::kControl : TokenType::kUserDefined;
-    AddedTokens& list = token.normalized ? parts_.added_normalized : parts_.added;
-    if (token.normalized) token.text = parts_.normalizer.Apply(token.text);
-    list.Add(std::move(token));
-  }
-
-  // "added_tokens_decoder": {"32000": {"content": ..., "special": ...}}
-  void AddDeclaredTokens(const JsonFields& config) {
-    if (config.Find("added_tokens_decoder") == nullptr) return;
-    const nlohmann::json& tokens = config.Need("added_tokens_decoder");
-    if (!tokens.is_object()) config.Fail("has an 'added_tokens_decoder' that is no object");
-    for (const auto& [number, entry] : tokens.items()) {
-      const JsonFields fields(entry, config.thing(), "added token " + Quote(number));
-      AddedToken token;
-      const char* end = number.data() + number.size();
-      if (std::from_chars(number.data(), end, token.id).ptr != end || number.empty() ||
-          token.id < 0)
-        fields.Fail("has no token id");
-      token.text = fields.Text("content");
-      token.special = fields.Flag("special", false);
-      token.normalized = fields.Flag("normalized", !token.special);
-      token.single_word = fields.Flag("single_word", false);
-      token.left_strip = fields.Flag("lstrip", false);
-      token.right_strip = fields.Flag("rstrip", false);
-      Declare(std::move(token), fields);
-    }
-  }
-
-  // added_tokens.json: {"<pad>": 32000}
-  void AddListedTokens() {
-    const nlohmann::json tokens = Json("added_tokens.json");
-    const JsonFields fields(tokens, Name("added_tokens.json"), "");
-    for (const auto& [text, number] : tokens.items())
-      Declare({text, fields.Id(number, Quote(text))}, fields);
-  }
-
-  // A token of a role, given as its text or as an object that holds it.
-  std::optional<int32_t> RoleToken(const JsonFields& fields, const std::string& role) const {
-    const nlohmann::json* found = fields.Find(role);
-    if (found == nullptr) return std::nullopt;
-    const std::string text =
-        found->is_object() ? fields.Inside(role).Text("content") : fields.Text(role);
-    if (text.empty()) return std::nullopt;
-    const auto id = FindToken(text);
-    if (!id) fields.Fail("names " + Quote(text) + " as " + role + ", which is no token");
-    return id;
-  }
-
-  void ReadSpecialTokens(const JsonFields& config) {
+  DeclaredTokens Declared(const JsonFields& config) const {
     const nlohmann::json map = Json("special_tokens_map.json");
-    const JsonFields others(map, Name("special_tokens_map.json"), "");
+    const nlohmann::json added = Json("added_tokens.json");
+    // New tokens get their ids in the file's order.
+    const auto ordered =
+        nlohmann::ordered_json::parse(Text("tokenizer_config.json").value_or("{}"));
+    return ReadDeclaredTokens(config, ordered, {map, Name("special_tokens_map.json"), ""},
+                              {added, Name("added_tokens.json"), ""});
+  }
+
+  void ReadJson(const std::string& text, const JsonFields& config) {
+    const TokenizerJsonChanges changes{Declared(config), ReadMistralRegex(config)};
+    parts_ =
+        ReadTokenizerJson(ParseJson(text, Name("tokenizer.json")), Name("tokenizer.json"), changes);
+    // As in transformers 5, "add_bos_token" is not read beside a tokenizer.json.
+    SetRoles(changes.tokens);
+  }
+
+  void ReadModel(const std::string& bytes, const JsonFields& config) {
+    // `legacy` is transformers' flag for whether text after a special token gets a space, too.
+    parts_ = ReadSentencePiece(bytes, Name("tokenizer.model"), {!config.Flag("legacy", true)});
+    const DeclaredTokens declared = Declared(config);
     Vocabulary& vocabulary = parts_.vocabulary;
-    const auto read = [&](const std::string& role, std::optional<int32_t>* id) {
-      auto found = RoleToken(config, role);
-      if (!found) found = RoleToken(others, role);
-      if (found) *id = found;
+    const std::vector<TokenType> types = vocabulary.types;
+    std::unordered_map<std::string, int32_t> ids;
+    for (size_t i = 0; i < types.size(); ++i) {
+      if (types[i] != TokenType::kByte) ids.emplace(vocabulary.bytes[i], static_cast<int32_t>(i));
+    }
+    AddedTokenList added(types.size(), [&](const std::string& text) {
+      const auto found = ids.find(text);
+      return found == ids.end() ? std::nullopt : std::optional(found->second);
+    });
+    for (size_t i = 0; i < types.size(); ++i) {
+      if (types[i] == TokenType::kControl || types[i] == TokenType::kUnknown)
+        added.Add({vocabulary.bytes[i]}, static_cast<int64_t>(i), "tokenizer.model");
+    }
+    declared.AddTo(&added);
+    parts_.SetAddedTokens(added);
+    for (size_t i = 0; i < types.size(); ++i) {
+      if (types[i] == TokenType::kUserDefined || types[i] == TokenType::kUnknown)
+        vocabulary.types[i] = types[i];
+    }
+    vocabulary.bos = FindToken("<s>");
+    vocabulary.eos = FindToken("</s>");
+    SetRoles(declared);
+    // The classes in transformers for these models put BOS first by default.
+    const std::string kind = config.FindText("tokenizer_class").value_or("LlamaTokenizer");
+    const bool by_default =
+        kind.find("Llama") != std::string::npos || kind.find("Gemma") != std::string::npos;
+    if (vocabulary.bos && config.Flag("add_bos_token", by_default))
+      vocabulary.begins = {*vocabulary.bos};
+  }
+
+  void SetRoles(const DeclaredTokens& declared) {
+    const auto set = [&](const char* role, std::optional<int32_t>* id) {
+      if (const AddedToken* token = declared.FindRole(role)) *id = FindToken(token->text);
     };
-    read("bos_token", &vocabulary.bos);
-    read("eos_token", &vocabulary.eos);
-    read("unk_token", &vocabulary.unknown);
-    // As in transformers 5, the post-processor of tokenizer.json overrides the flag.
-    const bool add_bos =
-        bos_is_decided_ ? vocabulary.add_bos : config.Flag("add_bos_token", vocabulary.add_bos);
-    vocabulary.add_bos = vocabulary.bos.has_value() && add_bos;
+    set("bos_token", &parts_.vocabulary.bos);
+    set("eos_token", &parts_.vocabulary.eos);
+    set("unk_token", &parts_.vocabulary.unknown);
+  }
+
+  // As transformers: only for folders that an older transformers wrote (or did not say), and for
+  // Mistral's models.
+  MistralRegex ReadMistralRegex(const JsonFields& config) const {
+    const nlohmann::json json = Json("config.json");
+    if (json.empty()) return MistralRegex::kNotRead;
+    const JsonFields model(json, Name("config.json"), "");
+    const std::string version = model.FindText("transformers_version").value_or("");
+    const bool is_older = version.empty() || std::atoi(version.c_str()) < 5 ||
+                          version.starts_with("5.0.0.dev") || version.starts_with("5.0.0rc");
+    const auto type = model.FindText("model_type");
+    const bool is_mistral = !type || std::find(kMistralTypes.begin(), kMistralTypes.end(), *type) !=
+                                         kMistralTypes.end();
+    if (!is_older || !is_mistral) return MistralRegex::kNotRead;
+    if (config.Find("fix_mistral_regex") == nullptr) return MistralRegex::kAbsent;
+    return config.Flag("fix_mistral_regex", false) ? MistralRegex::kOn : MistralRegex::kOff;
   }
 
   void AddEnd(int32_t id) {
@@ -197,6 +180,12 @@ class TokenizerFolderReader {
       }
     }
     if (!vocabulary.eos && !vocabulary.ends.empty()) vocabulary.eos = vocabulary.ends.front();
+    // Ends of turns that the files of older models do not name.
+    for (const char* text :
+         {"<|endoftext|>", "<|im_end|>", "</s>", "<|eot_id|>", "<end_of_turn>"}) {
+      const auto id = FindToken(text);
+      if (id && vocabulary.types[static_cast<size_t>(*id)] == TokenType::kControl) AddEnd(*id);
+    }
   }
 
   void ReadTemplate(const JsonFields& config) {
@@ -210,7 +199,7 @@ class TokenizerFolderReader {
       // Where models with pictures had it before chat_template.jinja.
       const nlohmann::json processor = Json("chat_template.json");
       const JsonFields fields(processor, Name("chat_template.json"), "");
-      text = fields.FindText("chat_template").value_or("");
+      text = fields.FindText("chat_template").value_or(text);
       return;
     }
     if (!found->is_array()) {
@@ -223,25 +212,8 @@ class TokenizerFolderReader {
     }
   }
 
-  // Ids that are declared beside the tokenizer's own file may have gaps, but not so many that they
-  // would fill the memory, and not more with each of them.
-  void LimitIds() {
-    vocabulary_ = parts_.vocabulary.bytes.size();
-    const nlohmann::json json = Json("config.json");
-    const JsonFields config(json, Name("config.json"), "");
-    const nlohmann::json* rows = config.Find("vocab_size");
-    // Larger numbers than any model's are not used.
-    constexpr uint64_t kMaxRows = uint64_t{1} << 22;
-    if (rows != nullptr && rows->is_number_unsigned() && rows->get<uint64_t>() <= kMaxRows)
-      vocabulary_ = std::max(vocabulary_, static_cast<size_t>(rows->get<uint64_t>()));
-    most_ids_ = vocabulary_ + kSpareIds;
-  }
-
   std::filesystem::path folder_;
   TokenizerParts parts_;
-  bool bos_is_decided_ = false;  // tokenizer.json decides whether BOS is added
-  size_t vocabulary_ = 0;        // tokens of the tokenizer's own file, or rows of the model
-  size_t most_ids_ = 0;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 // giving its library the model that the metadata were converted from.
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "core/base/utf8.h"
 #include "core/formats/gguf_file.h"
 #include "core/tokenizer/byte_pair_encoding.h"
+#include "core/tokenizer/gguf_roles.h"
 #include "core/tokenizer/sentence_piece_model.h"
 #include "core/tokenizer/tokenizer_parts.h"
 
@@ -38,6 +40,7 @@ class GgufTokenizerReader {
       Fail("its tokenizer " + Quote(*model) + " is not supported",
            "Supported: gpt2 (byte-level BPE), llama (SentencePiece BPE), t5 (Unigram)");
     }
+    StripAfterSpecial();
     ReadFacts(*model);
     return std::move(parts_);
   }
@@ -50,18 +53,48 @@ class GgufTokenizerReader {
   void ReadFacts(const std::string& model) {
     Vocabulary& vocabulary = parts_.vocabulary;
     vocabulary.chat_template = file_.GetString("tokenizer.chat_template").value_or("");
-    vocabulary.bos = ReadId("tokenizer.ggml.bos_token_id");
-    vocabulary.eos = ReadId("tokenizer.ggml.eos_token_id");
+    const std::string& cuts = vocabulary.pre_tokenizer;
+    const bool is_glm = cuts == "chatglm-bpe" || cuts == "glm4";
+    const bool by_default = model == "llama" || (model == "gpt2" && adds_bos_);
+    const auto add_bos = file_.GetBool("tokenizer.ggml.add_bos_token");
+    const bool adds = add_bos.value_or(by_default);
     vocabulary.unknown = ReadId("tokenizer.ggml.unknown_token_id");
-    // llama.cpp puts BOS before text of `llama` models unless the file disables it.
-    vocabulary.add_bos =
-        file_.GetBool("tokenizer.ggml.add_bos_token").value_or(model == "llama" && vocabulary.bos);
-    for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",
-                            "tokenizer.ggml.eom_token_id"}) {
-      const auto id = ReadId(key);
-      if (id && (vocabulary.ends.empty() || vocabulary.ends.back() != *id))
-        vocabulary.ends.push_back(*id);
+    vocabulary.bos = ReadId("tokenizer.ggml.bos_token_id");
+    if (!vocabulary.bos && adds && !is_glm)
+      vocabulary.bos = DefaultId("bos_token_id", model == "llama" ? 1 : 11);
+    vocabulary.eos = ReadId("tokenizer.ggml.eos_token_id");
+    if (!vocabulary.eos) {
+      vocabulary.eos = DefaultId("eos_token_id", model == "llama" ? 2 : model == "t5" ? 1 : 11);
     }
+    if (vocabulary.bos && adds) vocabulary.begins = {*vocabulary.bos};
+    if (vocabulary.bos && !add_bos) {
+      vocabulary.notes.push_back(fmt::format(
+          "tokenizer.ggml.add_bos_token is missing: text begins {} BOS, llama.cpp's default for {}",
+          adds ? "with" : "without",
+          model == "gpt2" ? "the pre-tokenizer " + Quote(cuts) : "SentencePiece"));
+    }
+    if (vocabulary.eos && file_.GetBool("tokenizer.ggml.add_eos_token").value_or(model == "t5")) {
+      vocabulary.notes.push_back(
+          fmt::format("llama.cpp puts {} behind every text of this model; here it is left out, as "
+                      "an answer follows the text",
+                      Quote(texts_[static_cast<size_t>(*vocabulary.eos)])));
+    }
+    vocabulary.ends = std::move(ends_);
+    for (const auto& end : {vocabulary.eos, ReadId("tokenizer.ggml.eot_token_id"),
+                            ReadId("tokenizer.ggml.eom_token_id")}) {
+      if (end &&
+          std::find(vocabulary.ends.begin(), vocabulary.ends.end(), *end) == vocabulary.ends.end())
+        vocabulary.ends.push_back(*end);
+    }
+  }
+
+  // An id that llama.cpp assumes where the file states none; nullopt where there is no such token.
+  std::optional<int32_t> DefaultId(const char* key, int32_t id) {
+    if (static_cast<size_t>(id) >= texts_.size()) return std::nullopt;
+    parts_.vocabulary.notes.push_back(
+        fmt::format("tokenizer.ggml.{} is missing: it is token {} ({}), llama.cpp's default", key,
+                    id, Quote(texts_[static_cast<size_t>(id)])));
+    return id;
   }
 
   void ReadTexts() {
@@ -69,11 +102,10 @@ class GgufTokenizerReader {
     const auto types = file_.GetIntArray("tokenizer.ggml.token_type");
     if (!texts || texts->empty())
       Fail("its tokenizer has no tokens (metadata tokenizer.ggml.tokens)");
-    if (!types) Fail("metadata tokenizer.ggml.token_type is missing", "Convert the model again");
-    if (file_.FindValue("tokenizer.ggml.token_type")->type != GgufType::kInt32) {
+    if (types && file_.FindValue("tokenizer.ggml.token_type")->type != GgufType::kInt32) {
       Fail("tokenizer.ggml.token_type must be an array of int32");
     }
-    if (types->size() != texts->size()) {
+    if (types && types->size() != texts->size()) {
       Fail(fmt::format("tokenizer.ggml.token_type has {} elements for {} tokens", types->size(),
                        texts->size()));
     }
@@ -81,7 +113,9 @@ class GgufTokenizerReader {
     texts_ = *texts;
     ids_.reserve(texts_.size());
     for (size_t i = 0; i < texts_.size(); ++i) {
-      const int64_t type = (*types)[i];
+      // As in llama.cpp.
+      if (texts_[i].empty()) texts_[i] = names_.emplace_back(fmt::format("[EMPTY_{}]", i));
+      const int64_t type = types ? (*types)[i] : int64_t{static_cast<int>(TokenType::kNormal)};
       if (type < 1 || type > 6) Fail(fmt::format("{} has the unknown type {}", What(i), type));
       const auto [other, is_new] = ids_.emplace(texts_[i], static_cast<int32_t>(i));
       if (!is_new) {
@@ -92,6 +126,10 @@ class GgufTokenizerReader {
         Fail(What(i) + " is marked as a byte but is not written as one (<0x00> to <0xFF>)");
       }
     }
+    const auto named = [this](const char* role) {
+      return ReadId(("tokenizer.ggml." + std::string(role) + "_token_id").c_str());
+    };
+    ends_ = FindGgufEnds(ids_, named, &parts_.vocabulary.types);
   }
 
   std::string What(size_t id) const { return fmt::format("token {} {}", id, Quote(texts_[id])); }
@@ -120,7 +158,8 @@ class GgufTokenizerReader {
       if (type == TokenType::kByte) bytes = static_cast<char>(*ParseByteToken(texts_[i]));
       if (type == TokenType::kNormal && bytes.size() == 1)
         alphabet.bytes.at(static_cast<unsigned char>(bytes[0])) = id;
-      if (type == TokenType::kNormal) whole.emplace(bytes, id);
+      if (decoded && (type == TokenType::kNormal || type == TokenType::kUnused))
+        whole.emplace(*decoded, id);
       if (type == TokenType::kControl || type == TokenType::kUnknown ||
           type == TokenType::kUserDefined)
         added.push_back({bytes, id, type != TokenType::kUserDefined});
@@ -131,6 +170,7 @@ class GgufTokenizerReader {
     parts_.pre_tokenizer = std::move(scheme.pre_tokenizer);
     if (scheme.composes) parts_.normalizer.AddForm(NormalForm::kNfc);
     parts_.exact = !scheme.composes;
+    adds_bos_ = scheme.adds_bos;
     if (!scheme.ignores_merges) whole.clear();
     parts_.model =
         std::make_unique<BytePairEncoding>(std::move(alphabet), ReadMerges(), std::move(whole));
@@ -177,7 +217,14 @@ class GgufTokenizerReader {
   // that the file names as unknown is it.
   void ChooseUnknown() {
     std::vector<TokenType>& types = parts_.vocabulary.types;
-    const auto named = ReadId("tokenizer.ggml.unknown_token_id");
+    auto named = ReadId("tokenizer.ggml.unknown_token_id");
+    if (file_.FindValue("tokenizer.ggml.token_type") == nullptr) {
+      // Without types llama.cpp goes by the texts of bytes.
+      for (size_t i = 0; i < texts_.size(); ++i) {
+        if (ParseByteToken(texts_[i])) types[i] = TokenType::kByte;
+      }
+      if (!named) named = 0;
+    }
     if (!named || std::count(types.begin(), types.end(), TokenType::kUnknown) == 1) return;
     std::replace(types.begin(), types.end(), TokenType::kUnknown, TokenType::kUnused);
     types[static_cast<size_t>(*named)] = TokenType::kUnknown;
@@ -210,6 +257,25 @@ class GgufTokenizerReader {
     parts_ = MakeSentencePiece(model, file_.path().string(), {});
   }
 
+  // llama.cpp takes white space after the special tokens of Phi-3 as a part of them, as their
+  // tokenizer_config.json has it, which is not in the file.
+  void StripAfterSpecial() {
+    std::string name = file_.GetString("general.name").value_or("");
+    for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if (name.find("phi-3") == std::string::npos && name.find("phi3") == std::string::npos) return;
+    for (size_t i = 0; i < texts_.size(); ++i) {
+      const TokenType type = parts_.vocabulary.types[i];
+      const std::string_view text = texts_[i];
+      const bool special = type == TokenType::kControl || type == TokenType::kUserDefined ||
+                           type == TokenType::kUnknown || text == "</s>";
+      if (!special || text == "<unk>" || text == "<s>" || text == "<|endoftext|>") continue;
+      AddedToken token{std::string(text), static_cast<int32_t>(i)};
+      token.special = type != TokenType::kUserDefined;
+      token.right_strip = true;
+      parts_.added.Add(std::move(token));
+    }
+  }
+
   std::optional<int32_t> ReadId(const char* key) const {
     const auto id = file_.GetInt(key);
     if (!id) return std::nullopt;
@@ -221,7 +287,10 @@ class GgufTokenizerReader {
 
   const GgufFile& file_;
   TokenizerParts parts_;
-  std::vector<std::string_view> texts_;                // [token] as written in the file
+  std::vector<std::string_view> texts_;  // [token] as written in the file
+  std::deque<std::string> names_;        // of tokens without a text
+  std::vector<int32_t> ends_;
+  bool adds_bos_ = false;                              // llama.cpp's default for the pre-tokenizer
   std::unordered_map<std::string_view, int32_t> ids_;  // as written in the file
 };
 

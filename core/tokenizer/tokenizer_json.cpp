@@ -44,15 +44,13 @@ double ReadScore(const nlohmann::json& number) {
 
 class TokenizerJsonReader {
  public:
-  explicit TokenizerJsonReader(const JsonFields& fields)
-      : fields_(fields), model_(fields.Inside("model")) {}
+  TokenizerJsonReader(const JsonFields& fields, const TokenizerJsonChanges& changes)
+      : fields_(fields), changes_(changes), model_(fields.Inside("model")) {}
 
   TokenizerParts Read() {
     parts_.normalizer = Normalizer(fields_.thing());
     if (fields_.Find("normalizer") != nullptr)
       ReadNormalizer(fields_.Inside("normalizer"), &parts_.normalizer);
-    if (fields_.Find("pre_tokenizer") != nullptr)
-      byte_level_ = ReadPreTokenizer(fields_.Inside("pre_tokenizer"), &parts_.pre_tokenizer);
     if (fields_.Find("decoder") != nullptr) CheckDecoder(fields_.Inside("decoder"));
     const std::string type = ModelType();
     if (type == "BPE") {
@@ -62,8 +60,9 @@ class TokenizerJsonReader {
     } else {
       model_.Fail("type " + Quote(type) + " is not supported (BPE and Unigram are)");
     }
-    ReadAddedTokens();
-    MakeTokens();
+    const AddedTokenList added = ReadAddedTokens();
+    ReadCuts();
+    MakeTokens(added);
     if (type == "BPE") {
       MakeBytePairs();
     } else {
@@ -122,35 +121,50 @@ class TokenizerJsonReader {
     texts_[index] = text;
   }
 
-  void ReadAddedTokens() {
-    if (fields_.Find("added_tokens") == nullptr) return;
-    const nlohmann::json& list = fields_.Array("added_tokens");
-    for (const nlohmann::json& entry : list) {
-      const JsonFields token(entry, fields_.thing(), "added token");
-      AddedToken added;
-      added.text = token.Text("content");
-      const auto id = token.FindId("id");
-      if (!id) token.Fail("has no 'id'");
-      added.id = *id;
-      added.special = token.Flag("special", false);
-      added.normalized = token.Flag("normalized", !added.special);
-      added.single_word = token.Flag("single_word", false);
-      added.left_strip = token.Flag("lstrip", false);
-      added.right_strip = token.Flag("rstrip", false);
-      CheckCount(ids_.size() + list.size(), added.id);
-      const auto known = ids_.find(added.text);
-      if (known != ids_.end() && known->second != added.id)
-        token.Fail(fmt::format("{} has the id {}, and in the vocabulary {}", Quote(added.text),
-                               added.id, known->second));
-      if (known == ids_.end()) {
-        Place(added.text, added.id);
-        ids_.emplace(added.text, added.id);
+  AddedTokenList ReadAddedTokens() {
+    const size_t size = scores_.empty() ? ids_.size() : scores_.size();
+    AddedTokenList added(size, [this](const std::string& text) -> std::optional<int32_t> {
+      const auto found = ids_.find(text);
+      return found == ids_.end() ? std::nullopt : std::optional(found->second);
+    });
+    std::map<int64_t, std::string> own;
+    if (fields_.Find("added_tokens") != nullptr) {
+      for (const nlohmann::json& entry : fields_.Array("added_tokens")) {
+        const JsonFields token(entry, fields_.thing(), "added token");
+        const auto id = token.FindId("id");
+        if (!id) token.Fail("has no 'id'");
+        AddedToken read = ReadAddedToken(token);
+        own.emplace(*id, read.text);
+        added.Add(std::move(read), *id, "tokenizer.json");
       }
-      added_.push_back(std::move(added));
     }
+    changes_.tokens.AddTo(&added, own);
+    for (const auto& [id, token] : added.tokens()) {
+      if (!ids_.emplace(token.text, id).second) continue;
+      CheckCount(ids_.size(), id);
+      Place(token.text, id);
+    }
+    return added;
   }
 
-  void MakeTokens() {
+  // How text is cut before the model, with transformers' repair for Mistral's tokenizers of 2024
+  // and 2025 (PreTrainedTokenizerFast._patch_mistral_regex, for more than 100,000 tokens).
+  void ReadCuts() {
+    const nlohmann::json* found = fields_.Find("pre_tokenizer");
+    if (found == nullptr) return;
+    nlohmann::json cuts = *found;
+    if (ids_.size() > 100'000 && changes_.mistral_regex == MistralRegex::kAbsent) {
+      parts_.vocabulary.notes.emplace_back(
+          "transformers warns about this tokenizer: the pattern in its tokenizer.json cuts some "
+          "texts otherwise than in training. \"fix_mistral_regex\": true in tokenizer_config.json "
+          "mends it");
+    } else if (ids_.size() > 100'000 && changes_.mistral_regex == MistralRegex::kOn) {
+      cuts = WithMistralRegex(std::move(cuts));
+    }
+    byte_level_ = ReadPreTokenizer({cuts, fields_.thing(), "pre_tokenizer"}, &parts_.pre_tokenizer);
+  }
+
+  void MakeTokens(const AddedTokenList& added) {
     Vocabulary& vocabulary = parts_.vocabulary;
     byte_fallback_ = model_.Flag("byte_fallback", false);
     for (const auto& text : texts_) {
@@ -171,21 +185,7 @@ class TokenizerJsonReader {
       vocabulary.bytes.push_back(std::move(bytes));
       vocabulary.types.push_back(type);
     }
-    std::vector<AddedToken> raw;
-    std::vector<AddedToken> normalized;
-    for (AddedToken& token : added_) {
-      const auto index = static_cast<size_t>(token.id);
-      vocabulary.types[index] = token.special ? TokenType::kControl : TokenType::kUserDefined;
-      vocabulary.bytes[index] = token.text;
-      if (!token.normalized) {
-        raw.push_back(token);
-      } else {
-        token.text = parts_.normalizer.Apply(token.text);
-        normalized.push_back(token);
-      }
-    }
-    parts_.added = AddedTokens(raw);
-    parts_.added_normalized = AddedTokens(normalized);
+    parts_.SetAddedTokens(added);
   }
 
   // <0x00> to <0xFF>, all or none.
@@ -310,16 +310,23 @@ class TokenizerJsonReader {
       if (type == TokenType::kNormal) type = TokenType::kUnknown;
     }
     if (fields_.Find("post_processor") == nullptr) return;
-    const std::vector<std::string> before = ReadTokensBefore(fields_.Inside("post_processor"));
-    if (before.empty()) return;
-    const auto found = ids_.find(before.front());
-    if (found == ids_.end())
-      fields_.Fail("puts " + Quote(before.front()) + " first, which is not in its vocabulary");
-    vocabulary.bos = found->second;
-    vocabulary.add_bos = true;
+    const TokensAround around = ReadTokensAround(fields_.Inside("post_processor"), ids_);
+    for (const int32_t id : around.before) {
+      if (static_cast<size_t>(id) >= texts_.size())
+        fields_.Fail(fmt::format("puts the token {} first, which is not in its vocabulary", id));
+    }
+    vocabulary.begins = around.before;
+    if (!around.before.empty()) vocabulary.bos = around.before.front();
+    if (!around.after.empty()) {
+      vocabulary.notes.push_back(fmt::format(
+          "its post-processor puts {} behind every text, as transformers sends it; here "
+          "it is left out, as an answer follows the text",
+          Quote(around.after)));
+    }
   }
 
   const JsonFields& fields_;
+  const TokenizerJsonChanges& changes_;
   JsonFields model_;
   TokenizerParts parts_;
   bool byte_level_ = false;
@@ -327,15 +334,34 @@ class TokenizerJsonReader {
   std::vector<std::optional<std::string>> texts_;  // [token] as written; nothing in gaps
   std::unordered_map<std::string, int32_t> ids_;
   std::vector<std::pair<std::string, double>> scores_;  // [token] of Unigram
-  std::vector<AddedToken> added_;
 };
 
 }  // namespace
 
-TokenizerParts ReadTokenizerJson(std::string_view json, const std::string& thing) {
-  const nlohmann::json parsed = ParseJson(json, thing);
-  const JsonFields fields(parsed, thing, "");
-  return TokenizerJsonReader(fields).Read();
+void TokenizerParts::SetAddedTokens(const AddedTokenList& list) {
+  std::vector<AddedToken> raw;
+  std::vector<AddedToken> normalized;
+  for (const auto& [id, token] : list.tokens()) {
+    const auto index = static_cast<size_t>(id);
+    if (index >= vocabulary.bytes.size()) {
+      vocabulary.bytes.resize(index + 1);
+      vocabulary.types.resize(index + 1, TokenType::kUnused);
+    }
+    vocabulary.types[index] = token.special ? TokenType::kControl : TokenType::kUserDefined;
+    vocabulary.bytes[index] = token.text;
+    (token.normalized ? normalized : raw).push_back(token);
+    if (token.normalized) normalized.back().text = normalizer.Apply(token.text);
+  }
+  added = AddedTokens(raw);
+  added_normalized = AddedTokens(normalized);
+  const std::vector<std::string> notes = list.Notes();
+  vocabulary.notes.insert(vocabulary.notes.end(), notes.begin(), notes.end());
+}
+
+TokenizerParts ReadTokenizerJson(const nlohmann::json& json, const std::string& thing,
+                                 const TokenizerJsonChanges& changes) {
+  const JsonFields fields(json, thing, "");
+  return TokenizerJsonReader(fields, changes).Read();
 }
 
 }  // namespace midscope

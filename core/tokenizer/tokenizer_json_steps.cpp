@@ -13,10 +13,15 @@ namespace midscope {
 namespace {
 
 constexpr const char* kNumeric = R"(\p{N})";
-constexpr const char* kWhite = R"(\s)";
+constexpr const char* kWhiteSpaces = R"(\s)";
 // \w+|[^\w\s]+ with \w as IsWord has it.
 constexpr const char* kWords = R"([\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{200c}\x{200d}]+|)"
                                R"([^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{200c}\x{200d}\s]+)";
+// mistralai/Mistral-Nemo tokenizer.json, as transformers writes it into others.
+constexpr const char* kMistralPattern =
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|)"
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|)"
+    R"(\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 constexpr const char* kPunctuation = R"([!-/:-@\[-`{-~\p{P}])";
 
 // Calls `read` for each component of a Sequence. Nesting is limited: the file comes from elsewhere.
@@ -54,25 +59,6 @@ SplitBehavior ReadBehavior(const JsonFields& fields, const std::string& otherwis
     if (known == name) return behavior;
   }
   fields.Fail("has the unknown behavior " + Quote(name));
-}
-
-std::string DecodeBase64(const std::string& text, const JsonFields& fields) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string bytes;
-  uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    if (c == '=') break;
-    const size_t digit = kDigits.find(c);
-    if (digit == std::string_view::npos) fields.Fail("is not base64");
-    bits = bits << 6 | static_cast<uint32_t>(digit);
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    bytes += static_cast<char>(bits >> count & 0xff);
-  }
-  return bytes;
 }
 
 // Spaces become marks, and one is put before the text.
@@ -115,7 +101,7 @@ bool ReadSplitter(const JsonFields& fields, const std::string& type, PreTokenize
   } else if (type == "Whitespace") {
     steps->AddSplit(Pattern(kWords), SplitBehavior::kRemoved, true);
   } else if (type == "WhitespaceSplit") {
-    steps->AddSplit(Pattern(kWhite), SplitBehavior::kRemoved);
+    steps->AddSplit(Pattern(kWhiteSpaces), SplitBehavior::kRemoved);
   } else if (type == "Punctuation") {
     steps->AddSplit(Pattern(kPunctuation), ReadBehavior(fields, "Isolated"));
   } else if (type == "CharDelimiterSplit") {
@@ -128,7 +114,71 @@ bool ReadSplitter(const JsonFields& fields, const std::string& type, PreTokenize
   return true;
 }
 
+// ["<s>", 0]
+std::pair<std::string, int32_t> ReadPair(const JsonFields& fields, const std::string& key) {
+  const nlohmann::json& token = fields.Array(key);
+  if (token.size() != 2 || !token[0].is_string())
+    fields.Fail("has a " + Quote(key) + " that is not a token and its id");
+  return {token[0].get<std::string>(), fields.Id(token[1], Quote(key))};
+}
+
+// The ids of a special token of a template: several, where the file says so.
+std::vector<int32_t> TemplateIds(const JsonFields& fields, const std::string& token,
+                                 const std::unordered_map<std::string, int32_t>& ids) {
+  if (fields.Find("special_tokens") != nullptr) {
+    const JsonFields tokens = fields.Inside("special_tokens");
+    if (tokens.Find(token) != nullptr) {
+      const JsonFields entry = tokens.Inside(token);
+      std::vector<int32_t> own;
+      for (const nlohmann::json& id : entry.Array("ids")) own.push_back(entry.Id(id, "'ids'"));
+      return own;
+    }
+  }
+  const auto found = ids.find(token);
+  if (found == ids.end())
+    fields.Fail("puts " + Quote(token) + " around a text, which is not in its vocabulary");
+  return {found->second};
+}
+
+TokensAround ReadTemplate(const JsonFields& fields,
+                          const std::unordered_map<std::string, int32_t>& ids) {
+  TokensAround around;
+  int texts = 0;
+  for (const nlohmann::json& part : fields.Array("single")) {
+    const JsonFields piece(part, fields.thing(), fields.where() + ".single");
+    if (piece.Find("SpecialToken") == nullptr) {
+      ++texts;
+      continue;
+    }
+    const std::string token = piece.Inside("SpecialToken").Text("id");
+    const std::vector<int32_t> own = TemplateIds(fields, token, ids);
+    if (texts == 0) around.before.insert(around.before.end(), own.begin(), own.end());
+    if (texts > 0) around.after += token;
+  }
+  if (texts != 1) fields.Fail("does not have the text once in its 'single'");
+  return around;
+}
+
 }  // namespace
+
+std::string DecodeBase64(const std::string& text, const JsonFields& fields) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string bytes;
+  uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text) {
+    if (c == '=') break;
+    const size_t digit = kDigits.find(c);
+    if (digit == std::string_view::npos) fields.Fail("is not base64");
+    bits = bits << 6 | static_cast<uint32_t>(digit);
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    bytes += static_cast<char>(bits >> count & 0xff);
+  }
+  return bytes;
+}
 
 void ReadNormalizer(const JsonFields& fields, Normalizer* normalizer) {
   const std::string type = fields.Text("type");
@@ -201,27 +251,45 @@ void CheckDecoder(const JsonFields& fields) {
   fields.Fail(Quote(type) + " is not supported, and leaving it out would give another text");
 }
 
-std::vector<std::string> ReadTokensBefore(const JsonFields& fields) {
+nlohmann::json WithMistralRegex(nlohmann::json pre_tokenizer) {
+  const nlohmann::json split = {{"type", "Split"},
+                                {"pattern", {{"Regex", kMistralPattern}}},
+                                {"behavior", "Isolated"},
+                                {"invert", false}};
+  const std::string type = pre_tokenizer.value("type", "");
+  if (type == "Sequence" && pre_tokenizer.contains("pretokenizers") &&
+      !pre_tokenizer["pretokenizers"].empty()) {
+    pre_tokenizer["pretokenizers"][0] = split;
+    return pre_tokenizer;
+  }
+  if (type == "Metaspace") {
+    pre_tokenizer = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}};
+  }
+  return {{"type", "Sequence"}, {"pretokenizers", {split, pre_tokenizer}}};
+}
+
+TokensAround ReadTokensAround(const JsonFields& fields,
+                              const std::unordered_map<std::string, int32_t>& ids) {
   const std::string type = fields.Text("type");
-  std::vector<std::string> before;
+  TokensAround around;
   if (type == "Sequence") {
     ForEach(fields, "processors", [&](const JsonFields& part) {
-      for (std::string& text : ReadTokensBefore(part)) before.push_back(std::move(text));
+      TokensAround own = ReadTokensAround(part, ids);
+      if (own.before.empty() && own.after.empty()) return;
+      // The second would be given the first one's tokens as a text of its own.
+      if (!around.before.empty() || !around.after.empty())
+        part.Fail("adds tokens after another one that does, which is not supported");
+      around = std::move(own);
     });
   } else if (type == "TemplateProcessing") {
-    for (const nlohmann::json& part : fields.Array("single")) {
-      const JsonFields piece(part, fields.thing(), fields.where() + ".single");
-      if (piece.Find("SpecialToken") == nullptr) break;
-      before.push_back(piece.Inside("SpecialToken").Text("id"));
-    }
+    around = ReadTemplate(fields, ids);
   } else if (type == "RobertaProcessing" || type == "BertProcessing") {
-    const nlohmann::json& token = fields.Array("cls");
-    if (token.empty() || !token[0].is_string()) fields.Fail("has a 'cls' that is no token");
-    before.push_back(token[0].get<std::string>());
+    around.before = {ReadPair(fields, "cls").second};
+    around.after = ReadPair(fields, "sep").first;
   } else if (type != "ByteLevel") {
     fields.Fail(Quote(type) + " is not supported");
   }
-  return before;
+  return around;
 }
 
 }  // namespace midscope

@@ -10,7 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "core/tokenizer/added_tokens.h"
+#include "core/tokenizer/declared_tokens.h"
 #include "core/tokenizer/normalizer.h"
 #include "core/tokenizer/pre_tokenizer.h"
 #include "core/tokenizer/token_model.h"
@@ -31,6 +34,9 @@ struct TokenizerParts {
   std::unique_ptr<const TokenModel> model;
   // Whether the bytes of the tokens are those of the text, none put in and none changed.
   bool exact = false;
+
+  // Makes these the tokens that are matched in text, after `normalizer` is complete.
+  void SetAddedTokens(const AddedTokenList& list);
 };
 
 // tokenizer.ggml.*: gpt2, llama, t5. Throws Error: another model, arrays that are missing, of a
@@ -38,9 +44,23 @@ struct TokenizerParts {
 // vocabulary.
 TokenizerParts ReadGgufTokenizer(const GgufFile& file);
 
-// The text of a tokenizer.json; `thing` names it in messages. Throws Error naming the first
-// component that is not known here.
-TokenizerParts ReadTokenizerJson(std::string_view json, const std::string& thing);
+// "fix_mistral_regex" of tokenizer_config.json, where transformers reads it.
+enum class MistralRegex { kNotRead, kAbsent, kOff, kOn };
+
+// What the files beside a tokenizer.json change in it.
+struct TokenizerJsonChanges {
+  DeclaredTokens tokens;
+  MistralRegex mistral_regex = MistralRegex::kNotRead;
+};
+
+// A tokenizer.json; `thing` names it in messages. Throws Error naming the first component that is
+// not known here.
+TokenizerParts ReadTokenizerJson(const nlohmann::json& json, const std::string& thing,
+                                 const TokenizerJsonChanges& changes);
+
+// The text of a tekken.json (Mistral's byte-level BPE in tiktoken's form), with the ids of
+// mistral-common. Throws Error.
+TokenizerParts ReadTekken(std::string_view text, const std::string& thing);
 
 // How the text between special tokens gets SentencePiece's leading space.
 struct SentencePieceOptions {

@@ -28,8 +28,9 @@ struct Vocabulary {
   std::optional<int32_t> bos;
   std::optional<int32_t> eos;
   std::optional<int32_t> unknown;
-  std::vector<int32_t> ends;  // tokens that end a text, in no order, each once
-  bool add_bos = false;
+  std::vector<int32_t> begins;     // tokens that the files put before every text
+  std::vector<int32_t> ends;       // tokens that end a text, in no order, each once
+  std::vector<std::string> notes;  // sentences that a user must see, without the file's name
 };
 
 // The bytes of `token` in byte-level BPE; nullopt where one of its characters is outside the

@@ -130,7 +130,11 @@ std::vector<int32_t> RandomTextIds(const Tokenizer& tokenizer, uint64_t seed, in
     text += kCharacters[random.Below(kCharacters.size())];
   }
   std::vector<int32_t> ids = tokenizer.EncodeIds(text);
-  if (bos) ids.insert(ids.begin(), tokenizer.bos_id().value());
+  if (bos) {
+    const std::vector<int32_t> begins = tokenizer.begin_ids();
+    tokenizer.CheckRows(begins);
+    ids.insert(ids.begin(), begins.begin(), begins.end());
+  }
   if (static_cast<int64_t>(ids.size()) < tokens) {
     throw Failure(
         "random text",

@@ -18,7 +18,7 @@ struct HiddenSumsPlan {
   uint64_t seed = 1;  // of the text
   int64_t prompts = 24;
   int64_t tokens = 1000;        // of each prompt
-  bool bos = false;             // the first of them is the model's begin-of-text token
+  bool bos = false;             // the model's begin-of-text tokens come first
   std::vector<int64_t> layers;  // blocks after which the stream is read
   bool operator==(const HiddenSumsPlan&) const = default;
 };

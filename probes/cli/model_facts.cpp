@@ -112,8 +112,10 @@ void SumFolder(const std::filesystem::path& folder, ModelFacts* facts) {
   for (const MemoryMap& map : weights.maps()) {
     facts->file_bytes += static_cast<int64_t>(map.bytes().size());
   }
-  const bool fast = std::filesystem::exists(folder / "tokenizer.json");
-  facts->tokenizer.model = fast ? "tokenizer.json" : "tokenizer.model";
+  facts->tokenizer.model = "tokenizer.model";
+  for (const char* name : {"tekken.json", "tokenizer.json"}) {
+    if (std::filesystem::exists(folder / name)) facts->tokenizer.model = name;
+  }
 }
 
 // The usual name: for a snapshot in the Hugging Face cache, the model's.
@@ -124,12 +126,29 @@ std::string ShownName(const std::string& model, const std::filesystem::path& pat
   return (std::filesystem::is_directory(path, ignored) ? plain : path).filename().string();
 }
 
+// Facts in the files of a model that can be opened.
+ModelFacts FactsOfFiles(const std::string& model, const std::filesystem::path& path,
+                        const ModelConfig& config) {
+  ModelFacts facts;
+  facts.config = config;
+  facts.file = ShownName(model, path);
+  if (std::filesystem::is_directory(path)) {
+    facts.format = kFolder;
+    SumFolder(path, &facts);
+  } else {
+    facts.format = kGguf;
+    const GgufFile file(path);
+    SumGguf(file, &facts);
+    facts.tokenizer.model = file.GetString("tokenizer.ggml.model").value_or("");
+  }
+  return facts;
+}
+
 // Facts of a model that can't be opened because of `error`. Throws `error` where the file has no
 // facts.
-ModelFacts UnsupportedFacts(const std::string& model, const std::filesystem::path& path,
-                            const Error& error) {
+ModelFacts StatedFacts(const std::string& model, const std::filesystem::path& path,
+                       const Error& error) {
   ModelFacts facts;
-  facts.why_not = error.what();
   facts.file = ShownName(model, path);
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
@@ -156,43 +175,44 @@ ModelFacts UnsupportedFacts(const std::string& model, const std::filesystem::pat
   return facts;
 }
 
+// Facts of a model that does not run because of `error`.
+ModelFacts UnsupportedFacts(const std::string& model, const std::filesystem::path& path,
+                            const Error& error) {
+  std::unique_ptr<ModelSource> source;
+  try {
+    source = OpenModel(model);
+  } catch (const Error&) {
+    source.reset();
+  }
+  ModelFacts facts =
+      source ? FactsOfFiles(model, path, source->config()) : StatedFacts(model, path, error);
+  facts.why_not = error.what();
+  return facts;
+}
+
 }  // namespace
 
 ModelFacts ReadModelFacts(const std::string& model) {
   const std::filesystem::path path = ResolveModel(model);
-  std::unique_ptr<ModelSource> source;
+  RunnableModel opened;
   try {
-    source = OpenModel(model);
+    opened = OpenRunnableModel(model);
   } catch (const Error& error) {
     return UnsupportedFacts(model, path, error);
   }
-  ModelFacts facts;
-  facts.config = source->config();
-  facts.file = ShownName(model, path);
-  if (std::filesystem::is_directory(path)) {
-    facts.format = kFolder;
-    SumFolder(path, &facts);
-  } else {
-    facts.format = kGguf;
-    const GgufFile file(path);
-    SumGguf(file, &facts);
-    facts.tokenizer.model = file.GetString("tokenizer.ggml.model").value_or("");
-  }
-  try {
-    const std::unique_ptr<Tokenizer> tokenizer = source->MakeTokenizer();
-    facts.tokenizer.pre_tokenizer = tokenizer->pre_tokenizer_name();
-    facts.tokenizer.vocabulary = tokenizer->vocabulary();
-    facts.tokenizer.bos_id = tokenizer->bos_id();
-    facts.tokenizer.eos_id = tokenizer->eos_id();
-    facts.tokenizer.add_bos = tokenizer->add_bos();
-    facts.tokenizer.chat_template = !tokenizer->chat_template().empty();
-    facts.interventions = CheckInterventions(facts.config);
-    facts.dtypes.times = KnownArithmeticTimes(*source, AutoOptions());
-    facts.devices = ListDeviceFacts();
-    facts.supported = true;
-  } catch (const Error& error) {
-    facts.why_not = error.what();
-  }
+  ModelFacts facts = FactsOfFiles(model, path, opened.config);
+  const Tokenizer& tokenizer = *opened.tokenizer;
+  facts.tokenizer.pre_tokenizer = tokenizer.pre_tokenizer_name();
+  facts.tokenizer.vocabulary = tokenizer.vocabulary();
+  facts.tokenizer.bos_id = tokenizer.bos_id();
+  facts.tokenizer.eos_id = tokenizer.eos_id();
+  facts.tokenizer.begin_ids = tokenizer.begin_ids();
+  facts.tokenizer.add_bos = tokenizer.add_bos();
+  facts.tokenizer.chat_template = !tokenizer.chat_template().empty();
+  facts.interventions = CheckInterventions(facts.config);
+  facts.dtypes.times = KnownArithmeticTimes(*opened.source, AutoOptions());
+  facts.devices = ListDeviceFacts();
+  facts.supported = true;
   return facts;
 }
 

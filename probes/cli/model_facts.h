@@ -20,6 +20,7 @@ struct TokenizerFacts {
   std::string pre_tokenizer;
   int64_t vocabulary = 0;
   std::optional<int64_t> bos_id;
+  std::vector<int32_t> begin_ids;  // Tokenizer::begin_ids
   std::optional<int64_t> eos_id;
   bool add_bos = false;
   bool chat_template = false;

@@ -271,9 +271,12 @@ std::string TokenizerText(const TokenizerFacts& tokenizer) {
   };
   // Of tokenizer.json both are in the one file.
   const bool one = tokenizer.model == tokenizer.pre_tokenizer;
-  return fmt::format("{}{}, {} tokens, BOS {} ({}), EOS {}", tokenizer.model,
+  // The usual case is BOS alone.
+  const bool several = tokenizer.begin_ids.size() > 1;
+  return fmt::format("{}{}, {} tokens, BOS {} ({}), {}EOS {}", tokenizer.model,
                      one ? "" : ", pre-tokenizer " + tokenizer.pre_tokenizer, tokenizer.vocabulary,
                      id(tokenizer.bos_id), tokenizer.add_bos ? "asked for" : "not asked for",
+                     several ? fmt::format("first {}, ", fmt::join(tokenizer.begin_ids, " ")) : "",
                      id(tokenizer.eos_id));
 }
 
@@ -323,6 +326,7 @@ std::string FactsJson(const ModelFacts& facts, const std::vector<int64_t>& lengt
                          {"vocabulary", tokenizer.vocabulary},
                          {"bos_id", IdOrNull(tokenizer.bos_id)},
                          {"eos_id", IdOrNull(tokenizer.eos_id)},
+                         {"begin_ids", tokenizer.begin_ids},
                          {"add_bos", tokenizer.add_bos}};
     json["chat_template"] = tokenizer.chat_template;
     json["notes"] = config.notes;

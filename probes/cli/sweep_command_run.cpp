@@ -107,8 +107,7 @@ FinishedSweep SweepCommandRun::Run(const SweepCell& cell, const std::string& fil
   for (const auto& [name, prompt] : run.source_prompts)
     run.plan.source_prompts[name] = PromptsHash({prompt});
   const bool run_again = options_.Flag("add") && AddToStored(run.plan, *task, file);
-  if (options_.Flag("resume") && !options_.IsSet("places"))
-    KeepStoredPlaces(file, *task, run.plan);
+  if (options_.Flag("resume") && !options_.IsSet("places")) KeepStoredPlaces(file, *task, run.plan);
   if (GoesOn()) KeepStoredTexts(continued, run.plan);
   std::vector<Intervention> interventions;
   for (const SweepSetting& setting : run.plan.settings)

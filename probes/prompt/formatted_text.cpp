@@ -103,8 +103,9 @@ FormattedText InTemplate(const Tokenizer& tokenizer, const TaskSample& sample,
 
 // Sets add_bos; removes a BOS that the template wrote against the rule.
 void FitBos(const Tokenizer& tokenizer, const PromptFormat& format, FormattedText& formatted) {
-  const std::string bos = ChatTokensOf(tokenizer).bos;
-  const bool written = formatted.templated && !bos.empty() && formatted.text.starts_with(bos);
+  const std::string begin =
+      formatted.templated ? WrittenBegin(tokenizer, formatted.text) : std::string();
+  const bool written = !begin.empty();
   switch (format.bos) {
     case BosRule::kAuto:
       formatted.add_bos = !formatted.templated && tokenizer.add_bos();
@@ -118,8 +119,8 @@ void FitBos(const Tokenizer& tokenizer, const PromptFormat& format, FormattedTex
       return;
     case BosRule::kOff:
       if (!written) return;
-      formatted.text.erase(0, bos.size());
-      formatted.shift -= static_cast<int64_t>(bos.size());
+      formatted.text.erase(0, begin.size());
+      formatted.shift -= static_cast<int64_t>(begin.size());
       return;
   }
 }

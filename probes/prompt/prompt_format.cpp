@@ -56,7 +56,7 @@ void SetChatTemplate(const std::string& name_or_file, PromptFormat* format) {
 void CheckPromptFormat(const Tokenizer& tokenizer, const PromptFormat& format) {
   CheckChatDate(format.chat_options.date);
   CheckUtf8("system message", format.system);
-  if (format.bos == BosRule::kOn && !tokenizer.bos_id()) {
+  if (format.bos == BosRule::kOn && tokenizer.begin_ids().empty()) {
     throw UsageError("option --bos", "this model has no begin-of-text token", "Leave --bos out");
   }
   if (format.chat_template == kModelTemplate && tokenizer.chat_template().empty()) {

@@ -57,10 +57,14 @@ std::string ShownText(const Prompt& prompt, const Tokenizer& tokenizer) {
          MarkedText(prompt, tokenizer, tail, count);
 }
 
-std::string BosText(int64_t tokens, bool asked_for) {
-  if (tokens == 1) return "begin-of-text first";
-  if (tokens > 1) return fmt::format("begin-of-text {} times", tokens);
-  return asked_for ? "no begin-of-text, though the tokenizer asks for one" : "no begin-of-text";
+// puts: the number of tokens that --bos on puts first.
+std::string BosText(int64_t tokens, int64_t puts, bool asked_for) {
+  if (tokens == 0)
+    return asked_for ? "no begin-of-text, though the tokenizer asks for one" : "no begin-of-text";
+  if (puts <= 1)
+    return tokens == 1 ? "begin-of-text first" : fmt::format("begin-of-text {} times", tokens);
+  if (tokens == puts) return fmt::format("{} begin-of-text tokens first", tokens);
+  return fmt::format("{} begin-of-text tokens first, where the tokenizer has {}", tokens, puts);
 }
 
 std::string Sha256(const std::string& text) {
@@ -72,17 +76,17 @@ std::string Sha256(const std::string& text) {
 }  // namespace
 
 int64_t BeginOfTextTokens(const Prompt& prompt, const Tokenizer& tokenizer) {
-  int64_t count = 0;
-  for (const int32_t id : prompt.ids) {
-    if (id != tokenizer.bos_id()) break;
-    ++count;
-  }
-  return count;
+  const std::vector<int32_t> begins = tokenizer.begin_ids();
+  const auto first_other = std::find_if(prompt.ids.begin(), prompt.ids.end(), [&](int32_t id) {
+    return id != tokenizer.bos_id() && std::find(begins.begin(), begins.end(), id) == begins.end();
+  });
+  return first_other - prompt.ids.begin();
 }
 
 std::string SentLine(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format) {
   std::string line = "prompt: " + CountText(std::ssize(prompt.ids), "token") + ", " +
-                     BosText(BeginOfTextTokens(prompt, tokenizer), tokenizer.add_bos());
+                     BosText(BeginOfTextTokens(prompt, tokenizer),
+                             std::ssize(tokenizer.begin_ids()), tokenizer.add_bos());
   if (format.is_chat()) {
     line += ", chat template " +
             (format.chat_template == "model" ? "of the model" : Quote(format.chat_template));

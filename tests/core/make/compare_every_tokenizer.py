@@ -34,7 +34,7 @@ NAMED = {
     "default": (None, {}), "gpt-2": (None, {}), "exaone4": (None, {}), "phi-2": (None, {}),
     "mpt": (None, NFC), "olmo": (None, NFC), "gpt-neox": (None, NFC),
     "smollm": (None, DIGITS), "starcoder": (None, DIGITS), "refact": (None, DIGITS), "command-r": (None, DIGITS | NFC),
-    "llama-bpe": (LLAMA3, dict(ignore_merges=True)), "glm4": (LLAMA3, {}), "chatglm-bpe": (LLAMA3, {}), "dbrx": (LLAMA3, {}), "smaug-bpe": (LLAMA3, {}),
+    "llama-bpe": (LLAMA3, dict(ignore_merges=True)), "glm4": (LLAMA3, dict(ignore_merges=True)), "chatglm-bpe": (LLAMA3, {}), "dbrx": (LLAMA3, {}), "smaug-bpe": (LLAMA3, {}),
     "qwen2": (QWEN2, NFC), "deepseek-r1-qwen": (QWEN2, NFC), "megrez": (QWEN2, NFC), "stablelm2": (QWEN2, {}),
     "seed-coder": (SEED, {}), "gpt-4o": (GPT4O, {}), "llama4": (GPT4O, {}), "tekken": (TEKKEN, dict(ignore_merges=True)),
 }

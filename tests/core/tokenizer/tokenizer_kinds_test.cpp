@@ -189,13 +189,16 @@ TEST(TokenizerFolder, RefusesContradictions) {
               HasSubstr("has the id 2000000000 for one of 3 tokens"));
   EXPECT_THAT(LoadError(Replaced("[\"a\", \"b\"]", "[\"b\", \"a\"]")),
               HasSubstr("merge 0, which needs 'ba'"));
-  EXPECT_THAT(LoadError(Replaced("\"content\": \"</s>\"", "\"content\": \"b\"")),
-              HasSubstr("'b' has the id 4, and in the vocabulary 1"));
+  // As transformers, which warns.
+  TokenizerFolder other;
+  other.Write("tokenizer.json", Replaced("\"content\": \"</s>\"", "\"content\": \"b\""));
+  EXPECT_THAT(Tokenizer::FromFolder(other.path()).notes(),
+              ElementsAre(HasSubstr("tokenizer.json gives 'b' the id 4; its id is 1")));
   EXPECT_THAT(LoadError("{\"model\": "), HasSubstr("it is not JSON"));
   EXPECT_THAT(LoadError("[1]"), HasSubstr("must be an object"));
   TokenizerFolder empty;
   EXPECT_THAT(ErrorMessage([&] { Tokenizer::FromFolder(empty.path()); }),
-              HasSubstr("neither tokenizer.json nor tokenizer.model"));
+              HasSubstr("neither tokenizer.json, tekken.json nor tokenizer.model"));
 }
 
 }  // namespace

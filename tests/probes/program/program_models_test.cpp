@@ -14,6 +14,7 @@
 #include "core/intervention/intervention_text.h"
 #include "data/store/record_reader.h"
 #include "tests/core/support/hub_server.h"
+#include "tests/core/support/temporary_folder.h"
 #include "tests/paths.h"
 #include "tests/probes/support/run_program.h"
 
@@ -86,6 +87,34 @@ TEST(ModelInfo, TellsOfFoldersAndGgufFilesTheSame) {
   EXPECT_EQ(gguf["quantisation"], "Q8_0");
   EXPECT_EQ(gguf["rope_base"], 500.0);
   for (const auto& [key, value] : folder.items()) EXPECT_TRUE(gguf.contains(key)) << key;
+}
+
+// A token that was added without a row of the embeddings: `info` and runs agree that the model
+// runs, and only a text with the token is refused.
+TEST(ModelInfo, ATokenWithoutARowOnlyMattersWhereItOccurs) {
+  const test::TemporaryFolder model(Tiny("llama"));
+  const int64_t rows = Info(Tiny("llama"))["vocabulary"];
+  json tokenizer = json::parse(model.Read("tokenizer.json"));
+  const int64_t tokens = Info(Tiny("llama"))["tokenizer"]["vocabulary"];
+  for (int64_t id = tokens; id <= rows; ++id) {
+    tokenizer["added_tokens"].push_back(
+        {{"id", id}, {"content", "<new" + std::to_string(id) + ">"}, {"special", true}});
+  }
+  model.Write("tokenizer.json", tokenizer.dump());
+  const std::string path = model.path().string();
+  EXPECT_EQ(Info(path)["supported"], true);
+  EXPECT_EQ(Info(path)["tokenizer"]["vocabulary"], rows + 1);
+  const std::string last = "<new" + std::to_string(rows) + ">";
+  const json probe = json::parse(RunWell({"probe", path, "--prompt", "ab", "--json"}).out);
+  EXPECT_EQ(probe["top"],
+            json::parse(RunWell({"probe", Tiny("llama"), "--prompt", "ab", "--json"}).out)["top"]);
+  for (const Arguments& with :
+       {Arguments{"--prompt", "ab" + last}, Arguments{"--prompt", "ab", "--answer", last}}) {
+    const ProgramRun run = RunMidscope(With({"probe", path}, with));
+    EXPECT_EQ(run.status, 1);
+    EXPECT_THAT(run.err, HasSubstr("token '" + last + "': its id " + std::to_string(rows) +
+                                   " exceeds those of the model's"));
+  }
 }
 
 TEST(ModelInfo, TellsOfWindowsBasesAndLayersWithoutPositions) {
