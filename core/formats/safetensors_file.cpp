@@ -143,11 +143,7 @@ void SafetensorsFile::OpenShards(const std::filesystem::path& folder,
 }
 
 void SafetensorsFile::DontNeed(const std::byte* data, int64_t bytes) const noexcept {
-  for (const MemoryMap& map : maps_) {
-    if (data < map.data() || data >= map.data() + map.size()) continue;
-    const int64_t begin = data - map.data();
-    map.DontNeed(begin, begin + bytes);
-  }
+  DontNeedInside(maps_, data, bytes);
 }
 
 }  // namespace midscope

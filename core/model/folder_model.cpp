@@ -169,13 +169,7 @@ class FolderModel : public ModelSource {
     return std::make_unique<Tokenizer>(Tokenizer::FromFolder(folder_));
   }
   std::string path() const override { return folder_.string(); }
-  std::string Hash() const override {
-    std::vector<std::span<const std::byte>> files;
-    for (const MemoryMap& map : file_.maps()) files.push_back(map.bytes());
-    std::string hash = HashPieces(files);
-    for (const MemoryMap& map : file_.maps()) map.DontNeed(0, map.size());
-    return hash;
-  }
+  std::string Hash() const override { return HashMaps(file_.maps()); }
   void DontNeed(const TensorRef& tensor) const override {
     file_.DontNeed(tensor.data, SpannedBytes(tensor));
   }

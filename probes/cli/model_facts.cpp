@@ -99,17 +99,21 @@ ModelConfig StatedConfig(const ConfigJson& json) {
 constexpr const char* kGguf = "GGUF";
 constexpr const char* kFolder = "Hugging Face folder";
 
+int64_t BytesOf(const std::vector<MemoryMap>& maps) {
+  int64_t bytes = 0;
+  for (const MemoryMap& map : maps) bytes += map.size();
+  return bytes;
+}
+
 void SumGguf(const GgufFile& file, ModelFacts* facts) {
   facts->tensors = static_cast<int64_t>(file.tensors().size());
-  facts->file_bytes = static_cast<int64_t>(file.map().bytes().size());
+  facts->file_bytes = BytesOf(file.maps());
 }
 
 void SumFolder(const std::filesystem::path& folder, ModelFacts* facts) {
   const SafetensorsFile weights(folder);
   facts->tensors = static_cast<int64_t>(weights.tensors().size());
-  for (const MemoryMap& map : weights.maps()) {
-    facts->file_bytes += static_cast<int64_t>(map.bytes().size());
-  }
+  facts->file_bytes = BytesOf(weights.maps());
   const bool fast = std::filesystem::exists(folder / "tokenizer.json");
   facts->tokenizer.model = fast ? "tokenizer.json" : "tokenizer.model";
 }
