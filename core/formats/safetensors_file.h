@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The weights of a Hugging Face folder: model.safetensors, or the files that
-// model.safetensors.index.json names, memory-mapped.
+// model.safetensors.index.json names, memory-mapped. Which tensors there are, the files say: as in
+// transformers, an index that names others or leaves some out is not an error, and of two files
+// with a tensor of one name the last counts.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +19,8 @@ namespace midscope {
 class SafetensorsFile {
  public:
   // Throws Error: neither file exists (with the reason and a remedy where the weights are pickled),
-  // an invalid header (safetensors_header.h), an index that names anything but a file of this
-  // folder, or that contradicts the files.
+  // an invalid header (safetensors_header.h), an index that names anything but files of this
+  // folder.
   explicit SafetensorsFile(const std::filesystem::path& folder);
 
   const SafetensorsTensors& tensors() const { return tensors_; }
