@@ -170,6 +170,7 @@ const std::string& ShownName(const FileTensor& tensor, const std::string& name) 
 void CountParameters(const FileTensors& tensors, ModelConfig* config) {
   std::map<std::string_view, int64_t> counts;
   for (const auto& [name, tensor] : tensors) {
+    if (!tensor.unread_dtype.empty()) continue;
     // Each tensor's bytes are inside its file, without overlap, so these sums can't overflow.
     const int64_t elements = tensor.bytes / tensor.format.bytes * tensor.format.elements;
     counts[tensor.format.name] += elements;
@@ -229,6 +230,12 @@ const FileTensor& TensorTable::Require(const std::string& file_name) {
   if (found == file_.end()) {
     throw Failure(thing_, "has no tensor " + Quote(file_name, 120),
                   "The model is incomplete: fetch or convert it again");
+  }
+  if (!found->second.unread_dtype.empty()) {
+    throw Failure(thing_,
+                  "tensor " + Quote(ShownName(found->second, file_name), 120) + " has the dtype " +
+                      found->second.unread_dtype + ", which is not supported",
+                  "Supported: F32, F16, BF16, F64");
   }
   used_.insert(file_name);
   return found->second;
