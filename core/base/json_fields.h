@@ -105,11 +105,11 @@ class JsonFields {
   std::string where_;
 };
 
-// Throws Error where `text` is not JSON.
-inline nlohmann::json ParseJson(std::string_view text, const std::string& thing) {
-  nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-  if (json.is_discarded()) throw Failure(thing, "it is not JSON, or a damaged one");
-  return json;
-}
+// Throws Error with the place and the reason where `text` is not JSON.
+nlohmann::json ParseJson(std::string_view text, const std::string& thing);
+
+// As ParseJson, with null for NaN and Infinity, which Python's json module writes and reads:
+// config.json and others that transformers writes.
+nlohmann::json ParsePythonJson(std::string_view text, const std::string& thing);
 
 }  // namespace midscope
