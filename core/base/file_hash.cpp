@@ -7,7 +7,6 @@
 #include <new>
 
 #include "core/base/hexadecimal.h"
-#include "core/base/memory_map.h"
 
 namespace midscope {
 
@@ -29,13 +28,14 @@ std::string ShortDigest(std::string_view text) {
   return HashBytes(std::as_bytes(std::span(text))).substr(0, 16);
 }
 
-std::string HashPieces(std::span<const std::span<const std::byte>> pieces) {
+std::string HashMaps(std::span<const MemoryMap> maps) {
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
                                                                        &XXH3_freeState);
   if (!state) throw std::bad_alloc();
   XXH3_128bits_reset(state.get());
-  for (const std::span<const std::byte> piece : pieces) {
-    XXH3_128bits_update(state.get(), piece.data(), piece.size());
+  for (const MemoryMap& map : maps) {
+    XXH3_128bits_update(state.get(), map.data(), map.bytes().size());
+    map.DontNeed(0, map.size());
   }
   return HashText(XXH3_128bits_digest(state.get()));
 }

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/memory_map.h"
+
 namespace midscope {
 
 // 32 hexadecimal digits, as `xxhsum -H2` prints them.
@@ -16,8 +18,8 @@ std::string HashBytes(std::span<const std::byte> bytes);
 // The first 16 of them, which tell apart what people name: the digests that printed terms state.
 std::string ShortDigest(std::string_view text);
 
-// Of the pieces one after the other.
-std::string HashPieces(std::span<const std::span<const std::byte>> pieces);
+// Of the maps' bytes one after the other, whose pages are given back.
+std::string HashMaps(std::span<const MemoryMap> maps);
 
 // Throws Error where the file can't be read.
 std::string HashFile(const std::filesystem::path& path);

@@ -106,23 +106,11 @@ class JsonFields {
   std::string where_;
 };
 
-// Throws Error that names the place where `text` is not JSON.
-inline nlohmann::json ParseJson(std::string_view text, const std::string& thing) {
-  try {
-    return nlohmann::json::parse(text);
-  } catch (const nlohmann::json::parse_error& error) {
-    const std::string_view read = text.substr(0, error.byte > 0 ? error.byte - 1 : 0);
-    const size_t line_begin = read.rfind('\n') + 1;  // 0 on the first line
-    const auto line = 1 + std::count(read.begin(), read.end(), '\n');
-    const bool has_lines = text.find('\n') < text.size();
-    throw Failure(thing,
-                  "it is not JSON, or a damaged one, from " +
-                      (has_lines ? "line " + std::to_string(line) + ", " : std::string()) +
-                      "character " + std::to_string(read.size() - line_begin + 1) + " on",
-                  "Write or fetch it again");
-  } catch (const nlohmann::json::exception&) {  // a number beyond those of double
-    throw Failure(thing, "it holds a number that is too large");
-  }
-}
+// Throws Error with the place and the reason where `text` is not JSON.
+nlohmann::json ParseJson(std::string_view text, const std::string& thing);
+
+// As ParseJson, with null for NaN and Infinity, which Python's json module writes and reads:
+// config.json and others that transformers writes.
+nlohmann::json ParsePythonJson(std::string_view text, const std::string& thing);
 
 }  // namespace midscope

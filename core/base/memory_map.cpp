@@ -90,4 +90,13 @@ void MemoryMap::DontNeed(int64_t begin, int64_t end) const noexcept {
   madvise(data_ + first, static_cast<size_t>(last - first), MADV_DONTNEED);
 }
 
+void DontNeedInside(std::span<const MemoryMap> maps, const std::byte* data,
+                    int64_t bytes) noexcept {
+  for (const MemoryMap& map : maps) {
+    if (data < map.data() || data >= map.data() + map.size()) continue;
+    const int64_t begin = data - map.data();
+    map.DontNeed(begin, begin + bytes);
+  }
+}
+
 }  // namespace midscope

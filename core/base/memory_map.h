@@ -46,4 +46,7 @@ class MemoryMap {
   std::unique_ptr<MappedFileGuard> guard_;
 };
 
+// As MemoryMap::DontNeed, for `bytes` bytes at `data` in one of the maps; no effect for others.
+void DontNeedInside(std::span<const MemoryMap> maps, const std::byte* data, int64_t bytes) noexcept;
+
 }  // namespace midscope

@@ -79,6 +79,41 @@ std::optional<int64_t> FindInvalidUtf8(std::string_view text) {
   return std::nullopt;
 }
 
+namespace {
+
+// Number of bytes at the beginning of `text`, which begins no well-formed character, that could
+// begin one; at least 1.
+size_t BrokenLength(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  if (lead < 0xC2 || lead > 0xF4) return 1;
+  const size_t whole = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  // The second byte's range excludes overlong forms, surrogates and what exceeds U+10FFFF.
+  unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+  size_t length = 1;
+  while (length + 1 < whole && length < text.size() && byte(length) >= low &&
+         byte(length) <= high) {
+    ++length;
+    low = 0x80;
+    high = 0xBF;
+  }
+  return length;
+}
+
+}  // namespace
+
+std::string ReplaceInvalidUtf8(std::string_view text) {
+  std::string whole;
+  while (const std::optional<int64_t> invalid = FindInvalidUtf8(text)) {
+    whole += text.substr(0, static_cast<size_t>(*invalid));
+    whole += "\xEF\xBF\xBD";
+    text.remove_prefix(static_cast<size_t>(*invalid));
+    text.remove_prefix(BrokenLength(text));
+  }
+  return whole.append(text);
+}
+
 void CheckUtf8(const std::string& thing, std::string_view text) {
   if (const auto offset = FindInvalidUtf8(text)) {
     const auto byte = static_cast<unsigned char>(text[static_cast<size_t>(*offset)]);

@@ -22,6 +22,11 @@ inline int64_t CountCharacters(std::string_view text) {
   return std::count_if(text.begin(), text.end(), BeginsCharacter);
 }
 
+// The text with U+FFFD for each part that is not well-formed: for each byte, but once for bytes
+// that begin a character whose rest is missing (Unicode 3.9, "maximal subpart", as Rust and
+// Python).
+std::string ReplaceInvalidUtf8(std::string_view text);
+
 // Throws Error "thing: not UTF-8 at byte N" where the text is not well-formed.
 void CheckUtf8(const std::string& thing, std::string_view text);
 

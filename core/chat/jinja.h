@@ -21,15 +21,17 @@ using NodePtr = std::unique_ptr<Node>;
 // A part of an expression or a statement. What the members hold depends on the kind:
 // clang-format off
 //   kText: text. kPrint: [expression]. kIf: [condition, then, otherwise or null].
-//   kFor: names, [list, body, condition or null, otherwise or null].
-//   kSet: names (NAME, or NAME and ATTRIBUTE), [value]. kCapture: names, [body].
+//   kFor: [list, body, condition or null, otherwise or null, target].
+//   kSet: [value, target]. kWith: [body, value, target, value, target, ...].
+//   Targets are a kName, a kAttribute of a kName, or a kTuple of targets.
 //   kMacro: text (name), names (parameters), [body, default of each parameter or null].
-//   kBlock: statements. kBreak, kContinue.
+//   kCallBlock: [kCall, kMacro without a name]. kBlock: statements. kBreak, kContinue.
 //   kLiteral: value. kName, kAttribute [of]: text. kIndex: [of, index]. kSlice: [of, begin, end,
-//   step] (null: left out). kCall: [callee, arguments...], names: of the last arguments by name.
-//   kFilter, kTest: text, [value, arguments...], names as for kCall. kBinary: text (operator),
-//   [left, right]. kNot, kNegate: [value]. kChoice: [value, condition, otherwise or null].
-//   kList: elements. kDict: key, value, key, value, ...
+//   step] (null: left out). kCall: [callee, arguments...]. kFilter, kTest: text, [value,
+//   arguments...]. Arguments may be kNamed: text (name), [value], or kSpread: text ("*" or "**"),
+//   [value]. kBinary: text (operator), [left, right]. kCompare: names (operators), [values...].
+//   kNot, kNegate, kPlus: [value]. kChoice: [value, condition, otherwise or null]. kList, kTuple:
+//   elements. kDict: key, value, key, value, ... kBody: [block]: the text that a block writes.
 // clang-format on
 enum class Kind : uint8_t {
   kText,
@@ -37,8 +39,9 @@ enum class Kind : uint8_t {
   kIf,
   kFor,
   kSet,
-  kCapture,
+  kWith,
   kMacro,
+  kCallBlock,
   kBlock,
   kBreak,
   kContinue,
@@ -50,12 +53,18 @@ enum class Kind : uint8_t {
   kCall,
   kFilter,
   kTest,
+  kNamed,
+  kSpread,
   kBinary,
+  kCompare,
   kNot,
   kNegate,
+  kPlus,
   kChoice,
   kList,
-  kDict
+  kTuple,
+  kDict,
+  kBody
 };
 
 struct Node {
@@ -64,6 +73,8 @@ struct Node {
   int height = 1;  // of the tree below
   std::string text;
   std::vector<std::string> names;
+  // kMacro: those of caller, varargs and kwargs that its body uses.
+  std::vector<std::string> specials;
   Value value;
   std::vector<NodePtr> children;
 };

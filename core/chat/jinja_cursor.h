@@ -74,9 +74,15 @@ class Cursor {
     return node;
   }
   void Adopt(Node* parent, NodePtr child) const {
-    if (child) parent->height = std::max(parent->height, child->height + 1);
-    if (parent->height > kMaxHeight) FailLimit(parent->line, kMaxHeight, "parts in one expression");
     parent->children.push_back(std::move(child));
+    CheckHeight(parent);
+  }
+  // Sets a node's height from those of its first and its last child; the others were checked.
+  void CheckHeight(Node* node) const {
+    for (const NodePtr* child : {&node->children.front(), &node->children.back()}) {
+      if (*child) node->height = std::max(node->height, (*child)->height + 1);
+    }
+    if (node->height > kMaxHeight) FailLimit(node->line, kMaxHeight, "parts in one expression");
   }
   void Adopt(const NodePtr& parent, NodePtr child) const { Adopt(parent.get(), std::move(child)); }
   template <typename... Children>

@@ -40,8 +40,7 @@ NodePtr ExpressionParser::Not() {
 
 NodePtr ExpressionParser::Comparison() {
   NodePtr left = Sum();
-  size_t count = 0;
-  while (true) {
+  for (size_t count = 0;; ++count) {
     std::string name;
     if (Peek().kind == TokenKind::kOperator) {
       constexpr std::array<std::string_view, 6> kNames = {"==", "!=", "<=", ">=", "<", ">"};
@@ -55,8 +54,16 @@ NodePtr ExpressionParser::Comparison() {
     } else {
       return left;
     }
-    if (++count > 1) Fail(Peek().line, "a chain of comparisons");
-    left = With(Make(Kind::kBinary, name), std::move(left), Sum());
+    if (count == 0) {
+      left = With(Make(Kind::kBinary, name), std::move(left), Sum());
+      continue;
+    }
+    if (left->kind == Kind::kBinary) {
+      left->kind = Kind::kCompare;
+      left->names.push_back(std::exchange(left->text, ""));
+    }
+    left->names.push_back(name);
+    Adopt(left, Sum());
   }
 }
 
@@ -73,26 +80,49 @@ NodePtr ExpressionParser::Chain(const std::vector<std::string_view>& operators, 
 
 NodePtr ExpressionParser::Sum() {
   return Chain({"+", "-"}, [&] {
-    return Chain({"~"}, [&] { return Chain({"*", "/", "//", "%"}, [&] { return Unary(); }); });
+    return Chain({"~"}, [&] {
+      return Chain({"*", "/", "//", "%"},
+                   [&] { return Chain({"**"}, [&] { return Filtered(Unary()); }); });
+    });
   });
 }
 
+// A sign binds closer than a filter behind the value.
 NodePtr ExpressionParser::Unary() {
   const Deeper deeper(this);
-  if (TakeOperator("-")) return With(Make(Kind::kNegate), Unary());
-  NodePtr value = Postfix(Primary());
+  NodePtr value;
+  if (TakeOperator("-")) {
+    value = With(Make(Kind::kNegate), Unary());
+  } else if (TakeOperator("+")) {
+    value = With(Make(Kind::kPlus), Unary());
+  } else {
+    value = Primary();
+  }
+  return Postfix(std::move(value));
+}
+
+NodePtr ExpressionParser::Filtered(NodePtr value) {
   while (true) {
     if (TakeOperator("|")) {
-      NodePtr filter = Make(Kind::kFilter, Name());
-      Adopt(filter, std::move(value));
-      if (TakeOperator("(")) CallArguments(filter.get());
+      NodePtr filter = Filter();
+      filter->children.insert(filter->children.begin(), std::move(value));
       value = std::move(filter);
+      CheckHeight(value.get());
     } else if (TakeName("is")) {
       value = Test(std::move(value));
+    } else if (IsOperator("(")) {
+      value = Postfix(std::move(value));
     } else {
       return value;
     }
   }
+}
+
+// A filter's name and arguments; the value is still to be put before them.
+NodePtr ExpressionParser::Filter() {
+  NodePtr filter = Make(Kind::kFilter, Name());
+  if (TakeOperator("(")) CallArguments(filter.get());
+  return filter;
 }
 
 NodePtr ExpressionParser::Test(NodePtr value) {
@@ -101,23 +131,42 @@ NodePtr ExpressionParser::Test(NodePtr value) {
   Adopt(test, std::move(value));
   if (TakeOperator("(")) {
     CallArguments(test.get());
-  } else if (Peek().kind == TokenKind::kString || Peek().kind == TokenKind::kNumber) {
-    Adopt(test, Primary());
+  } else if (BeginsArgument()) {
+    Adopt(test, Postfix(Primary()));
   }
   if (!negative) return test;
   return With(Make(Kind::kNot), std::move(test));
 }
 
+// Of a test without brackets.
+bool ExpressionParser::BeginsArgument() const {
+  if (IsOperator("[") || IsOperator("{")) return true;
+  if (Peek().kind == TokenKind::kString || Peek().kind == TokenKind::kNumber) return true;
+  constexpr std::array<std::string_view, 8> kOthers = {"else", "or", "and", "if",
+                                                       "is",   "in", "not", "recursive"};
+  return Peek().kind == TokenKind::kName &&
+         std::find(kOthers.begin(), kOthers.end(), Peek().text) == kOthers.end();
+}
+
 void ExpressionParser::CallArguments(Node* node) {
+  bool named = false;  // one by name or spread was read
   while (!TakeOperator(")")) {
-    if (Peek().kind == TokenKind::kName && Peek(1).kind == TokenKind::kOperator &&
-        Peek(1).text == "=") {
-      node->names.push_back(Take().text);
+    NodePtr argument;
+    if (IsOperator("*") || IsOperator("**")) {
+      argument = Make(Kind::kSpread, Take().text);
+    } else if (Peek().kind == TokenKind::kName && Peek(1).kind == TokenKind::kOperator &&
+               Peek(1).text == "=") {
+      argument = Make(Kind::kNamed, Take().text);
       ++at_;
-    } else if (!node->names.empty()) {
-      Unexpected();
     }
-    Adopt(node, Expression());
+    if (argument) {
+      named = true;
+      argument = With(std::move(argument), Expression());
+    } else {
+      if (named) Unexpected();
+      argument = Expression();
+    }
+    Adopt(node, std::move(argument));
     if (!IsOperator(")")) Need(",");
   }
 }
@@ -195,7 +244,11 @@ NodePtr ExpressionParser::Primary() {
     ++at_;
     return name;
   }
-  if (TakeOperator("(")) return Parenthesis();
+  if (TakeOperator("(")) {
+    NodePtr inside = TupleOrOne(")", &ExpressionParser::Expression);
+    Need(")");
+    return inside;
+  }
   if (TakeOperator("[")) return Elements(Make(Kind::kList), "]");
   if (TakeOperator("{")) {
     NodePtr dict = Make(Kind::kDict);
@@ -210,12 +263,35 @@ NodePtr ExpressionParser::Primary() {
   Unexpected();
 }
 
-NodePtr ExpressionParser::Parenthesis() {
-  if (IsOperator(")")) return Elements(Make(Kind::kList), ")");
-  NodePtr inside = Expression();
-  if (TakeOperator(")")) return inside;
-  Need(",");
-  return Elements(With(Make(Kind::kList), std::move(inside)), ")");
+NodePtr ExpressionParser::TupleOrOne(std::string_view end, NodePtr (ExpressionParser::*next)()) {
+  const auto ends = [&] {
+    if (Peek().kind == TokenKind::kTagEnd) return end.empty();
+    return end == ")" ? IsOperator(end) : IsName(end);
+  };
+  if (end == ")" && ends()) return Make(Kind::kTuple);
+  NodePtr first = (this->*next)();
+  if (!IsOperator(",")) return first;
+  NodePtr tuple = With(Make(Kind::kTuple), std::move(first));
+  while (TakeOperator(",")) {
+    if (ends() || IsOperator("=")) break;
+    Adopt(tuple, (this->*next)());
+  }
+  return tuple;
+}
+
+NodePtr ExpressionParser::Target() { return TupleOrOne("in", &ExpressionParser::OneTarget); }
+
+NodePtr ExpressionParser::OneTarget() {
+  const Deeper deeper(this);
+  if (TakeOperator("(")) {
+    NodePtr inside = TupleOrOne(")", &ExpressionParser::OneTarget);
+    Need(")");
+    return inside;
+  }
+  NodePtr name = Make(Kind::kName, Name());
+  if (!TakeOperator(".")) return name;
+  NodePtr attribute = Make(Kind::kAttribute, Name());
+  return With(std::move(attribute), std::move(name));
 }
 
 NodePtr ExpressionParser::Elements(NodePtr list, std::string_view close) {

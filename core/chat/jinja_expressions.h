@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Expressions of templates. Order of operators as in Jinja's own parser: choice, or, and, not,
-// comparison, + -, ~, * / // %, then what follows a value. Internal to core.
+// comparison, + -, ~, * / // %, **, signs, then what follows a value. Internal to core.
 #pragma once
 
 #include <string_view>
@@ -17,8 +17,18 @@ class ExpressionParser : protected Cursor {
   NodePtr Expression();
   // Without a choice (VALUE if CONDITION), as in the head of a loop.
   NodePtr Or();
+  // One or, with commas, a kTuple of what `next` reads, up to `end` (")", a name, or "": the tag's
+  // end), which is left to be read.
+  NodePtr TupleOrOne(std::string_view end, NodePtr (ExpressionParser::*next)());
+  // What a loop or {% set %} assigns to.
+  NodePtr Target();
+  NodePtr OneTarget();
+  NodePtr Filter();
+  void CallArguments(Node* node);
 
  private:
+  NodePtr Filtered(NodePtr value);
+  bool BeginsArgument() const;
   NodePtr And();
   NodePtr Not();
   NodePtr Comparison();
@@ -28,13 +38,11 @@ class ExpressionParser : protected Cursor {
   NodePtr Sum();
   NodePtr Unary();
   NodePtr Test(NodePtr value);
-  void CallArguments(Node* node);
   NodePtr Postfix(NodePtr value);
   NodePtr Subscript(NodePtr value);
   NodePtr Literal(Value value) const;
   NodePtr Number();
   NodePtr Primary();
-  NodePtr Parenthesis();
   NodePtr Elements(NodePtr list, std::string_view close);
 };
 

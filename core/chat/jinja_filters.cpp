@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <functional>
 #include <map>
@@ -18,6 +19,7 @@ using Filter = std::function<Value(const Value&, const Arguments&, const At&)>;
 
 Value Length(const Value& value, const At& at) {
   if (value.IsUndefined()) return Value::Of(int64_t{0});
+  if (value.form() == Form::kOnce) Fail(at.line, "length of what has none (put | list before it)");
   if (value.list() != nullptr) return Value::Of(value.list()->size());
   if (value.mapping() != nullptr) return Value::Of(value.mapping()->all().size());
   return Value::Of(CountCharacters(TextOf(value, at), at));
@@ -43,9 +45,14 @@ Value Replace(const Value& value, const Arguments& a, const At& at) {
 }
 
 Value Join(const Value& value, const Arguments& a, const At& at) {
-  if (a.Find(1, "attribute") != nullptr) Fail(at.line, "join of an attribute");
   const Value* separator = a.Find(0, "d");
-  return JoinItems(value, separator == nullptr ? "" : ToText(*separator, at), at);
+  const Value* attribute = a.Find(1, "attribute");
+  const std::string between = separator == nullptr ? "" : ToText(*separator, at);
+  if (attribute == nullptr || attribute->IsNone()) return JoinItems(value, between, at);
+  const Value items = ItemsOf(value, at);
+  Items parts;
+  for (const Value& item : *items.list()) parts.push_back(AttributeOf(item, *attribute, at));
+  return JoinItems(Value::List(std::move(parts), at), between, at);
 }
 
 Value Json(const Value& value, const Arguments& a, const At& at) {
@@ -78,19 +85,10 @@ Value Json(const Value& value, const Arguments& a, const At& at) {
   return Value::Text(ToJson(value, format, at));
 }
 
-// An item's attribute "a.b", or the item at a number.
-Value AttributeOf(const Value& item, const Value& path, const At& at) {
-  if (path.text() == nullptr) return ItemOf(item, path, at);
-  Value value = item;
-  const Value point = Value::Text(".");
-  const Value parts = SplitText(*path.text(), &point, -1, at);
-  for (const Value& part : *parts.list()) value = ItemOf(value, part, at);
-  return value;
-}
-
 // select, reject, selectattr, rejectattr: the items that pass a test, or that do not.
 Filter Selecting(bool by_attribute, bool passing) {
   return [=](const Value& value, const Arguments& a, const At& at) {
+    if (!value.IsTrue()) return Value::List({}, at, Form::kOnce);
     const size_t skipped = by_attribute ? 1 : 0;
     if (a.values.size() < skipped || !a.names.empty()) Fail(at.line, "selecting of this form");
     Arguments rest;
@@ -105,12 +103,13 @@ Filter Selecting(bool by_attribute, bool passing) {
           tested ? ApplyTest(TextOf(a.values[skipped], at), part, rest, at) : part.IsTrue();
       if (passes == passing) kept.push_back(item);
     }
-    return Value::List(std::move(kept), at);
+    return Value::List(std::move(kept), at, Form::kOnce);
   };
 }
 
 // map('filter', ...) or map(attribute=...).
 Value MapItems(const Value& value, const Arguments& a, const At& at) {
+  if (!value.IsTrue()) return Value::List({}, at, Form::kOnce);
   const Value* attribute = a.positional() == 0 ? a.Find(0, "attribute") : nullptr;
   const Value* otherwise = a.positional() == 0 ? a.Find(0, "default") : nullptr;
   if (attribute == nullptr && a.positional() == 0) Fail(at.line, "map of this form");
@@ -132,7 +131,7 @@ Value MapItems(const Value& value, const Arguments& a, const At& at) {
       mapped.push_back(ApplyFilter(TextOf(a.values[0], at), item, rest, at));
     }
   }
-  return Value::List(std::move(mapped), at);
+  return Value::List(std::move(mapped), at, Form::kOnce);
 }
 
 Value Reverse(const Value& value, const Arguments&, const At& at) {
@@ -140,10 +139,11 @@ Value Reverse(const Value& value, const Arguments&, const At& at) {
     return SliceOf(value, Value::None(), Value::None(), Value::Of(int64_t{-1}), at);
   const Value items = ItemsOf(value, at);
   Items reversed(items.list()->rbegin(), items.list()->rend());
-  return Value::List(std::move(reversed), at);
+  return Value::List(std::move(reversed), at, Form::kOnce);
 }
 
 Value FirstOrLast(const Value& value, bool first, const At& at) {
+  if (!first && value.form() == Form::kOnce) Fail(at.line, "last of what has no end yet");
   const Value items = ItemsOf(value, at);
   if (items.list()->empty()) return {};
   return first ? items.list()->front() : items.list()->back();
@@ -170,16 +170,49 @@ Value Trim(const Value& v, const Arguments& a, const At& at) {
   return Value::Text(StripCharacters(ToText(v, at), a.Find(0, "chars"), true, true, at));
 }
 
-Value Pairs(const Value& value, const At& at) {
-  if (value.IsUndefined()) return Value::List({}, at);
+Value Pairs(const Value& value, const At& at, Form form) {
+  if (value.IsUndefined()) return Value::List({}, at, form);
   if (value.mapping() == nullptr) Fail(at.line, "items of what is no mapping");
-  return CallMethod("items", value, {}, at);
+  return Value::List(*CallMethod("items", value, {}, at).list(), at, form);
+}
+
+Value AbsoluteOf(const Value& value, const At& at) {
+  const bool negative = ApplyOperator("<", value, Value::Of(int64_t{0}), at).IsTrue();
+  return negative ? ApplyOperator("-", Value::Of(int64_t{0}), value, at) : value;
+}
+
+// As float() of Python; what cannot be read is `default`.
+Value RealOf(const Value& value, const Arguments& a, const At& at) {
+  if (value.real() != nullptr) return value;
+  if (value.integer() != nullptr || value.boolean() != nullptr)
+    return Value::Of(static_cast<double>(WholeNumber(value, at)));
+  if (value.text() != nullptr) {
+    const std::string text = StripCharacters(*value.text(), nullptr, true, true, at);
+    double number = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (read.ec == std::errc() && read.ptr == text.data() + text.size()) return Value::Of(number);
+    if (text.find_first_of("0123456789") != std::string::npos)
+      Fail(at.line, "a number of " + Quote(text));
+  }
+  const Value* otherwise = a.Find(0, "default");
+  return otherwise == nullptr ? Value::Of(0.0) : *otherwise;
+}
+
+// "%s of %s" | format(a, b)
+Value Format(const Value& value, const Arguments& a, const At& at) {
+  if (!a.names.empty() && a.positional() > 0) Fail(at.line, "format of this form");
+  Entries named;
+  for (size_t i = 0; i < a.names.size(); ++i) named.Set(a.names[i], a.values[i]);
+  return FormatPercent(value.text() != nullptr ? value : Value::Text(ToText(value, at)),
+                       a.names.empty() ? Value::List(a.values, at, Form::kTuple)
+                                       : Value::Mapping(std::move(named), at),
+                       at);
 }
 
 // Pairs by their keys: numbers, or texts without regard to capitals.
 Value SortedPairs(const Value& value, const Arguments& arguments, const At& at) {
   if (!arguments.values.empty()) Fail(at.line, "the filter 'dictsort' of this form");
-  const Value pairs = Pairs(value, at);
+  const Value pairs = Pairs(value, at, Form::kList);
   std::vector<std::pair<Value, Value>> keyed;
   for (const Value& pair : *pairs.list()) {
     const Value& key = (*pair.list())[0];
@@ -215,12 +248,26 @@ const std::map<std::string, Filter>& Filters() {
        }},
       {"string", [](const Value& v, const Arguments&,
                     const At& at) { return v.text() != nullptr ? v : Value::Text(ToText(v, at)); }},
-      {"safe", [](const Value& v, const Arguments&, const At&) { return v; }},
+      {"safe", [](const Value& v, const Arguments&,
+                  const At& at) { return Value::Text(ToText(v, at)).AsSafe(); }},
       {"join", Join},
       {"tojson", Json},
-      {"items", [](const Value& v, const Arguments&, const At& at) { return Pairs(v, at); }},
+      {"items",
+       [](const Value& v, const Arguments&, const At& at) { return Pairs(v, at, Form::kOnce); }},
       {"dictsort", SortedPairs},
-      {"list", [](const Value& v, const Arguments&, const At& at) { return ItemsOf(v, at); }},
+      {"list", [](const Value& v, const Arguments&,
+                  const At& at) { return Value::List(*ItemsOf(v, at).list(), at); }},
+      {"sort", SortItems},
+      {"unique", UniqueItems},
+      {"min", [](const Value& v, const Arguments& a,
+                 const At& at) { return ExtremeItem(v, a, false, at); }},
+      {"max", [](const Value& v, const Arguments& a,
+                 const At& at) { return ExtremeItem(v, a, true, at); }},
+      {"sum", SumItems},
+      {"abs", [](const Value& v, const Arguments&, const At& at) { return AbsoluteOf(v, at); }},
+      {"float", RealOf},
+      {"format", Format},
+      {"indent", IndentLines},
       {"first",
        [](const Value& v, const Arguments&, const At& at) { return FirstOrLast(v, true, at); }},
       {"last",
@@ -261,7 +308,16 @@ const std::map<std::string, Test>& Tests() {
       {"mapping", [](const Value& v, const A&, const At&) { return v.mapping() != nullptr; }},
       {"iterable",
        [](const Value& v, const A&, const At&) { return IsIterable(v) || v.loop() != nullptr; }},
-      {"sequence", [](const Value& v, const A&, const At&) { return IsIterable(v); }},
+      {"sequence",
+       [](const Value& v, const A&, const At&) {
+         return IsIterable(v) &&
+                (v.list() == nullptr || v.IsListOrTuple() || v.form() == Form::kRange);
+       }},
+      {"divisibleby",
+       [](const Value& v, const A& a, const At& at) {
+         if (a.values.size() != 1) Fail(at.line, "the test 'divisibleby' of this form");
+         return WholeNumber(ApplyOperator("%", v, a.values[0], at), at) == 0;
+       }},
       {"callable", [](const Value& v, const A&,
                       const At&) { return v.function() != nullptr || v.macro() != nullptr; }},
       {"number",
@@ -295,11 +351,28 @@ const std::map<std::string, Test>& Tests() {
 
 }  // namespace
 
+Value AttributeOf(const Value& item, const Value& path, const At& at) {
+  if (path.text() == nullptr) return ItemOf(item, path, at);
+  Value value = item;
+  const Value point = Value::Text(".");
+  const Value parts = SplitText(*path.text(), &point, -1, at);
+  for (const Value& part : *parts.list()) {
+    const bool digits = part.text()->find_first_not_of("0123456789") == std::string::npos;
+    const bool number = digits && !part.text()->empty() && part.text()->size() < 10;
+    value = ItemOf(value, number ? Value::Of(int64_t{std::stoll(*part.text())}) : part, at);
+  }
+  return value;
+}
+
 Value ApplyFilter(const std::string& name, const Value& value, const Arguments& arguments,
                   const At& at) {
   const auto found = Filters().find(name);
   if (found == Filters().end()) Fail(at.line, "the filter " + Quote(name));
-  return found->second(value, arguments, at);
+  Value result = found->second(value, arguments, at);
+  constexpr std::array<std::string_view, 7> kKeep = {"trim",   "upper",  "lower",  "capitalize",
+                                                     "string", "indent", "reverse"};
+  const bool keeps = std::find(kKeep.begin(), kKeep.end(), name) != kKeep.end();
+  return value.is_safe() && keeps ? result.AsSafe() : result;
 }
 
 bool ApplyTest(const std::string& name, const Value& value, const Arguments& arguments,

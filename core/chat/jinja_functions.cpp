@@ -58,7 +58,7 @@ Value Range(const Arguments& arguments, const At& at) {
   }
   Items items;
   for (int64_t i = begin; step > 0 ? i < end : i > end; i += step) items.push_back(Value::Of(i));
-  return Value::List(std::move(items), at);
+  return Value::List(std::move(items), at, Form::kRange);
 }
 
 }  // namespace

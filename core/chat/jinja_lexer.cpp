@@ -110,6 +110,7 @@ class Lexer {
     Advance(at_ + 2);
     if (kind == '#') return Comment();
     if (At("-") || At("+")) Advance(at_ + 1);
+    if (kind == '%' && Raw()) return;
     Add(kind == '{' ? TokenKind::kPrintBegin : TokenKind::kBlockBegin, "");
     const std::string close = kind == '{' ? "}}" : "%}";
     braces_ = 0;
@@ -121,6 +122,36 @@ class Lexer {
     }
     EndTag(close, kind == '%');
     Add(TokenKind::kTagEnd, "");
+  }
+
+  // Reads {% raw %} TEXT {% endraw %} where it stands here, between {% and raw.
+  bool Raw() {
+    const auto word = [&](size_t from, std::string_view name) -> size_t {
+      while (from < source_.size() && IsSpace(source_[from])) ++from;
+      if (!std::string_view(source_).substr(from).starts_with(name)) return std::string::npos;
+      from += name.size();
+      if (from < source_.size() && (IsNameStart(source_[from]) || IsDigit(source_[from])))
+        return std::string::npos;
+      while (from < source_.size() && IsSpace(source_[from])) ++from;
+      return from;
+    };
+    const size_t close = word(at_, "raw");
+    if (close == std::string::npos) return false;
+    Advance(close);
+    if (!At("%}") && !At("-%}")) Fail(line_, "this form of {% raw %}");
+    EndTag("%}", /*block=*/false);
+    for (size_t tag = at_; (tag = source_.find("{%", tag)) != std::string::npos; tag += 2) {
+      const bool marked =
+          tag + 2 < source_.size() && (source_[tag + 2] == '-' || source_[tag + 2] == '+');
+      const size_t end = word(tag + (marked ? 3 : 2), "endraw");
+      if (end == std::string::npos) continue;
+      Text(tag);
+      Advance(end);
+      if (!At("%}") && !At("-%}") && !At("+%}")) Fail(line_, "this form of {% endraw %}");
+      EndTag("%}", /*block=*/true);
+      return true;
+    }
+    Fail(line_, "{% raw %} without its end");
   }
 
   void EndTag(const std::string& close, bool block) {
@@ -154,7 +185,7 @@ class Lexer {
       if (end - at_ > 15) Fail(line_, "a number that is too long");
       Add(TokenKind::kNumber, source_.substr(at_, end - at_));
     } else {
-      constexpr std::array<std::string_view, 5> kPairs = {"==", "!=", "<=", ">=", "//"};
+      constexpr std::array<std::string_view, 6> kPairs = {"==", "!=", "<=", ">=", "//", "**"};
       const std::string_view pair = std::string_view(source_).substr(at_, 2);
       if (std::find(kPairs.begin(), kPairs.end(), pair) != kPairs.end()) ++end;
       if (c == '{' || c == '[' || c == '(') ++braces_;

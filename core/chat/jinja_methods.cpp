@@ -26,12 +26,39 @@ bool BeginsOrEnds(const std::string& text, const Arguments& arguments, bool begi
     return begins ? text.starts_with(TextOf(part, at)) : text.ends_with(TextOf(part, at));
   };
   const Value& given = arguments.values[0];
-  if (given.list() == nullptr) return matches(given);
+  if (given.list() == nullptr || given.form() != Form::kTuple) return matches(given);
   return std::any_of(given.list()->begin(), given.list()->end(), matches);
 }
 
 Value Split(const std::string& text, const Arguments& a, const At& at) {
   return SplitText(text, a.Find(0, "sep"), Number(a.Find(1, "maxsplit"), -1, at), at);
+}
+
+Value SplitFromEnd(const std::string& text, const Arguments& a, const At& at) {
+  return SplitTextFromEnd(text, a.Find(0, "sep"), Number(a.Find(1, "maxsplit"), -1, at), at);
+}
+
+Value Lines(const std::string& text, const Arguments& a, const At& at) {
+  if (!a.values.empty()) Fail(at.line, "splitlines() of this form");
+  Items lines;
+  for (std::string& line : LinesOf(text, at)) lines.push_back(Value::Text(std::move(line), at));
+  return Value::List(std::move(lines), at);
+}
+
+// partition and rpartition: before, the separator, after.
+Value Partition(const std::string& text, const Arguments& a, bool from_end, const At& at) {
+  if (a.values.size() != 1 || TextOf(a.values[0], at).empty())
+    Fail(at.line, "partition() of this form");
+  const auto part = [&](std::string piece) { return Value::Text(std::move(piece), at); };
+  const auto split = from_end ? SplitTextFromEnd : SplitText;
+  const Value both = split(text, &a.values[0], 1, at);
+  Items parts = {part(text), part(""), part("")};
+  if (both.list()->size() == 2) {
+    parts = {both.list()->front(), a.values[0], both.list()->back()};
+  } else if (from_end) {
+    std::swap(parts[0], parts[2]);
+  }
+  return Value::List(std::move(parts), at, Form::kTuple);
 }
 
 // The number of the character where `part` begins; -1: nowhere.
@@ -70,6 +97,13 @@ const std::map<std::string, TextMethod, std::less<>>& TextMethods() {
       {"lstrip", Stripping(true, false)},
       {"rstrip", Stripping(false, true)},
       {"split", Split},
+      {"rsplit", SplitFromEnd},
+      {"splitlines", Lines},
+      {"format", FormatFields},
+      {"partition", [](const std::string& text, const Arguments& a,
+                       const At& at) { return Partition(text, a, false, at); }},
+      {"rpartition", [](const std::string& text, const Arguments& a,
+                        const At& at) { return Partition(text, a, true, at); }},
       {"find", FindPart},
       {"count", CountPart},
       {"startswith", [](const std::string& text, const Arguments& a,
@@ -95,19 +129,20 @@ const std::map<std::string, TextMethod, std::less<>>& TextMethods() {
 Value Pairs(const Entries& entries, const At& at) {
   Items pairs;
   for (const auto& [key, value] : entries.all())
-    pairs.push_back(Value::List({KeyOf(entries, key, at), value}, at));
-  return Value::List(std::move(pairs), at);
+    pairs.push_back(Value::List({KeyOf(entries, key, at), value}, at, Form::kTuple));
+  return Value::List(std::move(pairs), at, Form::kItems);
 }
 
 Value CallMapping(const std::string& name, const Value& value, const Arguments& arguments,
                   const At& at) {
   const Entries& entries = *value.mapping();
   if (name == "items" && arguments.values.empty()) return Pairs(entries, at);
-  if (name == "keys" && arguments.values.empty()) return ItemsOf(value, at);
+  if (name == "keys" && arguments.values.empty())
+    return Value::List(*ItemsOf(value, at).list(), at, Form::kKeys);
   if (name == "values" && arguments.values.empty()) {
     Items values;
     for (const auto& [key, entry] : entries.all()) values.push_back(entry);
-    return Value::List(std::move(values), at);
+    return Value::List(std::move(values), at, Form::kValues);
   }
   if (name == "get" && !arguments.values.empty()) {
     if (entries.keys_are_numbers()) Fail(at.line, "get() of a mapping of numbers");
@@ -117,6 +152,36 @@ Value CallMapping(const std::string& name, const Value& value, const Arguments& 
     return arguments.values.size() > 1 ? arguments.values[1] : Value::None();
   }
   Fail(at.line, "the method " + Quote(name));
+}
+
+// loop.cycle(a, b), loop.changed(value)
+Value CallLoop(const std::string& name, const Loop& loop, const Arguments& arguments,
+               const At& at) {
+  const std::vector<Value>& given = arguments.values;
+  if (loop.over) Fail(at.line, "a method of a loop that has ended");
+  if (name == "cycle" && !given.empty() && arguments.names.empty())
+    return given[loop.index % given.size()];
+  if (name != "changed" || !arguments.names.empty()) Fail(at.line, "the method " + Quote(name));
+  const Value now = Value::List(given, at, Form::kTuple);
+  const bool changed = !IsEqual(loop.changed, now, at);
+  loop.changed = now;
+  return Value::Of(changed);
+}
+
+// index and count of lists.
+Value CallList(const std::string& name, const Items& items, const Arguments& arguments,
+               const At& at) {
+  const bool counts = name == "count";
+  if ((!counts && name != "index") || arguments.values.size() != 1)
+    Fail(at.line, "the method " + Quote(name));
+  int64_t count = 0;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (!IsEqual(items[i], arguments.values[0], at)) continue;
+    if (!counts) return Value::Of(i);
+    ++count;
+  }
+  if (!counts) Fail(at.line, "index() of what is not in the list");
+  return Value::Of(count);
 }
 
 }  // namespace
@@ -141,10 +206,14 @@ bool IsMethod(const Value& value, std::string_view name) {
          std::find(kMapping.begin(), kMapping.end(), name) != kMapping.end();
 }
 
-Value CallMethod(const std::string& name, const Value& value, const Arguments& arguments,
-                 const At& at) {
+namespace {
+
+Value CallAny(const std::string& name, const Value& value, const Arguments& arguments,
+              const At& at) {
   if (value.IsUndefined()) Fail(at.line, "a part of what is undefined");
   if (value.mapping() != nullptr) return CallMapping(name, value, arguments, at);
+  if (value.loop() != nullptr) return CallLoop(name, *value.loop(), arguments, at);
+  if (value.IsListOrTuple()) return CallList(name, *value.list(), arguments, at);
   if (value.text() != nullptr) {
     const auto method = TextMethods().find(name);
     if (method != TextMethods().end()) return method->second(*value.text(), arguments, at);
@@ -153,6 +222,23 @@ Value CallMethod(const std::string& name, const Value& value, const Arguments& a
     }
   }
   Fail(at.line, "the method " + Quote(name));
+}
+
+}  // namespace
+
+Value CallMethod(const std::string& name, const Value& value, const Arguments& arguments,
+                 const At& at) {
+  // Methods of Markup escape their arguments, and give Markup.
+  for (const char* other : {"replace", "join", "format", "partition", "rpartition"}) {
+    if (value.is_safe() && name == other)
+      Fail(at.line, "the method " + Quote(name) + " of a text that is marked safe");
+  }
+  Value result = CallAny(name, value, arguments, at);
+  if (!value.is_safe()) return result;
+  if (result.list() == nullptr) return result.AsSafe();
+  Items parts;
+  for (const Value& part : *result.list()) parts.push_back(part.AsSafe());
+  return Value::List(std::move(parts), at);
 }
 
 }  // namespace midscope::jinja

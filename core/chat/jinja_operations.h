@@ -54,10 +54,16 @@ struct JsonFormat {
 std::string ToJson(const Value& value, const JsonFormat& format, const At& at);
 // The first place of `part` at or after `from`, else npos; time linear in the text.
 size_t FindIn(std::string_view text, std::string_view part, size_t from, const At& at);
+// As repr() of Python writes it.
+std::string Representation(const Value& value, const At& at);
 std::string StripCharacters(const std::string& text, const Value* characters, bool left, bool right,
                             const At& at);
 // separator null: at white space. most: how often at most; -1 any.
 Value SplitText(const std::string& text, const Value* separator, int64_t most, const At& at);
+// As SplitText, from the end.
+Value SplitTextFromEnd(const std::string& text, const Value* separator, int64_t most, const At& at);
+// The lines of a text without their ends, as str.splitlines of Python.
+std::vector<std::string> LinesOf(const std::string& text, const At& at);
 std::string ReplaceIn(const std::string& text, const std::string& from, const std::string& to,
                       int64_t most, const At& at);
 std::string ChangeCase(std::string text, bool upper, const At& at);
@@ -66,6 +72,19 @@ Value JoinItems(const Value& items, std::string_view separator, const At& at);
 size_t CountCharacters(std::string_view text, const At& at);
 // Byte offset of the character at `index`, which is at most their number.
 size_t CharacterOffset(std::string_view text, size_t index);
+
+// jinja_format.cpp: `pattern`.format(arguments), and `pattern` % given.
+Value FormatFields(const std::string& pattern, const Arguments& arguments, const At& at);
+Value FormatPercent(const Value& pattern, const Value& given, const At& at);
+
+// jinja_sequences.cpp: filters that order or sum up items.
+Value SortItems(const Value& value, const Arguments& arguments, const At& at);
+Value UniqueItems(const Value& value, const Arguments& arguments, const At& at);
+Value ExtremeItem(const Value& value, const Arguments& arguments, bool largest, const At& at);
+Value SumItems(const Value& value, const Arguments& arguments, const At& at);
+Value IndentLines(const Value& value, const Arguments& arguments, const At& at);
+// An item's attribute "a.b", or the item at a number.
+Value AttributeOf(const Value& item, const Value& path, const At& at);
 
 // jinja_filters.cpp, jinja_methods.cpp
 Value ApplyFilter(const std::string& name, const Value& value, const Arguments& arguments,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +10,12 @@
 
 namespace midscope::jinja {
 namespace {
+
+bool Mentions(const Node& node, std::string_view name) {
+  if (node.kind == Kind::kName && node.text == name) return true;
+  return std::any_of(node.children.begin(), node.children.end(),
+                     [&](const NodePtr& child) { return child && Mentions(*child, name); });
+}
 
 // Statements, and the template as a block of them.
 class Parser : private ExpressionParser {
@@ -33,7 +40,7 @@ class Parser : private ExpressionParser {
       } else if (Peek().kind == TokenKind::kPrintBegin) {
         ++at_;
         NodePtr print = Make(Kind::kPrint);
-        Adopt(block, With(std::move(print), Expression()));
+        Adopt(block, With(std::move(print), TupleOrOne("", &Parser::Expression)));
         EndTag();
       } else {
         for (const std::string_view end : ends) {
@@ -56,6 +63,9 @@ class Parser : private ExpressionParser {
     if (name == "for") return For();
     if (name == "set") return Set();
     if (name == "macro") return Macro();
+    if (name == "with") return WithBlock();
+    if (name == "filter") return FilterBlock();
+    if (name == "call") return CallBlock();
     if (name == "break" || name == "continue") {
       EndTag();
       return Make(name == "break" ? Kind::kBreak : Kind::kContinue);
@@ -94,11 +104,10 @@ class Parser : private ExpressionParser {
 
   NodePtr For() {
     NodePtr node = Make(Kind::kFor);
-    node->names.push_back(Name());
-    while (TakeOperator(",")) node->names.push_back(Name());
+    NodePtr target = Target();
     if (!TakeName("in")) Unexpected();
-    Adopt(node, Or());
-    NodePtr condition = TakeName("if") ? Or() : nullptr;
+    Adopt(node, TupleOrOne("", &Parser::Or));
+    NodePtr condition = TakeName("if") ? Expression() : nullptr;
     EndTag();
     Adopt(node, Block({"else", "endfor"}));
     Adopt(node, std::move(condition));
@@ -108,6 +117,7 @@ class Parser : private ExpressionParser {
       otherwise = Block({"endfor"});
     }
     Adopt(node, std::move(otherwise));
+    Adopt(node, std::move(target));
     ++at_;
     EndTag();
     return node;
@@ -115,36 +125,104 @@ class Parser : private ExpressionParser {
 
   NodePtr Set() {
     NodePtr node = Make(Kind::kSet);
-    node->names.push_back(Name());
-    if (TakeOperator(".")) node->names.push_back(Name());
-    if (Peek().kind == TokenKind::kTagEnd) {
-      node->kind = Kind::kCapture;
-      EndTag();
-      Adopt(node, Block({"endset"}));
-      ++at_;
+    NodePtr target = Target();
+    if (TakeOperator("=")) {
+      Adopt(node, TupleOrOne("", &Parser::Expression));
     } else {
-      Need("=");
-      Adopt(node, Expression());
+      Adopt(node, BodyThrough({}, "endset"));
     }
+    Adopt(node, std::move(target));
     EndTag();
     return node;
   }
 
-  NodePtr Macro() {
-    NodePtr node = Make(Kind::kMacro, Name());
+  // The text of what follows up to {% END %}, through `filters` and those at the current position.
+  NodePtr BodyThrough(std::vector<NodePtr> filters, std::string_view end) {
+    const Deeper deeper(this);
+    while (TakeOperator("|")) filters.push_back(Filter());
+    NodePtr value = Make(Kind::kBody);
+    EndTag();
+    Adopt(value, Block({end}));
+    ++at_;
+    for (NodePtr& filter : filters) {
+      filter->children.insert(filter->children.begin(), std::move(value));
+      value = std::move(filter);
+      CheckHeight(value.get());
+    }
+    return value;
+  }
+
+  NodePtr FilterBlock() {
+    NodePtr print = Make(Kind::kPrint);
+    std::vector<NodePtr> filters;
+    filters.push_back(Filter());
+    Adopt(print, BodyThrough(std::move(filters), "endfilter"));
+    EndTag();
+    return print;
+  }
+
+  NodePtr WithBlock() {
+    NodePtr node = Make(Kind::kWith);
+    std::vector<NodePtr> parts;
+    while (Peek().kind != TokenKind::kTagEnd) {
+      if (!parts.empty()) Need(",");
+      NodePtr target = OneTarget();
+      Need("=");
+      parts.push_back(Expression());
+      parts.push_back(std::move(target));
+    }
+    EndTag();
+    Adopt(node, Block({"endwith"}));
+    for (NodePtr& part : parts) Adopt(node, std::move(part));
+    ++at_;
+    EndTag();
+    return node;
+  }
+
+  NodePtr CallBlock() {
+    NodePtr node = Make(Kind::kCallBlock);
+    NodePtr body = Make(Kind::kMacro);
     std::vector<NodePtr> defaults;
-    Need("(");
+    if (TakeOperator("(")) defaults = Parameters(body.get());
+    NodePtr call = Expression();
+    if (call->kind != Kind::kCall) Fail(node->line, "{% call %} of what is no call");
+    EndTag();
+    FinishMacro("endcall", std::move(defaults), body.get());
+    EndTag();
+    return With(std::move(node), std::move(call), std::move(body));
+  }
+
+  // Up to the closing bracket; returns the default of each, or null.
+  std::vector<NodePtr> Parameters(Node* node) {
+    std::vector<NodePtr> defaults;
     while (!TakeOperator(")")) {
       node->names.push_back(Name());
       defaults.push_back(TakeOperator("=") ? Expression() : nullptr);
       if (!IsOperator(")")) Need(",");
     }
+    return defaults;
+  }
+
+  NodePtr Macro() {
+    NodePtr node = Make(Kind::kMacro, Name());
+    Need("(");
+    std::vector<NodePtr> defaults = Parameters(node.get());
     EndTag();
-    Adopt(node, Block({"endmacro"}));
-    for (NodePtr& otherwise : defaults) Adopt(node, std::move(otherwise));
-    ++at_;
+    FinishMacro("endmacro", std::move(defaults), node.get());
     EndTag();
     return node;
+  }
+
+  void FinishMacro(std::string_view end, std::vector<NodePtr> defaults, Node* macro) {
+    Adopt(macro, Block({end}));
+    for (const char* special : {"caller", "varargs", "kwargs"}) {
+      const auto& names = macro->names;
+      if (std::find(names.begin(), names.end(), special) == names.end() &&
+          Mentions(*macro->children[0], special))
+        macro->specials.emplace_back(special);
+    }
+    for (NodePtr& otherwise : defaults) Adopt(macro, std::move(otherwise));
+    ++at_;
   }
 };
 

@@ -77,9 +77,15 @@ class Writer {
     at_.Step();
     if (value.text() != nullptr) {
       at_.Scan(value.text()->size());
-      format_ == nullptr ? Represent(*value.text()) : Quoted(*value.text());
+      if (format_ != nullptr) {
+        Quoted(*value.text());
+      } else {
+        Add(value.is_safe() ? "Markup(" : "");
+        Represent(*value.text());
+        Add(value.is_safe() ? ")" : "");
+      }
     } else if (value.list() != nullptr) {
-      WriteList(*value.list());
+      WriteList(value);
     } else if (value.mapping() != nullptr) {
       WriteMapping(*value.mapping());
     } else if (format_ == nullptr) {
@@ -121,14 +127,24 @@ class Writer {
     Add(bracket);
   }
 
-  void WriteList(const Items& items) {
-    Add("[");
+  void WriteList(const Value& value) {
+    const Items& items = *value.list();
+    const Form form = value.form();
+    if (form == Form::kRange || form == Form::kOnce || (format_ != nullptr && form > Form::kTuple))
+      Fail(at_.line, "writing out what is no list (put | list behind it)");
+    const bool tuple = format_ == nullptr && form == Form::kTuple;
+    constexpr std::array<const char*, 5> kNames = {"", "", "dict_keys(", "dict_values(",
+                                                   "dict_items("};
+    Add(kNames.at(static_cast<size_t>(form)));
+    Add(tuple ? "(" : "[");
     ++depth_;
     for (size_t i = 0; i < items.size(); ++i) {
       Separate(i == 0);
       Write(items[i]);
     }
-    Close("]", items.empty());
+    if (tuple && items.size() == 1) Add(",");
+    Close(tuple ? ")" : "]", items.empty());
+    if (form > Form::kTuple) Add(")");
   }
 
   void WriteMapping(const Entries& entries) {
@@ -224,6 +240,12 @@ std::string ToText(const Value& value, const At& at) {
   if (value.real() != nullptr) return RealText(*value.real());
   if (value.list() == nullptr && value.mapping() == nullptr)
     Fail(at.line, "writing out a loop, a namespace or a function");
+  std::string text = Writer(nullptr, at).Run(value);
+  at.MakeText(text.size());
+  return text;
+}
+
+std::string Representation(const Value& value, const At& at) {
   std::string text = Writer(nullptr, at).Run(value);
   at.MakeText(text.size());
   return text;

@@ -45,12 +45,12 @@ Value Value::Text(std::string text, const At& at) {
   return Text(std::move(text));
 }
 
-Value Value::List(Items items, const At& at) {
+Value Value::List(Items items, const At& at, Form form) {
   at.MakeItems(items.size());
   int depth = 0;
   for (const Value& item : items) depth = std::max(depth, item.depth());
   if (++depth > kMaxValueDepth) FailLimit(at.line, kMaxValueDepth, "lists within each other");
-  return Value(Storage(std::make_shared<const Held<Items>>(std::move(items), depth)));
+  return Value(Storage(std::make_shared<const Held<Items>>(std::move(items), depth, form)));
 }
 
 Value Value::Mapping(Entries entries, const At& at) {
@@ -98,6 +98,22 @@ const Items* Value::list() const {
   return held == nullptr ? nullptr : &(*held)->value;
 }
 
+Form Value::form() const {
+  const auto* held = std::get_if<std::shared_ptr<const Held<Items>>>(&storage_);
+  return held == nullptr ? Form::kList : (*held)->form;
+}
+
+bool Value::IsListOrTuple() const {
+  return list() != nullptr && (form() == Form::kList || form() == Form::kTuple);
+}
+
+void Value::UseItems(const At& at) const {
+  const auto* held = std::get_if<std::shared_ptr<const Held<Items>>>(&storage_);
+  if (held == nullptr || (*held)->form != Form::kOnce) return;
+  if (std::exchange((*held)->used, true))
+    Fail(at.line, "going twice through what a filter gives (put | list behind it)");
+}
+
 const Entries* Value::mapping() const {
   const auto* held = std::get_if<std::shared_ptr<const Held<Entries>>>(&storage_);
   return held == nullptr ? nullptr : &(*held)->value;
@@ -124,7 +140,7 @@ bool Value::IsTrue() const {
   if (integer() != nullptr) return *integer() != 0;
   if (real() != nullptr) return *real() != 0;
   if (text() != nullptr) return !text()->empty();
-  if (list() != nullptr) return !list()->empty();
+  if (list() != nullptr) return form() == Form::kOnce || !list()->empty();
   if (mapping() != nullptr) return !mapping()->all().empty();
   return true;
 }
@@ -150,9 +166,9 @@ Value Loop::Attribute(std::string_view name, const At& at) const {
   if (name == "revindex0") return Value::Of(all.size() - index - 1);
   if (name == "previtem") return index == 0 ? Value() : all[index - 1];
   if (name == "nextitem") return index + 1 == all.size() ? Value() : all[index + 1];
-  for (const std::string_view other : {"cycle", "changed", "depth", "depth0"}) {
-    if (name == other) Fail(at.line, "loop." + std::string(name));
-  }
+  if (name == "depth") return Value::Of(int64_t{1});  // recursive loops are not read
+  if (name == "depth0") return Value::Of(int64_t{0});
+  if (name == "cycle" || name == "changed") Fail(at.line, "a method that is not called");
   return {};
 }
 

@@ -40,6 +40,10 @@ class Entries {
   std::map<std::string, size_t, std::less<>> index_;
 };
 
+// What a sequence is in Python: they are printed, compared and indexed differently. kOnce: a
+// generator, which can be gone through once (`select`, `map` and the like).
+enum class Form : uint8_t { kList, kTuple, kKeys, kValues, kItems, kRange, kOnce };
+
 // The variable `loop`; changes during the loop.
 struct Loop;
 
@@ -57,7 +61,7 @@ class Value {
   static Value Text(std::string text);
   // These three charge the size of the value.
   static Value Text(std::string text, const At& at);
-  static Value List(Items items, const At& at);
+  static Value List(Items items, const At& at, Form form = Form::kList);
   static Value Mapping(Entries entries, const At& at);
   // Changed in place by {% set NAME.ATTRIBUTE %}; shared by all its users.
   static Value Namespace(std::shared_ptr<Entries> entries);
@@ -73,12 +77,25 @@ class Value {
   const int64_t* integer() const { return std::get_if<int64_t>(&storage_); }
   const double* real() const { return std::get_if<double>(&storage_); }
   const std::string* text() const;
-  const Items* list() const;
+  const Items* list() const;  // of every form
+  Form form() const;          // of a list
+  // Whether the value is a list of one of the two forms that + and * join.
+  bool IsListOrTuple() const;
+  // Throws Error where a kOnce is gone through a second time.
+  void UseItems(const At& at) const;
   const Entries* mapping() const;
   Entries* space() const;
   const Loop* loop() const;
   const Function* function() const { return std::get_if<Function>(&storage_); }
   const Node* macro() const;
+
+  // Whether a text is marked by `safe` (Markup of Python): what + adds to it is escaped as HTML.
+  bool is_safe() const { return safe_; }
+  Value AsSafe() const {
+    Value value = *this;
+    value.safe_ = true;
+    return value;
+  }
 
   bool IsTrue() const;
   // Lists and mappings within each other; 0 of a text or number.
@@ -88,9 +105,12 @@ class Value {
   struct Nothing {};
   template <typename T>
   struct Held {
-    Held(T made, int levels) : value(std::move(made)), depth(levels) {}
+    Held(T made, int levels, Form of = Form::kList)
+        : value(std::move(made)), depth(levels), form(of) {}
     T value;
     int depth;
+    Form form;
+    mutable bool used = false;  // of kOnce
   };
   struct Space {
     std::shared_ptr<Entries> entries;
@@ -103,11 +123,16 @@ class Value {
   explicit Value(Storage storage) : storage_(std::move(storage)) {}
 
   Storage storage_;
+  bool safe_ = false;
 };
 
 struct Loop {
   Value items;  // a list
   size_t index = 0;
+  // The tuple that loop.changed() was last called with. It may hold the loop itself and so is
+  // cleared when the loop is over.
+  mutable Value changed = {};
+  bool over = false;
 
   // Undefined where loops have no such attribute; Error for one that is not supported.
   Value Attribute(std::string_view name, const At& at) const;

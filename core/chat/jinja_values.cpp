@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -51,12 +52,23 @@ int64_t FloorDivide(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
 
+// A whole number where the exponent is not negative, as in Python.
+Value Power(int64_t base, int64_t exponent, const At& at) {
+  if (base == 0 && exponent < 0) Fail(at.line, "a division by zero");
+  const double power = std::pow(static_cast<double>(base), static_cast<double>(exponent));
+  constexpr double kExact = 1LL << 53;
+  if (exponent < 0) return Value::Of(power);
+  if (std::abs(power) > kExact) Fail(at.line, "a number this large");
+  return Value::Of(static_cast<int64_t>(power));
+}
+
 Value WholeArithmetic(std::string_view name, int64_t a, int64_t b, const At& at) {
   constexpr int64_t kLimit = int64_t{1} << 31;  // so that no product overflows
   if (a > kLimit || a < -kLimit || b > kLimit || b < -kLimit) Fail(at.line, "a number this large");
   if (name == "+") return Value::Of(a + b);
   if (name == "-") return Value::Of(a - b);
   if (name == "*") return Value::Of(a * b);
+  if (name == "**") return Power(a, b, at);
   if (name != "/" && name != "//" && name != "%") FailOperation(name, at);
   if (b == 0) Fail(at.line, "a division by zero");
   if (name == "/") return Value::Of(static_cast<double>(a) / static_cast<double>(b));
@@ -68,6 +80,7 @@ Value RealArithmetic(std::string_view name, double a, double b, const At& at) {
   if (name == "+") return Value::Of(a + b);
   if (name == "-") return Value::Of(a - b);
   if (name == "*") return Value::Of(a * b);
+  if (name == "**" && a >= 0) return Value::Of(std::pow(a, b));
   if (name != "/") FailOperation(name, at);
   if (b == 0) Fail(at.line, "a division by zero");
   return Value::Of(a / b);
@@ -81,11 +94,22 @@ bool Compare(std::string_view name, const T& left, const T& right) {
   return left >= right;
 }
 
+// By the first items that differ, as in Python.
+Value CompareLists(std::string_view name, const Items& left, const Items& right, const At& at) {
+  const size_t both = std::min(left.size(), right.size());
+  for (size_t i = 0; i < both; ++i) {
+    if (!IsEqual(left[i], right[i], at)) return ApplyOperator(name, left[i], right[i], at);
+  }
+  return Value::Of(Compare(name, left.size(), right.size()));
+}
+
 Value ApplyComparison(std::string_view name, const Value& left, const Value& right, const At& at) {
   if (left.text() != nullptr && right.text() != nullptr) {
     at.Scan(std::min(left.text()->size(), right.text()->size()));
     return Value::Of(Compare(name, *left.text(), *right.text()));
   }
+  if (left.IsListOrTuple() && right.IsListOrTuple() && left.form() == right.form())
+    return CompareLists(name, *left.list(), *right.list(), at);
   const auto a = Integer(left);
   const auto b = Integer(right);
   if (a && b) return Value::Of(Compare(name, *a, *b));
@@ -107,11 +131,25 @@ Value JoinTexts(const Value& left, const Value& right, const At& at) {
   return Value::Text(a + b);
 }
 
-Value JoinLists(const Items& left, const Items& right, const At& at) {
-  at.MakeItems(left.size() + right.size());
-  Items joined = left;
-  joined.insert(joined.end(), right.begin(), right.end());
-  return Value::List(std::move(joined), at);
+// As escape() of markupsafe; a text that is marked safe stays.
+Value Escaped(const Value& value, const At& at) {
+  if (value.is_safe()) return value;
+  constexpr std::string_view kCharacters = "&<>'\"";
+  constexpr std::array<std::string_view, 5> kEscapes = {"&amp;", "&lt;", "&gt;", "&#39;", "&#34;"};
+  at.MakeText(value.text()->size() * 5);
+  std::string text;
+  for (const char c : *value.text()) {
+    const size_t special = kCharacters.find(c);
+    special == kCharacters.npos ? text += c : text += kEscapes.at(special);
+  }
+  return Value::Text(std::move(text), at);
+}
+
+Value JoinLists(const Value& left, const Value& right, const At& at) {
+  at.MakeItems(left.list()->size() + right.list()->size());
+  Items joined = *left.list();
+  joined.insert(joined.end(), right.list()->begin(), right.list()->end());
+  return Value::List(std::move(joined), at, left.form());
 }
 
 Value Repeat(const Value& value, int64_t times, const At& at) {
@@ -122,13 +160,13 @@ Value Repeat(const Value& value, int64_t times, const At& at) {
     std::string text;
     text.reserve(size);
     for (size_t i = 0; size > 0 && i < count; ++i) text += *value.text();
-    return Value::Text(std::move(text));
+    return value.is_safe() ? Value::Text(std::move(text)).AsSafe() : Value::Text(std::move(text));
   }
   at.MakeItems(value.list()->size() * count);
   Items items;
   for (size_t i = 0; !value.list()->empty() && i < count; ++i)
     items.insert(items.end(), value.list()->begin(), value.list()->end());
-  return Value::List(std::move(items), at);
+  return Value::List(std::move(items), at, value.form());
 }
 
 }  // namespace
@@ -141,8 +179,11 @@ bool IsEqual(const Value& left, const Value& right, const At& at) {
     at.Scan(left.text()->size());
     return *left.text() == *right.text();
   }
-  if (left.list() != nullptr && right.list() != nullptr)
+  if (left.list() != nullptr && right.list() != nullptr) {
+    if (left.form() != right.form()) return false;
+    if (left.form() == Form::kOnce) return left.list() == right.list();
     return IsEqualList(*left.list(), *right.list(), at);
+  }
   if (left.mapping() != nullptr && right.mapping() != nullptr)
     return left.mapping()->keys_are_numbers() == right.mapping()->keys_are_numbers() &&
            IsEqualMapping(*left.mapping(), *right.mapping(), at);
@@ -172,6 +213,7 @@ bool Contains(const Value& whole, const Value& part, const At& at) {
     return whole.mapping()->Find(*part.text()) != nullptr;
   }
   if (whole.list() == nullptr) Fail(at.line, "'in' with what is no list");
+  whole.UseItems(at);
   return std::any_of(whole.list()->begin(), whole.list()->end(),
                      [&](const Value& item) { return IsEqual(item, part, at); });
 }
@@ -186,15 +228,18 @@ Value ApplyOperator(std::string_view name, const Value& left, const Value& right
   if (name == "==" || name == "!=") return Value::Of(IsEqual(left, right, at) == (name == "=="));
   if (name == "in" || name == "not in")
     return Value::Of(Contains(right, left, at) == (name == "in"));
-  if (name == "~" || (name == "+" && left.text() != nullptr && right.text() != nullptr))
-    return JoinTexts(left, right, at);
+  const bool texts = left.text() != nullptr && right.text() != nullptr;
+  if (name == "+" && texts && (left.is_safe() || right.is_safe()))
+    return JoinTexts(Escaped(left, at), Escaped(right, at), at).AsSafe();
+  if (name == "~" || (name == "+" && texts)) return JoinTexts(left, right, at);
   if (name == "<" || name == ">" || name == "<=" || name == ">=")
     return ApplyComparison(name, left, right, at);
-  if (name == "+" && left.list() != nullptr && right.list() != nullptr)
-    return JoinLists(*left.list(), *right.list(), at);
+  if (name == "+" && left.IsListOrTuple() && right.IsListOrTuple() && left.form() == right.form())
+    return JoinLists(left, right, at);
+  if (name == "%" && left.text() != nullptr) return FormatPercent(left, right, at);
   const auto a = Integer(left);
   const auto b = Integer(right);
-  if (name == "*" && b && (left.text() != nullptr || left.list() != nullptr))
+  if (name == "*" && b && (left.text() != nullptr || left.IsListOrTuple()))
     return Repeat(left, *b, at);
   if (a && b) return WholeArithmetic(name, *a, *b, at);
   const auto x = Real(left);
@@ -210,7 +255,10 @@ Value KeyOf(const Entries& entries, const std::string& key, const At& at) {
 }
 
 Value ItemsOf(const Value& value, const At& at) {
-  if (value.list() != nullptr) return value;
+  if (value.list() != nullptr) {
+    value.UseItems(at);
+    return value;
+  }
   Items items;
   if (value.mapping() != nullptr) {
     for (const auto& [key, entry] : value.mapping()->all())
@@ -228,7 +276,29 @@ Value ItemsOf(const Value& value, const At& at) {
   return Value::List(std::move(items), at);
 }
 
+namespace {
+
+Value PartOf(const Value& value, const Value& index, const At& at);
+Value SlicedOf(const Value& value, const Value& begin, const Value& end, const Value& step,
+               const At& at);
+
+}  // namespace
+
+// Parts of a text that is marked safe are, too.
 Value ItemOf(const Value& value, const Value& index, const At& at) {
+  Value part = PartOf(value, index, at);
+  return value.is_safe() && part.text() != nullptr ? part.AsSafe() : part;
+}
+
+Value SliceOf(const Value& value, const Value& begin, const Value& end, const Value& step,
+              const At& at) {
+  Value part = SlicedOf(value, begin, end, step, at);
+  return value.is_safe() ? part.AsSafe() : part;
+}
+
+namespace {
+
+Value PartOf(const Value& value, const Value& index, const At& at) {
   if (value.IsUndefined()) Fail(at.line, "a part of what is undefined");
   if (value.mapping() != nullptr && value.mapping()->keys_are_numbers()) {
     if (index.integer() == nullptr) return {};
@@ -246,6 +316,7 @@ Value ItemOf(const Value& value, const Value& index, const At& at) {
     return {};
   }
   if (value.list() == nullptr && value.text() == nullptr) Fail(at.line, "this kind of index");
+  if (value.list() != nullptr && !value.IsListOrTuple() && value.form() != Form::kRange) return {};
   int64_t place = WholeNumber(index, at);
   const auto size = static_cast<int64_t>(
       value.list() != nullptr ? value.list()->size() : CountCharacters(*value.text(), at));
@@ -256,11 +327,11 @@ Value ItemOf(const Value& value, const Value& index, const At& at) {
   return Value::Text(value.text()->substr(offset, CharacterAt(*value.text(), offset).length), at);
 }
 
-Value SliceOf(const Value& value, const Value& begin, const Value& end, const Value& step,
-              const At& at) {
+Value SlicedOf(const Value& value, const Value& begin, const Value& end, const Value& step,
+               const At& at) {
   if (value.IsUndefined()) Fail(at.line, "a part of what is undefined");
   const bool is_text = value.text() != nullptr;
-  if (!is_text && value.list() == nullptr) Fail(at.line, "a slice of what is no list");
+  if (!is_text && !value.IsListOrTuple()) Fail(at.line, "a slice of what is no list");
   const auto size =
       static_cast<int64_t>(is_text ? CountCharacters(*value.text(), at) : value.list()->size());
   const int64_t by = step.IsNone() ? 1 : WholeNumber(step, at);
@@ -286,7 +357,9 @@ Value SliceOf(const Value& value, const Value& begin, const Value& end, const Va
   for (int64_t i = first; by > 0 ? i < last : i > last; i += stride)
     part.push_back((*all.list())[static_cast<size_t>(i)]);
   return is_text ? JoinItems(Value::List(std::move(part), at), "", at)
-                 : Value::List(std::move(part), at);
+                 : Value::List(std::move(part), at, value.form());
 }
+
+}  // namespace
 
 }  // namespace midscope::jinja

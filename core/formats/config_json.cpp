@@ -34,34 +34,6 @@ ConfigJson::ConfigJson(std::string thing, std::string prefix,
       root_(std::move(root)),
       object_(object) {}
 
-namespace {
-
-// Python's json module writes Infinity and NaN, which JSON does not have (time_step_limit of state
-// space models): null takes their place, in texts neither.
-std::string WithoutPythonNumbers(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  bool in_text = false;
-  for (size_t i = 0; i < text.size();) {
-    const char c = text[i];
-    if (in_text && c == '\\' && i + 1 < text.size()) {
-      out += text.substr(i, 2);
-      i += 2;
-      continue;
-    }
-    if (c == '"') in_text = !in_text;
-    size_t length = 0;
-    for (const std::string_view word : {"-Infinity", "Infinity", "NaN"}) {
-      if (!in_text && length == 0 && text.substr(i).starts_with(word)) length = word.size();
-    }
-    out += length > 0 ? std::string_view("null") : text.substr(i, 1);
-    i += std::max<size_t>(length, 1);
-  }
-  return out;
-}
-
-}  // namespace
-
 ConfigJson ConfigJson::Read(const std::filesystem::path& path) {
   const MemoryMap map(path);
   const std::string thing = path.string();
@@ -72,7 +44,7 @@ ConfigJson ConfigJson::Read(const std::filesystem::path& path) {
   const std::string_view text(reinterpret_cast<const char*>(map.data()),
                               static_cast<size_t>(map.size()));
   CheckUtf8(thing, text);
-  auto root = std::make_shared<const nlohmann::json>(ParseJson(WithoutPythonNumbers(text), thing));
+  auto root = std::make_shared<const nlohmann::json>(ParsePythonJson(text, thing));
   if (!root->is_object()) throw Failure(thing, "is not a JSON object");
   const nlohmann::json* object = root.get();
   return {thing, "", std::move(root), object};

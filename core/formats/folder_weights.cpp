@@ -175,33 +175,14 @@ std::vector<std::string> ShardNames(const std::filesystem::path& index) {
 
 void FolderWeights::OpenShards(const std::filesystem::path& folder,
                                const std::filesystem::path& index) {
-  const TensorPlaces places = ReadIndex(index);
-  const std::vector<std::string> shards = SortedShards(places, index);
-  for (const std::string& shard : shards) {
-    for (auto& [name, tensor] : OpenFile(folder / shard)) {
-      const auto place = places.find(name);
-      if (place == places.end() || place->second != shard) {
-        throw Failure(index.string(),
-                      "it does not name tensor " + Quote(name, 120) + " of " + Quote(shard, 120));
-      }
-      tensors_.emplace(name, tensor);
-    }
+  for (const std::string& shard : ShardNames(index)) {
+    for (auto& [name, tensor] : OpenFile(folder / shard)) tensors_.insert_or_assign(name, tensor);
   }
-  for (const auto& [name, shard] : places) {
-    if (tensors_.contains(name)) continue;
-    throw Failure(
-        index.string(),
-        "it names tensor " + Quote(name, 120) + ", which " + Quote(shard, 120) + " does not hold",
-        "The model is incomplete: fetch it again");
-  }
+}
 }
 
 void FolderWeights::DontNeed(const std::byte* data, int64_t bytes) const noexcept {
-  for (const MemoryMap& map : maps_) {
-    if (data < map.data() || data >= map.data() + map.size()) continue;
-    const int64_t begin = data - map.data();
-    map.DontNeed(begin, begin + bytes);
-  }
+  DontNeedInside(maps_, data, bytes);
 }
 
 }  // namespace midscope

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "core/formats/gguf_header.h"
+#include "core/formats/gguf_shards.h"
 
 namespace midscope {
 namespace {
@@ -50,6 +51,30 @@ std::optional<int64_t> LoadInteger(GgufType type, const std::byte* position) {
   }
 }
 
+constexpr std::string_view kShardNumber = "split.no";  // from 0
+constexpr std::string_view kShardCount = "split.count";
+constexpr std::string_view kShardTensors = "split.tensors.count";  // of all shards together
+
+// The name of `path`, from which those of the other shards follow. Throws Error where it is not the
+// name of the first of `count` shards; `number` is what its metadata say, from 0.
+GgufShardName NameOfFirstShard(const std::filesystem::path& path, int64_t number, int64_t count) {
+  const auto name = ParseGgufShardName(path.filename().string());
+  const bool named = name && name->count == count;
+  if (number != 0) {
+    throw Failure(
+        path.string(),
+        fmt::format("it is shard {} of {} of a model, which is opened by its first shard",
+                    number + 1, count),
+        "Name the first" + (named ? ": " + (path.parent_path() / name->OfShard(1)).string() : ""));
+  }
+  if (named && name->number == 1) return *name;
+  throw Failure(path.string(),
+                fmt::format("it is the first of {} shards of a model, and the others are found by "
+                            "its name, which must end in -00001-of-{:05}.gguf",
+                            count, count),
+                "Rename it, or join the shards: llama-gguf-split --merge FIRST JOINED");
+}
+
 double LoadFloat(GgufType type, const std::byte* position) {
   return type == GgufType::kFloat32 ? double{LoadNumber<float>(position)}
                                     : LoadNumber<double>(position);
@@ -64,15 +89,59 @@ std::string_view GgufTypeName(GgufType type) {
   return index < kTypeNames.size() ? kTypeNames.at(index) : "unknown";
 }
 
-GgufFile::GgufFile(const std::filesystem::path& path) : map_(path) {
-  GgufHeader header = ParseGgufHeader(map_.bytes(), path.string());
+GgufFile::GgufFile(const std::filesystem::path& path) {
+  GgufHeader header = ParseGgufHeader(maps_.emplace_back(path).bytes(), path.string());
   version_ = header.version;
   values_ = std::move(header.values);
-  tensors_ = std::move(header.tensors);
-  for (size_t i = 0; i < tensors_.size(); ++i) {
-    if (!tensor_indices_.emplace(tensors_[i].name, i).second) {
-      throw Failure(path.string(), "tensor " + Quote(tensors_[i].name) + " occurs twice");
+  AddTensors(std::move(header.tensors));
+  if (const int64_t count = GetInt(kShardCount).value_or(0); count > 1) OpenOtherShards(count);
+}
+
+// Adds the tensors of the file that was opened last.
+void GgufFile::AddTensors(std::vector<GgufTensor> tensors) {
+  for (GgufTensor& tensor : tensors) {
+    if (!tensor_indices_.emplace(tensor.name, tensors_.size()).second) {
+      throw Failure(maps_.back().path().string(),
+                    "tensor " + Quote(tensor.name) + " occurs twice" +
+                        (maps_.size() > 1 ? " in the shards of the model" : ""));
     }
+    tensors_.push_back(std::move(tensor));
+  }
+}
+
+void GgufFile::OpenOtherShards(int64_t count) {
+  const GgufShardName name = NameOfFirstShard(path(), GetInt(kShardNumber).value_or(0), count);
+  const auto tensors = GetInt(kShardTensors);
+  for (int64_t shard = 2; shard <= count; ++shard) {
+    const std::filesystem::path other = path().parent_path() / name.OfShard(shard);
+    std::error_code error;
+    if (!std::filesystem::exists(other, error)) {
+      throw Failure(other.string(),
+                    fmt::format("this file is missing: shard {} of {} of the model", shard, count),
+                    fmt::format("Put all {} files of the model into one folder", count));
+    }
+    // A file of its own, whose metadata say which shard it is.
+    GgufHeader header = ParseGgufHeader(maps_.emplace_back(other).bytes(), other.string());
+    const auto number = [&](std::string_view key) -> std::optional<int64_t> {
+      const auto found = header.values.find(key);
+      if (found == header.values.end()) return std::nullopt;
+      if (found->second.is_array || !IsInteger(found->second.type)) return std::nullopt;
+      return LoadInteger(found->second.type, found->second.data);
+    };
+    if (number(kShardNumber) != shard - 1 || number(kShardCount) != count ||
+        number(kShardTensors) != tensors) {
+      throw Failure(other.string(),
+                    fmt::format("it is not shard {} of {} of the same model as {}", shard, count,
+                                Quote(file_name(), 120)),
+                    "Fetch all files of the model again");
+    }
+    AddTensors(std::move(header.tensors));
+  }
+  if (tensors && *tensors != std::ssize(tensors_)) {
+    throw Failure(path().string(),
+                  fmt::format("its {} shards have {} tensors; {} says {}", count, tensors_.size(),
+                              kShardTensors, *tensors),
+                  "Fetch all files of the model again");
   }
 }
 
@@ -201,9 +270,8 @@ const GgufTensor& GgufFile::Require(std::string_view name) const {
   return *tensor;
 }
 
-void GgufFile::DontNeed(const GgufTensor& tensor) const noexcept {
-  const int64_t begin = tensor.data - map_.data();
-  map_.DontNeed(begin, begin + tensor.bytes);
+void GgufFile::DontNeed(const std::byte* data, int64_t bytes) const noexcept {
+  DontNeedInside(maps_, data, bytes);
 }
 
 }  // namespace midscope

@@ -57,18 +57,21 @@ struct GgufValue {
   const std::byte* data = nullptr;  // the first element; unaligned
 };
 
-// Move-only. Tensors' data and string views point into the map and are valid as long as this object
-// (moving keeps them valid).
+// Move-only. Tensors' data and string views point into the maps and are valid as long as this
+// object (moving keeps them valid).
 class GgufFile {
  public:
-  // Throws Error naming the file and the fault: missing, truncated (with the number of missing
-  // bytes), not GGUF, another version or byte order, an unknown tensor type, ranges that overlap or
-  // leave the file, duplicate names.
+  // Of a model that is split into several files (gguf_shards.h) `path` is the first; the others
+  // are opened by their names. Throws Error naming the file and the fault: missing, truncated (with
+  // the number of missing bytes), not GGUF, another version or byte order, an unknown tensor type,
+  // ranges that overlap or leave the file, duplicate names; a shard other than the first, shards
+  // that are missing or of another model.
   explicit GgufFile(const std::filesystem::path& path);
 
-  const std::filesystem::path& path() const { return map_.path(); }
-  std::string file_name() const { return map_.path().filename().string(); }
-  const MemoryMap& map() const { return map_; }
+  const std::filesystem::path& path() const { return maps_.front().path(); }
+  std::string file_name() const { return path().filename().string(); }
+  // In the order of the shards; one where the model is not split.
+  const std::vector<MemoryMap>& maps() const { return maps_; }
   uint32_t version() const { return version_; }
 
   // Metadata keys in alphabetical order.
@@ -88,19 +91,21 @@ class GgufFile {
   std::optional<std::vector<int64_t>> GetIntArray(std::string_view key) const;
   std::optional<std::vector<double>> GetFloatArray(std::string_view key) const;
 
-  // In the file's order.
+  // In the order of the files.
   const std::vector<GgufTensor>& tensors() const { return tensors_; }
   const GgufTensor* Find(std::string_view name) const;
   // Throws Error where the file has no such tensor.
   const GgufTensor& Require(std::string_view name) const;
 
-  // Returns a tensor's pages to the system; its data can still be read.
-  void DontNeed(const GgufTensor& tensor) const noexcept;
+  // Returns the pages of a tensor's bytes to the system; they can still be read.
+  void DontNeed(const std::byte* data, int64_t bytes) const noexcept;
 
  private:
   const GgufValue* FindTyped(std::string_view key, bool array, std::string_view wanted) const;
+  void AddTensors(std::vector<GgufTensor> tensors);
+  void OpenOtherShards(int64_t count);
 
-  MemoryMap map_;
+  std::vector<MemoryMap> maps_;
   uint32_t version_ = 0;
   std::map<std::string, GgufValue, std::less<>> values_;
   std::vector<GgufTensor> tensors_;

@@ -2,7 +2,9 @@
 #include "core/formats/gguf_header.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -24,6 +26,39 @@ constexpr uint32_t kMaxDimensions = 4;
 constexpr uint64_t kMinValueBytes = 8 + 0 + 4 + 1;  // key length, key, type, the smallest value
 constexpr uint64_t kMinTensorBytes =
     8 + 0 + 4 + 8 + 4 + 8;  // name length, name, rank, one dimension, type, offset
+
+// ggml's names of tensor types that kernels/dequantise.h does not read.
+std::string UnreadTypeName(uint32_t type) {
+  constexpr std::array<std::pair<uint32_t, std::string_view>, 18> kNames = {{{9, "Q8_1"},
+                                                                             {15, "Q8_K"},
+                                                                             {16, "IQ2_XXS"},
+                                                                             {17, "IQ2_XS"},
+                                                                             {18, "IQ3_XXS"},
+                                                                             {19, "IQ1_S"},
+                                                                             {21, "IQ3_S"},
+                                                                             {22, "IQ2_S"},
+                                                                             {24, "I8"},
+                                                                             {25, "I16"},
+                                                                             {26, "I32"},
+                                                                             {27, "I64"},
+                                                                             {28, "F64"},
+                                                                             {29, "IQ1_M"},
+                                                                             {34, "TQ1_0"},
+                                                                             {35, "TQ2_0"},
+                                                                             {40, "NVFP4"},
+                                                                             {41, "Q1_0"}}};
+  for (const auto& [number, name] : kNames) {
+    if (number == type) return "the type " + std::string(name);
+  }
+  return fmt::format("the type number {}", type);
+}
+
+std::string ReadTypeNames() {
+  std::string names;
+  for (const kernels::BlockFormat& format : kernels::BlockFormats())
+    names += (names.empty() ? "" : ", ") + std::string(format.name);
+  return names;
+}
 
 class Parser {
  public:
@@ -181,7 +216,11 @@ class Parser {
     }
     const auto type = Read<uint32_t>(what);
     const auto format = kernels::FindBlockFormat(type);
-    if (!format) Fail(fmt::format("{} has the type number {}, which is not supported", what, type));
+    if (!format) {
+      Fail(fmt::format("{} has {}, which is not supported", what, UnreadTypeName(type)),
+           "Supported: " + ReadTypeNames() +
+               ". Use another file of the model, such as its Q4_K_M or Q8_0");
+    }
     tensor.format = *format;
     if (tensor.shape.back() % format->elements != 0) {
       Fail(fmt::format("{} has rows of {} elements, not whole {} blocks of {}", what,

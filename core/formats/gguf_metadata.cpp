@@ -24,11 +24,32 @@ std::string GgufMetadata::Key(std::string_view key) const {
 
 bool GgufMetadata::Has(std::string_view key) const { return file_.Has(Key(key)); }
 
+std::optional<int64_t> GgufMetadata::Integer(const std::string& full) const {
+  const GgufValue* value = file_.FindValue(full);
+  if (value == nullptr || !value->is_array) return file_.GetInt(full);
+  const std::vector<int64_t> numbers = *file_.GetIntArray(full);
+  const std::string layers = Key("block_count");
+  const GgufValue* count = file_.FindValue(layers);
+  if (full == layers || count == nullptr || count->is_array ||
+      std::ssize(numbers) != file_.GetInt(layers)) {
+    Fail(fmt::format("{} is an array of {} numbers; it must be one number, or one per layer", full,
+                     numbers.size()));
+  }
+  for (size_t layer = 1; layer < numbers.size(); ++layer) {
+    if (numbers[layer] == numbers[0]) continue;
+    Fail(
+        fmt::format("{} differs between layers ({} in layer 0, {} in layer {}), which is not "
+                    "supported yet",
+                    full, numbers[0], numbers[layer], layer));
+  }
+  return numbers.empty() ? std::nullopt : std::optional(numbers[0]);
+}
+
 int64_t GgufMetadata::Count(std::string_view key, int64_t max,
                             std::optional<int64_t> otherwise) const {
   const std::string full = Key(key);
   read_.insert(full);
-  const auto found = file_.GetInt(full);
+  const auto found = Integer(full);
   if (!found && !otherwise) Fail("metadata " + full + " is missing", "Convert the model again");
   const int64_t value = found ? *found : *otherwise;
   if (value < 1 || value > max) {
@@ -40,7 +61,7 @@ int64_t GgufMetadata::Count(std::string_view key, int64_t max,
 int64_t GgufMetadata::CountOrZero(std::string_view key, int64_t max) const {
   const std::string full = Key(key);
   read_.insert(full);
-  const int64_t value = file_.GetInt(full).value_or(0);
+  const int64_t value = Integer(full).value_or(0);
   if (value < 0 || value > max) {
     Fail(fmt::format("{} is {}; it must be from 0 to {}", full, value, max));
   }

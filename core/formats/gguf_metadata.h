@@ -26,7 +26,7 @@ class GgufMetadata {
   bool Has(std::string_view key) const;
 
   // `otherwise` is the value of an absent key; without it that is an Error. Error where the value
-  // has another type or is out of range.
+  // has another type or is out of range. Integers may be given once per layer where all are equal.
   int64_t Count(std::string_view key, int64_t max,
                 std::optional<int64_t> otherwise = std::nullopt) const;  // 1 to max
   int64_t CountOrZero(std::string_view key, int64_t max) const;          // 0: absent or 0
@@ -45,6 +45,8 @@ class GgufMetadata {
   void CheckAllRead() const;
 
  private:
+  std::optional<int64_t> Integer(const std::string& full) const;
+
   const GgufFile& file_;
   std::string architecture_;
   mutable std::set<std::string, std::less<>> read_;

@@ -14,6 +14,7 @@
 
 #include "core/base/json_fields.h"
 #include "core/formats/folder_weights.h"
+#include "core/formats/gguf_shards.h"
 
 namespace midscope {
 namespace {
@@ -122,6 +123,32 @@ constexpr const char* kConvert =
     "Look for the same model with safetensors, pytorch_model.bin or as GGUF, or convert it where "
     "you trust it";
 
+// The GGUF files of which each is a model, or the first shard of one.
+std::vector<HubFile> GgufModels(const std::vector<HubFile>& files) {
+  std::vector<HubFile> found;
+  for (const HubFile& file : files) {
+    if (file.name.ends_with(".gguf") && !IsLaterGgufShard(file.name)) found.push_back(file);
+  }
+  return found;
+}
+
+// Adds the other shards of each chosen shard of a split GGUF model.
+void AddShards(const std::vector<HubFile>& files, const std::string& thing, HubChoice* choice) {
+  const std::vector<HubFile> chosen = choice->files;
+  for (const HubFile& file : chosen) {
+    const auto name = ParseGgufShardName(file.name);
+    if (!name) continue;
+    for (int64_t shard = 1; shard <= name->count; ++shard) {
+      const HubFile* found = Find(files, name->OfShard(shard));
+      if (found == nullptr) {
+        throw Failure(thing, "it lacks the file " + Quote(name->OfShard(shard), 120) +
+                                 ", a shard of " + Quote(file.name, 120));
+      }
+      if (Find(choice->files, found->name) == nullptr) choice->files.push_back(*found);
+    }
+  }
+}
+
 HubChoice ChooseByPattern(const std::vector<HubFile>& files,
                           const std::vector<std::string>& include, const std::string& thing,
                           const JobContext& context) {
@@ -132,6 +159,7 @@ HubChoice ChooseByPattern(const std::vector<HubFile>& files,
   }
   if (!choice.files.empty()) {
     LogPickles(pickles, context);
+    AddShards(files, thing, &choice);
     return choice;
   }
   if (!pickles.empty()) {
@@ -143,14 +171,6 @@ HubChoice ChooseByPattern(const std::vector<HubFile>& files,
   }
   throw UsageError("option --include", "no file of " + thing + " matches",
                    "There are: " + ListText(files));
-}
-
-std::vector<HubFile> GgufFiles(const std::vector<HubFile>& files) {
-  std::vector<HubFile> found;
-  for (const HubFile& file : files) {
-    if (file.name.ends_with(".gguf")) found.push_back(file);
-  }
-  return found;
 }
 
 }  // namespace
@@ -212,7 +232,7 @@ HubChoice ChooseFiles(const std::vector<HubFile>& files, const std::vector<std::
     choice.files.push_back(*Find(files, weights->first));
     if (weights->second) choice.index = weights->first;
   } else {
-    const std::vector<HubFile> ggufs = GgufFiles(files);
+    const std::vector<HubFile> ggufs = GgufModels(files);
     if (ggufs.size() > 1) {
       throw UsageError(thing, "it has several GGUF files: " + ListText(ggufs),
                        "Name one with --include NAME");
@@ -229,6 +249,7 @@ HubChoice ChooseFiles(const std::vector<HubFile>& files, const std::vector<std::
                     files.empty() ? "It is empty" : "It has: " + ListText(files));
     }
     choice.files.push_back(ggufs.front());
+    AddShards(files, thing, &choice);
   }
   LogPickles(pickles, context);
   return choice;

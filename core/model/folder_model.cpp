@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <deque>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -101,18 +101,33 @@ ModelConfig ReadConfig(const ConfigJson& json, const Described& described) {
   return config;
 }
 
-kernels::BlockFormat FormatOf(const std::string& name, const SafetensorsTensor& tensor,
-                              const std::string& folder) {
-  const auto format = [](kernels::BlockType type) {
-    return *kernels::FindBlockFormat(static_cast<uint32_t>(type));
+// F64 is cast to F32, as transformers does; the copy goes to `copies`.
+FileTensor ReadTensor(const std::string& name, const SafetensorsTensor& tensor,
+                      std::deque<std::vector<std::byte>>* copies) {
+  FileTensor read{tensor.shape, *kernels::FindBlockFormat(0), tensor.data, tensor.bytes, name};
+  const auto set_type = [&](kernels::BlockType type) {
+    read.format = *kernels::FindBlockFormat(static_cast<uint32_t>(type));
   };
-  if (tensor.dtype == "F32") return format(kernels::BlockType::kF32);
-  if (tensor.dtype == "F16") return format(kernels::BlockType::kF16);
-  if (tensor.dtype == "BF16") return format(kernels::BlockType::kBF16);
-  throw Failure(
-      folder,
-      "tensor " + Quote(name, 120) + " has the dtype " + tensor.dtype + ", which is not supported",
-      "Supported: F32, F16, BF16");
+  if (tensor.dtype == "F32") return read;
+  if (tensor.dtype == "F16") {
+    set_type(kernels::BlockType::kF16);
+  } else if (tensor.dtype == "BF16") {
+    set_type(kernels::BlockType::kBF16);
+  } else if (tensor.dtype == "F64") {
+    const auto elements = static_cast<size_t>(tensor.bytes) / sizeof(double);
+    std::vector<std::byte>& copy = copies->emplace_back(elements * sizeof(float));
+    for (size_t i = 0; i < elements; ++i) {
+      double wide = 0;
+      std::memcpy(&wide, tensor.data + i * sizeof wide, sizeof wide);
+      const auto value = static_cast<float>(wide);
+      std::memcpy(copy.data() + i * sizeof value, &value, sizeof value);
+    }
+    read.data = copy.data();
+    read.bytes = static_cast<int64_t>(copy.size());
+  } else {
+    read.unread_dtype = tensor.dtype;
+  }
+  return read;
 }
 
 // Whether a tensor is not a weight: masks, frequencies and positions that old checkpoints contain.
@@ -145,9 +160,7 @@ FileTensors WeightsOf(const FolderWeights& file, const Described& described,
       left_out_bytes += tensor.bytes;
       continue;
     }
-    const FileTensor found{tensor.shape, FormatOf(name, tensor, folder), tensor.data, tensor.bytes,
-                           name};
-    if (!tensors.emplace(*own, found).second)
+    if (!tensors.emplace(*own, ReadTensor(name, tensor, joined)).second)
       throw Failure(folder, "has two tensors for " + Quote(*own, 120));
   }
   if (left_out > 0) {
@@ -173,13 +186,7 @@ class FolderModel : public ModelSource {
     return std::make_unique<Tokenizer>(Tokenizer::FromFolder(folder_));
   }
   std::string path() const override { return folder_.string(); }
-  std::string Hash() const override {
-    std::vector<std::span<const std::byte>> files;
-    for (const MemoryMap& map : file_.maps()) files.push_back(map.bytes());
-    std::string hash = HashPieces(files);
-    for (const MemoryMap& map : file_.maps()) map.DontNeed(0, map.size());
-    return hash;
-  }
+  std::string Hash() const override { return HashMaps(file_.maps()); }
   void DontNeed(const TensorRef& tensor) const override {
     file_.DontNeed(tensor.data, SpannedBytes(tensor));
   }
@@ -209,7 +216,7 @@ class FolderModel : public ModelSource {
   std::filesystem::path folder_;
   ModelConfig config_;
   FolderWeights file_;
-  std::deque<std::vector<std::byte>> joined_;  // matrices of MXFP4, norms of heads
+  std::deque<std::vector<std::byte>> joined_;  // matrices of MXFP4, norms of heads, copies of F64
   FileTensors weights_;
   TensorTable table_;
 };

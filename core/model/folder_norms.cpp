@@ -40,7 +40,7 @@ void JoinNormsOfHeads(const std::string& thing, FileTensors* tensors,
     for (const std::string& name : names) {
       const FileTensor& tensor = tensors->at(name);
       if (tensor.shape != first.shape || tensor.format.type != first.format.type ||
-          tensor.shape.size() != 1) {
+          tensor.unread_dtype != first.unread_dtype || tensor.shape.size() != 1) {
         throw Failure(thing, "tensor " + Quote(name, 120) + " is no vector like that of head 0");
       }
       joined.insert(joined.end(), tensor.data, tensor.data + tensor.bytes);
@@ -51,7 +51,8 @@ void JoinNormsOfHeads(const std::string& thing, FileTensors* tensors,
                                 first.format,
                                 joined.data(),
                                 static_cast<int64_t>(joined.size()),
-                                prefix + std::string(kNorms) + "N.weight"});
+                                prefix + std::string(kNorms) + "N.weight",
+                                first.unread_dtype});
   }
 }
 

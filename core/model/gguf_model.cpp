@@ -79,16 +79,12 @@ class GgufModel : public ModelSource {
     return std::make_unique<Tokenizer>(file_);
   }
   std::string path() const override { return file_.path().string(); }
-  std::string Hash() const override {
-    std::string hash = HashBytes(file_.map().bytes());
-    file_.map().DontNeed(0, file_.map().size());
-    return hash;
+  std::string Hash() const override { return HashMaps(file_.maps()); }
+  void CheckWhole() const override {
+    for (const MemoryMap& map : file_.maps()) map.CheckWhole();
   }
-  void CheckWhole() const override { file_.map().CheckWhole(); }
   void DontNeed(const TensorRef& tensor) const override {
-    const int64_t begin = tensor.data - file_.map().data();
-    if (begin < 0 || begin >= file_.map().size()) return;  // a reordered bias, in memory
-    file_.map().DontNeed(begin, begin + SpannedBytes(tensor));
+    file_.DontNeed(tensor.data, SpannedBytes(tensor));
   }
 
  private:

@@ -81,6 +81,7 @@ struct LayerAttention {
   bool rotary = true;  // false: no positions in this layer (SmolLM3's NoPE layers)
   bool local = false;  // rotates by rope_local_base without scaling (gemma3's sliding layers)
   int64_t chunk = 0;   // queries see keys of their own chunk of so many rows; 0: of all
+  double logit_divisor = 1.0;  // of the logits, beside logit_scale (gpt2: the layer, from 1)
   bool operator==(const LayerAttention&) const = default;
 };
 

@@ -5,13 +5,16 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/base/file_access.h"
 #include "core/base/nearest_word.h"
 #include "core/formats/folder_weights.h"
+#include "core/formats/gguf_shards.h"
 #include "core/hub/model_cache.h"
 #include "core/model/embedded_model.h"
 #include "core/model/folder_model.h"
@@ -47,32 +50,41 @@ std::unique_ptr<ModelSource> OpenFile(const std::filesystem::path& path) {
   return OpenGgufModel(path);
 }
 
-std::unique_ptr<ModelSource> OpenFolder(const std::filesystem::path& folder) {
+std::vector<std::filesystem::path> GgufModelsIn(const std::filesystem::path& folder,
+                                                bool also_below) {
+  std::vector<std::filesystem::path> files;
   std::error_code error;
-  if (!std::filesystem::exists(folder / "config.json", error)) {
-    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-      if (entry.path().extension() != ".gguf") continue;
-      throw Failure(folder.string(), "has no config.json, but a GGUF file",
-                    "Name the file: " + entry.path().string());
-    }
+  using Below = std::filesystem::recursive_directory_iterator;
+  if (also_below) {
+    for (const auto& entry : Below(folder, error)) files.push_back(entry.path());
+  } else {
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+      files.push_back(entry.path());
   }
-  return OpenFolderModel(folder);
+  return GgufModelsAmong(std::move(files));
+}
+
+bool HasAny(const std::filesystem::path& folder, std::initializer_list<const char*> names) {
+  std::error_code error;
+  return std::any_of(names.begin(), names.end(), [&](const char* name) {
+    return std::filesystem::exists(folder / name, error);
+  });
+}
+
+// A folder itself where it holds a Hugging Face model, else its only GGUF model.
+std::filesystem::path ResolveFolder(const std::filesystem::path& folder,
+                                    const std::vector<std::filesystem::path>& models) {
+  if (models.empty()) return folder;
+  if (models.size() == 1) return models.front();
+  std::string names;
+  for (const auto& file : models) names += (names.empty() ? "" : ", ") + file.string();
+  throw Failure(folder.string(), "holds several GGUF files", "Name one of them: " + names);
 }
 
 // For a snapshot in the cache: users often fetch one GGUF file instead of a folder.
 std::filesystem::path ResolveSnapshot(const std::filesystem::path& folder) {
   if (HasWeights(folder)) return folder;
-  std::error_code error;
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".gguf") files.push_back(entry.path());
-  }
-  if (files.empty()) return folder;
-  if (files.size() == 1) return files.front();
-  std::sort(files.begin(), files.end());
-  std::string names;
-  for (const auto& file : files) names += (names.empty() ? "" : ", ") + file.string();
-  throw Failure(folder.string(), "holds several GGUF files", "Name one of them: " + names);
+  return ResolveFolder(folder, GgufModelsIn(folder, /*also_below=*/true));
 }
 
 }  // namespace
@@ -83,6 +95,8 @@ std::filesystem::path ResolveModel(const std::string& model) {
   if (!exists && !NearestWord(model, {"embedded"}).empty()) {
     throw Failure(model, "there is no such file or folder", "Did you mean 'embedded'?");
   }
+  if (exists && std::filesystem::is_directory(model, error) && !HasAny(model, {"config.json"}))
+    return ResolveFolder(model, GgufModelsIn(model, /*also_below=*/false));
   if (exists || !IsCachedModelName(model)) return model;
   if (const auto folder = FindCachedModel(model)) return ResolveSnapshot(*folder);
   throw Failure(
@@ -93,7 +107,7 @@ std::filesystem::path ResolveModel(const std::string& model) {
 std::unique_ptr<ModelSource> OpenModel(const std::string& model) {
   const std::filesystem::path path = ResolveModel(model);
   std::error_code error;
-  return std::filesystem::is_directory(path, error) ? OpenFolder(path) : OpenFile(path);
+  return std::filesystem::is_directory(path, error) ? OpenFolderModel(path) : OpenFile(path);
 }
 
 RunnableModel OpenRunnableModel(const std::string& model) {

@@ -87,9 +87,10 @@ class ModelSource {
   virtual void CheckWhole() const = 0;
 };
 
-// The file or folder of a user's name for a model: a .gguf file, a Hugging Face folder, `org/name`
-// or `org/name@REVISION` in the Hugging Face cache (for a snapshot without weights of a folder its
-// only .gguf file), or "embedded". Throws Error where there is none.
+// The file or folder of a user's name for a model: a .gguf file (of a split model the first), a
+// Hugging Face folder, a folder with one GGUF model, `org/name` or `org/name@REVISION` in the
+// Hugging Face cache (for a snapshot without weights of a folder its only GGUF model), or
+// "embedded". Throws Error where there is none, or several.
 std::filesystem::path ResolveModel(const std::string& model);
 
 // Opens the result of ResolveModel. Throws Error.

@@ -172,6 +172,7 @@ void CountParameters(const FileTensors& tensors, ModelConfig* config) {
   // Tied weights of a pytorch_model.bin are two names for the same bytes.
   std::set<std::pair<const std::byte*, int64_t>> counted;
   for (const auto& [name, tensor] : tensors) {
+    if (!tensor.unread_dtype.empty()) continue;
     if (!counted.emplace(tensor.data, tensor.bytes).second) continue;
     // Each tensor's bytes are inside its file or a copy, so these sums can't overflow.
     const int64_t elements = tensor.bytes / tensor.format.bytes * tensor.format.elements;
@@ -232,6 +233,12 @@ const FileTensor& TensorTable::Require(const std::string& file_name) {
   if (found == file_.end()) {
     throw Failure(thing_, "has no tensor " + Quote(file_name, 120),
                   "The model is incomplete: fetch or convert it again");
+  }
+  if (!found->second.unread_dtype.empty()) {
+    throw Failure(thing_,
+                  "tensor " + Quote(ShownName(found->second, file_name), 120) + " has the dtype " +
+                      found->second.unread_dtype + ", which is not supported",
+                  "Supported: F32, F16, BF16, F64");
   }
   used_.insert(file_name);
   return found->second;

@@ -26,6 +26,8 @@ struct FileTensor {
   const std::byte* data = nullptr;  // any alignment
   int64_t bytes = 0;
   std::string file_name;  // its name in the file; empty: its key in FileTensors
+  // Set where weights of this dtype are not read: an error only where the decoder needs the tensor.
+  std::string unread_dtype = {};
 };
 
 // By the names that a family's places have.

@@ -47,6 +47,7 @@ std::vector<AttentionPlan> PlainPlans(const ModelConfig& config, int64_t tokens)
         layer < config.attention.size() ? config.attention[layer] : LayerAttention{};
     plans[layer].window = attention.window;
     plans[layer].chunk = attention.chunk;
+    plans[layer].logit_scale /= attention.logit_divisor;
     if (!attention.rotary) continue;
     const RopeFrequencies& frequencies = attention.local ? local : global;
     plans[layer].inverse_frequency = frequencies.inverse_frequency;

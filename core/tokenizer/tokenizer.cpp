@@ -113,6 +113,32 @@ std::string Tokenizer::Decode(std::span<const int32_t> ids) const {
   return text;
 }
 
+std::string Tokenizer::DecodeText(std::span<const int32_t> ids) const {
+  std::string text;
+  std::string bytes;  // of consecutive byte tokens
+  const auto flush = [&] {
+    if (FindInvalidUtf8(bytes)) {
+      for (size_t i = 0; i < bytes.size(); ++i) text += "\xEF\xBF\xBD";
+    } else {
+      text += bytes;
+    }
+    bytes.clear();
+  };
+  for (const int32_t id : ids) {
+    if (!Holds(parts_->vocabulary, id)) continue;
+    const TokenType type = parts_->vocabulary.types[static_cast<size_t>(id)];
+    if (type == TokenType::kControl || type == TokenType::kUnknown) continue;
+    if (type == TokenType::kByte) {
+      bytes += TokenText(id);
+    } else {
+      flush();
+      text += TokenText(id);
+    }
+  }
+  flush();
+  return ReplaceInvalidUtf8(text);
+}
+
 std::string_view Tokenizer::TokenText(int32_t id) const {
   if (!Holds(parts_->vocabulary, id)) return {};
   return parts_->vocabulary.bytes[static_cast<size_t>(id)];

@@ -64,6 +64,11 @@ class Tokenizer {
   // embeddings than tokens, and may output such an id.
   std::string Decode(std::span<const int32_t> ids) const;
 
+  // As decode(ids, skip_special_tokens=True) of transformers, but for a space that the tokenizer
+  // adds before text: without special tokens, and what is not UTF-8 replaced by U+FFFD. Of
+  // consecutive byte tokens ("<0xE2>") that are not UTF-8 together, each is replaced.
+  std::string DecodeText(std::span<const int32_t> ids) const;
+
   // Bytes of one token (possibly part of a character), empty for an id without a token; valid as
   // long as the tokenizer.
   std::string_view TokenText(int32_t id) const;

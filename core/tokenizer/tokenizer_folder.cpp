@@ -63,7 +63,7 @@ class TokenizerFolderReader {
   // An empty object where there is no such file.
   nlohmann::json Json(const std::string& file) const {
     const auto text = Text(file);
-    return text ? ParseJson(*text, Name(file)) : nlohmann::json::object();
+    return text ? ParsePythonJson(*text, Name(file)) : nlohmann::json::object();
   }
 
   std::optional<int32_t> FindToken(const std::string& text) const {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -167,9 +168,13 @@ int64_t Integer(const JsonFields& fields, const std::string& key, int64_t minimu
                 int64_t otherwise) {
   const nlohmann::json* found = fields.Find(key);
   if (found == nullptr) return otherwise;
-  const bool fits =
-      found->is_number_integer() &&
-      (!found->is_number_unsigned() || found->get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX));
+  // Some writers (pandas) add a fraction of zero to integers.
+  constexpr double kExact = 1LL << 53;
+  const bool whole = found->is_number_float() && std::abs(found->get<double>()) <= kExact &&
+                     std::floor(found->get<double>()) == found->get<double>();
+  const bool fits = whole || (found->is_number_integer() &&
+                              (!found->is_number_unsigned() ||
+                               found->get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX)));
   const int64_t value = fits ? found->get<int64_t>() : minimum - 1;
   if (value < minimum || value > maximum) {
     fields.Fail(fmt::format("has a field {} that is no whole number from {} to {}", Quote(key),

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <new>
@@ -15,6 +16,7 @@
 #include "core/base/error.h"
 #include "core/base/file_access.h"
 #include "core/base/nearest_word.h"
+#include "core/base/shell_text.h"
 #include "core/base/utf8.h"
 #include "data/store/file_parts.h"
 #include "data/store/file_seal.h"
@@ -72,6 +74,18 @@ bool HasHdf5Mark(const std::string& path, int64_t size) {
     if (bytes == kMark) return true;
   }
   return false;
+}
+
+// Whether the superblock says that the file is open for writing (file consistency flags of its
+// version 3). HDF5 sets the flag when a program opens the file for writing, and clears it when the
+// program closes it.
+bool IsMarkedOpenForWriting(const std::string& path) {
+  constexpr size_t kVersionAt = 8;
+  constexpr size_t kFlagsAt = 11;
+  std::array<char, kFlagsAt + 1> bytes{};
+  std::ifstream file(path, std::ios::binary);
+  return file.read(bytes.data(), bytes.size()) && bytes[kVersionAt] == 3 &&
+         (bytes[kFlagsAt] & 1) != 0;
 }
 
 void CheckIsHdf5(const std::string& path, int64_t size) {
@@ -156,6 +170,13 @@ void RunReader::State::Open(ReadBy by) {
   SealState seal = CheckSeal(path);
   // Without midscope-reader the checksum is computed, which takes seconds but is as safe.
   if (seal == SealState::kUnchecked && FindReaderProgram().empty()) seal = CheckSeal(path, bytes);
+  if (seal != SealState::kIntact && IsMarkedOpenForWriting(path)) {
+    throw Failure(path,
+                  "is marked as open for writing: another program has it open, or ended without "
+                  "closing it",
+                  "Close it there (in Python: file.close()). If no program has it open: h5clear -s " +
+                      ShellQuoted(path));
+  }
   if (seal == SealState::kBroken) {
     throw Failure(path, "is damaged: its bytes do not agree with its checksum",
                   "Copy it again, or run again");

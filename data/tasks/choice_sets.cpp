@@ -43,7 +43,7 @@ int64_t Label(const JsonFields& fields, const std::string& key, int64_t first) {
   const nlohmann::json* label = fields.Find(key);
   if (!label) return -1;
   if (label->is_boolean()) return label->get<bool>() ? 1 : 0;
-  if (label->is_number_integer()) return Integer(fields, key, INT32_MIN, INT32_MAX, -1) - first;
+  if (label->is_number()) return Integer(fields, key, INT32_MIN, INT32_MAX, -1) - first;
   const std::string text = fields.Text(key);
   const bool digit = text.size() == 1 && text.front() >= '0' && text.front() <= '9';
   return digit ? text.front() - '0' - first : -1;

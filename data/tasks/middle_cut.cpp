@@ -52,14 +52,21 @@ void CutMiddle(TaskSample& sample, int64_t tokens, const TokenCounter& count,
   sample.cut = count(sample.text) > tokens;
   if (!*sample.cut) return;
   const int64_t half = tokens / 2;
-  const auto [front, back] = ends(sample.text, half, half);
+  const TextEnds kept = ends(sample.text, half, half);
+  const std::string& front = kept.first;
+  const std::string& back = kept.last;
   const auto kept_front = static_cast<int64_t>(front.size());
   const auto kept_back = static_cast<int64_t>(back.size());
   const auto size = static_cast<int64_t>(sample.text.size());
   // A character that is cut apart is another one in the halves, at their inner ends.
   const auto moved = [&](int64_t offset) {
-    if (offset <= kept_front) return offset;
-    return std::max(kept_front, offset - (size - kept_back) + kept_front);
+    int64_t before = offset;  // bytes of the text without special tokens of either end
+    int64_t after = size - offset;
+    for (const auto& [begin, end] : kept.special) {
+      before -= std::clamp<int64_t>(offset - begin, 0, end - begin);
+      after -= std::clamp<int64_t>(end - offset, 0, end - begin);
+    }
+    return before <= kept_front ? before : std::max(kept_front, kept_front + kept_back - after);
   };
   for (ByteSpan& span : sample.spans) {
     span.begin = moved(span.begin);

@@ -110,10 +110,16 @@ using WordFilter = std::function<bool(const std::string& word_with_leading_space
 using TokenCounter = std::function<int64_t(std::string_view)>;
 
 // The text of the first and of the last so many of a text's tokens, as transformers decodes them:
-// without the space that a tokenizer puts in front of text, with U+FFFD for parts of characters.
+// without the space that a tokenizer puts in front of text and without special tokens, with U+FFFD
+// for parts of characters.
+struct TextEnds {
+  std::string first;
+  std::string last;
+  // Byte ranges [begin, end) of the text that are special tokens in either end, in order.
+  std::vector<std::pair<int64_t, int64_t>> special = {};
+};
 // Empty: tasks that cut by tokens can't be made.
-using TokenEnds = std::function<std::pair<std::string, std::string>(std::string_view text,
-                                                                    int64_t first, int64_t last)>;
+using TokenEnds = std::function<TextEnds(std::string_view text, int64_t first, int64_t last)>;
 
 // What samples depend on besides the task's parameters.
 struct TaskInputs {

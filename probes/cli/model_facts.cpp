@@ -100,18 +100,22 @@ constexpr const char* kGguf = "GGUF";
 constexpr const char* kFolder = "Hugging Face folder";
 constexpr const char* kPickledFolder = "Hugging Face folder, pytorch_model.bin";
 
+int64_t BytesOf(const std::vector<MemoryMap>& maps) {
+  int64_t bytes = 0;
+  for (const MemoryMap& map : maps) bytes += map.size();
+  return bytes;
+}
+
 void SumGguf(const GgufFile& file, ModelFacts* facts) {
   facts->tensors = static_cast<int64_t>(file.tensors().size());
-  facts->file_bytes = static_cast<int64_t>(file.map().bytes().size());
+  facts->file_bytes = BytesOf(file.maps());
 }
 
 void SumFolder(const std::filesystem::path& folder, ModelFacts* facts) {
   const FolderWeights weights(folder);
   if (weights.pickled()) facts->format = kPickledFolder;
   facts->tensors = static_cast<int64_t>(weights.tensors().size());
-  for (const MemoryMap& map : weights.maps()) {
-    facts->file_bytes += static_cast<int64_t>(map.bytes().size());
-  }
+  facts->file_bytes = BytesOf(weights.maps());
   facts->tokenizer.model = "tokenizer.model";
   for (const char* name : {"tekken.json", "tokenizer.json"}) {
     if (std::filesystem::exists(folder / name)) facts->tokenizer.model = name;

@@ -20,32 +20,28 @@ namespace midscope {
 
 namespace {
 
-// Of tokens that begin or end inside a character each part of it is U+FFFD.
-std::string WholeCharacters(std::string_view text) {
-  std::string whole;
-  while (const std::optional<int64_t> invalid = FindInvalidUtf8(text)) {
-    whole += text.substr(0, static_cast<size_t>(*invalid));
-    whole += "\xEF\xBF\xBD";
-    text.remove_prefix(static_cast<size_t>(*invalid) + 1);
-    // The rest of a character whose end is cut off belongs to the same part.
-    while (!text.empty() && !BeginsCharacter(text.front())) text.remove_prefix(1);
-  }
-  return whole.append(text);
-}
-
+// As LongBench's code decodes the halves of a prompt.
 std::string DecodedPart(const Tokenizer& tokenizer, std::span<const int32_t> ids) {
-  std::string text = tokenizer.Decode(ids);
+  std::string text = tokenizer.DecodeText(ids);
   const bool added = tokenizer.Decode(tokenizer.EncodeIds("a")) == " a";
-  return WholeCharacters(std::string_view(text).substr(added && text.starts_with(' ') ? 1 : 0));
+  return added && text.starts_with(' ') ? text.substr(1) : text;
 }
 
-std::pair<std::string, std::string> DecodedEnds(const Tokenizer& tokenizer, std::string_view text,
-                                                int64_t first, int64_t last) {
-  const std::vector<int32_t> ids = tokenizer.EncodeIds(text);
+TextEnds DecodedEnds(const Tokenizer& tokenizer, std::string_view text, int64_t first,
+                     int64_t last) {
+  const std::vector<Token> tokens = tokenizer.Encode(text);
+  std::vector<int32_t> ids;
+  for (const Token& token : tokens) ids.push_back(token.id);
   const auto front = std::min(ids.size(), static_cast<size_t>(first));
   const auto back = std::min(ids.size(), static_cast<size_t>(last));
   const std::span<const int32_t> all(ids);
-  return {DecodedPart(tokenizer, all.first(front)), DecodedPart(tokenizer, all.last(back))};
+  TextEnds ends{DecodedPart(tokenizer, all.first(front)), DecodedPart(tokenizer, all.last(back))};
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (i >= front && i + back < tokens.size()) continue;
+    if (tokenizer.IsControl(ids[i]))
+      ends.special.emplace_back(tokens[i].byte_begin, tokens[i].byte_end);
+  }
+  return ends;
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ struct FolderDefaults {
   std::string_view activation = "silu";
   std::string_view activation_key = "hidden_act";
   double rope_base = 10000.0;
-  double partial_rotary = 1.0;
+  std::optional<double> partial_rotary = {};  // RopeDefaults::partial
   bool read_rope = true;
   std::optional<int64_t> head_dim = {};  // nothing: hidden_size / num_attention_heads
   // Nothing: the key must be there (num_key_value_heads: as many as heads).

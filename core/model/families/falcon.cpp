@@ -73,8 +73,6 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   config->shared_norm = form.parallel && !form.two_norms;
   if (json.Flag("alibi", false)) return ReadAlibi(config);
   ReadRope(json, RopeObject(json), {}, config);
-  if (config->rope_dimensions != config->head_dim)
-    json.Fail("partial_rotary_factor is not 1, which is not supported");
 }
 
 // Falcon 7B, 40B and 11B: llama.cpp knows no ALiBi in this architecture.

@@ -40,7 +40,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   if (json.Flag("use_bidirectional_attention", false))
     json.Fail("use_bidirectional_attention is true, which is not supported");
   ReadRopesByLayerType(json, kBase, json.Positive("rope_local_base_freq", kLocalBase), config);
-  ReadGemma2Folder(json, 0.0, 0.0, config);
+  ReadGemma2Folder(json, std::nullopt, 0.0, config);
   const int64_t window = json.Count("sliding_window", kMaxTokens, kWindow);
   const int64_t pattern = json.Count("sliding_window_pattern", kMaxLayers,
                                      json.Count("_sliding_window_pattern", kMaxLayers, kPattern));
@@ -55,7 +55,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 }
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
-  ReadGemma2Gguf(metadata, 0.0, 0.0, kLayersOf27B, config);
+  ReadGemma2Gguf(metadata, std::nullopt, 0.0, kLayersOf27B, config);
   if (!metadata.Has("rope.freq_base")) config->rope_base = kBase;
   config->rope_local_base = metadata.Positive("rope.freq_base_swa", kLocalBase);
   metadata.Count("attention.sliding_window", kMaxTokens);  // must be there

@@ -133,6 +133,7 @@ void CheckNeutral(const GgufMetadata& metadata) {
     metadata.Fail("its attention is not causal, which is not supported");
   }
   metadata.Ignore("tensor_data_layout");  // llama's first converter: rows as they always are
+  metadata.Ignore("pooling_type");        // what embedding models do with the last layer's output
 }
 
 void ReadGgufRope(const GgufMetadata& metadata, ModelConfig* config) {

@@ -15,7 +15,10 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   SetUnrotated(PositionKind::kLearned, config);
   if (!json.Flag("scale_attn_weights", true)) config->logit_scale = 1.0;
   // reorder_and_upcast_attn changes roundings alone, and only in 16 bits.
-  RefuseFlag(json, "scale_attn_by_inverse_layer_idx");
+  if (json.Flag("scale_attn_by_inverse_layer_idx", false)) {
+    double divisor = 0;
+    for (LayerAttention& layer : config->attention) layer.logit_divisor = ++divisor;
+  }
   RefuseFlag(json, "add_cross_attention");
 }
 

@@ -8,7 +8,7 @@ namespace midscope {
 namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
-  ReadLlamaLike(json, {.norm_epsilon = 1e-5}, config);
+  ReadLlamaLike(json, {.norm_epsilon = 1e-5, .partial_rotary = 1.0}, config);
   SetWindow(json.Has("sliding_window") ? json.Count("sliding_window", kMaxTokens) : 0, config);
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "core/base/utf8.h"
 #include "core/model/model_shapes.h"
 
@@ -30,8 +32,13 @@ double YarnAttentionFactor(const ConfigJson& rope, double factor) {
 void ReadYarn(const ConfigJson& rope, RopeScaling* scaling, double context) {
   scaling->kind = RopeScalingKind::kYarn;
   scaling->factor = rope.Positive("factor", context / scaling->original_context);
-  scaling->beta_fast = rope.Positive("beta_fast", 32.0);
-  scaling->beta_slow = rope.Positive("beta_slow", 1.0);
+  // As in transformers, 0 stands for the default.
+  const auto beta = [&](const char* key, double otherwise) {
+    const double given = rope.PositiveOrZero(key);
+    return given == 0.0 ? otherwise : given;
+  };
+  scaling->beta_fast = beta("beta_fast", 32.0);
+  scaling->beta_slow = beta("beta_slow", 1.0);
   scaling->attention_factor = YarnAttentionFactor(rope, scaling->factor);
   scaling->truncate = rope.Flag("truncate", true);
 }
@@ -91,6 +98,20 @@ void StretchContext(ModelConfig* config) {
       static_cast<int64_t>(std::clamp(context, 1.0, static_cast<double>(kMaxTokens)));
 }
 
+// Of families that rotate whole heads. With a scaling, transformers makes frequencies for a part of
+// the head alone and then fails.
+void NoteUnreadPartial(const ConfigJson& json, double partial, bool scaled, ModelConfig* config) {
+  const std::string what = fmt::format("partial_rotary_factor is {}", partial);
+  if (scaled) {
+    json.Fail(what + " beside a rope scaling, which a " + config->architecture +
+                  " model does not support",
+              "Remove the key from config.json if the model rotates whole heads");
+  }
+  config->notes.push_back(what + " in config.json. The " + config->architecture +
+                          " model of transformers does not read it and rotates whole heads, and so "
+                          "does this run");
+}
+
 }  // namespace
 
 double YarnMagnitude(double factor, double weight) {
@@ -109,13 +130,17 @@ void ReadRope(const ConfigJson& json, const std::optional<ConfigJson>& rope,
     return json.Positive(outer_key, otherwise);
   };
   config->rope_base = setting("rope_theta", defaults.base_key, defaults.base);
-  const double partial = setting("partial_rotary_factor", defaults.partial_key, defaults.partial);
-  if (partial > 1.0) json.Fail("partial_rotary_factor is over 1");
-  config->rope_dimensions = static_cast<int64_t>(static_cast<double>(config->head_dim) * partial);
-  if (!rope) return;
-  const std::string kind = rope->Text("rope_type", rope->Text("type", "default"));
+  const double partial =
+      setting("partial_rotary_factor", defaults.partial_key, defaults.partial.value_or(1.0));
+  const double rotated = defaults.partial ? partial : 1.0;
+  if (rotated > 1.0) json.Fail("partial_rotary_factor is over 1");
+  config->rope_dimensions = static_cast<int64_t>(static_cast<double>(config->head_dim) * rotated);
+  const std::string kind =
+      rope ? rope->Text("rope_type", rope->Text("type", "default")) : "default";
   // mrope has a position for each of time, height and width, which are one and the same in text.
-  if (kind == "default" || (kind == "mrope" && defaults.text_of_mrope)) return;
+  const bool scaled = kind != "default" && !(kind == "mrope" && defaults.text_of_mrope);
+  if (partial != rotated) NoteUnreadPartial(json, partial, scaled, config);
+  if (!scaled) return;
   ReadScaling(json, *rope, kind, config);
   StretchContext(config);
 }

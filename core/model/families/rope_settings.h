@@ -13,7 +13,9 @@ namespace midscope {
 
 struct RopeDefaults {
   double base = 10000.0;
-  double partial = 1.0;                 // rotated part of a head
+  // Rotated part of a head. Nothing: the family's class in transformers rotates whole heads and
+  // does not read partial_rotary_factor.
+  std::optional<double> partial = {};
   std::string base_key = "rope_theta";  // where there are no rope_parameters
   std::string partial_key = "partial_rotary_factor";
   bool text_of_mrope = false;  // "mrope" is a kind that changes nothing in text
@@ -21,8 +23,8 @@ struct RopeDefaults {
 
 // Fills rope_base, rope_dimensions and rope_scaling from the `rope` object (nothing: absent) with
 // other keys of `json`. Needs head_dim and trained_context; scaling that lets a model run
-// beyond the context that it names makes trained_context longer. Throws Error for a scaling that
-// is not known.
+// beyond the context that it names makes trained_context longer. A partial_rotary_factor that the
+// family does not read becomes a note. Throws Error for a scaling that is not known.
 void ReadRope(const ConfigJson& json, const std::optional<ConfigJson>& rope,
               const RopeDefaults& defaults, ModelConfig* config);
 

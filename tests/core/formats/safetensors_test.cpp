@@ -12,6 +12,7 @@
 #include "core/formats/folder_weights.h"
 #include "core/formats/safetensors_header.h"
 #include "tests/core/support/error_message.h"
+#include "tests/core/support/safetensors_parts.h"
 #include "tests/core/support/temporary_folder.h"
 #include "tests/paths.h"
 
@@ -186,12 +187,17 @@ class Index : public ::testing::Test {
                 "/core/golden/tiny_models"
                 "/olmo2") {}
 
-  // The message for the folder with one text of its index replaced.
-  std::string ErrorWith(const std::string& from, const std::string& to) {
+  // Replaces one text of the index.
+  void Replace(const std::string& from, const std::string& to) {
     std::string index = folder_.Read(kName);
     const size_t place = index.find(from);
-    EXPECT_NE(place, std::string::npos) << from;
+    ASSERT_NE(place, std::string::npos) << from;
     folder_.Write(kName, index.replace(place, from.size(), to));
+  }
+
+  // The message for the folder with one text of its index replaced.
+  std::string ErrorWith(const std::string& from, const std::string& to) {
+    Replace(from, to);
     return ErrorMessage([&] { FolderWeights file(folder_.path()); });
   }
 
@@ -219,15 +225,32 @@ TEST_F(Index, NamingFilesElsewhereIsRefused) {
   }
 }
 
-TEST_F(Index, ThatContradictsTheFilesIsRefused) {
-  EXPECT_THAT(ErrorWith("\"model.norm.weight\"", "\"model.other.weight\""),
-              HasSubstr("it does not name tensor 'model.norm.weight'"));
+// As in transformers, what the files hold decides.
+TEST_F(Index, ThatContradictsTheFilesIsNoError) {
+  const FolderWeights before(folder_.path());
+  Replace("\"model.norm.weight\"", "\"model.other.weight\"");
+  Replace("\"weight_map\": {", "\"weight_map\": {\"z\": \"model-00001-of-00004.safetensors\",");
+  // A tensor that it puts into another file.
+  Replace("\"model.embed_tokens.weight\": \"model-00001",
+          "\"model.embed_tokens.weight\": \"model-00002");
+  const FolderWeights file(folder_.path());
+  EXPECT_EQ(file.tensors().size(), before.tensors().size());
+  EXPECT_TRUE(file.tensors().contains("model.norm.weight"));
+  EXPECT_FALSE(file.tensors().contains("z"));
 }
 
-TEST_F(Index, ThatNamesWhatIsNotThereIsRefused) {
-  EXPECT_THAT(ErrorWith("\"weight_map\": {",
-                        "\"weight_map\": {\"z\": \"model-00001-of-00004.safetensors\","),
-              AllOf(HasSubstr("it names tensor 'z'"), HasSubstr("incomplete")));
+// What transformers makes of it: the later file's.
+TEST_F(Index, OfTwoFilesWithOneTensorTheLaterCounts) {
+  const std::string first = "model-00001-of-00004.safetensors";
+  const std::string last = "model-00004-of-00004.safetensors";
+  test::SafetensorsParts parts = test::ReadSafetensors(folder_.Read(last));
+  const test::SafetensorsParts others = test::ReadSafetensors(folder_.Read(first));
+  const auto& [name, part] = *others.begin();
+  parts[name] = part;
+  parts[name].bytes.assign(part.bytes.size(), '\x11');
+  folder_.Write(last, test::WriteSafetensors(parts));
+  const FolderWeights file(folder_.path());
+  EXPECT_EQ(file.tensors().at(name).data[0], std::byte{0x11});
 }
 
 TEST_F(Index, WithAMissingFileIsRefused) {

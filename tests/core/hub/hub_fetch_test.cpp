@@ -175,6 +175,22 @@ TEST_F(HubFetch, FetchesAGgufFileAlone) {
   EXPECT_THAT(ErrorOf(one), AllOf(HasSubstr("no file"), HasSubstr("b-Q8_0.gguf")));
 }
 
+TEST_F(HubFetch, FetchesAllShardsOfASplitGgufModel) {
+  const auto all = ElementsAre("Q8/m-00001-of-00003.gguf", "Q8/m-00002-of-00003.gguf",
+                               "Q8/m-00003-of-00003.gguf");
+  const FetchResult result = Fetch("split");
+  EXPECT_THAT(Names(result), all);
+  setenv("HF_HUB_CACHE", Request("split").cache.c_str(), 1);
+  EXPECT_EQ(ResolveModel("org/split"), result.folder / "Q8/m-00001-of-00003.gguf");
+  unsetenv("HF_HUB_CACHE");
+  FetchRequest request = Request("split");
+  request.include = {"*00002-of-00003.gguf"};
+  EXPECT_THAT(Names(Fetch(request)), ::testing::UnorderedElementsAreArray(
+                                         {"Q8/m-00001-of-00003.gguf", "Q8/m-00002-of-00003.gguf",
+                                          "Q8/m-00003-of-00003.gguf"}));
+  EXPECT_THAT(ErrorOf("half-split"), HasSubstr("lacks the file 'm-00002-of-00002.gguf'"));
+}
+
 TEST_F(HubFetch, FetchesAnEmptyFile) {
   FetchRequest request = Request("plain");
   request.include = {"empty.txt", ".git*"};

@@ -39,6 +39,10 @@ def files(name):
         return folder_files("olmo2")
     if name == "gguf":
         return {"quants/model.gguf": (TINY / "gguf-llama" / "model.gguf").read_bytes(), "config.json": b"{}", "README.md": b"text"}
+    if name == "split":
+        return {f"Q8/m-0000{i}-of-00003.gguf": b"GGUF" + bytes(100 * i) for i in (1, 2, 3)}
+    if name == "half-split":
+        return {"m-00001-of-00002.gguf": b"GGUF"}
     if name == "ggufs":
         return {"a-Q4_0.gguf": b"GGUF" + bytes(100), "b-Q8_0.gguf": b"GGUF" + bytes(200)}
     if name == "pickled":

@@ -96,6 +96,8 @@ MODELS = {
     "glm4-moe": ("Glm4Moe", dict(COMMON, head_dim=12, num_hidden_layers=3, moe_intermediate_size=20, num_experts_per_tok=3, n_shared_experts=2, n_routed_experts=8, routed_scaling_factor=1.7, n_group=4, topk_group=2, use_qk_norm=True, attention_bias=True, rope_parameters=rope(partial_rotary_factor=0.5)), "bfloat16"),
     "gpt2": ("GPT2", dict(GPT, n_inner=44), "bfloat16"),
     "gpt2-unscaled": ("GPT2", dict(GPT, n_embd=18, scale_attn_weights=False, activation_function="gelu", tie_word_embeddings=False), "float16"),
+    # As Stanford's GPT-2s: attention's logits are divided by the layer, counted from 1.
+    "gpt2-by-layer": ("GPT2", dict(GPT, n_layer=3, n_inner=44, scale_attn_by_inverse_layer_idx=True, reorder_and_upcast_attn=True), "bfloat16"),
     "falcon": ("Falcon", dict(FALCON, hidden_size=60, num_attention_heads=5, ffn_hidden_size=44, num_kv_heads=5, rope_parameters=rope(theta=500.0)), "bfloat16"),
     "falcon-new": ("Falcon", dict(FALCON, hidden_size=36, num_kv_heads=3, bias=True, tie_word_embeddings=False, new_decoder_architecture=True, multi_query=False, rope_parameters=rope("linear", factor=2.5)), "bfloat16"),
     "falcon-new-one-norm": ("Falcon", dict(FALCON, hidden_size=36, num_kv_heads=2, activation="gelu_pytorch_tanh", new_decoder_architecture=True, num_ln_in_parallel_attn=1), "bfloat16"),

@@ -303,6 +303,7 @@ TEST(Families, EveryArchitectureHasAModel) {
                            "gguf-arcee",
                            "gguf-glm4",
                            "gpt2",
+                           "gpt2-by-layer",
                            "falcon",
                            "falcon-new",
                            "falcon-alibi",

@@ -201,9 +201,23 @@ TEST(GgufModel, OrdersTheRotatedRowsAlone) {
     }
     parts[name] = {"F32", tensor.shape, bytes};
   }
+  // phi3, which rotates a part of each head, has these in one tensor each.
+  for (const std::string layer : {"model.layers.0.", "model.layers.1."}) {
+    const auto fuse = [&](const std::string& name, const std::vector<std::string>& from) {
+      test::SafetensorsPart whole{"F32", {0, 16}, ""};
+      for (const std::string& part : from) {
+        const auto found = parts.extract(layer + part + "_proj.weight");
+        whole.shape[0] += found.mapped().shape[0];
+        whole.bytes += found.mapped().bytes;
+      }
+      parts[layer + name + "_proj.weight"] = whole;
+    };
+    fuse("self_attn.qkv", {"self_attn.q", "self_attn.k", "self_attn.v"});
+    fuse("mlp.gate_up", {"mlp.gate", "mlp.up"});
+  }
   const test::TemporaryFolder folder;
   folder.Write("model.safetensors", test::WriteSafetensors(parts));
-  folder.Write("config.json", R"({"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 16,
+  folder.Write("config.json", R"({"model_type": "phi3", "num_hidden_layers": 2, "hidden_size": 16,
       "intermediate_size": 24, "vocab_size": 259, "num_attention_heads": 2, "head_dim": 8,
       "num_key_value_heads": 1, "max_position_embeddings": 64, "rms_norm_eps": 1e-5,
       "tie_word_embeddings": true, "partial_rotary_factor": 0.5})");
@@ -259,6 +273,50 @@ TEST(GgufModel, TakesQueryKeyAndValueFromOneTensor) {
     ASSERT_EQ(one.rows, other.rows) << name;
     for (int64_t row = 0; row < one.rows; ++row)
       EXPECT_EQ(std::memcmp(one.Row(row), other.Row(row), 64), 0) << name << " " << row;
+  }
+}
+
+// llama.cpp takes one number, or one per layer.
+TEST(GgufModel, TakesEqualNumbersOfLayers) {
+  for (const char* name : {"attention.head_count_kv", "attention.head_count", "feed_forward_length",
+                           "expert_used_count"}) {
+    const std::string key = std::string("llama.") + name;
+    const TemporaryFile plain(TinyModel().Bytes());
+    const auto value = static_cast<int32_t>(GgufFile(plain.path()).GetInt(key).value_or(0));
+    GgufWriter writer = TinyModel();
+    EXPECT_EQ(ConfigError(writer.Remove(key).Int32s(key, {value, value})), "") << key;
+    EXPECT_THAT(ConfigError(writer.Remove(key).Int32s(key, {value, value + 1})),
+                HasSubstr(key + " differs between layers (" + std::to_string(value)))
+        << key;
+    for (const std::vector<int32_t>& other : {std::vector<int32_t>{}, {value}, {1, 2, 3}})
+      EXPECT_THAT(ConfigError(writer.Remove(key).Int32s(key, other)),
+                  HasSubstr("must be one number, or one per layer"))
+          << key;
+  }
+  GgufWriter layers = TinyModel();
+  EXPECT_THAT(ConfigError(layers.Remove("llama.block_count").Int32s("llama.block_count", {2, 2})),
+              HasSubstr("llama.block_count is an array"));
+}
+
+// What embedding models do with the last layer's output is not the decoder's.
+TEST(GgufModel, IgnoresThePoolingOfEmbeddingModels) {
+  EXPECT_EQ(WithNumber("llama.pooling_type", 3), "");
+}
+
+TEST(GgufModel, NamesTensorTypesThatAreNotRead) {
+  GgufWriter writer = TinyMetadata();
+  writer.RawTensor("token_embd.weight", {256, 259}, 21, 0);
+  EXPECT_THAT(ConfigError(writer),
+              AllOf(HasSubstr("'token_embd.weight' has the type IQ3_S, which is not supported"),
+                    HasSubstr("Supported: F32, F16"), HasSubstr("IQ4_XS"), HasSubstr("Q4_K_M")));
+  for (const auto& [type, name] : {std::pair{16u, "IQ2_XXS"},
+                                   {19u, "IQ1_S"},
+                                   {34u, "TQ1_0"},
+                                   {28u, "F64"},
+                                   {99u, "number 99"}}) {
+    GgufWriter other = TinyMetadata();
+    other.RawTensor("token_embd.weight", {256, 259}, type, 0);
+    EXPECT_THAT(ConfigError(other), HasSubstr(name));
   }
 }
 

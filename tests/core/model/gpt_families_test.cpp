@@ -78,8 +78,9 @@ TEST(FolderModel, Gpt2HasDefaultsAndNamesOfItsOwn) {
 }
 
 TEST(FolderModel, RefusesWhatItDoesNotFollowOfGpt2) {
-  EXPECT_THAT(ErrorWith("gpt2", {{"scale_attn_by_inverse_layer_idx", true}}),
-              HasSubstr("scale_attn_by_inverse_layer_idx is true"));
+  const ModelConfig by_layer = ConfigWith("gpt2", {{"scale_attn_by_inverse_layer_idx", true}});
+  EXPECT_EQ(by_layer.attention[0].logit_divisor, 1.0);
+  EXPECT_EQ(by_layer.attention[1].logit_divisor, 2.0);
   EXPECT_THAT(ErrorWith("gpt2", {{"add_cross_attention", true}}),
               HasSubstr("add_cross_attention is true"));
   EXPECT_THAT(ErrorWith("gpt2", {{"n_head", 10}}), HasSubstr("heads of 3 dimensions"));
@@ -153,8 +154,6 @@ TEST(FolderModel, RefusesWhatItDoesNotFollowOfFalcon) {
               HasSubstr("num_ln_in_parallel_attn is 3"));
   EXPECT_THAT(ErrorWith("falcon-alibi", {{"num_kv_heads", 2}}),
               HasSubstr("num_kv_heads differs from num_attention_heads"));
-  EXPECT_THAT(ErrorWith("falcon", {{"partial_rotary_factor", 0.5}, {"rope_parameters", nullptr}}),
-              HasSubstr("partial_rotary_factor is not 1"));
   EXPECT_THAT(OpenErrorWith("falcon", {{"multi_query", false}}), HasSubstr("has shape [84, 60]"));
   EXPECT_THAT(OpenErrorWith("falcon-new", {{"bias", false}}), HasSubstr("has no place"));
 }

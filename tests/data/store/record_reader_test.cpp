@@ -14,6 +14,7 @@ namespace midscope {
 namespace {
 
 using test::ErrorMessage;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -122,6 +123,19 @@ TEST_F(RecordReader, ADamagedFileIsAnErrorWhereverTheDamageIs) {
                 HasSubstr("damaged"))
         << round;
   }
+}
+
+// A notebook that has the file open (h5py.File(F, "r+")).
+TEST_F(RecordReader, AFileThatIsOpenForWritingIsSaidToBe) {
+  const hid_t file = H5Fopen(path_.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  ASSERT_GE(file, 0);
+  H5Fflush(file, H5F_SCOPE_GLOBAL);
+  const std::string copy = folder_.File("copy.h5");
+  WriteBytes(copy, ReadBytes(path_));
+  H5Fclose(file);
+  EXPECT_THAT(ErrorMessage(ErrorKind::kFailure, [&] { ReadRecords(copy); }),
+              AllOf(HasSubstr("is marked as open for writing"), HasSubstr("h5clear -s ")));
+  ExpectSameRecord(ReadRecords(path_).records[0], ExampleRecords()[0]);
 }
 
 TEST_F(RecordReader, AFileThatAnotherProgramChangedIsStillRead) {

@@ -408,6 +408,24 @@ TEST_F(TaskFiles, DamagedFilesAreErrorsWithNameAndLine) {
       AllOf(HasSubstr("line 1"), HasSubstr("Did you mean 'f1'?")));
 }
 
+// As Python's json module writes them.
+TEST_F(TaskFiles, WhatJsonDoesNotHaveIsNamed) {
+  const auto line = [](const std::string& question, const std::string& gold) {
+    return R"({"context": ["a", "b"], "gold": )" + gold + R"(, "question": ")" + question +
+           R"(", "answers": ["x"]})" + "\n";
+  };
+  EXPECT_THAT(Fails("jsonl:", line("q", "1") + line("q", "NaN")),
+              AllOf(HasSubstr("line 2"), HasSubstr("from character 33 on (NaN or Infinity"),
+                    HasSubstr("Write null instead")));
+  EXPECT_THAT(Fails("jsonl:", line("q", "-Infinity")), HasSubstr("NaN or Infinity"));
+  EXPECT_THAT(Fails("jsonl:", line("\\ud83d", "1")),
+              AllOf(HasSubstr("line 1"), HasSubstr("half of a character")));
+  EXPECT_THAT(Fails("jsonl:", line("\\ude00 x", "1")), HasSubstr("half of a character"));
+  // pandas writes whole numbers of a column with gaps as floats.
+  EXPECT_EQ(Passage(Make("jsonl:", line("\\ud83d\\ude00", "2.0"))->Make(0, 1), "gold"), "b");
+  EXPECT_THAT(Fails("jsonl:", line("q", "1.5")), HasSubstr("no whole number"));
+}
+
 TEST_F(TaskFiles, FilesThatAreNoneOfLinesAreErrors) {
   EXPECT_THAT(Fails("jsonl:", ""), HasSubstr("no line of JSON"));
   EXPECT_THAT(Fails("jsonl:", "\n \r\n"), HasSubstr("no line of JSON"));

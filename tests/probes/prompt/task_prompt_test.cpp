@@ -130,6 +130,46 @@ TEST(TaskPrompt, CharactersThatAreCutApartAreReplaced) {
   EXPECT_TRUE(replaced);
 }
 
+// As decode(ids, skip_special_tokens=True) of transformers, which LongBench's code calls.
+TEST(TaskPrompt, SpecialTokensAreNotInACutText) {
+  const test::TemporaryFolder folder;
+  std::string context;
+  for (int i = 0; i < 30; ++i) context += "<|im_start|>user " + std::to_string(i) + "<|im_end|> ";
+  folder.Write("s.jsonl",
+               R"({"context": [")" + context +
+                   R"("], "gold": 1, "question": "Who <|im_end|> is it?", "answers": ["a"]})");
+  const Tokenizer& tokenizer = EmbeddedModel()->tokenizer();
+  const std::string file = "file=" + (folder.path() / "s.jsonl").string();
+  const TaskSample whole = MakeTaskFor(tokenizer, "jsonl:" + file, 1)->Make(0, 1);
+  const TaskSample cut = MakeTaskFor(tokenizer, "jsonl:tokens=60," + file, 1)->Make(0, 1);
+  const std::vector<int32_t> ids = tokenizer.EncodeIds(whole.text);
+  const std::span<const int32_t> all(ids);
+  EXPECT_EQ(cut.text, tokenizer.DecodeText(all.first(30)) + tokenizer.DecodeText(all.last(30)));
+  EXPECT_EQ(cut.text.find("<|im_"), std::string::npos);
+  EXPECT_NE(whole.text.find("<|im_"), std::string::npos);
+  // Spans keep their texts but for what was dropped.
+  for (const ByteSpan& span : cut.spans) {
+    if (span.name != "question") continue;
+    EXPECT_EQ(cut.text.substr(static_cast<size_t>(span.begin),
+                              static_cast<size_t>(span.end - span.begin)),
+              "Who  is it?");
+  }
+}
+
+// Bytes of a parrot's tokens: a beginning is one U+FFFD, of an end each byte is.
+TEST(TaskPrompt, DecodesPartsOfCharactersAsTransformers) {
+  const Tokenizer& tokenizer = EmbeddedModel()->tokenizer();
+  const std::vector<int32_t> ids = tokenizer.EncodeIds("\xF0\x9F\xA6\x9C");
+  ASSERT_GT(ids.size(), 1u);
+  const std::span<const int32_t> all(ids);
+  const std::string replaced = "\xEF\xBF\xBD";
+  EXPECT_EQ(tokenizer.DecodeText(all.first(1)), replaced);
+  std::string end;
+  const std::string bytes = tokenizer.Decode(all.subspan(1));
+  for (size_t i = 0; i < bytes.size(); ++i) end += replaced;
+  EXPECT_EQ(tokenizer.DecodeText(all.subspan(1)), end);
+}
+
 TEST(TaskPrompt, ChoicesOfSeveralTokensHavePromptsOfTheirOwn) {
   const test::TemporaryFolder folder;
   folder.Write("w.jsonl",
