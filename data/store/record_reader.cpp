@@ -171,11 +171,12 @@ void RunReader::State::Open(ReadBy by) {
   // Without midscope-reader the checksum is computed, which takes seconds but is as safe.
   if (seal == SealState::kUnchecked && FindReaderProgram().empty()) seal = CheckSeal(path, bytes);
   if (seal != SealState::kIntact && IsMarkedOpenForWriting(path)) {
-    throw Failure(path,
-                  "is marked as open for writing: another program has it open, or ended without "
-                  "closing it",
-                  "Close it there (in Python: file.close()). If no program has it open: h5clear -s " +
-                      ShellQuoted(path));
+    throw Failure(
+        path,
+        "is marked as open for writing: another program has it open, or ended without "
+        "closing it",
+        "Close it there (in Python: file.close()). If no program has it open: h5clear -s " +
+            ShellQuoted(path));
   }
   if (seal == SealState::kBroken) {
     throw Failure(path, "is damaged: its bytes do not agree with its checksum",
