@@ -179,7 +179,6 @@ void FolderWeights::OpenShards(const std::filesystem::path& folder,
     for (auto& [name, tensor] : OpenFile(folder / shard)) tensors_.insert_or_assign(name, tensor);
   }
 }
-}
 
 void FolderWeights::DontNeed(const std::byte* data, int64_t bytes) const noexcept {
   DontNeedInside(maps_, data, bytes);
