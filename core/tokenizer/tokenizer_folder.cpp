@@ -98,8 +98,14 @@ class TokenizerFolderReader {
   }
 
   void ReadModel(const std::string& bytes, const JsonFields& config) {
-    // `legacy` is transformers' flag for whether text after a special token gets a space, too.
-    parts_ = ReadSentencePiece(bytes, Name("tokenizer.model"), {!config.Flag("legacy", true)});
+    const std::string kind = config.FindText("tokenizer_class").value_or("");
+    const nlohmann::json json = Json("config.json");
+    const JsonFields model(json, Name("config.json"), "");
+    // `legacy` is transformers' flag for whether text after a special token gets a space, too. Its
+    // class for Llama, which it takes where the file names it, has it off by default.
+    const bool is_llama =
+        kind.starts_with("LlamaTokenizer") && model.FindText("model_type") == "llama";
+    parts_ = ReadSentencePiece(bytes, Name("tokenizer.model"), {!config.Flag("legacy", !is_llama)});
     const DeclaredTokens declared = Declared(config);
     Vocabulary& vocabulary = parts_.vocabulary;
     const std::vector<TokenType> types = vocabulary.types;
@@ -124,12 +130,29 @@ class TokenizerFolderReader {
     vocabulary.bos = FindToken("<s>");
     vocabulary.eos = FindToken("</s>");
     SetRoles(declared);
-    // The classes in transformers for these models put BOS first by default.
-    const std::string kind = config.FindText("tokenizer_class").value_or("LlamaTokenizer");
-    const bool by_default =
-        kind.find("Llama") != std::string::npos || kind.find("Gemma") != std::string::npos;
-    if (vocabulary.bos && config.Flag("add_bos_token", by_default))
+    ReadFlags(config, kind);
+  }
+
+  // What is put around a text beside a tokenizer.model.
+  void ReadFlags(const JsonFields& config, const std::string& kind) {
+    Vocabulary& vocabulary = parts_.vocabulary;
+    const bool by_default = kind.empty() || kind.find("Llama") != std::string::npos ||
+                            kind.find("Gemma") != std::string::npos;
+    if (vocabulary.bos && config.Flag("add_bos_token", by_default)) {
       vocabulary.begins = {*vocabulary.bos};
+      if (config.Find("add_bos_token") == nullptr) {
+        vocabulary.notes.emplace_back(
+            "tokenizer_config.json has no \"add_bos_token\": text begins with BOS, as in training; "
+            "transformers 5 puts none");
+      }
+    }
+    if (vocabulary.eos && config.Flag("add_eos_token", false)) {
+      vocabulary.notes.push_back(
+          "\"add_eos_token\" puts " +
+          Quote(vocabulary.bytes[static_cast<size_t>(*vocabulary.eos)]) +
+          " behind every text; here it is left out, as an answer follows the "
+          "text");
+    }
   }
 
   void SetRoles(const DeclaredTokens& declared) {

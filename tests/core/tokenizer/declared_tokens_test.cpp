@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -14,6 +16,7 @@
 #include "core/tokenizer/tokenizer.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/tokenizer_folder.h"
+#include "tests/paths.h"
 
 namespace midscope {
 namespace {
@@ -189,6 +192,33 @@ TEST(PostProcessor, RefusesOtherTemplates) {
   EXPECT_THAT(error(R"({"type": "Sequence", "processors": [)" + Template({"<A>", "$A"}) + ", " +
                     Template({"<B>", "$A"}) + "]}"),
               HasSubstr("which is not supported"));
+}
+
+// Beside a tokenizer.model; the class that the file names has defaults of its own.
+TEST(TokenizerModel, FlagsOfItsConfig) {
+  std::ifstream file(MIDSCOPE_TESTS
+                     "/core/golden/tokenizers"
+                     "/llama2_model/tokenizer.model",
+                     std::ios::binary);
+  const std::string model{std::istreambuf_iterator<char>(file), {}};
+  const auto load = [&](const std::string& config) {
+    return Load({{"tokenizer.model", model},
+                 {"config.json", R"({"model_type": "llama"})"},
+                 {"tokenizer_config.json", config}});
+  };
+  const Tokenizer named = load(R"({"tokenizer_class": "LlamaTokenizer", "add_bos_token": true,
+                                   "add_eos_token": true, "pad_token": "<pad>"})");
+  EXPECT_THAT(named.EncodeIds("a <s>b</s> c<pad>d"),
+              ElementsAre(293, 421, 1, 460, 2, 326, 600, 430));
+  EXPECT_THAT(named.begin_ids(), ElementsAre(1));
+  EXPECT_THAT(named.notes(), ElementsAre(HasSubstr("'pad_token' names '<pad>'"),
+                                         HasSubstr("puts '</s>' behind every text")));
+  const Tokenizer unnamed = load("{}");
+  EXPECT_THAT(unnamed.EncodeIds("a <s>b</s> c"), ElementsAre(293, 421, 1, 387, 2, 259, 442));
+  EXPECT_TRUE(unnamed.add_bos());
+  EXPECT_THAT(unnamed.notes(), ElementsAre(HasSubstr("transformers 5 puts none")));
+  EXPECT_FALSE(load(R"({"add_bos_token": false})").add_bos());
+  EXPECT_THAT(load(R"({"add_bos_token": true})").notes(), IsEmpty());
 }
 
 // transformers repairs the pattern of Mistral's tokenizers, or warns, where they have more than
