@@ -44,8 +44,8 @@ struct PickleValue {
 class PickleReader {
  public:
   // Limits, so that memory stays within a few hundred bytes per value.
-  static constexpr size_t kMaxBytes = size_t{64} << 20;
-  static constexpr size_t kMaxValues = size_t{2} << 20;  // also of the stack and of the memo
+  static constexpr size_t kMaxBytes = size_t{32} << 20;
+  static constexpr size_t kMaxValues = size_t{1} << 20;  // also of the stack and of the memo
   static constexpr size_t kMaxMarks = 1000;
 
   // `bytes`: the pickle, which must outlive the reader. Errors name `thing`.

@@ -114,12 +114,12 @@ inline std::vector<ZipPart> TorchParts(const std::string& data_pkl,
   return parts;
 }
 
-// The tensors of a safetensors file as torch.save would write them; equal ones share a storage, as
-// tied weights do.
-inline std::string WriteTorch(const SafetensorsParts& tensors) {
+// The tensors of a safetensors file as torch.save would write them. With `tied`, equal ones share a
+// storage.
+inline std::string WriteTorch(const SafetensorsParts& tensors, bool tied = false) {
   std::vector<std::pair<std::string, std::string>> items;
   std::vector<std::string> storages;
-  std::map<std::pair<std::string, std::string>, std::string> keys;  // by dtype and bytes
+  std::map<std::string, std::string> keys;  // by name, or with `tied` by dtype and bytes
   for (const auto& [name, part] : tensors) {
     std::vector<int64_t> strides(part.shape.size(), 1);
     for (size_t i = strides.size(); i > 1; --i) strides[i - 2] = strides[i - 1] * part.shape[i - 1];
@@ -128,7 +128,7 @@ inline std::string WriteTorch(const SafetensorsParts& tensors) {
         wide ? "FloatStorage" : (part.dtype == "F16" ? "HalfStorage" : "BFloat16Storage");
     const auto elements = static_cast<int64_t>(part.bytes.size() / (wide ? 4 : 2));
     const auto [key, is_new] =
-        keys.emplace(std::pair(part.dtype, part.bytes), std::to_string(storages.size()));
+        keys.emplace(tied ? part.dtype + part.bytes : name, std::to_string(storages.size()));
     if (is_new) storages.push_back(part.bytes);
     items.emplace_back(
         name, pickle::Tensor(pickle::Storage(type, key->second, elements), 0, part.shape, strides));
