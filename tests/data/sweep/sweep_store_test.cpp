@@ -343,7 +343,8 @@ TEST(PlanDifference, PathsOfEqualFilesAreNone) {
   EXPECT_THAT(
       FirstPlanDifference(plan, PlanOfTask("jsonl:template=f.txt,tokens=8,file=a.jsonl", "1")),
       HasSubstr("task is"));
-  EXPECT_THAT(FirstPlanDifference(R"({"task":"text:file=a"})", R"({"task":"text:file=b"})"),
+  EXPECT_THAT(FirstPlanDifference(std::string(R"({"task":"text:file=a"})"),
+                                  std::string(R"({"task":"text:file=b"})")),
               HasSubstr("task is"));
   const TemporaryFolder folder;
   const std::string path = folder.File("run.h5");
