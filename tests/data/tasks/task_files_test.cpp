@@ -160,7 +160,7 @@ TEST_F(TaskFiles, OwnQuestionsMoveTheirGoldPiece) {
   EXPECT_EQ(Passage(sample, "gold"), "two");
   EXPECT_EQ(Passage(sample, "piece 2"), "three");
   EXPECT_EQ(sample.generation,
-            (GenerationRule{5, AnswerCut::kStrippedFirstLine, AnswerMetric::kExact}));
+            (GenerationRule{5, AnswerCut::kStrippedFirstLine, AnswerMetric::kExact, true}));
   EXPECT_EQ(ScoreGenerated(sample, "Two."), 1);
   EXPECT_EQ(task->Make(1, 2).text, "y\nx\nz\n\nQuestion: ?\nAnswer:");
 
@@ -236,7 +236,7 @@ TEST_F(TaskFiles, AFieldThatIsGivenTwiceIsRefused) {
               AllOf(HasSubstr("line 1"), HasSubstr("'question' twice")));
   EXPECT_NO_THROW(
       Make("zeroscrolls:dataset=qasper,",
-           R"({"id": 1, "input": "i", "output": "o", "pid": {"a": 1}, "b": {"a": 1}})"));
+           R"({"id": "1", "input": "i", "output": "o", "pid": {"a": 1}, "b": {"a": 1}})"));
 }
 
 // Answers that SQuAD's normaliser empties, for which its subspan score gives any text 1.
