@@ -64,13 +64,6 @@ std::vector<std::filesystem::path> GgufModelsIn(const std::filesystem::path& fol
   return GgufModelsAmong(std::move(files));
 }
 
-bool HasAny(const std::filesystem::path& folder, std::initializer_list<const char*> names) {
-  std::error_code error;
-  return std::any_of(names.begin(), names.end(), [&](const char* name) {
-    return std::filesystem::exists(folder / name, error);
-  });
-}
-
 // A folder itself where it holds a Hugging Face model, else its only GGUF model.
 std::filesystem::path ResolveFolder(const std::filesystem::path& folder,
                                     const std::vector<std::filesystem::path>& models) {
@@ -95,7 +88,8 @@ std::filesystem::path ResolveModel(const std::string& model) {
   if (!exists && !NearestWord(model, {"embedded"}).empty()) {
     throw Failure(model, "there is no such file or folder", "Did you mean 'embedded'?");
   }
-  if (exists && std::filesystem::is_directory(model, error) && !HasAny(model, {"config.json"}))
+  const bool is_model_folder = PathExists(std::filesystem::path(model) / "config.json");
+  if (exists && std::filesystem::is_directory(model) && !is_model_folder)
     return ResolveFolder(model, GgufModelsIn(model, /*also_below=*/false));
   if (exists || !IsCachedModelName(model)) return model;
   if (const auto folder = FindCachedModel(model)) return ResolveSnapshot(*folder);
