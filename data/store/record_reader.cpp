@@ -16,7 +16,6 @@
 #include "core/base/error.h"
 #include "core/base/file_access.h"
 #include "core/base/nearest_word.h"
-#include "core/base/shell_text.h"
 #include "core/base/utf8.h"
 #include "data/store/file_parts.h"
 #include "data/store/file_seal.h"
@@ -175,8 +174,7 @@ void RunReader::State::Open(ReadBy by) {
         path,
         "is marked as open for writing: another program has it open, or ended without "
         "closing it",
-        "Close it there (in Python: file.close()). If no program has it open: h5clear -s " +
-            ShellQuoted(path));
+        "Close it there (in Python: file.close()). If no program has it open: h5clear -s " + path);
   }
   if (seal == SealState::kBroken) {
     throw Failure(path, "is damaged: its bytes do not agree with its checksum",
