@@ -81,6 +81,8 @@ class DeclaredTokensReader {
     if (made_.extra.empty()) ReadExtra(map, map.Find(kExtra) != nullptr ? kExtra : kAdditional);
   }
 
+  bool has_extra() const { return !made_.extra.empty(); }
+
   // With the roles that every tokenizer has first.
   DeclaredTokens Take() {
     std::stable_sort(made_.roles.begin(), made_.roles.end(), [](const auto& a, const auto& b) {
@@ -199,17 +201,19 @@ DeclaredTokens ReadDeclaredTokens(const JsonFields& config, const nlohmann::orde
     made.listed = ReadDecoder(config);
     return made;
   }
+  // transformers has not joined these with the extra tokens when it reads added_tokens.json.
+  const bool later = !reader.has_extra() && special_tokens_map.Find(kExtra) == nullptr;
   reader.ReadMap(special_tokens_map);
   DeclaredTokens made = reader.Take();
   made.is_legacy = true;
   // {"<pad>": 32000}
   for (const auto& [text, number] : added_tokens.json().items()) {
-    const bool special = std::any_of(made.roles.begin(), made.roles.end(),
-                                     [&](const auto& role) {
-                                       return IsRole(role.name) && role.token.text == text;
-                                     }) ||
-                         std::any_of(made.extra.begin(), made.extra.end(),
-                                     [&](const AddedToken& token) { return token.text == text; });
+    const bool special =
+        std::any_of(
+            made.roles.begin(), made.roles.end(),
+            [&](const auto& role) { return IsRole(role.name) && role.token.text == text; }) ||
+        (!later && std::any_of(made.extra.begin(), made.extra.end(),
+                               [&](const AddedToken& token) { return token.text == text; }));
     made.listed.insert_or_assign(added_tokens.Id(number, Quote(text)),
                                  AddedToken{text, 0, special, !special});
   }
