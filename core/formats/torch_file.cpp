@@ -51,10 +51,18 @@ void CheckForm(std::span<const std::byte> bytes, const std::string& thing) {
                 "Fetch it again, or convert the model to safetensors");
 }
 
+// torch.save stores entries as they are.
+std::span<const std::byte> StoredData(const ZipEntries::value_type& entry,
+                                      const std::string& thing) {
+  if (entry.second.stored) return entry.second.data;
+  throw Failure(thing, "its entry " + Quote(entry.first, 120) + " is compressed or encrypted",
+                kSaveAgain);
+}
+
 // "NAME/", in which torch.save puts its entries.
 std::string ArchiveFolder(const ZipEntries& entries, const std::string& thing) {
   std::string folder;
-  for (const auto& [name, data] : entries) {
+  for (const auto& [name, entry] : entries) {
     const size_t slash = name.find('/');
     if (slash == std::string_view::npos || name.substr(slash + 1) != kPickleName) continue;
     if (!folder.empty())
@@ -74,7 +82,7 @@ std::string ArchiveFolder(const ZipEntries& entries, const std::string& thing) {
                   "NEW_FILE)");
   }
   const auto order = entries.find(folder + "byteorder");
-  if (order != entries.end() && AsText(order->second) != "little")
+  if (order != entries.end() && AsText(StoredData(*order, thing)) != "little")
     throw Failure(thing, "its numbers are big-endian, which is not supported", kSaveAgain);
   return folder;
 }
@@ -88,14 +96,15 @@ Storages FindStorages(const TorchStateDict& state, const ZipEntries& entries,
     const auto entry = entries.find(folder + "data/" + std::string(storage.key));
     if (entry == entries.end())
       throw Failure(thing, "has no entry for its storage " + Quote(storage.key), kFetchAgain);
-    const auto bytes = static_cast<int64_t>(entry->second.size());
+    const std::span<const std::byte> data = StoredData(*entry, thing);
+    const auto bytes = static_cast<int64_t>(data.size());
     if (bytes % storage.dtype->bytes != 0 || bytes / storage.dtype->bytes != storage.elements) {
       throw Failure(thing,
                     fmt::format("its storage {} has {} bytes, which {} elements of {} contradict",
                                 Quote(storage.key), bytes, storage.elements, storage.dtype->name),
                     kFetchAgain);
     }
-    found.push_back(entry->second);
+    found.push_back(data);
   }
   return found;
 }
@@ -204,7 +213,7 @@ SafetensorsTensors ReadTorchFile(std::span<const std::byte> bytes, const std::st
   const ZipEntries entries = ReadZipDirectory(bytes, thing);
   const std::string folder = ArchiveFolder(entries, thing);
   const auto pickle = entries.find(folder + std::string(kPickleName));
-  const TorchStateDict state = ReadTorchPickle(pickle->second, thing);
+  const TorchStateDict state = ReadTorchPickle(StoredData(*pickle, thing), thing);
   const Storages storages = FindStorages(state, entries, folder, thing);
   SafetensorsTensors tensors;
   TensorMaker maker(bytes.size(), thing, copies);

@@ -64,8 +64,8 @@ class ZipParser {
     const uint64_t end = directory.begin + directory.bytes;
     for (uint64_t i = 0; i < directory.entries; ++i) {
       const ZipHeader entry = ReadEntry(&at, end);
-      const auto data = LocateData(entry, directory.begin);
-      if (!entries.emplace(entry.name, data).second) Fail(entry, "occurs twice");
+      const ZipEntry found = Locate(entry, directory.begin);
+      if (!entries.emplace(entry.name, found).second) Fail(entry, "occurs twice");
     }
     if (at != end) Damaged("its directory is longer than its entries");
     CheckOverlaps();
@@ -160,10 +160,6 @@ class ZipParser {
     entry.header = At<uint32_t>(place + 42);
     ReadZip64({&entry.bytes, &entry.stored_bytes, &entry.header}, place + kEntryBytes + name_bytes,
               extra_bytes);
-    if ((entry.flags & kEncrypted) != 0 || entry.method != 0 || entry.bytes != entry.stored_bytes) {
-      throw Failure(thing_, "its entry " + Quote(entry.name, 120) + " is compressed or encrypted",
-                    "torch.save stores entries as they are: save the file again with torch");
-    }
     *at += all;
     return entry;
   }
@@ -190,14 +186,14 @@ class ZipParser {
   }
 
   // Checks the local header, and the descriptor behind the data where there is one.
-  std::span<const std::byte> LocateData(const ZipHeader& entry, uint64_t directory) {
+  ZipEntry Locate(const ZipHeader& entry, uint64_t directory) {
     const uint64_t header = entry.header;
     if (!Contains(header, kLocalBytes) || At<uint32_t>(header) != kZipLocalMagic)
       Fail(entry, "has no header where the directory says");
     const uint64_t name_bytes = At<uint16_t>(header + 26);
     const uint64_t extra_bytes = At<uint16_t>(header + 28);
     const uint64_t begin = header + kLocalBytes + name_bytes + extra_bytes;
-    if (begin > directory || entry.bytes > directory - begin)
+    if (begin > directory || entry.stored_bytes > directory - begin)
       Fail(entry, "is not in front of the directory");
     uint64_t stored = At<uint32_t>(header + 18);
     uint64_t bytes = At<uint32_t>(header + 22);
@@ -206,14 +202,16 @@ class ZipParser {
     const bool same = At<uint16_t>(header + 6) == entry.flags &&
                       At<uint16_t>(header + 8) == entry.method &&
                       Text(header + kLocalBytes, name_bytes) == entry.name;
-    const bool same_numbers = bytes == entry.bytes && stored == entry.bytes &&
+    const bool same_numbers = bytes == entry.bytes && stored == entry.stored_bytes &&
                               At<uint32_t>(header + 14) == entry.checksum;
     if (!same || (!described && !same_numbers))
       Fail(entry, "has a header that contradicts the directory");
-    uint64_t end = begin + entry.bytes;
+    uint64_t end = begin + entry.stored_bytes;
     if (described) end = CheckDescriptor(entry, end, directory);
     ranges_.emplace_back(header, end);
-    return file_.subspan(begin, entry.bytes);
+    const bool plain = (entry.flags & kEncrypted) == 0 && entry.method == 0;
+    if (plain && entry.bytes != entry.stored_bytes) Fail(entry, "has two sizes");
+    return {file_.subspan(begin, entry.stored_bytes), plain};
   }
 
   // Returns the descriptor's end. Its sizes have 4 bytes each, or 8.
@@ -221,10 +219,11 @@ class ZipParser {
     const uint64_t room = directory - place;
     const bool begins = room >= 16 && At<uint32_t>(place) == kDescriptorMagic &&
                         At<uint32_t>(place + 4) == entry.checksum;
-    if (begins && room >= 24 && At<uint64_t>(place + 8) == entry.bytes &&
+    if (begins && room >= 24 && At<uint64_t>(place + 8) == entry.stored_bytes &&
         At<uint64_t>(place + 16) == entry.bytes)
       return place + 24;
-    if (begins && At<uint32_t>(place + 8) == entry.bytes && At<uint32_t>(place + 12) == entry.bytes)
+    if (begins && At<uint32_t>(place + 8) == entry.stored_bytes &&
+        At<uint32_t>(place + 12) == entry.bytes)
       return place + 16;
     Fail(entry, "has a descriptor that contradicts the directory");
   }

@@ -12,12 +12,17 @@
 
 namespace midscope {
 
-// By name. Names and bytes point into the archive.
-using ZipEntries = std::map<std::string_view, std::span<const std::byte>>;
+struct ZipEntry {
+  std::span<const std::byte> data;  // as it is in the archive
+  bool stored = true;               // neither compressed nor encrypted
+};
+
+// By name. Names and data point into the archive.
+using ZipEntries = std::map<std::string_view, ZipEntry>;
 
 // `bytes`: the whole file. Throws Error naming `thing`: no directory, several disks, entries that
-// are compressed, encrypted, duplicate, outside the file or overlapping, a local header or data
-// descriptor that contradicts the directory. Checksums (CRC-32) of the data are compared between
+// are duplicate, outside the file or overlapping, a local header or data descriptor that
+// contradicts the directory. Checksums (CRC-32) of the data are compared between
 // the headers, not computed: torch.load does not compute them either, and may write none.
 ZipEntries ReadZipDirectory(std::span<const std::byte> bytes, const std::string& thing);
 

@@ -331,80 +331,16 @@ TEST(HostileTorch, DeepNestingAndTooManyValues) {
   EXPECT_THAT(error(std::string(PickleReader::kMaxBytes, 'N')), HasSubstr("at most 33554432"));
 }
 
-std::vector<ZipPart> GoodParts() {
-  return TorchParts(Dictionary({{"good", kGood}}), {std::string(16, 'x')});
-}
-// The message for a good archive with one entry changed.
-std::string PartError(size_t index, const std::function<void(ZipPart*)>& change) {
-  std::vector<ZipPart> parts = GoodParts();
-  change(&parts.at(index));
-  return ErrorOf(WriteZip(parts));
-}
-
-TEST(HostileZip, HeadersThatContradictTheDirectory) {
-  constexpr size_t kData = 2;
-  EXPECT_EQ(PartError(kData, [](ZipPart*) {}), "");
-  EXPECT_EQ(PartError(kData, [](ZipPart* part) { part->described = false; }), "");
-  EXPECT_EQ(PartError(kData, [](ZipPart* part) { part->zip64 = true; }), "");
-  EXPECT_EQ(ErrorOf(WriteZip(GoodParts(), true)), "");
-  EXPECT_THAT(PartError(kData, [](ZipPart* part) { part->method = 8; }),
-              HasSubstr("'a/data/0' is compressed"));
-  EXPECT_THAT(PartError(kData, [](ZipPart* part) { part->flags = 1; }), HasSubstr("encrypted"));
-  EXPECT_THAT(PartError(kData, [](ZipPart* part) { part->local_name = "a/data/1"; }),
-              HasSubstr("contradicts the directory"));
-  EXPECT_THAT(PartError(kData,
-                        [](ZipPart* part) {
-                          part->described = false;
-                          part->extra_local_bytes = 1;
-                        }),
-              HasSubstr("contradicts the directory"));
-  EXPECT_THAT(PartError(kData, [](ZipPart* part) { part->offset_change = 1; }),
-              HasSubstr("no header where"));
-  EXPECT_THAT(PartError(kData, [](ZipPart* part) { part->offset_change = 1 << 30; }),
-              HasSubstr("no header where"));
-  std::vector<ZipPart> twice = GoodParts();
-  twice.push_back(twice[kData]);
-  EXPECT_THAT(ErrorOf(WriteZip(twice)), HasSubstr("'a/data/0' occurs twice"));
-}
-
-TEST(HostileZip, DirectoriesThatAreCutOffOrLie) {
-  const std::string good = WriteZip(GoodParts());
+TEST(HostileTorch, FilesThatAreCutOffOrCompressed) {
+  std::vector<ZipPart> parts = TorchParts(Dictionary({{"good", kGood}}), {std::string(16, 'x')});
+  const std::string good = WriteZip(parts);
+  EXPECT_EQ(ErrorOf(good), "");
   for (size_t size = 0; size < good.size(); ++size)
     EXPECT_NE(ErrorOf(good.substr(0, size)), "") << size;
-  EXPECT_THAT(ErrorOf(good.substr(0, good.size() - 1)), HasSubstr("incomplete"));
-  // A comment may follow, nothing else.
-  EXPECT_NE(ErrorOf(good + "x"), "");
-  EXPECT_EQ(ErrorOf(good.substr(0, good.size() - 2) + Raw<uint16_t>(3) + "abc"), "");
-  const auto changed = [](std::string bytes, size_t from_end, const std::string& field) {
-    return ErrorOf(bytes.replace(bytes.size() - from_end, field.size(), field));
-  };
-  EXPECT_NE(changed(good, 18, Raw<uint16_t>(1)), "");  // disk
-  EXPECT_NE(changed(good, 14, Raw(0x00010001u)), "");  // entries
-  EXPECT_NE(changed(good, 14, Raw(UINT32_MAX)), "");   // entries
-  EXPECT_NE(changed(good, 10, Raw(UINT32_MAX)), "");   // bytes
-  EXPECT_NE(changed(good, 6, Raw(0u)), "");            // place
-  const std::string wide = WriteZip(GoodParts(), true);
-  EXPECT_EQ(ErrorOf(wide), "");
-  EXPECT_NE(changed(wide, 22 + 12, Raw(UINT64_MAX)), "");  // place of the ZIP64 record
-  EXPECT_NE(changed(wide, 22 + 12, Raw(uint64_t{0})), "");
-  EXPECT_NE(changed(wide, 22 + 20 + 8, Raw(UINT64_MAX)), "");          // place of the directory
-  EXPECT_NE(changed(wide, 22 + 20 + 16, Raw(UINT64_MAX)), "");         // bytes
-  EXPECT_NE(changed(wide, 22 + 20 + 24, Raw(uint64_t{1} << 40)), "");  // entries
-}
-
-// Two entries of the directory with one header.
-TEST(HostileZip, EntriesThatOverlap) {
-  std::vector<ZipPart> parts = GoodParts();
-  parts.push_back({"a/data/9", parts[2].bytes, 0, 0, true});
-  std::string file = WriteZip(parts);
-  const size_t first = file.find("a/data/0");
-  const size_t last = file.find("a/data/9");
-  // The second's data hold a whole first entry.
-  const std::string entry = file.substr(first - 30, 30 + 8 + 16 + 16);
-  parts.back().bytes = entry;
-  parts[2].offset_change = static_cast<int64_t>(last + 8 - (first - 30));
-  file = WriteZip(parts);
-  EXPECT_THAT(ErrorOf(file), HasSubstr("overlap"));
+  parts[3].method = 8;  // version, which is not read
+  EXPECT_EQ(ErrorOf(WriteZip(parts)), "");
+  parts[2].method = 8;
+  EXPECT_THAT(ErrorOf(WriteZip(parts)), HasSubstr("'a/data/0' is compressed"));
 }
 
 std::vector<std::string> GoldenFiles() {
@@ -496,8 +432,8 @@ TEST(HostileTorch, MutatedFilesLoadOrAreRefused) {
     const std::string& original = files[random() % files.size()];
     std::vector<ZipPart> parts;
     std::string pickle;
-    for (const auto& [name, data] : ReadZipDirectory(std::as_bytes(std::span(original)), "file")) {
-      const std::string bytes(reinterpret_cast<const char*>(data.data()), data.size());
+    for (const auto& [name, entry] : ReadZipDirectory(std::as_bytes(std::span(original)), "file")) {
+      const std::string bytes(reinterpret_cast<const char*>(entry.data.data()), entry.data.size());
       parts.push_back({std::string(name), bytes});
     }
     std::string mutant = original;

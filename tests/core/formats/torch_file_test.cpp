@@ -136,7 +136,7 @@ TEST(TorchFile, OtherFormsAreRefusedByName) {
   EXPECT_THAT(error("GGUF"), HasSubstr("not a zip archive"));
   const std::string pickle = test::pickle::Dictionary({});
   std::vector<ZipPart> parts = test::TorchParts(pickle, {});
-  parts.push_back({"a/constants.pkl", "x"});
+  parts.push_back({"a/constants.pkl", "x", 0, 8});
   EXPECT_THAT(error(WriteZip(parts)), HasSubstr("TorchScript"));
   parts.back() = {"b/data.pkl", "x"};
   EXPECT_THAT(error(WriteZip(parts)), HasSubstr("two entries data.pkl"));
