@@ -45,8 +45,8 @@ TEST(TextTable, FitsATerminal) {
   EXPECT_EQ(table.Text(60), table.Text(std::nullopt));
   TextTable numbers({"number of samples", "p"});
   numbers.Add({"12", "0.5"});
-  EXPECT_EQ(numbers.Text(14), "number of\n  samples    p\n       12  0.5\n");
-  EXPECT_EQ(numbers.Text(1), "number\n     of\nsamples    p\n     12  0.5\n");
+  EXPECT_EQ(numbers.Text(14), "number of    p\n  samples\n       12  0.5\n");
+  EXPECT_EQ(numbers.Text(1), " number    p\n     of\nsamples\n     12  0.5\n");
 }
 
 TEST(Help, FitsANarrowTerminal) {

@@ -55,7 +55,6 @@ std::vector<Arguments> CommandsAt(const std::string& path) {
           {"probe", kTiny, "--prompt-file", path},
           {"probe", kTiny, "--task", "jsonl:file=" + path},
           {"probe", kTiny, "--prompt", "x", "--chat", "--chat-template", path},
-          {"sweep", kTiny, "--plan", path},
           {"curves", path},
           {"show", path},
           {"ls", path},
@@ -94,36 +93,36 @@ TEST(ProgramPaths, ALinkIsWrittenWhereItLeads) {
   const std::string link = folder.File("run.h5");
   const std::string target = folder.File("scratch/run.h5");
   fs::create_symlink(target, link);
-  const Arguments sweep = {"sweep", kTiny, "--task", "kv:pairs=1", "--out", link};
+  const Arguments sweep = {"sweep",   "embedded",   "--task", "list:lines=2",
+                           "--score", "likelihood", "--out",  link};
   RunWell(With(sweep, {"--samples", "1"}));
   EXPECT_TRUE(fs::is_symlink(link) && fs::is_regular_file(target));
   RunWell(With(sweep, {"--samples", "2", "--resume"}));
   EXPECT_TRUE(fs::is_symlink(link));
-  EXPECT_THAT(RunWell({"ls", target}).out, HasSubstr("2 samples"));
+  EXPECT_THAT(RunWell({"ls", target}).out, HasSubstr("2 of 2 samples"));
   RunWell({"probe", kTiny, "--prompt", "x", "--out", link, "--overwrite"});
   EXPECT_TRUE(fs::is_symlink(link));
-  EXPECT_THAT(RunWell({"ls", target}).out, HasSubstr("probe"));
+  EXPECT_THAT(RunWell({"ls", target}).out, HasSubstr("::/entry/prompt/"));
   RunWell({"export", target, "--format", "json", "--out", folder.File("a.json")});
   fs::create_symlink("a.json", folder.File("b.json"));
   RunWell({"export", target, "--out", folder.File("b.json"), "--overwrite"});
   EXPECT_TRUE(fs::is_symlink(folder.File("b.json")));
 }
 
-// Nobody writes to the pipe: the first Ctrl-C ends the wait.
+// Nobody writes to the pipe: the first Ctrl-C ends the wait. A plan is read before anything else.
 TEST(ProgramPaths, AnInterruptEndsTheWaitForAPipe) {
   const TemporaryFolder folder;
-  ASSERT_EQ(::mkfifo(folder.File("pipe").c_str(), 0600), 0);
-  for (const Arguments& more : {Arguments{"--prompt-file", folder.File("pipe")},
-                                Arguments{"--task", "jsonl:file=" + folder.File("pipe")}}) {
-    testing::RunningProgram running(With({"probe", kTiny}, more));
-    std::this_thread::sleep_for(std::chrono::milliseconds(700));
-    running.Signal(SIGINT);
-    for (int tenths = 0; tenths < 50 && running.Running(); ++tenths)
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    EXPECT_FALSE(running.Running()) << more.front();
-    running.Signal(SIGKILL);
-    EXPECT_EQ(running.Wait().status, 130) << more.front();
-  }
+  ASSERT_EQ(::mkfifo(folder.File("plan.toml").c_str(), 0600), 0);
+  testing::RunningProgram running({"sweep", kTiny, "--plan", folder.File("plan.toml")});
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  running.Signal(SIGINT);
+  for (int tenths = 0; tenths < 50 && running.Running(); ++tenths)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_FALSE(running.Running());
+  running.Signal(SIGKILL);
+  const ProgramRun run = running.Wait();
+  EXPECT_EQ(run.status, 130);
+  EXPECT_THAT(run.err, HasSubstr("interrupted"));
 }
 
 TEST(ProgramPaths, AModelThatIsNotWholeIsNamedByWhatIsMissing) {
