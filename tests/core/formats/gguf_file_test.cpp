@@ -112,7 +112,7 @@ TEST(GgufFile, ReadsVersion2AndAnotherAlignment) {
   float value = 0;
   std::memcpy(&value, file.Require("b").data, sizeof value);
   EXPECT_EQ(value, 4.0f);
-  EXPECT_EQ((file.Require("b").data - file.map().data()) % 64, 0);
+  EXPECT_EQ((file.Require("b").data - file.maps()[0].data()) % 64, 0);
 }
 
 TEST(GgufFile, SurvivesBeingMoved) {

@@ -64,8 +64,9 @@ std::string OpenError(const std::string& model) {
 
 std::vector<float> LastLogits(const std::string& model) {
   const auto decoder = Decoder::Open(model, {kernels::Dtype::kFloat32, 1});
+  const std::vector<int32_t> ids = {5, 9, 200, 3, 77, 5, 9};
   RunRequest request;
-  request.ids = {5, 9, 200, 3, 77, 5, 9};
+  request.ids = ids;
   const RunResult result = decoder->RunOne(request);
   const auto row = result.Logits(6);
   return {row.begin(), row.end()};
