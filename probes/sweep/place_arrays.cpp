@@ -46,8 +46,7 @@ void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record) 
   record.arrays.push_back({"prompt_tokens", axes, tokens, "tokens", "length of the prompt"});
   record.arrays.push_back({kAnswerTokens, axes, answer_tokens, "tokens", "length of the answer"});
   record.arrays.push_back(
-      {kGoldTokenBegin, axes, gold_begin, "tokens",
-       "first token of the gold piece; -1, as its end: a cut of the prompt left none of it"});
+      {kGoldTokenBegin, axes, gold_begin, "tokens", "first token of the gold piece"});
   record.arrays.push_back(
       {"gold_token_end", axes, gold_end, "tokens", "one past the gold piece's last token"});
   if (questions.front().sample.cut) {

@@ -174,8 +174,8 @@ TEST_F(ProgramExport, PlacesByShareArePrintedAsShares) {
                                        "0%,50%,100%", "--samples", "1", "--json"});
   ASSERT_EQ(rows.status, 0) << rows.err;
   const nlohmann::json row = nlohmann::json::parse(rows.out)["rows"][1];
-  EXPECT_EQ(row["place"], 3) << "as before";
-  EXPECT_DOUBLE_EQ(row["place_share"], 0.4) << "the third of six: two of five steps";
+  EXPECT_EQ(row["place"], 4) << "1 + floor(0.5 * 5 + 0.5)";
+  EXPECT_DOUBLE_EQ(row["place_share"], 0.6) << "the fourth of six: three of five steps";
 }
 
 TEST_F(ProgramExport, ASliceTakesTheSettingAsItWasTyped) {

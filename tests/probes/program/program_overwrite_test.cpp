@@ -113,8 +113,9 @@ TEST_F(ProgramOverwrite, AddTakesTheTaskFromTheFile) {
 }
 
 TEST_F(ProgramOverwrite, ABatchOfProbesKeepsTheOldFile) {
-  const Arguments probe = {"probe", kModel,     "--task",         "kv:pairs=1", "--samples",
-                           "2",     "--probes", "span_attention", "--out",      File("run.h5")};
+  const Arguments probe = {
+      "probe",    kModel,           "--task",           "kv:pairs=1", "--samples",   "2",
+      "--probes", "span_attention", "--beyond-context", "--out",      File("run.h5")};
   RunWell(probe);
   const std::string old = ReadBytes(File("run.h5"));
   {
