@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Pictures at their edges: maps of one row or column, lines of one point, the desktop's language.
+#include <QFile>
 #include <QImage>
 #include <QLocale>
 #include <QTemporaryDir>
 #include <QTest>
+#include <cmath>
+#include <vector>
 
 #include "gui/plots/attention_plot.h"
 #include "gui/plots/head_map_plot.h"
@@ -86,7 +89,8 @@ class PicturesTest : public QObject {
       TokenGridPlot tokens(QStringLiteral("layer"), QStringLiteral("tokens"));
       TokenGridPlot::Grid grid;
       for (int column = 0; column < columns; ++column) grid.columns << QStringLiteral("t");
-      for (int cell = 0; cell < rows * columns; ++cell) grid.cells.append({QString(), 0.5});
+      for (int cell = 0; cell < rows * columns; ++cell)
+        grid.cells.append(TokenGridPlot::Cell{QString(), 0.5});
       tokens.Show(grid);
       QCOMPARE(Unpainted(tokens, rows, columns, tokens.axisRect()), QString());
     }
@@ -98,11 +102,12 @@ class PicturesTest : public QObject {
     plot.Show(&record, "values", {}, RecordForm::kHeatMap);
     QVERIFY2(PlotCsv(plot).contains("\n0,0,1\n"), qPrintable(PlotCsv(plot)));
     PanelsPlot panels;
-    panels.ShowMaps({{QString(), {{5, 6}}, {0, 0}}}, {QStringLiteral("setting"),
-                                                      QStringLiteral("place"),
-                                                      QStringLiteral("s"),
-                                                      {QStringLiteral("none")},
-                                                      {}});
+    const PanelsPlot::Axes axes = {QStringLiteral("place"),
+                                   QStringLiteral("setting"),
+                                   QStringLiteral("s"),
+                                   {},
+                                   {QStringLiteral("none")}};
+    panels.ShowMaps({{QString(), {QVector<double>{5, 6}}, {0, 0}}}, axes);
     QVERIFY2(PlotCsv(panels).contains("\nnone,1,6\n"), qPrintable(PlotCsv(panels)));
   }
 
@@ -129,9 +134,9 @@ class PicturesTest : public QObject {
     for (const char* name : {"C", "en_US", "de_DE", "ar_EG", "fa_IR"}) {
       QLocale::setDefault(QLocale(QString::fromLatin1(name)));
       AttentionPlot logarithmic;
+      logarithmic.SetLogarithmic(true);
       logarithmic.SetRows(row, {});
       AttentionPlot linear;
-      linear.SetLogarithmic(false);
       linear.SetRows(row, {});
       QByteArray both;
       for (AttentionPlot* plot : {&logarithmic, &linear}) {
