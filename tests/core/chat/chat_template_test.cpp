@@ -204,8 +204,8 @@ TEST(ChatTemplate, ReadsTemplatesOutOfFiles) {
   };
   EXPECT_THAT(error("a\xff"), HasSubstr("not UTF-8 at byte 1"));
   EXPECT_THAT(error(""), HasSubstr("is empty"));
-  EXPECT_THAT(error(std::string((1 << 20) + 1, ' ')), HasSubstr("larger than 1 MiB"));
-  EXPECT_THAT(ErrorMessage([] { ReadChatTemplate("/"); }), HasSubstr("no file"));
+  EXPECT_THAT(error(std::string((1 << 20) + 1, ' ')), HasSubstr("longer than 1 MiB"));
+  EXPECT_THAT(ErrorMessage([] { ReadChatTemplate("/"); }), HasSubstr("is not a file"));
   EXPECT_THAT(ErrorMessage([] { FindChatTemplate("alpaca"); }), HasSubstr("Families: chatml,"));
 }
 
