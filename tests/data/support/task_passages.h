@@ -40,8 +40,7 @@ inline int64_t CountWords(std::string_view text) {
 
 // The ends of a text by the same tokens, each with the white space in front of its word. Not of the
 // first word of an end, as of a tokenizer that puts a space in front of text.
-inline std::pair<std::string, std::string> WordEnds(std::string_view text, int64_t first,
-                                                    int64_t last) {
+inline TextEnds WordEnds(std::string_view text, int64_t first, int64_t last) {
   const std::vector<std::string> words = SplitWords(text);
   const auto join = [&](size_t begin, size_t end) {
     if (begin == end) return std::string();
