@@ -122,7 +122,7 @@ TEST(ProgramContext, ProbeRunsThereOnRequestAndMarksIt) {
   const std::string file = folder.File("probe.h5");
   const ProgramRun run = RunMidscope(With(probe, {"--beyond-context", "--out", file}));
   ASSERT_EQ(run.status, 0) << run.err;
-  EXPECT_THAT(run.out, AllOf(HasSubstr("tokens *"), HasSubstr("* beyond the context: ")));
+  EXPECT_THAT(run.out, HasSubstr("beyond the context: "));
   EXPECT_THAT(run.err, HasSubstr("beyond the context: the model's context holds 128"));
   const RunReader reader(file);
   EXPECT_EQ(std::get<int64_t>(reader.Describe("answer").attributes.at("beyond_context")), 1);
