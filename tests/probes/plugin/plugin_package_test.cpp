@@ -148,7 +148,7 @@ TEST_F(PluginPackage, ItsRecordIsPrintedAndStored) {
     ASSERT_NEAR(entropy[head], expected, 1e-6) << head;
   }
 
-  const Output printed = Shell(run + " --overwrite --json");
+  const Output printed = Shell(run + " --overwrite --json --quiet");
   ASSERT_EQ(printed.status, 0) << printed.text;
   const json records = json::parse(printed.text).at("records");
   ASSERT_EQ(records.size(), 1u);

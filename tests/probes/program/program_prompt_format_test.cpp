@@ -27,7 +27,6 @@ using testing::Arguments;
 using ::testing::HasSubstr;
 using testing::ProgramRun;
 using testing::RunWell;
-using ::testing::StartsWith;
 using testing::With;
 
 constexpr double kTolerance = 1e-4;
@@ -220,11 +219,11 @@ TEST_P(PromptFormat, BosOnAndOffSayWhatTheyDo) {
   EXPECT_EQ(ids({"--bos", "auto"}), plain["ids"]);
   EXPECT_EQ(ids({"--bos", "template"}), bare);
   const ProgramRun off = RunWell(With({"probe", model_.path(), "--bos", "off"}, source));
-  EXPECT_THAT(off.out,
-              StartsWith("prompt: " + std::to_string(bare.size()) + " tokens, no begin-of-text" +
-                         (asked_for ? ", though the tokenizer asks for one" : "")));
+  EXPECT_THAT(off.err,
+              HasSubstr("prompt: " + std::to_string(bare.size()) + " tokens, no begin-of-text" +
+                        (asked_for ? ", though the tokenizer asks for one" : "")));
   const ProgramRun on = RunWell(With({"probe", model_.path(), "--bos"}, source));
-  EXPECT_THAT(on.out, HasSubstr(" tokens, begin-of-text first: [[<s>]]The mill"));
+  EXPECT_THAT(on.err, HasSubstr(" tokens, begin-of-text first: [[<s>]]The mill"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, PromptFormat,
