@@ -47,7 +47,7 @@ ChatTokens ChatTokensOf(const Tokenizer& tokenizer) {
 }
 
 std::string WrittenBegin(const Tokenizer& tokenizer, std::string_view text) {
-  const std::string begin = tokenizer.Decode(tokenizer.begin_ids());
+  std::string begin = tokenizer.Decode(tokenizer.begin_ids());
   if (text.starts_with(begin)) return begin;
   const std::string bos = ChatTokensOf(tokenizer).bos;
   return text.starts_with(bos) ? bos : "";

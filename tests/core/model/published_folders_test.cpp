@@ -78,7 +78,7 @@ TEST(PublishedFolders, ReadsPythonsNumbers) {
             OpenFolderModel(test::TinyModelFolder("llama"))->MakeTokenizer()->vocabulary());
   folder.Write("config.json", R"({"model_type": NaN)");
   EXPECT_THAT(ErrorMessage([&] { OpenModel(folder.path().string()); }),
-              HasSubstr("character 21 on (unexpected end of input"));
+              HasSubstr("character 20 on (unexpected end of input"));
 }
 
 // F64 is cast, as transformers does; other types are an error only where the decoder needs them.
