@@ -115,7 +115,7 @@ nlohmann::json ParseLine(const std::string& line, const std::string& thing) {
     return true;
   };
   nlohmann::json json = nlohmann::json::parse(line, note_key, false);
-  if (json.is_discarded()) throw Failure(thing, "it is not JSON, or a damaged one");
+  if (json.is_discarded()) return ParseJson(line, thing);  // throws with the place and the reason
   if (!twice.empty()) throw Failure(thing, "it has " + Quote(twice) + " twice", "Give it once");
   return json;
 }
