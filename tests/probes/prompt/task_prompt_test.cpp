@@ -152,7 +152,7 @@ TEST(TaskPrompt, SpecialTokensAreNotInACutText) {
     if (span.name != "question") continue;
     EXPECT_EQ(cut.text.substr(static_cast<size_t>(span.begin),
                               static_cast<size_t>(span.end - span.begin)),
-              "Who  is it?");
+              "Question: Who  is it?");
   }
 }
 
