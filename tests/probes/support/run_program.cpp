@@ -77,7 +77,10 @@ RunningProgram::~RunningProgram() {
   std::filesystem::remove_all(folder_);
 }
 
-void RunningProgram::Signal(int number) const { ::kill(process_, number); }
+// A process that has ended has no id: kill(-1) would signal every process of the machine.
+void RunningProgram::Signal(int number) const {
+  if (process_ > 0) ::kill(process_, number);
+}
 
 bool RunningProgram::Running() {
   if (process_ > 0 && ::waitpid(process_, &raw_status_, WNOHANG) == process_) process_ = -1;
