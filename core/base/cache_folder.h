@@ -13,7 +13,7 @@ namespace midscope {
 // The user's home: $HOME, else that of the system's list of users, as in services and containers
 // without the variable; "/" where neither names one, so that no path depends on the current folder.
 inline std::filesystem::path HomeFolder() {
-  const std::filesystem::path home = Environment("HOME");
+  std::filesystem::path home = Environment("HOME");
   if (home.is_absolute()) return home;
   const passwd* user = getpwuid(getuid());
   const std::filesystem::path known = user != nullptr && user->pw_dir ? user->pw_dir : "";
