@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
-#include <QFontDatabase>
 #include <QLocale>
+#include <QRawFont>
 #include <QTextStream>
 #include <QTimer>
 #include <clocale>
@@ -164,7 +164,7 @@ class ArgumentVector {
 
 // Where no font is installed, Qt draws a box for each letter.
 void CheckFont() {
-  if (!QFontDatabase::families().isEmpty()) return;
+  if (!QRawFont::fromFont(QApplication::font()).fontTable("cmap").isEmpty()) return;
   throw midscope::Failure("fonts", "none is installed, so pictures would have no readable text",
                           "Install one, such as Debian's package fonts-dejavu-core");
 }

@@ -56,7 +56,7 @@ void RunPrompt(const CommandInput& input, const ProbeRegistry& probes) {
   const Tokenizer& tokenizer = decoder->tokenizer();
   const auto [prompt, place] = ReadPrompt(options, format, tokenizer, input.job);
   PatchSources sources(*decoder, ReadSourcePrompts(options, format, tokenizer));
-  input.job.Log(SentLine(prompt, tokenizer, format));
+  if (!options.Flag("json")) input.job.Log(SentLine(prompt, tokenizer, format));
   if (!options.IsSet("task")) LogPromptNotes(prompt, format, input.job);
   std::vector<Record> records = RunProbes(
       *decoder, prompt, sources.Give(intervention, prompt, input.job), probes, options, input.job);
