@@ -23,19 +23,11 @@ fs::file_status StatusOf(const fs::path& path) {
   return status;
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() { ::close(number_); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
 }  // namespace
+
+FileDescriptor::~FileDescriptor() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
 
 std::string FileSystemProblem(const fs::filesystem_error& error) {
   return error.path1().string() + ": " + error.code().message();
@@ -75,12 +67,12 @@ int OpenForReading(const std::string& path) {
 
 std::string ReadWholeFile(const std::string& path, uint64_t most_bytes, const std::string& limit) {
   constexpr size_t kChunk = size_t{1} << 20;
-  const Descriptor file(OpenForReading(path));
+  const FileDescriptor file(OpenForReading(path));
   std::string text;
   for (;;) {
     const size_t before = text.size();
     text.resize(before + kChunk);
-    const ssize_t count = ::read(file.number(), text.data() + before, kChunk);
+    const ssize_t count = ::read(file.get(), text.data() + before, kChunk);
     const int error_number = errno;
     if (count < 0 && error_number == EINTR) throw Cancelled();
     if (count < 0) throw Failure(path, "can't be read (" + Reason(error_number) + ")");

@@ -13,6 +13,19 @@
 
 namespace midscope {
 
+// Closes a descriptor at its end; a negative one is none.
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
+  ~FileDescriptor();
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
 // "PATH: REASON", of a call of std::filesystem that failed.
 std::string FileSystemProblem(const std::filesystem::filesystem_error& error);
 

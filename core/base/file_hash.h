@@ -18,7 +18,7 @@ std::string HashBytes(std::span<const std::byte> bytes);
 // The first 16 of them, which tell apart what people name: the digests that printed terms state.
 std::string ShortDigest(std::string_view text);
 
-// Of the maps' bytes one after the other, whose pages are given back.
+// Hashes the bytes of the maps one after the other, and returns their pages to the system.
 std::string HashMaps(std::span<const MemoryMap> maps);
 
 // Throws Error where the file can't be read.

@@ -59,11 +59,10 @@ std::string WithoutPythonNumbers(std::string_view text) {
       remedy.empty() ? "Write or fetch it again" : remedy);
 }
 
-}  // namespace
-
-nlohmann::json ParseJson(std::string_view text, const std::string& thing) {
+template <class Json>
+Json ParseAs(std::string_view text, const std::string& thing) {
   try {
-    return nlohmann::json::parse(text);
+    return Json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {
     FailJson(text, thing, error);
   } catch (const nlohmann::json::exception&) {  // a number beyond those of double
@@ -71,8 +70,18 @@ nlohmann::json ParseJson(std::string_view text, const std::string& thing) {
   }
 }
 
+}  // namespace
+
+nlohmann::json ParseJson(std::string_view text, const std::string& thing) {
+  return ParseAs<nlohmann::json>(text, thing);
+}
+
 nlohmann::json ParsePythonJson(std::string_view text, const std::string& thing) {
-  return ParseJson(WithoutPythonNumbers(text), thing);
+  return ParseAs<nlohmann::json>(WithoutPythonNumbers(text), thing);
+}
+
+nlohmann::ordered_json ParseOrderedPythonJson(std::string_view text, const std::string& thing) {
+  return ParseAs<nlohmann::ordered_json>(WithoutPythonNumbers(text), thing);
 }
 
 }  // namespace midscope

@@ -112,5 +112,7 @@ nlohmann::json ParseJson(std::string_view text, const std::string& thing);
 // As ParseJson, with null for NaN and Infinity, which Python's json module writes and reads:
 // config.json and others that transformers writes.
 nlohmann::json ParsePythonJson(std::string_view text, const std::string& thing);
+// As above, with the keys in the order of the text.
+nlohmann::ordered_json ParseOrderedPythonJson(std::string_view text, const std::string& thing);
 
 }  // namespace midscope

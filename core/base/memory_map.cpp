@@ -11,25 +11,12 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/file_access.h"
 
 namespace midscope {
 namespace {
 
 std::string SystemReason(int error_number) { return std::system_category().message(error_number); }
-
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
-  ~FileDescriptor() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  int get() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
 
 }  // namespace
 

@@ -43,7 +43,7 @@ inline constexpr const char* kChoiceNll = "choice_nll";      // [setting, place,
 inline constexpr const char* kChoiceRight = "choice_right";  // [place, choice]
 inline constexpr const char* kChoiceAxis = "choice";
 
-// Of tasks that cut long prompts: whether they did, [place]; files of earlier versions lack it.
+// [place]: whether the task cut the prompt; only of tasks that cut, missing in older files.
 inline constexpr const char* kPromptCut = "prompt_cut";
 // First token of the gold piece, [place]; -1 where a cut left none of it.
 inline constexpr const char* kGoldTokenBegin = "gold_token_begin";

@@ -2,7 +2,6 @@
 #include "core/formats/folder_weights.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -20,17 +19,6 @@ namespace {
 
 constexpr int64_t kMaxIndexBytes = 32 << 20;
 constexpr size_t kMaxShards = 4096;
-
-// Names of weights, the preferred first, as in transformers.
-struct WeightNames {
-  const char* single;
-  const char* index;
-  const char* ending;
-  bool pickled;
-};
-constexpr std::array<WeightNames, 2> kWeightNames = {
-    {{"model.safetensors", "model.safetensors.index.json", ".safetensors", false},
-     {"pytorch_model.bin", "pytorch_model.bin.index.json", ".bin", true}}};
 
 // Tensor -> file, from the index.
 using TensorPlaces = std::map<std::string, std::string, std::less<>>;

@@ -4,6 +4,7 @@
 // pytorch_model.bin.index.json names.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -15,6 +16,18 @@
 #include "core/formats/safetensors_header.h"
 
 namespace midscope {
+
+// Names of a folder's weights: one file, else an index of files that end so.
+struct WeightNames {
+  const char* single;
+  const char* index;
+  const char* ending;
+  bool pickled;
+};
+// The preferred first, as in transformers.
+inline constexpr std::array<WeightNames, 2> kWeightNames = {
+    {{"model.safetensors", "model.safetensors.index.json", ".safetensors", false},
+     {"pytorch_model.bin", "pytorch_model.bin.index.json", ".bin", true}}};
 
 // Move-only. Tensors' data point into the maps and the copies and are valid as long as this object.
 class FolderWeights {

@@ -117,7 +117,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     entry.dtype = text;
     return true;
   }
-  bool null() override { return Unexpected("null"); }
+  bool null() override { return (depth_ == 1 && is_metadata_) || Unexpected("null"); }
   bool boolean(bool) override { return Unexpected("true or false"); }
   bool number_integer(number_integer_t) override { return Unexpected("a negative number"); }
   bool number_float(number_float_t, const string_t&) override {

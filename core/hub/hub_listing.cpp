@@ -21,13 +21,6 @@ namespace {
 
 constexpr int64_t kMaxFileBytes = int64_t{1} << 50;
 constexpr size_t kMaxFiles = 10'000;
-// Weights of a folder, the preferred first: a file, or an index of files.
-constexpr std::array<std::pair<std::string_view, bool>, 4> kWeights = {
-    {{"model.safetensors", false},
-     {"model.safetensors.index.json", true},
-     {"pytorch_model.bin", false},
-     {"pytorch_model.bin.index.json", true}}};
-
 // Files that folder_model and tokenizer_folder read beside the weights.
 constexpr std::array<std::string_view, 10> kSmallFiles = {
     "config.json",       "generation_config.json", "tokenizer.json",
@@ -149,6 +142,19 @@ void AddShards(const std::vector<HubFile>& files, const std::string& thing, HubC
   }
 }
 
+// Adds the weights of a folder, or their index. Returns false where there are none.
+bool AddWeights(const std::vector<HubFile>& files, HubChoice* choice) {
+  for (const WeightNames& names : kWeightNames) {
+    const HubFile* single = Find(files, names.single);
+    const HubFile* index = single == nullptr ? Find(files, names.index) : nullptr;
+    if (single == nullptr && index == nullptr) continue;
+    choice->files.push_back(single != nullptr ? *single : *index);
+    if (index != nullptr) choice->index = names.index;
+    return true;
+  }
+  return false;
+}
+
 HubChoice ChooseByPattern(const std::vector<HubFile>& files,
                           const std::vector<std::string>& include, const std::string& thing,
                           const JobContext& context) {
@@ -225,13 +231,7 @@ HubChoice ChooseFiles(const std::vector<HubFile>& files, const std::vector<std::
   for (const HubFile& file : files) {
     if (IsPickled(file)) pickles.push_back(file);
   }
-  const auto weights = std::find_if(kWeights.begin(), kWeights.end(), [&](const auto& known) {
-    return Find(files, known.first) != nullptr;
-  });
-  if (weights != kWeights.end()) {
-    choice.files.push_back(*Find(files, weights->first));
-    if (weights->second) choice.index = weights->first;
-  } else {
+  if (!AddWeights(files, &choice)) {
     const std::vector<HubFile> ggufs = GgufModels(files);
     if (ggufs.size() > 1) {
       throw UsageError(thing, "it has several GGUF files: " + ListText(ggufs),

@@ -83,8 +83,8 @@ class TokenizerFolderReader {
     const nlohmann::json map = Json("special_tokens_map.json");
     const nlohmann::json added = Json("added_tokens.json");
     // New tokens get their ids in the file's order.
-    const auto ordered =
-        nlohmann::ordered_json::parse(Text("tokenizer_config.json").value_or("{}"));
+    const auto ordered = ParseOrderedPythonJson(Text("tokenizer_config.json").value_or("{}"),
+                                                Name("tokenizer_config.json"));
     return ReadDeclaredTokens(config, ordered, {map, Name("special_tokens_map.json"), ""},
                               {added, Name("added_tokens.json"), ""});
   }

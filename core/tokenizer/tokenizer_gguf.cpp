@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/lower_case.h"
 #include "core/base/utf8.h"
 #include "core/formats/gguf_file.h"
 #include "core/tokenizer/byte_pair_encoding.h"
@@ -260,8 +261,8 @@ class GgufTokenizerReader {
   // llama.cpp takes white space after the special tokens of Phi-3 as a part of them, as their
   // tokenizer_config.json has it, which is not in the file.
   void StripAfterSpecial() {
-    std::string name = file_.GetString("general.name").value_or("");
-    for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    const std::string name =
+        LowerCase(std::string_view(file_.GetString("general.name").value_or("")));
     if (name.find("phi-3") == std::string::npos && name.find("phi3") == std::string::npos) return;
     for (size_t i = 0; i < texts_.size(); ++i) {
       const TokenType type = parts_.vocabulary.types[i];

@@ -101,13 +101,10 @@ void DurableFile::ThrowIfFailed() const {
   if (failed()) throw WriteFailure(path_, error_number_);
 }
 
-void DurableFile::Flush() {
+void DurableFile::Publish(bool replace, const std::function<void()>& before) {
   ThrowIfFailed();
   if (fsync(descriptor_) != 0) throw WriteFailure(path_, errno);
-}
-
-void DurableFile::Publish(bool replace) {
-  Flush();
+  if (before) before();
   if (replace) {
     if (rename(temporary_.c_str(), path_.c_str()) != 0) throw WriteFailure(path_, errno);
   } else if (renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) !=

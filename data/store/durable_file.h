@@ -36,11 +36,9 @@ class DurableFile {
   // An empty HDF5 file, open for writing, whose bytes go to this file. Close it before Publish().
   hdf5::Handle CreateHdf5();
 
-  // Writes all bytes to the disk. Throws Error (failure) for this and all earlier failed writes.
-  void Flush();
-  // Flushes and renames. `replace` false: throws Error (usage) where a file of that name was
-  // created meanwhile.
-  void Publish(bool replace);
+  // Flushes and renames; `before` is called in between. `replace` false: throws Error (usage) where
+  // a file of that name was created meanwhile.
+  void Publish(bool replace, const std::function<void()>& before = {});
 
  private:
   std::string path_;

@@ -71,9 +71,7 @@ void WriteRunFile(const std::string& path, const Provenance& provenance, const R
   }
   file.ThrowIfFailed();
   file.NoteError(SealFile(file.descriptor()));
-  file.Flush();
-  if (frame.before_publish) frame.before_publish();
-  file.Publish(frame.replace);
+  file.Publish(frame.replace, frame.before_publish);
 }
 
 }  // namespace midscope

@@ -26,14 +26,6 @@ struct FrameHead {
 };
 constexpr int64_t kHeadBytes = sizeof(FrameHead);
 
-Error SystemFailure(const std::string& path, const std::string& what) {
-  const int error_number = errno;
-  return Failure(
-      path,
-      "can't be " + what + ": " + std::error_code(error_number, std::generic_category()).message(),
-      error_number == ENOSPC ? "Make room, then resume" : "");
-}
-
 int64_t FileSize(int descriptor) {
   struct stat status {};
   return fstat(descriptor, &status) == 0 ? status.st_size : 0;
@@ -55,22 +47,17 @@ bool WriteAll(int descriptor, const uint8_t* bytes, size_t size, int64_t offset)
 
 SweepJournal::SweepJournal(std::string path, JournalAccess access)
     : path_(std::move(path)), access_(access) {
-  const bool write = access == JournalAccess::kWrite;
-  while (true) {
-    // A pipe with its name must not block this call.
-    descriptor_ =
-        open(path_.c_str(), (write ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC | O_NONBLOCK, 0666);
-    if (descriptor_ < 0) throw SystemFailure(path_, "opened");
-    if (access == JournalAccess::kReadUnlocked) return;
-    if (flock(descriptor_, (write ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
-      const Error error =
-          errno == EWOULDBLOCK ? HeldFailure(path_) : SystemFailure(path_, "locked");
-      close(descriptor_);
-      throw error;
-    }
-    if (!write || NamesOpenFile(path_, descriptor_)) return;
-    close(descriptor_);
+  if (access == JournalAccess::kWrite) {
+    descriptor_ = OpenLockedJournal(path_, /*needs_lock=*/true);
+    return;
   }
+  // A pipe with its name must not block this call.
+  descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor_ < 0) throw SystemFailure(path_, "opened");
+  if (access == JournalAccess::kReadUnlocked || flock(descriptor_, LOCK_SH | LOCK_NB) == 0) return;
+  const Error error = errno == EWOULDBLOCK ? HeldFailure(path_) : SystemFailure(path_, "locked");
+  close(descriptor_);
+  throw error;
 }
 
 SweepJournal::~SweepJournal() {

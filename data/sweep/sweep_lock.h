@@ -27,10 +27,15 @@ class SweepLock {
 // Throws Error (failure) where another process is writing the sweep `path`.
 void CheckNoWriter(const std::string& path);
 
+// Creates the journal where it is missing, and takes its lock. Returns its descriptor. Throws Error
+// (failure): it can't be opened, another process has the lock, and, where `needs_lock`, the file
+// system has no locks.
+int OpenLockedJournal(const std::string& journal, bool needs_lock);
+
 // The error of a journal that another process has locked.
 Error HeldFailure(const std::string& journal);
 
-// Whether `path` names the open file: its owner may have removed it between open and lock.
-bool NamesOpenFile(const std::string& path, int descriptor);
+// "PATH: can't be WHAT: REASON", of a call of the system that failed (errno).
+Error SystemFailure(const std::string& path, const std::string& what);
 
 }  // namespace midscope

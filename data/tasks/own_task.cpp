@@ -89,10 +89,6 @@ void ReadOwnChoices(const JsonFields& fields, OwnItem& item) {
 
 OwnItem ReadOwnItem(const JsonFields& fields) {
   fields.RefuseOthers(Fields());
-  for (const char* needed : {"question", "answers"}) {
-    if (fields.Find(needed)) continue;
-    fields.Fail("has no " + Quote(needed) + ". See midscope help jsonl");
-  }
   OwnItem item;
   item.instruction = fields.FindText("instruction").value_or("");
   if (fields.Find("context")) item.pieces = TextList(fields, "context");

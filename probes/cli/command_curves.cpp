@@ -73,9 +73,7 @@ std::string CurvesText(const Record& record) {
 void RunCurves(const CommandInput& input) {
   const OptionSet& options = input.options;
   const std::string& out = options.Text("out");
-  RefuseWithoutOut(options, "overwrite");
-  if (!out.empty())
-    CheckOutputPath(out, options.Flag("overwrite"), "Give --overwrite, or another --out");
+  CheckOutOption(options);
   const std::vector<CurveInput> inputs = ReadCurveInputs(options.TextList("files"), input.job);
   const Record record = OutcomeCurves(inputs, options.Text("over"));
   if (!out.empty()) {

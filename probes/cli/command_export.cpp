@@ -182,10 +182,8 @@ std::vector<std::string> ExportPictures(const OptionSet& options, const std::str
 std::string ExportArrays(const CommandInput& input, const std::string& format) {
   const OptionSet& options = input.options;
   const std::string& file = options.Text("out");
-  RefuseWithoutOut(options, "overwrite");
-  if (!file.empty()) {
-    CheckOutputPath(file, options.Flag("overwrite"), "Give --overwrite, or another --out");
-  } else if (format == "npz" || format == kControlVector) {
+  CheckOutOption(options);
+  if (file.empty() && (format == "npz" || format == kControlVector)) {
     throw UsageError("option --out", "it must be given: " + format + " is no text for a terminal",
                      "Give --out FILE." + format);
   }

@@ -80,14 +80,12 @@ void WarnBeyondContext(const Intervention& intervention, int64_t prompt_tokens, 
 void RunGenerate(const CommandInput& input) {
   const OptionSet& options = input.options;
   CheckTextSource(options);
-  RefuseWithoutOut(options, "overwrite");
   const GenerateOptions generate = ReadGenerateOptions(options);
   const Intervention intervention = ParseIntervention(OneSetting(options, "generate"));
   CheckSourcesUsed(options, {intervention});
   const PromptFormat format = ReadPromptFormat(options);
   const std::string& file = options.Text("out");
-  if (!file.empty())
-    CheckOutputPath(file, options.Flag("overwrite"), "Give --overwrite, or another --out");
+  CheckOutOption(options);
   const auto decoder = Decoder::Open(options.Text("model"), ReadDecoderOptions(options), input.job);
   const Tokenizer& tokenizer = decoder->tokenizer();
   const auto [prompt, place] = ReadPrompt(options, format, tokenizer, input.job);

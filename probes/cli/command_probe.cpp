@@ -47,11 +47,7 @@ void RunPrompt(const CommandInput& input, const ProbeRegistry& probes) {
   }
   const PromptFormat format = ReadPromptFormat(options);
   const Intervention intervention = ParseIntervention(OneSetting(options, "probe"));
-  const std::string& file = options.Text("out");
-  RefuseWithoutOut(options, "overwrite");
-  if (!file.empty()) {
-    CheckOutputPath(file, options.Flag("overwrite"), "Give --overwrite, or another --out");
-  }
+  CheckOutOption(options);
   const auto decoder = Decoder::Open(options.Text("model"), ReadDecoderOptions(options), input.job);
   const Tokenizer& tokenizer = decoder->tokenizer();
   const auto [prompt, place] = ReadPrompt(options, format, tokenizer, input.job);

@@ -200,10 +200,9 @@ Record MakeRecord(const OptionSet& options) {
 void RunRope(const CommandInput& input) {
   const OptionSet& options = input.options;
   const std::string& file = options.Text("out");
-  RefuseWithoutOut(options, "overwrite");
+  CheckOutOption(options);
   WriteOptions write;
   write.overwrite = options.Flag("overwrite");
-  if (!file.empty()) CheckOutputPath(file, write.overwrite, "Give --overwrite, or another --out");
   const Record record = MakeRecord(options);
   if (!file.empty()) {
     WriteRecords(file, {record}, ProgramProvenance(input.command_line, 0, options.ToJson()), write);

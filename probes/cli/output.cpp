@@ -125,6 +125,13 @@ void RefuseWithoutOut(const OptionSet& options, const char* name) {
                    "Give --out FILE too, or leave it out");
 }
 
+void CheckOutOption(const OptionSet& options) {
+  RefuseWithoutOut(options, "overwrite");
+  const std::string& file = options.Text("out");
+  if (file.empty()) return;
+  CheckOutputPath(file, options.Flag("overwrite"), "Give --overwrite, or another --out");
+}
+
 void CheckOverwrite(const OptionSet& options) {
   RefuseWithoutOut(options, "overwrite");
   if (!options.Flag("overwrite") || !options.Flag("resume")) return;

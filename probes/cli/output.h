@@ -66,6 +66,9 @@ std::string FileNote(const std::string& path);
 // Throws Error (usage) where an option is given that has no effect without --out, and that is not.
 void RefuseWithoutOut(const OptionSet& options, const char* name);
 
+// Checks --out, where it is given, by CheckOutputPath, and --overwrite. Throws Error.
+void CheckOutOption(const OptionSet& options);
+
 // Throws Error (usage) where --overwrite is given without --out, or beside --resume.
 void CheckOverwrite(const OptionSet& options);
 

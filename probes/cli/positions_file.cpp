@@ -81,10 +81,9 @@ void WriteIds(const std::vector<int64_t>& ids, std::ostream& out) {
 void CheckPositionsFile(const SampleRange& range, int64_t tokens, bool coverage,
                         const OptionSet& options) {
   const std::string& file = options.Text("out");
-  RefuseWithoutOut(options, "overwrite");
   const FileKind kind = KindOf(file);
+  CheckOutOption(options);
   if (kind == FileKind::kNone) return;
-  CheckOutputPath(file, options.Flag("overwrite"), "Give --overwrite, or another --out");
   if (kind == FileKind::kJsonLines && coverage) {
     throw UsageError("option --out", "JSON lines hold samples and no coverage",
                      "Give a name that ends in .h5 or .npz, or leave --coverage away");

@@ -16,6 +16,15 @@ namespace {
 
 constexpr const char* kPromptGroup = "Prompt";
 
+// NAME of a NAME=FILE. Throws Error (usage).
+std::string SourceName(const std::string& given) {
+  const size_t equals = given.find('=');
+  if (equals != std::string::npos && equals != 0 && equals + 1 != given.size())
+    return given.substr(0, equals);
+  throw UsageError("option --source-prompt-file", Quote(given) + " is not NAME=FILE",
+                   "Write for example --source-prompt-file other=notes.txt");
+}
+
 }  // namespace
 
 std::vector<Parameter> TextSourceOptions() {
@@ -60,12 +69,8 @@ std::vector<Parameter> SourcePromptOptions() {
 std::vector<SourceText> ReadSourceTexts(const OptionSet& options) {
   std::vector<SourceText> sources;
   for (const std::string& given : options.TextList("source-prompt-file")) {
-    const size_t equals = given.find('=');
-    if (equals == std::string::npos || equals == 0 || equals + 1 == given.size()) {
-      throw UsageError("option --source-prompt-file", Quote(given) + " is not NAME=FILE",
-                       "Write for example --source-prompt-file other=notes.txt");
-    }
-    SourceText source{given.substr(0, equals), {ReadPromptFile(given.substr(equals + 1))}};
+    const std::string name = SourceName(given);
+    SourceText source{name, {ReadPromptFile(given.substr(name.size() + 1))}};
     for (const SourceText& other : sources) {
       if (other.name != source.name) continue;
       throw UsageError("option --source-prompt-file", source.name + " occurs twice",
@@ -157,7 +162,7 @@ void CheckSourcesUsed(const OptionSet& options, const std::vector<Intervention>&
     }
   }
   for (const std::string& given : options.TextList("source-prompt-file")) {
-    const std::string name = given.substr(0, given.find('='));
+    const std::string name = SourceName(given);
     if (used.contains(name)) continue;
     throw UsageError("option --source-prompt-file", "no patch takes from " + Quote(name),
                      "Write patch(from=source:" + name + ", ...) in --with, or leave it out");

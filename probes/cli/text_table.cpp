@@ -41,8 +41,7 @@ size_t LongestWord(const std::string& text) {
 size_t BytesOf(const std::string& text, size_t characters) {
   size_t at = 0;
   for (size_t count = 0; at < text.size(); ++at) {
-    const bool begins = (static_cast<unsigned char>(text[at]) & 0xC0) != 0x80;
-    if (begins && ++count > std::max<size_t>(characters, 1)) break;
+    if (BeginsCharacter(text[at]) && ++count > std::max<size_t>(characters, 1)) break;
   }
   return at;
 }

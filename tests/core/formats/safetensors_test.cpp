@@ -64,6 +64,8 @@ TEST(Safetensors, ReadsWhatTheFormatAllows) {
   EXPECT_TRUE(tensors.at("a").shape.empty());
   EXPECT_EQ(tensors.at("none").bytes, 0);
   EXPECT_EQ(Parse(File("{}")).size(), 0u);
+  for (const char* metadata : {"null", "{}"})
+    EXPECT_EQ(Parse(File(R"({"__metadata__":)" + std::string(metadata) + "}")).size(), 0u);
 }
 
 TEST(HostileSafetensors, HeaderLongerThanTheFileOrTheLimit) {

@@ -103,6 +103,12 @@ TEST(DeclaredTokens, NewTokensGetTheNextIds) {
             (Ids{7, 8, 9}));
 }
 
+TEST(DeclaredTokens, PythonsNumbersAreReadInTheConfig) {
+  EXPECT_EQ(EncodeWith(Added(7, "<x>"), R"({"model_max_length": Infinity, "unk_token": "<u>"})",
+                       "a<x><u>"),
+            (Ids{0, 7, 8}));
+}
+
 TEST(DeclaredTokens, OlderFilesCountWithoutAddedTokensDecoder) {
   const Files others = {{"special_tokens_map.json",
                          R"({"bos_token": {"content": "<b>", "rstrip": true, "normalized": false},

@@ -150,7 +150,7 @@ TEST(ProgramPatch, SaysWhatIsMissing) {
   const ProgramRun unused = RunMidscope(
       {"probe", "embedded", "--prompt", "Hello", "--source-prompt-file", "other=x.txt"});
   EXPECT_EQ(unused.status, 2);
-  EXPECT_THAT(unused.err, HasSubstr("takes nothing from 'other'"));
+  EXPECT_THAT(unused.err, HasSubstr("no patch takes from 'other'"));
   const ProgramRun no_place = RunMidscope(
       {"probe", "embedded", "--task", "list:lines=6", "--with", "patch(from=place:60, span=last)"});
   EXPECT_EQ(no_place.status, 2);
