@@ -11,9 +11,11 @@ SBATCH = re.compile(r"#SBATCH --[a-z]+(-[a-z]+)*=\S+$")
 
 
 def shell_files(root):
-    """Files whose first line names a shell, but for what is built or fetched."""
-    for path in sorted(root.rglob("*")):
-        if path.is_dir() or path.is_symlink() or path.relative_to(root).parts[0] in ("build", ".git"):
+    """The repository's files whose first line names a shell; of a folder without one, all such files."""
+    listed = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, text=True)
+    names = listed.stdout.split("\0")[:-1] if listed.returncode == 0 else root.rglob("*")
+    for path in sorted(root / name for name in names):
+        if path.is_symlink() or not path.is_file():
             continue
         with path.open("rb") as file:
             first = file.readline(200)
