@@ -9,7 +9,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <system_error>
 
 #include "core/base/error.h"
 #include "data/store/durable_file.h"

@@ -12,7 +12,6 @@
 #include "data/store/unfinished_files.h"
 
 namespace midscope {
-
 namespace {
 
 // Whether `path` names the open file: its owner may have removed it between open and lock.

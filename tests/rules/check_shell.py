@@ -19,8 +19,7 @@ def shell_files(root):
             continue
         with path.open("rb") as file:
             first = file.readline(200)
-        looks_so = path.suffix in (".sh", ".slurm") or re.match(rb"#!.*\b(ba)?sh\b", first)
-        if looks_so:
+        if path.suffix in (".sh", ".slurm") or re.match(rb"#!.*\b(ba)?sh\b", first):
             yield path, first
 
 
@@ -33,14 +32,15 @@ for path, first in files:
     for line in path.read_text().splitlines():
         if re.match(r"#\s*SBATCH", line) and not SBATCH.match(line):
             problems.append(f"{path}: sbatch does not take: {line}")
-if shutil.which("shellcheck"):
+shellcheck = shutil.which("shellcheck")
+if shellcheck:
     names = [str(path) for path, _ in files]
-    check = subprocess.run(["shellcheck", "--severity=warning", *names], capture_output=True, text=True)
+    check = subprocess.run([shellcheck, "--severity=warning", *names], capture_output=True, text=True)
     if check.returncode:
         problems.append(check.stdout)
 print("\n".join(problems) or f"{len(files)} shell files")
 if problems:
     sys.exit(1)
-if not shutil.which("shellcheck"):
-    print("skipped in part: there is no shellcheck (Debian package of that name)")
+if not shellcheck:
+    print("Not run: shellcheck. Install the Debian package shellcheck")
     sys.exit(77)
