@@ -21,4 +21,11 @@ class DeviceError : public Error {
   bool lost_;
 };
 
+// The host's memory is too small for some work.
+class MemoryError : public Error {
+ public:
+  MemoryError(const std::string& thing, const std::string& reason, const std::string& remedy)
+      : Error(ErrorKind::kFailure, thing, reason, remedy) {}
+};
+
 }  // namespace midscope

@@ -37,6 +37,13 @@ bool PathExists(const fs::path& path) { return fs::exists(StatusOf(path)); }
 
 bool IsFolder(const fs::path& path) { return fs::is_directory(StatusOf(path)); }
 
+void CheckReplaceable(const fs::path& path) {
+  const fs::file_status status = StatusOf(path);
+  if (!fs::exists(status) || fs::is_regular_file(status) || fs::is_directory(status)) return;
+  throw UsageError(path.string(), "is a device or a pipe, which no file replaces",
+                   "Give a file's name");
+}
+
 std::string LinkTarget(const std::string& path) {
   constexpr int kMostLinks = 40;  // as the kernel follows
   fs::path target = path;

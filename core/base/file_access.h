@@ -35,6 +35,10 @@ bool PathExists(const std::filesystem::path& path);
 // As above: whether it is a folder.
 bool IsFolder(const std::filesystem::path& path);
 
+// Throws Error (usage) where there is something else than a file at the path, links resolved: a
+// device, a pipe or a socket, in whose place no file may come.
+void CheckReplaceable(const std::filesystem::path& path);
+
 // The file to which a path that is a symbolic link leads, whether that file exists or not; other
 // paths unchanged. Replacing the link itself would leave the file behind it as it was. Throws Error
 // (failure) for a circle of links.

@@ -80,6 +80,7 @@ struct Provenance {
   std::string products = "float";  // with quantised weights: "float", "int16" or "int8"
   std::string weights;             // "stored" or "expanded": which of the two the run had
   std::string device;              // which ran which layers, "cpu=30"
+  std::string instructions;        // of the CPU, those that the kernels used: "AVX2"
   int64_t threads = 0;
   int64_t seed = 0;
   std::string options_json;  // every option with its value

@@ -198,7 +198,7 @@ Value Renderer::Call(const Node& node) {
 }
 
 Value Renderer::CallMacro(const Node& macro, const Arguments& arguments, const Node& node) {
-  // What is given beyond the parameters, for the macros that use it.
+  // Arguments beyond the parameters, for the macros that use them.
   Items others;
   Entries others_named;
   Value caller;

@@ -73,7 +73,7 @@ class Renderer {
   // Statements.
   Flow Execute(const Node& node);
   void Print(const Node& node);
-  // What `body` writes, as a value.
+  // Returns the text that `body` writes, as a value.
   Value Capture(const Node& body, const Node& node);
   void Assign(const Node& target, Value value);
   void SetAttribute(const Node& target, Value value);
@@ -102,7 +102,7 @@ class Renderer {
   void SpreadMapping(const Node& node, const Value& value, Arguments* arguments, Items* named);
   Value Call(const Node& node);
   Value CallMacro(const Node& macro, const Arguments& arguments, const Node& node);
-  // Of a {% call %} block that is called: takes the scopes away that were made since.
+  // For a call of a {% call %} block: hides the scopes that were made after it.
   std::vector<Scope> HideMacro(const Node& block);
 
   Budget budget_;

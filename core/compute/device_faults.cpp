@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/util/Exception.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
@@ -97,6 +98,14 @@ std::optional<DeviceName> SilentGpu(const Placement& placement) {
   return std::nullopt;
 }
 
+// What a batch system or `ulimit -v` lets the process have, of any machine; "" without a limit.
+std::string AddressSpaceLimitText() {
+  struct rlimit limit {};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "";
+  return "; ulimit -v lets this process have " + std::to_string(limit.rlim_cur / 1'000'000) +
+         " MB in all";
+}
+
 // LibTorch's: "[enforce fail at alloc_cpu.cpp:117] err == 0. DefaultCPUAllocator: can't allocate
 // memory: ...".
 bool IsOfHostMemory(const std::string& message) { return Contains(message, "DefaultCPUAllocator"); }
@@ -126,7 +135,12 @@ void DeviceFaults::ThrowMemory(const std::string& message, DeviceWork work, int6
   const std::string reason = std::string("its memory is too small for ") + Needed(work) +
                              (memory.empty() ? "" : " (" + memory + " now)");
   const std::string thing = "device " + DeviceText(device);
-  if (device.kind == DeviceKind::kCpu) throw Failure(thing, reason, "Choose " + Smaller(work));
+  if (device.kind == DeviceKind::kCpu) {
+    const std::string limit = AddressSpaceLimitText();
+    throw MemoryError(thing, reason + limit,
+                      (limit.empty() ? "" : "Ask for a larger limit, or ") +
+                          std::string(limit.empty() ? "Choose " : "choose ") + Smaller(work));
+  }
   throw DeviceError(/*lost=*/false, thing, reason,
                     "Give it fewer layers (--device " + DeviceText(device) + "=N,cpu), or choose " +
                         Smaller(work) + ", or --device cpu");

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -44,12 +45,25 @@ Error WriteFailure(const std::string& path, int error_number) {
   return Failure(path, "can't be written: " + ErrorText(error_number), Remedy(error_number));
 }
 
-// ".run.h5.", followed by a suffix that is unique per temporary file.
-std::string TemporaryPrefix(const std::filesystem::path& target) {
-  return "." + target.filename().string() + ".";
+constexpr std::string_view kTemporarySuffix = ".tmp";
+
+// ".run.h5.PROCESS.ATTEMPT.tmp"
+std::string TemporaryName(const std::filesystem::path& target, int64_t process, int attempt) {
+  return fmt::format(".{}.{}.{}{}", target.filename().string(), process, attempt, kTemporarySuffix);
 }
 
-constexpr std::string_view kTemporarySuffix = ".tmp";
+// Whether that is a temporary file of `target`, and not one of "run.h5.1".
+bool IsTemporaryOf(const std::filesystem::path& target, std::string_view name) {
+  const std::string prefix = "." + target.filename().string() + ".";
+  if (!name.starts_with(prefix) || !name.ends_with(kTemporarySuffix) ||
+      name.size() < prefix.size() + kTemporarySuffix.size()) {
+    return false;
+  }
+  name.remove_prefix(prefix.size());
+  name.remove_suffix(kTemporarySuffix.size());
+  return name.find_first_not_of("0123456789.") == std::string_view::npos &&
+         std::count(name.begin(), name.end(), '.') == 1;
+}
 
 }  // namespace
 
@@ -59,10 +73,8 @@ void RemoveLeftTemporaries(const std::string& path) {
   if (folder.empty()) folder = ".";
   std::error_code ignored;  // files that can't be listed or removed only use space
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(TemporaryPrefix(target)) && name.ends_with(kTemporarySuffix)) {
+    if (IsTemporaryOf(target, entry.path().filename().string()))
       std::filesystem::remove(entry.path(), ignored);
-    }
   }
 }
 
@@ -81,11 +93,10 @@ DurableFile::DurableFile(std::string path) : path_(std::move(path)) {
   if (IsFolder(path_)) {
     throw UsageError(path_, "is a folder", "Give a file's name");
   }
+  CheckReplaceable(path_);
   const std::filesystem::path target(path_);
   for (int attempt = 0; descriptor_ < 0; ++attempt) {
-    const std::string name =
-        fmt::format("{}{}.{}{}", TemporaryPrefix(target), getpid(), attempt, kTemporarySuffix);
-    temporary_ = (target.parent_path() / name).string();
+    temporary_ = (target.parent_path() / TemporaryName(target, getpid(), attempt)).string();
     descriptor_ = open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && errno != EEXIST) throw WriteFailure(path_, errno);
   }

@@ -14,7 +14,7 @@ template <typename Origin, typename Visit>
 void ForEachField(Origin& provenance, Visit&& visit) {
   // Fails to compile when Provenance gets another field.
   auto& [program, version, created, command, model_path, model_hash, architecture, dtype, products,
-         weights, device, threads, seed, options_json, libraries] = provenance;
+         weights, device, instructions, threads, seed, options_json, libraries] = provenance;
   visit("program", program);
   visit("version", version);
   visit("created", created);
@@ -26,6 +26,7 @@ void ForEachField(Origin& provenance, Visit&& visit) {
   visit("products", products);
   visit("weights", weights);
   visit("device", device);
+  visit("instructions", instructions);
   visit("threads", threads);
   visit("seed", seed);
   visit("options_json", options_json);

@@ -7,9 +7,11 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <new>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -30,6 +32,9 @@
 namespace midscope {
 namespace {
 
+// Elements of a row that is read with others, and of such a block.
+constexpr int64_t kSmallRow = 1024;
+constexpr int64_t kBlockElements = 1 << 16;
 constexpr const char* kDamaged = "The file is damaged";
 constexpr std::string_view kAddressSeparator = "::";
 
@@ -161,6 +166,18 @@ struct RunReader::State {
   // The first `sizes` indices of row `row`; no sizes: the whole row.
   Array Row(const std::string& record, const Array& frame_array, int64_t row,
             std::vector<int64_t> sizes) const;
+  // The row, whole, out of the block that holds it.
+  ArrayData SmallRow(const std::string& record, const Array& frame_array, int64_t row,
+                     int64_t elements) const;
+
+  // Rows of a small array. Every read costs some 0.1 ms whatever its size, so that rows that are
+  // asked for in turn are read in blocks, each twice as many as the one before.
+  struct RowBlock {
+    int64_t begin = 0;
+    int64_t rows = 0;
+    ArrayData data;
+  };
+  mutable std::map<std::pair<std::string, std::string>, RowBlock> blocks;  // by record and array
 };
 
 void RunReader::State::Open(ReadBy by) {
@@ -256,11 +273,45 @@ Array RunReader::State::Row(const std::string& record, const Array& frame_array,
   if (sizes.empty()) {
     for (const std::string& axis : array.axes) sizes.push_back(frame.FindAxis(axis)->size);
   }
+  int64_t elements = 1;
+  bool whole = true;
+  for (size_t i = 0; i < array.axes.size(); ++i) {
+    const int64_t size = frame.FindAxis(array.axes[i])->size;
+    whole = whole && sizes[i] == size;
+    elements *= size;
+  }
+  if (whole && elements > 0 && elements <= kSmallRow) {
+    array.data = SmallRow(record, frame_array, row, elements);
+    return array;
+  }
   IndexBox box{std::vector<int64_t>(frame_array.axes.size(), 0), std::move(sizes)};
   box.begin[0] = row;
   box.sizes.insert(box.sizes.begin(), 1);
   array.data = Values(record, frame_array, box);
   return array;
+}
+
+ArrayData RunReader::State::SmallRow(const std::string& record, const Array& frame_array,
+                                     int64_t row, int64_t elements) const {
+  RowBlock& block = blocks[{record, frame_array.name}];
+  if (row < block.begin || row >= block.begin + block.rows) {
+    const Record& frame = Frame(record);
+    const bool follows = block.rows > 0 && row == block.begin + block.rows;
+    const int64_t most = std::max<int64_t>(1, kBlockElements / elements);
+    const int64_t rows = std::min(
+        {follows ? 2 * block.rows : 1, most, frame.FindAxis(frame_array.axes.front())->size - row});
+    IndexBox box{std::vector<int64_t>(frame_array.axes.size(), 0), {rows}};
+    box.begin[0] = row;
+    for (size_t i = 1; i < frame_array.axes.size(); ++i)
+      box.sizes.push_back(frame.FindAxis(frame_array.axes[i])->size);
+    block = {row, rows, Values(record, frame_array, box)};
+  }
+  return std::visit(
+      [&](const auto& values) -> ArrayData {
+        const auto begin = values.begin() + (row - block.begin) * elements;
+        return std::decay_t<decltype(values)>(begin, begin + elements);
+      },
+      block.data);
 }
 
 RunReader::RunReader(const std::string& path, ReadBy by) : state_(std::make_unique<State>()) {

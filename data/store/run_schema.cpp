@@ -39,8 +39,9 @@ void AddFileAttributes(std::vector<SchemaAttribute>& all) {
   const Provenance fields;
   ForEachField(fields, [&](const char* name, const auto& value) {
     const bool text = std::is_same_v<std::decay_t<decltype(value)>, std::string>;
-    // Files of versions that had no choice of products lack their name.
-    const bool required = std::string_view(name) != "products";
+    // Older files lack these.
+    const bool required =
+        std::string_view(name) != "products" && std::string_view(name) != "instructions";
     all.push_back({kProvenance, name, text ? "text" : "int64", required, "see core/base/record.h"});
   });
 }

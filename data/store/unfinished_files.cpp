@@ -33,7 +33,7 @@ bool HasJournal(const std::string& path) {
   std::error_code failed;
   const std::uintmax_t size = std::filesystem::file_size(JournalPath(path), failed);
   if (failed) return std::filesystem::exists(JournalPath(path), failed);
-  return size > kJournalMark.size();
+  return size > kJournalHeadBytes;
 }
 
 bool IsJournal(const std::string& path) {

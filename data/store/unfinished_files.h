@@ -3,6 +3,7 @@
 // the processes ("ranks") that share it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -11,8 +12,10 @@
 
 namespace midscope {
 
-// The first bytes of a journal, and its suffix to the name of the sweep's file.
-inline constexpr std::string_view kJournalMark = "MIDSJNL1";
+// A journal's first bytes, the bytes before its entries (the mark and its writer's name), and its
+// suffix to the name of the sweep's file.
+inline constexpr std::string_view kJournalMark = "MIDSJNL2";
+inline constexpr size_t kJournalHeadBytes = 128;
 inline constexpr const char* kJournalEnding = ".journal";
 
 // "run.h5.journal", with samples that are not yet in the file of the sweep `path`.

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 
 #include "core/base/error.h"
 #include "data/store/durable_file.h"
@@ -17,7 +18,7 @@
 namespace midscope {
 namespace {
 
-constexpr auto kMagicBytes = static_cast<int64_t>(kJournalMark.size());
+constexpr auto kFirstEntry = static_cast<int64_t>(kJournalHeadBytes);
 
 struct FrameHead {
   uint64_t length = 0;
@@ -47,14 +48,18 @@ bool WriteAll(int descriptor, const uint8_t* bytes, size_t size, int64_t offset)
 SweepJournal::SweepJournal(std::string path, JournalAccess access)
     : path_(std::move(path)), access_(access) {
   if (access == JournalAccess::kWrite) {
-    descriptor_ = OpenLockedJournal(path_, /*needs_lock=*/true);
+    const OpenJournal open = OpenForWriting(path_);
+    descriptor_ = open.descriptor;
+    is_locked_ = open.is_locked;
     return;
   }
   // A pipe with its name must not block this call.
   descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor_ < 0) throw SystemFailure(path_, "opened");
-  if (access == JournalAccess::kReadUnlocked || flock(descriptor_, LOCK_SH | LOCK_NB) == 0) return;
-  const Error error = errno == EWOULDBLOCK ? HeldFailure(path_) : SystemFailure(path_, "locked");
+  if (access == JournalAccess::kReadUnlocked) return;
+  is_locked_ = flock(descriptor_, LOCK_SH | LOCK_NB) == 0;
+  if (is_locked_ || errno != EWOULDBLOCK) return;
+  const Error error = HeldFailure(path_, descriptor_);
   close(descriptor_);
   throw error;
 }
@@ -91,15 +96,14 @@ int64_t SweepJournal::Load(
     const std::function<void(const JournalEntry& entry, int64_t offset)>& visit) {
   const int64_t size = FileSize(descriptor_);
   const bool write = access_ == JournalAccess::kWrite;
-  if (size < kMagicBytes) {  // new, or torn before its first entry
+  if (size < kFirstEntry) {  // new, or torn before its first entry
     if (write) Clear();
     return size;
   }
-  if (std::memcmp(ReadBytes(0, kMagicBytes).data(), kJournalMark.data(), kJournalMark.size()) !=
-      0) {
-    throw Failure(path_, "is not a journal of Midscope", "Move it away");
-  }
-  end_ = kMagicBytes;
+  const std::vector<uint8_t> head = ReadBytes(0, kFirstEntry);
+  if (std::memcmp(head.data(), kJournalMark.data(), kJournalMark.size()) != 0)
+    throw Failure(path_, "is not a journal of this version of Midscope", "Move it away");
+  end_ = kFirstEntry;
   std::vector<uint8_t> payload;
   while (ReadFrame(end_, payload)) {
     visit(DecodeEntry(path_, payload), end_);
@@ -133,18 +137,15 @@ JournalEntry SweepJournal::Read(int64_t offset) const {
 }
 
 void SweepJournal::Clear() {
-  if (ftruncate(descriptor_, 0) != 0 ||
-      !WriteAll(descriptor_, reinterpret_cast<const uint8_t*>(kJournalMark.data()),
-                kJournalMark.size(), 0) ||
-      fsync(descriptor_) != 0) {
+  if (ftruncate(descriptor_, 0) != 0 || !WriteJournalHead(descriptor_) || fsync(descriptor_) != 0)
     throw SystemFailure(path_, "written");
-  }
   SyncFolderOf(path_);
-  end_ = kMagicBytes;
+  end_ = kFirstEntry;
 }
 
 void SweepJournal::Remove() {
-  if (unlink(path_.c_str()) != 0) throw SystemFailure(path_, "removed");
+  // Others may have removed it: those who tidy up shared disks.
+  if (unlink(path_.c_str()) != 0 && errno != ENOENT) throw SystemFailure(path_, "removed");
   close(descriptor_);
   descriptor_ = -1;
   SyncFolderOf(path_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// An append-only file of checksummed entries: 8 bytes "MIDSJNL1", then for each entry its length
-// and XXH3-64 (8 bytes each, little-endian) and its bytes. A torn last entry is dropped. Internal
-// to data/.
+// An append-only file of checksummed entries: a head of 128 bytes (sweep_lock.h), then for each
+// entry its length and XXH3-64 (8 bytes each, little-endian) and its bytes. A torn last entry is
+// dropped. Internal to data/.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,14 @@ enum class JournalAccess {
 
 class SweepJournal {
  public:
-  // A lock held by another process is an Error (failure).
+  // A lock held by another process is an Error (failure); a file system without locks is none.
   explicit SweepJournal(std::string path, JournalAccess access = JournalAccess::kWrite);
   ~SweepJournal();
   SweepJournal(const SweepJournal&) = delete;
   SweepJournal& operator=(const SweepJournal&) = delete;
+
+  // Whether others are locked out: false on a file system without locks.
+  bool is_locked() const { return is_locked_; }
 
   // Calls visit(entry, offset) for each complete entry from the start and returns the number of
   // bytes after the last one; with kWrite, these are cut off. Throws Error (failure) for a file
@@ -51,6 +54,7 @@ class SweepJournal {
   std::string path_;
   JournalAccess access_;
   int descriptor_ = -1;
+  bool is_locked_ = false;
   int64_t end_ = 0;  // of the last whole entry
 };
 

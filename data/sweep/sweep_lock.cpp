@@ -6,13 +6,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <system_error>
 
+#include <fmt/format.h>
+
+#include "core/base/utf8.h"
 #include "data/store/unfinished_files.h"
 
 namespace midscope {
 namespace {
+
+int64_t BytesIn(int descriptor) {
+  struct stat status {};
+  return fstat(descriptor, &status) == 0 ? status.st_size : 0;
+}
 
 // Whether `path` names the open file: its owner may have removed it between open and lock.
 bool NamesOpenFile(const std::string& path, int descriptor) {
@@ -32,29 +42,52 @@ Error SystemFailure(const std::string& path, const std::string& what) {
       error_number == ENOSPC ? "Make room, then resume" : "");
 }
 
-Error HeldFailure(const std::string& journal) {
-  return Failure(journal, "another process is writing this sweep",
+bool WriteJournalHead(int descriptor) {
+  std::array<char, HOST_NAME_MAX + 1> host{};
+  gethostname(host.data(), host.size() - 1);
+  std::string head(kJournalMark);
+  head += fmt::format("process {} on {}", getpid(), host.data());
+  head.resize(kJournalHeadBytes);
+  return pwrite(descriptor, head.data(), head.size(), 0) == std::ssize(head);
+}
+
+Error HeldFailure(const std::string& journal, int descriptor) {
+  std::string head(kJournalHeadBytes, '\0');
+  const ssize_t count = pread(descriptor, head.data(), head.size(), 0);
+  const bool named = count == std::ssize(head) && head.starts_with(kJournalMark);
+  const std::string writer = named ? head.c_str() + kJournalMark.size() : "";
+  return Failure(journal,
+                 "another process is writing this sweep" +
+                     (writer.empty() ? "" : " (" + DisplayText(writer) + ")"),
                  "Wait for it to end, or write to another file");
 }
 
-int OpenLockedJournal(const std::string& journal, bool needs_lock) {
+OpenJournal OpenForWriting(const std::string& journal) {
   while (true) {
     // A pipe with its name must not block this call.
     const int descriptor = open(journal.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
     if (descriptor < 0) throw SystemFailure(journal, "opened");
-    if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && (needs_lock || errno == EWOULDBLOCK)) {
-      const Error error =
-          errno == EWOULDBLOCK ? HeldFailure(journal) : SystemFailure(journal, "locked");
+    const bool is_locked = flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+    if (!is_locked && errno == EWOULDBLOCK) {
+      const Error error = HeldFailure(journal, descriptor);
       close(descriptor);
       throw error;
     }
-    if (NamesOpenFile(journal, descriptor)) return descriptor;
+    if (NamesOpenFile(journal, descriptor)) {
+      // The name is for people: a file that is no journal, or a full disk, is told of later.
+      if (IsJournal(journal) || BytesIn(descriptor) == 0) WriteJournalHead(descriptor);
+      return {descriptor, is_locked};
+    }
     close(descriptor);
   }
 }
 
+std::string WithoutLockText(const std::string& path) {
+  return path + ": its file system has no locks; see that no other process writes the file";
+}
+
 SweepLock::SweepLock(const std::string& path)
-    : path_(path), descriptor_(OpenLockedJournal(JournalPath(path), /*needs_lock=*/false)) {}
+    : path_(path), descriptor_(OpenForWriting(JournalPath(path)).descriptor) {}
 
 SweepLock::~SweepLock() {
   if (!HasJournal(path_)) unlink(JournalPath(path_).c_str());
@@ -65,9 +98,12 @@ void CheckNoWriter(const std::string& path) {
   const std::string journal = JournalPath(path);
   const int descriptor = open(journal.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return;
-  const bool held = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    const Error error = HeldFailure(journal, descriptor);
+    close(descriptor);
+    throw error;
+  }
   close(descriptor);
-  if (held) throw HeldFailure(journal);
 }
 
 }  // namespace midscope

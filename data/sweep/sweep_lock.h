@@ -27,13 +27,23 @@ class SweepLock {
 // Throws Error (failure) where another process is writing the sweep `path`.
 void CheckNoWriter(const std::string& path);
 
-// Creates the journal where it is missing, and takes its lock. Returns its descriptor. Throws Error
-// (failure): it can't be opened, another process has the lock, and, where `needs_lock`, the file
-// system has no locks.
-int OpenLockedJournal(const std::string& journal, bool needs_lock);
+// A journal that is open for writing.
+struct OpenJournal {
+  int descriptor = -1;
+  bool is_locked = false;  // false on a file system without locks: others may write it too
+};
+// Creates the journal where it is missing, takes its lock and writes this process' name into its
+// head. Throws Error (failure): it can't be opened, or another process has the lock.
+OpenJournal OpenForWriting(const std::string& journal);
 
-// The error of a journal that another process has locked.
-Error HeldFailure(const std::string& journal);
+// "FILE: its file system has no locks ...", a note for whoever writes there.
+std::string WithoutLockText(const std::string& path);
+
+// Writes a journal's head: the mark, and "process 12 on node3", padded. Returns whether it could.
+bool WriteJournalHead(int descriptor);
+
+// The error of a journal that the process that its head names has locked.
+Error HeldFailure(const std::string& journal, int descriptor);
 
 // "PATH: can't be WHAT: REASON", of a call of the system that failed (errno).
 Error SystemFailure(const std::string& path, const std::string& what);

@@ -20,6 +20,7 @@
 #include "data/sweep/plan_difference.h"
 #include "data/sweep/sweep_file.h"
 #include "data/sweep/sweep_journal.h"
+#include "data/sweep/sweep_lock.h"
 #include "kernels/check.h"
 
 namespace midscope {
@@ -54,6 +55,19 @@ void DropNewLabels(const Record& frame, const std::vector<std::string>& ragged_a
         std::find(ragged_axes.begin(), ragged_axes.end(), axis.name) != ragged_axes.end();
     if (ragged && !frame.FindArray(axis.name + kLabelSuffix)) axis.labels.clear();
   }
+}
+
+Error ExistsAlready(const std::string& path) {
+  return UsageError(path, "exists already", "Resume it (--resume) or give another name");
+}
+
+// Throws Error (failure) where another process is writing the sweep, (usage) where there is one.
+void CheckNew(const std::string& path) {
+  CheckNoWriter(path);
+  if (std::filesystem::exists(path)) throw ExistsAlready(path);
+  if (!HasJournal(path)) return;
+  throw UsageError(JournalPath(path), "an unfinished sweep exists",
+                   "Resume it (--resume), remove it, or give another name");
 }
 
 nlohmann::json PlanOrNothing(const std::string& plan) {
@@ -247,20 +261,17 @@ SweepStore& SweepStore::operator=(SweepStore&&) noexcept = default;
 SweepStore SweepStore::Create(const std::string& path, const std::string& plan_json,
                               const Provenance& provenance, const SweepStoreOptions& options) {
   MIDSCOPE_CHECK(!PlanOrNothing(plan_json).is_discarded(), "the plan is not JSON");
-  const bool exists = std::filesystem::exists(path);
-  if (!options.resume && !options.overwrite) {
-    if (exists) {
-      throw UsageError(path, "exists already", "Resume it (--resume) or give another name");
-    }
-    if (HasJournal(path)) {
-      throw UsageError(JournalPath(path), "an unfinished sweep exists",
-                       "Resume it (--resume), remove it, or give another name");
-    }
-  }
+  if (!options.resume && !options.overwrite) CheckNew(path);
   const bool journal_is_new = !std::filesystem::exists(JournalPath(path));
-  const bool had_journal = HasJournal(path);
   auto state = std::make_unique<State>(path, plan_json, provenance, options);
   state->journal.emplace(JournalPath(path));
+  // Another process may have written the file since, until this one had the lock.
+  const bool exists = std::filesystem::exists(path);
+  const bool had_journal = HasJournal(path);
+  if (exists && !options.resume && !options.overwrite) {
+    if (!had_journal) state->journal->Remove();
+    throw ExistsAlready(path);
+  }
   RemoveLeftTemporaries(path);  // safe: with the journal's lock no other process writes them
   if (options.overwrite) return SweepStore(std::move(state));
   try {
@@ -302,6 +313,8 @@ const Provenance& SweepStore::provenance() const { return state_->provenance; }
 const std::map<int64_t, std::string>& SweepStore::failures() const { return state_->failures; }
 const std::set<int64_t>& SweepStore::finished() const { return state_->finished; }
 const std::set<int64_t>& SweepStore::failed() const { return state_->failed; }
+bool SweepStore::is_complete() const { return state_->is_complete; }
+bool SweepStore::is_locked() const { return state_->journal && state_->journal->is_locked(); }
 bool SweepStore::keeps_old_file() const { return state_->keeps_old_file; }
 int64_t SweepStore::dropped_bytes() const { return state_->dropped_bytes; }
 

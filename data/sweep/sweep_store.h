@@ -58,6 +58,10 @@ class SweepStore {
   const std::set<int64_t>& finished() const;
   const std::set<int64_t>& failed() const;
   const std::map<int64_t, std::string>& failures() const;  // sample: why
+  // Whether the file is as Finish left it, and nothing has changed since.
+  bool is_complete() const;
+  // Whether other processes are locked out: false on a file system without locks.
+  bool is_locked() const;
   // Whether the file is still the one that this store is to replace: no checkpoint has had a
   // sample, and samples are in memory alone.
   bool keeps_old_file() const;

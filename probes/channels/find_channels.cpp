@@ -11,7 +11,9 @@
 #include "core/base/error.h"
 #include "core/base/seconds_since.h"
 #include "core/run/what_if.h"
+#include "data/sweep/plan_difference.h"
 #include "data/sweep/sweep_store.h"
+#include "kernels/instruction_set.h"
 #include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
 #include "probes/prompt/prompt_fits.h"
@@ -159,6 +161,7 @@ std::string FindChannelsPlanJson(const FindChannelsRun& run) {
   json["dtype"] = DtypeName(run.decoder->options().dtype);
   if (run.decoder->options().products != Products::kFloat)
     json["products"] = ProductsName(run.decoder->options().products);
+  json[kInstructionsOfPlan] = kernels::InstructionSetName();
   return json.dump();
 }
 

@@ -39,6 +39,8 @@ struct Command {
   std::string informs{};
   // Throws Error, Cancelled, Interrupted.
   std::function<void(const CommandInput&)> run;
+  // Whether several processes (mpirun, srun) share the work; empty: never, and one of them runs it.
+  std::function<bool(const OptionSet&)> is_shared{};
   // For a command that runs probes: the same command with these probes and their options. It has
   // --plugin.
   std::function<Command(const ProbeRegistry&)> with_probes;

@@ -153,6 +153,10 @@ Command ProbeCommandWith(const ProbeRegistry& probes) {
       "  midscope probe --plan probes.toml --out runs --resume\n"
       "  midscope probe embedded --prompt-file book.txt --probes perplexity --window 2048\n"
       "  midscope probe --plugin ./libmine.so --list";
+  command.is_shared = [](const OptionSet& options) {
+    return !options.Flag("list") && !options.Flag("dry-run") &&
+           AsksForBatch(ProbeCells(options).front().options);
+  };
   command.run = [probes](const CommandInput& input) { RunProbe(probes, input); };
   command.with_probes = ProbeCommandWith;
   return command;

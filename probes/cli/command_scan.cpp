@@ -97,14 +97,15 @@ void RunScanCommand(const CommandInput& input) {
   const std::vector<std::string> files = SweepFiles(options, cells);
   const std::unique_ptr<RankGroup> ranks = JoinRankGroup();
   const JobContext job = RankJob(input.job, ranks->rank());
-  CheckSweepFiles(options, files, ranks->size());
-  ranks->Barrier();
+  ranks->Agree([&] { CheckSweepFiles(options, files, ranks->size()); });
   SweepCommandRun run(options, input, job, *ranks, make_scan);
   const auto print_part = [&](const SweepPlan& plan, const SweepResult& so_far) {
     Print(input.options, plan, so_far, "", input.out);
   };
   const FinishedSweep scan = run.Run(cells.front(), files.front(), print_part);
-  if (ranks->rank() == 0) Print(input.options, scan.plan, scan.result, files.front(), input.out);
+  if (ranks->rank() != 0) return;
+  Print(input.options, scan.plan, scan.result, files.front(), input.out);
+  CheckAllSamples(FailedSamplesText(scan.result));
 }
 
 }  // namespace
@@ -129,6 +130,7 @@ Command ScanCommand() {
       "--samples 4 "
       "--json";
   command.run = RunScanCommand;
+  command.is_shared = [](const OptionSet& options) { return !options.Flag("dry-run"); };
   return command;
 }
 

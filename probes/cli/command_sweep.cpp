@@ -61,12 +61,14 @@ void RunSweepCommand(const CommandInput& input) {
   const std::vector<std::string> files = SweepFiles(options, cells);
   const std::unique_ptr<RankGroup> ranks = JoinRankGroup();
   const JobContext job = RankJob(input.job, ranks->rank());
-  CheckSweepFiles(options, files, ranks->size());
-  ranks->Barrier();  // no rank may create files that another one takes for an earlier job's
+  // No rank may create files that another one takes for an earlier job's.
+  ranks->Agree([&] { CheckSweepFiles(options, files, ranks->size()); });
   SweepCommandRun run(options, input, job, *ranks);
   if (cells.size() == 1) {
     const CellReport report = Report(run, cells.front(), files.front(), options, input);
-    if (ranks->rank() == 0) Print(options, {report}, input.out);
+    if (ranks->rank() != 0) return;
+    Print(options, {report}, input.out);
+    CheckAllSamples(report.failed_samples);
     return;
   }
   // A cell that cannot be run does not prevent the others.
@@ -95,6 +97,7 @@ void RunSweepCommand(const CommandInput& input) {
     throw Failure(fmt::format("{} of {} sweeps", cells.size() - reports.size(), cells.size()),
                   "they failed; the first: " + first_failure);
   }
+  for (const CellReport& report : reports) CheckAllSamples(report.failed_samples);
 }
 
 }  // namespace
@@ -121,6 +124,7 @@ Command SweepCommand() {
       "  midscope sweep embedded --task 'list:lines={size}' --size 10,20,40 --seed 1-3 --out runs\n"
       "  midscope sweep --plan plan.toml --dry-run --ranks 64";
   command.run = RunSweepCommand;
+  command.is_shared = [](const OptionSet& options) { return !options.Flag("dry-run"); };
   return command;
 }
 

@@ -44,7 +44,8 @@ std::string Overview() {
       "Results go to standard output, progress and messages to standard error. Exit status: 0 "
       "done,\n"
       "1 failed, 2 a request that cannot be understood, 130 interrupted by Ctrl-C, 143 by "
-      "SIGTERM.\n";
+      "SIGTERM,\n"
+      "128 and its number by another signal of batch systems (HUP, USR1, USR2, XCPU).\n";
   return text;
 }
 

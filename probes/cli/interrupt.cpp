@@ -29,6 +29,16 @@ void UseOwnStack() {
   sigaltstack(&own, nullptr);
 }
 
+// Terminals that close, and batch systems before a limit of time: Slurm's --signal, SGE's notice,
+// the soft limit of CPU seconds. Under nohup a
+// hang-up stays ignored.
+constexpr std::array<int, 6> kEndings = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU};
+
+bool IsHangUpIgnored() {
+  struct sigaction before {};
+  return sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler == SIG_IGN;
+}
+
 void OnTakenSignal(int) { taken.store(true, std::memory_order_relaxed); }
 
 }  // namespace
@@ -55,8 +65,9 @@ const std::atomic<bool>& InstallSignalHandlers() {
   // Without SA_RESTART, so that a signal ends the wait for a pipe's writer (ReadWholeFile).
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_ONSTACK);
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (const int signal : kEndings) {
+    if (signal != SIGHUP || !IsHangUpIgnored()) sigaction(signal, &action, nullptr);
+  }
   std::signal(SIGPIPE, SIG_IGN);
   // Exceeding a limit on file sizes becomes a failed write with a message, as a full disk does.
   std::signal(SIGXFSZ, SIG_IGN);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Turns Ctrl-C (and SIGTERM) into a cancelled job.
+// Turns Ctrl-C, SIGTERM and the other signals by which batch systems end programs into a cancelled
+// job.
 #pragma once
 
 #include <atomic>
@@ -8,11 +9,12 @@
 namespace midscope::cli {
 
 // 128 and the number of the signal that cancelled the job, as shells count: 130 for SIGINT, 143 for
-// SIGTERM. 130 where none came.
+// SIGTERM, 138 for SIGUSR1. 130 where none came.
 int InterruptStatus();
 
-// Installs handlers: the first SIGINT or SIGTERM sets the flag; a second one ends the process. A
-// closed pipe on standard output becomes a write error instead of a signal.
+// Installs handlers: the first SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 or SIGXCPU sets the flag;
+// a second one of the kind ends the process. A closed pipe on standard output becomes a write error
+// instead of a signal.
 const std::atomic<bool>& InstallSignalHandlers();
 
 // During its lifetime every SIGINT sets this object's flag instead, and none ends the process. Only

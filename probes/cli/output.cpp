@@ -70,16 +70,27 @@ std::string TerminalText(std::string_view text) {
   return shown;
 }
 
+// The system's 255, without what journals, parts of ranks and temporary files add.
+constexpr size_t kMostNameBytes = 220;
+
 void CheckOutputPath(const std::string& path, bool overwrite, const std::string& remedy) {
   const std::filesystem::path file(path);
   if (IsFolder(file)) {
     throw UsageError(path, "it is a folder",
                      "Give a file's name, such as " + (file / "run.h5").string());
   }
+  CheckReplaceable(file);
+  if (file.filename().string().size() > kMostNameBytes) {
+    throw UsageError(path,
+                     fmt::format("its name is longer than {} bytes, and files with longer names "
+                                 "are made beside it",
+                                 kMostNameBytes),
+                     "Give a shorter name");
+  }
+  CheckNoWriter(path);
   if (!overwrite && PathExists(file)) {
     throw UsageError(path, "the file exists", remedy);
   }
-  if (overwrite) CheckNoWriter(path);
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
   if (!IsFolder(folder)) {
     throw Failure(path, "there is no folder " + folder.string(), "Make it first");

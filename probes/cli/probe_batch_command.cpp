@@ -200,14 +200,14 @@ void RunSeveral(const CommandInput& input, const std::vector<ProbeCell>& cells, 
 
 void RunProbeCells(const CommandInput& input, const ProbeRegistry& probes,
                    const std::vector<ProbeCell>& cells) {
-  const std::unique_ptr<RankGroup> ranks = JoinRankGroup();
   if (cells.front().options.Flag("dry-run")) {
-    PrintCosts(input, probes, cells, *ranks);
+    PrintCosts(input, probes, cells, *SingleRank());
     return;
   }
+  const std::unique_ptr<RankGroup> ranks = JoinRankGroup();
   const JobContext job = RankJob(input.job, ranks->rank());
-  CheckProbeCells(cells, ranks->size());
-  ranks->Barrier();  // no rank may create files that another one takes for an earlier job's
+  // No rank may create files that another one takes for an earlier job's.
+  ranks->Agree([&] { CheckProbeCells(cells, ranks->size()); });
   ProbeBatchRun run(input, probes, job, *ranks);
   if (cells.size() > 1) {
     RunSeveral(input, cells, run, *ranks);

@@ -19,6 +19,7 @@
 #include "data/sweep/plan_difference.h"
 #include "data/sweep/sweep_lock.h"
 #include "data/tasks/task.h"
+#include "kernels/instruction_set.h"
 #include "probes/cli/output.h"
 #include "probes/cli/probe_batch_options.h"
 #include "probes/cli/stored_file.h"
@@ -92,6 +93,7 @@ std::string ProbeBatchRun::PlanJson(const Prepared& batch) const {
   plan["dtype"] = DtypeName(decoder_->options().dtype);
   if (decoder_->options().products != Products::kFloat)
     plan["products"] = ProductsName(decoder_->options().products);
+  plan[kInstructionsOfPlan] = kernels::InstructionSetName();
   plan["weights"] = WeightStorageName(decoder_->options().weights);
   return plan.dump();
 }

@@ -8,6 +8,8 @@
 #include <new>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "core/base/check.h"
 #include "core/base/error.h"
 #include "core/base/file_access.h"
@@ -19,6 +21,7 @@
 #include "probes/cli/output.h"
 #include "probes/cli/progress_line.h"
 #include "probes/model/provenance.h"
+#include "probes/sweep/rank_group.h"
 
 namespace midscope::cli {
 namespace {
@@ -58,6 +61,13 @@ void RunCommand(const std::vector<std::string>& arguments, bool quiet,
   if (notes || form == ProgressForm::kJson)
     job.progress = [&line](const Progress& progress) { line.Draw(progress); };
   if (notes) job.log = job.warn;
+  if (LaunchedProcesses() > 1 && !(command.is_shared && command.is_shared(options))) {
+    if (LaunchedRank() > 0) return;
+    if (job.log) {
+      job.log(
+          fmt::format("note: this is not shared: 1 of {} processes runs it", LaunchedProcesses()));
+    }
+  }
   const std::string command_line = ShellCommand("midscope", arguments);
   command.run({options, job, command_line, out});
 }
@@ -94,6 +104,8 @@ int ExitStatusOf(const std::function<void()>& work) {
   } catch (const Cancelled&) {
     Say("interrupted");
     return InterruptStatus();
+  } catch (const AnotherRankFailed& error) {  // which tells it
+    return error.kind() == ErrorKind::kUsage ? kExitUsage : kExitFailure;
   } catch (const Error& error) {
     Say(error.what());
     return error.kind() == ErrorKind::kUsage ? kExitUsage : kExitFailure;

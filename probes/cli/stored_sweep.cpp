@@ -70,6 +70,7 @@ std::string ContinuedPlanJson(const std::string& file, const RankGroup& ranks) {
     // Parts of ranks that were killed before they were joined.
     for (const std::string& part : RankParts(file)) {
       if (std::filesystem::exists(part)) return RunReader(part).plan_json();
+      if (HasJournal(part)) return SweepStore::OpenForReading(part).plan_json();
     }
   } catch (const Error&) {
   }

@@ -8,18 +8,23 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/seconds_since.h"
 #include "core/intervention/passage.h"
 #include "core/run/patch_sources.h"
 #include "data/store/record_reader.h"
+#include "data/store/unfinished_files.h"
 #include "data/sweep/plan_difference.h"
 #include "data/sweep/rank_parts.h"
 #include "data/sweep/sweep_lock.h"
+#include "kernels/instruction_set.h"
 #include "probes/base/record_origin.h"
 #include "probes/cli/prompt_options.h"
 #include "probes/cli/stored_sweep.h"
@@ -58,6 +63,9 @@ std::function<void(const SweepResult&)> Watch(const SweepPlan& plan, int64_t sec
                         RunningTable(plan, result)));
   };
 }
+
+// Folders on another machine take a while until they show what another one wrote.
+constexpr double kSecondsUntilSeen = 5;
 
 std::string CommandName(const SweepPlan& plan) { return plan.scan ? "scan" : "sweep"; }
 
@@ -106,6 +114,7 @@ FinishedSweep SweepCommandRun::Run(const SweepCell& cell, const std::string& fil
   run.plan = Plan(cell, *task);
   for (const auto& [name, prompt] : run.source_prompts)
     run.plan.source_prompts[name] = PromptsHash({prompt});
+  CheckInstructions(file, continued, run.plan);
   const bool run_again = options_.Flag("add") && AddToStored(run.plan, *task, file);
   if (options_.Flag("resume") && !options_.IsSet("places")) KeepStoredPlaces(file, *task, run.plan);
   if (GoesOn()) KeepStoredTexts(continued, run.plan);
@@ -122,13 +131,54 @@ FinishedSweep SweepCommandRun::Run(const SweepCell& cell, const std::string& fil
     return PromptOfSample(tokenizer, *task, sample, place, run.plan.format);
   };
   CheckFirstPrompts(run);
-  run.on_sample = Watch(run.plan, options_.Integer("watch"), job_);
+  // One rank prints its table: that of its own samples.
+  if (ranks_.rank() == 0) run.on_sample = Watch(run.plan, options_.Integer("watch"), job_);
   SweepResult result = run_again           ? RunAgain(run, file)
                        : ranks_.size() > 1 ? RunShared(run, file)
                                            : RunAlone(run, file, print_part);
   const std::string seconds = SecondsText(run.plan, result);
   if (ranks_.rank() == 0 && !seconds.empty()) job_.Log(seconds);
   return {std::move(run.plan), std::move(result)};
+}
+
+void SweepCommandRun::CheckInstructions(const std::string& where, const std::string& other_plan,
+                                        SweepPlan& plan) const {
+  const std::string other = PlanInstructions(other_plan);
+  const std::string here = kernels::InstructionSetName();
+  if (other.empty() || other == here) return;
+  const std::string difference =
+      fmt::format("its samples are run with {}, and this CPU runs with {}", other, here);
+  const bool asked = options_.Flag("mixed-cpus");
+  if (asked) plan.instructions = other;
+  if (asked || TakesAnyInstructions(nlohmann::json::parse(PlanJson(plan, *decoder_)))) {
+    job_.Log("note: " + where + ": " + difference);
+    return;
+  }
+  throw Failure(where,
+                difference + ", which moves " + DtypeName(decoder_->options().dtype) +
+                    " results by more than small effects",
+                "Run where there is " + other + ", choose --dtype float32, or give --mixed-cpus");
+}
+
+void SweepCommandRun::CheckSamePlan(const std::string& first_part, SweepPlan& plan) const {
+  const std::string first = ranks_.FromRankZero(PlanJson(plan, *decoder_));
+  ranks_.Agree([&] {
+    if (ranks_.rank() == 0) return;
+    CheckInstructions("rank 0", first, plan);
+    const std::string difference = FirstPlanDifference(first, PlanJson(plan, *decoder_));
+    if (!difference.empty()) {
+      throw Failure("sweep", "it is not that of rank 0: " + difference,
+                    "Give all ranks the same files of models and tasks");
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    while (!std::filesystem::exists(JournalPath(first_part))) {
+      if (SecondsSince(begin) > kSecondsUntilSeen) {
+        throw Failure(first_part, "this rank does not see what rank 0 writes",
+                      "Give --out in a folder that all ranks see, by its whole path");
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  });
 }
 
 SweepPlan SweepCommandRun::Plan(const SweepCell& cell, const Task& task) const {
@@ -294,9 +344,14 @@ SweepResult SweepCommandRun::RunShared(SweepRun& run, const std::string& file) c
   } else {
     run.checkpoint_samples = 0;  // the journal suffices; one part is enough to read
   }
-  const std::string part = RankPath(into, ranks_.FromRankZero(earlier.next) + ranks_.rank());
+  run.done_before = std::ssize(earlier.finished);
+  const int64_t next = ranks_.FromRankZero(earlier.next);
+  const std::string part = RankPath(into, next + ranks_.rank());
+  std::optional<SweepStore> first;
+  if (leads) first.emplace(Store(run.plan, part, GoesOn()));
+  CheckSamePlan(RankPath(into, next), run.plan);
   {
-    SweepStore store = Store(run.plan, part, GoesOn());
+    SweepStore store = leads ? *std::move(first) : Store(run.plan, part, GoesOn());
     run.store = &store;
     RunPart(run, waiting, part);
     run.store = nullptr;
@@ -307,8 +362,17 @@ SweepResult SweepCommandRun::RunShared(SweepRun& run, const std::string& file) c
   if (overwrite) ReplaceShared(shared, file);
   JoinRankParts(Shared(run.plan, file));
   lock.reset();
-  SweepResult result = StoredResult(SweepStore::OpenForReading(file));
+  const SweepStore stored = SweepStore::OpenForReading(file);
+  SweepResult result = StoredResult(stored);
+  result.failures = stored.failures();
   CheckSomeSamples(result);
+  if (result.done() < run.plan.samples) {
+    throw Failure(file,
+                  fmt::format("it has {} of {} samples: others are where this rank does not see "
+                              "them, or no rank had the memory for them",
+                              result.done(), run.plan.samples),
+                  "The same command with --resume runs them");
+  }
   return result;
 }
 
@@ -364,7 +428,10 @@ SweepStore SweepCommandRun::Store(const SweepPlan& plan, const std::string& file
   // Parts of several processes are new files.
   store_options.overwrite = options_.Flag("overwrite") && ranks_.size() == 1;
   store_options.growing = kSamplesOfPlan;
-  return SweepStore::Create(file, PlanJson(plan, *decoder_), Origin(plan), store_options);
+  SweepStore store =
+      SweepStore::Create(file, PlanJson(plan, *decoder_), Origin(plan), store_options);
+  if (!store.is_locked()) job_.Log("note: " + WithoutLockText(file));
+  return store;
 }
 
 JobContext RankJob(const JobContext& job, int64_t rank) {

@@ -48,6 +48,14 @@ class SweepCommandRun {
  private:
   void Open(const std::string& model, const std::string& continued_plan);
   SweepPlan Plan(const SweepCell& cell, const Task& task) const;
+  // Notes that this CPU runs other instructions than those of another plan, of the sweep in
+  // `where`. Throws Error (failure) where that changes more than the last digits, unless
+  // --mixed-cpus is given: then `plan` has the other's.
+  void CheckInstructions(const std::string& where, const std::string& other_plan,
+                         SweepPlan& plan) const;
+  // Throws, on all ranks, where the plan of one is not rank 0's, or where one does not see rank 0's
+  // part under that name.
+  void CheckSamePlan(const std::string& first_part, SweepPlan& plan) const;
   // Logs the format of the first prompt. Throws Error, before a file is created, where prompts lack
   // a passage that a setting names, or where a patch's source is not there: sample 0 is checked for
   // all. A prompt that can't be made is a failed sample, unless no prompt of the task can be made.

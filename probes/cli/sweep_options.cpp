@@ -87,6 +87,9 @@ std::vector<Parameter> OutputOptions() {
            "join more settings, places or samples to the sweep in the file, which keeps those "
            "that it has; what is not given stays as it is there. More settings or places run "
            "every sample again, so that the numbers are the bits of one run of all"),
+       FlagParameter("mixed-cpus",
+                     "with --resume: go on under other instructions of the CPU than the file's; "
+                     "in float32 that changes the last digits, else more than small effects"),
        FlagParameter("overwrite",
                      "replace files that exist, and what interrupted sweeps left of them"),
        FlagParameter(

@@ -326,7 +326,8 @@ CellReport MakeReport(const SweepCell& cell, const std::string& file, const Swee
           GenerationMeanText(plan, result),
           GeneratedOutcomesOf(plan, result.outcomes),
           GroupMeansOf(result.outcomes, plan.settings.size(), plan.places.size()),
-          PromptCutsOf(plan, result.outcomes)};
+          PromptCutsOf(plan, result.outcomes),
+          FailedSamplesText(result)};
 }
 
 namespace {

@@ -31,6 +31,7 @@ struct CellReport {
   GeneratedOutcomes generated;
   std::vector<MeasureGroups> groups = {};
   PromptCuts cuts = {};
+  std::string failed_samples = {};  // FailedSamplesText
 };
 
 CellReport MakeReport(const SweepCell& cell, const std::string& file, const SweepPlan& plan,

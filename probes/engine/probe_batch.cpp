@@ -99,7 +99,7 @@ void RunBatchPrompts(const Decoder& decoder, const ProbeBatch& batch,
   for (const int64_t sample : batch.samples) {
     for (const int64_t place : batch.places) done += store.Has({sample, place}) ? 1 : 0;
   }
-  while (const std::optional<int64_t> sample = source.Next()) {
+  while (const std::optional<int64_t> sample = source.Next(context)) {
     for (const int64_t place : batch.places) {
       const PromptKey key = {*sample, place};
       if (store.Has(key)) continue;

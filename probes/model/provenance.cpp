@@ -4,6 +4,7 @@
 #include <ctime>
 #include <filesystem>
 
+#include "kernels/instruction_set.h"
 #include "probes/model/model_options.h"
 
 namespace midscope {
@@ -45,6 +46,7 @@ Provenance MakeProvenance(const Decoder& decoder, const std::string& command, in
   provenance.products = ProductsName(decoder.options().products);
   provenance.weights = WeightStorageName(decoder.options().weights);
   provenance.device = PrintPlacement(decoder.options().placement);
+  provenance.instructions = kernels::InstructionSetName();
   provenance.threads = decoder.options().threads;
   return provenance;
 }

@@ -17,6 +17,8 @@ class One : public RankGroup {
   int64_t size() const override { return 1; }
   void Barrier() override {}
   int64_t FromRankZero(int64_t number) override { return number; }
+  std::string FromRankZero(const std::string& text) override { return text; }
+  void Agree(const std::function<void()>& check) override { check(); }
   void Share(const std::set<int64_t>& samples,
              const std::function<void(SampleSource& source)>& work) override {
     OrderedSamples source(samples);
@@ -34,27 +36,52 @@ int64_t NumberIn(const char* variable) {
 std::unique_ptr<RankGroup> SingleRank() { return std::make_unique<One>(); }
 
 int64_t LaunchedProcesses() {
-  // Variables of OpenMPI's mpirun; MPICH's and srun --mpi=pmi2; srun --mpi=pmix. Within an salloc
-  // or sbatch without srun, SLURM_NTASKS is set too, so it can't be used.
-  for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+  // Variables of OpenMPI's mpirun; MPICH's and srun --mpi=pmi2; srun. SLURM_NTASKS is no sign: an
+  // salloc or sbatch without srun has it too.
+  for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
     if (NumberIn(variable) > 0) return NumberIn(variable);
   }
-  return std::getenv("PMIX_RANK") && NumberIn("SLURM_STEP_NUM_TASKS") > 0
-             ? NumberIn("SLURM_STEP_NUM_TASKS")
-             : 1;
+  return 1;
+}
+
+int64_t LaunchedRank() {
+  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}) {
+    if (std::getenv(variable)) return NumberIn(variable);
+  }
+  return LaunchedProcesses() > 1 ? NumberIn("SLURM_PROCID") : 0;
+}
+
+namespace {
+
+// Whether the launcher told the processes how to find each other.
+bool IsJoinable() {
+  return LaunchedProcesses() <= 1 || std::getenv("OMPI_COMM_WORLD_SIZE") ||
+         std::getenv("PMI_SIZE") || std::getenv("PMIX_RANK");
+}
+
+}  // namespace
+
+std::unique_ptr<RankGroup> JoinRankGroup() {
+  // Without a launcher, starting MPI would only cost time and processes.
+  if (LaunchedProcesses() <= 1) return SingleRank();
+  const std::string count = std::to_string(LaunchedProcesses());
+  if (!IsJoinable()) {
+    throw UsageError("srun",
+                     count + " processes were started that do not know of each other: " +
+                         "each would run the whole sweep",
+                     "Start them by srun --mpi=pmix");
+  }
+  return JoinMpi();
 }
 
 #ifndef MIDSCOPE_MPI
-std::unique_ptr<RankGroup> JoinRankGroup() {
-  if (LaunchedProcesses() > 1) {
-    throw UsageError(
-        "MPI",
-        fmt::format(
-            "this program was built without it, and each of {} processes would run the whole sweep",
-            LaunchedProcesses()),
-        "Build with MIDSCOPE_MPI=ON, or start it once");
-  }
-  return SingleRank();
+std::unique_ptr<RankGroup> JoinMpi() {
+  throw UsageError(
+      "MPI",
+      fmt::format(
+          "this program was built without it, and each of {} processes would run the whole sweep",
+          LaunchedProcesses()),
+      "Build with MIDSCOPE_MPI=ON, or start it once");
 }
 #endif
 

@@ -8,10 +8,20 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <string>
 
+#include "core/base/error.h"
 #include "probes/sweep/sample_source.h"
 
 namespace midscope {
+
+// Thrown where another rank has a problem, which that rank tells: this one only ends.
+class AnotherRankFailed : public Error {
+ public:
+  explicit AnotherRankFailed(ErrorKind kind)
+      : Error(kind, "sweep", "another process of it failed",
+              "The same command with --resume continues") {}
+};
 
 class RankGroup {
  public:
@@ -20,24 +30,33 @@ class RankGroup {
   virtual int64_t size() const = 0;
   // Returns when all ranks have called it.
   virtual void Barrier() = 0;
-  // Rank 0's number, on every rank.
+  // Rank 0's number or text, on every rank.
   virtual int64_t FromRankZero(int64_t number) = 0;
+  virtual std::string FromRankZero(const std::string& text) = 0;
+  // Runs `check` on every rank. Where it throws Error, the first such rank throws that, named
+  // "rank 1 on HOST: ", and all others throw AnotherRankFailed.
+  virtual void Agree(const std::function<void()>& check) = 0;
   // Runs `work` on every rank with a source of samples, until none is left; `samples` is used on
   // rank 0 only. Returns when all ranks are done. An exception of a rank's work is rethrown there,
-  // and the other ranks throw Cancelled or Error (failure) after their running samples.
+  // and the other ranks throw Cancelled or AnotherRankFailed after their running samples.
   virtual void Share(const std::set<int64_t>& samples,
                      const std::function<void(SampleSource& source)>& work) = 0;
 };
 
 // The group of this process: of mpirun's or srun's job where this was built with MPI, else of one.
-// Throws Error (usage) where several processes were started and this was built without MPI: each
-// would run the whole sweep. Call once per process.
+// Throws Error (usage) where several processes were started and this was built without MPI, or
+// srun did not connect them: each would run the whole sweep. Call once per process.
 std::unique_ptr<RankGroup> JoinRankGroup();
+
+// The group of mpirun's or srun's job (mpi_rank_group.cpp).
+std::unique_ptr<RankGroup> JoinMpi();
 
 // The group of this process alone.
 std::unique_ptr<RankGroup> SingleRank();
 
 // The number of processes according to variables of mpirun and srun; 1 without a launcher.
 int64_t LaunchedProcesses();
+// This process' number among them, from 0 on.
+int64_t LaunchedRank();
 
 }  // namespace midscope

@@ -8,14 +8,19 @@
 #include <optional>
 #include <set>
 
+#include "core/base/job.h"
+
 namespace midscope {
 
 class SampleSource {
  public:
   virtual ~SampleSource() = default;
-  // The next sample to run; nullopt where all have been assigned. The call also reports the one
-  // before as done.
-  virtual std::optional<int64_t> Next() = 0;
+  // The next sample to run; nullopt where all are done. The call also reports the one before as
+  // done, and waits while other processes run samples that they may give back. Throws Cancelled.
+  virtual std::optional<int64_t> Next(const JobContext& context) = 0;
+  // Leaves a sample that this process has not enough memory for to another one, and ends this
+  // source. Returns false, and does nothing, where there is no other, or one gave it back before.
+  virtual bool GiveBack(int64_t /*sample*/) { return false; }
   // Number of samples that other processes have done; 0 where it is not known here.
   virtual int64_t done_elsewhere() const { return 0; }
 };
@@ -30,7 +35,7 @@ class OrderedSamples : public SampleSource {
   }
   explicit OrderedSamples(const std::set<int64_t>& samples)
       : waiting_(samples.begin(), samples.end()) {}
-  std::optional<int64_t> Next() override {
+  std::optional<int64_t> Next(const JobContext& /*context*/) override {
     if (waiting_.empty()) return std::nullopt;
     const int64_t sample = waiting_.front();
     waiting_.pop_front();

@@ -65,6 +65,7 @@ struct SweepRun {
   // Not owned. Set: this process runs a part of the sweep, takes its samples from this source, and
   // leaves the store unfinished. Null: all samples that the store does not have.
   SampleSource* source = nullptr;
+  int64_t done_before = 0;  // samples in the files of earlier jobs, for the progress
   int64_t trace_memory_bytes = kTraceMemoryBytes;
   int64_t checkpoint_samples =
       20;  // moves finished samples into the file after this many (0: never) ...
@@ -87,6 +88,11 @@ SweepResult StoredResult(const SweepStore& store);
 
 // Throws Error (failure) where no sample succeeded and some failed.
 void CheckSomeSamples(const SweepResult& result);
+
+// Which samples failed for another reason than the length of their prompts; "" for none.
+std::string FailedSamplesText(const SweepResult& result);
+// Throws Error (failure) where that text is not empty: a table that misses samples is no success.
+void CheckAllSamples(const std::string& failed);
 
 // The summaries of a whole sweep's file: means, tests of settings and places, and record
 // setting_failures (failed_sample, failed_setting, failure_message [failure]) where settings could

@@ -12,6 +12,8 @@
 #include "core/intervention/passage.h"
 #include "core/plan/attention_plan.h"
 #include "data/published/tuning_recipe.h"
+#include "data/sweep/plan_difference.h"
+#include "kernels/instruction_set.h"
 #include "probes/model/model_options.h"
 
 namespace midscope {
@@ -78,6 +80,8 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
   // Written only where they are set: plans of older files have no such keys.
   if (decoder.options().products != Products::kFloat)
     json["products"] = ProductsName(decoder.options().products);
+  json[kInstructionsOfPlan] =
+      plan.instructions.empty() ? kernels::InstructionSetName() : plan.instructions;
   if (!decoder.options().sliding_window) json["sliding_window"] = "off";
   if (decoder.options().beyond_context) json["beyond_context"] = true;
   const TuningRecipe recipe = ReadTuningRecipe(decoder.path());
@@ -89,18 +93,26 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
   return json.dump();
 }
 
-std::string PlanProducts(const std::string& plan_json) {
+namespace {
+
+// A member that is text, else `otherwise`.
+std::string TextIn(const std::string& plan_json, const char* name, const std::string& otherwise) {
   const auto json = nlohmann::json::parse(plan_json, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return "float";
-  const auto products = json.find("products");
-  return products != json.end() && products->is_string() ? products->get<std::string>() : "float";
+  if (!json.is_object()) return otherwise;
+  const auto found = json.find(name);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : otherwise;
 }
 
-std::string PlanDtype(const std::string& plan_json) {
-  const auto json = nlohmann::json::parse(plan_json, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return "";
-  const auto dtype = json.find("dtype");
-  return dtype != json.end() && dtype->is_string() ? dtype->get<std::string>() : "";
+}  // namespace
+
+std::string PlanProducts(const std::string& plan_json) {
+  return TextIn(plan_json, "products", "float");
+}
+
+std::string PlanDtype(const std::string& plan_json) { return TextIn(plan_json, "dtype", ""); }
+
+std::string PlanInstructions(const std::string& plan_json) {
+  return TextIn(plan_json, kInstructionsOfPlan, "");
 }
 
 void CheckSettings(const std::vector<SweepSetting>& settings, const ModelConfig& config) {

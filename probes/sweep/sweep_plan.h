@@ -60,6 +60,10 @@ struct SweepPlan {
   // How places are printed ("50 %") where that is not their rank; empty: by rank.
   std::vector<std::string> place_texts = {};
 
+  // The stored instruction set of a sweep that goes on under another one, as asked for; "": this
+  // process'.
+  std::string instructions = {};
+
   // The settings are those of a scan: run together (SampleRequest::together) and summarised by
   // their effects (scan_effects.h).
   std::optional<Scan> scan = {};
@@ -70,6 +74,9 @@ struct SweepPlan {
 // The plan and everything else that affects its numbers (the model's hash, the dtype), as JSON. Two
 // sweeps with equal JSON can share a file.
 std::string PlanJson(const SweepPlan& plan, const Decoder& decoder);
+
+// The member instructions of such a JSON; "" where it has none.
+std::string PlanInstructions(const std::string& plan_json);
 
 // The products of such a JSON: "float" where it has none.
 std::string PlanProducts(const std::string& plan_json);

@@ -14,7 +14,8 @@ std::string Run(const std::string& folder) { return folder + "/run.h5"; }
 
 // A journal of these MessagePack entries, each with its right checksum.
 std::string JournalOf(const std::vector<std::string>& entries) {
-  std::string journal = "MIDSJNL1";
+  std::string journal(kJournalMark);
+  journal.resize(kJournalHeadBytes);
   for (const std::string& entry : entries) {
     const uint64_t head[] = {entry.size(), XXH3_64bits(entry.data(), entry.size())};
     journal.append(reinterpret_cast<const char*>(head), sizeof(head));

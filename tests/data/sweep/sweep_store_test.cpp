@@ -415,6 +415,19 @@ TEST(SweepStore, NothingIsLeftOfAnOverwriteThatFailed) {
   EXPECT_THAT(folder.Names(), ElementsAre("run.h5"));
 }
 
+// "run.h5" begins the name of another sweep's file, which is being written.
+TEST(SweepStore, TemporariesOfNeighboursStay) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> others = {".run.h5.1.77.0.tmp", ".run.h5.tmp", ".run.h5.a.0.tmp",
+                                           ".run.h5.7.tmp"};
+  for (const std::string& other : others) WriteBytes(folder.File(other), "x");
+  WriteBytes(folder.File(".run.h5.77.0.tmp"), "x");
+  OpenStore(folder.File("run.h5")).Finish();
+  for (const std::string& other : others)
+    EXPECT_TRUE(std::filesystem::exists(folder.File(other))) << other;
+  EXPECT_FALSE(std::filesystem::exists(folder.File(".run.h5.77.0.tmp")));
+}
+
 TEST(SweepStore, AnOverwriteIsRefusedWhereTheSweepRuns) {
   const TemporaryFolder folder;
   const std::string path = folder.File("run.h5");

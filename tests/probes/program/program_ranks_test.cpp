@@ -25,6 +25,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::ProgramRun;
 using testing::RunMidscope;
 
@@ -50,11 +51,27 @@ class Ranks : public ::testing::Test {
     return line;
   }
 
-  // The command under mpirun, in a session of its own so that it can be killed as a whole.
-  pid_t Start(int ranks, std::vector<std::string> arguments) const {
-    std::vector<std::string> line = {MIDSCOPE_MPIRUN,       "--allow-run-as-root",
-                                     "--oversubscribe",     "-n",
-                                     std::to_string(ranks), MIDSCOPE_PROGRAM};
+  pid_t Start(int ranks, const std::vector<std::string>& arguments) const {
+    std::vector<std::string> line = {"-n", std::to_string(ranks), MIDSCOPE_PROGRAM};
+    line.insert(line.end(), arguments.begin(), arguments.end());
+    return StartLine(line);
+  }
+
+  // Two ranks of their own: options of mpirun for the second, and its command.
+  pid_t StartTwo(const std::vector<std::string>& first, const std::vector<std::string>& options,
+                 const std::vector<std::string>& second) const {
+    std::vector<std::string> line = {"-n", "1", MIDSCOPE_PROGRAM};
+    line.insert(line.end(), first.begin(), first.end());
+    line.insert(line.end(), {":", "-n", "1"});
+    line.insert(line.end(), options.begin(), options.end());
+    line.emplace_back(MIDSCOPE_PROGRAM);
+    line.insert(line.end(), second.begin(), second.end());
+    return StartLine(line);
+  }
+
+  // mpirun with these arguments, in a session of its own so that it can be killed as a whole.
+  pid_t StartLine(const std::vector<std::string>& arguments) const {
+    std::vector<std::string> line = {MIDSCOPE_MPIRUN, "--allow-run-as-root", "--oversubscribe"};
     line.insert(line.end(), arguments.begin(), arguments.end());
     std::vector<char*> pointers;
     pointers.reserve(line.size() + 1);
@@ -201,7 +218,58 @@ TEST_F(Ranks, AKilledRankLosesNoFinishedSample) {
 
 TEST_F(Ranks, NeedAFile) {
   EXPECT_EQ(Wait(Start(2, {"sweep", "embedded", "--samples", "1"})), 2);
-  EXPECT_THAT(ReadBytes(folder_.File("out.err")), HasSubstr("--out"));
+  const std::string told = ReadBytes(folder_.File("out.err"));
+  EXPECT_THAT(told, HasSubstr("rank 0 on "));
+  EXPECT_THAT(told, HasSubstr("--out"));
+  EXPECT_THAT(told, Not(HasSubstr("rank 1 on "))) << "once";
+}
+
+TEST_F(Ranks, RunOnceWhatIsNotShared) {
+  ASSERT_EQ(Wait(Start(2, {"rope", "--dim", "8", "--base", "100", "--context", "64"})), 0);
+  const std::string alone =
+      RunMidscope({"rope", "--dim", "8", "--base", "100", "--context", "64"}).out;
+  EXPECT_EQ(ReadBytes(folder_.File("out")), alone);
+}
+
+// A relative --out in another folder, as a disk that only one machine has.
+TEST_F(Ranks, ThatDoNotSeeEachOthersFilesAreRefused) {
+  std::filesystem::create_directory(folder_.File("other"));
+  std::vector<std::string> blind = Sweep("unused");
+  blind.back() = "blind.h5";
+  std::vector<std::string> first = blind;
+  first.back() = folder_.File("blind.h5");
+  EXPECT_NE(Wait(StartTwo(first, {"-wdir", folder_.File("other")}, blind)), 0);
+  const std::string told = ReadBytes(folder_.File("out.err"));
+  EXPECT_THAT(told, HasSubstr("rank 1 on "));
+  EXPECT_THAT(told, HasSubstr("Give --out in a folder that all ranks see"));
+  EXPECT_EQ(ReadBytes(folder_.File("out")), "");
+}
+
+TEST_F(Ranks, OfAnotherPlanAreRefusedBeforeTheyRun) {
+  const auto sweep = [&](const std::string& model) {
+    return std::vector<std::string>{"sweep",
+                                    MIDSCOPE_TESTS "/core/golden/tiny_models/" + model,
+                                    "--task",
+                                    "kv:pairs=1",
+                                    "--samples",
+                                    "4",
+                                    "--beyond-context",
+                                    "--out",
+                                    folder_.File("plans.h5")};
+  };
+  EXPECT_NE(Wait(StartTwo(sweep("llama"), {}, sweep("mistral"))), 0);
+  EXPECT_THAT(ReadBytes(folder_.File("out.err")), HasSubstr("model_hash"));
+}
+
+TEST_F(Ranks, OnOtherInstructionsAreRefusedUnlessAskedFor) {
+  const std::vector<std::string> narrow = Sweep("cpus.h5", {"--dtype", "bfloat16"});
+  const std::vector<std::string> other = {"-x", "ATEN_CPU_CAPABILITY=default"};
+  EXPECT_NE(Wait(StartTwo(narrow, other, narrow)), 0);
+  EXPECT_THAT(ReadBytes(folder_.File("out.err")), HasSubstr("--mixed-cpus"));
+  const std::vector<std::string> mixed =
+      Sweep("cpus.h5", {"--dtype", "bfloat16", "--resume", "--mixed-cpus"});
+  EXPECT_EQ(Wait(StartTwo(mixed, other, mixed)), 0) << ReadBytes(folder_.File("out.err"));
+  EXPECT_THAT(ReadBytes(folder_.File("out.err")), HasSubstr("rank 1: note: "));
 }
 
 TEST(WithoutMpi, SeveralProcessesAreRefused) {

@@ -45,6 +45,7 @@ void Redirect(const std::string& path, int flags, int descriptor) {
     ::setrlimit(RLIMIT_FSIZE, &limit);
     std::signal(SIGXFSZ, SIG_IGN);
   }
+  for (const auto& [name, value] : options.environment) ::setenv(name.c_str(), value.c_str(), 1);
   // Tests share the machine with other tests: waiting threads shall soon sleep.
   ::setenv("GOMP_SPINCOUNT", "3000", 0);
   ::execv(argv.front(), argv.data());

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace midscope::testing {
@@ -18,8 +19,9 @@ struct ProgramRun {
 };
 
 struct ProgramOptions {
-  int64_t file_size_limit = 0;  // bytes that one file may take (RLIMIT_FSIZE); 0: no limit
-  std::string standard_input;   // a file
+  int64_t file_size_limit = 0;      // bytes that one file may take (RLIMIT_FSIZE); 0: no limit
+  std::string standard_input = {};  // a file
+  std::vector<std::pair<std::string, std::string>> environment = {};  // variables that are set, too
 };
 
 using Arguments = std::vector<std::string>;

@@ -221,5 +221,15 @@ TEST_F(ContextTest, AlibiHasNoLimit) {
   EXPECT_EQ(record.FindArray("beyond_context"), nullptr);
 }
 
+TEST(FailedSamples, ThoseThatAreTooLongAreNone) {
+  SweepResult result;
+  EXPECT_EQ(FailedSamplesText(result), "");
+  result.failures[2] = std::string(kTooLong) + ": 127 tokens";
+  EXPECT_EQ(FailedSamplesText(result), "");
+  result.failures[5] = "no memory";
+  EXPECT_THAT(FailedSamplesText(result), HasSubstr("1 of 2 samples failed"));
+  EXPECT_THAT(FailedSamplesText(result), HasSubstr("sample 5: no memory"));
+}
+
 }  // namespace
 }  // namespace midscope
