@@ -25,24 +25,34 @@ std::optional<int64_t> PartNumber(std::string_view name, std::string_view file) 
   return number;
 }
 
+// As many as a journal's mark has, or all of a shorter file.
+std::string FirstBytes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(kJournalMark.size(), '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<size_t>(file.gcount()));
+  return bytes;
+}
+
 }  // namespace
 
 std::string JournalPath(const std::string& path) { return path + kJournalEnding; }
 
 bool HasJournal(const std::string& path) {
+  const std::string journal = JournalPath(path);
   std::error_code failed;
-  const std::uintmax_t size = std::filesystem::file_size(JournalPath(path), failed);
-  if (failed) return std::filesystem::exists(JournalPath(path), failed);
-  return size > kJournalHeadBytes;
+  const std::uintmax_t size = std::filesystem::file_size(journal, failed);
+  if (failed) return std::filesystem::exists(journal, failed);
+  return size > kJournalHeadBytes || !BeginsJournal(FirstBytes(journal));
 }
 
 bool IsJournal(const std::string& path) {
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return false;
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes(kJournalMark.size(), '\0');
-  return file.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) &&
-         bytes == kJournalMark;
+  return std::filesystem::is_regular_file(path, ignored) && FirstBytes(path) == kJournalMark;
+}
+
+bool BeginsJournal(std::string_view bytes) {
+  return kJournalMark.starts_with(bytes.substr(0, kJournalMark.size()));
 }
 
 std::string FileOfJournal(const std::string& path) {

@@ -21,12 +21,15 @@ inline constexpr const char* kJournalEnding = ".journal";
 // "run.h5.journal", with samples that are not yet in the file of the sweep `path`.
 std::string JournalPath(const std::string& path);
 
-// Whether the sweep `path` has a journal with entries. A process that was killed before its first
-// sample leaves an empty one.
+// Whether the sweep `path` has a journal with entries, or a foreign file under its name. A process
+// that was killed before its first sample leaves a journal without entries.
 bool HasJournal(const std::string& path);
 
 // Whether a file has a journal's first bytes.
 bool IsJournal(const std::string& path);
+
+// Whether a journal that was cut off may have these first bytes: its mark, or a part of that.
+bool BeginsJournal(std::string_view bytes);
 
 // The file of the journal with this name: without ".journal".
 std::string FileOfJournal(const std::string& path);

@@ -19,7 +19,7 @@ inline constexpr const char* kInstructionsOfPlan = "instructions";
 // bfloat16 the mean of some samples' answer_nll moves by up to 0.8, with products in int8 by 3.
 template <typename AnyJson>
 bool TakesAnyInstructions(const AnyJson& plan) {
-  return plan.value("dtype", "") == "float32" && !plan.contains("products");
+  return plan.contains("dtype") && plan.at("dtype") == "float32" && !plan.contains("products");
 }
 
 // The plan as it is compared: its task without paths, where it has the hash of its files; without

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -96,13 +97,13 @@ int64_t SweepJournal::Load(
     const std::function<void(const JournalEntry& entry, int64_t offset)>& visit) {
   const int64_t size = FileSize(descriptor_);
   const bool write = access_ == JournalAccess::kWrite;
+  const std::vector<uint8_t> head = ReadBytes(0, std::min(size, kFirstEntry));
+  if (!BeginsJournal({reinterpret_cast<const char*>(head.data()), head.size()}))
+    throw Failure(path_, "is not a journal of Midscope", "Move it away");
   if (size < kFirstEntry) {  // new, or torn before its first entry
     if (write) Clear();
     return size;
   }
-  const std::vector<uint8_t> head = ReadBytes(0, kFirstEntry);
-  if (std::memcmp(head.data(), kJournalMark.data(), kJournalMark.size()) != 0)
-    throw Failure(path_, "is not a journal of this version of Midscope", "Move it away");
   end_ = kFirstEntry;
   std::vector<uint8_t> payload;
   while (ReadFrame(end_, payload)) {

@@ -179,6 +179,8 @@ TEST(SweepStore, ForeignFilesAreRefusedAndKept) {
               HasSubstr("not a journal of Midscope"));
   EXPECT_THAT(ErrorMessage([&] { OpenStore(folder.File("b.h5")); }), HasSubstr("unfinished sweep"));
   EXPECT_EQ(ReadBytes(folder.File("b.h5.journal")), "somebody's notes");
+  { const SweepLock lock(folder.File("b.h5")); }
+  EXPECT_EQ(ReadBytes(folder.File("b.h5.journal")), "somebody's notes");
 }
 
 TEST(SweepStore, ASecondWriterIsRefused) {
