@@ -18,6 +18,9 @@ class SplitMix64 {
 
   uint64_t Next() { return Mix(state_ += kStep); }
 
+  // What Next() gives after `skipped` calls of it.
+  uint64_t At(uint64_t skipped) const { return Mix(state_ + (skipped + 1) * kStep); }
+
   // Uniform in [0, bound), without bias; bound > 0.
   uint64_t Below(uint64_t bound) {
     const uint64_t reject_below = (0 - bound) % bound;
@@ -25,6 +28,27 @@ class SplitMix64 {
     while (draw < reject_below) draw = Next();
     return draw % bound;
   }
+
+  // The same for one bound many times: without a division.
+  class Bound {
+   public:
+    explicit Bound(uint64_t bound)
+        : bound_(bound), reject_below_((0 - bound) % bound), inverse_(UINT64_MAX / bound) {}
+    uint64_t Draw(SplitMix64& random) const {
+      uint64_t draw = random.Next();
+      while (draw < reject_below_) draw = random.Next();
+      // The quotient, or one less than it.
+      const auto quotient = static_cast<uint64_t>((Wide{draw} * inverse_) >> 64);
+      const uint64_t rest = draw - quotient * bound_;
+      return rest >= bound_ ? rest - bound_ : rest;
+    }
+
+   private:
+    __extension__ using Wide = unsigned __int128;
+    uint64_t bound_;
+    uint64_t reject_below_;
+    uint64_t inverse_;
+  };
 
   // The first `count` places of a random permutation of `values`; count <= values.size().
   template <typename T>

@@ -38,9 +38,9 @@ void RunMerge(const CommandInput& input) {
   CheckOutputPath(out, options.Flag("overwrite"), "Give --overwrite, or another OUT");
   const SweepMerge merge(files);
   if (options.Flag("virtual")) {
-    WriteVirtualSweep(out, merge, merge.provenance(), MergedSummaries(merge));
+    WriteVirtualSweep(out, merge, merge.provenance(), MergedSummaries(merge, input.job));
   } else {
-    merge.Write(out, merge.provenance(), MergedSummaries(merge));
+    merge.Write(out, merge.provenance(), MergedSummaries(merge, input.job));
   }
   if (options.Flag("json")) {
     input.out << nlohmann::ordered_json{{"file", out},

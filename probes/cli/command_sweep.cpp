@@ -36,7 +36,7 @@ CellReport Report(SweepCommandRun& run, const SweepCell& cell, const std::string
       run.Run(cell, file, [&](const SweepPlan& plan, const SweepResult& so_far) {
         Print(options, {MakeReport(cell, "", plan, so_far)}, input.out);
       });
-  return MakeReport(cell, file, sweep.plan, sweep.result);
+  return MakeReport(cell, file, sweep.plan, sweep.result, input.job);
 }
 
 // --add takes from the file what is not given; settings, places and samples are joined later.

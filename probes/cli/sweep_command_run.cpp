@@ -413,7 +413,7 @@ void SweepCommandRun::ReplaceShared(const SharedSweep& from, const std::string& 
 
 SharedSweep SweepCommandRun::Shared(const SweepPlan& plan, const std::string& file) const {
   return {file, PlanJson(plan, *decoder_), Origin(plan),
-          [&plan](const SweepMerge& merge) { return MergedSummaries(merge, plan); }};
+          [this, &plan](const SweepMerge& merge) { return MergedSummaries(merge, plan, job_); }};
 }
 
 Provenance SweepCommandRun::Origin(const SweepPlan& plan) const {

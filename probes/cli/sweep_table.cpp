@@ -313,12 +313,12 @@ std::string FirstSettingFailure(const SweepResult& result) {
 }  // namespace
 
 CellReport MakeReport(const SweepCell& cell, const std::string& file, const SweepPlan& plan,
-                      const SweepResult& result) {
+                      const SweepResult& result, const JobContext& job) {
   return {cell,
           file,
           plan,
           Summarise(plan, result),
-          AnalyseSweep(plan, result.outcomes),
+          AnalyseSweep(plan, result.outcomes, result.tests, job),
           static_cast<int64_t>(result.failures.size()),
           result.too_long(),
           result.partly_failed(),

@@ -34,8 +34,9 @@ struct CellReport {
   std::string failed_samples = {};  // FailedSamplesText
 };
 
+// Throws Cancelled where the result has no tests yet (SweepResult::tests).
 CellReport MakeReport(const SweepCell& cell, const std::string& file, const SweepPlan& plan,
-                      const SweepResult& result);
+                      const SweepResult& result, const JobContext& job = {});
 
 // {"rows": [{"setting", "setting_canonical", "place", "samples", "accuracy", "answer_nll", ...}],
 // "sweeps": [{"model", "task", "seed", ..., "settings", "comparisons", "advice"}]}; a sweep over

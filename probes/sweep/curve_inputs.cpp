@@ -54,7 +54,7 @@ CurveInput ReadCurveInput(const std::string& file) {
   SweepPlan plan = StoredPlan(reader);
   const SweepResult result = ReadStoredResult(reader);
   std::vector<CellStatistics> means = Summarise(plan, result);
-  SweepStatistics statistics = AnalyseSweep(plan, result.outcomes);
+  SweepStatistics statistics = AnalyseSweep(plan, result.outcomes, result.tests);
   return {reader.provenance().model_path, std::move(plan), std::move(means), std::move(statistics),
           MeanPromptTokens(reader)};
 }

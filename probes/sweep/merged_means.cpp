@@ -80,23 +80,24 @@ SweepPlan StoredPlan(const RunReader& file) {
   return plan;
 }
 
-std::vector<Record> MergedSummaries(const SweepMerge& merge, const SweepPlan& plan) {
+std::vector<Record> MergedSummaries(const SweepMerge& merge, const SweepPlan& plan,
+                                    const JobContext& context) {
   SweepResult result;
   const std::vector<int64_t> samples = merge.samples();
   result.outcomes = ReadOutcomes(samples, [&](size_t index, const ArrayFilter& wanted) {
     return merge.ReadSample(samples[index], wanted);
   });
   result.failures = merge.failures();
-  return SweepSummaries(plan, result);
+  return SweepSummaries(plan, result, context);
 }
 
-std::vector<Record> MergedSummaries(const SweepMerge& merge) {
+std::vector<Record> MergedSummaries(const SweepMerge& merge, const JobContext& context) {
   SweepPlan plan = ReadPlan(merge.inputs().front().path(), merge.plan_json());
   if (merge.joins_settings()) CheckDifferentSettings(plan);
   for (const SweepStore& input : merge.inputs()) {
     if (input.file()) ReadTexts(*input.file(), plan);
   }
-  std::vector<Record> records = MergedSummaries(merge, plan);
+  std::vector<Record> records = MergedSummaries(merge, plan, context);
   records.push_back(MergedFromRecord(merge));
   return records;
 }

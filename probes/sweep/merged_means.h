@@ -17,9 +17,10 @@ SweepPlan StoredPlan(const RunReader& file);
 
 // The summaries over all samples of the merge (sweep.h), equal to those of one run. Throws Error
 // (failure).
-std::vector<Record> MergedSummaries(const SweepMerge& merge, const SweepPlan& plan);
+std::vector<Record> MergedSummaries(const SweepMerge& merge, const SweepPlan& plan,
+                                    const JobContext& context = {});
 // The same by the inputs' plan, with record merged_from. Throws Error (usage) where settings are
 // joined and two inputs hold one of the same value.
-std::vector<Record> MergedSummaries(const SweepMerge& merge);
+std::vector<Record> MergedSummaries(const SweepMerge& merge, const JobContext& context = {});
 
 }  // namespace midscope

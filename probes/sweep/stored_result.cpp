@@ -11,6 +11,7 @@
 #include "data/sweep/sweep_store.h"
 #include "probes/base/record_values.h"
 #include "probes/statistics/outcome_statistics.h"
+#include "probes/sweep/sweep_statistics.h"
 
 namespace midscope {
 namespace {
@@ -42,7 +43,16 @@ SweepResult ReadStoredResult(const RunReader& reader) {
     return reader.ReadSample(kSamples, static_cast<int64_t>(index), wanted);
   });
   if (reader.Has(kFailuresRecord)) result.failures = ReadFailures(reader);
+  result.tests = ReadTests(reader);
   return result;
+}
+
+std::vector<Record> ReadTests(const RunReader& reader) {
+  std::vector<Record> tests;
+  for (const char* name : {kSettingStatistics, kSettingComparisons}) {
+    if (reader.Has(name)) tests.push_back(reader.Read(name));
+  }
+  return tests;
 }
 
 }  // namespace midscope

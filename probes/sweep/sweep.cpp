@@ -124,6 +124,7 @@ SweepResult StoredResult(const SweepStore& store) {
   result.outcomes = ReadOutcomes(samples, [&](size_t index, const ArrayFilter& wanted) {
     return store.ReadSample(samples[index], wanted);
   });
+  if (store.file()) result.tests = ReadTests(*store.file());
   return result;
 }
 
@@ -178,7 +179,8 @@ Record SettingFailuresRecord(const SweepPlan& plan, const SweepResult& result) {
 }  // namespace
 
 // Tests are made at the end only: a checkpoint has means.
-std::vector<Record> SweepSummaries(const SweepPlan& plan, const SweepResult& result) {
+std::vector<Record> SweepSummaries(const SweepPlan& plan, const SweepResult& result,
+                                   const JobContext& context) {
   std::vector<Record> records = {MeansRecord(plan, result)};
   if (plan.scan) {
     // Hundreds of settings: their effects are tested together.
@@ -188,7 +190,7 @@ std::vector<Record> SweepSummaries(const SweepPlan& plan, const SweepResult& res
   }
   const GeneratedOutcomes generated = GeneratedOutcomesOf(plan, result.outcomes);
   if (!generated.cells.empty()) records.push_back(GeneratedOutcomesRecord(plan, generated));
-  const SweepStatistics statistics = AnalyseSweep(plan, result.outcomes);
+  const SweepStatistics statistics = AnalyseSweep(plan, result.outcomes, result.tests, context);
   const std::vector<MeasureGroups> groups =
       GroupMeansOf(result.outcomes, plan.settings.size(), plan.places.size());
   if (!groups.empty()) records.push_back(GroupMeansRecord(plan.CanonicalSettings(), groups));
@@ -227,6 +229,7 @@ SweepResult RunSweep(const SweepRun& run, const JobContext& context) {
                     "samples"});
   };
   report();
+  std::vector<Record> summaries;
   try {
     for (auto sample = source.Next(context); sample; sample = source.Next(context)) {
       context.ThrowIfCancelled();
@@ -235,15 +238,17 @@ SweepResult RunSweep(const SweepRun& run, const JobContext& context) {
       if (run.on_sample) run.on_sample(result);
       if (run.store) checkpoints.SampleDone(result);
     }
+    // A file that has all samples has their tests, too.
+    if (run.store && !run.source && !run.store->is_complete())
+      summaries = SweepSummaries(run.plan, result, context);
   } catch (const Cancelled&) {
     if (run.store && !run.source) checkpoints.Write(result);
     throw;
   }
   if (run.source) return result;
   if (run.store) {
-    // Tests of thousands of samples take seconds: not for a file that has them.
-    const bool has_all = run.store->is_complete();
-    run.store->Finish(has_all ? std::vector<Record>() : SweepSummaries(run.plan, result));
+    run.store->Finish(summaries);
+    if (!summaries.empty()) result.tests = std::move(summaries);
   }
   CheckSomeSamples(result);
   return result;

@@ -46,6 +46,7 @@ using PromptSource = std::function<Prompt(int64_t sample, int64_t place)>;
 struct SweepResult {
   std::vector<SampleOutcome> outcomes;      // finished samples, in the order of completion
   std::map<int64_t, std::string> failures;  // samples for which no setting was run, with the reason
+  std::vector<Record> tests = {};           // of a file with these samples (AnalyseSweep)
 
   // Number of samples that are done or failed.
   int64_t done() const { return static_cast<int64_t>(outcomes.size() + failures.size()); }
@@ -96,8 +97,9 @@ void CheckAllSamples(const std::string& failed);
 
 // The summaries of a whole sweep's file: means, tests of settings and places, and record
 // setting_failures (failed_sample, failed_setting, failure_message [failure]) where settings could
-// not be run on some of the samples.
-std::vector<Record> SweepSummaries(const SweepPlan& plan, const SweepResult& result);
+// not be run on some of the samples. Throws Cancelled.
+std::vector<Record> SweepSummaries(const SweepPlan& plan, const SweepResult& result,
+                                   const JobContext& context = {});
 
 // The means of a result, with intervals (outcome_statistics.h).
 std::vector<CellStatistics> Summarise(const SweepPlan& plan, const SweepResult& result);

@@ -9,7 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "core/base/record_lookup.h"
 #include "core/base/record_names.h"
+#include "probes/base/parallel_tasks.h"
 #include "probes/base/record_axes.h"
 
 namespace midscope {
@@ -29,6 +31,42 @@ std::vector<double> SampleDifferences(const MeasureRows& rows, const MeasureRows
   return differences;
 }
 
+// The doubles of a file's array; null where the record or the array is missing, or of other length.
+const std::vector<double>* Doubles(const Record* record, const std::string& name, size_t count) {
+  const Array* array = record ? record->FindArray(name) : nullptr;
+  const auto* values = array ? std::get_if<std::vector<double>>(&array->data) : nullptr;
+  return values && values->size() == count ? values : nullptr;
+}
+
+bool Same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+// The numbers at one index of some of a record's arrays, where a file has them.
+class StoredNumbers {
+ public:
+  StoredNumbers(const Record* record, std::string prefix, size_t index, size_t count)
+      : record_(record), prefix_(std::move(prefix)), index_(index), count_(count) {}
+  bool Are(const std::vector<std::pair<const char*, double>>& expected) const {
+    return std::all_of(expected.begin(), expected.end(), [&](const auto& one) {
+      const auto* values = Doubles(record_, prefix_ + one.first, count_);
+      return values && Same((*values)[index_], one.second);
+    });
+  }
+  bool Take(const std::vector<std::pair<const char*, double*>>& wanted) const {
+    for (const auto& [name, number] : wanted) {
+      const auto* values = Doubles(record_, prefix_ + name, count_);
+      if (!values) return false;
+      *number = (*values)[index_];
+    }
+    return true;
+  }
+
+ private:
+  const Record* record_;
+  std::string prefix_;
+  size_t index_;
+  size_t count_;
+};
+
 // One measure of one sweep.
 class Analysis {
  public:
@@ -36,28 +74,44 @@ class Analysis {
       : plan_(plan),
         measure_(measure),
         settings_(plan.settings.size()),
-        places_(plan.places.size()) {}
-
-  void Run(SweepStatistics& statistics) const {
-    std::vector<SettingStatistics> settings;
-    settings.reserve(settings_);
-    for (size_t i = 0; i < settings_; ++i) settings.push_back(Setting(i));
-    Adjust(settings, &SettingStatistics::place_p, &SettingStatistics::place_p_holm);
-    std::vector<SettingComparison> comparisons;
-    for (size_t i = 1; i < settings_; ++i) Compare(i, 0, comparisons);
+        places_(plan.places.size()) {
+    for (size_t i = 0; i < settings_; ++i) {
+      SettingStatistics one;
+      one.measure = measure_.name;
+      one.setting = i;
+      of_settings_.push_back(std::move(one));
+    }
+    for (size_t i = 1; i < settings_; ++i) AddComparisons(i, 0);
     for (size_t i = 1; i < settings_; ++i) {
       const std::string& of = plan_.settings[i].control_of;
       for (size_t j = 1; j < settings_ && !of.empty(); ++j) {
-        if (plan_.settings[j].text == of) Compare(j, i, comparisons);
+        if (plan_.settings[j].text == of) AddComparisons(j, i);
       }
     }
-    Adjust(comparisons, &SettingComparison::p, &SettingComparison::p_holm);
+  }
+
+  size_t comparisons() const { return comparisons_.size(); }
+  // Of settings and comparisons: they are independent of each other.
+  size_t tests() const { return settings_ + comparisons_.size(); }
+  // `first`: the comparisons of other measures before these in a file, `all` of them.
+  void RunTest(size_t test, const std::vector<Record>& stored, size_t first, size_t all) {
+    if (test < settings_) {
+      Run(of_settings_[test], FindRecord(stored, kSettingStatistics));
+      return;
+    }
+    const size_t i = test - settings_;
+    Run(comparisons_[i], {FindRecord(stored, kSettingComparisons), "", first + i, all});
+  }
+
+  void Join(SweepStatistics& statistics) {
+    Adjust(of_settings_, &SettingStatistics::place_p, &SettingStatistics::place_p_holm);
+    Adjust(comparisons_, &SettingComparison::p, &SettingComparison::p_holm);
     Advise(statistics);
     statistics.methods.push_back(
         {measure_.name, MeanMethod(measure_.kind, false), MeanMethod(measure_.kind, true),
          DifferenceMethod(measure_.kind, false), DifferenceMethod(measure_.kind, true)});
-    std::move(settings.begin(), settings.end(), std::back_inserter(statistics.settings));
-    std::move(comparisons.begin(), comparisons.end(), std::back_inserter(statistics.comparisons));
+    std::move(of_settings_.begin(), of_settings_.end(), std::back_inserter(statistics.settings));
+    std::move(comparisons_.begin(), comparisons_.end(), std::back_inserter(statistics.comparisons));
   }
 
  private:
@@ -70,25 +124,18 @@ class Analysis {
     for (size_t i = 0; i < tests.size(); ++i) tests[i].*adjusted = holm[i];
   }
 
-  // All places of the samples on which `setting` and `with` were run.
-  MeasureRows Rows(size_t setting, size_t with) const {
-    return RowsOf(measure_, setting, places_, 0, places_, {with});
+  // At places [place, place + count) of the samples on which `setting` and `with` were run.
+  MeasureRows Rows(size_t setting, size_t with, size_t place, size_t count) const {
+    return RowsOf(measure_, setting, places_, place, count, {with});
   }
 
-  SettingStatistics Setting(size_t setting) const {
-    const MeasureRows rows = Rows(setting, setting);
+  void Run(SettingStatistics& result, const Record* stored) const {
+    const MeasureRows rows = Rows(result.setting, result.setting, 0, places_);
     const MeanWithInterval mean = MeanOf(rows, plan_.seed);
-    const ColumnEffect effect = PlaceEffect(rows, plan_.seed);
-    SettingStatistics result;
-    result.measure = measure_.name;
-    result.setting = setting;
     result.samples = static_cast<int64_t>(rows.samples());
     result.mean = mean.mean;
     result.mean_interval = mean.interval;
     result.gap = GapOf(rows);
-    result.gap_interval = GapInterval(rows, plan_.seed);
-    result.chance_gap = effect.chance_gap;
-    result.place_p = effect.p;
     if (result.gap > 0) {
       const std::vector<double> means = PlaceMeans(rows);
       const auto [low, high] = std::minmax_element(means.begin(), means.end());
@@ -97,32 +144,71 @@ class Analysis {
       result.best_place = measure_.higher_is_better ? highest : lowest;
       result.worst_place = measure_.higher_is_better ? lowest : highest;
     }
-    return result;
+    const StoredNumbers file(stored, measure_.name, result.setting, settings_);
+    if (file.Are({{"_mean", result.mean},
+                  {"_mean_low", result.mean_interval.low},
+                  {"_mean_high", result.mean_interval.high},
+                  {"_gap", result.gap}}) &&
+        file.Take({{"_gap_low", &result.gap_interval.low},
+                   {"_gap_high", &result.gap_interval.high},
+                   {"_gap_by_chance", &result.chance_gap},
+                   {"_place_p", &result.place_p}})) {
+      return;
+    }
+    const ColumnEffect effect = PlaceEffect(rows, plan_.seed);
+    result.gap_interval = GapInterval(rows, plan_.seed);
+    result.chance_gap = effect.chance_gap;
+    result.place_p = effect.p;
   }
 
-  void Compare(size_t setting, size_t against, std::vector<SettingComparison>& comparisons) const {
-    const auto add = [&](const std::string& what, const MeasureRows& rows,
-                         const MeanWithInterval& difference, double p) {
-      const auto samples = static_cast<int64_t>(rows.samples());
-      comparisons.push_back({measure_.name, setting, against, what, samples, difference.mean,
-                             difference.interval, p, 0, SmallestSignFlipP(samples)});
+  void AddComparisons(size_t setting, size_t against) {
+    const auto add = [&](std::string what) {
+      SettingComparison one;
+      one.measure = measure_.name;
+      one.setting = setting;
+      one.against = against;
+      one.what = std::move(what);
+      comparisons_.push_back(std::move(one));
     };
-    const auto add_mean = [&](const std::string& what, const MeasureRows& rows,
-                              const MeasureRows& others) {
-      add(what, rows, DifferenceOf(rows, others, plan_.seed),
-          DifferencePValue(rows, others, plan_.seed));
-    };
-    for (size_t place = 0; place < places_; ++place) {
-      add_mean(fmt::format("place {}", plan_.places[place]),
-               RowsOf(measure_, setting, places_, place, 1, {against}),
-               RowsOf(measure_, against, places_, place, 1, {setting}));
-    }
+    for (const int64_t place : plan_.places) add(fmt::format("place {}", place));
     if (places_ < 2) return;
-    const MeasureRows rows = Rows(setting, against);
-    const MeasureRows others = Rows(against, setting);
-    add_mean("mean", rows, others);
-    add("gap", rows, {GapOf(rows) - GapOf(others), GapDifferenceInterval(rows, others, plan_.seed)},
-        GapDifferencePValue(rows, others, plan_.seed));
+    add("mean");
+    add("gap");
+  }
+
+  // The places of a comparison's `what`, in the order in which AddComparisons adds them.
+  std::pair<size_t, size_t> PlacesOf(const SettingComparison& comparison) const {
+    for (size_t place = 0; place < places_; ++place) {
+      if (comparison.what == fmt::format("place {}", plan_.places[place])) return {place, 1};
+    }
+    return {0, places_};
+  }
+
+  void Run(SettingComparison& result, const StoredNumbers& file) const {
+    const auto [place, count] = PlacesOf(result);
+    const MeasureRows rows = Rows(result.setting, result.against, place, count);
+    const MeasureRows others = Rows(result.against, result.setting, place, count);
+    const bool of_gaps = result.what == "gap";
+    result.samples = static_cast<int64_t>(rows.samples());
+    result.smallest_p = SmallestSignFlipP(result.samples);
+    if (of_gaps) {
+      result.difference = GapOf(rows) - GapOf(others);
+    } else {
+      const MeanWithInterval difference = DifferenceOf(rows, others, plan_.seed);
+      result.difference = difference.mean;
+      result.interval = difference.interval;
+    }
+    if (file.Are({{"difference", result.difference}, {"smallest_p", result.smallest_p}}) &&
+        (of_gaps || file.Are({{"difference_low", result.interval.low},
+                              {"difference_high", result.interval.high}})) &&
+        file.Take({{"difference_low", &result.interval.low},
+                   {"difference_high", &result.interval.high},
+                   {"p", &result.p}})) {
+      return;
+    }
+    if (of_gaps) result.interval = GapDifferenceInterval(rows, others, plan_.seed);
+    result.p = of_gaps ? GapDifferencePValue(rows, others, plan_.seed)
+                       : DifferencePValue(rows, others, plan_.seed);
   }
 
   // Uses the largest standard deviation: of the differences to the first setting, or for a single
@@ -139,7 +225,7 @@ class Analysis {
       samples = count;
     };
     const auto at = [&](size_t setting, size_t place, size_t with) {
-      return RowsOf(measure_, setting, places_, place, 1, {with});
+      return Rows(setting, with, place, 1);
     };
     for (size_t i = 1; i < settings_; ++i) {
       for (size_t place = 0; place < places_; ++place) look(at(i, place, 0), at(0, place, i));
@@ -160,16 +246,33 @@ class Analysis {
   const OutcomeMeasure& measure_;
   size_t settings_;
   size_t places_;
+  std::vector<SettingStatistics> of_settings_;
+  std::vector<SettingComparison> comparisons_;
 };
 
 }  // namespace
 
-SweepStatistics AnalyseSweep(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes) {
+SweepStatistics AnalyseSweep(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes,
+                             const std::vector<Record>& tests, const JobContext& context) {
   SweepStatistics statistics;
   statistics.samples = static_cast<int64_t>(outcomes.size());
   if (outcomes.empty()) return statistics;
-  for (const OutcomeMeasure& measure : MeasuresOf(outcomes))
-    Analysis(plan, measure).Run(statistics);
+  const std::vector<OutcomeMeasure> measures = MeasuresOf(outcomes);
+  std::vector<Analysis> analyses;
+  for (const OutcomeMeasure& measure : measures) analyses.emplace_back(plan, measure);
+  if (analyses.empty()) return statistics;
+  // Every measure has as many.
+  const size_t of_each = analyses.front().tests();
+  const size_t comparisons = analyses.front().comparisons();
+  RunInParallel(
+      analyses.size() * of_each,
+      [&](size_t i) {
+        const size_t measure = i / of_each;
+        analyses[measure].RunTest(i % of_each, tests, measure * comparisons,
+                                  analyses.size() * comparisons);
+      },
+      "statistics", "tests", context);
+  for (Analysis& analysis : analyses) analysis.Join(statistics);
   return statistics;
 }
 
@@ -239,7 +342,7 @@ Record SettingStatisticsRecord(const SweepPlan& plan, const SweepStatistics& sta
 
 Record SettingComparisonsRecord(const SweepPlan& plan, const SweepStatistics& statistics) {
   Record record;
-  record.name = "setting_comparisons";
+  record.name = kSettingComparisons;
   record.axes = {CountedAxis("comparison", static_cast<int64_t>(statistics.comparisons.size()))};
   const auto texts = [&](const char* name, const char* description, const auto& value) {
     std::vector<std::string> values;

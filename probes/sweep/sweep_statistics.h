@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/job.h"
 #include "core/base/record.h"
 #include "probes/statistics/outcome_statistics.h"
 #include "probes/sweep/sweep_plan.h"
@@ -77,10 +78,15 @@ struct SweepStatistics {
   std::vector<SampleAdvice> advice;
 };
 
-// Deterministic in the outcomes and the plan's seed, in any order of the samples.
-SweepStatistics AnalyseSweep(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes);
-
 inline constexpr const char* kSettingStatistics = "setting_statistics";
+inline constexpr const char* kSettingComparisons = "setting_comparisons";
+
+// Deterministic in the outcomes and the plan's seed, in any order of the samples. `tests`: the two
+// records below from a file of the sweep; what took 10,000 permutations is taken from them where
+// their means are those of the outcomes, and computed where not. The tests run on all the machine's
+// threads. Throws Cancelled.
+SweepStatistics AnalyseSweep(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes,
+                             const std::vector<Record>& tests = {}, const JobContext& context = {});
 
 // Record setting_statistics: MEASURE_samples, _mean, _mean_low, _mean_high, _gap, _gap_low,
 // _gap_high, _gap_by_chance, _best_place, _worst_place, _place_p, _place_p_holm [setting].

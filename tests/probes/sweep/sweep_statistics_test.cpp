@@ -5,8 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
+#include <fmt/format.h>
+
+#include "core/base/error.h"
 #include "core/base/random.h"
 
 namespace midscope {
@@ -177,6 +181,46 @@ TEST(SweepStatistics, RecordsSayTheSame) {
             "Tango's paired score");
   EXPECT_EQ(std::get<std::vector<double>>(comparisons.FindArray("p_holm")->data)[3],
             statistics.comparisons[3].p_holm);
+}
+
+// What took permutations comes from the file; of other samples it is computed.
+TEST(SweepStatistics, TestsAreTakenFromRecordsOfTheSameSamples) {
+  const SweepPlan plan = Plan();
+  const SweepStatistics computed = AnalyseSweep(plan, Outcomes());
+  std::vector<Record> tests = {SettingStatisticsRecord(plan, computed),
+                               SettingComparisonsRecord(plan, computed)};
+  const auto texts = [&](const SweepStatistics& statistics) {
+    std::string all;
+    for (const Record& record :
+         {SettingStatisticsRecord(plan, statistics), SettingComparisonsRecord(plan, statistics)}) {
+      for (const Array& array : record.arrays) {
+        const auto* values = std::get_if<std::vector<double>>(&array.data);
+        for (size_t i = 0; values && i < values->size(); ++i)
+          all += fmt::format("{} {} {}\n", array.name, i, (*values)[i]);
+      }
+    }
+    return all;
+  };
+  EXPECT_EQ(texts(AnalyseSweep(plan, Outcomes(), tests)), texts(computed));
+  for (Record& record : tests) {
+    for (Array& array : record.arrays) {
+      if (array.name == "p" || array.name.ends_with("_place_p"))
+        std::get<std::vector<double>>(array.data).assign(array.name == "p" ? 30 : 3, 0.25);
+    }
+  }
+  const SweepStatistics taken = AnalyseSweep(plan, Outcomes(), tests);
+  EXPECT_EQ(taken.settings[4].place_p, 0.25);
+  EXPECT_EQ(Find(taken, "accuracy", 1, 2, "gap").p, 0.25);
+  std::vector<SampleOutcome> others = Outcomes();
+  others.pop_back();
+  EXPECT_EQ(texts(AnalyseSweep(plan, others, tests)), texts(AnalyseSweep(plan, others)));
+}
+
+TEST(SweepStatistics, EndWithTheJob) {
+  const std::atomic<bool> cancel = true;
+  JobContext job;
+  job.cancel = &cancel;
+  EXPECT_THROW(AnalyseSweep(Plan(), Outcomes(), {}, job), Cancelled);
 }
 
 TEST(SweepStatistics, NoSamplesOneSampleAndOnePlaceAreAllowed) {
