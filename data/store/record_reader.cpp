@@ -94,6 +94,7 @@ bool IsMarkedOpenForWriting(const std::string& path) {
 
 void CheckIsHdf5(const std::string& path, int64_t size) {
   if (HasHdf5Mark(path, size)) return;
+  ::close(OpenForReading(path));  // at the limit of open files this says so
   if (IsJournal(path)) {
     throw Failure(path, "is the journal of an unfinished sweep",
                   "midscope ls lists its samples; --resume continues the sweep");

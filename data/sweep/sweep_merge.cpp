@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "data/sweep/sweep_merge.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -47,10 +49,22 @@ std::string Differences(const Json& a, const Json& b) {
   return text;
 }
 
+// All inputs are open at once: raises the limit of open files where it is too low for so many.
+void AllowOpenFiles(size_t files) {
+  constexpr rlim_t kOfEach = 2;    // with its journal
+  constexpr rlim_t kOfOthers = 64;
+  const rlim_t needed = kOfEach * files + kOfOthers;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return;
+  limit.rlim_cur = std::min(needed, limit.rlim_max);
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 }  // namespace
 
 SweepMerge::SweepMerge(const std::vector<std::string>& inputs, RepeatedSamples repeated) {
   if (inputs.empty()) throw UsageError("merge", "there is nothing to join");
+  AllowOpenFiles(inputs.size());
   std::vector<Json> plans;
   for (const std::string& path : inputs) {
     inputs_.push_back(SweepStore::OpenForReading(path));
