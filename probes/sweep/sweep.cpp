@@ -18,6 +18,7 @@
 #include "probes/sweep/plan_texts.h"
 #include "probes/sweep/prompt_cuts.h"
 #include "probes/sweep/scan_effects.h"
+#include "probes/sweep/stored_result.h"
 #include "probes/sweep/sweep_context.h"
 #include "probes/sweep/sweep_statistics.h"
 

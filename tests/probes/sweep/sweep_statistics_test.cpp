@@ -6,9 +6,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
-
-#include <fmt/format.h>
 
 #include "core/base/error.h"
 #include "core/base/random.h"
@@ -196,7 +195,7 @@ TEST(SweepStatistics, TestsAreTakenFromRecordsOfTheSameSamples) {
       for (const Array& array : record.arrays) {
         const auto* values = std::get_if<std::vector<double>>(&array.data);
         for (size_t i = 0; values && i < values->size(); ++i)
-          all += fmt::format("{} {} {}\n", array.name, i, (*values)[i]);
+          all += array.name + " " + std::to_string(std::bit_cast<uint64_t>((*values)[i])) + "\n";
       }
     }
     return all;
