@@ -7,6 +7,7 @@
 #include "core/base/check.h"
 #include "core/base/error.h"
 #include "core/base/file_access.h"
+#include "core/base/memory_limit.h"
 
 namespace midscope {
 
@@ -29,7 +30,7 @@ JobOutcome RunJob(const JobContext& context,
       outcome.why = error.what();
       outcome.problem = error.problem();
     } catch (const std::bad_alloc&) {
-      outcome.problem = "memory: not enough for this run";
+      outcome.problem = "memory: not enough for this run" + MemoryLimitText();
       outcome.why = outcome.problem + ". Use a shorter prompt or fewer captures";
     } catch (const std::filesystem::filesystem_error& error) {
       outcome.why = FileSystemProblem(error);

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file_access.h"
+#include "core/base/memory_limit.h"
 
 namespace midscope {
 namespace {
@@ -38,7 +39,8 @@ MemoryMap::MemoryMap(const std::filesystem::path& path) : path_(path) {
   if (status.st_size == 0) throw Failure(thing, "is empty");
   void* address =
       mmap(nullptr, static_cast<size_t>(status.st_size), PROT_READ, MAP_PRIVATE, file.get(), 0);
-  if (address == MAP_FAILED) throw Failure(thing, "can't be mapped (" + SystemReason(errno) + ")");
+  if (address == MAP_FAILED)
+    throw Failure(thing, "can't be mapped (" + SystemReason(errno) + ")" + MemoryLimitText());
   data_ = static_cast<std::byte*>(address);
   size_ = status.st_size;
   guard_ = std::make_unique<MappedFileGuard>(bytes());

@@ -4,12 +4,12 @@
 #include <ATen/ATen.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/util/Exception.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 
+#include "core/base/memory_limit.h"
 #include "core/compute/device_facts.h"
 
 #ifdef MIDSCOPE_CUDA
@@ -98,14 +98,6 @@ std::optional<DeviceName> SilentGpu(const Placement& placement) {
   return std::nullopt;
 }
 
-// What a batch system or `ulimit -v` lets the process have, of any machine; "" without a limit.
-std::string AddressSpaceLimitText() {
-  struct rlimit limit {};
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "";
-  return "; ulimit -v lets this process have " + std::to_string(limit.rlim_cur / 1'000'000) +
-         " MB in all";
-}
-
 // LibTorch's: "[enforce fail at alloc_cpu.cpp:117] err == 0. DefaultCPUAllocator: can't allocate
 // memory: ...".
 bool IsOfHostMemory(const std::string& message) { return Contains(message, "DefaultCPUAllocator"); }
@@ -136,7 +128,7 @@ void DeviceFaults::ThrowMemory(const std::string& message, DeviceWork work, int6
                              (memory.empty() ? "" : " (" + memory + " now)");
   const std::string thing = "device " + DeviceText(device);
   if (device.kind == DeviceKind::kCpu) {
-    const std::string limit = AddressSpaceLimitText();
+    const std::string limit = MemoryLimitText();
     throw MemoryError(thing, reason + limit,
                       (limit.empty() ? "" : "Ask for a larger limit, or ") +
                           std::string(limit.empty() ? "Choose " : "choose ") + Smaller(work));

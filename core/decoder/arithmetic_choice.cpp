@@ -113,9 +113,10 @@ bool WriteTimes(const std::string& key, const ArithmeticTimes& times) {
   std::ofstream file(temporary);
   file << all.dump(1) << '\n';
   file.close();
-  if (!file) return false;
-  std::filesystem::rename(temporary, TimesFile(), failed);
-  return !failed;
+  if (file) std::filesystem::rename(temporary, TimesFile(), failed);
+  const bool kept = file && !failed;
+  if (!kept) std::filesystem::remove(temporary, failed);  // a full disk
+  return kept;
 }
 
 // nullopt where the entry is damaged. One that has no such arithmetic is not: its model has no

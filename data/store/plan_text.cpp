@@ -22,6 +22,7 @@ nlohmann::json WithoutWhatMayDiffer(const std::string& plan_json) {
   if (!plan.is_object()) return nullptr;
   plan.erase(kSamplesOfPlan);
   plan.erase(kSettings);
+  plan.erase(kInstructionsOfPlan);
   return plan;
 }
 

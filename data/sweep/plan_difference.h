@@ -6,14 +6,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "data/store/plan_text.h"
+
 namespace midscope {
 
 // The task's text without the folders of its files, and without its last file's name: what tasks
 // whose files have equal contents are compared by.
 std::string TaskWithoutPaths(std::string task);
-
-// A plan's member: the CPU's instructions that the kernels used (kernels/instruction_set.h).
-inline constexpr const char* kInstructionsOfPlan = "instructions";
 
 // Whether another instruction set changes no more than the last digits: products in float32. In
 // bfloat16 the mean of some samples' answer_nll moves by up to 0.8, with products in int8 by 3.

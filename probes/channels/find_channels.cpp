@@ -183,6 +183,12 @@ void CheckUnfinishedFiles(const std::string& out, bool resume) {
   }
 }
 
+bool HasUnfinishedSearch(const std::string& out) {
+  const std::vector<std::string> files = UnfinishedFiles(out);
+  return std::any_of(files.begin(), files.end(),
+                     [](const std::string& file) { return std::filesystem::exists(file); });
+}
+
 std::vector<Record> FindChannels(const FindChannelsRun& run, const JobContext& context) {
   CheckSearchOptions(run.search, run.decoder->config());
   CheckValidation(run);

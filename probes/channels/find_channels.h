@@ -56,6 +56,9 @@ void RemoveUnfinishedFiles(const std::string& out);
 // Throws Error (usage) where one of them exists and `resume` is false.
 void CheckUnfinishedFiles(const std::string& out, bool resume);
 
+// Whether a search that was interrupted left something beside `out`.
+bool HasUnfinishedSearch(const std::string& out);
+
 // Returns records channel_search and, where there is a validation and a candidate,
 // channel_validation and the sweep's outcome_means. Throws Error: (usage) where unfinished work
 // exists and `resume` is false, (failure) where it is of another plan; Cancelled.

@@ -71,6 +71,8 @@ std::vector<Record> FindOrExplain(const FindChannelsRun& run, bool overwrite,
     return FindChannels(run, job);
   } catch (const Cancelled&) {
     if (run.out.empty()) throw;
+    if (!HasUnfinishedSearch(run.out))
+      throw Interrupted("search interrupted before anything of it was done");
     throw Interrupted(
         fmt::format("search interrupted: what was done is beside {}. The same "
                     "command with --resume{} continues",

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/number_text.h"
 #include "data/store/record_reader.h"
+#include "data/store/unfinished_files.h"
 #include "data/sweep/sweep_merge.h"
 #include "data/sweep/sweep_virtual.h"
 #include "probes/cli/command.h"
@@ -26,7 +27,12 @@ bool StandsAlone(const std::string& file) {
 void RunMerge(const CommandInput& input) {
   const OptionSet& options = input.options;
   const std::string& out = options.Text("out");
-  const std::vector<std::string>& files = options.TextList("files");
+  std::vector<std::string> files = options.TextList("files");
+  // Of a job of several processes that was killed there are parts alone.
+  if (files.size() == 1 && !std::filesystem::exists(files.front())) {
+    const std::vector<std::string> parts = RankParts(files.front());
+    if (!parts.empty()) files = parts;
+  }
   if (files.size() == 1 && StandsAlone(files.front())) {
     const bool exists = std::filesystem::exists(out);
     throw UsageError("FILES",
@@ -84,7 +90,8 @@ Command MergeCommand() {
       "Choose it where attention rows are many and the inputs stay where they are, as they are:\n"
       "Midscope refuses OUT when one is missing or has changed, other readers give NaN in "
       "silence.\n"
-      "Samples in a journal are first written into a file: midscope merge NEW.h5 FILE.\n"
+      "Samples in a journal are first written into a file: midscope merge NEW.h5 FILE. So are the\n"
+      "parts of a job of several processes that was killed: midscope merge NEW.h5 RUN.h5.\n"
       "A virtual file, such as a sweep by several processes writes, is copied into a complete\n"
       "one: midscope merge ONE.h5 RUN.h5.";
   command.positionals = {"out", "files"};

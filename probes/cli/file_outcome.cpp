@@ -100,9 +100,9 @@ FileOutcome ReadFileOutcome(const RunReader& reader) {
   const nlohmann::json plan = PlanOf(reader);
   if (plan.contains("task") && plan["task"].is_string()) outcome.task = plan["task"];
   outcome.asked = outcome.task;
-  const nlohmann::json comparable = ComparablePlan(plan);
-  if (comparable != plan)
-    outcome.asked = comparable["task"].dump() + plan["task_files_hash"].get<std::string>();
+  const nlohmann::json task = ComparablePlan(plan).value("task", nlohmann::json());
+  if (task != plan.value("task", nlohmann::json()))
+    outcome.asked = task.dump() + plan["task_files_hash"].get<std::string>();
   if (plan.contains("seed") && plan["seed"].is_number_integer()) outcome.seed = plan["seed"];
   const Array* names = means.FindArray("place_text");
   const auto* texts = names ? std::get_if<std::vector<std::string>>(&names->data) : nullptr;

@@ -13,6 +13,7 @@
 #include "core/base/check.h"
 #include "core/base/error.h"
 #include "core/base/file_access.h"
+#include "core/base/memory_limit.h"
 #include "core/base/shell_text.h"
 #include "probes/cli/command.h"
 #include "probes/cli/help.h"
@@ -110,7 +111,8 @@ int ExitStatusOf(const std::function<void()>& work) {
     Say(error.what());
     return error.kind() == ErrorKind::kUsage ? kExitUsage : kExitFailure;
   } catch (const std::bad_alloc&) {
-    Say("memory: not enough for this run. Use a shorter prompt, fewer places or --dtype bfloat16");
+    Say("memory: not enough for this run" + MemoryLimitText() +
+        ". Use a shorter prompt, fewer places or --dtype bfloat16");
   } catch (const std::filesystem::filesystem_error& error) {
     Say(FileSystemProblem(error));
   } catch (const std::exception& error) {

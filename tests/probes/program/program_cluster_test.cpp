@@ -159,6 +159,39 @@ TEST_F(ProgramCluster, ARunningSweepIsToldWithItsProcess) {
   EXPECT_THAT(second.err, HasSubstr(std::string(" on ") + host));
 }
 
+TEST_F(ProgramCluster, MergeOpensMoreFilesThanTheUsualLimit) {
+  Arguments merge = {"merge", File("all.h5")};
+  for (int i = 1; i <= 16; ++i) {
+    const std::string file = std::to_string(i) + ".h5";
+    RunWell(With(Sweep("1", file), {"--with", "pi(1." + std::to_string(i) + ")"}));
+    merge.push_back(File(file));
+  }
+  EXPECT_THAT(RunWell(merge, {.open_files_limit = 18}).out, HasSubstr("of 16 files"));
+}
+
+// There are parts alone where a job of several processes was killed.
+TEST_F(ProgramCluster, MergeJoinsThePartsOfAKilledJob) {
+  RunWell(Sweep("2", "run.h5.rank0"));
+  EXPECT_THAT(RunWell({"merge", File("all.h5"), File()}).out, HasSubstr("2 samples"));
+}
+
+TEST_F(ProgramCluster, ALimitOfMemoryIsNamed) {
+  const ProgramRun run =
+      RunMidscope({"sweep", "embedded", "--task", "list:lines=4", "--samples", "1"},
+                  {.memory_limit = 1'000'000'000});
+  EXPECT_EQ(run.status, 1);
+  EXPECT_THAT(run.err, HasSubstr("ulimit -v lets this process have 1000 MB"));
+}
+
+TEST_F(ProgramCluster, AFoldersNameIsKeptWhateverEndsItsPath) {
+  for (const char* end : {"/", "/."}) {
+    Arguments sweep = With(Sweep("1"), {"--overwrite"});
+    sweep[1] = std::string(kModel) + end;
+    RunWell(sweep);
+    EXPECT_EQ(RunReader(File()).provenance().model_path, "llama") << end;
+  }
+}
+
 TEST_F(ProgramCluster, ALongNameLeavesNothing) {
   const ProgramRun run = RunMidscope(Sweep("1", std::string(242, 'a')));
   EXPECT_EQ(run.status, 2);

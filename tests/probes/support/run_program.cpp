@@ -45,6 +45,17 @@ void Redirect(const std::string& path, int flags, int descriptor) {
     ::setrlimit(RLIMIT_FSIZE, &limit);
     std::signal(SIGXFSZ, SIG_IGN);
   }
+  if (options.open_files_limit > 0) {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = static_cast<rlim_t>(options.open_files_limit);
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  if (options.memory_limit > 0) {
+    const auto bytes = static_cast<rlim_t>(options.memory_limit);
+    const rlimit limit{bytes, bytes};
+    ::setrlimit(RLIMIT_AS, &limit);
+  }
   for (const auto& [name, value] : options.environment) ::setenv(name.c_str(), value.c_str(), 1);
   // Tests share the machine with other tests: waiting threads shall soon sleep.
   ::setenv("GOMP_SPINCOUNT", "3000", 0);

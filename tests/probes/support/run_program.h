@@ -20,6 +20,8 @@ struct ProgramRun {
 
 struct ProgramOptions {
   int64_t file_size_limit = 0;      // bytes that one file may take (RLIMIT_FSIZE); 0: no limit
+  int64_t open_files_limit = 0;     // that a program may raise (RLIMIT_NOFILE); 0: no other
+  int64_t memory_limit = 0;         // bytes of addresses (RLIMIT_AS); 0: no limit
   std::string standard_input = {};  // a file
   std::vector<std::pair<std::string, std::string>> environment = {};  // variables that are set, too
 };

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Runs what the pages show: every command in a block or a table, every Python snippet, in the order of its page.
 
-Usage: run_pages.py PROGRAM ROOT [--long] [--page PAGE]
+Usage: check_pages.py PROGRAM ROOT [--long] [--page PAGE]
 
 Each page has a folder of its own, with the files that its commands name. Without --long, sweeps and scans are one sample
 of a short task, or a --dry-run where their prompts are long. Of commands that cannot be run here, the options are looked
@@ -22,7 +22,7 @@ PROGRAMS = ("midscope ", "./midscope ", "midscope-gui ", "mpirun ", "ctest ", "b
 # What is not run, by the first that matches, and why.
 NOT_RUN = [
     (r"^\./midscope (demo|test|build|bench|setup|gui)\b|^(ctest|cmake|build/release|\.ci)\b|^\.ci/", "builds or tests this tree"),
-    (r"^midscope-gui|^\./midscope gui", "needs a screen: gui's own tests run its actions"),
+    (r"^midscope-gui|^\./midscope gui", "needs a screen, gui's own tests run its actions"),
     (r"^pip ", "installs"),
     (r"\bfetch\b|HuggingFaceTB", "network"),
     (r"\bMODEL\b|ORG/NAME", "a model and data of one's own"),
