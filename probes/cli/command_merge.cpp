@@ -28,12 +28,10 @@ void RunMerge(const CommandInput& input) {
   const OptionSet& options = input.options;
   const std::string& out = options.Text("out");
   std::vector<std::string> files = options.TextList("files");
-  // Of a job of several processes that was killed there are parts alone.
-  if (files.size() == 1 && !std::filesystem::exists(files.front())) {
-    const std::vector<std::string> parts = RankParts(files.front());
-    if (!parts.empty()) files = parts;
-  }
-  if (files.size() == 1 && StandsAlone(files.front())) {
+  if (const std::vector<std::string> parts = RankParts(files.front());
+      files.size() == 1 && !parts.empty() && !std::filesystem::exists(files.front())) {
+    files = parts;  // of a job of several processes that was killed
+  } else if (files.size() == 1 && StandsAlone(files.front())) {
     const bool exists = std::filesystem::exists(out);
     throw UsageError("FILES",
                      "one file is nothing to join" +

@@ -16,8 +16,10 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
+BEGIN = time.monotonic()
 PROGRAMS = ("midscope ", "./midscope ", "midscope-gui ", "mpirun ", "ctest ", "build/release/", ".ci/", "S=(", "pip ", "cmake ")
 # What is not run, by the first that matches, and why.
 NOT_RUN = [
@@ -47,12 +49,13 @@ def commands_in(text):
             # In a sentence or a table, also across the end of a line.
             both = line + "\n" + (lines[i] if i < len(lines) else "")
             for span in INLINE.finditer(both):
-                if span.start() < len(line) and "..." not in span.group(1):
+                if span.start() < len(line) and not re.search(r"\.\.\.|\[--", span.group(1)):
                     yield begin + 1, " ".join(span.group(1).split()), []
             continue
         while command.endswith("\\") or command.count("(") > command.count(")") and command.startswith("S="):
             command = command.removesuffix("\\").rstrip() + " " + lines[i].strip()
             i += 1
+        command = re.sub(r"\s+# .*", "", command)
         output = []
         while shown and i < len(lines) and lines[i].startswith("    ") and not lines[i].strip().startswith("$ "):
             output.append(lines[i].strip())
@@ -65,8 +68,10 @@ def shortened(command):
     kind = re.match(r"(?:\./)?midscope (sweep|scan|probe)\b", command)
     if not kind:
         return command
-    if "--plan" in command or re.search(r"--size \d{4}|windows=", command):
-        return command if "--dry-run" in command else command.split("  #")[0].replace(" --resume", "") + " --dry-run"
+    if "--plan" in command:
+        return re.sub(r"--samples \d+", "--samples 2", command)
+    if re.search(r"--size \d{4}|windows=", command):
+        return command + " --dry-run"
     command = re.sub(r"(lines|pairs)=(1\d|20)", r"\1=6", command)
     most = PLACES_OF.search(command)
     if most:
@@ -102,7 +107,7 @@ class Page:
 
     def count(self, line, command, outcome):
         self.counts[outcome.split(":")[0]] = self.counts.get(outcome.split(":")[0], 0) + 1
-        print(f"{self.path}:{line}: {outcome}: {command[:150]}", flush=True)
+        print(f"{time.monotonic() - BEGIN:5.0f} s  {self.path}:{line}: {outcome}: {command[:150]}", flush=True)
 
     def fail(self, line, command, why):
         self.failures.append(f"{self.path}:{line}: {command}\n  {why}")
@@ -116,12 +121,15 @@ class Page:
                                 cwd=folder, capture_output=True, text=True).stderr
         (folder / "ids.txt").write_text(" ".join(str(2 * i) for i in range(int(re.search(r"prompt: (\d+) tokens", tokens).group(1)))))
         for toml in re.findall(r"```toml\n(.*?)```", self.text, re.S):
+            toml = toml.replace(', "HuggingFaceTB/SmolLM2-360M-Instruct"', "")
+            if not self.options.long:
+                toml = re.sub(r"(size = \[)[^]]*", r"\g<1>4", re.sub(r"samples = \d+", "samples = 1", toml))
             for name in ("plan.toml", "probes.toml"):
-                (folder / name).write_text(toml.replace(', "HuggingFaceTB/SmolLM2-360M-Instruct"', ""))
+                (folder / name).write_text(toml)
 
     def check_options(self, line, command):
         """Every option of a command of the program is in its --help."""
-        command = re.sub(r"'[^']*'|\"[^\"]*\"", "", command.split(" # ")[0])
+        command = re.sub(r"'[^']*'|\"[^\"]*\"", "", command)
         kind = re.search(r"\bmidscope (\w+)", command)
         if not kind or kind.group(1) in ("demo", "test", "build", "bench", "setup", "gui"):
             return True

@@ -163,7 +163,7 @@ TEST_F(ProgramCluster, MergeOpensMoreFilesThanTheUsualLimit) {
   Arguments merge = {"merge", File("all.h5")};
   for (int i = 1; i <= 16; ++i) {
     const std::string file = std::to_string(i) + ".h5";
-    RunWell(With(Sweep("1", file), {"--with", "pi(1." + std::to_string(i) + ")"}));
+    RunWell(With(Sweep("1", file), {"--with", "pi(1." + std::to_string(10 + i) + ")"}));
     merge.push_back(File(file));
   }
   EXPECT_THAT(RunWell(merge, {.open_files_limit = 18}).out, HasSubstr("of 16 files"));
