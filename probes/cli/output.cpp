@@ -11,6 +11,8 @@
 #include <fstream>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/file_access.h"
 #include "core/base/utf8.h"
