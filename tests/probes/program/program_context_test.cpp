@@ -135,8 +135,9 @@ TEST(ProgramContext, WhatIfAndGenerateDoToo) {
   const TemporaryFolder folder;
   const std::string settings = folder.File("settings.txt");
   std::ofstream(settings) << "none\n" << kFar << "\n";
-  const ProgramRun run = RunMidscope(
-      {"whatif", kModel, "--prompt-file", LongText(folder), "--beyond-context"}, {.standard_input = settings});
+  const ProgramRun run =
+      RunMidscope({"whatif", kModel, "--prompt-file", LongText(folder), "--beyond-context"},
+                  {.standard_input = settings});
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_THAT(run.out, AllOf(HasSubstr("none *\n"), HasSubstr("  * beyond the context: ")));
   EXPECT_THAT(run.out, Not(HasSubstr("window=16) *")));
