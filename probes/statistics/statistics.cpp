@@ -202,7 +202,8 @@ class CellPermuter {
     } else {
       of(cells_, width_);
     }
-    for (double& mean : means) mean /= static_cast<double>(rows.size() / means.size());
+    const size_t count = rows.size() / means.size();
+    for (double& mean : means) mean /= static_cast<double>(count);
     return means;
   }
 

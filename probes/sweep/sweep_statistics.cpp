@@ -259,6 +259,7 @@ SweepStatistics AnalyseSweep(const SweepPlan& plan, const std::vector<SampleOutc
   if (outcomes.empty()) return statistics;
   const std::vector<OutcomeMeasure> measures = MeasuresOf(outcomes);
   std::vector<Analysis> analyses;
+  analyses.reserve(measures.size());
   for (const OutcomeMeasure& measure : measures) analyses.emplace_back(plan, measure);
   if (analyses.empty()) return statistics;
   // Every measure has as many.

@@ -134,8 +134,10 @@ TEST_F(ProgramCluster, AJournalThatIsTidiedAwayCostsNothing) {
 }
 
 TEST_F(ProgramCluster, OfJobsOnOneNewFileOneRuns) {
+  constexpr int kJobs = 3;
   std::vector<std::unique_ptr<RunningProgram>> jobs;
-  for (int i = 0; i < 3; ++i) jobs.push_back(std::make_unique<RunningProgram>(Sweep("60")));
+  jobs.reserve(kJobs);
+  for (int i = 0; i < kJobs; ++i) jobs.push_back(std::make_unique<RunningProgram>(Sweep("60")));
   int done = 0;
   for (const auto& job : jobs) {
     const ProgramRun run = job->Wait();
