@@ -109,6 +109,7 @@ class Page:
         self.path, self.text, self.options = path, (options.root / path).read_text(), options
         self.counts = {}
         self.failures = []
+        self.absent = set()  # files of commands that were only dry runs
 
     def count(self, line, command, outcome):
         self.counts[outcome.split(":")[0]] = self.counts.get(outcome.split(":")[0], 0) + 1
@@ -155,6 +156,14 @@ class Page:
         if self.options.quick and (short != command or (needs_model and not output) or "compare " in command):
             self.count(line, command, "options alone")
             return
+        out = re.search(r"--out (\S+)", command)
+        reads_absent = re.search(r"midscope (curves|export|show|compare) (\S+)", command)
+        if reads_absent and reads_absent.group(2) in self.absent:
+            self.absent.add(out.group(1) if out else "")
+            self.count(line, command, "not run: needs the file of a long run (--long)")
+            return
+        if out and "--dry-run" in short and short != command:
+            self.absent.add(out.group(1))
         script = shell + re.sub(r"^\./midscope ", "midscope ", short)
         done = subprocess.run(["bash", "-c", script], cwd=self.folder, env=self.env, text=True, timeout=2400, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
