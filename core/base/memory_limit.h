@@ -7,8 +7,8 @@
 
 namespace midscope {
 
-// What a batch system or `ulimit -v` lets the process have, of any machine: "; ulimit -v lets this
-// process have 420 MB in all". "" without a limit.
+// The limit on the process' memory that a batch system or `ulimit -v` sets, as the end of a
+// message: "; ulimit -v lets this process have 420 MB in all". "" without a limit.
 inline std::string MemoryLimitText() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "";

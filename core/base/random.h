@@ -18,7 +18,7 @@ class SplitMix64 {
 
   uint64_t Next() { return Mix(state_ += kStep); }
 
-  // What Next() gives after `skipped` calls of it.
+  // Returns the number that Next() returns after `skipped` further calls.
   uint64_t At(uint64_t skipped) const { return Mix(state_ + (skipped + 1) * kStep); }
 
   // Uniform in [0, bound), without bias; bound > 0.

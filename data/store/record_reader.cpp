@@ -171,8 +171,8 @@ struct RunReader::State {
   ArrayData SmallRow(const std::string& record, const Array& frame_array, int64_t row,
                      int64_t elements) const;
 
-  // Rows of a small array. Every read costs some 0.1 ms whatever its size, so that rows that are
-  // asked for in turn are read in blocks, each twice as many as the one before.
+  // Rows of a small array. Every read costs some 0.1 ms whatever its size, so rows that are read
+  // one after another are read in blocks; each block has twice as many rows as the one before.
   struct RowBlock {
     int64_t begin = 0;
     int64_t rows = 0;

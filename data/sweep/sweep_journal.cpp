@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -26,11 +25,6 @@ struct FrameHead {
   uint64_t checksum = 0;
 };
 constexpr int64_t kHeadBytes = sizeof(FrameHead);
-
-int64_t FileSize(int descriptor) {
-  struct stat status {};
-  return fstat(descriptor, &status) == 0 ? status.st_size : 0;
-}
 
 bool WriteAll(int descriptor, const uint8_t* bytes, size_t size, int64_t offset) {
   while (size > 0) {
@@ -84,7 +78,7 @@ std::vector<uint8_t> SweepJournal::ReadBytes(int64_t offset, int64_t count) cons
 }
 
 bool SweepJournal::ReadFrame(int64_t offset, std::vector<uint8_t>& payload) const {
-  const int64_t left = FileSize(descriptor_) - offset;
+  const int64_t left = BytesIn(descriptor_) - offset;
   if (left < kHeadBytes) return false;
   FrameHead head;
   std::memcpy(&head, ReadBytes(offset, kHeadBytes).data(), sizeof(head));
@@ -95,7 +89,7 @@ bool SweepJournal::ReadFrame(int64_t offset, std::vector<uint8_t>& payload) cons
 
 int64_t SweepJournal::Load(
     const std::function<void(const JournalEntry& entry, int64_t offset)>& visit) {
-  const int64_t size = FileSize(descriptor_);
+  const int64_t size = BytesIn(descriptor_);
   const bool write = access_ == JournalAccess::kWrite;
   const std::vector<uint8_t> head = ReadBytes(0, std::min(size, kFirstEntry));
   if (!BeginsJournal({reinterpret_cast<const char*>(head.data()), head.size()}))

@@ -19,11 +19,6 @@
 namespace midscope {
 namespace {
 
-int64_t BytesIn(int descriptor) {
-  struct stat status {};
-  return fstat(descriptor, &status) == 0 ? status.st_size : 0;
-}
-
 // Whether `path` names the open file: its owner may have removed it between open and lock.
 bool NamesOpenFile(const std::string& path, int descriptor) {
   struct stat open_file {};
@@ -33,6 +28,11 @@ bool NamesOpenFile(const std::string& path, int descriptor) {
 }
 
 }  // namespace
+
+int64_t BytesIn(int descriptor) {
+  struct stat status {};
+  return fstat(descriptor, &status) == 0 ? status.st_size : 0;
+}
 
 Error SystemFailure(const std::string& path, const std::string& what) {
   const int error_number = errno;
@@ -77,7 +77,8 @@ OpenJournal OpenForWriting(const std::string& journal) {
       throw error;
     }
     if (NamesOpenFile(journal, descriptor)) {
-      // The name is for people: a file that is no journal, or a full disk, is told of later.
+      // Errors are ignored here: reading or writing the journal reports a foreign file or a full
+      // disk.
       if (IsJournal(journal) || BytesIn(descriptor) == 0) WriteJournalHead(descriptor);
       return {descriptor, is_locked};
     }

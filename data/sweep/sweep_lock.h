@@ -2,6 +2,7 @@
 // The lock of a sweep's file: that of the journal beside it, which a running sweep holds.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "core/base/error.h"
@@ -44,6 +45,9 @@ bool WriteJournalHead(int descriptor);
 
 // The error of a journal that the process that its head names has locked.
 Error HeldFailure(const std::string& journal, int descriptor);
+
+// The size of an open file; 0 where the system doesn't tell it.
+int64_t BytesIn(int descriptor);
 
 // "PATH: can't be WHAT: REASON", of a call of the system that failed (errno).
 Error SystemFailure(const std::string& path, const std::string& what);

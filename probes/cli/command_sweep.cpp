@@ -36,7 +36,9 @@ CellReport Report(SweepCommandRun& run, const SweepCell& cell, const std::string
       run.Run(cell, file, [&](const SweepPlan& plan, const SweepResult& so_far) {
         Print(options, {MakeReport(cell, "", plan, so_far)}, input.out);
       });
-  return MakeReport(cell, file, sweep.plan, sweep.result, input.job);
+  // With a file the tests are done: neither told nor interrupted a second time.
+  const JobContext job = file.empty() ? input.job : JobContext();
+  return MakeReport(cell, file, sweep.plan, sweep.result, job);
 }
 
 // --add takes from the file what is not given; settings, places and samples are joined later.

@@ -148,9 +148,9 @@ void SweepCommandRun::CheckInstructions(const std::string& where, const std::str
   if (other.empty() || other == here) return;
   const std::string difference =
       fmt::format("its samples are run with {}, and this CPU runs with {}", other, here);
-  const bool asked = options_.Flag("mixed-cpus");
-  if (asked) plan.instructions = other;
-  if (asked || TakesAnyInstructions(nlohmann::json::parse(PlanJson(plan, *decoder_)))) {
+  const bool may_mix = options_.Flag("mixed-cpus");
+  if (may_mix) plan.instructions = other;
+  if (may_mix || TakesAnyInstructions(nlohmann::json::parse(PlanJson(plan, *decoder_)))) {
     job_.Log("note: " + where + ": " + difference);
     return;
   }

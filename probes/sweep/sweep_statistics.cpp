@@ -100,7 +100,9 @@ class Analysis {
       return;
     }
     const size_t i = test - settings_;
-    Run(comparisons_[i], {FindRecord(stored, kSettingComparisons), "", first + i, all});
+    const size_t of_each_pair = places_ < 2 ? places_ : places_ + 2;  // places, mean, gap
+    Run(comparisons_[i], i % of_each_pair,
+        {FindRecord(stored, kSettingComparisons), "", first + i, all});
   }
 
   void Join(SweepStatistics& statistics) {
@@ -176,19 +178,14 @@ class Analysis {
     add("gap");
   }
 
-  // The places of a comparison's `what`, in the order in which AddComparisons adds them.
-  std::pair<size_t, size_t> PlacesOf(const SettingComparison& comparison) const {
-    for (size_t place = 0; place < places_; ++place) {
-      if (comparison.what == fmt::format("place {}", plan_.places[place])) return {place, 1};
-    }
-    return {0, places_};
-  }
-
-  void Run(SettingComparison& result, const StoredNumbers& file) const {
-    const auto [place, count] = PlacesOf(result);
+  // `number`: which of the two settings' comparisons it is, in the order of AddComparisons.
+  void Run(SettingComparison& result, size_t number, const StoredNumbers& file) const {
+    const bool of_place = number < places_;
+    const size_t place = of_place ? number : 0;
+    const size_t count = of_place ? 1 : places_;
     const MeasureRows rows = Rows(result.setting, result.against, place, count);
     const MeasureRows others = Rows(result.against, result.setting, place, count);
-    const bool of_gaps = result.what == "gap";
+    const bool of_gaps = number > places_;
     result.samples = static_cast<int64_t>(rows.samples());
     result.smallest_p = SmallestSignFlipP(result.samples);
     if (of_gaps) {
