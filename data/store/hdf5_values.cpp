@@ -23,12 +23,20 @@ hid_t NativeType() {
   if constexpr (std::is_same_v<T, uint8_t>) return H5T_NATIVE_UINT8;
 }
 
+// How data is read and written. HDF5 converts texts in a buffer of 1 MiB, which it clears for every
+// call: that took more time than a small array.
+Handle SmallTransfer() {
+  constexpr size_t kBufferBytes = 16384;
+  Handle transfer(H5Pcreate(H5P_DATASET_XFER), H5Pclose, "set up a transfer");
+  Check(H5Pset_buffer(transfer.id(), kBufferBytes, nullptr, nullptr), "set up a transfer");
+  return transfer;
+}
+
 // Limits the total size of texts that HDF5 allocates: all elements of a damaged array could refer
 // to one long text, and each would get a copy of it.
 class TextBudget {
  public:
-  explicit TextBudget(int64_t bytes)
-      : left_(bytes), transfer_(H5Pcreate(H5P_DATASET_XFER), H5Pclose, "set up reading") {
+  explicit TextBudget(int64_t bytes) : left_(bytes), transfer_(SmallTransfer()) {
     Check(H5Pset_vlen_mem_manager(transfer_.id(), Allocate, this, Free, nullptr), "set up reading");
   }
   TextBudget(const TextBudget&) = delete;
@@ -287,9 +295,11 @@ size_t ElementBytes(const ArrayData& data) {
 void WriteData(hid_t data_set, const ArrayData& data, const Box& box) {
   const auto spaces = BoxSpaces(data_set, box);
   const Handle type = TypeOf(data);
+  const Handle transfer = SmallTransfer();
   const auto write = [&](const void* values) {
-    Check(H5Dwrite(data_set, type.id(), spaces.second.id(), spaces.first.id(), H5P_DEFAULT, values),
-          "write a data set");
+    Check(
+        H5Dwrite(data_set, type.id(), spaces.second.id(), spaces.first.id(), transfer.id(), values),
+        "write a data set");
   };
   if (const auto* texts = std::get_if<std::vector<std::string>>(&data)) {
     const TextPointers pointers(*texts);

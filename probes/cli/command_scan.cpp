@@ -62,8 +62,8 @@ OptionSet SweepOptionsOf(const OptionSet& options) {
 }
 
 void Print(const OptionSet& options, const SweepPlan& plan, const SweepResult& result,
-           const std::string& file, std::ostream& out) {
-  const ScanEffects effects = ScanEffectsOf(plan, result.outcomes);
+           const std::string& file, std::ostream& out, const JobContext& job) {
+  const ScanEffects effects = ScanEffectsOf(plan, result.outcomes, job);
   const PromptCuts cuts = PromptCutsOf(plan, result.outcomes);
   if (options.Flag("json")) {
     out << ScanEffectsJson(plan, effects, cuts);
@@ -100,11 +100,11 @@ void RunScanCommand(const CommandInput& input) {
   ranks->Agree([&] { CheckSweepFiles(options, files, ranks->size()); });
   SweepCommandRun run(options, input, job, *ranks, make_scan);
   const auto print_part = [&](const SweepPlan& plan, const SweepResult& so_far) {
-    Print(input.options, plan, so_far, "", input.out);
+    Print(input.options, plan, so_far, "", input.out, {});
   };
   const FinishedSweep scan = run.Run(cells.front(), files.front(), print_part);
   if (ranks->rank() != 0) return;
-  Print(input.options, scan.plan, scan.result, files.front(), input.out);
+  Print(input.options, scan.plan, scan.result, files.front(), input.out, job);
   CheckAllSamples(FailedSamplesText(scan.result));
 }
 

@@ -40,9 +40,9 @@ std::string ProvenanceText(const Provenance& provenance) {
 
 // The whole file: the output of the command that wrote it, the record's short arrays as tables, the
 // others as one line each.
-std::string WholeFileText(const RunReader& reader, size_t top) {
+std::string WholeFileText(const RunReader& reader, size_t top, const JobContext& job) {
   std::string text = FileLine(reader) + "\n";
-  const std::string table = PrintedTable(reader);
+  const std::string table = PrintedTable(reader, job);
   if (!table.empty()) text += "\n" + table + "\n";
   text += ProvenanceText(reader.provenance());
   if (!reader.plan_json().empty()) text += "plan:\n  " + DisplayText(reader.plan_json()) + "\n";
@@ -71,7 +71,7 @@ void RunShow(const CommandInput& input) {
   const auto top = static_cast<size_t>(options.Integer("top"));
   const RunAddress parsed = ParseRunAddress(address);
   if (parsed.inside.empty() && slices.empty() && !options.Flag("json")) {
-    input.out << WholeFileText(RunReader(parsed.path), top);
+    input.out << WholeFileText(RunReader(parsed.path), top, input.job);
     return;
   }
   const RunFile file = ReadRecords(address, slices);

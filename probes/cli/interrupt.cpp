@@ -10,7 +10,7 @@ namespace {
 
 // Global, because a signal handler has no other access.
 std::atomic<bool> interrupted = false;
-std::atomic<int> last_signal = SIGINT;
+std::atomic<int> last_signal = SIGTERM;
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
 std::atomic<bool> taken = false;

@@ -177,9 +177,10 @@ void RunSeveral(const CommandInput& input, const std::vector<ProbeCell>& cells, 
         for (Array& array : record.arrays) array.data = {};
       }
     } catch (const Error& error) {
-      if (ranks.size() > 1) throw;  // all ranks must take the same branch
-      input.job.Warn(name + " failed: " + error.what());
+      if (!ranks.all_know()) throw;  // all ranks must take the same branch
       if (first_failure.empty()) first_failure = name + ": " + error.what();
+      if (dynamic_cast<const AnotherRankFailed*>(&error)) continue;  // which tells it
+      input.job.Warn(name + " failed: " + error.what());
     }
   }
   if (ranks.rank() != 0) return;

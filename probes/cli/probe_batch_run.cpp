@@ -73,13 +73,15 @@ ProbeBatchRun::Prepared ProbeBatchRun::Prepare(const ProbeCell& cell) {
   const std::string continued = options.Flag("resume") ? ContinuedPlan(prepared.file()) : "";
   const DecoderOptions opened =
       SweepDecoderOptions(cell.cell.model, options, continued, ranks_, job_);
-  if (!decoder_ || cell.cell.model != model_ ||
-      opened.arithmetic() != decoder_->options().arithmetic()) {
-    decoder_.reset();  // there may not be memory for two models
-    decoder_ = Decoder::Open(cell.cell.model, opened, job_);
-    model_ = cell.cell.model;
-  }
-  prepared.batch = ReadBatch(options, prepared.format, decoder_->tokenizer());
+  ranks_.Agree([&] {
+    if (!decoder_ || cell.cell.model != model_ ||
+        opened.arithmetic() != decoder_->options().arithmetic()) {
+      decoder_.reset();  // there may not be memory for two models
+      decoder_ = Decoder::Open(cell.cell.model, opened, job_);
+      model_ = cell.cell.model;
+    }
+    prepared.batch = ReadBatch(options, prepared.format, decoder_->tokenizer());
+  });
   return prepared;
 }
 

@@ -127,7 +127,7 @@ int RunProgram(const std::vector<std::string>& arguments) {
     CheckedStream out(STDOUT_FILENO, "standard output");
     try {
       Dispatch(arguments, cancel, out);
-    } catch (const Interrupted&) {
+    } catch (const std::exception&) {
       out.flush();  // what was done until then
       throw;
     }

@@ -24,14 +24,14 @@ constexpr const char* kSearch = "channel_search";
 constexpr size_t kChannelsShown = 10;
 constexpr int64_t kScanItemsShown = 20;
 
-std::string SweepTable(const RunReader& reader) {
+std::string SweepTable(const RunReader& reader, const JobContext& job) {
   const SweepPlan plan = StoredPlan(reader);
   if (plan.scan) {
     const SweepResult result = ReadStoredResult(reader);
-    return ScanText(plan, ScanEffectsOf(plan, result.outcomes), PromptCutsOf(plan, result.outcomes),
-                    kScanItemsShown);
+    return ScanText(plan, ScanEffectsOf(plan, result.outcomes, job),
+                    PromptCutsOf(plan, result.outcomes), kScanItemsShown);
   }
-  return SweepText({StoredReport(reader)});
+  return SweepText({StoredReport(reader, job)});
 }
 
 // As many as the search was given.
@@ -42,13 +42,13 @@ size_t ChannelsShown(const std::string& plan_json) {
 
 }  // namespace
 
-CellReport StoredReport(const RunReader& reader) {
+CellReport StoredReport(const RunReader& reader, const JobContext& job) {
   const SweepPlan plan = StoredPlan(reader);
   const SweepCell cell{reader.provenance().model_path, plan.task, plan.seed};
-  return MakeReport(cell, reader.path(), plan, ReadStoredResult(reader));
+  return MakeReport(cell, reader.path(), plan, ReadStoredResult(reader), job);
 }
 
-std::string PrintedTable(const RunReader& reader) {
+std::string PrintedTable(const RunReader& reader, const JobContext& job) {
   if (reader.Has(kSearch)) {
     std::vector<Record> records;
     for (const std::string& name : reader.record_names()) records.push_back(reader.Read(name));
@@ -56,7 +56,7 @@ std::string PrintedTable(const RunReader& reader) {
   }
   if (!IsStoredSweep(reader)) return "";
   try {
-    return SweepTable(reader);
+    return SweepTable(reader, job);
   } catch (const Error& error) {
     // A setting of a later version, or one that names a deleted file: the rest is shown.
     return std::string("no table of the sweep: ") + error.what() + "\n";
@@ -83,7 +83,8 @@ DecoderOptions SweepDecoderOptions(const std::string& model, const OptionSet& op
   DecoderOptions resolved = ReadDecoderOptions(options);
   const bool leaves_products =
       !options.IsSet("products") || options.Text("products") == kAutoProducts;
-  if (ranks.rank() == 0) {
+  ranks.Agree([&] {
+    if (ranks.rank() != 0) return;
     const std::string stored = PlanDtype(continued_plan);
     if (!stored.empty()) {
       if (resolved.fastest_dtype) resolved.dtype = ParseDtype(stored);
@@ -94,7 +95,7 @@ DecoderOptions SweepDecoderOptions(const std::string& model, const OptionSet& op
       resolved.dtype = fastest.dtype;
       resolved.products = fastest.products;
     }
-  }
+  });
   resolved.dtype =
       static_cast<kernels::Dtype>(ranks.FromRankZero(static_cast<int64_t>(resolved.dtype)));
   resolved.products =

@@ -15,12 +15,12 @@
 namespace midscope::cli {
 
 // The output of the `sweep` or `channels` that wrote the file, for its samples; "" for files of
-// other commands. Throws Error (failure) for a damaged file.
-std::string PrintedTable(const RunReader& reader);
+// other commands. Throws Error (failure) for a damaged file; Cancelled.
+std::string PrintedTable(const RunReader& reader, const JobContext& job = {});
 
 // The report of a file that IsStoredSweep (probes/sweep/stored_result.h). Throws Error (failure)
 // for a damaged file.
-CellReport StoredReport(const RunReader& reader);
+CellReport StoredReport(const RunReader& reader, const JobContext& job = {});
 
 // The plan of the sweep that is continued into `file`; "" where there is none, or none that can be
 // read, which the store then reports. Only a single process looks into a journal, which others may

@@ -105,32 +105,15 @@ std::string SecondsText(const SweepPlan& plan, const SweepResult& result) {
 FinishedSweep SweepCommandRun::Run(const SweepCell& cell, const std::string& file,
                                    const PrintPart& print_part) {
   const std::string continued = GoesOn() ? ContinuedPlanJson(file, ranks_) : "";
-  Open(cell.model, continued);
-  const Tokenizer& tokenizer = decoder_->tokenizer();
-  const auto task = MakeTaskFor(tokenizer, cell.task, cell.seed);
+  const DecoderOptions opened = SweepDecoderOptions(cell.model, options_, continued, ranks_, job_);
+  std::unique_ptr<Task> task;
   SweepRun run;
-  run.decoder = decoder_;
-  run.source_prompts = ReadNamedPrompts(options_, ReadPromptFormat(options_), tokenizer);
-  run.plan = Plan(cell, *task);
-  for (const auto& [name, prompt] : run.source_prompts)
-    run.plan.source_prompts[name] = PromptsHash({prompt});
-  CheckInstructions(file, continued, run.plan);
-  const bool run_again = options_.Flag("add") && AddToStored(run.plan, *task, file);
-  if (options_.Flag("resume") && !options_.IsSet("places")) KeepStoredPlaces(file, *task, run.plan);
-  if (GoesOn()) KeepStoredTexts(continued, run.plan);
-  std::vector<Intervention> interventions;
-  for (const SweepSetting& setting : run.plan.settings)
-    interventions.push_back(setting.intervention);
-  CheckSourcesUsed(options_, interventions);
-  LogNotes(run.plan, *task);
-  run.checkpoint_samples = options_.Integer("checkpoint");
-  run.questions = [&](int64_t sample) {
-    return TaskQuestions(tokenizer, *task, run.plan.places, sample, run.plan.format);
-  };
-  run.prompt_at = [&](int64_t sample, int64_t place) {
-    return PromptOfSample(tokenizer, *task, sample, place, run.plan.format);
-  };
-  CheckFirstPrompts(run);
+  bool run_again = false;
+  ranks_.Agree([&] {
+    Open(cell.model, opened);
+    task = MakeTaskFor(decoder_->tokenizer(), cell.task, cell.seed);
+    run_again = Prepare(cell, file, continued, *task, run);
+  });
   // One rank prints its table: that of its own samples.
   if (ranks_.rank() == 0) run.on_sample = Watch(run.plan, options_.Integer("watch"), job_);
   SweepResult result = run_again           ? RunAgain(run, file)
@@ -139,6 +122,34 @@ FinishedSweep SweepCommandRun::Run(const SweepCell& cell, const std::string& fil
   const std::string seconds = SecondsText(run.plan, result);
   if (ranks_.rank() == 0 && !seconds.empty()) job_.Log(seconds);
   return {std::move(run.plan), std::move(result)};
+}
+
+bool SweepCommandRun::Prepare(const SweepCell& cell, const std::string& file,
+                              const std::string& continued, const Task& task, SweepRun& run) {
+  const Tokenizer& tokenizer = decoder_->tokenizer();
+  run.decoder = decoder_;
+  run.source_prompts = ReadNamedPrompts(options_, ReadPromptFormat(options_), tokenizer);
+  run.plan = Plan(cell, task);
+  for (const auto& [name, prompt] : run.source_prompts)
+    run.plan.source_prompts[name] = PromptsHash({prompt});
+  CheckInstructions(file, continued, run.plan);
+  const bool run_again = options_.Flag("add") && AddToStored(run.plan, task, file);
+  if (options_.Flag("resume") && !options_.IsSet("places")) KeepStoredPlaces(file, task, run.plan);
+  if (GoesOn()) KeepStoredTexts(continued, run.plan);
+  std::vector<Intervention> interventions;
+  for (const SweepSetting& setting : run.plan.settings)
+    interventions.push_back(setting.intervention);
+  CheckSourcesUsed(options_, interventions);
+  LogNotes(run.plan, task);
+  run.checkpoint_samples = options_.Integer("checkpoint");
+  run.questions = [this, &run, &task](int64_t sample) {
+    return TaskQuestions(decoder_->tokenizer(), task, run.plan.places, sample, run.plan.format);
+  };
+  run.prompt_at = [this, &run, &task](int64_t sample, int64_t place) {
+    return PromptOfSample(decoder_->tokenizer(), task, sample, place, run.plan.format);
+  };
+  CheckFirstPrompts(run);
+  return run_again;
 }
 
 void SweepCommandRun::CheckInstructions(const std::string& where, const std::string& other_plan,
@@ -191,8 +202,7 @@ SweepPlan SweepCommandRun::Plan(const SweepCell& cell, const Task& task) const {
   return plan;
 }
 
-void SweepCommandRun::Open(const std::string& model, const std::string& continued_plan) {
-  const DecoderOptions options = SweepDecoderOptions(model, options_, continued_plan, ranks_, job_);
+void SweepCommandRun::Open(const std::string& model, const DecoderOptions& options) {
   if (decoder_ && model == model_ && options.arithmetic() == decoder_->options().arithmetic())
     return;
   decoder_.reset();  // there may not be memory for two models
@@ -349,7 +359,13 @@ SweepResult SweepCommandRun::RunShared(SweepRun& run, const std::string& file) c
   const std::string part = RankPath(into, next + ranks_.rank());
   std::optional<SweepStore> first;
   if (leads) first.emplace(Store(run.plan, part, GoesOn()));
-  CheckSamePlan(RankPath(into, next), run.plan);
+  try {
+    CheckSamePlan(RankPath(into, next), run.plan);
+  } catch (...) {
+    first.reset();
+    if (leads) RemoveSweep(part);
+    throw;
+  }
   {
     SweepStore store = leads ? *std::move(first) : Store(run.plan, part, GoesOn());
     run.store = &store;

@@ -46,7 +46,11 @@ class SweepCommandRun {
   FinishedSweep Run(const SweepCell& cell, const std::string& file, const PrintPart& print_part);
 
  private:
-  void Open(const std::string& model, const std::string& continued_plan);
+  void Open(const std::string& model, const DecoderOptions& options);
+  // Fills in `run`, which must stay where it is; returns whether the samples of `file` are run
+  // again, for --add. `continued`: the plan that goes on, or "".
+  bool Prepare(const SweepCell& cell, const std::string& file, const std::string& continued,
+               const Task& task, SweepRun& run);
   SweepPlan Plan(const SweepCell& cell, const Task& task) const;
   // Notes that this CPU runs other instructions than those of another plan, of the sweep in
   // `where`. Throws Error (failure) where that changes more than the last digits, unless

@@ -43,7 +43,7 @@ double LargestT(const StudentsT& t, std::span<const double> sums) {
 }  // namespace
 
 std::vector<double> JointPValues(std::span<const double> differences, size_t columns, uint64_t seed,
-                                 int permutations) {
+                                 int permutations, const JobContext& context) {
   if (columns == 0) return {};
   const size_t samples = differences.size() / columns;
   if (samples < 2 || HasNan(differences)) return std::vector<double>(columns, kUndefined);
@@ -56,6 +56,7 @@ std::vector<double> JointPValues(std::span<const double> differences, size_t col
   SplitMix64 random(seed, kJointStream);
   std::vector<double> largest(static_cast<size_t>(permutations));
   for (double& one : largest) {
+    context.ThrowIfCancelled();
     std::fill(sums.begin(), sums.end(), 0);
     uint64_t bits = 0;
     for (size_t sample = 0; sample < samples; ++sample, bits >>= 1) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/job.h"
 #include "probes/statistics/statistics.h"
 
 namespace midscope {
@@ -18,8 +19,8 @@ namespace midscope {
 // of any false finding stays below the level that p is compared with. The share of `permutations`
 // drawn changes, the observed one counted, whose largest |t| of any column is at least the
 // column's. A column of zeros has p 1; all are NaN for fewer than two samples, and where a value is
-// NaN.
+// NaN. Throws Cancelled.
 std::vector<double> JointPValues(std::span<const double> differences, size_t columns, uint64_t seed,
-                                 int permutations = kPermutations);
+                                 int permutations = kPermutations, const JobContext& context = {});
 
 }  // namespace midscope

@@ -46,7 +46,7 @@ std::vector<std::string> SweepFilesOf(const std::vector<std::string>& given) {
   return files;
 }
 
-CurveInput ReadCurveInput(const std::string& file) {
+CurveInput ReadCurveInput(const std::string& file, const JobContext& context) {
   const RunReader reader(file);
   if (!IsStoredSweep(reader)) {
     throw UsageError(file, "it is no file of midscope sweep", "Give files with samples of a sweep");
@@ -54,7 +54,7 @@ CurveInput ReadCurveInput(const std::string& file) {
   SweepPlan plan = StoredPlan(reader);
   const SweepResult result = ReadStoredResult(reader);
   std::vector<CellStatistics> means = Summarise(plan, result);
-  SweepStatistics statistics = AnalyseSweep(plan, result.outcomes, result.tests);
+  SweepStatistics statistics = AnalyseSweep(plan, result.outcomes, result.tests, context);
   return {reader.provenance().model_path, std::move(plan), std::move(means), std::move(statistics),
           MeanPromptTokens(reader)};
 }
@@ -64,7 +64,7 @@ std::vector<CurveInput> ReadCurveInputs(const std::vector<std::string>& given,
   std::vector<CurveInput> inputs;
   for (const std::string& file : SweepFilesOf(given)) {
     context.ThrowIfCancelled();
-    inputs.push_back(ReadCurveInput(file));
+    inputs.push_back(ReadCurveInput(file, context));
   }
   return inputs;
 }

@@ -15,7 +15,7 @@ namespace midscope {
 std::vector<std::string> SweepFilesOf(const std::vector<std::string>& given);
 
 // Throws Error: (usage) a file that is no sweep's, (failure) a damaged one.
-CurveInput ReadCurveInput(const std::string& file);
+CurveInput ReadCurveInput(const std::string& file, const JobContext& context = {});
 
 // Both. Throws Cancelled, too.
 std::vector<CurveInput> ReadCurveInputs(const std::vector<std::string>& given,

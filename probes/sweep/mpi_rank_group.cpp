@@ -260,6 +260,7 @@ class MpiRanks : public RankGroup {
 
   int64_t rank() const override { return rank_; }
   int64_t size() const override { return size_; }
+  bool all_know() const override { return all_know_; }
   void Barrier() override {
     MPI_Request request{};
     MPI_Ibarrier(MPI_COMM_WORLD, &request);
@@ -286,12 +287,12 @@ class MpiRanks : public RankGroup {
     MPI_Request request{};
     MPI_Iallreduce(MPI_IN_PLACE, &first, 1, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD, &request);
     Await(request);
-    if (first == size_) return;
+    all_know_ = first != size_;
+    if (!all_know_) return;
     const bool is_usage = problem && problem->kind() == ErrorKind::kUsage;
     const auto kind = static_cast<ErrorKind>(
         FromRank(static_cast<int>(first),
                  static_cast<int64_t>(is_usage ? ErrorKind::kUsage : ErrorKind::kFailure)));
-    all_know_ = true;
     if (first != rank_) throw AnotherRankFailed(kind);
     throw Error(kind, fmt::format("rank {} on {}", rank_, HostName()), problem->what());
   }

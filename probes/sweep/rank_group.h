@@ -28,6 +28,8 @@ class RankGroup {
   virtual ~RankGroup() = default;
   virtual int64_t rank() const = 0;
   virtual int64_t size() const = 0;
+  // Whether the error that was thrown last was thrown on every rank, so that all can go on.
+  virtual bool all_know() const = 0;
   // Returns when all ranks have called it.
   virtual void Barrier() = 0;
   // Rank 0's number or text, on every rank.

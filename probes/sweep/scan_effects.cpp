@@ -61,8 +61,8 @@ std::vector<double> OfPlaces(std::span<const double> differences, size_t places,
 
 // differences [sample, column]
 std::vector<ScanEffect> EffectsOf(std::span<const double> differences, size_t columns,
-                                  uint64_t seed) {
-  const std::vector<double> p = JointPValues(differences, columns, seed);
+                                  uint64_t seed, const JobContext& context) {
+  const std::vector<double> p = JointPValues(differences, columns, seed, kPermutations, context);
   std::vector<ScanEffect> effects(columns);
   std::vector<double> column;
   for (size_t i = 0; i < columns; ++i) {
@@ -204,7 +204,8 @@ ScanEffects ScanEffectsSoFar(const SweepPlan& plan, const std::vector<SampleOutc
   return effects;
 }
 
-ScanEffects ScanEffectsOf(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes) {
+ScanEffects ScanEffectsOf(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes,
+                          const JobContext& context) {
   const size_t places = plan.places.size();
   const std::vector<SampleOutcome> complete = Complete(plan, outcomes);
   const std::vector<double> differences = Differences(complete, places);
@@ -212,15 +213,15 @@ ScanEffects ScanEffectsOf(const SweepPlan& plan, const std::vector<SampleOutcome
   const size_t items = plan.scan->items.size();
   ScanEffects effects;
   effects.samples = static_cast<int64_t>(differences.size() / (items * places));
-  effects.places = EffectsOf(differences, items * places, plan.seed);
-  effects.means = EffectsOf(OfPlaces(differences, places, Mean), items, plan.seed);
+  effects.places = EffectsOf(differences, items * places, plan.seed, context);
+  effects.means = EffectsOf(OfPlaces(differences, places, Mean), items, plan.seed, context);
   if (!source.empty()) {
     effects.shares = SharesOf(differences, items * places, source, places);
     effects.mean_shares =
         SharesOf(OfPlaces(differences, places, Mean), items, OfPlaces(source, places, Mean), 1);
   }
   if (places < 3) return effects;
-  effects.middles = EffectsOf(OfPlaces(differences, places, MiddleOf), items, plan.seed);
+  effects.middles = EffectsOf(OfPlaces(differences, places, MiddleOf), items, plan.seed, context);
   return effects;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/job.h"
 #include "core/base/record.h"
 #include "probes/statistics/outcome_statistics.h"
 #include "probes/sweep/recovered_share.h"
@@ -37,7 +38,9 @@ struct ScanEffects {
 };
 
 // `plan` has a scan.
-ScanEffects ScanEffectsOf(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes);
+// Throws Cancelled.
+ScanEffects ScanEffectsOf(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes,
+                          const JobContext& context = {});
 
 // Means alone of what has been run so far, intervals and p NaN: of each item over the outcomes that
 // have numbers for it and for `none` at all places (else NaN). `samples` counts those of any item.

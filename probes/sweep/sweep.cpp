@@ -185,7 +185,7 @@ std::vector<Record> SweepSummaries(const SweepPlan& plan, const SweepResult& res
   std::vector<Record> records = {MeansRecord(plan, result)};
   if (plan.scan) {
     // Hundreds of settings: their effects are tested together.
-    records.push_back(ScanEffectsRecord(plan, ScanEffectsOf(plan, result.outcomes)));
+    records.push_back(ScanEffectsRecord(plan, ScanEffectsOf(plan, result.outcomes, context)));
     if (result.partly_failed() > 0) records.push_back(SettingFailuresRecord(plan, result));
     return records;
   }

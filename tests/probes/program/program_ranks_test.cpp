@@ -216,6 +216,35 @@ TEST_F(Ranks, AKilledRankLosesNoFinishedSample) {
   EXPECT_TRUE(RankParts(file).empty());
 }
 
+// One rank that is told to end ends the job as TERM ends one process, whichever rank that is.
+TEST_F(Ranks, EndByTheSignalOfOne) {
+  samples_ = "400";
+  const std::string file = folder_.File("told.h5");
+  const pid_t job = Start(2, Sweep("told.h5"));
+  const pid_t one = RankOneAtWork(file + ".rank1.journal", file);
+  ASSERT_GT(one, 0) << ReadBytes(folder_.File("out.err"));
+  kill(one, SIGTERM);
+  EXPECT_EQ(Wait(job), 128 + SIGTERM);
+  const std::string told = ReadBytes(folder_.File("out.err"));
+  EXPECT_THAT(told, HasSubstr("told.h5.rank0 and its journal"));
+  EXPECT_THAT(told, HasSubstr("told.h5.rank1 and its journal"));
+}
+
+TEST_F(Ranks, GoOnAfterACellThatCannotBeRun) {
+  const std::string plan = folder_.File("plan.toml");
+  std::ofstream(plan) << "model = ['" << folder_.File("nowhere") << "', 'embedded']\n"
+                      << "task = 'list:lines=4'\nsamples = 2\nplaces = [1, 4]\n";
+  const std::string out = folder_.File("runs");
+  EXPECT_EQ(Wait(Start(2, {"sweep", "--plan", plan, "--out", out})), 1);
+  const std::string told = ReadBytes(folder_.File("out.err"));
+  EXPECT_THAT(told, HasSubstr("1 of 2 sweeps: they failed; the first: "));
+  EXPECT_THAT(ReadBytes(folder_.File("out")), HasSubstr("answer_nll"));
+  size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(out))
+    files += entry.path().extension() == ".h5" ? 1 : 0;
+  EXPECT_EQ(files, 1U);
+}
+
 TEST_F(Ranks, NeedAFile) {
   EXPECT_EQ(Wait(Start(2, {"sweep", "embedded", "--samples", "1"})), 2);
   const std::string told = ReadBytes(folder_.File("out.err"));
@@ -259,6 +288,7 @@ TEST_F(Ranks, OfAnotherPlanAreRefusedBeforeTheyRun) {
   };
   EXPECT_NE(Wait(StartTwo(sweep("llama"), {}, sweep("mistral"))), 0);
   EXPECT_THAT(ReadBytes(folder_.File("out.err")), HasSubstr("model_hash"));
+  EXPECT_TRUE(RankParts(folder_.File("plans.h5")).empty()) << "nothing is left of what never ran";
 }
 
 TEST_F(Ranks, OnOtherInstructionsAreRefusedUnlessAskedFor) {

@@ -64,6 +64,17 @@ TEST(ProgramSweepPlan, EachCellHasAFileAndAllHaveOneTable) {
   EXPECT_EQ(json::parse(again.out), result);
 }
 
+TEST(ProgramSweepPlan, ACellThatCannotBeRunLeavesTheTableOfTheOthers) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.File("plan.toml"))
+      << "model = ['" << folder.File("nowhere") << "', 'embedded']\n"
+      << "task = 'list:lines=4'\nsamples = 2\nplaces = [1, 4]\nscore = 'likelihood'\n";
+  const ProgramRun run = RunMidscope({"sweep", "--plan", folder.File("plan.toml")});
+  EXPECT_EQ(run.status, 1);
+  EXPECT_THAT(run.err, HasSubstr("1 of 2 sweeps: they failed; the first: "));
+  EXPECT_THAT(run.out, HasSubstr("answer_nll"));
+}
+
 TEST(ProgramSweepPlan, ADryRunPlansForRanksAndRunsNothing) {
   const TemporaryFolder folder;
   const std::string plan = WritePlan(folder);

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <numbers>
 
@@ -63,6 +64,12 @@ TEST(JointPValues, OfOneColumnAreThoseOfThePairedTest) {
   const std::vector<double> values = {0.3, 0.8, -0.2, 0.5, 0.9, 0.1, 0.4, 0.7, -0.1, 0.6};
   const double alone = SignFlipPValue(values, 1);  // all 1,024 changes
   EXPECT_NEAR(JointPValues(values, 1, 1, 20000)[0], alone, 0.004);
+}
+
+TEST(JointPValues, EndWhereTheyAreCancelled) {
+  const std::atomic<bool> cancel = true;
+  const std::vector<double> values = {1.0, 2.0, -1.0};
+  EXPECT_THROW(JointPValues(values, 1, 1, 100, {.cancel = &cancel}), Cancelled);
 }
 
 TEST(JointPValues, OfNothing) {
