@@ -150,6 +150,18 @@ TEST_F(ProgramCluster, OfJobsOnOneNewFileOneRuns) {
   EXPECT_THAT(folder_.Names(), ElementsAre("run.h5"));
 }
 
+TEST_F(ProgramCluster, AJobThatComesLateToTheLockReplacesNothing) {
+  const ProgramOptions late = {
+      .environment = {{"LD_PRELOAD", MIDSCOPE_NO_LOCKS}, {"LATE_LOCKS", "1"}}};
+  RunningProgram second(Sweep("5"), late);
+  for (int i = 0; i < 1000 && !std::filesystem::exists(JournalPath(File())); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  RunWell(Sweep("3"));
+  EXPECT_EQ(second.Wait().status, 2);
+  EXPECT_EQ(Samples(), 3U);
+  EXPECT_THAT(folder_.Names(), ElementsAre("run.h5"));
+}
+
 TEST_F(ProgramCluster, ARunningSweepIsToldWithItsProcess) {
   RunningProgram running(Sweep("100000"));
   AwaitSamples();

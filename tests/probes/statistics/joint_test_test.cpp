@@ -11,6 +11,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/base/error.h"
 #include "core/base/random.h"
 
 namespace midscope {
@@ -69,7 +70,9 @@ TEST(JointPValues, OfOneColumnAreThoseOfThePairedTest) {
 TEST(JointPValues, EndWhereTheyAreCancelled) {
   const std::atomic<bool> cancel = true;
   const std::vector<double> values = {1.0, 2.0, -1.0};
-  EXPECT_THROW(JointPValues(values, 1, 1, 100, {.cancel = &cancel}), Cancelled);
+  JobContext job;
+  job.cancel = &cancel;
+  EXPECT_THROW(JointPValues(values, 1, 1, 100, job), Cancelled);
 }
 
 TEST(JointPValues, OfNothing) {
