@@ -14,7 +14,7 @@
 #include "core/base/mapped_file_guard.h"
 #include "core/base/record_names.h"
 #include "core/compute/process_start.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/action_script.h"
 #include "gui/actions/action_registry.h"
 #include "gui/base/appearance.h"

@@ -17,7 +17,8 @@
 
 #include "core/base/error.h"
 #include "core/compute/placement.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
+#include "core/terms/terms.h"
 #include "gui/actions/action_registry.h"
 #include "gui/actions/command_palette.h"
 #include "gui/base/record_access.h"
@@ -236,18 +237,20 @@ void MainWindow::PutOnB(const QString& term) {
 // The knob shows the first channel of B; the others are kept.
 void MainWindow::PutOnKnob(const ChannelScaling& scaling, bool dragging) {
   SettingPair next = history_->current();
-  std::vector<ChannelScaling>& all = next.b.channels;
+  std::vector<ChannelScaling> all = next.b.All<ChannelScaling>();
   if (all.empty()) all.emplace_back();
   const auto same = std::find_if(all.begin(), all.end(), [&](const ChannelScaling& each) {
     return each.channel == scaling.channel;
   });
   (same == all.end() ? all.front() : *same) = scaling;
+  next.b.Remove<ChannelScaling>();
+  for (const ChannelScaling& each : all) next.b.Add(TermOf(each));
   history_->Change(next, dragging);
 }
 
-void MainWindow::PutPositions(const PositionScheme& positions, bool dragging) {
+void MainWindow::PutRatios(const HeadRatioTable& ratios, bool dragging) {
   SettingPair next = history_->current();
-  next.b.positions = positions;
+  next.b.Add(TermOf(ratios));
   history_->Change(next, dragging);
 }
 

@@ -121,7 +121,7 @@ class MainWindow : public QMainWindow {
   void Refresh(Changes changes);
   void RefreshSettings();
   void PutOnKnob(const midscope::ChannelScaling& scaling, bool dragging);
-  void PutPositions(const midscope::PositionScheme& positions, bool dragging);
+  void PutRatios(const midscope::HeadRatioTable& ratios, bool dragging);
   void ShowModel();
   void RefreshWaiting();
   void ShowWhatIf(const WhatIfCost& cost);

@@ -93,7 +93,7 @@ void MainWindow::WirePanels() {
     connect(panel, &Panel::ChannelChosen, choices_, &ChoiceHistory::AddChannel);
     connect(panel, &Panel::TermOffered, this, &MainWindow::PutOnB);
     connect(panel, &Panel::ScalingOffered, this, &MainWindow::PutOnKnob);
-    connect(panel, &Panel::PositionsOffered, this, &MainWindow::PutPositions);
+    connect(panel, &Panel::RatiosOffered, this, &MainWindow::PutRatios);
     connect(panel, &Panel::Failed, errors_, [this](const QString& why) { errors_->Add(why); });
   }
   connect(sweep_, &SweepPanel::ResultsOffered, files_, &FileMenu::OpenPath);

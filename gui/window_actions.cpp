@@ -9,8 +9,8 @@
 
 #include "core/base/error.h"
 #include "core/base/parameter_kinds.h"
-#include "core/intervention/intervention_text.h"
-#include "core/intervention/presets.h"
+#include "core/terms/intervention_text.h"
+#include "core/terms/presets.h"
 #include "gui/actions/action_registry.h"
 #include "gui/actions/command_palette.h"
 #include "gui/file_menu.h"

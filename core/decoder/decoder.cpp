@@ -275,7 +275,7 @@ void CheckUnkept(const std::vector<SequencePass>& sequences) {
 void Advise(std::span<const RunRequest> requests, const ModelConfig& config,
             const JobContext& context, std::set<std::string>& said) {
   for (const RunRequest& request : requests) {
-    const auto* scheme = std::get_if<SelfExtend>(&request.intervention.positions);
+    const auto* scheme = request.intervention.Find<SelfExtend>();
     if (!scheme) continue;
     const auto rows = static_cast<int64_t>(request.ids.size());
     const int64_t tokens = PositionsTaken(

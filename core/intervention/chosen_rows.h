@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "core/intervention/edit_type.h"
 #include "core/intervention/term_form.h"
+#include "core/intervention/term_type.h"
 
 namespace midscope {
 

@@ -2,10 +2,11 @@
 #include "core/intervention/intervention.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "core/intervention/scheme_type.h"
+#include "core/intervention/term_type.h"
 
 namespace midscope {
 
@@ -35,6 +36,47 @@ std::string HeadName::Text() const {
   return first + (more == 0 ? std::to_string(head) : fmt::format("{}-{}", head, head + more));
 }
 
-std::string_view SchemeName(const PositionScheme& scheme) { return SchemeTypeOf(scheme).term.name; }
+void Intervention::Add(Term term) {
+  const TermType& type = term.type();
+  if (type.stage == TermStage::kPositions) {
+    std::erase_if(terms,
+                  [](const Term& other) { return other.type().stage == TermStage::kPositions; });
+  }
+  const auto behind =
+      std::upper_bound(terms.begin(), terms.end(), type.order,
+                       [](int order, const Term& other) { return order < other.type().order; });
+  terms.insert(behind, std::move(term));
+}
+
+Intervention WithoutNeutralTerms(Intervention intervention) {
+  std::erase_if(intervention.terms, [](const Term& term) {
+    const TermType& type = term.type();
+    return type.changes_nothing && type.changes_nothing(term);
+  });
+  return intervention;
+}
+
+const Term* PositionScheme(const Intervention& intervention) {
+  for (const Term& term : intervention.terms) {
+    if (term.type().stage == TermStage::kPositions) return &term;
+  }
+  return nullptr;
+}
+
+std::string PositionSchemeName(const Intervention& intervention) {
+  const Term* scheme = PositionScheme(intervention);
+  return scheme ? scheme->type().name : "none";
+}
+
+RowChoice PositionSchemeRows(const Intervention& intervention) {
+  const Term* scheme = PositionScheme(intervention);
+  return scheme ? scheme->type().rows(*scheme) : RowChoice{ChannelRows::kAll};
+}
+
+Intervention WithPositionSchemeRows(Intervention intervention, const RowChoice& rows) {
+  const Term* scheme = PositionScheme(intervention);
+  if (scheme && scheme->type().with_rows) intervention.Add(scheme->type().with_rows(*scheme, rows));
+  return intervention;
+}
 
 }  // namespace midscope

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: MIT
-// What to change in a run, as a value: one position scheme, and any number of channel scalings and
-// of edits of attention. Its text form is described in intervention_text.h. ResolvePassages
-// (passage.h) replaces names of passages by tokens; CompilePlans (plan/attention_plan.h) then makes
-// attention plans of it. Each scheme is described in one file of schemes/, each edit in one of
-// edits/.
+// What to change in a run, as a value: a list of terms. Its text form is described in
+// core/terms/intervention_text.h, each term in one file of core/terms. ResolvePassages (passage.h)
+// replaces names of passages by tokens; CompilePlans (plan/attention_plan.h) then makes attention
+// plans of it.
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "core/base/parameter.h"
 #include "core/base/spans.h"
-#include "core/intervention/own_value.h"
+#include "core/intervention/term.h"
 
 namespace midscope {
 
@@ -42,13 +37,24 @@ struct LayerSet {
   bool operator==(const LayerSet&) const = default;
 };
 
-struct NoScheme {
-  bool operator==(const NoScheme&) const = default;
+// The rows whose attention is changed.
+enum class ChannelRows {
+  kAnswer,  // the last prompt row and every scored or generated row (the public code)
+  kLast,    // the last prompt row alone (the paper's words)
+  kLastN,   // the last n prompt rows, and every scored or generated row
+  kAll,     // every row
+};
+
+struct RowChoice {
+  ChannelRows rows = ChannelRows::kAnswer;
+  int64_t last_rows = 1;  // n of kLastN
+  bool operator==(const RowChoice&) const = default;
 };
 
 // Position interpolation: every position divided by `ratio`.
 struct PositionInterpolation {
   double ratio = 1.5;
+  RowChoice rows{ChannelRows::kAll};
   bool operator==(const PositionInterpolation&) const = default;
 };
 
@@ -59,6 +65,7 @@ struct HeadRatioTable {
   std::vector<double> ratios;  // [layer, head]
   // The seed by which each layer's ratios were given to its heads in another order than the file's.
   std::optional<uint64_t> shuffle = {};
+  RowChoice rows{ChannelRows::kAll};
   bool operator==(const HeadRatioTable&) const = default;
 };
 
@@ -79,6 +86,7 @@ struct MsPoe {
   uint64_t seed = 0;                    // of kRandom
   double alpha = 3;                     // of the score: keys with alpha times the mean weight count
   LayerSet layers = LayerSet::From(2);  // as the public scripts; the paper says all
+  RowChoice rows{ChannelRows::kAll};
   bool operator==(const MsPoe&) const = default;
 };
 
@@ -88,6 +96,7 @@ struct SelfExtend {
   int64_t group = 2;
   int64_t window = 64;     // keys, the query's own included
   int64_t scale_base = 0;  // > 0: AttentionPlan::log_scale_base
+  RowChoice rows{ChannelRows::kAll};
   bool operator==(const SelfExtend&) const = default;
 };
 
@@ -100,28 +109,6 @@ struct InfiniAttention {
   std::vector<double> gates = {0.1};  // share of the memory, 0 to 1: one, or one a query head
   MemoryUpdate update = MemoryUpdate::kLinear;
   bool operator==(const InfiniAttention&) const = default;
-};
-
-// The schemes that plans, kernels or the window look into have a type above. All others are an
-// OwnValue, of a type that their file in schemes/ declares.
-using PositionScheme = std::variant<NoScheme, PositionInterpolation, HeadRatioTable, MsPoe,
-                                    SelfExtend, InfiniAttention, OwnValue>;
-
-// Its term in the text form: "none", "pi", ...
-std::string_view SchemeName(const PositionScheme& scheme);
-
-// The rows whose attention is changed.
-enum class ChannelRows {
-  kAnswer,  // the last prompt row and every scored or generated row (the public code)
-  kLast,    // the last prompt row alone (the paper's words)
-  kLastN,   // the last n prompt rows, and every scored or generated row
-  kAll,     // every row
-};
-
-struct RowChoice {
-  ChannelRows rows = ChannelRows::kAnswer;
-  int64_t last_rows = 1;  // n of kLastN
-  bool operator==(const RowChoice&) const = default;
 };
 
 // Rows by rule, or those of a passage's tokens.
@@ -140,8 +127,7 @@ struct ChannelScaling {
   int64_t channel = 0;
   double factor = 1.0;
   LayerSet layers;
-  ChannelRows rows = ChannelRows::kAnswer;
-  int64_t last_rows = 1;  // n of kLastN
+  RowChoice rows;
   bool change_value = false;
   bool operator==(const ChannelScaling&) const = default;
 };
@@ -256,22 +242,46 @@ struct Temperature {
 };
 
 struct Intervention {
-  PositionScheme positions;
-  // The rows that see the scheme's positions: in their queries and in the keys that they see. The
-  // others see the model's own. kAll where the scheme lets nothing be chosen.
-  RowChoice position_rows{ChannelRows::kAll};
-  std::vector<ChannelScaling> channels;
-  std::vector<GivenPositions> given_positions;  // at most one
-  std::vector<Crop> crops;
-  std::vector<Move> moves;
-  std::vector<Boost> boosts;
-  std::vector<Ablation> ablations;
-  std::vector<Temperature> temperatures;
-  // Edits of a type that only their file in edits/ knows, by the name of their term. No list is
-  // empty.
-  std::map<std::string, std::vector<OwnValue>, std::less<>> own_edits;
+  // Ordered by type as core/terms/terms.h lists them; terms of one type as they were added.
+  std::vector<Term> terms;
 
-  bool empty() const { return *this == Intervention(); }
+  // Puts the term behind those of its type. A position scheme replaces another.
+  void Add(Term term);
+  // The first value of this type; null without one.
+  template <typename T>
+  const T* Find() const {
+    for (const Term& term : terms) {
+      if (const T* value = term.As<T>()) return value;
+    }
+    return nullptr;
+  }
+  // All values of this type, in order.
+  template <typename T>
+  std::vector<T> All() const {
+    std::vector<T> values;
+    for (const Term& term : terms) {
+      if (const T* value = term.As<T>()) values.push_back(*value);
+    }
+    return values;
+  }
+  // Calls change(value) for each value of this type, in order.
+  template <typename T, typename F>
+  void Change(const F& change) {
+    for (Term& term : terms) {
+      const T* value = term.As<T>();
+      if (!value) continue;
+      T changed = *value;
+      change(changed);
+      term = Term(term.type(), std::move(changed));
+    }
+  }
+  // Removes the terms whose values are of this type.
+  template <typename T>
+  void Remove() {
+    std::erase_if(terms, [](const Term& term) { return term.As<T>() != nullptr; });
+  }
+
+  bool empty() const { return terms.empty(); }
   bool operator==(const Intervention&) const = default;
 };
 

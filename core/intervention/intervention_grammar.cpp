@@ -86,9 +86,9 @@ class Scanner {
   size_t offset_ = 0;
 };
 
-const Term* FindTerm(const TextAtom& name) {
+const TermType* FindTerm(const TextAtom& name, const std::vector<TermType>& types) {
   std::vector<std::string> known;
-  for (const Term& term : InterventionTerms()) {
+  for (const TermType& term : types) {
     if (term.name == name.text) return &term;
     known.push_back(term.name);
   }
@@ -159,9 +159,9 @@ TextArgument ParseArgument(Scanner& scanner, const TextTerm& term) {
   return argument;
 }
 
-TextTerm ParseTerm(Scanner& scanner) {
+TextTerm ParseTerm(Scanner& scanner, const std::vector<TermType>& types) {
   const TextAtom name = scanner.TakeAtom("a term");
-  TextTerm term{FindTerm(name), name.column, {}};
+  TextTerm term{FindTerm(name, types), name.column, {}};
   if (!scanner.Take('(') || scanner.Take(')')) return term;
   do {
     term.arguments.push_back(ParseArgument(scanner, term));
@@ -182,7 +182,7 @@ Error ErrorAt(int64_t column, const std::string& reason, const std::string& reme
   return UsageError(PlaceOf(column), reason, remedy);
 }
 
-std::vector<TextTerm> ParseTerms(std::string_view text) {
+std::vector<TextTerm> ParseTerms(std::string_view text, const std::vector<TermType>& types) {
   Scanner scanner(text);
   scanner.SkipSpace();
   if (scanner.AtEnd()) {
@@ -190,7 +190,7 @@ std::vector<TextTerm> ParseTerms(std::string_view text) {
   }
   std::vector<TextTerm> terms;
   do {
-    terms.push_back(ParseTerm(scanner));
+    terms.push_back(ParseTerm(scanner, types));
   } while (scanner.Take('+'));
   scanner.SkipSpace();
   if (!scanner.AtEnd()) throw scanner.Unexpected("'+' or the end");

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
+#include "core/intervention/term_type.h"
 
 namespace midscope {
 
@@ -32,13 +32,14 @@ struct TextArgument {
 };
 
 struct TextTerm {
-  const Term* term = nullptr;
+  const TermType* term = nullptr;
   int64_t column = 0;
   std::vector<TextArgument> arguments;  // each name at most once
 };
 
-// Terms and argument names are known ones; values are still text. Throws Error (usage).
-std::vector<TextTerm> ParseTerms(std::string_view text);
+// Terms are of these types, argument names those of their types; values are still text. Throws
+// Error (usage).
+std::vector<TextTerm> ParseTerms(std::string_view text, const std::vector<TermType>& types);
 
 // "intervention text, column 8".
 std::string PlaceOf(int64_t column);

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/intervention/edit_type.h"
+#include "core/intervention/term_type.h"
 
 namespace midscope {
 namespace {
@@ -67,7 +67,7 @@ int64_t ShiftOf(const Move& move, const Prompt& prompt) {
 }
 
 Intervention Resolved(Intervention intervention, const SpanResolver& resolver) {
-  for (const EditType& edit : EditTypes()) edit.resolve(intervention, resolver);
+  for (Term& term : intervention.terms) term = term.type().resolve(term, resolver);
   return intervention;
 }
 
@@ -80,7 +80,7 @@ Intervention ResolvePassages(const Intervention& intervention, const Prompt& pro
 
 Intervention WithAnyPassages(const Intervention& given) {
   Intervention intervention = given;
-  for (GivenPositions& positions : intervention.given_positions) positions = {};
+  intervention.Change<GivenPositions>([](GivenPositions& positions) { positions = {}; });
   // Each its own token, so that no two seem to overlap.
   int64_t token = 0;
   return Resolved(intervention, {[&token](const TokenSpan&) {

@@ -59,9 +59,9 @@ BoundArgument<T> RequiredArgument(BoundArgument<T> argument) {
 }
 
 template <typename T>
-Term Describe(const TermForm<T>& form) {
-  Term term{form.name,           form.summary,  form.source,       {},
-            form.bare_arguments, form.examples, form.small_example};
+TermType Describe(const TermForm<T>& form) {
+  TermType term{form.name,           form.summary,  form.source,       {},
+                form.bare_arguments, form.examples, form.small_example};
   if (term.small_example.empty() && !term.examples.empty())
     term.small_example = term.examples.front();
   term.arguments.reserve(form.arguments.size());
@@ -89,7 +89,6 @@ T ReadTerm(const TextTerm& term, const TermForm<T>& form) {
 
 template <typename T>
 std::string PrintTerm(const T& value, const TermForm<T>& form) {
-  if (form.arguments.empty()) return form.name;
   std::string arguments;
   for (size_t i = 0; i < form.arguments.size(); ++i) {
     const Parameter& described = form.arguments[i].described;
@@ -98,7 +97,7 @@ std::string PrintTerm(const T& value, const TermForm<T>& form) {
     if (!arguments.empty()) arguments += ", ";
     arguments += i < form.bare_arguments ? text : described.name + "=" + text;
   }
-  return form.name + "(" + arguments + ")";
+  return arguments.empty() ? form.name : form.name + "(" + arguments + ")";
 }
 
 namespace term_form {

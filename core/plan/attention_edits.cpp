@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "core/plan/edit_plans.h"
+#include "core/plan/term_plans.h"
 
 namespace midscope {
 namespace {
@@ -54,16 +54,6 @@ bool AddsMean(const AttentionEdits& before, const AttentionEdits& after) {
 }
 
 }  // namespace
-
-std::vector<AttentionEdits> CompileEdits(const Intervention& intervention,
-                                         const ModelConfig& config, int64_t prompt_tokens) {
-  std::vector<AttentionPlan> plans(static_cast<size_t>(config.layers));
-  ApplyEdits(EditTime::kAfterSchemes, intervention, config, prompt_tokens, plans);
-  std::vector<AttentionEdits> edits;
-  edits.reserve(plans.size());
-  for (AttentionPlan& plan : plans) edits.push_back(std::move(plan.edits));
-  return edits;
-}
 
 int64_t FirstChangedRow(const AttentionEdits& before, const AttentionEdits& after) {
   if (before == after) return INT64_MAX;

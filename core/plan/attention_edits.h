@@ -86,12 +86,6 @@ struct AttentionEdits {
   bool operator==(const AttentionEdits&) const = default;
 };
 
-// [layer]. Throws Error (usage): a layer, head or token that is not there, a passage that has only
-// a name yet (passage.h), tokens moved or a head changed twice, a move out of the model's positions
-// or in a model without rotary ones.
-std::vector<AttentionEdits> CompileEdits(const Intervention& intervention,
-                                         const ModelConfig& config, int64_t prompt_tokens);
-
 // The first row that comes out differently; INT64_MAX where none does. Means of heads need all rows
 // before, which only a run that took them leaves behind: where `after` adds one, that is row 0.
 int64_t FirstChangedRow(const AttentionEdits& before, const AttentionEdits& after);

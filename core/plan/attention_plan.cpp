@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/plan/edit_plans.h"
 #include "core/plan/given_positions.h"
 #include "core/plan/plan_checks.h"
 #include "core/plan/rope_frequencies.h"
 #include "core/plan/row_plans.h"
-#include "core/plan/scheme_plans.h"
+#include "core/plan/term_plans.h"
 #include "kernels/types.h"
 
 namespace midscope {
@@ -82,12 +81,15 @@ std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const 
   const int64_t positions = PositionsTaken(intervention, prompt_tokens, length);
   const RowRange id_rows = RowsOfIds(intervention, prompt_tokens);
   std::vector<AttentionPlan> plans = PlainPlans(config, positions);
-  ApplyEdits(EditTime::kBeforeSchemes, intervention, config, prompt_tokens, plans);
+  const auto apply = [&](TermStage stage) {
+    ApplyTerms(stage, intervention, config, prompt_tokens, positions, plans);
+  };
+  apply(TermStage::kBeforePositions);
   // Of the rows that see neither scheme nor ids.
   const std::vector<AttentionPlan> own = id_rows == kAllRows ? plans : PlainPlans(config, length);
-  ApplyScheme(intervention, config, positions, plans);
-  LimitScheme(RowsOf(intervention.position_rows, prompt_tokens), own, plans);
-  ApplyEdits(EditTime::kAfterSchemes, intervention, config, prompt_tokens, plans);
+  apply(TermStage::kPositions);
+  LimitScheme(RowsOf(PositionSchemeRows(intervention), prompt_tokens), own, plans);
+  apply(TermStage::kAfterPositions);
   LimitIds(id_rows, own, plans);
   // A norm after the rotation takes a factor of it away again.
   if (config.norm_after_rotation) {

@@ -105,8 +105,9 @@ struct AttentionPlan {
 // it (rope_frequencies.h) or the scheme does (dynamic-ntk, dynamic-linear); where position ids are
 // given, the largest id + 1 stands for it, as in transformers. Throws Error (usage)
 // where the model cannot take the intervention: a layer, channel or row out of range, a position
-// scheme for a model that rotates nothing (ALiBi), ratios for another number of heads, and what
-// CompileEdits refuses. Layers that are not rotated in a model of which others are keep ratio 1.
+// scheme for a model that rotates nothing (ALiBi), ratios for another number of heads, a token
+// or passage that is not there, tokens moved twice. Layers that are not rotated in a model of which
+// others are keep ratio 1.
 std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const ModelConfig& config,
                                         int64_t prompt_tokens, int64_t tokens = 0);
 

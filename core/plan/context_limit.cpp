@@ -3,15 +3,15 @@
 
 #include <fmt/format.h>
 
-#include "core/intervention/scheme_type.h"
+#include "core/intervention/term_type.h"
 
 namespace midscope {
 
 int64_t ContextOf(const Intervention& intervention, const ModelConfig& config) {
   if (config.positions == PositionKind::kAlibi) return INT64_MAX;
   if (config.positions == PositionKind::kLearned) return config.trained_context;
-  const double stretch =
-      SchemeTypeOf(intervention.positions).stretch(intervention.positions, config);
+  const Term* scheme = PositionScheme(intervention);
+  const double stretch = scheme ? scheme->type().stretch(*scheme, config) : 1;
   const double tokens = stretch * static_cast<double>(config.trained_context);
   // NaN too, of a base that is none.
   if (!(tokens > static_cast<double>(config.trained_context))) return config.trained_context;
@@ -40,7 +40,7 @@ bool IsBeyondContext(int64_t tokens, const Intervention& intervention, const Mod
 
 std::string BeyondContextText(int64_t tokens, const Intervention& intervention,
                               const ModelConfig& config) {
-  const std::string what = intervention.given_positions.empty()
+  const std::string what = !intervention.Find<GivenPositions>()
                                ? fmt::format("{} tokens", tokens)
                                : fmt::format("position ids up to {}", tokens - 1);
   return fmt::format("{} are beyond the context: {}. {}", what, ContextHolds(intervention, config),

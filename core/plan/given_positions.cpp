@@ -51,15 +51,15 @@ PositionIds OfSampler(const GivenPositions& given, int64_t prompt_tokens) {
 }  // namespace
 
 PositionIds PositionIdsOf(const Intervention& intervention, int64_t prompt_tokens) {
-  if (intervention.given_positions.empty()) return {};
-  const GivenPositions& given = intervention.given_positions.front();
-  if (!given.sampler.empty()) return OfSampler(given, prompt_tokens);
-  return given.ids.empty() ? PositionIds() : OfFile(given, prompt_tokens);
+  const auto* given = intervention.Find<GivenPositions>();
+  if (!given) return {};
+  if (!given->sampler.empty()) return OfSampler(*given, prompt_tokens);
+  return given->ids.empty() ? PositionIds() : OfFile(*given, prompt_tokens);
 }
 
 RowRange RowsOfIds(const Intervention& intervention, int64_t prompt_tokens) {
-  if (intervention.given_positions.empty()) return kAllRows;
-  return RowsOf(intervention.given_positions.front().rows, prompt_tokens);
+  const auto* given = intervention.Find<GivenPositions>();
+  return given ? RowsOf(given->rows, prompt_tokens) : kAllRows;
 }
 
 int64_t PositionsTaken(const Intervention& intervention, int64_t prompt_tokens, int64_t rows) {
@@ -68,7 +68,7 @@ int64_t PositionsTaken(const Intervention& intervention, int64_t prompt_tokens, 
 
 void CheckPositionsHeld(const Intervention& intervention, const ModelConfig& config,
                         int64_t prompt_tokens, int64_t rows) {
-  if (intervention.given_positions.empty()) return;
+  if (!intervention.Find<GivenPositions>()) return;
   const int64_t taken = PositionsTaken(intervention, prompt_tokens, rows);
   if (taken <= LongestRun(intervention, config)) return;
   throw UsageError(kPositionsTerm,

@@ -69,8 +69,8 @@ Generated Generate(const Decoder& decoder, std::span<const int32_t> prompt,
       options.new_tokens <= room ? options.new_tokens : std::max<int64_t>(room + 1, 1);
   std::mt19937_64 engine(options.seed);
   std::vector<int32_t> ids(prompt.begin(), prompt.end());
-  const auto trace =
-      decoder.MakeTrace(prompt_tokens + limit, /*residual=*/!intervention.channels.empty());
+  const auto trace = decoder.MakeTrace(prompt_tokens + limit,
+                                       /*residual=*/intervention.Find<ChannelScaling>() != nullptr);
 
   Generated generated;
   for (int64_t step = 0; step < limit; ++step) {

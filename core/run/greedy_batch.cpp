@@ -58,7 +58,7 @@ Sequence Begin(const Decoder& decoder, const GreedyRequest& request) {
     KeepUnchangedRows(decoder, request);
   } else {
     sequence.own_trace = GreedyTrace(decoder, prompt_tokens, request.new_tokens,
-                                     !request.intervention.channels.empty());
+                                     request.intervention.Find<ChannelScaling>() != nullptr);
   }
   sequence.trace = request.trace ? request.trace : sequence.own_trace.get();
   return sequence;

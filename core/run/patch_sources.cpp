@@ -5,10 +5,10 @@
 
 #include "core/base/error.h"
 #include "core/decoder/patch_hook.h"
-#include "core/intervention/edit_type.h"
-#include "core/intervention/intervention_text.h"
 #include "core/intervention/passage.h"
 #include "core/plan/plan_checks.h"
+#include "core/terms/intervention_text.h"
+#include "core/terms/terms.h"
 #include "kernels/check.h"
 
 namespace midscope {
@@ -19,8 +19,6 @@ namespace {
 constexpr int64_t kTakenTogetherBytes = int64_t{64} << 20;
 // Beyond this the values of earlier patches are dropped; they are run again when asked for.
 constexpr int64_t kMostBytes = int64_t{1} << 30;
-
-constexpr EditList<Patch> kOwnList = nullptr;
 
 int64_t BytesOf(PatchWhat what, RowRange rows, const ModelConfig& config) {
   return config.layers * (rows.last - rows.first) * PatchWidth(what, config) *
@@ -36,8 +34,8 @@ RowRange RowsIn(const Patch& patch, const Prompt& prompt) {
   if (patch.span.by_rule) return PromptRows(RowsOf(patch.span.rule, tokens), tokens);
   // Only the passage counts: other edits of the intervention may name ones that a source lacks.
   Intervention one;
-  AddEdit(patch, one, kOwnList, kPatchTerm);
-  const TokenSpan span = PatchesOf(ResolvePassages(one, prompt)).front().span.passage;
+  one.Add(TermOf(patch));
+  const TokenSpan span = ResolvePassages(one, prompt).Find<Patch>()->span.passage;
   return {span.begin, span.end};
 }
 
@@ -60,20 +58,13 @@ RunValues MeanOf(const RunValues& values, int64_t layers) {
 
 }  // namespace
 
-std::vector<Patch> PatchesOf(const Intervention& intervention) {
-  std::vector<Patch> patches;
-  ForEdits(intervention, kOwnList, kPatchTerm,
-           [&](const Patch& patch) { patches.push_back(patch); });
-  return patches;
-}
-
 PatchSources::PatchSources(const Decoder& decoder, PatchPrompts prompts)
     : decoder_(decoder), prompts_(std::move(prompts)) {}
 
 Intervention PatchSources::Give(const Intervention& intervention, const Prompt& prompt,
                                 const JobContext& context) {
   Intervention given = intervention;
-  ChangeEdits(given, kOwnList, kPatchTerm, [&](Patch& patch) { Give(patch, prompt, context); });
+  given.Change<Patch>([&](Patch& patch) { Give(patch, prompt, context); });
   return given;
 }
 
@@ -130,7 +121,7 @@ PatchSources::Run PatchSources::MakeRun(const PatchSource& source, const Prompt&
           prompts_.at_place(source.place, source.kind == PatchSource::Kind::kNext ? 1 : 0), {}, {}};
     case PatchSource::Kind::kSetting: {
       Intervention setting = ParseIntervention(source.name);
-      if (!PatchesOf(setting).empty()) {
+      if (setting.Find<Patch>()) {
         throw Refused(source, "a source cannot itself take values of another run",
                       "Name a setting without patch");
       }
@@ -184,7 +175,7 @@ const std::shared_ptr<const RunValues>& PatchSources::ValuesOf(Run& run, PatchWh
 }
 
 void PatchSources::CheckKnown(const Intervention& intervention, const Prompt& prompt) const {
-  for (const Patch& patch : PatchesOf(intervention)) MakeRun(patch.source, prompt);
+  for (const Patch& patch : intervention.All<Patch>()) MakeRun(patch.source, prompt);
 }
 
 AnswerScore PatchSources::ScoreOf(const PatchSource& source, const Prompt& prompt,

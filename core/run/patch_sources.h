@@ -77,7 +77,4 @@ class PatchSources {
   int64_t bytes_ = 0;  // of all values
 };
 
-// The patches of an intervention, in their order.
-std::vector<Patch> PatchesOf(const Intervention& intervention);
-
 }  // namespace midscope

@@ -12,7 +12,7 @@
 #include "core/base/nearest_word.h"
 #include "core/base/number_text.h"
 #include "core/formats/csv_rows.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "data/published/published_files.h"
 #include "kernels/check.h"
 

@@ -5,8 +5,8 @@
 #include <QString>
 
 #include "core/intervention/intervention.h"
-#include "core/intervention/presets.h"
 #include "core/model/model_config.h"
+#include "core/terms/presets.h"
 
 namespace midscope {
 

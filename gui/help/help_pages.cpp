@@ -6,7 +6,8 @@
 #include <QStringList>
 #include <QSysInfo>
 
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
+#include "core/terms/terms.h"
 #include "gui/actions/action_registry.h"
 #include "gui/panels/panel_list.h"
 #include "gui/plots/plot.h"
@@ -87,7 +88,7 @@ QString Methods(const HelpContext& /*context*/) {
   for (const PanelEntry& panel : PanelList())
     html += QStringLiteral("<p><b>%1.</b> %2</p>").arg(Escaped(panel.title), Escaped(panel.help));
   html += Heading(QObject::tr("What settings change"));
-  for (const Term& term : InterventionTerms()) {
+  for (const TermType& term : TermTypes()) {
     html += QStringLiteral("<p><b>%1.</b> %2").arg(Escaped(term.name), Escaped(term.summary));
     if (!term.source.empty()) html += QStringLiteral("<br><i>%1</i>").arg(Escaped(term.source));
     if (!term.examples.empty())

@@ -123,8 +123,8 @@ std::vector<ChannelScaling> ChannelKnobs::value() const {
   own.factor = factor_->value();
   own.layers = layers_;
   // Choices in the order of the enumeration.
-  own.rows = static_cast<ChannelRows>(rows_->currentIndex());
-  if (own.rows == ChannelRows::kLastN) own.last_rows = last_rows_->value();
+  own.rows = {static_cast<ChannelRows>(rows_->currentIndex())};
+  if (own.rows.rows == ChannelRows::kLastN) own.rows.last_rows = last_rows_->value();
   own.change_value = change_value_;
   std::vector<ChannelScaling> all = {own};
   all.insert(all.end(), others_.begin(), others_.end());
@@ -147,7 +147,7 @@ void ChannelKnobs::SetValue(const std::vector<ChannelScaling>& value) {
     factor_->SetValue(own.factor);
     layers_ = own.layers;
     ShowLayers();
-    rows_->setCurrentIndex(static_cast<int>(own.rows));
+    rows_->setCurrentIndex(static_cast<int>(own.rows.rows));
     last_rows_->setEnabled(own.rows == ChannelRows::kLastN);
     last_rows_->setValue(static_cast<int>(own.last_rows));
     change_value_ = own.change_value;

@@ -13,7 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/json_fields.h"
 #include "core/base/record_names.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/channel_knobs.h"
 #include "gui/panels/file_pictures.h"
@@ -36,7 +36,7 @@ constexpr int kUsualSmoothing = 15;
 LayerSet ScaledLayers(const QString& setting) {
   try {
     const Intervention intervention = ParseIntervention(setting.toStdString());
-    if (!intervention.channels.empty()) return intervention.channels.front().layers;
+    if (const auto* scaling = intervention.Find<ChannelScaling>()) return scaling->layers;
   } catch (const Error&) {
     // A term of a later version: the picture is drawn without highlighted layers.
   }
@@ -54,8 +54,9 @@ Intervention SettingOfRecord(const Record& record) {
 
 // That of the channel; null where the setting leaves the channel as it is.
 const ChannelScaling* ScalingOf(const Intervention& setting, int64_t channel) {
-  for (const ChannelScaling& scaling : setting.channels) {
-    if (scaling.channel == channel) return &scaling;
+  for (const Term& term : setting.terms) {
+    const auto* scaling = term.As<ChannelScaling>();
+    if (scaling && scaling->channel == channel) return scaling;
   }
   return nullptr;
 }
@@ -196,9 +197,9 @@ ChannelPlot::View ChannelPanel::view() const {
   chosen.layer = layer_->currentData().toLongLong();
   chosen.dropped = dropped_->value();
   chosen.smoothing = smoothing_->value();
-  const auto& scalings = session()->setting(Side::kB).channels;
-  if (!scalings.empty() && session()->differs()) {
-    chosen.highlighted = scalings.front().layers;
+  const auto* scaling = session()->setting(Side::kB).Find<ChannelScaling>();
+  if (scaling && session()->differs()) {
+    chosen.highlighted = scaling->layers;
   } else if (session()->model()) {
     chosen.highlighted = MiddleLayers(session()->model()->config.layers);  // what the knob offers
   }
@@ -224,7 +225,7 @@ void ChannelPanel::OfferFactor(double factor, bool dragging) {
   ChannelScaling scaling;
   scaling.layers = MiddleLayers(session()->model()->config.layers);
   const Intervention& b = session()->setting(Side::kB);
-  if (!b.channels.empty()) scaling = b.channels.front();
+  if (const auto* first = b.Find<ChannelScaling>()) scaling = *first;
   if (const ChannelScaling* own = ScalingOf(b, channel_->value())) scaling = *own;
   scaling.channel = channel_->value();
   scaling.factor = std::clamp(factor, -kFactorReach, kFactorReach);
@@ -232,9 +233,9 @@ void ChannelPanel::OfferFactor(double factor, bool dragging) {
 }
 
 std::optional<int64_t> ChannelPanel::knob_channel() const {
-  const auto& scalings = session()->setting(Side::kB).channels;
-  if (scalings.empty() || session()->shows_file()) return std::nullopt;
-  return scalings.front().channel;
+  const auto* scaling = session()->setting(Side::kB).Find<ChannelScaling>();
+  if (!scaling || session()->shows_file()) return std::nullopt;
+  return scaling->channel;
 }
 
 void ChannelPanel::FollowKnob() {

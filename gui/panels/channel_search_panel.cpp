@@ -183,13 +183,13 @@ void ChannelSearchPanel::ShowNext(const char* name) {
 
 ChannelScaling ChannelSearchPanel::ScalingOf(const RankedChannel& channel) const {
   if (channel.trial) return channel.trial->scaling;
-  const std::vector<ChannelScaling>& present = session()->setting(Side::kB).channels;
+  const auto* present = session()->setting(Side::kB).Find<ChannelScaling>();
   ChannelScaling scaling;
-  if (present.empty()) {
+  if (!present) {
     scaling.factor = kRemoved;
     scaling.layers = MiddleLayers(session()->model()->config.layers);
   } else {
-    scaling = present.front();
+    scaling = *present;
   }
   scaling.channel = channel.channel;
   return scaling;

@@ -9,7 +9,7 @@
 #include <QToolButton>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/base/record_access.h"
 #include "gui/session/session.h"
 #include "gui/widgets/elided_label.h"

@@ -17,7 +17,7 @@ namespace midscope {
 
 void HeadMapPanel::MakePainter() {
   painter_ = new RatioPainter(session(), this);
-  connect(painter_, &RatioPainter::Painted, this, &HeadMapPanel::PositionsOffered);
+  connect(painter_, &RatioPainter::Painted, this, &HeadMapPanel::RatiosOffered);
   for (HeadMapPlot* plot : {plot_, plot_b_})
     connect(plot, &HeadMapPlot::Painted, this, &HeadMapPanel::Paint);
   grouped_ = new QToolButton(this);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/terms/terms.h"
 #include "gui/panels/channel_knobs.h"
 #include "gui/panels/ms_poe_knobs.h"
 #include "gui/widgets/factor_slider.h"
@@ -26,10 +27,10 @@ enum SchemeIndex { kNone, kInterpolation, kMsPoe, kOther };
 constexpr ChannelRows kRows[] = {ChannelRows::kAll, ChannelRows::kAnswer, ChannelRows::kLast,
                                  ChannelRows::kLastN};
 
-SchemeIndex IndexOf(const PositionScheme& scheme) {
-  if (std::holds_alternative<NoScheme>(scheme)) return kNone;
-  if (std::holds_alternative<PositionInterpolation>(scheme)) return kInterpolation;
-  return std::holds_alternative<MsPoe>(scheme) ? kMsPoe : kOther;
+SchemeIndex IndexOf(const Intervention& intervention) {
+  if (!PositionScheme(intervention)) return kNone;
+  if (intervention.Find<PositionInterpolation>()) return kInterpolation;
+  return intervention.Find<MsPoe>() ? kMsPoe : kOther;
 }
 
 }  // namespace
@@ -118,19 +119,21 @@ void KnobsPanel::EmitChanged(bool dragging) { Q_EMIT Changed(intervention(), dra
 
 Intervention KnobsPanel::intervention() const {
   Intervention result = others_;
+  // The N of kLastN is that of the setting shown.
+  RowChoice rows{kRows[rows_->currentIndex()]};
+  if (rows.rows == ChannelRows::kLastN) rows = PositionSchemeRows(others_);
   if (scheme_->currentIndex() == kInterpolation) {
-    result.positions = PositionInterpolation{ratio_->value()};
+    result.Add(TermOf(PositionInterpolation{ratio_->value()}));
   } else if (scheme_->currentIndex() == kMsPoe) {
-    result.positions = ms_poe_->value();
+    result.Add(TermOf(ms_poe_->value()));
   } else if (scheme_->currentIndex() == kNone) {
-    result.positions = NoScheme();
-    result.position_rows = Intervention().position_rows;
+    std::erase_if(result.terms,
+                  [](const Term& term) { return term.type().stage == TermStage::kPositions; });
   }
-  const bool has_rows =
-      scheme_->currentIndex() == kInterpolation || scheme_->currentIndex() == kMsPoe;
-  const ChannelRows rows = kRows[rows_->currentIndex()];
-  if (has_rows && rows != ChannelRows::kLastN) result.position_rows = {rows};
-  if (channel_box_->isChecked()) result.channels = channel_->value();
+  if (scheme_->currentIndex() != kOther) result = WithPositionSchemeRows(std::move(result), rows);
+  if (channel_box_->isChecked()) {
+    for (const ChannelScaling& scaling : channel_->value()) result.Add(TermOf(scaling));
+  }
   return result;
 }
 
@@ -138,22 +141,22 @@ void KnobsPanel::SetIntervention(const Intervention& intervention) {
   const QSignalBlocker quiet[] = {QSignalBlocker(scheme_), QSignalBlocker(ratio_),
                                   QSignalBlocker(rows_), QSignalBlocker(channel_box_)};
   others_ = intervention;
-  others_.channels.clear();
-  const SchemeIndex index = IndexOf(intervention.positions);
+  others_.Remove<ChannelScaling>();
+  const SchemeIndex index = IndexOf(intervention);
   // kOther can be left here, but which scheme it is can be chosen under Terms only.
   auto* choices = qobject_cast<QStandardItemModel*>(scheme_->model());
   choices->item(kOther)->setEnabled(index == kOther);
   scheme_->setCurrentIndex(index);
-  if (const auto* ratio = std::get_if<PositionInterpolation>(&intervention.positions)) {
+  if (const auto* ratio = intervention.Find<PositionInterpolation>())
     ratio_->setValue(ratio->ratio);
-  }
-  if (const auto* ms_poe = std::get_if<MsPoe>(&intervention.positions)) ms_poe_->SetValue(*ms_poe);
-  ShowRows(intervention.position_rows);
+  if (const auto* ms_poe = intervention.Find<MsPoe>()) ms_poe_->SetValue(*ms_poe);
+  ShowRows(PositionSchemeRows(intervention));
   ShowScheme();
-  channel_box_->setChecked(!intervention.channels.empty());
+  const auto channels = intervention.All<ChannelScaling>();
+  channel_box_->setChecked(!channels.empty());
   // While its signals are blocked, a group box does not enable or disable its contents.
   channel_->setEnabled(channel_box_->isChecked());
-  channel_->SetValue(intervention.channels);
+  channel_->SetValue(channels);
 }
 
 void KnobsPanel::SetModel(int64_t layers, int64_t hidden) {

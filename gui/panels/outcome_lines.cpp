@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/base/record_names.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/base/record_access.h"
 #include "gui/base/setting_text.h"
 #include "gui/plots/plot_style.h"

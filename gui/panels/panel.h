@@ -72,8 +72,8 @@ class Panel : public QWidget {
   // Emitted when the user puts a channel on the factor knob of setting B, or changes the factor of
   // one that B scales; `dragging`: goes on.
   void ScalingOffered(const midscope::ChannelScaling& scaling, bool dragging);
-  // Emitted when the user makes a position scheme that B is to have; `dragging`: goes on.
-  void PositionsOffered(const midscope::PositionScheme& positions, bool dragging);
+  // Emitted when the user changes ratios of heads that B is to have; `dragging`: goes on.
+  void RatiosOffered(const midscope::HeadRatioTable& ratios, bool dragging);
   // Emitted when the user has chosen another channel to look at.
   void ChannelChosen(qint64 before, qint64 channel);
   // Emitted when what the user asked of the panel can't be done.

@@ -19,11 +19,14 @@ std::optional<HeadRatioTable> RatioPainter::Stated(Side side) const {
   const auto& model = session_->model();
   if (!model || session_->shows_file()) return std::nullopt;
   const ModelConfig& config = model->config;
-  const PositionScheme& scheme = session_->setting(side).positions;
-  if (std::holds_alternative<NoScheme>(scheme)) return EqualRatios(config.layers, config.heads, 1);
-  if (const auto* pi = std::get_if<PositionInterpolation>(&scheme))
-    return EqualRatios(config.layers, config.heads, pi->ratio);
-  const auto* table = std::get_if<HeadRatioTable>(&scheme);
+  const Intervention& setting = session_->setting(side);
+  if (!PositionScheme(setting)) return EqualRatios(config.layers, config.heads, 1);
+  if (const auto* pi = setting.Find<PositionInterpolation>()) {
+    HeadRatioTable table = EqualRatios(config.layers, config.heads, pi->ratio);
+    table.rows = pi->rows;
+    return table;
+  }
+  const auto* table = setting.Find<HeadRatioTable>();
   const auto count = static_cast<size_t>(config.layers * config.heads);
   if (!table || table->heads != config.heads || table->ratios.size() != count) return std::nullopt;
   return *table;
@@ -34,6 +37,7 @@ std::optional<HeadRatioTable> RatioPainter::Table() const {
   const auto& model = session_->model();
   if (!model || session_->shows_file()) return std::nullopt;
   HeadRatioTable table = EqualRatios(model->config.layers, model->config.heads, 1);
+  table.rows = PositionSchemeRows(session_->setting(Side::kB));
   const Record* record = session_->record(Side::kB, kPositionRatio);
   if (!record || !session_->IsAsked(Side::kB, *record) || IsPartial(*record)) return table;
   const HeadTable run = ArrayTable(record, kPositionRatio);
@@ -43,8 +47,7 @@ std::optional<HeadRatioTable> RatioPainter::Table() const {
 }
 
 bool RatioPainter::Replaces() const {
-  const PositionScheme& scheme = session_->setting(Side::kB).positions;
-  return !Stated(Side::kB) && !std::holds_alternative<MsPoe>(scheme);
+  return !Stated(Side::kB) && !session_->setting(Side::kB).Find<MsPoe>();
 }
 
 int64_t RatioPainter::HeadsPerGroup() const {
@@ -65,7 +68,8 @@ std::vector<HeadId> RatioPainter::WithGroups(const std::vector<HeadId>& heads) c
 }
 
 void RatioPainter::Paint(const std::vector<HeadId>& heads, double change, bool dragging) {
-  const bool changed = painted_ && session_->setting(Side::kB).positions != *painted_;
+  const auto* shown = session_->setting(Side::kB).Find<HeadRatioTable>();
+  const bool changed = painted_ && (!shown || *shown != *painted_);
   if (begin_ && changed) dropped_ = true;
   if (dropped_) {
     begin_.reset();
@@ -81,7 +85,7 @@ void RatioPainter::Paint(const std::vector<HeadId>& heads, double change, bool d
     begin_.reset();
     table = InFolder(table, folder_, true);
   }
-  painted_ = dragging ? std::optional<PositionScheme>(table) : std::nullopt;
+  painted_ = dragging ? std::optional<HeadRatioTable>(table) : std::nullopt;
   Q_EMIT Painted(table, dragging);
 }
 
@@ -105,8 +109,12 @@ HeadRatioTable RatioPainter::Edited(Edit edit, const HeadRatioTable& table) cons
       return GroupedRatios(table, HeadsPerGroup());
     case Edit::kReversed:
       return ReversedRatios(table);
-    case Edit::kOnes:
-      return EqualRatios(static_cast<int64_t>(table.ratios.size()) / table.heads, table.heads, 1);
+    case Edit::kOnes: {
+      HeadRatioTable ones =
+          EqualRatios(static_cast<int64_t>(table.ratios.size()) / table.heads, table.heads, 1);
+      ones.rows = table.rows;
+      return ones;
+    }
     case Edit::kRandom:
       return table;
     case Edit::kFromScore:

@@ -46,7 +46,7 @@ class RatioPainter : public QObject {
   void Apply(Edit edit);
 
  Q_SIGNALS:
-  void Painted(const midscope::PositionScheme& positions, bool dragging);
+  void Painted(const midscope::HeadRatioTable& ratios, bool dragging);
 
  private:
   HeadRatioTable Edited(Edit edit, const HeadRatioTable& table) const;
@@ -59,7 +59,7 @@ class RatioPainter : public QObject {
   std::optional<HeadRatioTable> begin_;  // of the drag that goes on
   // What the drag has made of B. B was changed by something else, such as undo, where it has
   // another scheme: then the rest of the drag changes nothing.
-  std::optional<PositionScheme> painted_;
+  std::optional<HeadRatioTable> painted_;
   bool dropped_ = false;
 };
 

@@ -10,7 +10,7 @@
 #include <QToolButton>
 #include <algorithm>
 
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/base/setting_text.h"
 #include "gui/plots/outcome_plot.h"
 #include "gui/session/session.h"

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
 #include "core/model/model_config.h"
+#include "core/terms/intervention_text.h"
 #include "gui/base/head_text.h"
 #include "gui/panels/knobs_panel.h"
 #include "gui/panels/stack_editor.h"

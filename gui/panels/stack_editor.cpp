@@ -10,6 +10,7 @@
 #include <cstddef>
 
 #include "core/base/error.h"
+#include "core/terms/terms.h"
 #include "gui/base/model_fit.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/term_chip.h"
@@ -231,7 +232,7 @@ void StackEditor::EmitChanged(const std::vector<TermCard>& cards) {
 }
 
 void StackEditor::Add(const std::string& name) {
-  for (const Term& term : InterventionTerms()) {
+  for (const TermType& term : TermTypes()) {
     if (term.name != name) continue;
     std::vector<TermCard> next = cards();
     const TermText made = NewTerm(term);

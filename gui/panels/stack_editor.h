@@ -50,7 +50,7 @@ class StackEditor : public QWidget {
   // Adds a widget at the left of the row of menus.
   void AddToRow(QWidget* widget);
 
-  // `name` of InterventionTerms(). A position scheme replaces the present one.
+  // `name` of TermTypes(). A position scheme replaces the present one.
   void Add(const std::string& name);
   void Remove(size_t card);
   // In force beside it, or switched off where the setting can't have it twice.

@@ -3,7 +3,8 @@
 #include <QAction>
 #include <QMenu>
 
-#include "core/intervention/presets.h"
+#include "core/terms/presets.h"
+#include "core/terms/terms.h"
 #include "gui/base/model_fit.h"
 #include "gui/panels/stack_editor.h"
 #include "gui/widgets/knob_help.h"
@@ -70,7 +71,7 @@ void StackEditor::RefreshPresets() {
 void StackEditor::FillMenu(QMenu* menu) {
   for (const TermGroup group : {TermGroup::kPositions, TermGroup::kChannels, TermGroup::kEdits}) {
     menu->addSection(GroupTitle(group));
-    for (const Term& term : InterventionTerms()) {
+    for (const TermType& term : TermTypes()) {
       // Presets are in a menu of their own.
       const bool whole = term.name == "none" || term.name == kPresetTerm;
       if (GroupOf(term) != group || whole) continue;

@@ -18,7 +18,7 @@
 
 #include "core/base/error.h"
 #include "core/base/parameter_kinds.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/base/error_text.h"
 #include "gui/session/command_arguments.h"
 #include "gui/session/session.h"

@@ -38,8 +38,8 @@ constexpr char kHeadSource[] = "head";
 QColor TextHue() { return {0x00, 0x72, 0xb2}; }
 
 LayerSet ScaledLayersOf(const Session& session) {
-  const auto& scalings = session.setting(Side::kB).channels;
-  return scalings.empty() ? LayerSet{true, {}} : scalings.front().layers;
+  const auto* scaling = session.setting(Side::kB).Find<ChannelScaling>();
+  return scaling ? scaling->layers : LayerSet{true, {}};
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/base/record_access.h"
 #include "probes/channels/channel_search.h"
 
@@ -26,7 +26,7 @@ QString TrendText(double trend) {
 std::optional<ChannelScaling> ScalingOf(const QString& setting) {
   try {
     const Intervention intervention = ParseIntervention(setting.toStdString());
-    if (!intervention.channels.empty()) return intervention.channels.front();
+    if (const auto* scaling = intervention.Find<ChannelScaling>()) return *scaling;
   } catch (const Error&) {
   }
   return std::nullopt;

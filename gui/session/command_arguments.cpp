@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/shell_text.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "data/tasks/passages_task.h"
 #include "gui/base/record_access.h"
 #include "gui/base/write_whole_file.h"

@@ -6,7 +6,7 @@
 
 #include "core/base/record_lookup.h"
 #include "core/base/record_names.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "data/published/published_record.h"
 #include "gui/base/record_access.h"
 

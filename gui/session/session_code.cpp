@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/session/command_arguments.h"
 #include "gui/session/session.h"
 #include "gui/session/tried_settings.h"

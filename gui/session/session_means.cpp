@@ -4,10 +4,10 @@
 #include <cmath>
 #include <utility>
 
-#include "core/intervention/intervention_text.h"
+#include "core/intervention/term_type.h"
+#include "core/terms/intervention_text.h"
 #include "gui/base/record_access.h"
 #include "gui/session/session.h"
-#include "gui/session/setting_in_effect.h"
 
 namespace midscope {
 namespace {
@@ -64,9 +64,9 @@ Session::MissingMeans Session::FindMissingMeans() const {
     const bool have = known != live_.means.end() && known->second.complete;
     const bool asked = std::find(missing.asking.begin(), missing.asking.end(), view.in_effect) !=
                        missing.asking.end();
-    if (have) request.beside.push_back(InEffect(view.setting));
+    if (have) request.beside.push_back(WithoutNeutralTerms(view.setting));
     if (have || asked) continue;
-    request.settings.push_back(InEffect(view.setting));
+    request.settings.push_back(WithoutNeutralTerms(view.setting));
     missing.asking.push_back(view.in_effect);
     missing.runs += samples_;
     if (known != live_.means.end()) {
@@ -74,11 +74,11 @@ Session::MissingMeans Session::FindMissingMeans() const {
     }
   }
   if (live_.a.in_effect == live_.b.in_effect) return missing;
-  request.against = InEffect(live_.a.setting);
+  request.against = WithoutNeutralTerms(live_.a.setting);
   // Both are known, but not how they differ: their samples are kept, so that nothing runs.
   if (missing.asking.empty() && !live_.DifferenceOfMeans()) {
-    request.settings = {InEffect(live_.b.setting)};
-    request.beside = {InEffect(live_.a.setting)};
+    request.settings = {WithoutNeutralTerms(live_.b.setting)};
+    request.beside = {WithoutNeutralTerms(live_.a.setting)};
     missing.asking = {live_.b.in_effect};
   }
   return missing;

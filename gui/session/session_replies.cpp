@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/record_names.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/base/record_access.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"

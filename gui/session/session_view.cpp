@@ -8,11 +8,11 @@
 #include "core/base/error.h"
 #include "core/base/record_lookup.h"
 #include "core/base/record_names.h"
-#include "core/intervention/intervention_text.h"
+#include "core/intervention/term_type.h"
+#include "core/terms/intervention_text.h"
 #include "data/published/published_record.h"
 #include "gui/base/model_label.h"
 #include "gui/base/record_access.h"
-#include "gui/session/setting_in_effect.h"
 #include "probes/sweep/scan_effects.h"
 
 namespace midscope {
@@ -30,7 +30,7 @@ Intervention SettingOrNone(const std::string& text) {
 // The text of what the setting changes; a text of another version stays as it is.
 std::string TextInEffect(const std::string& text) {
   try {
-    return PrintIntervention(InEffect(ParseIntervention(text)));
+    return PrintIntervention(WithoutNeutralTerms(ParseIntervention(text)));
   } catch (const Error&) {
     return text;
   }
@@ -61,7 +61,7 @@ std::optional<Means> DifferenceIn(const MeansEntry& entry, const std::string& fi
 void SideView::Ask(const Intervention& wanted) {
   setting = wanted;
   text = PrintIntervention(wanted);
-  in_effect = PrintIntervention(InEffect(wanted));
+  in_effect = PrintIntervention(WithoutNeutralTerms(wanted));
 }
 
 QString SessionView::ModelLabel() const {

@@ -21,7 +21,7 @@ namespace midscope {
 struct SideView {
   Intervention setting;
   std::string text = "none";       // PrintIntervention of it
-  std::string in_effect = "none";  // without what changes nothing (gui/session/setting_in_effect.h)
+  std::string in_effect = "none";  // without what changes nothing (WithoutNeutralTerms)
   void Ask(const Intervention& wanted);
   std::map<std::string, std::shared_ptr<const Record>> records;  // by name
   bool settled = false;  // the capture run of the setting is complete

@@ -2,16 +2,17 @@
 #include "gui/session/setting_history.h"
 
 #include <utility>
-#include <variant>
 
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
+#include "core/terms/terms.h"
 
 namespace midscope {
 namespace {
 
 bool OnlyRatiosDiffer(Intervention before, const Intervention& after) {
-  if (!std::holds_alternative<HeadRatioTable>(after.positions)) return false;
-  before.positions = after.positions;
+  const auto* ratios = after.Find<HeadRatioTable>();
+  if (!ratios) return false;
+  before.Add(TermOf(*ratios));
   return before == after;
 }
 

@@ -5,6 +5,7 @@
 #include <QDoubleSpinBox>
 #include <QSpinBox>
 
+#include "core/terms/terms.h"
 #include "gui/widgets/parameter_field.h"
 #include "kernels/check.h"
 
@@ -12,7 +13,7 @@ namespace midscope {
 namespace {
 
 const Term& TermOf(const char* name) {
-  for (const Term& term : InterventionTerms()) {
+  for (const TermType& term : TermTypes()) {
     if (term.name == name) return term;
   }
   MIDSCOPE_BUG(std::string("no intervention term '") + name + "'");

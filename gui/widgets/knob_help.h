@@ -5,7 +5,7 @@
 #include <QString>
 #include <QStringList>
 
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 
 class QComboBox;
 class QDoubleSpinBox;

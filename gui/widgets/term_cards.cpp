@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "core/base/error.h"
+#include "core/terms/terms.h"
 
 namespace midscope {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 // Position schemes first, then in the order in which settings are printed.
 std::ptrdiff_t KindOf(const TermText& term) {
   if (GroupOf(*term.term) == TermGroup::kPositions) return -1;
-  return term.term - InterventionTerms().data();
+  return term.term - TermTypes().data();
 }
 
 int64_t RankAt(const std::vector<TermCard>& cards, size_t place) {

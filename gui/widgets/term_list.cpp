@@ -5,8 +5,8 @@
 
 #include "core/base/error.h"
 #include "core/base/number_text.h"
-#include "core/intervention/edit_type.h"
 #include "core/intervention/intervention_grammar.h"
+#include "core/terms/terms.h"
 
 namespace midscope {
 namespace {
@@ -36,7 +36,7 @@ void SetValues(const TextTerm& parsed, TermText& term) {
 
 std::vector<TermText> ReadTermTexts(const std::string& text) {
   std::vector<TermText> terms;
-  for (const TextTerm& parsed : ParseTerms(text)) {
+  for (const TextTerm& parsed : ParseTerms(text, TermTypes())) {
     if (parsed.term->name == "none") continue;
     TermText term{parsed.term, std::vector<std::string>(parsed.term->arguments.size())};
     SetValues(parsed, term);
@@ -74,7 +74,7 @@ bool Reads(const std::vector<TermText>& terms) {
   }
 }
 
-std::string StartingValue(const Term& term, const Parameter& argument) {
+std::string StartingValue(const TermType& term, const Parameter& argument) {
   if (!argument.choices.empty()) return argument.choices.front();
   if (argument.kind == ParameterKind::kSpan) return "gold";
   if (argument.kind == ParameterKind::kHeads) return "L0H0";
@@ -86,7 +86,7 @@ std::string StartingValue(const Term& term, const Parameter& argument) {
   return NumberText(std::clamp(1.0, argument.minimum, argument.maximum));
 }
 
-TermText NewTerm(const Term& term) {
+TermText NewTerm(const TermType& term) {
   TermText made{&term, {}};
   for (const Parameter& argument : term.arguments) {
     const std::string by_default = ParameterText(argument.default_value);
@@ -96,13 +96,13 @@ TermText NewTerm(const Term& term) {
   if (Reads({made})) return made;
   // One of several arguments has to be given, as the example does.
   TermText shown = made;
-  SetValues(ParseTerms(term.small_example).front(), shown);
+  SetValues(ParseTerms(term.small_example, TermTypes()).front(), shown);
   return Reads({shown}) ? shown : made;
 }
 
-TermGroup GroupOf(const Term& term) {
+TermGroup GroupOf(const TermType& term) {
   if (term.name == "channel") return TermGroup::kChannels;
-  return FindEdit(term.name) ? TermGroup::kEdits : TermGroup::kPositions;
+  return term.stage == TermStage::kPositions ? TermGroup::kPositions : TermGroup::kEdits;
 }
 
 Intervention WithTerm(const Intervention& setting, const std::string& term) {

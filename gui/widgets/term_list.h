@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A setting as a list of terms with arguments as text, from the terms' descriptions
-// (InterventionTerms), so that a form can edit any term.
+// (TermTypes), so that a form can edit any term.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 
 namespace midscope {
 
 struct TermText {
-  const Term* term = nullptr;
+  const TermType* term = nullptr;
   std::vector<std::string> values;  // one per argument of the description, as written; "": omitted
   bool operator==(const TermText&) const = default;
 };
@@ -28,15 +28,15 @@ std::string StackLine(const std::vector<TermText>& terms);
 bool Reads(const std::vector<TermText>& terms);
 
 // The term with its defaults and an initial value for every required argument.
-TermText NewTerm(const Term& term);
+TermText NewTerm(const TermType& term);
 // Initial value of a required argument without default; "" where there is no usual one.
-std::string StartingValue(const Term& term, const Parameter& argument);
+std::string StartingValue(const TermType& term, const Parameter& argument);
 
 // The setting with the term in place of those that it replaces: all of its name, and a position
 // scheme where it is one. Throws Error (usage) where the result cannot be read.
 Intervention WithTerm(const Intervention& setting, const std::string& term);
 
 enum class TermGroup { kPositions, kChannels, kEdits };
-TermGroup GroupOf(const Term& term);
+TermGroup GroupOf(const TermType& term);
 
 }  // namespace midscope

@@ -7,7 +7,7 @@
 #include <QLineEdit>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/base/setting_text.h"
 #include "gui/widgets/error_label.h"
 

@@ -10,8 +10,8 @@
 #include "core/base/error.h"
 #include "core/base/number_text.h"
 #include "core/base/parameter_kinds.h"
-#include "core/intervention/intervention_text.h"
 #include "core/plan/attention_plan.h"
+#include "core/terms/intervention_text.h"
 #include "data/store/array_kind.h"
 #include "kernels/position_awareness.h"
 #include "probes/base/attention_row.h"
@@ -50,12 +50,12 @@ struct RowScores {
 
 Intervention ReadRatioTerm(const OptionSet& options) {
   Intervention scheme = ParseIntervention(options.Text("ratios-under"));
-  if (!std::holds_alternative<MsPoe>(scheme.positions)) {
+  if (!scheme.Find<MsPoe>()) {
     throw UsageError("option --ratios-under", "it is no ms-poe setting",
                      "Give one such as 'ms-poe(min=1.2, max=1.8)'");
   }
   const auto* alpha = std::get_if<double>(&options.Value(kAlphaOption));
-  if (alpha) std::get<MsPoe>(scheme.positions).alpha = *alpha;
+  if (alpha) scheme.Change<MsPoe>([alpha](MsPoe& ms_poe) { ms_poe.alpha = *alpha; });
   return scheme;
 }
 
@@ -67,8 +67,7 @@ class ScoresProbe : public Probe {
         rule_(input.options.Text("score-rule") == "code" ? ThresholdRule::kGreater
                                                          : ThresholdRule::kAtLeast),
         scheme_(ReadRatioTerm(input.options)),
-        plain_(static_cast<size_t>(config_.layers * config_.heads),
-               std::get<MsPoe>(scheme_.positions).alpha),
+        plain_(static_cast<size_t>(config_.layers * config_.heads), scheme_.Find<MsPoe>()->alpha),
         rotated_(plain_),
         plain_rows_(HookSite::kPatternUnrotated, 1,
                     [this](auto layer, auto head, auto, auto row) {

@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/number_text.h"
 #include "core/base/parameter_kinds.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "probes/prompt/prompt_format_options.h"
 #include "probes/prompt/task_prompt.h"
 
@@ -67,7 +67,7 @@ std::vector<double> ReadFactors(const OptionSet& options, bool is_code) {
 LayerSet ReadLayers(const OptionSet& options, bool is_code, int64_t model_layers) {
   if (options.IsSet("layers")) {
     const std::string text = "channel(0, factor=1, layers=" + options.Text("layers") + ")";
-    return ParseIntervention(text).channels.front().layers;
+    return ParseIntervention(text).Find<ChannelScaling>()->layers;
   }
   if (is_code && model_layers > 25) return {false, {{10, 25}}};
   if (options.Text("preset") == "paper") {

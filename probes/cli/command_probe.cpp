@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
 #include "core/run/patch_sources.h"
+#include "core/terms/intervention_text.h"
 #include "data/store/run_store.h"
 #include "probes/cli/command.h"
 #include "probes/cli/output.h"

@@ -11,7 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/record_names.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "data/store/provenance_fields.h"
 #include "probes/base/record_values.h"
 #include "probes/statistics/intervals.h"

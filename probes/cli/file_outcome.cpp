@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/record_lookup.h"
 #include "core/base/record_names.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "data/sweep/plan_difference.h"
 #include "probes/statistics/group_means.h"
 #include "probes/statistics/outcome_statistics.h"

@@ -7,10 +7,9 @@
 
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
-#include "core/intervention/edit_type.h"
-#include "core/intervention/intervention_text.h"
-#include "core/intervention/presets.h"
-#include "core/intervention/scheme_type.h"
+#include "core/terms/intervention_text.h"
+#include "core/terms/presets.h"
+#include "core/terms/terms.h"
 #include "data/store/run_schema.h"
 #include "data/tasks/own_task.h"
 #include "data/tasks/task.h"
@@ -62,8 +61,9 @@ std::string SchemeExamples() {
   const std::string between(5, ' ');
   std::string text;
   std::string line;
-  for (const SchemeType& scheme : SchemeTypes()) {
-    for (const std::string& example : scheme.term.examples) {
+  for (const TermType& type : TermTypes()) {
+    if (type.stage != TermStage::kPositions) continue;
+    for (const std::string& example : type.examples) {
       if (line.empty()) {
         line = "  " + example;
       } else if (text.empty() || line.size() + between.size() + example.size() > kWidth) {
@@ -81,8 +81,9 @@ std::string SchemeExamples() {
 std::string EditExamples() {
   std::string text;
   std::string last;
-  for (const EditType& edit : EditTypes()) {
-    for (const std::string& example : edit.term.examples) {
+  for (const TermType& type : TermTypes()) {
+    if (type.stage == TermStage::kPositions || type.name == kPresetTerm) continue;
+    for (const std::string& example : type.examples) {
       if (example != last) text += "  " + example + "\n";
       last = example;
     }
@@ -92,8 +93,8 @@ std::string EditExamples() {
 
 std::string SchemesOfKind(SchemeKind kind) {
   std::string names;
-  for (const SchemeType& scheme : SchemeTypes()) {
-    if (scheme.kind == kind) names += (names.empty() ? "" : ", ") + scheme.term.name;
+  for (const TermType& type : TermTypes()) {
+    if (type.kind == kind) names += (names.empty() ? "" : ", ") + type.name;
   }
   return names;
 }
@@ -124,7 +125,7 @@ std::string InterventionHelp() {
       "  {\"terms\": [{\"term\": \"ms-poe\", \"max\": 1.6}, {\"term\": \"ablate\", \"head\": "
       "\"L1H2\"}]}\n\n" +
       Combinations() + "\nTerms:\n";
-  for (const Term& term : InterventionTerms()) {
+  for (const TermType& term : TermTypes()) {
     text += "\n  " + term.name + "\n" + Paragraph("    ", term.summary, 4) +
             Paragraph("    ", term.source, 4);
     for (const Parameter& argument : term.arguments) text += ArgumentHelp(argument);

@@ -14,7 +14,7 @@ std::string Help(const std::vector<std::string>& topics);
 // The topics of Help: interventions, ..., and the commands.
 std::vector<std::string> HelpTopics();
 
-// The grammar of interventions, from InterventionTerms().
+// The grammar of interventions, from TermTypes().
 std::string InterventionHelp();
 
 // The published settings, from InterventionPresets().

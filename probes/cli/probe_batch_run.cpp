@@ -13,7 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/base/seconds_since.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "data/store/record_reader.h"
 #include "data/store/run_store.h"
 #include "data/sweep/plan_difference.h"

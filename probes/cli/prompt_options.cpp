@@ -5,7 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/utf8.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "core/tokenizer/prompt_builder.h"
 #include "probes/cli/command.h"
 #include "probes/prompt/prompt_format_options.h"
@@ -157,7 +157,7 @@ PlacedPrompt ReadPrompt(const OptionSet& options, const PromptFormat& format,
 void CheckSourcesUsed(const OptionSet& options, const std::vector<Intervention>& interventions) {
   std::set<std::string> used;
   for (const Intervention& intervention : interventions) {
-    for (const Patch& patch : PatchesOf(intervention)) {
+    for (const Patch& patch : intervention.All<Patch>()) {
       if (patch.source.kind == PatchSource::Kind::kSource) used.insert(patch.source.name);
     }
   }

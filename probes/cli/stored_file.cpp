@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/number_text.h"
 #include "core/base/utf8.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "data/store/provenance_fields.h"
 #include "data/sweep/rank_parts.h"
 #include "probes/cli/command.h"

@@ -46,7 +46,7 @@ namespace {
 bool NamesOthers(const SweepPlan& plan) {
   return std::any_of(plan.settings.begin(), plan.settings.end(), [](const SweepSetting& setting) {
     return WithAnyPassages(setting.intervention) != setting.intervention ||
-           !PatchesOf(setting.intervention).empty();
+           setting.intervention.Find<Patch>();
   });
 }
 

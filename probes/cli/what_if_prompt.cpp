@@ -18,7 +18,7 @@
 
 #include "core/base/error.h"
 #include "core/base/trimmed.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "data/store/run_store.h"
 #include "probes/cli/help.h"
 

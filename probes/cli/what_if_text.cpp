@@ -9,8 +9,8 @@
 
 #include "core/base/record_names.h"
 #include "core/hub/hub_listing.h"
-#include "core/intervention/intervention_text.h"
 #include "core/plan/context_limit.h"
+#include "core/terms/intervention_text.h"
 #include "kernels/check.h"
 #include "probes/base/record_values.h"
 #include "probes/cli/record_values.h"

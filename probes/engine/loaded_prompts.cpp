@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "core/tokenizer/prompt_builder.h"
 #include "data/tasks/pieces_task.h"
 #include "probes/base/record_axes.h"

@@ -4,26 +4,18 @@
 #include <stdexcept>
 
 #include "core/base/error.h"
-#include "core/intervention/edit_type.h"
-#include "core/intervention/intervention_text.h"
 #include "core/intervention/passage.h"
-#include "core/intervention/presets.h"
-#include "core/intervention/scheme_type.h"
 #include "core/plan/attention_plan.h"
+#include "core/terms/intervention_text.h"
+#include "core/terms/presets.h"
+#include "core/terms/terms.h"
 
 namespace midscope {
 namespace {
 
 // Throws std::logic_error for a term whose description has no example that can be read.
-Intervention Example(const Term& term, const ModelConfig& config) {
-  const SchemeType* scheme = FindScheme(term.name);
-  if (scheme && scheme->sample) {
-    Intervention intervention;
-    intervention.positions = scheme->sample(config);
-    return intervention;
-  }
-  const EditType* edit = FindEdit(term.name);
-  if (edit && edit->sample) return edit->sample(config);
+Intervention Example(const TermType& term, const ModelConfig& config) {
+  if (term.sample) return term.sample(config);
   try {
     return ParseIntervention(term.small_example);
   } catch (const Error& error) {
@@ -52,8 +44,8 @@ InterventionSupport PresetSupport(const ModelConfig& config) {
 
 std::vector<InterventionSupport> CheckInterventions(const ModelConfig& config) {
   std::vector<InterventionSupport> all;
-  for (const Term& term : InterventionTerms()) {
-    if (term.name == SchemeName(NoScheme())) continue;
+  for (const TermType& term : TermTypes()) {
+    if (term.name == "none") continue;
     if (term.name == kPresetTerm) {
       all.push_back(PresetSupport(config));
       continue;

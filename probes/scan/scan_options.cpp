@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/parameter_kinds.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "probes/base/number_list.h"
 
 namespace midscope {
@@ -71,7 +71,7 @@ ScanRange ReadScanRange(const OptionSet& options) {
   if (options.IsSet("layers")) {
     // Read as the terms read it.
     const std::string text = "channel(0, factor=1, layers=" + options.Text("layers") + ")";
-    range.layers = ParseIntervention(text).channels.front().layers;
+    range.layers = ParseIntervention(text).Find<ChannelScaling>()->layers;
   }
   range.channels = Numbers(options, "channels");
   range.rotary_pairs = Numbers(options, "pairs");

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/number_text.h"
-#include "core/intervention/intervention_json.h"
+#include "core/terms/intervention_json.h"
 
 namespace midscope {
 namespace {

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "probes/statistics/outcome_statistics.h"
 
 namespace midscope {

@@ -10,7 +10,7 @@
 
 #include "core/base/percent_text.h"
 #include "core/base/record_lookup.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 
 namespace midscope {
 namespace {

@@ -38,7 +38,7 @@ size_t PlacesAtOnce(const Decoder& decoder, const SampleRequest& request,
                     const RunnableSettings& settings, size_t begin) {
   TraceParts parts;  // with the parts for channels, which settings share
   for (const size_t setting : settings.order) {
-    if (std::holds_alternative<InfiniAttention>(request.settings[setting].intervention.positions))
+    if (request.settings[setting].intervention.Find<InfiniAttention>())
       parts.memories = decoder.config().layers;
   }
   int64_t bytes = 0;
@@ -81,9 +81,10 @@ void KeepGenerated(const Generated& made, const SampleRequest& request, size_t s
 void GenerateAt(const Decoder& decoder, const SampleRequest& request,
                 const RunnableSettings& settings, size_t begin, size_t end, PatchSources& sources,
                 const JobContext& context, std::vector<double>& seconds, GenerationArrays& arrays) {
-  const bool channels = std::any_of(
-      settings.order.begin(), settings.order.end(),
-      [&](size_t setting) { return !request.settings[setting].intervention.channels.empty(); });
+  const bool channels =
+      std::any_of(settings.order.begin(), settings.order.end(), [&](size_t setting) {
+        return request.settings[setting].intervention.Find<ChannelScaling>() != nullptr;
+      });
   std::vector<std::unique_ptr<Trace>> traces;
   traces.reserve(end - begin);
   for (size_t place = begin; place < end; ++place) {

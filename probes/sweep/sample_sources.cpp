@@ -24,11 +24,11 @@ std::vector<double> SourceNll(const SampleRequest& request, PatchSources& source
                               const JobContext& context) {
   std::vector<double> nll;
   for (const SweepSetting& setting : request.settings) {
-    const std::vector<Patch> patches = PatchesOf(setting.intervention);
-    if (patches.empty()) continue;
+    const auto* patch = setting.intervention.Find<Patch>();
+    if (!patch) continue;
     for (const TaskQuestion& question : request.questions) {
       if (question.prompt.answer_ids.empty()) return {};
-      nll.push_back(sources.ScoreOf(patches.front().source, question.prompt, context).nll);
+      nll.push_back(sources.ScoreOf(patch->source, question.prompt, context).nll);
     }
     return nll;
   }

@@ -104,7 +104,7 @@ void AddContextArrays(const std::vector<TaskQuestion>& questions,
                       const ModelConfig& config, Record& record) {
   const bool differ =
       std::any_of(settings.begin(), settings.end(), [&](const SweepSetting& setting) {
-        return !setting.intervention.given_positions.empty() ||
+        return setting.intervention.Find<GivenPositions>() ||
                LongestRun(setting.intervention, config) !=
                    LongestRun(settings.front().intervention, config);
       });

@@ -8,9 +8,9 @@
 
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
-#include "core/intervention/intervention_text.h"
 #include "core/intervention/passage.h"
 #include "core/plan/attention_plan.h"
+#include "core/terms/intervention_text.h"
 #include "data/published/tuning_recipe.h"
 #include "data/sweep/plan_difference.h"
 #include "kernels/instruction_set.h"
@@ -126,18 +126,8 @@ namespace {
 
 // Whether rows before the last prompt row differ as well, so that what-if must run them again.
 bool ChangesEarlyRows(const Intervention& intervention) {
-  const auto early_rows = [](const RowChoice& choice) {
-    return choice.rows != ChannelRows::kAnswer && choice.rows != ChannelRows::kLast;
-  };
-  const auto early = [&](const auto& terms) {
-    return std::any_of(terms.begin(), terms.end(),
-                       [&](const auto& term) { return early_rows(term.rows); });
-  };
-  return (!std::holds_alternative<NoScheme>(intervention.positions) &&
-          early_rows(intervention.position_rows)) ||
-         early(intervention.given_positions) || !intervention.crops.empty() ||
-         early(intervention.moves) || early(intervention.boosts) || early(intervention.ablations) ||
-         early(intervention.temperatures) || !intervention.own_edits.empty();
+  return std::any_of(intervention.terms.begin(), intervention.terms.end(),
+                     [](const Term& term) { return term.type().changes_early_rows(term); });
 }
 
 }  // namespace

@@ -30,8 +30,8 @@
 #include "core/compute/process_start.h"
 #include "core/decoder/captures.h"
 #include "core/decoder/decoder.h"
-#include "core/intervention/intervention_text.h"
 #include "core/run/what_if.h"
+#include "core/terms/intervention_text.h"
 
 namespace {
 

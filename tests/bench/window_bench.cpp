@@ -34,7 +34,7 @@
 #include "core/base/error.h"
 #include "core/base/record_names.h"
 #include "core/compute/process_start.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/main_window.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/prompt_panel.h"

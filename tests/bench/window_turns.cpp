@@ -30,7 +30,7 @@
 
 #include "core/base/error.h"
 #include "core/compute/process_start.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/layout/dock_area.h"
 #include "gui/main_window.h"
 #include "gui/panels/prompt_panel.h"

@@ -18,7 +18,7 @@ ROOMS = ["kernels", "core", "data", "probes", "gui"]
 FOLDERS = {
     "kernels": [".", "cuda"],
     "core": ["base", "formats", "tokenizer", "chat", "hub", "model", "positions", "intervention", "plan",
-             "intervention/schemes", "intervention/edits", "compute", "decoder", "run"],
+             "terms", "compute", "decoder", "run"],
     "data": ["formats", "scorers", "tasks", "store", "sweep", "published", "export"],
     "probes": ["base", "prompt", "model", "statistics", "builtin", "plugin", "scan", "sweep", "channels", "engine", "cli"],
     "gui": ["base", "widgets", "actions", "layout", "plots", "session", "panels", "help", "files", "."],

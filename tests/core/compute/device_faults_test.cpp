@@ -14,8 +14,8 @@
 
 #include "core/base/job.h"
 #include "core/decoder/decoder.h"
-#include "core/intervention/intervention_text.h"
 #include "core/run/what_if.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/closeness.h"
 #include "tests/core/support/tiny_models.h"
 

@@ -11,8 +11,8 @@
 #include "core/base/error.h"
 #include "core/compute/placement.h"
 #include "core/decoder/decoder.h"
-#include "core/intervention/intervention_text.h"
 #include "core/model/model_source.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/closeness.h"
 #include "tests/core/support/tiny_models.h"
 

@@ -21,8 +21,8 @@
 #include "core/compute/highway_ops.h"
 #include "core/decoder/forward_pass.h"
 #include "core/decoder/show_rows.h"
-#include "core/intervention/intervention_text.h"
 #include "core/model/model_source.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/filled_table.h"
 #include "tests/core/support/tiny_models.h"
 

@@ -19,10 +19,10 @@
 #include "core/compute/placement.h"
 #include "core/decoder/prepare_sequence.h"
 #include "core/decoder/trace_storage.h"
-#include "core/intervention/intervention_text.h"
 #include "core/model/model_source.h"
 #include "core/plan/plan_changes.h"
 #include "core/run/what_if.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/closeness.h"
 #include "tests/core/support/tiny_models.h"
 

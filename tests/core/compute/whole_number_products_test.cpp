@@ -14,8 +14,8 @@
 #include <algorithm>
 
 #include "core/decoder/decoder.h"
-#include "core/intervention/intervention_text.h"
 #include "core/run/what_if.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/block_model.h"
 #include "tests/core/support/closeness.h"
 #include "tests/core/support/error_message.h"

@@ -17,8 +17,8 @@
 #include "core/compute/layer_devices.h"
 #include "core/decoder/forward_pass.h"
 #include "core/decoder/prepare_sequence.h"
-#include "core/intervention/intervention_text.h"
 #include "core/model/model_source.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/closeness.h"
 #include "tests/core/support/tiny_models.h"
 

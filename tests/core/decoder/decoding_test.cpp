@@ -16,9 +16,9 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
 #include "core/model/embedded_model.h"
 #include "core/run/scoring.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/closeness.h"
 #include "tests/core/support/embedded_decoder.h"
 #include "tests/core/support/temporary_folder.h"
@@ -121,7 +121,7 @@ std::vector<Case> Cases(const Decoder& decoder, std::span<const std::string> set
 void Renew(const Decoder& decoder, Case& item) {
   item.trace.reset();
   item.trace = decoder.MakeTrace(kPromptTokens + kSteps,
-                                 /*residual=*/!item.intervention.channels.empty());
+                                 /*residual=*/!item.intervention.All<ChannelScaling>().empty());
 }
 
 // 32 tokens, each on what the ones before have left.

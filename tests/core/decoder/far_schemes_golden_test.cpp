@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/run/what_if.h"
+#include "core/terms/terms.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/golden_runs.h"
 
@@ -33,9 +34,10 @@ const test::GoldenFile& Golden() {
   return golden;
 }
 
-Intervention Scheme(PositionScheme scheme) {
+template <typename T>
+Intervention Scheme(T scheme) {
   Intervention intervention;
-  intervention.positions = std::move(scheme);
+  intervention.Add(TermOf(std::move(scheme)));
   return intervention;
 }
 
@@ -87,7 +89,7 @@ TEST(FarSchemes, ChunksAndSingleTokensEqualAFullRun) {
       };
       check({1, 3, 9, 22, 33});
       // Keys of the answer's rows come from scaled input.
-      setting.channels.push_back({3, -1.0, {}, ChannelRows::kAnswer, 1});
+      setting.Add(TermOf(ChannelScaling{3, -1.0, {}, ChannelRows::kAnswer, 1}));
       check({});
     }
   }
@@ -102,19 +104,20 @@ TEST(FarSchemes, WhatIfEqualsAFullRun) {
         if (item["model"] != model) continue;
         settings.push_back(SettingOf(item["setting"]));
         settings.push_back(settings.back());
-        settings.back().channels.push_back({3, -1.0, {}, ChannelRows::kAnswer, 1});
+        settings.back().Add(TermOf(ChannelScaling{3, -1.0, {}, ChannelRows::kAnswer, 1}));
         settings.push_back(settings.back());
-        settings.back().channels.back().rows = ChannelRows::kLast;
+        settings.back().Change<ChannelScaling>(
+            [](ChannelScaling& scaling) { scaling.rows = {ChannelRows::kLast}; });
         if (settings.size() % 4 == 0) settings.emplace_back();
       }
       settings.push_back(Extended(3, 9));
       settings.push_back(Extended(3, 9));
-      settings.back().boosts.push_back({{"", 5, 12}, 2.0, false, {}, {}});
+      settings.back().Add(TermOf(Boost{{"", 5, 12}, 2.0, false, {}, {}}));
       settings.push_back(Extended(3, 9));
-      settings.back().crops.push_back({{"", 20, 30}, {}, CropKeep::kFirst});
+      settings.back().Add(TermOf(Crop{{"", 20, 30}, {}, CropKeep::kFirst}));
       settings.push_back(Segments(11, {0.2}));
       settings.push_back(Segments(11, {0.4}));
-      settings.back().ablations.push_back({{{1, 2}}, AblateWith::kMean, {}});
+      settings.back().Add(TermOf(Ablation{{{1, 2}}, AblateWith::kMean, {}}));
       test::ExpectWhatIfEqualsFullRuns(Golden().Model(model, placement), *Golden().Model(model),
                                        model, Golden().answer(), settings);
     }
@@ -140,7 +143,7 @@ TEST(FarSchemes, MemoriesCountAgainstTheLimit) {
   EXPECT_EQ(kept(Segments(11, {0.2})), plain + 2 * kMemory);
   // Scaled keys go into memories of their own, which are not kept.
   Intervention scaled = Segments(11, {0.2});
-  scaled.channels.push_back({3, -1.0, {}, ChannelRows::kAnswer, 1});
+  scaled.Add(TermOf(ChannelScaling{3, -1.0, {}, ChannelRows::kAnswer, 1}));
   EXPECT_EQ(kept(scaled), plain + 2 * kMemory);
   EXPECT_EQ(kept(Segments(rows - 1, {0.2})), plain + 2 * kMemory);
   EXPECT_EQ(kept(Segments(rows, {0.2})), plain);
@@ -167,7 +170,7 @@ TEST(FarSchemes, AChannelChangeStaysWithTheLastRows) {
   WhatIf what_if(Golden().Model("llama"), {prompt});
   for (Intervention setting : {Extended(3, 9), Segments(7, {0.3})}) {
     EXPECT_FALSE(what_if.Evaluate(setting).last_rows_only);
-    setting.channels.push_back({3, -1.0, {}, ChannelRows::kAnswer, 1});
+    setting.Add(TermOf(ChannelScaling{3, -1.0, {}, ChannelRows::kAnswer, 1}));
     EXPECT_TRUE(what_if.Evaluate(setting).last_rows_only);
   }
   EXPECT_FALSE(what_if.Evaluate(Extended(2, 9)).last_rows_only);
@@ -270,14 +273,14 @@ TEST(FarSchemes, RefuseWhatTheyCannotDo) {
   EXPECT_THAT(message("llama", Extended(0, 4)), HasSubstr("group"));
   EXPECT_THAT(message("llama", Extended(2, 0)), HasSubstr("window"));
   Intervention moved = Extended(2, 4);
-  moved.moves.push_back({{"", 5, 9}, MoveTo::kShift, 3, {}, {}});
+  moved.Add(TermOf(Move{{"", 5, 9}, MoveTo::kShift, 3, {}, {}}));
   EXPECT_THAT(message("llama", moved), HasSubstr("move"));
   EXPECT_THAT(message("llama", Segments(0, {0.1})), HasSubstr("segment"));
   EXPECT_THAT(message("llama", Segments(129, {0.1})), HasSubstr("at most 128"));
   EXPECT_THAT(message("llama", Segments(8, {0.1, 0.2})), HasSubstr("2 gates for 6 heads"));
   EXPECT_THAT(message("llama", Segments(8, {1.5})), HasSubstr("0 to 1"));
   Intervention cropped = Segments(8, {0.1});
-  cropped.crops.push_back({{"", 5, 9}, {}, CropKeep::kFirst});
+  cropped.Add(TermOf(Crop{{"", 5, 9}, {}, CropKeep::kFirst}));
   EXPECT_THAT(message("llama", cropped), HasSubstr("crop"));
   const auto windowed =
       Decoder::Open(test::TinyModelFolder("mistral"), {kernels::Dtype::kFloat32, 1});

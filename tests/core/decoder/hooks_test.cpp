@@ -10,8 +10,8 @@
 #include <map>
 
 #include "core/decoder/captures.h"
-#include "core/intervention/intervention_text.h"
 #include "core/run/scoring.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/embedded_decoder.h"
 
 namespace midscope {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/intervention/scheme_type.h"
 #include "core/run/what_if.h"
+#include "core/terms/terms.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/golden_runs.h"
 

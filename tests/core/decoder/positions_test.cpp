@@ -14,13 +14,12 @@
 #include <numeric>
 
 #include "core/base/number_text.h"
-#include "core/intervention/edit_type.h"
 #include "core/intervention/passage.h"
-#include "core/intervention/scheme_type.h"
 #include "core/plan/attention_plan.h"
 #include "core/run/generate.h"
 #include "core/run/greedy_batch.h"
 #include "core/run/scoring.h"
+#include "core/terms/terms.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/golden_runs.h"
 #include "tests/core/support/temporary_folder.h"
@@ -49,8 +48,14 @@ Intervention With(std::vector<double> ids, const std::string& setting = "none") 
   GivenPositions given;
   given.file = "ids.txt";
   given.ids = std::move(ids);
-  intervention.given_positions.push_back(std::move(given));
+  intervention.Add(TermOf(std::move(given)));
   return intervention;
+}
+
+Intervention GivenOther(Intervention setting, std::vector<double> ids) {
+  setting.Remove<GivenPositions>();
+  setting.Add(With(std::move(ids)).terms.front());
+  return setting;
 }
 
 std::vector<double> Counted(size_t count, double step = 1, double first = 0) {
@@ -69,13 +74,16 @@ std::vector<double> Jumping() {
 }
 
 RowChoice RowsNamed(const std::string& rows) {
-  return ParseIntervention("pi(2, rows=" + rows + ")").position_rows;
+  return PositionSchemeRows(ParseIntervention("pi(2, rows=" + rows + ")"));
 }
 
 Intervention SettingOf(const Json& item) {
   Intervention setting = With(item["ids"].get<std::vector<double>>());
-  if (item.contains("group")) setting.positions = SelfExtend{item["group"], item["window"]};
-  if (item.contains("rows")) setting.given_positions.front().rows = RowsNamed(item["rows"]);
+  if (item.contains("group")) setting.Add(TermOf(SelfExtend{item["group"], item["window"]}));
+  if (item.contains("rows")) {
+    const RowChoice rows = RowsNamed(item["rows"]);
+    setting.Change<GivenPositions>([&rows](GivenPositions& given) { given.rows = rows; });
+  }
   return setting;
 }
 
@@ -162,25 +170,23 @@ TEST(Positions, TheScaleOfQueriesGoesByIds) {
 }
 
 // A value of the scheme that fits the model.
-Intervention ExampleOf(const SchemeType& type, const ModelConfig& config) {
-  if (!type.sample) return ParseIntervention(type.term.small_example);
-  Intervention intervention;
-  intervention.positions = type.sample(config);
-  return intervention;
+Intervention ExampleOf(const TermType& type, const ModelConfig& config) {
+  return type.sample ? type.sample(config) : ParseIntervention(type.small_example);
 }
 
 // Each beside every scheme of the list, on one trace after another.
 TEST(Positions, GoWithEveryScheme) {
   const ModelConfig& config = Golden().Model("qwen3")->config();
   std::vector<Intervention> settings;
-  for (const SchemeType& type : SchemeTypes()) {
-    const std::string& name = type.term.name;
+  for (const TermType& type : TermTypes()) {
+    if (type.stage != TermStage::kPositions) continue;
+    const std::string& name = type.name;
     Intervention setting = name == "none" ? Intervention() : ExampleOf(type, config);
     const GoldenRun plain = Golden().FullRun("qwen3", setting);
     settings.push_back(setting);
-    setting.given_positions = With(Counted(40)).given_positions;
+    setting = GivenOther(setting, Counted(40));
     EXPECT_EQ(Golden().FullRun("qwen3", setting).result.logits, plain.result.logits) << name;
-    setting.given_positions = With(Jumping()).given_positions;
+    setting = GivenOther(setting, Jumping());
     const bool rotates = name != "nope" && name != "infini";
     EXPECT_GE(Difference(Golden().FullRun("qwen3", setting).result.logits, plain.result.logits),
               (rotates ? 1e-3 : 0) * Largest(plain.result.logits))
@@ -207,17 +213,18 @@ Prompt PromptWithPieces() {
 
 TEST(Positions, GoWithEveryEdit) {
   std::vector<Intervention> settings = {With(Jumping())};
-  for (const EditType& type : EditTypes()) {
+  for (const TermType& type : TermTypes()) {
     // Patches take a source run: what_if_patch_test.cpp has them beside position ids.
-    if (type.term.name == "positions" || type.term.name == "patch") continue;
+    if (type.stage == TermStage::kPositions || !type.apply) continue;
+    if (type.name == "positions" || type.name == "patch") continue;
     const Intervention example = type.sample ? type.sample(Golden().Model("llama")->config())
-                                             : ParseIntervention(type.term.small_example);
+                                             : ParseIntervention(type.small_example);
     const Intervention edit = ResolvePassages(example, PromptWithPieces());
     settings.push_back(edit);
     settings.push_back(edit);
-    settings.back().given_positions = With(Jumping()).given_positions;
+    settings.back() = GivenOther(settings.back(), Jumping());
     settings.push_back(settings.back());
-    settings.back().given_positions = With(Counted(40, 2)).given_positions;
+    settings.back() = GivenOther(settings.back(), Counted(40, 2));
   }
   test::ExpectWhatIfEqualsFullRuns(Golden().Model("llama"), *Golden().Model("llama"), "llama",
                                    Golden().answer(), settings);

@@ -11,8 +11,8 @@
 #include "core/base/error.h"
 #include "core/decoder/captures.h"
 #include "core/decoder/decoder.h"
-#include "core/intervention/intervention_text.h"
 #include "core/plan/attention_plan.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/tiny_models.h"
 
 namespace midscope {

@@ -10,8 +10,8 @@
 
 #include <map>
 
-#include "core/intervention/scheme_type.h"
 #include "core/run/what_if.h"
+#include "core/terms/terms.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/golden_runs.h"
 
@@ -39,15 +39,9 @@ std::vector<std::string> SettingsOf(const std::string& model) {
 // Every scheme that lets rows be chosen, as its example has it, that the model takes.
 std::vector<Intervention> EveryScheme(const ModelConfig& config) {
   std::vector<Intervention> settings;
-  for (const SchemeType& type : SchemeTypes()) {
-    if (!type.chooses_rows) continue;
-    Intervention setting;
-    if (type.sample) {
-      setting.positions = type.sample(config);
-    } else {
-      setting = ParseIntervention(type.term.small_example);
-    }
-    settings.push_back(setting);
+  for (const TermType& type : TermTypes()) {
+    if (!type.with_rows) continue;
+    settings.push_back(type.sample ? type.sample(config) : ParseIntervention(type.small_example));
   }
   return settings;
 }
@@ -65,7 +59,8 @@ TEST(SchemeRows, LeaveOtherRowsAlone) {
   for (Intervention setting : EveryScheme(Golden().Model("llama")->config())) {
     const GoldenRun in_all = Golden().FullRun("llama", setting);
     for (const auto& [rows, changed] : first) {
-      setting.position_rows = ParseIntervention("pi(1.5, rows=" + rows + ")").position_rows;
+      setting = WithPositionSchemeRows(
+          setting, PositionSchemeRows(ParseIntervention("pi(1.5, rows=" + rows + ")")));
       const GoldenRun run = Golden().FullRun("llama", setting);
       // A prompt within the trained context leaves dynamic schemes nothing to change.
       // One row alone is computed by another kernel, so that it may differ in rounding.
@@ -74,9 +69,9 @@ TEST(SchemeRows, LeaveOtherRowsAlone) {
         continue;
       }
       EXPECT_EQ(test::FirstDifferentRow(run, plain), changed)
-          << SchemeName(setting.positions) << " " << rows;
+          << PositionSchemeName(setting) << " " << rows;
       EXPECT_GT(Difference(run.result.Logits(39), in_all.result.Logits(39)), 0)
-          << SchemeName(setting.positions) << " " << rows;
+          << PositionSchemeName(setting) << " " << rows;
     }
   }
 }
@@ -86,12 +81,11 @@ TEST(SchemeRows, LeaveOtherRowsAlone) {
 TEST(SchemeRows, AllRowsAreTheSchemeItself) {
   for (const Intervention& setting : EveryScheme(Golden().Model("qwen3")->config())) {
     const GoldenRun all = Golden().FullRun("qwen3", setting);
-    Intervention stated = setting;
-    stated.position_rows = {ChannelRows::kAll};
+    Intervention stated = WithPositionSchemeRows(setting, {ChannelRows::kAll});
     EXPECT_EQ(Golden().FullRun("qwen3", stated).result.logits, all.result.logits);
-    stated.position_rows = {ChannelRows::kLastN, 40};
+    stated = WithPositionSchemeRows(setting, {ChannelRows::kLastN, 40});
     EXPECT_EQ(Golden().FullRun("qwen3", stated).result.logits, all.result.logits)
-        << SchemeName(setting.positions);
+        << PositionSchemeName(setting);
   }
 }
 
@@ -120,9 +114,8 @@ TEST(SchemeRows, WhatIfEqualsAFullRun) {
       if (settings.size() % 3 == 0) settings.emplace_back();
       // The same scheme for other rows.
       settings.push_back(ParseIntervention(text));
-      settings.back().position_rows = {ChannelRows::kLastN, 3};
-      settings.push_back(settings.back());
-      settings.back().position_rows = {ChannelRows::kAll};
+      settings.back() = WithPositionSchemeRows(settings.back(), {ChannelRows::kLastN, 3});
+      settings.push_back(WithPositionSchemeRows(settings.back(), {ChannelRows::kAll}));
     }
     test::ExpectWhatIfEqualsFullRuns(Golden().Model(model), *Golden().Model(model), model,
                                      Golden().answer(), settings);
@@ -133,9 +126,8 @@ TEST(SchemeRows, EverySchemeAfterAnyOther) {
   const auto decoder = Golden().Model("llama");
   std::vector<Intervention> settings;
   for (const ChannelRows rows : {ChannelRows::kLast, ChannelRows::kAnswer}) {
-    for (Intervention setting : EveryScheme(decoder->config())) {
-      setting.position_rows = {rows};
-      settings.push_back(setting);
+    for (const Intervention& setting : EveryScheme(decoder->config())) {
+      settings.push_back(WithPositionSchemeRows(setting, {rows}));
       if (settings.size() % 4 == 0) settings.emplace_back();
     }
   }

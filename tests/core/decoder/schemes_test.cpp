@@ -18,8 +18,9 @@
 #include "core/base/error.h"
 #include "core/base/number_text.h"
 #include "core/decoder/decoder.h"
-#include "core/intervention/intervention_text.h"
 #include "core/run/what_if.h"
+#include "core/terms/intervention_text.h"
+#include "core/terms/terms.h"
 #include "tests/core/support/temporary_folder.h"
 #include "tests/core/support/tiny_models.h"
 #include "tests/paths.h"
@@ -92,7 +93,7 @@ TEST(Schemes, EqualTransformersWithTheSameRopeParameters) {
 
 Intervention UniformTable(double ratio) {
   Intervention change;
-  change.positions = HeadRatioTable{"table", 6, std::vector<double>(12, ratio)};
+  change.Add(TermOf(HeadRatioTable{"table", 6, std::vector<double>(12, ratio)}));
   return change;
 }
 
@@ -169,7 +170,7 @@ TEST(Schemes, ReportedRatiosAsATableGiveTheSameRun) {
                               "ms-poe(min=1.8, max=0.7, first_layer=0, mode=group)"}) {
     const RunResult run = RunIds(*decoder, ids, setting);
     Intervention table;
-    table.positions = HeadRatioTable{"table", 6, run.position_ratio.values};
+    table.Add(TermOf(HeadRatioTable{"table", 6, run.position_ratio.values}));
     EXPECT_EQ(RunIds(*decoder, ids, table).logits, run.logits) << setting;
   }
 }

@@ -10,8 +10,8 @@
 #include <random>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_json.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_json.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/temporary_folder.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The JSON form, files of interventions, and published settings by name.
 
-#include "core/intervention/intervention_json.h"
+#include "core/terms/intervention_json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
-#include "core/intervention/presets.h"
+#include "core/terms/intervention_text.h"
+#include "core/terms/presets.h"
 #include "tests/core/support/random_intervention.h"
 #include "tests/core/support/temporary_folder.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -105,7 +105,7 @@ TEST(InterventionText, RatiosComeFromAFileAndTellWhenItChanges) {
   const std::string file = folder + "/head ratios.csv";
   std::ofstream(file) << "layer,head,ratio\n0,0,1.5\n0,1,1.25\n";
   const Intervention read = ParseIntervention("ratios(\"" + file + "\")");
-  const auto& table = std::get<HeadRatioTable>(read.positions);
+  const auto& table = *read.Find<HeadRatioTable>();
   EXPECT_EQ(table.heads, 2);
   EXPECT_THAT(table.ratios, ::testing::ElementsAre(1.5, 1.25));
   const std::string text = PrintIntervention(read);
@@ -139,7 +139,7 @@ TEST(InterventionText, PrintsEditsInFull) {
       "boost(span=a, factor=2, renormalise=no, layers=all, rows=answer) + "
       "ablate(L0H0, with=zero, rows=all) + temperature(L0H0, 2, rows=all)");
   // A name of digits is a name only in quotation marks; + and , in a name are no grammar.
-  EXPECT_EQ(ParseIntervention("crop(span=\"4:6\")").crops[0].span.name, "4:6");
+  EXPECT_EQ(ParseIntervention("crop(span=\"4:6\")").Find<Crop>()->span.name, "4:6");
   EXPECT_EQ(Canonical("crop(span=\"4:6\")"), "crop(span=\"4:6\", layers=all, keep=first)");
   EXPECT_EQ(Canonical("crop(span=\"a + (b, \xc3\xa9\")"),
             "crop(span=\"a + (b, \xc3\xa9\", layers=all, keep=first)");
@@ -148,20 +148,20 @@ TEST(InterventionText, PrintsEditsInFull) {
 TEST(InterventionText, ReadsValues) {
   const Intervention read =
       ParseIntervention("channel([100,215], factor=[-1,0], layers=[2-8,12], rows=last)");
-  ASSERT_EQ(read.channels.size(), 2U);
-  EXPECT_TRUE(std::holds_alternative<NoScheme>(read.positions));
-  EXPECT_EQ(read.channels[1].channel, 215);
-  EXPECT_EQ(read.channels[1].factor, 0.0);
-  EXPECT_EQ(read.channels[0].rows, ChannelRows::kLast);
-  EXPECT_TRUE(read.channels[0].layers.Contains(8));
-  EXPECT_FALSE(read.channels[0].layers.Contains(9));
-  EXPECT_TRUE(read.channels[0].layers.Contains(12));
-  EXPECT_EQ(ParseIntervention("channel([1,2], factor=3)").channels[1].factor, 3.0);
+  ASSERT_EQ(read.All<ChannelScaling>().size(), 2U);
+  EXPECT_TRUE(PositionScheme(read) == nullptr);
+  EXPECT_EQ(read.All<ChannelScaling>()[1].channel, 215);
+  EXPECT_EQ(read.All<ChannelScaling>()[1].factor, 0.0);
+  EXPECT_EQ(read.Find<ChannelScaling>()->rows.rows, ChannelRows::kLast);
+  EXPECT_TRUE(read.Find<ChannelScaling>()->layers.Contains(8));
+  EXPECT_FALSE(read.Find<ChannelScaling>()->layers.Contains(9));
+  EXPECT_TRUE(read.Find<ChannelScaling>()->layers.Contains(12));
+  EXPECT_EQ(ParseIntervention("channel([1,2], factor=3)").All<ChannelScaling>()[1].factor, 3.0);
 
-  const auto ms_poe = std::get<MsPoe>(ParseIntervention("ms-poe(first_layer=0)").positions);
+  const auto ms_poe = *ParseIntervention("ms-poe(first_layer=0)").Find<MsPoe>();
   EXPECT_TRUE(ms_poe.layers.Contains(0));
   EXPECT_TRUE(ms_poe.layers.Contains(4000));
-  EXPECT_FALSE(std::get<MsPoe>(ParseIntervention("ms-poe").positions).layers.Contains(1));
+  EXPECT_FALSE(ParseIntervention("ms-poe").Find<MsPoe>()->layers.Contains(1));
   EXPECT_EQ(ParseIntervention("channel(1,factor=2,layers=[3-4,5,9])"),
             ParseIntervention("channel(1,factor=2,layers=[9,3-5])"));
 }

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 
 namespace midscope {
 namespace {
@@ -50,19 +50,23 @@ TEST(Passages, BecomeTokens) {
 
 TEST(Passages, BeginAndEndAreThoseOfThePieces) {
   const Prompt prompt = PairPrompt();
-  EXPECT_EQ(ResolvePassages(ParseIntervention("move(span=gold, to=begin)"), prompt).moves[0].shift,
-            5 - 15);
-  EXPECT_EQ(ResolvePassages(ParseIntervention("move(span=gold, to=end)"), prompt).moves[0].shift,
-            35 - 24);
+  EXPECT_EQ(
+      ResolvePassages(ParseIntervention("move(span=gold, to=begin)"), prompt).Find<Move>()->shift,
+      5 - 15);
+  EXPECT_EQ(
+      ResolvePassages(ParseIntervention("move(span=gold, to=end)"), prompt).Find<Move>()->shift,
+      35 - 24);
 }
 
 TEST(Passages, WithoutPiecesThePromptItselfHasBeginAndEnd) {
   Prompt prompt = PairPrompt();
   prompt.spans = {{"gold", 0, 0, 15, 24}, {"pair", 0, 0, 3, 4}, {"pair x", 0, 0, 3, 4}};
-  EXPECT_EQ(ResolvePassages(ParseIntervention("move(span=gold, to=begin)"), prompt).moves[0].shift,
-            -15);
-  EXPECT_EQ(ResolvePassages(ParseIntervention("move(span=gold, to=end)"), prompt).moves[0].shift,
-            60 - 24);
+  EXPECT_EQ(
+      ResolvePassages(ParseIntervention("move(span=gold, to=begin)"), prompt).Find<Move>()->shift,
+      -15);
+  EXPECT_EQ(
+      ResolvePassages(ParseIntervention("move(span=gold, to=end)"), prompt).Find<Move>()->shift,
+      60 - 24);
 }
 
 TEST(Passages, MissingOnesAreNamedWithThoseThatAreThere) {
@@ -77,7 +81,7 @@ TEST(Passages, AnyPassagesStandForNamesUntilThereIsAPrompt) {
   const Intervention any = WithAnyPassages(ParseIntervention(
       "move(span=gold, to=end) + move(span=question, to=begin) + crop(span=gold) + boost(span=x)"));
   EXPECT_EQ(ResolvePassages(any, PairPrompt()), any);
-  EXPECT_FALSE(any.moves[0].span == any.moves[1].span);
+  EXPECT_FALSE(any.Find<Move>()->span == any.All<Move>()[1].span);
 }
 
 }  // namespace

@@ -12,10 +12,10 @@
 
 #include "core/base/error.h"
 #include "core/base/options.h"
-#include "core/intervention/intervention_json.h"
-#include "core/intervention/intervention_text.h"
 #include "core/plan/given_positions.h"
 #include "core/positions/position_sampler.h"
+#include "core/terms/intervention_json.h"
+#include "core/terms/intervention_text.h"
 
 namespace midscope {
 namespace {
@@ -90,8 +90,8 @@ TEST(PositionsText, OfAFileIsItsContents) {
   std::ofstream(file) << "0 2 4.5\n";
   std::ofstream(folder + "/same.json") << "[0, 2, 4.5]";
   const Intervention read = ParseIntervention("positions(file=\"" + file + "\") + pi(2)");
-  ASSERT_EQ(read.given_positions.size(), 1u);
-  EXPECT_THAT(read.given_positions[0].ids, ElementsAre(0, 2, 4.5));
+  ASSERT_EQ(read.All<GivenPositions>().size(), 1u);
+  EXPECT_THAT(read.Find<GivenPositions>()->ids, ElementsAre(0, 2, 4.5));
   EXPECT_EQ(read, ParseIntervention("pi(2) + positions(file=" + folder + "/same.json)"));
   const std::string text = PrintIntervention(read);
   EXPECT_THAT(text, AllOf(HasSubstr("pi(2) + positions(file=\"" + file + "\", digest="),

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Contract: a scheme or an edit that is described is also read, printed, applied and counted, and
-// none of its arguments is described alone. The tests go through the lists, so that they hold for
-// terms that are added.
+// Contract: a term that is described is also read, printed and applied, and none of its arguments
+// is described alone. The tests go through the list, so that they hold for terms that are added.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "core/base/error.h"
-#include "core/intervention/edit_type.h"
-#include "core/intervention/intervention_json.h"
 #include "core/intervention/passage.h"
-#include "core/intervention/scheme_type.h"
 #include "core/plan/attention_plan.h"
 #include "core/plan/context_limit.h"
+#include "core/terms/intervention_json.h"
+#include "core/terms/terms.h"
 #include "tests/paths.h"
 
 namespace midscope {
@@ -66,52 +65,37 @@ std::vector<AttentionPlan> Plans(const Intervention& intervention) {
   return CompilePlans(ResolvePassages(intervention, LongPrompt()), BeyondContext(), 150);
 }
 
-// Whether its example names a file.
-bool NeedsFile(const Term& term) {
-  const SchemeType* scheme = FindScheme(term.name);
-  const EditType* edit = FindEdit(term.name);
-  return (scheme && scheme->sample) || (edit && edit->sample);
-}
-
 // Of a term's example, or of a value that its file makes.
-Intervention ExampleOf(const Term& term) {
-  if (!NeedsFile(term)) return ParseIntervention(term.small_example);
-  if (const EditType* edit = FindEdit(term.name)) return edit->sample(Config());
-  Intervention intervention;
-  intervention.positions = FindScheme(term.name)->sample(Config());
-  return intervention;
+Intervention ExampleOf(const TermType& type) {
+  return type.sample ? type.sample(Config()) : ParseIntervention(type.small_example);
 }
 
-// Terms of schemes and edits that change something.
-std::vector<const Term*> ListedTerms() {
-  std::vector<const Term*> terms;
-  for (const SchemeType& type : SchemeTypes()) {
-    if (type.term.name != "none") terms.push_back(&type.term);
+// Those that change something by themselves.
+std::vector<const TermType*> ListedTerms() {
+  std::vector<const TermType*> types;
+  for (const TermType& type : TermTypes()) {
+    if (type.apply) types.push_back(&type);
   }
-  for (const EditType& type : EditTypes()) terms.push_back(&type.term);
-  return terms;
-}
-
-// Files of a folder of core/intervention, but for those of the list.
-size_t FilesOf(const std::string& folder) {
-  size_t files = 0;
-  const auto path = std::filesystem::path(MIDSCOPE_TESTS).parent_path() / "core/intervention";
-  for (const auto& entry : std::filesystem::directory_iterator(path / folder)) {
-    files += entry.path().extension() == ".cpp" && entry.path().stem() != folder ? 1 : 0;
-  }
-  return files;
+  return types;
 }
 
 TEST(TermTypes, EveryFileIsListed) {
-  EXPECT_EQ(SchemeTypes().size(), FilesOf("schemes"));
-  EXPECT_EQ(EditTypes().size(), FilesOf("edits"));
-  EXPECT_EQ(InterventionTerms().size(), SchemeTypes().size() + EditTypes().size() + 1);
-  EXPECT_EQ(SchemeTypes().front().term.name, "none");
+  size_t types = 0;
+  const auto folder = std::filesystem::path(MIDSCOPE_TESTS).parent_path() / "core/terms";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".cpp") continue;
+    std::ifstream file(entry.path());
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    types += text.find("\nTermType ") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_EQ(TermTypes().size(), types);
+  EXPECT_EQ(TermTypes().front().name, "none");
+  EXPECT_EQ(ListedTerms().size() + 2, TermTypes().size()) << "all but none and preset";
 }
 
 TEST(TermTypes, AreDescribed) {
   std::set<std::string> names;
-  for (const Term& term : InterventionTerms()) {
+  for (const TermType& term : TermTypes()) {
     EXPECT_TRUE(names.insert(term.name).second) << term.name;
     EXPECT_FALSE(term.summary.empty()) << term.name;
     EXPECT_FALSE(term.examples.empty()) << term.name;
@@ -125,8 +109,8 @@ TEST(TermTypes, AreDescribed) {
 }
 
 TEST(TermTypes, ExamplesOfHelpShowTheTerm) {
-  for (const Term& term : InterventionTerms()) {
-    if (NeedsFile(term)) continue;  // the reader's own
+  for (const TermType& term : TermTypes()) {
+    if (term.sample) continue;  // the reader's own
     for (const std::string& example : term.examples) {
       EXPECT_THAT(example, HasSubstr(term.name));
       EXPECT_NO_THROW(ParseIntervention(example)) << example;
@@ -135,18 +119,14 @@ TEST(TermTypes, ExamplesOfHelpShowTheTerm) {
 }
 
 TEST(TermTypes, AreReadPrintedAndReadBack) {
-  for (const Term* term : ListedTerms()) {
+  for (const TermType* term : ListedTerms()) {
     const Intervention read = ExampleOf(*term);
     EXPECT_FALSE(read.empty()) << term->name;
     const std::string text = PrintIntervention(read);
     EXPECT_THAT(text, StartsWith(term->name));
-    if (const SchemeType* scheme = FindScheme(term->name)) {
-      EXPECT_EQ(&SchemeTypeOf(read.positions), scheme);
-      EXPECT_EQ(SchemeName(read.positions), term->name);
-    } else {
-      EXPECT_EQ(FindEdit(term->name)->count(read), 1u) << term->name;
-    }
-    if (NeedsFile(*term)) continue;  // of no file that could be read back
+    ASSERT_EQ(read.terms.size(), 1u) << term->name;
+    EXPECT_EQ(&read.terms.front().type(), term);
+    if (term->sample) continue;  // of no file that could be read back
     EXPECT_EQ(ParseIntervention(text), read) << text;
     EXPECT_EQ(PrintIntervention(ParseIntervention(text)), text);
     EXPECT_EQ(ParseIntervention(InterventionToJson(read)), read) << text;
@@ -155,7 +135,8 @@ TEST(TermTypes, AreReadPrintedAndReadBack) {
 
 TEST(TermTypes, ChangePlans) {
   const std::vector<AttentionPlan> plain = Plans({});
-  for (const Term* term : ListedTerms()) EXPECT_NE(Plans(ExampleOf(*term)), plain) << term->name;
+  for (const TermType* term : ListedTerms())
+    EXPECT_NE(Plans(ExampleOf(*term)), plain) << term->name;
 }
 
 // Where a model cannot take a term, it is refused by its name, not left out.
@@ -163,7 +144,7 @@ TEST(TermTypes, AreRefusedByName) {
   ModelConfig alibi = BeyondContext();
   alibi.positions = PositionKind::kAlibi;
   const auto plain = CompilePlans({}, alibi, 150);
-  for (const Term* term : ListedTerms()) {
+  for (const TermType* term : ListedTerms()) {
     const Intervention resolved = ResolvePassages(ExampleOf(*term), LongPrompt());
     try {
       EXPECT_NE(CompilePlans(resolved, alibi, 150), plain) << term->name;
@@ -175,34 +156,36 @@ TEST(TermTypes, AreRefusedByName) {
 }
 
 TEST(TermTypes, SchemesNeverShortenTheContext) {
-  for (const SchemeType& type : SchemeTypes()) {
-    const Intervention example = type.term.name == "none" ? Intervention() : ExampleOf(type.term);
-    EXPECT_GT(type.stretch(example.positions, Config()), 0) << type.term.name;
-    EXPECT_GE(ContextOf(example, Config()), 100) << type.term.name;
+  for (const TermType* type : ListedTerms()) {
+    const Intervention example = ExampleOf(*type);
+    EXPECT_GE(ContextOf(example, Config()), 100) << type->name;
+    if (type->stage != TermStage::kPositions) continue;
+    EXPECT_GT(type->stretch(example.terms.front(), Config()), 0) << type->name;
   }
 }
 
 TEST(TermTypes, SpansAreResolved) {
-  for (const EditType& type : EditTypes()) {
+  for (const TermType* listed : ListedTerms()) {
+    const TermType& type = *listed;
     const bool has_span = std::any_of(
-        type.term.arguments.begin(), type.term.arguments.end(),
+        type.arguments.begin(), type.arguments.end(),
         [](const Parameter& argument) { return argument.kind == ParameterKind::kSpan; });
-    EXPECT_EQ(type.names_span, has_span) << type.term.name;
-    const Intervention example = ExampleOf(type.term);
-    EXPECT_EQ(ResolvePassages(example, LongPrompt()) != example, has_span) << type.term.name;
+    EXPECT_EQ(type.names_span, has_span) << type.name;
+    const Intervention example = ExampleOf(type);
+    EXPECT_EQ(ResolvePassages(example, LongPrompt()) != example, has_span) << type.name;
     if (!has_span) continue;
-    EXPECT_THROW(ResolvePassages(example, Prompt()), Error) << type.term.name;
+    EXPECT_THROW(ResolvePassages(example, Prompt()), Error) << type.name;
     // Infini-attention's memory has no tokens.
     Intervention both = ResolvePassages(example, LongPrompt());
-    both.positions = InfiniAttention{64};
-    EXPECT_THROW(CompilePlans(both, BeyondContext(), 150), Error) << type.term.name;
+    both.Add(TermOf(InfiniAttention{64}));
+    EXPECT_THROW(CompilePlans(both, BeyondContext(), 150), Error) << type.name;
   }
 }
 
 // The example with one argument as given; the others as the example has them.
-std::string WithArgument(const Term& term, const std::string& name, const std::string& value) {
+std::string WithArgument(const TermType& term, const std::string& name, const std::string& value) {
   std::string text;
-  const std::vector<TextTerm> example = ParseTerms(term.small_example);
+  const std::vector<TextTerm> example = ParseTerms(term.small_example, TermTypes());
   for (const TextArgument& argument : example.front().arguments) {
     if (argument.name == name) continue;
     text += (text.empty() ? "" : ", ") + argument.name + "=" + argument.values.front().text;
@@ -230,8 +213,8 @@ std::string OtherValue(const Parameter& argument) {
 
 // An argument that is described and not read, or printed from another member, fails here.
 TEST(TermTypes, EveryArgumentIsReadAndPrinted) {
-  for (const Term* term : ListedTerms()) {
-    if (NeedsFile(*term)) continue;  // tests of their own files
+  for (const TermType* term : ListedTerms()) {
+    if (term->sample) continue;  // tests of their own files
     for (const Parameter& argument : term->arguments) {
       const std::string usual = ParameterText(argument.default_value);
       if (usual.empty()) continue;
@@ -247,9 +230,9 @@ TEST(TermTypes, EveryArgumentIsReadAndPrinted) {
 
 // What help calls the default is what a term without the argument has.
 TEST(TermTypes, DefaultsAreTheDescribedOnes) {
-  for (const Term* term : ListedTerms()) {
-    if (NeedsFile(*term)) continue;
-    const auto given = ParseTerms(term->small_example).front().arguments;
+  for (const TermType* term : ListedTerms()) {
+    if (term->sample) continue;
+    const auto given = ParseTerms(term->small_example, TermTypes()).front().arguments;
     const Intervention example = ParseIntervention(term->small_example);
     for (const Parameter& argument : term->arguments) {
       const bool is_given = std::any_of(given.begin(), given.end(), [&](const TextArgument& other) {
@@ -263,20 +246,38 @@ TEST(TermTypes, DefaultsAreTheDescribedOnes) {
   }
 }
 
-TEST(OwnValue, ComparesTypeAndValue) {
+TEST(Term, ComparesTypeAndValue) {
+  const Term half = TermOf(PositionInterpolation{2});
+  EXPECT_EQ(half, TermOf(PositionInterpolation{2}));
+  EXPECT_NE(half, TermOf(PositionInterpolation{3}));
+  EXPECT_NE(half, TermOf(MsPoe()));
+  EXPECT_EQ(half.As<MsPoe>(), nullptr);
+  EXPECT_EQ(half.As<PositionInterpolation>()->ratio, 2);
+  // A value that no listed type has is an error, not `none`.
   struct Other {
-    double factor = 2;
     bool operator==(const Other&) const = default;
   };
-  EXPECT_EQ(OwnValue::Of(2.0), OwnValue::Of(2.0));
-  EXPECT_NE(OwnValue::Of(2.0), OwnValue::Of(3.0));
-  EXPECT_NE(OwnValue::Of(2.0), OwnValue::Of(Other()));
-  EXPECT_NE(OwnValue::Of(2.0), OwnValue());
-  EXPECT_EQ(OwnValue(), OwnValue());
-  EXPECT_EQ(OwnValue::Of(2.0).As<Other>(), nullptr);
-  EXPECT_EQ(*OwnValue::Of(Other{5}).As<Other>(), Other{5});
-  // A value that no listed scheme has is an error, not `none`.
-  EXPECT_THROW(SchemeTypeOf(OwnValue::Of(Other())), std::logic_error);
+  EXPECT_THROW(TermOf(Other()), std::logic_error);
+}
+
+TEST(Term, StandsBehindThoseOfItsType) {
+  Intervention setting = ParseIntervention("boost(span=1:2) + pi(2) + crop(span=3:4)");
+  setting.Add(TermOf(Crop{{"", 5, 6}}));
+  setting.Add(TermOf(PositionInterpolation{3}));  // in place of the other
+  EXPECT_EQ(PrintIntervention(setting),
+            "pi(3) + crop(span=3:4, layers=all, keep=first) + crop(span=5:6, layers=all, "
+            "keep=first) + " +
+                PrintIntervention(ParseIntervention("boost(span=1:2)")));
+  EXPECT_EQ(setting.All<Crop>().size(), 2u);
+}
+
+// What has a control or a value without effect has it in its own file.
+TEST(TermTypes, ValuesWithoutEffectAreLeftOut) {
+  const Intervention setting = ParseIntervention(
+      "pi(1) + channel(3, factor=1) + channel(4, factor=2) + boost(span=1:2, factor=1) + "
+      "temperature(L0H0, 1) + move(span=1:2, to=shift:0)");
+  EXPECT_EQ(PrintIntervention(WithoutNeutralTerms(setting)),
+            PrintIntervention(ParseIntervention("channel(4, factor=2)")));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 #include "core/decoder/decoder.h"
 #include "core/decoder/trace.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/changed_config.h"
 
 namespace midscope {

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <limits>
 
-#include "core/intervention/intervention_text.h"
 #include "core/model/gguf_model.h"
 #include "core/plan/attention_plan.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/changed_config.h"
 #include "tests/core/support/gguf_writer.h"
 

@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "core/decoder/decoder.h"
-#include "core/intervention/intervention_text.h"
 #include "core/model/folder_model.h"
 #include "core/plan/attention_plan.h"
 #include "core/run/generate.h"
 #include "core/run/what_if.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/changed_config.h"
 #include "tests/core/support/closeness.h"
 #include "tests/core/support/error_message.h"

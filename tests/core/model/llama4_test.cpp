@@ -6,7 +6,7 @@
 
 #include "core/decoder/captures.h"
 #include "core/decoder/decoder.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/changed_config.h"
 #include "tests/core/support/closeness.h"
 

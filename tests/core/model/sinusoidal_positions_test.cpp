@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "core/decoder/decoder.h"
-#include "core/intervention/intervention_text.h"
 #include "core/run/what_if.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/changed_config.h"
 #include "tests/core/support/closeness.h"
 #include "tests/core/support/error_message.h"

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
 #include "core/plan/attention_plan.h"
+#include "core/terms/intervention_text.h"
 
 namespace midscope {
 namespace {
@@ -30,7 +30,12 @@ ModelConfig Config() {
 }
 
 std::vector<AttentionEdits> Compile(const std::string& text, const ModelConfig& config = Config()) {
-  return CompileEdits(ParseIntervention(text), config, 50);
+  std::vector<AttentionPlan> plans(static_cast<size_t>(config.layers));
+  ApplyTerms(TermStage::kAfterPositions, ParseIntervention(text), config, 50, 50, plans);
+  std::vector<AttentionEdits> edits;
+  edits.reserve(plans.size());
+  for (AttentionPlan& plan : plans) edits.push_back(std::move(plan.edits));
+  return edits;
 }
 
 std::string ErrorOf(const std::string& text, const ModelConfig& config = Config()) {

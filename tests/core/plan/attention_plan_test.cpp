@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 
 namespace midscope {
 namespace {
@@ -27,9 +27,7 @@ ModelConfig Config(int64_t layers = 6, int64_t heads = 4, int64_t key_value_head
   return config;
 }
 
-RatioRule Rule(const std::string& text) {
-  return {std::get<MsPoe>(ParseIntervention(text).positions)};
-}
+RatioRule Rule(const std::string& text) { return {*ParseIntervention(text).Find<MsPoe>()}; }
 
 // Scores .1 .4 .2 .3 (seed-facts A.3 #1): by rank the best head, 1, gets the smallest ratio; the
 // public code gives it the largest.

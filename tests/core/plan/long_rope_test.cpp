@@ -6,9 +6,9 @@
 
 #include <cmath>
 
-#include "core/intervention/intervention_text.h"
 #include "core/intervention/rope_schemes.h"
 #include "core/plan/attention_plan.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/temporary_folder.h"
 

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/intervention/intervention_text.h"
 #include "core/plan/attention_plan.h"
 #include "core/plan/plan_changes.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/error_message.h"
 #include "tests/paths.h"
 

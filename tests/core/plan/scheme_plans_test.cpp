@@ -11,13 +11,14 @@
 #include <map>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
 #include "core/intervention/rope_schemes.h"
 #include "core/plan/attention_plan.h"
 #include "core/plan/context_limit.h"
 #include "core/plan/plan_changes.h"
 #include "core/plan/query_scale.h"
 #include "core/plan/rope_frequencies.h"
+#include "core/terms/intervention_text.h"
+#include "core/terms/terms.h"
 
 namespace midscope {
 namespace {
@@ -191,7 +192,7 @@ TEST(SchemePlans, RotaryPairsMultiplyTheNamedFrequenciesAlone) {
 
 Intervention Ratios(int64_t heads, std::vector<double> ratios) {
   Intervention intervention;
-  intervention.positions = HeadRatioTable{"table.csv", heads, std::move(ratios)};
+  intervention.Add(TermOf(HeadRatioTable{"table.csv", heads, std::move(ratios)}));
   return intervention;
 }
 
@@ -223,7 +224,7 @@ TEST(SchemePlans, AlibiModelsRefuseAllOthers) {
   }
 }
 
-MsPoe Scheme(const std::string& text) { return std::get<MsPoe>(ParseIntervention(text).positions); }
+MsPoe Scheme(const std::string& text) { return *ParseIntervention(text).Find<MsPoe>(); }
 
 TEST(Ratios, FallingRampsGiveTheFirstRatioToTheMostAware) {
   const int64_t counts[] = {1, 4, 2, 3};
@@ -364,7 +365,7 @@ TEST(FirstChangedRows, OfEveryScheme) {
   EXPECT_EQ(
       Changed("ms-poe(order=random)", "ms-poe(order=random) + channel(1, factor=0, layers=2)"), 4);
   Intervention table = Ratios(4, std::vector<double>(16, 1));
-  std::get<HeadRatioTable>(table.positions).ratios[9] = 1.5;
+  table.Find<HeadRatioTable>()->ratios[9] = 1.5;
   EXPECT_EQ(FirstChangedLayer(Plans("none"), CompilePlans(table, Config(), 100), 100), 2);
 }
 

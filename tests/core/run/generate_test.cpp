@@ -13,9 +13,9 @@
 #include <atomic>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
 #include "core/run/greedy_batch.h"
 #include "core/run/scoring.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/embedded_decoder.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/tiny_models.h"

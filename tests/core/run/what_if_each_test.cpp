@@ -11,8 +11,8 @@
 #include <map>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
 #include "core/run/what_if.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/embedded_decoder.h"
 
 namespace midscope {

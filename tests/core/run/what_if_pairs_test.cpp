@@ -16,11 +16,11 @@
 #include "core/base/error.h"
 #include "core/decoder/captures.h"
 #include "core/formats/control_vector_file.h"
-#include "core/intervention/intervention_text.h"
 #include "core/intervention/passage.h"
 #include "core/plan/attention_plan.h"
 #include "core/run/patch_sources.h"
 #include "core/run/what_if.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/embedded_decoder.h"
 #include "tests/core/support/gguf_writer.h"
 

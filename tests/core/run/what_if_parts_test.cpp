@@ -10,8 +10,8 @@
 #include <cstring>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
 #include "core/run/what_if.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/embedded_decoder.h"
 
 namespace midscope {

@@ -7,10 +7,10 @@
 
 #include <algorithm>
 
-#include "core/intervention/intervention_text.h"
 #include "core/intervention/passage.h"
 #include "core/run/what_if.h"
 #include "core/run/what_if_pair.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/closeness.h"
 #include "tests/core/support/embedded_decoder.h"
 

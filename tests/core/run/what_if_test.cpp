@@ -14,9 +14,9 @@
 
 #include "core/base/error.h"
 #include "core/decoder/captures.h"
-#include "core/intervention/intervention_text.h"
 #include "core/plan/awareness_rule.h"
 #include "core/run/what_if_pair.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/embedded_decoder.h"
 
 namespace midscope {

@@ -10,7 +10,8 @@
 
 #include "core/base/number_text.h"
 #include "core/intervention/intervention.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
+#include "core/terms/terms.h"
 
 namespace midscope::test {
 
@@ -58,19 +59,20 @@ inline std::vector<HeadName> RandomHeads(std::mt19937_64& random) {
 
 inline void AddRandomEdits(std::mt19937_64& random, Intervention& intervention) {
   for (uint64_t i = 0; i < random() % 3; ++i) {
-    intervention.crops.push_back(
-        {RandomSpan(random), RandomLayers(random), static_cast<CropKeep>(random() % 2)});
+    intervention.Add(TermOf(
+        Crop{RandomSpan(random), RandomLayers(random), static_cast<CropKeep>(random() % 2)}));
     Move move{RandomSpan(random), static_cast<MoveTo>(random() % 3), 0, RandomLayers(random),
               RandomRows(random)};
     if (move.to == MoveTo::kShift) move.shift = static_cast<int64_t>(random() % 2000) - 1000;
-    intervention.moves.push_back(move);
-    intervention.boosts.push_back({RandomSpan(random), RandomRatio(random, 0.01), random() % 2 == 0,
-                                   RandomLayers(random), RandomRows(random)});
-    if (random() % 2 == 0) intervention.boosts.back().heads = RandomHeads(random);
-    intervention.ablations.push_back(
-        {RandomHeads(random), static_cast<AblateWith>(random() % 2), RandomRows(random)});
-    intervention.temperatures.push_back(
-        {RandomHeads(random), RandomRatio(random, 0.01), RandomRows(random)});
+    intervention.Add(TermOf(move));
+    Boost boost{RandomSpan(random), RandomRatio(random, 0.01), random() % 2 == 0,
+                RandomLayers(random), RandomRows(random)};
+    if (random() % 2 == 0) boost.heads = RandomHeads(random);
+    intervention.Add(TermOf(boost));
+    intervention.Add(TermOf(
+        Ablation{RandomHeads(random), static_cast<AblateWith>(random() % 2), RandomRows(random)}));
+    intervention.Add(
+        TermOf(Temperature{RandomHeads(random), RandomRatio(random, 0.01), RandomRows(random)}));
   }
 }
 
@@ -87,52 +89,49 @@ inline std::string RandomYarn(std::mt19937_64& random) {
   return text + ")";
 }
 
-// Of a type that only its own file knows: from its text.
-inline PositionScheme OwnScheme(const std::string& text) {
-  return ParseIntervention(text).positions;
-}
+inline Term FromText(const std::string& text) { return ParseIntervention(text).terms.front(); }
 
-inline PositionScheme RandomPlainScheme(std::mt19937_64& random) {
+inline Term RandomPlainScheme(std::mt19937_64& random) {
   const double ratio = RandomRatio(random, 0.01);
   switch (random() % 11) {
     case 0:
-      return PositionInterpolation{ratio};
+      return TermOf(PositionInterpolation{ratio});
     case 1:
-      return OwnScheme("base(" +
-                       NumberText(std::uniform_real_distribution<double>(2, 1e12)(random)) + ")");
+      return FromText("base(" +
+                      NumberText(std::uniform_real_distribution<double>(2, 1e12)(random)) + ")");
     case 2:
-      return OwnScheme("ntk(" + NumberText(ratio) + ")");
+      return FromText("ntk(" + NumberText(ratio) + ")");
     case 3:
-      return OwnScheme("dynamic-ntk(" + NumberText(ratio) + ")");
+      return FromText("dynamic-ntk(" + NumberText(ratio) + ")");
     case 4:
-      return OwnScheme("dynamic-linear");
+      return FromText("dynamic-linear");
     case 5:
-      return OwnScheme(RandomYarn(random));
+      return FromText(RandomYarn(random));
     case 6:
-      return OwnScheme("nope(layers=" + RandomLayers(random).Text() + ")");
+      return FromText("nope(layers=" + RandomLayers(random).Text() + ")");
     case 7:
-      return SelfExtend{static_cast<int64_t>(1 + random() % 9000),
-                        static_cast<int64_t>(1 + random() % 9000),
-                        random() % 2 == 0 ? 0 : static_cast<int64_t>(2 + random() % 9000)};
+      return TermOf(SelfExtend{static_cast<int64_t>(1 + random() % 9000),
+                               static_cast<int64_t>(1 + random() % 9000),
+                               random() % 2 == 0 ? 0 : static_cast<int64_t>(2 + random() % 9000)});
     case 8:
-      return OwnScheme("ntk-by-parts(" + NumberText(1 + ratio / 2) + ")");
+      return FromText("ntk-by-parts(" + NumberText(1 + ratio / 2) + ")");
     case 9:
-      return OwnScheme("eabf(" +
-                       NumberText(std::uniform_real_distribution<double>(2, 1e12)(random)) +
-                       ", first_layer=" + std::to_string(random() % 40) + ")");
+      return FromText("eabf(" +
+                      NumberText(std::uniform_real_distribution<double>(2, 1e12)(random)) +
+                      ", first_layer=" + std::to_string(random() % 40) + ")");
     default:
       InfiniAttention infini{
           static_cast<int64_t>(1 + random() % 9000), {}, static_cast<MemoryUpdate>(random() % 2)};
       for (uint64_t i = 0; i <= random() % 4; ++i)
         infini.gates.push_back(std::uniform_real_distribution<double>(0, 1)(random));
-      return infini;
+      return TermOf(infini);
   }
 }
 
 inline Intervention RandomIntervention(std::mt19937_64& random) {
   Intervention intervention;
   if (random() % 3 == 0) {
-    intervention.positions = RandomPlainScheme(random);
+    intervention.Add(RandomPlainScheme(random));
   } else if (random() % 2 == 0) {
     MsPoe ms_poe;
     ms_poe.min = RandomRatio(random, 0.01);
@@ -144,22 +143,19 @@ inline Intervention RandomIntervention(std::mt19937_64& random) {
     if (random() % 2 == 0) {
       ms_poe.layers = {false, {{static_cast<int64_t>(random() % 40), kEveryLayerAfter}}};
     }
-    intervention.positions = ms_poe;
+    intervention.Add(TermOf(ms_poe));
   }
-  const bool chooses_rows = !std::holds_alternative<NoScheme>(intervention.positions) &&
-                            !std::holds_alternative<InfiniAttention>(intervention.positions);
-  if (chooses_rows && random() % 2 == 0) intervention.position_rows = RandomRows(random);
+  const Term* scheme = PositionScheme(intervention);
+  if (scheme && scheme->type().with_rows && random() % 2 == 0)
+    intervention = WithPositionSchemeRows(intervention, RandomRows(random));
   for (uint64_t i = 0; i < random() % 4; ++i) {
     ChannelScaling scaling;
     scaling.channel = static_cast<int64_t>(i * 1000 + random() % 1000);
     scaling.factor = std::uniform_real_distribution<double>(-1000, 1000)(random);
     scaling.layers = RandomLayers(random);
-    scaling.rows = static_cast<ChannelRows>(random() % 4);
-    if (scaling.rows == ChannelRows::kLastN) {
-      scaling.last_rows = static_cast<int64_t>(1 + random() % 64);
-    }
+    scaling.rows = RandomRows(random);
     scaling.change_value = random() % 4 == 0;
-    intervention.channels.push_back(scaling);
+    intervention.Add(TermOf(scaling));
   }
   if (random() % 2 == 0) AddRandomEdits(random, intervention);
   return intervention;

@@ -12,9 +12,9 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
 #include "core/model/model_config.h"
 #include "core/plan/attention_plan.h"
+#include "core/terms/intervention_text.h"
 #include "data/published/published_record.h"
 #include "data/published/tuning_recipe.h"
 #include "data/tasks/longbench_formats.h"

@@ -12,7 +12,7 @@
 #include <QToolButton>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/files/session_file.h"
 #include "gui/panels/stack_editor.h"
 #include "gui/session/tried_settings.h"
@@ -145,24 +145,24 @@ class CardsTest : public QObject {
     };
     QApplication::processEvents();
     drag(3, 1);
-    QCOMPARE(rig.history.current().b.crops.front().layers.Text(), std::string("4-5"));
-    QCOMPARE(rig.history.current().b.crops.back().layers.Text(), std::string("2-3"));
+    QCOMPARE(rig.history.current().b.Find<Crop>()->layers.Text(), std::string("4-5"));
+    QCOMPARE(rig.history.current().b.All<Crop>().back().layers.Text(), std::string("2-3"));
     // A drag opens no form, and between kinds it does nothing.
     for (size_t i = 0; i < 4; ++i) QVERIFY(!rig.stack()->chip(i)->open());
     const SettingPair before = rig.history.current();
     drag(1, 0);
     QCOMPARE(rig.history.current(), before);
     QTest::keyClick(rig.stack()->chip(1)->face(), Qt::Key_Right, Qt::AltModifier);
-    QCOMPARE(rig.history.current().b.crops[1].layers.Text(), std::string("4-5"));
+    QCOMPARE(rig.history.current().b.All<Crop>()[1].layers.Text(), std::string("4-5"));
     rig.history.stack()->undo();
     rig.history.stack()->undo();
-    QCOMPARE(rig.history.current().b.crops.front().layers.Text(), std::string("0-1"));
+    QCOMPARE(rig.history.current().b.Find<Crop>()->layers.Text(), std::string("0-1"));
   }
 
   void CardsAreDuplicated() {
     Rig rig("pi(1.5) + crop(span=gold, layers=0-1)");
     QTest::keyClick(rig.stack()->chip(1)->face(), Qt::Key_D, Qt::ControlModifier);
-    QCOMPARE(rig.history.current().b.crops.size(), size_t{2});
+    QCOMPARE(rig.history.current().b.All<Crop>().size(), size_t{2});
     // A second scheme can't be in force.
     rig.Entry(0, "card_duplicate")->trigger();
     QCOMPARE(rig.Texts().mid(0, 2), QStringList({"pi 1.5", "off: pi 1.5"}));
@@ -178,7 +178,7 @@ class CardsTest : public QObject {
     QTest::mouseClick(rig.panel.findChild<QToolButton*>("cards_of_a"), Qt::LeftButton);
     QVERIFY(rig.stack()->cards().empty());
     rig.stack()->Add("ms-poe");
-    QVERIFY(std::holds_alternative<MsPoe>(rig.history.current().a.positions));
+    QVERIFY(rig.history.current().a.Find<MsPoe>() != nullptr);
     rig.Switch(0);
     QVERIFY(rig.history.current().a.empty());
     QCOMPARE(rig.history.current().off_a.size(), size_t{1});

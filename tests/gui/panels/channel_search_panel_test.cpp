@@ -14,7 +14,7 @@
 #include <QTest>
 #include <nlohmann/json.hpp>
 
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "data/store/record_reader.h"
 #include "gui/files/result_file.h"
 #include "gui/panels/channel_search_panel.h"
@@ -162,7 +162,7 @@ class ChannelSearchPanelTest : public QObject {
     QVERIFY(rig.SearchToTheEnd());
     QVERIFY(!rig.Has(kChannelValidationRecord));
     rig.to_knob->click();
-    const std::vector<ChannelScaling> scaled = rig.session->setting(Side::kB).channels;
+    const std::vector<ChannelScaling> scaled = rig.session->setting(Side::kB).All<ChannelScaling>();
     QCOMPARE(scaled.size(), size_t{1});
     QCOMPARE(scaled.front().channel, int64_t{3});
     QCOMPARE(scaled.front().factor, 0.0);

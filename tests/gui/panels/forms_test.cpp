@@ -10,9 +10,10 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
-#include "core/intervention/presets.h"
 #include "core/model/model_config.h"
+#include "core/terms/intervention_text.h"
+#include "core/terms/presets.h"
+#include "core/terms/terms.h"
 #include "gui/panels/model_panel.h"
 #include "gui/panels/stack_editor.h"
 #include "gui/session/setting_history.h"
@@ -129,7 +130,7 @@ class FormsTest : public QObject {
 
   void EveryTermHasAFormThatSaysTheSame_data() {
     QTest::addColumn<QString>("name");
-    for (const Term& term : InterventionTerms()) {
+    for (const TermType& term : TermTypes()) {
       if (term.name != "none" && term.name != "preset")
         QTest::newRow(term.name.c_str()) << QString::fromStdString(term.name);
     }
@@ -192,7 +193,7 @@ class FormsTest : public QObject {
     QCOMPARE(rig.Field<QComboBox>("term_crop_layers")->currentText(), QString("7-x"));
     rig.Field<QComboBox>("term_crop_layers")->setEditText("3");
     QVERIFY(rig.panel.text(true)->error().isEmpty());
-    QCOMPARE(rig.history.current().b.crops.front().layers.Text(), std::string("3"));
+    QCOMPARE(rig.history.current().b.Find<Crop>()->layers.Text(), std::string("3"));
   }
 
   void TermsAreAddedRemovedAndReordered() {
@@ -202,14 +203,14 @@ class FormsTest : public QObject {
     QVERIFY(!stack->CanMove(0, 1));  // between kinds the order means nothing
     QVERIFY(stack->CanMove(1, 1));
     QTest::keyClick(stack->chip(1)->face(), Qt::Key_Right, Qt::AltModifier);
-    QCOMPARE(rig.history.current().b.crops.front().layers.Text(), std::string("2-3"));
+    QCOMPARE(rig.history.current().b.Find<Crop>()->layers.Text(), std::string("2-3"));
     stack->Add("ms-poe");  // a second scheme takes the place of the first
-    QVERIFY(std::holds_alternative<MsPoe>(rig.history.current().b.positions));
+    QVERIFY(rig.history.current().b.Find<MsPoe>() != nullptr);
     QCOMPARE(stack->terms().size(), size_t{3});
     stack->Add("ablate");
-    QCOMPARE(rig.history.current().b.ablations.size(), size_t{1});
+    QCOMPARE(rig.history.current().b.All<Ablation>().size(), size_t{1});
     QTest::keyClick(stack->chip(1)->face(), Qt::Key_Delete);
-    QCOMPARE(rig.history.current().b.crops.size(), size_t{1});
+    QCOMPARE(rig.history.current().b.All<Crop>().size(), size_t{1});
     QCOMPARE(stack->terms().size(), size_t{3});
   }
 
@@ -218,7 +219,7 @@ class FormsTest : public QObject {
     rig.Set("ms-poe(min=1.2, max=1.8, first_layer=2)");
     rig.Field<QComboBox>("term_ms-poe_layers")->setEditText("3-5");
     QVERIFY2(rig.panel.text(true)->error().isEmpty(), qPrintable(rig.panel.text(true)->error()));
-    QCOMPARE(std::get<MsPoe>(rig.history.current().b.positions).layers.Text(), std::string("3-5"));
+    QCOMPARE(rig.history.current().b.Find<MsPoe>()->layers.Text(), std::string("3-5"));
   }
 
   void QuickKnobsAndTermsAreOneValue() {
@@ -228,7 +229,7 @@ class FormsTest : public QObject {
     QCOMPARE(rig.Field<NumberBox>("term_pi_ratio")->Text(), std::string("1.75"));
     rig.Field<NumberBox>("term_channel_factor")->setValue(0.5);
     QCOMPARE(rig.Field<QDoubleSpinBox>("factor")->value(), 0.5);
-    QCOMPARE(rig.history.current().b.temperatures.size(), size_t{1});
+    QCOMPARE(rig.history.current().b.All<Temperature>().size(), size_t{1});
   }
 
   void PresetsAreSettings() {
@@ -240,7 +241,7 @@ class FormsTest : public QObject {
     presets->menu()->actions().front()->trigger();
     QCOMPARE(rig.history.current().b, ParseIntervention(InterventionPresets().front().text));
     rig.history.stack()->undo();
-    QCOMPARE(rig.history.current().b.temperatures.size(), size_t{1});
+    QCOMPARE(rig.history.current().b.All<Temperature>().size(), size_t{1});
   }
 
   // The rig's model is 576 wide: a published channel 2393 is not one of its channels.

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/actions/action_registry.h"
 #include "gui/file_menu.h"
 #include "gui/files/session_file.h"

@@ -9,7 +9,7 @@
 #include <QTest>
 
 #include "core/base/record_names.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/actions/action_registry.h"
 #include "gui/panels/attention_panel.h"
 #include "gui/panels/plot_menu.h"

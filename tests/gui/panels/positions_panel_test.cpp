@@ -11,7 +11,7 @@
 #include <cmath>
 
 #include "core/decoder/decoder.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/base/record_access.h"
 #include "gui/files/render.h"
 #include "gui/panels/positions_panel.h"

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/base/head_ratios.h"
 #include "gui/panels/head_map_panel.h"
 #include "gui/panels/ratio_painter.h"
@@ -50,7 +50,7 @@ class RatioPaintingTest : public QObject {
               plot->yAxis->coordToPixel(static_cast<double>(head.layer))};
     }
     double RatioOf(HeadId head) {
-      const auto* table = std::get_if<HeadRatioTable>(&window.history()->current().b.positions);
+      const auto* table = window.history()->current().b.Find<HeadRatioTable>();
       if (!table) return -1;
       return table->ratios[static_cast<size_t>(head.layer * table->heads + head.head)];
     }
@@ -203,9 +203,7 @@ class RatioPaintingTest : public QObject {
     Rig rig;
     QVERIFY(rig.Open());
     rig.Trigger("ratios-from-score");
-    const auto table = [&rig] {
-      return std::get<HeadRatioTable>(rig.window.history()->current().b.positions);
-    };
+    const auto table = [&rig] { return *rig.window.history()->current().b.Find<HeadRatioTable>(); };
     const HeadRatioTable by_score = table();
     HeadMapPanel* panel = rig.panel;
     panel->ChooseQuantity(HeadMapPanel::kScoreId);

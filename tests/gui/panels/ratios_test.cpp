@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/intervention/head_ratio_file.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/main_window.h"
 #include "gui/panels/ratio_table.h"
 #include "gui/ratio_editor.h"
@@ -87,7 +87,7 @@ class RatiosTest : public QObject {
     QVERIFY2(window.errors()->messages().isEmpty(),
              qPrintable(window.errors()->messages().join('\n')));
     const Intervention b = window.history()->current().b;
-    QCOMPARE(std::get<HeadRatioTable>(b.positions).ratios.back(), 1.5);
+    QCOMPARE(b.Find<HeadRatioTable>()->ratios.back(), 1.5);
     QCOMPARE(ParseIntervention(PrintIntervention(b)), b);
     QCOMPARE(QDir(folder.filePath("kept")).entryList(QDir::Files).size(), 1);
     window.history()->stack()->undo();

@@ -7,7 +7,7 @@
 #include <QTest>
 #include <cmath>
 
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/panels/head_map_panel.h"
 #include "gui/panels/scan_panel.h"
 #include "gui/plots/head_map_plot.h"

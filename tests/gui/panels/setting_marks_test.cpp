@@ -6,7 +6,7 @@
 #include <QTest>
 #include <QToolButton>
 
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/actions/action_registry.h"
 #include "gui/base/setting_text.h"
 #include "gui/panels/outcome_panel.h"

@@ -11,7 +11,8 @@
 #include <QSpinBox>
 #include <QTest>
 
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
+#include "core/terms/terms.h"
 #include "gui/panels/knobs_panel.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/range_slider.h"
@@ -57,8 +58,8 @@ class SettingsTest : public QObject {
     ms_poe.mode = MsPoeMode::kGroup;
     ms_poe.order = MsPoeOrder::kSequential;
     ms_poe.layers = {false, {{0, kEveryLayerAfter}}};
-    expected.positions = ms_poe;
-    expected.channels = {{215, -0.5, {false, {{3, 12}}}, ChannelRows::kLast, 1}};
+    expected.Add(TermOf(ms_poe));
+    expected.Add(TermOf(ChannelScaling{215, -0.5, {false, {{3, 12}}}, {ChannelRows::kLast, 1}}));
     QCOMPARE(rig.history.current().b, expected);
     QCOMPARE(rig.panel.text(true)->edit()->text().toStdString(), PrintIntervention(expected));
     QVERIFY(rig.history.current().a.empty());
@@ -96,7 +97,7 @@ class SettingsTest : public QObject {
     }
     QTest::mouseRelease(range, Qt::LeftButton, {}, last + QPoint(40, 0));
     const auto ratios = [&] {
-      const auto ms_poe = std::get<MsPoe>(rig.history.current().b.positions);
+      const auto ms_poe = *rig.history.current().b.Find<MsPoe>();
       return std::pair(ms_poe.min, ms_poe.max);
     };
     QVERIFY(ratios().first == 1.2 && std::abs(ratios().second - 2.2) < 0.015);
@@ -123,7 +124,7 @@ class SettingsTest : public QObject {
     rig.Type(true, "ms-poe(rows=last)");
     QCOMPARE(rows->currentText(), QString("last"));
     rows->setCurrentText("answer");
-    QVERIFY(rig.history.current().b.position_rows.rows == ChannelRows::kAnswer);
+    QVERIFY(PositionSchemeRows(rig.history.current().b).rows == ChannelRows::kAnswer);
     rows->setCurrentText("all");
     QCOMPARE(rig.history.current().b, ParseIntervention("ms-poe"));
     // The N of last:N stays while other knobs turn.
@@ -140,7 +141,7 @@ class SettingsTest : public QObject {
     Rig rig;
     rig.Type(true, "channel([100,215], factor=[-1,0.5], layers=[2-8,12])");
     rig.Find<QDoubleSpinBox>("factor")->setValue(0.75);
-    const auto& channels = rig.history.current().b.channels;
+    const auto channels = rig.history.current().b.All<ChannelScaling>();
     QCOMPARE(channels.size(), size_t{2});
     QCOMPARE(channels[0].factor, 0.75);
     QCOMPARE(channels[0].layers.Text(), std::string("[2-8,12]"));
@@ -194,12 +195,12 @@ class SettingsTest : public QObject {
     QCOMPARE(applied.size(), 5);  // four while dragging, one at the end
     QCOMPARE(applied.first().at(1).toBool(), true);
     QCOMPARE(applied.last().at(1).toBool(), false);
-    QCOMPARE(rig.history.current().b.channels.front().factor, -1.0);
+    QCOMPARE(rig.history.current().b.Find<ChannelScaling>()->factor, -1.0);
     rig.history.stack()->undo();
     QCOMPARE(rig.history.current(), before);
     QCOMPARE(rig.Find<QDoubleSpinBox>("factor")->value(), 1.0);
     rig.history.stack()->redo();
-    QCOMPARE(rig.history.current().b.channels.front().factor, -1.0);
+    QCOMPARE(rig.history.current().b.Find<ChannelScaling>()->factor, -1.0);
   }
 
   void TwoDragsAreTwoSteps() {
@@ -213,7 +214,7 @@ class SettingsTest : public QObject {
       slider->setSliderDown(false);
     }
     rig.history.stack()->undo();
-    QCOMPARE(rig.history.current().b.channels.front().factor, 0.0);
+    QCOMPARE(rig.history.current().b.Find<ChannelScaling>()->factor, 0.0);
   }
 
   void EveryKnobHasATooltip() {

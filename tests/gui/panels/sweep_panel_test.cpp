@@ -5,7 +5,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/panels/sweep_panel.h"
 #include "gui/session/command_arguments.h"
 #include "gui/session/setting_history.h"

@@ -3,7 +3,7 @@
 #include <QTest>
 #include <memory>
 
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "tests/gui/support/change_spy.h"
 #include "tests/gui/support/window_rig.h"
 

@@ -8,7 +8,7 @@
 #include <QToolButton>
 
 #include "core/base/record_names.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/actions/action_registry.h"
 #include "gui/panels/document_bar.h"
 #include "gui/panels/model_panel.h"

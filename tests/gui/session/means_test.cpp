@@ -6,11 +6,11 @@
 #include <QPushButton>
 #include <QTest>
 
-#include "core/intervention/intervention_text.h"
+#include "core/intervention/term_type.h"
+#include "core/terms/intervention_text.h"
 #include "gui/panels/outcome_panel.h"
 #include "gui/plots/outcome_plot.h"
 #include "gui/session/setting_history.h"
-#include "gui/session/setting_in_effect.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -121,7 +121,7 @@ class MeansTest : public QObject {
 
   void WhatChangesNothingIsLeftOut() {
     const auto in_effect = [](const char* text) {
-      return PrintIntervention(InEffect(ParseIntervention(text)));
+      return PrintIntervention(WithoutNeutralTerms(ParseIntervention(text)));
     };
     QCOMPARE(in_effect("channel(100, factor=1)"), std::string("none"));
     QCOMPARE(in_effect("pi(1)"), std::string("none"));

@@ -9,7 +9,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "data/store/record_reader.h"
 #include "gui/base/record_access.h"
 #include "gui/files/result_file.h"

@@ -9,6 +9,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "core/terms/terms.h"
 #include "gui/main_window.h"
 #include "gui/panels/outcome_panel.h"
 #include "gui/plots/outcome_plot.h"
@@ -110,7 +111,7 @@ class RunningTest : public QObject {
     rig.control->HoldComparisons(true);
     ChangeSpy changed(rig.session);
     Intervention interpolated;
-    interpolated.positions = PositionInterpolation{1.5};
+    interpolated.Add(TermOf(PositionInterpolation{1.5}));
     rig.window->history()->Change({{}, interpolated}, false);
     QVERIFY(SpyUntil(changed,
                      [&] { return rig.session->MeansOf(Side::kB, Measure::kNll).has_value(); }));
@@ -149,7 +150,7 @@ class RunningTest : public QObject {
     const size_t begun = rig.control->what_ifs().size();
     for (const double ratio : {1.2, 1.4, 1.6}) {
       Intervention interpolated;
-      interpolated.positions = PositionInterpolation{ratio};
+      interpolated.Add(TermOf(PositionInterpolation{ratio}));
       rig.window->history()->Change({{}, interpolated}, true);
     }
     QVERIFY(rig.control->WaitForWhatIfsBegun(begun + 1));

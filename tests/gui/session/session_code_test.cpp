@@ -11,7 +11,7 @@
 
 #include "core/base/record_lookup.h"
 #include "core/base/record_names.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "data/store/record_reader.h"
 #include "data/sweep/view_records.h"
 #include "gui/actions/action_registry.h"

@@ -12,7 +12,7 @@
 #include <iterator>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/file_menu.h"
 #include "gui/files/session_file.h"
 #include "gui/layout/dock_area.h"

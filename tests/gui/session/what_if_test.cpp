@@ -5,7 +5,7 @@
 #include <QTest>
 #include <chrono>
 
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/base/record_access.h"
 #include "gui/session/engine_worker.h"
 #include "gui/session/session.h"

@@ -72,7 +72,7 @@ void FakeControl::RefuseChannel(int64_t channel) {
 
 void FakeControl::CheckSetting(const Intervention& intervention) const {
   const std::lock_guard lock(mutex_);
-  for (const ChannelScaling& scaling : intervention.channels) {
+  for (const ChannelScaling& scaling : intervention.All<ChannelScaling>()) {
     if (scaling.channel != refused_channel_) continue;
     throw UsageError("channel " + std::to_string(scaling.channel), "the model has no such channel",
                      "It has channels 0 to " + std::to_string(FakeEngine::kHidden - 1));

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "probes/base/number_list.h"
 #include "tests/gui/support/fake_records.h"
 
@@ -28,7 +28,8 @@ double FakeEngine::NextProbability(int64_t rank) {
 
 double FakeEngine::Strength(const Intervention& intervention) {
   double strength = static_cast<double>(intervention.positions.index());
-  for (const ChannelScaling& scaling : intervention.channels) strength += 1 - scaling.factor;
+  for (const ChannelScaling& scaling : intervention.All<ChannelScaling>())
+    strength += 1 - scaling.factor;
   return strength;
 }
 
@@ -204,7 +205,7 @@ WhatIfReply FakeEngine::WhatIf(const WhatIfRequest& request, const WhatIfPartial
                                      Strength(request.intervention)));
   Stamp(request.intervention, std::nullopt, reply.records.front());
   reply.cost.seconds = 0.0125;
-  reply.cost.last_rows_only = !request.intervention.channels.empty();
+  reply.cost.last_rows_only = !request.intervention.All<ChannelScaling>().empty();
   return reply;
 }
 

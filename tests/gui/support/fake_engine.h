@@ -16,7 +16,7 @@ namespace midscope {
 // Another factor of one channel, in a few layers of the fake model.
 inline Intervention Factor(double factor) {
   Intervention intervention;
-  intervention.channels = {{100, factor, {false, {{1, 3}}}, ChannelRows::kAnswer, 1}};
+  intervention.Add(TermOf(ChannelScaling{100, factor, {false, {{1, 3}}}}));
   return intervention;
 }
 

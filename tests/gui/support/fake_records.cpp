@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "tests/gui/support/fake_engine.h"
 
 namespace midscope {

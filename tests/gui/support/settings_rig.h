@@ -4,8 +4,8 @@
 
 #include <QObject>
 
-#include "core/intervention/intervention_text.h"
 #include "core/model/model_config.h"
+#include "core/terms/intervention_text.h"
 #include "gui/panels/settings_panel.h"
 #include "gui/session/setting_history.h"
 

@@ -8,7 +8,7 @@
 #include <QTest>
 #include <QToolButton>
 
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/actions/action_registry.h"
 #include "gui/base/appearance.h"
 #include "gui/panels/model_panel.h"

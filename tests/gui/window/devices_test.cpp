@@ -9,7 +9,7 @@
 
 #include "core/base/device_error.h"
 #include "core/compute/device_facts.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/panels/model_panel.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/parameter_form.h"

@@ -14,7 +14,7 @@
 #include <QUndoStack>
 
 #include "core/base/record_names.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/actions/action_registry.h"
 #include "gui/base/record_access.h"
 #include "gui/file_menu.h"
@@ -133,8 +133,8 @@ class FirstDayTest : public QObject {
     table->selectRow(0);
     const int64_t channel = table->item(0, 0)->text().toLongLong();
     Find<QPushButton>("channels_to_knob")->click();
-    QCOMPARE(B().channels.size(), size_t{1});
-    QCOMPARE(B().channels.front().channel, channel);
+    QCOMPARE(B().All<ChannelScaling>().size(), size_t{1});
+    QCOMPARE(B().Find<ChannelScaling>()->channel, channel);
     QTRY_VERIFY_WITH_TIMEOUT(Settled(), kLongestStep);
     // The plot of the channel follows.
     QCOMPARE(session_->channel(), channel);
@@ -142,7 +142,7 @@ class FirstDayTest : public QObject {
   }
 
   void TheFactorIsDraggedAndTakenBack() {
-    const double before = B().channels.front().factor;
+    const double before = B().Find<ChannelScaling>()->factor;
     const double nll = NllOf(Side::kB);
     auto* slider = Find<QSlider>("factor_slider");
     const int steps = window_->history()->stack()->count();
@@ -152,12 +152,12 @@ class FirstDayTest : public QObject {
       QTest::qWait(15);
     }
     slider->setSliderDown(false);
-    QCOMPARE(B().channels.front().factor, -1.5);
+    QCOMPARE(B().Find<ChannelScaling>()->factor, -1.5);
     QTRY_VERIFY_WITH_TIMEOUT(Settled(), kLongestStep);
     QVERIFY(NllOf(Side::kB) != nll);
     QCOMPARE(window_->history()->stack()->count(), steps + 1);
     window_->history()->stack()->undo();
-    QCOMPARE(B().channels.front().factor, before);
+    QCOMPARE(B().Find<ChannelScaling>()->factor, before);
     QTRY_VERIFY_WITH_TIMEOUT(Settled(), kLongestStep);
     QCOMPARE(NllOf(Side::kB), nll);
   }

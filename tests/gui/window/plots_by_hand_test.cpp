@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json_fields.h"
+#include "core/terms/terms.h"
 #include "gui/layout/dock_area.h"
 #include "gui/panels/attention_panel.h"
 #include "gui/panels/channel_panel.h"
@@ -53,7 +54,7 @@ class PlotsByHandTest : public QObject {
               qRound(channel->yAxis->coordToPixel(value))};
     }
     const std::vector<ChannelScaling>& scalings() const {
-      return window.history()->current().b.channels;
+      return window.history()->current().b.All<ChannelScaling>();
     }
     void Wheel(Plot* plot, const QPoint& at, int angle) const {
       QWheelEvent wheel(at, plot->mapToGlobal(at), {}, {0, angle}, Qt::NoButton, Qt::NoModifier,
@@ -132,15 +133,15 @@ class PlotsByHandTest : public QObject {
     Rig rig;
     QVERIFY(rig.Open());
     Intervention both = Factor(0.5);
-    both.channels.push_back(both.channels.front());
-    both.channels.back().channel = 7;
+    ChannelScaling other = *both.Find<ChannelScaling>();
+    other.channel = 7;
+    both.Add(TermOf(other));
     rig.window.history()->Change({{}, both}, false);
     QVERIFY(rig.Settle());
-    ChannelScaling other = both.channels.back();
     other.factor = -1;
     Q_EMIT rig.channel_panel->ScalingOffered(other, false);
     QCOMPARE(rig.scalings().size(), size_t{2});
-    QCOMPARE(rig.scalings()[0], both.channels[0]);
+    QCOMPARE(rig.scalings()[0], both.All<ChannelScaling>()[0]);
     QCOMPARE(rig.scalings()[1], other);
   }
 

@@ -96,7 +96,7 @@ class SelectionActionsTest : public QObject {
     QVERIFY(rig.Open());
     rig.Do("ratio L2H1=1.5, L0H0=0.8");
     const auto ratio = [&rig](HeadId head) {
-      const auto& table = std::get<HeadRatioTable>(rig.window.history()->current().b.positions);
+      const auto& table = *rig.window.history()->current().b.Find<HeadRatioTable>();
       return table.ratios[static_cast<size_t>(head.layer * table.heads + head.head)];
     };
     QCOMPARE(ratio({2, 1}), 1.5);

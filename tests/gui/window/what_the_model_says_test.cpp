@@ -11,7 +11,7 @@
 #include <QTextDocument>
 
 #include "core/base/record_names.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/base/record_access.h"
 #include "gui/main_window.h"
 #include "gui/panels/logit_lens_panel.h"

@@ -12,7 +12,7 @@
 #include <QTextBrowser>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/action_script.h"
 #include "gui/actions/command_palette.h"
 #include "gui/base/appearance.h"

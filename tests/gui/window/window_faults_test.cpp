@@ -15,7 +15,7 @@
 #include <QTest>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/attention_panel.h"
 #include "gui/panels/channel_panel.h"
@@ -58,7 +58,7 @@ class SmallModelEngine : public FakeEngine {
 
  private:
   static void Check(const Intervention& intervention, const std::vector<int64_t>& channels) {
-    for (const ChannelScaling& scaling : intervention.channels) {
+    for (const ChannelScaling& scaling : intervention.All<ChannelScaling>()) {
       if (scaling.channel >= kFewChannels) throw UsageError("channel", "there is none such");
       for (const LayerSet::Range& range : scaling.layers.ranges) {
         if (range.last >= kFewLayers) throw UsageError("layers", "leaves the model's layers");
@@ -142,7 +142,7 @@ class WindowFaultsTest : public QObject {
     QVERIFY(rig.Settle());
     QVERIFY2(rig.window.errors()->messages().isEmpty(),
              qPrintable(rig.window.errors()->messages().join('\n')));
-    const ChannelScaling& scaling = rig.session->setting(Side::kB).channels.front();
+    const ChannelScaling& scaling = *rig.session->setting(Side::kB).Find<ChannelScaling>();
     QCOMPARE(scaling.layers.Text(), std::string("5-16"));  // a quarter to five sixths of 20
     QCOMPARE(scaling.channel, int64_t{SmallModelEngine::kFewChannels - 1});
     QCOMPARE(rig.Find<QSpinBox>("channel_first_layer")->value(), 5);
@@ -159,7 +159,8 @@ class WindowFaultsTest : public QObject {
     QSignalSpy failed(rig.session, &Session::Failed);
     QVERIFY(SpyUntil(failed, [&] { return !failed.isEmpty(); }));
     QCOMPARE(rig.Find<QSpinBox>("channel_last_layer")->value(), 25);
-    QCOMPARE(rig.session->setting(Side::kB).channels.front().layers.Text(), std::string("8-25"));
+    QCOMPARE(rig.session->setting(Side::kB).Find<ChannelScaling>()->layers.Text(),
+             std::string("8-25"));
   }
 
   void TheChannelPlotShowsBAndFollowsItsChannel() {
@@ -180,7 +181,8 @@ class WindowFaultsTest : public QObject {
     for (int64_t layer = 2; layer <= 5; ++layer) {  // MiddleLayers(6)
       mean += ValueAt(*hidden, "hidden_channel", {layer, 0, 40}) / 4;
     }
-    QCOMPARE(rig.session->setting(Side::kB).channels.front().layers.Text(), std::string("2-5"));
+    QCOMPARE(rig.session->setting(Side::kB).Find<ChannelScaling>()->layers.Text(),
+             std::string("2-5"));
     QVERIFY(qAbs(mean_b->data()->at(10)->value - mean) < 1e-9);  // 30 are dropped
     QVERIFY(mean_b->pen().style() == Qt::DashLine);
     QVERIFY2(mean_b->name().contains(QStringLiteral("× -1")), qPrintable(mean_b->name()));

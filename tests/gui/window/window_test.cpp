@@ -15,7 +15,8 @@
 #include <QTest>
 #include <QToolButton>
 
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
+#include "core/terms/terms.h"
 #include "gui/base/record_access.h"
 #include "gui/files/result_file.h"
 #include "gui/panels/attention_panel.h"
@@ -292,7 +293,7 @@ class WindowTest : public QObject {
     Rig rig;
     QVERIFY(rig.Open());
     Intervention interpolated;
-    interpolated.positions = PositionInterpolation{1.5};
+    interpolated.Add(TermOf(PositionInterpolation{1.5}));
     rig.window.history()->Change({{}, interpolated}, false);
     QVERIFY(rig.Settle());
     const size_t runs = rig.control->what_ifs().size();
@@ -383,7 +384,7 @@ class WindowTest : public QObject {
     Rig rig;
     QVERIFY(rig.Open());
     Intervention interpolated;
-    interpolated.positions = PositionInterpolation{1.5};
+    interpolated.Add(TermOf(PositionInterpolation{1.5}));
     rig.window.history()->Change({{}, interpolated}, false);
     QVERIFY(rig.Settle());
     QTemporaryDir folder;
@@ -398,8 +399,7 @@ class WindowTest : public QObject {
     QCOMPARE(other.window.panel<HeadMapPanel>()->plot()->CellValue({1, 2}),
              double{FakeEngine::Score(1, 2, 0)});
     QCOMPARE(other.window.panel<OutcomePanel>()->plot()->lines().size(), size_t{2});
-    QVERIFY(
-        std::holds_alternative<PositionInterpolation>(other.session->setting(Side::kB).positions));
+    QVERIFY(other.session->setting(Side::kB).Find<PositionInterpolation>() != nullptr);
     QCOMPARE(other.window.panel<AttentionPanel>()->plot()->gold(), (TokenSpan{"gold", 50, 60}));
   }
 

@@ -11,7 +11,7 @@
 #include <numeric>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "probes/base/record_axes.h"
 #include "probes/base/record_stack.h"
 #include "probes/base/record_values.h"

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "core/tokenizer/prompt_builder.h"
 #include "probes/base/record_axes.h"
 #include "probes/base/record_stack.h"

@@ -11,7 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/decoder/captures.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "probes/statistics/position_trend.h"
 #include "tests/core/support/gguf_writer.h"
 #include "tests/core/support/temporary_folder.h"

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "data/tasks/task.h"
 #include "data/tasks/task_spec.h"
 #include "probes/cli/command.h"

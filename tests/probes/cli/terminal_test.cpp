@@ -7,7 +7,7 @@
 #include <regex>
 #include <sstream>
 
-#include "core/intervention/presets.h"
+#include "core/terms/presets.h"
 #include "probes/cli/help.h"
 #include "probes/cli/paragraph.h"
 #include "probes/cli/progress_line.h"

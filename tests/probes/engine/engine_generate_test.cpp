@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
 #include "core/run/generate.h"
+#include "core/terms/intervention_text.h"
 #include "probes/prompt/task_prompt.h"
 #include "tests/core/support/embedded_decoder.h"
 #include "tests/core/support/error_message.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "probes/base/partial_record.h"
 #include "probes/engine/engine_service.h"
 #include "tests/probes/support/fake_what_if_engine.h"

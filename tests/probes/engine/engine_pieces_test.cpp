@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "data/tasks/pieces_task.h"
 #include "tests/core/support/error_message.h"
 #include "tests/probes/support/local_engine_fixture.h"

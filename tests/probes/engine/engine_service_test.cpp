@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "tests/probes/support/fake_what_if_engine.h"
 
 namespace midscope {

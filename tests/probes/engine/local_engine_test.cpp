@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "probes/engine/engine.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/tiny_models.h"

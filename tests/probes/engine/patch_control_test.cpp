@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "core/intervention/intervention_text.h"
 #include "core/run/patch_sources.h"
 #include "core/run/what_if.h"
+#include "core/terms/intervention_text.h"
 #include "probes/prompt/task_prompt.h"
 #include "tests/core/support/embedded_decoder.h"
 

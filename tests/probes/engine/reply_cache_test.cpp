@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 
 namespace midscope {
 namespace {

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "core/tokenizer/prompt_builder.h"
 #include "probes/model/memory_estimate.h"
 #include "probes/prompt/prompt_record.h"

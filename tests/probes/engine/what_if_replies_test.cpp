@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "probes/base/partial_record.h"
 #include "probes/engine/engine.h"
 

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "data/store/record_reader.h"
 #include "tests/core/support/hub_server.h"
 #include "tests/core/support/temporary_folder.h"

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
 #include "core/intervention/passage.h"
 #include "core/plan/attention_plan.h"
+#include "core/terms/intervention_text.h"
 #include "tests/probes/support/open_model.h"
 
 namespace midscope {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "probes/engine/engine.h"
 
 namespace midscope::testing {
@@ -59,7 +59,8 @@ class FakeWhatIfEngine : public Engine {
 
   // Of channel scaling: its factor; else 1.
   static double AnswerNll(const Intervention& intervention) {
-    return intervention.channels.empty() ? 1.0 : intervention.channels.front().factor;
+    return intervention.All<ChannelScaling>().empty() ? 1.0
+                                                      : intervention.Find<ChannelScaling>()->factor;
   }
 
   ModelSummary Open(const OpenRequest&, const JobContext&) override { return {}; }
@@ -71,7 +72,7 @@ class FakeWhatIfEngine : public Engine {
     context.ThrowIfCancelled();
     if (gate_->refuses_none && request.intervention.empty())
       throw UsageError("prompt", "it is too long");
-    if (!request.intervention.crops.empty()) throw UsageError("crop", "the fake cannot");
+    if (!request.intervention.All<Crop>().empty()) throw UsageError("crop", "the fake cannot");
     Record outcome;
     outcome.name = "outcome";
     outcome.axes = {{"setting", 1, "", {}, {}}, {"place", 1, "", {}, {}}};

@@ -91,7 +91,7 @@ TEST(SweepControls, AreTheSameChangeElsewhere) {
   const std::vector<SweepSetting> controls = ControlSettings(settings, config, 7);
   ASSERT_EQ(controls.size(), 1u);
   EXPECT_EQ(controls[0].control_of, settings[1].text);
-  const auto& channels = controls[0].intervention.channels;
+  const auto channels = controls[0].intervention.All<ChannelScaling>();
   ASSERT_EQ(channels.size(), 2u);
   EXPECT_NE(channels[0].channel, 100);
   EXPECT_NE(channels[0].channel, channels[1].channel);
@@ -110,7 +110,7 @@ TEST(SweepControls, OrderHeadsAtRandomWhereTheyWereOrderedByScore) {
   const std::vector<SweepSetting> settings = {ReadSetting("ms-poe(min=1.2, max=1.6)")};
   const std::vector<SweepSetting> controls = ControlSettings(settings, config, 7);
   ASSERT_EQ(controls.size(), 1u);
-  const auto& order = std::get<MsPoe>(controls[0].intervention.positions);
+  const auto& order = *controls[0].intervention.Find<MsPoe>();
   EXPECT_EQ(order.order, MsPoeOrder::kRandom);
   EXPECT_EQ(order.max, 1.6);
   EXPECT_EQ(ReadSetting(controls[0].text).intervention, controls[0].intervention);
@@ -137,8 +137,8 @@ TEST(SweepControls, GiveTheRatiosOfAFileToOtherHeads) {
   std::vector<SweepSetting> all = settings;
   all.insert(all.end(), controls.begin(), controls.end());
   EXPECT_THAT(SettingsWithoutControl(all), ElementsAre(settings[2].text));
-  const auto& before = std::get<HeadRatioTable>(settings[1].intervention.positions).ratios;
-  const auto& after = std::get<HeadRatioTable>(controls[0].intervention.positions).ratios;
+  const auto& before = settings[1].intervention.Find<HeadRatioTable>()->ratios;
+  const auto& after = controls[0].intervention.Find<HeadRatioTable>()->ratios;
   EXPECT_NE(before, after);
   int64_t moved = 0;
   for (int64_t layer = 0; layer < config.layers; ++layer) {
