@@ -12,7 +12,7 @@ kernels::AwarenessThreshold AwarenessRule(const MsPoe& scheme) {
 }
 
 kernels::AwarenessThreshold AwarenessRule(const Intervention& intervention) {
-  const auto* scheme = std::get_if<MsPoe>(&intervention.positions);
+  const auto* scheme = intervention.Find<MsPoe>();
   return scheme ? AwarenessRule(*scheme) : kernels::AwarenessThreshold();
 }
 

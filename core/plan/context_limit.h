@@ -12,7 +12,7 @@ namespace midscope {
 
 // The tokens that the model is made for under the intervention: its trained context, or that times
 // what the position scheme multiplies it by where that is more. INT64_MAX where the scheme follows
-// the sequence or keeps distances within what was trained (SchemeType::stretch), and where the
+// the sequence or keeps distances within what was trained (TermType::stretch), and where the
 // model's positions are ALiBi, whose slopes hold at any distance. Learned positions are as many as
 // the file has, whatever the scheme.
 int64_t ContextOf(const Intervention& intervention, const ModelConfig& config);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The segments of Infini-attention (arXiv 2404.07143) in an attention plan. The scheme itself is
-// intervention/schemes/infini.cpp; what its memory computes is in compute/compressive_memory.h.
+// terms/infini.cpp; what its memory computes is in compute/compressive_memory.h.
 // Internal to core.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The positions of Self-Extend's rule (arXiv 2401.01325), and advice about it. The scheme itself is
-// intervention/schemes/self_extend.cpp. The rule holds for each pair of query and key by their
+// terms/self_extend.cpp. The rule holds for each pair of query and key by their
 // position ids in the whole sequence, so that chunks and cached decoding give what one run gives.
 // Positions are rounded down throughout: some files of the public code divide window / group
 // exactly, which its authors call a mistake. Internal to core.

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
 #include "core/intervention/passage.h"
+#include "core/intervention/term_type.h"
 #include "core/plan/attention_plan.h"
 #include "core/terms/intervention_text.h"
 #include "data/published/tuning_recipe.h"

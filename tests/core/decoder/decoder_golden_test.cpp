@@ -16,8 +16,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/decoder/captures.h"
-#include "core/intervention/intervention_text.h"
 #include "core/run/scoring.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/embedded_decoder.h"
 #include "tests/paths.h"
 

@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/golden_runs.h"
 
 namespace midscope {

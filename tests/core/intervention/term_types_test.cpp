@@ -11,6 +11,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/intervention/intervention_grammar.h"
 #include "core/intervention/passage.h"
 #include "core/plan/attention_plan.h"
 #include "core/plan/context_limit.h"

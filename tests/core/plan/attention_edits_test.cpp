@@ -3,6 +3,7 @@
 // touches, and what is refused.
 
 #include "core/plan/attention_edits.h"
+#include "core/plan/term_plans.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -364,8 +364,9 @@ TEST(FirstChangedRows, OfEveryScheme) {
       3);
   EXPECT_EQ(
       Changed("ms-poe(order=random)", "ms-poe(order=random) + channel(1, factor=0, layers=2)"), 4);
-  Intervention table = Ratios(4, std::vector<double>(16, 1));
-  table.Find<HeadRatioTable>()->ratios[9] = 1.5;
+  std::vector<double> ratios(16, 1);
+  ratios[9] = 1.5;
+  const Intervention table = Ratios(4, ratios);
   EXPECT_EQ(FirstChangedLayer(Plans("none"), CompilePlans(table, Config(), 100), 100), 2);
 }
 

@@ -17,8 +17,8 @@
 
 #include "core/decoder/captures.h"
 #include "core/decoder/decoder.h"
-#include "core/intervention/intervention_text.h"
 #include "core/run/what_if.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/closeness.h"
 #include "tests/core/support/tiny_models.h"
 #include "tests/paths.h"

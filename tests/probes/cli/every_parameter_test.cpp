@@ -9,7 +9,7 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/terms/intervention_text.h"
+#include "core/terms/terms.h"
 #include "data/tasks/task.h"
 #include "data/tasks/task_spec.h"
 #include "probes/cli/command.h"
@@ -35,7 +35,7 @@ std::vector<Described> EveryParameter() {
       all.push_back({owner + " " + parameter.name, parameter});
   };
   for (const Command& command : Commands()) add(command.name, command.options);
-  for (const Term& term : InterventionTerms()) add(term.name, term.arguments);
+  for (const TermType& term : TermTypes()) add(term.name, term.arguments);
   for (const TaskType& task : Tasks()) add("task " + task.name, task.parameters);
   const ProbeRegistry probes = BuiltInProbes();
   for (const ProbeType& probe : probes.types()) add("probe " + probe.name, probe.options);

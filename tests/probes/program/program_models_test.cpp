@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "core/terms/intervention_text.h"
+#include "core/terms/terms.h"
 #include "data/store/record_reader.h"
 #include "tests/core/support/hub_server.h"
 #include "tests/core/support/temporary_folder.h"
@@ -53,7 +53,7 @@ json Support(const json& info, const std::string& term) {
 
 TEST(ModelInfo, SaysOfEveryTermWhetherItIsSupported) {
   const json info = Info(Tiny("llama"));
-  for (const Term& term : InterventionTerms()) {
+  for (const TermType& term : TermTypes()) {
     if (term.name == "none") continue;
     EXPECT_FALSE(Support(info, term.name).is_null()) << term.name;
   }

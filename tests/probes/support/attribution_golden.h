@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "probes/base/record_values.h"
 #include "probes/engine/run_probe.h"
 #include "tests/core/support/tiny_models.h"
