@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/record_names.h"
+#include "core/terms/terms.h"
 #include "gui/base/write_whole_file.h"
 #include "gui/panels/ratio_table.h"
 #include "gui/session/session.h"
@@ -93,7 +94,9 @@ void RatioEditor::Use() {
       throw UsageError("position ratios", "there are none", "Open a model first");
     }
     SettingPair next = context_.history->current();
-    next.b.positions = InFolder(table_->Table(), folder_, true);
+    HeadRatioTable table = InFolder(table_->Table(), folder_, true);
+    table.rows = PositionSchemeRows(next.b);
+    next.b.Add(TermOf(std::move(table)));
     context_.history->Change(next, false);
   });
 }

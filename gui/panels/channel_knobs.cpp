@@ -148,8 +148,8 @@ void ChannelKnobs::SetValue(const std::vector<ChannelScaling>& value) {
     layers_ = own.layers;
     ShowLayers();
     rows_->setCurrentIndex(static_cast<int>(own.rows.rows));
-    last_rows_->setEnabled(own.rows == ChannelRows::kLastN);
-    last_rows_->setValue(static_cast<int>(own.last_rows));
+    last_rows_->setEnabled(own.rows.rows == ChannelRows::kLastN);
+    last_rows_->setValue(static_cast<int>(own.rows.last_rows));
     change_value_ = own.change_value;
     others_.assign(value.begin() + 1, value.end());
   }

@@ -7,6 +7,7 @@
 #include "core/base/number_text.h"
 #include "core/base/record_names.h"
 #include "core/intervention/head_ratio_file.h"
+#include "core/terms/terms.h"
 #include "gui/session/session.h"
 #include "probes/base/partial_record.h"
 

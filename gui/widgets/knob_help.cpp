@@ -12,7 +12,7 @@
 namespace midscope {
 namespace {
 
-const Term& TermOf(const char* name) {
+const TermType& TypeNamed(const char* name) {
   for (const TermType& term : TermTypes()) {
     if (term.name == name) return term;
   }
@@ -22,14 +22,14 @@ const Term& TermOf(const char* name) {
 }  // namespace
 
 const Parameter& ArgumentOf(const char* term, const char* argument) {
-  for (const Parameter& known : TermOf(term).arguments) {
+  for (const Parameter& known : TypeNamed(term).arguments) {
     if (known.name == argument) return known;
   }
   MIDSCOPE_BUG(std::string("no argument '") + argument + "' of '" + term + "'");
 }
 
 QString TermHelp(const char* term) {
-  const Term& described = TermOf(term);
+  const TermType& described = TypeNamed(term);
   QString text = QString::fromStdString(described.summary);
   if (!described.source.empty())
     text += QLatin1Char('\n') + QString::fromStdString(described.source);

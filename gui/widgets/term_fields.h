@@ -40,7 +40,7 @@ class TermFields : public QWidget {
  private:
   void OnArgumentEdited(size_t argument);
 
-  const Term* term_;
+  const TermType* term_;
   std::vector<Parameter> arguments_;  // with the model's ranges
   std::vector<ParameterField> fields_;
   bool quiet_ = false;

@@ -16,6 +16,7 @@
 #include "core/plan/attention_plan.h"
 #include "core/plan/context_limit.h"
 #include "core/terms/intervention_json.h"
+#include "core/terms/intervention_text.h"
 #include "core/terms/terms.h"
 #include "tests/paths.h"
 
@@ -263,7 +264,7 @@ TEST(Term, ComparesTypeAndValue) {
 
 TEST(Term, StandsBehindThoseOfItsType) {
   Intervention setting = ParseIntervention("boost(span=1:2) + pi(2) + crop(span=3:4)");
-  setting.Add(TermOf(Crop{{"", 5, 6}}));
+  setting.Add(TermOf(Crop{{"", 5, 6}, {}}));
   setting.Add(TermOf(PositionInterpolation{3}));  // in place of the other
   EXPECT_EQ(PrintIntervention(setting),
             "pi(3) + crop(span=3:4, layers=all, keep=first) + crop(span=5:6, layers=all, "
