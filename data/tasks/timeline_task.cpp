@@ -22,8 +22,9 @@
 namespace midscope {
 namespace {
 
-constexpr std::array<const char*, 20> kRoman = {"XI",  "XII",  "XIII",  "XIV", "XV",
-                                                "XVI", "XVII", "XVIII", "XIX", "XX"};
+constexpr std::array<const char*, 20> kRoman = {
+    "I",  "II",  "III",  "IV",  "V",  "VI",  "VII",  "VIII",  "IX",  "X",
+    "XI", "XII", "XIII", "XIV", "XV", "XVI", "XVII", "XVIII", "XIX", "XX"};
 
 constexpr std::array<const char*, 6> kHappenings = {
     " built a new bridge",  " opened its first school", " lost its market hall to a fire",

@@ -288,14 +288,15 @@ TEST(HostileTorch, StacksThatAreEmptyOrLeftOver) {
 TEST(HostileTorch, LengthsBeyondThePickle) {
   const MemoryLimit limit(64 << 20);
   for (const std::string& opcode :
+       {"\x8b" + Raw(INT32_MAX), "\x8b" + Raw(-1), "X" + Raw(UINT32_MAX), "T" + Raw(INT32_MAX),
         "\x8d" + Raw(UINT64_MAX), "\x8d" + Raw(uint64_t{1} << 40), std::string("\x8c\xff"),
-        std::string("\x8a\xff")
-}) {
+        std::string("\x8a\xff")}) {
     EXPECT_THAT(ValueError(opcode), HasSubstr("ends early"));
   }
-EXPECT_THAT(ValueError("\x95" + Raw(UINT64_MAX)), HasSubstr("a frame"));
-EXPECT_THAT(ValueError("\x8a\x09" + std::string(9, '\1')), HasSubstr("an integer of 9 bytes"));
-EXPECT_EQ(ValueError("\x8a" + std::string(1, '\0')), "");
+  EXPECT_THAT(ValueError("\x95" + Raw(UINT64_MAX)), HasSubstr("a frame"));
+  EXPECT_THAT(ValueError("\x8a\x09" + std::string(9, '\1')), HasSubstr("an integer of 9 bytes"));
+  EXPECT_EQ(ValueError("\x8a" + std::string(1, '\0')), "");
+  EXPECT_THAT(ValueError("X" + Raw(2u) + "\xff\xfe"), HasSubstr("not UTF-8"));
 }
 
 // Values that hold themselves, and tuples whose elements double sixty times.

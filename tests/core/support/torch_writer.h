@@ -66,7 +66,9 @@ inline std::string WriteZip(const std::vector<ZipPart>& parts, bool end64 = fals
 
 namespace pickle {
 
-inline std::string Text(const std::string& text) {}
+inline std::string Text(const std::string& text) {
+  return "X" + Raw(static_cast<uint32_t>(text.size())) + text;
+}
 inline std::string Integer(int64_t number) { return "\x8a\x08" + Raw(number); }
 inline std::string Name(const std::string& module, const std::string& name) {
   return "c" + module + "\n" + name + "\n";
