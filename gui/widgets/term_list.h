@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/intervention/term_type.h"
 #include "core/terms/intervention_text.h"
 
 namespace midscope {
