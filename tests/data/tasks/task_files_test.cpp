@@ -135,7 +135,7 @@ TEST_F(TaskFiles, LongBenchHasItsDataSetsPromptAndScore) {
 }
 
 TEST_F(TaskFiles, LongBenchFormatsAreWholeAndDistinct) {
-  EXPECT_EQ(LongBenchFormats().size(), 21U);
+  EXPECT_EQ(LongBenchFormats().size(), 18U);
   for (const LongBenchFormat& format : LongBenchFormats()) {
     SCOPED_TRACE(format.dataset);
     EXPECT_EQ(&format, FindLongBenchFormat(format.dataset));
