@@ -9,12 +9,10 @@
 namespace midscope {
 
 Parameter DescribedSchemeRows() {
-  Parameter rows = DescribedRows(
+  return DescribedRows(
       "Query rows that see the changed positions, their own and those of all keys; the others see "
       "the model's own.",
       "all");
-  rows.always_stated = false;
-  return rows;
 }
 
 RowChoice ReadSchemeRows(const TextTerm& term) {

@@ -17,8 +17,7 @@ Parameter DescribedSchemeRows();
 // What the scheme's term says of rows. Throws Error (usage).
 RowChoice ReadSchemeRows(const TextTerm& term);
 
-// The scheme's printed term with the rows added, unless they are all: settings from before there
-// was a choice keep their text.
+// The scheme's printed term with the rows added, unless they are all.
 std::string WithSchemeRows(std::string term, const RowChoice& rows);
 
 }  // namespace midscope
