@@ -33,17 +33,17 @@ inline constexpr const char* kNewTokenProbability = "new_token_probability";  //
 inline constexpr const char* kSpanName = "span_name";                         // [span]
 inline constexpr const char* kAnswerNll = "answer_nll";  // nats; also a measure's name
 
-// Texts of a sweep's samples, [place]: files of earlier versions lack them.
+// Texts of a sweep's samples, [place].
 inline constexpr const char* kQuestionText = "question_text";
 inline constexpr const char* kAnswerText = "answer_text";
 inline constexpr const char* kExpectedAnswers = "expected_answers";
 inline constexpr const char* kSampleTexts[] = {kQuestionText, kAnswerText, kExpectedAnswers};
-// Choices of a sweep's samples, whose number may differ: files of earlier versions lack these too.
+// Choices of a sweep's samples, whose number may differ.
 inline constexpr const char* kChoiceNll = "choice_nll";      // [setting, place, choice]
 inline constexpr const char* kChoiceRight = "choice_right";  // [place, choice]
 inline constexpr const char* kChoiceAxis = "choice";
 
-// [place]: whether the task cut the prompt; only of tasks that cut, missing in older files.
+// [place]: whether the task cut the prompt; only of tasks that cut.
 inline constexpr const char* kPromptCut = "prompt_cut";
 // First token of the gold piece, [place]; -1 where a cut left none of it.
 inline constexpr const char* kGoldTokenBegin = "gold_token_begin";
@@ -59,12 +59,5 @@ inline constexpr const char* kGenerationEmpty = "generation_empty";
 inline constexpr const char* kAnsweredPlace = "answered_place";
 inline constexpr const char* kFirstPiecePlace = "first_piece_place";
 inline constexpr const char* kLastPiecePlace = "last_piece_place";
-
-// All arrays of a sweep's samples that files of earlier versions lack, and that are left out of a
-// file that is continued from, or joined with, such a file.
-inline constexpr const char* kLaterSampleArrays[] = {
-    kQuestionText,    kAnswerText,    kExpectedAnswers, kGenerationCut,
-    kGenerationEmpty, kAnsweredPlace, kFirstPiecePlace, kLastPiecePlace,
-    kSettingSeconds,  kChoiceNll,     kChoiceRight,     kPromptCut};
 
 }  // namespace midscope

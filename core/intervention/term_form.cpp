@@ -63,7 +63,6 @@ Parameter DescribedHeadSet(const std::string& help) {
       OfKind(ParameterKind::kHeads,
              TextParameter("heads", help + " L12H3, or L12G1 for a key head; " + kSeveralHeads));
   heads.default_value = "all";
-  heads.always_stated = false;
   return heads;
 }
 

@@ -92,7 +92,7 @@ void Apply(const ChannelScaling& scaling, const TermPlans& plans) {
   });
 }
 
-// Left out of texts by default: those of settings from before there was a choice stay the same.
+// Not printed where it is no.
 BoundArgument<ChannelScaling> ChangeValueArgument() {
   auto argument = ChoiceArgument<&ChannelScaling::change_value>(
       "change_value",

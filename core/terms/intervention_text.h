@@ -24,8 +24,8 @@ Intervention ParseIntervention(std::string_view text);
 // Every argument stated, in a fixed order; ParseIntervention of it gives the same value.
 std::string PrintIntervention(const Intervention& intervention);
 
-// Whether two texts state the same setting: equal texts, or texts of equal values, of which one may
-// be from before an argument existed. False where they differ and one of them cannot be parsed.
+// Whether two texts state the same setting: equal texts, or texts of equal values. False where they
+// differ and one of them cannot be parsed.
 bool SameSetting(const std::string& a, const std::string& b);
 
 }  // namespace midscope

@@ -110,7 +110,6 @@ BoundArgument<T> PositionRowsArgument() {
       "Query rows that see the changed positions, their own and those of all keys; the others see "
       "the model's own.",
       "all");
-  rows.described.always_stated = false;
   rows.print = [](const T& value, const Parameter& described) {
     const bool all = value.rows == RowChoice{ChannelRows::kAll};
     return all ? std::string() : RowsText(value.rows, described);

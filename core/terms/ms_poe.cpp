@@ -64,7 +64,7 @@ BoundArgument<MsPoe> SeedArgument() {
   return argument;
 }
 
-// Settings from before there was a choice keep their text.
+// Not printed where it is the default.
 BoundArgument<MsPoe> AlphaArgument() {
   BoundArgument<MsPoe> argument = NumberArgument<&MsPoe::alpha>(
       "alpha",

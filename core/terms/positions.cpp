@@ -221,13 +221,12 @@ std::vector<Argument> OptionArguments() {
   return arguments;
 }
 
-// Settings from before there was a choice keep their text.
+// Not printed where it is the default.
 Argument RowsOfIds() {
   Argument argument = RowsArgument<GivenPositions>(
       "Query rows that see the ids, their own and those of all keys; the others see the tokens' "
       "own places. A position scheme beside them has the same rows.",
       "all");
-  argument.described.always_stated = false;
   argument.print = [](const GivenPositions& given, const Parameter& described) {
     const bool all = given.rows == RowChoice{ChannelRows::kAll};
     return all ? std::string() : RowsText(given.rows, described);

@@ -33,7 +33,7 @@ void Apply(const SelfExtend& scheme, const TermPlans& plans) {
   }
 }
 
-// Left out where it is off, as in settings from before it was there.
+// Not printed where it is off.
 BoundArgument<SelfExtend> ScaleBaseArgument() {
   BoundArgument<SelfExtend> argument = NumberOrWordArgument<&SelfExtend::scale_base>(
       "scale_base",
@@ -41,7 +41,6 @@ BoundArgument<SelfExtend> ScaleBaseArgument() {
       "where that is above 1. off in the public code by default; its authors used it for long "
       "passkeys.",
       "off", {2, kLargestTokens}, "tokens");
-  argument.described.always_stated = false;
   argument.print = [](const SelfExtend& value, const Parameter&) {
     return value.scale_base == 0 ? std::string() : MemberText<&SelfExtend::scale_base>(value);
   };

@@ -39,10 +39,7 @@ void AddFileAttributes(std::vector<SchemaAttribute>& all) {
   const Provenance fields;
   ForEachField(fields, [&](const char* name, const auto& value) {
     const bool text = std::is_same_v<std::decay_t<decltype(value)>, std::string>;
-    // Older files lack these.
-    const bool required =
-        std::string_view(name) != "products" && std::string_view(name) != "instructions";
-    all.push_back({kProvenance, name, text ? "text" : "int64", required, "see core/base/record.h"});
+    all.push_back({kProvenance, name, text ? "text" : "int64", true, "see core/base/record.h"});
   });
 }
 
@@ -164,8 +161,7 @@ std::string SchemaPage() {
          "What a sample asked stands beside its numbers, [sample, place]: `question_text` (empty "
          "where the task marks no question),\n`answer_text`, whose likelihood is scored, with its "
          "leading space, and `expected_answers`, what generated text is scored\nagainst, a JSON "
-         "list of texts. Files of earlier versions have none of them, nor what is joined with "
-         "such a file.\n\n"
+         "list of texts.\n\n"
          "Where a task cuts long prompts, `prompt_cut [sample, place]` says which; "
          "`gold_token_begin` and `gold_token_end` are -1 where\nnothing is left of the gold piece, "
          "and `outcome_means` counts both: `cut_samples` and `gold_cut_samples [place]`.\n\n"
@@ -184,8 +180,7 @@ std::string SchemaPage() {
          "Where a sample has choices, `choice_nll [sample, setting, place, choice]` is each one's "
          "negative log-likelihood and\n`choice_right [sample, place, choice]` says which are "
          "right; `choice` is an axis whose length differs. From these come\n`choice_correct`, or, "
-         "by the task's rule, `right_share [sample, setting, place]`. Files of earlier versions "
-         "have\n`choice_correct` alone.\n\n"
+         "by the task's rule, `right_share [sample, setting, place]`.\n\n"
          "Where a task reads several data sets, `sample_group [sample, place]` names the sample's "
          "(\"STEM/astronomy\"), and record\n`group_means` has means over the samples of each, "
          "over data sets and over groups.\n\n"

@@ -14,7 +14,7 @@ namespace midscope {
 
 // A journal's first bytes, the bytes before its entries (the mark and its writer's name), and its
 // suffix to the name of the sweep's file.
-inline constexpr std::string_view kJournalMark = "MIDSJNL2";
+inline constexpr std::string_view kJournalMark = "MIDSJNL1";
 inline constexpr size_t kJournalHeadBytes = 128;
 inline constexpr const char* kJournalEnding = ".journal";
 

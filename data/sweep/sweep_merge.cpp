@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/record_names.h"
 #include "data/store/plan_text.h"
 #include "data/store/sample_rows.h"
 #include "data/sweep/plan_difference.h"
@@ -99,24 +98,6 @@ SweepMerge::SweepMerge(const std::vector<std::string>& inputs, RepeatedSamples r
   plan_json_ = plans.size() == 1 ? inputs_.front().plan_json() : plan.dump();
   JoinSamples(joins_settings_ ? RepeatedSamples::kTakeFirst : repeated);
   if (joins_settings_) CheckSameSamples();
-  FindLackingArrays();
-}
-
-void SweepMerge::FindLackingArrays() {
-  for (const char* name : kLaterSampleArrays) {
-    const bool lacks = std::any_of(inputs_.begin(), inputs_.end(), [&](const SweepStore& input) {
-      return input.common_frame() && !input.common_frame()->FindArray(name);
-    });
-    if (lacks) lacking_.emplace_back(name);
-  }
-}
-
-void SweepMerge::DropLackingArrays(Record& record) const {
-  std::erase_if(record.arrays, [this](const Array& array) {
-    return std::find(lacking_.begin(), lacking_.end(), array.name) != lacking_.end();
-  });
-  if (record.FindArray(kChoiceRight)) return;
-  std::erase_if(record.axes, [](const Axis& axis) { return axis.name == kChoiceAxis; });
 }
 
 void SweepMerge::JoinSamples(RepeatedSamples repeated) {
@@ -156,11 +137,8 @@ std::vector<int64_t> SweepMerge::samples() const {
 
 Record SweepMerge::ReadSample(int64_t sample, const ArrayFilter& wanted) const {
   Record record = HolderOf(sample).ReadSample(sample, wanted);
-  DropLackingArrays(record);
   for (size_t i = 1; joins_settings_ && i < inputs_.size(); ++i) {
-    Record more = inputs_[i].ReadSample(sample, wanted);
-    DropLackingArrays(more);
-    JoinSettings(record, more, fmt::format("sample {}", sample));
+    JoinSettings(record, inputs_[i].ReadSample(sample, wanted), fmt::format("sample {}", sample));
   }
   return record;
 }

@@ -38,16 +38,12 @@ class SweepMerge {
   // Error (failure) where inputs whose settings are joined differ in the sample's prompt.
   Record ReadSample(int64_t sample, const ArrayFilter& wanted = {}) const;
 
-  // Removes those of kLaterSampleArrays that one of the inputs, of an earlier version, lacks.
-  void DropLackingArrays(Record& record) const;
-
   // Writes the merged file; an older one of that name is replaced when the new one is complete.
   void Write(const std::string& path, const Provenance& provenance,
              const std::vector<Record>& extra) const;
 
  private:
   void JoinSamples(RepeatedSamples repeated);
-  void FindLackingArrays();
   void CheckSameSamples() const;
 
   std::vector<SweepStore> inputs_;
@@ -56,7 +52,6 @@ class SweepMerge {
   bool joins_settings_ = false;
   std::map<int64_t, size_t> holders_;  // sample: the input that it is taken from
   std::map<int64_t, std::string> failures_;
-  std::vector<std::string> lacking_;
 };
 
 // Record `merged_from`, the inputs' description. [input]: input_file, input_created, input_command,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "data/sweep/sweep_store.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -45,16 +44,6 @@ bool HasGrown(nlohmann::json earlier, nlohmann::json later, const std::string& m
   earlier.erase(member);
   later.erase(member);
   return earlier == later;
-}
-
-// A file of a version without labels of ragged axes continues without them.
-void DropNewLabels(const Record& frame, const std::vector<std::string>& ragged_axes,
-                   Record& sample) {
-  for (Axis& axis : sample.axes) {
-    const bool ragged =
-        std::find(ragged_axes.begin(), ragged_axes.end(), axis.name) != ragged_axes.end();
-    if (ragged && !frame.FindArray(axis.name + kLabelSuffix)) axis.labels.clear();
-  }
 }
 
 Error ExistsAlready(const std::string& path) {
@@ -326,7 +315,6 @@ void SweepStore::Append(int64_t sample, const Record& record) {
   Record storable = StorableRecord(record);
   storable.name = state_->options.record_name;
   if (!state_->options.signal.empty()) storable.signal = state_->options.signal;
-  if (state_->frame) DropNewLabels(*state_->frame, state_->options.ragged_axes, storable);
   const Record flattened = FlattenSample(storable, state_->options.ragged_axes);
   CheckStorable(flattened);
   if (state_->frame) {

@@ -36,10 +36,9 @@ Record CommonFrame(const SweepMerge& merge) {
   Record frame;
   for (const SweepStore& input : merge.inputs()) {
     if (!input.common_frame()) continue;
-    Record common = *input.common_frame();
-    merge.DropLackingArrays(common);
+    const Record& common = *input.common_frame();
     if (frame.name.empty()) {
-      frame = std::move(common);
+      frame = common;
     } else if (merge.joins_settings()) {
       JoinSettings(frame, common, input.path());
     } else {

@@ -8,7 +8,6 @@
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
 #include "core/base/utf8.h"
-#include "data/scorers/chinese_scores.h"
 #include "data/scorers/code_similarity.h"
 #include "data/scorers/label_scores.h"
 #include "data/scorers/leval_scores.h"
@@ -36,8 +35,6 @@ constexpr std::array kMetrics = {
                 [](std::string_view prediction, std::string_view reference) {
                   return RougeOfSets(prediction, reference).rouge_l;
                 }},
-    MetricEntry{AnswerMetric::kChineseF1, "f1-zh", ChineseF1},
-    MetricEntry{AnswerMetric::kChineseRouge, "rouge-l-zh", ChineseRouge},
     MetricEntry{AnswerMetric::kRougeL, "rouge-l",
                 [](std::string_view prediction, std::string_view reference) {
                   return RougeOfCounts(prediction, reference).rouge_l;

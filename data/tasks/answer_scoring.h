@@ -19,8 +19,6 @@ enum class AnswerMetric {
   kExact,                 // SQuAD's exact match
   kF1,                    // LongBench's and ZeroSCROLLS' QA
   kRougeOfSets,           // LongBench's summaries: ROUGE-L of the package rouge
-  kChineseF1,             // LongBench's multifieldqa_zh
-  kChineseRouge,          // LongBench's dureader, vcsum
   kRougeL,                // ROUGE-L of the package rouge-score
   kRougeGeometricMean,    // ZeroSCROLLS' summaries: of the package rouge-score, per pair
   kClasses,               // LongBench's trec, lsht

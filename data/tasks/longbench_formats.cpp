@@ -53,23 +53,9 @@ const std::vector<LongBenchFormat>& LongBenchFormats() {
        "{input}\nAnswer:",
        true,
        {64, kAll, AnswerMetric::kF1}},
-      {"multifieldqa_zh",
-       "single-document QA",
-       "阅读以下文字并用中文简短回答：\n\n{context}"
-       "\n\n现在请基于上面的文章回答下面的问题，只告诉我答案，"
-       "不要输出任何其他字词。\n\n问题：{input}\n回答：",
-       true,
-       {64, kAll, AnswerMetric::kChineseF1}},
       {"hotpotqa", "multi-document QA", kPassages, true, {32, kAll, AnswerMetric::kF1}},
       {"2wikimqa", "multi-document QA", kPassages, true, {32, kAll, AnswerMetric::kF1}},
       {"musique", "multi-document QA", kPassages, true, {32, kAll, AnswerMetric::kF1}},
-      {"dureader",
-       "multi-document QA",
-       "请基于给定的文章回答下述问题。\n\n文章：{context}"
-       "\n\n请基于上述文章回答下面的问题。\n\n问题："
-       "{input}\n回答：",
-       true,
-       {128, kAll, AnswerMetric::kChineseRouge}},
       {"gov_report",
        "summarization",
        "You are given a report by a government agency. Write a one-page "
@@ -93,12 +79,6 @@ const std::vector<LongBenchFormat>& LongBenchFormats() {
        "the news.\n\nSummary:",
        true,
        {512, kAll, AnswerMetric::kRougeOfSets}},
-      {"vcsum",
-       "summarization",
-       "下面有一段会议记录，请你阅读后，写一段总结，总结会议的内容。\n会议记录：\n{context}"
-       "\n\n会议总结：",
-       true,
-       {512, kAll, AnswerMetric::kChineseRouge}},
       {"trec",
        "few-shot",
        "Please determine the type of the question below. Here are some "

@@ -19,8 +19,7 @@ struct LongBenchFormat {
   GenerationRule generation;
 };
 
-// All 21 sets. multifieldqa_zh, dureader and vcsum are scored by Chinese words, which takes the
-// data of the package jieba (data/scorers/chinese_words.h).
+// 18 of the 21 sets: multifieldqa_zh, dureader and vcsum are scored over segmented Chinese words.
 const std::vector<LongBenchFormat>& LongBenchFormats();
 
 // Null where there is none of that name.

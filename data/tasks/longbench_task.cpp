@@ -6,7 +6,6 @@
 #include "core/base/error.h"
 #include "core/base/nearest_word.h"
 #include "data/formats/json_lines.h"
-#include "data/scorers/chinese_words.h"
 #include "data/tasks/data_folder.h"
 #include "data/tasks/longbench_formats.h"
 #include "data/tasks/prompt_text.h"
@@ -48,11 +47,6 @@ LongBenchItem ReadLongBenchItem(const JsonFields& fields) {
   return item;
 }
 
-bool ScoresChineseWords(const LongBenchItem& item) {
-  const AnswerMetric metric = item.format->generation.metric;
-  return metric == AnswerMetric::kChineseF1 || metric == AnswerMetric::kChineseRouge;
-}
-
 // The prompt with its fields filled in. Braces in a field are not replaced.
 PromptText FillLongBench(const LongBenchItem& item) {
   PromptText prompt;
@@ -79,16 +73,12 @@ class LongBenchTask : public Task {
  public:
   explicit LongBenchTask(const TaskSpec& spec) : name_(TaskSpecText(spec)) {
     std::vector<size_t> sizes;
-    bool needs_words = false;
     for (const std::string& file : LongBenchFiles(spec)) {
       std::vector<LongBenchItem>& items = sets_.emplace_back();
       ForEachJsonLine(
           file, [&](const JsonFields& fields) { items.push_back(ReadLongBenchItem(fields)); });
       sizes.push_back(items.size());
-      for (const LongBenchItem& item : items) needs_words |= ScoresChineseWords(item);
     }
-    // What is not installed is told now, and not after the first sample was generated.
-    if (needs_words) ChineseWords::Installed();
     order_ = RoundRobin(sizes);
   }
 
@@ -124,7 +114,7 @@ TaskType LongBenchTaskType() {
   TaskType type = {
       "longbench",
       "LongBench over one of its files; the prompts and scores are those of its data set",
-      {MiddleCutParameter(true),
+      {MiddleCutParameter(),
        TaskFile("a JSONL file of LongBench (input, context, answers, dataset), or a folder of them",
                 true)}};
   type.make = [](const TaskSpec& spec, const TaskInputs& /*inputs*/) -> std::unique_ptr<Task> {

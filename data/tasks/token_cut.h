@@ -34,9 +34,8 @@ void CutMiddle(TaskSample& sample, int64_t tokens, const TokenCounter& count,
 std::unique_ptr<Task> WithMiddleCut(std::unique_ptr<Task> task, int64_t tokens,
                                     const TaskInputs& inputs);
 
-// Its parameter `tokens`. always_stated: in what a task is called; false for those whose files lack
-// it.
-Parameter MiddleCutParameter(bool always_stated);
+// Its parameter `tokens`.
+Parameter MiddleCutParameter();
 
 // Throws Error (usage) about the task where it is empty.
 const TokenEnds& NeedEnds(const TokenEnds& ends, const std::string& task);

@@ -164,27 +164,18 @@ TaskType ZeroScrollsTaskType() {
   names.reserve(kScrollsSets.size());
   for (const ScrollsSet& each : kScrollsSets) names.emplace_back(each.name);
   constexpr int64_t kMostTokens = 1 << 20;
-  Parameter tokens = WholeNumberParameter(
-      "tokens", "longer prompts lose the end of their document; 0: they stay whole", 0, kMostTokens,
-      0);
-  tokens.always_stated = false;
-  TaskType type = {"zeroscrolls",
-                   "ZeroSCROLLS over one of its validation files",
-                   {ChoiceParameter("dataset", "whose score is taken", names), std::move(tokens),
-                    TaskFile("a JSONL file of ZeroSCROLLS (id, input, output)", true)}};
+  TaskType type = {
+      "zeroscrolls",
+      "ZeroSCROLLS over one of its validation files",
+      {ChoiceParameter("dataset", "whose score is taken", names),
+       WholeNumberParameter("tokens",
+                            "longer prompts lose the end of their document; 0: they stay whole", 0,
+                            kMostTokens, 0),
+       TaskFile("a JSONL file of ZeroSCROLLS (id, input, output)", true)}};
   type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
     return std::make_unique<ZeroScrollsTask>(spec, inputs);
   };
   return type;
-}
-
-bool IsScoredByRougeMeans(std::string_view task_name) {
-  if (!task_name.starts_with("zeroscrolls:")) return false;
-  return std::any_of(kScrollsSets.begin(), kScrollsSets.end(), [&](const ScrollsSet& set) {
-    const std::string text = std::string("dataset=") + set.name + ",";
-    return set.metric == AnswerMetric::kRougeGeometricMean &&
-           task_name.find(text) != std::string_view::npos;
-  });
 }
 
 }  // namespace midscope

@@ -3,8 +3,6 @@
 // place: what answers is spread over the document.
 #pragma once
 
-#include <string_view>
-
 #include "data/tasks/task.h"
 #include "data/tasks/task_spec.h"
 
@@ -23,7 +21,5 @@ namespace midscope {
 // (GeometricMeanOfMeans), which sweeps form of the samples' ROUGE scores; a sample's own score is
 // the geometric mean of its own.
 TaskType ZeroScrollsTaskType();
-// Whether the score of a task of this name (Task::name()) is the geometric mean of ROUGE scores.
-bool IsScoredByRougeMeans(std::string_view task_name);
 
 }  // namespace midscope

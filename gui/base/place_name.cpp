@@ -6,7 +6,6 @@
 #include <QVector>
 
 #include "gui/base/record_access.h"
-#include "probes/sweep/plan_texts.h"
 
 namespace midscope {
 namespace {
@@ -43,10 +42,8 @@ std::map<double, QString> PlaceNames(const std::vector<Record>& prompts,
     if (!record.FindArray(kPlaceText)) continue;
     const QVector<double> places = AxisValues(record, "place");
     const QStringList texts = Texts(record, kPlaceText);
-    const QVector<double> shares = LastAxisRow(record, "place_share", {});
-    for (qsizetype i = 0; i < places.size() && i < texts.size() && i < shares.size(); ++i) {
-      if (texts[i].endsWith(QLatin1Char('%')))
-        names[places[i]] = QString::fromStdString(ShownPlace(texts[i].toStdString(), shares[i]));
+    for (qsizetype i = 0; i < places.size() && i < texts.size(); ++i) {
+      if (texts[i].endsWith(QLatin1Char('%'))) names[places[i]] = texts[i];
     }
   }
   return names;

@@ -50,8 +50,7 @@ Json PromptRequestJson(const PromptRequest& prompt_request) {
   return json;
 }
 
-// All keys in their order in the file: those that there have always been, then those of further
-// panels.
+// All keys in their order in the file.
 std::vector<std::string> SessionKeys() {
   std::vector<std::string> keys = {"midscope_session", "model",   "model_options", "subject",
                                    "place_index",      "channel", "samples",       "setting_a",
@@ -74,19 +73,6 @@ void CheckKeys(const nlohmann::json& object, const std::vector<std::string>& kno
     throw UsageError("session '" + file + "'", "unknown key '" + key + "'",
                      KnownWordsHint(key, known));
   }
-}
-
-// Text; in files of version 0.1 a list of numbers.
-std::string ReadPlacesText(const JsonFields& fields) {
-  const nlohmann::json* places = fields.Find("places");
-  if (!places || places->is_string()) return fields.FindText("places").value_or("");
-  std::string text;
-  for (const nlohmann::json& place : fields.Array("places")) {
-    if (!place.is_number_integer() || place.get<int64_t>() < 1)
-      fields.Fail("has a place that is no whole number from 1 on");
-    text += (text.empty() ? "" : ",") + std::to_string(place.get<int64_t>());
-  }
-  return text;
 }
 
 std::vector<std::string> WithFormatKeys(std::vector<std::string> keys) {
@@ -123,7 +109,7 @@ PromptRequest ReadPromptRequest(const JsonFields& fields, const nlohmann::json& 
     prompt_request.task = fields.Text("task");
     prompt_request.seed = static_cast<uint64_t>(fields.Whole("seed", 1, 0));
     prompt_request.sample = fields.Whole("sample", 0, 0);
-    prompt_request.places = ReadPlacesText(fields);
+    prompt_request.places = fields.FindText("places").value_or("");
     return prompt_request;
   }
   CheckKeys(json, WithFormatKeys({"text", "spans", "answer", "question", "pieces", "places"}),

@@ -127,7 +127,6 @@ std::string FindChannelsPlanJson(const FindChannelsRun& run) {
   json["seed"] = search.states.seed;
   json["prompts"] = search.states.prompts;
   json["tokens"] = search.states.tokens;
-  // Defaults that older versions did not have are omitted: their plans lack these keys.
   if (search.states.bos) json["bos"] = true;
   json["layers"] = search.states.layers;
   json["trend_skip"] = search.trend_skip;
@@ -145,10 +144,7 @@ std::string FindChannelsPlanJson(const FindChannelsRun& run) {
                           {"layers", plan.layers.Text()},
                           {"factors", run.validation->factors},
                           {"control", run.validation->control}};
-    PromptFormat format = plan.format;
-    format.bos = StoredBosRule(run.decoder->tokenizer(), format.bos);
-    AddPromptFormat(format, &json["validation"]);
-    // Written only where it is set: plans of older files have no such key.
+    AddPromptFormat(plan.format, &json["validation"]);
     if (plan.loss == kCodeLoss) {
       json["validation"]["loss"] = "code";
     } else if (plan.loss != ValidationLoss()) {

@@ -57,14 +57,6 @@ Json TrialJson(const Record& validation, size_t setting) {
           {"place_loss", losses}};
 }
 
-// Files of earlier versions have one rule and no attribute for it.
-std::string LossRule(const Record& validation) {
-  if (validation.attributes.contains("loss_rule")) {
-    return Value<std::string>(validation, "loss_rule");
-  }
-  return "nats, summed over the answer's tokens, mean over places";
-}
-
 Json ValidationJson(const Record& validation) {
   const auto settings = validation.FindAxis("setting")->labels.size();
   Json trials = Json::array();
@@ -79,17 +71,15 @@ Json ValidationJson(const Record& validation) {
           {"seed", Value<int64_t>(validation, "seed")},
           {"examples", Value<int64_t>(validation, "examples")},
           {"places", places},
-          {"loss_rule", LossRule(validation)},
+          {"loss_rule", Value<std::string>(validation, "loss_rule")},
           {"none_loss", NumberOrNull(Cell(validation, "loss", 0))},
           {"none_place_loss", TrialJson(validation, 0)["place_loss"]},
           {"beats_none", Value<int64_t>(validation, "chosen") >= 0},
           {"trials", trials}};
 }
 
-// Files of earlier versions have one ranking and no attribute for it.
 const RankingName& RankingOf(const Record& search) {
-  return FindRanking(search.attributes.contains("ranking") ? Value<std::string>(search, "ranking")
-                                                           : "full");
+  return FindRanking(Value<std::string>(search, "ranking"));
 }
 
 std::string SearchText(const Record& search, const std::vector<int64_t>& ranked, size_t top) {
@@ -170,11 +160,11 @@ std::string TrialsText(const Record& validation) {
 
 std::string ValidationText(const Record& validation) {
   const size_t trials = validation.FindAxis("setting")->labels.size() - 1;
-  std::string text = fmt::format("\n{} on {} of {} (seed {}); loss: {}\n",
-                                 CountText(static_cast<int64_t>(trials), "trial"),
-                                 CountText(Value<int64_t>(validation, "examples"), "example"),
-                                 Value<std::string>(validation, "task"),
-                                 Value<int64_t>(validation, "seed"), LossRule(validation));
+  std::string text = fmt::format(
+      "\n{} on {} of {} (seed {}); loss: {}\n", CountText(static_cast<int64_t>(trials), "trial"),
+      CountText(Value<int64_t>(validation, "examples"), "example"),
+      Value<std::string>(validation, "task"), Value<int64_t>(validation, "seed"),
+      Value<std::string>(validation, "loss_rule"));
   text += TrialsText(validation);
   const auto best = static_cast<size_t>(Value<int64_t>(validation, "best"));
   if (Value<int64_t>(validation, "chosen") < 0) {

@@ -12,7 +12,6 @@
 #include "data/sweep/plan_difference.h"
 #include "probes/statistics/group_means.h"
 #include "probes/statistics/outcome_statistics.h"
-#include "probes/sweep/plan_texts.h"
 #include "probes/sweep/sweep_statistics.h"
 
 namespace midscope::cli {
@@ -106,12 +105,7 @@ FileOutcome ReadFileOutcome(const RunReader& reader) {
   if (plan.contains("seed") && plan["seed"].is_number_integer()) outcome.seed = plan["seed"];
   const Array* names = means.FindArray("place_text");
   const auto* texts = names ? std::get_if<std::vector<std::string>>(&names->data) : nullptr;
-  if (texts && texts->size() == places->values.size()) {
-    outcome.place_texts = *texts;
-    const std::vector<double> shares = NumbersOf(means, "place_share", texts->size());
-    for (size_t i = 0; i < shares.size(); ++i)
-      outcome.place_texts[i] = ShownPlace((*texts)[i], shares[i]);
-  }
+  if (texts && texts->size() == places->values.size()) outcome.place_texts = *texts;
   outcome.bos = AttributeText(means, "bos");
   outcome.chat_template = AttributeText(means, "chat_template");
   outcome.settings = settings->labels;

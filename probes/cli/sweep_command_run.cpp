@@ -36,7 +36,6 @@
 #include "probes/prompt/sent_prompt.h"
 #include "probes/prompt/task_prompt.h"
 #include "probes/sweep/merged_means.h"
-#include "probes/sweep/plan_texts.h"
 #include "probes/sweep/sweep_controls.h"
 
 namespace midscope::cli {
@@ -74,18 +73,6 @@ void RemoveSweep(const std::string& file) {
   std::error_code ignored;
   std::filesystem::remove(file, ignored);
   std::filesystem::remove(JournalPath(file), ignored);
-}
-
-// --resume without --places takes those of the file: earlier versions had other default places.
-void KeepStoredPlaces(const std::string& file, const Task& task, SweepPlan& plan) {
-  try {
-    const SweepPlan stored = StoredPlan(RunReader(file));
-    if (stored.task != plan.task) return;
-    plan.places = stored.places;
-    plan.place_texts = stored.place_texts;
-    plan.place_shares = PlaceShares(plan.places, task);
-  } catch (const Error&) {  // no file yet, or a damaged one, which the store reports
-  }
 }
 
 // The wall time of each setting: told beside the results, which do not depend on it.
@@ -134,8 +121,6 @@ bool SweepCommandRun::Prepare(const SweepCell& cell, const std::string& file,
     run.plan.source_prompts[name] = PromptsHash({prompt});
   CheckInstructions(file, continued, run.plan);
   const bool run_again = options_.Flag("add") && AddToStored(run.plan, task, file);
-  if (options_.Flag("resume") && !options_.IsSet("places")) KeepStoredPlaces(file, task, run.plan);
-  if (GoesOn()) KeepStoredTexts(continued, run.plan);
   std::vector<Intervention> interventions;
   for (const SweepSetting& setting : run.plan.settings)
     interventions.push_back(setting.intervention);
@@ -294,12 +279,6 @@ bool SweepCommandRun::AddToStored(SweepPlan& plan, const Task& task,
   const RunReader reader(file);
   const SweepPlan stored = StoredPlan(reader);
   SweepAddition addition = AdditionOf(options_, stored, plan, task);
-  // A file without a stated rule has the one that `auto` means for this model, if it is the same.
-  PromptFormat& format = addition.plan.format;
-  if (format.bos == BosRule::kTemplate &&
-      StoredBosRule(decoder_->tokenizer(), BosRule::kAuto) == BosRule::kTemplate) {
-    format.bos = BosRule::kAuto;
-  }
   SweepPlan before = addition.plan;
   std::erase_if(before.source_prompts,
                 [&](const auto& source) { return !stored.source_prompts.contains(source.first); });

@@ -323,7 +323,7 @@ CellReport MakeReport(const SweepCell& cell, const std::string& file, const Swee
           result.too_long(),
           result.partly_failed(),
           FirstSettingFailure(result),
-          GenerationMeanText(plan, result),
+          GenerationMeanText(result),
           GeneratedOutcomesOf(plan, result.outcomes),
           GroupMeansOf(result.outcomes, plan.settings.size(), plan.places.size()),
           PromptCutsOf(plan, result.outcomes),

@@ -42,7 +42,7 @@ namespace midscope {
 // Must be raised by every change of what a compiled plugin uses of these headers that
 // PluginLayout() does not detect: the order of virtual functions or of members, the meaning of a
 // field.
-inline constexpr int32_t kPluginVersion = 6;
+inline constexpr int32_t kPluginVersion = 1;
 
 // Compiler and C++ library must agree on these when classes and strings pass between two libraries.
 inline constexpr char kPluginAbi[] = MIDSCOPE_ABI_COMPILER ", " MIDSCOPE_ABI_LIBRARY;

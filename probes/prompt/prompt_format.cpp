@@ -65,10 +65,6 @@ void CheckPromptFormat(const Tokenizer& tokenizer, const PromptFormat& format) {
   }
 }
 
-BosRule StoredBosRule(const Tokenizer& tokenizer, BosRule rule) {
-  return rule == BosRule::kAuto && !tokenizer.add_bos() ? BosRule::kTemplate : rule;
-}
-
 const std::vector<std::string>& PromptFormatKeys() {
   static const std::vector<std::string> keys = {
       "chat_template", "chat_template_text", "chat_options", "chat_date", "system", "bos"};
@@ -83,7 +79,7 @@ void AddPromptFormat(const PromptFormat& format, nlohmann::ordered_json* json) {
     (*json)["chat_options"] = nlohmann::ordered_json::parse(format.chat_options.variables_json);
   if (format.chat_options.date != plain.date) (*json)["chat_date"] = format.chat_options.date;
   if (!format.system.empty()) (*json)["system"] = format.system;
-  if (format.bos != BosRule::kTemplate) (*json)["bos"] = BosRuleName(format.bos);
+  if (format.bos != BosRule::kAuto) (*json)["bos"] = BosRuleName(format.bos);
 }
 
 PromptFormat ReadPromptFormat(const nlohmann::json& json) {
@@ -95,15 +91,7 @@ PromptFormat ReadPromptFormat(const nlohmann::json& json) {
     format.chat_options.variables_json = json.at("chat_options").dump();
   }
   format.chat_options.date = json.value("chat_date", format.chat_options.date);
-  format.bos = BosRule::kTemplate;
-  if (json.contains("bos")) {
-    const nlohmann::json& bos = json.at("bos");
-    if (bos.is_boolean()) {
-      format.bos = bos.get<bool>() ? BosRule::kOn : BosRule::kTemplate;
-    } else {
-      format.bos = ParseBosRule(bos.get<std::string>());
-    }
-  }
+  if (json.contains("bos")) format.bos = ParseBosRule(json.at("bos").get<std::string>());
   return format;
 }
 

@@ -21,7 +21,7 @@ enum class BosRule {
   // what the template writes, as apply_chat_template of transformers.
   kAuto,
   // Only where the chat template writes it, or, with the model's own template, where its files
-  // require one; never before plain text. The rule of files that do not state one.
+  // require one; never before plain text.
   kTemplate,
   kOn,   // one: added where the chat template does not write it
   kOff,  // none: removed where the chat template writes it
@@ -58,18 +58,13 @@ void SetChatTemplate(const std::string& name_or_file, PromptFormat* format);
 // its own, or no BOS. Called before anything runs.
 void CheckPromptFormat(const Tokenizer& tokenizer, const PromptFormat& format);
 
-// Returns kTemplate where kAuto makes the same prompts of every text (the tokenizer adds no BOS).
-// Files without a stated rule have kTemplate, so that they can be resumed.
-BosRule StoredBosRule(const Tokenizer& tokenizer, BosRule rule);
-
-// Adds what differs from PromptFormat{.bos = BosRule::kTemplate} to a JSON object: chat_template,
-// chat_template_text, chat_options, chat_date, system, bos.
+// Adds what differs from PromptFormat() to a JSON object: chat_template, chat_template_text,
+// chat_options, chat_date, system, bos.
 void AddPromptFormat(const PromptFormat& format, nlohmann::ordered_json* json);
 // The keys' names.
 const std::vector<std::string>& PromptFormatKeys();
-// Reads those keys. Absent keys have the values above; a `bos` that is true or false (sessions of
-// version 0.1) means on or template. Throws Error (usage) for an invalid value, nlohmann's for
-// another type.
+// Reads those keys. Absent keys have the values of PromptFormat(). Throws Error (usage) for an
+// invalid value, nlohmann's for another type.
 PromptFormat ReadPromptFormat(const nlohmann::json& json);
 
 }  // namespace midscope

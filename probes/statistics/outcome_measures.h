@@ -34,13 +34,13 @@ struct SampleOutcome {
   // [place]: of patches' source, nats (recovered_share.h); empty: nothing is patched.
   std::vector<double> source_nll = {};
   // Of generated text (sample_generation.h). The places are in the task's own counting, kNoPlace
-  // for none; empty where the pieces have no answers, and in files of earlier versions.
+  // for none; empty where the pieces have no answers.
   std::vector<uint8_t> generation_cut = {};
   std::vector<uint8_t> generation_empty = {};
   std::vector<int64_t> answered_place = {};
   std::vector<int64_t> first_piece_place = {};  // [place]
   std::vector<int64_t> last_piece_place = {};   // [place]
-  // [setting]: wall time; NaN where it was not run, empty in a scan and in earlier versions.
+  // [setting]: wall time; NaN where it was not run, empty in a scan.
   std::vector<double> setting_seconds = {};
   // [place]: whether the task cut the prompt, and the first token of the gold piece (-1: none is
   // left). Empty: the task does not cut.

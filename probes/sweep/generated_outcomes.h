@@ -29,8 +29,8 @@ struct GeneratedCell {
 
 struct GeneratedOutcomes {
   std::vector<int64_t> answered_places;  // those of all pieces; empty where they have no answers
-  std::vector<GeneratedCell> cells;      // [setting, place]; empty: nothing was generated, or by an
-                                         // earlier version, or in a scan
+  std::vector<GeneratedCell> cells;      // [setting, place]; empty: nothing was generated, or in a
+                                         // scan
 };
 
 GeneratedOutcomes GeneratedOutcomesOf(const SweepPlan& plan,

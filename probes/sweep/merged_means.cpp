@@ -27,7 +27,7 @@ Scan ReadScan(const nlohmann::json& json, size_t settings) {
   return scan;
 }
 
-// Settings keep the text that the file has for them. Throws Error (failure).
+// Throws Error (failure).
 SweepPlan ReadPlan(const std::string& path, const std::string& plan_json) {
   try {
     const nlohmann::json json = nlohmann::json::parse(plan_json);
@@ -36,10 +36,7 @@ SweepPlan ReadPlan(const std::string& path, const std::string& plan_json) {
     plan.seed = json.at("seed");
     plan.samples = json.at("samples");
     plan.places = json.at("places").get<std::vector<int64_t>>();
-    for (const std::string text : json.at("settings")) {
-      plan.settings.push_back(ReadSetting(text));
-      plan.settings.back().stored_text = text;
-    }
+    for (const std::string text : json.at("settings")) plan.settings.push_back(ReadSetting(text));
     plan.attention = json.value("attention", false);
     plan.task_files_hash = json.value("task_files_hash", "");
     plan.source_prompts = json.value("source_prompts", plan.source_prompts);
@@ -57,19 +54,6 @@ SweepPlan ReadPlan(const std::string& path, const std::string& plan_json) {
 // Restores the file's texts of settings and places.
 void ReadTexts(const RunReader& file, SweepPlan& plan) {
   if (file.Has(kOutcomeMeans)) ReadPlanTexts(file.Read(kOutcomeMeans), plan);
-}
-
-// SweepMerge, which cannot read settings, compares their texts; that of one may be from before an
-// argument existed.
-void CheckDifferentSettings(const SweepPlan& plan) {
-  for (size_t i = 0; i < plan.settings.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) {
-      if (plan.settings[i].intervention != plan.settings[j].intervention) continue;
-      throw UsageError("setting " + plan.settings[i].text,
-                       "is in another input too, as " + plan.settings[j].text,
-                       "Give each setting once");
-    }
-  }
 }
 
 }  // namespace
@@ -93,7 +77,6 @@ std::vector<Record> MergedSummaries(const SweepMerge& merge, const SweepPlan& pl
 
 std::vector<Record> MergedSummaries(const SweepMerge& merge, const JobContext& context) {
   SweepPlan plan = ReadPlan(merge.inputs().front().path(), merge.plan_json());
-  if (merge.joins_settings()) CheckDifferentSettings(plan);
   for (const SweepStore& input : merge.inputs()) {
     if (input.file()) ReadTexts(*input.file(), plan);
   }

@@ -2,13 +2,10 @@
 #include "probes/sweep/plan_texts.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include <fmt/format.h>
 
-#include "core/base/percent_text.h"
 #include "core/base/record_lookup.h"
 #include "core/terms/intervention_text.h"
 
@@ -61,15 +58,11 @@ void ReadPlaceTexts(const Record& record, SweepPlan& plan) {
     const std::ptrdiff_t place = IndexOf(plan, static_cast<int64_t>(axis->values[i]));
     if (place < 0) continue;
     plan.place_shares[static_cast<size_t>(place)] = (*shares)[i];
-    if (texts) plan.place_texts[static_cast<size_t>(place)] = ShownPlace((*texts)[i], (*shares)[i]);
+    if (texts) plan.place_texts[static_cast<size_t>(place)] = (*texts)[i];
   }
 }
 
 }  // namespace
-
-std::string ShownPlace(const std::string& stored, double share) {
-  return stored.ends_with('%') && std::isfinite(share) ? PercentText(share) : stored;
-}
 
 std::string PlaceText(const std::vector<int64_t>& places, const std::vector<std::string>& texts,
                       int64_t place) {
@@ -87,17 +80,6 @@ double PlaceShare(const SweepPlan& plan, int64_t place) {
   const bool known = index >= 0 && static_cast<size_t>(index) < plan.place_shares.size();
   return known ? plan.place_shares[static_cast<size_t>(index)]
                : std::numeric_limits<double>::quiet_NaN();
-}
-
-void KeepStoredTexts(const std::string& plan_json, SweepPlan& plan) {
-  const auto stored = nlohmann::json::parse(plan_json, nullptr, /*allow_exceptions=*/false);
-  if (!stored.is_object() || !stored.contains("settings")) return;
-  for (const nlohmann::json& text : stored["settings"]) {
-    if (!text.is_string()) continue;
-    for (SweepSetting& setting : plan.settings) {
-      if (SameSetting(text.get<std::string>(), setting.canonical())) setting.stored_text = text;
-    }
-  }
 }
 
 void NotePlanTexts(const SweepPlan& plan, Record& record) {

@@ -16,9 +16,6 @@ namespace midscope {
 // for the rank; may be shorter than `places`.
 std::string PlaceText(const std::vector<int64_t>& places, const std::vector<std::string>& texts,
                       int64_t place);
-// How a place whose stored text is a share is printed: by its share, because files of earlier
-// versions have the text that was typed. Other texts are returned as they are.
-std::string ShownPlace(const std::string& stored, double share);
 // The same of a plan's.
 std::string PlaceText(const SweepPlan& plan, int64_t place);
 // Share of the way from the task's first place to its last, 0 to 1; NaN where the plan does not
@@ -32,9 +29,5 @@ void NotePlanTexts(const SweepPlan& plan, Record& record);
 
 // The reverse: sets the texts of the plan's settings and places that the record has.
 void ReadPlanTexts(const Record& record, SweepPlan& plan);
-
-// Settings of the plan take the text that a stored plan has for the same value, so that a file from
-// before an argument existed can be continued. Does nothing where plan_json is no plan.
-void KeepStoredTexts(const std::string& plan_json, SweepPlan& plan);
 
 }  // namespace midscope

@@ -10,7 +10,6 @@
 #include "core/base/device_error.h"
 #include "core/base/record_names.h"
 #include "core/base/seconds_since.h"
-#include "data/tasks/zero_scrolls_task.h"
 #include "probes/base/record_axes.h"
 #include "probes/prompt/sent_prompt.h"
 #include "probes/statistics/group_means.h"
@@ -95,8 +94,6 @@ bool RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context
         run.on_answer_nll(sample, setting, place, answer_nll);
       };
     record = RunSample(run.decoder, request, context);
-    const Record* frame = run.store ? run.store->common_frame() : nullptr;
-    if (frame) FitOlderSamples(*frame, record);
   } catch (const Error& error) {
     const auto* fault = dynamic_cast<const DeviceError*>(&error);
     if (fault && fault->lost()) throw;
@@ -274,7 +271,7 @@ Record MeansRecord(const SweepPlan& plan, const SweepResult& result) {
   record.attributes["too_long_samples"] = result.too_long();
   record.attributes["partly_failed_samples"] = result.partly_failed();
   AddPromptCuts(plan, result.outcomes, record);
-  const std::string generation_mean = GenerationMeanText(plan, result);
+  const std::string generation_mean = GenerationMeanText(result);
   if (!generation_mean.empty()) record.attributes["generation_score_mean"] = generation_mean;
   record.attributes["score"] = ScoreArmsName(plan.score);
   std::vector<double> seconds = MeanSettingSeconds(result.outcomes, plan.settings.size());
@@ -289,14 +286,10 @@ Record MeansRecord(const SweepPlan& plan, const SweepResult& result) {
   return record;
 }
 
-std::string GenerationMeanText(const SweepPlan& plan, const SweepResult& result) {
+std::string GenerationMeanText(const SweepResult& result) {
   if (result.outcomes.empty() || result.outcomes.front().generation_score.empty()) return "";
-  if (!result.outcomes.front().rouge.empty()) {
-    return "geometric mean of the mean ROUGE-1, ROUGE-2 and ROUGE-L, as ZeroSCROLLS forms it";
-  }
-  if (!IsScoredByRougeMeans(plan.task)) return "";
-  return "mean of the samples' geometric means of ROUGE scores, lower or equal to ZeroSCROLLS' "
-         "figure: samples of an earlier version hold too little to form that";
+  if (result.outcomes.front().rouge.empty()) return "";
+  return "geometric mean of the mean ROUGE-1, ROUGE-2 and ROUGE-L, as ZeroSCROLLS forms it";
 }
 
 }  // namespace midscope

@@ -106,7 +106,7 @@ std::vector<CellStatistics> Summarise(const SweepPlan& plan, const SweepResult& 
 Record MeansRecord(const SweepPlan& plan, const SweepResult& result);
 
 // The mean used for generation_score, where it is not the mean of samples' scores: ZeroSCROLLS'
-// geometric mean of mean ROUGE scores, or that a file lacks the values for it; "" otherwise.
-std::string GenerationMeanText(const SweepPlan& plan, const SweepResult& result);
+// geometric mean of mean ROUGE scores; "" otherwise.
+std::string GenerationMeanText(const SweepResult& result);
 
 }  // namespace midscope

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 
@@ -129,29 +128,6 @@ void AddContextArrays(const std::vector<TaskQuestion>& questions,
                            std::move(beyond),
                            "",
                            "whether a prompt is longer than the context holds"});
-}
-
-void FitOlderSamples(const Record& frame, Record& record) {
-  for (const char* name : kLaterSampleArrays) {
-    if (frame.FindArray(name)) continue;
-    std::erase_if(record.arrays, [&](const Array& array) { return array.name == name; });
-  }
-  for (const std::string name :
-       {kSettingFailure, kBeyondContext, kGenerationRouge, kChoiceNll, kChoiceRight}) {
-    const Array* array = record.FindArray(name);
-    if (!array || frame.FindArray(name)) continue;
-    const auto* failures = std::get_if<std::vector<std::string>>(&array->data);
-    for (size_t i = 0; failures && i < failures->size(); ++i) {
-      if ((*failures)[i].empty()) continue;
-      throw Failure(kTooLong, ReasonOf((*failures)[i]),
-                    "The file is of an earlier version, in which such a sample fails as a whole");
-    }
-    std::erase_if(record.arrays, [&](const Array& other) { return other.name == name; });
-    const char* axis_name = name == kGenerationRouge ? "rouge"
-                            : name == kChoiceRight   ? kChoiceAxis
-                                                     : "";
-    std::erase_if(record.axes, [&](const Axis& axis) { return axis.name == axis_name; });
-  }
 }
 
 }  // namespace midscope

@@ -38,9 +38,4 @@ void AddContextArrays(const std::vector<TaskQuestion>& questions,
                       const std::vector<std::string>& failures, const ScoreArms& score,
                       const ModelConfig& config, Record& record);
 
-// Adapts a sample's record to a file from before there were setting_failure, beyond_context,
-// generation_rouge and kLaterSampleArrays: removes those that `frame` lacks. Throws Error (failure;
-// what() begins with kTooLong) where a setting was not run, which such a file can't store.
-void FitOlderSamples(const Record& frame, Record& record);
-
 }  // namespace midscope

@@ -19,9 +19,7 @@
 
 namespace midscope {
 
-std::string SweepSetting::canonical() const {
-  return stored_text.empty() ? PrintIntervention(intervention) : stored_text;
-}
+std::string SweepSetting::canonical() const { return PrintIntervention(intervention); }
 
 std::string ScoreArmsName(const ScoreArms& arms) {
   return !arms.generation ? "likelihood" : arms.likelihood ? "both" : "generation";
@@ -68,17 +66,14 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
   json["places"] = plan.places;
   json["settings"] = plan.CanonicalSettings();
   json["attention"] = plan.attention;
-  // Defaults that older versions did not have are omitted: their plans lack these keys.
+  // Members below are omitted where they have their defaults.
   if (!plan.task_files_hash.empty()) json["task_files_hash"] = plan.task_files_hash;
   if (!plan.source_prompts.empty()) json["source_prompts"] = plan.source_prompts;
   if (plan.score != ScoreArms()) json["score"] = ScoreArmsName(plan.score);
-  PromptFormat format = plan.format;
-  format.bos = StoredBosRule(decoder.tokenizer(), format.bos);
-  AddPromptFormat(format, &json);
+  AddPromptFormat(plan.format, &json);
   if (plan.scan) json["scan"] = ScanJson(*plan.scan);
   json["model_hash"] = decoder.hash();
   json["dtype"] = DtypeName(decoder.options().dtype);
-  // Written only where they are set: plans of older files have no such keys.
   if (decoder.options().products != Products::kFloat)
     json["products"] = ProductsName(decoder.options().products);
   json[kInstructionsOfPlan] =
@@ -88,7 +83,7 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
   const TuningRecipe recipe = ReadTuningRecipe(decoder.path());
   if (!recipe.empty()) json["recipe"] = recipe;
   json["weights"] = WeightStorageName(decoder.options().weights);
-  // Other devices sum in another order. Plans of versions without the choice have no such key.
+  // Other devices sum in another order.
   const Placement& placement = decoder.options().placement;
   if (!placement.IsPlainCpu()) json["device"] = PrintPlacement(placement);
   return json.dump();

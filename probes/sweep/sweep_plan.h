@@ -21,10 +21,8 @@ struct SweepSetting {
   std::string text;  // as given
   Intervention intervention;
   std::string control_of = {};  // the text of the setting that this one is a control of
-  // How the file that the sweep continues states it, which may be from before an argument existed.
-  std::string stored_text = {};
 
-  // stored_text, or every argument stated.
+  // Every argument stated.
   std::string canonical() const;
 };
 

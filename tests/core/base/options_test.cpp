@@ -104,16 +104,6 @@ TEST(Options, JsonRoundTrip) {
   EXPECT_THAT(options.ToJson(), Not(HasSubstr("\"out\""))) << "no value, not written";
 }
 
-// Of an option that came later, files that do not use it are as they were.
-TEST(Options, JsonLeavesOutDefaultsThatAreNotAlwaysStated) {
-  Parameter later{"later", ParameterKind::kWholeNumber, "", "", {}, 1, 9, int64_t{3}};
-  later.always_stated = false;
-  OptionSet options({later});
-  EXPECT_EQ(options.ToJson(), "{}");
-  options.SetText("later", "4");
-  EXPECT_EQ(options.ToJson(), R"({"later":4})");
-}
-
 TEST(Options, JsonErrors) {
   OptionSet options = Options();
   EXPECT_THAT(ErrorMessage(ErrorKind::kUsage, [&] { options.FromJson("{"); }), HasSubstr("JSON"));

@@ -137,40 +137,6 @@ TEST(SweepMerge, WhatOneInputLeavesOutIsPutInForIt) {
   }
 }
 
-// Of files of earlier versions, which lack the texts: joined with one, samples have none.
-TEST(SweepMerge, TextsThatAnInputLacksAreLeftOut) {
-  const TemporaryFolder folder;
-  const auto write = [&](const std::string& name, int64_t sample, bool with_texts) {
-    SweepStore store = SweepStore::Create(folder.File(name), kPlan, ExampleProvenance());
-    Record record = ExampleSample(sample);
-    const std::vector<std::string> texts(static_cast<size_t>(record.FindAxis("setting")->size),
-                                         "who?");
-    if (with_texts) record.arrays.push_back({kQuestionText, {"setting"}, texts, "", ""});
-    store.Append(sample, record);
-    store.Finish();
-  };
-  write("older.h5", 0, false);
-  write("newer.h5", 1, true);
-  write("newest.h5", 2, true);
-  for (const bool older_first : {false, true}) {
-    std::vector<std::string> files = {folder.File("newer.h5"), folder.File("older.h5")};
-    if (older_first) std::swap(files[0], files[1]);
-    const SweepMerge merge(files);
-    const std::string prefix = older_first ? "one_" : "two_";
-    merge.Write(folder.File(prefix + "copy.h5"), merge.provenance(), {});
-    WriteVirtualSweep(folder.File(prefix + "virtual.h5"), merge, merge.provenance(), {});
-    for (const char* name : {"copy.h5", "virtual.h5"}) {
-      const Record joined = RunReader(folder.File(prefix + name)).Describe("sweep");
-      EXPECT_EQ(joined.FindArray(kQuestionText), nullptr) << name;
-      EXPECT_EQ(joined.FindAxis("sample")->size, 2);
-    }
-  }
-  const SweepMerge both({folder.File("newer.h5"), folder.File("newest.h5")});
-  WriteVirtualSweep(folder.File("texts.h5"), both, both.provenance(), {});
-  const Array texts = RunReader(folder.File("texts.h5")).ReadArray("sweep", kQuestionText);
-  EXPECT_EQ(std::get<std::vector<std::string>>(texts.data).back(), "who?");
-}
-
 TEST(SweepMerge, WhatDoesNotGoTogetherIsRefusedAndSaysWhy) {
   const TemporaryFolder folder;
   WriteSweep(folder.File("a.h5"), kPlan, {0, 1});

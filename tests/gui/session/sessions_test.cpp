@@ -8,8 +8,6 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
-#include <fstream>
-#include <iterator>
 
 #include "core/base/error.h"
 #include "core/terms/intervention_text.h"
@@ -29,7 +27,6 @@
 #include "gui/widgets/probe_form.h"
 #include "tests/gui/support/fake_engine.h"
 #include "tests/gui/support/window_rig.h"
-#include "tests/paths.h"
 
 namespace midscope {
 
@@ -109,15 +106,6 @@ class SessionsTest : public QObject {
     QVERIFY(back.panels.empty());
   }
 
-  // tests/gui/golden/session.midscope is what commit 2c8e508 wrote of Example().
-  void ASessionOfAnEarlierVersionIsTheSame() {
-    std::ifstream file(MIDSCOPE_TESTS "/gui/golden/session.midscope", std::ios::binary);
-    const std::string text((std::istreambuf_iterator<char>(file)), {});
-    QVERIFY(!text.empty());
-    QCOMPARE(SessionText(ParseSession(text, "session.midscope")), text);
-    QCOMPARE(SessionText(Example()), text);
-  }
-
   // What a file does not have is as in a new window.
   void ASessionWithoutPanelsOpensAsANewWindow() {
     Rig rig;
@@ -129,16 +117,6 @@ class SessionsTest : public QObject {
     QCOMPARE(rig.session->channel(), int64_t{100});
     QCOMPARE(rig.session->samples(), int64_t{20});
     QCOMPARE(rig.session->probe_options(), std::string("{}"));
-  }
-
-  // Sessions from before there was a choice have no `bos`.
-  void ASessionWithoutBosReadsAsTheTemplatesOwn() {
-    std::string text = SessionText(Example());
-    const std::string bos = ",\n    \"bos\": \"on\"";
-    const size_t at = text.find(bos);
-    QVERIFY(at != std::string::npos);
-    text.erase(at, bos.size());
-    QCOMPARE(ParseSession(text, "x").prompt_request.format.bos, BosRule::kTemplate);
   }
 
   void BadSessionsAreNamed_data() {

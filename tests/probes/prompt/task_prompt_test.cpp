@@ -197,22 +197,13 @@ TEST(TaskPrompt, ASystemMessageNeedsAChatTemplate) {
   EXPECT_THAT(question.prompt.text, HasSubstr(sample.system));
 }
 
-// Files of versions whose rule was `template` say nothing of it; sessions of one said true or
-// false.
-TEST(PromptFormat, WithoutBosAPlanIsOfTheTemplateRule) {
-  const auto rule = [](const char* json) {
-    return ReadPromptFormat(nlohmann::json::parse(json)).bos;
-  };
-  EXPECT_EQ(rule("{}"), BosRule::kTemplate);
-  EXPECT_EQ(rule(R"({"chat_template": "model"})"), BosRule::kTemplate);
-  EXPECT_EQ(rule(R"({"bos": false})"), BosRule::kTemplate);
-  EXPECT_EQ(rule(R"({"bos": true})"), BosRule::kOn);
+TEST(PromptFormat, JsonHasTheBosRule) {
   for (const BosRule each : {BosRule::kAuto, BosRule::kOn, BosRule::kOff, BosRule::kTemplate}) {
     nlohmann::ordered_json json = nlohmann::ordered_json::object();
     PromptFormat format;
     format.bos = each;
     AddPromptFormat(format, &json);
-    EXPECT_EQ(json.contains("bos"), each != BosRule::kTemplate);
+    EXPECT_EQ(json.contains("bos"), each != BosRule::kAuto);
     EXPECT_EQ(ReadPromptFormat(nlohmann::json(json)).bos, each);
   }
 }

@@ -184,18 +184,6 @@ TEST_F(ContextTest, TheOtherSettingsAreStoredAndResumedAndTheFileSaysWhy) {
               ElementsAre(HasSubstr("200 tokens")));
 }
 
-// A file of a version that had no place for a setting that was not run.
-TEST_F(ContextTest, SamplesOfOlderFilesFailAsAWhole) {
-  Record record = Run(Tiny("llama"), 90, {kFar, "none"}, {true, false});
-  Record frame = record;
-  std::erase_if(frame.arrays, [](const Array& array) { return array.name == "setting_failure"; });
-  FitOlderSamples(frame, record);
-  EXPECT_EQ(record.FindArray("setting_failure"), nullptr);
-  EXPECT_EQ(record.arrays.size(), frame.arrays.size());
-  Record failed = Run(Tiny("llama"), 200, {kFar, "none"}, {true, false});
-  EXPECT_THROW(FitOlderSamples(frame, failed), Error);
-}
-
 TEST_F(ContextTest, BeyondTheContextEverySettingRunsAndIsMarked) {
   const auto decoder = Tiny("llama", /*beyond_context=*/true);
   const Record record = Run(decoder, 200, {"none", "pi(2)", kFar}, {true, true});

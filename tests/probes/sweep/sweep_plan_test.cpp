@@ -54,35 +54,6 @@ TEST(SweepGrid, FilesHaveNamesOfTheirOwnWithoutFolders) {
                                  "name_mdqa-x-y_seed3.h5"));
 }
 
-// A file from before an argument existed states less than a new one does: what it holds is still
-// the same sweep, under the names that its arrays have.
-TEST(StoredTexts, AreKeptForSettingsOfTheSameValue) {
-  const std::string older = "channel(100, factor=-1, layers=8-25)";
-  SweepPlan stored;
-  stored.settings = {ReadSetting("none"), ReadSetting(older)};
-  stored.settings[1].stored_text = older;
-  const std::string plan_json = PlanJson(stored, *EmbeddedModel());
-  EXPECT_THAT(plan_json, HasSubstr(older));
-
-  SweepPlan asked;
-  asked.settings = {ReadSetting("none"),
-                    ReadSetting("channel(100, layers=8-25, factor=-1.0, rows=answer)")};
-  EXPECT_NE(PlanJson(asked, *EmbeddedModel()), plan_json);
-  KeepStoredTexts(plan_json, asked);
-  EXPECT_EQ(PlanJson(asked, *EmbeddedModel()), plan_json);
-  EXPECT_THAT(asked.CanonicalSettings(), ElementsAre("none", older));
-
-  // Other values, and what is no plan, change nothing.
-  SweepPlan other;
-  other.settings = {ReadSetting("channel(100, factor=-1, layers=8-24)")};
-  const std::string damaged = R"~({"settings":[7,"chanel(1)",null]})~";
-  for (const std::string& text : {plan_json, damaged, std::string("{"), std::string("[]")}) {
-    KeepStoredTexts(text, other);
-    EXPECT_THAT(other.CanonicalSettings(),
-                ElementsAre("channel(100, factor=-1, layers=8-24, rows=answer)"));
-  }
-}
-
 TEST(SweepControls, AreTheSameChangeElsewhere) {
   const ModelConfig& config = EmbeddedModel()->config();
   const std::vector<SweepSetting> settings = {
