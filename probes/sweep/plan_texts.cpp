@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "core/base/record_lookup.h"
-#include "core/terms/intervention_text.h"
 
 namespace midscope {
 namespace {
