@@ -84,10 +84,7 @@ void RunSweepCommand(const CommandInput& input) {
     try {
       reports.push_back(Report(run, cells[i], files[i], options, input));
     } catch (const Error& error) {
-      if (!ranks->all_know()) throw;  // all ranks must take the same branch
-      if (first_failure.empty()) first_failure = name + ": " + error.what();
-      if (dynamic_cast<const AnotherRankFailed*>(&error)) continue;  // which tells it
-      input.job.Warn(name + " failed: " + error.what());
+      NoteFailedCell(name, error, *ranks, input.job, first_failure);
     }
   }
   if (ranks->rank() != 0) return;

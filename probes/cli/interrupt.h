@@ -9,8 +9,7 @@
 namespace midscope::cli {
 
 // 128 and the number of the signal that cancelled the job, as shells count: 130 for SIGINT, 143 for
-// SIGTERM, 138 for SIGUSR1. 143 where none came: another process
-// of the sweep was told to end, and tells its own signal.
+// SIGTERM, 138 for SIGUSR1. 143 without a signal: another process of the sweep received one.
 int InterruptStatus();
 
 // Installs handlers: the first SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 or SIGXCPU sets the flag;

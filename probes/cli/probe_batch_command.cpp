@@ -177,10 +177,7 @@ void RunSeveral(const CommandInput& input, const std::vector<ProbeCell>& cells, 
         for (Array& array : record.arrays) array.data = {};
       }
     } catch (const Error& error) {
-      if (!ranks.all_know()) throw;  // all ranks must take the same branch
-      if (first_failure.empty()) first_failure = name + ": " + error.what();
-      if (dynamic_cast<const AnotherRankFailed*>(&error)) continue;  // which tells it
-      input.job.Warn(name + " failed: " + error.what());
+      NoteFailedCell(name, error, ranks, input.job, first_failure);
     }
   }
   if (ranks.rank() != 0) return;

@@ -429,6 +429,14 @@ SweepStore SweepCommandRun::Store(const SweepPlan& plan, const std::string& file
   return store;
 }
 
+void NoteFailedCell(const std::string& name, const Error& error, const RankGroup& ranks,
+                    const JobContext& job, std::string& first_failure) {
+  if (!ranks.all_know()) throw;
+  if (first_failure.empty()) first_failure = name + ": " + error.what();
+  // The rank that has the problem warns of it.
+  if (!dynamic_cast<const AnotherRankFailed*>(&error)) job.Warn(name + " failed: " + error.what());
+}
+
 JobContext RankJob(const JobContext& job, int64_t rank) {
   if (rank == 0) return job;
   JobContext quiet = job;

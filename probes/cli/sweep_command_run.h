@@ -100,6 +100,12 @@ class SweepCommandRun {
   std::shared_ptr<const Decoder> decoder_;
 };
 
+// Called while `error` is handled, so that the cells after the one named can run: warns, and keeps
+// the first failure of all. Rethrows an error that other ranks do not have, as all ranks must go on
+// with the same cell.
+void NoteFailedCell(const std::string& name, const Error& error, const RankGroup& ranks,
+                    const JobContext& job, std::string& first_failure);
+
 // One rank of a job draws the progress; messages of the others have their rank's number. `job` must
 // outlive it.
 JobContext RankJob(const JobContext& job, int64_t rank);

@@ -37,8 +37,7 @@ struct ScanEffects {
   std::vector<RecoveredShare> mean_shares;  // [item]: of the sums over places
 };
 
-// `plan` has a scan.
-// Throws Cancelled.
+// `plan` must have a scan. Throws Cancelled.
 ScanEffects ScanEffectsOf(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes,
                           const JobContext& context = {});
 

@@ -216,18 +216,18 @@ TEST_F(Ranks, AKilledRankLosesNoFinishedSample) {
   EXPECT_TRUE(RankParts(file).empty());
 }
 
-// One rank that is told to end ends the job as TERM ends one process, whichever rank that is.
+// SIGTERM to one rank ends the job with the status of SIGTERM, whichever rank it is.
 TEST_F(Ranks, EndByTheSignalOfOne) {
   samples_ = "400";
-  const std::string file = folder_.File("told.h5");
-  const pid_t job = Start(2, Sweep("told.h5"));
+  const std::string file = folder_.File("stopped.h5");
+  const pid_t job = Start(2, Sweep("stopped.h5"));
   const pid_t one = RankOneAtWork(file + ".rank1.journal", file);
   ASSERT_GT(one, 0) << ReadBytes(folder_.File("out.err"));
   kill(one, SIGTERM);
   EXPECT_EQ(Wait(job), 128 + SIGTERM);
-  const std::string told = ReadBytes(folder_.File("out.err"));
-  EXPECT_THAT(told, HasSubstr("told.h5.rank0 and its journal"));
-  EXPECT_THAT(told, HasSubstr("told.h5.rank1 and its journal"));
+  const std::string errors = ReadBytes(folder_.File("out.err"));
+  EXPECT_THAT(errors, HasSubstr("stopped.h5.rank0 and its journal"));
+  EXPECT_THAT(errors, HasSubstr("stopped.h5.rank1 and its journal"));
 }
 
 TEST_F(Ranks, GoOnAfterACellThatCannotBeRun) {
@@ -236,8 +236,8 @@ TEST_F(Ranks, GoOnAfterACellThatCannotBeRun) {
                       << "task = 'list:lines=4'\nsamples = 2\nplaces = [1, 4]\n";
   const std::string out = folder_.File("runs");
   EXPECT_EQ(Wait(Start(2, {"sweep", "--plan", plan, "--out", out})), 1);
-  const std::string told = ReadBytes(folder_.File("out.err"));
-  EXPECT_THAT(told, HasSubstr("1 of 2 sweeps: they failed; the first: "));
+  const std::string errors = ReadBytes(folder_.File("out.err"));
+  EXPECT_THAT(errors, HasSubstr("1 of 2 sweeps: they failed; the first: "));
   EXPECT_THAT(ReadBytes(folder_.File("out")), HasSubstr("answer_nll"));
   size_t files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(out))
