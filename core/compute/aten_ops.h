@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -121,7 +122,7 @@ class AtenOps : public LayerOps {
   AttentionLimits limits_;
   struct CopiedVector {
     at::Tensor copy;
-    std::array<float, 3> sample;  // of the values: first, middle, last
+    std::array<uint32_t, 3> sample;  // bits of the first, middle and last value
   };
   mutable std::unordered_map<const float*, CopiedVector> vectors_;
   mutable KeptCopies<float> few_{8};
