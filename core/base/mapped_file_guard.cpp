@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "core/base/signal_stack.h"
+
 namespace midscope {
 namespace {
 
@@ -47,10 +49,11 @@ void OnBusError(int /*signal*/, siginfo_t* info, void* /*context*/) {
 }  // namespace
 
 void GuardMappedFiles() {
+  UseSignalStack();
   page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   struct sigaction action = {};
   action.sa_sigaction = OnBusError;
-  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
   sigaction(SIGBUS, &action, &previous);
 }

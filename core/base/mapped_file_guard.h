@@ -10,7 +10,8 @@
 namespace midscope {
 
 // From now on such reads give zeros, and MemoryMap::CheckWhole() throws. Installs a handler for
-// SIGBUS, which leaves every other cause as it was. For main().
+// SIGBUS, which leaves every other cause as it was, and a stack for it in this thread; other
+// threads that read mapped files call UseSignalStack (signal_stack.h). For main().
 void GuardMappedFiles();
 
 // One mapping, as the handler knows it. Where more files are mapped than it has room for, the

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
+
+#include "core/base/signal_stack.h"
 
 namespace midscope {
 namespace {
@@ -28,6 +31,13 @@ Units TakeUnits(int64_t count, int64_t threads, std::atomic<int64_t>& taken) {
 }
 
 }  // namespace
+
+void UseSignalStacks() {
+  static thread_local int done = 0;
+  const int threads = at::get_num_threads();
+  if (std::exchange(done, threads) == threads) return;
+  at::parallel_for(0, threads, 1, [](int64_t /*begin*/, int64_t /*end*/) { UseSignalStack(); });
+}
 
 int AtenExecutor::Threads() const { return at::get_num_threads(); }
 

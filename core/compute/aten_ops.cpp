@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "kernels/check.h"
@@ -91,9 +92,17 @@ at::Tensor AtenOps::Upload(const float* values, at::IntArrayRef shape) const {
 }
 
 at::Tensor AtenOps::OnDevice(const std::vector<float>& values) const {
-  const auto found = vectors_.find(values.data());
-  if (found != vectors_.end()) return found->second;
-  return vectors_[values.data()] = Upload(values.data(), {static_cast<int64_t>(values.size())});
+  const auto sample = std::bit_cast<std::array<uint32_t, 3>>(
+      std::array{values.front(), values[values.size() / 2], values.back()});
+  auto found = vectors_.find(values.data());
+  if (found == vectors_.end()) {
+    at::Tensor copy = Upload(values.data(), {static_cast<int64_t>(values.size())});
+    found = vectors_.insert({values.data(), {std::move(copy), sample}}).first;
+  }
+  const auto& [copy, copied] = found->second;
+  MIDSCOPE_CHECK(copied == sample && copy.size(0) == static_cast<int64_t>(values.size()),
+                 "a vector that was copied to the device was changed, moved or freed");
+  return copy;
 }
 
 at::Tensor AtenOps::FewOnDevice(const std::vector<float>& values) const {

@@ -7,6 +7,8 @@
 // of query rows and of key-value heads, so that nothing tokens x tokens is built.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -89,7 +91,8 @@ class AtenOps : public LayerOps {
   virtual DeviceTable MakeTable(const std::shared_ptr<const RotaryCache::Table>& host) const;
   // The view's table must be owned by `tables`. What is on the device is kept for later calls.
   DeviceTable TableOf(const RotaryTables& tables, const kernels::RotaryView& view) const;
-  // A copy on the device, found by the values' address.
+  // A copy on the device, found by the values' address. Throws std::logic_error where a sample of
+  // them shows other values there than were copied.
   at::Tensor OnDevice(const std::vector<float>& values) const;
   // Throws while work is recorded: it would copy anew at every start, from memory that is gone.
   // What is on the device from a run before is not copied.
@@ -117,7 +120,11 @@ class AtenOps : public LayerOps {
 
   at::Device device_;
   AttentionLimits limits_;
-  mutable std::unordered_map<const float*, at::Tensor> vectors_;
+  struct CopiedVector {
+    at::Tensor copy;
+    std::array<uint32_t, 3> sample;  // bits of the first, middle and last value
+  };
+  mutable std::unordered_map<const float*, CopiedVector> vectors_;
   mutable KeptCopies<float> few_{8};
   mutable std::unordered_map<const float*, DeviceTable> tables_;
   mutable int64_t table_bytes_ = 0;

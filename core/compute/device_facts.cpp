@@ -2,7 +2,8 @@
 #include "core/compute/device_facts.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <array>
+#include <charconv>
 #include <fstream>
 
 #ifdef MIDSCOPE_CUDA
@@ -51,9 +52,10 @@ DeviceFacts CpuFacts(const DeviceName& device) {
 }
 
 std::string Gigabytes(int64_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.1f", static_cast<double>(bytes) / 1e9);
-  return text;
+  std::array<char, 32> text{};
+  std::to_chars(text.begin(), text.end(), static_cast<double>(bytes) / 1e9,
+                std::chars_format::fixed, 1);
+  return text.data();
 }
 
 }  // namespace

@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -144,9 +145,9 @@ std::optional<ArithmeticTimes> TimesOf(const Json& entry,
 }
 
 std::string Milliseconds(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.3g ms", seconds * 1e3);
-  return text;
+  std::array<char, 32> text{};
+  std::to_chars(text.begin(), text.end(), seconds * 1e3, std::chars_format::general, 3);
+  return text.data() + std::string(" ms");
 }
 
 }  // namespace

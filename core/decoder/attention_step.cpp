@@ -100,7 +100,7 @@ void AttentionStep::Run(const LayerOps& ops, SequencePass& sequence, int64_t lay
   AttentionPlan& plan = sequence.plans[static_cast<size_t>(layer)];
   Inputs in{ops, sequence, layer,   weights, normalized, projected, query_key_value,
             z,   &plan,    q_width, kv_width};
-  const BorrowedRows borrowed(sequence, layer);
+  BorrowedRows borrowed(sequence, layer);
   StoreKeysAndValues(in);
   ResolvePlan(in, plan);
   for (const RowRange rows : PartsOfOnePlan(plan, {sequence.asked_first, sequence.rows})) {
@@ -110,6 +110,7 @@ void AttentionStep::Run(const LayerOps& ops, SequencePass& sequence, int64_t lay
   }
   ThrowIfCancelled();
   AblateHeads(sequence, layer, config_.head_dim, z);
+  borrowed.Return();
 }
 
 void AttentionStep::AttendPart(const Inputs& in, RowRange rows) {

@@ -134,6 +134,7 @@ std::shared_ptr<Decoder> Decoder::Open(const std::string& model, const DecoderOp
   parts->faults = std::make_shared<DeviceFaults>(parts->options.placement);
   if (options.threads > 0) at::set_num_threads(options.threads);
   parts->options.threads = at::get_num_threads();
+  UseSignalStacks();
   try {
     const Arithmetic arithmetic = ResolveArithmetic(*source, options, parts->executor, context);
     parts->options.dtype = arithmetic.dtype;
@@ -299,6 +300,7 @@ std::vector<RunResult> Decoder::Run(std::span<const RunRequest> requests,
                                     const JobContext& context) const {
   const c10::InferenceMode inference;
   const std::lock_guard lock(parts_->running);
+  UseSignalStacks();
   const ModelConfig& config = parts_->config;
   const std::vector<at::Device> devices = parts_->devices.Devices();
   CheckBatch(requests);

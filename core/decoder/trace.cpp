@@ -123,6 +123,10 @@ void Trace::TakeRows(const Trace& donor, int64_t rows) {
     for (auto layer = static_cast<size_t>(first_layer_); layer < to.size(); ++layer)
       to[layer].narrow(0, 0, rows).copy_(from[layer].narrow(0, 0, rows));
   };
+  Truncate(0);  // a copy may fail
+  storage_->head_sums.clear();
+  storage_->channel_means.clear();
+  storage_->memories.clear();
   OnTrace(*storage_, [&] {
     copy(donor.storage_->keys, storage_->keys);
     copy(donor.storage_->values, storage_->values);
@@ -133,9 +137,6 @@ void Trace::TakeRows(const Trace& donor, int64_t rows) {
     copy(donor.storage_->projected_keys, storage_->projected_keys);
     copy(donor.storage_->projected_values, storage_->projected_values);
   });
-  storage_->head_sums.clear();
-  storage_->channel_means.clear();
-  storage_->memories.clear();
   rows_ = rows;
   prompt_tokens_ = donor.prompt_tokens_;
   plans_ = donor.plans_;

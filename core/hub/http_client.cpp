@@ -167,6 +167,14 @@ void StartLibcurl() {
 }  // namespace
 
 struct HttpClient::State {
+  State() = default;
+  ~State() {
+    curl_easy_cleanup(curl);  // null: no effect
+    curl_multi_cleanup(multi);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
   CURL* curl = nullptr;
   CURLM* multi = nullptr;
   int64_t stall_seconds = 60;
@@ -180,17 +188,18 @@ HttpClient::HttpClient(int64_t stall_seconds) : state_(std::make_unique<State>()
   if (state_->curl == nullptr || state_->multi == nullptr) throw std::bad_alloc();
 }
 
-HttpClient::~HttpClient() {
-  curl_easy_cleanup(state_->curl);
-  curl_multi_cleanup(state_->multi);
-}
+HttpClient::~HttpClient() = default;
 
 namespace {
 
 struct List {
   curl_slist* items = nullptr;
   ~List() { curl_slist_free_all(items); }
-  void Add(const std::string& line) { items = curl_slist_append(items, line.c_str()); }
+  void Add(const std::string& line) {
+    curl_slist* longer = curl_slist_append(items, line.c_str());
+    if (longer == nullptr) throw std::bad_alloc();
+    items = longer;
+  }
 };
 
 void SetOptions(CURL* curl, const HttpRequest& request, const Address& address,
@@ -226,7 +235,10 @@ struct Running {
   CURLM* multi;
   CURL* curl;
   Running(CURLM* m, CURL* c) : multi(m), curl(c) { curl_multi_add_handle(multi, curl); }
-  ~Running() { curl_multi_remove_handle(multi, curl); }
+  ~Running() {
+    curl_multi_remove_handle(multi, curl);
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);  // the buffer is the caller's
+  }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
 
@@ -261,7 +273,6 @@ void Perform(CURLM* multi, const Address& address, Transfer* transfer, std::stri
     curl_easy_getinfo(curl, CURLINFO_REDIRECT_URL, &url);
     *next = url != nullptr ? url : "";
   }
-  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
   if (transfer->thrown) std::rethrow_exception(transfer->thrown);
   // The body of an error is dropped.
   const bool known = transfer->begun && !transfer->Wanted();

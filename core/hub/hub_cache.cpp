@@ -127,23 +127,20 @@ void HubCacheModel::CheckSpace(int64_t bytes) const {
 }
 
 FileLock::FileLock(const std::filesystem::path& path, const std::string& thing,
-                   const JobContext& context) {
-  descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) {
+                   const JobContext& context)
+    : descriptor_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+  if (descriptor_.get() < 0) {
     throw Failure(path.string(), std::string("it can't be written: ") + std::strerror(errno));
   }
   bool told = false;
-  while (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+  while (::flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) break;  // a file system without locks
     if (!told) context.Log(thing + ": another process fetches it; waiting");
     told = true;
-    if (context.cancelled()) ::close(descriptor_);
     context.ThrowIfCancelled();
     std::this_thread::sleep_for(kLockPoll);
   }
 }
-
-FileLock::~FileLock() { ::close(descriptor_); }
 
 bool HasContent(const std::filesystem::path& path, const HubFile& file, const JobContext& context) {
   std::error_code error;

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "core/base/file_access.h"
 #include "core/base/job.h"
 #include "core/hub/hub_listing.h"
 
@@ -47,12 +48,9 @@ class FileLock {
  public:
   // Waits while another process holds it. Throws Cancelled; Error where the lock can't be made.
   FileLock(const std::filesystem::path& path, const std::string& thing, const JobContext& context);
-  ~FileLock();
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
 
  private:
-  int descriptor_ = -1;
+  FileDescriptor descriptor_;
 };
 
 // Whether the file at `path` has the size and the digest of `file`. Throws Cancelled.

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <filesystem>
 #include <initializer_list>
 #include <optional>
@@ -321,9 +320,7 @@ std::string BytesText(int64_t bytes) {
     value /= 1000;
     ++unit;
   }
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f %s", value, kUnits[unit]);
-  return text.data();
+  return fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
 }  // namespace midscope

@@ -2,6 +2,7 @@
 #include "data/scorers/order_scores.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -125,7 +126,9 @@ std::optional<double> FirstPercentage(std::string_view text) {
       while (last < text.size() && IsDigit(text[last])) ++last;
     }
     if (last < text.size() && text[last] == '%') {
-      return std::strtod(std::string(text.substr(begin, last - begin)).c_str(), nullptr);
+      double value = 0;
+      std::from_chars(text.data() + begin, text.data() + last, value);
+      return value;
     }
     begin = end - 1;
   }

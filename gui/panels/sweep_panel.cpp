@@ -51,16 +51,18 @@ std::vector<Parameter> SweepFormParameters() {
       out};
 }
 
-// "about 2:10 min".
-QString CostText(const QString& json_text) {
-  const auto json = nlohmann::json::parse(json_text.toStdString(), nullptr, false);
-  if (!json.is_object() || !json.contains("schedules") || json["schedules"].empty()) return {};
-  const auto seconds = static_cast<int>(std::lround(json["schedules"][0].value("seconds", 0.0)));
+// "about 2:10 min"; empty where the program, maybe of another version, wrote something else.
+QString CostText(const QString& json_text) try {
+  const auto json = nlohmann::json::parse(json_text.toStdString());
+  const auto seconds =
+      static_cast<int>(std::lround(json.at("schedules").at(0).value("seconds", 0.0)));
   const auto bytes = json.value("weight_bytes", int64_t{0}) + json.value("trace_bytes", int64_t{0});
   return QObject::tr("about %1:%2 min, %3 MB of memory beside the window's")
       .arg(seconds / 60)
       .arg(seconds % 60, 2, 10, QLatin1Char('0'))
       .arg(bytes >> 20);
+} catch (const nlohmann::json::exception&) {
+  return {};
 }
 
 }  // namespace

@@ -92,7 +92,8 @@ ChoiceHistory::ChoiceHistory(Session* session, Selection* selection, QUndoStack*
 
 void ChoiceHistory::ChoosePlace(size_t place) {
   const SessionView& live = session_->live();
-  if (place >= live.prompts.size() || place == live.place || !session_->ready()) return;
+  const bool other = place < live.prompts.size() && place != live.place;
+  if (!other || !session_->may_change_place()) return;
   const int64_t named = IntegerAttribute(live.prompts[place], "place", 0);
   stack_->push(new PlaceStep(session_, live.place, place, tr("place %1").arg(named)));
 }

@@ -61,6 +61,8 @@ quint64 Session::Post(EngineRequest request, Side side) {
 }
 
 void Session::Open(const OpenRequest& request, std::optional<PromptRequest> prompt_request) {
+  const bool own = prompt_request_is_own_ || Awaits(RequestKind::kPrompt);
+  prompt_request_is_own_ = own && !prompt_request && !stopped_;
   CancelEverything();
   if (prompt_request) prompt_request_ = std::move(prompt_request);
   prompt_request_waits_ = prompt_request_.has_value();
@@ -130,9 +132,11 @@ void Session::SetSettings(const Intervention& a, const Intervention& b, bool dra
     const bool b_asks = live_.b.setting != b;
     const bool others_a = ChangeSide(Side::kA, find(a, live_.a), dragging);
     const bool others_b = ChangeSide(Side::kB, find(b, live_.b), dragging);
-    if (EngineReady()) {
-      if (a_asks && !live_.a.settled) RequestWhatIf(Side::kA);
-      if ((b_asks || !b_was_there) && !live_.b.settled && live_.differs()) RequestWhatIf(Side::kB);
+    if (MayPost()) {
+      // A full run may have come before its outcome.
+      if (a_asks && !HasOutcome(Side::kA)) RequestWhatIf(Side::kA);
+      if ((b_asks || !b_was_there) && !HasOutcome(Side::kB) && live_.differs())
+        RequestWhatIf(Side::kB);
     }
     Mark(Change::kSettings);
     MarkLive(Change::kMeans);
@@ -146,6 +150,11 @@ void Session::SetSettings(const Intervention& a, const Intervention& b, bool dra
   if (was_dragging && !dragging) MarkLive(Change::kSettings);
   (dragging ? release_timer_ : pause_timer_).stop();
   (dragging ? pause_timer_ : release_timer_).start();
+}
+
+bool Session::MayPost() {
+  if (!EngineReady()) stopped_ = false;
+  return EngineReady();
 }
 
 void Session::OnPaused() {
@@ -190,6 +199,8 @@ void Session::RequestEverything() {
 }
 
 void Session::Resume() {
+  const bool waits = prompt_request_is_own_ || (prompt_request_waits_ && live_.prompts.empty());
+  if (waits && live_.model && !opening_) return PostPrompt();
   if (!EngineReady()) return;
   for (const Side side : {Side::kA, Side::kB}) {
     if (side == Side::kB && !live_.differs()) break;
@@ -228,7 +239,10 @@ void Session::SetNotes(const std::string& notes) {
 }
 
 void Session::RepeatCaptureRuns() {
-  if (!EngineReady()) return;
+  if (!MayPost()) {
+    live_.a.settled = live_.b.settled = false;
+    return;
+  }
   RequestCaptureRun(Side::kA);
   if (live_.differs()) RequestCaptureRun(Side::kB);
   RequestMeans();
@@ -237,6 +251,7 @@ void Session::RepeatCaptureRuns() {
 void Session::Cancel() {
   CancelEverything();
   stopped_ = true;
+  prompt_request_is_own_ = false;
   asked_for_means_.clear();
   MarkLive(Change::kMeans);  // their button is there again
   if (std::exchange(dragging_, false)) MarkLive(Change::kSettings);

@@ -183,8 +183,11 @@ class Session : public QObject {
   bool generates() const;
   // Whether a search for channels runs, or waits for other requests.
   bool searches() const;
-  // Whether the engine has the prompts on the screen.
-  bool ready() const { return !shows_file() && EngineReady(); }
+  // Whether a model and its prompts are on the screen. Runs that are requested while the engine
+  // makes other prompts follow those.
+  bool ready() const { return !shows_file() && HasPrompts(); }
+  // Whether SetPlace has an effect: not while other prompts are awaited.
+  bool may_change_place() const { return !shows_file() && EngineReady(); }
   // By record name (probes/engine/engine.h); null where it has not arrived, or B equals A.
   const Record* record(Side side, const std::string& name) const {
     return shown_->Find(side, name);
@@ -260,8 +263,12 @@ class Session : public QObject {
   void Stopped();
 
  private:
-  // Whether the engine has the prompts of the model's view.
-  bool EngineReady() const { return live_.model && !opening_ && !live_.prompts.empty(); }
+  bool HasPrompts() const { return live_.model && !opening_ && !live_.prompts.empty(); }
+  // Whether the engine has the prompts of the model's view, and is not making others.
+  bool EngineReady() const { return HasPrompts() && !Awaits(RequestKind::kPrompt); }
+  // EngineReady, for a change that the user made: where it returns false, Resume posts its requests
+  // when the engine is ready.
+  bool MayPost();
   // IsAsked of the model's view.
   bool LiveAsks(Side side, const Record& record) const;
   quint64 Post(EngineRequest request, Side side = Side::kA);
@@ -304,7 +311,7 @@ class Session : public QObject {
   void DropChannels();
   void DropPromptChannels();
   void TakeChannels(const EngineReply& reply);
-  // Requests missing records, after a request that changed nothing.
+  // Requests missing prompts or records, after a model or prompts that were awaited did not come.
   void Resume();
   bool AnyOlder() const;
   // Whether a request of that kind has no reply yet.
@@ -324,6 +331,9 @@ class Session : public QObject {
   void OnPartial(quint64 ticket, const EngineWorker::RecordPointer& record);
   void OnWhatIfPart(const EngineWorker::ReplyPointer& part);
   void OnFailed(const EngineReply& reply);
+  // A model or prompts failed or were cancelled: the engine keeps its previous state, which is on
+  // the screen.
+  void OnNotTaken();
   void OnOpen(const EngineReply& reply);
   void OnPrompt(const EngineReply& reply);
   void OnCaptureRun(const EngineReply& reply);
@@ -346,7 +356,8 @@ class Session : public QObject {
   SessionView* shown_ = &live_;
   std::optional<OpenRequest> opened_;  // by which the open model was opened
   std::optional<PromptRequest> prompt_request_;
-  bool prompt_request_waits_ = false;
+  bool prompt_request_waits_ = false;    // for the model that is being opened
+  bool prompt_request_is_own_ = false;   // the user's, not the model's: posted if opening fails too
   std::optional<size_t> place_of_next_;  // of the prompts that are awaited; nullopt: as usual
   KeptViews kept_views_;
   bool opening_ = false;         // a model is being opened; the view's is the previous one

@@ -10,7 +10,7 @@
 namespace midscope {
 
 void Session::SearchChannels(const ChannelSearchRequest& request) {
-  if (!EngineReady()) return;
+  if (!HasPrompts()) return;
   worker_.Cancel(RequestKind::kChannelSearch, Side::kA);
   // What is done of the same search stays in sight.
   if (search_request_ != request) {
@@ -25,8 +25,8 @@ void Session::SearchChannels(const ChannelSearchRequest& request) {
 bool Session::searches() const { return search_waits_ || search_ticket_ != 0; }
 
 void Session::PostSearch() {
-  search_waits_ = false;
-  search_ticket_ = Post(*search_request_);
+  search_waits_ = !EngineReady();
+  if (!search_waits_) search_ticket_ = Post(*search_request_);
 }
 
 void Session::PauseSearch() {

@@ -29,7 +29,7 @@ void Session::Preview(const PromptRequest& prompt_request) {
 }
 
 void Session::Generate(int64_t new_tokens) {
-  if (!EngineReady()) return;
+  if (!HasPrompts()) return;
   new_tokens_ = new_tokens;
   StopGenerating();
   generation_[Side::kA].waits = true;

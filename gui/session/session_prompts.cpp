@@ -33,12 +33,14 @@ void Session::SetPrompt(const PromptRequest& prompt_request) {
   prompt_request_waits_ = true;
   place_of_next_.reset();
   ShowDocument(kModelDocument);
+  prompt_request_is_own_ = opening_;
+  stopped_ = false;
   if (live_.model && !opening_) PostPrompt();
 }
 
 void Session::RestorePrompt(const PromptRequest& prompt_request, size_t place) {
-  const bool there = EngineReady() && !Awaits(RequestKind::kPrompt) && live_.prompt_request &&
-                     SamePrompts(*live_.prompt_request, prompt_request);
+  const bool there =
+      EngineReady() && live_.prompt_request && SamePrompts(*live_.prompt_request, prompt_request);
   if (there) {
     prompt_request_ = prompt_request;
     ShowDocument(kModelDocument);
@@ -50,7 +52,7 @@ void Session::RestorePrompt(const PromptRequest& prompt_request, size_t place) {
 }
 
 void Session::PostPrompt() {
-  prompt_request_waits_ = false;
+  prompt_request_waits_ = prompt_request_is_own_ = false;
   const bool searched = searches();
   CancelEverything();
   search_waits_ = searched;
@@ -107,7 +109,8 @@ void Session::RecallView() {
 
 void Session::SetPlace(size_t place) {
   if (place_of_next_) place_of_next_ = place;
-  if (place_of_next_ || place >= live_.prompts.size() || place == live_.place || !ready()) return;
+  const bool other = place < live_.prompts.size() && place != live_.place;
+  if (place_of_next_ || !other || !may_change_place()) return;
   KeepView();
   const bool scanned = scans();
   const bool searched = searches();

@@ -55,16 +55,17 @@ void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
   pending_.erase(reply->ticket);
   // Models and prompts that the engine has accepted are in effect, even if the request was
   // superseded.
-  const bool taken = reply->outcome.end == JobEnd::kDone &&
-                     (reply->kind == RequestKind::kOpen || reply->kind == RequestKind::kPrompt);
+  const bool changes_engine =
+      reply->kind == RequestKind::kOpen || reply->kind == RequestKind::kPrompt;
+  const bool taken = reply->outcome.end == JobEnd::kDone && changes_engine;
   const bool about_this_prompt = reply->ticket >= valid_from_ || taken;
   switch (reply->outcome.end) {
     case JobEnd::kFailed:
       if (about_this_prompt) OnFailed(*reply);
+      if (changes_engine) OnNotTaken();
       break;
     case JobEnd::kCancelled:
-      opening_ = Awaits(RequestKind::kOpen);
-      if (!opening_ && !Awaits(RequestKind::kPrompt)) place_of_next_.reset();
+      if (changes_engine) OnNotTaken();
       break;
     case JobEnd::kDone:
       if (!about_this_prompt) break;
@@ -113,25 +114,16 @@ void Session::OnFailed(const EngineReply& reply) {
     if (!asked && opened_) asked = &*opened_;
     if (asked) Q_EMIT DeviceFailed(why, *asked);
   }
-  switch (reply.kind) {
-    case RequestKind::kOpen:
-    case RequestKind::kPrompt:
-      opening_ = Awaits(RequestKind::kOpen);
-      if (!Awaits(RequestKind::kPrompt)) place_of_next_.reset();
-      // The engine keeps its previous state, which is on the screen.
-      Resume();
-      break;
-    case RequestKind::kCaptureRun:
-    case RequestKind::kWhatIf:
-      if (AnyOlder()) MarkLive(kRecordChanges);
-      break;
-    case RequestKind::kCompare:
-    case RequestKind::kScan:
-    case RequestKind::kChannelSearch:
-    case RequestKind::kPromptChannels:
-    case RequestKind::kGenerate:
-      break;
-  }
+  const bool of_setting =
+      reply.kind == RequestKind::kCaptureRun || reply.kind == RequestKind::kWhatIf;
+  if (of_setting && AnyOlder()) MarkLive(kRecordChanges);
+}
+
+void Session::OnNotTaken() {
+  opening_ = Awaits(RequestKind::kOpen);
+  MarkLive(Change::kMeans);  // their button may be there again
+  if (!stopped_) Resume();
+  if (!opening_ && !Awaits(RequestKind::kPrompt)) place_of_next_.reset();
 }
 
 bool Session::Awaits(RequestKind kind) const {

@@ -6,7 +6,7 @@
 namespace midscope {
 
 void Session::Scan(const ScanRequest& request) {
-  if (!EngineReady()) return;
+  if (!HasPrompts()) return;
   worker_.Cancel(RequestKind::kScan, Side::kA);
   // What is done of the same scan stays in sight.
   if (!scan_request_ || !scan_request_->ScansTheSame(request)) live_.scan.reset();
@@ -18,8 +18,8 @@ void Session::Scan(const ScanRequest& request) {
 bool Session::scans() const { return scan_waits_ || scan_ticket_ != 0; }
 
 void Session::PostScan() {
-  scan_waits_ = false;
-  scan_ticket_ = Post(*scan_request_);
+  scan_waits_ = !EngineReady();
+  if (!scan_waits_) scan_ticket_ = Post(*scan_request_);
 }
 
 void Session::PauseScan() {

@@ -70,13 +70,19 @@ void SweepProcess::Stop() {
   if (!running()) return;
   stopped_ = true;
   SetHeld(false);
-  ::kill(static_cast<pid_t>(process_.processId()), SIGINT);
+  Send(SIGINT);
+}
+
+void SweepProcess::Send(int signal) {
+  // No number yet: 0 would be this process and its group.
+  if (const qint64 process = process_.processId(); process > 0)
+    ::kill(static_cast<pid_t>(process), signal);
 }
 
 void SweepProcess::SetHeld(bool held) {
   if (held == held_ || !running()) return;
   held_ = held;
-  ::kill(static_cast<pid_t>(process_.processId()), held ? SIGSTOP : SIGCONT);
+  Send(held ? SIGSTOP : SIGCONT);
 }
 
 void SweepProcess::ReadErrors() {
@@ -87,14 +93,21 @@ void SweepProcess::ReadErrors() {
   }
 }
 
+std::optional<Progress> SweepProcess::ReadProgress(const QString& line) {
+  if (!line.startsWith(QLatin1Char('{'))) return std::nullopt;
+  try {
+    const auto json = nlohmann::json::parse(line.toStdString());
+    return Progress{json.at("stage"), json.value("done", int64_t{0}),
+                    json.value("total", int64_t{0}), json.value("unit", "")};
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
 void SweepProcess::ReadLine(const QString& line) {
-  if (line.startsWith(QLatin1Char('{'))) {
-    const auto json = nlohmann::json::parse(line.toStdString(), nullptr, false);
-    if (json.is_object() && json.contains("stage")) {
-      Q_EMIT Progressed({json.value("stage", ""), json.value("done", int64_t{0}),
-                         json.value("total", int64_t{0}), json.value("unit", "")});
-      return;
-    }
+  if (const std::optional<Progress> progress = ReadProgress(line)) {
+    Q_EMIT Progressed(*progress);
+    return;
   }
   if (line.startsWith(kMessageStart)) {
     message_ = line.mid(kMessageStart.size());

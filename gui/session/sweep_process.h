@@ -11,6 +11,7 @@
 #include <QProcess>
 #include <QString>
 #include <QStringList>
+#include <optional>
 
 #include "core/base/job.h"
 
@@ -38,6 +39,8 @@ class SweepProcess : public QObject {
 
   // The command line program beside this one, else the one that PATH finds. "": there is none.
   static QString Program();
+  // A line of `--progress json`; nullopt: the line is none.
+  static std::optional<Progress> ReadProgress(const QString& line);
 
  Q_SIGNALS:
   void Progressed(const midscope::Progress& progress);
@@ -48,6 +51,7 @@ class SweepProcess : public QObject {
   void Finished(const QString& failure, bool stopped);
 
  private:
+  void Send(int signal);
   void ReadErrors();
   void ReadLine(const QString& line);
   void OnFinished(int code, QProcess::ExitStatus status);

@@ -3,7 +3,8 @@
 
 #include <array>
 #include <csignal>
-#include <cstddef>
+
+#include "core/base/signal_stack.h"
 
 namespace midscope::cli {
 namespace {
@@ -18,15 +19,6 @@ std::atomic<bool> taken = false;
 void OnSignal(int number) {
   last_signal.store(number, std::memory_order_relaxed);
   interrupted.store(true, std::memory_order_relaxed);
-}
-
-// Handlers run on a stack of their own. Measured: interrupted in one of oneDNN's generated
-// products, a handler on the thread's stack damages what the product keeps below its stack pointer,
-// and with that the heap. The kernel delivers to the main thread, which installs the handlers.
-void UseOwnStack() {
-  alignas(64) static std::array<std::byte, 1 << 16> stack;
-  const stack_t own{stack.data(), 0, stack.size()};
-  sigaltstack(&own, nullptr);
 }
 
 // Terminals that close, and batch systems before a limit of time: Slurm's --signal, SGE's notice,
@@ -59,7 +51,7 @@ InterruptsTaken::~InterruptsTaken() { sigaction(SIGINT, &before_, nullptr); }
 std::atomic<bool>& InterruptsTaken::flag() { return taken; }
 
 const std::atomic<bool>& InstallSignalHandlers() {
-  UseOwnStack();
+  UseSignalStack();  // the kernel delivers to the main thread, which calls this
   struct sigaction action {};
   action.sa_handler = OnSignal;
   // Without SA_RESTART, so that a signal ends the wait for a pipe's writer (ReadWholeFile).

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT
 // The main function of all test programs. A program holds the tests of a folder; with
-// --source=NAME it runs those of NAME.cpp alone, which is how CTest keeps them apart.
+// --source=NAME it runs those of NAME.cpp alone, which is how CTest keeps them apart. The variable
+// MIDSCOPE_TEST_LOCALE names a locale for all of them, as a toolkit of windows would set it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <clocale>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <string_view>
 
 namespace {
+
+constexpr int kSkipped = 77;  // SKIP_RETURN_CODE in CMake
 
 // A filter of the tests in that source, "" where there are none.
 std::string FilterOf(std::string_view source) {
@@ -30,6 +35,11 @@ std::string FilterOf(std::string_view source) {
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleMock(&argc, argv);
+  const char* locale = std::getenv("MIDSCOPE_TEST_LOCALE");
+  if (locale != nullptr && std::setlocale(LC_ALL, locale) == nullptr) {
+    std::printf("skipped: locale %s is not installed, and localedef did not make it\n", locale);
+    return kSkipped;
+  }
   constexpr std::string_view kSource = "--source=";
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];

@@ -7,10 +7,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "core/base/error.h"
+#include "core/base/signal_stack.h"
 #include "core/decoder/decoder.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/tiny_models.h"
@@ -56,6 +59,40 @@ TEST_F(MappedFiles, ACutOffFileReadsAsZerosAndSaysSo) {
   EXPECT_NE(check(moved), "");
   const MemoryMap again(path);
   again.CheckWhole();
+}
+
+// As generated code of oneDNN does: keeps data below the stack pointer, beyond what calls spare,
+// and reads. Returns whether the data are what they were.
+__attribute__((noinline, no_sanitize("address"))) bool KeepsDataWhileReading(
+    const volatile std::byte* where) {
+  constexpr int kFirst = 200;
+  constexpr int kLast = 3000;
+  volatile char* frame = static_cast<volatile char*>(__builtin_frame_address(0));
+  for (int i = kFirst; i < kLast; ++i) *(frame - i) = 'k';
+  const bool zero = *where == std::byte{0};
+  bool kept = true;
+  for (int i = kFirst; i < kLast; ++i) kept = kept && *(frame - i) == 'k';
+  return zero && kept;
+}
+
+TEST_F(MappedFiles, ReadersKeepWhatIsBelowTheirStackPointer) {
+  const int64_t page = sysconf(_SC_PAGESIZE);
+  const auto path = folder_ / "five_pages";
+  std::ofstream(path) << std::string(static_cast<size_t>(5 * page), 'x');
+  const MemoryMap map(path);
+  std::filesystem::resize_file(path, static_cast<uintmax_t>(page));
+  EXPECT_TRUE(KeepsDataWhileReading(map.data() + 4 * page));
+  std::thread([&] {
+    UseSignalStack();
+    EXPECT_TRUE(KeepsDataWhileReading(map.data() + 3 * page));
+  }).join();
+  // Decoders give the threads that compute one.
+  bool kept = false;
+  std::thread([&] {
+    Decoder::Open(test::TinyModelPath("gguf-gemma2"), {.threads = 1});
+    kept = KeepsDataWhileReading(map.data() + 2 * page);
+  }).join();
+  EXPECT_TRUE(kept);
 }
 
 TEST_F(MappedFiles, AModelThatIsCutOffFailsInsteadOfEndingTheProcess) {

@@ -299,6 +299,18 @@ INSTANTIATE_TEST_SUITE_P(Dtypes, EachDtype,
                            return test.param == kernels::Dtype::kFloat32 ? "float32" : "bfloat16";
                          });
 
+// As where a model was loaded again to the addresses of another one.
+TEST(AtenOps, OtherValuesAtTheAddressOfACopyAreRefused) {
+  const AtenOps aten{at::Device(at::kCPU)};
+  std::vector<float> bias = {1, 2, 3};
+  const at::Tensor x = at::zeros({1, 3});
+  aten.AddBias(x, bias);
+  aten.AddBias(x, bias);
+  EXPECT_EQ(x[0][2].item<float>(), 6);
+  bias[2] = 4;
+  EXPECT_THROW(aten.AddBias(x, bias), std::logic_error);
+}
+
 TEST(AtenOps, StopsBetweenBlocks) {
   const c10::InferenceMode inference;
   const Case c = Cases().front();

@@ -69,6 +69,12 @@ TEST(ArithmeticTimes, BFloat16MustBeatInt16ToBeTakenInItsPlace) {
   EXPECT_EQ(fastest(1.3, 1.2, false), kBFloat16);
 }
 
+TEST(ArithmeticTimes, HaveThreeDigitsInEveryLocale) {
+  const ArithmeticTimes times{{{kFloat32, {0.00123456, 0.0125}}}};
+  EXPECT_THAT(ArithmeticTimesText(times),
+              ::testing::StartsWith("a layer takes 1.23 ms in float32 for 64 tokens; 12.5 ms in"));
+}
+
 // The cache folder is a new one; models stay where they are.
 class ArithmeticChoice : public ::testing::Test {
  protected:

@@ -59,6 +59,17 @@ class SweepPanelTest : public QObject {
     QCOMPARE(CommandText({"a'b", "", "c d"}), QString("midscope 'a'\\''b' '' 'c d'"));
   }
 
+  // Another version of the program may be on PATH.
+  void LinesThatAreNoProgressAreText() {
+    const auto progress =
+        SweepProcess::ReadProgress(R"({"stage":"sweep","done":12,"total":40,"unit":"samples"})");
+    QVERIFY(progress && progress->stage == "sweep" && progress->done == 12);
+    for (const char* line :
+         {"text", "{", "{}", "[1]", R"({"stage":3})", R"({"stage":"sweep","done":"12"})",
+          R"({"stage":"sweep","total":null})", R"({"stage":"sweep","unit":[]})"})
+      QVERIFY2(!SweepProcess::ReadProgress(QString::fromUtf8(line)), line);
+  }
+
   void WithoutAModelItSaysWhatIsMissing() {
     WindowRig<> rig;
     rig.Show();
