@@ -136,7 +136,9 @@ void OptionSet::CheckRequired() const {
 std::string OptionSet::ToJson() const {
   auto json = nlohmann::ordered_json::object();
   for (const Parameter& option : descriptions_) {
-    if (Has(option.name)) json[option.name] = ParameterJson(Value(option.name));
+    if (!Has(option.name)) continue;
+    if (option.always_stated || Value(option.name) != option.default_value)
+      json[option.name] = ParameterJson(Value(option.name));
   }
   // Paths and prompts need not be UTF-8; provenance must be written all the same.
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);

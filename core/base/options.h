@@ -44,7 +44,8 @@ class OptionSet {
   // Throws Error (usage) that names every required option without a value.
   void CheckRequired() const;
 
-  // {"name": value, ...} in the order of the descriptions, without options that have no value.
+  // {"name": value, ...} in the order of the descriptions, without options that have no value, and
+  // without those of the default value that are not always_stated.
   std::string ToJson() const;
   // Sets what the object names. Throws Error (usage) for bad JSON, unknown names and bad values.
   void FromJson(std::string_view json);

@@ -52,6 +52,8 @@ struct Parameter {
   // Of kChoice: the choice that the option means on a command line where none is named behind it,
   // and that `true` means in a file. "": one must be named.
   std::string value_if_bare{};
+  // false: task texts and OptionSet::ToJson state it only where it differs from the default.
+  bool always_stated = true;
   // The one of the choices that ends in "N", for which a whole number is written: "last:N". "" for
   // none.
   std::string numbered_choice{};

@@ -212,6 +212,16 @@ class DocumentTask : public Task {
   std::vector<Item> items_;  // empty: they are invented
 };
 
+Parameter DistractorsParameter() {
+  Parameter distractors =
+      ChoiceParameter("distractors",
+                      "hard: invented passages state other facts of the subject that is asked "
+                      "about; random: they are documents of the file's other questions",
+                      {"given", "hard", "random"});
+  distractors.always_stated = false;
+  return distractors;
+}
+
 }  // namespace
 
 TaskType DocumentTaskType() {
@@ -223,10 +233,7 @@ TaskType DocumentTaskType() {
                             kMostInventedPassages, 20),
        ChoiceParameter("prompt", "the published template",
                        {"standard", "ordered_randomly", "closed_book"}),
-       ChoiceParameter("distractors",
-                       "hard: invented passages state other facts of the subject that is asked "
-                       "about; random: they are documents of the file's other questions",
-                       {"given", "hard", "random"}),
+       DistractorsParameter(),
        WholeNumberParameter("query_aware", "1: the question also comes before the documents", 0, 1,
                             0),
        ChoiceParameter("labels",
@@ -237,7 +244,7 @@ TaskType DocumentTaskType() {
                        "plain: white space in front of the generated text is not dropped first "
                        "(Ms-PoE's code)",
                        {"stripped", "plain"}),
-       FirstPlaceParameter(), MiddleCutParameter(),
+       FirstPlaceParameter(), MiddleCutParameter(false),
        TaskFile("a JSONL file of lost-in-the-middle's NQ-open (question, answers, ctxs "
                 "with title, text, isgold); documents cuts its lines, default all",
                 false)}};

@@ -179,7 +179,7 @@ TaskType KeyValueTaskType() {
       "UUID key-value retrieval (arXiv 2307.03172)",
       {WholeNumberParameter("pairs", "pairs in the JSON object", 1, kMostPairs, 75),
        WholeNumberParameter("query_aware", "1: the key also comes before the data", 0, 1, 0),
-       FirstPlaceParameter(), MiddleCutParameter(),
+       FirstPlaceParameter(), MiddleCutParameter(false),
        TaskFile("a JSONL file of lost-in-the-middle (ordered_kv_records, key, value); "
                 "pairs cuts its lines, default all",
                 false)}};

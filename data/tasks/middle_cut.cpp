@@ -85,13 +85,15 @@ std::unique_ptr<Task> WithMiddleCut(std::unique_ptr<Task> task, int64_t tokens,
   return std::make_unique<MiddleCutTask>(std::move(task), tokens, inputs);
 }
 
-Parameter MiddleCutParameter() {
+Parameter MiddleCutParameter(bool always_stated) {
   constexpr int64_t kMostTokens = 1 << 20;
-  return WholeNumberParameter(
+  Parameter tokens = WholeNumberParameter(
       "tokens",
       "longer prompts lose their middle (LongBench's code: 3500 for models of 4096); 0: they stay "
       "whole",
       0, kMostTokens, 0);
+  tokens.always_stated = always_stated;
+  return tokens;
 }
 
 }  // namespace midscope

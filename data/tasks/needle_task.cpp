@@ -137,15 +137,17 @@ class NeedleTask : public Task {
 // Sample 0 begins with the text, others at a sentence drawn by the seed; a text that is too short
 // is repeated, as in Kamradt's code.
 TaskType NeedleTaskType() {
+  Parameter score = ChoiceParameter(
+      "score", "ROUGE-L (CREAM), or the share of the answer's words that are there (a rule)",
+      {"rouge-l", "word-recall"});
+  score.always_stated = false;
   TaskType type = {
       "needle",
       "a sentence hidden in a long text; places are depths, such as 25%",
       {PromptTokensParameter(),
        ChoiceParameter("form", "one prompt that ends in Answer: (CREAM) or a chat's (Kamradt)",
                        {"answer", "chat"}),
-       ChoiceParameter(
-           "score", "ROUGE-L (CREAM), or the share of the answer's words that are there (a rule)",
-           {"rouge-l", "word-recall"}),
+       std::move(score),
        TaskFile("the text to hide it in, a file or a folder of *.txt; without it the text "
                 "is made",
                 false)}};

@@ -237,7 +237,7 @@ TaskType OwnTaskType() {
       {FileParameter(kTemplate,
                      "a text file with {context} and {question} in it, {instruction} "
                      "where it is wanted"),
-       MiddleCutParameter(), TaskFile("a JSONL file, plain or .gz", true)}};
+       MiddleCutParameter(false), TaskFile("a JSONL file, plain or .gz", true)}};
   type.make = [](const TaskSpec& spec, const TaskInputs& /*inputs*/) -> std::unique_ptr<Task> {
     return std::make_unique<OwnTask>(spec);
   };

@@ -115,8 +115,10 @@ Parameter PromptTokensParameter() {
 }
 
 Parameter FirstPlaceParameter() {
-  return WholeNumberParameter("first_place",
-                              "0: places are counted from 0, as in the published files", 0, 1, 1);
+  Parameter place = WholeNumberParameter(
+      "first_place", "0: places are counted from 0, as in the published files", 0, 1, 1);
+  place.always_stated = false;
+  return place;
 }
 
 size_t TaskSpec::Choice(std::string_view name) const {
@@ -159,8 +161,11 @@ TaskSpec ParseTaskSpec(std::string_view spec, const std::vector<TaskType>& tasks
 }
 
 std::string TaskSpecText(const TaskSpec& spec) {
-  return Text(spec,
-              [&spec](const Parameter& parameter) { return spec.parameters.Has(parameter.name); });
+  return Text(spec, [&spec](const Parameter& parameter) {
+    const ParameterValue& value = spec.parameters.Value(parameter.name);
+    return spec.parameters.Has(parameter.name) &&
+           (parameter.always_stated || value != parameter.default_value);
+  });
 }
 
 std::string StatedTaskText(const TaskSpec& spec) {

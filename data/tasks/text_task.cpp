@@ -75,6 +75,16 @@ class TextTask : public Task {
 
 constexpr int64_t kMostTokens = 1 << 20;
 
+Parameter FromParameter() {
+  Parameter from = WholeNumberParameter(
+      "from",
+      "tokens of the text before the first that are scored, so that windows of several lengths "
+      "score the same",
+      0, kMostTokens, 0);
+  from.always_stated = false;
+  return from;
+}
+
 }  // namespace
 
 bool IsPerplexityTask(std::string_view task_name) { return task_name.starts_with("text:"); }
@@ -93,11 +103,7 @@ TaskType TextTaskType() {
       "perplexity over a text, in a sliding window",
       {WholeNumberParameter("tokens", "of a window", 2, kMostTokens, 1024),
        WholeNumberParameter("stride", "tokens scored in each window", 1, kMostTokens, 256),
-       WholeNumberParameter("windows", "at most so many", 1, kMostWindows, 1000),
-       WholeNumberParameter("from",
-                            "tokens of the text before the first that are scored, so that windows "
-                            "of several lengths score the same",
-                            0, kMostTokens, 0),
+       WholeNumberParameter("windows", "at most so many", 1, kMostWindows, 1000), FromParameter(),
        TaskFile("the text, a file or a folder of *.txt", true)}};
   type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
     return std::make_unique<TextTask>(spec, inputs.count_tokens);

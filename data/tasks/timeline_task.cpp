@@ -202,7 +202,7 @@ TaskType TimelineTaskType() {
       {WholeNumberParameter("events", "how many", 2, static_cast<int64_t>(kRoman.size()), 4),
        WholeNumberParameter("filler", "bytes of other text in front of each event, about", 0,
                             kMostFiller, 300),
-       MiddleCutParameter(),
+       MiddleCutParameter(false),
        TaskFile("LooGLE's longdep_qa.jsonl; without it the events are invented", false)}};
   type.cuts_middle = true;
   type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {

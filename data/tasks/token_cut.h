@@ -34,8 +34,8 @@ void CutMiddle(TaskSample& sample, int64_t tokens, const TokenCounter& count,
 std::unique_ptr<Task> WithMiddleCut(std::unique_ptr<Task> task, int64_t tokens,
                                     const TaskInputs& inputs);
 
-// Its parameter `tokens`.
-Parameter MiddleCutParameter();
+// Its parameter `tokens`. always_stated: as Parameter::always_stated.
+Parameter MiddleCutParameter(bool always_stated);
 
 // Throws Error (usage) about the task where it is empty.
 const TokenEnds& NeedEnds(const TokenEnds& ends, const std::string& task);

@@ -164,14 +164,14 @@ TaskType ZeroScrollsTaskType() {
   names.reserve(kScrollsSets.size());
   for (const ScrollsSet& each : kScrollsSets) names.emplace_back(each.name);
   constexpr int64_t kMostTokens = 1 << 20;
-  TaskType type = {
-      "zeroscrolls",
-      "ZeroSCROLLS over one of its validation files",
-      {ChoiceParameter("dataset", "whose score is taken", names),
-       WholeNumberParameter("tokens",
-                            "longer prompts lose the end of their document; 0: they stay whole", 0,
-                            kMostTokens, 0),
-       TaskFile("a JSONL file of ZeroSCROLLS (id, input, output)", true)}};
+  Parameter tokens = WholeNumberParameter(
+      "tokens", "longer prompts lose the end of their document; 0: they stay whole", 0, kMostTokens,
+      0);
+  tokens.always_stated = false;
+  TaskType type = {"zeroscrolls",
+                   "ZeroSCROLLS over one of its validation files",
+                   {ChoiceParameter("dataset", "whose score is taken", names), std::move(tokens),
+                    TaskFile("a JSONL file of ZeroSCROLLS (id, input, output)", true)}};
   type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
     return std::make_unique<ZeroScrollsTask>(spec, inputs);
   };

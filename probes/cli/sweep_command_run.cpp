@@ -75,6 +75,18 @@ void RemoveSweep(const std::string& file) {
   std::filesystem::remove(JournalPath(file), ignored);
 }
 
+// --resume without --places takes those of the file.
+void KeepStoredPlaces(const std::string& file, const Task& task, SweepPlan& plan) {
+  try {
+    const SweepPlan stored = StoredPlan(RunReader(file));
+    if (stored.task != plan.task) return;
+    plan.places = stored.places;
+    plan.place_texts = stored.place_texts;
+    plan.place_shares = PlaceShares(plan.places, task);
+  } catch (const Error&) {  // no file yet, or a damaged one, which the store reports
+  }
+}
+
 // The wall time of each setting: told beside the results, which do not depend on it.
 std::string SecondsText(const SweepPlan& plan, const SweepResult& result) {
   const std::vector<double> means = MeanSettingSeconds(result.outcomes, plan.settings.size());
@@ -121,6 +133,7 @@ bool SweepCommandRun::Prepare(const SweepCell& cell, const std::string& file,
     run.plan.source_prompts[name] = PromptsHash({prompt});
   CheckInstructions(file, continued, run.plan);
   const bool run_again = options_.Flag("add") && AddToStored(run.plan, task, file);
+  if (options_.Flag("resume") && !options_.IsSet("places")) KeepStoredPlaces(file, task, run.plan);
   std::vector<Intervention> interventions;
   for (const SweepSetting& setting : run.plan.settings)
     interventions.push_back(setting.intervention);

@@ -36,13 +36,15 @@ std::vector<std::string> ProductsChoices() {
 }
 
 Parameter ProductsParameter() {
-  return ChoiceParameter(
+  Parameter products = ChoiceParameter(
       "products",
       "products with quantised weights; int16, int8: in whole numbers, as stored in the file, with "
       "inputs rounded to 16 or 8 bits in blocks of 32: faster, less exact than float, int16 by "
       "very little (core/MODELS.md); auto: with --dtype auto int16 where that is fastest, else "
       "float",
       ProductsChoices());
+  products.always_stated = false;
+  return products;
 }
 
 }  // namespace

@@ -104,6 +104,15 @@ TEST(Options, JsonRoundTrip) {
   EXPECT_THAT(options.ToJson(), Not(HasSubstr("\"out\""))) << "no value, not written";
 }
 
+TEST(Options, JsonLeavesOutDefaultsThatAreNotAlwaysStated) {
+  Parameter rare{"rare", ParameterKind::kWholeNumber, "", "", {}, 1, 9, int64_t{3}};
+  rare.always_stated = false;
+  OptionSet options({rare});
+  EXPECT_EQ(options.ToJson(), "{}");
+  options.SetText("rare", "4");
+  EXPECT_EQ(options.ToJson(), R"({"rare":4})");
+}
+
 TEST(Options, JsonErrors) {
   OptionSet options = Options();
   EXPECT_THAT(ErrorMessage(ErrorKind::kUsage, [&] { options.FromJson("{"); }), HasSubstr("JSON"));

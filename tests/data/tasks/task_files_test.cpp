@@ -32,7 +32,7 @@ TEST_F(TaskFiles, KeyValueRecordsBecomeThePublishedPrompt) {
   const auto task = Make("kv:", kRecords);
   EXPECT_EQ(task->pieces(), 3);
   EXPECT_EQ(task->samples(), 1);
-  EXPECT_THAT(task->name(), StartsWith("kv:pairs=3,query_aware=0,first_place=1,tokens=0,file="));
+  EXPECT_THAT(task->name(), StartsWith("kv:pairs=3,query_aware=0,file="));
   const TaskSample sample = task->Make(0, 3);
   EXPECT_EQ(sample.text,
             "Extract the value corresponding to the specified key in the JSON object below.\n\n"
@@ -291,7 +291,7 @@ TEST_F(TaskFiles, CompressedFilesAreRead) {
   gzwrite(file, line.data(), static_cast<unsigned>(line.size()));
   gzclose(file);
   EXPECT_EQ(MakeTask("jsonl:file=" + path, 1)->Make(0, 1).answer, " zipped");
-  EXPECT_EQ(MakeTask(path, 1)->name(), "jsonl:tokens=0,file=" + path);  // the task may be left out
+  EXPECT_EQ(MakeTask(path, 1)->name(), "jsonl:file=" + path);  // the task may be left out
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 9);
   EXPECT_THAT(ErrorOf([&] { MakeTask(path, 1); }, ErrorKind::kFailure),
               HasSubstr("damaged or cut off"));

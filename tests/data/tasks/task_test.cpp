@@ -128,8 +128,7 @@ TEST(Tasks, TheFilterSaysWhichItemsThereAre) {
 
 TEST(Tasks, SpecsAreCheckedAndStatedInFull) {
   EXPECT_EQ(MakeTask("list", 0)->name(), "list:lines=20");
-  EXPECT_EQ(MakeTask("kv:pairs=140", 0)->name(),
-            "kv:pairs=140,query_aware=0,first_place=1,tokens=0");
+  EXPECT_EQ(MakeTask("kv:pairs=140", 0)->name(), "kv:pairs=140,query_aware=0");
   const auto error = [](const char* spec) {
     return ErrorMessage(ErrorKind::kUsage, [&] { MakeTask(spec, 0); });
   };
