@@ -114,7 +114,7 @@ TaskType LongBenchTaskType() {
   TaskType type = {
       "longbench",
       "LongBench over one of its files; the prompts and scores are those of its data set",
-      {MiddleCutParameter(),
+      {MiddleCutParameter(true),
        TaskFile("a JSONL file of LongBench (input, context, answers, dataset), or a folder of them",
                 true)}};
   type.make = [](const TaskSpec& spec, const TaskInputs& /*inputs*/) -> std::unique_ptr<Task> {
