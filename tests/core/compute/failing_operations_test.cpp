@@ -16,7 +16,7 @@
 #include "core/base/device_error.h"
 #include "core/base/error.h"
 #include "core/decoder/decoder.h"
-#include "core/intervention/intervention_text.h"
+#include "core/terms/intervention_text.h"
 #include "core/run/what_if.h"
 #include "tests/core/support/tiny_models.h"
 
