@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/parameter_kinds.h"
 #include "gui/actions/command_palette.h"
+#include "tests/gui/support/run_tests.h"
 
 namespace midscope {
 
@@ -166,5 +167,5 @@ class PaletteItemsTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::PaletteItemsTest)
+MIDSCOPE_GUI_TEST(midscope::PaletteItemsTest)
 #include "palette_items_test.moc"

@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "gui/files/command_line.h"
+#include "tests/gui/support/run_tests.h"
 
 namespace midscope {
 
@@ -153,5 +154,5 @@ class CommandLineTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_GUILESS_MAIN(midscope::CommandLineTest)
+MIDSCOPE_GUI_TEST(midscope::CommandLineTest)
 #include "command_line_test.moc"

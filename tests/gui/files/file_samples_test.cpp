@@ -22,6 +22,7 @@
 #include "gui/plots/outcome_plot.h"
 #include "gui/widgets/error_bar.h"
 #include "tests/gui/support/change_spy.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -349,5 +350,5 @@ class FileSamplesTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::FileSamplesTest)
+MIDSCOPE_GUI_TEST(midscope::FileSamplesTest)
 #include "file_samples_test.moc"

@@ -16,6 +16,7 @@
 #include "gui/plots/plot_style.h"
 #include "gui/plots/record_plot.h"
 #include "gui/plots/token_grid_plot.h"
+#include "tests/gui/support/run_tests.h"
 
 namespace midscope {
 namespace {
@@ -166,5 +167,5 @@ class PicturesTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::PicturesTest)
+MIDSCOPE_GUI_TEST(midscope::PicturesTest)
 #include "pictures_test.moc"

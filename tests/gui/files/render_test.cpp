@@ -13,6 +13,7 @@
 #include "gui/plots/plot_files.h"
 #include "gui/plots/record_plot.h"
 #include "tests/gui/support/fake_engine.h"
+#include "tests/gui/support/run_tests.h"
 
 namespace midscope {
 
@@ -329,5 +330,5 @@ class RenderTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::RenderTest)
+MIDSCOPE_GUI_TEST(midscope::RenderTest)
 #include "render_test.moc"

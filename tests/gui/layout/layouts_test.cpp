@@ -8,6 +8,7 @@
 
 #include "gui/layout/dock_area.h"
 #include "gui/panels/panel_list.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -135,5 +136,5 @@ class LayoutsTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::LayoutsTest)
+MIDSCOPE_GUI_TEST(midscope::LayoutsTest)
 #include "layouts_test.moc"

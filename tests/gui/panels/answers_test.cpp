@@ -20,6 +20,7 @@
 #include "gui/plots/token_grid_plot.h"
 #include "gui/widgets/elided_label.h"
 #include "tests/gui/support/attribution_record.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -323,5 +324,5 @@ class AnswersTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::AnswersTest)
+MIDSCOPE_GUI_TEST(midscope::AnswersTest)
 #include "answers_test.moc"

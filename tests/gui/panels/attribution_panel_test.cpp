@@ -12,6 +12,7 @@
 #include "gui/widgets/probe_form.h"
 #include "gui/widgets/selection.h"
 #include "tests/gui/support/attribution_record.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -117,5 +118,5 @@ class AttributionPanelTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::AttributionPanelTest)
+MIDSCOPE_GUI_TEST(midscope::AttributionPanelTest)
 #include "attribution_panel_test.moc"

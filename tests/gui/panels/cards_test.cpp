@@ -19,6 +19,7 @@
 #include "gui/widgets/number_box.h"
 #include "gui/widgets/term_chip.h"
 #include "gui/widgets/text_line.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/settings_rig.h"
 #include "tests/gui/support/window_rig.h"
 
@@ -256,5 +257,5 @@ class CardsTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::CardsTest)
+MIDSCOPE_GUI_TEST(midscope::CardsTest)
 #include "cards_test.moc"

@@ -23,6 +23,7 @@
 #include "gui/widgets/parameter_form.h"
 #include "probes/channels/channel_validation.h"
 #include "probes/channels/prompt_channels.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -288,5 +289,5 @@ class ChannelSearchPanelTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::ChannelSearchPanelTest)
+MIDSCOPE_GUI_TEST(midscope::ChannelSearchPanelTest)
 #include "channel_search_panel_test.moc"

@@ -14,6 +14,7 @@
 #include "gui/plots/record_plot.h"
 #include "gui/widgets/error_bar.h"
 #include "probes/statistics/outcome_statistics.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/spy_until.h"
 #include "tests/gui/support/window_rig.h"
 
@@ -188,5 +189,5 @@ class CurvesPanelTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::CurvesPanelTest)
+MIDSCOPE_GUI_TEST(midscope::CurvesPanelTest)
 #include "curves_panel_test.moc"

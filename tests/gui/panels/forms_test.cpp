@@ -23,6 +23,7 @@
 #include "gui/widgets/term_chip.h"
 #include "gui/widgets/term_list.h"
 #include "gui/widgets/text_line.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/settings_rig.h"
 
 namespace midscope {
@@ -308,5 +309,5 @@ class FormsTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::FormsTest)
+MIDSCOPE_GUI_TEST(midscope::FormsTest)
 #include "forms_test.moc"

@@ -15,6 +15,7 @@
 #include "gui/plots/outcome_plot.h"
 #include "gui/session/setting_history.h"
 #include "gui/session/tried_settings.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -132,5 +133,5 @@ class HistoryPanelTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::HistoryPanelTest)
+MIDSCOPE_GUI_TEST(midscope::HistoryPanelTest)
 #include "history_panel_test.moc"

@@ -7,6 +7,7 @@
 
 #include "gui/layout/dock_area.h"
 #include "gui/panels/notes_panel.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -90,5 +91,5 @@ class NotesPanelTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::NotesPanelTest)
+MIDSCOPE_GUI_TEST(midscope::NotesPanelTest)
 #include "notes_panel_test.moc"

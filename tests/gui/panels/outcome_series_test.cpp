@@ -6,6 +6,7 @@
 #include "gui/base/record_access.h"
 #include "gui/plots/outcome_plot.h"
 #include "gui/plots/outcome_series.h"
+#include "tests/gui/support/run_tests.h"
 
 namespace midscope {
 
@@ -120,5 +121,5 @@ class OutcomeSeriesTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::OutcomeSeriesTest)
+MIDSCOPE_GUI_TEST(midscope::OutcomeSeriesTest)
 #include "outcome_series_test.moc"

@@ -27,6 +27,7 @@
 #include "probes/builtin/rope_periods.h"
 #include "probes/channels/prompt_channels.h"
 #include "tests/gui/support/attribution_record.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -274,5 +275,5 @@ class PanelListTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::PanelListTest)
+MIDSCOPE_GUI_TEST(midscope::PanelListTest)
 #include "panel_list_test.moc"

@@ -19,6 +19,7 @@
 #include "gui/session/command_arguments.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/selection.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -129,5 +130,5 @@ class PlotMenuTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::PlotMenuTest)
+MIDSCOPE_GUI_TEST(midscope::PlotMenuTest)
 #include "plot_menu_test.moc"

@@ -9,6 +9,7 @@
 #include "gui/plots/outcome_plot.h"
 #include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
+#include "tests/gui/support/run_tests.h"
 
 namespace midscope {
 
@@ -103,5 +104,5 @@ class PlotViewTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::PlotViewTest)
+MIDSCOPE_GUI_TEST(midscope::PlotViewTest)
 #include "plot_view_test.moc"

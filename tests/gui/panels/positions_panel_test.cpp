@@ -20,6 +20,7 @@
 #include "probes/builtin/model_positions.h"
 #include "probes/builtin/position_coverage.h"
 #include "tests/core/support/tiny_models.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -238,5 +239,5 @@ class PositionsPanelTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::PositionsPanelTest)
+MIDSCOPE_GUI_TEST(midscope::PositionsPanelTest)
 #include "positions_panel_test.moc"

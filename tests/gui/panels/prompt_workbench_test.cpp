@@ -15,6 +15,7 @@
 #include "gui/panels/prompt_panel.h"
 #include "gui/panels/prompt_workbench.h"
 #include "gui/session/setting_history.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -204,5 +205,5 @@ class PromptWorkbenchTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::PromptWorkbenchTest)
+MIDSCOPE_GUI_TEST(midscope::PromptWorkbenchTest)
 #include "prompt_workbench_test.moc"

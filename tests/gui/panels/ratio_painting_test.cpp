@@ -19,6 +19,7 @@
 #include "gui/plots/head_map_plot.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/selection.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -252,5 +253,5 @@ class RatioPaintingTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::RatioPaintingTest)
+MIDSCOPE_GUI_TEST(midscope::RatioPaintingTest)
 #include "ratio_painting_test.moc"

@@ -16,6 +16,7 @@
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"
 #include "tests/gui/support/fake_engine.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/spy_until.h"
 
 namespace midscope {
@@ -100,5 +101,5 @@ class RatiosTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::RatiosTest)
+MIDSCOPE_GUI_TEST(midscope::RatiosTest)
 #include "ratios_test.moc"

@@ -17,6 +17,7 @@
 #include "gui/plots/record_table.h"
 #include "gui/session/session.h"
 #include "tests/gui/support/fake_engine.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -189,5 +190,5 @@ class RecordPanelTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::RecordPanelTest)
+MIDSCOPE_GUI_TEST(midscope::RecordPanelTest)
 #include "record_panel_test.moc"

@@ -8,6 +8,7 @@
 #include "data/store/record_reader.h"
 #include "gui/panels/head_map_panel.h"
 #include "gui/plots/head_map_plot.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -126,5 +127,5 @@ class ScanMapTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::ScanMapTest)
+MIDSCOPE_GUI_TEST(midscope::ScanMapTest)
 #include "scan_map_test.moc"

@@ -14,6 +14,7 @@
 #include "gui/plots/record_plot.h"
 #include "gui/widgets/parameter_form.h"
 #include "probes/sweep/scan_effects.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -175,5 +176,5 @@ class ScanPanelTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::ScanPanelTest)
+MIDSCOPE_GUI_TEST(midscope::ScanPanelTest)
 #include "scan_panel_test.moc"

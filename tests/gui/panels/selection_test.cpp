@@ -10,6 +10,7 @@
 #include "gui/base/token_values.h"
 #include "gui/widgets/compare_switch.h"
 #include "gui/widgets/selection.h"
+#include "tests/gui/support/run_tests.h"
 
 namespace midscope {
 
@@ -142,5 +143,5 @@ class SelectionTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::SelectionTest)
+MIDSCOPE_GUI_TEST(midscope::SelectionTest)
 #include "selection_test.moc"

@@ -17,6 +17,7 @@
 #include "gui/session/setting_marks.h"
 #include "gui/session/tried_settings.h"
 #include "gui/widgets/text_line.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -136,5 +137,5 @@ class SettingMarksTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::SettingMarksTest)
+MIDSCOPE_GUI_TEST(midscope::SettingMarksTest)
 #include "setting_marks_test.moc"

@@ -17,6 +17,7 @@
 #include "gui/session/setting_history.h"
 #include "gui/widgets/range_slider.h"
 #include "gui/widgets/text_line.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/settings_rig.h"
 
 namespace midscope {
@@ -228,5 +229,5 @@ class SettingsTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::SettingsTest)
+MIDSCOPE_GUI_TEST(midscope::SettingsTest)
 #include "settings_test.moc"

@@ -11,6 +11,7 @@
 #include "gui/session/setting_history.h"
 #include "gui/session/sweep_process.h"
 #include "gui/widgets/parameter_form.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -177,5 +178,5 @@ class SweepPanelTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::SweepPanelTest)
+MIDSCOPE_GUI_TEST(midscope::SweepPanelTest)
 #include "sweep_panel_test.moc"

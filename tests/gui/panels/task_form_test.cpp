@@ -10,6 +10,7 @@
 #include "gui/panels/prompt_panel.h"
 #include "gui/widgets/number_box.h"
 #include "gui/widgets/task_form.h"
+#include "tests/gui/support/run_tests.h"
 
 namespace midscope {
 
@@ -128,5 +129,5 @@ class TaskFormTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::TaskFormTest)
+MIDSCOPE_GUI_TEST(midscope::TaskFormTest)
 #include "task_form_test.moc"

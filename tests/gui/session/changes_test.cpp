@@ -5,6 +5,7 @@
 
 #include "core/terms/intervention_text.h"
 #include "tests/gui/support/change_spy.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -147,5 +148,5 @@ class ChangesTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::ChangesTest)
+MIDSCOPE_GUI_TEST(midscope::ChangesTest)
 #include "changes_test.moc"

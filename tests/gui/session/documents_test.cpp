@@ -13,6 +13,7 @@
 #include "gui/panels/document_bar.h"
 #include "gui/panels/model_panel.h"
 #include "gui/session/setting_history.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -156,5 +157,5 @@ class DocumentsTest : public QObject {
 }  // namespace
 }  // namespace midscope
 
-QTEST_MAIN(midscope::DocumentsTest)
+MIDSCOPE_GUI_TEST(midscope::DocumentsTest)
 #include "documents_test.moc"

@@ -11,6 +11,7 @@
 #include "gui/panels/outcome_panel.h"
 #include "gui/plots/outcome_plot.h"
 #include "gui/session/setting_history.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -152,5 +153,5 @@ class MeansTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::MeansTest)
+MIDSCOPE_GUI_TEST(midscope::MeansTest)
 #include "means_test.moc"

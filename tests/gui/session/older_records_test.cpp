@@ -24,6 +24,7 @@
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/text_line.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -297,5 +298,5 @@ class OlderRecordsTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::OlderRecordsTest)
+MIDSCOPE_GUI_TEST(midscope::OlderRecordsTest)
 #include "older_records_test.moc"

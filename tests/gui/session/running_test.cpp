@@ -19,6 +19,7 @@
 #include "gui/widgets/progress_row.h"
 #include "tests/gui/support/change_spy.h"
 #include "tests/gui/support/fake_engine.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/spy_until.h"
 
 namespace midscope {
@@ -165,5 +166,5 @@ class RunningTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::RunningTest)
+MIDSCOPE_GUI_TEST(midscope::RunningTest)
 #include "running_test.moc"

@@ -19,6 +19,7 @@
 #include "gui/session/setting_history.h"
 #include "gui/session/sweep_process.h"
 #include "gui/session/tried_settings.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -187,5 +188,5 @@ class SessionCodeTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::SessionCodeTest)
+MIDSCOPE_GUI_TEST(midscope::SessionCodeTest)
 #include "session_code_test.moc"

@@ -8,6 +8,7 @@
 
 #include "gui/session/session.h"
 #include "tests/gui/support/fake_engine.h"
+#include "tests/gui/support/run_tests.h"
 
 namespace midscope {
 
@@ -205,5 +206,5 @@ class SessionWalkTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::SessionWalkTest)
+MIDSCOPE_GUI_TEST(midscope::SessionWalkTest)
 #include "session_walk_test.moc"

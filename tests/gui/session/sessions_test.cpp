@@ -26,6 +26,7 @@
 #include "gui/widgets/parameter_form.h"
 #include "gui/widgets/probe_form.h"
 #include "tests/gui/support/fake_engine.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -300,5 +301,5 @@ class SessionsTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::SessionsTest)
+MIDSCOPE_GUI_TEST(midscope::SessionsTest)
 #include "sessions_test.moc"

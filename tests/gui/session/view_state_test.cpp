@@ -10,6 +10,7 @@
 #include "gui/panels/attention_panel.h"
 #include "gui/plots/plot.h"
 #include "gui/widgets/selection.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -156,5 +157,5 @@ class ViewStateTest : public QObject {
 }  // namespace
 }  // namespace midscope
 
-QTEST_MAIN(midscope::ViewStateTest)
+MIDSCOPE_GUI_TEST(midscope::ViewStateTest)
 #include "view_state_test.moc"

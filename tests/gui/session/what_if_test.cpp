@@ -11,6 +11,7 @@
 #include "gui/session/session.h"
 #include "tests/gui/support/change_spy.h"
 #include "tests/gui/support/fake_engine.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/spy_until.h"
 
 namespace midscope {
@@ -191,5 +192,5 @@ class WhatIfTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::WhatIfTest)
+MIDSCOPE_GUI_TEST(midscope::WhatIfTest)
 #include "what_if_test.moc"

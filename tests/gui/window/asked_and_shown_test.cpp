@@ -19,6 +19,7 @@
 #include "gui/session/setting_history.h"
 #include "gui/widgets/fold_box.h"
 #include "gui/widgets/parameter_form.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -200,5 +201,5 @@ class AskedAndShownTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::AskedAndShownTest)
+MIDSCOPE_GUI_TEST(midscope::AskedAndShownTest)
 #include "asked_and_shown_test.moc"

@@ -14,6 +14,7 @@
 #include "gui/session/setting_history.h"
 #include "gui/widgets/parameter_form.h"
 #include "gui/widgets/text_box.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -168,5 +169,5 @@ class DevicesTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::DevicesTest)
+MIDSCOPE_GUI_TEST(midscope::DevicesTest)
 #include "devices_test.moc"

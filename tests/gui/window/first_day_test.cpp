@@ -40,6 +40,7 @@
 #include "gui/widgets/selection.h"
 #include "probes/channels/prompt_channels.h"
 #include "probes/engine/engine.h"
+#include "tests/gui/support/run_tests.h"
 
 namespace midscope {
 
@@ -242,5 +243,5 @@ class FirstDayTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::FirstDayTest)
+MIDSCOPE_GUI_TEST(midscope::FirstDayTest)
 #include "first_day_test.moc"

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "tests/gui/support/looking_rig.h"
+#include "tests/gui/support/run_tests.h"
 
 namespace midscope {
 
@@ -109,5 +110,5 @@ class HeadMapsTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::HeadMapsTest)
+MIDSCOPE_GUI_TEST(midscope::HeadMapsTest)
 #include "head_maps_test.moc"

@@ -12,6 +12,7 @@
 #include "gui/panels/head_map_panel.h"
 #include "gui/plots/attention_plot.h"
 #include "tests/gui/support/looking_rig.h"
+#include "tests/gui/support/run_tests.h"
 
 namespace midscope {
 
@@ -127,5 +128,5 @@ class LookingAtTextTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::LookingAtTextTest)
+MIDSCOPE_GUI_TEST(midscope::LookingAtTextTest)
 #include "looking_at_text_test.moc"

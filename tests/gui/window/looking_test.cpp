@@ -24,6 +24,7 @@
 #include "gui/session/session.h"
 #include "gui/widgets/text_box.h"
 #include "tests/gui/support/looking_rig.h"
+#include "tests/gui/support/run_tests.h"
 
 namespace midscope {
 
@@ -302,5 +303,5 @@ class LookingTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::LookingTest)
+MIDSCOPE_GUI_TEST(midscope::LookingTest)
 #include "looking_test.moc"

@@ -6,6 +6,7 @@
 #include <QTest>
 
 #include "tests/gui/support/monkey.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -46,5 +47,5 @@ class MonkeyTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::MonkeyTest)
+MIDSCOPE_GUI_TEST(midscope::MonkeyTest)
 #include "monkey_test.moc"

@@ -22,6 +22,7 @@
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "tests/gui/support/change_spy.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -252,5 +253,5 @@ class PaintingTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::PaintingTest)
+MIDSCOPE_GUI_TEST(midscope::PaintingTest)
 #include "painting_test.moc"

@@ -24,6 +24,7 @@
 #include "gui/plots/outcome_plot.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/selection.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -367,5 +368,5 @@ class PlotsByHandTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::PlotsByHandTest)
+MIDSCOPE_GUI_TEST(midscope::PlotsByHandTest)
 #include "plots_by_hand_test.moc"

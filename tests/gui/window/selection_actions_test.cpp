@@ -13,6 +13,7 @@
 #include "gui/panels/ratio_painter.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/selection.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -142,5 +143,5 @@ class SelectionActionsTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::SelectionActionsTest)
+MIDSCOPE_GUI_TEST(midscope::SelectionActionsTest)
 #include "selection_actions_test.moc"

@@ -20,6 +20,7 @@
 #include "gui/session/choice_history.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/selection.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -277,5 +278,5 @@ class UndoTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::UndoTest)
+MIDSCOPE_GUI_TEST(midscope::UndoTest)
 #include "undo_test.moc"

@@ -24,6 +24,7 @@
 #include "gui/widgets/error_bar.h"
 #include "probes/engine/engine.h"
 #include "probes/prompt/prompt_record.h"
+#include "tests/gui/support/run_tests.h"
 
 namespace midscope {
 
@@ -175,5 +176,5 @@ class WhatTheModelSaysTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::WhatTheModelSaysTest)
+MIDSCOPE_GUI_TEST(midscope::WhatTheModelSaysTest)
 #include "what_the_model_says_test.moc"

@@ -21,6 +21,7 @@
 #include "gui/layout/dock_area.h"
 #include "gui/panels/attention_panel.h"
 #include "gui/session/setting_history.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -237,5 +238,5 @@ class WindowActionsTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::WindowActionsTest)
+MIDSCOPE_GUI_TEST(midscope::WindowActionsTest)
 #include "window_actions_test.moc"

@@ -29,6 +29,7 @@
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/probe_form.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -326,5 +327,5 @@ class WindowFaultsTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::WindowFaultsTest)
+MIDSCOPE_GUI_TEST(midscope::WindowFaultsTest)
 #include "window_faults_test.moc"

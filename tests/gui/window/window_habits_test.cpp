@@ -24,6 +24,7 @@
 #include "gui/preferences.h"
 #include "gui/widgets/elided_label.h"
 #include "gui/widgets/parameter_form.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -218,5 +219,5 @@ class WindowHabitsTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::WindowHabitsTest)
+MIDSCOPE_GUI_TEST(midscope::WindowHabitsTest)
 #include "window_habits_test.moc"

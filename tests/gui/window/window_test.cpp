@@ -35,6 +35,7 @@
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"
 #include "tests/gui/support/change_spy.h"
+#include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 
 namespace midscope {
@@ -421,5 +422,5 @@ class WindowTest : public QObject {
 
 }  // namespace midscope
 
-QTEST_MAIN(midscope::WindowTest)
+MIDSCOPE_GUI_TEST(midscope::WindowTest)
 #include "window_test.moc"
