@@ -10,7 +10,7 @@
 #include <QUndoStack>
 #include <utility>
 
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "gui/actions/action_registry.h"
 #include "gui/files/result_file.h"
 #include "gui/files/view_state.h"

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "gui/files/result_opener.h"
+#include "gui/files/result_file.h"
 #include "gui/files/session_file.h"
 
 class QMenu;

@@ -8,10 +8,10 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "core/hub/model_cache.h"
 #include "gui/base/appearance.h"
-#include "gui/base/error_text.h"
+#include "gui/base/display_text.h"
 #include "gui/file_menu.h"
 #include "gui/main_window.h"
 #include "gui/panels/model_panel.h"

@@ -18,7 +18,7 @@
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"
-#include "probes/base/partial_record.h"
+#include "probes/base/records.h"
 
 namespace midscope {
 

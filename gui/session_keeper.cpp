@@ -5,7 +5,7 @@
 #include <QFile>
 #include <QUndoStack>
 
-#include "gui/base/error_text.h"
+#include "gui/base/display_text.h"
 #include "gui/file_menu.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"

@@ -8,7 +8,7 @@
 #include <QUndoStack>
 
 #include "core/base/error.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "core/terms/intervention_text.h"
 #include "core/terms/presets.h"
 #include "gui/actions/action_registry.h"

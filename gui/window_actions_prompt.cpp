@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "core/base/error.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "gui/actions/action_registry.h"
 #include "gui/main_window.h"
 #include "gui/panels/prompt_editor.h"

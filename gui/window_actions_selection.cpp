@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "gui/actions/action_registry.h"
-#include "gui/base/head_text.h"
+#include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
 #include "gui/main_window.h"
 #include "gui/panels/head_map_panel.h"

@@ -9,7 +9,7 @@
 
 #include "core/base/check.h"
 #include "core/base/error.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "gui/actions/action_registry.h"
 #include "gui/actions/command_palette.h"
 #include "gui/base/appearance.h"

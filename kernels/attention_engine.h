@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "kernels/attention.h"
-#include "kernels/key_edits.h"
+#include "kernels/key_sets.h"
 
 namespace midscope::kernels {
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "kernels/attention.h"
-#include "kernels/key_edits.h"
 #include "kernels/key_sets.h"
 #include "kernels/row_work.h"
 #include "kernels/scratch.h"

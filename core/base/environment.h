@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <pwd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 namespace midscope {
@@ -11,5 +16,34 @@ inline std::string Environment(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
 }
+
+// The limit on the process' memory that a batch system or `ulimit -v` sets, as the end of a
+// message: "; ulimit -v lets this process have 420 MB in all". "" without a limit.
+inline std::string MemoryLimitText() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "";
+  return "; ulimit -v lets this process have " + std::to_string(limit.rlim_cur / 1'000'000) +
+         " MB in all";
+}
+
+// The user's home: $HOME, else that of the system's list of users, as in services and containers
+// without the variable; "/" where neither names one, so that no path depends on the current folder.
+inline std::filesystem::path HomeFolder() {
+  std::filesystem::path home = Environment("HOME");
+  if (home.is_absolute()) return home;
+  const passwd* user = getpwuid(getuid());
+  const std::filesystem::path known = user != nullptr && user->pw_dir ? user->pw_dir : "";
+  return known.is_absolute() ? known : "/";
+}
+
+// $XDG_CACHE_HOME, else ~/.cache.
+inline std::filesystem::path UserCacheFolder() {
+  const std::filesystem::path cache = Environment("XDG_CACHE_HOME");
+  return cache.is_absolute() ? cache : HomeFolder() / ".cache";
+}
+
+// The folder of what can be fetched or measured again: $XDG_CACHE_HOME/midscope, else
+// ~/.cache/midscope. It need not exist.
+inline std::filesystem::path CacheFolder() { return UserCacheFolder() / "midscope"; }
 
 }  // namespace midscope

@@ -48,4 +48,26 @@ class Cancelled : public std::exception {
   const char* what() const noexcept override { return "cancelled"; }
 };
 
+// A failure of a device that computes, where another device may do the same work.
+
+class DeviceError : public Error {
+ public:
+  // `lost`: nothing runs on the device any more.
+  DeviceError(bool lost, const std::string& thing, const std::string& reason,
+              const std::string& remedy)
+      : Error(ErrorKind::kFailure, thing, reason, remedy), lost_(lost) {}
+
+  bool lost() const { return lost_; }
+
+ private:
+  bool lost_;
+};
+
+// The host's memory is too small for some work.
+class MemoryError : public Error {
+ public:
+  MemoryError(const std::string& thing, const std::string& reason, const std::string& remedy)
+      : Error(ErrorKind::kFailure, thing, reason, remedy) {}
+};
+
 }  // namespace midscope

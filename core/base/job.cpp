@@ -5,9 +5,9 @@
 #include <new>
 
 #include "core/base/check.h"
+#include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/file_access.h"
-#include "core/base/memory_limit.h"
 
 namespace midscope {
 

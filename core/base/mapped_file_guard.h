@@ -30,4 +30,12 @@ class MappedFileGuard {
   int slot_ = -1;  // -1: unguarded
 };
 
+// A stack for the signal handlers of a thread. Internal to core and probes.
+
+// Handlers that have SA_ONSTACK run on it in the calling thread from now on, until the thread ends.
+// Measured: interrupted in one of oneDNN's generated products, a handler on the thread's own stack
+// damages what the product keeps below its stack pointer, and with that the heap. No effect where
+// the thread has one.
+void UseSignalStack();
+
 }  // namespace midscope

@@ -10,11 +10,12 @@
 #include <system_error>
 #include <utility>
 
+#include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/file_access.h"
-#include "core/base/memory_limit.h"
 
 namespace midscope {
+
 namespace {
 
 std::string SystemReason(int error_number) { return std::system_category().message(error_number); }

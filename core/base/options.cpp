@@ -6,8 +6,8 @@
 #include <stdexcept>
 
 #include "core/base/error.h"
-#include "core/base/nearest_word.h"
 #include "core/base/parameter_json.h"
+#include "core/base/text.h"
 #include "kernels/check.h"
 
 namespace midscope {

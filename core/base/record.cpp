@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 namespace midscope {
+
 namespace {
 
 void Require(bool holds, const std::string& what) {

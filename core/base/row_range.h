@@ -5,8 +5,8 @@
 #include <cmath>
 #include <compare>
 #include <cstdint>
-
-#include "core/base/position_ids.h"
+#include <memory>
+#include <vector>
 
 namespace midscope {
 
@@ -32,6 +32,35 @@ struct RowPositions {
            static_cast<double>(offset);
   }
   auto operator<=>(const RowPositions&) const = default;  // NOLINT(modernize-use-nullptr): no 0
+};
+
+// Position ids of a sequence's rows, as a value.
+
+// The position id of each row of a sequence: real numbers, in any order. Where none are given, a
+// row's id is its index. Copies share the numbers.
+class PositionIds {
+ public:
+  PositionIds() = default;
+  // [row]: of the first rows, usually of the prompt; those behind go on from the last id + 1. The
+  // ids 0, 1, 2, ... are the rows' own and count as none given.
+  explicit PositionIds(std::vector<double> ids);
+
+  bool given() const { return ids_ != nullptr; }
+  double At(int64_t row) const;
+  // The smallest whole number above the ids of the first `rows` rows: the number of tokens of a
+  // sequence that has such positions as its own.
+  int64_t Reach(int64_t rows) const;
+  // Whether no row's id is below that of the row before.
+  bool NeverFall() const;
+
+  bool operator==(const PositionIds& other) const;
+  std::partial_ordering operator<=>(const PositionIds& other) const;
+
+  // The first row with different ids; INT64_MAX where there is none.
+  static int64_t FirstDifference(const PositionIds& a, const PositionIds& b);
+
+ private:
+  std::shared_ptr<const std::vector<double>> ids_;
 };
 
 }  // namespace midscope

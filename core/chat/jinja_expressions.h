@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/chat/jinja_cursor.h"
+#include "core/chat/jinja_lexer.h"
 
 namespace midscope::jinja {
 

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/digit.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/chat/jinja.h"
 #include "core/chat/jinja_operations.h"

@@ -5,11 +5,12 @@
 #include <array>
 #include <cctype>
 
-#include "core/base/digit.h"
+#include "core/base/text.h"
 #include "core/chat/jinja.h"
 #include "core/chat/jinja_limits.h"
 
 namespace midscope::jinja {
+
 namespace {
 
 bool IsSpace(char c) {

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "core/compute/arithmetic.h"
 
+#include <algorithm>
+
+#include "kernels/instruction_set.h"
+
 namespace midscope {
+
 namespace {
 
 struct NamedProducts {
@@ -51,6 +56,58 @@ std::string ArithmeticName(const Arithmetic& arithmetic) {
   return arithmetic.dtype == kernels::Dtype::kFloat32
              ? products
              : DtypeName(arithmetic.dtype) + " with " + products;
+}
+
+namespace {
+
+// Smaller models run fastest expanded, and are often run many times; for larger ones a machine may
+// lack the memory for a copy of the weights.
+constexpr int64_t kExpandedBytes = int64_t{1} << 30;
+
+}  // namespace
+
+WeightStorage ResolveStorage(WeightStorage asked, const ModelConfig& config, kernels::Dtype dtype,
+                             Products products) {
+  if (asked != WeightStorage::kAuto) return asked;
+  if (products != Products::kFloat) return WeightStorage::kStored;
+  return config.parameters <= kExpandedBytes / kernels::SizeOf(dtype) ? WeightStorage::kExpanded
+                                                                      : WeightStorage::kStored;
+}
+
+bool PacksExpanded(const ModelConfig& config, kernels::Dtype dtype) {
+#if defined(__x86_64__)
+  constexpr bool kPacksFloat32 = true;
+#else
+  constexpr bool kPacksFloat32 = false;
+#endif
+  if (config.experts.count > 0 || config.latent.used()) return false;
+  if (dtype == kernels::Dtype::kFloat32) return kPacksFloat32;
+  return dtype == kernels::Dtype::kBFloat16 && kernels::HasBFloat16Products() &&
+         config.parameters <= kExpandedBytes / (2 * kernels::SizeOf(dtype));
+}
+
+int64_t PackedBytesBeside(const ModelConfig& config, kernels::Dtype dtype) {
+  const bool beside = dtype == kernels::Dtype::kBFloat16 && config.quantised_bytes == 0 &&
+                      PacksExpanded(config, dtype);
+  return beside ? config.parameters * kernels::SizeOf(dtype) : 0;
+}
+
+// Few enough to stay in a cache, and enough for a matrix product to reach its speed.
+int64_t WeightsAtOnce(int64_t inputs, kernels::Dtype dtype) {
+  constexpr int64_t kBytes = int64_t{8} << 20;
+  constexpr int64_t kMultiple = 64;
+  const int64_t rows = kBytes / (inputs * kernels::SizeOf(dtype));
+  return std::max(kMultiple, rows / kMultiple * kMultiple);
+}
+
+int64_t StoredScratchBytes(const ModelConfig& config, kernels::Dtype dtype) {
+  int64_t most = 0;
+  for (const int64_t inputs : {config.hidden, config.feed_forward, config.heads * config.head_dim,
+                               std::max<int64_t>(config.experts.width, 1),
+                               std::max<int64_t>(config.experts.shared_width, 1)}) {
+    most = std::max(most, WeightsAtOnce(inputs, dtype) * inputs * kernels::SizeOf(dtype));
+  }
+  return most;
 }
 
 }  // namespace midscope

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <utility>
 
-#include "core/base/signal_stack.h"
+#include "core/base/mapped_file_guard.h"
 
 namespace midscope {
 namespace {

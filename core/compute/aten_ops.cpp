@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "core/compute/aten_ops.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <bit>
 #include <utility>
 
+#include <ATen/ATen.h>
+
 #include "kernels/check.h"
 
 namespace midscope {
+
 namespace {
 
 // Number of rows of a weight matrix that are converted to float32 at a time.

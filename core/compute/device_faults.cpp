@@ -9,7 +9,7 @@
 #include <array>
 #include <charconv>
 
-#include "core/base/memory_limit.h"
+#include "core/base/environment.h"
 #include "core/compute/device_facts.h"
 
 #ifdef MIDSCOPE_CUDA

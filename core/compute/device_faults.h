@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "core/base/device_error.h"
+#include "core/base/error.h"
 #include "core/compute/placement.h"
 
 namespace midscope {

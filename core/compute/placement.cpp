@@ -7,8 +7,7 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/base/number_text.h"
-#include "core/base/trimmed.h"
+#include "core/base/text.h"
 #include "core/compute/device_facts.h"
 
 namespace midscope {

@@ -14,8 +14,8 @@
 
 #include "core/base/error.h"
 #include "core/base/job.h"
+#include "core/compute/arithmetic.h"
 #include "core/compute/block_ops.h"
-#include "core/compute/weight_storage.h"
 #include "core/model/model_source.h"
 #include "kernels/dequantise.h"
 #include "kernels/float_product.h"

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/compute/arithmetic.h"
 #include "core/compute/dense_product.h"
 #include "core/compute/weight_matrix.h"
-#include "core/compute/weight_storage.h"
 #include "kernels/float_product.h"
 #include "kernels/instruction_set.h"
 #include "kernels/matrix_vector.h"

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "core/base/job.h"
+#include "core/compute/arithmetic.h"
 #include "core/compute/placement.h"
 #include "core/compute/position_embeddings.h"
 #include "core/compute/weight_matrix.h"
-#include "core/compute/weight_storage.h"
 #include "core/model/model_config.h"
 #include "core/model/model_source.h"
 #include "kernels/parallel.h"

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "core/compute/layer_ops.h"
-#include "core/compute/moved_tables.h"
 #include "core/compute/rotary_cache.h"
 #include "core/plan/attention_edits.h"
 #include "core/plan/attention_plan.h"
@@ -32,6 +35,27 @@ class AttentionTables {
   MovedTables moved_;
   const kernels::Executor& executor_;
   kernels::CancelFlag cancel_;
+};
+
+// Rotary tables for tokens whose position differs from their row. Internal to core.
+
+// The tables of one pass, made once for all layers that share them.
+class MovedTables {
+ public:
+  using Table = std::shared_ptr<const RotaryCache::Table>;
+
+  // `table`, which is filled, with its first `rows` rows permuted: row t holds the angles of token
+  // t's position.
+  Table Get(const Table& table, const std::vector<MovedTokens>& moved, int64_t rows);
+
+ private:
+  struct Entry {
+    Table from;  // keeps the address from being reused
+    std::vector<MovedTokens> moved;
+    int64_t rows;
+    Table to;
+  };
+  std::vector<Entry> entries_;
 };
 
 }  // namespace midscope

@@ -23,9 +23,9 @@
 #include <vector>
 
 #include "core/base/job.h"
+#include "core/compute/arithmetic.h"
 #include "core/compute/placement.h"
 #include "core/compute/top_tokens.h"
-#include "core/compute/weight_storage.h"
 #include "core/decoder/hooks.h"
 #include "core/decoder/logit_direction.h"
 #include "core/decoder/trace.h"

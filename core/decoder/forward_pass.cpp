@@ -6,10 +6,8 @@
 #include <algorithm>
 
 #include "core/compute/query_key_finish.h"
-#include "core/decoder/activated_mlp.h"
-#include "core/decoder/asked_rows.h"
-#include "core/decoder/expert_mlp.h"
 #include "core/decoder/latent_attention.h"
+#include "core/decoder/mlp.h"
 #include "core/decoder/project.h"
 #include "core/decoder/residual_edits.h"
 #include "core/decoder/show_rows.h"

@@ -2,9 +2,9 @@
 // What a residual plan does to the stream of one sequence. Internal to core.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
+
+#include <ATen/core/Tensor.h>
 
 #include "core/decoder/sequence_pass.h"
 
@@ -14,5 +14,11 @@ namespace midscope {
 // Means over the prompt are taken where the layer runs all of its rows, and kept in the trace for
 // runs of later ones.
 void EditResidual(SequencePass& sequence, int64_t layer, const at::Tensor& residual);
+
+// Replaces the outputs of ablated heads. Internal to core.
+
+// In the sequence's active rows of z [packed rows, heads * head_dim], replaces outputs of heads
+// that the layer's plan ablates. Sums for means are stored in the trace, for later rows.
+void AblateHeads(SequencePass& sequence, int64_t layer, int64_t head_dim, const at::Tensor& z);
 
 }  // namespace midscope

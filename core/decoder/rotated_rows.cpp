@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "core/decoder/rotated_rows.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <complex>
+#include <vector>
+
+#include <ATen/ATen.h>
 
 namespace midscope {
+
 namespace {
 
 // What a pair of elements, as a complex number, is multiplied by.
@@ -72,6 +74,28 @@ at::Tensor RotatedKeys(const ModelConfig& config, const RotaryTables& tables, in
     }
   }
   return out;
+}
+
+at::Tensor ScaledQueries(const ModelConfig& config, const LayerOps& ops, const AttentionPlan& plan,
+                         RowRange rows, const at::Tensor& q) {
+  const bool given = plan.position_ids.given();
+  const bool by_row = config.query_growth_unrotated;
+  const int64_t offset = by_row ? 1 : 0;
+  const bool grows =
+      config.query_growth > 0 && (!by_row || plan.inverse_frequency.empty()) &&
+      ((given && !by_row) || static_cast<double>(rows.last + offset) > config.query_growth_context);
+  const bool scales_by_plan = plan.log_scale_base > 0 && (given || rows.last > plan.log_scale_base);
+  if (!grows && !scales_by_plan) return q;
+  std::vector<float> scales;
+  scales.reserve(static_cast<size_t>(rows.last - rows.first));
+  for (int64_t row = rows.first; row < rows.last; ++row) {
+    const double position = plan.position_ids.At(row);
+    const double grown = by_row ? static_cast<double>(row + offset) : position;
+    const double own = grows ? QueryGrowth(grown, config) : 1.0;
+    const double by_plan = scales_by_plan ? QueryScale(position, plan.log_scale_base) : 1.0;
+    scales.push_back(static_cast<float>(own * by_plan));
+  }
+  return (q.to(at::kFloat) * ops.FewOnDevice(scales).unsqueeze(1)).to(q.scalar_type());
 }
 
 }  // namespace midscope

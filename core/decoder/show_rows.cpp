@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "core/decoder/show_rows.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 
+#include <ATen/ATen.h>
+
 namespace midscope {
+
 namespace {
 
 // Calls the hooks with `view`, completed by data and shape of values [rows, ...]; of a device when
@@ -79,6 +80,20 @@ void ShowWeights(const LayerOps& ops, const SequencePass& sequence, const HookPo
     shown.shape = {1, rows.size(1), rows.size(0), rows.size(2)};
     shown.strides = {0, rows.size(2), rows.size(1) * rows.size(2), 1};
   });
+}
+
+int64_t FirstAskedRow(const ModelConfig& config, const SequencePass& sequence, int64_t layer) {
+  const AttentionPlan& plan = sequence.plans[static_cast<size_t>(layer)];
+  // Those change rows by others' outputs, or by projections of all rows; a trace's residual rows
+  // are read later.
+  const bool reads_all = plan.row_override || plan.memory || !plan.edits.ablated.empty() ||
+                         plan.residual.TakesMeans() || sequence.trace->has_residual();
+  if (layer + 1 < config.layers || reads_all || sequence.active_rows() == 0) {
+    return sequence.active_first;
+  }
+  const int64_t asked = std::min({sequence.first_logit_row(), sequence.last_query(),
+                                  sequence.hooks->FirstWanted(HookSite::kPatternUnrotated, layer)});
+  return std::clamp(asked, sequence.active_first, sequence.rows - 1);
 }
 
 }  // namespace midscope

@@ -4,12 +4,13 @@
 // write at once, and it is copied back. Internal to core.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
+
+#include <ATen/core/Tensor.h>
 
 #include "core/compute/layer_ops.h"
 #include "core/decoder/sequence_pass.h"
+#include "core/model/model_config.h"
 
 namespace midscope {
 
@@ -22,5 +23,12 @@ void ShowRows(const LayerOps& ops, const SequencePass& sequence, const HookPoint
 // [1, head, query, key]. Nothing may write to them later.
 void ShowWeights(const LayerOps& ops, const SequencePass& sequence, const HookPoint& point,
                  int64_t first_row, const at::Tensor& weights);
+
+// Rows of which nobody asks for the last layer's output. Internal to core.
+
+// The first active row whose output of the layer is computed: the first one, but in the last layer
+// the first that logits, hooks or the plan's ratios need. Rows before it have keys and values there
+// alone.
+int64_t FirstAskedRow(const ModelConfig& config, const SequencePass& sequence, int64_t layer);
 
 }  // namespace midscope

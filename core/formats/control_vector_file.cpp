@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/file_hash.h"
-#include "core/base/number_text.h"
+#include "core/base/hashes.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/formats/gguf_file.h"
 

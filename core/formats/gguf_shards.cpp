@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/digit.h"
+#include "core/base/text.h"
 
 namespace midscope {
 namespace {

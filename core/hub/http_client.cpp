@@ -14,8 +14,7 @@
 #include <fmt/format.h>
 
 #include "core/base/environment.h"
-#include "core/base/lower_case.h"
-#include "core/base/trimmed.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 
 namespace midscope {

@@ -12,7 +12,7 @@
 
 #include "core/base/environment.h"
 #include "core/base/error.h"
-#include "core/base/trimmed.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/formats/folder_weights.h"
 #include "core/hub/http_client.h"

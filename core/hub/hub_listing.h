@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/content_hash.h"
+#include "core/base/hashes.h"
 #include "core/base/job.h"
 
 namespace midscope {

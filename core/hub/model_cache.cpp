@@ -5,7 +5,6 @@
 #include <fstream>
 #include <vector>
 
-#include "core/base/cache_folder.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
 

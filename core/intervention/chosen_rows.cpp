@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 
 namespace midscope {
 namespace {

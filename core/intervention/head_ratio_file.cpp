@@ -10,13 +10,11 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/file_hash.h"
+#include "core/base/hashes.h"
 #include "core/base/json_depth.h"
 #include "core/base/memory_map.h"
-#include "core/base/number_text.h"
-#include "core/base/plain_text.h"
 #include "core/base/record_names.h"
-#include "core/base/trimmed.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/formats/csv_rows.h"
 #include "core/intervention/head_order.h"

@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/json_depth.h"
 #include "core/base/memory_map.h"
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 
 namespace midscope {

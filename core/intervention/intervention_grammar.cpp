@@ -5,8 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/digit.h"
-#include "core/base/nearest_word.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 
 namespace midscope {

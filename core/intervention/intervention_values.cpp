@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "core/intervention/head_set_file.h"
 
 namespace midscope {

@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
-#include "core/base/file_hash.h"
+#include "core/base/hashes.h"
 #include "core/base/json_depth.h"
 #include "core/base/memory_map.h"
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 
 namespace midscope {

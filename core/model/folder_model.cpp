@@ -11,16 +11,14 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/file_hash.h"
+#include "core/base/hashes.h"
 #include "core/base/utf8.h"
 #include "core/formats/config_json.h"
 #include "core/formats/folder_weights.h"
 #include "core/model/families/family.h"
-#include "core/model/folder_names.h"
-#include "core/model/folder_norms.h"
+#include "core/model/folder_tensors.h"
 #include "core/model/layer_kinds.h"
 #include "core/model/model_shapes.h"
-#include "core/model/mxfp4_tensors.h"
 #include "core/model/shown_layers.h"
 #include "core/model/tensor_table.h"
 

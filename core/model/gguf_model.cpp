@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/file_hash.h"
+#include "core/base/hashes.h"
 #include "core/base/utf8.h"
 #include "core/formats/gguf_metadata.h"
 #include "core/model/families/family.h"

@@ -10,17 +10,18 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/file_access.h"
-#include "core/base/nearest_word.h"
+#include "core/base/text.h"
 #include "core/formats/folder_weights.h"
 #include "core/formats/gguf_shards.h"
 #include "core/hub/model_cache.h"
-#include "core/model/embedded_model.h"
 #include "core/model/folder_model.h"
 #include "core/model/gguf_model.h"
 
 namespace midscope {
+
 namespace {
 
 // torch.save writes a zip archive, or in old files a bare pickle of protocol 2 and up.
@@ -113,6 +114,27 @@ RunnableModel OpenRunnableModel(const std::string& model) {
   const std::vector<std::string>& notes = opened.tokenizer->notes();
   opened.config.notes.insert(opened.config.notes.end(), notes.begin(), notes.end());
   return opened;
+}
+
+namespace {
+
+constexpr const char* kFileName = "SmolLM2-135M-Instruct.Q4_1.gguf";
+
+}  // namespace
+
+std::filesystem::path ModelFolder() {
+  if (const std::string folder = Environment("MIDSCOPE_MODELS"); !folder.empty()) return folder;
+  return CacheFolder() / "models";
+}
+
+std::filesystem::path ModelPath(const std::string& model) {
+  if (model != "embedded") return model;
+  std::filesystem::path path = ModelFolder() / kFileName;
+  if (!std::filesystem::exists(path)) {
+    throw Failure("embedded model", path.string() + " is not there",
+                  "Fetch it with `./midscope setup`");
+  }
+  return path;
 }
 
 }  // namespace midscope

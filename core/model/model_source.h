@@ -106,4 +106,13 @@ struct RunnableModel {
 // supported. Throws Error where it is not.
 RunnableModel OpenRunnableModel(const std::string& model);
 
+// Locations of models: the name `embedded` and the cache folder.
+
+// $MIDSCOPE_MODELS, else $XDG_CACHE_HOME/midscope/models, else ~/.cache/midscope/models.
+std::filesystem::path ModelFolder();
+
+// The path of a model from the user's name: "embedded", or a path. Throws Error where the embedded
+// model has not been fetched yet.
+std::filesystem::path ModelPath(const std::string& model);
+
 }  // namespace midscope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/model/shown_layers.h"
-#include "core/base/joined.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/joined.h"
 #include "core/base/utf8.h"
 
 namespace midscope {

@@ -5,13 +5,14 @@
 #include <cmath>
 
 #include "core/plan/given_positions.h"
-#include "core/plan/plan_checks.h"
+#include "core/plan/plan_changes.h"
 #include "core/plan/rope_frequencies.h"
 #include "core/plan/row_plans.h"
 #include "core/plan/term_plans.h"
 #include "kernels/types.h"
 
 namespace midscope {
+
 namespace {
 
 std::vector<float> SlopesOf(const ModelConfig& config) {
@@ -96,6 +97,77 @@ std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const 
     for (AttentionPlan& plan : plans) plan.magnitude = 1.0;
   }
   return plans;
+}
+
+namespace {
+
+// Calls visit(patch) for those that are not at the same place of the other list: a later one wins
+// where rows overlap.
+template <class Visit>
+void VisitDifferences(const std::vector<RowPatch>& a, const std::vector<RowPatch>& b,
+                      const Visit& visit) {
+  for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+    if (i < a.size() && i < b.size() && a[i] == b[i]) continue;
+    if (i < a.size()) visit(a[i]);
+    if (i < b.size()) visit(b[i]);
+  }
+}
+
+}  // namespace
+
+int64_t FirstPatchedRow(const std::vector<RowPatch>& before, const std::vector<RowPatch>& after) {
+  int64_t first = INT64_MAX;
+  VisitDifferences(before, after,
+                   [&](const RowPatch& patch) { first = std::min(first, patch.taken.rows.first); });
+  return first;
+}
+
+bool PatchedScoresDiffer(const std::vector<RowPatch>& before, const std::vector<RowPatch>& after) {
+  bool differ = false;
+  VisitDifferences(before, after, [&](const RowPatch& patch) {
+    differ = differ || patch.what == PatchWhat::kQuery || patch.what == PatchWhat::kKey;
+  });
+  return differ;
+}
+
+namespace {
+
+bool TakesMeanOf(const ResidualPlan& plan, int64_t channel) {
+  return std::any_of(plan.set.begin(), plan.set.end(), [channel](const SetChannel& set) {
+    return set.channel == channel && !set.value;
+  });
+}
+
+bool AddsMean(const ResidualPlan& before, const ResidualPlan& after) {
+  return std::any_of(after.set.begin(), after.set.end(), [&](const SetChannel& set) {
+    return !set.value && !TakesMeanOf(before, set.channel);
+  });
+}
+
+// Smallest first row of the entries that one list has and the other has not at the same place.
+template <class Entry>
+int64_t FirstDifference(const std::vector<Entry>& a, const std::vector<Entry>& b) {
+  int64_t first = INT64_MAX;
+  for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+    if (i < a.size() && i < b.size() && a[i] == b[i]) continue;
+    if (i < a.size()) first = std::min(first, a[i].rows.first);
+    if (i < b.size()) first = std::min(first, b[i].rows.first);
+  }
+  return first;
+}
+
+}  // namespace
+
+bool ResidualPlan::TakesMeans() const {
+  return std::any_of(set.begin(), set.end(), [](const SetChannel& one) { return !one.value; });
+}
+
+int64_t FirstChangedRow(const ResidualPlan& before, const ResidualPlan& after) {
+  // Other vectors change means too.
+  const bool other_means = after.TakesMeans() && before.added != after.added;
+  if (other_means || AddsMean(before, after)) return 0;
+  return std::min(FirstDifference(before.added, after.added),
+                  FirstDifference(before.set, after.set));
 }
 
 }  // namespace midscope

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "core/plan/context_limit.h"
-#include "core/plan/plan_checks.h"
+#include "core/plan/plan_changes.h"
 #include "core/positions/position_sampler.h"
 
 namespace midscope {

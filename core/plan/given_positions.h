@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "core/base/position_ids.h"
 #include "core/base/row_range.h"
 #include "core/intervention/intervention.h"
 #include "core/model/model_config.h"

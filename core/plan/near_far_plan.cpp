@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 namespace midscope {
+
 namespace {
 
 constexpr const char* kSelfExtendTerm = "self-extend";
@@ -63,6 +64,24 @@ std::string SelfExtendAdvice(const SelfExtend& scheme, const ModelConfig& config
       "{}:{} make distances of more than two thirds of the trained {}, which models know less "
       "well. A larger group or a smaller window may do better",
       kSelfExtendTerm, beyond(well_trained), trained);
+}
+
+int64_t SegmentStart(const CompressiveMemory& memory, int64_t row) {
+  return row / memory.segment * memory.segment;
+}
+
+std::vector<RowRange> SegmentParts(const CompressiveMemory& memory, RowRange rows) {
+  std::vector<RowRange> parts;
+  for (int64_t first = rows.first; first < rows.last; first = parts.back().last)
+    parts.push_back({first, std::min(rows.last, SegmentStart(memory, first) + memory.segment)});
+  return parts;
+}
+
+std::vector<float> LocalShares(const CompressiveMemory& memory) {
+  std::vector<float> shares(memory.gates.size());
+  std::transform(memory.gates.begin(), memory.gates.end(), shares.begin(),
+                 [](double gate) { return static_cast<float>(1.0 - gate); });
+  return shares;
 }
 
 }  // namespace midscope

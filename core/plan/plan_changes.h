@@ -4,8 +4,12 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "core/base/row_range.h"
+#include "core/intervention/intervention.h"
+#include "core/model/model_config.h"
 #include "core/plan/attention_plan.h"
 
 namespace midscope {
@@ -34,5 +38,18 @@ std::vector<int64_t> FirstChangedRows(std::span<const AttentionPlan> before,
 // `first_layer`: row 0 in all of those, if any of them changes. `rows`: of the sequence.
 std::vector<int64_t> FirstRowsToRun(std::vector<int64_t> changed_rows, int64_t first_layer,
                                     int64_t rows);
+
+// What all terms of an intervention share when they become plans. Internal to core.
+
+// Throws Error (usage) that names `term` where the model lacks one of the layers.
+void CheckLayers(const LayerSet& layers, const ModelConfig& config, const std::string& term);
+
+// Throws Error (usage) that names `term` and the first layer with a sliding window, of which it
+// says "layer 3 sees the last 128 keys alone" and then `why` that is wrong.
+void CheckNoWindow(std::span<const AttentionPlan> plans, const std::string& term,
+                   const std::string& why);
+
+// The chosen rows of a sequence whose prompt has so many tokens; INT64_MAX: to the end.
+RowRange RowsOf(const RowChoice& choice, int64_t prompt_tokens);
 
 }  // namespace midscope

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/plan/plan_checks.h"
+#include "core/plan/plan_changes.h"
 
 namespace midscope {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "core/intervention/term_type.h"
 #include "core/plan/attention_plan.h"
-#include "core/plan/plan_checks.h"
+#include "core/plan/plan_changes.h"
 #include "core/plan/rope_frequencies.h"
 
 namespace midscope {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "core/positions/cream_segments.h"
 #include "core/positions/draws.h"
 #include "core/positions/samplers.h"

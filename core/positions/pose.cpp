@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/base/error.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "core/positions/draws.h"
 #include "core/positions/samplers.h"
 

@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/decoder/patch_hook.h"
 #include "core/intervention/passage.h"
-#include "core/plan/plan_checks.h"
+#include "core/plan/plan_changes.h"
 #include "core/terms/intervention_text.h"
 #include "core/terms/terms.h"
 #include "kernels/check.h"

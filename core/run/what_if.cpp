@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "core/base/large_copy.h"
+#include "core/base/memory_map.h"
 #include "core/base/seconds_since.h"
 #include "core/decoder/captures.h"
 #include "core/intervention/passage.h"

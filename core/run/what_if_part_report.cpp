@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "core/base/large_copy.h"
+#include "core/base/memory_map.h"
 #include "core/plan/row_plans.h"
 
 namespace midscope {

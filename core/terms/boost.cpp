@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Attention weights of a passage, multiplied.
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 

@@ -2,7 +2,7 @@
 // EABF: another base, and queries that grow with the logarithm of their position.
 #include <cmath>
 
-#include "core/plan/plan_checks.h"
+#include "core/plan/plan_changes.h"
 #include "core/terms/make_term.h"
 #include "core/terms/yarn_arguments.h"
 

@@ -8,9 +8,8 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/joined.h"
-#include "core/base/number_text.h"
-#include "core/plan/plan_checks.h"
+#include "core/base/text.h"
+#include "core/plan/plan_changes.h"
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 

@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/formats/config_json.h"
 #include "core/intervention/head_ratio_file.h"
-#include "core/intervention/term_file.h"
+#include "core/intervention/term_form.h"
 #include "core/terms/make_term.h"
 #include "core/terms/yarn_arguments.h"
 

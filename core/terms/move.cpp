@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "core/plan/context_limit.h"
 #include "core/plan/given_positions.h"
 #include "core/plan/term_plans.h"

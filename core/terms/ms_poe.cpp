@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/intervention/head_ratio_file.h"
-#include "core/plan/plan_checks.h"
+#include "core/plan/plan_changes.h"
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 #include "kernels/position_awareness.h"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "core/intervention/chosen_rows.h"
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"

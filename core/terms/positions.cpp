@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/number_text.h"
 #include "core/base/options.h"
+#include "core/base/text.h"
 #include "core/intervention/position_id_file.h"
-#include "core/intervention/term_file.h"
+#include "core/intervention/term_form.h"
 #include "core/plan/given_positions.h"
 #include "core/plan/term_plans.h"
 #include "core/positions/position_sampler.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/terms/presets.h"
 
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "core/terms/terms.h"
 
 namespace midscope {

@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/intervention/head_ratio_file.h"
-#include "core/intervention/term_file.h"
+#include "core/intervention/term_form.h"
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 

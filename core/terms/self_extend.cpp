@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/plan/plan_checks.h"
+#include "core/plan/plan_changes.h"
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 

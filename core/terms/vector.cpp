@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/formats/control_vector_file.h"
-#include "core/intervention/term_file.h"
+#include "core/intervention/term_form.h"
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 

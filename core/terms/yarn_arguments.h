@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "core/intervention/head_ratio_file.h"
 #include "core/intervention/rope_schemes.h"
 #include "core/plan/term_plans.h"

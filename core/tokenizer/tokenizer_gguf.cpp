@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/lower_case.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/formats/gguf_file.h"
 #include "core/tokenizer/byte_pair_encoding.h"

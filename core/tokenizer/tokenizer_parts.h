@@ -13,10 +13,8 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "core/tokenizer/added_tokens.h"
-#include "core/tokenizer/declared_tokens.h"
 #include "core/tokenizer/normalizer.h"
 #include "core/tokenizer/pre_tokenizer.h"
-#include "core/tokenizer/token_model.h"
 #include "core/tokenizer/vocabulary.h"
 
 namespace midscope {
@@ -73,5 +71,21 @@ TokenizerParts ReadSentencePiece(std::string_view bytes, const std::string& thin
 
 // A Hugging Face folder. Throws Error.
 TokenizerParts ReadTokenizerFolder(const std::filesystem::path& folder);
+
+// Interface of the models that turn a piece of text into tokens.
+
+struct Token;
+
+// Immutable and thread-safe.
+class TokenModel {
+ public:
+  virtual ~TokenModel() = default;
+
+  // Appends the tokens of `piece` (UTF-8, not empty), with ranges of bytes of the piece.
+  // at_text_begin: whether the piece begins the text. Throws Error for text without token where the
+  // model has no unknown token.
+  virtual void Encode(std::string_view piece, bool at_text_begin,
+                      std::vector<Token>* tokens) const = 0;
+};
 
 }  // namespace midscope

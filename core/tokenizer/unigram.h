@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/tokenizer/token_model.h"
+#include "core/tokenizer/tokenizer_parts.h"
 
 namespace midscope {
 

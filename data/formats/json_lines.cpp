@@ -16,7 +16,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file_access.h"
-#include "core/base/plain_text.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 
 namespace midscope {

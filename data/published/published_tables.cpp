@@ -9,8 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/nearest_word.h"
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "core/formats/csv_rows.h"
 #include "core/terms/intervention_text.h"
 #include "data/published/published_files.h"

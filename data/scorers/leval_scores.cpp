@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "core/base/digit.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "data/scorers/answer_text.h"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/digit.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "data/scorers/answer_text.h"
 

@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/base/hexadecimal.h"
+#include "core/base/text.h"
 
 namespace midscope {
 namespace {

@@ -3,10 +3,15 @@
 // for files with a valid seal (file_seal.h), and for midscope-reader. Internal to data/.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "core/base/record.h"
 #include "data/store/file_limits.h"
+#include "data/store/file_parts.h"
+#include "data/store/hdf5_handles.h"
 #include "data/store/run_source.h"
 
 namespace midscope {
@@ -15,5 +20,18 @@ namespace midscope {
 // checksums (PartsAreChecked), they are not opened, and only Contents() is available. Throws Error
 // (failure) for a file that is truncated, corrupt, of another kind or of a later schema.
 std::unique_ptr<RunSource> OpenRunHere(const std::string& path, FileTrust trust);
+
+// The description of a file of schema 1 and of its records, without data. Internal to data/.
+
+Provenance ReadProvenance(hid_t entry);
+
+// Of a virtual file; empty for others.
+std::vector<FilePart> ReadParts(hid_t entry);
+
+// A record's axes and attributes, and its arrays without data. `limits`: bounds on plausible sizes;
+// `part_roots`: the open parts. Throws Hdf5Error where the group is inconsistent or does not have
+// the structure that Midscope writes (file_structure.h).
+Record ReadFrame(hid_t group, const FileLimits& limits, const std::vector<FilePart>& parts,
+                 const std::vector<hdf5::Handle>& part_roots);
 
 }  // namespace midscope

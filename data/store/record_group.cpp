@@ -8,9 +8,9 @@
 #include <set>
 #include <stdexcept>
 
-#include "data/store/axis_values.h"
 #include "data/store/frame_check.h"
 #include "data/store/run_store.h"  // CheckStorable
+#include "data/store/stored_arrays.h"
 
 namespace midscope {
 namespace {

@@ -17,7 +17,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file_access.h"
-#include "core/base/nearest_word.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "data/store/file_parts.h"
 #include "data/store/file_seal.h"
@@ -25,7 +25,6 @@
 #include "data/store/hdf5_run.h"
 #include "data/store/plan_text.h"
 #include "data/store/reader_process.h"
-#include "data/store/reader_program.h"
 #include "data/store/sample_rows.h"
 #include "data/store/unfinished_files.h"
 

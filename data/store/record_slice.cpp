@@ -7,9 +7,8 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/nearest_word.h"
-#include "core/base/number_text.h"
-#include "core/base/record_lookup.h"
+#include "core/base/record.h"
+#include "core/base/text.h"
 
 namespace midscope {
 namespace {

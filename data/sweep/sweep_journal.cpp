@@ -4,18 +4,21 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
 
+#include <xxhash.h>
+
 #include "core/base/error.h"
 #include "data/store/durable_file.h"
+#include "data/store/plan_text.h"
 #include "data/sweep/sweep_lock.h"
 
 namespace midscope {
+
 namespace {
 
 constexpr auto kFirstEntry = static_cast<int64_t>(kJournalHeadBytes);
@@ -144,6 +147,27 @@ void SweepJournal::Remove() {
   close(descriptor_);
   descriptor_ = -1;
   SyncFolderOf(path_);
+}
+
+JournalSummary SummariseJournal(const std::string& path) {
+  JournalSummary summary;
+  SweepJournal journal(path, JournalAccess::kReadUnlocked);
+  summary.torn_bytes = journal.Load([&](const JournalEntry& entry, int64_t) {
+    switch (entry.kind) {
+      case JournalEntry::Kind::kPlan:
+        CheckJsonText(path, "plan", entry.text);
+        summary.plan_json = entry.text;
+        break;
+      case JournalEntry::Kind::kSample:
+        summary.finished.insert(entry.sample);
+        summary.failed.erase(entry.sample);
+        break;
+      case JournalEntry::Kind::kFailure:
+        summary.failed.insert(entry.sample);
+        break;
+    }
+  });
+  return summary;
 }
 
 }  // namespace midscope

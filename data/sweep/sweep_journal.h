@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,5 +58,17 @@ class SweepJournal {
   bool is_locked_ = false;
   int64_t end_ = 0;  // of the last whole entry
 };
+
+// The contents of a sweep's journal (sweep_store.h), read without locking or changing it.
+
+struct JournalSummary {
+  std::string plan_json;       // "" where it holds none
+  std::set<int64_t> finished;  // samples
+  std::set<int64_t> failed;
+  int64_t torn_bytes = 0;  // of an incomplete last entry
+};
+
+// Throws Error (failure) for a file that is not a journal or has unreadable entries.
+JournalSummary SummariseJournal(const std::string& path);
 
 }  // namespace midscope

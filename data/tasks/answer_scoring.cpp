@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/nearest_word.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "data/scorers/code_similarity.h"
-#include "data/scorers/label_scores.h"
 #include "data/scorers/leval_scores.h"
 #include "data/scorers/match_scores.h"
 #include "data/scorers/order_scores.h"

@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "data/formats/json_lines.h"
-#include "data/tasks/choice_sets.h"
+#include "data/tasks/choices.h"
 #include "data/tasks/prompt_text.h"
 #include "data/tasks/tasks.h"
 

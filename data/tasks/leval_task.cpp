@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/number_text.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
+#include "core/base/text.h"
 #include "data/formats/json_lines.h"
 #include "data/scorers/leval_scores.h"
 #include "data/tasks/prompt_text.h"

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "core/base/error.h"
-#include "core/base/nearest_word.h"
+#include "core/base/text.h"
 #include "data/formats/json_lines.h"
 #include "data/tasks/data_folder.h"
 #include "data/tasks/longbench_formats.h"

@@ -2,20 +2,100 @@
 #include "data/tasks/mmlu_task.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "core/base/error.h"
 #include "core/formats/csv_rows.h"
 #include "data/tasks/data_folder.h"
-#include "data/tasks/mmlu_subjects.h"
 #include "data/tasks/prompt_text.h"
 #include "data/tasks/tasks.h"
 
 namespace midscope {
+
 namespace {
+
+// The subjects of MMLU and the groups in which its table has them (Hendrycks et al. 2020, arXiv
+// 2009.03300; categories.py of github.com/hendrycks/test).
+
+struct SubjectGroup {
+  const char* subject;
+  const char* group;
+};
+
+constexpr std::array kSubjects = {
+    SubjectGroup{"abstract_algebra", "STEM"},
+    SubjectGroup{"astronomy", "STEM"},
+    SubjectGroup{"college_biology", "STEM"},
+    SubjectGroup{"college_chemistry", "STEM"},
+    SubjectGroup{"college_computer_science", "STEM"},
+    SubjectGroup{"college_mathematics", "STEM"},
+    SubjectGroup{"college_physics", "STEM"},
+    SubjectGroup{"computer_security", "STEM"},
+    SubjectGroup{"conceptual_physics", "STEM"},
+    SubjectGroup{"electrical_engineering", "STEM"},
+    SubjectGroup{"elementary_mathematics", "STEM"},
+    SubjectGroup{"high_school_biology", "STEM"},
+    SubjectGroup{"high_school_chemistry", "STEM"},
+    SubjectGroup{"high_school_computer_science", "STEM"},
+    SubjectGroup{"high_school_mathematics", "STEM"},
+    SubjectGroup{"high_school_physics", "STEM"},
+    SubjectGroup{"high_school_statistics", "STEM"},
+    SubjectGroup{"machine_learning", "STEM"},
+    SubjectGroup{"formal_logic", "humanities"},
+    SubjectGroup{"high_school_european_history", "humanities"},
+    SubjectGroup{"high_school_us_history", "humanities"},
+    SubjectGroup{"high_school_world_history", "humanities"},
+    SubjectGroup{"international_law", "humanities"},
+    SubjectGroup{"jurisprudence", "humanities"},
+    SubjectGroup{"logical_fallacies", "humanities"},
+    SubjectGroup{"moral_disputes", "humanities"},
+    SubjectGroup{"moral_scenarios", "humanities"},
+    SubjectGroup{"philosophy", "humanities"},
+    SubjectGroup{"prehistory", "humanities"},
+    SubjectGroup{"professional_law", "humanities"},
+    SubjectGroup{"world_religions", "humanities"},
+    SubjectGroup{"econometrics", "social sciences"},
+    SubjectGroup{"high_school_geography", "social sciences"},
+    SubjectGroup{"high_school_government_and_politics", "social sciences"},
+    SubjectGroup{"high_school_macroeconomics", "social sciences"},
+    SubjectGroup{"high_school_microeconomics", "social sciences"},
+    SubjectGroup{"high_school_psychology", "social sciences"},
+    SubjectGroup{"human_sexuality", "social sciences"},
+    SubjectGroup{"professional_psychology", "social sciences"},
+    SubjectGroup{"public_relations", "social sciences"},
+    SubjectGroup{"security_studies", "social sciences"},
+    SubjectGroup{"sociology", "social sciences"},
+    SubjectGroup{"us_foreign_policy", "social sciences"},
+    SubjectGroup{"anatomy", "other"},
+    SubjectGroup{"business_ethics", "other"},
+    SubjectGroup{"clinical_knowledge", "other"},
+    SubjectGroup{"college_medicine", "other"},
+    SubjectGroup{"global_facts", "other"},
+    SubjectGroup{"human_aging", "other"},
+    SubjectGroup{"management", "other"},
+    SubjectGroup{"marketing", "other"},
+    SubjectGroup{"medical_genetics", "other"},
+    SubjectGroup{"miscellaneous", "other"},
+    SubjectGroup{"nutrition", "other"},
+    SubjectGroup{"professional_accounting", "other"},
+    SubjectGroup{"professional_medicine", "other"},
+    SubjectGroup{"virology", "other"},
+};
+
+// "STEM", "humanities", "social sciences" or "other" of a subject as its files are called
+// ("high_school_physics"); "" where there is none of that name.
+std::string MmluGroup(std::string_view subject) {
+  const auto found =
+      std::find_if(kSubjects.begin(), kSubjects.end(),
+                   [&](const SubjectGroup& each) { return each.subject == subject; });
+  return found == kSubjects.end() ? "" : found->group;
+}
 
 namespace fs = std::filesystem;
 

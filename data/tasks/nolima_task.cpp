@@ -3,22 +3,144 @@
 // the question about it. Place p is a depth of p - 1 percent of the snippet.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/json_fields.h"
 #include "core/base/random.h"
+#include "core/tokenizer/prompt.h"
+#include "data/formats/json_lines.h"
 #include "data/tasks/data_folder.h"
 #include "data/tasks/haystack.h"
-#include "data/tasks/nolima_needles.h"
-#include "data/tasks/prompt_template.h"
 #include "data/tasks/prompt_text.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
 
 namespace midscope {
+
 namespace {
+
+// NoLiMa's sets of needles (Modarressi et al. 2025, arXiv 2502.05167), as they are published
+// (needle_set*.json): a needle, questions that share no word with it, and what the placeholders
+// {1}, {2} ... in them stand for in each test. Internal to data/.
+
+// One question about one needle.
+struct NoLiMaTest {
+  std::string name;         // "0401_T08_C02_twohop", as the public code names its results
+  std::string question_of;  // "onehop"
+  std::string system;       // "": none
+  std::string task_template;
+  std::string needle;
+  std::string question;
+  std::string distractor;               // "": none
+  std::vector<std::string> answers;     // where the needle has no {CHAR}
+  std::vector<std::string> characters;  // what {CHAR} may stand for; one of them is the answer
+};
+
+constexpr uintmax_t kLargestSet = uintmax_t{64} << 20;
+constexpr const char* kCharacter = "{CHAR}";
+
+// The public code puts the last argument that occurs into a question; no published question has
+// more than one.
+std::string WithArguments(std::string text, const std::vector<std::string>& arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string placeholder = "{" + std::to_string(i + 1) + "}";
+    size_t at = 0;
+    while ((at = text.find(placeholder, at)) != std::string::npos) {
+      text.replace(at, placeholder.size(), arguments[i]);
+      at += arguments[i].size();
+    }
+  }
+  return text;
+}
+
+// A text, or a list of texts.
+std::vector<std::string> TextOrList(const JsonFields& fields, const std::string& key) {
+  const nlohmann::json* found = fields.Find(key);
+  if (found == nullptr) return {};
+  if (!found->is_string()) return TextList(fields, key);
+  const auto text = found->get<std::string>();
+  return text.empty() ? std::vector<std::string>() : std::vector<std::string>{text};
+}
+
+// What all tests of a needle have in common.
+struct NeedleEntry {
+  std::string id;
+  std::string needle;
+  std::string system;
+  std::string task_template;
+  std::vector<std::string> characters;
+};
+
+NoLiMaTest TestOf(const NeedleEntry& entry, const JsonFields& test, const std::string& test_id,
+                  const std::string& kind, const std::string& question,
+                  const std::string& distractor) {
+  const std::vector<std::string> arguments = TextList(test, "input_args");
+  NoLiMaTest made{fmt::format("{}_{}_{}", entry.id, test_id, kind),
+                  kind,
+                  entry.system,
+                  entry.task_template,
+                  WithArguments(entry.needle, arguments),
+                  WithArguments(question, arguments),
+                  WithArguments(distractor, arguments),
+                  TextOrList(test, "gold_answers"),
+                  entry.characters};
+  const bool by_character = made.needle.find(kCharacter) != std::string::npos;
+  if (by_character && made.characters.empty())
+    test.Fail("is of a needle with {CHAR}, and there is no character_set");
+  if (!by_character && made.answers.empty()) test.Fail("has no gold_answers");
+  if (!by_character) made.characters.clear();
+  return made;
+}
+
+const nlohmann::json& ObjectAt(const JsonFields& fields, const std::string& key) {
+  const nlohmann::json& value = fields.Need(key);
+  if (!value.is_object()) fields.Fail("has a field '" + key + "' that is no object");
+  return value;
+}
+
+void AddTests(const JsonFields& fields, std::vector<NoLiMaTest>& tests) {
+  const NeedleEntry entry{
+      fields.Text("id"), fields.Text("needle"), fields.FindText("system_prompt").value_or(""),
+      fields.FindText("task_template").value_or(""), TextOrList(fields, "character_set")};
+  const nlohmann::json& all_tests = ObjectAt(fields, "tests");
+  for (const auto& [kind, question] : ObjectAt(fields, "questions").items()) {
+    if (!question.is_string()) fields.Fail("has a question that is no text");
+    std::string distractor;
+    if (fields.Find("distractors") != nullptr) {
+      const JsonFields distractors(ObjectAt(fields, "distractors"), fields.thing(), "distractors");
+      distractor = distractors.FindText(kind).value_or("");
+    }
+    for (const auto& [test_id, test] : all_tests.items()) {
+      const JsonFields one(test, fields.thing(), "test " + test_id);
+      tests.push_back(TestOf(entry, one, test_id, kind, question.get<std::string>(), distractor));
+    }
+  }
+}
+
+// In the order of the file: needles, their kinds of question, their tests. Throws Error (failure)
+// that names the file and the needle: it can't be read, is larger than 64 MiB or of another form,
+// or a test has no answer.
+std::vector<NoLiMaTest> ReadNoLiMaTests(const std::string& path) {
+  std::error_code ignored;
+  const uintmax_t size = std::filesystem::file_size(path, ignored);
+  if (!ignored && size > kLargestSet) throw Failure(path, "it is larger than 64 MiB");
+  const nlohmann::json set = ParseJson(ReadPromptFile(path), path);
+  if (!set.is_array() || set.empty()) {
+    throw Failure(path, "it is not a list of needles", "Give NoLiMa's needle_set.json");
+  }
+  std::vector<NoLiMaTest> tests;
+  for (size_t i = 0; i < set.size(); ++i)
+    AddTests(JsonFields(set[i], fmt::format("{}, needle {}", path, i + 1), ""), tests);
+  return tests;
+}
 
 constexpr const char* kNeedles = "needles";
 constexpr const char* kNoLiMaTemplate = "template";

@@ -6,11 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "data/formats/json_lines.h"
 #include "data/scorers/answer_text.h"
-#include "data/tasks/prompt_template.h"
 #include "data/tasks/prompt_text.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"

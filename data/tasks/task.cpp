@@ -9,12 +9,12 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/file_hash.h"
-#include "core/base/number_text.h"
+#include "core/base/hashes.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "data/tasks/haystack.h"
+#include "data/tasks/prompt_text.h"
 #include "data/tasks/task_spec.h"
-#include "data/tasks/task_text.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "core/base/error.h"
-#include "core/base/nearest_word.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 
 namespace midscope {

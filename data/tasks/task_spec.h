@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/options.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 
 namespace midscope {
 

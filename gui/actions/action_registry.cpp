@@ -8,8 +8,8 @@
 
 #include "core/base/check.h"
 #include "core/base/error.h"
-#include "core/base/nearest_word.h"
-#include "gui/base/error_text.h"
+#include "core/base/text.h"
+#include "gui/base/display_text.h"
 
 namespace midscope {
 

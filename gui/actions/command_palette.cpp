@@ -9,7 +9,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "gui/base/error_text.h"
+#include "gui/base/display_text.h"
 
 namespace midscope {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "gui/base/head_text.h"
+#include "gui/base/display_text.h"
 
 namespace midscope {
 namespace {

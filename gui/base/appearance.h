@@ -3,6 +3,8 @@
 #pragma once
 
 #include <QColor>
+#include <QDBusVariant>
+#include <QObject>
 #include <QString>
 
 namespace midscope {
@@ -21,5 +23,28 @@ Appearance CurrentAppearance();
 
 // What has been changed and is not as it was: text and buttons, on light and on dark.
 QColor ChangedColor();
+
+// Asks the desktop's portal whether it is dark, and follows its changes. Qt 6.4 has no colorScheme.
+
+class DesktopScheme : public QObject {
+  Q_OBJECT
+
+ public:
+  using QObject::QObject;
+
+  // Answered is emitted when the portal has answered, and again whenever the desktop changes. No
+  // answer where there is no portal.
+  void Ask();
+
+ Q_SIGNALS:
+  // `known`: whether the desktop prefers one of the two.
+  void Answered(bool known, bool dark);
+
+ private Q_SLOTS:
+  void OnChanged(const QString& space, const QString& key, const QDBusVariant& value);
+
+ private:
+  void Answer(const QVariant& value);
+};
 
 }  // namespace midscope

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/base/head_quantities.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include <QCoreApplication>
 
 #include "core/base/record_names.h"
 #include "gui/base/record_access.h"
 
 namespace midscope {
+
 namespace {
 
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
@@ -152,6 +154,34 @@ HeadTable Difference(const HeadTable& a, const HeadTable& b) {
   HeadTable difference = b;
   for (size_t i = 0; i < difference.values.size(); ++i) difference.values[i] -= a.values[i];
   return difference;
+}
+
+TokenSpan GoldTokens(const Record& prompt) {
+  int64_t gold = IntegerAttribute(prompt, "gold", -1);
+  if (gold < 0) gold = Texts(prompt, kSpanName).indexOf(QStringLiteral("gold"));
+  const QVector<double> begins = LastAxisRow(prompt, "span_token_begin", {});
+  const QVector<double> ends = LastAxisRow(prompt, "span_token_end", {});
+  if (gold < 0 || gold >= std::min(begins.size(), ends.size())) return {};
+  return {"gold", static_cast<int64_t>(begins[gold]), static_cast<int64_t>(ends[gold])};
+}
+
+HeadId MostAttentionOn(const Record& attention, const TokenSpan& tokens) {
+  HeadId best;
+  double most = 0;
+  for (int64_t layer = 0; layer < AxisSize(attention, "layer"); ++layer) {
+    for (int64_t head = 0; head < AxisSize(attention, "head"); ++head) {
+      const QVector<double> row = LastAxisRow(attention, kLastQueryAttention, {layer, head});
+      double sum = 0;
+      for (int64_t key = tokens.begin; key < std::min<int64_t>(tokens.end, row.size()); ++key) {
+        sum += row[key];
+      }
+      if (sum > most) {
+        most = sum;
+        best = {layer, head};
+      }
+    }
+  }
+  return best;
 }
 
 }  // namespace midscope

@@ -4,14 +4,16 @@
 // a record.
 #pragma once
 
-#include <QString>
 #include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
 
+#include <QString>
+
 #include "core/base/record.h"
 #include "core/base/spans.h"
+#include "gui/base/view_types.h"
 
 namespace midscope {
 
@@ -69,5 +71,14 @@ double SumOver(std::span<const Number> row, const TokenSpan& tokens) {
   }
   return sum;
 }
+
+// The head that is shown until the user selects one.
+
+// The gold passage of a record `prompt`; empty for none.
+TokenSpan GoldTokens(const Record& prompt);
+
+// Returns the head with the largest sum of attention over `tokens`; L0H0 where there are none.
+// `attention`: a record with last_query_attention [layer, head, key].
+HeadId MostAttentionOn(const Record& attention, const TokenSpan& tokens);
 
 }  // namespace midscope

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <numeric>
 
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "core/intervention/head_ratio_file.h"
 #include "gui/base/write_whole_file.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/base/record_names.h"
-#include "gui/base/head_choice.h"
+#include "gui/base/head_quantities.h"
 #include "gui/base/record_access.h"
 
 namespace midscope {

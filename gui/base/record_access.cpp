@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/base/record_lookup.h"
+#include "core/base/record.h"
 
 namespace midscope {
 namespace {

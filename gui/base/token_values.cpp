@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/base/record_names.h"
-#include "data/store/array_kind.h"
+#include "data/store/stored_arrays.h"
 #include "gui/base/record_access.h"
 
 namespace midscope {

@@ -6,9 +6,9 @@
 
 #include "core/base/error.h"
 #include "core/base/options.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "core/base/utf8.h"
-#include "gui/base/head_text.h"
+#include "gui/base/display_text.h"
 #include "gui/panels/model_panel.h"
 #include "gui/plots/plot_files.h"
 #include "probes/plugin/plugin_loader.h"

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "data/sweep/view_records.h"
+#include "data/sweep/sample_view.h"
 #include "gui/panels/panel_list.h"
 #include "gui/panels/run_reference.h"
 

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "data/store/run_store.h"
+#include "gui/base/display_text.h"
 #include "gui/session/session.h"
 
 namespace midscope {
@@ -22,6 +23,28 @@ QString SaveResults(const Session& session, const QString& path) {
              "'%1': records of other settings than the requested ones were left out (%2). Save "
              "again when the run is done, or return to the previous setting")
       .arg(path, screen.left_out.join(QStringLiteral("; ")));
+}
+
+namespace {
+
+ResultOpener::ReplyPointer Read(const QString& path) {
+  auto reply = std::make_shared<ResultOpener::Reply>();
+  reply->path = path;
+  reply->failure = ErrorText([&] {
+    reply->samples = std::make_shared<const SampleView>(path.toStdString());
+    reply->view = ViewOfFile(reply->samples->Overview(), path);
+    // Kept by the view: what the window asks for first.
+    for (const Measure measure : {Measure::kNll, Measure::kAccuracy})
+      reply->view->FileSeries(measure);
+  });
+  return reply;
+}
+
+}  // namespace
+
+ResultOpener::ResultOpener(QObject* parent)
+    : QObject(parent), thread_([this](const QString& path) { Q_EMIT Opened(Read(path)); }) {
+  qRegisterMetaType<ReplyPointer>("midscope::ResultOpener::ReplyPointer");
 }
 
 }  // namespace midscope

@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json_fields.h"
-#include "core/base/nearest_word.h"
+#include "core/base/text.h"
 #include "core/terms/intervention_text.h"
 #include "gui/base/write_whole_file.h"
 #include "gui/files/view_state.h"

@@ -2,9 +2,10 @@
 // One page of help in a window of its own, which stays beside the main window.
 #pragma once
 
-#include <QDialog>
+#include <vector>
 
-#include "gui/help/help_pages.h"
+#include <QDialog>
+#include <QString>
 
 class QTextBrowser;
 
@@ -24,5 +25,25 @@ class HelpWindow : public QDialog {
  private:
   QTextBrowser* text_;
 };
+
+// The pages of the Help menu, one entry each in the list in help_pages.cpp. What they say of
+// actions, panels and terms comes from the lists of these.
+
+class ActionRegistry;
+
+// What a page may tell.
+struct HelpContext {
+  const ActionRegistry* actions = nullptr;
+  QString model;  // one line for each fact of the open model; "": none is open
+};
+
+struct HelpPage {
+  QString id;     // "first-look": its action is "help-first-look"
+  QString title;  // "&First look"
+  QString help;
+  QString (*html)(const HelpContext& context) = nullptr;
+};
+
+const std::vector<HelpPage>& HelpPages();
 
 }  // namespace midscope

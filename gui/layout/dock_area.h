@@ -3,14 +3,18 @@
 // double click of their title, and are arranged by a layout (layouts.h).
 #pragma once
 
+#include <vector>
+
 #include <QByteArray>
 #include <QMainWindow>
 #include <QString>
-#include <vector>
+#include <QWidget>
 
 #include "gui/layout/layouts.h"
 
 class QDockWidget;
+class QLabel;
+class QToolButton;
 
 namespace midscope {
 
@@ -76,6 +80,30 @@ class DockArea : public QMainWindow {
   // An arrangement's shares are applied again when the window gets its first size.
   std::vector<Sizes> sizes_;
   bool resized_ = false;
+};
+
+// The title of a dock: its name, and small buttons for help, tearing off and closing. A double
+// click lets the panel fill the window's area of docks.
+
+class DockTitle : public QWidget {
+  Q_OBJECT
+
+ public:
+  // `help`: what the panel shows, as the tooltip; "": no help button.
+  DockTitle(QDockWidget* dock, const QString& help);
+
+ Q_SIGNALS:
+  void WholeAsked();
+  void HelpAsked();
+
+ protected:
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+
+ private:
+  QToolButton* Button(const QString& text, const QString& name, const QString& tooltip);
+
+  QDockWidget* dock_;
+  QLabel* text_;
 };
 
 }  // namespace midscope

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <utility>
 
-#include "gui/base/head_text.h"
+#include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/plots/record_plot.h"
@@ -18,7 +18,6 @@
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
 #include "gui/widgets/flow_layout.h"
-#include "gui/widgets/panel_layout.h"
 #include "gui/widgets/probe_form.h"
 #include "gui/widgets/selection.h"
 

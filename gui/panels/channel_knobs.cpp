@@ -10,9 +10,9 @@
 #include <QSpinBox>
 #include <algorithm>
 
-#include "gui/widgets/factor_slider.h"
 #include "gui/widgets/knob_help.h"
 #include "gui/widgets/row_pictures.h"
+#include "gui/widgets/sliders.h"
 #include "probes/channels/channel_validation.h"
 
 namespace midscope {

@@ -22,7 +22,6 @@
 #include "gui/session/session.h"
 #include "gui/widgets/compare_switch.h"
 #include "gui/widgets/flow_layout.h"
-#include "gui/widgets/panel_layout.h"
 #include "gui/widgets/selection.h"
 #include "probes/channels/channel_validation.h"
 

@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "core/base/json_fields.h"
-#include "core/base/record_lookup.h"
-#include "gui/base/error_text.h"
+#include "core/base/record.h"
+#include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/channel_table.h"
 #include "gui/panels/file_pictures.h"
@@ -23,7 +23,6 @@
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
 #include "gui/widgets/flow_layout.h"
-#include "gui/widgets/panel_layout.h"
 #include "gui/widgets/parameter_form.h"
 #include "probes/channels/channel_options.h"
 #include "probes/channels/prompt_channels.h"

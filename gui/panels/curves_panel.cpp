@@ -10,9 +10,9 @@
 #include <QToolButton>
 #include <algorithm>
 
-#include "core/base/number_text.h"
 #include "core/base/record_names.h"
-#include "gui/base/error_text.h"
+#include "core/base/text.h"
+#include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/panels/map_pictures.h"
@@ -21,7 +21,6 @@
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
 #include "gui/widgets/flow_layout.h"
-#include "gui/widgets/panel_layout.h"
 
 namespace midscope {
 namespace {

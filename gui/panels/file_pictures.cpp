@@ -4,10 +4,10 @@
 #include <QObject>
 #include <nlohmann/json.hpp>
 
-#include "core/base/record_lookup.h"
+#include "core/base/record.h"
 #include "core/base/record_names.h"
 #include "data/published/published_record.h"
-#include "gui/base/head_choice.h"
+#include "gui/base/head_quantities.h"
 #include "gui/base/record_access.h"
 #include "gui/plots/plot.h"
 #include "gui/plots/plot_files.h"

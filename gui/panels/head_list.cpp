@@ -9,7 +9,7 @@
 #include <limits>
 #include <numeric>
 
-#include "gui/base/head_text.h"
+#include "gui/base/display_text.h"
 #include "gui/widgets/selection.h"
 
 namespace midscope {

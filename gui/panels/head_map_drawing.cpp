@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/base/record_names.h"
-#include "gui/base/head_choice.h"
+#include "gui/base/head_quantities.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/head_list.h"
 #include "gui/panels/head_map_files.h"

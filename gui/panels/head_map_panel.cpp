@@ -12,7 +12,7 @@
 
 #include "core/base/json_fields.h"
 #include "core/base/record_names.h"
-#include "gui/base/head_text.h"
+#include "gui/base/display_text.h"
 #include "gui/panels/head_list.h"
 #include "gui/panels/head_map_files.h"
 #include "gui/plots/head_map_plot.h"
@@ -20,7 +20,6 @@
 #include "gui/session/session.h"
 #include "gui/widgets/compare_switch.h"
 #include "gui/widgets/flow_layout.h"
-#include "gui/widgets/panel_layout.h"
 #include "gui/widgets/selection.h"
 
 namespace midscope {

@@ -10,12 +10,11 @@
 #include <cmath>
 #include <optional>
 
-#include "gui/base/setting_text.h"
+#include "gui/base/display_text.h"
 #include "gui/plots/outcome_plot.h"
 #include "gui/session/session.h"
 #include "gui/session/tried_settings.h"
 #include "gui/widgets/flow_layout.h"
-#include "gui/widgets/panel_layout.h"
 
 namespace midscope {
 namespace {

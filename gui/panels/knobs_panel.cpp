@@ -13,9 +13,9 @@
 #include "core/terms/terms.h"
 #include "gui/panels/channel_knobs.h"
 #include "gui/panels/ms_poe_knobs.h"
-#include "gui/widgets/factor_slider.h"
 #include "gui/widgets/knob_help.h"
 #include "gui/widgets/row_pictures.h"
+#include "gui/widgets/sliders.h"
 
 namespace midscope {
 namespace {

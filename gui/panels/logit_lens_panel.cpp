@@ -15,7 +15,6 @@
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
 #include "gui/widgets/flow_layout.h"
-#include "gui/widgets/panel_layout.h"
 #include "gui/widgets/probe_form.h"
 
 namespace midscope {

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/base/record_lookup.h"
+#include "core/base/record.h"
 #include "core/base/record_names.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"

@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "gui/widgets/knob_help.h"
-#include "gui/widgets/range_slider.h"
+#include "gui/widgets/sliders.h"
 
 namespace midscope {
 namespace {

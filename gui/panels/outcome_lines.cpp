@@ -8,8 +8,8 @@
 
 #include "core/base/record_names.h"
 #include "core/terms/intervention_text.h"
+#include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
-#include "gui/base/setting_text.h"
 #include "gui/plots/plot_style.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"

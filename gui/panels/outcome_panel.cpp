@@ -13,8 +13,7 @@
 #include "core/base/json_fields.h"
 #include "core/base/record_names.h"
 #include "data/published/published_record.h"
-#include "gui/base/duration_text.h"
-#include "gui/base/place_name.h"
+#include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/panels/outcome_lines.h"
@@ -24,7 +23,6 @@
 #include "gui/session/session.h"
 #include "gui/session/tried_settings.h"
 #include "gui/widgets/flow_layout.h"
-#include "gui/widgets/panel_layout.h"
 
 namespace midscope {
 OutcomePanel::OutcomePanel(const PanelContext& context) : Panel(context) {

@@ -9,7 +9,7 @@
 #include <QFileInfo>
 #include <QMenu>
 
-#include "gui/base/error_text.h"
+#include "gui/base/display_text.h"
 #include "gui/plots/plot.h"
 #include "gui/plots/plot_files.h"
 #include "gui/session/command_arguments.h"

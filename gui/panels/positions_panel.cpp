@@ -15,15 +15,14 @@
 
 #include "core/base/error.h"
 #include "core/base/json_fields.h"
-#include "gui/base/error_text.h"
-#include "gui/base/head_choice.h"
+#include "gui/base/display_text.h"
+#include "gui/base/head_quantities.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/panels/positions_parameters.h"
 #include "gui/session/session.h"
-#include "gui/widgets/error_label.h"
+#include "gui/widgets/error_bar.h"
 #include "gui/widgets/flow_layout.h"
-#include "gui/widgets/panel_layout.h"
 #include "gui/widgets/parameter_form.h"
 
 namespace midscope {

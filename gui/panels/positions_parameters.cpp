@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/panels/positions_parameters.h"
 
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 
 namespace midscope {
 namespace {

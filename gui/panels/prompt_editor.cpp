@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "core/base/error.h"
-#include "core/tokenizer/prompt_builder.h"
+#include "core/tokenizer/prompt.h"
 #include "data/tasks/pieces_task.h"
 #include "gui/plots/plot_style.h"
 

@@ -16,7 +16,7 @@
 
 #include "core/base/error.h"
 #include "core/chat/chat_template.h"
-#include "gui/base/place_name.h"
+#include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/prompt_editor.h"
 #include "gui/panels/prompt_workbench.h"
@@ -24,7 +24,7 @@
 #include "gui/widgets/fold_box.h"
 #include "gui/widgets/parameter_form.h"
 #include "gui/widgets/task_form.h"
-#include "probes/prompt/prompt_format_options.h"
+#include "probes/prompt/prompt_format.h"
 
 namespace midscope {
 namespace {

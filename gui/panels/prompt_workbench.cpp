@@ -28,7 +28,7 @@
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/fold_box.h"
 #include "gui/widgets/parameter_form.h"
-#include "probes/prompt/prompt_format_options.h"
+#include "probes/prompt/prompt_format.h"
 
 namespace midscope {
 namespace {

@@ -4,12 +4,12 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/base/number_text.h"
 #include "core/base/record_names.h"
+#include "core/base/text.h"
 #include "core/intervention/head_ratio_file.h"
 #include "core/terms/terms.h"
 #include "gui/session/session.h"
-#include "probes/base/partial_record.h"
+#include "probes/base/records.h"
 
 namespace midscope {
 

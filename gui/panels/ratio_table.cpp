@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/base/number_text.h"
 #include "core/base/record_names.h"
+#include "core/base/text.h"
 #include "core/intervention/head_ratio_file.h"
 #include "gui/base/head_ratios.h"
 #include "gui/base/record_access.h"

@@ -17,16 +17,15 @@
 #include <utility>
 
 #include "core/base/json_fields.h"
-#include "data/store/array_kind.h"
-#include "gui/base/error_text.h"
+#include "data/store/stored_arrays.h"
+#include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
-#include "gui/base/record_title.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/panels/panel_list.h"
 #include "gui/plots/record_table.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
-#include "gui/widgets/panel_layout.h"
+#include "gui/widgets/flow_layout.h"
 #include "gui/widgets/probe_form.h"
 
 namespace midscope {

@@ -11,8 +11,8 @@
 #include "core/base/error.h"
 #include "core/base/record_names.h"
 #include "data/published/published_record.h"
-#include "data/sweep/view_records.h"
-#include "gui/base/error_text.h"
+#include "data/sweep/sample_view.h"
+#include "gui/base/display_text.h"
 #include "gui/plots/outcome_series.h"
 
 namespace midscope {

@@ -11,11 +11,11 @@
 #include <tuple>
 #include <utility>
 
-#include "core/base/record_lookup.h"
+#include "core/base/record.h"
 #include "core/base/record_names.h"
 #include "gui/base/record_access.h"
 #include "gui/session/session.h"
-#include "gui/widgets/panel_layout.h"
+#include "gui/widgets/flow_layout.h"
 
 namespace midscope {
 namespace {

@@ -10,21 +10,19 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/number_text.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "core/base/record_names.h"
-#include "gui/base/error_text.h"
-#include "gui/base/head_text.h"
+#include "core/base/text.h"
+#include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/plots/record_plot.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
 #include "gui/widgets/flow_layout.h"
-#include "gui/widgets/panel_layout.h"
 #include "gui/widgets/parameter_form.h"
 #include "probes/prompt/task_prompt.h"
-#include "probes/scan/scan_options.h"
+#include "probes/scan/scan_kind.h"
 #include "probes/sweep/scan_effects.h"
 
 namespace midscope {

@@ -11,7 +11,7 @@
 #include <algorithm>
 
 #include "core/terms/intervention_text.h"
-#include "gui/base/setting_text.h"
+#include "gui/base/display_text.h"
 #include "gui/plots/outcome_plot.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_marks.h"

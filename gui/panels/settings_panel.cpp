@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/model/model_config.h"
 #include "core/terms/intervention_text.h"
-#include "gui/base/head_text.h"
+#include "gui/base/display_text.h"
 #include "gui/panels/knobs_panel.h"
 #include "gui/panels/stack_editor.h"
 #include "gui/plots/plot_style.h"

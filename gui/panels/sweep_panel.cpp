@@ -17,17 +17,16 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "core/terms/intervention_text.h"
-#include "gui/base/error_text.h"
+#include "gui/base/display_text.h"
 #include "gui/session/command_arguments.h"
 #include "gui/session/session.h"
 #include "gui/session/sweep_process.h"
 #include "gui/widgets/flow_layout.h"
-#include "gui/widgets/panel_layout.h"
 #include "gui/widgets/parameter_form.h"
 #include "gui/widgets/progress_row.h"
-#include "probes/prompt/prompt_format_options.h"
+#include "probes/prompt/prompt_format.h"
 #include "probes/prompt/task_prompt.h"
 
 namespace midscope {

@@ -14,8 +14,8 @@
 
 #include "core/base/json_fields.h"
 #include "core/base/record_names.h"
+#include "gui/base/display_text.h"
 #include "gui/base/head_quantities.h"
-#include "gui/base/head_text.h"
 #include "gui/base/record_access.h"
 #include "gui/panels/file_pictures.h"
 #include "gui/panels/plot_menu.h"
@@ -26,7 +26,6 @@
 #include "gui/session/session.h"
 #include "gui/widgets/compare_switch.h"
 #include "gui/widgets/flow_layout.h"
-#include "gui/widgets/panel_layout.h"
 #include "gui/widgets/selection.h"
 
 namespace midscope {

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "core/base/record_names.h"
-#include "gui/base/head_choice.h"
+#include "gui/base/head_quantities.h"
 #include "gui/base/record_access.h"
 #include "gui/plots/attention_plot.h"
-#include "gui/plots/token_ticker.h"
+#include "gui/plots/token_scale.h"
 
 namespace midscope {
 namespace {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "gui/base/head_text.h"
+#include "gui/base/display_text.h"
 #include "gui/plots/head_map_plot.h"
 
 namespace midscope {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "gui/base/head_text.h"
+#include "gui/base/display_text.h"
 #include "gui/plots/plot_style.h"
 #include "gui/plots/same_numbers.h"
 #include "gui/plots/scaled_map.h"

@@ -6,8 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
-#include "gui/base/record_title.h"
 #include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
 #include "gui/plots/scaled_map.h"

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/plots/token_scale.h"
 
-#include <QPainter>
 #include <algorithm>
 #include <cmath>
 
+#include <QPainter>
+
+#include "gui/base/record_access.h"
+
 namespace midscope {
+
 namespace {
 
 constexpr double kScaleDecades = 3;
@@ -100,6 +104,47 @@ void TokenScaleBar::paintEvent(QPaintEvent* /*event*/) {
   }
   painter.setPen(palette().color(QPalette::Mid));
   painter.drawRect(bar.adjusted(0, 0, -1, -1));
+}
+
+namespace {
+
+constexpr qsizetype kLongestText = 14;  // letters
+constexpr double kSlant = 60;           // degrees
+
+}  // namespace
+
+QSharedPointer<TokenTicker> TokenTicker::Use(QCPAxis* axis) {
+  auto ticker = QSharedPointer<TokenTicker>::create();
+  axis->setTicker(ticker);
+  const auto slant = [axis, known = ticker.toWeakRef()] {
+    const auto own = known.toStrongRef();
+    const bool texts = own && own->ShowsTexts(axis->range());
+    axis->setTickLabelRotation(texts ? kSlant : 0);
+  };
+  QObject::connect(axis, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), axis, slant);
+  return ticker;
+}
+
+bool TokenTicker::ShowsTexts(const QCPRange& range) const {
+  return !tokens_.isEmpty() && range.size() < kMostTexts;
+}
+
+double TokenTicker::getTickStep(const QCPRange& range) {
+  texts_ = ShowsTexts(range);
+  return texts_ ? 1 : std::max(1.0, std::round(QCPAxisTicker::getTickStep(range)));
+}
+
+int TokenTicker::getSubTickCount(double step) {
+  return step <= 1 ? 0 : QCPAxisTicker::getSubTickCount(step);
+}
+
+QString TokenTicker::getTickLabel(double tick, const QLocale& locale, QChar format, int precision) {
+  if (!texts_) return QCPAxisTicker::getTickLabel(tick, locale, format, precision);
+  const auto position = static_cast<qsizetype>(std::llround(tick));
+  if (position < 0 || position >= tokens_.size()) return {};
+  QString text = ShownToken(tokens_[position]);
+  if (text.size() > kLongestText) text = text.left(kLongestText) + QChar(0x2026);
+  return text;
 }
 
 }  // namespace midscope

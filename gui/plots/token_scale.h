@@ -3,10 +3,14 @@
 // blue (above 0) and red (below).
 #pragma once
 
+#include <vector>
+
 #include <QColor>
+#include <QStringList>
 #include <QVector>
 #include <QWidget>
-#include <vector>
+
+#include "gui/plots/custom_plot.h"
 
 namespace midscope {
 
@@ -46,6 +50,30 @@ class TokenScaleBar : public QWidget {
   QString HighText() const;
 
   TokenScale scale_;
+};
+
+// Ticks of an axis over tokens: whole positions; where few tokens are shown, their texts.
+
+class TokenTicker : public QCPAxisTicker {
+ public:
+  // Of fewer tokens than this the texts are shown.
+  static constexpr int kMostTexts = 32;
+
+  // Gives the axis such a ticker, whose labels are slanted while they are texts.
+  static QSharedPointer<TokenTicker> Use(QCPAxis* axis);
+
+  void SetTokens(const QStringList& tokens) { tokens_ = tokens; }
+
+ protected:
+  double getTickStep(const QCPRange& range) override;
+  int getSubTickCount(double step) override;
+  QString getTickLabel(double tick, const QLocale& locale, QChar format, int precision) override;
+
+ private:
+  bool ShowsTexts(const QCPRange& range) const;
+
+  QStringList tokens_;
+  bool texts_ = false;
 };
 
 }  // namespace midscope

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "gui/base/head_text.h"
+#include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
 #include "gui/session/session.h"
 

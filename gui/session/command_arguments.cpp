@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/shell_text.h"
+#include "core/base/text.h"
 #include "core/terms/intervention_text.h"
 #include "data/tasks/passages_task.h"
 #include "gui/base/record_access.h"
 #include "gui/base/write_whole_file.h"
 #include "gui/session/session.h"
 #include "probes/engine/own_text_request.h"
-#include "probes/prompt/prompt_format_options.h"
+#include "probes/prompt/prompt_format.h"
 
 namespace midscope {
 

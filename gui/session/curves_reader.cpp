@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/base/job.h"
-#include "probes/sweep/curve_inputs.h"
+#include "probes/sweep/curve_points.h"
 
 namespace midscope {
 

@@ -5,10 +5,10 @@
 #include <QStringList>
 #include <set>
 
-#include "gui/base/place_name.h"
+#include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
 #include "gui/session/session.h"
-#include "probes/base/partial_record.h"
+#include "probes/base/records.h"
 
 namespace midscope {
 namespace {

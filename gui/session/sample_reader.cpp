@@ -4,7 +4,7 @@
 #include <QElapsedTimer>
 #include <utility>
 
-#include "gui/base/error_text.h"
+#include "gui/base/display_text.h"
 
 namespace midscope {
 

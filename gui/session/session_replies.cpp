@@ -10,7 +10,7 @@
 #include "gui/base/record_access.h"
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
-#include "probes/base/partial_record.h"
+#include "probes/base/records.h"
 
 namespace midscope {
 namespace {

@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/record_lookup.h"
+#include "core/base/record.h"
 #include "core/base/record_names.h"
 #include "core/intervention/term_type.h"
 #include "core/terms/intervention_text.h"
 #include "data/published/published_record.h"
-#include "gui/base/model_label.h"
+#include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
 #include "probes/sweep/scan_effects.h"
 

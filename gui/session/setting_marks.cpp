@@ -5,7 +5,7 @@
 #include <QUndoStack>
 
 #include "core/base/json_fields.h"
-#include "gui/base/setting_text.h"
+#include "gui/base/display_text.h"
 
 namespace midscope {
 

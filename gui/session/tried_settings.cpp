@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/base/record_lookup.h"
+#include "core/base/record.h"
 #include "core/base/record_names.h"
 #include "gui/base/record_access.h"
 #include "gui/session/record_name.h"

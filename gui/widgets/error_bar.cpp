@@ -7,7 +7,7 @@
 #include <QLabel>
 #include <QToolButton>
 
-#include "gui/base/error_text.h"
+#include "gui/base/display_text.h"
 
 namespace midscope {
 
@@ -98,6 +98,22 @@ void ErrorBar::Refresh() {
   action_->setText(label);
   action_->setVisible(!label.isEmpty());
   count_->setText(messages_.size() > 1 ? tr("1 of %1").arg(messages_.size()) : QString());
+}
+
+QString ErrorStyle() { return QStringLiteral("color: #d04040"); }
+
+QLabel* MakeErrorLabel(QWidget* parent) {
+  auto* label = new QLabel(parent);
+  label->setWordWrap(true);
+  label->setTextFormat(Qt::PlainText);
+  label->setStyleSheet(ErrorStyle());
+  label->hide();
+  return label;
+}
+
+void ShowError(QLabel* label, const QString& text) {
+  label->setText(text);
+  label->setVisible(!text.isEmpty());
 }
 
 }  // namespace midscope

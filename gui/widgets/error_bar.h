@@ -3,13 +3,16 @@
 // has succeeded.
 #pragma once
 
-#include <QFrame>
-#include <QStringList>
 #include <functional>
 #include <vector>
 
+#include <QFrame>
+#include <QString>
+#include <QStringList>
+
 class QLabel;
 class QToolButton;
+class QWidget;
 
 namespace midscope {
 
@@ -47,5 +50,13 @@ class ErrorBar : public QFrame {
   QLabel* count_;
   QToolButton* action_;
 };
+
+// The error below a field: red, wrapped, hidden where there is none.
+
+QLabel* MakeErrorLabel(QWidget* parent);
+// An empty text hides the label.
+void ShowError(QLabel* label, const QString& text);
+// The style sheet of a text that is an error.
+QString ErrorStyle();
 
 }  // namespace midscope

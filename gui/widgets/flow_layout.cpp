@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/widgets/flow_layout.h"
 
+#include <algorithm>
+
 #include <QHBoxLayout>
 #include <QLabel>
-#include <algorithm>
+#include <QVBoxLayout>
+#include <QWidget>
 
 namespace midscope {
 
@@ -74,6 +77,30 @@ int FlowLayout::Place(const QRect& rect, bool move) const {
   }
   const QMargins margins = contentsMargins();
   return y - inside.y() + margins.top() + margins.bottom();
+}
+
+namespace {
+
+template <typename Layout>
+Layout* MakeControls() {
+  auto* layout = new Layout;
+  layout->setContentsMargins(8, 3, 8, 3);
+  layout->setSpacing(7);
+  return layout;
+}
+
+}  // namespace
+
+QHBoxLayout* MakeControlRow() { return MakeControls<QHBoxLayout>(); }
+
+FlowLayout* MakeControlFlow() { return MakeControls<FlowLayout>(); }
+
+void LayOutPanel(QWidget* panel, QWidget* view, QLayout* controls) {
+  auto* column = new QVBoxLayout(panel);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(view, 1);
+  column->addLayout(controls);
 }
 
 }  // namespace midscope

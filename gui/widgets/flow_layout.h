@@ -5,6 +5,10 @@
 #include <QLayout>
 #include <QList>
 
+class QHBoxLayout;
+class QLayout;
+class QWidget;
+
 namespace midscope {
 
 class FlowLayout : public QLayout {
@@ -34,5 +38,15 @@ class FlowLayout : public QLayout {
 
   QList<QLayoutItem*> items_;
 };
+
+// The layout of result panels: a view with controls below it.
+
+class FlowLayout;
+
+QHBoxLayout* MakeControlRow();
+// For controls that may need more than one row.
+FlowLayout* MakeControlFlow();
+// `view` takes the available space, `controls` are at the bottom.
+void LayOutPanel(QWidget* panel, QWidget* view, QLayout* controls);
 
 }  // namespace midscope

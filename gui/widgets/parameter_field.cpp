@@ -10,8 +10,8 @@
 #include <memory>
 #include <utility>
 
-#include "core/base/number_text.h"
-#include "gui/widgets/number_box.h"
+#include "core/base/text.h"
+#include "gui/widgets/input_boxes.h"
 
 namespace midscope {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/base/parameter.h"
-#include "gui/widgets/text_box.h"
+#include "gui/widgets/input_boxes.h"
 
 class QWidget;
 

@@ -5,8 +5,8 @@
 #include <QLabel>
 #include <utility>
 
-#include "gui/base/error_text.h"
-#include "gui/widgets/error_label.h"
+#include "gui/base/display_text.h"
+#include "gui/widgets/error_bar.h"
 
 namespace midscope {
 namespace {

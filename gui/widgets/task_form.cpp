@@ -9,8 +9,8 @@
 
 #include "data/tasks/task.h"
 #include "data/tasks/task_spec.h"
-#include "gui/base/error_text.h"
-#include "gui/widgets/error_label.h"
+#include "gui/base/display_text.h"
+#include "gui/widgets/error_bar.h"
 #include "gui/widgets/fold_box.h"
 #include "gui/widgets/parameter_form.h"
 

@@ -6,7 +6,7 @@
 #include <QLabel>
 #include <algorithm>
 
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "core/model/model_config.h"
 #include "gui/widgets/knob_help.h"
 #include "gui/widgets/row_pictures.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "core/intervention/intervention_grammar.h"
 #include "core/terms/terms.h"
 

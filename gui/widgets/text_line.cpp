@@ -8,8 +8,8 @@
 
 #include "core/base/error.h"
 #include "core/terms/intervention_text.h"
-#include "gui/base/setting_text.h"
-#include "gui/widgets/error_label.h"
+#include "gui/base/display_text.h"
+#include "gui/widgets/error_bar.h"
 
 namespace midscope {
 namespace {

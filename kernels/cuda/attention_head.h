@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <cstdint>
+#include <span>
+#include <vector>
 
-#include "kernels/cuda/key_edits.h"
+#include "kernels/attention.h"
 #include "kernels/cuda/machine.h"
 #include "kernels/cuda/rotary.h"
 
@@ -31,5 +33,75 @@ MIDSCOPE_CUDA_BODY float LogitOf(float product, float softcap, float slope, floa
   if (softcap > 0) product = softcap * tanhf(product / softcap);
   return (product + slope * distance) * factor;
 }
+
+// Keys that attention hides or changes the weight of, as a GPU's block of threads is told of them.
+
+// Of keys [begin, end): `logit` is added to what goes into the softmax, their weight times `weight`
+// counts after it.
+struct KeyEdit {
+  int64_t begin = 0;
+  int64_t end = 0;
+  float logit = 0;  // -infinity: hidden
+  float weight = 1;
+  bool operator==(const KeyEdit&) const = default;
+};
+
+// Those of one head, of ranges as kernels::Attention takes them.
+inline std::vector<KeyEdit> EditsOfHead(std::span<const KeyRange> hidden,
+                                        std::span<const KeyFactor> factors, int64_t head) {
+  std::vector<KeyEdit> edits;
+  for (const KeyRange& range : hidden) {
+    if (HoldsFor(range, head)) edits.push_back({range.begin, range.end, -INFINITY, 1});
+  }
+  for (const KeyFactor& factor : factors) {
+    if (!HoldsFor(factor, head)) continue;
+    KeyEdit edit{factor.begin, factor.end, 0, 1};
+    if (factor.renormalised) {
+      edit.logit = std::log(factor.factor);
+    } else {
+      edit.weight = factor.factor;
+    }
+    edits.push_back(edit);
+  }
+  return edits;
+}
+
+// Those of one head, in the GPU's memory.
+struct KeyEdits {
+  const KeyEdit* data = nullptr;
+  int count = 0;
+  bool operator==(const KeyEdits&) const = default;
+
+  // Whether one of them hides all keys [first, last).
+  MIDSCOPE_CUDA_BODY bool Hide(int64_t first, int64_t last) const {
+    for (int i = 0; i < count; ++i) {
+      if (data[i].begin <= first && data[i].end >= last && data[i].logit == -INFINITY) return true;
+    }
+    return false;
+  }
+  // What is added to a key's logit, and its weight's factor.
+  MIDSCOPE_CUDA_BODY float LogitOf(int64_t key) const {
+    float logit = 0;
+    for (int i = 0; i < count; ++i) {
+      if (key >= data[i].begin && key < data[i].end) logit += data[i].logit;
+    }
+    return logit;
+  }
+  MIDSCOPE_CUDA_BODY float WeightOf(int64_t key) const {
+    float weight = 1;
+    for (int i = 0; i < count; ++i) {
+      if (key >= data[i].begin && key < data[i].end) weight *= data[i].weight;
+    }
+    return weight;
+  }
+  // work(edit) for those of keys among [first, last).
+  template <class Work>
+  MIDSCOPE_CUDA_BODY void EachWithin(int64_t first, int64_t last, const Work& work) const {
+    for (int i = 0; i < count; ++i) {
+      const KeyEdit edit = data[i];
+      if (edit.begin < last && edit.end > first) work(edit);
+    }
+  }
+};
 
 }  // namespace midscope::kernels::cuda

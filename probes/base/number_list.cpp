@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/trimmed.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 
 namespace midscope {

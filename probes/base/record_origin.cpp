@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/file_hash.h"
+#include "core/base/hashes.h"
 
 namespace midscope {
 

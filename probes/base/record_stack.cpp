@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "kernels/check.h"
-#include "probes/base/record_values.h"
+#include "probes/base/records.h"
 
 namespace midscope {
 namespace {

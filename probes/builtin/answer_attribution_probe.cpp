@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probes/builtin/answer_attribution_probe.h"
+#include "probes/builtin/probes.h"
 
 #include <cmath>
 #include <numeric>
@@ -7,13 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "core/base/sums.h"
 #include "core/base/utf8.h"
 #include "core/decoder/captures.h"
 #include "core/decoder/logit_direction.h"
-#include "probes/base/record_axes.h"
-#include "probes/base/record_values.h"
+#include "probes/base/records.h"
 #include "probes/builtin/compared_tokens.h"
 #include "probes/builtin/sample_means.h"
 #include "probes/builtin/stream_parts.h"

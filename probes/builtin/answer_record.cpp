@@ -2,7 +2,7 @@
 #include "probes/builtin/answer_record.h"
 
 #include "core/base/record_names.h"
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 
 namespace midscope {
 

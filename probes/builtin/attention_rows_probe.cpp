@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probes/builtin/attention_rows_probe.h"
+#include "probes/builtin/probes.h"
 
 #include <algorithm>
 #include <span>
@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "probes/base/attention_row.h"
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 #include "probes/builtin/chosen_prompt_rows.h"
 
 namespace midscope {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
-#include "core/base/trimmed.h"
+#include "core/base/text.h"
 #include "probes/base/number_list.h"
 
 namespace midscope {

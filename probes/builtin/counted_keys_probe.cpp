@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "probes/builtin/counted_keys_probe.h"
+#include "probes/builtin/probes.h"
 
 #include <utility>
 
 #include "core/base/record_names.h"
 #include "core/decoder/captures.h"
-#include "probes/base/record_axes.h"
-#include "probes/builtin/position_awareness_probe.h"
+#include "probes/base/records.h"
 
 namespace midscope {
 namespace {

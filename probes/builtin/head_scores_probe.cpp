@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probes/builtin/head_scores_probe.h"
+#include "probes/builtin/probes.h"
 
 #include <cmath>
 #include <limits>
@@ -8,16 +8,14 @@
 #include <variant>
 
 #include "core/base/error.h"
-#include "core/base/number_text.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
+#include "core/base/text.h"
 #include "core/plan/attention_plan.h"
 #include "core/terms/intervention_text.h"
-#include "data/store/array_kind.h"
+#include "data/store/stored_arrays.h"
 #include "kernels/position_awareness.h"
 #include "probes/base/attention_row.h"
-#include "probes/base/record_axes.h"
-#include "probes/base/record_values.h"
-#include "probes/builtin/position_awareness_probe.h"
+#include "probes/base/records.h"
 #include "probes/statistics/rank_statistics.h"
 
 namespace midscope {

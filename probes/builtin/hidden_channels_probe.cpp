@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "probes/builtin/hidden_channels_probe.h"
+#include "probes/builtin/probes.h"
 
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "core/base/record_names.h"
 #include "core/decoder/captures.h"
 #include "probes/base/number_list.h"
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 
 namespace midscope {
 namespace {

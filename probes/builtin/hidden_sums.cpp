@@ -16,7 +16,7 @@
 #include "data/store/record_reader.h"
 #include "data/store/run_store.h"
 #include "data/sweep/plan_difference.h"
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 #include "probes/model/provenance.h"
 
 namespace midscope {

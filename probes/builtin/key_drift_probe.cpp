@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probes/builtin/key_drift_probe.h"
+#include "probes/builtin/probes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/sums.h"
-#include "probes/base/record_axes.h"
-#include "probes/base/record_values.h"
+#include "probes/base/records.h"
 #include "probes/builtin/sample_means.h"
 
 namespace midscope {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probes/builtin/key_information_probe.h"
+#include "probes/builtin/probes.h"
 
 #include <algorithm>
 #include <optional>
@@ -10,12 +10,11 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/number_text.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
+#include "core/base/text.h"
 #include "probes/base/attention_row.h"
 #include "probes/base/number_list.h"
-#include "probes/base/record_axes.h"
-#include "probes/base/record_values.h"
+#include "probes/base/records.h"
 
 namespace midscope {
 namespace {

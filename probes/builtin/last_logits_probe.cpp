@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "probes/builtin/last_logits_probe.h"
+#include "probes/builtin/probes.h"
 
 #include "core/base/record_names.h"
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 
 namespace midscope {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "kernels/check.h"
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 
 namespace midscope {
 namespace {

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
-#include "probes/builtin/logit_lens_probe.h"
+#include "probes/builtin/probes.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
 
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "core/base/utf8.h"
 #include "core/decoder/captures.h"
 #include "core/run/scoring.h"
-#include "data/store/array_kind.h"
-#include "probes/base/record_axes.h"
-#include "probes/base/record_values.h"
+#include "data/store/stored_arrays.h"
+#include "probes/base/records.h"
 
 namespace midscope {
 namespace {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "probes/builtin/massive_activations_probe.h"
+#include "probes/builtin/probes.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
 
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "core/base/utf8.h"
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 
 namespace midscope {
 namespace {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "probes/builtin/next_tokens_probe.h"
+#include "probes/builtin/probes.h"
 
 #include <cmath>
 #include <string>
 
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "core/base/record_names.h"
 #include "core/base/utf8.h"
 #include "core/run/scoring.h"
-#include "data/store/array_kind.h"
-#include "probes/base/record_axes.h"
+#include "data/store/stored_arrays.h"
+#include "probes/base/records.h"
 
 namespace midscope {
 namespace {

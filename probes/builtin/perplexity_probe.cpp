@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probes/builtin/perplexity_probe.h"
+#include "probes/builtin/probes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,12 +10,12 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "core/plan/context_limit.h"
 #include "core/plan/given_positions.h"
 #include "core/run/scoring.h"
 #include "kernels/check.h"
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 
 namespace midscope {
 namespace {

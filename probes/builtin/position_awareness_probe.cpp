@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "probes/builtin/position_awareness_probe.h"
+#include "probes/builtin/probes.h"
 
 #include <utility>
 #include <variant>
 
-#include "core/base/number_text.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "core/base/record_names.h"
+#include "core/base/text.h"
 #include "core/decoder/captures.h"
 #include "core/plan/awareness_rule.h"
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 
 namespace midscope {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/positions/cream_segments.h"
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 
 namespace midscope {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probes/builtin/position_direction_probe.h"
+#include "probes/builtin/probes.h"
 
 #include <cmath>
 #include <span>
@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "probes/base/record_axes.h"
-#include "probes/base/record_values.h"
+#include "probes/base/records.h"
 #include "probes/builtin/sample_means.h"
 
 namespace midscope {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probes/builtin/position_embeddings_probe.h"
+#include "probes/builtin/probes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 #include "probes/statistics/table_waves.h"
 
 namespace midscope {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probes/builtin/qr_heads_probe.h"
+#include "probes/builtin/probes.h"
 
 #include <cmath>
 #include <span>
@@ -7,11 +7,10 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "core/base/sums.h"
 #include "probes/base/attention_row.h"
-#include "probes/base/record_axes.h"
-#include "probes/base/record_values.h"
+#include "probes/base/records.h"
 #include "probes/builtin/sample_means.h"
 
 namespace midscope {

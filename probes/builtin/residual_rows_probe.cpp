@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "probes/builtin/residual_rows_probe.h"
+#include "probes/builtin/probes.h"
 
 #include <algorithm>
 #include <set>
 #include <string>
 
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "core/decoder/captures.h"
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 #include "probes/builtin/chosen_prompt_rows.h"
 
 namespace midscope {

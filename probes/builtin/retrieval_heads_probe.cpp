@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probes/builtin/retrieval_heads_probe.h"
+#include "probes/builtin/probes.h"
 
 #include <set>
 #include <string>
@@ -7,8 +7,7 @@
 
 #include "core/base/error.h"
 #include "probes/base/attention_row.h"
-#include "probes/base/record_axes.h"
-#include "probes/base/record_values.h"
+#include "probes/base/records.h"
 
 namespace midscope {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probes/builtin/rope_bands_probe.h"
+#include "probes/builtin/probes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,11 +10,10 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "core/plan/attention_plan.h"
 #include "core/run/scoring.h"
-#include "probes/base/record_axes.h"
-#include "probes/base/record_values.h"
+#include "probes/base/records.h"
 #include "probes/builtin/sample_means.h"
 
 namespace midscope {

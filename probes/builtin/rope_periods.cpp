@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "core/intervention/rope_schemes.h"
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 #include "probes/builtin/learned_positions.h"
 
 namespace midscope {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "probes/builtin/sink_share_probe.h"
+#include "probes/builtin/probes.h"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "probes/base/attention_row.h"
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 
 namespace midscope {
 namespace {

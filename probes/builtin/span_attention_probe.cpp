@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probes/builtin/span_attention_probe.h"
+#include "probes/builtin/probes.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,10 +7,9 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "probes/base/attention_row.h"
-#include "probes/base/record_axes.h"
-#include "probes/base/record_values.h"
+#include "probes/base/records.h"
 #include "probes/builtin/sample_means.h"
 #include "probes/statistics/rank_statistics.h"
 

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/number_text.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
+#include "core/base/text.h"
 #include "core/terms/intervention_text.h"
-#include "probes/prompt/prompt_format_options.h"
+#include "probes/prompt/prompt_format.h"
 #include "probes/prompt/task_prompt.h"
 
 namespace midscope {

@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "data/store/array_kind.h"
-#include "probes/base/record_axes.h"
+#include "data/store/stored_arrays.h"
+#include "probes/base/records.h"
 
 namespace midscope {
 namespace {

@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "core/base/number_text.h"
 #include "core/base/random.h"
-#include "probes/base/record_axes.h"
+#include "core/base/text.h"
+#include "probes/base/records.h"
 #include "probes/statistics/intervals.h"
 #include "probes/statistics/statistics.h"
 

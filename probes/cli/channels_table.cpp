@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/base/number_text.h"
-#include "probes/base/record_values.h"
+#include "core/base/text.h"
+#include "probes/base/records.h"
 #include "probes/channels/channel_search.h"
-#include "probes/cli/record_values.h"
+#include "probes/cli/record_text.h"
 #include "probes/cli/text_table.h"
 
 namespace midscope::cli {

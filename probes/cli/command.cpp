@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/nearest_word.h"
+#include "core/base/text.h"
 #include "probes/plugin/plugin_loader.h"
 
 namespace midscope::cli {

@@ -11,7 +11,7 @@
 
 #include "core/base/job.h"
 #include "core/base/options.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 
 namespace midscope {
 class ProbeRegistry;

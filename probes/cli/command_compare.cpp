@@ -13,7 +13,7 @@
 #include "probes/cli/file_comparison.h"
 #include "probes/cli/published_numbers.h"
 #include "probes/cli/published_text.h"
-#include "probes/cli/record_values.h"
+#include "probes/cli/record_text.h"
 #include "probes/cli/setting_letters.h"
 #include "probes/cli/stored_file.h"
 #include "probes/cli/text_table.h"

@@ -2,7 +2,7 @@
 // `midscope completion SHELL`: a script of completions, from the descriptions of the commands.
 #include <fmt/format.h>
 
-#include "core/base/shell_text.h"
+#include "core/base/text.h"
 #include "probes/cli/command.h"
 #include "probes/cli/help.h"
 

@@ -8,13 +8,13 @@
 
 #include "core/base/error.h"
 #include "data/store/run_store.h"
-#include "probes/base/record_values.h"
+#include "probes/base/records.h"
 #include "probes/cli/command.h"
 #include "probes/cli/output.h"
 #include "probes/cli/record_text.h"
 #include "probes/cli/text_table.h"
 #include "probes/model/provenance.h"
-#include "probes/sweep/curve_inputs.h"
+#include "probes/sweep/curve_points.h"
 #include "probes/sweep/outcome_curves.h"
 
 namespace midscope::cli {

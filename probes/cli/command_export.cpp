@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: MIT
+#include <fcntl.h>
+#include <spawn.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "data/export/control_vector_export.h"
@@ -19,11 +26,90 @@
 #include "probes/cli/command.h"
 #include "probes/cli/export_table.h"
 #include "probes/cli/output.h"
-#include "probes/cli/picture_program.h"
 #include "probes/cli/stored_file.h"
 
 namespace midscope::cli {
+
 namespace {
+
+// Draws a file's records by running the window's program (midscope-gui --render), so that the
+// pictures equal the window's and this program needs no graphics.
+
+constexpr const char* kProgram = "midscope-gui";
+
+// Beside this program, else in PATH.
+std::string ProgramPath() {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    const std::filesystem::path beside = self.parent_path() / kProgram;
+    if (access(beside.c_str(), X_OK) == 0) return beside.string();
+  }
+  return kProgram;
+}
+
+// Standard output is closed in the child, which would print its own paths; it gets a runtime
+// folder, whose absence Qt reports on standard error.
+class ChildSettings {
+ public:
+  explicit ChildSettings(const std::string& runtime_folder)
+      : runtime_folder_("XDG_RUNTIME_DIR=" + runtime_folder) {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    for (char** variable = environ; *variable; ++variable) environment_.push_back(*variable);
+    if (!std::getenv("XDG_RUNTIME_DIR")) environment_.push_back(runtime_folder_.data());
+    environment_.push_back(nullptr);
+  }
+  ~ChildSettings() { posix_spawn_file_actions_destroy(&actions_); }
+  ChildSettings(const ChildSettings&) = delete;
+  ChildSettings& operator=(const ChildSettings&) = delete;
+
+  const posix_spawn_file_actions_t* actions() const { return &actions_; }
+  char* const* environment() const { return environment_.data(); }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+  std::string runtime_folder_;
+  std::vector<char*> environment_;
+};
+
+// Writes the pictures of `address` into the existing folder as "png", "svg" or "pdf", the outcome
+// with the means of the sweeps `references` beside it; returns their
+// file names, sorted. Throws Error (failure) where midscope-gui is neither beside this program nor
+// in PATH, and where it fails, whose message is on standard error.
+std::vector<std::string> DrawPictures(const std::string& address, const std::string& folder,
+                                      const std::string& format,
+                                      const std::vector<std::string>& references) {
+  std::vector<std::string> arguments = {ProgramPath(), "--render", address, "--out",
+                                        folder,        "--format", format};
+  for (const std::string& file : references)
+    arguments.insert(arguments.end(), {"--reference", file});
+  std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  const ChildSettings settings(folder);
+  pid_t child = 0;
+  const int error = posix_spawnp(&child, pointers.front(), settings.actions(), nullptr,
+                                 pointers.data(), settings.environment());
+  if (error == ENOENT) {
+    throw Failure("pictures", std::string(kProgram) + " draws them, and it is not installed",
+                  "Build it (MIDSCOPE_GUI=ON), or take --format csv, json or npz");
+  }
+  if (error != 0) throw Failure(kProgram, std::string("can't be started: ") + std::strerror(error));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    throw Failure(address, std::string(kProgram) + " could not draw it");
+  }
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
 
 const std::vector<std::string>& Formats() {
   static const std::vector<std::string> formats = {"csv", "json", "npz", "gguf",

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/record_lookup.h"
+#include "core/base/record.h"
 #include "core/base/record_names.h"
 #include "core/intervention/passage.h"
 #include "core/plan/context_limit.h"
@@ -23,7 +23,7 @@
 #include "probes/model/model_options.h"
 #include "probes/model/provenance.h"
 #include "probes/prompt/prompt_fits.h"
-#include "probes/prompt/prompt_format_options.h"
+#include "probes/prompt/prompt_format.h"
 #include "probes/prompt/prompt_record.h"
 #include "probes/prompt/sent_prompt.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/base/error.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "core/decoder/arithmetic_choice.h"
 #include "probes/base/number_list.h"
 #include "probes/cli/command.h"

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "data/store/record_reader.h"
 #include "data/store/unfinished_files.h"
 #include "data/sweep/sweep_merge.h"

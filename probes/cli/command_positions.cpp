@@ -5,13 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
-#include "core/base/nearest_word.h"
+#include "core/base/text.h"
 #include "core/positions/relative_distances.h"
-#include "probes/base/record_values.h"
+#include "probes/base/records.h"
 #include "probes/builtin/position_coverage.h"
 #include "probes/cli/command.h"
 #include "probes/cli/output.h"
-#include "probes/cli/paragraph.h"
 #include "probes/cli/positions_file.h"
 #include "probes/cli/text_table.h"
 #include "probes/model/provenance.h"

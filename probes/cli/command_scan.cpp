@@ -15,7 +15,7 @@
 #include "probes/cli/sweep_dry_run.h"
 #include "probes/cli/sweep_files.h"
 #include "probes/cli/sweep_options.h"
-#include "probes/scan/scan_options.h"
+#include "probes/scan/scan_kind.h"
 #include "probes/sweep/scan_effects.h"
 
 namespace midscope::cli {

@@ -12,7 +12,6 @@
 #include "probes/cli/command.h"
 #include "probes/cli/record_text.h"
 #include "probes/cli/stored_file.h"
-#include "probes/cli/stored_sweep.h"
 
 namespace midscope::cli {
 namespace {

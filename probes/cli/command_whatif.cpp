@@ -9,7 +9,7 @@
 #include "probes/cli/prompt_options.h"
 #include "probes/cli/what_if_prompt.h"
 #include "probes/model/model_options.h"
-#include "probes/prompt/prompt_format_options.h"
+#include "probes/prompt/prompt_format.h"
 
 namespace midscope::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "core/base/error.h"
-#include "core/base/nearest_word.h"
+#include "core/base/text.h"
 
 namespace midscope::cli {
 namespace {

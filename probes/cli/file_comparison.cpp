@@ -13,7 +13,7 @@
 #include "core/base/record_names.h"
 #include "core/terms/intervention_text.h"
 #include "data/store/provenance_fields.h"
-#include "probes/base/record_values.h"
+#include "probes/base/records.h"
 #include "probes/statistics/intervals.h"
 #include "probes/statistics/statistics.h"
 #include "probes/sweep/plan_texts.h"

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "probes/cli/record_values.h"
+#include "probes/cli/record_text.h"
 #include "probes/cli/text_table.h"
 #include "probes/sweep/plan_texts.h"
 

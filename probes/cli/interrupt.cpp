@@ -4,7 +4,7 @@
 #include <array>
 #include <csignal>
 
-#include "core/base/signal_stack.h"
+#include "core/base/mapped_file_guard.h"
 
 namespace midscope::cli {
 namespace {

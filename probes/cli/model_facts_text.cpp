@@ -7,10 +7,9 @@
 #include <string_view>
 
 #include "core/base/utf8.h"
-#include "core/compute/weight_storage.h"
-#include "probes/cli/device_table.h"
-#include "probes/cli/dtype_facts_text.h"
+#include "core/compute/arithmetic.h"
 #include "probes/cli/model_facts.h"
+#include "probes/cli/model_tables.h"
 #include "probes/cli/text_table.h"
 #include "probes/model/memory_estimate.h"
 #include "probes/model/model_options.h"

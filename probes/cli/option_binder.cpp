@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/nearest_word.h"
-#include "probes/cli/paragraph.h"
+#include "core/base/text.h"
+#include "probes/cli/text_table.h"
 
 namespace midscope::cli {
 namespace {

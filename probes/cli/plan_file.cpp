@@ -11,9 +11,8 @@
 #include <sstream>
 
 #include "core/base/error.h"
-#include "core/base/nearest_word.h"
-#include "core/base/number_text.h"
-#include "core/tokenizer/prompt_builder.h"
+#include "core/base/text.h"
+#include "core/tokenizer/prompt.h"
 
 namespace midscope::cli {
 namespace {

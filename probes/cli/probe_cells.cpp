@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "probes/base/number_list.h"
 #include "probes/cli/plan_file.h"
 

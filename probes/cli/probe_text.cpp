@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <sstream>
 
-#include "core/base/record_lookup.h"
+#include "core/base/record.h"
 #include "core/base/record_names.h"
 #include "core/base/utf8.h"
 #include "core/plan/context_limit.h"
 #include "data/export/export.h"
-#include "probes/base/record_values.h"
+#include "probes/base/records.h"
 #include "probes/cli/output.h"
-#include "probes/cli/probe_batch_options.h"
+#include "probes/cli/probe_batch_command.h"
 #include "probes/cli/record_text.h"
 #include "probes/cli/text_table.h"
 #include "probes/prompt/sent_prompt.h"

@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 
 #include "core/base/check.h"
+#include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/file_access.h"
-#include "core/base/memory_limit.h"
-#include "core/base/shell_text.h"
+#include "core/base/text.h"
 #include "probes/cli/command.h"
 #include "probes/cli/help.h"
 #include "probes/cli/interrupt.h"

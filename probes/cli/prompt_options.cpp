@@ -6,9 +6,9 @@
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "core/terms/intervention_text.h"
-#include "core/tokenizer/prompt_builder.h"
+#include "core/tokenizer/prompt.h"
 #include "probes/cli/command.h"
-#include "probes/prompt/prompt_format_options.h"
+#include "probes/prompt/prompt_format.h"
 #include "probes/prompt/task_prompt.h"
 
 namespace midscope::cli {

@@ -9,7 +9,7 @@
 #include <limits>
 #include <optional>
 
-#include "probes/cli/record_values.h"
+#include "probes/cli/record_text.h"
 #include "probes/cli/text_table.h"
 #include "probes/statistics/intervals.h"
 

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "probes/cli/published_numbers.h"
-#include "probes/cli/record_values.h"
+#include "probes/cli/record_text.h"
 #include "probes/cli/text_table.h"
 
 namespace midscope::cli {

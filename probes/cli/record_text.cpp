@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include "probes/cli/record_text.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <sstream>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "core/base/utf8.h"
 #include "data/export/export.h"
-#include "data/store/array_kind.h"
-#include "probes/base/record_values.h"
+#include "data/store/stored_arrays.h"
+#include "probes/base/records.h"
 #include "probes/cli/output.h"
 #include "probes/cli/text_table.h"
 
 namespace midscope::cli {
+
 namespace {
 
 constexpr int64_t kLongestTable = 64;

@@ -2,8 +2,11 @@
 // A record as text.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -15,8 +18,8 @@ namespace midscope::cli {
 inline constexpr size_t kHeadsShown = 10;
 
 // Name, attributes, a table of the arrays over one short axis, and for every other array its shape
-// and, where its numbers are measured (data/store/array_kind.h), mean, smallest and largest value
-// with index, and the `top` largest heads. Ranks that count from 0 are printed from 1.
+// and, where its numbers are measured (data/store/stored_arrays.h), mean, smallest and largest
+// value with index, and the `top` largest heads. Ranks that count from 0 are printed from 1.
 std::string RecordText(const Record& record, size_t top = kHeadsShown);
 
 // One array with all its values: a table of rows and columns, over the axes with more than one
@@ -33,5 +36,18 @@ nlohmann::ordered_json RecordJson(const Record& record);
 
 // With a line end; bytes that are no UTF-8 are replaced.
 std::string JsonText(const nlohmann::ordered_json& json);
+
+// Values of records for commands' output.
+
+// The value of an attribute that must exist with that type.
+template <typename T>
+const T& Value(const Record& record, const std::string& attribute) {
+  return std::get<T>(record.attributes.at(attribute));
+}
+
+// JSON has no NaN.
+inline nlohmann::ordered_json NumberOrNull(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
 
 }  // namespace midscope::cli

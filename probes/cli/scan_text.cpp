@@ -10,9 +10,8 @@
 #include <numeric>
 #include <vector>
 
-#include "core/base/number_text.h"
-#include "probes/cli/interval_text.h"
-#include "probes/cli/record_values.h"
+#include "core/base/text.h"
+#include "probes/cli/record_text.h"
 #include "probes/cli/text_table.h"
 #include "probes/sweep/plan_texts.h"
 

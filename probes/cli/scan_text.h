@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "probes/sweep/prompt_cuts.h"
 #include "probes/sweep/scan_effects.h"
+#include "probes/sweep/sweep_context.h"
 #include "probes/sweep/sweep_plan.h"
 
 namespace midscope::cli {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "probes/cli/terminal_width.h"
+#include "probes/cli/terminal.h"
 
 namespace midscope::cli {
 

@@ -2,14 +2,19 @@
 // Shared by commands that read files of results.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
+#include "core/base/job.h"
 #include "core/base/options.h"
 #include "core/base/record.h"
+#include "core/decoder/decoder.h"
 #include "data/store/record_reader.h"
-#include "data/sweep/journal_summary.h"
+#include "data/sweep/sweep_journal.h"
+#include "probes/cli/sweep_table.h"
+#include "probes/sweep/rank_group.h"
 
 namespace midscope::cli {
 
@@ -36,5 +41,28 @@ nlohmann::ordered_json JournalJson(const std::string& path, const JournalSummary
 
 // The fields of the provenance that are not empty.
 nlohmann::ordered_json ProvenanceJson(const Provenance& provenance);
+
+// Files that earlier sweeps wrote: their tables again, and what a sweep that continues one takes
+// from it.
+
+// The output of the `sweep` or `channels` that wrote the file, for its samples; "" for files of
+// other commands. Throws Error (failure) for a damaged file; Cancelled.
+std::string PrintedTable(const RunReader& reader, const JobContext& job = {});
+
+// The report of a file that IsStoredSweep (probes/sweep/stored_result.h). Throws Error (failure)
+// for a damaged file.
+CellReport StoredReport(const RunReader& reader, const JobContext& job = {});
+
+// The plan of the sweep that is continued into `file`; "" where there is none, or none that can be
+// read, which the store then reports. Only a single process looks into a journal, which others may
+// be writing.
+std::string ContinuedPlanJson(const std::string& file, const RankGroup& ranks);
+
+// The decoder options of a sweep of `model`. Without --products: with those of the plan that is
+// continued. With --dtype auto: in the dtype of the plan that is
+// continued ("" for none), else in the fastest; all ranks take what rank 0 finds.
+DecoderOptions SweepDecoderOptions(const std::string& model, const OptionSet& options,
+                                   const std::string& continued_plan, RankGroup& ranks,
+                                   const JobContext& job);
 
 }  // namespace midscope::cli

@@ -4,7 +4,7 @@
 
 #include "core/base/record_names.h"
 #include "probes/cli/generated_table.h"
-#include "probes/cli/record_values.h"
+#include "probes/cli/record_text.h"
 #include "probes/cli/sweep_table.h"
 #include "probes/sweep/plan_texts.h"
 

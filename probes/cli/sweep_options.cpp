@@ -13,7 +13,7 @@
 #include "probes/cli/plan_file.h"
 #include "probes/cli/prompt_options.h"
 #include "probes/model/model_options.h"
-#include "probes/prompt/prompt_format_options.h"
+#include "probes/prompt/prompt_format.h"
 #include "probes/prompt/task_prompt.h"
 #include "probes/sweep/plan_texts.h"
 #include "probes/sweep/sweep_controls.h"

@@ -9,7 +9,7 @@
 #include "core/base/options.h"
 #include "core/decoder/decoder.h"
 #include "data/tasks/task.h"
-#include "probes/sweep/sweep_addition.h"
+#include "probes/sweep/stored_result.h"
 #include "probes/sweep/sweep_grid.h"
 #include "probes/sweep/sweep_plan.h"
 

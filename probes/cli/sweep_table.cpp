@@ -7,11 +7,10 @@
 #include <cmath>
 #include <optional>
 
-#include "core/base/number_text.h"
 #include "core/base/record_names.h"
+#include "core/base/text.h"
 #include "core/plan/context_limit.h"
 #include "probes/cli/generated_table.h"
-#include "probes/cli/interval_text.h"
 #include "probes/cli/setting_letters.h"
 #include "probes/cli/text_table.h"
 #include "probes/sweep/plan_texts.h"

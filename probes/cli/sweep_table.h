@@ -9,8 +9,8 @@
 #include "probes/statistics/group_means.h"
 #include "probes/statistics/outcome_statistics.h"
 #include "probes/sweep/generated_outcomes.h"
-#include "probes/sweep/prompt_cuts.h"
 #include "probes/sweep/sweep.h"
+#include "probes/sweep/sweep_context.h"
 #include "probes/sweep/sweep_grid.h"
 #include "probes/sweep/sweep_statistics.h"
 

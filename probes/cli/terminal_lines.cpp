@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probes/cli/line_reader.h"
+#include "probes/cli/terminal.h"
 
 #ifdef MIDSCOPE_LIBEDIT
 
@@ -10,7 +10,7 @@
 #include <deque>
 #include <filesystem>
 
-#include "core/base/cache_folder.h"
+#include "core/base/environment.h"
 
 namespace midscope::cli {
 namespace {

@@ -2,12 +2,16 @@
 // Aligned columns for a terminal.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "probes/cli/terminal_width.h"
+#include <fmt/format.h>
+
+#include "probes/cli/terminal.h"
+#include "probes/statistics/statistics.h"
 
 namespace midscope::cli {
 
@@ -31,5 +35,38 @@ class TextTable {
 
   std::vector<std::vector<std::string>> rows_;
 };
+
+// Wraps long lines of help.
+
+inline constexpr size_t kHelpWidth = 100;
+
+// Columns of help: those of the terminal where it is narrower than kHelpWidth.
+size_t HelpWidth();
+
+// `first` and the text after it, wrapped at spaces to lines of at most `width` characters;
+// continuation lines begin with `indent` spaces. "" where the text is empty.
+std::string Paragraph(const std::string& first, const std::string& text, size_t indent,
+                      size_t width = HelpWidth());
+
+// Wraps every longer line of the text, with the indent of the line plus two.
+std::string Wrapped(const std::string& text, size_t width = HelpWidth());
+
+// Help whose lines fit kHelpWidth, for a narrower terminal: lines of a paragraph are joined before
+// they are wrapped. What follows "Examples:" stays as it is, so that it can be copied.
+std::string Fitted(const std::string& text, size_t width = HelpWidth());
+
+// How tables print means with their intervals, and p values.
+
+// "1.50 [1.20, 1.80]"; "-" for none.
+inline std::string WithInterval(double value, const Interval& interval) {
+  if (!std::isfinite(value)) return "-";
+  if (!std::isfinite(interval.low)) return fmt::format("{:.2f}", value);
+  return fmt::format("{:.2f} [{:.2f}, {:.2f}]", value, interval.low, interval.high);
+}
+
+inline std::string PText(double p) {
+  if (!std::isfinite(p)) return "-";
+  return p < 0.001 ? "< 0.001" : fmt::format("{:.3f}", p);
+}
 
 }  // namespace midscope::cli

@@ -17,7 +17,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/trimmed.h"
+#include "core/base/text.h"
 #include "core/terms/intervention_text.h"
 #include "data/store/run_store.h"
 #include "probes/cli/help.h"

@@ -16,7 +16,7 @@
 #include "core/base/job.h"
 #include "core/base/record.h"
 #include "core/intervention/intervention.h"
-#include "probes/cli/line_reader.h"
+#include "probes/cli/terminal.h"
 #include "probes/cli/what_if_text.h"
 #include "probes/engine/engine_service.h"
 

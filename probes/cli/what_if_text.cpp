@@ -12,8 +12,8 @@
 #include "core/plan/context_limit.h"
 #include "core/terms/intervention_text.h"
 #include "kernels/check.h"
-#include "probes/base/record_values.h"
-#include "probes/cli/record_values.h"
+#include "probes/base/records.h"
+#include "probes/cli/record_text.h"
 #include "probes/cli/text_table.h"
 
 namespace midscope::cli {

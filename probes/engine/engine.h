@@ -42,9 +42,9 @@
 #include "core/compute/device_facts.h"
 #include "core/intervention/intervention.h"
 #include "core/model/model_config.h"
-#include "core/tokenizer/prompt_builder.h"
+#include "core/tokenizer/prompt.h"
 #include "probes/builtin/learned_positions.h"
-#include "probes/model/open_request.h"
+#include "probes/model/model_options.h"
 #include "probes/prompt/prompt_format.h"
 #include "probes/prompt/task_prompt.h"
 #include "probes/scan/scan_kind.h"
@@ -157,7 +157,7 @@ struct WhatIfReply {
 
 // Gets what is known before the run of all places ends, in the manner of a reply without `outcome`.
 // While the place itself runs: last_query_attention, position_awareness and position_ratio with the
-// attribute layers_done (probes/base/partial_record.h), at most ten times a second. Once the place
+// attribute layers_done (probes/base/records.h), at most ten times a second. Once the place
 // is done and others are not: its records, equal to those of the reply. May be empty.
 using WhatIfPartial = std::function<void(const WhatIfReply& part)>;
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/device_error.h"
-#include "probes/base/partial_record.h"
+#include "core/base/error.h"
+#include "probes/base/records.h"
 
 namespace midscope {
 namespace {

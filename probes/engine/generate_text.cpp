@@ -9,7 +9,7 @@
 #include "core/base/record_names.h"
 #include "core/base/utf8.h"
 #include "core/intervention/passage.h"
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 
 namespace midscope {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "core/base/error.h"
 #include "core/terms/intervention_text.h"
-#include "core/tokenizer/prompt_builder.h"
+#include "core/tokenizer/prompt.h"
 #include "data/tasks/pieces_task.h"
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 #include "probes/engine/own_text_request.h"
 #include "probes/model/model_options.h"
 #include "probes/prompt/prompt_record.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/utf8.h"
-#include "core/tokenizer/prompt_builder.h"
+#include "core/tokenizer/prompt.h"
 #include "data/scorers/answer_text.h"
 
 namespace midscope {

@@ -2,7 +2,7 @@
 // The own text of a request, as it is sent.
 #pragma once
 
-#include "core/tokenizer/prompt_builder.h"
+#include "core/tokenizer/prompt.h"
 #include "data/tasks/pieces_task.h"
 #include "probes/engine/engine.h"
 #include "probes/prompt/task_prompt.h"

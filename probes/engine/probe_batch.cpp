@@ -12,10 +12,10 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "core/run/patch_sources.h"
-#include "probes/base/record_axes.h"
 #include "probes/base/record_stack.h"
+#include "probes/base/records.h"
 #include "probes/engine/run_probe.h"
 #include "probes/prompt/prompt_fits.h"
 #include "probes/prompt/prompt_record.h"

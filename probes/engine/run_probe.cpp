@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/device_error.h"
+#include "core/base/error.h"
 #include "core/intervention/passage.h"
 #include "core/run/scoring.h"
 #include "probes/builtin/answer_record.h"

@@ -5,13 +5,8 @@
 #include <utility>
 
 #include "core/plan/awareness_rule.h"
-#include "probes/base/partial_record.h"
-#include "probes/builtin/counted_keys_probe.h"
-#include "probes/builtin/hidden_channels_probe.h"
-#include "probes/builtin/last_query_attention_probe.h"
-#include "probes/builtin/next_tokens_probe.h"
-#include "probes/builtin/position_awareness_probe.h"
-#include "probes/builtin/position_ratio_probe.h"
+#include "probes/base/records.h"
+#include "probes/builtin/probes.h"
 #include "probes/prompt/prompt_fits.h"
 #include "probes/sweep/sweep_sample.h"
 

@@ -25,7 +25,7 @@ Record OutcomeOverPlaces(const WhatIfSource& source, const Intervention& interve
                          const WhatIfResult& result);
 
 // The other records of a what-if, of the request's place. layers_done below the number of layers:
-// of a run that goes on (probes/base/partial_record.h). `trace`: of hidden channels; may be null.
+// of a run that goes on (probes/base/records.h). `trace`: of hidden channels; may be null.
 std::vector<Record> RecordsOfPlace(const WhatIfSource& source, const WhatIfRequest& request,
                                    WhatIfOutcome outcome, int64_t layers_done, const Trace* trace);
 

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
+#include "core/compute/arithmetic.h"
 #include "core/compute/placement.h"
-#include "core/compute/weight_storage.h"
 #include "core/model/model_config.h"
 #include "kernels/types.h"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/base/nearest_word.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
+#include "core/base/text.h"
 
 namespace midscope {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/base/device_error.h"
+#include "core/base/error.h"
 #include "core/base/record_names.h"
 #include "data/store/run_store.h"
 

@@ -14,8 +14,8 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/file_hash.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/hashes.h"
+#include "core/base/parameter.h"
 #include "core/base/record_names.h"
 #include "probes/plugin/guarded_probe.h"
 #include "probes/plugin/plugin.h"

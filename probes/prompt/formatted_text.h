@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/tokenizer/prompt_builder.h"
+#include "core/tokenizer/prompt.h"
 #include "data/tasks/task.h"
 #include "probes/prompt/prompt_format.h"
 

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "core/base/options.h"
 #include "core/chat/chat_options.h"
 
 namespace midscope {
@@ -66,5 +67,17 @@ const std::vector<std::string>& PromptFormatKeys();
 // Reads those keys. Absent keys have the values of PromptFormat(). Throws Error (usage) for an
 // invalid value, nlohmann's for another type.
 PromptFormat ReadPromptFormat(const nlohmann::json& json);
+
+// Options of the prompt format (probes/prompt/prompt_format.h), for command lines and forms.
+
+// chat, chat-template, chat-option, chat-date, system, bos.
+std::vector<Parameter> PromptFormatOptions();
+
+// Reads the file that --chat-template names. Throws Error (usage): an invalid template, a chat
+// option without --chat.
+PromptFormat ReadPromptFormat(const OptionSet& options);
+
+// The options that parse to this format; options at their defaults are not set.
+OptionSet OptionsOf(const PromptFormat& format);
 
 }  // namespace midscope

@@ -11,9 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "core/base/content_hash.h"
-#include "core/base/number_text.h"
-#include "core/base/plain_text.h"
+#include "core/base/hashes.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 
 namespace midscope {

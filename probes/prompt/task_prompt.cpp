@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/parameter_kinds.h"
-#include "core/base/percent_text.h"
+#include "core/base/parameter.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "probes/base/number_list.h"
 #include "probes/prompt/formatted_text.h"

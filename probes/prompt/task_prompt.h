@@ -11,7 +11,6 @@
 #include "core/base/job.h"
 #include "core/base/parameter.h"
 #include "core/tokenizer/prompt.h"
-#include "core/tokenizer/prompt_builder.h"
 #include "core/tokenizer/tokenizer.h"
 #include "data/tasks/task.h"
 #include "probes/prompt/prompt_format.h"

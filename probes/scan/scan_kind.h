@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/options.h"
 #include "core/intervention/intervention.h"
 #include "core/model/model_config.h"
 
@@ -70,5 +71,14 @@ std::string TermOf(const Scan& scan, const ScanItem& item);
 
 // `none` and the terms, in the scan's order.
 std::vector<std::string> ScanSettings(const Scan& scan);
+
+// What to scan, as described options: of `midscope scan` and of the window's form.
+
+// over, with, layers, channels, pairs, span.
+std::vector<Parameter> ScanParameters();
+
+// Of these options. Throws Error (usage): a text that cannot be read, an option of another kind
+// than the one that is scanned.
+ScanRange ReadScanRange(const OptionSet& options);
 
 }  // namespace midscope

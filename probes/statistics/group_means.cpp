@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 #include "probes/statistics/statistics.h"
 
 namespace midscope {

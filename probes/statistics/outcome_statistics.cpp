@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/record_names.h"
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 #include "probes/statistics/intervals.h"
 
 namespace midscope {

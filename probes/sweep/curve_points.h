@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "core/base/job.h"
 #include "probes/statistics/outcome_statistics.h"
+#include "probes/sweep/outcome_curves.h"
 #include "probes/sweep/sweep_plan.h"
 #include "probes/sweep/sweep_statistics.h"
 
@@ -71,5 +73,18 @@ std::vector<std::string> LabelsOf(const std::vector<Curve>& curves);
 // the settings' terms ("pi.ratio", "channel.factor", "ms-poe.alpha"; "crop.layers" is the first
 // layer of a range), parameters of the task ("lines") and, with these, kCurveLength.
 std::vector<std::string> CurveParameters(const std::vector<CurveInput>& inputs);
+
+// Files of sweeps as inputs of curves (outcome_curves.h).
+
+// The files, and of folders those that are sweeps, by name. Throws Error (failure): a folder
+// without a sweep, a damaged file.
+std::vector<std::string> SweepFilesOf(const std::vector<std::string>& given);
+
+// Throws Error: (usage) a file that is no sweep's, (failure) a damaged one.
+CurveInput ReadCurveInput(const std::string& file, const JobContext& context = {});
+
+// Both. Throws Cancelled, too.
+std::vector<CurveInput> ReadCurveInputs(const std::vector<std::string>& given,
+                                        const JobContext& context);
 
 }  // namespace midscope

@@ -10,7 +10,7 @@
 #include "core/base/record_names.h"
 #include "core/run/scoring.h"
 #include "kernels/check.h"
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 
 namespace midscope {
 

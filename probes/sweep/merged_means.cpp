@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: MIT
 #include "probes/sweep/merged_means.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/terms/intervention_text.h"
+#include "probes/statistics/outcome_statistics.h"
 #include "probes/sweep/plan_texts.h"
 #include "probes/sweep/sweep.h"
 
 namespace midscope {
+
 namespace {
 
 // As PlanJson writes it.
@@ -83,6 +95,161 @@ std::vector<Record> MergedSummaries(const SweepMerge& merge, const JobContext& c
   std::vector<Record> records = MergedSummaries(merge, plan, context);
   records.push_back(MergedFromRecord(merge));
   return records;
+}
+
+namespace {
+
+// No sample was run.
+CellStatistics Undefined() {
+  CellStatistics cell;
+  cell.difference = kUndefined;
+  cell.difference_interval = {kUndefined, kUndefined};
+  return cell;
+}
+
+// Appends row `row` of `from`, whose arrays have the axis `setting` in front, to `to`.
+void AppendSetting(const Record& from, size_t row, Record& to) {
+  for (Array& array : to.arrays) {
+    const Array* source = from.FindArray(array.name);
+    const bool by_setting = !array.axes.empty() && array.axes.front() == "setting";
+    if (!source || !by_setting || source->data.index() != array.data.index()) continue;
+    std::visit(
+        [&](auto& values) {
+          const auto& more = std::get<std::decay_t<decltype(values)>>(source->data);
+          const size_t width = more.size() / static_cast<size_t>(from.FindAxis("setting")->size);
+          const auto first = more.begin() + static_cast<std::ptrdiff_t>(row * width);
+          values.insert(values.end(), first, first + static_cast<std::ptrdiff_t>(width));
+        },
+        array.data);
+  }
+  for (Axis& axis : to.axes) {
+    if (axis.name != "setting") continue;
+    ++axis.size;
+    axis.labels.push_back(from.FindAxis("setting")->labels.at(row));
+  }
+}
+
+// The samples of one setting.
+struct SamplesOf {
+  const Comparison* comparison = nullptr;  // null: not known
+  size_t setting = 0;
+};
+
+SamplesOf FindIn(const Comparison& comparison, const std::string& setting) {
+  const std::vector<std::string> texts = comparison.plan.CanonicalSettings();
+  const auto found = std::find(texts.begin(), texts.end(), setting);
+  if (found == texts.end()) return {};
+  return {&comparison, static_cast<size_t>(found - texts.begin())};
+}
+
+SamplesOf FindSamples(const std::map<std::string, Comparison>& comparisons,
+                      const Comparison& running, const std::string& setting) {
+  if (const SamplesOf found = FindIn(running, setting); found.comparison) return found;
+  for (const auto& [key, comparison] : comparisons) {
+    const bool same = comparison.plan.places == running.plan.places &&
+                      comparison.result.done() >= running.result.done();
+    if (!same) continue;
+    if (const SamplesOf found = FindIn(comparison, setting); found.comparison) return found;
+  }
+  return {};
+}
+
+const SampleOutcome* OutcomeOf(const Comparison& comparison, int64_t sample) {
+  const auto& outcomes = comparison.result.outcomes;
+  const auto found =
+      std::find_if(outcomes.begin(), outcomes.end(),
+                   [sample](const SampleOutcome& outcome) { return outcome.sample == sample; });
+  return found == outcomes.end() ? nullptr : &*found;
+}
+
+// The outcome of a sample under two settings, as of a sweep of these two; nullopt: it has not run
+// under both.
+std::optional<SampleOutcome> PairOf(const SamplesOf& first, const SamplesOf& second,
+                                    int64_t sample) {
+  SampleOutcome pair;
+  pair.sample = sample;
+  for (const SamplesOf& one : {first, second}) {
+    const SampleOutcome* outcome = OutcomeOf(*one.comparison, sample);
+    if (!outcome || !outcome->Ran(one.setting) || outcome->answer_nll.empty()) return std::nullopt;
+    const size_t places = one.comparison->plan.places.size();
+    const size_t begin = one.setting * places;
+    for (size_t place = begin; place < begin + places; ++place) {
+      pair.answer_nll.push_back(outcome->answer_nll.at(place));
+      pair.correct.push_back(outcome->correct.at(place));
+    }
+  }
+  return pair;
+}
+
+// [place]: second minus first.
+std::vector<CellStatistics> PairedCells(const SamplesOf& first, const SamplesOf& second,
+                                        const Comparison& running) {
+  std::vector<SampleOutcome> pairs;
+  for (const SampleOutcome& outcome : running.result.outcomes) {
+    if (auto pair = PairOf(first, second, outcome.sample)) pairs.push_back(std::move(*pair));
+  }
+  const auto places = static_cast<int64_t>(running.plan.places.size());
+  if (pairs.empty()) return std::vector<CellStatistics>(static_cast<size_t>(places), Undefined());
+  std::vector<CellStatistics> cells =
+      SummariseOutcomes(std::move(pairs), 2, places, running.plan.seed);
+  cells.erase(cells.begin(), cells.begin() + places);
+  return cells;
+}
+
+}  // namespace
+
+void SetDifferences(const std::map<std::string, Comparison>& comparisons,
+                    const Comparison& comparison, const Intervention& against, Record& means) {
+  const std::string text = PrintIntervention(against);
+  const SamplesOf first = FindSamples(comparisons, comparison, text);
+  const Axis* axis = means.FindAxis("setting");
+  if (!first.comparison || !axis) return;
+  std::vector<double> values[3];
+  for (const std::string& label : axis->labels) {
+    const SamplesOf second = FindSamples(comparisons, comparison, label);
+    const std::vector<CellStatistics> cells =
+        second.comparison ? PairedCells(first, second, comparison)
+                          : std::vector<CellStatistics>(comparison.plan.places.size(), Undefined());
+    for (const CellStatistics& cell : cells) {
+      values[0].push_back(cell.difference);
+      values[1].push_back(cell.difference_interval.low);
+      values[2].push_back(cell.difference_interval.high);
+    }
+  }
+  const char* names[] = {"answer_nll_difference", "answer_nll_difference_low",
+                         "answer_nll_difference_high"};
+  for (size_t i = 0; i < std::size(names); ++i) {
+    for (Array& array : means.arrays) {
+      if (array.name == names[i]) array.data = values[i];
+    }
+  }
+  means.attributes["against"] = text;
+}
+
+SweepResult FirstSamples(SweepResult result, int64_t samples) {
+  std::erase_if(result.outcomes, [&](const auto& outcome) { return outcome.sample >= samples; });
+  std::erase_if(result.failures, [&](const auto& failure) { return failure.first >= samples; });
+  return result;
+}
+
+void AddMeansBeside(const std::map<std::string, Comparison>& comparisons,
+                    const std::vector<Intervention>& beside, int64_t samples,
+                    const std::vector<int64_t>& places, Record& means) {
+  for (const Intervention& setting : beside) {
+    for (const auto& [key, comparison] : comparisons) {
+      if (comparison.plan.places != places) continue;
+      const auto& settings = comparison.plan.settings;
+      const auto found = std::find_if(
+          settings.begin(), settings.end(),
+          [&setting](const SweepSetting& known) { return known.intervention == setting; });
+      if (found == settings.end() || comparison.result.done() < samples) continue;
+      const SweepResult same = FirstSamples(comparison.result, samples);
+      if (same.outcomes.empty()) continue;
+      AppendSetting(MeansRecord(comparison.plan, same),
+                    static_cast<size_t>(found - settings.begin()), means);
+      break;
+    }
+  }
 }
 
 }  // namespace midscope

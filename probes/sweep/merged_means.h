@@ -2,11 +2,15 @@
 // The plan in a sweep's file, and summaries of several files that were joined.
 #pragma once
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "core/base/record.h"
+#include "core/intervention/intervention.h"
 #include "data/store/record_reader.h"
 #include "data/sweep/sweep_merge.h"
+#include "probes/sweep/sweep.h"
 #include "probes/sweep/sweep_plan.h"
 
 namespace midscope {
@@ -22,5 +26,29 @@ std::vector<Record> MergedSummaries(const SweepMerge& merge, const SweepPlan& pl
 // The same by the inputs' plan, with record merged_from. Throws Error (usage) where settings are
 // joined and two inputs hold one of the same value.
 std::vector<Record> MergedSummaries(const SweepMerge& merge, const JobContext& context = {});
+
+// Means of settings from earlier comparisons, over the same samples as the running one: means over
+// 3 samples and over 20 cannot be compared.
+
+struct Comparison {
+  SweepPlan plan;
+  SweepResult result;
+};
+
+// The first `samples` samples of a result.
+SweepResult FirstSamples(SweepResult result, int64_t samples);
+
+// Adds to `means` (outcome_means) the settings of `beside` for which a comparison at these places
+// has at least that many samples, over the first `samples` of them.
+void AddMeansBeside(const std::map<std::string, Comparison>& comparisons,
+                    const std::vector<Intervention>& beside, int64_t samples,
+                    const std::vector<int64_t>& places, Record& means);
+
+// Sets answer_nll_difference, ..._low, ..._high [setting, place] of `means` to the mean difference
+// of each setting to `against`, in nats, over the same samples, with its 95 % interval, and the
+// attribute `against` to that setting. `comparison`: the running one, of which `means` is; other
+// settings are looked up as by AddMeansBeside. No effect where `against` is not among them.
+void SetDifferences(const std::map<std::string, Comparison>& comparisons,
+                    const Comparison& comparison, const Intervention& against, Record& means);
 
 }  // namespace midscope

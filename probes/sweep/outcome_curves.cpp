@@ -8,10 +8,9 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/nearest_word.h"
-#include "core/base/number_text.h"
 #include "core/base/record_names.h"
-#include "probes/base/record_axes.h"
+#include "core/base/text.h"
+#include "probes/base/records.h"
 #include "probes/sweep/plan_texts.h"
 
 namespace midscope {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/record_lookup.h"
+#include "core/base/record.h"
 
 namespace midscope {
 namespace {

@@ -12,8 +12,8 @@
 #include "core/base/record_names.h"
 #include "core/base/seconds_since.h"
 #include "core/intervention/passage.h"
-#include "core/run/greedy_batch.h"
-#include "probes/base/record_axes.h"
+#include "core/run/generate.h"
+#include "probes/base/records.h"
 #include "probes/sweep/sweep_context.h"
 
 namespace midscope {

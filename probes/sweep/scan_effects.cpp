@@ -7,12 +7,14 @@
 #include <set>
 #include <span>
 #include <utility>
+#include <vector>
 
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 #include "probes/statistics/intervals.h"
 #include "probes/statistics/joint_test.h"
 
 namespace midscope {
+
 namespace {
 
 // The samples on which every setting was run, in ascending order.
@@ -258,6 +260,19 @@ Record ScanEffectsRecord(const SweepPlan& plan, const ScanEffects& effects) {
   record.attributes["task"] = plan.task;
   record.signal = "effect";
   return record;
+}
+
+RecoveredShare ShareOf(std::span<const double> patched, std::span<const double> source) {
+  const double whole = Mean(source);
+  if (!(std::abs(whole) >= kLeastDifference)) return {kUndefined, {kUndefined, kUndefined}};
+  const double share = Mean(patched) / whole;
+  std::vector<double> beyond;
+  beyond.reserve(patched.size());
+  for (size_t i = 0; i < patched.size(); ++i) beyond.push_back(patched[i] - share * source[i]);
+  // Of mean 0; the ratio's error is this, divided by the mean of `source`.
+  const Interval interval = MeanInterval(beyond);
+  const double half = (interval.high - interval.low) / 2 / std::abs(whole);
+  return {share, {share - half, share + half}};
 }
 
 }  // namespace midscope

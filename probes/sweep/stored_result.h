@@ -2,8 +2,11 @@
 // The samples of a file that a sweep wrote.
 #pragma once
 
+#include <string>
+
 #include "data/store/record_reader.h"
 #include "probes/sweep/sweep.h"
+#include "probes/sweep/sweep_plan.h"
 
 namespace midscope {
 
@@ -16,5 +19,21 @@ SweepResult ReadStoredResult(const RunReader& reader);
 
 // Those of a file's summaries that AnalyseSweep takes tests from.
 std::vector<Record> ReadTests(const RunReader& reader);
+
+// Extends a sweep's plan by settings, places or samples that its file lacks (--add).
+
+struct SweepAddition {
+  SweepPlan plan;             // the file's plan, followed by the additions
+  bool more_samples = false;  // finished samples are unchanged
+  bool more_cells = false;    // settings or places: every sample has to be run again
+};
+
+// The stored plan with the settings and places of `asked` that it lacks (places in ascending order
+// where the stored ones are), and with its samples where those are more. Everything else is the
+// stored plan's; the caller compares it (PlanJson), and sets how places are printed.
+SweepAddition JoinPlans(const SweepPlan& stored, const SweepPlan& asked);
+
+// The temporary file of the extended sweep, which then replaces the file.
+std::string AdditionPath(const std::string& path);
 
 }  // namespace midscope

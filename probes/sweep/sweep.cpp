@@ -7,15 +7,14 @@
 
 #include <fmt/format.h>
 
-#include "core/base/device_error.h"
+#include "core/base/error.h"
 #include "core/base/record_names.h"
 #include "core/base/seconds_since.h"
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 #include "probes/prompt/sent_prompt.h"
 #include "probes/statistics/group_means.h"
 #include "probes/sweep/generated_outcomes.h"
 #include "probes/sweep/plan_texts.h"
-#include "probes/sweep/prompt_cuts.h"
 #include "probes/sweep/scan_effects.h"
 #include "probes/sweep/stored_result.h"
 #include "probes/sweep/sweep_context.h"

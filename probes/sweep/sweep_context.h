@@ -3,12 +3,14 @@
 // sample's record about it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "core/base/record.h"
 #include "core/model/model_config.h"
 #include "probes/prompt/task_prompt.h"
+#include "probes/statistics/outcome_measures.h"
 #include "probes/sweep/sweep_plan.h"
 
 namespace midscope {
@@ -37,5 +39,23 @@ void AddContextArrays(const std::vector<TaskQuestion>& questions,
                       const std::vector<SweepSetting>& settings,
                       const std::vector<std::string>& failures, const ScoreArms& score,
                       const ModelConfig& config, Record& record);
+
+// Prompts that a task cut to a number of tokens, counted by place.
+
+struct PromptCuts {
+  int64_t samples = 0;
+  std::vector<int64_t> cut;       // [place]: samples whose prompt was cut
+  std::vector<int64_t> gold_cut;  // [place]: of these, those without any of the gold piece
+};
+
+// Zeros where the task does not cut.
+PromptCuts PromptCutsOf(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes);
+
+// Adds cut_samples and gold_cut_samples [place] to a record over `place`, where the task cuts.
+void AddPromptCuts(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes,
+                   Record& record);
+
+// A line per place of golds that were cut out, and one for the other cut prompts; "" for none.
+std::string PromptCutsText(const SweepPlan& plan, const PromptCuts& cuts);
 
 }  // namespace midscope

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "core/base/error.h"
-#include "core/base/nearest_word.h"
+#include "core/base/text.h"
 #include "core/intervention/passage.h"
 #include "core/intervention/term_type.h"
 #include "core/plan/attention_plan.h"

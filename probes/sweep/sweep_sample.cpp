@@ -14,11 +14,10 @@
 #include "core/base/utf8.h"
 #include "core/run/patch_sources.h"
 #include "core/run/what_if.h"
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 #include "probes/sweep/likelihood_prompts.h"
 #include "probes/sweep/place_arrays.h"
 #include "probes/sweep/sample_generation.h"
-#include "probes/sweep/sample_sources.h"
 #include "probes/sweep/sweep_context.h"
 
 namespace midscope {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/compute/weight_storage.h"
+#include "core/compute/arithmetic.h"
 #include "kernels/types.h"
 
 namespace midscope {

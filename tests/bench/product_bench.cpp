@@ -13,10 +13,10 @@
 #include <functional>
 
 #include "core/base/seconds_since.h"
+#include "core/compute/arithmetic.h"
 #include "core/compute/aten_executor.h"
 #include "core/compute/dense_product.h"
 #include "core/compute/process_start.h"
-#include "core/compute/weight_storage.h"
 #include "kernels/float_product.h"
 #include "kernels/instruction_set.h"
 

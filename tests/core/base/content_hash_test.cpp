@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Digests of downloaded files, against those of git and sha256sum.
-#include "core/base/content_hash.h"
+#include "core/base/hashes.h"
 
 #include <gtest/gtest.h>
 

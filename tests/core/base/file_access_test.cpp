@@ -14,7 +14,7 @@
 #include <fstream>
 #include <thread>
 
-#include "core/base/cache_folder.h"
+#include "core/base/environment.h"
 #include "core/base/job.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/temporary_folder.h"

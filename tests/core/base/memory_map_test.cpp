@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "core/base/error.h"
-#include "core/base/signal_stack.h"
+#include "core/base/mapped_file_guard.h"
 #include "core/decoder/decoder.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/tiny_models.h"

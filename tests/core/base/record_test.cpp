@@ -5,8 +5,6 @@
 
 #include <stdexcept>
 
-#include "core/base/record_lookup.h"
-
 namespace midscope {
 namespace {
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/formats/gguf_file.h"
-#include "core/model/embedded_model.h"
+#include "core/model/model_source.h"
 #include "core/tokenizer/tokenizer.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/gguf_writer.h"

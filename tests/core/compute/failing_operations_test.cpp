@@ -13,11 +13,10 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/device_error.h"
 #include "core/base/error.h"
 #include "core/decoder/decoder.h"
-#include "core/terms/intervention_text.h"
 #include "core/run/what_if.h"
+#include "core/terms/intervention_text.h"
 #include "tests/core/support/tiny_models.h"
 
 namespace midscope {

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/base/device_error.h"
+#include "core/base/error.h"
 #include "core/compute/device_facts.h"
 #include "core/decoder/decoder.h"
 #include "core/run/what_if.h"

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/base/device_error.h"
+#include "core/base/error.h"
 #include "core/decoder/decoder.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/tiny_models.h"

@@ -13,8 +13,8 @@
 
 #include "core/base/error.h"
 #include "core/base/job.h"
+#include "core/compute/arithmetic.h"
 #include "core/compute/dense_product.h"
-#include "core/compute/weight_storage.h"
 #include "core/compute/weights.h"
 #include "kernels/instruction_set.h"
 #include "kernels/quantised_product.h"

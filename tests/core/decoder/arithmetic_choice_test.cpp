@@ -18,7 +18,6 @@
 
 #include "core/base/error.h"
 #include "core/compute/aten_executor.h"
-#include "core/model/embedded_model.h"
 #include "core/model/model_source.h"
 #include "tests/core/support/temporary_folder.h"
 #include "tests/core/support/tiny_models.h"

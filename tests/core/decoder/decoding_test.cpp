@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/model/embedded_model.h"
+#include "core/model/model_source.h"
 #include "core/run/scoring.h"
 #include "core/terms/intervention_text.h"
 #include "tests/core/support/closeness.h"

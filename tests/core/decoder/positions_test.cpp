@@ -13,11 +13,10 @@
 #include <map>
 #include <numeric>
 
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "core/intervention/passage.h"
 #include "core/plan/attention_plan.h"
 #include "core/run/generate.h"
-#include "core/run/greedy_batch.h"
 #include "core/run/scoring.h"
 #include "core/terms/terms.h"
 #include "tests/core/support/error_message.h"

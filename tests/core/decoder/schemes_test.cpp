@@ -16,7 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "core/decoder/decoder.h"
 #include "core/run/what_if.h"
 #include "core/terms/intervention_text.h"

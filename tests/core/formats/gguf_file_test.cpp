@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <random>
 
-#include "core/base/file_hash.h"
+#include "core/base/hashes.h"
 #include "core/formats/gguf_header.h"
-#include "core/model/embedded_model.h"
+#include "core/model/model_source.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/gguf_writer.h"
 

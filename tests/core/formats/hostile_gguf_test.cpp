@@ -10,8 +10,8 @@
 #include <span>
 
 #include "core/formats/gguf_header.h"
-#include "core/model/embedded_model.h"
 #include "core/model/gguf_model.h"
+#include "core/model/model_source.h"
 #include "core/tokenizer/tokenizer.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/gguf_writer.h"

@@ -9,8 +9,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "core/base/hexadecimal.h"
 #include "core/base/memory_map.h"
+#include "core/base/text.h"
 #include "core/formats/folder_weights.h"
 #include "core/formats/torch_file.h"
 #include "tests/core/support/error_message.h"

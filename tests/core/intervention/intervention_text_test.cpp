@@ -10,8 +10,7 @@
 #include <variant>
 
 #include "core/base/error.h"
-#include "core/base/nearest_word.h"
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "tests/core/support/random_intervention.h"
 
 namespace midscope {

@@ -3,7 +3,7 @@
 // and new versions of transformers, base models without "model." and head, output matrices against
 // tie_word_embeddings. That the numbers are right is the work of families_test.cpp, on the same
 // tiny models.
-#include "core/model/folder_names.h"
+#include "core/model/folder_tensors.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -11,7 +11,6 @@
 #include <map>
 
 #include "core/decoder/decoder.h"
-#include "core/model/embedded_model.h"
 #include "core/model/model_source.h"
 #include "tests/core/support/closeness.h"
 #include "tests/core/support/error_message.h"

@@ -13,7 +13,6 @@
 #include <atomic>
 
 #include "core/base/error.h"
-#include "core/run/greedy_batch.h"
 #include "core/run/scoring.h"
 #include "core/terms/intervention_text.h"
 #include "tests/core/support/embedded_decoder.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "core/intervention/intervention.h"
 #include "core/terms/intervention_text.h"
 #include "core/terms/terms.h"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/tokenizer/prompt_builder.h"
+#include "core/tokenizer/prompt.h"
 #include "core/tokenizer/tokenizer.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/tokenizer_folder.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "core/tokenizer/prompt_builder.h"
+#include "core/tokenizer/prompt.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/formats/gguf_file.h"
-#include "core/model/embedded_model.h"
+#include "core/model/model_source.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/gguf_writer.h"
 

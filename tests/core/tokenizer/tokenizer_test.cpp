@@ -15,7 +15,7 @@
 
 #include "core/base/utf8.h"
 #include "core/formats/gguf_file.h"
-#include "core/model/embedded_model.h"
+#include "core/model/model_source.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/gguf_writer.h"
 #include "tests/paths.h"

@@ -12,7 +12,6 @@
 #include "core/base/error.h"
 #include "data/scorers/answer_text.h"
 #include "data/scorers/code_similarity.h"
-#include "data/scorers/label_scores.h"
 #include "data/scorers/match_scores.h"
 #include "data/scorers/order_scores.h"
 #include "data/scorers/rouge.h"

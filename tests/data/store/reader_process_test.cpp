@@ -13,7 +13,6 @@
 
 #include "core/base/error.h"
 #include "data/store/hdf5_run.h"
-#include "data/store/reader_program.h"
 #include "data/store/record_reader.h"
 #include "data/store/run_store.h"
 #include "tests/core/support/error_message.h"

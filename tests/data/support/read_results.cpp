@@ -11,11 +11,10 @@
 #include "core/base/error.h"
 #include "data/store/hdf5_run.h"
 #include "data/store/record_reader.h"
-#include "data/sweep/journal_summary.h"
 #include "data/sweep/sample_view.h"
+#include "data/sweep/sweep_journal.h"
 #include "data/sweep/sweep_merge.h"
 #include "data/sweep/sweep_virtual.h"
-#include "data/sweep/view_records.h"
 
 namespace midscope::test {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "data/sweep/view_records.h"
+#include "data/sweep/sample_view.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,7 +9,6 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "data/tasks/choice_sets.h"
 #include "data/tasks/choices.h"
 #include "data/tasks/task.h"
 #include "tests/core/support/temporary_folder.h"

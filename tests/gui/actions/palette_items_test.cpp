@@ -7,7 +7,7 @@
 #include <QWidget>
 
 #include "core/base/error.h"
-#include "core/base/parameter_kinds.h"
+#include "core/base/parameter.h"
 #include "gui/actions/command_palette.h"
 #include "tests/gui/support/run_tests.h"
 

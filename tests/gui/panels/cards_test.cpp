@@ -16,7 +16,7 @@
 #include "gui/files/session_file.h"
 #include "gui/panels/stack_editor.h"
 #include "gui/session/tried_settings.h"
-#include "gui/widgets/number_box.h"
+#include "gui/widgets/input_boxes.h"
 #include "gui/widgets/term_chip.h"
 #include "gui/widgets/text_line.h"
 #include "tests/gui/support/run_tests.h"

@@ -18,7 +18,7 @@
 #include "gui/panels/stack_editor.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/fold_box.h"
-#include "gui/widgets/number_box.h"
+#include "gui/widgets/input_boxes.h"
 #include "gui/widgets/parameter_form.h"
 #include "gui/widgets/term_chip.h"
 #include "gui/widgets/term_list.h"

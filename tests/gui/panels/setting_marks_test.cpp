@@ -8,7 +8,7 @@
 
 #include "core/terms/intervention_text.h"
 #include "gui/actions/action_registry.h"
-#include "gui/base/setting_text.h"
+#include "gui/base/display_text.h"
 #include "gui/panels/outcome_panel.h"
 #include "gui/panels/settings_panel.h"
 #include "gui/plots/outcome_plot.h"

@@ -15,7 +15,7 @@
 #include "core/terms/terms.h"
 #include "gui/panels/knobs_panel.h"
 #include "gui/session/setting_history.h"
-#include "gui/widgets/range_slider.h"
+#include "gui/widgets/sliders.h"
 #include "gui/widgets/text_line.h"
 #include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/settings_rig.h"

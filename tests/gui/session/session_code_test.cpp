@@ -9,11 +9,11 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-#include "core/base/record_lookup.h"
+#include "core/base/record.h"
 #include "core/base/record_names.h"
 #include "core/terms/intervention_text.h"
 #include "data/store/record_reader.h"
-#include "data/sweep/view_records.h"
+#include "data/sweep/sample_view.h"
 #include "gui/actions/action_registry.h"
 #include "gui/base/record_access.h"
 #include "gui/session/setting_history.h"

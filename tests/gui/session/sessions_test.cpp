@@ -22,7 +22,7 @@
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"
-#include "gui/widgets/number_box.h"
+#include "gui/widgets/input_boxes.h"
 #include "gui/widgets/parameter_form.h"
 #include "gui/widgets/probe_form.h"
 #include "tests/gui/support/fake_engine.h"

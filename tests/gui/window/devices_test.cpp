@@ -7,13 +7,13 @@
 #include <QTest>
 #include <QToolButton>
 
-#include "core/base/device_error.h"
+#include "core/base/error.h"
 #include "core/compute/device_facts.h"
 #include "core/terms/intervention_text.h"
 #include "gui/panels/model_panel.h"
 #include "gui/session/setting_history.h"
+#include "gui/widgets/input_boxes.h"
 #include "gui/widgets/parameter_form.h"
-#include "gui/widgets/text_box.h"
 #include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 

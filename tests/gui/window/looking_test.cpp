@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "core/base/json_fields.h"
-#include "gui/base/head_text.h"
+#include "gui/base/display_text.h"
 #include "gui/panels/attention_panel.h"
 #include "gui/panels/channel_panel.h"
 #include "gui/panels/head_list.h"
@@ -22,7 +22,7 @@
 #include "gui/plots/channel_plot.h"
 #include "gui/plots/head_map_plot.h"
 #include "gui/session/session.h"
-#include "gui/widgets/text_box.h"
+#include "gui/widgets/input_boxes.h"
 #include "tests/gui/support/looking_rig.h"
 #include "tests/gui/support/run_tests.h"
 

@@ -8,7 +8,7 @@
 #include <QTest>
 #include <QUndoStack>
 
-#include "core/base/record_lookup.h"
+#include "core/base/record.h"
 #include "core/base/record_names.h"
 #include "gui/actions/action_registry.h"
 #include "gui/files/session_file.h"

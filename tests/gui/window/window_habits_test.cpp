@@ -15,7 +15,7 @@
 #include "core/base/error.h"
 #include "gui/actions/action_registry.h"
 #include "gui/base/appearance.h"
-#include "gui/base/model_label.h"
+#include "gui/base/display_text.h"
 #include "gui/files/result_file.h"
 #include "gui/layout/dock_area.h"
 #include "gui/panels/model_panel.h"

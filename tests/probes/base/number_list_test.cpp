@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/base/percent_text.h"
+#include "core/base/text.h"
 #include "probes/prompt/task_prompt.h"
 
 namespace midscope {

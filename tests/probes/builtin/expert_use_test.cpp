@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/decoder/decoder.h"
-#include "probes/base/record_values.h"
+#include "probes/base/records.h"
 #include "tests/core/support/tiny_models.h"
 #include "tests/probes/support/attribution_golden.h"
 

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "probes/base/record_values.h"
+#include "probes/base/records.h"
 #include "tests/core/support/error_message.h"
 
 namespace midscope {

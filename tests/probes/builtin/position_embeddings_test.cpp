@@ -8,7 +8,7 @@
 #include <numbers>
 
 #include "core/base/error.h"
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/golden_runs.h"
 #include "tests/probes/support/attribution_golden.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/shell_text.h"
+#include "core/base/text.h"
 #include "probes/cli/command.h"
 #include "probes/cli/option_binder.h"
 #include "tests/paths.h"

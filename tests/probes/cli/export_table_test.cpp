@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 
 namespace midscope::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "data/store/array_kind.h"
-#include "probes/base/record_axes.h"
+#include "data/store/stored_arrays.h"
+#include "probes/base/records.h"
 
 namespace midscope::cli {
 namespace {

@@ -9,7 +9,6 @@
 
 #include "core/terms/presets.h"
 #include "probes/cli/help.h"
-#include "probes/cli/paragraph.h"
 #include "probes/cli/progress_line.h"
 #include "probes/cli/setting_letters.h"
 #include "probes/cli/text_table.h"

@@ -8,7 +8,7 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "core/base/device_error.h"
+#include "core/base/error.h"
 #include "probes/engine/engine_service.h"
 #include "probes/plugin/probe_registry.h"
 #include "tests/core/support/tiny_models.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/terms/intervention_text.h"
-#include "probes/base/partial_record.h"
+#include "probes/base/records.h"
 #include "probes/engine/engine_service.h"
 #include "tests/probes/support/fake_what_if_engine.h"
 

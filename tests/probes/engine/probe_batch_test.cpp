@@ -10,9 +10,8 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "probes/base/record_axes.h"
 #include "probes/base/record_stack.h"
-#include "probes/base/record_values.h"
+#include "probes/base/records.h"
 #include "probes/engine/run_probe.h"
 #include "probes/prompt/task_prompt.h"
 #include "tests/probes/support/open_model.h"

@@ -10,7 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/terms/intervention_text.h"
-#include "core/tokenizer/prompt_builder.h"
+#include "core/tokenizer/prompt.h"
 #include "probes/model/memory_estimate.h"
 #include "probes/prompt/prompt_record.h"
 #include "tests/probes/support/open_model.h"

@@ -20,7 +20,7 @@
 #include "core/decoder/hooks.h"
 #include "core/run/what_if.h"
 #include "core/terms/intervention_text.h"
-#include "core/tokenizer/prompt_builder.h"
+#include "core/tokenizer/prompt.h"
 #include "probes/base/probe.h"
 #include "probes/engine/run_probe.h"
 #include "probes/plugin/probe_registry.h"

@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/terms/intervention_text.h"
-#include "probes/base/partial_record.h"
+#include "probes/base/records.h"
 #include "probes/engine/engine.h"
 
 namespace midscope {

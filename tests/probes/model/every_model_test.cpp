@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/decoder/decoder.h"
 #include "core/terms/intervention_text.h"
-#include "probes/base/record_values.h"
+#include "probes/base/records.h"
 #include "probes/engine/run_probe.h"
 #include "tests/core/support/tiny_models.h"
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/compute/weight_storage.h"
+#include "core/compute/arithmetic.h"
 #include "core/model/model_source.h"
 #include "tests/core/support/tiny_models.h"
 

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
-#include "core/tokenizer/prompt_builder.h"
+#include "core/tokenizer/prompt.h"
 #include "probes/engine/run_probe.h"
 #include "probes/plugin/plugin.h"
 #include "probes/plugin/plugin_loader.h"

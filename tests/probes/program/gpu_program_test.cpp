@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/compute/placement.h"
-#include "core/model/embedded_model.h"
+#include "core/model/model_source.h"
 #include "tests/probes/support/run_program.h"
 
 namespace midscope {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "core/model/embedded_model.h"
+#include "core/model/model_source.h"
 #include "data/store/record_reader.h"
 #include "probes/sweep/sweep_plan.h"
 #include "tests/probes/support/run_program.h"

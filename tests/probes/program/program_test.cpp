@@ -8,7 +8,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "core/model/embedded_model.h"
+#include "core/model/model_source.h"
 #include "data/store/record_reader.h"
 #include "tests/paths.h"
 #include "tests/probes/support/run_program.h"

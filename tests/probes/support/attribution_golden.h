@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/terms/intervention_text.h"
-#include "probes/base/record_values.h"
+#include "probes/base/records.h"
 #include "probes/engine/run_probe.h"
 #include "tests/core/support/tiny_models.h"
 #include "tests/paths.h"

@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "core/base/record_names.h"
-#include "probes/base/record_values.h"
+#include "probes/base/records.h"
 #include "probes/sweep/sweep.h"
 #include "tests/probes/support/planted_model.h"
 #include "tests/probes/support/sweep_fixture.h"

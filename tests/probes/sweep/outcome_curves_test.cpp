@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "probes/base/record_values.h"
+#include "probes/base/records.h"
 
 namespace midscope {
 namespace {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "probes/base/record_values.h"
+#include "probes/base/records.h"
 #include "probes/sweep/merged_means.h"
 #include "tests/probes/support/sweep_fixture.h"
 

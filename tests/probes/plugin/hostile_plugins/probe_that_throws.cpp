@@ -3,7 +3,7 @@
 // record can be wrong; --throw-where chooses.
 #include <stdexcept>
 
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 #include "probes/plugin/plugin.h"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "probes/base/record_axes.h"
+#include "probes/base/records.h"
 #include "probes/plugin/plugin.h"
 
 namespace {

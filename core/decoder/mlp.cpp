@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+#include "core/decoder/mlp.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include <ATen/ATen.h>
+
+#include "core/compute/clamped_swiglu.h"
+#include "core/compute/xielu.h"
+#include "core/decoder/project.h"
+
+namespace midscope {
+
+namespace {
+
+bool HasKernel(Activation activation) {
+  return activation != Activation::kXielu && activation != Activation::kClampedSwiglu;
+}
+
+// Of a few rows on a device that makes gates, ups and their activation at once.
+bool ActivatedTogether(const LayerOps& ops, const ModelConfig& config, const Projection& gate_up,
+                       const at::Tensor& x, const at::Tensor& post, const JobContext& job) {
+  return !ops.host_memory() && HasKernel(config.activation) && gate_up.bias.empty() &&
+         gate_up.weight.MultiplyGatedOnDevice(x, ActivationKindOf(config.activation), post, job);
+}
+
+}  // namespace
+
+at::Tensor ActivatedMlp(const LayerOps& ops, const ModelConfig& config, const MlpWeights& mlp,
+                        const XieluSettings& xielu, const at::Tensor& x,
+                        const ProductContext& context) {
+  if (!config.gated_mlp) {
+    at::Tensor up = Projected(ops, x, mlp.gate_up, context);
+    // In place.
+    if (config.activation == Activation::kXielu) {
+      ApplyXielu(xielu, up);
+    } else {
+      ops.Activate(config.activation, /*gated=*/false, up, up);
+    }
+    return up;
+  }
+  at::Tensor post = at::empty({x.size(0), mlp.down.weight.inputs()}, x.options());
+  if (ActivatedTogether(ops, config, mlp.gate_up, x, post, context.job)) return post;
+  const at::Tensor gate_up = Projected(ops, x, mlp.gate_up, context);
+  if (config.activation == Activation::kClampedSwiglu) {
+    ApplyClampedSwiglu(config.clamped_swiglu, gate_up, post);
+  } else {
+    ops.Activate(config.activation, /*gated=*/true, gate_up, post);
+  }
+  return post;
+}
+
+namespace {
+
+constexpr float kNever = -std::numeric_limits<float>::infinity();
+
+void ScoresOfLogits(ExpertScore score, std::span<float> values) {
+  if (score == ExpertScore::kSigmoid) {
+    for (float& value : values) value = 1.0f / (1.0f + std::exp(-value));
+    return;
+  }
+  const float largest = *std::max_element(values.begin(), values.end());
+  float sum = 0;
+  for (float& value : values) {
+    value = std::exp(value - largest);
+    sum += value;
+  }
+  for (float& value : values) value /= sum;
+}
+
+// The places of the `count` largest, largest first.
+std::vector<size_t> Largest(std::span<const float> values, int64_t count) {
+  std::vector<size_t> places(values.size());
+  std::iota(places.begin(), places.end(), size_t{0});
+  const auto end = places.begin() + count;
+  std::partial_sort(places.begin(), end, places.end(), [values](size_t a, size_t b) {
+    return values[a] != values[b] ? values[a] > values[b] : a < b;
+  });
+  places.erase(end, places.end());
+  return places;
+}
+
+// Experts outside the best groups can't be chosen any more.
+void LeaveOutGroups(const ExpertSettings& settings, std::span<float> choice) {
+  const size_t width = choice.size() / static_cast<size_t>(settings.groups);
+  std::vector<float> scores;
+  for (size_t first = 0; first < choice.size(); first += width) {
+    const auto group = choice.subspan(first, width);
+    float sum = 0;
+    for (const size_t place : Largest(group, settings.groups_by_largest ? 1 : 2))
+      sum += group[place];
+    scores.push_back(sum);
+  }
+  std::vector<bool> kept(scores.size(), false);
+  for (const size_t group : Largest(scores, settings.groups_per_row)) kept[group] = true;
+  for (size_t expert = 0; expert < choice.size(); ++expert) {
+    if (!kept[expert / width]) choice[expert] = kNever;
+  }
+}
+
+}  // namespace
+
+void ChooseExperts(const ExpertSettings& settings, std::span<const float> choice_bias,
+                   std::span<float> values) {
+  std::vector<float> choice(values.begin(), values.end());
+  ScoresOfLogits(settings.score, values);
+  if (!settings.scales_input) choice.assign(values.begin(), values.end());
+  for (size_t expert = 0; expert < choice_bias.size(); ++expert)
+    choice[expert] += choice_bias[expert];
+  if (settings.groups > 1) LeaveOutGroups(settings, choice);
+  const std::vector<size_t> chosen = Largest(choice, settings.per_row);
+  std::vector<float> weights(values.size(), 0.0f);
+  float sum = 0;
+  for (const size_t expert : chosen) sum += values[expert];
+  for (const size_t expert : chosen) {
+    weights[expert] = (settings.normalised ? values[expert] / sum : values[expert]) *
+                      static_cast<float>(settings.scale);
+  }
+  std::copy(weights.begin(), weights.end(), values.begin());
+}
+
+namespace {
+
+// Rows of router logits for one thread.
+constexpr int64_t kGrain = 16;
+
+// One MLP's output for x [rows, hidden].
+at::Tensor RunMlp(const ExpertStep& step, const MlpWeights& mlp, const at::Tensor& x) {
+  const at::Tensor post = ActivatedMlp(step.ops, step.config, mlp, {}, x, step.context);
+  return Projected(step.ops, post, mlp.down, step.context);
+}
+
+at::Tensor RunShared(const ExpertStep& step, const at::Tensor& x) {
+  at::Tensor shared = RunMlp(step, step.weights.shared, x).to(at::kFloat);
+  if (!step.config.experts.shared_gate) return shared;
+  const at::Tensor gate = at::empty({x.size(0), 1}, x.options().dtype(at::kFloat));
+  ProjectToFloat(step.ops, x, step.weights.shared_gate, gate, step.context);
+  return shared.mul_(gate.sigmoid_());
+}
+
+// [expert]: the rows that use it, in order.
+std::vector<std::vector<int64_t>> RowsOfExperts(const at::Tensor& weights) {
+  const int64_t experts = weights.size(1);
+  const auto* weight = weights.const_data_ptr<float>();
+  std::vector<std::vector<int64_t>> rows(static_cast<size_t>(experts));
+  for (int64_t row = 0; row < weights.size(0); ++row) {
+    for (std::vector<int64_t>& of_expert : rows) {
+      if (*weight++ != 0.0f) of_expert.push_back(row);
+    }
+  }
+  return rows;
+}
+
+// The rows of a batch that use one expert, with their factors. Of a single row, as of a token after
+// a prompt, nothing is copied to the device.
+class RowsOfExpert {
+ public:
+  // weights [rows]: the expert's, in host memory.
+  RowsOfExpert(const at::Tensor& x, const std::vector<int64_t>& ids, const at::Tensor& weights) {
+    if (x.size(0) == 1) {
+      factor_ = weights.item<float>();
+      return;
+    }
+    const at::Tensor rows = at::tensor(ids, at::kLong);
+    ids_ = rows.to(x.device());
+    factors_ = weights.index_select(0, rows).to(x.device()).unsqueeze(1);
+  }
+
+  at::Tensor Of(const at::Tensor& x) const { return ids_.defined() ? x.index_select(0, ids_) : x; }
+  // Times the rows' factors, in float32.
+  at::Tensor Scaled(const at::Tensor& of_rows) const {
+    const at::Tensor floats = of_rows.to(at::kFloat);
+    return factors_.defined() ? floats.mul(factors_) : floats.mul(factor_);
+  }
+  void AddTo(const at::Tensor& sum, const at::Tensor& of_rows) const {
+    ids_.defined() ? sum.index_add_(0, ids_, of_rows) : sum.add_(of_rows);
+  }
+
+ private:
+  at::Tensor ids_;      // undefined: the only row
+  at::Tensor factors_;  // [rows, 1] float32
+  float factor_ = 1;
+};
+
+}  // namespace
+
+at::Tensor RouteRows(const ExpertStep& step, const at::Tensor& x) {
+  const ExpertSettings& settings = step.config.experts;
+  at::Tensor weights = at::empty({x.size(0), settings.count}, x.options().dtype(at::kFloat));
+  ProjectToFloat(step.ops, x, step.weights.router, weights, step.context);
+  if (settings.score == ExpertScore::kSoftmax) weights = weights.to(x.scalar_type());
+  weights = weights.to(at::kFloat).cpu();
+  auto* values = weights.data_ptr<float>();
+  const auto count = static_cast<size_t>(settings.count);
+  step.context.executor.For(x.size(0), kGrain, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      ChooseExperts(settings, step.weights.choice_bias,
+                    std::span<float>(values + row * settings.count, count));
+    }
+  });
+  return weights;
+}
+
+void RunExperts(const ExpertStep& step, const at::Tensor& x, const at::Tensor& weights,
+                const at::Tensor& y) {
+  const auto floats = x.options().dtype(at::kFloat);
+  at::Tensor sum = step.config.experts.shared_width > 0
+                       ? RunShared(step, x)
+                       : at::zeros({x.size(0), step.config.hidden}, floats);
+  const std::vector<std::vector<int64_t>> rows_of = RowsOfExperts(weights);
+  for (size_t expert = 0; expert < rows_of.size(); ++expert) {
+    if (rows_of[expert].empty()) continue;
+    step.context.job.ThrowIfCancelled();
+    const RowsOfExpert rows(x, rows_of[expert], weights.select(1, static_cast<int64_t>(expert)));
+    const at::Tensor in =
+        step.config.experts.scales_input ? rows.Scaled(rows.Of(x)).to(x.scalar_type()) : rows.Of(x);
+    const at::Tensor out = RunMlp(step, step.weights.experts[expert], in);
+    rows.AddTo(sum, step.config.experts.scales_input ? out.to(at::kFloat) : rows.Scaled(out));
+  }
+  y.copy_(sum);
+}
+
+}  // namespace midscope

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <span>
+
+#include <ATen/core/Tensor.h>
+
+#include "core/compute/layer_ops.h"
+#include "core/compute/weights.h"
+#include "core/model/model_config.h"
+
+namespace midscope {
+
+// The first half of an MLP: what its down projection reads. Internal to core.
+
+// activation(gate) * up, or activation(up), of x [rows, hidden] on the device of `ops`: [rows,
+// feed-forward]. xielu: of models with that activation. Returns early when cancelled, or throws
+// Cancelled.
+at::Tensor ActivatedMlp(const LayerOps& ops, const ModelConfig& config, const MlpWeights& mlp,
+                        const XieluSettings& xielu, const at::Tensor& x,
+                        const ProductContext& context);
+
+// Which experts a row uses, and with what weights. Internal to core.
+
+// values [expert]: a row's router logits, which become the weights that the experts' outputs are
+// multiplied by, 0 for those that are not chosen. choice_bias [expert] or empty. Of equal scores
+// the first expert's counts as larger. As transformers' routers of mixtral, qwen2_moe, olmoe
+// (softmax) and glm4_moe, deepseek_v3 (sigmoid, groups: the reference code of DeepSeek-V3) have it.
+void ChooseExperts(const ExpertSettings& settings, std::span<const float> choice_bias,
+                   std::span<float> values);
+
+// The MLP of a layer with experts: router, the experts that rows chose, and the shared ones.
+// Internal to core.
+
+// What all of it needs. `ops` is the layer's.
+struct ExpertStep {
+  const ModelConfig& config;
+  const LayerOps& ops;
+  const ExpertWeights& weights;
+  ProductContext context;
+};
+
+// The weights of the rows' experts, [row, expert] float32 in host memory; 0: not chosen. x [rows,
+// hidden] of the run's dtype. Softmax families round router logits to the run's dtype first, as
+// transformers does.
+at::Tensor RouteRows(const ExpertStep& step, const at::Tensor& x);
+
+// y [rows, hidden] = the sum over experts of weight times expert(x), in float32, rounded once, and
+// the shared experts' output. Each expert is run once, for the rows with a weight that is not 0;
+// weights of experts that no row uses are not read.
+void RunExperts(const ExpertStep& step, const at::Tensor& x, const at::Tensor& weights,
+                const at::Tensor& y);
+
+}  // namespace midscope

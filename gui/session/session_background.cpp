@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/session/session_background.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "core/base/record_names.h"
+#include "gui/session/session.h"
+#include "probes/channels/channel_validation.h"
+#include "probes/channels/prompt_channels.h"
+
+namespace midscope {
+
+// Session: scans. A scan gives way to every other request and goes on, from its finished samples,
+// when nothing else is asked for.
+
+void Session::Scan(const ScanRequest& request) {
+  if (!HasPrompts()) return;
+  worker_.Cancel(RequestKind::kScan, Side::kA);
+  // What is done of the same scan stays in sight.
+  if (!scan_request_ || !scan_request_->ScansTheSame(request)) live_.scan.reset();
+  scan_request_ = request;
+  MarkLive(Change::kScan);
+  PostScan();
+}
+
+bool Session::scans() const { return scan_waits_ || scan_ticket_ != 0; }
+
+void Session::PostScan() {
+  scan_waits_ = !EngineReady();
+  if (!scan_waits_) scan_ticket_ = Post(*scan_request_);
+}
+
+void Session::PauseScan() {
+  if (scan_ticket_ == 0) return;
+  scan_waits_ = true;
+  scan_ticket_ = 0;
+  worker_.Cancel(RequestKind::kScan, Side::kA);
+}
+
+void Session::StopScan() {
+  if (scans()) MarkLive(Change::kScan);
+  scan_waits_ = false;
+  scan_ticket_ = 0;
+  worker_.Cancel(RequestKind::kScan, Side::kA);
+}
+
+void Session::ContinueBackground() {
+  if (GenerationMayRun()) PostGeneration();
+  const bool quiet = pending_.empty() && !release_timer_.isActive() && !pause_timer_.isActive();
+  if (!quiet || !EngineReady()) return;
+  if (search_waits_) {
+    PostSearch();
+  } else if (scan_waits_) {
+    PostScan();
+  }
+}
+
+void Session::DropScan() {
+  if (!scan_request_) return;
+  StopScan();
+  scan_request_.reset();
+  live_.scan.reset();
+  MarkLive(Change::kScan);
+}
+
+void Session::OnScan(const EngineReply& reply) {
+  if (reply.ticket != scan_ticket_) return;
+  scan_ticket_ = 0;
+  if (reply.outcome.end == JobEnd::kDone && !reply.records.empty())
+    live_.scan = std::make_shared<Record>(reply.records.front());
+  MarkLive(Change::kScan);
+}
+
+// Session: channels that carry position, of a search over random text and of the shown prompt. As a
+// scan, a search gives way to every other request, and goes on from its finished prompts and
+// examples when nothing else is asked for.
+
+void Session::SearchChannels(const ChannelSearchRequest& request) {
+  if (!HasPrompts()) return;
+  worker_.Cancel(RequestKind::kChannelSearch, Side::kA);
+  // What is done of the same search stays in sight.
+  if (search_request_ != request) {
+    live_.channels.erase(kChannelSearchRecord);
+    live_.channels.erase(kChannelValidationRecord);
+  }
+  search_request_ = request;
+  MarkLive(Change::kChannels);
+  PostSearch();
+}
+
+bool Session::searches() const { return search_waits_ || search_ticket_ != 0; }
+
+void Session::PostSearch() {
+  search_waits_ = !EngineReady();
+  if (!search_waits_) search_ticket_ = Post(*search_request_);
+}
+
+void Session::PauseSearch() {
+  if (search_ticket_ == 0) return;
+  search_waits_ = true;
+  search_ticket_ = 0;
+  worker_.Cancel(RequestKind::kChannelSearch, Side::kA);
+}
+
+void Session::StopSearch() {
+  if (searches()) MarkLive(Change::kChannels);
+  search_waits_ = false;
+  search_ticket_ = 0;
+  worker_.Cancel(RequestKind::kChannelSearch, Side::kA);
+}
+
+void Session::DropChannels() {
+  StopSearch();
+  search_request_.reset();
+  if (!live_.channels.empty()) MarkLive(Change::kChannels);
+  live_.channels.clear();
+}
+
+void Session::DropPromptChannels() {
+  if (live_.channels.erase(kPromptChannelsRecord) > 0) MarkLive(Change::kChannels);
+}
+
+void Session::OnChannelSearch(const EngineReply& reply) {
+  if (reply.ticket != search_ticket_) return;
+  search_ticket_ = 0;
+  if (reply.outcome.end == JobEnd::kDone) TakeChannels(reply);
+  MarkLive(Change::kChannels);
+}
+
+void Session::TakeChannels(const EngineReply& reply) {
+  for (const Record& record : reply.records)
+    live_.channels[record.name] = std::make_shared<Record>(record);
+  MarkLive(Change::kChannels);
+}
+
+void Session::RankPromptChannels(const std::string& options) {
+  if (!EngineReady()) return;
+  worker_.Cancel(RequestKind::kPromptChannels, Side::kA);
+  CancelMeans();  // they go on afterwards
+  Post(PromptChannelsRequest{live_.place, live_.a.setting, options});
+  RequestMeans();
+}
+
+// Session: prompts that are not run yet, and generated text. It gives way to what is shown of the
+// prompt, not to means over samples, which wait for it.
+
+void Session::Preview(const PromptRequest& prompt_request) {
+  if (!previews_) {
+    previews_ = std::make_unique<NewestRequest<PromptRequest>>([this](const PromptRequest& asked) {
+      PromptPreview preview;
+      preview.request = asked;
+      try {
+        preview.prompts = worker_.Preview(asked);
+      } catch (const std::exception& error) {
+        preview.failure = QString::fromUtf8(error.what());
+      }
+      QMetaObject::invokeMethod(
+          this, [this, preview = std::move(preview)] { Q_EMIT Previewed(preview); },
+          Qt::QueuedConnection);
+    });
+  }
+  previews_->Ask(prompt_request);
+}
+
+void Session::Generate(int64_t new_tokens) {
+  if (!HasPrompts()) return;
+  new_tokens_ = new_tokens;
+  StopGenerating();
+  generation_[Side::kA].waits = true;
+  generation_[Side::kB].waits = live_.differs();
+  MarkLive(Change::kGeneration);
+  if (GenerationMayRun()) PostGeneration();
+}
+
+bool Session::generates() const {
+  return std::any_of(generation_.begin(), generation_.end(), [](const auto& entry) {
+    return entry.second.waits || entry.second.ticket != 0;
+  });
+}
+
+bool Session::GenerationMayRun() const {
+  const bool waits = std::any_of(generation_.begin(), generation_.end(),
+                                 [](const auto& entry) { return entry.second.waits; });
+  const bool quiet = std::all_of(pending_.begin(), pending_.end(), [](const auto& entry) {
+    const RequestKind kind = entry.second.kind;
+    return kind == RequestKind::kCompare || kind == RequestKind::kGenerate ||
+           kind == RequestKind::kScan || kind == RequestKind::kChannelSearch;
+  });
+  return waits && quiet && EngineReady() && !release_timer_.isActive() && !pause_timer_.isActive();
+}
+
+void Session::PostGeneration() {
+  CancelMeans();
+  for (auto& [side, generation] : generation_) {
+    if (!generation.waits) continue;
+    generation.waits = false;
+    if (side == Side::kB && !live_.differs()) continue;
+    generation.ticket =
+        Post(GenerateRequest{live_.place, live_.state(side).setting, new_tokens_}, side);
+  }
+  RequestMeans();  // they go on afterwards
+}
+
+void Session::PauseGeneration() {
+  for (auto& [side, generation] : generation_) {
+    if (generation.ticket == 0) continue;
+    generation = {0, true};
+    worker_.Cancel(RequestKind::kGenerate, side);
+  }
+}
+
+void Session::StopGenerating() {
+  if (generates()) MarkLive(Change::kGeneration);
+  for (auto& [side, generation] : generation_) {
+    generation = {};
+    worker_.Cancel(RequestKind::kGenerate, side);
+  }
+}
+
+void Session::OnGenerate(const EngineReply& reply) {
+  Generation& generation = generation_[reply.side];
+  if (reply.ticket != generation.ticket) return;
+  generation.ticket = 0;
+  if (reply.outcome.end == JobEnd::kDone && !reply.records.empty()) {
+    const Record& record = reply.records.front();
+    // Settings that change places take their results along, not what is asked for them.
+    generation.waits = !LiveAsks(reply.side, record);
+    if (!generation.waits)
+      live_.state(reply.side).records[kGenerationRecord] = std::make_shared<Record>(record);
+  }
+  MarkLive(Change::kGeneration);
+}
+
+}  // namespace midscope

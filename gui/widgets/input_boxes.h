@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QStringList>
+
+namespace midscope {
+
+// A number box that prints numbers as the command line does, in every locale. It may be empty if
+// the number is optional. The wheel changes it only when it has the focus: scrolling a page must
+// not change numbers.
+
+struct NumberRange {
+  double minimum = 0;
+  double maximum = 0;  // infinite: no limit
+  bool whole = false;
+  bool may_be_empty = false;
+};
+
+class NumberBox : public QDoubleSpinBox {
+  Q_OBJECT
+
+ public:
+  explicit NumberBox(const NumberRange& range, QWidget* parent = nullptr);
+
+  // The shortest text that parses to the same number; "" where it is empty.
+  std::string Text() const;
+  // A text that is not a number of the range leaves the box unchanged.
+  void SetText(const std::string& text);
+  bool empty() const;
+
+  QString textFromValue(double value) const override;
+  double valueFromText(const QString& text) const override;
+  QValidator::State validate(QString& text, int& position) const override;
+  void stepBy(int steps) override;
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override;
+
+ protected:
+  void wheelEvent(QWheelEvent* event) override;
+
+ private:
+  std::string WithoutUnit(const QString& text) const;
+
+  NumberRange range_;
+};
+
+// A line of text that can be typed or chosen from a list.
+
+class TextBox : public QComboBox {
+  Q_OBJECT
+
+ public:
+  explicit TextBox(QWidget* parent = nullptr);
+
+  // What the open list shows beside each text, and choosing one does not put into the line.
+  using Notes = std::function<QStringList()>;
+  // Replaces the list; keeps the line's text and emits no signal. `notes`: asked for whenever the
+  // list is opened; none: nothing.
+  void Offer(const QStringList& texts, Notes notes = nullptr);
+  void showPopup() override;
+  // The role of an item's note.
+  static constexpr int kNoteRole = Qt::UserRole;
+
+ private:
+  Notes notes_;
+};
+
+}  // namespace midscope
