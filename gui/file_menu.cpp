@@ -18,7 +18,7 @@
 #include "gui/panels/model_panel.h"
 #include "gui/panels/panel.h"
 #include "gui/panels/panel_list.h"
-#include "gui/panels/prompt_panel.h"
+#include "gui/panels/prompt/prompt_panel.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/session/setting_marks.h"

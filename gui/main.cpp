@@ -22,7 +22,7 @@
 #include "gui/files/command_line.h"
 #include "gui/main_window.h"
 #include "gui/panels/model_panel.h"
-#include "gui/panels/prompt_panel.h"
+#include "gui/panels/prompt/prompt_panel.h"
 #include "gui/panels/record_panel.h"
 #include "gui/plots/plot.h"
 #include "gui/session/session.h"

@@ -14,7 +14,7 @@
 #include "core/base/record_names.h"
 #include "core/terms/terms.h"
 #include "gui/base/write_whole_file.h"
-#include "gui/panels/ratio_table.h"
+#include "gui/panels/head_map/ratio_table.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/error_bar.h"

@@ -18,7 +18,7 @@
 #include "gui/layout/dock_area.h"
 #include "gui/main_window.h"
 #include "gui/panels/panel_list.h"
-#include "gui/panels/sample_bar.h"
+#include "gui/panels/prompt/sample_bar.h"
 #include "gui/plots/plot.h"
 #include "gui/session/session.h"
 

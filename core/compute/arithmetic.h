@@ -15,8 +15,8 @@ namespace midscope {
 
 // Arithmetic of products with quantised weights. kFloat: weights as floating-point numbers. kInt16
 // and kInt8: the file's whole numbers with inputs rounded to 16 or 8 bits in blocks of 32
-// (kernels/whole_number_product.h); formats that have no such product are multiplied as with
-// kFloat.
+// (kernels/quantised/whole_number_product.h); formats that have no such product are multiplied as
+// with kFloat.
 enum class Products { kFloat, kInt16, kInt8 };
 
 struct Arithmetic {

@@ -8,8 +8,8 @@
 #include <array>
 #include <cstdint>
 
-#include "kernels/dequantise.h"
 #include "kernels/normalise.h"
+#include "kernels/quantised/dequantise.h"
 
 namespace midscope {
 

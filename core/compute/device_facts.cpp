@@ -7,7 +7,7 @@
 #include <fstream>
 
 #ifdef MIDSCOPE_CUDA
-#include "core/compute/cuda_device_facts.h"
+#include "core/compute/cuda/cuda_device_facts.h"
 #endif
 
 namespace midscope {

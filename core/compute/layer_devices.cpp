@@ -10,7 +10,7 @@
 #include "core/compute/highway_ops.h"
 
 #ifdef MIDSCOPE_CUDA
-#include "core/compute/cuda_ops.h"
+#include "core/compute/cuda/cuda_ops.h"
 #endif
 
 namespace midscope {

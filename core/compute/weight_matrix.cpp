@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "core/compute/dense_product.h"
-#include "kernels/float_product.h"
-#include "kernels/quantised_product.h"
-#include "kernels/whole_number_product.h"
+#include "kernels/quantised/float_product.h"
+#include "kernels/quantised/quantised_product.h"
+#include "kernels/quantised/whole_number_product.h"
 
 namespace midscope {
 namespace {

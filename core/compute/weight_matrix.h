@@ -17,9 +17,9 @@
 #include "core/compute/arithmetic.h"
 #include "core/compute/block_ops.h"
 #include "core/model/model_source.h"
-#include "kernels/dequantise.h"
-#include "kernels/float_product.h"
 #include "kernels/parallel.h"
+#include "kernels/quantised/dequantise.h"
+#include "kernels/quantised/float_product.h"
 #include "kernels/types.h"
 
 namespace midscope {

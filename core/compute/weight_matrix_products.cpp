@@ -8,13 +8,13 @@
 #include "core/compute/arithmetic.h"
 #include "core/compute/dense_product.h"
 #include "core/compute/weight_matrix.h"
-#include "kernels/float_product.h"
 #include "kernels/instruction_set.h"
 #include "kernels/matrix_vector.h"
-#include "kernels/quantised_matrix_vector.h"
-#include "kernels/quantised_product.h"
+#include "kernels/quantised/float_product.h"
+#include "kernels/quantised/quantised_matrix_vector.h"
+#include "kernels/quantised/quantised_product.h"
+#include "kernels/quantised/whole_number_product.h"
 #include "kernels/scratch.h"
-#include "kernels/whole_number_product.h"
 
 namespace midscope {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "kernels/dequantise.h"
+#include "kernels/quantised/dequantise.h"
 
 namespace midscope {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "core/compute/query_key_finish.h"
-#include "core/decoder/latent_attention.h"
+#include "core/decoder/attention/latent_attention.h"
 #include "core/decoder/mlp.h"
 #include "core/decoder/project.h"
 #include "core/decoder/residual_edits.h"

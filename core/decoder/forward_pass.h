@@ -13,7 +13,7 @@
 #include "core/compute/layer_devices.h"
 #include "core/compute/top_tokens.h"
 #include "core/compute/weights.h"
-#include "core/decoder/attention_step.h"
+#include "core/decoder/attention/attention_step.h"
 #include "core/decoder/sequence_pass.h"
 #include "core/decoder/shown_copies.h"
 #include "core/decoder/trace_storage.h"

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/decoder/attention/scaled_projections.h"
 #include "core/decoder/prepare_sequence.h"
-#include "core/decoder/scaled_projections.h"
 #include "core/plan/plan_changes.h"
 
 namespace midscope {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/base/memory_map.h"
-#include "kernels/dequantise.h"
+#include "kernels/quantised/dequantise.h"
 
 namespace midscope {
 

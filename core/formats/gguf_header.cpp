@@ -27,7 +27,7 @@ constexpr uint64_t kMinValueBytes = 8 + 0 + 4 + 1;  // key length, key, type, th
 constexpr uint64_t kMinTensorBytes =
     8 + 0 + 4 + 8 + 4 + 8;  // name length, name, rank, one dimension, type, offset
 
-// ggml's names of tensor types that kernels/dequantise.h does not read.
+// ggml's names of tensor types that kernels/quantised/dequantise.h does not read.
 std::string UnreadTypeName(uint32_t type) {
   constexpr std::array<std::pair<uint32_t, std::string_view>, 18> kNames = {{{9, "Q8_1"},
                                                                              {15, "Q8_K"},

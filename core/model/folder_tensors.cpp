@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "core/model/model_shapes.h"
-#include "kernels/dequantise.h"
+#include "kernels/quantised/dequantise.h"
 
 namespace midscope {
 

@@ -48,7 +48,7 @@
 
 #include "core/model/model_config.h"
 #include "core/tokenizer/tokenizer.h"
-#include "kernels/dequantise.h"
+#include "kernels/quantised/dequantise.h"
 
 namespace midscope {
 

@@ -15,7 +15,7 @@
 #include "core/model/model_config.h"
 #include "core/model/model_shapes.h"
 #include "core/model/model_source.h"
-#include "kernels/dequantise.h"
+#include "kernels/quantised/dequantise.h"
 
 namespace midscope {
 

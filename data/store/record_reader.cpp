@@ -24,7 +24,7 @@
 #include "data/store/frame_check.h"
 #include "data/store/hdf5_run.h"
 #include "data/store/plan_text.h"
-#include "data/store/reader_process.h"
+#include "data/store/reader/reader_process.h"
 #include "data/store/sample_rows.h"
 #include "data/store/unfinished_files.h"
 

@@ -5,8 +5,8 @@
 
 #include "core/base/error.h"
 #include "data/sweep/sample_view.h"
+#include "gui/panels/outcome/run_reference.h"
 #include "gui/panels/panel_list.h"
-#include "gui/panels/run_reference.h"
 
 namespace midscope {
 

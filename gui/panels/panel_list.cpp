@@ -4,20 +4,20 @@
 #include <QObject>
 #include <algorithm>
 
-#include "gui/panels/attention_panel.h"
-#include "gui/panels/attribution_panel.h"
-#include "gui/panels/channel_panel.h"
-#include "gui/panels/channel_search_panel.h"
-#include "gui/panels/curves_panel.h"
-#include "gui/panels/head_map_panel.h"
-#include "gui/panels/logit_lens_panel.h"
-#include "gui/panels/next_tokens_panel.h"
+#include "gui/panels/attention/attention_panel.h"
+#include "gui/panels/attention/attribution_panel.h"
+#include "gui/panels/attention/logit_lens_panel.h"
+#include "gui/panels/attention/text_panel.h"
+#include "gui/panels/channels/channel_panel.h"
+#include "gui/panels/channels/channel_search_panel.h"
+#include "gui/panels/head_map/head_map_panel.h"
 #include "gui/panels/notes_panel.h"
-#include "gui/panels/outcome_panel.h"
+#include "gui/panels/outcome/curves_panel.h"
+#include "gui/panels/outcome/next_tokens_panel.h"
+#include "gui/panels/outcome/outcome_panel.h"
 #include "gui/panels/positions_panel.h"
 #include "gui/panels/record_panel.h"
 #include "gui/panels/scan_panel.h"
-#include "gui/panels/text_panel.h"
 
 namespace midscope {
 namespace {

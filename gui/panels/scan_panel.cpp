@@ -21,8 +21,8 @@
 #include "gui/session/session.h"
 #include "gui/widgets/flow_layout.h"
 #include "gui/widgets/parameter_form.h"
+#include "probes/measure/scan/scan_kind.h"
 #include "probes/prompt/task_prompt.h"
-#include "probes/scan/scan_kind.h"
 #include "probes/sweep/scan_effects.h"
 
 namespace midscope {

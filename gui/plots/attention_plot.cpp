@@ -11,7 +11,7 @@
 #include "gui/base/record_access.h"
 #include "gui/plots/plot_style.h"
 #include "gui/plots/same_numbers.h"
-#include "gui/plots/token_scale.h"
+#include "gui/plots/tokens/token_scale.h"
 
 namespace midscope {
 namespace {

@@ -8,7 +8,7 @@
 #include "gui/base/head_quantities.h"
 #include "gui/base/record_access.h"
 #include "gui/plots/attention_plot.h"
-#include "gui/plots/token_scale.h"
+#include "gui/plots/tokens/token_scale.h"
 
 namespace midscope {
 namespace {

@@ -9,7 +9,7 @@
 #include "core/base/record_names.h"
 #include "gui/base/record_access.h"
 #include "gui/plots/plot_style.h"
-#include "gui/plots/token_scale.h"
+#include "gui/plots/tokens/token_scale.h"
 
 namespace midscope {
 namespace {

@@ -7,7 +7,7 @@
 #include "core/base/record_names.h"
 #include "gui/base/record_access.h"
 #include "gui/plots/channel_plot.h"
-#include "probes/statistics/rank_statistics.h"
+#include "probes/measure/statistics/rank_statistics.h"
 
 namespace midscope {
 namespace {

@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/terms/intervention_text.h"
 #include "gui/base/record_access.h"
-#include "probes/channels/channel_search.h"
+#include "probes/measure/channels/channel_search.h"
 
 namespace midscope {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is drawn of a search for channels that carry position (probes/channels/channel_search.h):
-// the ranking as rows, and the curves of one channel.
+// What is drawn of a search for channels that carry position
+// (probes/measure/channels/channel_search.h): the ranking as rows, and the curves of one channel.
 #pragma once
 
 #include <QString>

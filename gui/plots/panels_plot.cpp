@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "gui/plots/maps/scaled_map.h"
 #include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
-#include "gui/plots/scaled_map.h"
 
 namespace midscope {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
+#include "gui/plots/maps/scaled_map.h"
 #include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
-#include "gui/plots/scaled_map.h"
 
 namespace midscope {
 namespace {

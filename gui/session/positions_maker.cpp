@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/job.h"
-#include "probes/builtin/position_coverage.h"
+#include "probes/measure/builtin/position_coverage.h"
 
 namespace midscope {
 

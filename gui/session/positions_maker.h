@@ -15,8 +15,8 @@
 #include "core/base/record.h"
 #include "core/positions/position_sampler.h"
 #include "gui/base/newest_request.h"
-#include "probes/builtin/learned_positions.h"
-#include "probes/builtin/rope_periods.h"
+#include "probes/measure/builtin/learned_positions.h"
+#include "probes/measure/builtin/rope_periods.h"
 
 namespace midscope {
 

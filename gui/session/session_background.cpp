@@ -7,8 +7,8 @@
 
 #include "core/base/record_names.h"
 #include "gui/session/session.h"
-#include "probes/channels/channel_validation.h"
-#include "probes/channels/prompt_channels.h"
+#include "probes/measure/channels/channel_validation.h"
+#include "probes/measure/channels/prompt_channels.h"
 
 namespace midscope {
 

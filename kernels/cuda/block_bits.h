@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/block_numbers.h"
 #include "kernels/check.h"
 #include "kernels/cuda/block_rows.h"
 #include "kernels/cuda/device_rows.h"
 #include "kernels/cuda/machine.h"
-#include "kernels/dequantise.h"
+#include "kernels/quantised/block_numbers.h"
+#include "kernels/quantised/dequantise.h"
 
 namespace midscope::kernels::cuda {
 

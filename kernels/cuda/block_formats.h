@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // GGUF's block formats as the threads of a GPU read them: the values are those of
-// kernels/dequantise.h to the last bit.
+// kernels/quantised/dequantise.h to the last bit.
 //
 // A thread reads a bundle: 8 bytes of small numbers, which hold groups of 8 neighbouring elements.
 // Neighbouring bundles lie beside each other, and so do their groups. A format is a struct:
@@ -23,7 +23,7 @@
 
 #include "kernels/cuda/small_blocks.h"
 #include "kernels/cuda/super_blocks.h"
-#include "kernels/dequantise.h"
+#include "kernels/quantised/dequantise.h"
 
 namespace midscope::kernels::cuda {
 

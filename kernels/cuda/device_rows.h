@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/dequantise.h"
+#include "kernels/quantised/dequantise.h"
 
 namespace midscope::kernels::cuda {
 

@@ -20,7 +20,7 @@
 #include "kernels/cuda/row_attention.h"
 #include "kernels/cuda/row_softmax.h"
 #include "kernels/cuda/top_rows.h"
-#include "kernels/dequantise.h"
+#include "kernels/quantised/dequantise.h"
 
 namespace midscope::kernels::cuda {
 

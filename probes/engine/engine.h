@@ -43,11 +43,11 @@
 #include "core/intervention/intervention.h"
 #include "core/model/model_config.h"
 #include "core/tokenizer/prompt.h"
-#include "probes/builtin/learned_positions.h"
+#include "probes/measure/builtin/learned_positions.h"
+#include "probes/measure/scan/scan_kind.h"
 #include "probes/model/model_options.h"
 #include "probes/prompt/prompt_format.h"
 #include "probes/prompt/task_prompt.h"
-#include "probes/scan/scan_kind.h"
 
 namespace midscope {
 
@@ -170,8 +170,8 @@ struct CompareRequest {
   std::optional<Intervention> against = {};
 };
 
-// Applies a term to every head, layer ... (probes/scan/scan_kind.h) on samples of the prompt
-// request's task, against `none`.
+// Applies a term to every head, layer ... (probes/measure/scan/scan_kind.h) on samples of the
+// prompt request's task, against `none`.
 struct ScanRequest {
   std::string over = "heads";
   std::string term = {};  // "": the kind's
@@ -188,13 +188,13 @@ struct ScanRequest {
   }
 };
 
-// Searches the open model for positional channels (probes/channels/find_channels.h).
+// Searches the open model for positional channels (probes/measure/channels/find_channels.h).
 struct ChannelSearchRequest {
   std::string options = "{}";  // of ChannelOptions (channel_options.h), as a JSON object
   bool operator==(const ChannelSearchRequest&) const = default;
 };
 
-// Ranks the channels of one prompt (probes/channels/prompt_channels.h).
+// Ranks the channels of one prompt (probes/measure/channels/prompt_channels.h).
 struct PromptChannelsRequest {
   size_t place = 0;  // index into the prompt request's places
   Intervention intervention = {};

@@ -11,7 +11,7 @@
 
 #include "core/base/job.h"
 #include "core/base/record.h"
-#include "probes/channels/find_channels.h"
+#include "probes/measure/channels/find_channels.h"
 #include "probes/sweep/merged_means.h"
 #include "probes/sweep/sweep.h"
 

@@ -2,7 +2,7 @@
 #include "probes/engine/probe_offers.h"
 
 #include "core/base/record_names.h"
-#include "probes/builtin/probes.h"
+#include "probes/measure/builtin/probes.h"
 
 namespace midscope {
 namespace {

@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/intervention/passage.h"
 #include "core/run/scoring.h"
-#include "probes/builtin/answer_record.h"
+#include "probes/measure/builtin/answer_record.h"
 #include "probes/prompt/prompt_fits.h"
 #include "probes/prompt/prompt_record.h"
 

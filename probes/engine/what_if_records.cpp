@@ -6,7 +6,7 @@
 
 #include "core/plan/awareness_rule.h"
 #include "probes/base/records.h"
-#include "probes/builtin/probes.h"
+#include "probes/measure/builtin/probes.h"
 #include "probes/prompt/prompt_fits.h"
 #include "probes/sweep/sweep_sample.h"
 

@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/parameter.h"
 #include "core/base/text.h"
-#include "probes/builtin/probes.h"
+#include "probes/measure/builtin/probes.h"
 
 namespace midscope {
 namespace {

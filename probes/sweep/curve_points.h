@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/job.h"
-#include "probes/statistics/outcome_statistics.h"
+#include "probes/measure/statistics/outcome_statistics.h"
 #include "probes/sweep/outcome_curves.h"
 #include "probes/sweep/sweep_plan.h"
 #include "probes/sweep/sweep_statistics.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/record.h"
-#include "probes/statistics/outcome_statistics.h"
+#include "probes/measure/statistics/outcome_statistics.h"
 #include "probes/sweep/sweep_plan.h"
 
 namespace midscope {

@@ -14,7 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/terms/intervention_text.h"
-#include "probes/statistics/outcome_statistics.h"
+#include "probes/measure/statistics/outcome_statistics.h"
 #include "probes/sweep/plan_texts.h"
 #include "probes/sweep/sweep.h"
 

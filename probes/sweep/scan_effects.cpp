@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "probes/base/records.h"
-#include "probes/statistics/intervals.h"
-#include "probes/statistics/joint_test.h"
+#include "probes/measure/statistics/intervals.h"
+#include "probes/measure/statistics/joint_test.h"
 
 namespace midscope {
 

@@ -11,8 +11,8 @@
 
 #include "core/base/job.h"
 #include "core/base/record.h"
-#include "probes/statistics/outcome_statistics.h"
-#include "probes/statistics/statistics.h"
+#include "probes/measure/statistics/outcome_statistics.h"
+#include "probes/measure/statistics/statistics.h"
 #include "probes/sweep/sweep_plan.h"
 
 namespace midscope {

@@ -12,7 +12,7 @@
 #include "data/sweep/failures.h"
 #include "data/sweep/sweep_store.h"
 #include "probes/base/records.h"
-#include "probes/statistics/outcome_statistics.h"
+#include "probes/measure/statistics/outcome_statistics.h"
 #include "probes/sweep/sweep_statistics.h"
 
 namespace midscope {

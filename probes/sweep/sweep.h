@@ -30,7 +30,7 @@
 #include "core/base/job.h"
 #include "core/decoder/decoder.h"
 #include "data/sweep/sweep_store.h"
-#include "probes/statistics/outcome_statistics.h"
+#include "probes/measure/statistics/outcome_statistics.h"
 #include "probes/sweep/sample_source.h"
 #include "probes/sweep/sweep_plan.h"
 #include "probes/sweep/sweep_sample.h"

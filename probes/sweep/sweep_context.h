@@ -9,8 +9,8 @@
 
 #include "core/base/record.h"
 #include "core/model/model_config.h"
+#include "probes/measure/statistics/outcome_measures.h"
 #include "probes/prompt/task_prompt.h"
-#include "probes/statistics/outcome_measures.h"
 #include "probes/sweep/sweep_plan.h"
 
 namespace midscope {

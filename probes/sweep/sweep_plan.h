@@ -12,8 +12,8 @@
 #include "core/decoder/decoder.h"
 #include "core/intervention/intervention.h"
 #include "data/tasks/task.h"
+#include "probes/measure/scan/scan_kind.h"
 #include "probes/prompt/task_prompt.h"
-#include "probes/scan/scan_kind.h"
 
 namespace midscope {
 

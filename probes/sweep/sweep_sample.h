@@ -15,8 +15,8 @@
 #include "core/run/scoring.h"
 #include "core/tokenizer/prompt.h"
 #include "data/store/record_reader.h"
+#include "probes/measure/statistics/outcome_statistics.h"
 #include "probes/prompt/task_prompt.h"
-#include "probes/statistics/outcome_statistics.h"
 #include "probes/sweep/sweep_plan.h"
 
 namespace midscope {

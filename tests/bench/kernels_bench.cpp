@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "kernels/attention.h"
-#include "kernels/dequantise.h"
 #include "kernels/matrix_vector.h"
 #include "kernels/normalise.h"
-#include "kernels/quantised_matrix_vector.h"
-#include "kernels/quantised_product.h"
+#include "kernels/quantised/dequantise.h"
+#include "kernels/quantised/quantised_matrix_vector.h"
+#include "kernels/quantised/quantised_product.h"
 #include "tests/kernels/support/thread_executor.h"
 
 namespace midscope::kernels {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The speed of matrix products alone, at the shapes of the embedded model's layers with 512 rows:
 // what a prefill would reach if it did nothing else. Prints one JSON object with GFLOP/s of
-// LibTorch's at::mm and of the product that Midscope takes (float32: kernels/float_product.h with
-// panels where expanded weights lie in them; bfloat16: core/compute/dense_product.h with packed
-// weights), best of several; and the instruction sets in use.
+// LibTorch's at::mm and of the product that Midscope takes (float32:
+// kernels/quantised/float_product.h with panels where expanded weights lie in them; bfloat16:
+// core/compute/dense_product.h with packed weights), best of several; and the instruction sets in
+// use.
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 
@@ -17,8 +18,8 @@
 #include "core/compute/aten_executor.h"
 #include "core/compute/dense_product.h"
 #include "core/compute/process_start.h"
-#include "kernels/float_product.h"
 #include "kernels/instruction_set.h"
+#include "kernels/quantised/float_product.h"
 
 namespace {
 

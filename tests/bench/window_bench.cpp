@@ -37,7 +37,7 @@
 #include "core/terms/intervention_text.h"
 #include "gui/main_window.h"
 #include "gui/panels/model_panel.h"
-#include "gui/panels/prompt_panel.h"
+#include "gui/panels/prompt/prompt_panel.h"
 #include "gui/plots/plot.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"

@@ -34,7 +34,7 @@
 #include "core/compute/process_start.h"
 #include "gui/main_window.h"
 #include "gui/panels/model_panel.h"
-#include "gui/panels/prompt_panel.h"
+#include "gui/panels/prompt/prompt_panel.h"
 #include "gui/session/session.h"
 #include "gui/widgets/parameter_form.h"
 #include "tests/gui/support/monkey.h"

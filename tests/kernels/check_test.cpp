@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "kernels/attention.h"
-#include "kernels/dequantise.h"
+#include "kernels/quantised/dequantise.h"
 
 namespace midscope {
 namespace {

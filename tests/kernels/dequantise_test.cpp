@@ -3,7 +3,7 @@
 // by make_dequantise_golden.py) for every type, from any alignment, for any NaN, infinity or
 // subnormal; NaN counts as equal to NaN. It writes nothing
 // else. AllFinite holds where each of these values is finite.
-#include "kernels/dequantise.h"
+#include "kernels/quantised/dequantise.h"
 
 #include <array>
 #include <fstream>

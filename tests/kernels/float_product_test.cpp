@@ -3,7 +3,7 @@
 // rounding of the sum and one rounding to y's dtype, for every type, both dtypes of x and y and
 // awkward sizes; rows of weights in any order; equal to the last bit for any number of threads, for
 // a row whichever others come along, and for panels; writes nothing but y and the panels.
-#include "kernels/float_product.h"
+#include "kernels/quantised/float_product.h"
 
 #include "tests/kernels/support/every_target.h"
 #include "tests/kernels/support/guarded.h"

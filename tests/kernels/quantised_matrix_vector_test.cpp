@@ -3,7 +3,7 @@
 // float32 rounding of the sum (weights exactly those of Dequantise, x not rounded at all); rows in
 // any order, of any alignment; equal to the last bit for any number of threads, and for a row
 // whichever others come along; writes nothing but y.
-#include "kernels/quantised_matrix_vector.h"
+#include "kernels/quantised/quantised_matrix_vector.h"
 
 #include "tests/kernels/support/every_target.h"
 #include "tests/kernels/support/guarded.h"

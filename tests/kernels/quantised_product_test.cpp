@@ -5,7 +5,7 @@
 // for a row whichever others come along; writes nothing but y.
 #include <gtest/gtest.h>
 
-#include "kernels/quantised_product.h"
+#include "kernels/quantised/quantised_product.h"
 
 #include "tests/kernels/support/guarded.h"
 #include "tests/kernels/support/random_blocks.h"

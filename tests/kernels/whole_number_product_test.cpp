@@ -3,7 +3,7 @@
 // to 8 or 16 bits in blocks of 32, within float32 rounding of the sum over blocks, for every format
 // that it has; exact within a block, at the ends of the range too; equal to the last bit for any
 // number of threads and for a row whichever others come along; writes nothing but y.
-#include "kernels/whole_number_product.h"
+#include "kernels/quantised/whole_number_product.h"
 
 #include <gtest/gtest.h>
 

@@ -16,11 +16,12 @@ ROOMS = ["kernels", "core", "data", "probes", "gui"]
 # Bottom to top: a folder includes itself and those before it. "." is the room itself. Folders below these belong to them, but
 # for those that are listed themselves.
 FOLDERS = {
-    "kernels": [".", "cuda"],
+    "kernels": [".", "quantised", "cuda"],
     "core": ["base", "formats", "tokenizer", "chat", "hub", "model", "positions", "intervention", "plan",
              "terms", "compute", "decoder", "run"],
     "data": ["formats", "scorers", "tasks", "store", "sweep", "published", "export"],
-    "probes": ["base", "prompt", "model", "statistics", "builtin", "plugin", "scan", "sweep", "channels", "engine", "cli"],
+    "probes": ["base", "prompt", "model", "measure/statistics", "measure/builtin", "plugin", "measure/scan", "sweep",
+               "measure/channels", "engine", "cli"],
     "gui": ["base", "widgets", "actions", "layout", "plots", "session", "panels", "help", "files", "."],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -31,7 +32,7 @@ LIBRARIES = {  # first part of the header's name -> rooms or folders that may in
     "hwy": {"kernels"},
     "curl": {"core/hub"}, "openssl": {"core/base"},
     "CLI": {"probes/cli"}, "toml++": {"probes/cli"},
-    "Eigen": {"probes/statistics"},
+    "Eigen": {"probes/measure/statistics"},
     "mpi": {"probes/sweep"},
     "sentencepiece_processor": {"core/tokenizer"}, "pcre2": {"core/tokenizer"},
 }

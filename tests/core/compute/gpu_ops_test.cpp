@@ -5,7 +5,7 @@
 // weights are rounded; of few rows, weights within 5e-6; norms, activations and updates within
 // 1e-5, or one rounding to bfloat16 or float16. Cases choose the way: LibTorch's flash or cuDNN
 // attention, or the own kernel. Also without a GPU (tests/core/cuda_host).
-#include "core/compute/cuda_ops.h"
+#include "core/compute/cuda/cuda_ops.h"
 
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>

@@ -8,7 +8,7 @@
 #include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
 
-#include "core/compute/cuda_blocks.h"
+#include "core/compute/cuda/cuda_blocks.h"
 #include "core/compute/placement.h"
 #include "core/decoder/decoder.h"
 #include "kernels/parallel.h"

@@ -17,7 +17,7 @@
 #include "core/compute/dense_product.h"
 #include "core/compute/weights.h"
 #include "kernels/instruction_set.h"
-#include "kernels/quantised_product.h"
+#include "kernels/quantised/quantised_product.h"
 #include "tests/core/support/error_message.h"
 #include "tests/core/support/stored_pair.h"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/compute/aten_ops.h"
-#include "core/compute/cuda_ops.h"
+#include "core/compute/cuda/cuda_ops.h"
 #include "core/compute/layer_devices.h"
 #include "core/decoder/forward_pass.h"
 #include "core/decoder/prepare_sequence.h"

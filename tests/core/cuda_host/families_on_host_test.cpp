@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/compute/cuda_ops.h"
+#include "core/compute/cuda/cuda_ops.h"
 #include "core/decoder/prepare_sequence.h"
 #include "core/decoder/recorded_rows.h"
 #include "core/model/model_source.h"

@@ -9,8 +9,8 @@
 #include <memory>
 
 #include "core/compute/aten_ops.h"
-#include "core/compute/cuda_graph.h"
-#include "core/compute/cuda_library_attention.h"
+#include "core/compute/cuda/cuda_graph.h"
+#include "core/compute/cuda/cuda_library_attention.h"
 #include "tests/core/cuda_host/kernels_on_host.h"
 #include "tests/kernels/support/launch_on_host.h"
 

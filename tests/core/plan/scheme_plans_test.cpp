@@ -11,7 +11,7 @@
 #include <map>
 
 #include "core/base/error.h"
-#include "core/decoder/rotated_rows.h"
+#include "core/decoder/attention/rotated_rows.h"
 #include "core/intervention/rope_schemes.h"
 #include "core/plan/attention_plan.h"
 #include "core/plan/context_limit.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/dequantise.h"
+#include "kernels/quantised/dequantise.h"
 #include "tests/core/support/gguf_writer.h"
 
 namespace midscope::test {

@@ -5,8 +5,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "core/compute/cuda_blocks.h"
-#include "core/compute/cuda_ops.h"
+#include "core/compute/cuda/cuda_blocks.h"
+#include "core/compute/cuda/cuda_ops.h"
 #include "kernels/matrix_vector.h"
 
 namespace midscope::test {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Files without an intact checksum of ours are read by midscope-reader: as HDF5 in this process
 // reads them where they are sound, and without harm where they are not.
-#include "data/store/reader_process.h"
+#include "data/store/reader/reader_process.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

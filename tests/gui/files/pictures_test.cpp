@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "gui/plots/attention_plot.h"
-#include "gui/plots/head_map_plot.h"
 #include "gui/plots/lines_plot.h"
+#include "gui/plots/maps/head_map_plot.h"
 #include "gui/plots/panels_plot.h"
 #include "gui/plots/plot_files.h"
 #include "gui/plots/plot_style.h"
 #include "gui/plots/record_plot.h"
-#include "gui/plots/token_grid_plot.h"
+#include "gui/plots/tokens/token_grid_plot.h"
 #include "tests/gui/support/run_tests.h"
 
 namespace midscope {

@@ -11,13 +11,13 @@
 #include <cmath>
 
 #include "core/base/record_names.h"
-#include "gui/panels/answer_facts.h"
-#include "gui/panels/answer_strip.h"
-#include "gui/panels/logit_lens_panel.h"
-#include "gui/panels/next_tokens_panel.h"
+#include "gui/panels/attention/logit_lens_panel.h"
+#include "gui/panels/outcome/answer_facts.h"
+#include "gui/panels/outcome/answer_strip.h"
+#include "gui/panels/outcome/next_tokens_panel.h"
 #include "gui/plots/next_tokens_table.h"
 #include "gui/plots/plot_files.h"
-#include "gui/plots/token_grid_plot.h"
+#include "gui/plots/tokens/token_grid_plot.h"
 #include "gui/widgets/elided_label.h"
 #include "tests/gui/support/attribution_record.h"
 #include "tests/gui/support/run_tests.h"

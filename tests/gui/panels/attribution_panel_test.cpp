@@ -6,9 +6,9 @@
 #include <QTest>
 #include <cmath>
 
-#include "gui/panels/attribution_panel.h"
+#include "gui/panels/attention/attribution_panel.h"
 #include "gui/plots/record_plot.h"
-#include "gui/plots/token_view.h"
+#include "gui/plots/tokens/token_view.h"
 #include "gui/widgets/probe_form.h"
 #include "gui/widgets/selection.h"
 #include "tests/gui/support/attribution_record.h"

@@ -14,7 +14,7 @@
 #include "core/base/error.h"
 #include "core/terms/intervention_text.h"
 #include "gui/files/session_file.h"
-#include "gui/panels/stack_editor.h"
+#include "gui/panels/settings/stack_editor.h"
 #include "gui/session/tried_settings.h"
 #include "gui/widgets/input_boxes.h"
 #include "gui/widgets/term_chip.h"

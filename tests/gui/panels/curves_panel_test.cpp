@@ -9,11 +9,11 @@
 #include <nlohmann/json.hpp>
 
 #include "data/sweep/sweep_store.h"
-#include "gui/panels/curves_panel.h"
+#include "gui/panels/outcome/curves_panel.h"
 #include "gui/plots/lines_plot.h"
 #include "gui/plots/record_plot.h"
 #include "gui/widgets/error_bar.h"
-#include "probes/statistics/outcome_statistics.h"
+#include "probes/measure/statistics/outcome_statistics.h"
 #include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/spy_until.h"
 #include "tests/gui/support/window_rig.h"

@@ -15,7 +15,7 @@
 #include "core/terms/presets.h"
 #include "core/terms/terms.h"
 #include "gui/panels/model_panel.h"
-#include "gui/panels/stack_editor.h"
+#include "gui/panels/settings/stack_editor.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/fold_box.h"
 #include "gui/widgets/input_boxes.h"

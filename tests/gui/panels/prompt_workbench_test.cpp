@@ -11,9 +11,9 @@
 
 #include "core/base/error.h"
 #include "gui/files/session_file.h"
-#include "gui/panels/prompt_editor.h"
-#include "gui/panels/prompt_panel.h"
-#include "gui/panels/prompt_workbench.h"
+#include "gui/panels/prompt/prompt_editor.h"
+#include "gui/panels/prompt/prompt_panel.h"
+#include "gui/panels/prompt/prompt_workbench.h"
 #include "gui/session/setting_history.h"
 #include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"

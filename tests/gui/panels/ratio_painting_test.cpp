@@ -14,9 +14,9 @@
 
 #include "core/terms/intervention_text.h"
 #include "gui/base/head_ratios.h"
-#include "gui/panels/head_map_panel.h"
-#include "gui/panels/ratio_painter.h"
-#include "gui/plots/head_map_plot.h"
+#include "gui/panels/head_map/head_map_panel.h"
+#include "gui/panels/head_map/ratio_painter.h"
+#include "gui/plots/maps/head_map_plot.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/selection.h"
 #include "tests/gui/support/run_tests.h"

@@ -6,8 +6,8 @@
 #include <QTest>
 
 #include "data/store/record_reader.h"
-#include "gui/panels/head_map_panel.h"
-#include "gui/plots/head_map_plot.h"
+#include "gui/panels/head_map/head_map_panel.h"
+#include "gui/plots/maps/head_map_plot.h"
 #include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"
 

@@ -8,9 +8,9 @@
 #include <cmath>
 
 #include "core/terms/intervention_text.h"
-#include "gui/panels/head_map_panel.h"
+#include "gui/panels/head_map/head_map_panel.h"
 #include "gui/panels/scan_panel.h"
-#include "gui/plots/head_map_plot.h"
+#include "gui/plots/maps/head_map_plot.h"
 #include "gui/plots/record_plot.h"
 #include "gui/widgets/parameter_form.h"
 #include "probes/sweep/scan_effects.h"

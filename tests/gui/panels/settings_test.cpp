@@ -13,7 +13,7 @@
 
 #include "core/terms/intervention_text.h"
 #include "core/terms/terms.h"
-#include "gui/panels/knobs_panel.h"
+#include "gui/panels/settings/knobs_panel.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/sliders.h"
 #include "gui/widgets/text_line.h"

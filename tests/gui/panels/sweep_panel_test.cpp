@@ -6,7 +6,7 @@
 #include <QTest>
 
 #include "core/terms/intervention_text.h"
-#include "gui/panels/sweep_panel.h"
+#include "gui/panels/outcome/sweep_panel.h"
 #include "gui/session/command_arguments.h"
 #include "gui/session/setting_history.h"
 #include "gui/session/sweep_process.h"

@@ -7,7 +7,7 @@
 
 #include "data/tasks/task.h"
 #include "data/tasks/task_spec.h"
-#include "gui/panels/prompt_panel.h"
+#include "gui/panels/prompt/prompt_panel.h"
 #include "gui/widgets/input_boxes.h"
 #include "gui/widgets/task_form.h"
 #include "tests/gui/support/run_tests.h"

@@ -8,7 +8,7 @@
 
 #include "core/intervention/term_type.h"
 #include "core/terms/intervention_text.h"
-#include "gui/panels/outcome_panel.h"
+#include "gui/panels/outcome/outcome_panel.h"
 #include "gui/plots/outcome_plot.h"
 #include "gui/session/setting_history.h"
 #include "tests/gui/support/run_tests.h"

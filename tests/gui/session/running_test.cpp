@@ -11,7 +11,7 @@
 
 #include "core/terms/terms.h"
 #include "gui/main_window.h"
-#include "gui/panels/outcome_panel.h"
+#include "gui/panels/outcome/outcome_panel.h"
 #include "gui/plots/outcome_plot.h"
 #include "gui/session/session.h"
 #include "gui/session/setting_history.h"

@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "gui/files/session_file.h"
 #include "gui/files/view_state.h"
-#include "gui/panels/attention_panel.h"
+#include "gui/panels/attention/attention_panel.h"
 #include "gui/plots/plot.h"
 #include "gui/widgets/selection.h"
 #include "tests/gui/support/run_tests.h"

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <utility>
 
-#include "probes/channels/channel_options.h"
-#include "probes/channels/prompt_channels.h"
+#include "probes/measure/channels/channel_options.h"
+#include "probes/measure/channels/prompt_channels.h"
 #include "tests/gui/support/fake_engine.h"
 
 namespace midscope {

@@ -2,10 +2,10 @@
 // The window on a planted engine, with what shows where the model looks in the text.
 #pragma once
 
-#include "gui/panels/head_map_panel.h"
-#include "gui/panels/text_panel.h"
-#include "gui/plots/head_map_plot.h"
-#include "gui/plots/token_text.h"
+#include "gui/panels/attention/text_panel.h"
+#include "gui/panels/head_map/head_map_panel.h"
+#include "gui/plots/maps/head_map_plot.h"
+#include "gui/plots/tokens/token_text.h"
 #include "gui/session/setting_history.h"
 #include "gui/widgets/selection.h"
 #include "tests/gui/support/window_rig.h"

@@ -6,7 +6,7 @@
 
 #include "core/model/model_config.h"
 #include "core/terms/intervention_text.h"
-#include "gui/panels/settings_panel.h"
+#include "gui/panels/settings/settings_panel.h"
 #include "gui/session/setting_history.h"
 
 namespace midscope {

@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "core/base/record.h"
-#include "gui/panels/attention_panel.h"
-#include "gui/panels/head_map_panel.h"
+#include "gui/panels/attention/attention_panel.h"
+#include "gui/panels/head_map/head_map_panel.h"
 #include "gui/plots/attention_plot.h"
 #include "tests/gui/support/looking_rig.h"
 #include "tests/gui/support/run_tests.h"

@@ -19,7 +19,7 @@
 #include "gui/files/session_file.h"
 #include "gui/help/help_window.h"
 #include "gui/layout/dock_area.h"
-#include "gui/panels/attention_panel.h"
+#include "gui/panels/attention/attention_panel.h"
 #include "gui/session/setting_history.h"
 #include "tests/gui/support/run_tests.h"
 #include "tests/gui/support/window_rig.h"

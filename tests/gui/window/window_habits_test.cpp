@@ -19,7 +19,7 @@
 #include "gui/files/result_file.h"
 #include "gui/layout/dock_area.h"
 #include "gui/panels/model_panel.h"
-#include "gui/panels/outcome_panel.h"
+#include "gui/panels/outcome/outcome_panel.h"
 #include "gui/plots/outcome_plot.h"
 #include "gui/preferences.h"
 #include "gui/widgets/elided_label.h"

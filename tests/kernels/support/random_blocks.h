@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/dequantise.h"
+#include "kernels/quantised/dequantise.h"
 #include "tests/kernels/support/guarded.h"
 
 namespace midscope::kernels {

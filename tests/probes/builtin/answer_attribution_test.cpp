@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Attribution on every architecture: the parts sum to the difference of the logits, and the keys of
 // a head to the head, also under interventions; which token the answer is compared with.
-#include "probes/builtin/probes.h"
+#include "probes/measure/builtin/probes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@
 #include "core/terms/intervention_text.h"
 #include "probes/base/record_stack.h"
 #include "probes/base/records.h"
-#include "probes/builtin/compared_tokens.h"
 #include "probes/engine/run_probe.h"
+#include "probes/measure/builtin/compared_tokens.h"
 #include "probes/prompt/task_prompt.h"
 #include "tests/core/support/tiny_models.h"
 #include "tests/probes/support/open_model.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Learned positions: a table that is the sinusoidal encoding gives its periods and its likeness by
 // distance back, also as the table of a tiny GPT-2 and OPT; other tables do not.
-#include "probes/builtin/learned_positions.h"
+#include "probes/measure/builtin/learned_positions.h"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "core/decoder/decoder.h"
-#include "probes/builtin/model_positions.h"
+#include "probes/measure/builtin/model_positions.h"
 #include "tests/core/support/safetensors_parts.h"
 #include "tests/core/support/temporary_folder.h"
 #include "tests/core/support/tiny_models.h"

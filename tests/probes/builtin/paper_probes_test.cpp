@@ -12,8 +12,8 @@
 #include "core/tokenizer/prompt.h"
 #include "probes/base/record_stack.h"
 #include "probes/base/records.h"
-#include "probes/builtin/probes.h"
 #include "probes/engine/run_probe.h"
+#include "probes/measure/builtin/probes.h"
 #include "probes/prompt/task_prompt.h"
 #include "tests/probes/support/open_model.h"
 

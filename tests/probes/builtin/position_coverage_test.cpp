@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Records of sampled position ids. Counts are exact; the means over seeds are of 40 runs.
-#include "probes/builtin/position_coverage.h"
+#include "probes/measure/builtin/position_coverage.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

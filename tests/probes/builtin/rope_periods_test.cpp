@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What `midscope rope` shows, against numbers worked out apart from it.
-#include "probes/builtin/rope_periods.h"
+#include "probes/measure/builtin/rope_periods.h"
 
 #include <gtest/gtest.h>
 

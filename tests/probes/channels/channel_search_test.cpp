@@ -2,7 +2,7 @@
 // The search for positional channels on a random model of 12 blocks in which hooks plant what is to
 // be found: after every block one channel rises with position, one is noise, one is a step. And
 // position-awareness scores of heads whose attention is known.
-#include "probes/channels/channel_search.h"
+#include "probes/measure/channels/channel_search.h"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/decoder/captures.h"
-#include "probes/channels/find_channels.h"
+#include "probes/measure/channels/find_channels.h"
 #include "tests/core/support/gguf_writer.h"
 #include "tests/core/support/temporary_folder.h"
 #include "tests/paths.h"

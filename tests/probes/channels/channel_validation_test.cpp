@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which trial is chosen, from losses made up for the purpose.
-#include "probes/channels/channel_validation.h"
+#include "probes/measure/channels/channel_validation.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The channels of one prompt: the record is that of the search's rule on its hidden states.
-#include "probes/channels/prompt_channels.h"
+#include "probes/measure/channels/prompt_channels.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/decoder/captures.h"
 #include "core/terms/intervention_text.h"
-#include "probes/statistics/position_trend.h"
+#include "probes/measure/statistics/position_trend.h"
 #include "tests/core/support/gguf_writer.h"
 #include "tests/core/support/temporary_folder.h"
 

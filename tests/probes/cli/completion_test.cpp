@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "probes/cli/command.h"
+#include "probes/cli/program/command.h"
 #include "tests/core/support/temporary_folder.h"
 
 namespace midscope::cli {

@@ -12,8 +12,8 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "probes/cli/command.h"
-#include "probes/cli/option_binder.h"
+#include "probes/cli/program/command.h"
+#include "probes/cli/program/option_binder.h"
 #include "tests/paths.h"
 
 namespace midscope::cli {

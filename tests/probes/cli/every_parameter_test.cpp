@@ -12,7 +12,7 @@
 #include "core/terms/terms.h"
 #include "data/tasks/task.h"
 #include "data/tasks/task_spec.h"
-#include "probes/cli/command.h"
+#include "probes/cli/program/command.h"
 #include "probes/plugin/probe_registry.h"
 #include "tests/core/support/error_message.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probes/cli/export_table.h"
+#include "probes/cli/text/export_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

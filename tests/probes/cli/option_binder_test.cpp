@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probes/cli/option_binder.h"
+#include "probes/cli/program/option_binder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Records as the command line prints them.
-#include "probes/cli/record_text.h"
+#include "probes/cli/text/record_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What plan files and flags make of a sweep, without a model.
-#include "probes/cli/sweep_options.h"
+#include "probes/cli/commands/sweep_options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,10 +8,10 @@
 #include <sstream>
 
 #include "core/terms/presets.h"
-#include "probes/cli/help.h"
-#include "probes/cli/progress_line.h"
-#include "probes/cli/setting_letters.h"
-#include "probes/cli/text_table.h"
+#include "probes/cli/console/progress_line.h"
+#include "probes/cli/console/text_table.h"
+#include "probes/cli/program/help.h"
+#include "probes/cli/text/setting_letters.h"
 
 namespace midscope::cli {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The prompt of `midscope whatif`: at a terminal the newest line wins and nothing ends it; a script
 // goes line by line and ends with the first that fails.
-#include "probes/cli/what_if_prompt.h"
+#include "probes/cli/commands/what_if_prompt.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "probes/channels/channel_options.h"
-#include "probes/channels/prompt_channels.h"
+#include "probes/measure/channels/channel_options.h"
+#include "probes/measure/channels/prompt_channels.h"
 #include "tests/probes/support/local_engine_fixture.h"
 
 namespace midscope {

@@ -7,7 +7,7 @@
 
 #include "data/store/run_store.h"
 #include "data/sweep/sweep_store.h"
-#include "probes/statistics/outcome_statistics.h"
+#include "probes/measure/statistics/outcome_statistics.h"
 #include "tests/data/support/example_records.h"
 #include "tests/probes/support/run_program.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probes/scan/scan_kind.h"
+#include "probes/measure/scan/scan_kind.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

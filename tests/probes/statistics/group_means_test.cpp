@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Contracts: the mean over data sets weighs them alike whatever their size, the mean over groups
 // groups; both on numbers computed by hand.
-#include "probes/statistics/group_means.h"
+#include "probes/measure/statistics/group_means.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

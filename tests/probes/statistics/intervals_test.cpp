@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Intervals against scipy (make_statistics_golden.py), and how often they hold the true value. The
 // coverages that are printed are those that SWEEPS.md states.
-#include "probes/statistics/intervals.h"
+#include "probes/measure/statistics/intervals.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Contract: under no effect at all, any of the p values is below 0.05 in about 5 % of experiments,
 // however many columns there are and whether they go along with each other or not; a real effect is
 // found; the same values and seed give the same bits.
-#include "probes/statistics/joint_test.h"
+#include "probes/measure/statistics/joint_test.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probes/statistics/outcome_statistics.h"
+#include "probes/measure/statistics/outcome_statistics.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Cubic fits, smoothing and roughness against numpy and scipy (make_position_trend_golden.py), and
 // the cases in which nothing may be said.
-#include "probes/statistics/position_trend.h"
+#include "probes/measure/statistics/position_trend.h"
 #include "tests/paths.h"
 
 #include <gtest/gtest.h>

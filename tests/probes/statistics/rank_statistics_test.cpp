@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rank correlations against cases worked by hand (compare_probes.py holds them against scipy), and
 // what is read off one attention row.
-#include "probes/statistics/rank_statistics.h"
+#include "probes/measure/statistics/rank_statistics.h"
 
 #include <gtest/gtest.h>
 

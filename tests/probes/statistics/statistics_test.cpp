@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probes/statistics/statistics.h"
+#include "probes/measure/statistics/statistics.h"
 
 #include <gtest/gtest.h>
 

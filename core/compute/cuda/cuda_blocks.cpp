@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#include "core/compute/cuda/cuda_blocks.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
+#include <c10/core/DeviceGuard.h>
+
+#include "core/compute/cuda/cuda_ops.h"
+#include "kernels/cuda/dequantise.h"
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/quantised_matrix_vector.h"
+#include "kernels/quantised/dequantise.h"
+
+namespace midscope {
+
+namespace {
+
+// The arguments of the kernels of kernels/cuda that read quantised matrices, of tensors. Internal
+// to core.
+
+inline kernels::Dtype KernelDtype(const at::Tensor& x) {
+  switch (x.scalar_type()) {
+    case at::kFloat:
+      return kernels::Dtype::kFloat32;
+    case at::kHalf:
+      return kernels::Dtype::kFloat16;
+    default:
+      return kernels::Dtype::kBFloat16;
+  }
+}
+
+// As BlockOps::Dequantise.
+inline kernels::cuda::DequantiseArguments DequantiseArgumentsOf(const kernels::BlockMatrix& matrix,
+                                                                int64_t first_column,
+                                                                const at::Tensor& out) {
+  return {static_cast<const uint8_t*>(matrix.data),
+          matrix.row_bytes,
+          matrix.columns,
+          first_column,
+          out.data_ptr(),
+          KernelDtype(out),
+          matrix.rows,
+          out.size(1)};
+}
+
+// As BlockOps::MultiplyFew; rows of x lie at multiples of 16 bytes.
+inline kernels::cuda::QuantisedMatrixVectorArguments ProductArgumentsOf(
+    const kernels::BlockMatrix& matrix, const at::Tensor& x, const at::Tensor& y) {
+  kernels::cuda::QuantisedMatrixVectorArguments arguments;
+  arguments.weight = static_cast<const uint8_t*>(matrix.data);
+  arguments.row_bytes = matrix.row_bytes;
+  arguments.x = x.const_data_ptr();
+  arguments.x_stride = x.stride(0);
+  arguments.x_dtype = KernelDtype(x);
+  arguments.y = y.data_ptr();
+  arguments.y_stride = y.stride(0);
+  arguments.y_dtype = KernelDtype(y);
+  arguments.rows = x.size(0);
+  arguments.inputs = matrix.columns;
+  arguments.outputs = matrix.rows;
+  return arguments;
+}
+
+}  // namespace
+
+// Enough rows for a matrix product to keep a GPU busy, few enough to stay in the second-level cache
+// (A100: 40 MB, H100: 50 MB) between being written and being read. Other sizes were not measured.
+int64_t CudaBlocks::panel_bytes() const { return int64_t{32} << 20; }
+
+void CudaBlocks::Dequantise(const kernels::BlockMatrix& matrix, int64_t first_column,
+                            const at::Tensor& out) const {
+  const c10::DeviceGuard guard(out.device());
+  kernels::cuda::Dequantise(matrix.type, DequantiseArgumentsOf(matrix, first_column, out));
+}
+
+namespace {
+
+// change(arguments) before the product.
+template <class Change>
+void Multiply(const kernels::BlockMatrix& matrix, const at::Tensor& x, const at::Tensor& y,
+              const Change& change) {
+  const c10::DeviceGuard guard(y.device());
+  const at::Tensor rows = RowsLieWell(x) ? x : x.clone(at::MemoryFormat::Contiguous);
+  auto arguments = ProductArgumentsOf(matrix, rows, y);
+  change(arguments);
+  kernels::cuda::QuantisedMatrixVector(matrix.type, arguments);
+}
+
+}  // namespace
+
+void CudaBlocks::MultiplyFew(const kernels::BlockMatrix& matrix, const at::Tensor& x,
+                             const at::Tensor& y, const Copies* copies) const {
+  Multiply(matrix, x, y, [copies](kernels::cuda::QuantisedMatrixVectorArguments& arguments) {
+    if (!copies) return;
+    arguments.copies.first = copies->first;
+    arguments.copies.width = copies->to[0].size(1);
+    for (int i = 0; i < 2; ++i) {
+      arguments.copies.to[i] = copies->to[i].data_ptr();
+      arguments.copies.stride[i] = copies->to[i].stride(0);
+    }
+  });
+}
+
+void CudaBlocks::MultiplyFewGated(const kernels::BlockMatrix& matrix, const at::Tensor& x,
+                                  kernels::ActivationKind activation, const at::Tensor& y) const {
+  Multiply(matrix, x, y, [activation](kernels::cuda::QuantisedMatrixVectorArguments& arguments) {
+    arguments.gated = true;
+    arguments.activation = activation;
+  });
+}
+
+}  // namespace midscope

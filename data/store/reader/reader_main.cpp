@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// midscope-reader FILE: reads one file of results for Midscope's other programs, which start it and
+// send requests over a socket that is its standard input.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "data/store/reader/reader_service.h"
+
+int main(int argc, char** argv) {
+  struct stat input {};
+  if (argc != 2 || fstat(STDIN_FILENO, &input) != 0 || !S_ISSOCK(input.st_mode)) {
+    std::fprintf(stderr, "midscope-reader: Midscope's other programs start it\n");
+    return 2;
+  }
+  midscope::LimitReader(argv[1]);
+  // Skips HDF5's work at exit, which could crash on a damaged heap.
+  _exit(midscope::ServeReader(STDIN_FILENO, argv[1]));
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// AttentionPanel: the chosen head at every place of the prompt.
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include <QPushButton>
+
+#include "core/base/record.h"
+#include "core/base/record_names.h"
+#include "gui/base/display_text.h"
+#include "gui/base/record_access.h"
+#include "gui/panels/attention/attention_panel.h"
+#include "gui/plots/attention_plot.h"
+#include "gui/session/session.h"
+#include "gui/widgets/selection.h"
+
+namespace midscope {
+
+void AttentionPanel::DrawPlaces() {
+  plot_->SetOthers({});
+  const size_t places = session()->prompts().size();
+  MakeStacked(places);
+  for (size_t place = 0; place < places; ++place) DrawPlace(stacked_[place], place);
+  const size_t unseen = UnseenPlaces().size();
+  walk_places_->setVisible(unseen > 0 || walk_from_);
+  walk_places_->setEnabled(!walk_from_);
+  walk_places_->setText(walk_from_ ? tr("running the places…")
+                                   : tr("Run the other %1").arg(unseen));
+}
+
+void AttentionPanel::DrawPlace(AttentionPlot* plot, size_t place) {
+  const Record* prompt = &session()->prompts()[place];
+  plot->SetPrompt(prompt);
+  plot->SetReason(tr("not run at this place yet"));
+  plot->SetCompare(selection()->compare());
+  plot->SetOthers({});
+  plot->SetHeadColor(QColor());
+  plot->SetOlder(false, false);
+  const Record* a = session()->RecordAt(Side::kA, kLastQueryAttention, place);
+  const Record* b = session()->RecordAt(Side::kB, kLastQueryAttention, place);
+  plot->SetRows(ShownRow(a, head_), ShownRow(b, head_));
+  plot->SetCounted({}, {});
+  plot->SetTitle(tr("%1, gold at %2").arg(RowName(head_), PlaceName(*prompt)));
+}
+
+std::vector<size_t> AttentionPanel::UnseenPlaces() const {
+  std::vector<size_t> unseen;
+  for (size_t place = 0; place < session()->prompts().size(); ++place) {
+    const bool has_a = session()->RecordAt(Side::kA, kLastQueryAttention, place) != nullptr;
+    const bool has_b = !session()->differs() ||
+                       session()->RecordAt(Side::kB, kLastQueryAttention, place) != nullptr;
+    if (!has_a || !has_b) unseen.push_back(place);
+  }
+  return unseen;
+}
+
+void AttentionPanel::WalkPlaces() {
+  if (walk_from_ || session()->asked_and_waiting()) return;
+  walk_from_ = session()->place();
+  ContinueWalk();
+}
+
+// The next place once the shown one has its numbers. A run that failed or was cancelled ends it.
+void AttentionPanel::ContinueWalk() {
+  if (!walk_from_ || session()->asked_and_waiting()) return;
+  const bool settled =
+      session()->settled(Side::kA) && (!session()->differs() || session()->settled(Side::kB));
+  const std::vector<size_t> unseen = UnseenPlaces();
+  if (settled && !unseen.empty() && beside() == Beside::kPlacesBelow) {
+    session()->SetPlace(unseen.front());
+    return;
+  }
+  session()->SetPlace(*std::exchange(walk_from_, std::nullopt));
+  DrawPlaces();
+}
+
+QVector<double> AttentionRow(const Record* record, HeadId head) {
+  if (!record) return {};
+  return LastAxisRow(*record, kLastQueryAttention, {head.layer, head.head});
+}
+
+QVector<double> MeanAttentionRow(const Record& record, int64_t layer, int64_t first,
+                                 int64_t count) {
+  QVector<double> mean;
+  for (int64_t head = first; head < first + count; ++head) {
+    const QVector<double> row = AttentionRow(&record, {layer, head});
+    if (mean.isEmpty()) mean.resize(row.size(), 0);
+    for (qsizetype key = 0; key < std::min(mean.size(), row.size()); ++key) {
+      mean[key] += row[key] / static_cast<double>(count);
+    }
+  }
+  return mean;
+}
+
+CountedRow CountedKeysRow(const Record* record, const Record* attention, HeadId head) {
+  const char* setting = "intervention";
+  if (!record || !attention ||
+      AttributeText(*record, setting) != AttributeText(*attention, setting)) {
+    return {};
+  }
+  const auto threshold = record->attributes.find(kThresholdWeight);
+  if (threshold == record->attributes.end()) return {};
+  const auto* weight = std::get_if<double>(&threshold->second);
+  return {LastAxisRow(*record, kCountedKeys, {head.layer, head.head}), weight ? *weight : 0,
+          QString::fromStdString(AttributeText(*record, "threshold"))};
+}
+
+}  // namespace midscope

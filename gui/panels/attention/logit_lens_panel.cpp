@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/panels/attention/logit_lens_panel.h"
+
+#include <QComboBox>
+#include <QLabel>
+#include <QPushButton>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/base/json_fields.h"
+#include "core/base/record_names.h"
+#include "gui/base/record_access.h"
+#include "gui/panels/file_pictures.h"
+#include "gui/session/record_name.h"
+#include "gui/session/session.h"
+#include "gui/widgets/flow_layout.h"
+#include "gui/widgets/probe_form.h"
+
+namespace midscope {
+namespace {
+
+constexpr char kWords[] = "lens_token_text";
+constexpr char kAnswerRank[] = "answer_rank";
+enum Shown { kShowA, kShowB, kShowBoth };
+
+bool IsLens(const Record* record) { return record && HasArray(*record, kWords, {"layer", "rank"}); }
+
+// The column of the answer's first token.
+TokenGridPlot::Cell AnswerCell(const Record& record, int64_t layer) {
+  const double rank = ValueAt(record, kAnswerRank, {layer});
+  if (std::isnan(rank)) return {};
+  const double probability = std::exp(ValueAt(record, "answer_log_probability", {layer}));
+  return {QObject::tr("rank %1").arg(static_cast<qlonglong>(rank) + 1), probability, rank == 0,
+          QObject::tr("the answer's first token among all tokens")};
+}
+
+// Appends the columns of one lens to every row of the grid; `letter` begins their names.
+TokenGridPlot::Grid GridOf(const std::vector<std::pair<QString, const Record*>>& lenses) {
+  TokenGridPlot::Grid grid;
+  if (lenses.empty()) return grid;
+  for (const auto& [letter, record] : lenses) {
+    for (int64_t rank = 0; rank < AxisSize(*record, "rank"); ++rank)
+      grid.columns << letter + QString::number(rank + 1);
+    if (record->FindArray(kAnswerRank)) grid.columns << letter + QObject::tr("answer");
+  }
+  for (int64_t layer = 0; layer < AxisSize(*lenses.front().second, "layer"); ++layer) {
+    for (const auto& [letter, record] : lenses) {
+      const int64_t ranks = AxisSize(*record, "rank");
+      const QStringList words = Texts(*record, kWords);
+      const double answer_rank = ValueAt(*record, kAnswerRank, {layer});
+      for (int64_t rank = 0; rank < ranks; ++rank) {
+        grid.cells.append({words.value(layer * ranks + rank),
+                           ValueAt(*record, "lens_probability", {layer, rank}),
+                           answer_rank == static_cast<double>(rank),
+                           {}});
+      }
+      if (record->FindArray(kAnswerRank)) grid.cells.append(AnswerCell(*record, layer));
+    }
+  }
+  return grid;
+}
+
+// "the answer is the likeliest from layer 24 on"; "" without an answer.
+QString AnswerNote(const Record& record) {
+  if (!record.FindArray(kAnswerRank)) return {};
+  const int64_t layers = AxisSize(record, "layer");
+  int64_t from = layers;
+  while (from > 0 && ValueAt(record, kAnswerRank, {from - 1}) == 0) --from;
+  if (from == layers) return QObject::tr("the answer is not the likeliest at the end");
+  return QObject::tr("the answer is the likeliest from layer %1 on").arg(from);
+}
+
+}  // namespace
+
+LogitLensPanel::LogitLensPanel(const PanelContext& context) : Panel(context) {
+  plot_ = new TokenGridPlot(tr("layer"), QStringLiteral("logit_lens"), this);
+  side_ = new QComboBox(this);
+  side_->setObjectName(QStringLiteral("lens_side"));
+  side_->addItems({tr("A"), tr("B"), tr("A | B")});
+  side_->setToolTip(tr("Setting whose words are shown"));
+  side_->setAccessibleName(tr("Setting of the logit lens"));
+  switch_on_ = new QPushButton(tr("Switch on"), this);
+  switch_on_->setObjectName(QStringLiteral("lens_on"));
+  switch_on_->setToolTip(
+      tr("Runs the probe logit_lens with every full run, as Other records, Probes does"));
+  note_ = new QLabel(this);
+  note_->setObjectName(QStringLiteral("lens_note"));
+  FlowLayout* row = MakeControlFlow();
+  row->addWidget(switch_on_);
+  row->addWidget(side_);
+  row->addWidget(note_);
+  LayOutPanel(this, plot_, row);
+  connect(switch_on_, &QPushButton::clicked, this, [this] {
+    session()->SetProbeOptions(WithProbe(session()->probe_options(), kLogitLensRecord));
+  });
+  connect(side_, &QComboBox::currentIndexChanged, this, &LogitLensPanel::Draw);
+  Draw();
+}
+
+std::vector<std::string> LogitLensPanel::Records() { return {kLogitLensRecord}; }
+
+bool LogitLensPanel::CanSwitchOn() const {
+  return !session()->record(Side::kA, kLogitLensRecord) && OffersProbe(kLogitLensRecord);
+}
+
+void LogitLensPanel::Refresh(Changes changes) {
+  if (!(changes &
+        (Change::kModel | Change::kPrompts | Change::kSettings | Change::kCaptureRecords)))
+    return;
+  waits_ = true;
+  if (DrawsAtOnce()) DrawWaiting();
+}
+
+void LogitLensPanel::DrawWaiting() {
+  if (std::exchange(waits_, false)) Draw();
+}
+
+void LogitLensPanel::Draw() {
+  side_->setVisible(session()->differs());
+  switch_on_->setVisible(CanSwitchOn());
+  const Record* any = session()->record(Side::kA, kLogitLensRecord);
+  const bool several = any && !IsLens(any);
+  const std::vector<Side> sides = ShownSides();
+  std::vector<std::pair<QString, const Record*>> lenses;
+  std::vector<RecordName> names;
+  for (const Side side : sides) {
+    const Record* record = session()->record(side, kLogitLensRecord);
+    names.push_back(NameOf(*session(), side, record));
+    const QString letter = side == Side::kA ? tr("A ") : tr("B ");
+    lenses.emplace_back(sides.size() == 1 ? QString() : letter, record);
+  }
+  plot_->SetReason(several ? tr("The file has the logit lens of several prompts: Other records, "
+                                "logit_lens_by_place has their means")
+                   : session()->shows_file() ? tr("The file has no logit lens")
+                   : CanSwitchOn()
+                       ? tr("The probe logit_lens is not switched on: the button below does it")
+                       : tr("The words after each layer come with the next full run"));
+  plot_->Show(GridOf(lenses));
+  QStringList titles;
+  QString older;
+  for (const RecordName& name : names) {
+    titles << name.text;
+    if (name.older) older = name.text;
+  }
+  plot_->SetTitle(titles.isEmpty() ? tr("Logit lens")
+                                   : tr("Logit lens — %1").arg(titles.join(QStringLiteral(" | "))));
+  plot_->SetOlderNote(older);
+  plot_->SetCaption(names.empty() ? QString() : CaptionWith(*session(), names));
+  note_->setText(lenses.size() == 1 ? AnswerNote(*lenses.front().second) : QString());
+}
+
+std::vector<Side> LogitLensPanel::ShownSides() const {
+  const int shown = session()->differs() ? side_->currentIndex() : static_cast<int>(kShowA);
+  std::vector<Side> sides;
+  for (const Side side : {Side::kA, Side::kB}) {
+    const bool wanted = shown == kShowBoth || shown == (side == Side::kA ? kShowA : kShowB);
+    if (wanted && IsLens(session()->record(side, kLogitLensRecord))) sides.push_back(side);
+  }
+  return sides;
+}
+
+std::vector<Plot*> LogitLensPanel::plots() const {
+  // Also before a hidden panel has drawn it.
+  if (ShownSides().empty()) return {};
+  return {plot_};
+}
+
+nlohmann::json LogitLensPanel::State() const {
+  return side_->currentIndex() == kShowA ? nlohmann::json() : nlohmann::json(side_->currentIndex());
+}
+
+void LogitLensPanel::CheckState(const JsonFields& session) {
+  if (session.Find(StateKey()) && session.Whole(StateKey(), 0, 0) > kShowBoth)
+    session.Fail("has a logit_lens that is none of 0 (A), 1 (B), 2 (both)");
+}
+
+void LogitLensPanel::Restore(const nlohmann::json& state) {
+  side_->setCurrentIndex(state.is_null() ? static_cast<int>(kShowA) : state.get<int>());
+}
+
+void LogitLensPanel::Render(FilePictures& pictures) {
+  const RecordSides sides = pictures.Find(kWords, {"layer", "rank"});
+  for (const Record* record : {sides.a, sides.b}) {
+    if (!record) continue;
+    TokenGridPlot plot(QObject::tr("layer"), QStringLiteral("logit_lens"));
+    plot.Show(GridOf({{QString(), record}}));
+    plot.SetTitle(pictures.Titled(QObject::tr("Logit lens"), record));
+    pictures.Write(plot, QStringLiteral("logit_lens") +
+                             (record == sides.b ? QStringLiteral("_b") : QString()));
+  }
+}
+
+}  // namespace midscope

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the model would say after each layer (probe logit_lens): words by layer and rank, coloured
+// by probability, and the rank of the answer's first token.
+#pragma once
+
+#include <vector>
+
+#include "core/base/record.h"
+#include "gui/base/view_types.h"
+#include "gui/panels/panel.h"
+#include "gui/plots/tokens/token_grid_plot.h"
+
+class QComboBox;
+class QLabel;
+class QPushButton;
+
+namespace midscope {
+
+class LogitLensPanel : public Panel {
+  Q_OBJECT
+
+ public:
+  explicit LogitLensPanel(const PanelContext& context);
+
+  static std::vector<std::string> Records();
+  static std::string StateKey() { return "logit_lens"; }
+  static void CheckState(const JsonFields& session);
+  static void Render(FilePictures& pictures);
+  void Refresh(Changes changes) override;
+  void DrawWaiting() override;
+  std::vector<Plot*> plots() const override;
+  nlohmann::json State() const override;
+  void Restore(const nlohmann::json& state) override;
+
+  TokenGridPlot* plot() const { return plot_; }
+
+ private:
+  void Draw();
+  bool CanSwitchOn() const;
+  // Those of the chosen sides that have a lens.
+  std::vector<Side> ShownSides() const;
+
+  TokenGridPlot* plot_;
+  QComboBox* side_;
+  QPushButton* switch_on_;  // hidden where the probe runs or is not offered
+  QLabel* note_;
+  bool waits_ = false;  // for the panel to be shown
+};
+
+}  // namespace midscope

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The prompt as text, coloured by a number of every token: the attention of a head, its mean over
+// heads, a hidden channel, or what another record has over tokens; of A, of B, their difference, or
+// A and B beside each other on one scale.
+#pragma once
+
+#include <QVector>
+#include <vector>
+
+#include "gui/base/token_values.h"
+#include "gui/panels/panel.h"
+#include "gui/plots/tokens/token_scale.h"
+
+class QCheckBox;
+class QComboBox;
+class QGridLayout;
+class QLabel;
+class QPushButton;
+
+namespace midscope {
+
+class TokenText;
+class TextPicture;
+
+class TextPanel : public Panel {
+  Q_OBJECT
+
+ public:
+  explicit TextPanel(const PanelContext& context);
+
+  static std::vector<std::string> Records();
+  static std::string StateKey() { return "text"; }
+  static void CheckState(const JsonFields& session);
+  static void Render(FilePictures& pictures);
+  void Refresh(Changes changes) override;
+  std::vector<Plot*> plots() const override;
+  void DrawWaiting() override;
+  nlohmann::json State() const override;
+  void Restore(const nlohmann::json& saved) override;
+
+  // Of A and B beside each other that of A; else the only one.
+  TokenText* text() const { return text_; }
+  TokenText* text_of_b() const { return text_b_; }
+  // By TokenSource::id; without effect until there is one.
+  void ChooseSource(const std::string& id);
+  QStringList sources() const;
+
+ private:
+  void MakeControls();
+  TokenText* MakeText();
+  void ShowPrompt();
+  void Offer();
+  TokenSource source() const;
+  QVector<double> RowOf(Side side) const;
+  const Record* RecordOf(Side side) const;
+  QString NameOfRow() const;
+  Compare drawn_mode() const;
+  void Draw();
+  QString TooltipOf(int64_t token) const;
+
+  void ShowBeside(bool shown);
+  void DrawPicture(const QVector<double>& first, const QString& first_name, const QString& b_name,
+                   const TokenScale& scale);
+
+  QGridLayout* grid_;
+  TokenText* text_;
+  TokenText* text_b_;
+  QLabel* head_a_;
+  QLabel* head_b_;
+  QComboBox* source_;
+  std::vector<TokenSource> sources_;
+  std::string wanted_;  // id of the chosen source
+  QCheckBox* sink_;
+  QCheckBox* logarithmic_;
+  QCheckBox* raw_;
+  QPushButton* to_gold_;
+  TokenScaleBar* bar_;
+  TextPicture* picture_;  // for files; never shown
+  QVector<double> row_a_;
+  QVector<double> row_b_;
+  QString text_before_;  // of the prompt that is shown
+  bool waits_ = false;
+};
+
+}  // namespace midscope

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/panels/channels/channel_panel.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/json_fields.h"
+#include "core/base/record_names.h"
+#include "core/terms/intervention_text.h"
+#include "gui/base/record_access.h"
+#include "gui/panels/file_pictures.h"
+#include "gui/panels/settings/channel_knobs.h"
+#include "gui/plots/channel_plot.h"
+#include "gui/session/record_name.h"
+#include "gui/session/session.h"
+#include "gui/widgets/compare_switch.h"
+#include "gui/widgets/flow_layout.h"
+#include "gui/widgets/selection.h"
+#include "probes/measure/channels/channel_validation.h"
+
+namespace midscope {
+namespace {
+
+// Positions of the moving mean: longer than a line of a task's list, so that the trend is seen.
+constexpr int kUsualSmoothing = 15;
+
+// The layers in which the setting scales a channel.
+LayerSet ScaledLayers(const QString& setting) {
+  try {
+    const Intervention intervention = ParseIntervention(setting.toStdString());
+    if (const auto* scaling = intervention.Find<ChannelScaling>()) return scaling->layers;
+  } catch (const Error&) {
+    // A term of a later version: the picture is drawn without highlighted layers.
+  }
+  return {false, {}};
+}
+
+// The setting that made the record; none where it is of a later version.
+Intervention SettingOfRecord(const Record& record) {
+  try {
+    return ParseIntervention(SettingOf(record).toStdString());
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+// That of the channel; null where the setting leaves the channel as it is.
+const ChannelScaling* ScalingOf(const Intervention& setting, int64_t channel) {
+  for (const Term& term : setting.terms) {
+    const auto* scaling = term.As<ChannelScaling>();
+    if (scaling && scaling->channel == channel) return scaling;
+  }
+  return nullptr;
+}
+
+// " × 0.5": what the setting makes of the channel; "" where it leaves it as it is.
+QString FactorText(const Intervention& setting, int64_t channel) {
+  const ChannelScaling* scaling = ScalingOf(setting, channel);
+  return scaling ? QStringLiteral(" × %1").arg(scaling->factor, 0, 'g', 3) : QString();
+}
+
+}  // namespace
+
+ChannelPanel::ChannelPanel(const PanelContext& context) : Panel(context) {
+  plot_ = new ChannelPlot(this);
+  channel_ = new QSpinBox(this);
+  channel_->setObjectName(QStringLiteral("shown_channel"));
+  channel_->setRange(0, 1 << 20);
+  channel_->setValue(static_cast<int>(session()->channel()));
+  channel_->setKeyboardTracking(false);
+  channel_->setToolTip(tr("Channel of the residual stream that is drawn; a new one needs a run"));
+  follow_ = new QCheckBox(tr("as B"), this);
+  follow_->setObjectName(QStringLiteral("follow_knob"));
+  follow_->setChecked(true);
+  follow_->setToolTip(tr("Show the channel that B scales"));
+  layer_ = new QComboBox(this);
+  layer_->setObjectName(QStringLiteral("shown_layer"));
+  layer_->setToolTip(
+      tr("<p>All layers as thin lines, with the means of A and B over the layers that B scales; or "
+         "one "
+         "layer, A and B over each other</p>"));
+  dropped_ = new QSpinBox(this);
+  dropped_->setRange(0, 1 << 20);
+  dropped_->setValue(30);
+  dropped_->setToolTip(tr("First positions left out: values of the first tokens are outliers"));
+  smoothing_ = new QSpinBox(this);
+  smoothing_->setObjectName(QStringLiteral("smoothing"));
+  smoothing_->setRange(1, 999);
+  smoothing_->setSingleStep(2);
+  smoothing_->setValue(kUsualSmoothing);
+  smoothing_->setToolTip(
+      tr("<p>Positions of a moving mean, which shows the trend below the text's "
+         "own variation; 1: the values without averaging</p>"));
+  FlowLayout* row = MakeControlFlow();
+  row->AddLabelled(tr("channel"), channel_);
+  row->addWidget(follow_);
+  row->AddLabelled(tr("layers"), layer_);
+  row->addWidget(new CompareSwitch(selection(), this));
+  row->AddLabelled(tr("drop first"), dropped_);
+  row->AddLabelled(tr("smooth"), smoothing_);
+  LayOutPanel(this, plot_, row);
+  connect(channel_, &QSpinBox::valueChanged, this, [this](int channel) {
+    const int64_t before = session()->channel();
+    RefreshLink(before);
+    session()->SetChannel(channel);
+    Draw();
+    if (!following_) Q_EMIT ChannelChosen(before, channel);
+  });
+  connect(follow_, &QCheckBox::toggled, this, [this] {
+    unlinked_from_.reset();
+    FollowKnob();
+  });
+  connect(layer_, &QComboBox::currentIndexChanged, this, &ChannelPanel::Draw);
+  connect(dropped_, &QSpinBox::valueChanged, this, &ChannelPanel::Draw);
+  connect(smoothing_, &QSpinBox::valueChanged, this, &ChannelPanel::Draw);
+  WireSelection();
+  ShowModel();
+  Draw();
+}
+
+void ChannelPanel::WireSelection() {
+  connect(selection(), &Selection::CompareChanged, this, &ChannelPanel::Draw);
+  connect(selection(), &Selection::TokenChanged, plot_, &ChannelPlot::SetMarkedToken);
+  connect(selection(), &Selection::RangeChanged, this,
+          [this] { plot_->SetRange(selection()->range()); });
+  connect(selection(), &Selection::WindowChanged, this, [this] {
+    if (const auto& window = selection()->window()) {
+      plot_->ShowAlongX({window->lower, window->upper});
+    } else {
+      plot_->ShowAllAlongX();
+    }
+  });
+  connect(plot_, &ChannelPlot::TokenHovered, selection(), &Selection::HoverToken);
+  connect(plot_, &ChannelPlot::TokenClicked, selection(), &Selection::LockToken);
+  connect(plot_, &ChannelPlot::RangeBrushed, selection(), &Selection::SetRange);
+  connect(plot_, &ChannelPlot::FactorDragged, this, &ChannelPanel::OfferFactor);
+  LinkTokenAxis(plot_);
+}
+
+std::vector<std::string> ChannelPanel::Records() { return {kHiddenChannelsRecord}; }
+
+std::vector<Plot*> ChannelPanel::plots() const { return {plot_}; }
+
+nlohmann::json ChannelPanel::State() const { return session()->channel(); }
+
+void ChannelPanel::CheckState(const JsonFields& session) {
+  session.Whole(StateKey(), Session::kFirstChannel, 0);
+}
+
+void ChannelPanel::Restore(const nlohmann::json& state) {
+  session()->SetChannel(state.is_null() ? Session::kFirstChannel : state.get<int64_t>());
+}
+
+void ChannelPanel::Refresh(Changes changes) {
+  if (changes & Change::kModel) ShowModel();
+  if ((changes & Change::kPrompts) && session()->prompt()) {
+    plot_->SetTokens(Texts(*session()->prompt(), "token_text"));
+  }
+  if (changes & Change::kChannel) ShowChannel();
+  if (changes & Change::kSettings) FollowKnob();
+  const bool other_view = (changes & Change::kSettings) && view() != shown_;
+  if (other_view || (changes & (Change::kModel | Change::kMapRecords))) Draw();
+}
+
+void ChannelPanel::ShowModel() {
+  if (session()->model()) {
+    const QSignalBlocker quiet(channel_);
+    channel_->setMaximum(
+        static_cast<int>(std::max<int64_t>(session()->model()->config.hidden - 1, 0)));
+    channel_->setValue(static_cast<int>(session()->channel()));
+  }
+  FillLayers(session()->model() ? session()->model()->config.layers : 0);
+}
+
+void ChannelPanel::FillLayers(int64_t layers) {
+  const QSignalBlocker quiet(layer_);
+  const int before = layer_->currentIndex();
+  layer_->clear();
+  layer_->addItem(tr("all"), -1);
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    layer_->addItem(QString::number(layer), static_cast<qlonglong>(layer));
+  }
+  layer_->setCurrentIndex(std::clamp(before, 0, layer_->count() - 1));
+}
+
+ChannelPlot::View ChannelPanel::view() const {
+  ChannelPlot::View chosen;
+  chosen.channel = channel_->value();
+  chosen.layer = layer_->currentData().toLongLong();
+  chosen.dropped = dropped_->value();
+  chosen.smoothing = smoothing_->value();
+  const auto* scaling = session()->setting(Side::kB).Find<ChannelScaling>();
+  if (scaling && session()->differs()) {
+    chosen.highlighted = scaling->layers;
+  } else if (session()->model()) {
+    chosen.highlighted = MiddleLayers(session()->model()->config.layers);  // what the knob offers
+  }
+  chosen.compare = selection()->compare();
+  chosen.factor_now = Factor();
+  // The factor of the numbers on the screen: while a slider is dragged they are a step behind.
+  for (const Side side : {Side::kA, Side::kB}) {
+    const Record* record = session()->record(side, kHiddenChannelsRecord);
+    (side == Side::kA ? chosen.factor_a : chosen.factor_b) =
+        record ? FactorText(SettingOfRecord(*record), chosen.channel) : QString();
+  }
+  return chosen;
+}
+
+std::optional<double> ChannelPanel::Factor() const {
+  if (!session()->model() || session()->shows_file()) return std::nullopt;
+  const ChannelScaling* scaling = ScalingOf(session()->setting(Side::kB), channel_->value());
+  return scaling ? scaling->factor : 1;
+}
+
+// A channel that B leaves as it is gets the layers of the knob.
+void ChannelPanel::OfferFactor(double factor, bool dragging) {
+  ChannelScaling scaling;
+  scaling.layers = MiddleLayers(session()->model()->config.layers);
+  const Intervention& b = session()->setting(Side::kB);
+  if (const auto* first = b.Find<ChannelScaling>()) scaling = *first;
+  if (const ChannelScaling* own = ScalingOf(b, channel_->value())) scaling = *own;
+  scaling.channel = channel_->value();
+  scaling.factor = std::clamp(factor, -kFactorReach, kFactorReach);
+  Q_EMIT ScalingOffered(scaling, dragging);
+}
+
+std::optional<int64_t> ChannelPanel::knob_channel() const {
+  const auto* scaling = session()->setting(Side::kB).Find<ChannelScaling>();
+  if (!scaling || session()->shows_file()) return std::nullopt;
+  return scaling->channel;
+}
+
+void ChannelPanel::FollowKnob() {
+  const std::optional<int64_t> channel = knob_channel();
+  // A channel that the model does not have is an error of B; nothing is drawn.
+  if (!channel || !follow_->isChecked() || *channel > channel_->maximum()) return;
+  following_ = true;
+  channel_->setValue(static_cast<int>(*channel));
+  following_ = false;
+}
+
+// Another channel than B's ends the link; going back to the one before restores it.
+void ChannelPanel::RefreshLink(int64_t before) {
+  if (follow_->isChecked() && knob_channel() != channel_->value()) {
+    follow_->setChecked(false);
+    unlinked_from_ = before;
+  } else if (!follow_->isChecked() && unlinked_from_ == channel_->value()) {
+    follow_->setChecked(true);
+  }
+}
+
+// Chosen by an action, or by undo.
+void ChannelPanel::ShowChannel() {
+  const auto channel = static_cast<int>(session()->channel());
+  const int64_t before = channel_->value();
+  if (channel == before) return;
+  const QSignalBlocker quiet(channel_);
+  channel_->setValue(channel);
+  RefreshLink(before);
+  Draw();
+}
+
+// Only the file's layers and channels can be chosen; a sample's are read later.
+void ChannelPanel::FollowFile() {
+  const Record* hidden = session()->record(Side::kA, kHiddenChannelsRecord);
+  if (session()->model() || !hidden) return;
+  const QVector<double> channels = AxisValues(*hidden, "channel");
+  if (!channels.isEmpty() && !channels.contains(channel_->value())) {
+    const QSignalBlocker quiet(channel_);
+    channel_->setValue(static_cast<int>(channels.front()));
+  }
+  if (layer_->count() - 1 != AxisSize(*hidden, "layer")) FillLayers(AxisSize(*hidden, "layer"));
+}
+
+void ChannelPanel::Draw() {
+  FollowFile();
+  shown_ = view();
+  const bool file = session()->shows_file();
+  plot_->SetReason(file ? tr("The file does not have channel %1").arg(shown_.channel) : QString());
+  const Record* a = session()->record(Side::kA, kHiddenChannelsRecord);
+  const Record* b = session()->record(Side::kB, kHiddenChannelsRecord);
+  plot_->Show(a, b, shown_);
+  const RecordName name_a = NameOf(*session(), Side::kA, a);
+  const RecordName name_b = NameOf(*session(), Side::kB, b);
+  QStringList older;
+  std::vector<RecordName> drawn;
+  for (const auto& [record, name] : {std::pair(a, &name_a), std::pair(b, &name_b)}) {
+    if (!record || plot_->graphCount() == 0) continue;
+    drawn.push_back(*name);
+    if (name->older) older << name->text;
+  }
+  plot_->SetOlderNote(older.join(QStringLiteral("; ")));
+  plot_->SetCaption(CaptionWith(*session(), drawn));
+}
+
+void ChannelPanel::Render(FilePictures& pictures) {
+  const RecordSides hidden = pictures.Find(kHiddenChannel, {"layer", "channel", "position"});
+  const Record* first = hidden.a ? hidden.a : hidden.b;
+  if (!first || AxisSize(*first, "channel") == 0) return;
+  ChannelPlot plot;
+  ChannelPlot::View view;
+  view.channel = pictures.request().channel.value_or(
+      static_cast<int64_t>(AxisValues(*first, "channel").front()));
+  if (AxisSize(*first, "position") <= 2 * view.dropped) view.dropped = 1;
+  view.highlighted = ScaledLayers(pictures.SettingText(hidden.b ? hidden.b : hidden.a));
+  view.smoothing = kUsualSmoothing;
+  plot.Show(hidden.a, hidden.b, view);
+  pictures.Write(plot, QStringLiteral("hidden_channel_%1").arg(view.channel), hidden);
+}
+
+}  // namespace midscope

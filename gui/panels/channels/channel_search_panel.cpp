@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/panels/channels/channel_search_panel.h"
+
+#include <QComboBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSignalBlocker>
+#include <QSplitter>
+#include <QTabWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/base/json_fields.h"
+#include "core/base/record.h"
+#include "gui/base/display_text.h"
+#include "gui/base/record_access.h"
+#include "gui/panels/channels/channel_table.h"
+#include "gui/panels/file_pictures.h"
+#include "gui/plots/lines_plot.h"
+#include "gui/session/record_name.h"
+#include "gui/session/session.h"
+#include "gui/widgets/flow_layout.h"
+#include "gui/widgets/parameter_form.h"
+#include "probes/measure/channels/channel_options.h"
+#include "probes/measure/channels/prompt_channels.h"
+
+namespace midscope {
+namespace {
+
+constexpr qint64 kSmoothestLayer = -2;
+constexpr qint64 kAllLayers = -1;
+constexpr int kWide = 10000;    // pixels that are shared out
+constexpr double kRemoved = 0;  // the factor of a channel that was not tried
+
+// The layer of the curve that is drawn for a choice.
+int64_t LayerOf(const RankedChannel& channel, qint64 choice) {
+  return choice == kSmoothestLayer ? channel.smoothest_layer : choice;
+}
+
+void ShowCurves(const Record& search, const RankedChannel& channel, int64_t layer,
+                LinesPlot& plot) {
+  const std::optional<Record> curves = ChannelCurves(search, channel.channel, layer);
+  LinesPlot::View view;
+  view.array = "hidden_mean";
+  if (layer >= 0) view.fit = 1;
+  plot.Show(curves ? &*curves : nullptr, view);
+  if (!curves) return;
+  plot.yAxis->setLabel(QObject::tr("mean of the channel"));
+  plot.xAxis->setLabel(QObject::tr("position (tokens)"));
+  plot.SetTitle(ChannelCurvesTitle(search, channel, layer));
+}
+
+}  // namespace
+
+ChannelSearchPanel::ChannelSearchPanel(const PanelContext& context) : Panel(context) {
+  tabs_ = new QTabWidget(this);
+  tabs_->setDocumentMode(true);
+  auto* scroll = new QScrollArea(tabs_);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  form_ = new ParameterForm(ChannelOptions(), scroll, "channels_");
+  form_->SetCheck(CheckChannelOptions);
+  scroll->setWidget(form_);
+  results_ = MakeResults();
+  tabs_->addTab(scroll, tr("What"));
+  tabs_->addTab(results_, tr("Ranking"));
+  search_ = new QPushButton(tr("Search"), this);
+  search_->setObjectName(QStringLiteral("channels_start"));
+  search_->setToolTip(tr(
+      "<p>Averages hidden states over prompts of random text and ranks the channels that rise or "
+      "fall with position; then tries the first ones on examples. Cancel in the status bar stops "
+      "it; what is done stays</p>"));
+  rank_prompt_ = new QPushButton(tr("Monotone channels of this prompt"), this);
+  rank_prompt_->setObjectName(QStringLiteral("channels_of_prompt"));
+  rank_prompt_->setToolTip(
+      tr("<p>Ranks the channels of the shown prompt under A by the same rule, in one run: what the "
+         "text says is in these numbers too</p>"));
+  put_on_knob_ = new QPushButton(tr("Put on the knob"), this);
+  put_on_knob_->setObjectName(QStringLiteral("channels_to_knob"));
+  put_on_knob_->setToolTip(tr(
+      "<p>Scales the chosen channel in setting B: by the factor with the least loss where it was "
+      "tried, else by the knob's own, 0 where it is off</p>"));
+  record_ = new QComboBox(this);
+  record_->setObjectName(QStringLiteral("channels_record"));
+  record_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  layer_ = new QComboBox(this);
+  layer_->setObjectName(QStringLiteral("channels_layer"));
+  layer_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  layer_->setToolTip(tr("After which layer the channel is drawn"));
+  FlowLayout* row = MakeControlFlow();
+  for (QWidget* widget :
+       std::initializer_list<QWidget*>{search_, rank_prompt_, record_, layer_, put_on_knob_})
+    row->addWidget(widget);
+  LayOutPanel(this, tabs_, row);
+  connect(search_, &QPushButton::clicked, this, &ChannelSearchPanel::Search);
+  connect(rank_prompt_, &QPushButton::clicked, this, &ChannelSearchPanel::RankPrompt);
+  connect(put_on_knob_, &QPushButton::clicked, this, &ChannelSearchPanel::PutOnKnob);
+  connect(record_, &QComboBox::currentIndexChanged, this, [this] { FillTable(ShownRecord()); });
+  connect(layer_, &QComboBox::currentIndexChanged, this, &ChannelSearchPanel::DrawCurves);
+  FillTable(nullptr);
+}
+
+QWidget* ChannelSearchPanel::MakeResults() {
+  auto* results = new QWidget(tabs_);
+  auto* box = new QVBoxLayout(results);
+  box->setContentsMargins(0, 3, 0, 0);
+  box->setSpacing(3);
+  note_ = new QLabel(results);
+  note_->setObjectName(QStringLiteral("channels_note"));
+  note_->setWordWrap(true);
+  note_->setContentsMargins(8, 0, 8, 0);
+  auto* splitter = new QSplitter(results);
+  box->addWidget(note_);
+  box->addWidget(splitter, 1);
+  table_ = new ChannelTable(splitter);
+  connect(table_, &QTableWidget::itemSelectionChanged, this, [this] {
+    OfferLayers();
+    DrawCurves();
+  });
+  plot_ = new LinesPlot(splitter, QStringLiteral("channel_search"));
+  plot_->setObjectName(QStringLiteral("channels_plot"));
+  splitter->addWidget(table_);
+  splitter->addWidget(plot_);
+  splitter->setChildrenCollapsible(false);
+  splitter->setSizes({kWide, kWide});
+  return results;
+}
+
+std::vector<std::string> ChannelSearchPanel::Records() {
+  return {kChannelSearchRecord, kChannelValidationRecord, kPromptChannelsRecord};
+}
+
+nlohmann::json ChannelSearchPanel::State() const {
+  nlohmann::json stated = nlohmann::json::parse(StatedJson(form_->options()));
+  return stated.empty() ? nlohmann::json() : stated;
+}
+
+void ChannelSearchPanel::CheckState(const JsonFields& session) {
+  if (session.Find(StateKey())) session.Inside(StateKey());  // an object
+}
+
+// What a later version wrote and this one cannot read is left out.
+void ChannelSearchPanel::Restore(const nlohmann::json& state) {
+  OptionSet options(form_->options().descriptions());
+  if (state.is_object()) ErrorText([&] { options.FromJson(state.dump()); });
+  form_->SetOptions(options);
+}
+
+const Record* ChannelSearchPanel::ShownRecord() const {
+  const std::string name = record_->currentData().toString().toStdString();
+  return name.empty() ? nullptr : session()->record(Side::kA, name);
+}
+
+void ChannelSearchPanel::Search() {
+  const QString why =
+      ErrorText([this] { session()->SearchChannels({StatedJson(form_->Checked())}); });
+  if (!why.isEmpty()) {
+    Q_EMIT session()->Failed(why);
+    return;
+  }
+  ShowNext(kChannelSearchRecord);
+}
+
+void ChannelSearchPanel::RankPrompt() {
+  const QString why =
+      ErrorText([this] { session()->RankPromptChannels(StatedJson(form_->Checked())); });
+  if (!why.isEmpty()) {
+    Q_EMIT session()->Failed(why);
+    return;
+  }
+  ShowNext(kPromptChannelsRecord);
+}
+
+// The record of this name as soon as it is there.
+void ChannelSearchPanel::ShowNext(const char* name) {
+  wanted_ = QString::fromLatin1(name);
+  tabs_->setCurrentWidget(results_);
+}
+
+ChannelScaling ChannelSearchPanel::ScalingOf(const RankedChannel& channel) const {
+  if (channel.trial) return channel.trial->scaling;
+  const auto* present = session()->setting(Side::kB).Find<ChannelScaling>();
+  ChannelScaling scaling;
+  if (!present) {
+    scaling.factor = kRemoved;
+    scaling.layers = MiddleLayers(session()->model()->config.layers);
+  } else {
+    scaling = *present;
+  }
+  scaling.channel = channel.channel;
+  return scaling;
+}
+
+void ChannelSearchPanel::PutOnKnob() {
+  const RankedChannel* channel = table_->chosen();
+  if (channel && session()->ready()) Q_EMIT ScalingOffered(ScalingOf(*channel), false);
+}
+
+void ChannelSearchPanel::Refresh(Changes changes) {
+  if (!(changes & (Change::kModel | Change::kPrompts | Change::kSampleFile | Change::kSettings |
+                   Change::kChannels)))
+    return;
+  ShowState();
+  if (!(changes & ~Changes(Change::kSettings))) return;
+  waits_ = true;
+  if (DrawsAtOnce()) DrawWaiting();
+}
+
+void ChannelSearchPanel::DrawWaiting() {
+  if (!std::exchange(waits_, false)) return;
+  OfferRecords();
+  FillTable(ShownRecord());
+}
+
+void ChannelSearchPanel::OfferRecords() {
+  const QSignalBlocker blocker(record_);
+  const QString shown = record_->currentData().toString();
+  record_->clear();
+  for (const auto& [name, text] : {std::pair(kChannelSearchRecord, tr("of the search")),
+                                   std::pair(kPromptChannelsRecord, tr("of this prompt"))}) {
+    if (session()->record(Side::kA, name)) record_->addItem(text, QString::fromLatin1(name));
+  }
+  record_->setVisible(record_->count() > 1);
+  int next = record_->findData(shown);
+  if (const int wanted = wanted_.isEmpty() ? -1 : record_->findData(wanted_); wanted >= 0) {
+    next = wanted;
+    wanted_.clear();
+    const QSignalBlocker quiet(table_);
+    table_->clearSelection();  // the first row is chosen
+  }
+  record_->setCurrentIndex(std::max(next, record_->count() > 0 ? 0 : -1));
+}
+
+void ChannelSearchPanel::FillTable(const Record* record) {
+  const bool searched = record && record->name == kChannelSearchRecord;
+  const Record* validation =
+      searched ? session()->record(Side::kA, kChannelValidationRecord) : nullptr;
+  table_->Show(record ? RankedChannels(*record, validation) : QVector<RankedChannel>(),
+               validation != nullptr);
+  ShowState();
+  OfferLayers();
+  DrawCurves();
+}
+
+void ChannelSearchPanel::OfferLayers() {
+  const QSignalBlocker blocker(layer_);
+  const QVariant before = layer_->currentData();
+  layer_->clear();
+  const Record* record = ShownRecord();
+  const RankedChannel* channel = table_->chosen();
+  layer_->setVisible(record && channel && channel->has_curves);
+  if (!record || !channel) return;
+  layer_->addItem(tr("smoothest layer"), kSmoothestLayer);
+  layer_->addItem(tr("all layers"), kAllLayers);
+  for (const double layer : AxisValues(*record, "layer"))
+    layer_->addItem(tr("layer %1").arg(layer), static_cast<qint64>(layer));
+  layer_->setCurrentIndex(std::max(0, layer_->findData(before)));
+}
+
+void ChannelSearchPanel::DrawCurves() {
+  const Record* record = ShownRecord();
+  const RankedChannel* channel = table_->chosen();
+  put_on_knob_->setEnabled(channel && session()->ready());
+  if (!record) {
+    plot_->SetReason(session()->shows_file() ? tr("The file has no search for channels")
+                                             : tr("Nothing is searched: What, then Search"));
+  } else if (!channel) {
+    plot_->SetReason(tr("No channel is over the threshold: set a lower one"));
+  } else {
+    plot_->SetReason(tr("Curves are of the first %1 channels: set top higher")
+                         .arg(AxisSize(*record, "candidate")));
+  }
+  if (!record || !channel || !channel->has_curves) {
+    plot_->Show(nullptr, {});
+    return;
+  }
+  ShowCurves(*record, *channel, LayerOf(*channel, layer_->currentData().toLongLong()), *plot_);
+  const bool of_prompt = record->name == kPromptChannelsRecord;
+  const RecordName name = NameOf(*session(), Side::kA, record);
+  plot_->SetOlderNote(of_prompt && name.older ? name.text : QString());
+  plot_->SetCaption(of_prompt ? CaptionWith(*session(), {name})
+                              : PromptRequestCaption(session()->provenance(), nullptr) +
+                                    QStringLiteral("; ") + ChannelsSummary(*record));
+}
+
+QString ChannelSearchPanel::SearchText(const Record& record) const {
+  QString text = ChannelsSummary(record);
+  if (record.name != kChannelSearchRecord) return text;
+  const Record* validation = session()->record(Side::kA, kChannelValidationRecord);
+  if (validation && IntegerAttribute(*validation, "chosen", -1) < 0)
+    text += tr(". No candidate beats none");
+  if (validation && IntegerAttribute(*validation, "chosen", -1) >= 0)
+    text += tr(". Least loss: %1").arg(TextAttribute(*validation, "setting"));
+  return text;
+}
+
+void ChannelSearchPanel::ShowState() {
+  search_->setEnabled(session()->ready());
+  rank_prompt_->setEnabled(session()->ready());
+  const Record* record = ShownRecord();
+  QString text = record ? SearchText(*record) : QString();
+  const bool ranked = record && record->name == kChannelSearchRecord;
+  if (session()->searches()) {
+    text += text.isEmpty() ? QString() : QStringLiteral(". ");
+    text += ranked ? tr("Trials go on; the ranking stays if you cancel") : tr("Searching");
+  }
+  note_->setText(text);
+  note_->setVisible(!text.isEmpty());
+}
+
+std::vector<Plot*> ChannelSearchPanel::plots() const {
+  const RankedChannel* channel = table_->chosen();
+  if (!channel || !channel->has_curves) return {};
+  return {plot_};
+}
+
+void ChannelSearchPanel::Render(FilePictures& pictures) {
+  for (const Record& record : pictures.records()) {
+    if (record.name != kChannelSearchRecord && record.name != kPromptChannelsRecord) continue;
+    const Record* validation = FindRecord(pictures.records(), kChannelValidationRecord);
+    const QVector<RankedChannel> ranked = RankedChannels(record, validation);
+    if (ranked.isEmpty()) continue;
+    const int64_t wanted = pictures.request().channel.value_or(ranked.front().channel);
+    for (const RankedChannel& channel : ranked) {
+      if (channel.channel != wanted || !channel.has_curves) continue;
+      LinesPlot plot;
+      ShowCurves(record, channel, channel.smoothest_layer, plot);
+      pictures.Write(plot,
+                     QStringLiteral("%1_%2").arg(QString::fromStdString(record.name)).arg(wanted),
+                     {&record, nullptr});
+    }
+  }
+}
+
+}  // namespace midscope

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// HeadMapPanel: what the map can show.
+#include <algorithm>
+#include <utility>
+
+#include <QAction>
+#include <QComboBox>
+#include <QLabel>
+#include <QMenu>
+#include <QSignalBlocker>
+#include <QStandardItemModel>
+#include <QToolButton>
+
+#include "core/base/error.h"
+#include "core/base/record_names.h"
+#include "gui/base/display_text.h"
+#include "gui/panels/head_map/head_map_panel.h"
+#include "gui/panels/head_map/ratio_painter.h"
+#include "gui/plots/maps/head_map_plot.h"
+#include "gui/session/record_name.h"
+#include "gui/session/session.h"
+#include "gui/widgets/selection.h"
+#include "probes/sweep/scan_effects.h"
+
+namespace midscope {
+
+void HeadMapPanel::ChooseQuantity(const std::string& id) {
+  wanted_ = id;
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    if (!entries_[i].heading() && entries_[i].id == id) {
+      quantity_->setCurrentIndex(static_cast<int>(i));
+    }
+  }
+}
+
+std::string HeadMapPanel::quantity_id() const { return entry().id; }
+
+QStringList HeadMapPanel::quantity_ids() const {
+  QStringList ids;
+  for (const Entry& each : entries_) {
+    if (!each.heading()) ids << QString::fromStdString(each.id);
+  }
+  return ids;
+}
+
+const HeadMapPanel::Entry& HeadMapPanel::entry() const {
+  const auto index = static_cast<size_t>(std::max(quantity_->currentIndex(), 0));
+  return entries_.at(std::min(index, entries_.size() - 1));
+}
+
+void HeadMapPanel::AddScans(std::vector<Entry>& entries) const {
+  const Record* record = session()->record(Side::kA, kScanRecord);
+  if (!IsHeadScan(record)) return;
+  for (const ScanView& view : ScanViews(record)) {
+    const QString name = tr("scan: %1").arg(view.name);
+    entries.push_back(
+        {name.toStdString(), name, ScanValueNote(view), QString(), nullptr, "", "", view});
+  }
+}
+
+void HeadMapPanel::AddAttention(std::vector<Entry>& entries) const {
+  if (!session()->record(Side::kA, kLastQueryAttention) &&
+      !session()->record(Side::kB, kLastQueryAttention) && !session()->model()) {
+    return;
+  }
+  entries.push_back({"", tr("From the attention of the last query"), "", ""});
+  for (const AttentionQuantity& quantity : AttentionQuantities()) {
+    entries.push_back(
+        {quantity.id, quantity.name, quantity.help, quantity.unit, &quantity, "", ""});
+  }
+}
+
+// Grouped by record, under the names and descriptions that the record gives.
+void HeadMapPanel::AddArrays(std::vector<Entry>& entries) const {
+  for (const auto& [name, record] : RecordsOfEitherSide(*session())) {
+    if (name == kScanRecord) continue;
+    bool headed = false;
+    for (const Array& array : record->arrays) {
+      const std::string id = name + "/" + array.name;
+      if (id == kScoreId || id == kRatioId || !IsHeadArray(*record, array)) continue;
+      const QString heading = RecordTitle(name);
+      if (!std::exchange(headed, true)) entries.push_back({"", heading, "", ""});
+      entries.push_back({id, ArrayWords(array.name), QString::fromStdString(array.description),
+                         QString::fromStdString(array.unit), nullptr, name, array.name});
+    }
+  }
+}
+
+bool HeadMapPanel::Offer() {
+  std::vector<Entry> entries = {
+      {kScoreId, tr("position-awareness score"),
+       tr("Share of the keys whose attention before rotation is above the threshold of Ms-PoE"),
+       tr("share of keys"), nullptr, kPositionAwarenessRecord, kPositionAwarenessScore}};
+  const bool has_ratio = session()->model() || session()->record(Side::kA, kPositionRatio) ||
+                         session()->record(Side::kB, kPositionRatio);
+  AddScans(entries);
+  const size_t scans = entries.size() - 1;
+  if (has_ratio) {
+    entries.push_back(
+        {kRatioId, tr("position ratio"),
+         tr("What the head's positions are divided by: 1 as trained. That of B can be painted"),
+         QString(), nullptr, kPositionRatio, kPositionRatio});
+  }
+  AddAttention(entries);
+  AddArrays(entries);
+  if (entries == entries_) return false;
+  const size_t scans_before = std::exchange(scans_, scans);
+  entries_ = std::move(entries);
+  const QSignalBlocker quiet(quantity_);
+  quantity_->clear();
+  auto* items = qobject_cast<QStandardItemModel*>(quantity_->model());
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const bool heading = entries_[i].heading();
+    quantity_->addItem(heading ? QStringLiteral("— %1 —").arg(entries_[i].name) : entries_[i].name);
+    quantity_->setItemData(static_cast<int>(i), entries_[i].help, Qt::ToolTipRole);
+    if (heading && items) items->item(static_cast<int>(i))->setEnabled(false);
+  }
+  quantity_->setVisible(entries_.size() > 1);
+  // A file without a score was made for its scan; a scan that was started is what is looked at.
+  const bool has_score = session()->record(Side::kA, kPositionAwarenessRecord) != nullptr;
+  const bool new_scan = scans > 0 && scans != scans_before;
+  if (new_scan) wanted_ = entries_[session()->shows_file() && has_score ? 0 : 1].id;
+  quantity_->setCurrentIndex(0);
+  ChooseQuantity(wanted_.empty() ? std::string(kScoreId) : std::string(wanted_));
+  return true;
+}
+
+// HeadMapPanel: position ratios of B that are painted on the map.
+
+void HeadMapPanel::MakePainter() {
+  painter_ = new RatioPainter(session(), this);
+  connect(painter_, &RatioPainter::Painted, this, &HeadMapPanel::RatiosOffered);
+  for (HeadMapPlot* plot : {plot_, plot_b_})
+    connect(plot, &HeadMapPlot::Painted, this, &HeadMapPanel::Paint);
+  grouped_ = new QToolButton(this);
+  grouped_->setObjectName(QStringLiteral("ratios_grouped"));
+  grouped_->setText(tr("KV groups"));
+  grouped_->setCheckable(true);
+  grouped_->setToolTip(
+      tr("<p>What is painted is painted on all heads with the same key/value head</p>"));
+  connect(grouped_, &QToolButton::toggled, painter_, &RatioPainter::SetGrouped);
+  edits_ = new QToolButton(this);
+  edits_->setObjectName(QStringLiteral("ratios_edits"));
+  edits_->setText(tr("Ratios of B"));
+  edits_->setToolTip(tr("<p>Position ratios of B: from the score, and controls of them</p>"));
+  edits_->setPopupMode(QToolButton::InstantPopup);
+  auto* menu = new QMenu(edits_);
+  menu->setToolTipsVisible(true);
+  edits_->setMenu(menu);
+  const auto add = [this, menu](const char* id, const QString& title, const QString& help,
+                                RatioPainter::Edit edit) {
+    auto* action = new QAction(title, this);
+    action->setObjectName(QString::fromLatin1(id));
+    action->setToolTip(help);
+    connect(action, &QAction::triggered, this, [this, edit] { ApplyToRatios(edit); });
+    menu->addAction(action);
+    addAction(action);  // also among all actions
+  };
+  add("ratios-from-score", tr("Ratios of B from the &score"),
+      tr("In each layer the most position-aware head of A has the least ratio, as in Ms-PoE: the "
+         "ratios that B has, or 1.2 to 1.8"),
+      RatioPainter::Edit::kFromScore);
+  add("ratios-same-in-group", tr("Same ratio in each &key/value group"),
+      tr("The mean of the group's ratios of B"), RatioPainter::Edit::kGrouped);
+  add("ratios-reversed", tr("Ratios of B in re&versed order"),
+      tr("Control: in each layer the head with the least ratio has the largest"),
+      RatioPainter::Edit::kReversed);
+  add("ratios-random", tr("Ratios of B in ra&ndom order"),
+      tr("Control: each layer's ratios go to its heads at random; again: another order"),
+      RatioPainter::Edit::kRandom);
+  add("ratios-ones", tr("All ratios of B &1"), tr("As trained, as a table"),
+      RatioPainter::Edit::kOnes);
+}
+
+bool HeadMapPanel::ShowsRatios() const {
+  return entry().id == kRatioId && session()->model() && !session()->shows_file();
+}
+
+void HeadMapPanel::ApplyToRatios(RatioPainter::Edit edit) {
+  try {
+    painter_->Apply(edit);
+    ChooseQuantity(kRatioId);
+    ShowB();
+  } catch (const Error& error) {
+    Q_EMIT Failed(QString::fromUtf8(error.what()));
+  }
+}
+
+void HeadMapPanel::SetRatios(const std::vector<std::pair<HeadId, double>>& ratios) {
+  painter_->Set(ratios);
+  ChooseQuantity(kRatioId);
+  ShowB();
+}
+
+void HeadMapPanel::Paint(const std::vector<HeadId>& heads, double change, bool dragging) {
+  try {
+    painter_->Paint(heads, change, dragging);
+    ShowB();
+  } catch (const Error& error) {
+    Q_EMIT Failed(QString::fromUtf8(error.what()));
+  }
+}
+
+// What is painted is B's.
+void HeadMapPanel::ShowB() {
+  const Compare shown = selection()->compare();
+  if (shown != Compare::kB && (shown != Compare::kSplit || !has_room_))
+    selection()->SetCompare(Compare::kB);
+}
+
+void HeadMapPanel::RefreshPainting(Compare drawn) {
+  const bool ratios = ShowsRatios();
+  grouped_->setVisible(ratios && session()->model()->config.heads_per_key_value_head() > 1);
+  edits_->setVisible(ratios);
+  // Of A | B the map of B is painted; alone, also that of A, which then becomes B's.
+  plot_->SetPaintable(ratios && (drawn == Compare::kA || drawn == Compare::kB));
+  plot_b_->SetPaintable(ratios && drawn == Compare::kSplit);
+}
+
+QString HeadMapPanel::PaintingNote() const {
+  if (painter_->Replaces()) return tr("painting replaces the position scheme of B");
+  return tr("wheel or drag ↕ on a cell: ratio of B; Shift+drag: block");
+}
+
+}  // namespace midscope

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// HeadMapPanel: what the maps of A, of B and of their difference are drawn from.
+#include <QComboBox>
+#include <QLabel>
+#include <QToolButton>
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/base/record_names.h"
+#include "gui/base/head_quantities.h"
+#include "gui/base/record_access.h"
+#include "gui/panels/head_map/head_list.h"
+#include "gui/panels/head_map/head_map_files.h"
+#include "gui/panels/head_map/head_map_panel.h"
+#include "gui/panels/head_map/ratio_painter.h"
+#include "gui/plots/maps/head_map_plot.h"
+#include "gui/session/record_name.h"
+#include "gui/session/session.h"
+#include "gui/widgets/selection.h"
+#include "probes/sweep/scan_effects.h"
+
+namespace midscope {
+namespace {
+
+constexpr char kDifferenceSuffix[] = " B - A";
+
+QString Capitalised(const QString& text) { return text.left(1).toUpper() + text.mid(1); }
+
+QString WithUnit(const QString& name, const QString& unit) {
+  return unit.isEmpty() ? name : QStringLiteral("%1 (%2)").arg(name, unit);
+}
+
+// Around 1, wide enough for the published ratios.
+QCPRange RatioRange(const HeadTable& a, const HeadTable& b) {
+  constexpr double kUsual = 0.8;
+  double extent = kUsual;
+  if (const auto range = HeadMapPlot::RangeOf({&a, &b}, true, 1))
+    extent = std::max(extent, range->upper - 1);
+  return {std::max(0.0, 1 - extent), 1 + extent};
+}
+
+}  // namespace
+
+void HeadMapPanel::Draw() {
+  const Entry& shown = entry();
+  quantity_->setToolTip(shown.help);
+  const auto& model = session()->model();
+  const int64_t in_group = model ? model->config.heads_per_key_value_head() : 1;
+  for (HeadMapPlot* plot : {plot_, plot_b_, plot_difference_}) {
+    plot->SetHeadsPerKeyValueHead(in_group);
+  }
+  if (shown.scan) {
+    DrawScan(shown);
+  } else {
+    DrawTables(shown);
+  }
+}
+
+void HeadMapPanel::DrawScan(const Entry& entry) {
+  const Record* scan = session()->record(Side::kA, kScanRecord);
+  if (!scan) return;
+  ShowBeside(false);
+  RefreshPainting(Compare::kDifference);
+  HeadMap map = ScanMap(*scan, *entry.scan);
+  UseColours(entry, false, map);
+  if (!list_->isHidden()) list_->heads()->Show(map.table, {}, map.table);
+  plot_->Show(map);
+  plot_->SetTitle(ScanTitle(*scan, *entry.scan));
+  plot_->SetOlderNote(QString());
+  plot_->SetCaption(CaptionWith(*session(), {}));
+  note_->setText(ScanValueNote(*entry.scan));
+}
+
+const Record* HeadMapPanel::RecordOf(Side side, const Entry& entry) const {
+  return session()->record(side, entry.attention ? kLastQueryAttention : entry.record);
+}
+
+HeadTable HeadMapPanel::TableOf(Side side, const Entry& entry) const {
+  const Record* record = RecordOf(side, entry);
+  if (entry.id == kRatioId) {
+    // What the setting states is there before the run, and while it is painted.
+    if (const auto stated = painter_->Stated(side)) {
+      const auto layers = static_cast<int64_t>(stated->ratios.size()) / stated->heads;
+      return {stated->ratios, layers, stated->heads};
+    }
+  }
+  if (!entry.attention) return ArrayTable(record, entry.array);
+  MarkedTokens tokens;
+  if (session()->prompt()) tokens.gold = GoldTokens(*session()->prompt());
+  tokens.range = selection()->range();
+  return QuantityTable(*entry.attention, record, tokens);
+}
+
+HeadMap HeadMapPanel::MapOf(const Entry& entry, const HeadTable& a, const HeadTable& b,
+                            Compare drawn) const {
+  HeadMap map;
+  const bool score = entry.id == kScoreId;
+  map.value_name = score ? tr("score") : entry.name;
+  map.scale = WithUnit(map.value_name, entry.unit);
+  if (drawn == Compare::kDifference) {
+    map.value_name = tr("%1 B − A:").arg(map.value_name);
+    map.scale = WithUnit(tr("%1 B − A").arg(score ? tr("score") : entry.name), entry.unit);
+    map.diverging = true;
+    map.table = Difference(a, b);
+  } else {
+    map.table = drawn == Compare::kB ? b : a;
+    const auto& values = map.table.values;
+    map.diverging = std::any_of(values.begin(), values.end(), [](double v) { return v < 0; });
+    if (entry.id == kRatioId) {
+      map.diverging = true;
+      map.centre = 1;
+      // The colours stay where they are while a ratio is painted.
+      map.range = RatioRange(a, b);
+    }
+  }
+  const Record* ratio =
+      session()->record(drawn == Compare::kA ? Side::kA : Side::kB, kPositionRatio);
+  const bool both = !a.values.empty() && !b.values.empty();
+  map.note = [a, b, both, score, ratio = ratio ? *ratio : Record{}](HeadId head) {
+    QString text;
+    const auto at = static_cast<size_t>(head.layer * a.heads + head.head);
+    if (both && at < a.values.size() && at < b.values.size()) {
+      text += tr("\nA %1, B %2, B − A %3")
+                  .arg(a.values[at], 0, 'g', 4)
+                  .arg(b.values[at], 0, 'g', 4)
+                  .arg(b.values[at] - a.values[at], 0, 'g', 4);
+    }
+    const double of_head = ValueAt(ratio, kPositionRatio, {head.layer, head.head});
+    if (score && !std::isnan(of_head)) text += tr("\nposition ratio %1").arg(of_head, 0, 'g', 4);
+    return text;
+  };
+  return map;
+}
+
+void HeadMapPanel::SetColours(std::optional<std::pair<double, double>> range, bool difference) {
+  const std::string id = entry().id + (difference ? kDifferenceSuffix : "");
+  if (range) {
+    colours_[id] = *range;
+  } else {
+    colours_.erase(id);
+  }
+  Draw();
+}
+
+void HeadMapPanel::UseColours(const Entry& entry, bool difference, HeadMap& map) const {
+  const auto chosen = colours_.find(entry.id + (difference ? kDifferenceSuffix : ""));
+  if (chosen != colours_.end()) map.range = QCPRange(chosen->second.first, chosen->second.second);
+}
+
+void HeadMapPanel::DrawTables(const Entry& entry) {
+  const Compare drawn = drawn_mode();
+  const HeadTable a = TableOf(Side::kA, entry);
+  const HeadTable b = session()->differs() ? TableOf(Side::kB, entry) : HeadTable();
+  const auto name_of = [this, &entry](Side side) {
+    const bool stated = entry.id == kRatioId && painter_->Stated(side);
+    return NameOf(*session(), side, stated ? nullptr : RecordOf(side, entry));
+  };
+  const RecordName name_a = name_of(Side::kA);
+  const RecordName name_b = name_of(Side::kB);
+  const bool split = drawn == Compare::kSplit;
+  ShowBeside(split);
+  RefreshPainting(drawn);
+  HeadMap first = MapOf(entry, a, b, split ? Compare::kA : drawn);
+  if (split) {
+    HeadMap second = MapOf(entry, a, b, Compare::kB);
+    HeadMap difference = MapOf(entry, a, b, Compare::kDifference);
+    const bool diverging = first.diverging || second.diverging;
+    first.diverging = second.diverging = diverging;
+    if (!first.range) first.range = second.range = HeadMapPlot::RangeOf({&a, &b}, diverging);
+    UseColours(entry, false, second);
+    UseColours(entry, true, difference);
+    DrawMap(plot_b_, entry, std::move(second), name_b, true);
+    DrawMap(plot_difference_, entry, std::move(difference), NameOfDifference(name_a, name_b), true);
+  }
+  const RecordName name = drawn == Compare::kB            ? name_b
+                          : drawn == Compare::kDifference ? NameOfDifference(name_a, name_b)
+                                                          : name_a;
+  if (!list_->isHidden()) list_->heads()->Show(a, b, first.table);
+  UseColours(entry, drawn == Compare::kDifference, first);
+  DrawMap(plot_, entry, std::move(first), name, split);
+  RefreshNote(entry, drawn);
+}
+
+void HeadMapPanel::DrawMap(HeadMapPlot* plot, const Entry& entry, HeadMap map,
+                           const RecordName& name, bool beside) {
+  const bool any = map.table.layers > 0;
+  const QString quantity = Capitalised(entry.name);
+  plot->SetReason(!session()->shows_file() ? QString()
+                  : entry.id == kScoreId   ? tr("The file has no position-awareness scores")
+                                           : tr("The file does not have it"));
+  plot->Show(std::move(map));
+  plot->SetTitle(!any     ? quantity
+                 : beside ? QStringLiteral("%1 — %2").arg(name.text, quantity)
+                          : QStringLiteral("%1 — %2").arg(quantity, name.text));
+  plot->SetOlderNote(any && name.older ? name.text : QString());
+  plot->SetCaption(CaptionWith(*session(), {name}));
+}
+
+}  // namespace midscope

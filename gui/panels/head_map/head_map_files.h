@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Maps of heads of a file of results, and of a scan.
+#pragma once
+
+#include "gui/panels/file_pictures.h"
+#include "gui/plots/maps/head_map_plot.h"
+#include "gui/plots/scan_views.h"
+
+namespace midscope {
+
+// The effects of a scan, of ScanViews(&scan).
+HeadMap ScanMap(const Record& scan, const ScanView& view);
+
+// Draws the scan and the position-awareness scores of the file.
+void RenderHeadMaps(FilePictures& pictures);
+
+}  // namespace midscope

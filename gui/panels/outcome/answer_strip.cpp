@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/panels/outcome/answer_strip.h"
+
+#include <QEvent>
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollBar>
+#include <QSpinBox>
+#include <QTextEdit>
+#include <cmath>
+
+#include "core/base/record_names.h"
+#include "gui/base/record_access.h"
+#include "gui/panels/outcome/answer_facts.h"
+#include "gui/plots/plot_style.h"
+#include "gui/session/session.h"
+#include "gui/widgets/elided_label.h"
+
+namespace midscope {
+namespace {
+
+constexpr int kMostTokens = 4096;
+constexpr int kTextLines = 2;  // visible; the rest scrolls
+
+QString Escaped(const QString& text) {
+  // Spaces at either end are part of a token.
+  return text.toHtmlEscaped().replace(QLatin1Char(' '), QStringLiteral("&nbsp;"));
+}
+
+QString TokenHtml(const QString& token) {
+  return QStringLiteral("<b>") + Escaped(ShownToken(token)) + QStringLiteral("</b>");
+}
+
+QString Probability(double value) {
+  return std::isnan(value) ? QString() : QStringLiteral("p %1").arg(value, 0, 'g', 2);
+}
+
+// Text of a record that is not of the requested setting.
+QString Grey(const QString& html) {
+  return QStringLiteral("<span style='color:#808080'>%1</span>").arg(html);
+}
+
+QString SideHtml(Side side) {
+  return QStringLiteral("<b style='color:%1'>%2</b>")
+      .arg(SideColor(side).name(), side == Side::kA ? QObject::tr("A") : QObject::tr("B"));
+}
+
+// A tick or a cross, not a colour alone.
+QString MarkHtml(const std::optional<bool>& right, bool older) {
+  if (!right) return {};
+  const char* color = *right ? "#1a9850" : "#d73027";
+  return QStringLiteral(" <b style='color:%1'>%2</b>")
+      .arg(QLatin1String(older ? "#808080" : color),
+           *right ? QStringLiteral("\u2713") : QStringLiteral("\u2717"));
+}
+
+QString NextHtml(const SaidFacts& said) {
+  if (said.next.isEmpty()) return {};
+  const QString html =
+      QObject::tr("says %1 %2").arg(TokenHtml(said.next), Probability(said.next_probability));
+  return said.answered_place.isEmpty()
+             ? html
+             : html + Grey(QObject::tr(" (of %1)").arg(said.answered_place));
+}
+
+QString AnswerHtml(const SaidFacts& said) {
+  if (said.answer_rank < 0) return {};
+  return QObject::tr("%1 has %2, rank %3")
+      .arg(TokenHtml(said.answer_token), Probability(said.answer_probability))
+      .arg(said.answer_rank + 1);
+}
+
+// The tokens, the first that differs from the other text's marked.
+QString TextHtml(const QStringList& tokens, qsizetype difference, const QString& end) {
+  QString html;
+  for (qsizetype i = 0; i < tokens.size(); ++i) {
+    const QString token = tokens[i].toHtmlEscaped();
+    html += i == difference ? QStringLiteral("<b style='background-color:rgba(240,190,30,140)'>") +
+                                  token + QStringLiteral("</b>")
+                            : token;
+  }
+  const QString mark = difference == tokens.size() && !tokens.isEmpty()
+                           ? QStringLiteral(
+                                 "<b style='background-color:rgba(240,190,30,140)'>"
+                                 "&nbsp;</b>")
+                           : QString();
+  return QStringLiteral(
+             "<span style='white-space:pre-wrap'>%1</span>%2 <i style='color:#808080'>"
+             "[%3]</i>")
+      .arg(html, mark, end.toHtmlEscaped());
+}
+
+}  // namespace
+
+AnswerStrip::AnswerStrip(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
+  setObjectName(QStringLiteral("answer_strip"));
+  question_ = new ElidedLabel(this);
+  question_->setObjectName(QStringLiteral("answer_question"));
+  expected_ = new QLabel(this);
+  expected_->setObjectName(QStringLiteral("answer_expected"));
+  expected_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  difference_ = new QLabel(this);
+  difference_->setObjectName(QStringLiteral("answer_difference"));
+  difference_->setToolTip(
+      tr("<p>Nats of the whole answer (answer_nll): negative log-likelihood, smaller is better. "
+         "B − A below 0: B makes the answer likelier</p>"));
+  warning_ = new QLabel(this);
+  warning_->setObjectName(QStringLiteral("answer_warning"));
+  warning_->setWordWrap(true);
+  tokens_ = new QSpinBox(this);
+  tokens_->setObjectName(QStringLiteral("answer_tokens"));
+  tokens_->setRange(1, kMostTokens);
+  tokens_->setValue(static_cast<int>(GenerateRequest::kUsualTokens));
+  tokens_->setSuffix(tr(" tokens"));
+  tokens_->setToolTip(tr("At most so many tokens are generated"));
+  generate_ = new QPushButton(this);
+  generate_->setObjectName(QStringLiteral("answer_generate"));
+  generate_->setToolTip(
+      tr("<p>What the model says after this prompt, always by the likeliest token, until it ends "
+         "its text; the first token that differs between A and B is marked</p>"));
+  auto* top = new QHBoxLayout;
+  top->addWidget(question_, 1);
+  top->addWidget(expected_);
+  top->addSpacing(8);
+  top->addWidget(difference_);
+  top->addSpacing(8);
+  top->addWidget(tokens_);
+  top->addWidget(generate_);
+  auto* grid = new QGridLayout;
+  grid->setHorizontalSpacing(12);
+  grid->setVerticalSpacing(0);
+  for (const Side side : {Side::kA, Side::kB}) {
+    const Row row = rows_[side] = MakeRow(side);
+    const int line = side == Side::kA ? 0 : 1;
+    int column = 0;
+    for (QWidget* cell : {row.mark, row.next, row.answer, row.nats})
+      grid->addWidget(cell, line, column++, Qt::AlignTop);
+    grid->addWidget(row.text, line, column);
+    grid->setColumnStretch(column, 1);
+  }
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(4, 2, 4, 2);
+  column->setSpacing(2);
+  column->addLayout(top);
+  column->addLayout(grid);
+  column->addWidget(warning_);
+  setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
+  connect(generate_, &QPushButton::clicked, this, &AnswerStrip::GenerateOrStop);
+  connect(session_, &Session::Changed, this, &AnswerStrip::Refresh);
+  Refresh(kRecordChanges | Change::kPrompts | Change::kGeneration);
+}
+
+AnswerStrip::Row AnswerStrip::MakeRow(Side side) {
+  const QString letter = side == Side::kA ? QStringLiteral("a") : QStringLiteral("b");
+  Row row;
+  const auto label = [&](const char* what) {
+    auto* made = new QLabel(this);
+    made->setObjectName(QStringLiteral("answer_%1_%2").arg(QLatin1String(what), letter));
+    made->setTextFormat(Qt::RichText);
+    return made;
+  };
+  row.mark = label("mark");
+  row.next = label("next");
+  row.answer = label("token");
+  row.nats = label("nats");
+  row.text = new QTextEdit(this);
+  row.text->setObjectName(QStringLiteral("answer_text_%1").arg(letter));
+  row.text->setAccessibleName(tr("Text that the model generated under %1").arg(letter.toUpper()));
+  row.text->setReadOnly(true);
+  row.text->setFrameShape(QFrame::NoFrame);
+  row.text->setTabChangesFocus(true);
+  row.text->document()->setDocumentMargin(0);
+  row.text->setFixedHeight(kTextLines * fontMetrics().lineSpacing() + 2);
+  row.text->viewport()->setAutoFillBackground(false);
+  return row;
+}
+
+int AnswerStrip::tokens() const { return tokens_->value(); }
+
+void AnswerStrip::SetTokens(int tokens) { tokens_->setValue(tokens); }
+
+void AnswerStrip::GenerateOrStop() {
+  if (session_->generates()) {
+    session_->StopGenerating();
+  } else {
+    session_->Generate(tokens_->value());
+  }
+}
+
+void AnswerStrip::Refresh(Changes changes) {
+  const bool said = changes & (kRecordChanges | Change::kPrompts | Change::kSettings |
+                               Change::kModel | Change::kSample);
+  if (said) {
+    // A slider's step has the same prompt, which may be long.
+    const bool same = !(changes & (Change::kPrompts | Change::kModel | Change::kSample)) &&
+                      !session_->shows_file();
+    if (!same) asked_ = AskedOf(*session_);
+    const SaidFacts a = SaidOf(*session_, Side::kA);
+    const SaidFacts b = session_->differs() ? SaidOf(*session_, Side::kB) : SaidFacts();
+    ShowAsked(a, b);
+    ShowSaid(Side::kA, a);
+    ShowSaid(Side::kB, b);
+  }
+  if (said || (changes & Change::kGeneration)) {
+    ShowTexts();
+    ShowButton();
+  }
+}
+
+void AnswerStrip::ShowAsked(const SaidFacts& a, const SaidFacts& b) {
+  QString question = asked_.question;
+  if (question.isEmpty()) {
+    question = session_->shows_file()
+                   ? tr("The file has no prompt, so there is no question to show")
+                   : tr("Run a prompt to see what is asked and what the model says");
+  }
+  question_->SetText(question);
+  question_->setEnabled(!asked_.question.isEmpty());
+  const QString tokens = asked_.answer_tokens.isEmpty() && !asked_.answer.isEmpty()
+                             ? ShownToken(asked_.answer)
+                             : TokensText(asked_.answer_tokens);
+  expected_->setVisible(!asked_.question.isEmpty());
+  expected_->setText(asked_.answer.isEmpty() ? Grey(tr("no answer given"))
+                                             : tr("expected <b>%1</b>").arg(Escaped(tokens)));
+  expected_->setToolTip(
+      asked_.answer.isEmpty()
+          ? tr("<p>Give an answer beside the text, and its likelihood is "
+               "measured</p>")
+          : tr("<p>The expected answer as tokens: %1</p>").arg(asked_.answer.toHtmlEscaped()));
+  const double difference = b.answer_nll - a.answer_nll;
+  difference_->setVisible(!std::isnan(difference));
+  if (!std::isnan(difference)) {
+    const QString text = tr("B − A <b>%1%2</b> nats")
+                             .arg(difference > 0 ? QStringLiteral("+") : QString())
+                             .arg(difference, 0, 'f', 2);
+    difference_->setText(a.outcome_older || b.outcome_older ? Grey(text) : text);
+  }
+  QString warning = SpaceWarning(asked_, a);
+  if (warning.isEmpty()) warning = SpaceWarning(asked_, b);
+  warning_->setVisible(!warning.isEmpty());
+  warning_->setText(QStringLiteral("<b>⚠</b> ") + Escaped(warning));
+}
+
+void AnswerStrip::ShowSaid(Side side, const SaidFacts& said) {
+  const Row& row = rows_.at(side);
+  const bool there = side == Side::kA || session_->differs();
+  for (QLabel* label : {row.mark, row.next, row.answer, row.nats})
+    label->setVisible(there && said.known());
+  if (!there || !said.known()) return;
+  const bool older = said.name.older;
+  const auto shown = [](const QString& html, bool grey) { return grey ? Grey(html) : html; };
+  row.mark->setText(SideHtml(side) + MarkHtml(said.right, said.outcome_older));
+  QString next = shown(NextHtml(said), older);
+  if (older || (said.outcome_older && said.next.isEmpty()))
+    next += Grey(QStringLiteral(" (%1)").arg(said.name.text.toHtmlEscaped()));
+  row.next->setText(next);
+  row.answer->setText(shown(AnswerHtml(said), older));
+  row.nats->setText(std::isnan(said.answer_nll) || asked_.answer.isEmpty()
+                        ? QString()
+                        : shown(tr("%1 nats").arg(said.answer_nll, 0, 'f', 2), said.outcome_older));
+  const QString right = !said.right   ? QString()
+                        : *said.right ? tr("right: the likeliest tokens are the answer")
+                                      : tr("wrong: the likeliest tokens are not the answer");
+  row.mark->setAccessibleName(
+      QStringLiteral("%1 %2").arg(side == Side::kA ? tr("A") : tr("B"), right));
+  for (QLabel* label : {row.mark, row.next, row.answer, row.nats}) {
+    const QString tip = right.isEmpty() ? said.name.full : said.name.full + tr("; ") + right;
+    label->setToolTip(QStringLiteral("<p>") + tip.toHtmlEscaped() + QStringLiteral("</p>"));
+  }
+}
+
+void AnswerStrip::ShowTexts() {
+  const Record* a = session_->record(Side::kA, kGenerationRecord);
+  const Record* b = session_->record(Side::kB, kGenerationRecord);
+  const QStringList tokens_a = GeneratedTokens(a);
+  const QStringList tokens_b = GeneratedTokens(b);
+  const auto runs = [](const Record* record) {
+    return record && IntegerAttribute(*record, "complete", 1) == 0;
+  };
+  qsizetype difference = FirstDifference(tokens_a, tokens_b);
+  // A text that goes on and is equal so far does not differ.
+  if (difference == std::min(tokens_a.size(), tokens_b.size()) && (runs(a) || runs(b)))
+    difference = -1;
+  for (const Side side : {Side::kA, Side::kB}) {
+    Row& row = rows_.at(side);
+    const Record* record = side == Side::kA ? a : b;
+    row.text->setVisible(record != nullptr);
+    if (!record) continue;
+    const RecordName name = NameOf(*session_, side, record);
+    const bool stopped = runs(record) && !session_->generates();
+    const QString end = stopped ? tr("stopped") : EndText(record);
+    const QString html =
+        TextHtml(side == Side::kA ? tokens_a : tokens_b, difference, end) +
+        (name.older ? QStringLiteral(" <i>(%1)</i>").arg(name.text.toHtmlEscaped()) : QString());
+    const QString shown = name.older ? Grey(html) : html;
+    if (shown == row.shown) continue;
+    row.shown = shown;
+    row.text->setHtml(shown);
+    row.text->setToolTip(QStringLiteral("<p>") + name.full.toHtmlEscaped() +
+                         QStringLiteral("</p>"));
+    // The newest words while they come.
+    if (runs(record))
+      row.text->verticalScrollBar()->setValue(row.text->verticalScrollBar()->maximum());
+  }
+}
+
+void AnswerStrip::ShowButton() {
+  const bool runs = session_->generates();
+  generate_->setText(runs                  ? tr("Stop")
+                     : session_->differs() ? tr("Generate A | B")
+                                           : tr("Generate"));
+  generate_->setEnabled(runs || session_->ready());
+  tokens_->setEnabled(session_->ready());
+  generate_->setVisible(!session_->shows_file());
+  tokens_->setVisible(!session_->shows_file());
+}
+
+void AnswerStrip::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() != QEvent::FontChange) return;
+  for (const auto& [side, row] : rows_)
+    row.text->setFixedHeight(kTextLines * fontMetrics().lineSpacing() + 2);
+}
+
+}  // namespace midscope

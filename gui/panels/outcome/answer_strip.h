@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A strip with what was asked, what should follow, and what the model says under A and B: the next
+// token, the answer's first token with its probability and rank, its nats, whether it is right, and
+// text on request.
+#pragma once
+
+#include <QWidget>
+#include <map>
+
+#include "gui/base/view_types.h"
+#include "gui/panels/outcome/answer_facts.h"
+#include "gui/session/changes.h"
+
+class QLabel;
+class QPushButton;
+class QSpinBox;
+class QTextEdit;
+
+namespace midscope {
+
+class ElidedLabel;
+class Session;
+
+class AnswerStrip : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit AnswerStrip(Session* session, QWidget* parent = nullptr);
+
+  // Shows the session as it is now. `changes`: since the last call.
+  void Refresh(Changes changes);
+  // The same as the button: generates, or stops.
+  void GenerateOrStop();
+  int tokens() const;
+  void SetTokens(int tokens);
+
+ protected:
+  void changeEvent(QEvent* event) override;
+
+ private:
+  struct Row {
+    QLabel* mark = nullptr;    // "A ✓"
+    QLabel* next = nullptr;    // the next token
+    QLabel* answer = nullptr;  // the answer's first token
+    QLabel* nats = nullptr;
+    QTextEdit* text = nullptr;
+    QString shown{};  // what the text shows, as HTML
+  };
+  Row MakeRow(Side side);
+  void ShowAsked(const SaidFacts& a, const SaidFacts& b);
+  void ShowSaid(Side side, const SaidFacts& said);
+  void ShowTexts();
+  void ShowButton();
+
+  Session* session_;
+  AskedFacts asked_;  // of the shown prompt
+  ElidedLabel* question_;
+  QLabel* expected_;
+  QLabel* difference_;  // B - A
+  QLabel* warning_;
+  QSpinBox* tokens_;
+  QPushButton* generate_;
+  std::map<Side, Row> rows_;
+};
+
+}  // namespace midscope

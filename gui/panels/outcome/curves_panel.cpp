@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/panels/outcome/curves_panel.h"
+
+#include <QComboBox>
+#include <QFileDialog>
+#include <QLabel>
+#include <QMenu>
+#include <QSignalBlocker>
+#include <QStackedWidget>
+#include <QToolButton>
+#include <algorithm>
+
+#include "core/base/record_names.h"
+#include "core/base/text.h"
+#include "gui/base/display_text.h"
+#include "gui/base/record_access.h"
+#include "gui/panels/file_pictures.h"
+#include "gui/panels/outcome/map_pictures.h"
+#include "gui/plots/lines_plot.h"
+#include "gui/plots/record_plot.h"
+#include "gui/session/record_name.h"
+#include "gui/session/session.h"
+#include "gui/widgets/flow_layout.h"
+
+namespace midscope {
+namespace {
+
+// The arrays [curve, parameter] (or with a place, where `axes` is 3) that are no bounds of others.
+std::vector<std::string> DrawnArrays(const Record& record, size_t axes = 2) {
+  std::vector<std::string> names;
+  for (const Array& array : record.arrays) {
+    const bool bound = array.name.ends_with("_low") || array.name.ends_with("_high");
+    if (array.axes.size() == axes && !bound) names.push_back(array.name);
+  }
+  return names;
+}
+
+// "answer_nll_mean over pi.ratio".
+void ShowCurves(const Record& record, const std::string& array, LinesPlot& plot) {
+  LinesPlot::View view;
+  view.array = array;
+  plot.Show(&record, view);
+  plot.xAxis->setLabel(TextAttribute(record, "parameter"));
+  plot.SetTitle(QObject::tr("%1 over %2")
+                    .arg(QString::fromStdString(array), TextAttribute(record, "parameter")));
+}
+
+QString SweepsText(size_t count) {
+  return QString::fromStdString(CountText(static_cast<int64_t>(count), "sweep"));
+}
+
+}  // namespace
+
+CurvesPanel::CurvesPanel(const PanelContext& context) : Panel(context) {
+  plot_ = new LinesPlot(this, QStringLiteral("curves"));
+  plot_->setObjectName(QStringLiteral("curves_plot"));
+  what_ = new QComboBox(this);
+  what_->setObjectName(QStringLiteral("curves_what"));
+  what_->setToolTip(tr("What is drawn over the parameter"));
+  what_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  curve_ = new QComboBox(this);
+  curve_->setObjectName(QStringLiteral("curves_curve"));
+  curve_->setToolTip(tr("Which curve's map is drawn"));
+  curve_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  map_ = new RecordPlot(this, QStringLiteral("curves_map"));
+  map_->setObjectName(QStringLiteral("curves_map"));
+  pages_ = new QStackedWidget(this);
+  pages_->addWidget(plot_);
+  pages_->addWidget(map_);
+  MakeOpenButton();
+  over_ = new QComboBox(this);
+  over_->setObjectName(QStringLiteral("curves_over"));
+  over_->setToolTip(tr("The parameter along the axis; the first has the most points"));
+  over_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  over_->hide();
+  note_ = new QLabel(this);
+  note_->setObjectName(QStringLiteral("curves_note"));
+  FlowLayout* row = MakeControlFlow();
+  row->addWidget(open_);
+  row->addWidget(over_);
+  row->addWidget(what_);
+  row->addWidget(curve_);
+  row->addWidget(note_);
+  LayOutPanel(this, pages_, row);
+  connect(what_, &QComboBox::currentIndexChanged, this, &CurvesPanel::Draw);
+  connect(curve_, &QComboBox::currentIndexChanged, this, &CurvesPanel::Draw);
+  connect(over_, &QComboBox::currentIndexChanged, this, &CurvesPanel::MakeCurves);
+  connect(&reader_, &CurvesReader::Replied, this, &CurvesPanel::TakeRuns, Qt::QueuedConnection);
+  OfferArrays();
+}
+
+void CurvesPanel::MakeOpenButton() {
+  open_ = new QToolButton(this);
+  open_->setObjectName(QStringLiteral("curves_open"));
+  open_->setText(tr("Open runs"));
+  open_->setPopupMode(QToolButton::InstantPopup);
+  open_->setToolTip(tr(
+      "<p>Draws curves of files of midscope sweep: settings and files that differ in one number, "
+      "as midscope curves does</p>"));
+  auto* menu = new QMenu(open_);
+  menu->addAction(tr("Folder of runs…"), this, [this] {
+    const QString folder = QFileDialog::getExistingDirectory(this, tr("Folder of runs"));
+    if (!folder.isEmpty()) OpenRuns({folder});
+  });
+  const auto ask = [this] {
+    return QFileDialog::getOpenFileNames(this, tr("Files of sweeps"), QString(),
+                                         tr("Results (*.h5);;All files (*)"));
+  };
+  menu->addAction(tr("Files…"), this, [this, ask] {
+    const QStringList files = ask();
+    if (!files.isEmpty()) OpenRuns(files);
+  });
+  QAction* add = menu->addAction(tr("Add files…"), this, [this, ask] {
+    const QStringList files = ask();
+    if (!files.isEmpty()) OpenRuns(paths_ + files);
+  });
+  connect(menu, &QMenu::aboutToShow, add, [this, add] { add->setEnabled(!paths_.isEmpty()); });
+  open_->setMenu(menu);
+}
+
+void CurvesPanel::OpenRuns(const QStringList& paths) {
+  note_->setText(tr("reading"));
+  reader_.Ask(paths);
+}
+
+void CurvesPanel::TakeRuns(const CurvesReader::ReplyPointer& reply) {
+  note_->clear();
+  QString failure = reply->failure;
+  // Before anything is replaced: what has no curves leaves the picture as it is.
+  if (failure.isEmpty()) failure = ErrorText([&] { OutcomeCurves(reply->inputs, ""); });
+  if (!failure.isEmpty()) {
+    Q_EMIT session()->Failed(failure);
+    Q_EMIT RunsRead();
+    return;
+  }
+  paths_ = reply->paths;
+  inputs_ = reply->inputs;
+  {
+    const QSignalBlocker blocker(over_);
+    const QString before = over_->currentText();
+    over_->clear();
+    for (const std::string& name : CurveParameters(inputs_))
+      over_->addItem(QString::fromStdString(name));
+    over_->setCurrentIndex(std::max(0, over_->findText(before)));
+  }
+  MakeCurves();
+  Q_EMIT RunsRead();
+}
+
+void CurvesPanel::MakeCurves() {
+  if (inputs_.empty()) return;
+  made_ = OutcomeCurves(inputs_, over_->currentText().toStdString());
+  OfferArrays();
+}
+
+std::vector<std::string> CurvesPanel::Records() { return {kOutcomeCurves}; }
+
+const Record* CurvesPanel::ShownRecord() const {
+  return made_ ? &*made_ : session()->record(Side::kA, kOutcomeCurves);
+}
+
+void CurvesPanel::Refresh(Changes changes) {
+  if (!(changes & (Change::kModel | Change::kSampleFile))) return;
+  if (session()->record(Side::kA, kOutcomeCurves)) made_.reset();
+  OfferArrays();
+}
+
+void CurvesPanel::OfferArrays() {
+  const Record* record = ShownRecord();
+  {
+    const QSignalBlocker blocker(what_);
+    const QSignalBlocker curve_blocker(curve_);
+    const QString before = what_->currentText();
+    what_->clear();
+    curve_->clear();
+    if (record) {
+      for (const std::string& name : DrawnArrays(*record)) {
+        what_->addItem(QString::fromStdString(name), false);
+      }
+      for (const std::string& name : DrawnArrays(*record, 3)) {
+        what_->addItem(tr("%1 by place").arg(QString::fromStdString(name)), true);
+      }
+      curve_->addItems(AxisLabels(*record, "curve"));
+      what_->setCurrentIndex(std::max(0, what_->findText(before)));
+    }
+    what_->setVisible(record != nullptr);
+    over_->setVisible(made_.has_value());
+    note_->setText(made_ ? SweepsText(inputs_.size()) : QString());
+  }
+  Draw();
+}
+
+// Of runs that were opened here the session knows nothing.
+QString CurvesPanel::Caption(const Record& record) const {
+  if (!made_) return CaptionWith(*session(), {});
+  return tr("%1; %2 and others: %3, %4")
+      .arg(TextAttribute(record, "model"), TextAttribute(record, "task"),
+           SweepsText(inputs_.size()),
+           QString::fromStdString(CountText(IntegerAttribute(record, "samples", 0), "sample")));
+}
+
+void CurvesPanel::Draw() {
+  const Record* record = ShownRecord();
+  const bool is_map = record && what_->currentData().toBool();
+  pages_->setCurrentWidget(is_map ? static_cast<QWidget*>(map_) : plot_);
+  curve_->setVisible(is_map);
+  plot_->SetReason(tr("Open runs: files of midscope sweep that differ in one number"));
+  if (is_map) {
+    const auto lines = static_cast<int>(DrawnArrays(*record).size());
+    DrawMap(*record,
+            DrawnArrays(*record, 3).at(static_cast<size_t>(what_->currentIndex() - lines)));
+    return;
+  }
+  if (!record || what_->currentIndex() < 0) {
+    plot_->Show(nullptr, {});
+    return;
+  }
+  ShowCurves(*record, what_->currentText().toStdString(), *plot_);
+  plot_->SetCaption(Caption(*record));
+}
+
+void CurvesPanel::DrawMap(const Record& record, const std::string& array) {
+  const int64_t curve = std::max(0, curve_->currentIndex());
+  map_->Show(&record, array, {curve}, RecordForm::kHeatMap);
+  map_->SetCaption(Caption(record));
+}
+
+std::vector<Plot*> CurvesPanel::plots() const {
+  if (!ShownRecord()) return {};
+  if (pages_->currentWidget() == map_) return {map_};
+  return {plot_};
+}
+
+void CurvesPanel::Render(FilePictures& pictures) {
+  for (const Record& record : pictures.records()) {
+    if (record.name != kOutcomeCurves) continue;
+    for (const std::string& array : DrawnArrays(record)) {
+      LinesPlot plot;
+      ShowCurves(record, array, plot);
+      pictures.Write(plot, QStringLiteral("curves_") + QString::fromStdString(array));
+    }
+  }
+  RenderMaps(pictures);
+}
+
+}  // namespace midscope

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/panels/outcome/map_pictures.h"
+
+#include <QObject>
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "core/base/record.h"
+#include "core/base/record_names.h"
+#include "gui/base/record_access.h"
+#include "gui/panels/file_pictures.h"
+#include "gui/plots/panels_plot.h"
+
+namespace midscope {
+namespace {
+
+using Names = std::vector<std::string>;
+using Panel = PanelsPlot::Panel;
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+// An array over these axes, with or without samples in front: where a batch is large, a viewer
+// reads one sample.
+class SampleArray {
+ public:
+  SampleArray(const std::vector<Record>& records, const std::string& array, Names axes)
+      : array_(array) {
+    Names with_samples = {"sample"};
+    with_samples.insert(with_samples.end(), axes.begin(), axes.end());
+    for (const Record& record : records) {
+      const bool over_samples = HasArray(record, array, with_samples);
+      if (!over_samples && !HasArray(record, array, axes)) continue;
+      if (AxisSize(record, axes.front()) == 0) continue;
+      record_ = &record;
+      samples_ = over_samples ? AxisSize(record, "sample") : 0;
+      return;
+    }
+  }
+  const Record* record() const { return record_; }  // null: the file has no such array
+  // The mean over samples, without those that have no value.
+  double Mean(const std::vector<int64_t>& at) const {
+    if (samples_ == 0) return ValueAt(*record_, array_, at);
+    double sum = 0;
+    int64_t count = 0;
+    for (int64_t sample = 0; sample < samples_; ++sample) {
+      const double value = ValueAt(*record_, array_, AtSample(sample, at));
+      if (!std::isfinite(value)) continue;
+      sum += value;
+      ++count;
+    }
+    return count > 0 ? sum / static_cast<double>(count) : kMissing;
+  }
+  // The last axis, of the first sample.
+  QVector<double> FirstRow(const std::vector<int64_t>& at) const {
+    return LastAxisRow(*record_, array_, samples_ > 0 ? AtSample(0, at) : at);
+  }
+  double First(const std::vector<int64_t>& at) const {
+    return ValueAt(*record_, array_, samples_ > 0 ? AtSample(0, at) : at);
+  }
+
+ private:
+  static std::vector<int64_t> AtSample(int64_t sample, const std::vector<int64_t>& at) {
+    std::vector<int64_t> all = {sample};
+    all.insert(all.end(), at.begin(), at.end());
+    return all;
+  }
+
+  std::string array_;
+  const Record* record_ = nullptr;
+  int64_t samples_ = 0;
+};
+
+QVector<QVector<double>> Map(int64_t rows, int64_t columns,
+                             const std::function<double(int64_t, int64_t)>& value) {
+  QVector<QVector<double>> map;
+  for (int64_t row = 0; row < rows; ++row) {
+    map.append(QVector<double>());
+    for (int64_t column = 0; column < columns; ++column) map.last().append(value(row, column));
+  }
+  return map;
+}
+
+void WriteMaps(FilePictures& pictures, const QString& title, const QString& stem,
+               const std::vector<Panel>& panels, const PanelsPlot::Axes& axes) {
+  PanelsPlot plot;
+  plot.ShowMaps(panels, axes);
+  plot.SetTitle(title);
+  pictures.Write(plot, stem, {}, plot.FileSize());
+}
+
+// Fig. 10: per layer.
+void DrawPiecesByLayer(FilePictures& pictures) {
+  const SampleArray sums(pictures.records(), "piece_attention_sum", {"place", "layer", "piece"});
+  if (!sums.record()) return;
+  const Record& record = *sums.record();
+  const QStringList layers = AxisLabels(record, "layer");
+  std::vector<Panel> panels;
+  for (int64_t layer = 0; layer < AxisSize(record, "layer"); ++layer) {
+    panels.push_back({QObject::tr("layer %1").arg(layers.value(layer)),
+                      Map(AxisSize(record, "place"), AxisSize(record, "piece"),
+                          [&](int64_t place, int64_t piece) {
+                            return sums.Mean({place, layer, piece});
+                          }),
+                      {0, 0}});
+  }
+  WriteMaps(
+      pictures,
+      QObject::tr("Attention of the last token on each piece, by gold place; mean over heads"),
+      QStringLiteral("pieces_by_layer"), panels,
+      {QObject::tr("piece"), QObject::tr("gold place"), QObject::tr("attention"),
+       AxisLabels(record, "piece"), AxisLabels(record, "place")});
+}
+
+// Fig. 11: per head of one layer.
+void DrawPiecesByHead(FilePictures& pictures) {
+  const SampleArray by_head(pictures.records(), "piece_attention_by_head",
+                            {"place", "layer", "head", "piece"});
+  if (!by_head.record()) return;
+  const Record& record = *by_head.record();
+  const QVector<double> layers = AxisValues(record, "layer");
+  for (int64_t layer = 0; layer < layers.size(); ++layer) {
+    const auto number = static_cast<int64_t>(layers[layer]);
+    if (pictures.request().head && pictures.request().head->layer != number) continue;
+    std::vector<Panel> panels;
+    for (int64_t head = 0; head < AxisSize(record, "head"); ++head) {
+      panels.push_back({QObject::tr("head %1").arg(head),
+                        Map(AxisSize(record, "place"), AxisSize(record, "piece"),
+                            [&](int64_t place, int64_t piece) {
+                              return by_head.Mean({place, layer, head, piece});
+                            }),
+                        {0, 0}});
+    }
+    WriteMaps(pictures,
+              QObject::tr("Layer %1: attention of the last token on each piece, by gold place")
+                  .arg(number),
+              QStringLiteral("pieces_by_head_L%1").arg(number), panels,
+              {QObject::tr("piece"), QObject::tr("gold place"), QObject::tr("attention"),
+               AxisLabels(record, "piece"), AxisLabels(record, "place")});
+  }
+}
+
+// Layer by place: on the gold piece.
+void DrawGoldByLayer(FilePictures& pictures) {
+  const SampleArray sums(pictures.records(), "piece_attention_sum", {"place", "layer", "piece"});
+  const SampleArray gold(pictures.records(), "gold_piece", {"place"});
+  if (!sums.record() || !gold.record()) return;
+  const Record& record = *sums.record();
+  // Gold lies at the same piece in every sample of a place.
+  const auto piece_of = [&](int64_t place) {
+    return AxisIndexOf(record, "piece", gold.First({place}));
+  };
+  const int64_t layers = AxisSize(record, "layer");
+  Panel panel{QString(),
+              Map(layers, AxisSize(record, "place"),
+                  [&](int64_t layer, int64_t place) {
+                    const int64_t piece = piece_of(place);
+                    return piece < 0 ? kMissing : sums.Mean({place, layer, piece});
+                  }),
+              {0, 0}};
+  WriteMaps(pictures, QObject::tr("Attention of the last token on the gold piece; mean over heads"),
+            QStringLiteral("gold_by_layer"), {std::move(panel)},
+            {QObject::tr("gold place"), QObject::tr("layer"), QObject::tr("attention"),
+             AxisLabels(record, "place"), AxisLabels(record, "layer")});
+}
+
+// Layer by head, per place: of means over samples such as gold_following's.
+void DrawHeadsByPlace(FilePictures& pictures) {
+  for (const Record& record : pictures.records()) {
+    for (const Array& array : record.arrays) {
+      if (!HasArray(record, array.name, {"place", "layer", "head"})) continue;
+      const QStringList places = AxisLabels(record, "place");
+      std::vector<Panel> panels;
+      for (int64_t place = 0; place < AxisSize(record, "place"); ++place) {
+        panels.push_back({QObject::tr("place %1").arg(places.value(place)),
+                          Map(AxisSize(record, "layer"), AxisSize(record, "head"),
+                              [&](int64_t layer, int64_t head) {
+                                return ValueAt(record, array.name, {place, layer, head});
+                              }),
+                          {0, 0}});
+      }
+      if (panels.empty()) continue;
+      const QString name = QString::fromStdString(array.name);
+      WriteMaps(pictures, QObject::tr("%1 of each head, by gold place").arg(name),
+                QString::fromStdString(record.name) + QLatin1Char('_') + name +
+                    QStringLiteral("_by_place"),
+                panels,
+                {QObject::tr("head"), QObject::tr("layer"), name, AxisLabels(record, "head"),
+                 AxisLabels(record, "layer")});
+    }
+  }
+}
+
+// Place by length or another parameter, per curve.
+void DrawCurvesByPlace(FilePictures& pictures) {
+  const Record* record = FindRecord(pictures.records(), kOutcomeCurves);
+  if (!record) return;
+  const QStringList curves = AxisLabels(*record, "curve");
+  for (const Array& array : record->arrays) {
+    if (array.axes.size() != 3 || array.axes[0] != "curve" || array.axes[2] != "place") continue;
+    const std::string& parameter = array.axes[1];
+    std::vector<Panel> panels;
+    for (int64_t curve = 0; curve < AxisSize(*record, "curve"); ++curve) {
+      panels.push_back({curves.value(curve),
+                        Map(AxisSize(*record, "place"), AxisSize(*record, parameter),
+                            [&](int64_t place, int64_t at) {
+                              return ValueAt(*record, array.name, {curve, at, place});
+                            }),
+                        {0, 0}});
+    }
+    const QString name = QString::fromStdString(array.name);
+    const QString over = TextAttribute(*record, "parameter");
+    WriteMaps(pictures, QObject::tr("%1 by gold place and %2").arg(name, over),
+              QStringLiteral("curves_%1_by_place").arg(name), panels,
+              {over, QObject::tr("gold place"), name, AxisLabels(*record, parameter),
+               AxisLabels(*record, "place"), array.unit.empty()});
+  }
+}
+
+// The tokens of the gold passage at a place, of the first sample.
+std::pair<int, int> GoldAt(const FilePictures& pictures, int64_t place) {
+  const SampleArray begin(pictures.records(), "gold_token_begin", {"place"});
+  const SampleArray end(pictures.records(), "gold_token_end", {"place"});
+  if (begin.record() && end.record()) {
+    // -1 where a cut left none of it.
+    return {std::max(0, static_cast<int>(begin.First({place}))),
+            std::max(0, static_cast<int>(end.First({place})))};
+  }
+  const SampleArray first(pictures.records(), "span_token_begin", {"place", "span"});
+  const SampleArray last(pictures.records(), "span_token_end", {"place", "span"});
+  if (!first.record() || !last.record()) return {0, 0};
+  const int64_t spans = AxisSize(*first.record(), "span");
+  const QStringList names = Texts(*first.record(), kSpanName);
+  for (int64_t span = 0; span < spans; ++span) {
+    if (names.value(place * spans + span) != QLatin1String("gold")) continue;
+    return {static_cast<int>(first.First({place, span})),
+            static_cast<int>(last.First({place, span}))};
+  }
+  return {0, 0};
+}
+
+// The head that attends most to the gold, by gold_following's or key_information's means.
+std::optional<HeadId> HeadOnGold(const FilePictures& pictures) {
+  if (pictures.request().head) return pictures.request().head;
+  const SampleArray on_gold(pictures.records(), "mean_gold_attention", {"place", "layer", "head"});
+  if (!on_gold.record()) return std::nullopt;
+  HeadId best;
+  double most = -1;
+  for (int64_t layer = 0; layer < AxisSize(*on_gold.record(), "layer"); ++layer) {
+    for (int64_t head = 0; head < AxisSize(*on_gold.record(), "head"); ++head) {
+      double sum = 0;
+      for (int64_t place = 0; place < AxisSize(*on_gold.record(), "place"); ++place) {
+        sum += on_gold.First({place, layer, head});
+      }
+      if (sum <= most) continue;
+      most = sum;
+      best = {layer, head};
+    }
+  }
+  return best;
+}
+
+void DrawRowByPlace(FilePictures& pictures) {
+  const SampleArray rows(pictures.records(), kLastQueryAttention,
+                         {"place", "layer", "head", "key"});
+  if (!rows.record()) return;
+  const HeadId head = HeadOnGold(pictures).value_or(HeadId{});
+  const Record& record = *rows.record();
+  if (head.layer >= AxisSize(record, "layer") || head.head >= AxisSize(record, "head")) return;
+  const QStringList places = AxisLabels(record, "place");
+  std::vector<Panel> panels;
+  for (int64_t place = 0; place < AxisSize(record, "place"); ++place) {
+    panels.push_back({QObject::tr("gold at place %1").arg(places.value(place)),
+                      {rows.FirstRow({place, head.layer, head.head})},
+                      GoldAt(pictures, place)});
+  }
+  PanelsPlot plot;
+  plot.ShowLines(
+      panels,
+      {QObject::tr("key (token)"), QObject::tr("attention"), QObject::tr("attention"), {}, {}});
+  plot.SetTitle(
+      QObject::tr("Layer %1, head %2: attention of the last token, gold shaded; first sample")
+          .arg(head.layer)
+          .arg(head.head));
+  pictures.Write(plot, QStringLiteral("attention_L%1H%2_by_place").arg(head.layer).arg(head.head),
+                 {}, plot.FileSize());
+}
+
+}  // namespace
+
+void RenderMaps(FilePictures& pictures) {
+  DrawPiecesByLayer(pictures);
+  DrawPiecesByHead(pictures);
+  DrawGoldByLayer(pictures);
+  DrawHeadsByPlace(pictures);
+  DrawCurvesByPlace(pictures);
+  DrawRowByPlace(pictures);
+}
+
+}  // namespace midscope

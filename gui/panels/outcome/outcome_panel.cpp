@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/panels/outcome/outcome_panel.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "core/base/json_fields.h"
+#include "core/base/record_names.h"
+#include "data/published/published_record.h"
+#include "gui/base/display_text.h"
+#include "gui/base/record_access.h"
+#include "gui/panels/file_pictures.h"
+#include "gui/panels/outcome/outcome_lines.h"
+#include "gui/panels/outcome/reference_row.h"
+#include "gui/panels/settings/setting_chips.h"
+#include "gui/plots/outcome_plot.h"
+#include "gui/session/session.h"
+#include "gui/session/tried_settings.h"
+#include "gui/widgets/flow_layout.h"
+
+namespace midscope {
+OutcomePanel::OutcomePanel(const PanelContext& context) : Panel(context) {
+  plot_ = new OutcomePlot(this);
+  measure_ = new QComboBox(this);
+  measure_->setObjectName(QStringLiteral("measure"));
+  measure_->addItems({tr("−log p(answer)"), tr("accuracy"), tr("B − A (paired)")});
+  measure_->setToolTip(
+      tr("<p>Negative log-likelihood of the answer in nats, summed over its "
+         "tokens; whether the greedy continuation equals the answer; or the nats of B minus those "
+         "of A, sample by sample, with a 95 % interval (Student's t)</p>"));
+  sample_ = new QCheckBox(tr("sample"), this);
+  sample_->setObjectName(QStringLiteral("outcome_sample"));
+  sample_->setChecked(true);
+  sample_->setToolTip(
+      tr("The sample on the screen (dashed, hollow dots): updates while a slider is dragged"));
+  means_ = new QCheckBox(tr("means"), this);
+  means_->setObjectName(QStringLiteral("outcome_means"));
+  means_->setChecked(true);
+  means_->setToolTip(
+      tr("Means over samples with 95 % intervals (full dots): updated when the "
+         "slider is released. Without the tick none are run, and those that run stop"));
+  samples_ = new QSpinBox(this);
+  samples_->setObjectName(QStringLiteral("samples"));
+  samples_->setRange(0, 10000);
+  samples_->setValue(static_cast<int>(session()->samples()));
+  samples_->setKeyboardTracking(false);
+  samples_->setToolTip(tr("How many samples the means are over; 0: none"));
+  start_ = new QPushButton(this);
+  start_->setObjectName(QStringLiteral("means_start"));
+  start_->hide();
+  note_ = new QLabel(this);
+  note_->setObjectName(QStringLiteral("means_note"));
+  chips_ = new SettingChips(session(), tried(), this);
+  FlowLayout* row = MakeControlFlow();
+  row->addWidget(chips_);
+  row->addWidget(measure_);
+  row->addWidget(sample_);
+  row->addWidget(means_);
+  row->addWidget(samples_);
+  row->addWidget(start_);
+  row->addWidget(note_);
+  LayOutPanel(this, plot_, row);
+  reference_ = new ReferenceRow(session(), this);
+  layout()->addWidget(reference_);
+  // Published tables hold accuracies: choosing one selects this measure.
+  connect(reference_, &ReferenceRow::Chosen, this,
+          [this] { measure_->setCurrentIndex(static_cast<int>(Measure::kAccuracy)); });
+  connect(measure_, &QComboBox::currentIndexChanged, this, &OutcomePanel::Draw);
+  connect(sample_, &QCheckBox::toggled, this, &OutcomePanel::Draw);
+  connect(means_, &QCheckBox::toggled, this, [this](bool wanted) {
+    session()->SetMeansWanted(wanted);
+    Draw();
+  });
+  connect(start_, &QPushButton::clicked, session(), &Session::StartMeans);
+  connect(samples_, &QSpinBox::valueChanged, this,
+          [this](int samples) { session()->SetSamples(samples); });
+  connect(plot_, &OutcomePlot::PlaceChosen, this, &OutcomePanel::PlaceChosen);
+  connect(tried(), &TriedSettings::Changed, this, &OutcomePanel::Draw);
+}
+
+std::vector<std::string> OutcomePanel::Records() { return {kOutcomeRecord, "outcome_means"}; }
+
+std::vector<Plot*> OutcomePanel::plots() const { return {plot_}; }
+
+nlohmann::json OutcomePanel::State() const { return session()->samples(); }
+
+void OutcomePanel::CheckState(const JsonFields& session) {
+  session.Whole(StateKey(), Session::kUsualSamples, 0);
+}
+
+void OutcomePanel::Restore(const nlohmann::json& state) {
+  session()->SetSamples(state.is_null() ? Session::kUsualSamples : state.get<int64_t>());
+}
+
+void OutcomePanel::Refresh(Changes changes) {
+  reference_->Refresh(changes);
+  if (changes & (Change::kSettings | Change::kModel)) chips_->Refresh();
+  if (changes & Change::kPrompts) ShowPlace();
+  if (changes & (Change::kReference | Change::kMeans | Change::kWhatIfRecords)) Draw();
+}
+
+void OutcomePanel::ShowPlace() {
+  const Record* prompt = session()->prompt();
+  plot_->SetCurrentPlace(prompt ? IntegerAttribute(*prompt, "place", 0) : 0);
+}
+
+// Means that take long wait for this button, which says what they cost.
+void OutcomePanel::ShowOffer() {
+  const auto offer = session()->means_offer();
+  start_->setVisible(offer.has_value());
+  if (!offer) return;
+  start_->setText(tr("means over %1 (%2)").arg(offer->samples).arg(DurationText(offer->seconds)));
+  start_->setToolTip(tr("Runs what is missing of the means of A and B: about %1, as the runs of "
+                        "this prompt took. Means that take less than %2 s start by themselves")
+                         .arg(DurationText(offer->seconds))
+                         .arg(Session::kMostUnaskedSeconds));
+}
+
+void OutcomePanel::Draw() {
+  ShowOffer();
+  if (!samples_->hasFocus()) {
+    const QSignalBlocker quiet(samples_);
+    samples_->setValue(static_cast<int>(session()->samples()));
+  }
+  const auto measure = static_cast<Measure>(measure_->currentIndex());
+  const OutcomeChoice choice{measure, sample_->isChecked(), means_->isChecked()};
+  std::vector<OutcomePlot::Line> lines = OutcomeLines(*session(), choice);
+  const std::vector<OutcomePlot::Line> kept = KeptLines(*session(), *tried(), choice);
+  lines.insert(lines.end(), kept.begin(), kept.end());
+  QString note;
+  for (const Side side : {Side::kA, Side::kB}) {
+    const auto means = session()->MeansOf(side, measure);
+    if (!means || means->complete || means->beside) continue;
+    note = tr("partial %1/%2").arg(means->series.samples).arg(session()->samples());
+  }
+  const Record* reference = session()->record(Side::kA, kPublishedRecord);
+  if (reference) {
+    // After the colours of A, B and a file's settings.
+    const std::vector<OutcomePlot::Line> beside =
+        ReferenceLines(*reference, measure, lines, std::max<size_t>(lines.size(), 2));
+    lines.insert(lines.end(), beside.begin(), beside.end());
+    if (beside.empty() && measure == Measure::kNll) {
+      note +=
+          (note.isEmpty() ? QString() : QStringLiteral("; ")) + tr("the reference is an accuracy");
+    }
+  }
+  const bool file = session()->shows_file();
+  const bool difference = measure == Measure::kDifference;
+  plot_->SetReason(file ? tr("The file has no such outcome by place")
+                   : difference && !session()->differs() ? tr("B is the same as A")
+                                                         : QString());
+  plot_->SetPlaceNames(PlaceNames(session()->prompts(), session()->file_records()));
+  plot_->Show(lines, measure);
+  plot_->SetCaption(OutcomeCaption(*session()));
+  note_->setText(note);
+}
+
+void OutcomePanel::Render(FilePictures& pictures) {
+  const std::pair<Measure, const char*> measures[] = {{Measure::kNll, "outcome_nll"},
+                                                      {Measure::kAccuracy, "outcome_accuracy"}};
+  for (const auto& [measure, stem] : measures) {
+    std::vector<OutcomePlot::Line> lines;
+    size_t index = 0;
+    for (const OutcomeSeries& series : BestSeriesOf(pictures.records(), measure)) {
+      lines.push_back({series, series.setting, OutcomePlot::SettingColor(index++), true});
+    }
+    if (lines.empty()) continue;
+    if (const Record* reference = pictures.reference()) {
+      const std::vector<OutcomePlot::Line> beside =
+          ReferenceLines(*reference, measure, lines, std::max<size_t>(lines.size(), 2));
+      lines.insert(lines.end(), beside.begin(), beside.end());
+    }
+    OutcomePlot plot;
+    plot.SetPlaceNames(PlaceNames({}, pictures.records()));
+    plot.Show(lines, measure);
+    const int64_t samples = lines.front().series.samples;
+    if (samples > 0) plot.SetTitle(tr("%1, means over %2 samples").arg(plot.title()).arg(samples));
+    pictures.Write(plot, QString::fromLatin1(stem));
+  }
+}
+
+}  // namespace midscope

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Selects the prompt: a task's sample at several places, or the user's own text.
+#pragma once
+
+#include <QStringList>
+#include <QWidget>
+#include <string>
+#include <vector>
+
+#include "gui/panels/prompt/prompt_editor.h"
+#include "probes/engine/engine.h"
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QSpinBox;
+class QTabWidget;
+
+namespace midscope {
+
+class ParameterForm;
+class PromptWorkbench;
+class TaskForm;
+
+// What all fields of the panel say, also those of the page that is not chosen.
+struct PromptFields {
+  int page = 0;  // 0: a task, 1: own text
+  QString task;
+  int seed = 0;
+  int sample = 0;
+  QString places;
+  std::string format;  // OptionSet::ToJson
+  QString answer;
+  QString question;
+  QString text_places;  // of own text with pieces
+  MarkedText text;
+  bool operator==(const PromptFields&) const = default;
+};
+
+class PromptPanel : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit PromptPanel(QWidget* parent = nullptr);
+
+  void SetTask(const QString& task);
+  // Throws Error (usage) for places or a prompt format that can't be read.
+  PromptRequest prompt_request() const;
+  void SetPrompt(const PromptRequest& prompt_request);
+  PromptFields fields() const;
+  void SetFields(const PromptFields& fields);
+  void ShowPlaces(const std::vector<Record>& prompts, size_t current);
+  // Marks the Run button: the panel's request differs from the one on the screen.
+  void SetWaiting(bool waiting);
+  PromptEditor* editor() const { return editor_; }
+  PromptWorkbench* workbench() const { return workbench_; }
+  // Opens the own text in a window with more room.
+  void OpenWorkbench();
+
+ Q_SIGNALS:
+  void RunAsked();
+  // Emitted when the request has changed.
+  void Edited();
+  void PlaceChosen(int index);
+  // Emitted where the workbench shows the prompts of this request before they are run.
+  void PreviewAsked(const midscope::PromptRequest& prompt_request);
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  void ShowSent();
+  void ConnectWorkbench();
+  void AskPreview();
+  QWidget* MakeFormatFold(QWidget* parent);
+  QWidget* MakeTaskPage();
+  QWidget* MakeTextPage();
+
+  QTabWidget* pages_;
+  TaskForm* task_;
+  QSpinBox* seed_;
+  QSpinBox* sample_;
+  QLineEdit* places_;
+  PromptEditor* editor_;
+  QWidget* editor_place_;  // where the editor is while the workbench is closed
+  QPushButton* open_workbench_;
+  PromptWorkbench* workbench_;
+  QLineEdit* answer_;
+  QLabel* gold_text_;
+  ParameterForm* format_;
+  QLineEdit* sent_;
+  QStringList sent_texts_;  // [place]
+  QComboBox* place_;
+  QPushButton* run_;
+};
+
+}  // namespace midscope

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/panels/settings/settings_panel.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QToolButton>
+#include <QUndoCommand>
+#include <optional>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/model/model_config.h"
+#include "core/terms/intervention_text.h"
+#include "gui/base/display_text.h"
+#include "gui/panels/settings/knobs_panel.h"
+#include "gui/panels/settings/stack_editor.h"
+#include "gui/plots/plot_style.h"
+#include "gui/session/setting_marks.h"
+#include "gui/session/tried_settings.h"
+#include "gui/widgets/text_line.h"
+
+namespace midscope {
+namespace {
+
+// A card that was copied into C to F: what is kept under a letter, before and after.
+class KeepStep : public QUndoCommand {
+ public:
+  KeepStep(TriedSettings* tried, int kept, std::string before, std::string after)
+      : QUndoCommand(
+            QObject::tr("%1: %2").arg(TriedSettings::Letter(kept), QString::fromStdString(after))),
+        tried_(tried),
+        kept_(kept),
+        before_(std::move(before)),
+        after_(std::move(after)) {}
+  void redo() override { tried_->KeepAs(kept_, after_); }
+  void undo() override { tried_->KeepAs(kept_, before_); }
+
+ private:
+  TriedSettings* tried_;
+  int kept_;
+  std::string before_;  // "": nothing is kept
+  std::string after_;
+};
+
+// The setting with one more term; a position scheme replaces the present one. Throws Error (usage)
+// where it can't be read.
+Intervention WithOneMore(const Intervention& setting, const std::string& term) {
+  const TermText added = ReadTerm(term);
+  if (GroupOf(*added.term) == TermGroup::kPositions) return WithTerm(setting, term);
+  std::vector<TermText> terms = SplitTerms(setting);
+  terms.push_back(added);
+  return ParseIntervention(StackLine(terms));
+}
+
+}  // namespace
+
+SettingsPanel::SettingsPanel(QWidget* parent) : QWidget(parent) {
+  // Without a frame of its own: the dock has the name, and the knobs below need the room.
+  auto* box = new QWidget(this);
+  text_a_ = new TextLine(QStringLiteral("A"), SideColor(Side::kA).name(), box);
+  text_b_ = new TextLine(QStringLiteral("B"), SideColor(Side::kB).name(), box);
+  auto* pin = new QPushButton(tr("Pin B as A"), box);
+  pin->setObjectName(QStringLiteral("pin"));
+  pin->setToolTip(tr("Make B the reference that the next change is compared with"));
+  auto* swap = new QPushButton(tr("Swap"), box);
+  swap->setObjectName(QStringLiteral("swap"));
+  swap->setToolTip(tr("Exchange A and B"));
+  auto* clear = new QPushButton(tr("Clear"), box);
+  clear->setObjectName(QStringLiteral("clear"));
+  clear->setToolTip(tr("Set A and B to none"));
+  auto* buttons = new QHBoxLayout;
+  buttons->addWidget(pin);
+  buttons->addWidget(swap);
+  buttons->addWidget(clear);
+  stack_ = new StackEditor(box);
+  stack_->AddToRow(MakeSides());
+  auto* box_column = new QVBoxLayout(box);
+  box_column->setContentsMargins(2, 0, 2, 0);
+  box_column->setSpacing(3);
+  box_column->addWidget(text_a_);
+  box_column->addWidget(text_b_);
+  box_column->addLayout(buttons);
+  box_column->addWidget(stack_);
+  knobs_ = new KnobsPanel(this);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->addWidget(box);
+  column->addWidget(knobs_);
+  for (const Side side : {Side::kA, Side::kB}) {
+    connect(text(side == Side::kB), &TextLine::Edited, this, [this, side](const Intervention& now) {
+      SettingPair next = shown_;
+      next.setting(side) = now;
+      Q_EMIT Changed(next, false);
+    });
+  }
+  connect(knobs_, &KnobsPanel::Changed, this, [this](const Intervention& b, bool dragging) {
+    SettingPair next = shown_;
+    next.b = b;
+    Q_EMIT Changed(next, dragging);
+  });
+  connect(stack_, &StackEditor::Changed, this, &SettingsPanel::OnCards);
+  connect(stack_, &StackEditor::CopyAsked, this, &SettingsPanel::CopyCard);
+  connect(pin, &QPushButton::clicked, this, [this] { Q_EMIT Changed(Pinned(shown_), false); });
+  connect(swap, &QPushButton::clicked, this, [this] { Q_EMIT Changed(Swapped(shown_), false); });
+  connect(clear, &QPushButton::clicked, this, [this] { Q_EMIT Changed({}, false); });
+  RefreshTargets();
+}
+
+QWidget* SettingsPanel::MakeSides() {
+  auto* sides = new QWidget(this);
+  auto* row = new QHBoxLayout(sides);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(1);
+  row->addWidget(new QLabel(tr("Terms of"), sides));
+  const auto button = [this, sides, row](Side side, const QString& name) {
+    auto* made = new QToolButton(sides);
+    made->setObjectName(QStringLiteral("cards_of_") + name.toLower());
+    made->setText(name);
+    made->setCheckable(true);
+    made->setAutoExclusive(true);
+    made->setChecked(side == side_);
+    made->setFocusPolicy(Qt::StrongFocus);
+    made->setAccessibleName(tr("Show the terms of %1 as cards").arg(name));
+    made->setToolTip(
+        tr("<p>The terms of %1 as cards: switch off, reorder, duplicate, open as a form. A term "
+           "that is off stays here and is not run</p>")
+            .arg(name));
+    row->addWidget(made);
+    connect(made, &QToolButton::clicked, this, [this, side] { ShowCardsOf(side); });
+    return made;
+  };
+  side_a_ = button(Side::kA, QStringLiteral("A"));
+  side_b_ = button(Side::kB, QStringLiteral("B"));
+  return sides;
+}
+
+void SettingsPanel::ShowCardsOf(Side side) {
+  side_ = side;
+  (side == Side::kA ? side_a_ : side_b_)->setChecked(true);
+  stack_->OpenCard(-1);
+  stack_->SetSetting(shown_.setting(side), shown_.off(side));
+  RefreshTargets();
+}
+
+// The line of text checks the cards' setting; what it refuses stays in it with the column.
+void SettingsPanel::OnCards(const QString& text, const std::vector<OffTerm>& off) {
+  const std::optional<Intervention> setting = this->text(side_ == Side::kB)->Take(text);
+  if (!setting) return;
+  SettingPair next = shown_;
+  next.setting(side_) = *setting;
+  next.off(side_) = off;
+  if (next != shown_) Q_EMIT Changed(next, false);
+}
+
+void SettingsPanel::CopyCard(const QString& term, const QString& target) {
+  const bool side = target == QLatin1String("A") || target == QLatin1String("B");
+  try {
+    if (side) {
+      SettingPair next = shown_;
+      Intervention& into = next.setting(target == QLatin1String("A") ? Side::kA : Side::kB);
+      into = WithOneMore(into, term.toStdString());
+      Q_EMIT Changed(next, false);
+    } else if (tried_) {
+      const int kept = target.at(0).unicode() - u'C';
+      const std::string before = tried_->TextOf(kept);
+      const Intervention into = ParseIntervention(before.empty() ? "none" : before);
+      const std::string after = PrintIntervention(WithOneMore(into, term.toStdString()));
+      history_->stack()->push(new KeepStep(tried_, kept, before, after));
+    }
+  } catch (const Error& error) {
+    Q_EMIT Failed(QString::fromUtf8(error.what()));
+  }
+}
+
+void SettingsPanel::UseTried(TriedSettings* tried, SettingHistory* history) {
+  tried_ = tried;
+  history_ = history;
+  connect(tried, &TriedSettings::Changed, this, &SettingsPanel::RefreshTargets);
+  RefreshTargets();
+}
+
+void SettingsPanel::RefreshTargets() {
+  const Side other = side_ == Side::kA ? Side::kB : Side::kA;
+  const QString name = other == Side::kA ? QStringLiteral("A") : QStringLiteral("B");
+  std::vector<StackEditor::CopyTarget> targets = {
+      {name, name, tr("Adds the term to %1 as well").arg(name)}};
+  for (int kept = 0; tried_ && kept < TriedSettings::kMostKept; ++kept) {
+    const QString letter = TriedSettings::Letter(kept);
+    const QString text = QString::fromStdString(tried_->TextOf(kept));
+    targets.push_back({letter, text.isEmpty() ? tr("%1 (empty)").arg(letter) : letter,
+                       text.isEmpty()
+                           ? tr("Keeps a setting of this term as %1; History shows it").arg(letter)
+                           : tr("Adds the term to %1: %2").arg(letter, text)});
+  }
+  stack_->SetCopyTargets(std::move(targets));
+}
+
+void SettingsPanel::Show(const SettingPair& pair) {
+  shown_ = pair;
+  text_a_->SetIntervention(pair.a);
+  text_b_->SetIntervention(pair.b);
+  knobs_->SetIntervention(pair.b);
+  stack_->SetSetting(pair.setting(side_), pair.off(side_));
+}
+
+void SettingsPanel::ShowNames(const SettingMarks& marks) {
+  for (const Side side : {Side::kA, Side::kB}) {
+    const QString setting = QString::fromStdString(PrintIntervention(shown_.setting(side)));
+    text(side == Side::kB)->SetName(marks.Name(setting));
+  }
+}
+
+void SettingsPanel::OfferPassages(const QStringList& names) {
+  passages_ = names;
+  OfferSpans();
+}
+
+void SettingsPanel::OfferRange(qint64 begin, qint64 end) {
+  range_ = end > begin ? QStringLiteral("%1:%2").arg(begin).arg(end) : QString();
+  OfferSpans();
+}
+
+void SettingsPanel::OfferSpans() {
+  offers_["span"] = passages_;
+  if (!range_.isEmpty()) offers_["span"].prepend(range_);
+  stack_->SetOffers(offers_);
+}
+
+void SettingsPanel::OfferHead(HeadId head) {
+  offers_["head"] = {HeadText(head)};
+  stack_->SetOffers(offers_);
+}
+
+void SettingsPanel::SetModel(const ModelConfig& config) {
+  knobs_->SetModel(config.layers, config.hidden);
+  stack_->SetModel(config);
+}
+
+}  // namespace midscope

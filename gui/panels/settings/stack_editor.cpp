@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/panels/settings/stack_editor.h"
+
+#include <QApplication>
+#include <QHBoxLayout>
+#include <QMenu>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cstddef>
+
+#include "core/base/error.h"
+#include "core/terms/terms.h"
+#include "gui/base/model_fit.h"
+#include "gui/widgets/flow_layout.h"
+#include "gui/widgets/term_chip.h"
+
+namespace midscope {
+namespace {
+
+constexpr int kFitMilliseconds = 120;
+
+// Of arguments that exclude each other, such as layers and first_layer, keeps the changed one. Does
+// not change `term` where the result is still invalid.
+void LeaveOutOther(TermText& term, size_t changed) {
+  for (size_t i = 0; i < term.values.size(); ++i) {
+    if (i == changed || term.values[i].empty() || !term.term->arguments[i].choices.empty())
+      continue;
+    TermText without = term;
+    without.values[i].clear();
+    if (!Reads({without})) continue;
+    term = without;
+    return;
+  }
+}
+
+auto At(std::vector<TermCard>& cards, size_t place) {
+  return cards.begin() + static_cast<std::ptrdiff_t>(place);
+}
+
+}  // namespace
+
+StackEditor::StackEditor(QWidget* parent) : QWidget(parent) {
+  add_ = new QToolButton(this);
+  add_->setObjectName(QStringLiteral("add_term"));
+  add_->setText(tr("Add a term"));
+  add_->setToolTip(tr("All terms that a setting may have, with what each does"));
+  presets_ = new QToolButton(this);
+  presets_->setObjectName(QStringLiteral("presets"));
+  presets_->setText(tr("Presets"));
+  presets_->setToolTip(tr("Published settings; one replaces all terms that are in force"));
+  row_ = new QHBoxLayout;
+  row_->setSpacing(2);
+  for (QToolButton* button : {add_, presets_}) {
+    button->setPopupMode(QToolButton::InstantPopup);
+    button->setFocusPolicy(Qt::StrongFocus);
+    auto* menu = new QMenu(button);
+    menu->setToolTipsVisible(true);
+    button->setMenu(menu);
+    row_->addWidget(button);
+  }
+  row_->addStretch(1);
+  FillMenu(add_->menu());
+  MakePresets(presets_->menu());
+  flow_ = new FlowLayout;
+  flow_->setSpacing(3);
+  forms_ = new QVBoxLayout;
+  forms_->setSpacing(1);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(3);
+  column->addLayout(row_);
+  column->addLayout(flow_);
+  column->addLayout(forms_);
+  fit_timer_.setSingleShot(true);
+  fit_timer_.setInterval(kFitMilliseconds);
+  connect(&fit_timer_, &QTimer::timeout, this, &StackEditor::CheckFit);
+}
+
+void StackEditor::AddToRow(QWidget* widget) { row_->insertWidget(row_->count() - 3, widget); }
+
+std::vector<TermCard> StackEditor::cards() const {
+  std::vector<TermCard> all;
+  all.reserve(entries_.size());
+  for (const Entry& entry : entries_) all.push_back({entry.form->value(), entry.on});
+  return all;
+}
+
+void StackEditor::SetSetting(const Intervention& intervention, const std::vector<OffTerm>& off) {
+  if (draft_ && intervention == shown_ && off == shown_off_) return;
+  shown_ = intervention;
+  shown_off_ = off;
+  draft_ = false;
+  const std::vector<TermCard> cards = MakeCards(intervention, off);
+  if (!ShowValues(cards)) Rebuild(cards);
+  RefreshChips();
+}
+
+bool StackEditor::ShowValues(const std::vector<TermCard>& cards) {
+  if (cards.size() != entries_.size()) return false;
+  for (size_t i = 0; i < cards.size(); ++i) {
+    if (!entries_[i].form->SetValue(cards[i].term)) return false;
+    entries_[i].on = cards[i].on;
+  }
+  return true;
+}
+
+void StackEditor::Rebuild(const std::vector<TermCard>& cards) {
+  // The card that had the focus, so that keys go on working on it.
+  const int focused =
+      CardAt(QApplication::focusWidget() ? QApplication::focusWidget()->mapToGlobal(QPoint(1, 1))
+                                         : QPoint(-1, -1));
+  for (const Entry& entry : entries_) {
+    // The sender of this call may be one of the deleted widgets.
+    for (QWidget* widget : {static_cast<QWidget*>(entry.chip), static_cast<QWidget*>(entry.form)}) {
+      widget->hide();
+      widget->setParent(nullptr);
+      widget->deleteLater();
+    }
+  }
+  entries_.clear();
+  for (size_t i = 0; i < cards.size(); ++i) entries_.push_back(MakeEntry(i, cards[i]));
+  if (open_ >= static_cast<int>(entries_.size())) open_ = -1;
+  OpenCard(open_);
+  if (focused >= 0 && !entries_.empty()) {
+    const auto last = static_cast<int>(entries_.size()) - 1;
+    entries_[static_cast<size_t>(std::min(focused, last))].chip->face()->setFocus();
+  }
+}
+
+StackEditor::Entry StackEditor::MakeEntry(size_t index, const TermCard& card) {
+  Entry entry;
+  entry.on = card.on;
+  entry.chip = new TermChip(index, this);
+  entry.form = new TermFields(card.term, offers_, this, model_ ? &*model_ : nullptr);
+  entry.form->setObjectName(QStringLiteral("card_form_%1").arg(index));
+  entry.form->hide();
+  WireChip(index, entry.chip);
+  connect(entry.form, &TermFields::Changed, this,
+          [this, index](int argument) { OnArgumentEdited(index, static_cast<size_t>(argument)); });
+  flow_->addWidget(entry.chip);
+  forms_->addWidget(entry.form);
+  entry.chip->show();
+  return entry;
+}
+
+void StackEditor::WireChip(size_t index, TermChip* chip) {
+  connect(chip, &TermChip::Toggled, this, [this, index](bool on) { SwitchCard(index, on); });
+  connect(chip, &TermChip::OpenChanged, this,
+          [this, index](bool open) { OpenCard(open ? static_cast<int>(index) : -1); });
+  connect(chip, &TermChip::RemoveAsked, this, [this, index] { Remove(index); });
+  connect(chip, &TermChip::DuplicateAsked, this, [this, index] { Duplicate(index); });
+  connect(chip, &TermChip::MoveAsked, this, [this, index](int by) { Move(index, by); });
+  connect(chip, &TermChip::Dragged, this,
+          [this, index](const QPoint& position) { OnDragged(index, position); });
+  connect(chip, &TermChip::Dropped, this,
+          [this, index](const QPoint& position) { OnDropped(index, position); });
+  connect(chip->menu(), &QMenu::aboutToShow, this, [this, index] { FillCardMenu(index); });
+}
+
+void StackEditor::OpenCard(int card) {
+  open_ = card;
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const bool open = static_cast<int>(i) == card;
+    entries_[i].chip->SetOpen(open);
+    entries_[i].form->setVisible(open);
+  }
+}
+
+void StackEditor::RefreshChips() {
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& entry = entries_[i];
+    const TermText term = entry.form->value();
+    const QString full = QString::fromStdString(TermLine(term));
+    entry.chip->ShowTerm(CardText(term), full, entry.on, entry.chip->warning());
+  }
+  fit_timer_.start();
+}
+
+// Of each card alone: which of them the model cannot take.
+void StackEditor::CheckFit() {
+  if (!model_) return;
+  for (const Entry& entry : entries_) {
+    const TermText term = entry.form->value();
+    QString why;
+    try {
+      why = WhyNotOn(ParseIntervention(TermLine(term)), *model_);
+    } catch (const Error& error) {
+      // A term in force is named below the line of text, with its column.
+      if (!entry.on) why = QString::fromUtf8(error.what());
+    }
+    if (why == entry.chip->warning()) continue;
+    entry.chip->ShowTerm(CardText(term), QString::fromStdString(TermLine(term)), entry.on, why);
+  }
+}
+
+void StackEditor::SetModel(const ModelConfig& config) {
+  model_ = config;
+  Rebuild(cards());
+  RefreshChips();
+  RefreshPresets();
+}
+
+void StackEditor::SetOffers(const TermOffers& offers) {
+  offers_ = offers;
+  for (const Entry& entry : entries_) entry.form->SetOffers(offers);
+}
+
+void StackEditor::OnArgumentEdited(size_t index, size_t argument) {
+  std::vector<TermCard> next = cards();
+  std::vector<TermText> checked =
+      next[index].on ? TermsInForce(next) : std::vector<TermText>{next[index].term};
+  if (!Reads(checked)) LeaveOutOther(next[index].term, argument);
+  EmitChanged(next);
+}
+
+void StackEditor::EmitChanged(const std::vector<TermCard>& cards) {
+  const std::string text = StackLine(TermsInForce(cards));
+  const std::vector<OffTerm> off = OffTermsOf(cards);
+  std::vector<TermCard> next = cards;
+  try {
+    const Intervention parsed = ParseIntervention(text);
+    draft_ = false;
+    // The session sends any other setting back by SetSetting in its printed form.
+    if (parsed == shown_ && off == shown_off_) next = MakeCards(shown_, off);
+  } catch (const Error&) {
+    draft_ = true;
+  }
+  if (!ShowValues(next)) Rebuild(next);
+  RefreshChips();
+  Q_EMIT Changed(QString::fromStdString(text), off);
+}
+
+void StackEditor::Add(const std::string& name) {
+  for (const TermType& term : TermTypes()) {
+    if (term.name != name) continue;
+    std::vector<TermCard> next = cards();
+    const TermText made = NewTerm(term);
+    if (GroupOf(term) == TermGroup::kPositions) {
+      std::erase_if(
+          next, [&made](const TermCard& other) { return other.on && SameKind(other.term, made); });
+    }
+    const size_t place = PlaceFor(made, next);
+    next.insert(At(next, place), {made, true});
+    open_ = static_cast<int>(place);
+    EmitChanged(next);
+    OpenCard(static_cast<int>(place));
+    return;
+  }
+}
+
+void StackEditor::Remove(size_t card) {
+  std::vector<TermCard> next = cards();
+  next.erase(At(next, card));
+  if (open_ == static_cast<int>(card)) open_ = -1;
+  if (open_ > static_cast<int>(card)) --open_;
+  EmitChanged(next);
+}
+
+void StackEditor::Duplicate(size_t card) {
+  std::vector<TermCard> next = cards();
+  next.insert(At(next, card + 1), next[card]);
+  if (next[card].on && !Reads(TermsInForce(next))) next[card + 1].on = false;
+  if (open_ > static_cast<int>(card)) ++open_;
+  EmitChanged(next);
+}
+
+void StackEditor::SwitchCard(size_t card, bool on) {
+  std::vector<TermCard> next = cards();
+  next[card].on = on;
+  for (size_t i = 0; on && i < next.size(); ++i) {
+    const bool scheme = GroupOf(*next[card].term.term) == TermGroup::kPositions;
+    if (scheme && i != card && SameKind(next[i].term, next[card].term)) next[i].on = false;
+  }
+  EmitChanged(next);
+}
+
+bool StackEditor::CanMove(size_t card, int by) const {
+  const auto other = static_cast<std::ptrdiff_t>(card) + by;
+  if (card >= entries_.size() || other < 0 || other >= static_cast<std::ptrdiff_t>(entries_.size()))
+    return false;
+  return by != 0 &&
+         SameKind(entries_[card].form->value(), entries_[static_cast<size_t>(other)].form->value());
+}
+
+void StackEditor::Move(size_t card, int by) {
+  if (!CanMove(card, by)) return;
+  std::vector<TermCard> next = cards();
+  const TermCard moved = next[card];
+  const size_t place = card + static_cast<size_t>(by);  // wraps for negative steps
+  next.erase(At(next, card));
+  next.insert(At(next, place), moved);
+  const bool focused = entries_[card].chip->face()->hasFocus();
+  if (open_ == static_cast<int>(card)) open_ = static_cast<int>(place);
+  EmitChanged(next);
+  OpenCard(open_);
+  if (focused && place < entries_.size()) entries_[place].chip->face()->setFocus();
+}
+
+int StackEditor::CardAt(const QPoint& position) const {
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const QWidget* chip = entries_[i].chip;
+    if (chip->rect().contains(chip->mapFromGlobal(position))) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+void StackEditor::OnDragged(size_t index, const QPoint& position) {
+  const int target = CardAt(position);
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const bool takes =
+        static_cast<int>(i) == target && CanMove(index, target - static_cast<int>(index));
+    entries_[i].chip->setBackgroundRole(takes ? QPalette::Highlight : QPalette::NoRole);
+    entries_[i].chip->setAutoFillBackground(takes);
+  }
+}
+
+void StackEditor::OnDropped(size_t index, const QPoint& position) {
+  const int target = CardAt(position);
+  for (const Entry& entry : entries_) entry.chip->setAutoFillBackground(false);
+  if (target >= 0) Move(index, target - static_cast<int>(index));
+}
+
+}  // namespace midscope

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/base/record_names.h"
+#include "core/base/utf8.h"
+#include "probes/cli/commands/file_comparison.h"
+#include "probes/cli/commands/published_numbers.h"
+#include "probes/cli/commands/stored_file.h"
+#include "probes/cli/console/text_table.h"
+#include "probes/cli/program/command.h"
+#include "probes/cli/text/published_text.h"
+#include "probes/cli/text/record_text.h"
+#include "probes/cli/text/setting_letters.h"
+
+namespace midscope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMostFiles = 26;  // their labels are A to Z
+constexpr const char* kList = "list";
+
+std::string Letter(size_t file) { return {static_cast<char>('A' + file)}; }
+
+// Lists without the elements that all of them have; other values unchanged.
+std::vector<std::string> WithoutCommon(const std::vector<std::string>& values) {
+  std::vector<Json> lists;
+  lists.reserve(values.size());
+  for (const std::string& value : values) lists.push_back(Json::parse(value, nullptr, false));
+  if (!std::all_of(lists.begin(), lists.end(), [](const Json& list) { return list.is_array(); })) {
+    return values;
+  }
+  const auto everywhere = [&](const Json& element) {
+    return std::all_of(lists.begin(), lists.end(), [&](const Json& list) {
+      return std::find(list.begin(), list.end(), element) != list.end();
+    });
+  };
+  std::vector<std::string> own;
+  for (const Json& list : lists) {
+    std::string text;
+    for (const Json& element : list) {
+      if (everywhere(element)) continue;
+      text += (text.empty() ? "" : ", ") +
+              (element.is_string() ? element.get<std::string>() : element.dump());
+    }
+    own.push_back(text.empty() ? "no other" : text);
+  }
+  return own;
+}
+
+// DisplayText of it, at most 60 characters.
+std::string Shortened(const std::string& value) {
+  constexpr size_t kLongest = 60;
+  std::string shown = DisplayText(value);
+  if (shown.size() <= kLongest) return shown;
+  size_t end = kLongest - 3;
+  while (end > 0 && !BeginsCharacter(shown[end])) --end;
+  return shown.substr(0, end) + "...";
+}
+
+std::string FieldsText(const std::vector<RunReader>& readers) {
+  std::vector<std::string> header = {"differs"};
+  for (size_t file = 0; file < readers.size(); ++file) header.push_back(Letter(file));
+  TextTable table(header);
+  const auto fields = DifferentFields(readers);
+  for (const auto& [name, values] : fields) {
+    std::vector<std::string> row = {DisplayText(name)};
+    for (const std::string& value : WithoutCommon(values)) row.push_back(Shortened(value));
+    table.Add(row);
+  }
+  return fields.empty() ? "made alike: no field of plan or provenance differs\n" : table.Text();
+}
+
+std::string DifferenceText(const ComparedCell& cell) {
+  if (!std::isfinite(cell.difference)) return "";
+  if (!std::isfinite(cell.interval.low)) return fmt::format("{:.2f}", cell.difference);
+  return fmt::format("{:.2f} [{:.2f}, {:.2f}]", cell.difference, cell.interval.low,
+                     cell.interval.high);
+}
+
+// Names files of another task: their numbers can't be compared.
+std::string OtherTasksText(const std::vector<FileOutcome>& outcomes) {
+  const FileOutcome& first = outcomes.front();
+  std::string text;
+  for (size_t file = 1; file < outcomes.size(); ++file) {
+    if (outcomes[file].asked == first.asked) continue;
+    text += fmt::format("no difference of {} to A: it asks {}, A {}\n", Letter(file),
+                        DisplayText(outcomes[file].task), DisplayText(first.task));
+  }
+  return text;
+}
+
+std::string OutcomesText(const std::vector<RunReader>& readers) {
+  TextTable table(
+      {"setting", "place", "file", "samples", "accuracy", kAnswerNll, "difference to A [95 %]"});
+  const std::vector<FileOutcome> outcomes = ReadFileOutcomes(readers);
+  const std::vector<ComparedCell> cells = CompareOutcomes(readers, outcomes);
+  std::vector<std::string> settings;
+  for (const ComparedCell& cell : cells) {
+    const bool known = std::find(settings.begin(), settings.end(), cell.setting) != settings.end();
+    if (!known) settings.push_back(cell.setting);
+  }
+  const SettingLetters letters(settings);
+  for (const ComparedCell& cell : cells) {
+    const auto at = std::find(settings.begin(), settings.end(), cell.setting) - settings.begin();
+    table.Add({DisplayText(letters.Name(static_cast<size_t>(at))), cell.place_text,
+               Letter(cell.file), std::to_string(cell.samples),
+               fmt::format("{:.2f}", cell.accuracy), fmt::format("{:.2f}", cell.answer_nll),
+               DifferenceText(cell)});
+  }
+  return letters.Legend() + table.Text() +
+         "difference: of answer_nll; with an interval where both files hold the same samples\n" +
+         OtherTasksText(outcomes);
+}
+
+// Lists arrays whose elements differ; for those that are not compared, their number and the reason.
+std::string ArraysText(const std::vector<ComparedArray>& arrays) {
+  TextTable table({"array", "file", "largest difference", "elements that differ"});
+  size_t equal = 0;
+  size_t different = 0;
+  std::map<std::pair<size_t, std::string>, std::vector<std::string>> not_compared;
+  for (const ComparedArray& array : arrays) {
+    if (array.verdict == "equal") {
+      ++equal;
+    } else if (array.verdict == "differs") {
+      ++different;
+      table.Add({DisplayText(array.name), Letter(array.file), fmt::format("{:.3g}", array.largest),
+                 fmt::format("{} of {}", array.differing, array.elements)});
+    } else {
+      not_compared[{array.file, array.verdict}].push_back(array.name);
+    }
+  }
+  std::string text =
+      fmt::format("arrays: {} of {} are equal, {} differ\n", equal, arrays.size(), different);
+  for (const auto& [why, names] : not_compared) {
+    constexpr size_t kNamed = 3;
+    text += fmt::format("not compared, {} ({}): {}", DisplayText(why.second), Letter(why.first),
+                        DisplayText(names.front()));
+    for (size_t i = 1; i < std::min(kNamed, names.size()); ++i)
+      text += ", " + DisplayText(names[i]);
+    text += names.size() > kNamed ? fmt::format(" and {} more\n", names.size() - kNamed) : "\n";
+  }
+  return text + (different == 0 ? "" : table.Text());
+}
+
+Json ComparisonJson(const std::vector<RunReader>& readers, bool outcomes, const JobContext& job) {
+  Json json;
+  json["files"] = Json::array();
+  for (const RunReader& reader : readers) json["files"].push_back(reader.path());
+  json["different_fields"] = Json::object();
+  for (const auto& [name, values] : DifferentFields(readers)) {
+    json["different_fields"][name] = values;
+  }
+  json["rows"] = Json::array();
+  if (outcomes) {
+    for (const ComparedCell& cell : CompareOutcomes(readers, ReadFileOutcomes(readers))) {
+      json["rows"].push_back({{"setting", cell.setting},
+                              {"place", cell.place},
+                              {"place_text", cell.place_text},
+                              {"file", cell.file},
+                              {"samples", cell.samples},
+                              {"accuracy", NumberOrNull(cell.accuracy)},
+                              {kAnswerNll, NumberOrNull(cell.answer_nll)},
+                              {"difference", NumberOrNull(cell.difference)},
+                              {"difference_low", NumberOrNull(cell.interval.low)},
+                              {"difference_high", NumberOrNull(cell.interval.high)}});
+    }
+  }
+  json["arrays"] = Json::array();
+  for (const ComparedArray& array : CompareArrays(readers, job)) {
+    json["arrays"].push_back({{"name", array.name},
+                              {"file", array.file},
+                              {"verdict", array.verdict},
+                              {"largest_difference", NumberOrNull(array.largest)},
+                              {"differing", array.differing},
+                              {"elements", array.elements}});
+  }
+  return json;
+}
+
+std::vector<const PublishedTable*> AllPublishedTables() {
+  std::vector<const PublishedTable*> tables;
+  for (const PublishedTable& table : PublishedTables()) tables.push_back(&table);
+  return tables;
+}
+
+// The requested tables; of several parts of one table those of the file's task.
+std::vector<const PublishedTable*> AskedTables(const std::string& name,
+                                               const FileOutcome& outcome) {
+  std::vector<const PublishedTable*> tables = FindPublishedTables(name);
+  const auto fits = [&](const PublishedTable* table) {
+    return !PublishedLines(*table, outcome.task).empty() || HasNumbersFor(*table, outcome.task);
+  };
+  if (std::any_of(tables.begin(), tables.end(), fits)) {
+    std::erase_if(tables, [&](const PublishedTable* table) { return !fits(table); });
+  }
+  return tables;
+}
+
+void ComparePublished(const CommandInput& input, const std::vector<RunReader>& readers) {
+  const std::string& name = input.options.Text("published");
+  Json json = Json::array();
+  for (const RunReader& reader : readers) {
+    const FileOutcome outcome = ReadFileOutcome(reader);
+    if (!input.options.Flag("json")) input.out << FileLine(reader) << "\n";
+    for (const PublishedTable* table : AskedTables(name, outcome)) {
+      if (input.options.Flag("json")) {
+        json.push_back(PublishedBesideJson(*table, outcome));
+        json.back()["file"] = reader.path();
+      } else {
+        input.out << PublishedBesideText(*table, outcome);
+      }
+    }
+  }
+  if (input.options.Flag("json"))
+    input.out << Json{{"published", json}}.dump(2, ' ', false, Json::error_handler_t::replace)
+              << "\n";
+}
+
+// The list of tables, or tables in full.
+void PrintPublished(const std::string& name, bool as_json, std::ostream& out) {
+  const bool list = name == kList;
+  if (list && !as_json) {
+    out << PublishedListText();
+    return;
+  }
+  Json tables = Json::array();
+  for (const PublishedTable* table : list ? AllPublishedTables() : FindPublishedTables(name)) {
+    if (as_json) {
+      tables.push_back(list ? PublishedHeadJson(*table) : PublishedTableJson(*table));
+    } else {
+      out << PublishedTableText(*table);
+    }
+  }
+  if (as_json) out << Json{{"published", tables}}.dump(2) << "\n";
+}
+
+void RunCompare(const CommandInput& input) {
+  const OptionSet& options = input.options;
+  const std::vector<std::string>& files = options.TextList("files");
+  const std::string& published = options.Text("published");
+  if (published == kList || (files.empty() && !published.empty())) {
+    PrintPublished(published, options.Flag("json"), input.out);
+    return;
+  }
+  if (files.size() < 2 && published.empty()) {
+    throw UsageError("FILES", "there is nothing to compare with",
+                     "Give two files or more, or --published NAME");
+  }
+  if (files.size() > kMostFiles) throw UsageError("FILES", "more than 26 are too many at once");
+  std::vector<RunReader> readers;
+  readers.reserve(files.size());
+  for (const std::string& file : files) readers.emplace_back(file);
+  if (!published.empty()) {
+    ComparePublished(input, readers);
+    return;
+  }
+  const bool outcomes = std::all_of(readers.begin(), readers.end(), HasOutcome);
+  if (options.Flag("json")) {
+    input.out << ComparisonJson(readers, outcomes, input.job)
+                     .dump(2, ' ', false, Json::error_handler_t::replace)
+              << "\n";
+    return;
+  }
+  for (size_t file = 0; file < readers.size(); ++file) {
+    input.out << Letter(file) << "  " << FileLine(readers[file]) << "\n";
+  }
+  input.out << FieldsText(readers);
+  if (outcomes) input.out << OutcomesText(readers);
+  input.out << ArraysText(CompareArrays(readers, input.job));
+}
+
+}  // namespace
+
+Command CompareCommand() {
+  Parameter files = TextListParameter("files", "two files of results or more");
+  Command command;
+  command.name = "compare";
+  command.summary = "files of results side by side, or beside published tables";
+  command.description =
+      "Lists how files were made differently, the outcomes of sweeps side by side (with\n"
+      "intervals of the paired difference where both hold the same samples), and whether their\n"
+      "arrays are equal. With --published, the accuracy by place is listed with a paper's table,\n"
+      "whose doubtful cells are marked by *. Settings are matched with all arguments to those of\n"
+      "the source; settings without counterpart are listed.";
+  command.positionals = {"files"};
+  command.options = {
+      files,
+      TextParameter("published",
+                    "a published table by name; list: what there is; without files: the "
+                    "table itself"),
+      JsonOption()};
+  command.examples =
+      "  midscope compare run.h5 other.h5\n"
+      "  midscope compare --published list\n"
+      "  midscope compare run.h5 --published mspoe-t2";
+  command.run = RunCompare;
+  return command;
+}
+
+}  // namespace midscope::cli

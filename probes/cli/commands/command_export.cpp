@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: MIT
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "data/export/control_vector_export.h"
+#include "data/export/export.h"
+#include "data/export/npz.h"
+#include "data/store/record_reader.h"
+#include "probes/cli/commands/stored_file.h"
+#include "probes/cli/console/output.h"
+#include "probes/cli/program/command.h"
+#include "probes/cli/text/export_table.h"
+
+namespace midscope::cli {
+
+namespace {
+
+// Draws a file's records by running the window's program (midscope-gui --render), so that the
+// pictures equal the window's and this program needs no graphics.
+
+constexpr const char* kProgram = "midscope-gui";
+
+// Beside this program, else in PATH.
+std::string ProgramPath() {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    const std::filesystem::path beside = self.parent_path() / kProgram;
+    if (access(beside.c_str(), X_OK) == 0) return beside.string();
+  }
+  return kProgram;
+}
+
+// Standard output is closed in the child, which would print its own paths; it gets a runtime
+// folder, whose absence Qt reports on standard error.
+class ChildSettings {
+ public:
+  explicit ChildSettings(const std::string& runtime_folder)
+      : runtime_folder_("XDG_RUNTIME_DIR=" + runtime_folder) {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    for (char** variable = environ; *variable; ++variable) environment_.push_back(*variable);
+    if (!std::getenv("XDG_RUNTIME_DIR")) environment_.push_back(runtime_folder_.data());
+    environment_.push_back(nullptr);
+  }
+  ~ChildSettings() { posix_spawn_file_actions_destroy(&actions_); }
+  ChildSettings(const ChildSettings&) = delete;
+  ChildSettings& operator=(const ChildSettings&) = delete;
+
+  const posix_spawn_file_actions_t* actions() const { return &actions_; }
+  char* const* environment() const { return environment_.data(); }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+  std::string runtime_folder_;
+  std::vector<char*> environment_;
+};
+
+// Writes the pictures of `address` into the existing folder as "png", "svg" or "pdf", the outcome
+// with the means of the sweeps `references` beside it; returns their
+// file names, sorted. Throws Error (failure) where midscope-gui is neither beside this program nor
+// in PATH, and where it fails, whose message is on standard error.
+std::vector<std::string> DrawPictures(const std::string& address, const std::string& folder,
+                                      const std::string& format,
+                                      const std::vector<std::string>& references) {
+  std::vector<std::string> arguments = {ProgramPath(), "--render", address, "--out",
+                                        folder,        "--format", format};
+  for (const std::string& file : references)
+    arguments.insert(arguments.end(), {"--reference", file});
+  std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  const ChildSettings settings(folder);
+  pid_t child = 0;
+  const int error = posix_spawnp(&child, pointers.front(), settings.actions(), nullptr,
+                                 pointers.data(), settings.environment());
+  if (error == ENOENT) {
+    throw Failure("pictures", std::string(kProgram) + " draws them, and it is not installed",
+                  "Build it (MIDSCOPE_GUI=ON), or take --format csv, json or npz");
+  }
+  if (error != 0) throw Failure(kProgram, std::string("can't be started: ") + std::strerror(error));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    throw Failure(address, std::string(kProgram) + " could not draw it");
+  }
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+const std::vector<std::string>& Formats() {
+  static const std::vector<std::string> formats = {"csv", "json", "npz", "gguf",
+                                                   "png", "svg",  "pdf"};
+  return formats;
+}
+
+// A control vector, as llama.cpp takes it.
+constexpr const char* kControlVector = "gguf";
+
+bool IsPicture(const std::string& format) {
+  return format == "png" || format == "svg" || format == "pdf";
+}
+
+// What the name of the file ends in, without its dot: "csv".
+std::string Ending(const std::string& file) {
+  const std::string extension = std::filesystem::path(file).extension().string();
+  return extension.empty() ? "" : extension.substr(1);
+}
+
+bool IsFormat(const std::string& ending) {
+  return std::find(Formats().begin(), Formats().end(), ending) != Formats().end();
+}
+
+// From --format, else the ending of --out, else CSV.
+std::string Format(const OptionSet& options) {
+  const std::string& out = options.Text("out");
+  std::string ending = Ending(out);
+  if (options.IsSet("format")) {
+    const std::string& format = options.Text("format");
+    if (IsFormat(ending) && ending != format) {
+      throw UsageError("option --out",
+                       "'" + out + "' ends in ." + ending + ", --format is " + format,
+                       "Leave --format away, or give another name");
+    }
+    return format;
+  }
+  if (ending.empty()) return Formats().front();
+  if (IsFormat(ending)) return ending;
+  throw UsageError(
+      "option --out", "'" + out + "' ends in ." + ending + ", which is not a known format",
+      "Give --format, or a name that ends in .csv, .json, .npz, .gguf, .png, .svg or .pdf");
+}
+
+// A temporary folder beside the output folder, deleted by the destructor.
+class DrawingFolder {
+ public:
+  explicit DrawingFolder(const std::filesystem::path& parent) {
+    std::string name = (parent / ".midscope-pictures-XXXXXX").string();
+    if (!::mkdtemp(name.data())) {
+      throw Failure(parent.string(),
+                    std::string("pictures cannot be written there: ") + std::strerror(errno));
+    }
+    path_ = name;
+  }
+  ~DrawingFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  DrawingFolder(const DrawingFolder&) = delete;
+  DrawingFolder& operator=(const DrawingFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Where files of these names (pictures, and their numbers as CSV) go: into the folder `out`, or
+// one picture to the file `out` and its CSV beside it.
+std::vector<std::filesystem::path> Targets(const std::string& out, bool one_file,
+                                           const std::vector<std::string>& names) {
+  std::vector<std::filesystem::path> targets;
+  if (one_file && names.size() == 2) {
+    for (const std::string& name : names) {
+      targets.push_back(std::filesystem::path(out).replace_extension(Ending(name)));
+    }
+    return targets;
+  }
+  if (one_file) {
+    std::string list;
+    for (const std::string& name : names) {
+      if (Ending(name) != Ending(out)) continue;
+      list += (list.empty() ? "" : ", ") + name;
+    }
+    throw UsageError(
+        "option --out",
+        fmt::format("'{}' is one picture, and the file has {}: {}", out, names.size() / 2, list),
+        "Give --out FOLDER with --format, or the address of one record");
+  }
+  targets.reserve(names.size());
+  for (const std::string& name : names) targets.push_back(std::filesystem::path(out) / name);
+  return targets;
+}
+
+// The lines of a picture's CSV that hold numbers; its comments name the picture's format.
+std::string NumbersIn(const std::filesystem::path& file) {
+  std::ifstream lines(file);
+  std::string numbers;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("#")) numbers.append(line).append("\n");
+  }
+  return numbers;
+}
+
+bool SameNumbers(const std::filesystem::path& made, const std::filesystem::path& there) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(there, error) && NumbersIn(made) == NumbersIn(there);
+}
+
+// The written pictures.
+std::vector<std::string> ExportPictures(const OptionSet& options, const std::string& format) {
+  const std::string& out = options.Text("out");
+  if (out.empty()) {
+    throw UsageError("option --out", "it must be given for pictures: a folder",
+                     "Give --out FOLDER");
+  }
+  if (options.IsSet("slice") || options.IsSet("array")) {
+    throw UsageError("option --format", "pictures are of all records of a file",
+                     "Leave --slice and --array away; FILE.h5::RECORD draws one record");
+  }
+  const bool one_file = Ending(out) == format && !std::filesystem::is_directory(out);
+  if (one_file) {
+    CheckOutputPath(out, options.Flag("overwrite"), "Give --overwrite, or another --out");
+  } else {
+    std::error_code failed;
+    std::filesystem::create_directories(out, failed);
+    if (failed) throw Failure(out, "the folder cannot be made: " + failed.message());
+  }
+  std::filesystem::path beside = out;
+  if (one_file) beside = beside.has_parent_path() ? beside.parent_path() : ".";
+  const DrawingFolder drawn(beside);
+  const std::vector<std::string> names = DrawPictures(options.Text("file"), drawn.path().string(),
+                                                      format, options.TextList("reference"));
+  const std::vector<std::filesystem::path> targets = Targets(out, one_file, names);
+  for (size_t i = 0; i < names.size(); ++i) {
+    // The same picture in another format has the same numbers.
+    if (Ending(names[i]) == "csv" && SameNumbers(drawn.path() / names[i], targets[i])) continue;
+    CheckOutputPath(targets[i].string(), options.Flag("overwrite"),
+                    "Give --overwrite, or another --out");
+  }
+  std::vector<std::string> written;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::filesystem::path made = drawn.path() / names[i];
+    if (std::filesystem::is_symlink(targets[i])) {
+      std::filesystem::copy_file(made, targets[i],
+                                 std::filesystem::copy_options::overwrite_existing);
+    } else {
+      std::filesystem::rename(made, targets[i]);
+    }
+    written.push_back(targets[i].string());
+  }
+  return written;
+}
+
+// Writes tables and arrays; returns "" where they went to standard output.
+std::string ExportArrays(const CommandInput& input, const std::string& format) {
+  const OptionSet& options = input.options;
+  const std::string& file = options.Text("out");
+  CheckOutOption(options);
+  if (file.empty() && (format == "npz" || format == kControlVector)) {
+    throw UsageError("option --out", "it must be given: " + format + " is no text for a terminal",
+                     "Give --out FILE." + format);
+  }
+  RunFile run = ReadRecords(options.Text("file"), ReadSlices(options));
+  if (options.IsSet("array")) {
+    PickedArray picked = PickArray(run.records, options.Text("array"));
+    for (const std::string& other : picked.also) {
+      input.job.Log("export: taken from record " + picked.record.name + "; there is " + other +
+                    " too");
+    }
+    run.records = {std::move(picked.record)};
+  }
+  const auto write = [&](std::ostream& out) {
+    if (format == "json") {
+      WriteJson(run.records, run.provenance, out);
+    } else if (format == kControlVector) {
+      const Record record = MergeRecords(run.records);
+      out << ControlVectorBytes(ControlVectorOf(record, run.provenance.architecture));
+    } else if (format == "npz") {
+      WriteNpz(MergeRecords(run.records), out);
+    } else {
+      WriteCsv(MergeRecords(run.records), out);
+    }
+  };
+  if (file.empty()) {
+    write(input.out);
+  } else {
+    WriteTextFile(file, write);
+  }
+  return file;
+}
+
+void RunExport(const CommandInput& input) {
+  const OptionSet& options = input.options;
+  const std::string format = Format(options);
+  if (options.Flag("json") && options.Text("out").empty()) {
+    throw UsageError("option --json", "it describes written files, and there is none without --out",
+                     "For the data as JSON give --format json");
+  }
+  std::vector<std::string> written;
+  if (IsPicture(format)) {
+    written = ExportPictures(options, format);
+  } else if (options.IsSet("reference")) {
+    throw UsageError("option --reference", "it stands beside the outcome in pictures",
+                     "Give --format png, svg or pdf, or leave it out");
+  } else if (std::string file = ExportArrays(input, format); !file.empty()) {
+    written.push_back(std::move(file));
+  }
+  if (options.Flag("json")) {
+    input.out << nlohmann::ordered_json{{"format", format}, {"files", written}}.dump(2) << "\n";
+    return;
+  }
+  for (const std::string& file : written) input.out << FileNote(file);
+}
+
+}  // namespace
+
+Command ExportCommand() {
+  Parameter format;
+  format.name = "format";
+  format.kind = ParameterKind::kChoice;
+  format.choices = Formats();
+  format.help =
+      "csv: one row an element, or of several arrays over one axis one row a position; json: "
+      "nested "
+      "lists; npz: for numpy.load; gguf: a control vector for llama.cpp and the term vector; png, "
+      "svg, pdf: the window's pictures, into the folder --out, or "
+      "where there is one into that file; by default as --out ends, or csv";
+
+  Command command;
+  command.name = "export";
+  command.summary = "what a file holds, as CSV, JSON, NPZ, GGUF or pictures";
+  command.description =
+      "Writes the arrays of an HDF5 file of Midscope for other programs. CSV is in long form, with "
+      "a\n"
+      "column for every axis; of several arrays that all lie over one axis it has one row per\n"
+      "position and one column per array. NaN is an empty cell (CSV) or null (JSON). NPZ holds "
+      "each\n"
+      "array and each axis under its name; where several have one name, those after the first are\n"
+      "RECORD.NAME.\n"
+      "GGUF is a control vector: of an array [layer, channel], row N is added after block N, from "
+      "0;\n"
+      "layer 0 is left out, as llama.cpp takes none there.\n"
+      "Pictures are drawn by midscope-gui, without a display. Beside each lie its numbers as CSV,\n"
+      "which begins with its caption and the commands that made file and picture.";
+  command.positionals = {"file"};
+  command.options = {
+      AddressOption("file", "a file of results, or FILE.h5::RECORD or ::RECORD/ARRAY"),
+      format,
+      SliceOption(),
+      TextParameter("array", "this array alone: NAME or RECORD/NAME"),
+      OutOption("the file to write; standard output where it is left out"),
+      TextListParameter("reference",
+                        "pictures: file of midscope sweep whose means are drawn beside the "
+                        "outcome; may be repeated"),
+      FlagParameter("overwrite", "replace files that exist"),
+      FlagParameter("json", "print as JSON which files were written")};
+  command.examples =
+      "  midscope export run.h5 --array answer_nll --out run.csv\n"
+      "  midscope export run.h5 --array outcome_means/accuracy\n"
+      "  midscope export run.h5::sweep/last_query_attention --slice sample=7 --out seven.npz\n"
+      "  midscope export direction.h5 --array position_direction --out position.gguf\n"
+      "  midscope export run.h5 --format svg --out pictures\n"
+      "  midscope export documents.h5 --format svg --out pictures --reference closed_book.h5 "
+      "--reference oracle.h5\n"
+      "  midscope export france.h5 --format json --out france.json";
+  command.run = RunExport;
+  return command;
+}
+
+}  // namespace midscope::cli

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/utf8.h"
+#include "core/model/model_source.h"
+#include "probes/cli/commands/sweep_command_run.h"
+#include "probes/cli/commands/sweep_dry_run.h"
+#include "probes/cli/commands/sweep_files.h"
+#include "probes/cli/commands/sweep_options.h"
+#include "probes/cli/console/output.h"
+#include "probes/cli/program/command.h"
+#include "probes/cli/text/scan_text.h"
+#include "probes/measure/scan/scan_kind.h"
+#include "probes/sweep/scan_effects.h"
+
+namespace midscope::cli {
+namespace {
+
+// Options of `sweep` that a scan has no use for: its settings are its own, and it has one file.
+constexpr const char* kNotOfScans[] = {"also", "size",      "with", "control", "score",
+                                       "add",  "attention", "plan", "watch"};
+
+std::vector<Parameter> ScanOptions() {
+  std::vector<Parameter> options = SweepOptions();
+  std::erase_if(options, [](const Parameter& option) {
+    return std::find(std::begin(kNotOfScans), std::end(kNotOfScans), option.name) !=
+           std::end(kNotOfScans);
+  });
+  options.front().required = true;
+  for (Parameter& option : options) {
+    if (option.name == "task") option.help = "the task (see midscope help tasks)";
+    if (option.name == "seed") option.help = "what samples and permutations are drawn by";
+    if (option.name == "out") option.help = "the HDF5 file to write";
+  }
+  std::vector<std::string> kinds;
+  std::vector<Parameter> own = ScanParameters();
+  own.push_back(WholeNumberParameter("top", "how many of the largest to print", 1, 100000, 10));
+  own = InGroup("Scan", std::move(own));
+  options.insert(options.begin() + 1, own.begin(), own.end());
+  return options;
+}
+
+// The options as a sweep has them.
+OptionSet SweepOptionsOf(const OptionSet& options) {
+  OptionSet sweep(SweepOptions());
+  for (const Parameter& option : sweep.descriptions()) {
+    const auto& own = options.descriptions();
+    const bool shared = option.name != "with" &&
+                        std::any_of(own.begin(), own.end(), [&](const Parameter& parameter) {
+                          return parameter.name == option.name;
+                        });
+    if (shared && options.IsSet(option.name)) sweep.Set(option.name, options.Value(option.name));
+  }
+  sweep.Set("score", std::string("likelihood"));
+  sweep.Set("watch", int64_t{0});
+  return sweep;
+}
+
+void Print(const OptionSet& options, const SweepPlan& plan, const SweepResult& result,
+           const std::string& file, std::ostream& out, const JobContext& job) {
+  const ScanEffects effects = ScanEffectsOf(plan, result.outcomes, job);
+  const PromptCuts cuts = PromptCutsOf(plan, result.outcomes);
+  if (options.Flag("json")) {
+    out << ScanEffectsJson(plan, effects, cuts);
+    return;
+  }
+  out << ScanText(plan, effects, cuts, options.Integer("top")) << FileNote(file);
+}
+
+void RunScanCommand(const CommandInput& input) {
+  const ScanRange range = ReadScanRange(input.options);
+  OptionSet options = SweepOptionsOf(input.options);
+  CheckSweepOptions(options);
+  for (const std::string& task : options.TextList("task")) {
+    if (task.find("{size}") == std::string::npos) continue;
+    throw UsageError("task " + Quote(task), "{size} must be a number: a scan has one task",
+                     "Write the number, such as list:lines=20");
+  }
+  const std::vector<SweepCell> cells = CellsOf(options);
+  if (cells.size() != 1) {
+    throw UsageError("scan", "several tasks or seeds are given", "Run a scan for each");
+  }
+  const ScanKind& kind = FindScanKind(input.options.Text("over"));
+  const auto make_scan = [&](const ModelConfig& config) {
+    return MakeScan(kind, input.options.Text("with"), range, config);
+  };
+  if (options.Flag("dry-run")) {
+    options.Set("with", ScanSettings(make_scan(OpenModel(cells.front().model)->config())));
+    input.out << DryRunText(options, cells, input.job);
+    return;
+  }
+  const std::vector<std::string> files = SweepFiles(options, cells);
+  const std::unique_ptr<RankGroup> ranks = JoinRankGroup();
+  const JobContext job = RankJob(input.job, ranks->rank());
+  ranks->Agree([&] { CheckSweepFiles(options, files, ranks->size()); });
+  SweepCommandRun run(options, input, job, *ranks, make_scan);
+  const auto print_part = [&](const SweepPlan& plan, const SweepResult& so_far) {
+    Print(input.options, plan, so_far, "", input.out, {});
+  };
+  const FinishedSweep scan = run.Run(cells.front(), files.front(), print_part);
+  if (ranks->rank() != 0) return;
+  Print(input.options, scan.plan, scan.result, files.front(), input.out, job);
+  CheckAllSamples(FailedSamplesText(scan.result));
+}
+
+}  // namespace
+
+Command ScanCommand() {
+  Command command;
+  command.name = "scan";
+  command.summary = "which heads, layers, channels or passages matter, by place of the gold piece";
+  command.description =
+      "Applies a term to every head (group, layer, channel, passage) in turn, on the same samples\n"
+      "at every place, and prints where the answer suffers most, with 95 % intervals and tests\n"
+      "that are adjusted for all of them. Terms that change the last rows alone (rows=answer) run\n"
+      "as rows of one batch and cost a fraction of a run each. The file is a sweep's, with record\n"
+      "scan: effect [layer, head, place]; --resume and mpirun work as with sweep.";
+  command.positionals = {"model"};
+  command.options = ScanOptions();
+  command.examples =
+      "  midscope scan embedded --task list:lines=20 --places 1,10,20 --samples 8 --layers 8-11\n"
+      "  midscope scan embedded --over channels --channels 96-103 --with "
+      "'channel({channel}, factor=-1, layers=8-25)' --samples 4\n"
+      "  midscope scan embedded --over heads --with 'temperature({head}, 2, rows=answer)' "
+      "--samples 4 "
+      "--json";
+  command.run = RunScanCommand;
+  command.is_shared = [](const OptionSet& options) { return !options.Flag("dry-run"); };
+  return command;
+}
+
+}  // namespace midscope::cli

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/commands/file_comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/base/record_names.h"
+#include "core/terms/intervention_text.h"
+#include "data/store/provenance_fields.h"
+#include "probes/base/records.h"
+#include "probes/measure/statistics/intervals.h"
+#include "probes/measure/statistics/statistics.h"
+#include "probes/sweep/plan_texts.h"
+
+namespace midscope::cli {
+namespace {
+
+constexpr const char* kSamples = "sweep";
+
+// answer_nll [sample, setting, place] with the samples' numbers.
+struct SampleValues {
+  std::vector<double> samples;
+  std::vector<double> answer_nll;
+};
+
+std::optional<SampleValues> ReadSampleValues(const RunReader& reader, const FileOutcome& outcome) {
+  if (!reader.Has(kSamples)) return std::nullopt;
+  const Record frame = reader.Describe(kSamples);
+  const Axis* axis = frame.FindAxis("sample");
+  if (!axis || !frame.FindArray(kAnswerNll)) return std::nullopt;
+  const Array array = reader.ReadArray(kSamples, kAnswerNll);
+  const auto* values = std::get_if<std::vector<double>>(&array.data);
+  const size_t cells = outcome.settings.size() * outcome.places.size();
+  if (!values || values->size() != axis->values.size() * cells) return std::nullopt;
+  return SampleValues{axis->values, *values};
+}
+
+struct FileValues {
+  FileOutcome outcome;
+  std::optional<SampleValues> samples;
+};
+
+// The same task, seed and sample numbers: the same prompts.
+bool Paired(const FileValues& a, const FileValues& b) {
+  return a.samples && b.samples && !a.outcome.task.empty() && a.outcome.asked == b.outcome.asked &&
+         a.outcome.seed == b.outcome.seed && a.samples->samples == b.samples->samples;
+}
+
+// Settings and places of all files, in the order of their first occurrence.
+std::vector<std::pair<std::string, int64_t>> AllCells(const std::vector<FileValues>& files) {
+  std::vector<std::pair<std::string, int64_t>> cells;
+  for (const FileValues& file : files) {
+    for (const std::string& setting : file.outcome.settings) {
+      for (const int64_t place : file.outcome.places) {
+        const std::pair cell(setting, place);
+        if (std::find(cells.begin(), cells.end(), cell) == cells.end()) cells.push_back(cell);
+      }
+    }
+  }
+  return cells;
+}
+
+// The values of one cell, sample by sample.
+std::vector<double> CellValues(const FileValues& file, size_t cell) {
+  const size_t stride = file.outcome.settings.size() * file.outcome.places.size();
+  std::vector<double> values(file.samples->samples.size());
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = file.samples->answer_nll[i * stride + cell];
+  return values;
+}
+
+void SetDifference(const FileValues& first, const FileValues& other, ComparedCell& row) {
+  const int64_t cell = first.outcome.Cell(row.setting, row.place);
+  if (cell < 0 || first.outcome.asked != other.outcome.asked) return;
+  const auto first_cell = static_cast<size_t>(cell);
+  row.difference = row.answer_nll - first.outcome.answer_nll[first_cell];
+  if (!Paired(first, other)) return;
+  std::vector<double> differences =
+      CellValues(other, static_cast<size_t>(other.outcome.Cell(row.setting, row.place)));
+  const std::vector<double> base = CellValues(first, first_cell);
+  for (size_t i = 0; i < base.size(); ++i) differences[i] -= base[i];
+  // A setting that was not run on a sample has no number for it.
+  std::erase_if(differences, [](double value) { return std::isnan(value); });
+  row.difference = Mean(differences);
+  row.interval = MeanInterval(differences);
+}
+
+double Magnitude(double a, double b) {
+  if (std::isnan(a) && std::isnan(b)) return 0;
+  return a == b ? 0 : std::abs(a - b);
+}
+
+void CompareBlocks(const ArrayData& a, const ArrayData& b, ComparedArray& result) {
+  std::visit(
+      [&](const auto& left) {
+        using Values = std::decay_t<decltype(left)>;
+        using T = typename Values::value_type;
+        const auto& right = std::get<Values>(b);
+        for (size_t i = 0; i < left.size(); ++i) {
+          if constexpr (std::is_arithmetic_v<T>) {
+            const double difference =
+                Magnitude(static_cast<double>(left[i]), static_cast<double>(right[i]));
+            // NaN against a number: infinite difference.
+            const double size =
+                std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
+            result.largest = std::max(result.largest, size);
+            if (size > 0) ++result.differing;
+          } else if (left[i] != right[i]) {
+            ++result.differing;
+          }
+        }
+      },
+      a);
+}
+
+bool SameShape(const Record& a, const Array& x, const Record& b, const Array& y) {
+  if (x.axes.size() != y.axes.size()) return false;
+  for (size_t i = 0; i < x.axes.size(); ++i) {
+    if (AxisOf(a, x.axes[i]).size != AxisOf(b, y.axes[i]).size) return false;
+  }
+  return true;
+}
+
+// Settings are the same where their values are.
+bool SameLabels(const Axis& a, const Axis& b) {
+  if (a.labels == b.labels) return true;
+  return a.name == "setting" && std::equal(a.labels.begin(), a.labels.end(), b.labels.begin(),
+                                           b.labels.end(), SameSetting);
+}
+
+// The first axis whose values differ; "" for none.
+std::string OtherPlaces(const Record& a, const Array& x, const Record& b, const Array& y) {
+  for (size_t i = 0; i < x.axes.size(); ++i) {
+    const Axis& left = AxisOf(a, x.axes[i]);
+    const Axis& right = AxisOf(b, y.axes[i]);
+    if (left.name != right.name || !SameLabels(left, right) || left.values != right.values) {
+      return left.name;
+    }
+  }
+  return "";
+}
+
+void CompareValues(const RunReader& a, const RunReader& b, const Record& frame,
+                   const std::string& record, const Array& array, const JobContext& job,
+                   ComparedArray& result) {
+  constexpr int64_t kBlockElements = int64_t{1} << 22;
+  result.elements = 1;
+  for (const std::string& axis : array.axes) result.elements *= AxisOf(frame, axis).size;
+  const int64_t rows = array.axes.empty() ? 1 : AxisOf(frame, array.axes.front()).size;
+  const int64_t row_elements = rows == 0 ? 1 : std::max<int64_t>(1, result.elements / rows);
+  const int64_t step = std::max<int64_t>(1, kBlockElements / row_elements);
+  for (int64_t row = 0; row < rows; row += step) {
+    job.ThrowIfCancelled();
+    std::vector<AxisSlice> slice;
+    if (!array.axes.empty()) slice = {{array.axes.front(), row, std::min(rows, row + step)}};
+    CompareBlocks(a.ReadPart(record, array.name, slice).data,
+                  b.ReadPart(record, array.name, slice).data, result);
+  }
+  if (result.verdict.empty()) result.verdict = result.differing == 0 ? "equal" : "differs";
+}
+
+void CompareRecord(const std::vector<RunReader>& readers, size_t file, const std::string& record,
+                   const JobContext& job, std::vector<ComparedArray>& results) {
+  const Record first = readers.front().Describe(record);
+  const Record other = readers[file].Describe(record);
+  for (const Array& array : first.arrays) {
+    ComparedArray result{record + "/" + array.name, file, "", 0, 0, 0};
+    const Array* twin = other.FindArray(array.name);
+    if (twin && array.unit == kSeconds) {
+      result.verdict = "wall time";
+    } else if (!twin) {
+      result.verdict = "only in A";
+    } else if (twin->data.index() != array.data.index()) {
+      result.verdict = "other type";
+    } else if (!SameShape(first, array, other, *twin)) {
+      result.verdict = "other shape";
+    } else {
+      const std::string axis = OtherPlaces(first, array, other, *twin);
+      // Elements with the same index would be of different settings, places or samples.
+      if (!axis.empty()) {
+        result.verdict = "other places on axis " + axis;
+      } else {
+        CompareValues(readers.front(), readers[file], first, record, array, job, result);
+      }
+    }
+    results.push_back(std::move(result));
+  }
+  for (const Array& array : other.arrays) {
+    if (first.FindArray(array.name)) continue;
+    results.push_back({record + "/" + array.name, file,
+                       std::string("only in ") + static_cast<char>('A' + file), 0, 0, 0});
+  }
+}
+
+}  // namespace
+
+std::vector<ComparedCell> CompareOutcomes(const std::vector<RunReader>& readers,
+                                          const std::vector<FileOutcome>& outcomes) {
+  std::vector<FileValues> files;
+  files.reserve(readers.size());
+  for (size_t file = 0; file < readers.size(); ++file) {
+    files.push_back({outcomes[file], ReadSampleValues(readers[file], outcomes[file])});
+  }
+  std::vector<ComparedCell> compared;
+  for (const auto& [setting, place] : AllCells(files)) {
+    for (size_t file = 0; file < files.size(); ++file) {
+      const FileOutcome& outcome = files[file].outcome;
+      const int64_t cell = outcome.Cell(setting, place);
+      if (cell < 0) continue;
+      const auto at = static_cast<size_t>(cell);
+      ComparedCell row{setting,
+                       place,
+                       PlaceText(outcome.places, outcome.place_texts, place),
+                       file,
+                       outcome.samples,
+                       outcome.accuracy[at],
+                       outcome.answer_nll[at],
+                       kUndefined,
+                       {kUndefined, kUndefined}};
+      if (file > 0) SetDifference(files.front(), files[file], row);
+      compared.push_back(std::move(row));
+    }
+  }
+  return compared;
+}
+
+std::vector<ComparedArray> CompareArrays(const std::vector<RunReader>& readers,
+                                         const JobContext& job) {
+  std::vector<ComparedArray> results;
+  for (size_t file = 1; file < readers.size(); ++file) {
+    for (const std::string& record : readers.front().record_names()) {
+      if (readers[file].Has(record)) {
+        CompareRecord(readers, file, record, job, results);
+      } else {
+        results.push_back({record, file, "only in A", 0, 0, 0});
+      }
+    }
+    for (const std::string& record : readers[file].record_names()) {
+      if (readers.front().Has(record)) continue;
+      results.push_back(
+          {record, file, std::string("only in ") + static_cast<char>('A' + file), 0, 0, 0});
+    }
+  }
+  return results;
+}
+
+std::vector<std::pair<std::string, std::vector<std::string>>> DifferentFields(
+    const std::vector<RunReader>& readers) {
+  std::map<std::string, std::vector<std::string>> fields;
+  for (size_t file = 0; file < readers.size(); ++file) {
+    const auto note = [&](const std::string& name, const std::string& value) {
+      std::vector<std::string>& held = fields[name];
+      held.resize(readers.size());
+      held[file] = value;
+    };
+    ForEachField(readers[file].provenance(), [&](const char* name, const auto& value) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
+        // Options are compared one by one, to name those that differ.
+        const nlohmann::json options = std::string_view(name) == "options_json"
+                                           ? nlohmann::json::parse(value, nullptr, false)
+                                           : nlohmann::json();
+        if (!options.is_object()) note(name, value);
+        if (!options.is_object()) return;
+        for (const auto& [key, held] : options.items()) note("option --" + key, held.dump());
+      } else {
+        note(name, std::to_string(value));
+      }
+    });
+    const nlohmann::json plan = PlanOf(readers[file]);
+    for (const auto& [key, value] : plan.items()) note("plan." + key, value.dump());
+  }
+  std::vector<std::pair<std::string, std::vector<std::string>>> different;
+  for (const auto& field : fields) {
+    const std::vector<std::string>& held = field.second;
+    const bool same = std::all_of(held.begin(), held.end(),
+                                  [&](const std::string& value) { return value == held.front(); });
+    if (!same) different.emplace_back(field);
+  }
+  return different;
+}
+
+}  // namespace midscope::cli

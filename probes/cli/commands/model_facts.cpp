@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/commands/model_facts.h"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/compute/placement.h"
+#include "core/formats/config_json.h"
+#include "core/formats/folder_weights.h"
+#include "core/formats/gguf_file.h"
+#include "core/model/model_source.h"
+#include "core/tokenizer/tokenizer.h"
+#include "probes/model/model_options.h"
+
+namespace midscope::cli {
+namespace {
+
+// Facts of a model that cannot be run: a value of another type counts as not stated.
+ModelConfig StatedConfig(const GgufFile& file) {
+  ModelConfig config;
+  const auto text = [&](const std::string& key) -> std::string {
+    try {
+      return file.GetString(key).value_or("");
+    } catch (const Error&) {
+      return "";
+    }
+  };
+  config.architecture = text("general.architecture");
+  config.name = text("general.name");
+  const auto number = [&](const std::string& key) -> int64_t {
+    try {
+      return file.GetInt(config.architecture + "." + key).value_or(0);
+    } catch (const Error&) {
+      return 0;
+    }
+  };
+  config.layers = number("block_count");
+  config.heads = number("attention.head_count");
+  config.key_value_heads = number("attention.head_count_kv");
+  config.hidden = number("embedding_length");
+  config.head_dim = number("attention.key_length");
+  config.feed_forward = number("feed_forward_length");
+  config.trained_context = number("context_length");
+  config.rope_base = 0;
+  return config;
+}
+
+int64_t StatedNumber(const ConfigJson& json, const char* key) {
+  try {
+    return json.CountOrZero(key, INT64_MAX, 0);
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
+// 0: not stated, or not once for all layers.
+double StatedRopeBase(const ConfigJson& json) {
+  try {
+    const auto rope = json.Object("rope_parameters");
+    const ConfigJson& of = rope ? *rope : json;
+    return of.Has("rope_theta") ? of.Positive("rope_theta", 1.0) : 0.0;
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
+// The same of a folder's config.json, by the keys that most families use.
+ModelConfig StatedConfig(const ConfigJson& json) {
+  ModelConfig config;
+  try {
+    config.architecture = json.Text("model_type", "");
+    config.name = json.Text("_name_or_path", "");
+  } catch (const Error&) {
+    config.name = "";
+  }
+  // Of a model of text and pictures, the text part's.
+  std::optional<ConfigJson> text;
+  try {
+    text = json.Object("text_config");
+  } catch (const Error&) {
+    text.reset();
+  }
+  const auto number = [&](const char* key) { return StatedNumber(text ? *text : json, key); };
+  config.layers = number("num_hidden_layers");
+  config.heads = number("num_attention_heads");
+  config.key_value_heads = number("num_key_value_heads");
+  config.hidden = number("hidden_size");
+  config.head_dim = number("head_dim");
+  config.feed_forward = number("intermediate_size");
+  config.vocabulary = number("vocab_size");
+  config.trained_context = number("max_position_embeddings");
+  config.rope_base = StatedRopeBase(text ? *text : json);
+  config.rope_dimensions = config.head_dim;
+  return config;
+}
+
+constexpr const char* kGguf = "GGUF";
+constexpr const char* kFolder = "Hugging Face folder";
+constexpr const char* kPickledFolder = "Hugging Face folder, pytorch_model.bin";
+
+int64_t BytesOf(const std::vector<MemoryMap>& maps) {
+  int64_t bytes = 0;
+  for (const MemoryMap& map : maps) bytes += map.size();
+  return bytes;
+}
+
+void SumGguf(const GgufFile& file, ModelFacts* facts) {
+  facts->tensors = static_cast<int64_t>(file.tensors().size());
+  facts->file_bytes = BytesOf(file.maps());
+}
+
+void SumFolder(const std::filesystem::path& folder, ModelFacts* facts) {
+  const FolderWeights weights(folder);
+  if (weights.pickled()) facts->format = kPickledFolder;
+  facts->tensors = static_cast<int64_t>(weights.tensors().size());
+  facts->file_bytes = BytesOf(weights.maps());
+  facts->tokenizer.model = "tokenizer.model";
+  for (const char* name : {"tekken.json", "tokenizer.json"}) {
+    if (std::filesystem::exists(folder / name)) facts->tokenizer.model = name;
+  }
+}
+
+// The usual name: for a snapshot in the Hugging Face cache, the model's.
+std::string ShownName(const std::string& model, const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(model, ignored) && model != "embedded") return model;
+  const std::filesystem::path plain = std::filesystem::weakly_canonical(path, ignored);
+  return (std::filesystem::is_directory(path, ignored) ? plain : path).filename().string();
+}
+
+// Facts in the files of a model that can be opened.
+ModelFacts FactsOfFiles(const std::string& model, const std::filesystem::path& path,
+                        const ModelConfig& config) {
+  ModelFacts facts;
+  facts.config = config;
+  facts.file = ShownName(model, path);
+  if (std::filesystem::is_directory(path)) {
+    facts.format = kFolder;
+    SumFolder(path, &facts);
+  } else {
+    facts.format = kGguf;
+    const GgufFile file(path);
+    SumGguf(file, &facts);
+    facts.tokenizer.model = file.GetString("tokenizer.ggml.model").value_or("");
+  }
+  return facts;
+}
+
+// Facts of a model that can't be opened because of `error`. Throws `error` where the file has no
+// facts.
+ModelFacts StatedFacts(const std::string& model, const std::filesystem::path& path,
+                       const Error& error) {
+  ModelFacts facts;
+  facts.file = ShownName(model, path);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    if (!std::filesystem::exists(path / "config.json", ignored)) throw error;
+    facts.format = kFolder;
+    const ConfigJson json = ConfigJson::Read(path / "config.json");
+    facts.config = StatedConfig(json);
+    try {
+      SumFolder(path, &facts);
+    } catch (const Error&) {
+      facts.tensors = facts.file_bytes = 0;  // not stated
+    }
+    return facts;
+  }
+  std::optional<GgufFile> file;
+  try {
+    file.emplace(path);
+  } catch (const Error&) {
+    throw error;
+  }
+  facts.format = kGguf;
+  facts.config = StatedConfig(*file);
+  SumGguf(*file, &facts);
+  return facts;
+}
+
+// Facts of a model that does not run because of `error`.
+ModelFacts UnsupportedFacts(const std::string& model, const std::filesystem::path& path,
+                            const Error& error) {
+  std::unique_ptr<ModelSource> source;
+  try {
+    source = OpenModel(model);
+  } catch (const Error&) {
+    source.reset();
+  }
+  ModelFacts facts =
+      source ? FactsOfFiles(model, path, source->config()) : StatedFacts(model, path, error);
+  facts.why_not = error.what();
+  return facts;
+}
+
+}  // namespace
+
+ModelFacts ReadModelFacts(const std::string& model) {
+  const std::filesystem::path path = ResolveModel(model);
+  RunnableModel opened;
+  try {
+    opened = OpenRunnableModel(model);
+  } catch (const Error& error) {
+    return UnsupportedFacts(model, path, error);
+  }
+  ModelFacts facts = FactsOfFiles(model, path, opened.config);
+  const Tokenizer& tokenizer = *opened.tokenizer;
+  facts.tokenizer.pre_tokenizer = tokenizer.pre_tokenizer_name();
+  facts.tokenizer.vocabulary = tokenizer.vocabulary();
+  facts.tokenizer.bos_id = tokenizer.bos_id();
+  facts.tokenizer.eos_id = tokenizer.eos_id();
+  facts.tokenizer.begin_ids = tokenizer.begin_ids();
+  facts.tokenizer.add_bos = tokenizer.add_bos();
+  facts.tokenizer.chat_template = !tokenizer.chat_template().empty();
+  facts.interventions = CheckInterventions(facts.config);
+  facts.dtypes.times = KnownArithmeticTimes(*opened.source, AutoOptions());
+  facts.devices = ListDeviceFacts();
+  facts.supported = true;
+  return facts;
+}
+
+}  // namespace midscope::cli

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/commands/sweep_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "core/base/record_names.h"
+#include "core/base/text.h"
+#include "core/plan/context_limit.h"
+#include "probes/cli/console/text_table.h"
+#include "probes/cli/text/generated_table.h"
+#include "probes/cli/text/setting_letters.h"
+#include "probes/sweep/plan_texts.h"
+
+namespace midscope::cli {
+namespace {
+
+// With fewer samples bootstrap intervals are noticeably too narrow.
+constexpr int64_t kFewSamples = 20;
+
+std::string SettingText(const SweepSetting& setting) {
+  return setting.control_of.empty() ? setting.text : setting.text + " (control)";
+}
+
+// Marked where prompts were longer than the context under the setting.
+bool IsBeyondContext(const CellReport& report, size_t setting) {
+  return report.means[setting * report.plan.places.size()].beyond_context > 0;
+}
+
+std::string SettingText(const CellReport& report, size_t setting) {
+  return SettingText(report.plan.settings[setting]) +
+         (IsBeyondContext(report, setting) ? " *" : "");
+}
+
+// The columns of measures that not every sweep has.
+bool Has(const CellReport& report, double CellStatistics::*mean) {
+  return std::any_of(report.means.begin(), report.means.end(),
+                     [&](const CellStatistics& cell) { return std::isfinite(cell.*mean); });
+}
+
+// "2 of 4" where the setting was not run on all samples.
+std::string SamplesText(const CellReport& report, const CellStatistics& cell) {
+  const int64_t all = report.statistics.samples;
+  return cell.samples == all ? std::to_string(all) : fmt::format("{} of {}", cell.samples, all);
+}
+
+std::string CellsText(const CellReport& report) {
+  const SweepPlan& plan = report.plan;
+  const bool likelihood = plan.score.likelihood;
+  const bool choice = Has(report, &CellStatistics::choice_accuracy);
+  const bool share = Has(report, &CellStatistics::right_share);
+  const bool generation = Has(report, &CellStatistics::generation_score);
+  const bool perplexity = Has(report, &CellStatistics::perplexity);
+  std::vector<std::string> header = {"setting", "place", "samples"};
+  if (likelihood) header.emplace_back("accuracy [95 %]");
+  if (choice) header.emplace_back("choice_accuracy [95 %]");
+  if (share) header.emplace_back("right_share [95 %]");
+  if (generation) header.emplace_back("generation_score [95 %]");
+  if (perplexity) header.emplace_back("perplexity [95 %]");
+  if (likelihood) {
+    header.emplace_back("answer_nll [95 %]");
+    header.emplace_back("difference [95 %]");
+  }
+  TextTable table(header);
+  for (size_t i = 0; i < report.means.size(); ++i) {
+    const CellStatistics& cell = report.means[i];
+    const bool first_setting = i < plan.places.size();
+    std::vector<std::string> row = {SettingText(report, i / plan.places.size()),
+                                    PlaceText(plan, plan.places[i % plan.places.size()]),
+                                    SamplesText(report, cell)};
+    if (likelihood) row.push_back(WithInterval(cell.accuracy, cell.accuracy_interval));
+    if (choice) row.push_back(WithInterval(cell.choice_accuracy, cell.choice_interval));
+    if (share) row.push_back(WithInterval(cell.right_share, cell.right_share_interval));
+    if (generation) row.push_back(WithInterval(cell.generation_score, cell.generation_interval));
+    if (perplexity) row.push_back(WithInterval(cell.perplexity, cell.perplexity_interval));
+    if (likelihood) {
+      row.push_back(WithInterval(cell.answer_nll, cell.answer_nll_interval));
+      row.push_back(first_setting ? "" : WithInterval(cell.difference, cell.difference_interval));
+    }
+    table.Add(std::move(row));
+  }
+  return table.Text();
+}
+
+// The likelihood and the score of the published task; the file and the JSON have all measures.
+bool IsShown(const CellReport& report, const std::string& measure) {
+  if (measure == kAnswerNll) return true;
+  const char* score = Has(report, &CellStatistics::generation_score)  ? "generation_score"
+                      : Has(report, &CellStatistics::choice_accuracy) ? "choice_accuracy"
+                      : Has(report, &CellStatistics::right_share)     ? "right_share"
+                                                                      : "accuracy";
+  return measure == score;
+}
+
+// "-" where all places are equal.
+std::string BestText(const SweepPlan& plan, const std::optional<int64_t>& place) {
+  return place ? PlaceText(plan, *place) : "-";
+}
+
+std::string SettingsText(const CellReport& report) {
+  // A setting's own test does not depend on the others; with several settings it is also adjusted.
+  const bool several = report.plan.settings.size() > 1;
+  std::vector<std::string> header = {"over places",   "measure", "mean [95 %]", "gap [95 %]",
+                                     "gap by chance", "best",    "worst",       "place p"};
+  if (several) header.emplace_back("adjusted");
+  TextTable table(header);
+  for (const SettingStatistics& one : report.statistics.settings) {
+    if (!IsShown(report, one.measure)) continue;
+    std::vector<std::string> row = {
+        SettingText(report, one.setting),
+        one.measure,
+        WithInterval(one.mean, one.mean_interval),
+        WithInterval(one.gap, one.gap_interval),
+        std::isfinite(one.chance_gap) ? fmt::format("{:.2f}", one.chance_gap) : "-",
+        BestText(report.plan, one.best_place),
+        BestText(report.plan, one.worst_place),
+        PText(one.place_p)};
+    if (several) row.push_back(PText(one.place_p_holm));
+    table.Add(std::move(row));
+  }
+  return table.Text();
+}
+
+// The gap that chance alone produces, which could be mistaken for an effect: one line per measure.
+std::string ChanceText(const CellReport& report) {
+  std::string text;
+  for (const SweepStatistics::Methods& methods : report.statistics.methods) {
+    double least = HUGE_VAL;
+    double most = -HUGE_VAL;
+    for (const SettingStatistics& one : report.statistics.settings) {
+      if (one.measure != methods.measure || !std::isfinite(one.chance_gap)) continue;
+      least = std::min(least, one.chance_gap);
+      most = std::max(most, one.chance_gap);
+    }
+    if (!IsShown(report, methods.measure) || least > most) continue;
+    const std::string low = fmt::format("{:.2f}", least);
+    const std::string high = fmt::format("{:.2f}", most);
+    const std::string range = low == high ? low : fmt::format("{} to {}", low, high);
+    text +=
+        fmt::format("{}: a gap is never negative; chance alone gives {}\n", methods.measure, range);
+  }
+  return text;
+}
+
+// Summary of differences; those at single places are in the table of cells.
+std::string ComparisonsText(const CellReport& report) {
+  TextTable table({"setting", "against", "measure", "what", "difference [95 %]", "p"});
+  bool any = false;
+  for (const SettingComparison& one : report.statistics.comparisons) {
+    const bool single = report.plan.places.size() > 1 && one.what.starts_with("place");
+    if (single || !IsShown(report, one.measure)) continue;
+    any = true;
+    table.Add({SettingText(report, one.setting), SettingText(report, one.against), one.measure,
+               one.what, WithInterval(one.difference, one.interval), PText(one.p_holm)});
+  }
+  return any ? "\n" + table.Text() : "";
+}
+
+std::string AdviceText(const CellReport& report) {
+  std::string text;
+  for (const SampleAdvice& one : report.statistics.advice) {
+    if (!IsShown(report, one.measure)) continue;
+    const bool nats = one.measure == kAnswerNll;
+    const auto amount = [&](double value) {
+      return nats ? fmt::format("{:.2f} nats", value) : fmt::format("{:.1f} points", 100 * value);
+    };
+    text += fmt::format(
+        "{}: with {} the smallest detectable difference at one place is {}; detecting {} takes {} "
+        "(80 % power, 5 % level)\n",
+        one.measure, CountText(one.samples, "sample"), amount(one.detectable), amount(one.wanted),
+        CountText(one.samples_for_wanted, "sample"));
+  }
+  return text;
+}
+
+std::string NotesText(const CellReport& report) {
+  std::string text;
+  if (report.plan.score.likelihood) {
+    text +=
+        "answer_nll: nats, summed over the answer's tokens; difference: to the first setting, "
+        "sample by sample\n";
+  }
+  if (Has(report, &CellStatistics::perplexity)) {
+    text +=
+        std::string("perplexity: exp of the nats per token, over all tokens that are scored; ") +
+        kPerplexityMethod + "\n";
+  }
+  if (report.plan.score.generation) {
+    text += "generation_score: the task's own score of the text that the model generates\n";
+  }
+  if (!report.generation_mean.empty()) {
+    text += "generation_score, mean: " + report.generation_mean + "\n";
+  }
+  if (report.failed > 0) {
+    text += fmt::format(
+        "{} failed and {} excluded from all statistics, {} of them for prompts that are "
+        "too long{}\n",
+        CountText(report.failed, "sample"), report.failed == 1 ? "is" : "are", report.too_long,
+        report.file.empty() ? "" : "; the file says why");
+  }
+  if (report.partly_failed > 0) {
+    text += fmt::format(
+        "{} could not be run under every setting and {} in the numbers of the others; "
+        "differences are over the samples that both settings ran. The first: {}\n",
+        CountText(report.partly_failed, "sample"), report.partly_failed == 1 ? "is" : "are",
+        report.setting_failure);
+  }
+  text += PromptCutsText(report.plan, report.cuts);
+  for (size_t i = 0; i < report.plan.settings.size(); ++i) {
+    if (!IsBeyondContext(report, i)) continue;
+    text += fmt::format("* prompts beyond the model's context: {}\n", kBeyondContextMeaning);
+    break;
+  }
+  return text;
+}
+
+// The methods of the shown measures' intervals.
+std::string MethodsText(const CellReport& report) {
+  std::string means;
+  std::string differences;
+  for (const SweepStatistics::Methods& methods : report.statistics.methods) {
+    if (!IsShown(report, methods.measure)) continue;
+    means += fmt::format("{}{} by {}", means.empty() ? "" : "; ", methods.measure,
+                         methods.mean_over_places);
+    differences += fmt::format("{}{} by {}", differences.empty() ? "" : "; ", methods.measure,
+                               methods.difference_over_places);
+  }
+  const bool few = report.statistics.samples < kFewSamples;
+  return fmt::format(
+      "95 % intervals of means: {}\nof differences: {}\nof gaps: {}{}\n", means, differences,
+      kBootstrapMethod,
+      few ? fmt::format(", which holds less than 95 % below {} samples", kFewSamples) : "");
+}
+
+// The smallest possible p of so few samples, where it is too large to find an effect.
+std::string SmallestPText(const CellReport& report, int64_t family) {
+  int64_t samples = 0;
+  double smallest = 0;
+  for (const SettingComparison& one : report.statistics.comparisons) {
+    if (!IsShown(report, one.measure) || one.samples == 0 || one.smallest_p <= smallest) continue;
+    smallest = one.smallest_p;
+    samples = one.samples;
+  }
+  const double adjusted = std::min(1.0, smallest * static_cast<double>(family));
+  if (adjusted <= 0.05) return "";
+  std::string text = fmt::format("{}: p of a difference cannot fall below {}",
+                                 CountText(samples, "sample"), PText(smallest));
+  if (family > 1) text += fmt::format(", {} adjusted", PText(adjusted));
+  return text + "\n";
+}
+
+// The task's score in each data set and group, over places.
+std::string GroupsText(const CellReport& report) {
+  std::string text;
+  for (const MeasureGroups& measure : report.groups) {
+    if (measure.measure == kAnswerNll || !IsShown(report, measure.measure)) continue;
+    std::vector<std::string> header = {measure.measure, "samples"};
+    for (size_t i = 0; i < report.plan.settings.size(); ++i)
+      header.push_back(SettingText(report, i));
+    TextTable table(header);
+    for (const GroupMean& group : measure.groups) {
+      std::vector<std::string> row = {group.name, std::to_string(group.samples)};
+      for (const double mean : group.mean) {
+        row.push_back(std::isfinite(mean) ? fmt::format("{:.3f}", mean) : "-");
+      }
+      table.Add(std::move(row));
+    }
+    text += "\n" + table.Text() +
+            "of a group the mean over its data sets, of all groups that over groups; all samples "
+            "alike are in the table above\n";
+  }
+  return text;
+}
+
+std::string ReportText(const CellReport& report) {
+  std::string text = CellsText(report) + NotesText(report) + GroupsText(report);
+  const std::string generated = GeneratedText(report.plan, report.generated);
+  if (!generated.empty()) text += "\n" + generated;
+  if (report.statistics.samples < 2) return text;
+  if (report.plan.places.size() > 1) {
+    text += "\n" + SettingsText(report) + ChanceText(report);
+  }
+  text += ComparisonsText(report);
+  text += "gap: best place less worst; place p: whether the place matters, by permutation";
+  if (report.plan.settings.size() > 1) text += "; adjusted: by Holm over the settings";
+  int64_t family = 0;
+  if (!report.statistics.comparisons.empty()) {
+    const auto& measure = report.statistics.comparisons.front().measure;
+    family =
+        std::count_if(report.statistics.comparisons.begin(), report.statistics.comparisons.end(),
+                      [&](const auto& one) { return one.measure == measure; });
+    text += fmt::format("\np of differences: by permutation, adjusted by Holm over {} of a measure",
+                        CountText(family, "comparison"));
+  }
+  text += "\n" + MethodsText(report);
+  if (family > 0) text += SmallestPText(report, family);
+  return text + AdviceText(report);
+}
+
+std::string FirstSettingFailure(const SweepResult& result) {
+  for (const SampleOutcome& outcome : result.outcomes) {
+    for (const std::string& failure : outcome.failures) {
+      if (!failure.empty()) return failure;
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+CellReport MakeReport(const SweepCell& cell, const std::string& file, const SweepPlan& plan,
+                      const SweepResult& result, const JobContext& job) {
+  return {cell,
+          file,
+          plan,
+          Summarise(plan, result),
+          AnalyseSweep(plan, result.outcomes, result.tests, job),
+          static_cast<int64_t>(result.failures.size()),
+          result.too_long(),
+          result.partly_failed(),
+          FirstSettingFailure(result),
+          GenerationMeanText(result),
+          GeneratedOutcomesOf(plan, result.outcomes),
+          GroupMeansOf(result.outcomes, plan.settings.size(), plan.places.size()),
+          PromptCutsOf(plan, result.outcomes),
+          FailedSamplesText(result)};
+}
+
+namespace {
+
+// Wide settings have letters in the tables, and are listed above them.
+std::string LetteredText(const CellReport& report) {
+  std::vector<std::string> texts;
+  for (const SweepSetting& setting : report.plan.settings) texts.push_back(setting.text);
+  const SettingLetters letters(texts);
+  if (letters.Legend().empty()) return ReportText(report);
+  CellReport lettered = report;
+  for (size_t i = 0; i < texts.size(); ++i) lettered.plan.settings[i].text = letters.Name(i);
+  return letters.Legend() + "\n" + ReportText(lettered);
+}
+
+}  // namespace
+
+std::string SweepText(const std::vector<CellReport>& reports) {
+  if (reports.size() == 1) return LetteredText(reports.front());
+  std::string text;
+  for (const CellReport& report : reports) {
+    text +=
+        fmt::format("{}model {}, task {}, seed {}\n{}", text.empty() ? "" : "\n", report.cell.model,
+                    report.plan.task, report.plan.seed, LetteredText(report));
+  }
+  return text;
+}
+
+std::string RunningTable(const SweepPlan& plan, const SweepResult& result) {
+  const std::vector<OutcomeMeasure> measures = MeasuresOf(result.outcomes);
+  std::vector<std::string> header = {"so far"};
+  for (const OutcomeMeasure& measure : measures) header.push_back(measure.name);
+  TextTable table(header);
+  const size_t places = plan.places.size();
+  for (size_t setting = 0; setting < plan.settings.size(); ++setting) {
+    std::vector<std::string> row = {SettingText(plan.settings[setting])};
+    for (const OutcomeMeasure& measure : measures) {
+      const MeasureRows rows = RowsOf(measure, setting, places, 0, places);
+      row.push_back(rows.values.empty() ? "-" : fmt::format("{:.2f}", Mean(PlaceMeans(rows))));
+    }
+    table.Add(std::move(row));
+  }
+  return table.Text();
+}
+
+}  // namespace midscope::cli

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// The results of a sweep as text and as JSON.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "probes/measure/statistics/group_means.h"
+#include "probes/measure/statistics/outcome_statistics.h"
+#include "probes/sweep/generated_outcomes.h"
+#include "probes/sweep/sweep.h"
+#include "probes/sweep/sweep_context.h"
+#include "probes/sweep/sweep_grid.h"
+#include "probes/sweep/sweep_statistics.h"
+
+namespace midscope::cli {
+
+// One cell of a grid; most sweeps have one.
+struct CellReport {
+  SweepCell cell;
+  std::string file;  // "" for none
+  SweepPlan plan;
+  std::vector<CellStatistics> means;  // [setting, place]
+  SweepStatistics statistics;
+  int64_t failed = 0;           // samples
+  int64_t too_long = 0;         // of these
+  int64_t partly_failed = 0;    // samples on which some settings were not run
+  std::string setting_failure;  // the first of these failures
+  std::string generation_mean;  // GenerationMeanText
+  GeneratedOutcomes generated;
+  std::vector<MeasureGroups> groups = {};
+  PromptCuts cuts = {};
+  std::string failed_samples = {};  // FailedSamplesText
+};
+
+// Throws Cancelled where the result has no tests yet (SweepResult::tests).
+CellReport MakeReport(const SweepCell& cell, const std::string& file, const SweepPlan& plan,
+                      const SweepResult& result, const JobContext& job = {});
+
+// {"rows": [{"setting", "setting_canonical", "place", "samples", "accuracy", "answer_nll", ...}],
+// "sweeps": [{"model", "task", "seed", ..., "settings", "comparisons", "advice"}]}; a sweep over
+// several data sets has "groups", too. With several cells a row has "model", "task" and "seed" too.
+// What was not asked for is left out or null; intervals of fewer than two samples are null. Of a
+// row, where there are some: "beyond_context_samples", samples with a prompt that the context does
+// not hold, "not_run_samples", on which the setting was not run, "cut_samples", whose prompt the
+// task cut, and "gold_cut_samples", whose gold it cut out; of generating sweeps what
+// AddGeneratedCell and AnsweredPlacesJson say (generated_table.h; the latter as "answered_place" of
+// a sweep).
+std::string SweepJson(const std::vector<CellReport>& reports);
+std::string SweepText(const std::vector<CellReport>& reports);
+
+// One line per setting, over places: shown while a sweep runs.
+std::string RunningTable(const SweepPlan& plan, const SweepResult& result);
+
+}  // namespace midscope::cli

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/console/text_table.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "core/base/utf8.h"
+#include "probes/cli/console/terminal.h"
+
+namespace midscope::cli {
+
+namespace {
+
+constexpr size_t kGap = 2;          // between columns
+constexpr size_t kNarrowText = 12;  // to which longer words of a text are cut
+
+size_t Width(const std::string& text) { return static_cast<size_t>(CountCharacters(text)); }
+
+// Digits, and the characters around them in numbers and intervals.
+bool IsNumber(const std::string& text) {
+  return text.find_first_not_of("0123456789+-. [],e%") == std::string::npos;
+}
+
+// The words with the spaces in front of all but the first.
+std::vector<std::string> Words(const std::string& text) {
+  std::vector<std::string> words;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t first = text.find_first_not_of(' ', begin);
+    const size_t end = std::min(text.find(' ', std::min(first, text.size())), text.size());
+    words.push_back(text.substr(begin, end - begin));
+    begin = end;
+  }
+  return words;
+}
+
+size_t LongestWord(const std::string& text) {
+  size_t longest = 0;
+  for (const std::string& word : Words(text))
+    longest =
+        std::max(longest, Width(word.substr(std::min(word.find_first_not_of(' '), word.size()))));
+  return longest;
+}
+
+// The first `characters` of the text; at least one.
+size_t BytesOf(const std::string& text, size_t characters) {
+  size_t at = 0;
+  for (size_t count = 0; at < text.size(); ++at) {
+    if (BeginsCharacter(text[at]) && ++count > std::max<size_t>(characters, 1)) break;
+  }
+  return at;
+}
+
+std::vector<std::string> WrappedCell(const std::string& text, size_t width) {
+  if (Width(text) <= width) return {text};
+  std::vector<std::string> lines(1);
+  for (std::string word : Words(text)) {
+    if (Width(lines.back()) + Width(word) > width && !lines.back().empty()) lines.emplace_back();
+    if (lines.back().empty()) word.erase(0, word.find_first_not_of(' '));
+    while (Width(word) > width) {
+      const size_t bytes = BytesOf(word, width);
+      lines.back() = word.substr(0, bytes);
+      lines.emplace_back();
+      word.erase(0, bytes);
+    }
+    lines.back() += word;
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::vector<TextTable::Column> TextTable::Columns() const {
+  std::vector<Column> columns(rows_.front().size());
+  for (size_t i = 0; i < columns.size(); ++i) {
+    Column& column = columns[i];
+    column.right = rows_.size() > 1;
+    size_t body = 0;
+    for (size_t row = 0; row < rows_.size(); ++row) {
+      column.width = std::max(column.width, Width(rows_[row][i]));
+      if (row == 0) continue;
+      body = std::max(body, Width(rows_[row][i]));
+      column.right = column.right && IsNumber(rows_[row][i]);
+    }
+    const size_t needed = column.right ? body : std::min(body, kNarrowText);
+    column.narrowest = std::max(needed, LongestWord(rows_.front()[i]));
+  }
+  return columns;
+}
+
+std::string TextTable::Text(std::optional<size_t> width) const {
+  std::vector<Column> columns = Columns();
+  const auto total = [&columns] {
+    size_t sum = kGap * (columns.size() - 1);
+    for (const Column& column : columns) sum += column.width;
+    return sum;
+  };
+  const auto can_lose = [](const Column& column) {
+    return column.width > column.narrowest ? column.width : 0;
+  };
+  while (width && total() > *width) {
+    const auto widest = std::max_element(
+        columns.begin(), columns.end(),
+        [&](const Column& a, const Column& b) { return can_lose(a) < can_lose(b); });
+    if (can_lose(*widest) == 0) break;
+    --widest->width;
+  }
+  std::string text;
+  for (const std::vector<std::string>& row : rows_) {
+    std::vector<std::vector<std::string>> cells;
+    size_t height = 1;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      cells.push_back(WrappedCell(row[i], columns[i].width));
+      height = std::max(height, cells.back().size());
+    }
+    for (size_t at = 0; at < height; ++at) {
+      std::string line;
+      for (size_t i = 0; i < columns.size(); ++i) {
+        const std::string cell = at < cells[i].size() ? cells[i][at] : "";
+        const std::string padding(columns[i].width - Width(cell), ' ');
+        if (i > 0) line += std::string(kGap, ' ');
+        line += columns[i].right ? padding + cell : cell + padding;
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      text += line + "\n";
+    }
+  }
+  return text;
+}
+
+size_t HelpWidth() {
+  constexpr size_t kNarrowest = 50;  // the right column of options needs some room
+  return std::clamp(TerminalWidth().value_or(kHelpWidth), kNarrowest, kHelpWidth);
+}
+
+std::string Paragraph(const std::string& first, const std::string& text, size_t indent,
+                      size_t width) {
+  if (text.empty()) return "";
+  std::string out;
+  std::string line = first;
+  bool holds_words = false;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    if (holds_words && line.size() + word.size() > width) {
+      out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+      line = std::string(indent, ' ');
+    }
+    line += word + " ";
+    holds_words = true;
+    begin = end + 1;
+  }
+  return out + line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+}
+
+std::string Wrapped(const std::string& text, size_t width) {
+  std::string out;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    const size_t spaces = std::min(line.find_first_not_of(' '), line.size());
+    out += line.size() <= width
+               ? line + "\n"
+               : Paragraph(line.substr(0, spaces), line.substr(spaces), spaces + 2, width);
+    begin = end + 1;
+  }
+  return out;
+}
+
+std::string Fitted(const std::string& text, size_t width) {
+  if (width >= kHelpWidth) return text;
+  constexpr std::string_view kExamples = "\nExamples:\n";
+  constexpr size_t kLongLine = 60;  // a shorter one, such as a heading, ends its paragraph
+  const size_t kept = std::min(text.find(kExamples), text.size());
+  std::string joined;
+  size_t line_begin = 0;
+  for (size_t i = 0; i < kept; ++i) {
+    const bool follows = text[i] == '\n' && i - line_begin >= kLongLine &&
+                         text[line_begin] != ' ' && i + 1 < kept && text[i + 1] != ' ' &&
+                         text[i + 1] != '\n';
+    joined += follows ? ' ' : text[i];
+    if (text[i] == '\n') line_begin = i + 1;
+  }
+  std::string fitted;
+  for (size_t begin = 0; begin < joined.size();) {
+    const size_t end = std::min(joined.find('\n', begin), joined.size());
+    const std::string line = joined.substr(begin, end - begin);
+    fitted += line.starts_with(' ') ? Wrapped(line, width) : Paragraph("", line, 0, width);
+    if (line.empty()) fitted += "\n";
+    begin = end + 1;
+  }
+  return fitted + text.substr(kept);
+}
+
+}  // namespace midscope::cli

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/program/command.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "probes/plugin/plugin_loader.h"
+
+namespace midscope::cli {
+
+const std::vector<Command>& Commands() {
+  static const std::vector<Command> commands = {
+      FetchCommand(),  InfoCommand(),       ProbeCommand(),    SweepCommand(),  ScanCommand(),
+      WhatIfCommand(), GenerateCommand(),   ChannelsCommand(), RopeCommand(),   PositionsCommand(),
+      ListCommand(),   ShowCommand(),       CompareCommand(),  CurvesCommand(), MergeCommand(),
+      ExportCommand(), CompletionCommand(), ManCommand()};
+  return commands;
+}
+
+const Command& FindCommand(const std::string& name) {
+  std::vector<std::string> known = {"help", "version"};
+  for (const Command& command : Commands()) {
+    if (command.name == name) return command;
+    known.push_back(command.name);
+  }
+  throw UsageError("'" + name + "'", "there is no such command", KnownWordsHint(name, known));
+}
+
+Command WithPlugins(const Command& command, const std::vector<std::string>& arguments) {
+  if (!command.with_probes) return command;
+  const std::string flag = "--" + PluginOption().name;
+  std::vector<std::string> files;
+  for (size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    if (arguments[i] == flag && i + 1 < arguments.size()) {
+      files.push_back(arguments[++i]);
+    } else if (arguments[i].starts_with(flag + "=")) {
+      files.push_back(arguments[i].substr(flag.size() + 1));
+    }
+  }
+  return command.with_probes(ProbesWithPlugins(files));
+}
+
+std::vector<Command> CommandsWithPlugins() {
+  std::vector<Command> commands;
+  for (const Command& command : Commands()) commands.push_back(WithPlugins(command, {}));
+  return commands;
+}
+
+bool IsPositional(const Command& command, const std::string& option) {
+  const auto& names = command.positionals;
+  return std::find(names.begin(), names.end(), option) != names.end();
+}
+
+std::string UpperCase(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+std::string HelpWithFacts(const Parameter& option) {
+  const std::string facts = FactsText(option);
+  return option.help + (facts.empty() ? "" : "; " + facts);
+}
+
+std::string OneSetting(const OptionSet& options, const std::string& command) {
+  const std::vector<std::string>& settings = options.TextList("with");
+  if (settings.size() > 1) {
+    throw UsageError("option --with",
+                     fmt::format("{} takes one setting, not {}", command, settings.size()),
+                     "Join changes with ' + ', or compare settings with midscope sweep");
+  }
+  return settings.empty() ? "none" : settings.front();
+}
+
+std::vector<Parameter> CommonOptions() {
+  Parameter progress = ChoiceParameter(
+      "progress",
+      "how progress is told on standard error; json: a line for each step, such as {\"stage\": "
+      "\"sweep\", \"done\": 12, \"total\": 40, \"unit\": \"samples\"}, for programs that run this "
+      "one; notes between them are text, and --quiet leaves them out",
+      {"text", "json"});
+  progress.default_value = "text";
+  return {FlagParameter("quiet",
+                        "no progress and no notes on standard error; warnings and errors stay"),
+          progress};
+}
+
+Parameter WithOption(const std::string& help) {
+  return TextListParameter("with", help + " (see midscope help interventions)");
+}
+
+Parameter JsonOption() { return FlagParameter("json", "print the results as JSON"); }
+
+Parameter OutOption(const std::string& help) { return FileParameter("out", help); }
+
+}  // namespace midscope::cli

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Binds described options to command-line flags: the only file that uses CLI11.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/options.h"
+#include "probes/cli/program/command.h"
+
+namespace midscope::cli {
+
+// Parses the arguments after the command's name into `options` (made of command.options) and
+// `common` (made of CommonOptions()). Returns
+// the help text where they contain --help, else nullopt. Throws Error (usage): an unknown option
+// (with the nearest known one), a missing or invalid value, a missing required option.
+std::optional<std::string> ParseArguments(const Command& command,
+                                          const std::vector<std::string>& arguments,
+                                          OptionSet& options, OptionSet& common);
+
+// The text of --help.
+std::string HelpText(const Command& command);
+
+}  // namespace midscope::cli

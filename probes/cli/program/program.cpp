@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/program/program.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <functional>
+#include <new>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+#include "core/base/environment.h"
+#include "core/base/error.h"
+#include "core/base/file_access.h"
+#include "core/base/text.h"
+#include "probes/cli/console/interrupt.h"
+#include "probes/cli/console/output.h"
+#include "probes/cli/console/progress_line.h"
+#include "probes/cli/program/command.h"
+#include "probes/cli/program/help.h"
+#include "probes/cli/program/option_binder.h"
+#include "probes/model/provenance.h"
+#include "probes/sweep/rank_group.h"
+
+namespace midscope::cli {
+namespace {
+
+// Messages quote files, whose text may be anything.
+void Say(const std::string& message) {
+  std::fprintf(stderr, "midscope: %s\n", TerminalText(message).c_str());
+}
+
+// `quiet`: --quiet was given before the command.
+void RunCommand(const std::vector<std::string>& arguments, bool quiet,
+                const std::atomic<bool>& cancel, std::ostream& out) {
+  const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
+  const Command command = WithPlugins(FindCommand(arguments.front()), rest);
+  OptionSet options(command.options);
+  OptionSet common(CommonOptions());
+  if (const std::optional<std::string> help = ParseArguments(command, rest, options, common)) {
+    out << *help;
+    return;
+  }
+  // A file that is a link is written where it leads, and what is kept beside it is there, too.
+  for (const Parameter& option : command.options) {
+    if (option.name != "out" || !options.IsSet("out") || IsFolder(options.Text("out"))) continue;
+    options.SetText("out", LinkTarget(options.Text("out")));
+  }
+  ProgressForm form = isatty(STDERR_FILENO) == 1 ? ProgressForm::kTerminal : ProgressForm::kLog;
+  if (common.Text("progress") == "json") form = ProgressForm::kJson;
+  ProgressLine line(form);
+  JobContext job;
+  job.cancel = &cancel;
+  job.warn = [&line](const std::string& message) {
+    line.Clear();
+    Say(message);
+  };
+  const bool notes = !quiet && !common.Flag("quiet");
+  // Progress for a program is asked for by name.
+  if (notes || form == ProgressForm::kJson)
+    job.progress = [&line](const Progress& progress) { line.Draw(progress); };
+  if (notes) job.log = job.warn;
+  if (LaunchedProcesses() > 1 && !(command.is_shared && command.is_shared(options))) {
+    if (LaunchedRank() > 0) return;
+    if (job.log) {
+      job.log(
+          fmt::format("note: this is not shared: 1 of {} processes runs it", LaunchedProcesses()));
+    }
+  }
+  const std::string command_line = ShellCommand("midscope", arguments);
+  command.run({options, job, command_line, out});
+}
+
+void Dispatch(std::vector<std::string> arguments, const std::atomic<bool>& cancel,
+              std::ostream& out) {
+  const bool quiet = !arguments.empty() && arguments.front() == "--quiet";
+  if (quiet) arguments.erase(arguments.begin());
+  if (arguments.empty()) throw UsageError("command", "none is given", "midscope help lists them");
+  const std::string& first = arguments.front();
+  if (first == "--version" || first == "-V" || first == "version") {
+    out << "midscope " << ProgramVersion() << " (" << LibraryVersions() << ")\n";
+  } else if (first == "help" || first == "--help" || first == "-h") {
+    out << Help({arguments.begin() + 1, arguments.end()});
+  } else if (first.front() == '-') {
+    throw UsageError("option " + first, "it is before the command",
+                     "Options follow the command: midscope COMMAND [OPTIONS]; midscope help");
+  } else {
+    RunCommand(arguments, quiet, cancel, out);
+  }
+}
+
+}  // namespace
+
+int ExitStatusOf(const std::function<void()>& work) {
+  try {
+    work();
+    return 0;
+  } catch (const BrokenPipe&) {
+    return kExitBrokenPipe;
+  } catch (const Interrupted& interrupted) {
+    Say(interrupted.what());
+    return InterruptStatus();
+  } catch (const Cancelled&) {
+    Say("interrupted");
+    return InterruptStatus();
+  } catch (const AnotherRankFailed& error) {  // which tells it
+    return error.kind() == ErrorKind::kUsage ? kExitUsage : kExitFailure;
+  } catch (const Error& error) {
+    Say(error.what());
+    return error.kind() == ErrorKind::kUsage ? kExitUsage : kExitFailure;
+  } catch (const std::bad_alloc&) {
+    Say("memory: not enough for this run" + MemoryLimitText() +
+        ". Use a shorter prompt, fewer places or --dtype bfloat16");
+  } catch (const std::filesystem::filesystem_error& error) {
+    Say(FileSystemProblem(error));
+  } catch (const std::exception& error) {
+    Say(BugMessage(error.what()));
+  }
+  return kExitFailure;
+}
+
+int RunProgram(const std::vector<std::string>& arguments) {
+  const std::atomic<bool>& cancel = InstallSignalHandlers();
+  return ExitStatusOf([&] {
+    CheckedStream out(STDOUT_FILENO, "standard output");
+    try {
+      Dispatch(arguments, cancel, out);
+    } catch (const std::exception&) {
+      out.flush();  // what was done until then
+      throw;
+    }
+    out.flush();
+  });
+}
+
+}  // namespace midscope::cli

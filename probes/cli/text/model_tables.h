@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "core/compute/device_facts.h"
+#include "core/model/model_config.h"
+#include "probes/cli/commands/model_facts.h"
+
+namespace midscope::cli {
+
+// The devices of a machine and what a model takes on each, for `info`.
+
+// For each device its facts and, under `memory`, the bytes of weights and prompts of `lengths`
+// tokens in each dtype with all layers on it, and whether its free memory holds both.
+nlohmann::ordered_json DevicesJson(const std::vector<DeviceFacts>& devices,
+                                   const ModelConfig& config, const std::vector<int64_t>& lengths);
+// The same as a table, of the longest of `lengths`; where there is no GPU, with the reason.
+std::string DevicesText(const std::vector<DeviceFacts>& devices, const ModelConfig& config,
+                        const std::vector<int64_t>& lengths);
+
+// What is known of a model's speed and exactness in each dtype, as text, for `info`.
+
+// Null where nothing has been timed.
+nlohmann::ordered_json DtypesJson(const DtypeFacts& facts);
+
+// "bfloat16: a layer takes ..."; how far others are from float32 on lines of their own.
+std::string DtypesText(const DtypeFacts& facts);
+
+}  // namespace midscope::cli

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: MIT
+#include "probes/cli/text/published_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+
+#include "probes/cli/commands/published_numbers.h"
+#include "probes/cli/console/text_table.h"
+#include "probes/cli/text/record_text.h"
+
+namespace midscope::cli {
+namespace {
+
+std::string Heading(const PublishedTable& table) {
+  std::string text = table.name + ": " + table.title;
+  if (!table.unit.empty()) text += " [" + table.unit + "]";
+  if (table.samples > 0) text += fmt::format(", {} samples", table.samples);
+  text += "\n  " + table.source + "\n";
+  if (!table.bos.empty()) text += "  begin-of-text: " + table.bos + "\n";
+  return text;
+}
+
+// Marks and notes of the printed rows only.
+std::string Notes(const PublishedTable& table, const std::set<std::string>& rows) {
+  std::string text;
+  for (const PublishedMark& mark : table.marks) {
+    if (!rows.contains(mark.row)) continue;
+    text += "  * " + mark.row;
+    if (!mark.column.empty()) text += ", " + mark.column;
+    text += ": " + mark.note + "\n";
+  }
+  for (const std::string& note : table.notes) text += "  note: " + note + "\n";
+  return text;
+}
+
+// The prompt format of a file, where it has one.
+std::string FormatText(const FileOutcome& outcome) {
+  if (outcome.bos.empty()) return "";
+  const bool chat = !outcome.chat_template.empty() && outcome.chat_template != "none";
+  return ", --bos " + outcome.bos +
+         (chat ? ", chat template " + outcome.chat_template : ", no chat template");
+}
+
+std::string YoursText(const FileOutcome& outcome) {
+  return fmt::format("  yours: {}, {} samples{}{}\n", outcome.task, outcome.samples,
+                     FormatText(outcome),
+                     outcome.recipe.empty() ? "" : ", tuned: " + TuningRecipeText(outcome.recipe));
+}
+
+std::string Percent(double share) {
+  return std::isfinite(share) ? fmt::format("{:.1f}", share * kPublishedPercent) : "-";
+}
+
+// Mean, and best minus worst, of the places with a value.
+std::vector<std::string> MeanAndGap(const std::vector<double>& shares) {
+  std::vector<double> known;
+  std::copy_if(shares.begin(), shares.end(), std::back_inserter(known),
+               [](double share) { return std::isfinite(share); });
+  if (known.empty()) return {"-", "-"};
+  double sum = 0;
+  for (const double share : known) sum += share;
+  const auto [least, largest] = std::minmax_element(known.begin(), known.end());
+  return {Percent(sum / static_cast<double>(known.size())), Percent(*largest - *least)};
+}
+
+// At one place that both sides have.
+PublishedDifference DifferenceAt(const FileOutcome& outcome, const std::string& setting,
+                                 const PublishedLine& line, size_t index) {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  const int64_t cell = outcome.Cell(setting, line.places[index]);
+  if (cell < 0) return {none, {none, none}, false};
+  const auto at = static_cast<size_t>(cell);
+  return DifferenceOfShares(outcome.answered[at], outcome.answered_interval[at],
+                            line.accuracy[index], line.samples[index]);
+}
+
+std::vector<double> SharesAt(const FileOutcome& outcome, const std::string& setting,
+                             const std::vector<int64_t>& places) {
+  std::vector<double> shares;
+  for (const int64_t place : places) {
+    const int64_t cell = outcome.Cell(setting, place);
+    shares.push_back(cell < 0 ? std::numeric_limits<double>::quiet_NaN()
+                              : outcome.answered[static_cast<size_t>(cell)]);
+  }
+  return shares;
+}
+
+// All places of the sweep and of the table, ascending.
+std::vector<int64_t> AllPlaces(const FileOutcome& outcome,
+                               const std::vector<PublishedLine>& lines) {
+  std::set<int64_t> places(outcome.places.begin(), outcome.places.end());
+  for (const PublishedLine& line : lines) places.insert(line.places.begin(), line.places.end());
+  return {places.begin(), places.end()};
+}
+
+std::optional<size_t> PlaceIndex(const PublishedLine& line, int64_t place) {
+  const auto found = std::find(line.places.begin(), line.places.end(), place);
+  if (found == line.places.end()) return std::nullopt;
+  return static_cast<size_t>(found - line.places.begin());
+}
+
+class BesideTable {
+ public:
+  BesideTable(const FileOutcome& outcome, std::vector<int64_t> places)
+      : outcome_(outcome), places_(std::move(places)), table_(Header(places_)) {}
+
+  void AddOurs(const std::string& setting) {
+    setting_ = setting;
+    const std::vector<double> shares = SharesAt(outcome_, setting, places_);
+    std::vector<std::string> row = {"yours", setting};
+    for (const double share : shares) row.push_back(Percent(share));
+    for (const std::string& text : MeanAndGap(shares)) row.push_back(text);
+    table_.Add(row);
+  }
+
+  // `with_difference`: the line is of the setting added last. `remark`: after the label.
+  void AddPublished(const PublishedLine& line, bool with_difference,
+                    const std::string& remark = "") {
+    std::vector<std::string> row = {"published", line.label + remark};
+    std::vector<std::string> below = {"", "yours less published"};
+    bool common = false;
+    for (size_t i = 0; i < places_.size(); ++i) {
+      const std::optional<size_t> index = PlaceIndex(line, places_[i]);
+      const double share = index ? line.accuracy[*index] : std::nan("");
+      row.push_back(Percent(share) + (index && line.marked[*index] ? "*" : ""));
+      const PublishedDifference difference = index ? DifferenceAt(outcome_, setting_, line, *index)
+                                                   : PublishedDifference{std::nan(""), {}, false};
+      below.push_back(DifferenceText(difference, kPublishedPercent));
+      common = common || std::isfinite(difference.value);
+    }
+    for (const std::string& text : MeanAndGap(line.accuracy)) row.push_back(text);
+    table_.Add(row);
+    shown_.insert(line.label);
+    if (!with_difference || !common) return;
+    below.insert(below.end(), {"", ""});
+    table_.Add(below);
+  }
+
+  std::string Text() const { return table_.Text(); }
+  const std::set<std::string>& shown() const { return shown_; }
+
+ private:
+  static std::vector<std::string> Header(const std::vector<int64_t>& places) {
+    std::vector<std::string> header = {"", "setting"};
+    for (const int64_t place : places) header.push_back(fmt::format("place {}", place));
+    header.insert(header.end(), {"mean", "gap"});
+    return header;
+  }
+
+  const FileOutcome& outcome_;
+  std::vector<int64_t> places_;
+  TextTable table_;
+  std::string setting_;
+  std::set<std::string> shown_;
+};
+
+// Labels of the lines with that match to the setting, joined.
+std::string LabelsOf(const FileOutcome& outcome, const std::string& setting,
+                     const std::vector<PublishedLine>& lines, PublishedMatch wanted,
+                     bool with_method) {
+  std::string text;
+  for (const PublishedLine& line : lines) {
+    if (MatchRun(outcome, setting, line.method, line.recipe) != wanted) continue;
+    text.append(text.empty() ? "" : ", ").append(line.label);
+    if (with_method) text.append(", which is ").append(MethodText(line.method));
+  }
+  return text;
+}
+
+// Lists what is compared with what, and what has no counterpart, on either side.
+std::string CounterpartText(const FileOutcome& outcome, const std::vector<PublishedLine>& lines) {
+  std::string text;
+  for (const std::string& setting : outcome.settings) {
+    const auto labels = [&](PublishedMatch wanted) {
+      return LabelsOf(outcome, setting, lines, wanted, wanted == PublishedMatch::kOtherArguments);
+    };
+    const std::string same = labels(PublishedMatch::kSame);
+    const std::string alone = labels(PublishedMatch::kMethodAlone);
+    const std::string other = labels(PublishedMatch::kOtherArguments);
+    text += "  yours " + setting + ": ";
+    if (!same.empty()) text += "as published: " + same;
+    if (!alone.empty()) {
+      text += (same.empty() ? "" : "; ");
+      text += "the method of " + alone + ", whose arguments the source does not state";
+    }
+    if (same.empty() && alone.empty()) text += "has no counterpart";
+    if (!other.empty()) text += "; other arguments than " + other;
+    text += "\n";
+  }
+  for (const PublishedLine& line : lines) {
+    const bool met = std::any_of(
+        outcome.settings.begin(), outcome.settings.end(), [&](const std::string& setting) {
+          return IsOfOneSetting(MatchRun(outcome, setting, line.method, line.recipe));
+        });
+    if (met) continue;
+    if (!IsOfRecipe(outcome.recipe, line.recipe)) {
+      text += "  published " + line.label + ": its model is " + TuningRecipeText(line.recipe) +
+              ", yours " + TuningRecipeText(outcome.recipe) + "\n";
+      continue;
+    }
+    const std::string method = MethodText(line.method);
+    text += "  published " + line.label + ": yours has none of it" +
+            (method.empty() ? ", nor has this program" : " (" + method + ")") + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string PublishedListText() {
+  TextTable list({"name", "title", "source", "outcomes by place"});
+  for (const PublishedTable& table : PublishedTables()) {
+    std::string tasks;
+    for (const PublishedOutcome& outcome : table.outcomes) {
+      tasks += (tasks.empty() ? "" : ", ") + outcome.task;
+    }
+    list.Add({table.name, table.title, table.source, tasks});
+  }
+  return list.Text();
+}
+
+nlohmann::ordered_json PublishedHeadJson(const PublishedTable& table) {
+  nlohmann::ordered_json tasks = nlohmann::ordered_json::array();
+  for (const PublishedOutcome& outcome : table.outcomes) tasks.push_back(outcome.task);
+  return {{"name", table.name}, {"title", table.title}, {"source", table.source},
+          {"bos", table.bos},   {"unit", table.unit},   {"samples", table.samples},
+          {"tasks", tasks}};
+}
+
+nlohmann::ordered_json PublishedTableJson(const PublishedTable& table) {
+  using Json = nlohmann::ordered_json;
+  Json json = PublishedHeadJson(table);
+  json["columns"] = table.columns;
+  json["rows"] = Json::array();
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    const PublishedMethod& method = table.MethodOf(row);
+    Json values = Json::array();
+    for (size_t column = 0; column < table.columns.size(); ++column) {
+      values.push_back(NumberOrNull(table.Value(row, column)));
+    }
+    json["rows"].push_back({{"label", table.rows[row]},
+                            {"method", method.term},
+                            {"settings", method.settings},
+                            {"cells", table.cells[row]},
+                            {"values", values}});
+  }
+  json["marks"] = Json::array();
+  for (const PublishedMark& mark : table.marks) {
+    json["marks"].push_back({{"row", mark.row}, {"column", mark.column}, {"note", mark.note}});
+  }
+  json["notes"] = table.notes;
+  return json;
+}
+
+std::string PublishedTableText(const PublishedTable& table) {
+  std::vector<std::string> header = {""};
+  header.insert(header.end(), table.columns.begin(), table.columns.end());
+  TextTable text(header);
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    std::vector<std::string> cells = {table.rows[row]};
+    for (size_t column = 0; column < table.columns.size(); ++column) {
+      const bool marked = !table.MarksOf(row, table.columns[column]).empty();
+      cells.push_back(table.cells[row][column] + (marked ? "*" : ""));
+    }
+    text.Add(cells);
+  }
+  return Heading(table) + text.Text() + Notes(table, {table.rows.begin(), table.rows.end()});
+}
+
+std::string PublishedBesideText(const PublishedTable& table, const FileOutcome& outcome) {
+  const std::vector<PublishedLine> lines = PublishedLines(table, outcome.task);
+  if (lines.empty() && HasNumbersFor(table, outcome.task)) {
+    return Heading(table) + NumbersBesideText(table, CompareNumbers(table, outcome)) +
+           Notes(table, {table.rows.begin(), table.rows.end()}) + YoursText(outcome);
+  }
+  if (lines.empty()) {
+    return PublishedTableText(table) + "  nothing in it is for your task, " +
+           (outcome.task.empty() ? "which the file does not state" : outcome.task) + "\n";
+  }
+  BesideTable beside(outcome, AllPlaces(outcome, lines));
+  for (const std::string& setting : outcome.settings) {
+    beside.AddOurs(setting);
+    for (const PublishedLine& line : lines) {
+      const PublishedMatch match = MatchRun(outcome, setting, line.method, line.recipe);
+      if (match == PublishedMatch::kNone) continue;
+      const bool same = IsOfOneSetting(match);
+      beside.AddPublished(line, same, same ? "" : " (other arguments)");
+    }
+  }
+  const std::set<std::string> matched = beside.shown();
+  for (const PublishedLine& line : lines) {
+    if (!matched.contains(line.label)) beside.AddPublished(line, false);
+  }
+  return Heading(table) + beside.Text() + CounterpartText(outcome, lines) +
+         Notes(table, beside.shown()) + YoursText(outcome);
+}
+
+nlohmann::ordered_json PublishedBesideJson(const PublishedTable& table,
+                                           const FileOutcome& outcome) {
+  using Json = nlohmann::ordered_json;
+  Json rows = Json::array();
+  std::set<std::string> shown;
+  std::set<std::string> matched;  // of yours
+  for (const PublishedLine& line : PublishedLines(table, outcome.task)) {
+    Json accuracy = Json::array();
+    for (const double share : line.accuracy) accuracy.push_back(NumberOrNull(share));
+    Json yours = Json::array();
+    for (const std::string& setting : outcome.settings) {
+      const PublishedMatch match = MatchRun(outcome, setting, line.method, line.recipe);
+      if (match == PublishedMatch::kNone) continue;
+      matched.insert(setting);
+      yours.push_back({{"setting", setting}, {"match", MatchName(match)}});
+      if (!IsOfOneSetting(match)) continue;
+      Json differences = Json::array();
+      for (size_t i = 0; i < line.places.size(); ++i) {
+        differences.push_back(DifferenceJson(DifferenceAt(outcome, setting, line, i), 1));
+      }
+      yours.back()["differences"] = std::move(differences);
+    }
+    rows.push_back({{"label", line.label},
+                    {"method", line.method.term},
+                    {"settings", line.method.settings},
+                    {"yours", yours},
+                    {"places", line.places},
+                    {"accuracy", accuracy},
+                    {"marked", line.marked}});
+    shown.insert(line.label);
+  }
+  Json marks = Json::array();
+  for (const PublishedMark& mark : table.marks) {
+    if (shown.contains(mark.row)) {
+      marks.push_back({{"row", mark.row}, {"column", mark.column}, {"note", mark.note}});
+    }
+  }
+  const NumbersBeside numbers = CompareNumbers(table, outcome);
+  for (const NumberBeside& number : numbers.numbers) matched.insert(number.setting);
+  Json alone = Json::array();
+  for (const std::string& setting : outcome.settings) {
+    if (!matched.contains(setting)) alone.push_back(setting);
+  }
+  return {{"name", table.name},
+          {"source", table.source},
+          {"title", table.title},
+          {"rows", rows},
+          {"bos", table.bos},
+          {"marks", marks},
+          {"notes", table.notes},
+          {"without_counterpart", alone},
+          {"recipe", outcome.recipe},
+          {"numbers", NumbersBesideJson(numbers)},
+          {"published_without_counterpart", numbers.without}};
+}
+
+}  // namespace midscope::cli

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// The learned position embeddings of a model, for the window.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "core/base/record.h"
+#include "core/decoder/decoder.h"
+#include "probes/measure/builtin/learned_positions.h"
+
+namespace midscope {
+
+// The model's table; null where its positions are not learned.
+std::shared_ptr<const PositionTable> LearnedTableOf(const Decoder& decoder);
+
+// Record learned_positions (learned_positions.h) of that table; nothing where there is none.
+std::optional<Record> LearnedPositionsOf(const Decoder& decoder);
+
+}  // namespace midscope

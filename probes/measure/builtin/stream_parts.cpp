@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "probes/measure/builtin/stream_parts.h"
+
+#include <algorithm>
+
+namespace midscope {
+namespace {
+
+// The view's first row, all its elements.
+std::vector<float> FirstRow(const HookView& view) {
+  std::vector<float> row;
+  row.reserve(static_cast<size_t>(view.shape[2] * view.shape[3]));
+  for (int64_t i = 0; i < view.shape[2]; ++i) {
+    for (int64_t j = 0; j < view.shape[3]; ++j) row.push_back(view.At(0, 0, i, j));
+  }
+  return row;
+}
+
+}  // namespace
+
+StreamParts::StreamParts(const ModelConfig& config, bool values)
+    : config_(config), with_values_(values) {
+  for (auto* of_layers : {&z_, &mlp_out_, &values_})
+    of_layers->resize(static_cast<size_t>(config.layers));
+}
+
+HookRequest StreamParts::Request(const HookPoint& point, const SequenceInfo& sequence) {
+  const HookRequest last = {HookAccess::kRead,
+                            {sequence.prompt_tokens - 1, sequence.prompt_tokens}};
+  switch (point.site) {
+    case HookSite::kEmbed:
+    case HookSite::kZ:
+    case HookSite::kMlpOut:
+      return last;
+    case HookSite::kResidPost:
+      return point.layer + 1 == config_.layers ? last : HookRequest{};
+    case HookSite::kValue: {
+      if (!with_values_) return {};
+      const int64_t width = config_.key_value_heads * config_.head_dim;
+      values_[static_cast<size_t>(point.layer)].resize(
+          static_cast<size_t>(sequence.prompt_tokens * width));
+      return {HookAccess::kRead, {0, sequence.prompt_tokens}};
+    }
+    default:
+      return {};
+  }
+}
+
+void StreamParts::OnActivation(HookView& view) {
+  const auto layer = static_cast<size_t>(std::max<int64_t>(view.point.layer, 0));
+  switch (view.point.site) {
+    case HookSite::kEmbed:
+      embedding_ = FirstRow(view);
+      break;
+    case HookSite::kZ:
+      z_[layer] = FirstRow(view);
+      break;
+    case HookSite::kMlpOut:
+      mlp_out_[layer] = FirstRow(view);
+      break;
+    case HookSite::kResidPost:
+      last_stream_ = FirstRow(view);
+      break;
+    default:
+      ReadValues(view);
+  }
+}
+
+void StreamParts::ReadValues(const HookView& view) {
+  const auto limit = static_cast<float>(config_.clip_qkv);
+  float* out = values_[static_cast<size_t>(view.point.layer)].data() +
+               view.first_row * config_.key_value_heads * config_.head_dim;
+  for (int64_t row = 0; row < view.rows(); ++row) {
+    for (int64_t head = 0; head < view.shape[2]; ++head) {
+      for (int64_t i = 0; i < view.shape[3]; ++i) {
+        const float value = view.At(0, row, head, i);
+        *out++ = limit > 0 ? std::clamp(value, -limit, limit) : value;
+      }
+    }
+  }
+}
+
+std::span<const float> StreamParts::Z(int64_t layer) const {
+  return z_[static_cast<size_t>(layer)];
+}
+
+std::span<const float> StreamParts::MlpOut(int64_t layer) const {
+  return mlp_out_[static_cast<size_t>(layer)];
+}
+
+std::span<const float> StreamParts::Values(int64_t layer) const {
+  return values_[static_cast<size_t>(layer)];
+}
+
+}  // namespace midscope

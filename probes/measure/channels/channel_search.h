@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Search for positional channels: channels of the residual stream that rise or fall with position
+// in most layers, for any text (Yu et al., "Mitigate Position Bias in Large Language Models via
+// Scaling a Single Dimension", arXiv 2406.02536, section 3 and appendix A.2; public code
+// PositionalHidden). Hidden states are averaged over prompts of random characters; a channel's
+// trend in a layer is that of its cubic fit; channels with a trend in enough layers are ordered by
+// smoothness. The validation finds which of them to scale (channel_validation.h).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/base/job.h"
+#include "core/base/record.h"
+#include "core/model/model_config.h"
+#include "probes/measure/builtin/hidden_sums.h"
+#include "probes/measure/statistics/position_trend.h"
+
+namespace midscope {
+
+// Where paper and public code differ:
+// clang-format off
+//   kPaper   trend from position 100 on and smoothness by second differences are the paper's; it
+//            states no smoothing before them (smoothing_window 0): Savitzky-Golay window 11 (odd,
+//            next to the code's 10) and the 200 positions skipped are the code's, as are layers 2 to
+//            L-2 and threshold L/4;
+//   kCode    trend from position 300 on, window 10 (even: a shift by half a position, which changes
+//            no rank); in models with an odd number of layers it takes blocks 1 to L-2 and (L+1)/4.
+//            The code sums hidden states in float16; Midscope never does.
+// clang-format on
+enum class SearchVariant { kPaper, kCode };
+
+// Which channels are candidates, and in which order: the paper's rule and the ablations of its
+// Table 3 (appendix A.2). "top" is FindChannelsRun::top, 10 in the paper.
+enum class SearchRanking {
+  kFull,            // those with a trend in more layers than the threshold, smoothest first
+  kNoMonotonicity,  // all, smoothest first; smoothness is the least over all layers looked at
+  kNoSmoothness,    // those with a trend in any layer, by the number of such layers
+  kNoValidation,    // the top ones by the number of such layers, smoothest first; not validated
+};
+
+struct RankingName {
+  SearchRanking ranking;
+  const char* name;  // of option --ranking, in plans and records
+  const char* text;  // what is ranked, and how
+};
+inline constexpr RankingName kRankings[] = {
+    {SearchRanking::kFull, "full", "channels over the threshold, smoothest first"},
+    {SearchRanking::kNoMonotonicity, "no-monotonicity", "all channels, smoothest first"},
+    {SearchRanking::kNoSmoothness, "no-smoothness", "channels by their number of monotone layers"},
+    {SearchRanking::kNoValidation, "no-validation",
+     "the first channels by their number of monotone layers, smoothest first"}};
+const RankingName& NameOf(SearchRanking ranking);
+// By name; kFull for a name that is none of them.
+const RankingName& FindRanking(std::string_view name);
+
+struct ChannelSearchOptions {
+  HiddenSumsPlan states;          // the public code runs 200 prompts
+  int64_t trend_skip = 100;       // positions left out of the trend ...
+  int64_t smoothness_skip = 200;  // ... and of the smoothness
+  int64_t smoothing_window = 11;  // 0 or 1: second differences of the values as they are
+  int64_t threshold = 0;  // epsilon: a channel needs a trend in more layers than this (kFull)
+  SearchRanking ranking = SearchRanking::kFull;
+};
+
+// The options of the variant for a model with `layers` layers.
+ChannelSearchOptions OptionsOf(SearchVariant variant, int64_t model_layers);
+// Throws Error (usage) where prompts are shorter than the skipped positions, or exceed the model's
+// context.
+void CheckSearchOptions(const ChannelSearchOptions& options, const ModelConfig& config);
+
+struct ChannelScore {
+  int64_t channel = 0;
+  Trend trend = Trend::kNone;  // the one found in more layers; ties: falling, as in the public code
+  int64_t monotone_layers = 0;  // layers with that trend
+  // Minimum over those layers (kNoMonotonicity: over all), smaller is smoother; NaN: not a
+  // candidate.
+  double smoothness = 0;
+  int64_t smoothest_layer = -1;
+};
+
+// All channels, by number.
+std::vector<ChannelScore> ScoreChannels(const HiddenSums& sums, const ChannelSearchOptions& options,
+                                        const JobContext& context);
+// The candidates in the ranking's order; ties: lower channel. `top` limits kNoValidation's alone.
+std::vector<ChannelScore> RankChannels(const std::vector<ChannelScore>& scores,
+                                       SearchRanking ranking, int64_t top);
+
+inline constexpr const char* kChannelSearchRecord = "channel_search";
+// Record channel_search: trend (1 rising, -1 falling, 0 none), monotone_layers, smoothness,
+// smoothest_layer [channel]; where there are candidates ranked_channel [rank], and for the first
+// `top` of them hidden_mean and cubic_fit [candidate, layer, position] from position 30 on,
+// as in the paper's figures (NaN where the fit skips). Attributes layers_examined, layer_threshold,
+// prompts, tokens, seed, trend_skip, smoothness_skip, smoothing_window, ranking.
+Record ChannelSearchRecord(const HiddenSums& sums, const ChannelSearchOptions& options,
+                           const std::vector<ChannelScore>& scores, int64_t top);
+
+}  // namespace midscope

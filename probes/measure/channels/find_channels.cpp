@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+#include "probes/measure/channels/find_channels.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/seconds_since.h"
+#include "core/run/what_if.h"
+#include "data/sweep/plan_difference.h"
+#include "data/sweep/sweep_store.h"
+#include "kernels/instruction_set.h"
+#include "probes/model/model_options.h"
+#include "probes/model/provenance.h"
+#include "probes/prompt/prompt_fits.h"
+
+namespace midscope {
+namespace {
+
+constexpr int64_t kMeasuredTokens = 256;
+
+std::string SearchFile(const std::string& out) { return out.empty() ? "" : out + ".search"; }
+std::string ValidationFile(const std::string& out) { return out + ".validation"; }
+
+// Checks of the validation before a search of hours.
+void CheckValidation(const FindChannelsRun& run) {
+  if (!run.validation) return;
+  const ValidationPlan& plan = run.validation->plan;
+  const ModelConfig& config = run.decoder->config();
+  CheckSettings({ReadSetting(TrialText({0, 1, false}, plan.layers))}, config);
+  const Tokenizer& tokenizer = run.decoder->tokenizer();
+  const auto task = MakeTaskFor(tokenizer, plan.task, plan.seed);
+  CheckPromptFormat(tokenizer, plan.format);
+  for (const Prompt& prompt : TaskPrompts(tokenizer, *task, plan.places, 0, plan.format)) {
+    CheckPromptFits(config, prompt);
+  }
+}
+
+ValidationPlan PlanOf(const FindChannelsRun& run, const std::vector<ChannelScore>& ranked) {
+  ValidationPlan plan = run.validation->plan;
+  std::vector<int64_t> candidates;
+  for (const ChannelScore& score : ranked) {
+    if (static_cast<int64_t>(candidates.size()) < run.top) candidates.push_back(score.channel);
+  }
+  plan.trials = MakeTrials(candidates, run.validation->factors, false);
+  if (run.validation->control) {
+    const auto drawn = ControlChannels(candidates, run.decoder->config().hidden, plan.seed);
+    const auto control = MakeTrials(drawn, run.validation->factors, true);
+    plan.trials.insert(plan.trials.end(), control.begin(), control.end());
+  }
+  return plan;
+}
+
+SweepResult RunTrials(const FindChannelsRun& run, const ValidationPlan& plan,
+                      const JobContext& context) {
+  const Tokenizer& tokenizer = run.decoder->tokenizer();
+  const auto task = MakeTaskFor(tokenizer, plan.task, plan.seed);
+  SweepRun sweep;
+  sweep.decoder = run.decoder;
+  sweep.plan = TrialSweep(plan);
+  sweep.questions = [&](int64_t sample) {
+    return AnswerQuestions(TaskPrompts(tokenizer, *task, plan.places, sample, plan.format));
+  };
+  std::optional<SweepStore> store;
+  if (!run.out.empty()) {
+    SweepStoreOptions options;
+    options.resume = run.resume;
+    store = SweepStore::Create(
+        ValidationFile(run.out), PlanJson(sweep.plan, *run.decoder),
+        MakeProvenance(*run.decoder, "", static_cast<int64_t>(plan.seed), ""), options);
+    sweep.store = &*store;
+  }
+  JobContext inner = context;
+  inner.progress = [&](const Progress& progress) {
+    context.Report({"validate", progress.done, progress.total, "examples"});
+  };
+  return run.run_trials ? run.run_trials(std::move(sweep), inner) : RunSweep(sweep, inner);
+}
+
+double SecondsOf(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return SecondsSince(start);
+}
+
+double PrefillSeconds(const FindChannelsRun& run, const JobContext& context) {
+  const int64_t tokens = std::min(kMeasuredTokens, run.search.states.tokens);
+  const auto ids = RandomTextIds(run.decoder->tokenizer(), run.search.states.seed, 0, tokens,
+                                 run.search.states.bos);
+  RunRequest request;
+  request.ids = ids;
+  run.decoder->RunOne(request,
+                      context);  // not timed: the first run also reads the weights from the disk
+  const double measured = SecondsOf([&] { run.decoder->RunOne(request, context); });
+  const HiddenSumsPlan& states = run.search.states;
+  return measured * static_cast<double>(states.prompts * states.tokens) /
+         static_cast<double>(tokens);
+}
+
+double ValidationSeconds(const FindChannelsRun& run, const JobContext& context) {
+  const ValidationPlan& plan = run.validation->plan;
+  const Tokenizer& tokenizer = run.decoder->tokenizer();
+  const auto task = MakeTaskFor(tokenizer, plan.task, plan.seed);
+  WhatIf what_if(run.decoder, TaskPrompts(tokenizer, *task, {plan.places.front()}, 0, plan.format));
+  const auto trial = [&](double factor) {
+    return ReadSetting(TrialText({0, factor, false}, plan.layers)).intervention;
+  };
+  const double unchanged = SecondsOf([&] { what_if.Evaluate({}, context, false); });
+  what_if.Evaluate(trial(0), context, false);
+  const double changed = SecondsOf([&] { what_if.Evaluate(trial(-1), context, false); });
+  const double arms = run.validation->control ? 2 : 1;
+  const double trials =
+      arms * static_cast<double>(run.top) * static_cast<double>(run.validation->factors.size());
+  return static_cast<double>(plan.examples) * static_cast<double>(plan.places.size()) *
+         (unchanged + trials * changed);
+}
+
+}  // namespace
+
+std::string FindChannelsPlanJson(const FindChannelsRun& run) {
+  const ChannelSearchOptions& search = run.search;
+  nlohmann::ordered_json json;
+  json["seed"] = search.states.seed;
+  json["prompts"] = search.states.prompts;
+  json["tokens"] = search.states.tokens;
+  if (search.states.bos) json["bos"] = true;
+  json["layers"] = search.states.layers;
+  json["trend_skip"] = search.trend_skip;
+  json["smoothness_skip"] = search.smoothness_skip;
+  json["smoothing_window"] = search.smoothing_window;
+  json["threshold"] = search.threshold;
+  json["top"] = run.top;
+  if (search.ranking != SearchRanking::kFull) json["ranking"] = NameOf(search.ranking).name;
+  if (run.validation) {
+    const ValidationPlan& plan = run.validation->plan;
+    json["validation"] = {{"task", plan.task},
+                          {"seed", plan.seed},
+                          {"examples", plan.examples},
+                          {"places", plan.places},
+                          {"layers", plan.layers.Text()},
+                          {"factors", run.validation->factors},
+                          {"control", run.validation->control}};
+    AddPromptFormat(plan.format, &json["validation"]);
+    if (plan.loss == kCodeLoss) {
+      json["validation"]["loss"] = "code";
+    } else if (plan.loss != ValidationLoss()) {
+      json["validation"]["loss"] = {{"per_token", plan.loss.per_token},
+                                    {"one_place", plan.loss.one_place},
+                                    {"rounded", plan.loss.rounded}};
+    }
+  }
+  json["model_hash"] = run.decoder->hash();
+  json["dtype"] = DtypeName(run.decoder->options().dtype);
+  if (run.decoder->options().products != Products::kFloat)
+    json["products"] = ProductsName(run.decoder->options().products);
+  json[kInstructionsOfPlan] = kernels::InstructionSetName();
+  return json.dump();
+}
+
+std::vector<std::string> UnfinishedFiles(const std::string& out) {
+  return {SearchFile(out), ValidationFile(out), JournalPath(ValidationFile(out))};
+}
+
+void RemoveUnfinishedFiles(const std::string& out) {
+  std::error_code ignored;
+  for (const std::string& file : UnfinishedFiles(out)) std::filesystem::remove(file, ignored);
+}
+
+void CheckUnfinishedFiles(const std::string& out, bool resume) {
+  if (out.empty() || resume) return;
+  for (const std::string& file : UnfinishedFiles(out)) {
+    if (!std::filesystem::exists(file)) continue;
+    throw UsageError(file, "an unfinished search exists",
+                     "Resume it (--resume), remove it, or give another name");
+  }
+}
+
+bool HasUnfinishedSearch(const std::string& out) {
+  const std::vector<std::string> files = UnfinishedFiles(out);
+  return std::any_of(files.begin(), files.end(),
+                     [](const std::string& file) { return std::filesystem::exists(file); });
+}
+
+std::vector<Record> FindChannels(const FindChannelsRun& run, const JobContext& context) {
+  CheckSearchOptions(run.search, run.decoder->config());
+  CheckValidation(run);
+  CheckUnfinishedFiles(run.out, run.resume);
+  HiddenSums own;
+  HiddenSums& sums = run.sums ? *run.sums : own;
+  SumHiddenStates(
+      {*run.decoder, run.search.states, SearchFile(run.out), FindChannelsPlanJson(run), run.hooks},
+      sums, context);
+  const std::vector<ChannelScore> scores = ScoreChannels(sums, run.search, context);
+  std::vector<Record> records = {ChannelSearchRecord(sums, run.search, scores, run.top)};
+  const std::vector<ChannelScore> ranked = RankChannels(scores, run.search.ranking, run.top);
+  if (!run.validation || ranked.empty()) return records;
+  if (run.on_search) run.on_search(records.front());
+  const ValidationPlan plan = PlanOf(run, ranked);
+  const SweepResult result = RunTrials(run, plan, context);
+  records.push_back(ChannelValidationRecord(plan, result));
+  records.push_back(MeansRecord(TrialSweep(plan), result));
+  return records;
+}
+
+double EstimateSeconds(const FindChannelsRun& run, const JobContext& context) {
+  JobContext quiet = context;
+  quiet.progress = nullptr;
+  const double states = PrefillSeconds(run, quiet);
+  return states + (run.validation ? ValidationSeconds(run, quiet) : 0);
+}
+
+}  // namespace midscope

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+#include "probes/measure/scan/scan_kind.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "core/base/parameter.h"
+#include "core/base/text.h"
+#include "core/base/utf8.h"
+#include "core/terms/intervention_text.h"
+#include "probes/base/number_list.h"
+
+namespace midscope {
+
+namespace {
+
+// [layer, part of the layer]: letter 'H' or 'G'.
+std::vector<ScanItem> LayerParts(const ModelConfig& config, const LayerSet& layers, char letter,
+                                 int64_t parts) {
+  std::vector<ScanItem> items;
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    for (int64_t part = 0; part < parts && layers.Contains(layer); ++part) {
+      const std::string id = fmt::format("L{}{}{}", layer, letter, part);
+      items.push_back({id, id, {layer, part}});
+    }
+  }
+  return items;
+}
+
+std::vector<ScanItem> Layers(const ModelConfig& config, const LayerSet& layers) {
+  std::vector<ScanItem> items;
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    if (!layers.Contains(layer)) continue;
+    items.push_back({fmt::format("L{}", layer), std::to_string(layer), {layer}});
+  }
+  return items;
+}
+
+// `thing`: what they are, "channel"; chosen empty: all of `count`.
+std::vector<ScanItem> Numbered(const std::string& thing, std::vector<int64_t> chosen,
+                               int64_t count) {
+  if (chosen.empty()) {
+    chosen.resize(static_cast<size_t>(count));
+    std::iota(chosen.begin(), chosen.end(), int64_t{0});
+  }
+  std::sort(chosen.begin(), chosen.end());
+  std::vector<ScanItem> items;
+  items.reserve(chosen.size());
+  for (const int64_t number : chosen) {
+    std::string id = fmt::format("{} {}", thing, number);
+    if (number >= count) {
+      throw UsageError(id, "the model does not have it",
+                       count > 0 ? fmt::format("It has {}s 0 to {}", thing, count - 1)
+                                 : fmt::format("It has no {}s", thing));
+    }
+    items.push_back({std::move(id), std::to_string(number), {number}});
+  }
+  return items;
+}
+
+std::vector<ScanItem> Spans(const std::vector<std::string>& names) {
+  std::vector<ScanItem> items;
+  items.reserve(names.size());
+  for (const std::string& name : names)
+    items.push_back({name, name, {static_cast<int64_t>(items.size())}});
+  return items;
+}
+
+std::vector<ScanItem> LayerSpans(const ModelConfig& config, const ScanRange& range) {
+  std::vector<ScanItem> items;
+  for (const ScanItem& layer : Layers(config, range.layers)) {
+    for (const ScanItem& span : Spans(range.spans)) {
+      items.push_back({layer.id + " " + span.id, layer.text, {layer.at[0], span.at[0]}, span.text});
+    }
+  }
+  return items;
+}
+
+void ReplaceAll(const std::string& placeholder, const std::string& by, std::string& text) {
+  for (size_t at = text.find(placeholder); at != std::string::npos;
+       at = text.find(placeholder, at + by.size())) {
+    text.replace(at, placeholder.size(), by);
+  }
+}
+
+}  // namespace
+
+const std::vector<ScanKind>& ScanKinds() {
+  static const std::vector<ScanKind> kinds = {
+      {"heads",
+       "{head}",
+       "ablate({head}, rows=answer)",
+       "every query head",
+       {"layer", "head"},
+       [](const ModelConfig& config, const ScanRange& range) {
+         return LayerParts(config, range.layers, 'H', config.heads);
+       },
+       {"layers"}},
+      {"groups",
+       "{group}",
+       "ablate({group}, rows=answer)",
+       "every key head with the query heads that read it",
+       {"layer", "group"},
+       [](const ModelConfig& config, const ScanRange& range) {
+         return LayerParts(config, range.layers, 'G', config.key_value_heads);
+       },
+       {"layers"}},
+      {"layers",
+       "{layer}",
+       "ablate(L{layer}H*, rows=answer)",
+       "the attention of every layer",
+       {"layer"},
+       [](const ModelConfig& config, const ScanRange& range) {
+         return Layers(config, range.layers);
+       },
+       {"layers"}},
+      {"channels",
+       "{channel}",
+       "channel({channel}, factor=0)",
+       "channels of the residual stream",
+       {"channel"},
+       [](const ModelConfig& config, const ScanRange& range) {
+         return Numbered("channel", range.channels, config.hidden);
+       },
+       {"channels"}},
+      {"rotary_pairs",
+       "{pair}",
+       "rotary-pairs({pair}, factor=0, rows=answer)",
+       "frequencies of the rotation, in all layers",
+       {"rotary_pair"},
+       [](const ModelConfig& config, const ScanRange& range) {
+         const bool rotary = config.positions == PositionKind::kRotary;
+         return Numbered("rotary pair", range.rotary_pairs,
+                         rotary ? config.rope_dimensions / 2 : 0);
+       },
+       {"pairs"}},
+      {"spans",
+       "{span}",
+       "boost(span={span}, factor=0)",
+       "named passages of the prompt",
+       {"span"},
+       [](const ModelConfig& /*config*/, const ScanRange& range) { return Spans(range.spans); },
+       {"span"}},
+      {"layer_spans",
+       "{layer}",
+       "patch(from=place:1, span={span}, layers={layer})",
+       "every layer at named passages",
+       {"layer", "span"},
+       LayerSpans,
+       {"layers", "span"},
+       "{span}"},
+  };
+  return kinds;
+}
+
+const ScanKind& FindScanKind(std::string_view name) {
+  std::vector<std::string> known;
+  for (const ScanKind& kind : ScanKinds()) {
+    if (kind.name == name) return kind;
+    known.push_back(kind.name);
+  }
+  throw UsageError("scan over '" + std::string(name) + "'", "there is nothing of this name",
+                   KnownWordsHint(name, known));
+}
+
+std::string SpanOf(const ScanItem& item) {
+  return item.at.size() == 1 ? item.id : item.id.substr(item.id.find(' ') + 1);
+}
+
+Scan MakeScan(const ScanKind& kind, const std::string& term, const ScanRange& range,
+              const ModelConfig& config) {
+  Scan scan{kind.name, term.empty() ? kind.term : term, kind.items(config, range)};
+  for (const std::string& placeholder : {kind.placeholder, kind.second_placeholder}) {
+    if (scan.term.find(placeholder) != std::string::npos) continue;
+    throw UsageError(
+        "term " + Quote(scan.term),
+        fmt::format("it has no {}, which stands for one of the {}", placeholder, kind.name),
+        "Give it as in " + kind.term);
+  }
+  if (scan.items.empty()) {
+    throw UsageError("scan over " + kind.name, "there are none of them in what was given",
+                     fmt::format("The model has layers 0 to {}", config.layers - 1));
+  }
+  return scan;
+}
+
+std::string TermOf(const Scan& scan, const ScanItem& item) {
+  const ScanKind& kind = FindScanKind(scan.kind);
+  std::string text = scan.term;
+  ReplaceAll(kind.placeholder, item.text, text);
+  if (!kind.second_placeholder.empty()) ReplaceAll(kind.second_placeholder, item.second_text, text);
+  return text;
+}
+
+std::vector<std::string> ScanSettings(const Scan& scan) {
+  std::vector<std::string> settings = {"none"};
+  settings.reserve(scan.items.size() + 1);
+  for (const ScanItem& item : scan.items) settings.push_back(TermOf(scan, item));
+  return settings;
+}
+
+namespace {
+
+bool Takes(const ScanKind& kind, const std::string& option) {
+  return std::find(kind.options.begin(), kind.options.end(), option) != kind.options.end();
+}
+
+// "of heads, groups: " for an option that these take.
+std::string OfKinds(const std::string& option) {
+  std::string text;
+  for (const ScanKind& kind : ScanKinds()) {
+    if (Takes(kind, option)) text += (text.empty() ? "of " : ", ") + kind.name;
+  }
+  return text + ": ";
+}
+
+// Throws Error (usage) for an option of another kind than the one that is scanned.
+void CheckKindOptions(const OptionSet& options, const ScanKind& kind) {
+  for (const ScanKind& other : ScanKinds()) {
+    for (const std::string& option : other.options) {
+      if (Takes(kind, option) || !options.IsSet(option)) continue;
+      throw UsageError("option --" + option, "it has no effect with --over " + kind.name,
+                       "Leave it out");
+    }
+  }
+}
+
+std::vector<int64_t> Numbers(const OptionSet& options, const std::string& option) {
+  if (!options.IsSet(option)) return {};
+  return ParseNumberList("option --" + option, options.Text(option), 0,
+                         std::numeric_limits<int64_t>::max());
+}
+
+}  // namespace
+
+std::vector<Parameter> ScanParameters() {
+  std::vector<std::string> kinds;
+  std::string what = "what to go over";
+  std::string terms = "the term that is scanned, with a placeholder; default";
+  for (const ScanKind& kind : ScanKinds()) {
+    kinds.push_back(kind.name);
+    what += (kinds.size() == 1 ? ": " : ", ") + kind.name + " (" + kind.help + ")";
+    terms += (kinds.size() == 1 ? ": " : ", ") + kind.term;
+  }
+  return {ChoiceParameter("over", what, kinds),
+          TextParameter("with", terms),
+          TextParameter("layers", OfKinds("layers") + "8-25; default: all"),
+          TextParameter("channels", OfKinds("channels") + "96-103,215; default: all"),
+          TextParameter("pairs", OfKinds("pairs") + "0-7,31; default: all"),
+          TextListParameter("span", OfKinds("span") +
+                                        "the name of a passage, may be given more than once; "
+                                        "default: gold, question, of layer_spans last too")};
+}
+
+ScanRange ReadScanRange(const OptionSet& options) {
+  const ScanKind& kind = FindScanKind(options.Text("over"));
+  CheckKindOptions(options, kind);
+  ScanRange range;
+  if (options.IsSet("layers")) {
+    // Read as the terms read it.
+    const std::string text = "channel(0, factor=1, layers=" + options.Text("layers") + ")";
+    range.layers = ParseIntervention(text).Find<ChannelScaling>()->layers;
+  }
+  range.channels = Numbers(options, "channels");
+  range.rotary_pairs = Numbers(options, "pairs");
+  range.spans = options.TextList("span");
+  if (range.spans.empty()) {
+    range.spans = {"gold", "question"};
+    if (kind.name == "layer_spans") range.spans.emplace_back("last");
+  }
+  return range;
+}
+
+}  // namespace midscope

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// The measures of a sweep's samples, with 95 % intervals of means and of paired differences.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "probes/measure/statistics/statistics.h"
+
+namespace midscope {
+
+// ROUGE-1, ROUGE-2, ROUGE-L.
+inline constexpr size_t kRougeKinds = 3;
+// An answered place that is none.
+inline constexpr int64_t kNoPlace = -1;
+
+// The outcome of one sample. All [setting, place], row-major; empty where it was not requested.
+struct SampleOutcome {
+  int64_t sample = 0;
+  std::vector<double> answer_nll;             // nats, summed over the answer's tokens
+  std::vector<uint8_t> correct;               // greedy continuation equals the answer
+  std::vector<uint8_t> choice_correct = {};   // a right choice is likelier than the wrong ones
+  std::vector<double> generation_score = {};  // 0 to 1, by the task's own scorer
+  // [setting, place, kRougeKinds], where the task's score is the geometric mean of these.
+  std::vector<double> rouge = {};
+  // [setting]: why the setting could not be run on this sample; "" where it was. Empty: all were.
+  // Other arrays have no meaning for a setting that was not run.
+  std::vector<std::string> failures = {};
+  // [setting]: whether one of its prompts is longer than the context; empty: none is.
+  std::vector<uint8_t> beyond_context = {};
+  std::vector<int64_t> answer_tokens = {};  // [place]
+  // [place]: of patches' source, nats (recovered_share.h); empty: nothing is patched.
+  std::vector<double> source_nll = {};
+  // Of generated text (sample_generation.h). The places are in the task's own counting, kNoPlace
+  // for none; empty where the pieces have no answers.
+  std::vector<uint8_t> generation_cut = {};
+  std::vector<uint8_t> generation_empty = {};
+  std::vector<int64_t> answered_place = {};
+  std::vector<int64_t> first_piece_place = {};  // [place]
+  std::vector<int64_t> last_piece_place = {};   // [place]
+  // [setting]: wall time; NaN where it was not run, empty in a scan.
+  std::vector<double> setting_seconds = {};
+  // [place]: whether the task cut the prompt, and the first token of the gold piece (-1: none is
+  // left). Empty: the task does not cut.
+  std::vector<uint8_t> prompt_cut = {};
+  std::vector<int64_t> gold_token_begin = {};
+  std::vector<double> right_share = {};  // of the choices' likelihood, 0 to 1
+  std::string group = {};  // the sample's data set, "STEM/astronomy"; "": there is only one
+
+  bool Ran(size_t setting) const { return failures.empty() || failures[setting].empty(); }
+};
+
+enum class MeasureKind {
+  kAmount,  // any numbers >= 0
+  kShare,   // 0 or 1 in every sample
+  kScore,   // between 0 and 1
+  kRouge,   // the geometric mean of three means, each between 0 and 1
+};
+
+// The numbers of every sample and cell. Which measures a sweep has depends on its scoring.
+struct OutcomeMeasure {
+  std::string
+      name;  // "answer_nll", "accuracy", "choice_accuracy", "right_share", "generation_score"
+  std::string unit;  // "nats"
+  std::string description;
+  bool higher_is_better = true;
+  MeasureKind kind = MeasureKind::kAmount;
+  size_t width = 1;                         // numbers per cell: kRougeKinds of kRouge
+  std::vector<std::vector<double>> values;  // [sample][cell, width], samples ascending
+  std::vector<std::vector<uint8_t>> ran{};  // [sample][setting]; empty: all
+
+  bool Ran(size_t sample, size_t setting) const { return ran.empty() || ran[sample][setting] != 0; }
+};
+
+// The measures that the outcomes have.
+std::vector<OutcomeMeasure> MeasuresOf(std::vector<SampleOutcome> outcomes);
+
+// Numbers of one measure, one row per sample: [sample, place, width].
+struct MeasureRows {
+  MeasureKind kind = MeasureKind::kAmount;
+  size_t width = 1;
+  size_t places = 1;
+  std::vector<double> values;
+
+  size_t columns() const { return places * width; }
+  size_t samples() const { return values.size() / columns(); }
+};
+
+// Of one setting at places [first_place, first_place + count) of `places`, of the samples on which
+// it and all of `with` were run.
+MeasureRows RowsOf(const OutcomeMeasure& measure, size_t setting, size_t places, size_t first_place,
+                   size_t count, const std::vector<size_t>& with = {});
+
+// The measure at each place, from the means of all columns. [place]
+std::vector<double> PlaceMeans(const MeasureRows& rows);
+
+struct MeanWithInterval {
+  double mean = 0;
+  Interval interval;
+};
+
+// Mean over samples and places. The interval is NaN for fewer than two samples. By kind:
+// clang-format off
+//   kAmount  Student's t over the samples' means
+//   kShare   Wilson's score; over several places on the effective number of samples
+//   kScore   Student's t, cut to 0..1; Wilson's score where all samples are alike
+//   kRouge   percentile bootstrap over samples
+// clang-format on
+MeanWithInterval MeanOf(const MeasureRows& rows, uint64_t seed);
+
+// Mean of `rows` minus that of `others`, paired by sample. By kind:
+// clang-format off
+//   kAmount  Student's t over the samples' differences
+//   kShare   Tango's score; over several places on the effective number of samples
+//   kScore   Student's t, cut to -1..1; Tango's score where all differences are alike
+//   kRouge   percentile bootstrap over samples
+// clang-format on
+MeanWithInterval DifferenceOf(const MeasureRows& rows, const MeasureRows& others, uint64_t seed);
+// Its two-sided permutation test: signs of the samples' differences, of kRouge sides of samples.
+double DifferencePValue(const MeasureRows& rows, const MeasureRows& others, uint64_t seed);
+
+// The method's name for tables and files: "Wilson's score".
+std::string MeanMethod(MeasureKind kind, bool over_places);
+std::string DifferenceMethod(MeasureKind kind, bool over_places);
+inline constexpr const char* kBootstrapMethod = "percentile bootstrap over samples";
+
+// Whether the place has an effect within samples, and the gap between places expected by chance.
+ColumnEffect PlaceEffect(const MeasureRows& rows, uint64_t seed);
+
+// Largest minus smallest place of PlaceMeans, with its bootstrap interval; and its difference.
+double GapOf(const MeasureRows& rows);
+Interval GapInterval(const MeasureRows& rows, uint64_t seed);
+Interval GapDifferenceInterval(const MeasureRows& rows, const MeasureRows& others, uint64_t seed);
+double GapDifferencePValue(const MeasureRows& rows, const MeasureRows& others, uint64_t seed);
+
+}  // namespace midscope
