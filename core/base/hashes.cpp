@@ -12,7 +12,7 @@
 #include <openssl/evp.h>
 #include <xxhash.h>
 
-#include "core/base/hexadecimal.h"
+#include "core/base/text.h"
 
 namespace midscope {
 

@@ -11,8 +11,7 @@
 
 #include <ATen/ATen.h>
 
-#include "core/compute/clamped_swiglu.h"
-#include "core/compute/xielu.h"
+#include "core/compute/activations.h"
 #include "core/decoder/project.h"
 
 namespace midscope {

@@ -7,11 +7,9 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/lower_case.h"
-#include "core/base/nearest_word.h"
-#include "core/base/plain_text.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
-#include "core/tokenizer/prompt_builder.h"
+#include "core/tokenizer/prompt.h"
 
 namespace midscope {
 

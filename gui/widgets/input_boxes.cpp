@@ -13,7 +13,7 @@
 #include <QStyledItemDelegate>
 #include <QWheelEvent>
 
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 
 namespace midscope {
 

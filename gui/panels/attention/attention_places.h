@@ -6,7 +6,7 @@
 #include <QVector>
 
 #include "core/base/record.h"
-#include "gui/base/head_choice.h"
+#include "gui/base/head_quantities.h"
 #include "gui/plots/attention_plot.h"
 
 namespace midscope {

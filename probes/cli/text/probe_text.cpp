@@ -12,9 +12,9 @@
 #include "core/plan/context_limit.h"
 #include "data/export/export.h"
 #include "probes/base/records.h"
+#include "probes/cli/commands/probe_batch_options.h"
 #include "probes/cli/console/output.h"
 #include "probes/cli/console/text_table.h"
-#include "probes/cli/probe_batch_command.h"
 #include "probes/cli/text/record_text.h"
 #include "probes/prompt/sent_prompt.h"
 
