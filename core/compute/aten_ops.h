@@ -22,6 +22,34 @@
 
 namespace midscope {
 
+// Copies on a device of values that are asked for again and again. Internal to core.
+
+// The copies of the latest `most` arrays, found by what they hold.
+template <class T>
+class KeptCopies {
+ public:
+  explicit KeptCopies(size_t most) : most_(most) {}
+
+  // copy(values) where there is none.
+  template <class Copy>
+  const at::Tensor& Of(const std::vector<T>& values, const Copy& copy) {
+    auto found = std::find_if(kept_.begin(), kept_.end(),
+                              [&](const auto& kept) { return kept.first == values; });
+    if (found == kept_.end()) {
+      at::Tensor made = copy(values);
+      if (kept_.size() == most_) kept_.pop_back();
+      kept_.emplace_back(values, std::move(made));
+      found = kept_.end() - 1;
+    }
+    std::rotate(kept_.begin(), found, found + 1);
+    return kept_.front().second;
+  }
+
+ private:
+  size_t most_;
+  std::vector<std::pair<std::vector<T>, at::Tensor>> kept_;  // the latest first
+};
+
 // y = x weight^T for tensors on one device. y may be float32 where x and weight are bfloat16: sums
 // are not rounded then.
 void MultiplyByAten(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& y);
@@ -132,34 +160,6 @@ class AtenOps : public LayerOps {
   mutable KeptCopies<float> few_{8};
   mutable std::unordered_map<const float*, DeviceTable> tables_;
   mutable int64_t table_bytes_ = 0;
-};
-
-// Copies on a device of values that are asked for again and again. Internal to core.
-
-// The copies of the latest `most` arrays, found by what they hold.
-template <class T>
-class KeptCopies {
- public:
-  explicit KeptCopies(size_t most) : most_(most) {}
-
-  // copy(values) where there is none.
-  template <class Copy>
-  const at::Tensor& Of(const std::vector<T>& values, const Copy& copy) {
-    auto found = std::find_if(kept_.begin(), kept_.end(),
-                              [&](const auto& kept) { return kept.first == values; });
-    if (found == kept_.end()) {
-      at::Tensor made = copy(values);
-      if (kept_.size() == most_) kept_.pop_back();
-      kept_.emplace_back(values, std::move(made));
-      found = kept_.end() - 1;
-    }
-    std::rotate(kept_.begin(), found, found + 1);
-    return kept_.front().second;
-  }
-
- private:
-  size_t most_;
-  std::vector<std::pair<std::vector<T>, at::Tensor>> kept_;  // the latest first
 };
 
 }  // namespace midscope

@@ -16,6 +16,58 @@
 
 namespace midscope {
 
+// What one layer takes from another run: the values of `what` in `taken.rows`. decoder/patch_hook.h
+// puts them in.
+
+struct RowPatch {
+  PatchWhat what = PatchWhat::kResid;
+  TakenRows taken;
+  // [query head], 0 for those that are left alone; empty: all. Of k and v those key heads are
+  // replaced that one of these reads.
+  std::vector<uint8_t> heads;
+  bool operator==(const RowPatch&) const = default;
+};
+
+// The first row that comes out differently in the layer; INT64_MAX where none does.
+int64_t FirstPatchedRow(const std::vector<RowPatch>& before, const std::vector<RowPatch>& after);
+
+// Whether q or k differ, of which ratios of heads may be made.
+bool PatchedScoresDiffer(const std::vector<RowPatch>& before, const std::vector<RowPatch>& after);
+
+// What is done to the residual stream after one block: values that name rows of one sequence. It
+// lies beside what the block's attention is told (attention_plan.h), whose member it is.
+
+// Added to the stream of `rows`.
+struct AddedVector {
+  RowRange rows;
+  std::vector<float> values;  // [hidden]
+  bool operator==(const AddedVector&) const = default;
+};
+
+// The channel's value in the stream of `rows` becomes `value`, or its mean over the prompt's rows.
+struct SetChannel {
+  RowRange rows;
+  int64_t channel = 0;
+  std::optional<double> value;  // none: the mean
+  bool operator==(const SetChannel&) const = default;
+};
+
+// Vectors are added first; means are those of the stream after that, in float64, and before any
+// channel is set.
+struct ResidualPlan {
+  std::vector<AddedVector> added;
+  std::vector<SetChannel> set;
+  bool empty() const { return added.empty() && set.empty(); }
+  // Then a row depends on all of the prompt's.
+  bool TakesMeans() const;
+  bool operator==(const ResidualPlan&) const = default;
+};
+
+// The first row whose stream comes out differently from the same block; INT64_MAX where none does.
+// Means need all of the prompt's rows: where `after` takes one that `before` does not, that is row
+// 0.
+int64_t FirstChangedRow(const ResidualPlan& before, const ResidualPlan& after);
+
 // Heads' position ratios, most of which are known only when the last prompt query is (Ms-PoE).
 struct RatioRule {
   MsPoe scheme;
@@ -140,57 +192,5 @@ bool RatiosAreFixed(const RatioRule& rule);
 // The value of each head's first head of those that share its keys [head]: the ratio that mode
 // `code` rotates the keys by.
 std::vector<double> FirstOfGroup(std::span<const double> of_heads, int64_t key_value_heads);
-
-// What one layer takes from another run: the values of `what` in `taken.rows`. decoder/patch_hook.h
-// puts them in.
-
-struct RowPatch {
-  PatchWhat what = PatchWhat::kResid;
-  TakenRows taken;
-  // [query head], 0 for those that are left alone; empty: all. Of k and v those key heads are
-  // replaced that one of these reads.
-  std::vector<uint8_t> heads;
-  bool operator==(const RowPatch&) const = default;
-};
-
-// The first row that comes out differently in the layer; INT64_MAX where none does.
-int64_t FirstPatchedRow(const std::vector<RowPatch>& before, const std::vector<RowPatch>& after);
-
-// Whether q or k differ, of which ratios of heads may be made.
-bool PatchedScoresDiffer(const std::vector<RowPatch>& before, const std::vector<RowPatch>& after);
-
-// What is done to the residual stream after one block: values that name rows of one sequence. It
-// lies beside what the block's attention is told (attention_plan.h), whose member it is.
-
-// Added to the stream of `rows`.
-struct AddedVector {
-  RowRange rows;
-  std::vector<float> values;  // [hidden]
-  bool operator==(const AddedVector&) const = default;
-};
-
-// The channel's value in the stream of `rows` becomes `value`, or its mean over the prompt's rows.
-struct SetChannel {
-  RowRange rows;
-  int64_t channel = 0;
-  std::optional<double> value;  // none: the mean
-  bool operator==(const SetChannel&) const = default;
-};
-
-// Vectors are added first; means are those of the stream after that, in float64, and before any
-// channel is set.
-struct ResidualPlan {
-  std::vector<AddedVector> added;
-  std::vector<SetChannel> set;
-  bool empty() const { return added.empty() && set.empty(); }
-  // Then a row depends on all of the prompt's.
-  bool TakesMeans() const;
-  bool operator==(const ResidualPlan&) const = default;
-};
-
-// The first row whose stream comes out differently from the same block; INT64_MAX where none does.
-// Means need all of the prompt's rows: where `after` takes one that `before` does not, that is row
-// 0.
-int64_t FirstChangedRow(const ResidualPlan& before, const ResidualPlan& after);
 
 }  // namespace midscope

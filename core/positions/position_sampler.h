@@ -22,6 +22,17 @@
 
 namespace midscope {
 
+// One sequence that a sampler made: which tokens of a document it holds, and which position ids
+// they get.
+
+// Both [token], of the same length. position_id increases strictly. token_index does too, but for
+// CREAM where the middle segment reaches into the tail of a short document, as in its public code.
+struct PositionSample {
+  std::vector<int64_t> token_index;  // index of the token in its document
+  std::vector<int64_t> position_id;  // from 0 to PositionRequest::context - 1
+  bool operator==(const PositionSample&) const = default;
+};
+
 inline constexpr int64_t kLargestPositionContext = 1 << 24;
 
 struct PositionRequest {
@@ -57,16 +68,5 @@ const PositionSampler* FindPositionSampler(std::string_view name);
 // (usage) for a request or options of which no sample can be made.
 DrawPositions PreparePositions(const PositionSampler& sampler, const PositionRequest& request,
                                const OptionSet& options);
-
-// One sequence that a sampler made: which tokens of a document it holds, and which position ids
-// they get.
-
-// Both [token], of the same length. position_id increases strictly. token_index does too, but for
-// CREAM where the middle segment reaches into the tail of a short document, as in its public code.
-struct PositionSample {
-  std::vector<int64_t> token_index;  // index of the token in its document
-  std::vector<int64_t> position_id;  // from 0 to PositionRequest::context - 1
-  bool operator==(const PositionSample&) const = default;
-};
 
 }  // namespace midscope

@@ -19,6 +19,22 @@
 
 namespace midscope {
 
+// Interface of the models that turn a piece of text into tokens.
+
+struct Token;
+
+// Immutable and thread-safe.
+class TokenModel {
+ public:
+  virtual ~TokenModel() = default;
+
+  // Appends the tokens of `piece` (UTF-8, not empty), with ranges of bytes of the piece.
+  // at_text_begin: whether the piece begins the text. Throws Error for text without token where the
+  // model has no unknown token.
+  virtual void Encode(std::string_view piece, bool at_text_begin,
+                      std::vector<Token>* tokens) const = 0;
+};
+
 class GgufFile;
 
 // Text goes through `added`, `normalizer`, `added_normalized`, `pre_tokenizer`, `model`, in this
@@ -71,21 +87,5 @@ TokenizerParts ReadSentencePiece(std::string_view bytes, const std::string& thin
 
 // A Hugging Face folder. Throws Error.
 TokenizerParts ReadTokenizerFolder(const std::filesystem::path& folder);
-
-// Interface of the models that turn a piece of text into tokens.
-
-struct Token;
-
-// Immutable and thread-safe.
-class TokenModel {
- public:
-  virtual ~TokenModel() = default;
-
-  // Appends the tokens of `piece` (UTF-8, not empty), with ranges of bytes of the piece.
-  // at_text_begin: whether the piece begins the text. Throws Error for text without token where the
-  // model has no unknown token.
-  virtual void Encode(std::string_view piece, bool at_text_begin,
-                      std::vector<Token>* tokens) const = 0;
-};
 
 }  // namespace midscope

@@ -11,21 +11,6 @@ class QTextBrowser;
 
 namespace midscope {
 
-class HelpWindow : public QDialog {
-  Q_OBJECT
-
- public:
-  explicit HelpWindow(QWidget* parent);
-
-  void ShowPage(const HelpPage& page, const HelpContext& context);
-  // A text of its own, such as what a panel shows.
-  void ShowText(const QString& title, const QString& text);
-  QTextBrowser* text() const { return text_; }
-
- private:
-  QTextBrowser* text_;
-};
-
 // The pages of the Help menu, one entry each in the list in help_pages.cpp. What they say of
 // actions, panels and terms comes from the lists of these.
 
@@ -45,5 +30,20 @@ struct HelpPage {
 };
 
 const std::vector<HelpPage>& HelpPages();
+
+class HelpWindow : public QDialog {
+  Q_OBJECT
+
+ public:
+  explicit HelpWindow(QWidget* parent);
+
+  void ShowPage(const HelpPage& page, const HelpContext& context);
+  // A text of its own, such as what a panel shows.
+  void ShowText(const QString& title, const QString& text);
+  QTextBrowser* text() const { return text_; }
+
+ private:
+  QTextBrowser* text_;
+};
 
 }  // namespace midscope

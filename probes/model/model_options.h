@@ -11,6 +11,24 @@
 
 namespace midscope {
 
+// A request to open a model, as plain values.
+
+// The dtype of a request that takes the fastest one, and the products of one that takes them with
+// it (core/decoder/arithmetic_choice.h).
+inline constexpr const char* kAutoDtype = "auto";
+inline constexpr const char* kAutoProducts = "auto";
+
+struct OpenRequest {
+  std::string model = "embedded";  // see Decoder::Open
+  std::string dtype = "float32";   // "bfloat16", "auto"
+  std::string products = "float";  // "int16", "int8", "auto"
+  int threads = 0;
+  std::string weights = "auto";  // "stored", "expanded"
+  std::string device = "cpu";    // core/compute/placement.h
+  bool sliding_window = true;    // DecoderOptions::sliding_window
+  bool beyond_context = false;   // DecoderOptions::beyond_context
+};
+
 // model (by position on a command line), dtype, products, weights, threads, sliding-window, device.
 std::vector<Parameter> ModelOptions();
 
@@ -46,23 +64,5 @@ kernels::Dtype ParseDtype(std::string_view name);
 // "auto", "stored", "expanded". Parsing throws Error (usage).
 std::string WeightStorageName(WeightStorage storage);
 WeightStorage ParseWeightStorage(std::string_view name);
-
-// A request to open a model, as plain values.
-
-// The dtype of a request that takes the fastest one, and the products of one that takes them with
-// it (core/decoder/arithmetic_choice.h).
-inline constexpr const char* kAutoDtype = "auto";
-inline constexpr const char* kAutoProducts = "auto";
-
-struct OpenRequest {
-  std::string model = "embedded";  // see Decoder::Open
-  std::string dtype = "float32";   // "bfloat16", "auto"
-  std::string products = "float";  // "int16", "int8", "auto"
-  int threads = 0;
-  std::string weights = "auto";  // "stored", "expanded"
-  std::string device = "cpu";    // core/compute/placement.h
-  bool sliding_window = true;    // DecoderOptions::sliding_window
-  bool beyond_context = false;   // DecoderOptions::beyond_context
-};
 
 }  // namespace midscope

@@ -16,27 +16,6 @@
 
 namespace midscope {
 
-// Those of one forward pass. Filled where `ops` reads them in host memory. Throws Cancelled.
-class AttentionTables {
- public:
-  AttentionTables(RotaryCache& rotary, const kernels::Executor& executor,
-                  kernels::CancelFlag cancel)
-      : rotary_(rotary), executor_(executor), cancel_(cancel) {}
-
-  // For the positions of the first `rows` rows, and the plan's scale, window and soft cap.
-  RotaryTables Make(const LayerOps& ops, const AttentionPlan& plan, int64_t rows);
-  // `tables`, made by Make, for rows with these edits.
-  RotaryTables Edited(const LayerOps& ops, const AttentionPlan& plan, int64_t rows,
-                      const RotaryTables& tables, const RowEdits& edits);
-  void Fill(const RotaryCache::Table& table) const;
-
- private:
-  RotaryCache& rotary_;
-  MovedTables moved_;
-  const kernels::Executor& executor_;
-  kernels::CancelFlag cancel_;
-};
-
 // Rotary tables for tokens whose position differs from their row. Internal to core.
 
 // The tables of one pass, made once for all layers that share them.
@@ -56,6 +35,27 @@ class MovedTables {
     Table to;
   };
   std::vector<Entry> entries_;
+};
+
+// Those of one forward pass. Filled where `ops` reads them in host memory. Throws Cancelled.
+class AttentionTables {
+ public:
+  AttentionTables(RotaryCache& rotary, const kernels::Executor& executor,
+                  kernels::CancelFlag cancel)
+      : rotary_(rotary), executor_(executor), cancel_(cancel) {}
+
+  // For the positions of the first `rows` rows, and the plan's scale, window and soft cap.
+  RotaryTables Make(const LayerOps& ops, const AttentionPlan& plan, int64_t rows);
+  // `tables`, made by Make, for rows with these edits.
+  RotaryTables Edited(const LayerOps& ops, const AttentionPlan& plan, int64_t rows,
+                      const RotaryTables& tables, const RowEdits& edits);
+  void Fill(const RotaryCache::Table& table) const;
+
+ private:
+  RotaryCache& rotary_;
+  MovedTables moved_;
+  const kernels::Executor& executor_;
+  kernels::CancelFlag cancel_;
 };
 
 }  // namespace midscope
