@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "core/decoder/forward_pass_results.h"
+#include "core/decoder/forward_pass.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include <ATen/ATen.h>
 
-#include "core/decoder/forward_pass.h"
 #include "core/decoder/show_rows.h"
 #include "kernels/check.h"
 #include "kernels/matrix_vector.h"

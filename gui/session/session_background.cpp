@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "gui/session/session_background.h"
+// Session: work that gives way to every other request: scans, searches for channels, generated
+// text.
 
 #include <algorithm>
 #include <exception>
