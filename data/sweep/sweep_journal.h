@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/store/reader/record_message.h"
+#include "data/store/record_message.h"
 #include "data/store/unfinished_files.h"
 
 namespace midscope {

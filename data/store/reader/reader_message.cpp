@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::json;
 
 template <typename Decode>
-auto Decoded(const std::string& file, std::span<const uint8_t> bytes, const Decode& decode) {
+auto DecodedAnswer(const std::string& file, std::span<const uint8_t> bytes, const Decode& decode) {
   if (MessagePackNestsWithin(bytes)) {
     try {
       return decode(Json::from_msgpack(bytes.begin(), bytes.end()));
@@ -40,7 +40,7 @@ std::vector<uint8_t> EncodeRequest(const ReaderRequest& request) {
 }
 
 ReaderRequest DecodeRequest(const std::string& file, std::span<const uint8_t> bytes) {
-  return Decoded(file, bytes, [](const Json& json) -> ReaderRequest {
+  return DecodedAnswer(file, bytes, [](const Json& json) -> ReaderRequest {
     return {static_cast<ReaderRequest::Kind>(json.at("kind").get<int64_t>()),
             json.at("record").get<int64_t>(),
             json.at("array").get<std::string>(),
@@ -63,7 +63,7 @@ std::vector<uint8_t> EncodeContents(const RunContents& contents) {
 }
 
 RunContents DecodeContents(const std::string& file, std::span<const uint8_t> bytes) {
-  return Decoded(file, bytes, [](const Json& json) {
+  return DecodedAnswer(file, bytes, [](const Json& json) {
     RunContents contents;
     const Json& provenance = json.at("provenance");
     ForEachField(contents.provenance,

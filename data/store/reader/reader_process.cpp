@@ -23,7 +23,7 @@
 #include "core/base/error.h"
 #include "data/store/file_limits.h"
 #include "data/store/reader/reader_message.h"
-#include "data/store/reader/record_message.h"
+#include "data/store/record_message.h"
 
 namespace midscope {
 

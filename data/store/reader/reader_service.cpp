@@ -13,7 +13,7 @@
 #include "core/base/error.h"
 #include "data/store/hdf5_run.h"
 #include "data/store/reader/reader_message.h"
-#include "data/store/reader/record_message.h"
+#include "data/store/record_message.h"
 
 namespace midscope {
 namespace {

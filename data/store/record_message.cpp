@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "data/store/reader/record_message.h"
+#include "data/store/record_message.h"
 
 #include <bit>
 #include <cstring>
