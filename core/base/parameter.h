@@ -58,6 +58,12 @@ struct Parameter {
   // none.
   std::string numbered_choice{};
   bool several = false;  // of a term: may be several numbers, in brackets
+  // Numbers only: the ends of the slider that forms show beside the number. Equal: no slider.
+  struct SliderEnds {
+    double first = 0;
+    double last = 0;
+  };
+  SliderEnds slider{};
   // The heading under which a command's help lists the option; "": under no heading of its own.
   std::string group{};
   // Of kChoice: other names of choices. They are read as the choice, which is what is kept, stored

@@ -157,6 +157,13 @@ BoundArgument<term_form::ClassOf<kMember>> NumberArgument(const std::string& nam
           [](const auto& value, const auto&) { return MemberText<kMember>(value); }};
 }
 
+// The same argument, with a slider between these values in forms.
+template <typename T>
+BoundArgument<T> WithSlider(BoundArgument<T> number, double first, double last) {
+  number.described.slider = {first, last};
+  return number;
+}
+
 // `word` stands for 0 and is the default.
 template <auto kMember>
 BoundArgument<term_form::ClassOf<kMember>> NumberOrWordArgument(const std::string& name,

@@ -41,10 +41,12 @@ TermType BoostTerm() {
            "give way. With heads= and renormalise=yes it is PASTA's steering (Zhang et al. 2023, "
            "arXiv 2311.02262, alpha = 0.01: factor=100).",
        .arguments = {SpanArgument<Boost>(),
-                     NumberArgument<&Boost::factor>(
-                         "factor",
-                         "What the weights are multiplied by; above 0 with renormalise=yes.",
-                         {-1000, 1000}, 2),
+                     WithSlider(
+                         NumberArgument<&Boost::factor>(
+                             "factor",
+                             "What the weights are multiplied by; above 0 with renormalise=yes.",
+                             {-1000, 1000}, 2),
+                         0, 4),
                      ChoiceArgument<&Boost::renormalise>(
                          "renormalise",
                          "yes: the row is brought back to a sum of 1 (as if log(factor) were added "

@@ -104,13 +104,15 @@ BoundArgument<MsPoe> NamedLayersArgument() {
 
 std::vector<BoundArgument<MsPoe>> Arguments() {
   return {
-      NumberArgument<&MsPoe::min>(
-          "min",
-          "First ratio of the ramp; above max the ramp falls, as in some rows of the paper's Table "
-          "4.",
-          {kSmallestRatio, kLargestRatio}, 1.2),
-      NumberArgument<&MsPoe::max>("max", "Last ratio of the ramp.", {kSmallestRatio, kLargestRatio},
-                                  1.8),
+      WithSlider(NumberArgument<&MsPoe::min>("min",
+                                             "First ratio of the ramp; above max the ramp falls, "
+                                             "as in some rows of the paper's Table "
+                                             "4.",
+                                             {kSmallestRatio, kLargestRatio}, 1.2),
+                 0.5, 3),
+      WithSlider(NumberArgument<&MsPoe::max>("max", "Last ratio of the ramp.",
+                                             {kSmallestRatio, kLargestRatio}, 1.8),
+                 0.5, 3),
       ChoiceArgument<&MsPoe::mode>(
           "mode",
           "rank: ratios by rank of the score, as the paper's prose says, keys rotated once per "

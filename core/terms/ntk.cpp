@@ -33,8 +33,10 @@ TermType NtkTerm() {
            "local frequencies (gemma3) keep theirs.",
        .source =
            "Known from a forum post of 2023; as in Peng et al., arXiv 2309.00071, and its code.",
-       .arguments = {NumberArgument<&Ntk::factor>("factor", "How much longer the context becomes.",
-                                                  {kSmallestRatio, kLargestRatio}, 2)},
+       .arguments = {WithSlider(
+           NumberArgument<&Ntk::factor>("factor", "How much longer the context becomes.",
+                                        {kSmallestRatio, kLargestRatio}, 2),
+           1, 16)},
        .bare_arguments = 1,
        .examples = {"ntk(2)"}},
       Apply, Stretch, {.kind = SchemeKind::kReplacesFrequencies});

@@ -22,9 +22,10 @@ TermType PiTerm() {
       {.name = "pi",
        .summary = "Position interpolation: every position is divided by one ratio.",
        .source = "Chen et al. 2023, arXiv 2306.15595; composes with the model's own frequencies.",
-       .arguments = {NumberArgument<&PositionInterpolation::ratio>(
-           "ratio", "Every position is divided by it; below 1 stretches.",
-           {kSmallestRatio, kLargestRatio}, 1.5)},
+       .arguments = {WithSlider(NumberArgument<&PositionInterpolation::ratio>(
+                                    "ratio", "Every position is divided by it; below 1 stretches.",
+                                    {kSmallestRatio, kLargestRatio}, 1.5),
+                                0.5, 3)},
        .bare_arguments = 1,
        .examples = {"pi(1.5)"}},
       Apply, Stretch, {.kind = SchemeKind::kDividesPositions, .changes_nothing = IsNeutral});

@@ -24,8 +24,11 @@ TermType TemperatureTerm() {
        .summary = "Divides the attention logits of heads (soft cap and ALiBi included) before the "
                   "softmax; Ms-PoE's scores are taken without it.",
        .arguments = {HeadsArgument<Temperature>(),
-                     RequiredArgument(NumberArgument<&Temperature::temperature>(
-                         "temperature", "Above 1 flattens, below 1 sharpens.", {0.001, 1000}, {})),
+                     RequiredArgument(
+                         WithSlider(NumberArgument<&Temperature::temperature>(
+                                        "temperature", "Above 1 flattens, below 1 sharpens.",
+                                        {0.001, 1000}, {}),
+                                    0.25, 4)),
                      RowsArgument<Temperature>("Rows whose logits are divided.", "all")},
        .bare_arguments = 2,
        .correct_example = "temperature(L12H3, 1.5)",

@@ -6,7 +6,10 @@
 #include <QFileDialog>
 #include <QHBoxLayout>
 #include <QLineEdit>
+#include <QSignalBlocker>
+#include <QSlider>
 #include <QToolButton>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -55,6 +58,36 @@ ParameterField MakeNumber(const Parameter& parameter, FieldText kind, QWidget* p
             if (box->Text() != text) box->SetText(text);
             return true;
           }};
+}
+
+constexpr double kSliderSteps = 100;  // per unit
+
+// A slider beside the box of a number that `field` is. The box decides: it has values beyond the
+// slider's ends too.
+ParameterField WithSlider(ParameterField field, const Parameter& parameter, QWidget* parent,
+                          const Edited& edited) {
+  auto* both = new QWidget(parent);
+  auto* box = static_cast<NumberBox*>(field.input);
+  auto* slider = new QSlider(Qt::Horizontal, both);
+  slider->setRange(static_cast<int>(std::lround(parameter.slider.first * kSliderSteps)),
+                   static_cast<int>(std::lround(parameter.slider.last * kSliderSteps)));
+  slider->setPageStep(static_cast<int>(kSliderSteps / 4));
+  const auto follow = [box, slider] {
+    const QSignalBlocker quiet(slider);
+    slider->setValue(static_cast<int>(std::lround(box->value() * kSliderSteps)));
+  };
+  QObject::connect(box, &NumberBox::valueChanged, slider, follow);
+  QObject::connect(slider, &QSlider::valueChanged, box,
+                   [box](int steps) { box->SetText(NumberText(steps / kSliderSteps)); });
+  // The last value once more, which is no longer one of a drag.
+  QObject::connect(slider, &QSlider::sliderReleased, parent, edited);
+  auto* row = new QHBoxLayout(both);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->addWidget(slider, 1);
+  row->addWidget(box);
+  field.widget = both;
+  field.slider = slider;
+  return field;
 }
 
 // A box of choices. One of them may stand for a number, which is beside it.
@@ -184,7 +217,10 @@ ParameterField MakeField(const Parameter& parameter, FieldText kind, const std::
     case ParameterKind::kWholeNumber:
     case ParameterKind::kNumber:
       if (parameter.several && !value.empty() && !IsNumberText(value)) break;
-      return MakeNumber(parameter, kind, parent, edited);
+      return parameter.slider.first == parameter.slider.last
+                 ? MakeNumber(parameter, kind, parent, edited)
+                 : WithSlider(MakeNumber(parameter, kind, parent, edited), parameter, parent,
+                              edited);
     case ParameterKind::kFile:
       return MakePath(kind, parent, edited);
     case ParameterKind::kTextList: {

@@ -11,6 +11,7 @@
 #include "core/base/parameter.h"
 #include "gui/widgets/input_boxes.h"
 
+class QSlider;
 class QWidget;
 
 namespace midscope {
@@ -21,6 +22,7 @@ struct ParameterField {
   std::function<std::string()> text;  // "": not given
   // false: the text needs another field. `edited` may be called.
   std::function<bool(const std::string&)> show;
+  QSlider* slider = nullptr;  // beside the number; null: none
 };
 
 // What the texts of a field are. kTerm: of an argument of an intervention's term, where every value

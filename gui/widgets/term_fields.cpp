@@ -4,6 +4,7 @@
 #include <QComboBox>
 #include <QFormLayout>
 #include <QLabel>
+#include <QSlider>
 #include <algorithm>
 
 #include "core/base/text.h"
@@ -70,6 +71,7 @@ TermFields::TermFields(const TermText& term, const TermOffers& offers, QWidget* 
     if (choices && argument.name == "rows") ShowRowPictures(choices);
     if (model && argument.kind == ParameterKind::kLayers) OfferTexts(field, LayerTexts(*model));
     auto* label = new QLabel(FieldLabel(argument), this);
+    if (field.slider) field.slider->setAccessibleName(field.input->accessibleName());
     label->setBuddy(field.input);
     label->setToolTip(TermHelp(term_->name.c_str()));
     layout->addRow(label, field.widget);
@@ -81,7 +83,9 @@ TermFields::TermFields(const TermText& term, const TermOffers& offers, QWidget* 
 }
 
 void TermFields::OnArgumentEdited(size_t argument) {
-  if (!quiet_) Q_EMIT Changed(static_cast<int>(argument));
+  if (quiet_) return;
+  const QSlider* slider = fields_[argument].slider;
+  Q_EMIT Changed(static_cast<int>(argument), slider && slider->isSliderDown());
 }
 
 TermText TermFields::value() const {

@@ -35,7 +35,8 @@ class TermFields : public QWidget {
   void SetOffers(const TermOffers& offers);
 
  Q_SIGNALS:
-  void Changed(int argument);
+  // `dragging`: by a slider that is still pressed. Its release emits once more.
+  void Changed(int argument, bool dragging);
 
  private:
   void OnArgumentEdited(size_t argument);

@@ -144,13 +144,15 @@ void SettingsPanel::ShowCardsOf(Side side) {
 }
 
 // The line of text checks the cards' setting; what it refuses stays in it with the column.
-void SettingsPanel::OnCards(const QString& text, const std::vector<OffTerm>& off) {
+void SettingsPanel::OnCards(const QString& text, const std::vector<OffTerm>& off, bool dragging) {
   const std::optional<Intervention> setting = this->text(side_ == Side::kB)->Take(text);
   if (!setting) return;
   SettingPair next = shown_;
   next.setting(side_) = *setting;
   next.off(side_) = off;
-  if (next != shown_) Q_EMIT Changed(next, false);
+  // The end of a drag is emitted although it changes no value.
+  const bool was_dragging = std::exchange(dragging_, dragging);
+  if (next != shown_ || was_dragging != dragging) Q_EMIT Changed(next, dragging);
 }
 
 void SettingsPanel::CopyCard(const QString& term, const QString& target) {

@@ -54,7 +54,7 @@ class SettingsPanel : public QWidget {
 
  private:
   QWidget* MakeSides();
-  void OnCards(const QString& text, const std::vector<OffTerm>& off);
+  void OnCards(const QString& text, const std::vector<OffTerm>& off, bool dragging);
   void CopyCard(const QString& term, const QString& target);
   void RefreshTargets();
   void OfferSpans();
@@ -65,6 +65,7 @@ class SettingsPanel : public QWidget {
   KnobsPanel* knobs_;
   StackEditor* stack_;
   Side side_ = Side::kB;
+  bool dragging_ = false;  // a slider of the cards
   QToolButton* side_a_;
   QToolButton* side_b_;
   TriedSettings* tried_ = nullptr;

@@ -136,8 +136,9 @@ StackEditor::Entry StackEditor::MakeEntry(size_t index, const TermCard& card) {
   entry.form->setObjectName(QStringLiteral("card_form_%1").arg(index));
   entry.form->hide();
   WireChip(index, entry.chip);
-  connect(entry.form, &TermFields::Changed, this,
-          [this, index](int argument) { OnArgumentEdited(index, static_cast<size_t>(argument)); });
+  connect(entry.form, &TermFields::Changed, this, [this, index](int argument, bool dragging) {
+    OnArgumentEdited(index, static_cast<size_t>(argument), dragging);
+  });
   flow_->addWidget(entry.chip);
   forms_->addWidget(entry.form);
   entry.chip->show();
@@ -206,15 +207,15 @@ void StackEditor::SetOffers(const TermOffers& offers) {
   for (const Entry& entry : entries_) entry.form->SetOffers(offers);
 }
 
-void StackEditor::OnArgumentEdited(size_t index, size_t argument) {
+void StackEditor::OnArgumentEdited(size_t index, size_t argument, bool dragging) {
   std::vector<TermCard> next = cards();
   std::vector<TermText> checked =
       next[index].on ? TermsInForce(next) : std::vector<TermText>{next[index].term};
   if (!Reads(checked)) LeaveOutOther(next[index].term, argument);
-  EmitChanged(next);
+  EmitChanged(next, dragging);
 }
 
-void StackEditor::EmitChanged(const std::vector<TermCard>& cards) {
+void StackEditor::EmitChanged(const std::vector<TermCard>& cards, bool dragging) {
   const std::string text = StackLine(TermsInForce(cards));
   const std::vector<OffTerm> off = OffTermsOf(cards);
   std::vector<TermCard> next = cards;
@@ -228,7 +229,7 @@ void StackEditor::EmitChanged(const std::vector<TermCard>& cards) {
   }
   if (!ShowValues(next)) Rebuild(next);
   RefreshChips();
-  Q_EMIT Changed(QString::fromStdString(text), off);
+  Q_EMIT Changed(QString::fromStdString(text), off, dragging);
 }
 
 void StackEditor::Add(const std::string& name) {

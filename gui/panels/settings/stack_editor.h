@@ -67,7 +67,8 @@ class StackEditor : public QWidget {
 
  Q_SIGNALS:
   // The whole setting as text, which may be invalid, and the terms that are off.
-  void Changed(const QString& text, const std::vector<midscope::OffTerm>& off);
+  // `dragging`: by a slider that is still pressed. Its release emits once more.
+  void Changed(const QString& text, const std::vector<midscope::OffTerm>& off, bool dragging);
   void CopyAsked(const QString& term, const QString& target);
 
  private:
@@ -87,12 +88,12 @@ class StackEditor : public QWidget {
   bool ShowValues(const std::vector<TermCard>& cards);
   void RefreshChips();
   void CheckFit();
-  void OnArgumentEdited(size_t index, size_t argument);
+  void OnArgumentEdited(size_t index, size_t argument, bool dragging);
   void OnDragged(size_t index, const QPoint& position);
   void OnDropped(size_t index, const QPoint& position);
   // The card at the position; -1: none.
   int CardAt(const QPoint& position) const;
-  void EmitChanged(const std::vector<TermCard>& cards);
+  void EmitChanged(const std::vector<TermCard>& cards, bool dragging = false);
 
   std::vector<Entry> entries_;
   TermOffers offers_;

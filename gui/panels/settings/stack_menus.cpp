@@ -40,9 +40,10 @@ QString PresetTip(const Preset& preset, const QString& first) {
 
 void StackEditor::MakePresets(QMenu* menu) {
   for (const Preset& preset : InterventionPresets()) {
-    QAction* action = menu->addAction(
-        QString::fromStdString(preset.name), this,
-        [this, text = preset.text] { Q_EMIT Changed(QString::fromStdString(text), shown_off_); });
+    QAction* action =
+        menu->addAction(QString::fromStdString(preset.name), this, [this, text = preset.text] {
+          Q_EMIT Changed(QString::fromStdString(text), shown_off_, false);
+        });
     action->setToolTip(PresetTip(preset, {}));
     preset_actions_.push_back(action);
   }
