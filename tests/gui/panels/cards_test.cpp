@@ -7,6 +7,8 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QMouseEvent>
+#include <QSignalSpy>
+#include <QSlider>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
@@ -96,6 +98,29 @@ class CardsTest : public QObject {
         ParseIntervention("pi(1.5) + crop(span=gold, layers=0-1) + crop(span=gold, layers=2-3)"));
     rig.history.stack()->redo();
     QCOMPARE(rig.stack()->cards()[1].on, false);
+  }
+
+  // A drag is one step of undo; its end is emitted, so that what waits for it runs.
+  void AnArgumentHasASliderWhereItsDescriptionSaysSo() {
+    Rig rig("pi(1.5)");
+    QSignalSpy changed(&rig.panel, &SettingsPanel::Changed);
+    auto* slider = rig.panel.findChild<QWidget*>("card_form_0")->findChild<QSlider*>();
+    QVERIFY(slider);
+    QCOMPARE(slider->value(), 150);
+    const int steps = rig.history.stack()->index();
+    slider->setSliderDown(true);
+    for (const int value : {160, 170, 200}) slider->setValue(value);
+    QCOMPARE(rig.history.current().b, ParseIntervention("pi(2)"));
+    QVERIFY(changed.last()[1].toBool());
+    slider->setSliderDown(false);
+    QVERIFY(!changed.last()[1].toBool());
+    QCOMPARE(rig.history.stack()->index(), steps + 1);
+    rig.history.stack()->undo();
+    QCOMPARE(slider->value(), 150);
+    // The box has values beyond the slider.
+    rig.panel.text(true)->Enter("pi(7)");
+    QCOMPARE(slider->value(), slider->maximum());
+    QCOMPARE(rig.history.current().b, ParseIntervention("pi(7)"));
   }
 
   // At most one scheme is in force: the other one is kept.
