@@ -15,7 +15,7 @@ inline constexpr const char* kRecipeFile = "midscope_recipe.json";
 // user's.
 using TuningRecipe = std::map<std::string, std::string>;
 
-// A JSON object of texts and whole numbers, which are kept as text in lower case. "" has no fields.
+// A JSON object of strings and integers, which are kept as strings in lower case. "" has no fields.
 // Throws Error (failure), which names `thing`, for anything else and for
 // one without a method.
 TuningRecipe ParseTuningRecipe(const std::string& text, const std::string& thing);

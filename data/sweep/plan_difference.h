@@ -38,7 +38,7 @@ AnyJson ComparablePlan(AnyJson plan) {
 // there without 'pi(1.5)'". "" where they are equal.
 std::string FirstPlanDifference(const nlohmann::ordered_json& stored,
                                 const nlohmann::ordered_json& asked);
-// The same for plans as text, compared as ComparablePlan. Where one is not JSON, that is the
+// As above, for plans as text, compared as ComparablePlan. Where one is not JSON, that is the
 // difference.
 std::string FirstPlanDifference(const std::string& stored, const std::string& asked);
 
