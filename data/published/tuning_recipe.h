@@ -20,9 +20,9 @@ using TuningRecipe = std::map<std::string, std::string>;
 // one without a method.
 TuningRecipe ParseTuningRecipe(const std::string& text, const std::string& thing);
 
-// That of a model's folder; no fields where `model` is a file, or a folder without kRecipeFile.
-// Throws as ParseTuningRecipe, and Error (failure) for a file that cannot be read or has more than
-// 64 KiB.
+// The recipe of a model's folder; no fields where `model` is a file, or a folder without
+// kRecipeFile. Throws as ParseTuningRecipe, and Error (failure) for a file that cannot be read or
+// has more than 64 KiB.
 TuningRecipe ReadTuningRecipe(const std::string& model);
 
 // As JSON, for files of results.

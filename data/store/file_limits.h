@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Limits of what a file of a given size can contain. Internal to data/.
+// Limits of the contents of a file of a given size. Internal to data/.
 #pragma once
 
 #include <cstdint>

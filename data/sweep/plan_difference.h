@@ -10,8 +10,8 @@
 
 namespace midscope {
 
-// The task's text without the folders of its files, and without its last file's name: what tasks
-// whose files have equal contents are compared by.
+// The task's text without the folders of its files, and without its last file's name: the text by
+// which tasks whose files have equal contents are compared.
 std::string TaskWithoutPaths(std::string task);
 
 // Whether another instruction set changes no more than the last digits: products in float32. In

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Passkey retrieval (Mohtashami and Jaggi 2023, landmark attention) in its public forms: filler
 // counted in characters (landmark, YaRN), in whole blocks (PoSE), one block per line (LongLM).
-// Scored by the first integer of what is generated.
+// Scored by the first integer of the generated text.
 #include <algorithm>
 #include <array>
 #include <vector>

@@ -37,7 +37,7 @@ class PromptText {
     return (after_space ? "" : " ") + text;
   }
 
-  // `answer` without its white space is also what generated text is scored against.
+  // `answer` without its white space is also the reference for generated text.
   TaskSample Sample(const std::string& answer, int64_t place, int64_t pieces) && {
     return {std::move(text_), std::move(spans_), answer, place, pieces, {StripText(answer)}};
   }

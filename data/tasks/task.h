@@ -130,10 +130,11 @@ struct TaskInputs {
 };
 
 // spec: "list:lines=20" (the project's own list of purchases), "kv:pairs=75" (UUID key-value
-// retrieval; Liu et al., arXiv 2307.03172; query_aware=1 repeats the question in front), and what
-// else TaskHelp() lists. Parameters are joined by commas and may be left out; a file comes last and
-// takes the rest of the text. Throws Error (usage) for what does not exist or is out of range, with
-// what there is, and Error (failure) for a damaged file, with its name and line.
+// retrieval; Liu et al., arXiv 2307.03172; query_aware=1 repeats the question in front), and the
+// others that TaskHelp() lists. Parameters are joined by commas and may be left out; a file comes
+// last and takes the rest of the text. Throws Error (usage) for a value that does not exist or is
+// out of range, with the existing ones, and Error (failure) for a damaged file, with its name and
+// line.
 std::unique_ptr<Task> MakeTask(std::string_view spec, uint64_t seed, const WordFilter& filter = {},
                                const TokenCounter& count_tokens = {},
                                const TokenEnds& token_ends = {});
