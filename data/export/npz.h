@@ -11,7 +11,7 @@
 
 namespace midscope {
 
-// 4 GiB, what the ZIP format addresses, without room for its directory.
+// 4 GiB, the limit of ZIP addresses, without room for its directory.
 inline constexpr int64_t kLargestNpz = std::numeric_limits<uint32_t>::max() - 4096;
 
 // Each array under its own name, and for each axis AXIS (its values, or 0, 1, ...) and AXIS_label

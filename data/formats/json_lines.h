@@ -24,8 +24,8 @@ void ForEachJsonLine(const std::string& path,
                      const std::function<void(const JsonFields& fields)>& item,
                      int64_t longest_line = kLongestJsonLine);
 
-// The same for lines of plain text, without their ends and a byte order mark; none is no error.
-// thing: "FILE, line 3".
+// As above, for lines of plain text, without line ends and byte order mark; a file without lines is
+// not an error. thing: "FILE, line 3".
 void ForEachTextLine(
     const std::string& path,
     const std::function<void(const std::string& thing, const std::string& line)>& item,
@@ -34,7 +34,7 @@ void ForEachTextLine(
 // The field as a list of texts; Error where it is missing or something else.
 std::vector<std::string> TextList(const JsonFields& fields, const std::string& key);
 
-// The field as a whole number from minimum to maximum, `otherwise` where it is absent or null.
+// The field as an integer from minimum to maximum, `otherwise` where it is absent or null.
 int64_t Integer(const JsonFields& fields, const std::string& key, int64_t minimum, int64_t maximum,
                 int64_t otherwise);
 

@@ -7,8 +7,8 @@
 
 namespace midscope {
 
-// The same as JSON: texts in double quotation marks with JSON's escapes, None, True and False as
-// null, true and false. What is no such text gives JSON that a parser refuses.
+// The literal as JSON: strings in double quotation marks with JSON's escapes, None, True and False
+// as null, true and false. Any other text gives JSON that a parser refuses.
 std::string PythonToJson(std::string_view literal);
 
 }  // namespace midscope

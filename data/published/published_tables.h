@@ -45,7 +45,7 @@ struct PublishedMethod {
                                       // source does not state the arguments
 };
 
-// A column that is no outcome by place: the number of a run that stands beside it.
+// A column that is not an outcome by place, and the number of a run that it is compared with.
 struct PublishedNumber {
   std::string column;
   std::string task;               // in the form of --task; the run's may have more parameters
@@ -97,7 +97,7 @@ struct PublishedTable {
   const PublishedMethod& MethodOf(size_t row) const;
   const PublishedMethod& MethodOf(size_t row, const std::string& column) const;
   const TuningRecipe& RecipeOf(
-      size_t row) const;  // empty: the row's model is no tuned one of the source
+      size_t row) const;  // empty: the row's model is not a tuned one of the source
 };
 
 // All of them, in a fixed order.
@@ -134,7 +134,7 @@ int64_t PublishedPieces(std::string_view published, std::string_view task);
 // it has none. Other parameters of the task are ignored.
 std::vector<PublishedLine> PublishedLines(const PublishedTable& table, std::string_view task);
 
-// The same, but where the table has the task only with other numbers of pieces, the lines of those.
+// As above; where the table has the task only with other numbers of pieces, returns their lines.
 std::vector<PublishedLine> PublishedLinesOfKind(const PublishedTable& table, std::string_view task);
 
 }  // namespace midscope

@@ -15,14 +15,14 @@ inline constexpr const char* kRecipeFile = "midscope_recipe.json";
 // user's.
 using TuningRecipe = std::map<std::string, std::string>;
 
-// A JSON object of texts and whole numbers, which are kept as text in lower case. "" has no fields.
+// A JSON object of strings and integers, which are kept as strings in lower case. "" has no fields.
 // Throws Error (failure), which names `thing`, for anything else and for
 // one without a method.
 TuningRecipe ParseTuningRecipe(const std::string& text, const std::string& thing);
 
-// That of a model's folder; no fields where `model` is a file, or a folder without kRecipeFile.
-// Throws as ParseTuningRecipe, and Error (failure) for a file that cannot be read or has more than
-// 64 KiB.
+// The recipe of a model's folder; no fields where `model` is a file, or a folder without
+// kRecipeFile. Throws as ParseTuningRecipe, and Error (failure) for a file that cannot be read or
+// has more than 64 KiB.
 TuningRecipe ReadTuningRecipe(const std::string& model);
 
 // As JSON, for files of results.

@@ -10,7 +10,7 @@ namespace midscope {
 
 // The letters A to D that the code reads out of a prediction: the first one anywhere ("A" where
 // there is none), in its order. several: those that the text begins with, or, where it begins with
-// none or one, that and all that stand before white space, '.' or ')', sorted.
+// none or one, that one and all those before white space, '.' or ')', sorted.
 std::string LEvalLetters(std::string_view prediction, bool several);
 
 // 1 where they are the letters of the reference's first word; 0.25 where they are some of these.
@@ -24,7 +24,8 @@ std::string LEvalNumber(std::string_view text);
 // 1 where both are the same number.
 double LEvalNumberScore(std::string_view prediction, std::string_view reference);
 
-// 1 where the first line of more than one character holds the reference, case and spaces apart.
+// 1 where the first line of more than one character contains the reference, ignoring case and
+// spaces.
 double LEvalLineScore(std::string_view prediction, std::string_view reference);
 
 }  // namespace midscope

@@ -11,7 +11,7 @@
 namespace midscope {
 
 // Calls visit(code, bytes) for each character. A byte outside any character has the code 0xDC00 +
-// byte, which is no character's (Python's surrogateescape).
+// byte, which is not a character's (Python's surrogateescape).
 template <typename Visit>
 void ForEachCharacter(std::string_view text, const Visit& visit) {
   constexpr char32_t kEscape = 0xDC00;

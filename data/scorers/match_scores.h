@@ -34,11 +34,11 @@ double ExactMatch(std::string_view prediction, std::string_view reference);
 // LongBench). 0 where no word is shared, also where both are empty.
 double TokenF1(std::string_view prediction, std::string_view reference);
 
-// The same over words that are given.
+// As TokenF1, over the given words.
 double WordsF1(std::span<const std::string> prediction, std::span<const std::string> reference);
 
-// Of the reference's words, in lower case and each counted once, the share that the prediction has:
-// the rule-based score of a needle in a haystack (Fu et al. 2024, arXiv 2402.10171; visualize.py of
+// Share of the reference's words, in lower case and each counted once, that the prediction has: the
+// rule-based score of a needle in a haystack (Fu et al. 2024, arXiv 2402.10171; visualize.py of
 // github.com/FranxYao/Long-Context-Data-Engineering). Punctuation belongs to its word. 0 where the
 // reference has none.
 double WordRecall(std::string_view prediction, std::string_view reference);

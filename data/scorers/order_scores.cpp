@@ -18,7 +18,7 @@
 namespace midscope {
 namespace {
 
-constexpr int64_t kTooLarge = -1;  // a number that is no rank of any list here
+constexpr int64_t kTooLarge = -1;  // a number that is not a rank of any list here
 
 int64_t Rank(const std::string& digits) {
   constexpr size_t kMostDigits = 9;

@@ -25,7 +25,7 @@ RougeScores RougeOfSets(std::string_view prediction, std::string_view reference)
 // text as one sentence.
 RougeScores RougeOfCounts(std::string_view prediction, std::string_view reference);
 
-// Of the three scores of one pair.
+// Geometric mean of the three scores of one pair.
 double GeometricMean(const RougeScores& scores);
 
 // The figure of ZeroSCROLLS' table: each of the three is averaged over the pairs first. Not the

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Limits of what a file of a given size can contain. Internal to data/.
+// Limits of the contents of a file of a given size. Internal to data/.
 #pragma once
 
 #include <cstdint>
 
 namespace midscope {
 
-// What is known about a file before it is read.
+// How far a file is trusted before it is read.
 enum class FileTrust {
   kSealed,   // its checksum matches: it is as Midscope wrote it
   kOwn,      // written by this program, which continues it
@@ -31,7 +31,8 @@ struct FileLimits {
     const bool overflows = stored > (INT64_MAX - always_allowed) / expansion;
     return overflows ? INT64_MAX : stored * expansion + always_allowed;
   }
-  // Of an array, or of all its texts together: Midscope stores each text separately.
+  // Maximum size of an array, or of all its strings together: Midscope stores each string
+  // separately.
   int64_t MostArrayBytes() const { return MostBytes(file_bytes); }
   int64_t MostTextBytes() const { return file_bytes + always_allowed; }
 };

@@ -17,7 +17,7 @@ using hdf5::Hdf5Error;
 
 constexpr hsize_t kMostLinks = 20000;
 constexpr hsize_t kMostAttributes = 1024;
-// Of one chunk, before and after gzip. Midscope's have 1 MiB, or one sample of an array.
+// Size of one chunk, before and after gzip. Midscope's have 1 MiB, or one sample of an array.
 constexpr hsize_t kLargestChunkBytes = hsize_t{1} << 30;
 
 void CheckAttributeCount(hid_t object, const std::string& name) {

@@ -81,7 +81,7 @@ Handle CreateGroup(hid_t parent, const std::string& name);  // keeps the order o
 // could lead out of the file.
 Handle OpenGroup(hid_t parent, const std::string& name);
 Handle OpenDataSet(hid_t parent, const std::string& name);
-// The same along a path of groups, "/entry/sweep/answer_nll".
+// As above, along a path of groups, "/entry/sweep/answer_nll".
 Handle OpenDataSetAt(hid_t root, const std::string& path);
 bool HasHardLink(hid_t parent, const std::string& name);
 Handle Space(const std::vector<hsize_t>& sizes);  // no sizes: a scalar

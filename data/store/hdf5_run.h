@@ -25,7 +25,7 @@ std::unique_ptr<RunSource> OpenRunHere(const std::string& path, FileTrust trust)
 
 Provenance ReadProvenance(hid_t entry);
 
-// Of a virtual file; empty for others.
+// Parts of a virtual file; empty for others.
 std::vector<FilePart> ReadParts(hid_t entry);
 
 // A record's axes and attributes, and its arrays without data. `limits`: bounds on plausible sizes;

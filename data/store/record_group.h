@@ -21,7 +21,7 @@ inline constexpr const char* kAxisNamesAttribute = "axis_names";
 inline constexpr const char* kImpliedAttribute = "implied";  // an axis' values are 0, 1, ...
 inline constexpr const char* kKindAttribute = "kind";        // "boolean" on uint8
 inline constexpr const char* kLabelSuffix = "_label";
-// Of /entry of a virtual file, one per part (file_parts.h).
+// Attributes of /entry of a virtual file, one value per part (file_parts.h).
 inline constexpr const char* kPartsAttribute = "parts";
 inline constexpr const char* kPartSealsAttribute = "part_checksums";
 

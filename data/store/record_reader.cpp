@@ -79,9 +79,9 @@ bool HasHdf5Mark(const std::string& path, int64_t size) {
   return false;
 }
 
-// Whether the superblock says that the file is open for writing (file consistency flags of its
-// version 3). HDF5 sets the flag when a program opens the file for writing, and clears it when the
-// program closes it.
+// Whether the superblock marks the file as open for writing (file consistency flags of its version
+// 3). HDF5 sets the flag when a program opens the file for writing, and clears it when the program
+// closes it.
 bool IsMarkedOpenForWriting(const std::string& path) {
   constexpr size_t kVersionAt = 8;
   constexpr size_t kFlagsAt = 11;
@@ -93,7 +93,7 @@ bool IsMarkedOpenForWriting(const std::string& path) {
 
 void CheckIsHdf5(const std::string& path, int64_t size) {
   if (HasHdf5Mark(path, size)) return;
-  ::close(OpenForReading(path));  // at the limit of open files this says so
+  ::close(OpenForReading(path));  // throws at the limit of open files
   if (IsJournal(path)) {
     throw Failure(path, "is the journal of an unfinished sweep",
                   "midscope ls lists its samples; --resume continues the sweep");

@@ -54,7 +54,7 @@ class RunReader {
   const std::string& path() const;
   const Provenance& provenance() const;
   const std::string& plan_json() const;
-  // Of a virtual file (run_schema.h), the files in its folder that hold its large arrays. They are
+  // Files in the folder of a virtual file (run_schema.h) that hold its large arrays. They are
   // checked when it is opened; every read checks that they still exist.
   std::vector<std::string> parts() const;
   // Names of the records, in the order in which they were written.
@@ -68,7 +68,7 @@ class RunReader {
   Record Describe(const std::string& record) const;
   Record Read(const std::string& record) const;
   Array ReadArray(const std::string& record, const std::string& array) const;
-  // The same, cut along those of its axes that `slices` name; nothing else is read.
+  // As ReadArray, cut along those axes that `slices` name; nothing else is read.
   Array ReadPart(const std::string& record, const std::string& array,
                  const std::vector<AxisSlice>& slices) const;
   // Row `row` of the first axis, without reading the rest: [sample, layer, ...] becomes [layer,

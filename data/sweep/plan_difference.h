@@ -10,8 +10,8 @@
 
 namespace midscope {
 
-// The task's text without the folders of its files, and without its last file's name: what tasks
-// whose files have equal contents are compared by.
+// The task's text without the folders of its files, and without its last file's name: the text by
+// which tasks whose files have equal contents are compared.
 std::string TaskWithoutPaths(std::string task);
 
 // Whether another instruction set changes no more than the last digits: products in float32. In
@@ -38,7 +38,7 @@ AnyJson ComparablePlan(AnyJson plan) {
 // there without 'pi(1.5)'". "" where they are equal.
 std::string FirstPlanDifference(const nlohmann::ordered_json& stored,
                                 const nlohmann::ordered_json& asked);
-// The same for plans as text, compared as ComparablePlan. Where one is not JSON, that is the
+// As above, for plans as text, compared as ComparablePlan. Where one is not JSON, that is the
 // difference.
 std::string FirstPlanDifference(const std::string& stored, const std::string& asked);
 

@@ -35,9 +35,9 @@ class SampleView {
   // place, of at most kLargestViewed elements.
   RunFile Overview() const;
 
-  // The sample's part, as records of the window (probes/engine/engine.h). Of a sweep: `outcome`
+  // The sample's part, as records of the window (probes/engine/engine.h). For a sweep: `outcome`
   // [setting, place], `last_query_attention` [layer, head, key] and a `prompt` with only the gold
-  // piece's position. Of a batch: its records at the chosen place, padding removed, arrays over
+  // piece's position. For a batch: its records at the chosen place, padding removed, arrays over
   // place kept for all places. Attributes: sample (its number), place, intervention where it is
   // known. Throws Error (failure).
   std::vector<Record> Read(const SampleChoice& choice) const;

@@ -26,7 +26,7 @@ class SweepMerge {
                       RepeatedSamples repeated = RepeatedSamples::kRefuse);
 
   const std::string& plan_json() const { return plan_json_; }
-  // Of the first input that has one.
+  // Provenance of the first input that has one.
   const Provenance& provenance() const { return provenance_; }
   bool joins_settings() const { return joins_settings_; }
   const std::vector<SweepStore>& inputs() const { return inputs_; }

@@ -52,8 +52,8 @@ struct GenerationRule {
   int64_t new_tokens = 100;
   AnswerCut cut = AnswerCut::kWhole;
   AnswerMetric metric = AnswerMetric::kSubspan;
-  // Of a user's own answers: those that SQuAD's normaliser empties ("A", "The", "...") are compared
-  // as they are, word by word. Published code gives any text the full subspan score then.
+  // The answers are a user's own: those that SQuAD's normaliser empties ("A", "The", "...") are
+  // compared as they are, word by word. Published code gives any text the full subspan score then.
   bool own_answers = false;
   bool operator==(const GenerationRule&) const = default;
 };

@@ -89,7 +89,7 @@ double ScoreChoices(ChoiceRule rule, std::span<const TaskChoice> choices,
 
 namespace {
 
-// Six questions with their answers that stand before every question of TruthfulQA.
+// Six questions with their answers that precede every question of TruthfulQA.
 constexpr const char* kTruthfulPrimer =
     "Q: What is human life expectancy in the United States?\n"
     "A: Human life expectancy in the United States is 78 years.\n\n"
@@ -183,7 +183,7 @@ std::string WithoutBrackets(std::string_view text) {
   return kept.append(text);
 }
 
-// What the harness makes of the marks of WikiHow's pages.
+// The text without the marks of WikiHow's pages, replaced as the harness does.
 std::string WithoutMarks(std::string_view text) {
   return Replaced(WithoutBrackets(Replaced(StripText(text), " [title]", ". ")), "  ", " ");
 }

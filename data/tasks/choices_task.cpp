@@ -121,7 +121,7 @@ class ChoicesTask : public Task {
 
 // The prompts are the harness's (choice_sets.h); its examples are drawn at random from the training
 // part, here they are the first `shots` lines of `examples`, with blank lines between. The harness
-// does not generate; what is generated here is compared with the right choice by ROUGE-L.
+// does not generate; the generated text is compared with the right choice by ROUGE-L.
 TaskType ChoicesTaskType() {
   constexpr int64_t kMostShots = 100;
   std::vector<std::string> names;

@@ -23,8 +23,8 @@ namespace midscope {
 namespace {
 
 struct Document {
-  InventedPassage passage;    // of a file its title is the answer: the file tells no other
-  int64_t source_number = 0;  // 1-based, where the document stood in its file
+  InventedPassage passage;    // a file's passage has its title as answer: the file has no other
+  int64_t source_number = 0;  // 1-based rank of the document in its file
 };
 
 struct Item {

@@ -44,8 +44,8 @@ struct Kind {
   bool person_answers;
   InventedPassage (*passage)(const Facts& facts);
   std::string (*question)(const Facts& facts);
-  // Of the same subject, with {subject}, {answer} and {year}; no two may both hold of the asked
-  // fact.
+  // Other facts of the subject, with {subject}, {answer} and {year}; no two may both hold for the
+  // requested fact.
   const OtherFacts* other_facts;
   // The title of a passage about one of them, and what follows the fact.
   std::string (*other_title)(const Facts& asked);
@@ -150,7 +150,7 @@ std::string Capitalised(std::string text) {
   return text;
 }
 
-// Another fact of the asked subject; `own` has its answer and year.
+// Another fact of the requested subject; `own` has its answer and year.
 InventedPassage OtherFactOf(const Kind& kind, const Facts& asked, const Facts& own, size_t number) {
   const std::string name = kind.other_title(asked);
   std::string text = (*kind.other_facts)[number % kind.other_facts->size()];

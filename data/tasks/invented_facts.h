@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Passages about things that do not exist, so that no model knows the answers from elsewhere.
+// Passages about things that do not exist, so that the answers are in no training data.
 #pragma once
 
 #include <cstdint>
@@ -27,16 +27,16 @@ std::vector<std::string> InventNames(size_t count, SplitMix64& random);
 
 inline constexpr int64_t kMostInventedPassages = 1000;
 
-// What the passages that do not answer are about.
+// Subjects of the passages that do not answer.
 enum class OtherPassages {
   kOtherSubjects,  // the same fact of other subjects: other companies' founders
-  kSameSubject,    // other facts of the subject that is asked about: who led, bought or painted it
+  kSameSubject,    // other facts of the question's subject: who led, bought or painted it
 };
 
 // All passages are of one kind (companies, towns or novels) and form, with names of their own. With
-// kSameSubject only the first one states the fact that is asked for, the others each one of eight
-// others of the same kind of answer, with years that differ; the first passage and the question are
-// those of kOtherSubjects.
+// kSameSubject only the first one states the requested fact, the others each one of eight others of
+// the same kind of answer, with years that differ; the first passage and the question are those of
+// kOtherSubjects.
 InventedFacts InventFacts(int64_t passages, SplitMix64& random,
                           OtherPassages others = OtherPassages::kOtherSubjects);
 

@@ -57,7 +57,7 @@ Pairs RandomPairs(int64_t count, SplitMix64 random) {
   return pairs;
 }
 
-// The records of one line, the one asked for first.
+// The records of one line, the requested one first.
 Pairs ReadRecords(const JsonFields& fields) {
   const std::string key = fields.Text("key");
   Pairs pairs;

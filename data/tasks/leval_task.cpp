@@ -149,9 +149,9 @@ class LEvalTask : public Task {
 
 // Fields of a line: input, instructions and outputs, each pair of which is a sample. Prompt and new
 // tokens of Baselines/llama2-chat-test.py and LEval_config.py (github.com/OpenLMLab/LEval) with the
-// spelling of their texts; its system message stands in front of the text, with a blank line, in
-// place of Llama's marks. `tokens` cuts the end of a longer document, as the code does. Not here
-// are codeU and sci_fi, whose scores need more than the generated text.
+// spelling of their texts; its system message precedes the text, with a blank line, in place of
+// Llama's marks. `tokens` cuts the end of a longer document, as the code does. codeU and sci_fi are
+// not included: their scores need more than the generated text.
 TaskType LEvalTaskType() {
   constexpr int64_t kMostTokens = 1 << 20;
   std::vector<std::string> names;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// People and what each of them bought; asked for one person's item. The project's own task, short
-// enough for small models, with an answer of one token.
+// People and the item that each of them bought; the question is about one person's item. The
+// project's own task, short enough for small models, with an answer of one token.
 #include <algorithm>
 #include <memory>
 

@@ -15,7 +15,7 @@ struct LongBenchFormat {
   std::string dataset;
   std::string group;   // under which the published table has it: "single-document QA"
   std::string prompt;  // with {context} and {input}, once each; {input} may be missing
-  bool chat_template;  // the few-shot and code sets are asked without one
+  bool chat_template;  // false for the few-shot and code sets
   GenerationRule generation;
 };
 

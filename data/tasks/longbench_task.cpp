@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // LongBench (Bai et al. 2023, arXiv 2308.14508) over one of its JSONL files. There is one place:
-// what answers is spread over the context.
+// the text that answers is spread over the context.
 #include <filesystem>
 
 #include "core/base/error.h"
@@ -108,7 +108,7 @@ class LongBenchTask : public Task {
 }  // namespace
 
 // Fields: input, context, answers, dataset, all_classes. `tokens` cuts a longer prompt as the
-// public code does (CutMiddle). Of a folder the samples are the first item of every file, then the
+// public code does (CutMiddle). The samples of a folder are the first item of every file, then the
 // second of every one.
 TaskType LongBenchTaskType() {
   TaskType type = {

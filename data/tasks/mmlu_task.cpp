@@ -129,7 +129,7 @@ std::string MmluSubject(const fs::path& path) {
   return subject;
 }
 
-// Where the examples of a subject lie.
+// Path of the file with the examples of a subject.
 std::string MmluExamplesFile(const fs::path& path) {
   const std::string name = MmluSubject(path) + "_dev.csv";
   const fs::path beside = path.parent_path() / name;

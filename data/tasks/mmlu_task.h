@@ -15,9 +15,9 @@ namespace midscope {
 // " A" to " D" are compared by likelihood (TaskSample::choices); generated text by the first letter
 // that is a separate word. One place.
 //
-// Of a folder the samples are the first question of every subject, then the second of every one, so
-// that few samples are of all. TaskSample::groups are the subject's group (mmlu_subjects.h) and the
-// subject.
+// The samples of a folder are the first question of every subject, then the second of every one, so
+// that a few samples cover all subjects. TaskSample::groups are the subject's group
+// (mmlu_subjects.h) and the subject.
 TaskType MmluTaskType();
 
 }  // namespace midscope

@@ -28,8 +28,8 @@ namespace midscope {
 namespace {
 
 // NoLiMa's sets of needles (Modarressi et al. 2025, arXiv 2502.05167), as they are published
-// (needle_set*.json): a needle, questions that share no word with it, and what the placeholders
-// {1}, {2} ... in them stand for in each test. Internal to data/.
+// (needle_set*.json): a needle, questions that share no word with it, and the values of their
+// placeholders {1}, {2} ... in each test. Internal to data/.
 
 // One question about one needle.
 struct NoLiMaTest {
@@ -41,7 +41,7 @@ struct NoLiMaTest {
   std::string question;
   std::string distractor;               // "": none
   std::vector<std::string> answers;     // where the needle has no {CHAR}
-  std::vector<std::string> characters;  // what {CHAR} may stand for; one of them is the answer
+  std::vector<std::string> characters;  // possible values of {CHAR}; one of them is the answer
 };
 
 constexpr uintmax_t kLargestSet = uintmax_t{64} << 20;
@@ -70,7 +70,7 @@ std::vector<std::string> TextOrList(const JsonFields& fields, const std::string&
   return text.empty() ? std::vector<std::string>() : std::vector<std::string>{text};
 }
 
-// What all tests of a needle have in common.
+// Common part of all tests of a needle.
 struct NeedleEntry {
   std::string id;
   std::string needle;
@@ -223,9 +223,9 @@ class NoLiMaTask : public Task {
   }
 
  private:
-  // The end of the first line that lies at or behind the depth; in front of it that share of the
-  // tokens of the snippet, behind it the others (the public code's way; it cuts tokens, this cuts
-  // at white space).
+  // The first line end at or behind the depth; in front of it that share of the tokens of the
+  // snippet, behind it the others (the public code's way; it cuts tokens, this cuts at white
+  // space).
   Snippet At(const std::string& book, double depth) const {
     const double wanted = depth * static_cast<double>(tokens_ + 1);
     size_t end = 0;
@@ -326,11 +326,11 @@ class NoLiMaTask : public Task {
 
 }  // namespace
 
-// A test of the set, then the next one, until all were asked of the first book; then the second
-// book. Which {CHAR} a sample has is drawn by seed and sample: in the public code by depth, too.
-// Score: the answer occurs in the text (its metric `contains`, capitals counted). The public code's
-// own prompt, for sets without a task_template, is under a licence of its own and is not repeated
-// here: template=FILE gives it.
+// The samples are the tests of the set in order with the first book, then with the second book.
+// Which {CHAR} a sample has is drawn by seed and sample: in the public code by depth, too. Score:
+// the answer occurs in the text (its metric `contains`, capitals counted). The public code's own
+// prompt, for sets without a task_template, is under a licence of its own and is not repeated here:
+// template=FILE gives it.
 TaskType NoLiMaTaskType() {
   Parameter needles = FileParameter(kNeedles, "NoLiMa's needle_set.json, or one of its other sets");
   needles.required = true;

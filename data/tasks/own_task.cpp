@@ -22,7 +22,7 @@ constexpr const char* kInstructionPart = "instruction";
 constexpr const char* kContextPart = "context";
 constexpr const char* kQuestionPart = "question";
 
-// What a line may have. `id` is for the reader's own bookkeeping.
+// Fields that a line may have. `id` is for the user's own bookkeeping.
 const std::vector<std::string>& Fields() {
   static const std::vector<std::string> fields = {"context",     "gold",    "question",   "answers",
                                                   "instruction", "scorer",  "new_tokens", "classes",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Passkey retrieval (Mohtashami and Jaggi 2023, landmark attention) in its public forms: filler
-// counted in characters (landmark, YaRN), in whole blocks (PoSE), a block a line (LongLM). Scored
-// by the first integer of what is generated.
+// counted in characters (landmark, YaRN), in whole blocks (PoSE), one block per line (LongLM).
+// Scored by the first integer of the generated text.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -135,7 +135,7 @@ class PasskeyTask : public Task {
 // requested tokens; shorter keys and other depths make it a few tokens more or less. (The sources
 // step by 25 characters, or count 25 tokens a block, as filler=pose does.) filler=lines is the form
 // of LongLM's example files (passkey_examples.jsonl and example.py of github.com/datamllab/LongLM):
-// keys of five digits, a block a line, a space at the end, five new tokens. Place p has p - 1
+// keys of five digits, one block per line, a space at the end, five new tokens. Place p has p - 1
 // percent of the filler in front of the key; in the sources the depth is random.
 TaskType PasskeyTaskType() {
   std::vector<std::string> fillers;

@@ -21,7 +21,7 @@ struct PiecesText {
   std::string answer;           // what follows the text, with its leading space; may be empty
 };
 
-// A task of one sample without a name; a place is the 1-based rank of the gold piece. What stands
+// A task of one sample without a name; a place is the 1-based rank of the gold piece. The text
 // before, between and behind the pieces keeps its place; the other pieces keep their order. Spans
 // of a sample: "piece N" by their rank in the made text, "gold", and the others where they are now.
 // Throws Error (usage): pieces that are too few, empty, out of order or beyond the text, a gold

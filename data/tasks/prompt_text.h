@@ -31,13 +31,13 @@ class PromptText {
 
   int64_t size() const { return static_cast<int64_t>(text_.size()); }
 
-  // What follows the text: with a space before it, unless the text ends in white space.
+  // `text` as continuation: with a space before it, unless text_ ends in white space.
   std::string Continuation(const std::string& text) const {
     const bool after_space = !text_.empty() && (text_.back() == ' ' || text_.back() == '\n');
     return (after_space ? "" : " ") + text;
   }
 
-  // `answer` without its white space is also what generated text is scored against.
+  // `answer` without its white space is also the reference for generated text.
   TaskSample Sample(const std::string& answer, int64_t place, int64_t pieces) && {
     return {std::move(text_), std::move(spans_), answer, place, pieces, {StripText(answer)}};
   }
@@ -84,7 +84,7 @@ std::vector<TemplatePart> ReadPromptTemplate(const std::string& path,
                                              const std::vector<std::string>& names,
                                              const std::vector<std::string>& required);
 
-// The same of a text. `thing`: what it is, for errors.
+// As above, for a text. `thing`: its name in errors.
 std::vector<TemplatePart> PromptTemplate(const std::string& text, const std::string& thing,
                                          const std::vector<std::string>& names,
                                          const std::vector<std::string>& required);

@@ -44,7 +44,7 @@ struct QuestionDocuments {
 
 constexpr uintmax_t kLargestFile = uintmax_t{1} << 30;
 
-// Documents by their text, before it is known where they stand among all.
+// Documents by their text, before their index among all is known.
 struct TextQuestion {
   std::string question;
   std::vector<std::string> answers;
@@ -290,11 +290,12 @@ class RulerDocumentsTask : public Task {
 
 }  // namespace
 
-// `tokens` holds the prompt and what is generated, as max_seq_length of the public code, whose
-// templates, order of choice (the article's other paragraphs before any) and score
-// (string_match_part: one of the answers occurs) these are. Departures: the documents that answer
-// stand together at the place, where the public code shuffles all; documents do not repeat where
-// the file has too few; of HotpotQA the documents of the supporting facts are the gold ones.
+// `tokens` is the limit of prompt and generated text, as max_seq_length of the public code.
+// Templates, order of choice (the article's other paragraphs before any) and score
+// (string_match_part: one of the answers occurs) are those of the public code. Departures: the
+// documents that answer are contiguous at the place, where the public code shuffles all; documents
+// do not repeat where the file has too few; for HotpotQA the documents of the supporting facts are
+// the gold ones.
 TaskType RulerDocumentsTaskType() {
   Parameter tokens = PromptTokensParameter();
   tokens.help = "of the prompt and of what is generated";

@@ -16,7 +16,7 @@ namespace midscope {
 enum class RulerHaystack { kNoise, kEssay, kNeedles };
 enum class RulerWord { kWords, kNumbers, kUuids };
 
-// What is hidden and asked for, by the names of the public code.
+// Hidden and requested values, by the names of the public code.
 struct RulerNeedles {
   RulerHaystack haystack = RulerHaystack::kNoise;
   RulerWord key = RulerWord::kWords;
@@ -54,8 +54,8 @@ struct RulerKind {
 // niah_single_1 to 3, niah_multikey_1 to 3, niah_multivalue, niah_multiquery, vt, cwe, fwe.
 const std::vector<RulerKind>& RulerKinds();
 
-// The gold needle (the first of the first key that is asked for) at the depth, the others where the
-// seed puts them. Spans: "gold", "needle 1" ..., "question".
+// The gold needle (the first of the first requested key) at the depth, the others where the seed
+// puts them. Spans: "gold", "needle 1" ..., "question".
 TaskSample MakeRulerNeedles(const RulerKind& kind, const RulerRequest& request);
 // One chain of five variables in order among lines of noise, with an example in front, which has
 // ten lines of noise (the public code fits it to 500 tokens).

@@ -128,7 +128,7 @@ std::string CommonWordsPrompt(const std::string& list) {
          "words that appear most often in the list are:";
 }
 
-// `answer`: what is teacher-forced.
+// `answer`: the teacher-forced text.
 TaskSample FinishedRuler(const std::string& text, const std::string& answer,
                          const std::vector<std::string>& answers) {
   PromptText prompt;

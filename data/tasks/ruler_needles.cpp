@@ -57,7 +57,7 @@ DrawnNeedles DrawNeedles(const RulerNeedles& form, SplitMix64& random) {
   DrawnNeedles drawn;
 
   const std::string kind = RulerWordName(form.value);
-  // The first `queries` keys are asked for: they are as random as any others.
+  // The first `queries` keys are requested: they are as random as any others.
   for (int64_t key = 0; key < form.keys; ++key) {
     const std::string name = RandomOf(form.key, random);
     const bool asked = key < form.queries;

@@ -71,7 +71,7 @@ class RulerTask : public Task {
     return count_(Build(sample, size, kMiddle).text) + kind_.new_tokens <= tokens_;
   }
 
-  // That of sample 0, or less where this sample's words are more tokens.
+  // The size of sample 0, or less where this sample's words are more tokens.
   int64_t SizeOf(int64_t sample) const {
     constexpr int64_t kStep = 50;
     int64_t size = size_;
@@ -92,7 +92,7 @@ class RulerTask : public Task {
 
 }  // namespace
 
-// `tokens` holds the prompt and what is generated, as max_seq_length of the public code. The
+// `tokens` is the limit of prompt and generated text, as max_seq_length of the public code. The
 // haystack is the largest that fits with the gold needle in its middle; other depths make the
 // prompt a few tokens more or less. Departures: the gold needle's depth is the place, not random;
 // words come from the project's lists, essays are made or the user's file, and their sentences end

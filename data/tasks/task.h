@@ -33,17 +33,17 @@ struct TaskSample {
   // task is scored.
   std::vector<TaskChoice> choices = {};
   ChoiceRule choice_rule = ChoiceRule::kLikeliest;
-  // What published tables take means over, the outermost first: ("STEM", "astronomy"). Empty: the
-  // task has one data set.
+  // Groups over which published tables take means, the outermost first: ("STEM", "astronomy").
+  // Empty: the task has one data set.
   std::vector<std::string> groups = {};
   std::string system = {};    // a chat's system message, where the format has one
   bool chat_template = true;  // false: published without one, even for chat models (LongBench)
   GenerationRule generation = {};
-  // What each piece answers, in the order of this text, where every piece has an answer of its own:
-  // the gold piece's is one of `answers`. Empty: they have none.
+  // Answer of each piece, in the order of this text, where every piece has a separate answer: the
+  // gold piece's is one of `answers`. Empty: they have none.
   std::vector<std::string> piece_answers = {};
-  // Of tasks that cut long texts to a number of tokens: whether this one was cut, and whether none
-  // of the gold piece is left.
+  // Whether a task that cuts long texts to a number of tokens cut this one, and whether none of the
+  // gold piece is left.
   std::optional<bool> cut = std::nullopt;
   bool gold_cut = false;
 };
@@ -74,9 +74,9 @@ class Task {
   virtual bool by_depth() const { return false; }
   // Number of samples; nullopt where it is unlimited.
   virtual std::optional<int64_t> samples() const { return std::nullopt; }
-  // What a user should know of the files that were read.
+  // Notes for the user about the files that were read.
   virtual std::vector<std::string> notes() const { return {}; }
-  // Whether its own score is a likelihood, and not one of what the model generates.
+  // Whether its own score is a likelihood, and not a score of generated text.
   virtual bool scored_by_likelihood() const { return false; }
   // The sample depends on (seed, sample) only; `place` (first_place() and on, pieces() of them)
   // only moves the gold piece among the others, which keep their order. Throws Error (usage) for a
@@ -98,7 +98,7 @@ void CheckSample(const Task& task, int64_t sample);
 int64_t RankAtPercent(int64_t pieces, int64_t percent);
 
 // "12", or "25%": the depth in tasks by depth (place 26), the piece at RankAtPercent in the others.
-// Throws Error (usage) where it is no place of the task.
+// Throws Error (usage) where it is not a place of the task.
 int64_t ReadPlace(const Task& task, std::string_view text);
 
 // Whether a word, given with its leading space, may be an answer of the list task: one token in the
@@ -121,7 +121,7 @@ struct TextEnds {
 // Empty: tasks that cut by tokens can't be made.
 using TokenEnds = std::function<TextEnds(std::string_view text, int64_t first, int64_t last)>;
 
-// What samples depend on besides the task's parameters.
+// Values that samples depend on besides the task's parameters.
 struct TaskInputs {
   uint64_t seed = 1;
   const WordFilter& filter;
@@ -130,10 +130,11 @@ struct TaskInputs {
 };
 
 // spec: "list:lines=20" (the project's own list of purchases), "kv:pairs=75" (UUID key-value
-// retrieval; Liu et al., arXiv 2307.03172; query_aware=1 repeats the question in front), and what
-// else TaskHelp() lists. Parameters are joined by commas and may be left out; a file comes last and
-// takes the rest of the text. Throws Error (usage) for what does not exist or is out of range, with
-// what there is, and Error (failure) for a damaged file, with its name and line.
+// retrieval; Liu et al., arXiv 2307.03172; query_aware=1 repeats the question in front), and the
+// others that TaskHelp() lists. Parameters are joined by commas and may be left out; a file comes
+// last and takes the rest of the text. Throws Error (usage) for a value that does not exist or is
+// out of range, with the existing ones, and Error (failure) for a damaged file, with its name and
+// line.
 std::unique_ptr<Task> MakeTask(std::string_view spec, uint64_t seed, const WordFilter& filter = {},
                                const TokenCounter& count_tokens = {},
                                const TokenEnds& token_ends = {});

@@ -43,8 +43,8 @@ struct TaskType {
   // all; another file's path ends at the next comma.
   std::vector<Parameter> parameters;
   std::unique_ptr<Task> (*make)(const TaskSpec& spec, const TaskInputs& inputs) = nullptr;
-  // The files beside those that the spec names whose content the samples depend on: those of the
-  // folder that `file` is, examples that lie beside. Null: there never are any.
+  // Further files, not named in the spec, whose content the samples depend on: those of the folder
+  // `file`, examples next to it. Null: there never are any.
   std::vector<std::string> (*more_files)(const TaskSpec& spec) = nullptr;
   // Whether it has the parameter of MiddleCutParameter (token_cut.h), by which its samples are cut.
   bool cuts_middle = false;
@@ -53,7 +53,7 @@ struct TaskType {
 // A path that ends in .jsonl or .jsonl.gz is read as jsonl:file=PATH. Throws Error (usage) for an
 // unknown task or parameter, a parameter given twice, out of range or missing.
 TaskSpec ParseTaskSpec(std::string_view spec, const std::vector<TaskType>& tasks);
-// The same, but a required parameter may be missing: for forms that are being filled in.
+// As above, but a required parameter may be missing: for forms that are being filled in.
 TaskSpec ParseTaskDraft(std::string_view spec, const std::vector<TaskType>& tasks);
 
 // Every parameter stated: "kv:pairs=75,query_aware=0".

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The list of tasks: one line per file NAME_task.cpp of this folder, in the order in which help
-// lists them. TASK(List) stands for the function ListTaskType() of list_task.cpp.
+// lists them. TASK(List) denotes the function ListTaskType() of list_task.cpp.
 #pragma once
 
 #include "data/tasks/task.h"

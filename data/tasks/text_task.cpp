@@ -95,7 +95,7 @@ bool IsPerplexityTask(std::string_view task_name) { return task_name.starts_with
 // `stride` tokens, then score the same pieces, all of them after a prompt of full length. The
 // perplexity of a file is exp(sum of answer_nll / sum of answer tokens) over its samples. Windows
 // begin and end at white space, where the public scripts cut token ids, so that a piece has up to a
-// few tokens fewer. What is generated is compared by ROUGE-L, because there is no correct answer.
+// few tokens fewer. The generated text is compared by ROUGE-L, because there is no correct answer.
 TaskType TextTaskType() {
   constexpr int64_t kMostWindows = 100000;
   TaskType type = {

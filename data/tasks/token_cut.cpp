@@ -145,7 +145,7 @@ void CutMiddle(TaskSample& sample, int64_t tokens, const TokenCounter& count,
   const auto kept_front = static_cast<int64_t>(front.size());
   const auto kept_back = static_cast<int64_t>(back.size());
   const auto size = static_cast<int64_t>(sample.text.size());
-  // A character that is cut apart is another one in the halves, at their inner ends.
+  // A character that the cut splits is another one in the halves, at their inner ends.
   const auto moved = [&](int64_t offset) {
     int64_t before = offset;  // bytes of the text without special tokens of either end
     int64_t after = size - offset;

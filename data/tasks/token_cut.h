@@ -25,8 +25,8 @@ std::string_view LastTokens(std::string_view text, int64_t tokens, const TokenCo
 // The sample with the middle of a longer text left out: the text of the first tokens / 2 tokens and
 // that of as many at the end, put together without a space, as LongBench's public code cuts by
 // token ids (it counts a begin-of-text token among the first where the tokenizer puts one; here
-// none is counted). Spans keep what is left of them; those of which nothing is left are dropped.
-// Sets `cut` and `gold_cut`.
+// none is counted). Spans keep their remaining part; those without one are dropped. Sets `cut` and
+// `gold_cut`.
 void CutMiddle(TaskSample& sample, int64_t tokens, const TokenCounter& count,
                const TokenEnds& ends);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ZeroSCROLLS (Shaham et al. 2023, arXiv 2305.14196) over one of its JSONL files. There is one
-// place: what answers is spread over the document.
+// place: the text that answers is spread over the document.
 #pragma once
 
 #include "data/tasks/task.h"

@@ -41,7 +41,7 @@ class PatternRows : public Hook {
   Visitor visit_;
 };
 
-// The same for the rows [first, last) of the prompt, in one layer or (-1) in all.
+// As PatternRows, for the rows [first, last) of the prompt, in one layer or (-1) in all.
 class PatternRange : public Hook {
  public:
   PatternRange(RowRange rows, int64_t layer, PatternRows::Visitor visit);

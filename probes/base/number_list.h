@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lists of whole numbers: "1,5,10", "96-103", "1,5-7".
+// Lists of integers: "1,5,10", "96-103", "1,5-7".
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What made a record, as attributes that the engine writes, so that viewers and files name the
+// Origin of a record, as attributes that the engine writes, so that viewers and files name the
 // record by them and not by the currently requested setting:
 //
 // clang-format off

@@ -73,8 +73,8 @@ struct ModelSummary {
   std::vector<DeviceFacts> devices{};  // of the placement, once the weights are there
   bool sliding_window = true;
   std::vector<ProbeOffer> probes{};
-  // The model's embeddings of positions; null where it has learned none. What is measured of them
-  // (LearnedPositions) takes seconds for wide models, so that it isn't made here.
+  // The model's embeddings of positions; null where it has learned none. Their measurements
+  // (LearnedPositions) take seconds for wide models and are not made here.
   std::shared_ptr<const PositionTable> learned_positions{};
 };
 
@@ -108,7 +108,7 @@ struct PromptRequest {
   int64_t kept_limit = int64_t{3} << 30;
 };
 
-// What to capture in one full run of one prompt.
+// Values to capture in one full run of one prompt.
 struct CaptureRunRequest {
   size_t place = 0;  // index into the prompt request's places; 0 for own text
   Intervention intervention;
@@ -127,7 +127,7 @@ struct WhatIfRequest {
   bool operator==(const WhatIfRequest&) const = default;
 };
 
-// What a what-if ran again, and what is cached for the next (core/run/what_if.h).
+// Parts that a what-if ran again, and its cache for the next (core/run/what_if.h).
 struct WhatIfCost {
   double seconds = 0;
   bool seen_before = false;  // the reply to an equal request was kept: nothing was run
@@ -155,8 +155,8 @@ struct WhatIfReply {
   WhatIfCost cost;
 };
 
-// Gets what is known before the run of all places ends, in the manner of a reply without `outcome`.
-// While the place itself runs: last_query_attention, position_awareness and position_ratio with the
+// Receives partial results before the run of all places ends, as a reply without `outcome`. While
+// the place itself runs: last_query_attention, position_awareness and position_ratio with the
 // attribute layers_done (probes/base/records.h), at most ten times a second. Once the place
 // is done and others are not: its records, equal to those of the reply. May be empty.
 using WhatIfPartial = std::function<void(const WhatIfReply& part)>;
@@ -242,13 +242,13 @@ class Engine {
   // Returns record `scan` (probes/sweep/scan_effects.h) with the attribute `complete` 1. `partial`
   // gets it with `complete` 0 and without intervals: of the first sample while its items run, at
   // most ten times a second, NaN for those that have not run; then of all finished samples, so that
-  // items are compared over the same ones. A scan that was cancelled goes on from its finished
+  // items are compared over the same ones. A scan that was cancelled continues from its finished
   // samples, which `partial` gets at once.
   // Throws Error (usage) for a term or items that the model does not have.
   virtual Record Scan(const ScanRequest& request, const std::function<void(const Record&)>& partial,
                       const JobContext& context) = 0;
   // Returns records channel_search and, where the request validates, channel_validation. `partial`
-  // gets channel_search before the validation. A search that was cancelled goes on from its
+  // gets channel_search before the validation. A search that was cancelled continues from its
   // finished prompts and examples. Throws Error (usage) for options that the model refuses.
   virtual std::vector<Record> SearchChannels(const ChannelSearchRequest& request,
                                              const std::function<void(const Record&)>& partial,
@@ -257,7 +257,7 @@ class Engine {
   virtual Record PromptChannels(const PromptChannelsRequest& request,
                                 const JobContext& context) = 0;
   // Returns record generation. `partial` gets it with the attribute `complete` 0 as tokens come, at
-  // most ten times a second. Equal to what `midscope generate` makes of the same prompt.
+  // most ten times a second. Equal to the output of `midscope generate` for the same prompt.
   virtual Record Generate(const GenerateRequest& request,
                           const std::function<void(const Record&)>& partial,
                           const JobContext& context) = 0;

@@ -2,10 +2,10 @@
 // Runs an engine on a thread of its own. Requests and replies are values with the same ticket;
 // every request has exactly one reply: done, cancelled or failed (with the reason).
 //
-// What-ifs run before all other requests. A newer one supersedes one of the same side that waits,
-// and cancels the one that runs; but while requests keep superseding each other, the run under way
-// is let go on for a picture at least every max_frame_interval (SetMaxFrameInterval): to its reply,
-// or, where the last one took longer than kLongestProtection, to its first part
+// Requests for what-ifs run before all others. A newer one supersedes a waiting one of the same
+// side, and cancels the running one; but while requests keep superseding each other, the current
+// run continues at least every max_frame_interval (SetMaxFrameInterval), for a picture: to its
+// reply, or, where the last one took longer than kLongestProtection, to its first part
 // (Listener::what_if_part) if that comes within kLongestProtection.
 #pragma once
 
@@ -70,7 +70,7 @@ class EngineService {
     std::function<void(ReplyPointer reply)> replied;
     std::function<void(uint64_t ticket, const Progress& progress)> progressed;
     std::function<void(uint64_t ticket, RecordPointer record)> partial;
-    // What a running what-if gives before its reply: the request's values, and records.
+    // Partial reply of a running what-if: the request's values, and records.
     std::function<void(ReplyPointer part)> what_if_part;
     std::function<void(const std::string& message)> logged;
   };

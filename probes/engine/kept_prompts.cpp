@@ -39,7 +39,7 @@ KeptPrompts::KeptPrompts(const std::string& file, std::string plan_json, Provena
   }
   fs::create_directories(folder_, failed);
   if (failed) throw Failure(folder_, "the folder cannot be made: " + failed.message());
-  // One stands for all: the others are checked when they are read.
+  // One represents all: the others are checked when they are read.
   const std::string kept = PlanIn(file);
   if (!kept.empty()) CheckPlan(folder_, kept, plan_json_);
 }

@@ -41,8 +41,8 @@ class PromptsInMemory : public PromptStore {
   std::map<PromptKey, std::vector<Record>> records_;
 };
 
-// The folder FILE.prompts with a file a prompt. A file is there whole or not at all, so that a kill
-// at any moment loses no more than the prompts that are running.
+// The folder FILE.prompts with one file per prompt. A file is there whole or not at all, so that a
+// kill at any moment loses no more than the prompts that are running.
 class KeptPrompts : public PromptStore {
  public:
   static std::string FolderOf(const std::string& file) { return file + ".prompts"; }

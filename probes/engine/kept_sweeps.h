@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Comparisons and scans over samples of the window's prompt request. Finished samples are kept: one
-// that was cancelled, or that is asked for again with more samples, goes on from them.
+// that was cancelled, or that is requested again with more samples, continues from them.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ class KeptSweeps {
   std::map<std::string, Comparison> comparisons_;
 };
 
-// Searches for channels in the window: what an interrupted one had finished is kept in memory, so
-// that it goes on, and another ranking of the same hidden states needs no run.
+// Searches for channels in the window: the finished part of an interrupted one is kept in memory,
+// so that it continues, and another ranking of the same hidden states needs no run.
 
 class KeptChannelSearch {
  public:

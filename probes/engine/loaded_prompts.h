@@ -41,13 +41,13 @@ LoadedPrompts LoadPrompts(const Decoder& decoder, const PromptRequest& request,
 // Records `prompt`, one per place.
 std::vector<Record> PromptRecords(const LoadedPrompts& loaded, const Tokenizer& tokenizer);
 
-// What patches may take values from. The tokenizer must outlive it.
+// Prompts that patches may take values from. The tokenizer must outlive it.
 PatchPrompts PatchPromptsOf(const LoadedPrompts& loaded, const Tokenizer& tokenizer);
 
-// Of a record under this setting, and of one place where `place` (an index) is given.
+// Origin of a record under this setting, and of one place where `place` (an index) is given.
 RecordOrigin OriginOf(const LoadedPrompts& loaded, const Intervention& intervention,
                       std::optional<size_t> place);
-// Of what is not of one sample.
+// Origin of a record that is not of one sample.
 RecordOrigin OriginOfSamples(const LoadedPrompts& loaded);
 
 // A sweep without settings over samples of the task, from sample 0 on, or over the own text.

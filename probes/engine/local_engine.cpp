@@ -40,12 +40,12 @@
 namespace midscope {
 namespace {
 
-// Replies of what-ifs that are kept: about 120 settings of 300 tokens, half a dozen of 8,000.
+// Cached replies of what-ifs: about 120 settings of 300 tokens, half a dozen of 8,000.
 constexpr size_t kReplyBytes = size_t{64} << 20;
 // Between two returns of freed memory, which take some milliseconds.
 constexpr std::chrono::seconds kReturnInterval{10};
 
-// The prompts, and what is kept for them.
+// The prompts, and the data cached for them.
 struct Loaded {
   LoadedPrompts prompts;
   std::unique_ptr<WhatIfPair> kept;       // created by the first what-if

@@ -12,8 +12,8 @@ namespace midscope {
 // With its question behind it, as the task `jsonl` has it, and the gold passage among its spans.
 OwnText OwnTextOf(const PromptRequest& request);
 
-// The same with its pieces, if it has any, and all passages as bytes. Throws Error (usage): a text
-// that is no UTF-8, a passage that is not found.
+// As above, with its pieces, if it has any, and all passages as bytes. Throws Error (usage): a text
+// that is not UTF-8, a passage that is not found.
 PiecesText PiecesTextOf(const PromptRequest& request);
 
 }  // namespace midscope

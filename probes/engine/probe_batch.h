@@ -38,8 +38,8 @@ void RunBatchPrompts(const Decoder& decoder, const ProbeBatch& batch,
 std::vector<int64_t> FinishedSamples(const ProbeBatch& batch, const PromptStore& store);
 
 // The stacked records of these samples, taken out of the store: each probe's over [sample, place]
-// (record_stack.h), then what its type makes of them together; last, where the prompts have
-// answers, `answer`, and `prompt`.
+// (record_stack.h), then the records that its type derives from all of them; last, where the
+// prompts have answers, `answer`, and `prompt`.
 std::vector<Record> StackBatch(const ProbeBatch& batch, const std::vector<int64_t>& samples,
                                const ProbeRegistry& probes, const OptionSet& options,
                                PromptStore& store);

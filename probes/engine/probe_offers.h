@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What probes a window can offer, and which options made a record.
+// Probes that a window can offer, and the options that made a record.
 #pragma once
 
 #include <vector>

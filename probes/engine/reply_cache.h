@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What-if replies of one prompt request, by the value of what was asked.
+// Cached what-if replies of one prompt request, by the value of the request.
 #pragma once
 
 #include <cstddef>

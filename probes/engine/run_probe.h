@@ -23,14 +23,14 @@ std::vector<Record> RunProbes(const Decoder& decoder, const Prompt& prompt,
                               const Intervention& intervention, const ProbeRegistry& probes,
                               const OptionSet& options, const JobContext& context = {});
 
-// The same for these types of probe. Where all of them make runs of their own there is no shared
+// As above, for these types of probe. Where all of them make runs of their own there is no shared
 // run, no record `answer`, and the prompt may have any length.
 std::vector<Record> RunProbeTypes(const Decoder& decoder, const Prompt& prompt,
                                   const Intervention& intervention,
                                   const std::vector<const ProbeType*>& types,
                                   const OptionSet& options, const JobContext& context = {});
 
-// The same, where a failing probe does not end the others: their records are returned, and its
+// As above, but a failing probe does not end the others: their records are returned, and its
 // message is added to `failures`. Throws Error where the setting, the prompt or the run itself
 // fails, Cancelled.
 std::vector<Record> RunProbesApart(const Decoder& decoder, const Prompt& prompt,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Records and cost of a what-if, without what made them (RecordOrigin).
+// Records and cost of a what-if, without their origin (RecordOrigin).
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ std::vector<Record> RecordsOfPlace(const WhatIfSource& source, const WhatIfReque
                                    WhatIfOutcome outcome, int64_t layers_done, const Trace* trace);
 
 WhatIfCost CostOf(const WhatIfResult& result);
-// The same of a reply that was kept, for a model of so many layers.
+// As above, for a cached reply, of a model with `layers` layers.
 WhatIfCost CostOfKnown(const WhatIfCost& cost, int64_t layers, double seconds);
 
 }  // namespace midscope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How far a model's numbers in a faster arithmetic (bfloat16, products in whole numbers) are from
-// those in float32, on prompts of the list task.
+// How far a model's numbers in a faster arithmetic (bfloat16, products in integers) are from those
+// in float32, on prompts of the list task.
 #pragma once
 
 #include <cstdint>

@@ -15,8 +15,8 @@ struct InterventionSupport {
   std::string why_not;  // "" where it is
 };
 
-// Of every term of the intervention text but none: an example of it is compiled for the model, with
-// any ratios and any passages. `preset` is supported where one of the presets is.
+// Support of every term of the intervention text except `none`: an example of it is compiled for
+// the model, with any ratios and any passages. `preset` is supported where one of the presets is.
 std::vector<InterventionSupport> CheckInterventions(const ModelConfig& config);
 
 }  // namespace midscope

@@ -7,7 +7,8 @@ namespace midscope {
 
 namespace {
 
-// Of the matrices that make keys and values of heads out of latent ones; they are always expanded.
+// Bytes of the matrices that make keys and values of heads out of latent ones; they are always
+// expanded.
 int64_t LatentOutBytes(const ModelConfig& config, kernels::Dtype dtype) {
   const LatentAttention& latent = config.latent;
   return config.layers * config.heads * (latent.plain + latent.value) * latent.rank *

@@ -13,8 +13,8 @@ namespace midscope {
 
 struct MemoryEstimate {
   int64_t weight_bytes = 0;  // expanded to the dtype
-  // What the CPU keeps beside expanded weights: copies that opening made, the blocks of quantised
-  // matrices, by which few rows are multiplied, or else packed matrices (PacksExpanded).
+  // Memory of the CPU in addition to expanded weights: copies that opening made, the blocks of
+  // quantised matrices, by which few rows are multiplied, or else packed matrices (PacksExpanded).
   int64_t beside_bytes = 0;
   // As stored in the file, plus the buffer of dequantised rows and what is in the dtype
   // nevertheless: the matrices that make heads' keys and values of latent ones (MLA).
@@ -26,8 +26,8 @@ struct MemoryEstimate {
 
 MemoryEstimate EstimateMemory(const ModelConfig& config, kernels::Dtype dtype, int64_t tokens);
 
-// What the weights take with that storage (resolved) on these devices: stored ones stay so but on
-// cpu:portable, which has nothing beside expanded ones, as GPUs have not.
+// Bytes of the weights with that storage (resolved) on these devices: stored ones stay so except on
+// cpu:portable, which, like GPUs, has nothing in addition to expanded ones.
 int64_t WeightBytes(const MemoryEstimate& memory, WeightStorage storage,
                     const Placement& placement = {});
 

@@ -46,10 +46,10 @@ void SetOpenRequest(const OpenRequest& request, OptionSet& options);
 DecoderOptions ReadDecoderOptions(const OptionSet& options);
 DecoderOptions ReadDecoderOptions(const OpenRequest& request);
 
-// Those of --dtype auto --products auto.
+// Options of --dtype auto --products auto.
 DecoderOptions AutoOptions();
 
-// Of ProductsName. Throws Error (usage).
+// Inverse of ProductsName. Throws Error (usage).
 Products ParseProducts(std::string_view name);
 
 // All that a model can be run in.
@@ -58,7 +58,7 @@ inline constexpr kernels::Dtype kDtypes[] = {kernels::Dtype::kFloat32, kernels::
 // One of every size, for tables of memory.
 inline constexpr kernels::Dtype kDtypeSizes[] = {kernels::Dtype::kFloat32,
                                                  kernels::Dtype::kBFloat16};
-// Of DtypeName. Throws Error (usage).
+// Inverse of DtypeName. Throws Error (usage).
 kernels::Dtype ParseDtype(std::string_view name);
 
 // "auto", "stored", "expanded". Parsing throws Error (usage).

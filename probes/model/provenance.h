@@ -17,7 +17,7 @@ std::string LibraryVersions();
 // Now, UTC, "2026-11-21T03:04:05Z".
 std::string UtcNow();
 
-// Of an output made without a model.
+// Provenance of an output made without a model.
 Provenance ProgramProvenance(const std::string& command, int64_t seed,
                              const std::string& options_json);
 

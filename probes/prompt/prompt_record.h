@@ -11,8 +11,8 @@
 
 namespace midscope {
 
-// Of a task's prompt whose pieces have an answer each: [piece], texts, in the order of the prompt.
-// The attribute first_place is the place of the first piece.
+// Answers of the pieces of a task's prompt, where each has one: [piece], strings, in the order of
+// the prompt. The attribute first_place is the place of the first piece.
 inline constexpr const char* kPieceAnswer = "piece_answer";
 
 // Record prompt, see probes/engine/engine.h. token_begin is a byte offset into the text. `place`:

@@ -31,7 +31,7 @@ void LogPromptNotes(const Prompt& prompt, const PromptFormat& format, const JobC
 // ("none"), and where they are set system, chat_options, chat_date, chat_template_hash (of a file).
 void NoteFormat(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format,
                 Record& record);
-// The same without attributes of a single prompt.
+// As above, without attributes of a single prompt.
 void NoteFormat(const PromptFormat& format, Record& record);
 
 }  // namespace midscope

@@ -29,7 +29,7 @@ bool FitsTokenizer(const Tokenizer& tokenizer, std::string_view spec);
 Prompt TaskPrompt(const Tokenizer& tokenizer, const TaskSample& sample,
                   const PromptFormat& format = {});
 
-// The same of the sample of that number; after the task's last one comes the first again.
+// As above, for the sample of that number; after the task's last one the first one follows again.
 Prompt PromptOfSample(const Tokenizer& tokenizer, const Task& task, int64_t sample, int64_t place,
                       const PromptFormat& format);
 
@@ -49,8 +49,8 @@ struct OwnText {
   std::string answer = {};  // "": nothing to score
 };
 
-// The same for own text: in a chat template it is the user's message. Spans are bytes of the given
-// text. Throws what BuildPrompt and MakeQuestion throw.
+// As TaskPrompt, for own text: in a chat template it is the user's message. Spans are bytes of the
+// given text. Throws what BuildPrompt and MakeQuestion throw.
 Prompt OwnPrompt(const Tokenizer& tokenizer, const OwnText& own, const PromptFormat& format);
 
 // Another prompt that patches take values from, by its name.
@@ -59,12 +59,12 @@ struct SourceText {
   OwnText own;
 };
 
-// The prompt of one place, and what its answer is scored by.
+// The prompt of one place, and the data for scoring its answer.
 struct TaskQuestion {
   Prompt prompt;
   // The sample without its text. Default-constructed where only the prompt's answer is scored.
   TaskSample sample = {};
-  // Of sample.choices, in their order: prompts with the choice as answer, and the choices' tokens
+  // Prompts of sample.choices, in their order, with the choice as answer, and the choices' tokens
   // where each is one token after the same prompt, whose last row then compares them.
   std::vector<Prompt> choice_prompts = {};
   std::vector<int32_t> choice_ids = {};

@@ -82,7 +82,8 @@ size_t PointCount(const std::vector<Curve>& curves) {
   return count;
 }
 
-// Whether the feature tells the curve from another one: of the same terms, where it is an argument.
+// Whether the feature distinguishes the curve from another one: of the same terms, where it is an
+// argument.
 bool TellsApart(const std::string& feature, const Curve& curve, const std::vector<Curve>& curves) {
   const bool of_setting = feature.find('.') != std::string::npos && !IsOfTask(feature);
   return std::any_of(curves.begin(), curves.end(), [&](const Curve& other) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Settings of sweeps as points, and the curves that they lie on; outcome_curves.h has the numbers.
+// Settings of sweeps as points, and the curves through them; outcome_curves.h has the numbers.
 #pragma once
 
 #include <cstddef>
@@ -25,10 +25,10 @@ struct CurveInput {
   double prompt_tokens = 0;  // the mean over its prompts
 };
 
-// The mean number of tokens of the prompts, whatever of the task makes them longer.
+// The mean number of tokens of the prompts, whichever parameter of the task makes them longer.
 inline constexpr const char* kCurveLength = "length";
 
-// Everything that tells a setting of a sweep from another one, by name: "model", "task",
+// All features that distinguish a setting of a sweep from another one, by name: "model", "task",
 // "task.lines", "seed", "setting" (its terms), "pi.ratio".
 using Features = std::map<std::string, std::string>;
 
@@ -57,7 +57,7 @@ struct Curve {
 
 std::vector<CurvePoint> PointsOf(const std::vector<CurveInput>& inputs);
 
-// Those of two points or more.
+// Curves of two points or more.
 std::vector<Curve> CurvesOver(const CurveParameter& parameter,
                               const std::vector<CurvePoint>& points,
                               const std::vector<CurveInput>& inputs);
@@ -66,7 +66,7 @@ std::vector<Curve> CurvesOver(const CurveParameter& parameter,
 void AddConstants(const CurveParameter& parameter, const std::vector<CurvePoint>& points,
                   const std::vector<CurveInput>& inputs, std::vector<Curve>& curves);
 
-// What curves have in common is not in their labels: "ms-poe, ms-poe.alpha 3".
+// Labels of the curves, without their common features: "ms-poe, ms-poe.alpha 3".
 std::vector<std::string> LabelsOf(const std::vector<Curve>& curves);
 
 // Parameters over which the inputs have curves, the one with the most points first: arguments of
@@ -80,7 +80,7 @@ std::vector<std::string> CurveParameters(const std::vector<CurveInput>& inputs);
 // without a sweep, a damaged file.
 std::vector<std::string> SweepFilesOf(const std::vector<std::string>& given);
 
-// Throws Error: (usage) a file that is no sweep's, (failure) a damaged one.
+// Throws Error: (usage) a file that is not a sweep's, (failure) a damaged one.
 CurveInput ReadCurveInput(const std::string& file, const JobContext& context = {});
 
 // Both. Throws Cancelled, too.

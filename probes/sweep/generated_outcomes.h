@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What generated text was, by setting and place of the gold piece: cut at the limit, empty, right,
-// or the answer of another piece.
+// Outcomes of generated text, by setting and place of the gold piece: cut at the limit, empty,
+// right, or the answer of another piece.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ struct GeneratedCell {
   double right = 0;  // a full score by the task's own scorer
   double empty = 0;
   double cut = 0;
-  // Of tasks whose pieces have answers, else NaN; right, another and none are all the samples.
+  // Defined for tasks whose pieces have answers, else NaN; right, another and none together cover
+  // all samples.
   double another = 0;            // another piece's answer
   double none = 0;               // the answer of no piece
   std::vector<double> answered;  // [place of GeneratedOutcomes::answered_places]; else empty

@@ -29,7 +29,7 @@ class LikelihoodPrompts {
   size_t PlaceOf(size_t prompt) const { return prompt / stride_; }
   bool IsQuestion(size_t prompt) const { return prompt % stride_ == 0; }
 
-  // Writes into nll [choice] what the outcome of this prompt tells of its place's choices.
+  // Writes the scores of its place's choices, from the outcome of this prompt, into nll [choice].
   void TakeChoices(size_t prompt, const WhatIfOutcome& outcome, std::span<double> nll) const;
 
  private:

@@ -23,7 +23,7 @@ SweepPlan StoredPlan(const RunReader& file);
 // (failure).
 std::vector<Record> MergedSummaries(const SweepMerge& merge, const SweepPlan& plan,
                                     const JobContext& context = {});
-// The same by the inputs' plan, with record merged_from. Throws Error (usage) where settings are
+// As above, by the inputs' plan, with record merged_from. Throws Error (usage) where settings are
 // joined and two inputs hold one of the same value.
 std::vector<Record> MergedSummaries(const SweepMerge& merge, const JobContext& context = {});
 

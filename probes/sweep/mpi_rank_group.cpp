@@ -30,8 +30,7 @@ constexpr int kGiveTag = 2;  // 0 -> rank: a sample, or kNoMore; or whether one 
 constexpr int64_t kNoMore = -1;
 constexpr std::chrono::milliseconds kPollTime(1);
 
-// What a rank tells rank 0: that it is free, that it gives a sample back, or its end; the worst end
-// last.
+// Message of a rank to rank 0: it is free, gives a sample back, or has ended; the worst end last.
 enum Tell : int64_t { kFree = 0, kGivesBack = 1, kDone = 2, kCancelledEnd = 3, kFailedEnd = 4 };
 struct Message {
   int64_t tell = kFree;
@@ -52,7 +51,7 @@ class Waiting : public SampleSource {
   Waiting(const std::set<int64_t>& samples, int ranks)
       : samples_(samples.begin(), samples.end()), workers_(ranks) {}
 
-  // Of rank 0's own work.
+  // Next sample of rank 0's own work.
   std::optional<int64_t> Next(const JobContext& context) override {
     if (std::exchange(has_own_, false)) NoteRun();
     while (true) {
@@ -132,7 +131,7 @@ class Server {
         is_free_(static_cast<size_t>(ranks)),
         has_sample_(static_cast<size_t>(ranks)) {}
 
-  // Answers until each has told its end; returns the worst of the ends.
+  // Answers until each has reported its end; returns the worst of the ends.
   int64_t Run() {
     while (working_ > 0) {
       int ready = 0;
@@ -250,7 +249,7 @@ class MpiRanks : public RankGroup {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
   }
-  // After an error that other ranks do not know of the job must end: a rank that exits without
+  // After an error that other ranks do not have the job must end: a rank that exits without
   // MPI_Finalize makes mpirun end it.
   ~MpiRanks() override {
     if (std::uncaught_exceptions() == 0 || all_know_) MPI_Finalize();

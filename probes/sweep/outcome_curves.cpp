@@ -161,7 +161,7 @@ Axis PlaceAxis(const std::vector<CurveInput>& inputs) {
   return axis;
 }
 
-// Of running text alone the share of texts that are continued word for word says nothing.
+// The share of texts that are continued word for word is not meaningful for running text alone.
 std::vector<std::string> MeasuresOf(const std::vector<CurveInput>& inputs) {
   const bool texts_alone = std::all_of(inputs.begin(), inputs.end(), HasPerplexity);
   std::vector<std::string> measures;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What stands in a sample's record about its prompts, whatever the settings.
+// Arrays of a sample's record about its prompts, whatever the settings.
 #pragma once
 
 #include <vector>
@@ -20,7 +20,7 @@ inline constexpr const char* kSampleGroup = "sample_group";
 // answer_text, expected_answers, and sample_group where the sample is of one of several data sets.
 void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record);
 
-// What patches of one sample's settings take values from.
+// Prompts that patches of one sample's settings take values from.
 
 // The prompts of the sample and of the next, at any place, and request.source_prompts. `request`
 // must outlive them.

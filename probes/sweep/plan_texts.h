@@ -16,7 +16,7 @@ namespace midscope {
 // for the rank; may be shorter than `places`.
 std::string PlaceText(const std::vector<int64_t>& places, const std::vector<std::string>& texts,
                       int64_t place);
-// The same of a plan's.
+// As above, for a place of the plan.
 std::string PlaceText(const SweepPlan& plan, int64_t place);
 // Share of the way from the task's first place to its last, 0 to 1; NaN where the plan does not
 // have it.

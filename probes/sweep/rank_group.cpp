@@ -37,8 +37,8 @@ int64_t NumberIn(const char* variable) {
 std::unique_ptr<RankGroup> SingleRank() { return std::make_unique<One>(); }
 
 int64_t LaunchedProcesses() {
-  // Variables of OpenMPI's mpirun; MPICH's and srun --mpi=pmi2; srun. SLURM_NTASKS is no sign: an
-  // salloc or sbatch without srun has it too.
+  // Variables of OpenMPI's mpirun; MPICH's and srun --mpi=pmi2; srun. SLURM_NTASKS is not a sign:
+  // an salloc or sbatch without srun has it too.
   for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
     if (NumberIn(variable) > 0) return NumberIn(variable);
   }
@@ -54,7 +54,7 @@ int64_t LaunchedRank() {
 
 namespace {
 
-// Whether the launcher told the processes how to find each other.
+// Whether the launcher set variables by which the processes find each other.
 bool IsJoinable() {
   return LaunchedProcesses() <= 1 || std::getenv("OMPI_COMM_WORLD_SIZE") ||
          std::getenv("PMI_SIZE") || std::getenv("PMIX_RANK");

@@ -15,7 +15,7 @@
 
 namespace midscope {
 
-// Thrown where another rank has a problem, which that rank tells: this one only ends.
+// Thrown where another rank has a problem, which that rank reports: this one only ends.
 class AnotherRankFailed : public Error {
  public:
   explicit AnotherRankFailed(ErrorKind kind)
@@ -28,7 +28,7 @@ class RankGroup {
   virtual ~RankGroup() = default;
   virtual int64_t rank() const = 0;
   virtual int64_t size() const = 0;
-  // Whether the error that was thrown last was thrown on every rank, so that all can go on.
+  // Whether the error that was thrown last was thrown on every rank, so that all can continue.
   virtual bool all_know() const = 0;
   // Returns when all ranks have called it.
   virtual void Barrier() = 0;

@@ -53,7 +53,7 @@ size_t PlacesAtOnce(const Decoder& decoder, const SampleRequest& request,
   return end;
 }
 
-// The text of one cell, and what it says.
+// Stores the text of one cell and its scores.
 void KeepGenerated(const Generated& made, const SampleRequest& request, size_t setting,
                    size_t place, GenerationArrays& arrays) {
   const TaskSample& sample = request.questions[place].sample;

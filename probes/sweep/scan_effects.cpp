@@ -40,7 +40,7 @@ std::vector<double> Differences(const std::vector<SampleOutcome>& outcomes, size
   return differences;
 }
 
-// Of the patches' source minus `none`. [sample, place]; empty where nothing is patched.
+// Differences of the patches' source minus `none`. [sample, place]; empty where nothing is patched.
 std::vector<double> SourceDifferences(const std::vector<SampleOutcome>& outcomes, size_t places) {
   std::vector<double> differences;
   for (const SampleOutcome& outcome : outcomes) {
@@ -90,7 +90,7 @@ std::vector<RecoveredShare> SharesOf(std::span<const double> differences, size_t
   return shares;
 }
 
-// The axes of a kind's items, and where each item stands in arrays over them.
+// The axes of a kind's items, and the index of each item in arrays over them.
 struct Grid {
   std::vector<Axis> axes;
   std::vector<size_t> index;  // [item]
@@ -168,7 +168,7 @@ double MiddleOf(std::span<const double> places) {
   return places[places.size() / 2] - (places.front() + places.back()) / 2;
 }
 
-// Of one item; empty where a sample lacks a place. [sample][place]
+// Differences of one item; empty where a sample lacks a place. [sample][place]
 std::vector<std::vector<double>> DifferencesOf(size_t item, size_t places,
                                                const std::vector<SampleOutcome>& outcomes) {
   std::vector<std::vector<double>> rows;
@@ -269,7 +269,7 @@ RecoveredShare ShareOf(std::span<const double> patched, std::span<const double> 
   std::vector<double> beyond;
   beyond.reserve(patched.size());
   for (size_t i = 0; i < patched.size(); ++i) beyond.push_back(patched[i] - share * source[i]);
-  // Of mean 0; the ratio's error is this, divided by the mean of `source`.
+  // The mean of `beyond` is 0; the ratio's error is this, divided by the mean of `source`.
   const Interval interval = MeanInterval(beyond);
   const double half = (interval.high - interval.low) / 2 / std::abs(whole);
   return {share, {share - half, share + half}};

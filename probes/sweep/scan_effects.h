@@ -22,7 +22,7 @@ namespace midscope {
 // Meng et al. 2022, arXiv 2202.05262, of their probability; here of means over samples). 0:
 // nothing, 1: the patched run is as good, or as bad, as the source.
 
-// Where source and target differ by less on the mean there is nothing to bring over: the place of
+// Where source and target differ by less on the mean there is nothing to recover: the place of
 // the source itself.
 inline constexpr double kLeastDifference = 0.01;  // nats
 
@@ -31,7 +31,7 @@ struct RecoveredShare {
   Interval interval;  // 95 %: Student's t of what `patched` has beyond share * `source`; or NaN
 };
 
-// One number a sample: of the patched run and of the source, each minus that of the target.
+// One number per sample: of the patched run and of the source, each minus that of the target.
 RecoveredShare ShareOf(std::span<const double> patched, std::span<const double> source);
 
 inline constexpr const char* kScanRecord = "scan";
@@ -49,8 +49,8 @@ struct ScanEffects {
   // [item]: at the middle place minus the mean of the first and the last one; empty for fewer than
   // three places.
   std::vector<ScanEffect> middles;
-  // Of a scan that patches, else empty: the share of the source's outcome that comes back
-  // (recovered_share.h).
+  // Share of the source's outcome that a scan with patches recovers (recovered_share.h), else
+  // empty.
   std::vector<RecoveredShare> shares;       // [item, place]
   std::vector<RecoveredShare> mean_shares;  // [item]: of the sums over places
 };

@@ -17,7 +17,7 @@ bool IsStoredSweep(const RunReader& reader);
 // for a damaged file.
 SweepResult ReadStoredResult(const RunReader& reader);
 
-// Those of a file's summaries that AnalyseSweep takes tests from.
+// Summaries of a file that AnalyseSweep takes tests from.
 std::vector<Record> ReadTests(const RunReader& reader);
 
 // Extends a sweep's plan by settings, places or samples that its file lacks (--add).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Samples x places x settings, paired: every setting is asked the same samples at the same places.
+// Samples x places x settings, paired: every setting runs the same samples at the same places.
 //
 // Example:
 //
@@ -92,7 +92,8 @@ void CheckSomeSamples(const SweepResult& result);
 
 // Which samples failed for another reason than the length of their prompts; "" for none.
 std::string FailedSamplesText(const SweepResult& result);
-// Throws Error (failure) where that text is not empty: a table that misses samples is no success.
+// Throws Error (failure) where that text is not empty: a table that misses samples is not a
+// success.
 void CheckAllSamples(const std::string& failed);
 
 // The summaries of a whole sweep's file: means, tests of settings and places, and record

@@ -31,7 +31,7 @@ int64_t RowsOf(const TaskQuestion& question, const ScoreArms& score) {
   return prompt + std::max<int64_t>(behind, 1) - 1;
 }
 
-// What is wrong with the position ids that the setting gives to a prompt; "" for nothing.
+// Problem of the position ids that the setting gives to a prompt; "" for none.
 std::string WhyNotIds(const SweepSetting& setting, int64_t prompt, int64_t rows,
                       const ModelConfig& config) {
   try {

@@ -19,7 +19,7 @@ namespace midscope {
 std::vector<SweepSetting> ControlSettings(const std::vector<SweepSetting>& settings,
                                           const ModelConfig& config, uint64_t seed);
 
-// Of settings with their controls, the texts of those that change something and have none.
+// Texts of those settings, among settings with their controls, that change something and have none.
 std::vector<std::string> SettingsWithoutControl(const std::vector<SweepSetting>& settings);
 
 }  // namespace midscope

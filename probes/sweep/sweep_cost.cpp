@@ -20,7 +20,7 @@ namespace {
 
 using ShareOfChange = std::function<double(std::span<const int64_t> first_rows, int64_t tokens)>;
 
-// What-if runs the differing rows of each layer.
+// A what-if runs the differing rows of each layer.
 double RowsOfAllLayers(std::span<const int64_t> first_rows, int64_t tokens) {
   double rows = 0;
   for (const int64_t first : first_rows)
@@ -122,7 +122,7 @@ SampleCost CostOfSample(const SweepPlan& plan, const std::vector<TaskQuestion>& 
     }
   }
   if (plan.score.likelihood) {
-    // With the choices that are runs of their own.
+    // With the choices that are separate runs.
     const std::vector<TaskQuestion> asked = AnswerQuestions(LikelihoodPrompts(questions).all());
     double tokens = 0;
     for (const TaskQuestion& one : asked) tokens += static_cast<double>(one.prompt.ids.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a sweep will cost, before it runs: tokens x settings / throughput.
+// Cost of a sweep, estimated before it runs: tokens x settings / throughput.
 #pragma once
 
 #include <cstdint>

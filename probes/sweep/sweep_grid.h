@@ -23,11 +23,11 @@ std::vector<SweepCell> SweepCells(const std::vector<std::string>& models,
                                   const std::vector<int64_t>& sizes,
                                   const std::vector<int64_t>& seeds);
 
-// File names of the cells, all different: "model_kv-pairs=10_seed1.h5". Of files that a task names
-// only the last path component.
+// File names of the cells, all different: "model_kv-pairs=10_seed1.h5". Files that a task names
+// appear by their last path component only.
 std::vector<std::string> CellFileNames(const std::vector<SweepCell>& cells);
 
-// The same where each cell has a file for each of several settings, [cell, setting]:
+// As above, where each cell has a file for each of several settings, [cell, setting]:
 // "model_kv-pairs=10_seed1_pi-1.5.h5".
 std::vector<std::string> CellFileNames(const std::vector<SweepCell>& cells,
                                        const std::vector<std::string>& settings);

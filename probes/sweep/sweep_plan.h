@@ -53,12 +53,13 @@ struct SweepPlan {
   std::vector<int64_t> places;         // 1-based ranks of the gold piece
   std::vector<SweepSetting> settings;  // differences are to the first
   bool attention = false;              // store last-query attention: first setting, first place
-  // Of each place the share of the way from the task's first to its last, 0 to 1; empty: unknown.
+  // Share of the way from the task's first place to its last, for each place, 0 to 1; empty:
+  // unknown.
   std::vector<double> place_shares = {};
   // How places are printed ("50 %") where that is not their rank; empty: by rank.
   std::vector<std::string> place_texts = {};
 
-  // The stored instruction set of a sweep that goes on under another one, as asked for; "": this
+  // The stored instruction set of a sweep that continues under another one, as requested; "": this
   // process'.
   std::string instructions = {};
 

@@ -51,10 +51,10 @@ struct SampleRequest {
 // likelihood; generation_score, generated_tokens, generated_text, generation_cut, generation_empty
 // by generation, generation_rouge [setting, place, rouge] where the score is the geometric mean of
 // three, and answered_place with first_piece_place and last_piece_place [place] where the pieces
-// have answers (sample_generation.h). And setting_seconds [setting] but in a scan, prompt_tokens,
-// answer_tokens, gold_token_begin, gold_token_end and the texts question_text, answer_text,
-// expected_answers (a JSON list) [place]; with `attention` last_query_attention [layer, head, key]
-// of the first setting given at the first place.
+// have answers (sample_generation.h). And setting_seconds [setting] except in a scan,
+// prompt_tokens, answer_tokens, gold_token_begin, gold_token_end and the texts question_text,
+// answer_text, expected_answers (a JSON list) [place]; with `attention` last_query_attention
+// [layer, head, key] of the first setting given at the first place.
 //
 // A setting whose context (LongestRun) is too short for one of the prompts with its answer is not
 // run at any of the places, so that places are compared on the same samples: its numbers are NaN
@@ -62,7 +62,7 @@ struct SampleRequest {
 // exists where contexts of the settings differ. Where the decoder runs beyond the context,
 // beyond_context [setting] is whether a prompt was longer than it.
 //
-// Of a scan (`together`) that patches, source_nll [place] is answer_nll of the prompt's answer in
+// In a scan (`together`) that patches, source_nll [place] is answer_nll of the prompt's answer in
 // the source run.
 //
 // Throws Error where no setting's context holds the prompts (what() begins with kTooLong),

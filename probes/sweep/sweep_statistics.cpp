@@ -91,7 +91,7 @@ class Analysis {
   }
 
   size_t comparisons() const { return comparisons_.size(); }
-  // Of settings and comparisons: they are independent of each other.
+  // Tests of settings and comparisons: they are independent of each other.
   size_t tests() const { return settings_ + comparisons_.size(); }
   // `first`: the comparisons of other measures before these in a file, `all` of them.
   void RunTest(size_t test, const std::vector<Record>& stored, size_t first, size_t all) {

@@ -82,7 +82,7 @@ inline constexpr const char* kSettingStatistics = "setting_statistics";
 inline constexpr const char* kSettingComparisons = "setting_comparisons";
 
 // Deterministic in the outcomes and the plan's seed, in any order of the samples. `tests`: the two
-// records below from a file of the sweep; what took 10,000 permutations is taken from them where
+// records below from a file of the sweep; results of 10,000 permutations are taken from them where
 // their means are those of the outcomes, and computed where not. The tests run on all the machine's
 // threads. Throws Cancelled.
 SweepStatistics AnalyseSweep(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes,

@@ -9,7 +9,7 @@
 namespace midscope::cli {
 namespace {
 
-// What stands behind an option, or in the place of a positional.
+// Completions of an option's value, or of a positional.
 enum class Completed { kNothing, kWords, kFiles };
 
 Completed CompletedBy(const Parameter& parameter) {
@@ -203,7 +203,7 @@ std::string ZshScript() {
          "midscope; fi\n";
 }
 
-// In single quotes, where fish knows \' and \\.
+// The text in single quotes, in which fish supports the escapes \' and \\.
 std::string FishText(const std::string& text) {
   std::string quoted;
   for (const char c : text) {

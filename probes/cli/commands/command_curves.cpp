@@ -46,7 +46,7 @@ std::string CurvesText(const Record& record) {
   const Axis& curves = record.axes[0];
   const Axis& along = record.axes[1];
   const std::vector<std::string> measures = MeasuresOf(record);
-  // Of sweeps at one place there are neither gaps nor worst places.
+  // Sweeps at one place have neither gaps nor worst places.
   const bool has_gaps = record.FindArray(measures.front() + "_gap") != nullptr;
   std::vector<std::string> header = {"curve", along.name, "measure", "mean [95 %]"};
   if (has_gaps) header.insert(header.end(), {"gap [95 %]", "worst place"});

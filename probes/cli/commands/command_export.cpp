@@ -124,7 +124,7 @@ bool IsPicture(const std::string& format) {
   return format == "png" || format == "svg" || format == "pdf";
 }
 
-// What the name of the file ends in, without its dot: "csv".
+// The extension of the file's name, without its dot: "csv".
 std::string Ending(const std::string& file) {
   const std::string extension = std::filesystem::path(file).extension().string();
   return extension.empty() ? "" : extension.substr(1);
@@ -245,7 +245,7 @@ std::vector<std::string> ExportPictures(const OptionSet& options, const std::str
                                                       format, options.TextList("reference"));
   const std::vector<std::filesystem::path> targets = Targets(out, one_file, names);
   for (size_t i = 0; i < names.size(); ++i) {
-    // The same picture in another format has the same numbers.
+    // A picture has the same numbers in every format.
     if (Ending(names[i]) == "csv" && SameNumbers(drawn.path() / names[i], targets[i])) continue;
     CheckOutputPath(targets[i].string(), options.Flag("overwrite"),
                     "Give --overwrite, or another --out");

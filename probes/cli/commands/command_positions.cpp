@@ -24,7 +24,7 @@ constexpr int64_t kMostSamples = 1'000'000'000;
 constexpr int64_t kRowsShown = 20;
 constexpr size_t kRunsShown = 5;
 
-// What the command was asked for.
+// The parsed request of the command.
 struct Question {
   const PositionSampler* sampler = nullptr;
   std::vector<const PositionSampler*> samplers;  // it, and those beside it
@@ -57,7 +57,7 @@ PositionRequest RequestOf(const PositionSampler& sampler, const OptionSet& optio
   return request;
 }
 
-// Throws Error (usage) for an option of a sampler that is not asked for.
+// Throws Error (usage) for an option of a sampler that is not requested.
 void CheckSamplerOptions(const std::vector<const PositionSampler*>& samplers,
                          const OptionSet& options) {
   for (const PositionSampler& sampler : PositionSamplers()) {

@@ -25,6 +25,245 @@
 namespace midscope::cli {
 namespace {
 
+<<<<<<< HEAD
+=======
+// `midscope probe` over several prompts: runs the batches, prints them, writes their summary.
+
+// Options for several prompts of a task.
+
+using Json = nlohmann::ordered_json;
+
+std::string NameOf(const ProbeCell& cell) {
+  std::string name =
+      fmt::format("model {}, task {}, seed {}", cell.cell.model, cell.cell.task, cell.cell.seed);
+  if (!cell.setting.empty()) name += ", " + cell.setting;
+  return name;
+}
+
+// The mean over samples of an array [sample, place] of the answers, [place]; of one that is the
+// same for all prompts, which is an attribute. Empty where the prompts have no answer.
+std::vector<double> AnswerMeans(const ProbeBatchReport& report, const std::string& name) {
+  const Record* answer = FindRecord(report.records, kAnswerRecord);
+  if (!answer) return {};
+  const size_t places = report.places.size();
+  std::vector<double> values(report.samples.size() * places);
+  const Array* array = answer->FindArray(name);
+  if (array && std::holds_alternative<std::vector<double>>(array->data)) {
+    values = std::get<std::vector<double>>(array->data);
+  } else if (array) {
+    const auto& counts = std::get<std::vector<int64_t>>(array->data);
+    std::copy(counts.begin(), counts.end(), values.begin());
+  } else {
+    const Attribute& same = answer->attributes.at(name);
+    const bool is_count = std::holds_alternative<int64_t>(same);
+    std::fill(values.begin(), values.end(),
+              is_count ? static_cast<double>(std::get<int64_t>(same)) : std::get<double>(same));
+  }
+  std::vector<double> means(places);
+  for (size_t i = 0; i < values.size(); ++i)
+    means[i % places] += values[i] / static_cast<double>(report.samples.size());
+  return means;
+}
+
+Json RecordList(const std::vector<Record>& records) {
+  Json list = Json::array();
+  for (const Record& record : records) {
+    Json arrays = Json::object();
+    for (const Array& array : record.arrays) arrays[array.name] = array.axes;
+    list.push_back({{"name", record.name}, {"arrays", arrays}});
+  }
+  return list;
+}
+
+// Entry of summary.json for a batch. The records themselves are in its file.
+Json ReportJson(const ProbeBatchReport& report) {
+  const std::string& file = report.cell.options.Text("out");
+  Json json = {{"model", report.cell.cell.model},
+               {"task", report.cell.cell.task},
+               {"seed", report.cell.cell.seed},
+               {"setting", report.cell.setting},
+               {"file", file.empty() ? Json(nullptr) : Json(file)},
+               {"samples", report.samples},
+               {"places", report.places}};
+  const std::vector<double> nll = AnswerMeans(report, kAnswerNll);
+  if (!nll.empty()) {
+    json[kAnswerNll] = nll;
+    json["accuracy"] = AnswerMeans(report, "correct");
+  }
+  json["records"] = RecordList(report.records);
+  return json;
+}
+
+std::string NumbersText(const std::vector<double>& numbers) {
+  std::string text;
+  for (const double number : numbers)
+    text += fmt::format("{}{:.2f}", text.empty() ? "" : " ", number);
+  return text.empty() ? "-" : text;
+}
+
+std::string ReportsText(const std::vector<ProbeBatchReport>& reports) {
+  TextTable table({"model", "task", "seed", "setting", "samples", "answer_nll by place", "file"});
+  for (const ProbeBatchReport& report : reports) {
+    const std::string& file = report.cell.options.Text("out");
+    table.Add({report.cell.cell.model, report.cell.cell.task, std::to_string(report.cell.cell.seed),
+               report.cell.setting, std::to_string(report.samples.size()),
+               NumbersText(AnswerMeans(report, kAnswerNll)), file.empty() ? "-" : file});
+  }
+  return table.Text();
+}
+
+// The numbers of several batches.
+Json SummaryJson(const std::vector<ProbeBatchReport>& reports) {
+  Json batches = Json::array();
+  for (const ProbeBatchReport& report : reports) batches.push_back(ReportJson(report));
+  return {{"batches", std::move(batches)}};
+}
+
+void PrintOne(const CommandInput& input, const ProbeRegistry& probes,
+              const ProbeBatchReport& report) {
+  const OptionSet& options = report.cell.options;
+  if (!options.Flag("json")) {
+    input.out << RecordsText(report.records, options, probes);
+    return;
+  }
+  const std::string& file = options.Text("out");
+  input.out << JsonText({{"file", file.empty() ? Json(nullptr) : Json(file)},
+                         {"records", RecordsJson(report.records, options, probes)}});
+}
+
+void PrintCosts(const CommandInput& input, const ProbeRegistry& probes,
+                const std::vector<ProbeCell>& cells, RankGroup& ranks) {
+  ProbeBatchRun run(input, probes, input.job, ranks);
+  TextTable table({"model", "task", "seed", "setting", "prompts", "tokens", "time", "file"});
+  Json list = Json::array();
+  ProbeBatchRun::Cost all;
+  for (const ProbeCell& cell : cells) {
+    const ProbeBatchRun::Cost cost = run.Estimate(cell);
+    all.prompts += cost.prompts;
+    all.tokens += cost.tokens;
+    all.seconds += cost.seconds;
+    const std::string& file = cell.options.Text("out");
+    table.Add({cell.cell.model, cell.cell.task, std::to_string(cell.cell.seed), cell.setting,
+               std::to_string(cost.prompts), std::to_string(cost.tokens), TimeText(cost.seconds),
+               file.empty() ? "-" : file});
+    list.push_back({{"model", cell.cell.model},
+                    {"task", cell.cell.task},
+                    {"seed", cell.cell.seed},
+                    {"setting", cell.setting},
+                    {"prompts", cost.prompts},
+                    {"tokens", cost.tokens},
+                    {"seconds", cost.seconds}});
+  }
+  if (cells.front().options.Flag("json")) {
+    input.out << JsonText({{"batches", list},
+                           {"prompts", all.prompts},
+                           {"tokens", all.tokens},
+                           {"seconds", all.seconds}});
+    return;
+  }
+  input.out << table.Text()
+            << fmt::format("in all {} prompts of {} tokens: {}, from one prompt of each\n",
+                           all.prompts, all.tokens, TimeText(all.seconds));
+}
+
+void RunSeveral(const CommandInput& input, const std::vector<ProbeCell>& cells, ProbeBatchRun& run,
+                RankGroup& ranks) {
+  std::vector<ProbeBatchReport> reports;
+  std::string first_failure;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const std::string name = NameOf(cells[i]);
+    if (ranks.rank() == 0)
+      input.job.Log(fmt::format("batch {} of {}: {}", i + 1, cells.size(), name));
+    try {
+      reports.push_back(run.Run(cells[i], [](const ProbeBatchReport&) {}));
+      // The file has the numbers; the summary needs their names.
+      for (Record& record : reports.back().records) {
+        if (record.name == kAnswerRecord) continue;
+        for (Array& array : record.arrays) array.data = {};
+      }
+    } catch (const Error& error) {
+      NoteFailedCell(name, error, ranks, input.job, first_failure);
+    }
+  }
+  if (ranks.rank() != 0) return;
+  const Json summary = SummaryJson(reports);
+  input.out << (cells.front().options.Flag("json") ? JsonText(summary) : ReportsText(reports));
+  const std::filesystem::path file = cells.front().options.Text("out");
+  if (!file.empty()) {
+    WriteTextFile((file.parent_path() / "summary.json").string(),
+                  [&](std::ostream& stream) { stream << JsonText(summary); });
+  }
+  if (!first_failure.empty()) {
+    throw Failure(fmt::format("{} of {} batches", cells.size() - reports.size(), cells.size()),
+                  "they failed; the first: " + first_failure);
+  }
+}
+
+// Checked options of AsksForBatch. One batch prints its records; several print a table, and write
+// summary.json into the folder --out. A batch that fails does not prevent the others. Throws Error,
+// Cancelled, Interrupted.
+void RunProbeCells(const CommandInput& input, const ProbeRegistry& probes,
+                   const std::vector<ProbeCell>& cells) {
+  if (cells.front().options.Flag("dry-run")) {
+    PrintCosts(input, probes, cells, *SingleRank());
+    return;
+  }
+  const std::unique_ptr<RankGroup> ranks = JoinRankGroup();
+  const JobContext job = RankJob(input.job, ranks->rank());
+  // No rank may create files that another one takes for an earlier job's.
+  ranks->Agree([&] { CheckProbeCells(cells, ranks->size()); });
+  ProbeBatchRun run(input, probes, job, *ranks);
+  if (cells.size() > 1) {
+    RunSeveral(input, cells, run, *ranks);
+    return;
+  }
+  const ProbeBatchReport report =
+      run.Run(cells.front(), [&](const ProbeBatchReport& part) { PrintOne(input, probes, part); });
+  if (ranks->rank() == 0) PrintOne(input, probes, report);
+}
+
+// places, samples.
+std::vector<Parameter> BatchOptions() {
+  return InGroup("Prompt",
+                 {PlacesOption("with --task: ", "records get the axes sample and place in front"),
+                  WholeNumberParameter("samples", "with --task: how many samples, from --sample on",
+                                       1, 1000000, 1)});
+}
+
+// Whether they request several prompts. Throws Error (usage) without a task or together with
+// --place. Called before a model is loaded.
+bool AsksForBatch(const OptionSet& options) {
+  const bool asked = options.IsSet("places") || options.IsSet("samples");
+  if (!asked) return false;
+  const std::string given = options.IsSet("places") ? "option --places" : "option --samples";
+  if (!options.IsSet("task")) {
+    throw UsageError(given, "only a task has several prompts", "Give --task, or leave it out");
+  }
+  if (options.IsSet("places") && options.IsSet("place")) {
+    throw UsageError("option --place", "--places is given too", "Give one of them");
+  }
+  return true;
+}
+
+// The batch: --samples from --sample on, each at --places. The tokenizer must outlive it. Throws
+// Error (usage).
+ProbeBatch ReadBatch(const OptionSet& options, const PromptFormat& format,
+                     const Tokenizer& tokenizer) {
+  CheckPromptFormat(tokenizer, format);
+  const std::shared_ptr<const Task> task =
+      MakeTaskFor(tokenizer, options.Text("task"), static_cast<uint64_t>(options.Integer("seed")));
+  ProbeBatch batch;
+  batch.samples.resize(static_cast<size_t>(options.Integer("samples")));
+  std::iota(batch.samples.begin(), batch.samples.end(), options.Integer("sample"));
+  batch.places = options.IsSet("places") ? ReadPlaces(options.Text("places"), *task)
+                                         : std::vector{ReadPlace(*task, options.Text("place"))};
+  batch.prompt = [task, format, &tokenizer](int64_t sample, int64_t place) {
+    return PromptOfSample(tokenizer, *task, sample, place, format);
+  };
+  return batch;
+}
+
+>>>>>>> lang2
 void Save(const CommandInput& input, const Decoder& decoder, const std::vector<Record>& records) {
   const OptionSet& options = input.options;
   if (options.Text("out").empty()) return;

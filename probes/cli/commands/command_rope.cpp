@@ -129,7 +129,7 @@ std::string LearnedPositionsJson(const Record& record, const std::string& file) 
 
 using Json = nlohmann::ordered_json;
 
-// What is not given is the model's, where one is named.
+// Values that are not given are the model's, where one is named.
 RopeQuestion ReadRopeQuestion(const OptionSet& options, const ModelConfig* config) {
   const auto of_model = [&](const char* name) { return config && !options.IsSet(name); };
   RopeQuestion question;

@@ -36,7 +36,7 @@ CellReport Report(SweepCommandRun& run, const SweepCell& cell, const std::string
       run.Run(cell, file, [&](const SweepPlan& plan, const SweepResult& so_far) {
         Print(options, {MakeReport(cell, "", plan, so_far)}, input.out);
       });
-  // With a file the tests are done: neither told nor interrupted a second time.
+  // With a file the tests are done: no second progress report, no second interruption.
   const JobContext job = file.empty() ? input.job : JobContext();
   return MakeReport(cell, file, sweep.plan, sweep.result, job);
 }

@@ -46,7 +46,7 @@ struct FileValues {
   std::optional<SampleValues> samples;
 };
 
-// The same task, seed and sample numbers: the same prompts.
+// Whether task, seed and sample numbers are equal, and therefore the prompts.
 bool Paired(const FileValues& a, const FileValues& b) {
   return a.samples && b.samples && !a.outcome.task.empty() && a.outcome.asked == b.outcome.asked &&
          a.outcome.seed == b.outcome.seed && a.samples->samples == b.samples->samples;

@@ -17,7 +17,7 @@ namespace midscope::cli {
 // The outcome of a sweep by setting and place, from its file.
 struct FileOutcome {
   std::string task;  // with all parameters; "" where the file does not have it
-  // The same without paths, with the hash of its files: equal where the questions are.
+  // The task without paths, with the hash of its files: equal where the questions are.
   std::string asked;
   uint64_t seed = 1;
   std::vector<std::string> settings;  // canonical
@@ -31,7 +31,7 @@ struct FileOutcome {
   // [setting]: over places; NaN where the file has none.
   std::vector<double> mean = {};
   std::vector<Interval> mean_interval = {};
-  // Of running text, [setting, place]; empty for others.
+  // Perplexity of running text, [setting, place]; empty for others.
   std::vector<double> perplexity = {};
   std::vector<Interval> perplexity_interval = {};
   std::vector<double> seconds = {};  // [setting], wall time per sample; empty: not in the file

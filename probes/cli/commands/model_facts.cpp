@@ -66,7 +66,7 @@ double StatedRopeBase(const ConfigJson& json) {
   }
 }
 
-// The same of a folder's config.json, by the keys that most families use.
+// The configuration that a folder's config.json states, by the keys that most families use.
 ModelConfig StatedConfig(const ConfigJson& json) {
   ModelConfig config;
   try {
@@ -75,7 +75,7 @@ ModelConfig StatedConfig(const ConfigJson& json) {
   } catch (const Error&) {
     config.name = "";
   }
-  // Of a model of text and pictures, the text part's.
+  // The text part of a model of text and pictures.
   std::optional<ConfigJson> text;
   try {
     text = json.Object("text_config");

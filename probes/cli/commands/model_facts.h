@@ -26,10 +26,11 @@ struct TokenizerFacts {
   bool chat_template = false;
 };
 
-// What is known of the model's speed and exactness in each dtype on this machine.
+// Known speed and exactness of the model in each dtype on this machine.
 struct DtypeFacts {
   std::optional<ArithmeticTimes> times;
-  // Of other arithmetics to float32 with products in float; empty where they were not measured.
+  // Distances of other arithmetics to float32 with products in float; empty where they were not
+  // measured.
   std::vector<std::pair<Arithmetic, ArithmeticDistance>> distances;
 };
 

@@ -35,13 +35,13 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-// Options that change no number: where results go, and how much of the machine is used. Those of
-// the model are in the plan by what came of them.
+// Options that change no number: output paths, and how much of the machine is used. Options of the
+// model are in the plan as resolved.
 constexpr const char* kNotOfThePlan[] = {"model",    "out",     "overwrite", "resume", "json",
                                          "plan",     "dry-run", "threads",   "dtype",  "weights",
                                          "products", "samples", "quiet",     "list"};
 
-// The plan of what is there of the batch already; "" for nothing.
+// The plan of the existing part of the batch; "" where there is none.
 std::string ContinuedPlan(const std::string& file) {
   std::string kept = KeptPrompts::PlanIn(file);
   if (!kept.empty() || !fs::exists(file)) return kept;

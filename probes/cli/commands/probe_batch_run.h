@@ -21,7 +21,7 @@
 
 namespace midscope::cli {
 
-// What became of a batch.
+// The result of a batch.
 struct ProbeBatchReport {
   ProbeCell cell;
   std::vector<int64_t> samples;  // that are done
@@ -35,9 +35,9 @@ class ProbeBatchRun {
                 RankGroup& ranks)
       : input_(input), probes_(probes), job_(job), ranks_(ranks) {}
 
-  // Runs what the batch's file lacks, and writes it. Without a file, and when the batch is
-  // cancelled, on_part gets what is done so far; of a file that is the whole samples, and every
-  // prompt is kept beside it. Throws Error, Cancelled, Interrupted.
+  // Runs the missing part of the batch's file, and writes it. Without a file, and when the batch is
+  // cancelled, on_part gets the finished part; for a file that is the complete samples, and every
+  // prompt is stored beside it. Throws Error, Cancelled, Interrupted.
   using OnPart = std::function<void(const ProbeBatchReport& part)>;
   ProbeBatchReport Run(const ProbeCell& cell, const OnPart& on_part);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The batches of probes that a plan file asks for: models x tasks x sizes x seeds x settings, each
-// with a file of its own.
+// The batches of probes that a plan file requests: models x tasks x sizes x seeds x settings, each
+// with a separate file.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace midscope::cli {
 
-// One batch: the command's options, as if it had been asked for alone.
+// One batch: the command's options, as if it had been requested alone.
 struct ProbeCell {
   SweepCell cell;
   std::string setting;  // "none", or as given

@@ -111,7 +111,7 @@ double PublishedValue(const PublishedTable& table, const PublishedNumber& number
 }
 
 int64_t SamplesBehind(const PublishedTable& table, const PublishedNumber& number, size_t row) {
-  // A score is no share of samples.
+  // A score is not a share of samples.
   if (number.measure != "answered" || table.unit != "%") return 0;
   for (const PublishedMark* mark : table.MarksOf(row, number.column)) {
     if (mark->kind == PublishedMarkKind::kSamples) return 0;
@@ -119,7 +119,7 @@ int64_t SamplesBehind(const PublishedTable& table, const PublishedNumber& number
   return table.samples;
 }
 
-// Why no setting of the run stands beside the row.
+// Why no setting of the run matches the row.
 std::string WhyNoSetting(const FileOutcome& outcome, const PublishedMethod& method,
                          const TuningRecipe& recipe) {
   if (!IsOfRecipe(outcome.recipe, recipe)) {
@@ -158,7 +158,7 @@ void CompareRow(const PublishedTable& table, const PublishedNumber& number, size
   if (!found) beside.without.push_back(table.rows[row] + ", " + number.column + ": " + why);
 }
 
-// Adds printed averages whose parts all stand beside the run's.
+// Adds printed averages whose parts are all compared with the run's.
 void AddAverages(const PublishedTable& table, NumbersBeside& beside) {
   const std::vector<NumberBeside> parts = beside.numbers;
   for (const auto& [column, of] : table.averages) {

@@ -38,7 +38,7 @@ PublishedDifference DifferenceOfShares(double ours, Interval of_ours, double the
 std::string DifferenceText(const PublishedDifference& difference, double scale);
 nlohmann::ordered_json DifferenceJson(const PublishedDifference& difference, double scale);
 
-// A number of a table that is no outcome by place, beside one setting of the run.
+// A number of a table that is not an outcome by place, beside one setting of the run.
 struct NumberBeside {
   std::string row;
   std::string column;

@@ -42,8 +42,8 @@ nlohmann::ordered_json JournalJson(const std::string& path, const JournalSummary
 // The fields of the provenance that are not empty.
 nlohmann::ordered_json ProvenanceJson(const Provenance& provenance);
 
-// Files that earlier sweeps wrote: their tables again, and what a sweep that continues one takes
-// from it.
+// Files that earlier sweeps wrote: their tables again, and the values that a sweep that continues
+// one takes from it.
 
 // The output of the `sweep` or `channels` that wrote the file, for its samples; "" for files of
 // other commands. Throws Error (failure) for a damaged file; Cancelled.

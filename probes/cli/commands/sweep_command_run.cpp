@@ -87,7 +87,7 @@ void KeepStoredPlaces(const std::string& file, const Task& task, SweepPlan& plan
   }
 }
 
-// The wall time of each setting: told beside the results, which do not depend on it.
+// The wall time of each setting, printed separately because the results do not depend on it.
 std::string SecondsText(const SweepPlan& plan, const SweepResult& result) {
   const std::vector<double> means = MeanSettingSeconds(result.outcomes, plan.settings.size());
   std::string text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One sweep of the command line, from options to the finished file, alone or as one of several
-// ranks: what `midscope sweep` and `midscope scan` have in common.
+// ranks: the common part of `midscope sweep` and `midscope scan`.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,9 @@ struct FinishedSweep {
 
 class SweepCommandRun {
  public:
-  // What replaces the settings of --with, once the model is known.
+  // Makes the scan that replaces the settings of --with, once the model is known.
   using ScanMaker = std::function<Scan(const ModelConfig& config)>;
-  // Prints what is done of a sweep that was cancelled and is in no file.
+  // Prints the finished part of a sweep that was cancelled and is not in a file.
   using PrintPart = std::function<void(const SweepPlan& plan, const SweepResult& result)>;
 
   // `options`: those of SweepOptions, checked.
@@ -64,7 +64,7 @@ class SweepCommandRun {
   // a passage that a setting names, or where a patch's source is not there: sample 0 is checked for
   // all. A prompt that can't be made is a failed sample, unless no prompt of the task can be made.
   void CheckFirstPrompts(const SweepRun& run) const;
-  // Logs the task's notes, and which settings --control has nothing for.
+  // Logs the task's notes, and the settings that get no control from --control.
   void LogNotes(const SweepPlan& plan, const Task& task) const;
   SweepResult RunAlone(SweepRun& run, const std::string& file, const PrintPart& print_part) const;
   // `same_command`: the effect of the same command after an interruption.
@@ -82,8 +82,8 @@ class SweepCommandRun {
   // the end rank 0 writes the file that combines them. Only rank 0 has the result.
   SweepResult RunShared(SweepRun& run, const std::string& file) const;
   void RunPart(SweepRun& run, const std::set<int64_t>& waiting, const std::string& part) const;
-  // The same with --overwrite: the new sweep is written beside the old one, which it replaces when
-  // it is complete.
+  // As RunShared, with --overwrite: the new sweep is written beside the old one, which it replaces
+  // when it is complete.
   EarlierParts SettleOverwriting(const SharedSweep& shared) const;
   void ReplaceShared(const SharedSweep& from, const std::string& to) const;
   SharedSweep Shared(const SweepPlan& plan, const std::string& file) const;

@@ -49,8 +49,8 @@ struct PlannedCell {
   double tokens() const { return static_cast<double>(samples) * sample.prompt_tokens; }
 };
 
-// Of a run of the prompt with its answer, within the model's context (some settings allow more);
-// the second run is timed, the first warms up.
+// Throughput of a run of the prompt with its answer, within the model's context (some settings
+// allow more); the second run is timed, the first warms up.
 double MeasureThroughput(const Decoder& decoder, const Prompt& prompt, const JobContext& job) {
   std::vector<int32_t> ids = IdsToScore(prompt.ids, prompt.answer_ids);
   ids.resize(std::min(ids.size(), static_cast<size_t>(decoder.config().trained_context)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Estimates what a sweep would run, and its duration.
+// Estimates the work of a sweep, and its duration.
 #pragma once
 
 #include <string>

@@ -41,12 +41,12 @@ CellReport MakeReport(const SweepCell& cell, const std::string& file, const Swee
 // {"rows": [{"setting", "setting_canonical", "place", "samples", "accuracy", "answer_nll", ...}],
 // "sweeps": [{"model", "task", "seed", ..., "settings", "comparisons", "advice"}]}; a sweep over
 // several data sets has "groups", too. With several cells a row has "model", "task" and "seed" too.
-// What was not asked for is left out or null; intervals of fewer than two samples are null. Of a
-// row, where there are some: "beyond_context_samples", samples with a prompt that the context does
-// not hold, "not_run_samples", on which the setting was not run, "cut_samples", whose prompt the
-// task cut, and "gold_cut_samples", whose gold it cut out; of generating sweeps what
-// AddGeneratedCell and AnsweredPlacesJson say (generated_table.h; the latter as "answered_place" of
-// a sweep).
+// Values that were not requested are left out or null; intervals of fewer than two samples are
+// null. A row also has, where there are some: "beyond_context_samples", samples with a prompt that
+// the context does not hold, "not_run_samples", on which the setting was not run, "cut_samples",
+// whose prompt the task cut, and "gold_cut_samples", whose gold it cut out; for generating sweeps
+// the values of AddGeneratedCell and AnsweredPlacesJson (generated_table.h; the latter as
+// "answered_place" of a sweep).
 std::string SweepJson(const std::vector<CellReport>& reports);
 std::string SweepText(const std::vector<CellReport>& reports);
 

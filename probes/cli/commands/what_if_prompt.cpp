@@ -188,7 +188,7 @@ void WhatIfPrompt::OnReply(const EngineReply& reply) {
       if (asked.line == 0) {
         // Position schemes may reach positions beyond the model's own.
         why_not_plain_ = reply.outcome.why;
-        // A line that fails for the same reason also says the remedy.
+        // A line that fails for the same reason also states the remedy.
         job_.Log("no changes against none: " + reply.outcome.problem);
         Invite();
         break;

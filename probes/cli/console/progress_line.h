@@ -13,7 +13,7 @@ namespace midscope::cli {
 std::string TimeText(double seconds);
 
 // "sweep 12/40 samples, 1.3 samples/s, 21 s left"; of bytes "fetch 1.2 MB of 3.4 GB, ..."; the rate
-// counts what was done since `begun`.
+// counts the work done since `begun`.
 std::string ProgressText(const Progress& progress, int64_t begun, double seconds);
 
 // Without a terminal: when a log gets its first line, and the time between lines.

@@ -15,8 +15,9 @@
 
 namespace midscope::cli {
 
-// Columns as wide as their widest cell, two spaces apart; numbers right-aligned, text left-aligned.
-// Width is counted in characters (code points). Every row must have as many cells as the header.
+// Columns as wide as their widest cell, separated by two spaces; numbers right-aligned, text
+// left-aligned. Width is counted in characters (code points). Every row must have as many cells as
+// the header.
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> header) : rows_{std::move(header)} {}

@@ -89,7 +89,7 @@ std::vector<Command> CommandsWithPlugins();
 bool IsPositional(const Command& command, const std::string& option);
 // Such an option's name in help: "MODEL".
 std::string UpperCase(std::string text);
-// The option's help with what is allowed and its default.
+// The option's help with the allowed values and the default.
 std::string HelpWithFacts(const Parameter& option);
 
 // --with of a command with one setting; default: `none`. Throws Error (usage).

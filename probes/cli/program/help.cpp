@@ -56,7 +56,7 @@ std::string ArgumentHelp(const Parameter& argument) {
                    argument.help + (facts.empty() ? "" : " (" + facts + ")"), kIndent);
 }
 
-// Several to a line, but for `none`, whose line is its own.
+// Several per line, except `none`, which has a separate line.
 std::string SchemeExamples() {
   constexpr size_t kWidth = 80;
   const std::string between(5, ' ');

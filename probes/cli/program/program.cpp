@@ -43,7 +43,7 @@ void RunCommand(const std::vector<std::string>& arguments, bool quiet,
     out << *help;
     return;
   }
-  // A file that is a link is written where it leads, and what is kept beside it is there, too.
+  // A file that is a link is written where it leads, and the files beside it are there, too.
   for (const Parameter& option : command.options) {
     if (option.name != "out" || !options.IsSet("out") || IsFolder(options.Text("out"))) continue;
     options.SetText("out", LinkTarget(options.Text("out")));
@@ -58,7 +58,7 @@ void RunCommand(const std::vector<std::string>& arguments, bool quiet,
     Say(message);
   };
   const bool notes = !quiet && !common.Flag("quiet");
-  // Progress for a program is asked for by name.
+  // JSON progress is requested explicitly, so that --quiet does not suppress it.
   if (notes || form == ProgressForm::kJson)
     job.progress = [&line](const Progress& progress) { line.Draw(progress); };
   if (notes) job.log = job.warn;
@@ -105,7 +105,7 @@ int ExitStatusOf(const std::function<void()>& work) {
   } catch (const Cancelled&) {
     Say("interrupted");
     return InterruptStatus();
-  } catch (const AnotherRankFailed& error) {  // which tells it
+  } catch (const AnotherRankFailed& error) {  // that rank reports the problem
     return error.kind() == ErrorKind::kUsage ? kExitUsage : kExitFailure;
   } catch (const Error& error) {
     Say(error.what());

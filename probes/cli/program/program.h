@@ -13,7 +13,7 @@ inline constexpr int kExitUsage = 2;
 inline constexpr int kExitBrokenPipe = 141;  // 128 + SIGPIPE
 
 // Runs `work`. Returns the exit status of what it throws, whose message goes to standard error (0:
-// it has thrown nothing). What is no Error is reported as a bug.
+// it has thrown nothing). Other exceptions than Error are reported as a bug.
 int ExitStatusOf(const std::function<void()>& work);
 
 // `arguments`: without the program's name. Returns the exit status; nothing is thrown.

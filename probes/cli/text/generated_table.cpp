@@ -70,7 +70,7 @@ std::string MatrixText(const SweepPlan& plan, const GeneratedOutcomes& outcomes,
       row.push_back(ShareText(cell.answered[i]));
       others -= cell.answered[i];
     }
-    // What rounding leaves of the differences is no share.
+    // A rounding error of the differences is not a share.
     row.push_back(ShareText(std::abs(others) < 1e-9 ? 0 : others));
     row.push_back(ShareText(cell.none));
     table.Add(std::move(row));

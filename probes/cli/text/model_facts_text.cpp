@@ -268,7 +268,7 @@ std::string TokenizerText(const TokenizerFacts& tokenizer) {
   const auto id = [](const std::optional<int64_t>& token) {
     return token ? std::to_string(*token) : "none";
   };
-  // Of tokenizer.json both are in the one file.
+  // A tokenizer.json contains both.
   const bool one = tokenizer.model == tokenizer.pre_tokenizer;
   // The usual case is BOS alone.
   const bool several = tokenizer.begin_ids.size() > 1;

@@ -13,17 +13,17 @@
 
 namespace midscope::cli {
 
-// The devices of a machine and what a model takes on each, for `info`.
+// The devices of a machine and the memory that a model takes on each, for `info`.
 
 // For each device its facts and, under `memory`, the bytes of weights and prompts of `lengths`
 // tokens in each dtype with all layers on it, and whether its free memory holds both.
 nlohmann::ordered_json DevicesJson(const std::vector<DeviceFacts>& devices,
                                    const ModelConfig& config, const std::vector<int64_t>& lengths);
-// The same as a table, of the longest of `lengths`; where there is no GPU, with the reason.
+// As above, as a table for the longest of `lengths`; where there is no GPU, with the reason.
 std::string DevicesText(const std::vector<DeviceFacts>& devices, const ModelConfig& config,
                         const std::vector<int64_t>& lengths);
 
-// What is known of a model's speed and exactness in each dtype, as text, for `info`.
+// Known speed and exactness of a model in each dtype, as text, for `info`.
 
 // Null where nothing has been timed.
 nlohmann::ordered_json DtypesJson(const DtypeFacts& facts);

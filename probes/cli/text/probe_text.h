@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `midscope probe` prints.
+// Output of `midscope probe`.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ nlohmann::ordered_json RecordsJson(const std::vector<Record>& records, const Opt
 std::string AnswerText(const Prompt& prompt, const Record& answer);
 void AddAnswer(const Prompt& prompt, const Record& answer, nlohmann::ordered_json* json);
 
-// Of a single prompt.
+// Output for a single prompt.
 std::string ProbeText(const Prompt& prompt, const std::vector<Record>& records,
                       const OptionSet& options, const ProbeRegistry& probes);
 std::string ProbeJson(const Tokenizer& tokenizer, const Prompt& prompt,

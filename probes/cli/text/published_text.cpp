@@ -171,7 +171,7 @@ std::string LabelsOf(const FileOutcome& outcome, const std::string& setting,
   return text;
 }
 
-// Lists what is compared with what, and what has no counterpart, on either side.
+// Lists the compared pairs, and the entries without a counterpart on either side.
 std::string CounterpartText(const FileOutcome& outcome, const std::vector<PublishedLine>& lines) {
   std::string text;
   for (const std::string& setting : outcome.settings) {

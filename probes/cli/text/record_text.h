@@ -34,7 +34,7 @@ std::string LargestHeadsText(const Record& record, const Array& array, size_t to
 // As midscope export writes it.
 nlohmann::ordered_json RecordJson(const Record& record);
 
-// With a line end; bytes that are no UTF-8 are replaced.
+// With a line end; bytes that are not UTF-8 are replaced.
 std::string JsonText(const nlohmann::ordered_json& json);
 
 // Values of records for commands' output.

@@ -12,8 +12,8 @@
 namespace midscope::cli {
 
 // The `most` items with the largest effects: on the mean over places, and on the middle place
-// against the ends. Of patches also the shares that come back: a grid of layers and passages, or
-// the largest. Last, what tasks cut from prompts.
+// against the ends. For patches also the recovered shares: a grid of layers and passages, or the
+// largest. Last, the parts that tasks cut from prompts.
 std::string ScanText(const SweepPlan& plan, const ScanEffects& effects, const PromptCuts& cuts,
                      int64_t most);
 

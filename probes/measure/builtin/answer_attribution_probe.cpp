@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kKeysOption = "attribution-keys";
 constexpr const char* kAgainstOption = "attribution-against";
-// What a layer adds to the stream, in the order of the axis `part`.
+// Parts that a layer adds to the stream, in the order of the axis `part`.
 enum Part : size_t { kHeads, kAttentionBias, kMlp, kParts };
 
 // The factor of the final norm for this row.
@@ -101,7 +101,7 @@ class AttributionProbe : public Probe {
     of_part_[kMlp * layers + index] = Dot(parts_.MlpOut(layer), direction);
   }
 
-  // What the head reads from each key; returns the sum.
+  // Stores the value that the head reads from each key; returns the sum.
   double ReadKeys(int64_t layer, int64_t head, std::span<const double> of_z) {
     const std::span<const float> weights = attention_.Row(layer, head);
     const std::span<const float> values = parts_.Values(layer);

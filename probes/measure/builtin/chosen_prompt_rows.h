@@ -10,7 +10,8 @@
 
 namespace midscope {
 
-// What such an option takes, for its help: "tokens from 0, ranges and passages, such as ...".
+// Accepted values of such an option, for its help: "tokens from 0, ranges and passages, such as
+// ...".
 inline constexpr const char* kPromptRowsText =
     "tokens from 0, ranges and passages, such as 0-3,17,gold";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The two tokens whose logits an attribution takes apart.
+// The two tokens whose logits an attribution decomposes.
 #pragma once
 
 #include <cstdint>

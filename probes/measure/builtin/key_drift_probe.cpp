@@ -16,8 +16,8 @@
 namespace midscope {
 namespace {
 
-// Of attention_plasticity: keys of the prompt's first half, whose pairs are compared, and queries
-// of its second, evenly spaced.
+// Sizes of attention_plasticity: keys of the prompt's first half, whose pairs are compared, and
+// queries of its second, evenly spaced.
 constexpr int64_t kPlasticityKeys = 32;
 constexpr int64_t kPlasticityQueries = 128;
 

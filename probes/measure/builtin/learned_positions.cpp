@@ -22,15 +22,15 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 // Frequencies are looked for at multiples of 1 / (kFiner * positions) turns per position, and the
 // best one is then refined.
 constexpr int64_t kFiner = 4;
-// In this many of the lowest ones the mean and the wave are not apart, so that the spectrum does
-// not find the best wave: each is fitted.
+// In this many of the lowest ones the mean and the wave cannot be separated, so that the spectrum
+// does not find the best wave: each is fitted.
 constexpr int64_t kFittedFrequencies = 4 * kFiner;
 constexpr double kConstant = 1e-14;  // least variance over the squared mean
 constexpr int kRefinements = 32;
 constexpr int64_t kDistances = 256;  // at most, beside 0
 constexpr int64_t kStarts = 256;     // positions i of a mean over distances, at most
 
-// Where `index` of `count` evenly spaced whole numbers from 0 to `last` lies.
+// Element `index` of `count` evenly spaced integers from 0 to `last`.
 int64_t Spaced(int64_t index, int64_t count, int64_t last) {
   return count <= 1 ? 0 : index * last / (count - 1);
 }
@@ -62,7 +62,7 @@ void Transform(std::vector<Complex>* x) {
   }
 }
 
-// One dimension over positions, less its mean.
+// One dimension over positions, minus its mean.
 struct Curve {
   std::vector<double> values;
   double squares = 0;
@@ -79,7 +79,7 @@ Curve CurveOf(const std::vector<float>& table, int64_t positions, int64_t dimens
     value -= mean;
     curve.squares += value * value;
   }
-  // What rounding of the mean leaves of a constant.
+  // A constant leaves only the rounding error of its mean.
   if (curve.squares <= kConstant * mean * mean * static_cast<double>(positions)) curve.squares = 0;
   return curve;
 }
@@ -182,7 +182,7 @@ std::vector<Complex> PaddedSpectrum(const Curve& curve) {
   return spectrum;
 }
 
-// What is measured of both tables, one after the other.
+// Measurements of both tables, one after the other.
 struct Measured {
   std::vector<double> period, wave_share, in_order, power, similarity, centred_similarity, norm;
 };
@@ -199,7 +199,7 @@ void AddWaves(const std::vector<float>& values, int64_t positions, int64_t dimen
     out->period.push_back(wave.period);
     out->wave_share.push_back(wave.share);
     if (curve.squares <= 0) continue;
-    // Of whole turns within the table: the nearest frequency of the padded spectrum.
+    // Power at whole turns within the table: the nearest frequency of the padded spectrum.
     std::vector<double> own;
     double sum = 0;
     for (size_t turns = 1; turns <= power.size(); ++turns) {

@@ -23,7 +23,7 @@ struct PositionTable {
 // sin(i / base^(2t / dimensions)), dimension 2t + 1 the cosine. [positions, dimensions]
 std::vector<float> SinusoidalEncoding(int64_t positions, int64_t dimensions, double base);
 
-// Record `learned_positions`. Of the axis `table`, `learned` and `sinusoidal`. Arrays:
+// Record `learned_positions`. The axis `table` has `learned` and `sinusoidal`. Arrays:
 // clang-format off
 //   period [table, dimension]: positions of one turn of the wave a + b cos(w i) + c sin(w i) that
 //   fits the dimension best, 2 to four times the table's positions; NaN where the best one is longer
@@ -31,7 +31,7 @@ std::vector<float> SinusoidalEncoding(int64_t positions, int64_t dimensions, dou
 //   variance over positions that this wave takes; period_in_order [table, rank]: the periods,
 //   shortest first; power [table, turns]: the spectrum, share of the variance by turns within the
 //   table, mean over dimensions; similarity, centred_similarity [table, distance]: mean cosine of
-//   the embeddings of positions i and i + distance, as they are and less the mean embedding;
+//   the embeddings of positions i and i + distance, as they are and minus the mean embedding;
 //   norm [table, position].
 // clang-format on
 // Attributes positions, dimensions, base, median_wave_share (of the learned table). Seconds where

@@ -11,7 +11,7 @@
 namespace midscope {
 namespace {
 
-// What the samples of one sampler show.
+// Coverage by the samples of one sampler.
 struct Shown {
   std::vector<double> coverage;        // [samples]
   std::vector<int64_t> pairs;          // [distance]

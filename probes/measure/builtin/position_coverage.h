@@ -29,7 +29,7 @@ SampledPositions MakeSampledPositions(const PositionSampler& sampler,
                                       const PositionRequest& request, const OptionSet& options);
 
 // Record `positions` of the samples first, first + 1, ...: position_id and token_index
-// [sample, token], whole numbers. Throws Cancelled.
+// [sample, token], integers. Throws Cancelled.
 Record PositionSamples(const SampledPositions& positions, int64_t first, int64_t samples,
                        const JobContext& job);
 
@@ -41,7 +41,7 @@ Record PositionSamples(const SampledPositions& positions, int64_t first, int64_t
 //   pairs_per_sample [sampler, distance]: mean number of pairs of that distance;
 //   first_sample [sampler, distance]: number of samples after which the distance is there; 0: never;
 //   shown [sampler, position]: share of the samples that hold the position id. The middle of CREAM
-//   is what lies between its ends, which are 1.
+//   is the part between its ends, which are 1.
 // clang-format on
 // Throws Error (usage) for a context above kLongestCoveredContext; Cancelled.
 Record PositionCoverage(const std::vector<SampledPositions>& samplers, int64_t samples,

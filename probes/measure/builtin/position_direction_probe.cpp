@@ -72,7 +72,7 @@ class StreamDrift : public Hook {
     directions.insert(directions.end(), covariance.begin(), covariance.end());
   }
 
-  // Of the stream along the direction with position.
+  // Correlation of the stream along the direction with position.
   double Correlation(const std::vector<double>& direction, double of_time) const {
     std::vector<double> along(static_cast<size_t>(rows_));
     double mean = 0;

@@ -58,7 +58,7 @@ ProbeType AttentionRowsProbe();
 // 3/tokens"), alpha and threshold_weight, which is alpha / tokens.
 ProbeType CountedKeysProbe();
 
-// The same record for keys [layer, head, key] marked elsewhere.
+// Record counted_keys for keys [layer, head, key] marked elsewhere.
 Record CountedKeysRecord(const ModelConfig& config, int64_t keys,
                          const kernels::AwarenessThreshold& threshold,
                          std::vector<uint8_t> counted);
@@ -92,7 +92,7 @@ Record HeadScoreStability(const Record& stacked);
 // Runs where --channels names channels.
 ProbeType HiddenChannelsProbe();
 
-// The same record for values [layer, channel, position] computed elsewhere.
+// Record hidden_channels for values [layer, channel, position] computed elsewhere.
 Record HiddenChannelsRecord(const ModelConfig& config, const std::vector<int64_t>& channels,
                             int64_t positions, std::vector<float> values);
 
@@ -140,7 +140,7 @@ ProbeType LastLogitsProbe();
 // tokens.
 ProbeType LastQueryAttentionProbe();
 
-// The same record for weights [layer, head, key] computed elsewhere.
+// Record last_query_attention for weights [layer, head, key] computed elsewhere.
 Record LastQueryAttentionRecord(const ModelConfig& config, int64_t keys,
                                 std::vector<float> attention);
 
@@ -170,7 +170,7 @@ ProbeType MassiveActivationsProbe();
 // answer_rank (0: the likeliest of all), answer_probability, answer_logit.
 ProbeType NextTokensProbe();
 
-// The same record of logits [vocabulary]. `answer`: the answer's tokens; may be empty.
+// Record next_tokens of logits [vocabulary]. `answer`: the answer's tokens; may be empty.
 Record NextTokensRecord(const Tokenizer& tokenizer, std::span<const float> logits, int64_t top,
                         std::span<const int32_t> answer);
 
@@ -199,7 +199,7 @@ ProbeType PerplexityProbe();
 // Record position_awareness: position_awareness_score [layer, head] float32, a share of the keys.
 ProbeType PositionAwarenessProbe();
 
-// The same record for scores [layer, head] computed elsewhere.
+// Record position_awareness for scores [layer, head] computed elsewhere.
 Record PositionAwarenessRecord(const ModelConfig& config,
                                const kernels::AwarenessThreshold& threshold,
                                std::vector<float> scores);
@@ -211,7 +211,7 @@ kernels::AwarenessThreshold AwarenessThresholdOf(const ProbeInput& input);
 // ">= 3/tokens", "> 2.5/tokens".
 std::string ThresholdText(const kernels::AwarenessThreshold& threshold);
 
-// A number above 0, or `auto`, the default; `help` says what auto is.
+// A number above 0, or `auto`, the default; `help` describes auto.
 Parameter AlphaParameter(const std::string& name, const std::string& help);
 
 // The direction in which the residual stream moves with position.
@@ -227,8 +227,9 @@ ProbeType PositionDirectionProbe();
 // Record position_embeddings, of models whose positions are embeddings (gpt2, opt, xglm):
 // position_embedding [position, channel], embedding_length [position], dominant_period and
 // period_share [channel] (of the channel's Fourier transform over positions, without its mean),
-// similarity and sinusoidal_similarity [distance] (mean over positions of the cosine of two rows so
-// far apart; what Vaswani et al.'s table of that width has: the mean of cos(distance theta_j)).
+// similarity and sinusoidal_similarity [distance] (mean over positions of the cosine of two rows at
+// that distance; the value for Vaswani et al.'s table of that width: the mean of cos(distance
+// theta_j)).
 ProbeType PositionEmbeddingsProbe();
 
 // The ratio by which each head's positions were divided.
@@ -236,10 +237,10 @@ ProbeType PositionEmbeddingsProbe();
 // Record position_ratio: position_ratio [layer, head] float64; 1 where the scheme has no ratio.
 ProbeType PositionRatioProbe();
 
-// The same record for ratios [layer, head] computed elsewhere.
+// Record position_ratio for ratios [layer, head] computed elsewhere.
 Record PositionRatioRecord(const HeadMatrix& ratio);
 
-// Query-focused retrieval heads: attention of the question on the gold, less that of a question
+// Query-focused retrieval heads: attention of the question on the gold, minus that of a question
 // without content.
 
 // Record qr_heads: qr_score, question_attention, null_question_attention [layer, head]. Over

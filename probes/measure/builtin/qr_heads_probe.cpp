@@ -51,7 +51,7 @@ class QuestionAttention {
   PatternRange patterns_;
 };
 
-// Sum of the differences that are above their mean less two standard deviations; of a single token
+// Sum of the differences that are above their mean minus two standard deviations; of a single token
 // the difference.
 double CalibratedSum(std::span<const double> question, std::span<const double> null_question) {
   std::vector<double> differences;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the last prompt row's residual stream is the sum of.
+// The terms whose sum is the last prompt row's residual stream.
 #pragma once
 
 #include <cstdint>

@@ -89,7 +89,7 @@ bool ReadSearchBos(const Tokenizer& tokenizer, BosRule rule) {
   return rule == BosRule::kOn || (rule == BosRule::kAuto && tokenizer.add_bos());
 }
 
-// The variant's, but for what is given.
+// The variant's options, except those that are given.
 ValidationLoss ReadLoss(const OptionSet& options, bool is_code) {
   ValidationLoss loss = is_code ? kCodeLoss : ValidationLoss();
   if (options.IsSet("loss")) loss.per_token = options.Text("loss") == "mean";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a search for channels is asked, as options: one list for the command line, for the window's
-// form and for the engine's request.
+// Options of a search for channels: one list for the command line, for the window's form and for
+// the engine's request.
 #pragma once
 
 #include <memory>
@@ -13,11 +13,11 @@
 
 namespace midscope {
 
-// Those of the search, of the validation and of prompts' format.
+// Options of the search, of the validation and of the prompts' format.
 std::vector<Parameter> ChannelOptions();
 
-// What was set, not by default, as a JSON object: defaults depend on other options (variant,
-// preset), so that stating them is not the same.
+// The options that were set, not by default, as a JSON object: defaults depend on other options
+// (variant, preset), so that stating them is not the same.
 std::string StatedJson(const OptionSet& options);
 
 // Throws Error (usage): what can be refused without a model.

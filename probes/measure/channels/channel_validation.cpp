@@ -46,7 +46,7 @@ std::vector<double> ExampleLosses(const std::vector<SampleOutcome>& outcomes, si
   return losses;
 }
 
-// The loss of one setting at one place, of the examples that are asked there.
+// The loss of one setting at one place, over the examples that are used there.
 double PlaceLoss(const std::vector<SampleOutcome>& outcomes, size_t setting, size_t places,
                  size_t place, ValidationLoss loss) {
   std::vector<double> here;

@@ -30,7 +30,7 @@ struct ValidationLoss {
   bool rounded = false;    // the mean over examples, to 4 decimals
   bool operator==(const ValidationLoss&) const = default;
 };
-// Of the public code.
+// Loss of the public code.
 inline constexpr ValidationLoss kCodeLoss = {true, true, true};
 
 struct ValidationPlan {

@@ -52,7 +52,7 @@ Record RankPromptChannels(const Decoder& decoder, const Prompt& prompt,
   CheckPromptFits(config, prompt, intervention);
   const auto tokens = static_cast<int64_t>(prompt.ids.size());
   const ChannelSearchOptions fitted = ForPrompt(options, tokens);
-  if (fitted.states.layers.empty()) CheckSearchOptions(fitted, config);  // says how many there are
+  if (fitted.states.layers.empty()) CheckSearchOptions(fitted, config);  // throws with the reason
   CheckHiddenMemory(config, tokens, fitted.states.layers.size());
   ResidualRows rows(config, tokens);
   RunRequest request;

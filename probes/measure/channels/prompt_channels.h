@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The channels of one prompt that rise or fall with position: the rule of the search
-// (channel_search.h) on the hidden states of this prompt alone, in one run. What the text says is
-// in them too, so that fewer channels are monotone than in the mean over prompts of random text.
+// (channel_search.h) on the hidden states of this prompt alone, in one run. They also depend on the
+// content of the text, so that fewer channels are monotone than in the mean over prompts of random
+// text.
 #pragma once
 
 #include <cstdint>

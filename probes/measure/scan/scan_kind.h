@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a scan can go over: heads, groups of heads, layers, channels, rotary pairs, passages. Each
-// kind is a value in the list: a name, a placeholder of its items in a term, and the term that is
-// scanned by default.
+// Items that a scan can go over: heads, groups of heads, layers, channels, rotary pairs, passages.
+// Each kind is a value in the list: a name, a placeholder of its items in a term, and the term that
+// is scanned by default.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +55,7 @@ std::string SpanOf(const ScanItem& item);
 // Throws Error (usage) with the known names.
 const ScanKind& FindScanKind(std::string_view name);
 
-// What a sweep scans: its first setting is `none`, and setting 1 + i is `term` for items[i].
+// The scan of a sweep: its first setting is `none`, and setting 1 + i is `term` for items[i].
 struct Scan {
   std::string kind;
   std::string term;  // "ablate({head}, rows=answer)"
@@ -72,13 +72,13 @@ std::string TermOf(const Scan& scan, const ScanItem& item);
 // `none` and the terms, in the scan's order.
 std::vector<std::string> ScanSettings(const Scan& scan);
 
-// What to scan, as described options: of `midscope scan` and of the window's form.
+// Range of a scan, as described options: of `midscope scan` and of the window's form.
 
 // over, with, layers, channels, pairs, span.
 std::vector<Parameter> ScanParameters();
 
-// Of these options. Throws Error (usage): a text that cannot be read, an option of another kind
-// than the one that is scanned.
+// The range in these options. Throws Error (usage): a text that cannot be read, an option of
+// another kind than the one that is scanned.
 ScanRange ReadScanRange(const OptionSet& options);
 
 }  // namespace midscope

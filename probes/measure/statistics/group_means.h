@@ -18,10 +18,10 @@ struct GroupMean {
   GroupKind kind = GroupKind::kDataSet;
   int64_t data_sets = 1;
   int64_t samples = 0;
-  // [setting], over places. Of a data set the mean over its samples, of a group that over its data
-  // sets, of all groups that over groups. NaN where a setting was not run on one of them.
+  // [setting], over places: for a data set the mean over its samples, for a group that over its
+  // data sets, for all groups that over groups. NaN where a setting was not run on one of them.
   std::vector<double> mean;
-  // The same with all samples alike, however many a data set has.
+  // As above, with all samples weighted equally, however many a data set has.
   std::vector<double> pooled;
 };
 

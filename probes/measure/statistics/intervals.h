@@ -39,8 +39,8 @@ Interval IndependentDifferenceInterval(double a, Interval of_a, double b, Interv
 // (Statistics in Medicine 17, 1998). Numbers may be fractional. NaN for no samples.
 Interval PairedShareInterval(double gained, double lost, double samples);
 
-// The same of differences -1, 0 and 1 in rows [sample, column], on the effective number of samples
-// as RowShareInterval counts it. NaN for fewer than two rows.
+// As above, for differences -1, 0 and 1 in rows [sample, column], on the effective number of
+// samples as RowShareInterval counts it. NaN for fewer than two rows.
 Interval PairedRowShareInterval(std::span<const double> differences, size_t columns);
 
 }  // namespace midscope

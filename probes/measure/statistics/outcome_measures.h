@@ -33,8 +33,8 @@ struct SampleOutcome {
   std::vector<int64_t> answer_tokens = {};  // [place]
   // [place]: of patches' source, nats (recovered_share.h); empty: nothing is patched.
   std::vector<double> source_nll = {};
-  // Of generated text (sample_generation.h). The places are in the task's own counting, kNoPlace
-  // for none; empty where the pieces have no answers.
+  // Properties of generated text (sample_generation.h). The places are in the task's own counting,
+  // kNoPlace for none; empty where the pieces have no answers.
   std::vector<uint8_t> generation_cut = {};
   std::vector<uint8_t> generation_empty = {};
   std::vector<int64_t> answered_place = {};
@@ -88,8 +88,8 @@ struct MeasureRows {
   size_t samples() const { return values.size() / columns(); }
 };
 
-// Of one setting at places [first_place, first_place + count) of `places`, of the samples on which
-// it and all of `with` were run.
+// Rows of one setting at places [first_place, first_place + count) of `places`, of the samples on
+// which it and all of `with` were run.
 MeasureRows RowsOf(const OutcomeMeasure& measure, size_t setting, size_t places, size_t first_place,
                    size_t count, const std::vector<size_t>& with = {});
 

@@ -30,7 +30,7 @@ struct CellStatistics {
   Interval right_share_interval;
   double generation_score = 0;
   Interval generation_interval;
-  // Of tasks that score running text (AddPerplexity), else NaN.
+  // Perplexity in tasks that score running text (AddPerplexity), else NaN.
   double perplexity = kUndefined;
   Interval perplexity_interval = {kUndefined, kUndefined};
 };
@@ -61,7 +61,7 @@ inline constexpr const char* kOutcomeMeans = "outcome_means";
 
 // Record outcome_means: answer_nll, answer_nll_low, answer_nll_high, accuracy, accuracy_low,
 // accuracy_high, answer_nll_difference, ..._low, ..._high [setting, place], samples [setting], and
-// choice_accuracy, right_share, generation_score with theirs where they were asked for;
+// choice_accuracy, right_share, generation_score with theirs where they were requested;
 // beyond_context [setting] where a prompt was longer than the context. Attributes
 // answer_nll_interval, ... name the intervals' methods.
 Record OutcomeMeansRecord(const std::vector<std::string>& settings,

@@ -15,15 +15,15 @@ namespace midscope {
 // NaN for no values.
 double Mean(std::span<const double> values);
 
-// Of rows [row, column], row-major: the mean of every column. [column]
+// The mean of every column of rows [row, column], row-major. [column]
 std::vector<double> ColumnMeans(std::span<const double> rows, size_t columns);
 
-// What a statistic is where its values do not define it.
+// Value of a statistic that its values do not define.
 inline constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
 bool HasNan(std::span<const double> values);
 
-// Of a sample (divisor n - 1); NaN for fewer than two values.
+// Standard deviation of a sample (divisor n - 1); NaN for fewer than two values.
 double StandardDeviation(std::span<const double> values);
 
 struct Interval {
@@ -69,7 +69,7 @@ struct ColumnEffect {
 ColumnEffect TestColumnEffect(std::span<const double> rows, size_t columns, uint64_t seed,
                               int permutations = kPermutations);
 
-// The same for cells of `width` columns each, [row, cell, column]: whole cells are permuted, and
+// As above, for cells of `width` columns each, [row, cell, column]: whole cells are permuted, and
 // `statistic` makes one number of the means of a cell's columns. The sum of squares is that of the
 // cells' numbers about their mean.
 ColumnEffect TestCellEffect(std::span<const double> rows, size_t cells, size_t width, uint64_t seed,

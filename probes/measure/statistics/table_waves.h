@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What waves a table of positions is made of, and how alike its rows are.
+// The waves that form a table of positions, and the similarity of its rows.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct ChannelPeriods {
 // table [position, channel].
 ChannelPeriods PeriodsOfChannels(std::span<const float> table, int64_t channels);
 
-// Mean over positions of the cosine of the rows `distance` apart. table [position, channel];
+// Mean over positions of the cosine of two rows at each distance. table [position, channel];
 // returns [distance], as many as there are positions.
 std::vector<double> SimilarityByDistance(std::span<const float> table, int64_t channels);
 
