@@ -14,8 +14,7 @@ namespace midscope {
 // threads that read mapped files call UseSignalStack (signal_stack.h). For main().
 void GuardMappedFiles();
 
-// One mapping, as the handler knows it. Where more files are mapped than it has room for, the
-// others stay unguarded.
+// One mapping that the handler guards. Mappings beyond the handler's capacity stay unguarded.
 class MappedFileGuard {
  public:
   explicit MappedFileGuard(std::span<const std::byte> bytes);

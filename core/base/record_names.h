@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Names of records and arrays that more than one file knows. Outputs hold them and scripts rely on
-// them (data/SCHEMA.md), so they do not change. What only its own probe names is not here.
+// Names of records and arrays that more than one file uses. Outputs hold them and scripts rely on
+// them (data/SCHEMA.md), so they do not change. Names used by only one probe are not here.
 #pragma once
 
 namespace midscope {
@@ -53,7 +53,7 @@ inline constexpr const char* kGoldTokenBegin = "gold_token_begin";
 inline constexpr const char* kSeconds = "s";
 inline constexpr const char* kSettingSeconds = "setting_seconds";  // [setting]
 
-// Of generated text. The last two are [place], the others [setting, place].
+// Names for generated text. The last two are [place], the others [setting, place].
 inline constexpr const char* kGenerationCut = "generation_cut";
 inline constexpr const char* kGenerationEmpty = "generation_empty";
 inline constexpr const char* kAnsweredPlace = "answered_place";

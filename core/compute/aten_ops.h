@@ -36,7 +36,7 @@ struct AttentionLimits {
   int64_t logit_floats = int64_t{16} << 20;
   int64_t query_rows = 512;
   int64_t key_floats = int64_t{64} << 20;  // of rotated keys and of values together
-  // Of rotary tables that are kept on the device; then all are dropped. One a head and length.
+  // Bytes of rotary tables kept on the device, one per head and length; beyond it all are dropped.
   int64_t table_bytes = int64_t{256} << 20;
 };
 
@@ -98,8 +98,8 @@ class AtenOps : public LayerOps {
   // A copy on the device, found by the values' address. Throws std::logic_error where a sample of
   // them shows other values there than were copied.
   at::Tensor OnDevice(const std::vector<float>& values) const;
-  // Throws while work is recorded: it would copy anew at every start, from memory that is gone.
-  // What is on the device from a run before is not copied.
+  // Throws while work is recorded: it would copy again at every launch, from freed memory. Data
+  // already on the device from an earlier run are not copied.
   virtual void CheckNotRecorded() const {}
 
  private:
@@ -134,7 +134,7 @@ class AtenOps : public LayerOps {
   mutable int64_t table_bytes_ = 0;
 };
 
-// Copies on a device of values that are asked for again and again. Internal to core.
+// Copies on a device of values that are requested repeatedly. Internal to core.
 
 // The copies of the latest `most` arrays, found by what they hold.
 template <class T>

@@ -18,11 +18,11 @@ struct DeviceFacts {
   int64_t free_bytes = 0;            // of it, what a program can still take
 };
 
-// Of AvailableDevices(), in their order. For a GPU this takes some hundred MB of its memory, once
-// in a process, as any other use of it does. Throws nothing: a GPU that does not answer has no
+// Facts of AvailableDevices(), in their order. For a GPU this takes some hundred MB of its memory,
+// once per process, as any other use of it does. Throws nothing: a GPU that does not answer has no
 // memory.
 std::vector<DeviceFacts> ListDeviceFacts();
-// Of the devices of the placement, each once, in its order.
+// Facts of the devices of the placement, each once, in its order.
 std::vector<DeviceFacts> FactsOf(const Placement& placement);
 DeviceFacts FactsOf(const DeviceName& device);
 
