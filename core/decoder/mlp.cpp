@@ -23,7 +23,7 @@ bool HasKernel(Activation activation) {
   return activation != Activation::kXielu && activation != Activation::kClampedSwiglu;
 }
 
-// Of a few rows on a device that makes gates, ups and their activation at once.
+// Whether the device computed gates, ups and their activation at once, as for few rows.
 bool ActivatedTogether(const LayerOps& ops, const ModelConfig& config, const Projection& gate_up,
                        const at::Tensor& x, const at::Tensor& post, const JobContext& job) {
   return !ops.host_memory() && HasKernel(config.activation) && gate_up.bias.empty() &&

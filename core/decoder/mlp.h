@@ -32,7 +32,7 @@ void ChooseExperts(const ExpertSettings& settings, std::span<const float> choice
 // The MLP of a layer with experts: router, the experts that rows chose, and the shared ones.
 // Internal to core.
 
-// What all of it needs. `ops` is the layer's.
+// Arguments of all its functions. `ops` is the layer's.
 struct ExpertStep {
   const ModelConfig& config;
   const LayerOps& ops;
