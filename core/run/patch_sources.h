@@ -44,12 +44,12 @@ class PatchSources {
 
   // `intervention` with the values of its patches for this prompt (Patch::taken); spans stay names.
   // Runs the sources that have not been run, without any other term of `intervention`. Throws Error
-  // (usage): a source that nobody knows, a passage of another length without a rule; what
-  // Decoder::Run throws.
+  // (usage): an unknown source, a passage of another length without a rule; what Decoder::Run
+  // throws.
   Intervention Give(const Intervention& intervention, const Prompt& prompt,
                     const JobContext& context = {});
 
-  // Throws Error (usage) where a patch names a source that nobody knows. Runs nothing.
+  // Throws Error (usage) where a patch names an unknown source. Runs nothing.
   void CheckKnown(const Intervention& intervention, const Prompt& prompt) const;
 
   // How likely `prompt`'s answer is in the run of the source: after its prompt, under its setting.

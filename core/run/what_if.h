@@ -2,8 +2,8 @@
 // Runs one or several prompts under changed interventions and computes only what a change affects:
 // the traces of earlier runs are cached.
 //
-// What a changed term runs again, in its layers and all above them; earlier rows and lower layers
-// are taken from the cache:
+// Rows that a changed term runs again, in its layers and all above them; earlier rows and lower
+// layers are taken from the cache:
 // clang-format off
 //   channel                 rows=answer, last: rows from the last prompt row on (keys, and with
 //                           change_value values, change by a rank-one update); last:n: from the
@@ -97,7 +97,7 @@ struct WhatIfResult : WhatIfWork {
   double seconds = 0;
 };
 
-// What is known of one prompt before the run of all prompts ends.
+// Results of one prompt before the run of all prompts ends.
 struct WhatIfPart {
   // Final, and equal to that of the result, in layers below layers_done; NaN in the others.
   // last_logits and score are empty until all layers are done.
@@ -106,11 +106,11 @@ struct WhatIfPart {
   const Trace* trace = nullptr;  // of the prompt, once all layers are done; null: none is kept
 };
 
-// The prompt that a window shows: it runs before the others, and is told of while it runs.
+// The prompt that a window shows: it runs before the others, and is reported while it runs.
 struct WhatIfShown {
   size_t prompt = 0;
   // Empty: none. Called on the running thread: some time after the start (so that a short run is
-  // told of once), then at intervals, when a layer is done; and when the prompt is done while
+  // reported once), then at intervals, when a layer is done; and when the prompt is done while
   // others are still to be run. Not called where nothing is run of it.
   std::function<void(const WhatIfPart&)> partial{};
   std::chrono::milliseconds first_after{60};

@@ -90,7 +90,7 @@ class Tokenizer {
   // The tokens at the beginning of a text: those that the files put there, else BOS; empty where
   // the model has neither.
   std::vector<int32_t> begin_ids() const;
-  // What the files leave open or contradict, and what was done: sentences for the user.
+  // Gaps and contradictions in the files, and how they were resolved: sentences for the user.
   const std::vector<std::string>& notes() const;
   const std::string& pre_tokenizer_name() const;  // "smollm", "tokenizer.json", "sentencepiece"
   const std::string& chat_template() const;       // Jinja text; empty where the file has none

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What families with experts share: which layers have them, and where their tensors lie.
+// Functions shared by families with experts: which layers have them, and where their tensors are.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +41,8 @@ void AddGgufExpertPlaces(std::vector<TensorPlace>& places, Bias bias = Bias::kNe
 // file does not say it); in all layers. Without experts where the file has none.
 ExpertSettings ReadGgufExperts(const GgufMetadata& metadata, int64_t layers,
                                std::optional<int64_t> width = std::nullopt);
-// The same with shared experts, groups, scale and first layers without experts. How experts are
-// scored is the family's.
+// As above, with shared experts, groups, scale and first layers without experts. The family sets
+// how experts are scored.
 ExpertSettings ReadGgufGroupedExperts(const GgufMetadata& metadata, int64_t layers);
 
 // Leaves out the last layers, which predict later tokens: block_count counts them, too.

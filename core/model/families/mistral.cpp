@@ -23,8 +23,8 @@ void ReadMinistral(const ConfigJson& json, ModelConfig* config) {
       json, ReadWindow(json, kWindow), [](int64_t, int64_t) { return true; }, 0, config);
 }
 
-// YaRN, and queries that grow with their position. Its class has rope settings of its own where a
-// file says none; published files say them.
+// YaRN, and queries that grow with their position. Its class has its own rope settings for files
+// without any; published files have them.
 void ReadMinistral3(const ConfigJson& json, ModelConfig* config) {
   const auto rope = RopeObject(json);
   if (!rope) json.Fail("has no rope_parameters");
