@@ -49,7 +49,7 @@ std::string Shown(const T& value) {
 template <class T>
 inline constexpr bool kIsWhole = std::is_integral_v<T> && !std::is_same_v<T, bool>;
 
-// Compares whole numbers by value, whichever of them is unsigned.
+// Compares integers by value, whichever of them is unsigned.
 struct Equal {
   template <class A, class B>
   constexpr bool operator()(const A& a, const B& b) const {

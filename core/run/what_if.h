@@ -27,7 +27,7 @@
 //   any of these below a layer whose ratios the last prompt row decides (ms-poe by score or
 //   entropy)                every row that sees the ratios, from that layer on
 // clang-format on
-// Of several prompts that run whole and have a common prefix, one is run first and the others copy
+// Where several prompts run in full and have a common prefix, one is run first and the others copy
 // its rows up to where they differ (shared_prefix.h).
 //
 // The cache has a memory limit. Beyond it layers are dropped, the lowest first and the same ones of
