@@ -79,8 +79,8 @@ struct HeadPositions {
   // [heads], or empty: none. ALiBi: slope * (absolute row of the key - that of the query) is added
   // to the logit, after the soft cap.
   std::span<const float> alibi_slopes = {};
-  // [heads], or empty: 1. What goes into the softmax, soft cap and ALiBi included, is divided by
-  // it; above 0.
+  // [heads], or empty: 1. The softmax input, soft cap and ALiBi included, is divided by it; above
+  // 0.
   std::span<const float> temperature = {};
   // [heads], or empty: none. A learned logit that takes its share of the softmax and has no value,
   // so that a row's weights sum to less than 1. Divided by the temperature, not soft-capped.

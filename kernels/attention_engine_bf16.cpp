@@ -69,8 +69,8 @@ MIDSCOPE_BF16_INLINE void Store(const Sums& sums, float* to) {
 
 // The running softmax of a block's rows, a lane each. Weights are 2^(logit - base). The base of a
 // row is the largest logit of the tile in which it was raised last: weights stay below 2^kSlack,
-// and outputs are seldom rescaled. What one row does, others do not feel: a row that is not raised
-// is multiplied by exactly 1.
+// and outputs are seldom rescaled. Rows do not affect each other: a row that is not raised is
+// multiplied by exactly 1.
 constexpr float kSlack = 8;
 struct Softmax {
   __m512 base[kVectors];   // 0 where no logit was seen yet

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The attention engine for bfloat16 on AMX: both products on matrix tiles of 16 x 16 sums, the
 // softmax between them on vectors. Tiles are reached by assembly, since compilers' intrinsics for
-// them do not say that they read memory.
+// them do not declare that they read memory.
 #include "kernels/attention_bf16.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

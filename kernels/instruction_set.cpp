@@ -93,7 +93,7 @@ bool HasBFloat16Products() {
 
 std::string InstructionSetName() {
   const int64_t targets = hwy::SupportedTargets();
-  // Asking makes Highway choose among all that the CPU has, whatever is excluded (1.0.3).
+  // The call makes Highway choose among all that the CPU has, whatever is excluded (1.0.3).
   hwy::GetChosenTarget().Update(targets);
 #if HWY_ARCH_X86
   if (HasMatrixTiles()) return "AVX-512 with bfloat16 matrix tiles";

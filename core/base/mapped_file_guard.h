@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Mapped files that somebody cuts off while they are in use. Reading beyond a file's new end is
-// SIGBUS, which would end the process, and with it a window full of work. Internal to core, but for
+// Mapped files that are truncated while in use. Reading beyond a file's new end is SIGBUS, which
+// would end the process, and with it a window full of work. Internal to core, except
 // GuardMappedFiles().
 #pragma once
 

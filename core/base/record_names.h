@@ -48,8 +48,8 @@ inline constexpr const char* kPromptCut = "prompt_cut";
 // First token of the gold piece, [place]; -1 where a cut left none of it.
 inline constexpr const char* kGoldTokenBegin = "gold_token_begin";
 
-// The unit of wall time. What has it was measured on the machine: it differs between runs that are
-// otherwise equal, and is not compared.
+// The unit of wall time. A value in this unit was measured on the machine: it differs between runs
+// that are otherwise equal, and is not compared.
 inline constexpr const char* kSeconds = "s";
 inline constexpr const char* kSettingSeconds = "setting_seconds";  // [setting]
 

@@ -312,7 +312,7 @@ Value PartOf(const Value& value, const Value& index, const At& at) {
                                                     : nullptr;
     if (found != nullptr) return *found;
     if (value.loop() != nullptr) return value.loop()->Attribute(*index.text(), at);
-    // Texts and numbers have no such parts, which templates find out by asking.
+    // Texts and numbers have no such parts, which templates may check.
     return {};
   }
   if (value.list() == nullptr && value.text() == nullptr) Fail(at.line, "this kind of index");

@@ -93,7 +93,7 @@ class AtenOps : public LayerOps {
   };
   // A table on the device: a copy of the host's, which is filled.
   virtual DeviceTable MakeTable(const std::shared_ptr<const RotaryCache::Table>& host) const;
-  // The view's table must be owned by `tables`. What is on the device is kept for later calls.
+  // The view's table must be owned by `tables`. Data on the device are kept for later calls.
   DeviceTable TableOf(const RotaryTables& tables, const kernels::RotaryView& view) const;
   // A copy on the device, found by the values' address. Throws std::logic_error where a sample of
   // them shows other values there than were copied.

@@ -34,7 +34,7 @@ struct MissingGpu {
 };
 MissingGpu WhyGpuIsMissing();
 
-// The model of the machine's CPU: "AMD EPYC 9B14"; "" where the system does not say.
+// The model of the machine's CPU: "AMD EPYC 9B14"; "" where the system does not report it.
 std::string CpuName();
 
 // "NVIDIA H100 80GB HBM3, compute capability 9.0, 78.2 of 85.0 GB free".

@@ -215,7 +215,7 @@ class LayerOps {
   }
 };
 
-// LibTorch does not say which of equal values it takes.
+// LibTorch does not specify which of equal values it takes.
 inline std::vector<TopToken> LayerOps::TopTokens(const at::Tensor& logits, int64_t k) const {
   const at::Tensor on_host = logits.cpu();
   const auto* values = on_host.const_data_ptr<float>();

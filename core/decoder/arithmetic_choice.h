@@ -69,10 +69,10 @@ std::string AutoDtypeText(const Arithmetic& fastest);
 // How long a layer of a model takes in each arithmetic, measured. Internal to core.
 
 // Seconds of one pass through the model's first layer, in each of `arithmetics`, with `rows` rows:
-// median of several passes, the arithmetics in turns, so that what else the machine does meets all
+// median of several passes, the arithmetics in turns, so that other load of the machine affects all
 // of them. [arithmetic][rows]; empty where its products are not those of `options` and the layer
-// has no weights for them. `options`: those of the decoder but for the arithmetic. Takes tenths of
-// a second for a small model, some seconds for a 7B one. Throws Error, Cancelled.
+// has no weights for them. `options`: those of the decoder except the arithmetic. Takes tenths of a
+// second for a small model, some seconds for a 7B one. Throws Error, Cancelled.
 std::vector<std::vector<double>> TimeFirstLayer(const ModelSource& source,
                                                 const DecoderOptions& options,
                                                 const std::vector<Arithmetic>& arithmetics,

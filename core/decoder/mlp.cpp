@@ -157,8 +157,8 @@ std::vector<std::vector<int64_t>> RowsOfExperts(const at::Tensor& weights) {
   return rows;
 }
 
-// The rows of a batch that use one expert, with their factors. Of a single row, as of a token after
-// a prompt, nothing is copied to the device.
+// The rows of a batch that use one expert, with their factors. For a single row, such as a token
+// after a prompt, nothing is copied to the device.
 class RowsOfExpert {
  public:
   // weights [rows]: the expert's, in host memory.

@@ -18,7 +18,7 @@ namespace midscope {
 HookPoint PatchPoint(PatchWhat what, int64_t layer);
 int64_t PatchWidth(PatchWhat what, const ModelConfig& config);
 
-// Replaces rows as the plans say.
+// Replaces rows according to the plans.
 class PatchHook : public Hook {
  public:
   // `plans` [layer] must outlive the hook.

@@ -44,7 +44,7 @@ struct HubChoice {
 
 // Without patterns: the configuration, the tokenizer with its chat template, and the weights: the
 // safetensors, else pytorch_model*.bin, else the only GGUF model. With patterns (`*` matches
-// anything, also `/`): the files that match one of them. Of a split GGUF model all shards are
+// anything, also `/`): the files that match one of them. For a split GGUF model, all shards are
 // chosen. Other pickled files are never chosen, which is logged. Throws Error (usage) where there
 // is nothing to choose, or several GGUF models, with their names.
 HubChoice ChooseFiles(const std::vector<HubFile>& files, const std::vector<std::string>& include,

@@ -101,11 +101,11 @@ struct AttentionPlan {
 // One plan per layer, for a sequence of `tokens` tokens, of which the prompt is the first
 // prompt_tokens (0: all are prompt). The length matters where the model's own frequencies depend on
 // it (rope_frequencies.h) or the scheme does (dynamic-ntk, dynamic-linear); where position ids are
-// given, the largest id + 1 replaces it, as in transformers. Throws Error (usage)
-// where the model cannot take the intervention: a layer, channel or row out of range, a position
-// scheme for a model that rotates nothing (ALiBi), ratios for another number of heads, a token
-// or passage that is not there, tokens moved twice. Layers that are not rotated in a model of which
-// others are keep ratio 1.
+// given, the largest id + 1 replaces it, as in transformers. Throws Error (usage) where the model
+// cannot take the intervention: a layer, channel or row out of range, a position scheme for a model
+// that rotates nothing (ALiBi), ratios for another number of heads, a token or passage that is not
+// there, tokens moved twice. Layers that are not rotated in a model of which others are keep ratio
+// 1.
 std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const ModelConfig& config,
                                         int64_t prompt_tokens, int64_t tokens = 0);
 
@@ -114,11 +114,11 @@ std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const 
 // build_mpt_alibi_tensor).
 std::vector<float> AlibiSlopes(int64_t heads, double max_bias);
 
-// Ratios of heads by their scores [head], as the rule's mode and order say; ties go to the lower
-// head. Scores: counts of attended keys (kernels/position_awareness.h), and of order entropy the
+// Ratios of heads by their scores [head], by the rule's mode and order; ties go to the lower head.
+// Scores: counts of attended keys (kernels/position_awareness.h), and for order entropy the
 // entropies of the last row; sequential, reversed and random do not look at them. In mode `group`
 // scores of heads that share keys are summed. q_ratio and k_ratio differ in mode `code` with
-// grouped key heads only. Entropies that are equal but for rounding may swap ratios between
+// grouped key heads only. Entropies that are equal except for rounding may swap ratios between
 // machines, as counts near the threshold may.
 struct HeadRatios {
   std::vector<double> q;  // [head]

@@ -25,7 +25,7 @@ int64_t LongestRun(const Intervention& intervention, const ModelConfig& config);
 // "... holds 16384 under this position scheme".
 std::string ContextHolds(const Intervention& intervention, const ModelConfig& config);
 
-// Whether a run of so many tokens is longer than ContextOf, and what to say of it: "9000 tokens are
+// Whether a run of so many tokens is longer than ContextOf, and the text about it: "9000 tokens are
 // beyond the context: ...". Both for runs that beyond_context permits, and of as many tokens as
 // PositionsTaken (given_positions.h).
 bool IsBeyondContext(int64_t tokens, const Intervention& intervention, const ModelConfig& config);

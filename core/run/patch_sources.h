@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The source runs of patches (intervention/patch.h): runs each once, takes the values that patches
-// ask for, and aligns their rows with those of the prompt that is patched.
+// request, and aligns their rows with those of the prompt that is patched.
 //
 // Example:
 //
@@ -29,7 +29,7 @@
 
 namespace midscope {
 
-// The prompts that patches may name. What is not there is refused.
+// The prompts that patches may name. All others are refused.
 struct PatchPrompts {
   // The sample, or the one that is `samples_on` further on, with the gold piece at that place;
   // empty: there is no task. Throws Error (usage) for a place that the task lacks.

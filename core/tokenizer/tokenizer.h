@@ -64,9 +64,9 @@ class Tokenizer {
   // embeddings than tokens, and may output such an id.
   std::string Decode(std::span<const int32_t> ids) const;
 
-  // As decode(ids, skip_special_tokens=True) of transformers, but for a space that the tokenizer
-  // adds before text: without special tokens, and what is not UTF-8 replaced by U+FFFD. Of
-  // consecutive byte tokens ("<0xE2>") that are not UTF-8 together, each is replaced.
+  // As decode(ids, skip_special_tokens=True) of transformers, except for a space that the tokenizer
+  // adds before text: without special tokens, and with invalid UTF-8 replaced by U+FFFD. If
+  // consecutive byte tokens ("<0xE2>") are not UTF-8 together, each is replaced.
   std::string DecodeText(std::span<const int32_t> ids) const;
 
   // Bytes of one token (possibly part of a character), empty for an id without a token; valid as

@@ -164,7 +164,7 @@ class TokenizerFolderReader {
     set("unk_token", &parts_.vocabulary.unknown);
   }
 
-  // As transformers: only for folders that an older transformers wrote (or did not say), and for
+  // As transformers: only for folders that an older transformers wrote (or did not state), and for
   // Mistral's models.
   MistralRegex ReadMistralRegex(const JsonFields& config) const {
     const nlohmann::json json = Json("config.json");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Causal attention of many rows on tensor cores, bfloat16 or float16, of queries and keys that are
-// rotated already: what LibTorch's flash attention does, with all else that HeadPositions can say
-// but weights of queries. The online softmax is that of Dao, arXiv 2307.08691, algorithm 1.
+// rotated already: as LibTorch's flash attention, with all other settings of HeadPositions except
+// weights of queries. The online softmax is that of Dao, arXiv 2307.08691, algorithm 1.
 //
 // A block is 64 query rows of one head, a warp 16 of these rows. Values are on their way while
 // queries and keys are multiplied, the next keys while values are. Weights are rounded to that type
@@ -21,7 +21,7 @@ namespace midscope::kernels::cuda {
 
 // q, out [query_rows, heads, head_dim], k, v [keys, key heads, head_dim]: addresses and strides of
 // rows are multiples of 16 bytes, heads adjoin. A query r sees the keys up to row first_query + r,
-// `window` of them (0: all), but for hidden ones. Tables of AttentionHead are not read.
+// `window` of them (0: all), except hidden ones. Tables of AttentionHead are not read.
 template <class T>
 struct AttentionArguments {
   const T* q = nullptr;

@@ -30,7 +30,7 @@ inline int KeysOfPart(int64_t keys) {
 // against 36 for 2,048, 72 against 49 for 8,192.
 constexpr int64_t kMostKeysTogether = 4096;
 
-// A query sees the keys up to its own row, `window` of them (0: all), but for hidden ones. sums
+// A query sees the keys up to its own row, `window` of them (0: all), except hidden ones. sums
 // [parts, query_rows, heads, head_dim]: exponentials of logits, less the part's largest one, times
 // values and factors of keys. shares [parts, query_rows, heads]: that logit and the sum of the
 // exponentials, of the first part with that of the sink.

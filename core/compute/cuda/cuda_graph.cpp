@@ -40,7 +40,7 @@ bool Throws(const std::function<void()>& work) {
   return false;
 }
 
-// Whether `work` was recorded. What can't be ends the recording with an exception.
+// Whether `work` was recorded. Unsupported work ends the recording with an exception.
 bool Recorded(at::cuda::CUDAGraph& graph, c10::DeviceIndex gpu, const std::function<void()>& work) {
   const at::cuda::MempoolId_t pool = at::cuda::graph_pool_handle();
   const bool failed = Throws([&] {

@@ -66,7 +66,7 @@ int64_t ReadWindow(const ConfigJson& json, int64_t otherwise);
 void SetWindow(int64_t window, ModelConfig* config);
 // Layers without a window have no positions.
 void RotateInWindowsAlone(ModelConfig* config);
-// no_rope_layers (1: a layer with positions, in spite of the key's name); absent: every
+// no_rope_layers (1: a layer with positions, despite the key's name); absent: every
 // no_rope_layer_interval-th layer has none. `may_be_longer`: flags beyond the layers are passed
 // over; otherwise they are refused.
 void ReadRotaryLayers(const ConfigJson& json, int64_t interval, bool may_be_longer,

@@ -177,7 +177,7 @@ void ReadGgufSizes(const GgufMetadata& metadata, std::string_view epsilon_key,
         fmt::format("a width of {} is not a multiple of {} heads", config->hidden, config->heads));
   }
   const int64_t value_dim = metadata.Count("attention.value_length", kMaxWidth, implied);
-  // A latent key is its token's value too, but for its rotated elements.
+  // A latent key is its token's value too, except its rotated elements.
   const bool is_latent = config->latent.used() && value_dim == config->latent.rank;
   if (value_dim != config->head_dim && !is_latent) {
     metadata.Fail(

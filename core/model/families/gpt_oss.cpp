@@ -71,7 +71,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
   ReadGgufWindows(metadata, 2, config);
-  // The file does not say it; all published models have it.
+  // The file does not state it; all published models have it.
   config->rope_scaling.truncate = false;
   SetExperts(ReadGgufExperts(metadata, config->layers), config);
   if (config->experts.count == 0) metadata.Fail("it has no experts, which is not supported");

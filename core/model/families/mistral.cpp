@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Mistral: llama with a sliding window in every layer; Ministral: in some; Ministral 3: YaRN. GGUF
-// files of Mistral and Ministral are llama's, which say no window.
+// files of Mistral and Ministral are llama's, which have no window.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/families/rope_settings.h"

@@ -77,7 +77,7 @@ void ReadScaling(const ConfigJson& json, const ConfigJson& rope, const std::stri
   } else if (kind == "yarn" && config->architecture != "phi3") {
     ReadYarn(rope, scaling, context);
   } else if (kind == "longrope" || kind == "su" || kind == "yarn") {
-    ReadLongRope(rope, scaling, context);  // early phi3 files say "su" or "yarn"
+    ReadLongRope(rope, scaling, context);  // early phi3 files have "su" or "yarn"
   } else {
     rope.Fail("its rope scaling " + Quote(kind) + " is not supported yet",
               "Supported: default, linear, dynamic, llama3, yarn, longrope");
