@@ -112,7 +112,7 @@ HWY_INLINE void PlainRows(ActivationKind kind, const T* x, int64_t count, T* out
   }
 }
 
-// One entry a dtype, for HWY_EXPORT takes no templates.
+// One entry per dtype, because HWY_EXPORT takes no templates.
 void GatedFloat(ActivationKind kind, const float* gate_up, int64_t rows, int64_t width,
                 float* out) {
   GatedRows(kind, gate_up, rows, width, out);

@@ -195,7 +195,7 @@ class AttentionRun {
     if (block < far_end_) pack(set.far, far_keys);
   }
 
-  // The same into values [value_items_].
+  // As above, into values [value_items_].
   void PackValueBlock(int64_t key_value_head, int64_t key, float* work, float* values) const {
     const PackSource source{v_, key_value_head, shape_.head_dim, engine_.pack};
     float* to = values + key / engine_.pack * value_tiles_ * kTile;

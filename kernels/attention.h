@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Causal attention with a rotary position of its own for each head.
+// Causal attention with a separate rotary position for each head.
 //
 // q and k come in *before* rotation; every kernel rotates what it reads by the tables of the head.
-// So one call serves position schemes in which heads disagree about position (Ms-PoE), and nobody
-// keeps rotated copies. Query row i is at absolute row `first_query + i` and sees keys 0 ..
+// So one call serves position schemes in which positions differ between heads (Ms-PoE), without
+// stored rotated copies. Query row i is at absolute row `first_query + i` and sees keys 0 ..
 // first_query + i, or the last `window` of those. Grouped query heads: KV head g serves the query
 // heads g * (heads / key_value_heads) .. + (heads / key_value_heads) - 1.
 #pragma once
@@ -69,9 +69,9 @@ struct FarPositions {
   int64_t window = 0;                  // near keys, the query's own included; 0: all are near
 };
 
-// One entry a query head. Tables are indexed by absolute row and must hold first_query + query_rows
-// (q) or key_rows (k) rows; a table without data means: not rotated. Heads of a group whose k
-// tables are the same pointer share the rotated key.
+// One entry per query head. Tables are indexed by absolute row and must hold first_query +
+// query_rows (q) or key_rows (k) rows; a table without data means: not rotated. Heads of a group
+// whose k tables are the same pointer share the rotated key.
 struct HeadPositions {
   std::span<const RotaryView> q;  // [heads]
   std::span<const RotaryView> k;  // [heads]
@@ -79,8 +79,8 @@ struct HeadPositions {
   // [heads], or empty: none. ALiBi: slope * (absolute row of the key - that of the query) is added
   // to the logit, after the soft cap.
   std::span<const float> alibi_slopes = {};
-  // [heads], or empty: 1. What goes into the softmax, soft cap and ALiBi included, is divided by
-  // it; above 0.
+  // [heads], or empty: 1. The softmax input, soft cap and ALiBi included, is divided by it; above
+  // 0.
   std::span<const float> temperature = {};
   // [heads], or empty: none. A learned logit that takes its share of the softmax and has no value,
   // so that a row's weights sum to less than 1. Divided by the temperature, not soft-capped.
@@ -103,9 +103,9 @@ struct HeadPositions {
 // query sees are not read. In bfloat16, on CPUs with AVX-512 BF16, rotated queries and keys and the
 // weights are rounded to bfloat16 before they are multiplied; elsewhere, and for up to 4 query
 // rows, they stay float32. Logits must stay below 1e29. Extra memory: O(key_rows * head_dim) for
-// each KV group (kept for the next call up to 64 MiB a thread; with far positions keys lie there
-// twice) plus O(1) a thread; never rows x keys. Returns false, with `out` unfinished, when `cancel`
-// was set; it is polled once a query block.
+// each KV group (kept for the next call up to 64 MiB per thread; with far positions keys are stored
+// twice) plus O(1) per thread; never rows x keys. Returns false, with `out` unfinished, when
+// `cancel` was set; it is polled once per query block.
 bool Attention(const AttentionShape& shape, const ConstHeads& q, const ConstHeads& k,
                const ConstHeads& v, const HeadPositions& positions, const Heads& out,
                const Executor& executor, CancelFlag cancel = nullptr);

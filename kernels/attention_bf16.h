@@ -34,8 +34,8 @@ MIDSCOPE_BF16_INLINE __m512 Exp2(__m512 x) {
   return _mm512_scalef_ps(p, whole);
 }
 
-// What a product becomes as a logit (in units of ln 2): `distance` is the key's row less that of
-// the query in lane 0.
+// The logit of a product (in units of ln 2): `distance` is the key's row minus that of the query in
+// lane 0.
 MIDSCOPE_BF16_INLINE __m512 ShapeScore(const AttentionBlock& block, __m512 score,
                                        int64_t distance) {
   if (block.softcap != 0) {

@@ -31,7 +31,7 @@ struct AttentionBlock {
   // [key / kKeyBlock][value tile][kKeyBlock items' worth of keys][kTile] items, or by rows: [key /
   // kKeyBlock][element][kKeyBlock items' worth of keys].
   const void* values;
-  // The same, as rows and keys meet that are `near` or more rows apart; null: none are.
+  // As above, for keys at a distance of `near` or more rows; null: there are none.
   const void* far_queries;
   const void* far_keys;
   int64_t near;
@@ -48,10 +48,10 @@ struct AttentionBlock {
   float* scratch;         // [engine scratch_floats]
   float* out;             // [value_tiles * kTile][engine rows]; normalised
 
-  // What the running sum of the softmax begins with; its maximum begins with the sink.
+  // The initial running sum of the softmax; its maximum begins with the sink.
   float sink_weight() const { return sink == kHiddenLogit ? 0.0f : 1.0f; }
-  // Whether logits are more than products. Engines have code of its own for it, so that the plain
-  // case does not pay.
+  // Whether logits are more than products. Engines have separate code for it, so that the plain
+  // case has no overhead.
   bool shaped() const { return window != kNoWindow || softcap != 0 || slope != 0 || far_keys; }
 };
 
@@ -69,7 +69,7 @@ const AttentionEngine& FloatAttentionEngine();
 // bfloat16 products with float32 sums; null where the CPU has no such instruction (AVX-512 BF16).
 const AttentionEngine* BFloat16AttentionEngine();
 
-// The same on the CPU's matrix tiles (AMX), for heads of a multiple of 32 elements; null where
+// As above, on the CPU's matrix tiles (AMX), for heads of a multiple of 32 elements; null where
 // there are none.
 const AttentionEngine* TileAttentionEngine();
 constexpr bool FitsTiles(int64_t head_dim) { return head_dim % 32 == 0; }

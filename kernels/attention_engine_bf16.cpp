@@ -69,8 +69,8 @@ MIDSCOPE_BF16_INLINE void Store(const Sums& sums, float* to) {
 
 // The running softmax of a block's rows, a lane each. Weights are 2^(logit - base). The base of a
 // row is the largest logit of the tile in which it was raised last: weights stay below 2^kSlack,
-// and outputs are seldom rescaled. What one row does, others do not feel: a row that is not raised
-// is multiplied by exactly 1.
+// and outputs are seldom rescaled. Rows do not affect each other: a row that is not raised is
+// multiplied by exactly 1.
 constexpr float kSlack = 8;
 struct Softmax {
   __m512 base[kVectors];   // 0 where no logit was seen yet
@@ -140,8 +140,8 @@ MIDSCOPE_BF16_INLINE void ScoreKeysBy(const AttentionBlock& block, const void* q
   }
 }
 
-// The same where far keys are seen by other positions, into scores [kTile][kRows]: a tile that is
-// near to some rows and far from others is scored twice.
+// As above, where far keys have other positions, into scores [kTile][kRows]: a tile that is near to
+// some rows and far from others is scored twice.
 MIDSCOPE_BF16 __attribute__((noinline)) void ScoreNearAndFar(const AttentionBlock& block,
                                                              int64_t key, const Softmax& softmax,
                                                              float* scores) {
@@ -195,7 +195,7 @@ MIDSCOPE_BF16 __attribute__((noinline)) void Raise(const float* max, float* logi
     const __m512 largest = _mm512_load_ps(max + v * kLanes);
     const __mmask16 raised = _mm512_cmp_ps_mask(largest, softmax.limit[v], _CMP_GT_OQ);
     const __m512 rise = _mm512_maskz_mov_ps(raised, largest);
-    // Of a row that saw nothing before there is nothing to fade.
+    // A row without earlier keys has nothing to fade.
     const __mmask16 seen = _mm512_cmp_ps_mask(softmax.limit[v], _mm512_setzero_ps(), _CMP_GT_OQ);
     fade[v] = Weight(_mm512_maskz_sub_ps(seen, _mm512_setzero_ps(), rise));
     softmax.base[v] = _mm512_add_ps(softmax.base[v], rise);

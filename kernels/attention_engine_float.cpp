@@ -100,8 +100,8 @@ HWY_INLINE void MultiplyTile(const float* HWY_RESTRICT tile, const float* HWY_RE
 }
 #undef MIDSCOPE_TILE_BY_HAND
 
-// What a product becomes as a logit (in units of ln 2): `distance` is the key's row less that of
-// the query in lane 0.
+// The logit of a product (in units of ln 2): `distance` is the key's row minus that of the query in
+// lane 0.
 HWY_INLINE V ShapeScore(const AttentionBlock& block, V score, int64_t distance) {
   const D d;
   if (block.softcap != 0) {
@@ -201,8 +201,8 @@ HWY_INLINE void ScoreKeysBy(const AttentionBlock& block, const void* queries, co
   }
 }
 
-// The same where far keys are seen by other positions: a tile that is near to some rows and far
-// from others is scored twice.
+// As above, where far keys have other positions: a tile that is near to some rows and far from
+// others is scored twice.
 template <int64_t kUsed>
 HWY_NOINLINE void ScoreNearAndFar(const AttentionBlock& block, int64_t key,
                                   float* HWY_RESTRICT scores, Vectors<kUsed>& max) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The attention engine for bfloat16 on AMX: both products on matrix tiles of 16 x 16 sums, the
 // softmax between them on vectors. Tiles are reached by assembly, since compilers' intrinsics for
-// them do not say that they read memory.
+// them do not declare that they read memory.
 #include "kernels/attention_bf16.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -32,7 +32,7 @@ constexpr float kHidden = kHiddenLogit;
 #define MIDSCOPE_MULTIPLY_TILES(sums, a, b) \
   asm volatile("tdpbf16ps %%tmm" #b ", %%tmm" #a ", %%tmm" #sums ::: "memory")
 
-// What ldtilecfg reads: 8 tiles of 16 rows of 64 bytes.
+// The operand of ldtilecfg: 8 tiles of 16 rows of 64 bytes.
 struct alignas(64) TileShapes {
   uint8_t palette = 0;
   uint8_t start_row = 0;
@@ -66,8 +66,8 @@ class TileScope {
   TileShapes before_;
 };
 
-// sums [rows of a][rows of b] += a x b, for two tiles of a, `a_next` items apart, and one or two of
-// b, side by side: items [b_step] along the summed dimension.
+// sums [rows of a][rows of b] += a x b, for two tiles of a, with stride `a_next` in items, and one
+// or two adjacent ones of b: items [b_step] along the summed dimension.
 template <bool kBoth>
 MIDSCOPE_BF16_INLINE void MultiplyTiles(const uint32_t* a, int64_t a_stride, int64_t a_next,
                                         const uint32_t* b, int64_t steps) {

@@ -18,8 +18,8 @@ HWY_BEFORE_NAMESPACE();
 namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 
-// Rows of one head lie a whole row of all heads apart, too far for the CPU to fetch the next by
-// itself.
+// The stride between rows of one head is a row of all heads, too far for the CPU to prefetch the
+// next by itself.
 constexpr int64_t kRowsAhead = 8;
 
 template <bool kForWriting>

@@ -11,7 +11,7 @@
 
 namespace midscope::kernels {
 
-// Where rows of a head come from and how they are to be laid out.
+// The source of a head's rows and their target layout.
 struct PackSource {
   ConstHeads x;
   int64_t head = 0;

@@ -228,7 +228,7 @@ void AddValueRows(const ValueUnit& unit) {
   AddValuesAs<BFloat16>(unit);
 }
 
-// to [count] = sum of `parts` rows of `count`, `stride` apart, in order; rounded to `dtype`.
+// to [count] = sum of `parts` rows of `count`, with stride `stride`, in order; rounded to `dtype`.
 void SumParts(const float* from, int64_t parts, int64_t stride, int64_t count, Dtype dtype,
               void* to, int64_t offset) {
   ForEachVector(count, [&](auto d, int64_t i) HWY_ATTR {

@@ -7,8 +7,8 @@
 //
 // A text behind the condition replaces the condition in the message. MIDSCOPE_BUG(text) throws
 // always. MIDSCOPE_KERNEL_CHECK... hold the contracts of kernels; they are compiled out unless
-// MIDSCOPE_CHECK_KERNELS is defined (Debug and sanitizer builds). What comes from outside the
-// program is not checked with these, but refused with an Error (core/base/error.h).
+// MIDSCOPE_CHECK_KERNELS is defined (Debug and sanitizer builds). Input from outside the program is
+// not checked with these, but refused with an Error (core/base/error.h).
 #pragma once
 
 #include <stdexcept>
@@ -49,7 +49,7 @@ std::string Shown(const T& value) {
 template <class T>
 inline constexpr bool kIsWhole = std::is_integral_v<T> && !std::is_same_v<T, bool>;
 
-// Compares whole numbers by value, whichever of them is unsigned.
+// Compares integers by value, whichever of them is unsigned.
 struct Equal {
   template <class A, class B>
   constexpr bool operator()(const A& a, const B& b) const {

@@ -48,7 +48,7 @@ bool CpuHasMatrixTiles() {
   return __get_cpuid_count(kFeatures, 0, &a, &b, &c, &d) != 0 && (d & kWanted) == kWanted;
 }
 
-// Linux gives a process tiles only when it asks, for they make its threads' state 8 KiB larger.
+// Linux gives a process tiles only on request, because they make its threads' state 8 KiB larger.
 bool MayUseMatrixTiles() {
   constexpr int64_t kAskForState = 0x1023;  // ARCH_REQ_XCOMP_PERM
   constexpr int64_t kTileData = 18;
@@ -76,8 +76,8 @@ bool HasMatrixTiles() {
 #endif
 }
 
-// Intel's vector instruction multiplies no faster than float32's two a cycle (measured: 116 and 195
-// GFLOP/s); who has it from Intel has tiles as a rule.
+// Intel's vector instruction multiplies no faster than float32's two per cycle (measured: 116 and
+// 195 GFLOP/s); who has it from Intel has tiles as a rule.
 static bool ProductsAreFast() {
 #if defined(__x86_64__) && defined(__GNUC__)
   return !__builtin_cpu_is("intel") || HasMatrixTiles();
@@ -93,7 +93,7 @@ bool HasBFloat16Products() {
 
 std::string InstructionSetName() {
   const int64_t targets = hwy::SupportedTargets();
-  // Asking makes Highway choose among all that the CPU has, whatever is excluded (1.0.3).
+  // The call makes Highway choose among all that the CPU has, whatever is excluded (1.0.3).
   hwy::GetChosenTarget().Update(targets);
 #if HWY_ARCH_X86
   if (HasMatrixTiles()) return "AVX-512 with bfloat16 matrix tiles";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The instruction sets that kernels use: the CPU's, unless ATEN_CPU_CAPABILITY (LibTorch's
-// variable: default, avx2 or avx512) asks for less, so that one machine can show what another
-// would do.
+// variable: default, avx2 or avx512) requests less, so that one machine can show the behaviour of
+// another.
 #pragma once
 
 #include <string>

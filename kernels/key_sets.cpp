@@ -79,7 +79,7 @@ std::vector<KeySet> FindKeySets(const AttentionShape& shape, const HeadPositions
 
 namespace {
 
-// Calls step(i) for the indices i of [begin, begin + count) that lie in `range`, less `begin`.
+// Calls step(i) for the indices i of [begin, begin + count) that are in `range`, minus `begin`.
 template <class Range, class Step>
 void ForShared(const Range& range, int64_t begin, int64_t count, Step&& step) {
   const int64_t first = std::max(range.begin, begin);

@@ -18,7 +18,7 @@ struct KeySet {
   std::vector<int64_t> heads;
 };
 
-// Holds the caller to what attention.h says of its arguments; nothing in a release build.
+// Checks that the arguments meet the requirements of attention.h; no effect in a release build.
 void CheckAttention(const AttentionShape& shape, const HeadPositions& positions);
 void CheckHeads(const AttentionShape& shape);
 
@@ -26,7 +26,7 @@ std::vector<KeySet> FindKeySets(const AttentionShape& shape, const HeadPositions
 
 // Internal: hidden keys and factors of an attention call, or of one head in it, block by block.
 
-// A finite stand-in for -infinity: differences of two stay numbers, and logits vanish in it.
+// A finite replacement for -infinity: differences of two stay numbers, and logits vanish in it.
 inline constexpr float kHiddenLogit = -1e30f;
 
 class KeyEdits {
@@ -45,10 +45,10 @@ class KeyEdits {
   // Whether one range hides all keys [begin, end), of a call: from all heads. Such blocks need not
   // be looked at.
   bool HidesAll(int64_t begin, int64_t end) const;
-  // Of one head: whether any key of [begin, end) is hidden or has a factor.
+  // Whether any key of [begin, end) is hidden or has a factor, for one head.
   bool Touches(int64_t begin, int64_t end) const;
-  // Of one head: for each key from `begin` on what is added to its logit in units of ln 2
-  // (kHiddenLogit: hidden), and what its weight is multiplied by once the softmax's sum is taken.
+  // For one head and each key from `begin` on: the term added to its logit in units of ln 2
+  // (kHiddenLogit: hidden), and the factor of its weight after the softmax's sum.
   void Fill(int64_t begin, int64_t count, float* bias, float* factor) const;
 
  private:

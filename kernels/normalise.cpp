@@ -17,7 +17,7 @@
 #define MIDSCOPE_KERNELS_NORMALISE_ONCE
 namespace midscope::kernels {
 
-// What LayerNorm does with rows; `update` null: nothing is added first.
+// Arguments of LayerNorm for rows; `update` null: nothing is added first.
 struct LayerNormWork {
   void* x;
   const void* update;
@@ -120,7 +120,8 @@ HWY_INLINE void LayerNormAs(const LayerNormWork& work, int64_t begin, int64_t en
     const float sum =
         SumOver(work.width, [&](auto d, int64_t i) HWY_ATTR { return LoadFloats(d, x + i); });
     const float mean = sum / count;
-    // Of deviations, not of squares: those would cancel where the mean is far from 0.
+    // The sum is of squared deviations: a difference of squares would cancel where the mean is far
+    // from 0.
     const float squares = SumOver(work.width, [&](auto d, int64_t i) HWY_ATTR {
       const auto deviation = hn::Sub(LoadFloats(d, x + i), hn::Set(d, mean));
       return hn::Mul(deviation, deviation);

@@ -41,8 +41,8 @@ void AddLayerNorm(void* residual, const void* update, const float* weight, const
 void RmsNormHeads(const ConstHeads& x, const float* weight, float epsilon, int64_t rows,
                   int64_t heads, int64_t head_dim, const Heads& out, const Executor& executor);
 
-// x[r, i] += bias[i], in place. x [rows, width] of `dtype`, rows x_stride elements apart; bias
-// [width] float32.
+// x[r, i] += bias[i], in place. x [rows, width] of `dtype`, with row stride x_stride in elements;
+// bias [width] float32.
 void AddBias(void* x, int64_t x_stride, const float* bias, int64_t rows, int64_t width, Dtype dtype,
              const Executor& executor);
 
@@ -64,8 +64,8 @@ void Activate(ActivationKind kind, const void* x, int64_t count, Dtype dtype, vo
               const Executor& executor);
 
 // out[r, i] = x[r, i] - amount[r] * direction[i]: how keys (or queries) change when one input
-// channel is scaled. x, out [rows, width] of `dtype` with rows x_stride / out_stride elements
-// apart; amount [rows], direction [width] float32.
+// channel is scaled. x, out [rows, width] of `dtype` with row strides x_stride / out_stride in
+// elements; amount [rows], direction [width] float32.
 void RankOneUpdate(const void* x, int64_t x_stride, const float* amount, const float* direction,
                    int64_t rows, int64_t width, Dtype dtype, void* out, int64_t out_stride,
                    const Executor& executor);

@@ -18,9 +18,9 @@ class Executor {
   // of `grain` long; returns when all have returned. `work` must not throw.
   virtual void For(int64_t count, int64_t grain,
                    const std::function<void(int64_t begin, int64_t end)>& work) const = 0;
-  // The same for long work: threads take ranges, ever smaller ones, as they have done earlier ones,
-  // so that all end together where cores differ in speed or share it with other programs. Costs
-  // some more calls of `work`. As For where a subclass has nothing better.
+  // As For, for long work: threads take ever smaller ranges as they finish earlier ones, so that
+  // all end together where cores differ in speed or are shared with other programs. Costs some more
+  // calls of `work`. Equals For where a subclass has nothing better.
   virtual void ForOnDemand(int64_t count, int64_t grain,
                            const std::function<void(int64_t begin, int64_t end)>& work) const {
     For(count, grain, work);
@@ -34,7 +34,7 @@ void ForProduct(const Executor& executor, int64_t multiply_adds, int64_t count, 
 // Runs everything on the calling thread.
 const Executor& SerialExecutor();
 
-// Set by another thread when the result is no longer wanted. Null means: never.
+// Set by another thread when the result is no longer needed. Null means: never.
 using CancelFlag = const std::atomic<bool>*;
 
 inline bool Cancelled(CancelFlag flag) { return flag && flag->load(std::memory_order_relaxed); }

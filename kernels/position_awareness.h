@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What Ms-PoE orders heads by. Its position-awareness score (arXiv 2403.04797, Eq. 1; seed-facts A)
-// is the share of keys whose attention weight from the last query reaches alpha times the mean,
-// that is alpha / key_rows, as a softmax row sums to 1.
+// The scores by which Ms-PoE orders heads. Its position-awareness score (arXiv 2403.04797, Eq. 1;
+// seed-facts A) is the share of keys whose attention weight from the last query reaches alpha times
+// the mean, that is alpha / key_rows, as a softmax row sums to 1.
 #pragma once
 
 #include <cstdint>

@@ -69,7 +69,7 @@ void FillRotary(std::span<const double> inverse_frequency, double ratio, int64_t
     const double step_sin = std::sin(step_angle);
     double turn_cos = 0;
     double turn_sin = 0;
-    // Anchors lie at absolute rows, so that a table's row does not depend on where the table
+    // Anchors are at absolute rows, so that a table's row does not depend on where the table
     // begins.
     for (int64_t row = first / kAnchorRows * kAnchorRows; row < first + rows; ++row) {
       if (row % kAnchorRows == 0) {

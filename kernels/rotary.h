@@ -24,7 +24,7 @@ struct RotaryView {
 void FillRotary(std::span<const double> inverse_frequency, double ratio, int64_t first,
                 int64_t rows, double magnitude, float* cos, float* sin);
 
-// The same for the real positions positions[row] / ratio of `rows` rows, in any order.
+// As above, for the real positions positions[row] / ratio of `rows` rows, in any order.
 void FillRotaryAt(std::span<const double> inverse_frequency, double ratio,
                   std::span<const double> positions, double magnitude, float* cos, float* sin);
 

@@ -40,7 +40,7 @@ void UpdateRows(const T* x, int64_t x_stride, const float* amount, const float* 
   }
 }
 
-// One entry a dtype, for HWY_EXPORT takes no templates.
+// One entry per dtype, because HWY_EXPORT takes no templates.
 void BiasFloat(float* x, int64_t x_stride, const float* bias, int64_t rows, int64_t width) {
   BiasRows(x, x_stride, bias, rows, width);
 }

@@ -55,7 +55,7 @@ HWY_INLINE void StoreFloats(D d, hn::Vec<D> value, BFloat16* to) {
   hn::StoreU(hn::TruncateTo(d16, RoundedHalves(d, value)), d16, reinterpret_cast<uint16_t*>(to));
 }
 
-// What would be read back after StoreFloats to a T.
+// The value that would be read back after StoreFloats to a T.
 template <class T, class D>
 HWY_INLINE hn::Vec<D> RoundedTo([[maybe_unused]] D d, hn::Vec<D> value) {
   if constexpr (sizeof(T) == sizeof(BFloat16)) {
@@ -87,7 +87,7 @@ HWY_INLINE hn::Vec<D> Exp2Fraction(D d, hn::Vec<D> f) {
   return hn::MulAdd(p, f, hn::Set(d, 1.0000001f));
 }
 
-// What is added to a number of -127 .. 127 to round it: float32 has no fractions from 2^23 on. The
+// The term added to a number of -127 .. 127 to round it: float32 has no fractions from 2^23 on. The
 // 127 more make the last bits of the sum the exponent's of 2^whole. Instructions that round and
 // convert take several steps on x86, and softmax is half as much work as its products.
 constexpr float kRoundingShift = 12582912.0f + 127.0f;

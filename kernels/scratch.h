@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Working memory that is kept between calls: fresh megabytes from the allocator cost a page fault
-// every 4 KiB, which for short prompts is as dear as the arithmetic.
+// every 4 KiB, which for short prompts is as expensive as the arithmetic.
 #pragma once
 
 #include <cstddef>

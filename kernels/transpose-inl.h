@@ -34,8 +34,8 @@ HWY_INLINE void TransposeSquare(V (&rows)[kSquare]) {
   rows[3] = hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23));
 }
 
-// from [width][steps] into to [steps][width], rows `from_stride` and `to_stride` items apart; items
-// of 32 bits; `width` is a multiple of kSquare.
+// from [width][steps] into to [steps][width], with row strides `from_stride` and `to_stride` in
+// items; items of 32 bits; `width` is a multiple of kSquare.
 template <class Item>
 HWY_INLINE void TransposeItems(const Item* HWY_RESTRICT from, int64_t from_stride, int64_t steps,
                                int64_t width, Item* HWY_RESTRICT to, int64_t to_stride) {

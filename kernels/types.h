@@ -79,8 +79,8 @@ constexpr float RoundedTo(Dtype dtype, float value) {
   return value;
 }
 
-// Rows of vectors, one vector a head: element (row, head, i) lies at data + row * row_stride + head
-// * head_stride + i (strides in elements). What is read is `ConstHeads`, what is written `Heads`.
+// Rows of vectors, one vector per head: element (row, head, i) is at data + row * row_stride + head
+// * head_stride + i (strides in elements). `ConstHeads` is read, `Heads` is written.
 struct ConstHeads {
   const void* data = nullptr;
   Dtype dtype = Dtype::kFloat32;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a person reads about a bug: the outermost handlers of programs and jobs say it of exceptions
-// that are no Error.
+// Messages about bugs: the outermost handlers of programs and jobs use them for exceptions other
+// than Error.
 #pragma once
 
 #include <string>

@@ -41,8 +41,7 @@ inline Error Failure(const std::string& thing, const std::string& reason,
   return {ErrorKind::kFailure, thing, reason, remedy};
 }
 
-// Thrown by long work when its context says that the result is no longer wanted; a Job turns it
-// into `cancelled`.
+// Thrown by long work when its context has been cancelled; a Job turns it into `cancelled`.
 class Cancelled : public std::exception {
  public:
   const char* what() const noexcept override { return "cancelled"; }

@@ -30,7 +30,7 @@ class FileDescriptor {
 std::string FileSystemProblem(const std::filesystem::filesystem_error& error);
 
 // Whether there is something at the path, links resolved. Throws Error (failure) where the system
-// does not tell: a folder that may not be entered, a circle of links, a name that is too long.
+// does not report it: a folder that may not be entered, a circle of links, a name that is too long.
 bool PathExists(const std::filesystem::path& path);
 // As above: whether it is a folder.
 bool IsFolder(const std::filesystem::path& path);

@@ -39,12 +39,12 @@ class ContentHash {
 // Whether the text is such a digest: it becomes a file's name.
 bool IsContentHash(const std::string& text, ContentHashKind kind);
 
-// What identifies a model file in every output: XXH3-128 of its bytes.
+// The identity of a model file in every output: XXH3-128 of its bytes.
 
 // 32 hexadecimal digits, as `xxhsum -H2` prints them.
 std::string HashBytes(std::span<const std::byte> bytes);
 
-// The first 16 of them, which tell apart what people name: the digests that printed terms state.
+// The first 16 of them, enough to distinguish named files: the digests in printed terms.
 std::string ShortDigest(std::string_view text);
 
 // Hashes the bytes of the maps one after the other, and returns their pages to the system.

@@ -26,7 +26,7 @@ struct JobContext {
   std::function<void(const std::string& message)> warn{};  // empty: warnings go to `log`
 
   bool cancelled() const { return cancel && cancel->load(std::memory_order_relaxed); }
-  // Throws Cancelled when the work is no longer wanted.
+  // Throws Cancelled when the work has been cancelled.
   void ThrowIfCancelled() const;
   void Report(const Progress& state) const {
     if (progress) progress(state);

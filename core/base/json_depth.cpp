@@ -7,13 +7,13 @@
 namespace midscope {
 namespace {
 
-// What follows a MessagePack value's first byte (github.com/msgpack/msgpack, spec.md): a
+// The data after a MessagePack value's first byte (github.com/msgpack/msgpack, spec.md): a
 // big-endian length of `length_bytes`, which counts payload bytes or nested values, and
 // `payload_bytes` more.
 struct ValueHead {
   uint64_t length_bytes = 0;
   uint64_t payload_bytes = 0;
-  uint64_t values = 0;  // nested ones, where the first byte says how many
+  uint64_t values = 0;  // nested ones, where the first byte gives their number
   uint64_t values_per_length = 0;
   bool length_is_payload = false;
 };

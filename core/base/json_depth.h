@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How deeply JSON and MessagePack texts nest, told without recursion and before they are parsed:
-// parsers and printers of the JSON library call themselves once per level, and a file of some
-// kilobytes can hold more levels than a stack does.
+// Nesting depth of JSON and MessagePack texts, checked without recursion before parsing: parsers
+// and printers of the JSON library call themselves once per level, and a file of some kilobytes can
+// hold more levels than a stack does.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace midscope {
 // More levels than any file of ours has.
 inline constexpr int64_t kDeepestJson = 64;
 
-// Whether no place of the text lies in more than `levels` lists and objects. Says nothing about
-// whether the text is JSON.
+// Whether no part of the text is nested in more than `levels` lists and objects. Does not check
+// that the text is JSON.
 bool JsonNestsWithin(std::string_view json, int64_t levels = kDeepestJson);
 
-// Whether the bytes are one MessagePack value and nothing behind it, no place of which lies in more
-// than `levels` lists and maps.
+// Whether the bytes are exactly one MessagePack value, no part of which is nested in more than
+// `levels` lists and maps.
 bool MessagePackNestsWithin(std::span<const uint8_t> bytes, int64_t levels = kDeepestJson);
 
 }  // namespace midscope

@@ -15,7 +15,8 @@ namespace midscope {
 
 namespace {
 
-// What the handler looks at: in static storage, and atomic, for a signal may come at any moment.
+// Data that the handler reads: in static storage, and atomic, because a signal may come at any
+// time.
 struct Slot {
   std::atomic<bool> taken = false;
   std::atomic<std::uintptr_t> begin = 0;

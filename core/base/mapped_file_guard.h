@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Mapped files that somebody cuts off while they are in use. Reading beyond a file's new end is
-// SIGBUS, which would end the process, and with it a window full of work. Internal to core, but for
+// Mapped files that are truncated while in use. Reading beyond a file's new end is SIGBUS, which
+// would end the process, and with it a window full of work. Internal to core, except
 // GuardMappedFiles().
 #pragma once
 
@@ -14,8 +14,7 @@ namespace midscope {
 // threads that read mapped files call UseSignalStack (signal_stack.h). For main().
 void GuardMappedFiles();
 
-// One mapping, as the handler knows it. Where more files are mapped than it has room for, the
-// others stay unguarded.
+// One mapping that the handler guards. Mappings beyond the handler's capacity stay unguarded.
 class MappedFileGuard {
  public:
   explicit MappedFileGuard(std::span<const std::byte> bytes);

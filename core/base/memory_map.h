@@ -57,8 +57,8 @@ void DontNeedInside(std::span<const MemoryMap> maps, const std::byte* data, int6
 
 // Copies of arrays of many megabytes.
 
-// `values`, in memory whose pages are large where the system has such on demand: to get and give
-// back pages of 4 KiB takes longer than to copy what lies in them.
+// A copy of `values` in memory with large pages, where the system has them on demand: allocating
+// and freeing pages of 4 KiB takes longer than copying their contents.
 inline std::vector<float> LargeCopy(const std::vector<float>& values) {
   std::vector<float> copy;
   copy.reserve(values.size());

@@ -16,7 +16,7 @@ namespace midscope {
 // throw std::logic_error for a name that is not described or has another type.
 class OptionSet {
  public:
-  // Throws std::logic_error for a name that stands twice or a default that breaks its description.
+  // Throws std::logic_error for a duplicate name or a default that breaks its description.
   explicit OptionSet(std::vector<Parameter> descriptions);
 
   const std::vector<Parameter>& descriptions() const { return descriptions_; }
@@ -50,7 +50,7 @@ class OptionSet {
   // Sets what the object names. Throws Error (usage) for bad JSON, unknown names and bad values.
   void FromJson(std::string_view json);
 
-  // "| option | what it is | allowed | default |" with one row an option.
+  // "| option | what it is | allowed | default |" with one row per option.
   std::string MarkdownTable() const;
 
  private:

@@ -38,7 +38,8 @@ std::string BadReason(const Parameter& parameter, const std::string& given) {
          (allowed.empty() ? "" : " (allowed: " + allowed + ")");
 }
 
-// Of a text where there are choices: names the nearest. The reason lists them.
+// The error for a text that is not one of the choices: names the nearest one. The reason lists
+// them.
 Error NoChoice(const Parameter& parameter, const std::string& given, const std::string& thing) {
   const std::string nearest = NearestWord(given, parameter.choices);
   return UsageError(thing, BadReason(parameter, given),

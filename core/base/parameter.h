@@ -42,19 +42,19 @@ struct Parameter {
   ParameterKind kind = ParameterKind::kText;
   std::string help{};
   std::string unit{};  // "tokens"; "" for none
-  // kChoice, kRows: all of them. Numbers: words that may stand in place of the number.
+  // kChoice, kRows: all of them. Numbers: words allowed instead of the number.
   std::vector<std::string> choices{};
-  // Of numbers, and of the number in numbered_choice; inclusive.
+  // The range of numbers, and of the number in numbered_choice; inclusive.
   double minimum = -std::numeric_limits<double>::infinity();
   double maximum = std::numeric_limits<double>::infinity();
   ParameterValue default_value{};  // none: the parameter is absent until it is set
   bool required = false;
-  // Of kChoice: the choice that the option means on a command line where none is named behind it,
-  // and that `true` means in a file. "": one must be named.
+  // For kChoice: the choice that a bare option means on a command line, and that `true` means in a
+  // file. "": one must be named.
   std::string value_if_bare{};
   // false: task texts and OptionSet::ToJson state it only where it differs from the default.
   bool always_stated = true;
-  // The one of the choices that ends in "N", for which a whole number is written: "last:N". "" for
+  // The one of the choices that ends in "N", for which an integer is written: "last:N". "" for
   // none.
   std::string numbered_choice{};
   bool several = false;  // of a term: may be several numbers, in brackets
@@ -66,8 +66,8 @@ struct Parameter {
   SliderEnds slider{};
   // The heading under which a command's help lists the option; "": under no heading of its own.
   std::string group{};
-  // Of kChoice: other names of choices. They are read as the choice, which is what is kept, stored
-  // and printed.
+  // For kChoice: other names of choices. They are read as the choice, which is kept, stored and
+  // printed.
   struct OtherName {
     std::string name;    // "bf16"
     std::string choice;  // "bfloat16"
@@ -82,17 +82,17 @@ bool IsNumber(const Parameter& parameter);
 Parameter NumberInChoice(const Parameter& parameter);
 // The choice that the text names by another name; else the text.
 std::string ChoiceNamed(const Parameter& parameter, std::string_view text);
-// What is written for N: "16" of "last:16"; nullopt where the text is not of the numbered choice.
+// The text for N: "16" of "last:16"; nullopt where the text is not of the numbered choice.
 std::optional<std::string_view> NumberedPart(const Parameter& parameter, std::string_view text);
 
 // Reads one value; of a kTextList, one of its texts. A flag is "true", "false", "1", "0" or "".
 // kLayers, kHeads and kSpan are any text here: core/intervention reads them. Throws Error (usage)
-// that begins with `thing`, which names the parameter, and says what is wrong and what is allowed.
+// that begins with `thing`, which names the parameter, and states the fault and the allowed values.
 ParameterValue ReadValue(const Parameter& parameter, std::string_view text,
                          const std::string& thing);
-// What is thrown for a text that is not of the parameter's kind or none of its choices.
+// The error for a text that is not of the parameter's kind or not one of its choices.
 Error BadValue(const Parameter& parameter, const std::string& given, const std::string& thing);
-// The same checks of a value that has been read. Throws Error (usage).
+// Makes the same checks on a value that has been read. Throws Error (usage).
 void CheckValue(const Parameter& parameter, const ParameterValue& value, const std::string& thing);
 
 // "1.5", "true", "a, b"; "" for no value. Numbers in their shortest form that reads back the same.
@@ -103,9 +103,9 @@ std::string ParameterText(const ParameterValue& value);
 std::string AllowedText(const Parameter& parameter);
 // "true or false", "a whole number".
 std::string KindText(ParameterKind kind);
-// What stands for a value in help: "N", "FILE", "TEXT"; "" for a flag.
+// The placeholder for a value in help: "N", "FILE", "TEXT"; "" for a flag.
 std::string ValueSymbol(ParameterKind kind);
-// What help adds to Parameter::help: "1 to 1000; in tokens; default: 40"; "" for nothing.
+// The text that help adds to Parameter::help: "1 to 1000; in tokens; default: 40"; "" for nothing.
 std::string FactsText(const Parameter& parameter);
 
 // Descriptions of parameters, one function per kind.

@@ -29,7 +29,7 @@ class SplitMix64 {
     return draw % bound;
   }
 
-  // The same for one bound many times: without a division.
+  // As Below, for many draws with one bound: without a division.
   class Bound {
    public:
     explicit Bound(uint64_t bound)

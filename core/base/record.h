@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a measurement is: named arrays over named axes. The command line prints it, the window draws
-// it, the store writes it, and none of the three reads anything else. Holds no tensor, no Qt type,
-// no HDF5 handle.
+// The result of a measurement: named arrays over named axes. The command line prints it, the window
+// draws it, the store writes it, and none of the three reads anything else. Holds no tensor, no Qt
+// type, no HDF5 handle.
 //
 // Example:
 //
@@ -25,8 +25,8 @@
 
 namespace midscope {
 
-// An axis has `size` places. `labels` (one a place, or none) or `values` (one a place, or none:
-// then 0, 1, ...) tell what they are.
+// An axis has `size` places. They are identified by `labels` (one per place, or none) or `values`
+// (one per place, or none: then 0, 1, ...).
 struct Axis {
   std::string name;  // "layer", "head", "key"
   int64_t size = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Names of records and arrays that more than one file knows. Outputs hold them and scripts rely on
-// them (data/SCHEMA.md), so they do not change. What only its own probe names is not here.
+// Names of records and arrays that more than one file uses. Outputs hold them and scripts rely on
+// them (data/SCHEMA.md), so they do not change. Names used by only one probe are not here.
 #pragma once
 
 namespace midscope {
@@ -48,12 +48,12 @@ inline constexpr const char* kPromptCut = "prompt_cut";
 // First token of the gold piece, [place]; -1 where a cut left none of it.
 inline constexpr const char* kGoldTokenBegin = "gold_token_begin";
 
-// The unit of wall time. What has it was measured on the machine: it differs between runs that are
-// otherwise equal, and is not compared.
+// The unit of wall time. A value in this unit was measured on the machine: it differs between runs
+// that are otherwise equal, and is not compared.
 inline constexpr const char* kSeconds = "s";
 inline constexpr const char* kSettingSeconds = "setting_seconds";  // [setting]
 
-// Of generated text. The last two are [place], the others [setting, place].
+// Names for generated text. The last two are [place], the others [setting, place].
 inline constexpr const char* kGenerationCut = "generation_cut";
 inline constexpr const char* kGenerationEmpty = "generation_empty";
 inline constexpr const char* kAnsweredPlace = "answered_place";

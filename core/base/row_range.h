@@ -23,8 +23,8 @@ class PositionIds {
 
   bool given() const { return ids_ != nullptr; }
   double At(int64_t row) const;
-  // The smallest whole number above the ids of the first `rows` rows: the number of tokens of a
-  // sequence that has such positions as its own.
+  // The smallest integer above the ids of the first `rows` rows: the number of tokens of a sequence
+  // that has such positions as its own.
   int64_t Reach(int64_t rows) const;
   // Whether no row's id is below that of the row before.
   bool NeverFall() const;

@@ -12,7 +12,7 @@ inline double Sum(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-// Of vectors of one length.
+// The dot product of vectors of equal length.
 inline double Dot(std::span<const float> a, std::span<const double> b) {
   return std::transform_reduce(a.begin(), a.end(), b.begin(), 0.0);
 }

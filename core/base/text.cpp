@@ -50,7 +50,7 @@ size_t Edits(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string NearestWord(std::string_view word, const std::vector<std::string>& known) {
-  constexpr size_t kLongestTypo = 64;  // nobody mistypes a longer word; bounds the work
+  constexpr size_t kLongestTypo = 64;  // a longer word is not a typo; bounds the work
   if (word.size() > kLongestTypo) return "";
   std::string nearest;
   size_t fewest = std::max<size_t>(word.size() / 2, 1) + 1;

@@ -12,7 +12,7 @@
 
 namespace midscope {
 
-// 0 to 9, whatever the locale says.
+// 0 to 9, independent of the locale.
 constexpr bool IsDigit(char character) { return character >= '0' && character <= '9'; }
 
 // `text` without the characters of `blanks` at both ends; a view of `text`.

@@ -17,7 +17,7 @@ std::optional<int64_t> FindInvalidUtf8(std::string_view text);
 // Whether the byte begins a character in well-formed text; the others continue one.
 inline bool BeginsCharacter(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
 
-// Of well-formed text.
+// The text must be well-formed.
 inline int64_t CountCharacters(std::string_view text) {
   return std::count_if(text.begin(), text.end(), BeginsCharacter);
 }

@@ -40,7 +40,7 @@ std::string RenderChat(std::string_view template_text, const std::vector<ChatMes
                        bool add_generation_prompt, const ChatTokens& tokens = {},
                        const ChatOptions& options = {});
 
-// The same with the tokenizer's template and tokens. Where the tokenizer puts tokens first and the
+// As above, with the tokenizer's template and tokens. Where the tokenizer puts tokens first and the
 // template did not write them, they are put first: the text is complete, and none may be added.
 std::string RenderChat(const Tokenizer& tokenizer, const std::vector<ChatMessage>& messages,
                        bool add_generation_prompt, const ChatOptions& options = {});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The part of the template language Jinja (jinja.palletsprojects.com, 3.1) that chat templates are
-// written in, with the settings of transformers (trim_blocks, lstrip_blocks). What is outside this
-// part is an Error, never left out; so is what goes beyond the limits of jinja_limits.h.
+// written in, with the settings of transformers (trim_blocks, lstrip_blocks). Any other syntax is
+// an Error, never left out; so is a template beyond the limits of jinja_limits.h.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace midscope::jinja {
 struct Node;
 using NodePtr = std::unique_ptr<Node>;
 
-// A part of an expression or a statement. What the members hold depends on the kind:
+// A part of an expression or a statement. The contents of the members depend on the kind:
 // clang-format off
 //   kText: text. kPrint: [expression]. kIf: [condition, then, otherwise or null].
 //   kFor: [list, body, condition or null, otherwise or null, target].

@@ -138,7 +138,7 @@ NodePtr ExpressionParser::Test(NodePtr value) {
   return With(Make(Kind::kNot), std::move(test));
 }
 
-// Of a test without brackets.
+// Whether the argument of a test without brackets begins here.
 bool ExpressionParser::BeginsArgument() const {
   if (IsOperator("[") || IsOperator("{")) return true;
   if (Peek().kind == TokenKind::kString || Peek().kind == TokenKind::kNumber) return true;

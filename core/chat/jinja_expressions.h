@@ -20,7 +20,7 @@ class ExpressionParser : protected Cursor {
   // One or, with commas, a kTuple of what `next` reads, up to `end` (")", a name, or "": the tag's
   // end), which is left to be read.
   NodePtr TupleOrOne(std::string_view end, NodePtr (ExpressionParser::*next)());
-  // What a loop or {% set %} assigns to.
+  // The target of a loop or {% set %}.
   NodePtr Target();
   NodePtr OneTarget();
   NodePtr Filter();

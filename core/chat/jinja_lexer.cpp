@@ -125,7 +125,7 @@ class Lexer {
     Add(TokenKind::kTagEnd, "");
   }
 
-  // Reads {% raw %} TEXT {% endraw %} where it stands here, between {% and raw.
+  // Reads {% raw %} TEXT {% endraw %}, if it is at this position, between {% and raw.
   bool Raw() {
     const auto word = [&](size_t from, std::string_view name) -> size_t {
       while (from < source_.size() && IsSpace(source_[from])) ++from;

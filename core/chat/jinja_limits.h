@@ -25,7 +25,7 @@ inline constexpr size_t kMaxMadeBytes = size_t{256} << 20;  // of all values mad
 // Throws Error: "chat template, line 3: goes beyond the limit of 100 LIMIT".
 [[noreturn]] void FailLimit(size_t line, int64_t limit, const std::string& what);
 
-// What one rendering has used so far.
+// The work and memory that one rendering has used so far.
 class Budget {
  public:
   // One step is one part of an expression or statement, or 64 bytes searched.

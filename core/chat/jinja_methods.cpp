@@ -262,7 +262,7 @@ Value StrftimeNow(const Arguments& arguments, const std::string& date, const At&
   return Value::Text(FormatChatDate(date, format), at);
 }
 
-// Of "dict" and "namespace", which take named arguments alone.
+// The entries of "dict" and "namespace", which take only named arguments.
 Entries NamedEntries(const Arguments& arguments, const char* function, const At& at) {
   if (arguments.positional() > 0) Fail(at.line, std::string(function) + "() of this form");
   Entries entries;

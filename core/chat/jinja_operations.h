@@ -13,7 +13,7 @@
 
 namespace midscope::jinja {
 
-// Of a call, filter or test. `names` are those of the last arguments.
+// Arguments of a call, filter or test. `names` are those of the last arguments.
 struct Arguments {
   std::vector<Value> values;
   std::vector<std::string> names;
@@ -35,7 +35,7 @@ Value SliceOf(const Value& value, const Value& begin, const Value& end, const Va
 int64_t WholeNumber(const Value& value, const At& at);
 // A key of `entries` as templates see it: a text, or a number.
 Value KeyOf(const Entries& entries, const std::string& key, const At& at);
-// What a loop runs over: the list itself, the keys of a mapping, the characters of a text.
+// The items of a loop: the list itself, the keys of a mapping, the characters of a text.
 Value ItemsOf(const Value& value, const At& at);
 
 // jinja_text.cpp: values as text, and work on texts.
@@ -98,7 +98,7 @@ bool IsMethod(const Value& value, std::string_view name);
 
 // jinja_functions.cpp: what every template can call.
 const std::vector<std::pair<std::string_view, Function>>& Functions();
-// What functions share in one rendering.
+// State that functions share in one rendering.
 struct Surroundings {
   const std::string& date;  // strftime_now
   // All namespaces: they may hold each other, so that whoever renders must clear them.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What Render() of jinja.h does: statements (jinja_render.cpp), and expressions and calls
-// (jinja_evaluate.cpp). Internal to core.
+// The implementation of Render() of jinja.h: statements (jinja_render.cpp), and expressions and
+// calls (jinja_evaluate.cpp). Internal to core.
 #pragma once
 
 #include <memory>
@@ -52,7 +52,7 @@ class Renderer {
     Renderer* renderer_;
   };
 
-  // Where a {% call %} block stands: the scopes that it sees.
+  // The position of a {% call %} block: the scopes that it sees.
   struct Caller {
     const Node* node;
     size_t base;

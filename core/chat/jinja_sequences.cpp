@@ -10,8 +10,8 @@
 namespace midscope::jinja {
 namespace {
 
-// What Jinja orders an item by: its attributes (one, or several joined by commas), texts without
-// regard to capitals unless case_sensitive.
+// The sort keys of an item, as in Jinja: its attributes (one, or several joined by commas), texts
+// without regard to capitals unless case_sensitive.
 class SortKeys {
  public:
   SortKeys(const Value* attribute, const Value* case_sensitive, const At& at)

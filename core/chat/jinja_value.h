@@ -30,7 +30,7 @@ class Entries {
   void Set(std::string key, Value value);
   const std::vector<std::pair<std::string, Value>>& all() const { return entries_; }
   void Clear();
-  // The keys are whole numbers, as std::to_string writes them.
+  // The keys are integers, as std::to_string writes them.
   void SetKeysAreNumbers() { keys_are_numbers_ = true; }
   bool keys_are_numbers() const { return keys_are_numbers_; }
 
@@ -40,7 +40,7 @@ class Entries {
   std::map<std::string, size_t, std::less<>> index_;
 };
 
-// What a sequence is in Python: they are printed, compared and indexed differently. kOnce: a
+// The Python type of a sequence: the types are printed, compared and indexed differently. kOnce: a
 // generator, which can be gone through once (`select`, `map` and the like).
 enum class Form : uint8_t { kList, kTuple, kKeys, kValues, kItems, kRange, kOnce };
 

@@ -52,7 +52,7 @@ int64_t FloorDivide(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
 
-// A whole number where the exponent is not negative, as in Python.
+// An integer where the exponent is not negative, as in Python.
 Value Power(int64_t base, int64_t exponent, const At& at) {
   if (base == 0 && exponent < 0) Fail(at.line, "a division by zero");
   const double power = std::pow(static_cast<double>(base), static_cast<double>(exponent));
@@ -312,7 +312,7 @@ Value PartOf(const Value& value, const Value& index, const At& at) {
                                                     : nullptr;
     if (found != nullptr) return *found;
     if (value.loop() != nullptr) return value.loop()->Attribute(*index.text(), at);
-    // Texts and numbers have no such parts, which templates find out by asking.
+    // Texts and numbers have no such parts, which templates may check.
     return {};
   }
   if (value.list() == nullptr && value.text() == nullptr) Fail(at.line, "this kind of index");

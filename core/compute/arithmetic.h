@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a model computes in: the dtype of its activations, and the products with quantised weights.
+// The arithmetic of a model: the dtype of its activations, and the products with quantised weights.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace midscope {
 
 // Arithmetic of products with quantised weights. kFloat: weights as floating-point numbers. kInt16
-// and kInt8: the file's whole numbers with inputs rounded to 16 or 8 bits in blocks of 32
+// and kInt8: the file's integers with inputs rounded to 16 or 8 bits in blocks of 32
 // (kernels/quantised/whole_number_product.h); formats that have no such product are multiplied as
 // with kFloat.
 enum class Products { kFloat, kInt16, kInt8 };
@@ -34,7 +34,7 @@ std::vector<std::string> ProductsNames();
 // nullopt: none has this name.
 std::optional<Products> FindProducts(std::string_view name);
 
-// What differs from float32 with products in float: "bfloat16", "int16", "bfloat16 with int8";
+// The difference from float32 with products in float: "bfloat16", "int16", "bfloat16 with int8";
 // "float32" for nothing.
 std::string ArithmeticName(const Arithmetic& arithmetic);
 
@@ -44,8 +44,8 @@ std::string ArithmeticName(const Arithmetic& arithmetic);
 // dequantised in the products. kAuto: expanded where that takes at most 1 GiB.
 enum class WeightStorage { kAuto, kStored, kExpanded };
 
-// Resolves kAuto for this model; others are returned unchanged. Products in whole numbers read the
-// file's: kAuto is then kStored.
+// Resolves kAuto for this model; others are returned unchanged. Integer products read the file's
+// integers: kAuto is then kStored.
 WeightStorage ResolveStorage(WeightStorage asked, const ModelConfig& config, kernels::Dtype dtype,
                              Products products = Products::kFloat);
 
@@ -54,8 +54,8 @@ WeightStorage ResolveStorage(WeightStorage asked, const ModelConfig& config, ker
 // float32: on x86, where our product was measured to be as fast as LibTorch's or faster.
 bool PacksExpanded(const ModelConfig& config, kernels::Dtype dtype);
 
-// Bytes that packing adds to expanded weights and the blocks beside them: of bfloat16 weights that
-// are not quantised, the packed ones lie beside those by which few rows are multiplied.
+// Bytes that packing adds to expanded weights and the blocks beside them: bfloat16 weights that are
+// not quantised are stored packed, and also unpacked for products of few rows.
 int64_t PackedBytesBeside(const ModelConfig& config, kernels::Dtype dtype);
 
 // Rows of a stored matrix with `inputs` columns that are dequantised at a time.

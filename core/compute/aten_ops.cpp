@@ -127,7 +127,7 @@ void AtenOps::Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, fl
     values = values - middle;
     if (keeps.mean.defined()) keeps.mean.copy_(middle.squeeze(-1));
   }
-  // Of a layer norm: 1 / deviation, because the mean is subtracted by now.
+  // For a layer norm this is 1 / deviation, because the mean has been subtracted.
   const at::Tensor inverse = InverseRms(values, epsilon);
   if (keeps.scale.defined()) keeps.scale.copy_(inverse.squeeze(-1));
   values = (values * inverse).mul_(OnDevice(norm.weight));

@@ -22,7 +22,7 @@
 
 namespace midscope {
 
-// Copies on a device of values that are asked for again and again. Internal to core.
+// Copies on a device of values that are requested repeatedly. Internal to core.
 
 // The copies of the latest `most` arrays, found by what they hold.
 template <class T>
@@ -64,7 +64,7 @@ struct AttentionLimits {
   int64_t logit_floats = int64_t{16} << 20;
   int64_t query_rows = 512;
   int64_t key_floats = int64_t{64} << 20;  // of rotated keys and of values together
-  // Of rotary tables that are kept on the device; then all are dropped. One a head and length.
+  // Bytes of rotary tables kept on the device, one per head and length; beyond it all are dropped.
   int64_t table_bytes = int64_t{256} << 20;
 };
 
@@ -121,13 +121,13 @@ class AtenOps : public LayerOps {
   };
   // A table on the device: a copy of the host's, which is filled.
   virtual DeviceTable MakeTable(const std::shared_ptr<const RotaryCache::Table>& host) const;
-  // The view's table must be owned by `tables`. What is on the device is kept for later calls.
+  // The view's table must be owned by `tables`. Data on the device are kept for later calls.
   DeviceTable TableOf(const RotaryTables& tables, const kernels::RotaryView& view) const;
   // A copy on the device, found by the values' address. Throws std::logic_error where a sample of
   // them shows other values there than were copied.
   at::Tensor OnDevice(const std::vector<float>& values) const;
-  // Throws while work is recorded: it would copy anew at every start, from memory that is gone.
-  // What is on the device from a run before is not copied.
+  // Throws while work is recorded: it would copy again at every launch, from freed memory. Data
+  // already on the device from an earlier run are not copied.
   virtual void CheckNotRecorded() const {}
 
  private:

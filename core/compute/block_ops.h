@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a device computes with matrices whose blocks stay quantised in its memory: an interface, so
-// that products with them are tested without a GPU. Internal to core.
+// Operations of a device on matrices whose blocks stay quantised in its memory: an interface, so
+// that their products can be tested without a GPU. Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,8 +13,8 @@
 
 namespace midscope {
 
-// Matrices have no row order, rows are whole blocks, and lie in the memory of the tensors' device
-// as kernels/cuda/device_rows.h says. Tensors are float32 or bfloat16.
+// Matrices have no row order; rows are whole blocks, stored on the tensors' device in the layout of
+// kernels/cuda/device_rows.h. Tensors are float32 or bfloat16.
 class BlockOps {
  public:
   // Outputs of a product from `first` on, which are written to the rows of `to` as well: [rows,
@@ -32,7 +32,7 @@ class BlockOps {
 
   virtual ~BlockOps() = default;
 
-  // Of weights that are dequantised at a time where many rows are multiplied.
+  // Bytes of weights that are dequantised at a time where many rows are multiplied.
   virtual int64_t panel_bytes() const = 0;
   // out [rows, any whole blocks], contiguous: the matrix' rows from first_column on, which begins a
   // block, rounded where `out` is bfloat16.

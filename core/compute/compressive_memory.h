@@ -12,7 +12,6 @@
 // Memory: key_value_heads * head_dim * (head_dim + 1) float32 per layer, independent of the
 // prompt's length. Time: head_dim^2 per key and key-value head to add, and per row and head to
 // read.
-// length. Time: head_dim^2 a key and key-value head to put, and a row and head to read.
 #pragma once
 
 #include <ATen/core/Tensor.h>

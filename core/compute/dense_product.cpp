@@ -104,7 +104,7 @@ at::Tensor DenseProduct(const at::Tensor& x, const at::Tensor& weight) {
 
 at::Tensor PackedWeight([[maybe_unused]] const at::Tensor& weight) {
 #ifdef MIDSCOPE_ONEDNN_PRODUCTS
-  // The layout that this many rows ask for, which more and fewer of many rows ask for as well.
+  // The layout for this many rows, which is also that of other large numbers of rows.
   constexpr int64_t kRows = 1024;
   static const auto reorder =
       c10::Dispatcher::singleton().findSchema({"mkldnn::_reorder_linear_weight", ""});

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kBytesPerKibibyte = 1024;
 
-// Of a line "MemTotal:   24676352 kB" of /proc/meminfo; 0 where there is none.
+// The bytes of a line "MemTotal:   24676352 kB" of /proc/meminfo; 0 where there is none.
 int64_t MemoryLine(const std::string& name) {
   std::ifstream file("/proc/meminfo");
   std::string word;

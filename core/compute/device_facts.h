@@ -18,11 +18,11 @@ struct DeviceFacts {
   int64_t free_bytes = 0;            // of it, what a program can still take
 };
 
-// Of AvailableDevices(), in their order. For a GPU this takes some hundred MB of its memory, once
-// in a process, as any other use of it does. Throws nothing: a GPU that does not answer has no
+// Facts of AvailableDevices(), in their order. For a GPU this takes some hundred MB of its memory,
+// once per process, as any other use of it does. Throws nothing: a GPU that does not answer has no
 // memory.
 std::vector<DeviceFacts> ListDeviceFacts();
-// Of the devices of the placement, each once, in its order.
+// Facts of the devices of the placement, each once, in its order.
 std::vector<DeviceFacts> FactsOf(const Placement& placement);
 DeviceFacts FactsOf(const DeviceName& device);
 
@@ -34,7 +34,7 @@ struct MissingGpu {
 };
 MissingGpu WhyGpuIsMissing();
 
-// The model of the machine's CPU: "AMD EPYC 9B14"; "" where the system does not say.
+// The model of the machine's CPU: "AMD EPYC 9B14"; "" where the system does not report it.
 std::string CpuName();
 
 // "NVIDIA H100 80GB HBM3, compute capability 9.0, 78.2 of 85.0 GB free".

@@ -39,7 +39,7 @@ const char* Needed(DeviceWork work) {
   return "";
 }
 
-// What needs less.
+// Remedies that need less memory.
 std::string Smaller(DeviceWork work) {
   return work == DeviceWork::kWeights ? "--dtype bfloat16 or --weights stored"
                                       : "--dtype bfloat16, a shorter prompt or fewer captures";
@@ -58,14 +58,14 @@ bool Contains(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
 }
 
-// Of messages of LibTorch's CUDA parts, and of its libraries.
+// Whether the message is from LibTorch's CUDA parts or its libraries.
 bool IsOfGpu(const std::string& message) {
   return Contains(message, "CUDA error") || Contains(message, "CUDA driver error") ||
          Contains(message, "CUBLAS_STATUS") || Contains(message, "CUDNN_STATUS") ||
          Contains(message, "cuDNN error");
 }
 
-// "GPU 1 has a total capacity of ...": what LibTorch says where it has no memory.
+// "GPU 1 has a total capacity of ...": LibTorch's message where it has no memory.
 std::optional<DeviceName> GpuIn(const std::string& message) {
   constexpr std::string_view kBefore = "GPU ";
   const size_t found = message.find(kBefore);

@@ -15,7 +15,7 @@
 
 namespace midscope {
 
-// What needed the memory.
+// The work that needed the memory.
 enum class DeviceWork { kWeights, kRun, kTrace };
 
 class DeviceFaults {

@@ -27,20 +27,20 @@
 
 namespace midscope {
 
-// Row j of the keys is k[j] - amount[j] direction: what a channel's change makes of them.
+// Row j of the keys is k[j] - amount[j] direction: the keys after a channel's change.
 struct KeyUpdate {
   at::Tensor amount;     // [rows] float32; undefined: none
   at::Tensor direction;  // [key_value_heads * head_dim] float32
 };
 
-// What is written of a norm besides its result, each unless undefined.
+// Values of a norm that are written besides its result, each unless undefined.
 struct NormKeeps {
   at::Tensor mean;   // [rows] float32; an RMS norm does not write it
   at::Tensor scale;  // [rows] float32
   at::Tensor input;  // [rows, width], contiguous: the rows that are normalised
 };
 
-// What a norm did to one channel: without `scale` nothing.
+// The effect of a norm on one channel: none without `scale`.
 struct NormOfColumn {
   at::Tensor mean;   // [rows] float32, or undefined
   at::Tensor scale;  // [rows] float32, or undefined
@@ -56,14 +56,14 @@ struct HeadNorm {
   float epsilon = 0;
 };
 
-// A factor that is known, or lies on the device.
+// A factor that is known, or is on the device.
 struct ColumnFactor {
   float value = 1;
   at::Tensor on_device;  // [1] float32; undefined: `value`
 };
 
-// Work on a device that was recorded: a run of it is one start for all of it. What it reads and
-// writes lies where it lay.
+// Recorded work on a device: one launch runs all of it. Its inputs and outputs stay at the same
+// addresses.
 class RecordedWork {
  public:
   virtual ~RecordedWork() = default;
@@ -123,7 +123,7 @@ class LayerOps {
   virtual void KeepRecorded(const at::Tensor& /*x*/) const {}
   // Whether rotary tables are formed on the device, where those in host memory are not filled.
   virtual bool forms_tables() const { return false; }
-  // What reads quantised matrices on the device. Null: they are expanded there.
+  // Operations that read quantised matrices on the device. Null: they are expanded there.
   virtual const BlockOps* blocks() const { return nullptr; }
 
   // A few values in a tensor on the device, whose address may come to hold others: that of an
@@ -197,12 +197,12 @@ class LayerOps {
     WeightedValues(
         shape, weights.defined() ? weights : AttentionWeights(shape, q, k, update, tables), v, out);
   }
-  // Of weights [1, heads, keys] on the device: how many keys of each head reach the threshold, as
-  // kernels::CountAttendedKeys counts them.
+  // The number of keys of each head that reach the threshold, as in kernels::CountAttendedKeys,
+  // from weights [1, heads, keys] on the device.
   virtual std::vector<int64_t> CountAttendedKeys(
       const at::Tensor& weights, const kernels::AwarenessThreshold& threshold) const = 0;
-  // TopTokensOfRows of logits [row, vocabulary], in float32 on the device; of a row with logits
-  // that are not finite only the first is told.
+  // TopTokensOfRows of logits [row, vocabulary], in float32 on the device; for a row with logits
+  // that are not finite only the first is returned.
   virtual std::vector<TopToken> TopTokens(const at::Tensor& logits, int64_t k) const;
 
  protected:
@@ -215,7 +215,7 @@ class LayerOps {
   }
 };
 
-// LibTorch does not say which of equal values it takes.
+// LibTorch does not specify which of equal values it takes.
 inline std::vector<TopToken> LayerOps::TopTokens(const at::Tensor& logits, int64_t k) const {
   const at::Tensor on_host = logits.cpu();
   const auto* values = on_host.const_data_ptr<float>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the OpenMP library and the heap are told when a program starts.
+// Settings of the OpenMP library and the heap when a program starts.
 #pragma once
 
 namespace midscope {

@@ -19,7 +19,7 @@ namespace midscope {
 inline bool FinishesQueryKey(const ModelConfig& config) {
   return config.query_key_norm != QueryKeyNorm::kNone || config.clip_qkv > 0;
 }
-// The same for values, which only a clamp changes.
+// As above, for values, which only a clamp changes.
 inline bool FinishesValue(const ModelConfig& config) { return config.clip_qkv > 0; }
 
 // out [rows, heads * head_dim] from x of the same shape (which may be `out`); rows of both may

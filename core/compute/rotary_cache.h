@@ -66,7 +66,7 @@ class RotaryCache {
   // A run begins: where the tables take more than a limit, those that the last runs did not use are
   // dropped. Every value of a dragged ratio makes one for each head. Thread-safe.
   void BeginRun();
-  // Of the tables that are kept.
+  // Bytes of the tables that are kept.
   int64_t bytes() const;
 
  private:

@@ -51,13 +51,13 @@ class WeightMatrix {
   WeightMatrix(std::string path, const std::vector<Part>& parts, kernels::Dtype dtype,
                Products products = Products::kFloat);
 
-  // Of numbers that no file has: values [outputs, inputs] float32.
+  // A matrix that is not from a file: values [outputs, inputs] float32.
   WeightMatrix(const at::Tensor& values, kernels::Dtype dtype);
 
   int64_t outputs() const { return outputs_; }
   int64_t inputs() const { return inputs_; }
   bool stored() const { return !parts_.empty(); }
-  // Whether some of its products are in whole numbers.
+  // Whether some of its products are in integers.
   bool HasWholeNumberProducts() const;
   // [outputs, inputs] of the run's dtype; undefined where the matrix is stored or in panels.
   const at::Tensor& expanded() const { return expanded_; }
@@ -68,34 +68,35 @@ class WeightMatrix {
   // a matrix stored in the run's dtype is used in place. Throws Cancelled.
   void Multiply(const at::Tensor& x, const at::Tensor& y, const ProductContext& context) const;
 
-  // The same with the result in a tensor of its own, which saves a copy of it in some cases.
+  // As Multiply, with the result in a new tensor, which saves a copy of it in some cases.
   at::Tensor Product(const at::Tensor& x, const ProductContext& context) const;
 
-  // The same for up to kernels::kMatrixVectorRows rows, y of `y_dtype`: the run's or float32. A
-  // stored matrix is read in place; its weights have at least float32's precision. So is the copy
-  // of a quantised one that is expanded: few rows are bound by reading weights.
+  // As Multiply, for up to kernels::kMatrixVectorRows rows, y of `y_dtype`: the run's or float32. A
+  // stored matrix is read in place, with weights of at least float32's precision, as is the copy of
+  // an expanded quantised one: few rows are bound by reading weights.
   void MultiplyFew(const at::Tensor& x, void* y, kernels::Dtype y_dtype,
                    const kernels::Executor& executor) const;
 
-  // The same product on the device that x, y and the matrix are on; y may be float32 where x is
-  // bfloat16. An expanded matrix is multiplied by LibTorch's own operations, but for a row or
-  // two where the device has products of them (BlockOps). One that was moved as stored is read in
+  // As Multiply, on the device that x, y and the matrix are on; y may be float32 where x is
+  // bfloat16. An expanded matrix is multiplied by LibTorch's own operations, except for one or two
+  // rows where the device has products for them (BlockOps). One that was moved as stored is read in
   // place for up to kernels::kMatrixVectorRows rows; for more, panels of its rows are dequantised
   // to y's dtype, one after the other, and multiplied by LibTorch. Throws Cancelled.
   void MultiplyOnDevice(const at::Tensor& x, const at::Tensor& y, const JobContext& job) const;
-  // The same of gates and what they are multiplied with, the halves of the outputs: y [rows,
-  // outputs / 2] as BlockOps::MultiplyFewGated. False, with y as it was, where no product of the
-  // device does so: of many rows, and of halves in different formats.
+  // As above, for outputs whose halves are gates and the values that they multiply: y [rows,
+  // outputs / 2] as BlockOps::MultiplyFewGated. Returns false and leaves y unchanged where the
+  // device has no such product: for many rows, and for halves in different formats.
   bool MultiplyGatedOnDevice(const at::Tensor& x, kernels::ActivationKind activation,
                              const at::Tensor& y, const JobContext& job) const;
-  // The same with some outputs written to other rows too. False, with nothing done, for many rows.
+  // As MultiplyOnDevice, with some outputs written to other rows too. Returns false, without side
+  // effects, for many rows.
   bool MultiplyCopyingOnDevice(const at::Tensor& x, const BlockOps::Copies& copies,
                                const at::Tensor& y, const JobContext& job) const;
 
   // Dequantises a stored matrix into its own memory. Throws Error where it has values that are not
   // finite.
   void Expand(const kernels::Executor& executor);
-  // The same beside a copy of the blocks of a matrix that is all quantised, which few rows read.
+  // As Expand, with a copy of the blocks of a fully quantised matrix for products of few rows.
   void ExpandBesideBlocks(const kernels::Executor& executor);
   // Copies the blocks of a stored matrix that is all quantised, which stays stored, in its own
   // memory; expands another.
@@ -113,15 +114,16 @@ class WeightMatrix {
   // out [inputs] of the run's dtype: one row (the embedding of a token). The matrix is in host
   // memory.
   void Row(int64_t row, void* out) const;
-  // The same of many rows: out [row, inputs]. Throws as Row does, or Cancelled.
+  // As Row, for many rows: out [row, inputs]. Throws as Row does, or Cancelled.
   void Gather(std::span<const int32_t> rows, void* out, const kernels::Executor& executor,
               const JobContext& job) const;
   // Rows [first, first + count) in the run's dtype: [count, inputs], on the matrix' device.
   at::Tensor Rows(int64_t first, int64_t count) const;
 
   // Elements of one column in the first `rows` rows, rounded to the run's dtype. [rows] float32, on
-  // the matrix' device; to be read only. The last ones are kept: a setting that is moved asks for
-  // the same again and again. `keep` false: not this one, whose reading is recorded and not done.
+  // the matrix' device; read-only. The latest ones are cached: a dragged setting requests the same
+  // columns repeatedly. `keep` false: this one is not cached, because its read is recorded, not
+  // run.
   at::Tensor Column(int64_t column, int64_t rows, const kernels::Executor& executor,
                     bool keep = true) const;
 
@@ -131,7 +133,7 @@ class WeightMatrix {
     kernels::BlockMatrix matrix;
     int64_t first = 0;  // its first output
     bool checked = false;
-    bool whole_numbers = false;  // multiplied in them, any number of rows alike
+    bool whole_numbers = false;  // products are in integers for any number of rows
   };
   struct Panels {
     at::Tensor numbers;
@@ -147,7 +149,7 @@ class WeightMatrix {
   bool IsSmallerStored() const;
   // Whether a product of x with the expanded matrix is one of rows (BlockOps::MultiplyFew).
   bool ReadsExpandedByRow(const at::Tensor& x) const;
-  // The same of the matrix as it lies on the device.
+  // As above, for the matrix as stored on the device.
   bool ReadsByRow(const at::Tensor& x) const;
   // `copies`: of all outputs, or null.
   void MultiplyByRow(const at::Tensor& x, const BlockOps::Copies* copies, const at::Tensor& y,
@@ -161,7 +163,7 @@ class WeightMatrix {
   at::Tensor ColumnOnDevice(int64_t column, int64_t rows) const;
   // Rows are few of many: they are checked when they are read.
   void DequantiseChecked(const StoredPart& part, const kernels::BlockMatrix& rows, void* out) const;
-  // Of tensors of the run's dtype on the matrix' device, where it is stored.
+  // Options of tensors of the run's dtype on the matrix' device, where it is stored.
   at::TensorOptions Options() const;
   void MultiplyInWholeNumbers(const at::Tensor& x, const at::Tensor& y,
                               const ProductContext& context) const;
@@ -183,7 +185,7 @@ class WeightMatrix {
 
   // As stored in the file, or the copy of that.
   const std::vector<StoredPart>& Blocks() const;
-  // What so many rows are multiplied with.
+  // The form of the matrix that so many rows are multiplied with.
   enum class Way {
     kFew,       // the copy of blocks, else whatever the matrix is: rows are read once
     kPacked,    // packed_
@@ -201,8 +203,8 @@ class WeightMatrix {
     kDequantised,  // some of them at a time for LibTorch's product
   };
   PartWay WayOf(const StoredPart& part) const;
-  // Of a product with a packed matrix, or into a tensor of its own, between two checks of the
-  // cancel flag.
+  // Rows of a product with a packed matrix, or into a new tensor, between two checks of the cancel
+  // flag.
   int64_t RowsAtOnce() const;
   void MultiplyPacked(const at::Tensor& x, const at::Tensor& y, const JobContext& job) const;
   void PackPanels(const kernels::Executor& executor);
@@ -219,10 +221,12 @@ class WeightMatrix {
   std::vector<Panels> panels_;  // of float32: each part's; empty where Pack was not called
   std::string path_;
   mutable std::vector<StoredPart> parts_;
-  // Of an expanded matrix whose tensors are all quantised: those, in `copied_bytes_`; else empty.
+  // The quantised tensors of an expanded matrix, in `copied_bytes_`; empty unless all are
+  // quantised.
   std::vector<StoredPart> copied_;
   std::vector<std::shared_ptr<const std::vector<std::byte>>> copied_bytes_;
-  // Of a moved matrix: what reads it there (or null); of one that stayed stored, each part's bytes.
+  // For a moved matrix: the operations that read it there (or null); for a stored one, each part's
+  // bytes.
   const BlockOps* blocks_ = nullptr;
   std::vector<at::Tensor> device_bytes_;
   kernels::Dtype dtype_ = kernels::Dtype::kFloat32;

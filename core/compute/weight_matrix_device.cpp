@@ -28,7 +28,7 @@ void MultiplyInChunks(const at::Tensor& x, const at::Tensor& weight, const at::T
   }
 }
 
-// Rows in their order, `row_bytes` apart, as kernels/cuda/device_rows.h says.
+// Writes rows in their order, with stride `row_bytes`, in the layout of kernels/cuda/device_rows.h.
 void ArrangeRows(const kernels::BlockMatrix& matrix, int64_t row_bytes, void* to,
                  const kernels::Executor& executor) {
   constexpr int64_t kGrain = 64;

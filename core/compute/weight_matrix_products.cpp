@@ -21,8 +21,8 @@ namespace {
 
 // Rows of a product between two checks of the cancel flag; also bounds what kernels pack.
 constexpr int64_t kRowChunk = 1024;
-// The same of a product with panels, which need no work for each chunk: sums of so many rows stay
-// in the second-level cache.
+// As above, for a product with panels, which need no work per chunk: sums of so many rows stay in
+// the L2 cache.
 constexpr int64_t kPanelRowChunk = 512;
 
 // Work of a product by LibTorch between two checks of the cancel flag: up to this many
@@ -77,7 +77,7 @@ void MultiplyExpanded(const at::Tensor& x, const at::Tensor& weight, const at::T
   }
 }
 
-// The same in bfloat16 with a matrix as stored in the file.
+// As above, in bfloat16 with a matrix as stored in the file.
 void MultiplyInTiles(const kernels::BlockMatrix& weight, const at::Tensor& x, const at::Tensor& y,
                      const ProductContext& context) {
   for (int64_t first = 0; first < x.size(0); first += kRowChunk) {

@@ -32,7 +32,7 @@ struct MlpWeights {
   Projection down;     // width inputs
 };
 
-// Those of a layer with experts (ModelConfig::experts).
+// Weights of a layer with experts (ModelConfig::experts).
 struct ExpertWeights {
   Projection router;               // [experts, hidden]
   std::vector<float> choice_bias;  // [experts], or empty: none
@@ -65,8 +65,9 @@ struct LayerWeights {
   Norm attention_output_norm;  // output norms, likewise
   Norm mlp_output_norm;
   std::vector<float> sinks;  // [heads], or empty: none
-  // [head_dim], or for all heads; empty: none. Of norms after the rotation: ones, and their weights
-  // apart, [head_dim], and those of queries times those of keys, by which queries are multiplied.
+  // [head_dim], or for all heads; empty: none. For norms after the rotation: ones; the weights,
+  // [head_dim], are in rotated_*_norm, and those of queries times those of keys, by which queries
+  // are multiplied, in rotated_norms.
   std::vector<float> query_norm;
   std::vector<float> key_norm;
   std::vector<float> rotated_query_norm;
@@ -96,7 +97,7 @@ struct LayerWeights {
   }
 };
 
-// Whether any projection is multiplied in whole numbers (WeightMatrix::HasWholeNumberProducts).
+// Whether any projection is multiplied in integers (WeightMatrix::HasWholeNumberProducts).
 bool HasWholeNumberProducts(LayerWeights& layer);
 
 struct Weights {
@@ -108,7 +109,7 @@ struct Weights {
   std::vector<LayerWeights> layers;
 };
 
-// What layers' expanded matrices are: alone (none is on the plain CPU), beside their blocks
+// The form of layers' expanded matrices: alone (none is on the plain CPU), beside their blocks
 // (WeightMatrix::ExpandBesideBlocks) or packed (WeightMatrix::Pack).
 enum class Expansion { kAlone, kBesideBlocks, kPacked };
 
@@ -129,7 +130,8 @@ WeightOptions Resolved(WeightOptions asked, const ModelConfig& config, const Pla
 Weights LoadWeights(const ModelSource& source, const WeightOptions& options,
                     const kernels::Executor& executor, const JobContext& context);
 
-// What a pass through the first layer reads: the embedding (left in `source`) and that layer.
+// The weights that a pass through the first layer reads: the embedding (left in `source`) and that
+// layer.
 Weights LoadFirstLayer(const ModelSource& source, const WeightOptions& options,
                        const kernels::Executor& executor, const JobContext& context);
 

@@ -60,8 +60,8 @@ std::string NamesOf(const std::vector<Arithmetic>& arithmetics) {
   return Joined(names, " and ");
 }
 
-// Products in int16 need the file's whole numbers, and the CPU's own kernels. Without any products
-// of that kind they are not timed (TimeFirstLayer).
+// Products in int16 need the file's integers, and the CPU's own kernels. Without any products of
+// that kind they are not timed (TimeFirstLayer).
 bool MayTakeInt16(const ModelConfig& config, const DecoderOptions& options) {
   return options.products == Products::kFloat && options.weights != WeightStorage::kExpanded &&
          options.placement.IsPlainCpu() && config.quantised_bytes > 0;
@@ -76,7 +76,7 @@ std::vector<Arithmetic> Candidates(const ModelConfig& config, const DecoderOptio
   return candidates;
 }
 
-// What the times depend on.
+// The key of the times: everything that they depend on.
 std::string TimesKey(const ModelSource& source, const DecoderOptions& options) {
   const ModelConfig& config = source.config();
   const auto expanded = [&](kernels::Dtype dtype) {
@@ -109,7 +109,7 @@ Json ReadTimes() {
   return all.is_object() ? all : Json::object();
 }
 
-// Of two processes that write at once, one loses what it measured, and measures again later.
+// If two processes write at once, one loses its measurements and measures again later.
 bool WriteTimes(const std::string& key, const ArithmeticTimes& times) {
   Json all = ReadTimes();
   Json entry = {{"rows", kTimedRows}};
@@ -287,7 +287,7 @@ class FirstLayer {
 
   bool HasWholeNumbers() { return HasWholeNumberProducts(weights_.layers.front()); }
 
-  // Of fewer rows where the model has no position for more.
+  // Seconds for `rows` rows, or for fewer where the model has no position for more.
   double SecondsOf(int64_t rows) {
     rows = std::min(rows, LongestRun({}, config_));
     std::vector<int32_t> ids(static_cast<size_t>(rows));

@@ -2,7 +2,7 @@
 // The arithmetic that runs a model fastest here: measured once for a machine, build and model's
 // shape, and kept in the cache folder (dtype_times.json). bfloat16 is more than twice as fast as
 // float32 on CPUs that multiply it, and several times slower on those that do not; there products
-// in whole numbers of 16 bits are faster, and much closer to float32.
+// in 16-bit integers are faster, and much closer to float32.
 #pragma once
 
 #include <array>
@@ -39,18 +39,19 @@ struct ArithmeticTimes {
 
 // The times that are kept for this machine, build, model and these options (threads, device,
 // products, storage of the weights); nothing where they were not measured, or the file can't be
-// read. options.dtype does not matter; int16 is timed where it could be had (products in float are
-// asked for, the model has weights to multiply so).
+// read. options.dtype does not matter; int16 is timed where it is available (products in float are
+// requested, and the model has weights for it).
 std::optional<ArithmeticTimes> KnownArithmeticTimes(const ModelSource& source,
                                                     const DecoderOptions& options);
 
-// The same; measures and keeps them where there are none, and logs that it measures. A cache folder
-// that can't be written costs a message and the measurement next time. Throws Error, Cancelled.
+// As above, but measures and stores the times where there are none, and logs that it measures.
+// Where the cache folder cannot be written, a message is logged and the next call measures again.
+// Throws Error, Cancelled.
 ArithmeticTimes FindArithmeticTimes(const ModelSource& source, const DecoderOptions& options,
                                     const kernels::Executor& executor, const JobContext& context);
 
-// The arithmetic that a decoder with these options has: the fastest, where they ask for it. Logs it
-// with its times; also where a bfloat16 that they ask for is slower than float32.
+// The arithmetic that a decoder with these options has: the fastest, where they request it. Logs it
+// with its times; also where a requested bfloat16 is slower than float32.
 Arithmetic ResolveArithmetic(const ModelSource& source, const DecoderOptions& options,
                              const kernels::Executor& executor, const JobContext& context);
 
@@ -68,10 +69,10 @@ std::string AutoDtypeText(const Arithmetic& fastest);
 // How long a layer of a model takes in each arithmetic, measured. Internal to core.
 
 // Seconds of one pass through the model's first layer, in each of `arithmetics`, with `rows` rows:
-// median of several passes, the arithmetics in turns, so that what else the machine does meets all
+// median of several passes, the arithmetics in turns, so that other load of the machine affects all
 // of them. [arithmetic][rows]; empty where its products are not those of `options` and the layer
-// has no weights for them. `options`: those of the decoder but for the arithmetic. Takes tenths of
-// a second for a small model, some seconds for a 7B one. Throws Error, Cancelled.
+// has no weights for them. `options`: those of the decoder except the arithmetic. Takes tenths of a
+// second for a small model, some seconds for a 7B one. Throws Error, Cancelled.
 std::vector<std::vector<double>> TimeFirstLayer(const ModelSource& source,
                                                 const DecoderOptions& options,
                                                 const std::vector<Arithmetic>& arithmetics,

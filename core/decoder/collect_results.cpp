@@ -19,7 +19,7 @@ void KeepRatios(SequencePass& sequence) {
   }
 }
 
-// What is told of rows from first_told_row on.
+// Results of rows from first_told_row on.
 struct ToldRows {
   std::vector<float> logits;        // [row, vocabulary]
   std::vector<TopToken> likeliest;  // [row, RunRequest::likeliest]
@@ -30,7 +30,7 @@ ToldRows OfLogits(std::vector<float> logits, const RunRequest& request, int64_t 
   return {{}, TopTokensOfRows(logits, vocabulary, request.likeliest)};
 }
 
-// Of every sequence; empty where one ends below the last layer.
+// Rows of every sequence; empty where one ends below the last layer.
 std::vector<ToldRows> AllRows(const std::vector<SequencePass>& sequences,
                               std::span<const RunRequest> requests, const ModelConfig& config,
                               ForwardPass& pass) {

@@ -18,7 +18,7 @@ std::vector<RunResult> CollectResults(std::vector<SequencePass>& sequences,
                                       const ModelConfig& config, kernels::Dtype dtype,
                                       ForwardPass& pass);
 
-// The same of one sequence whose logits, from its first logit row on, are known.
+// As above, for one sequence whose logits, from its first logit row on, are known.
 RunResult CollectResult(SequencePass& sequence, std::vector<float> logits,
                         const ModelConfig& config, kernels::Dtype dtype);
 

@@ -45,7 +45,7 @@ struct DecoderOptions {
   // Runs may be longer than the context (core/plan/context_limit.h).
   bool beyond_context = false;
   WeightStorage weights = WeightStorage::kAuto;
-  // Whole numbers need weights as they are in the file (not kExpanded), on the CPU.
+  // Integer products need weights as they are in the file (not kExpanded), on the CPU.
   Products products = Products::kFloat;
   // The layers' devices; of an open decoder with every count resolved.
   Placement placement = {};

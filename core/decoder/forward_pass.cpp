@@ -19,7 +19,7 @@ namespace {
 // Rows of the MLP at a time: bounds its scratch memory. A GPU needs more to be busy.
 constexpr int64_t kRowChunk = 1024;
 constexpr int64_t kDeviceRowChunk = 4096;
-// Of experts, each of which gets a part of the rows.
+// As above, for experts, each of which gets a part of the rows.
 constexpr int64_t kExpertRowChunk = 8192;
 
 }  // namespace
@@ -68,8 +68,8 @@ void ForwardPass::Run(std::vector<SequencePass>& sequences) {
     context_.ThrowIfCancelled();
     ChangeRows(sequences, layer);
     Layer(sequences, layer);
-    // Hooks get what they asked of the layer before, while a device computes this one. A layer is
-    // done when they have all of it.
+    // Hooks receive the requested rows of the layer before while a device computes this one. A
+    // layer is done when they have all of its rows.
     copies_.TellBelow(layer);
     const int64_t done = copies_.empty() ? layer + 1 : layer;
     context_.Report({kRunStage, done, config_.layers, "layers"});
@@ -100,7 +100,7 @@ void ForwardPass::Pack(std::vector<SequencePass>& sequences, at::Device device) 
     packed_rows_ += sequence.active_rows();
   }
   const auto options = at::TensorOptions().dtype(TorchType(dtype_)).device(device);
-  // What goes from host memory to a GPU goes much faster from pinned memory.
+  // Copies from host memory to a GPU are much faster from pinned memory.
   const bool pinned = device.is_cpu() && devices_.Of(0).device().is_cuda();
   residual_ = at::empty({packed_rows_, config_.hidden}, options.pinned_memory(pinned));
   normalized_ = at::empty({packed_rows_, config_.hidden}, options);
@@ -254,8 +254,8 @@ void ForwardPass::AttentionHalf(std::vector<SequencePass>& sequences, int64_t la
   EnterMlp(sequences, layer, update);
 }
 
-// Of a few rows that nobody changes before they are stored, keys and values are written to the
-// trace by the product: a kernel that moves them costs as much as reading megabytes of weights.
+// For few rows that no hook changes before they are stored, the product writes keys and values to
+// the trace: a kernel that moves them costs as much as reading megabytes of weights.
 at::Tensor ForwardPass::ProjectQueryKeyValue(std::vector<SequencePass>& sequences, int64_t layer) {
   const Projection& projection = weights_.layers[static_cast<size_t>(layer)].query_key_value;
   SequencePass& sequence = sequences.front();

@@ -20,7 +20,7 @@
 
 namespace midscope {
 
-// What passes are made with. Every layer's weights and trace must be on its device; `executor` is
+// The shared parts of passes. Every layer's weights and trace must be on its device; `executor` is
 // for those in host memory.
 struct PassParts {
   const ModelConfig& config;
@@ -54,8 +54,8 @@ class ForwardPass {
   // The k likeliest tokens of those rows by their logits, which stay on the device: as
   // LayerOps::TopTokens. [row, k]
   std::vector<TopToken> Likeliest(const SequencePass& sequence, int64_t first, int64_t k);
-  // Logits of every sequence, from the first row that its request asks for, of which `residual`
-  // holds the active ones; without hooks. All together, so that the output's weights are read once.
+  // Logits of every sequence, from the first row that it requests, of which `residual` holds the
+  // active ones; without hooks. All together, so that the output's weights are read once.
   // [sequence][row, vocabulary]
   std::vector<std::vector<float>> LogitsTogether(const std::vector<SequencePass>& sequences);
   // Logits of any rows of the residual stream [row, hidden]; nothing need have been run. [row,
@@ -93,11 +93,11 @@ class ForwardPass {
                       std::vector<at::Tensor> Trace::Storage::*where, int64_t layer) const;
   void KeepNormRows(std::vector<SequencePass>& sequences, const at::Tensor& values,
                     std::vector<at::Tensor> Trace::Storage::*where, int64_t layer);
-  // What the layer's input norm writes of its rows: to the trace of a single sequence, or
-  // statistics for KeepNormRows; without `input` KeepResidual is called for.
+  // The values that the layer's input norm writes for its rows: to the trace of a single sequence,
+  // or statistics for KeepNormRows; without `input`, KeepResidual is needed.
   NormKeeps KeepsOfNorm(const std::vector<SequencePass>& sequences, int64_t layer) const;
-  // Whether the MLP's update can be added to the stream where the next layer's norm reads it:
-  // nobody asks for the stream between.
+  // Whether the MLP's update can be added to the stream where the next layer's norm reads it: the
+  // stream in between is not requested.
   bool AddsWithNextNorm(const std::vector<SequencePass>& sequences, int64_t layer) const;
   // out = norm(x), [rows, hidden].
   void Normalise(const at::Tensor& x, const Norm& norm, const at::Tensor& out,
@@ -119,7 +119,7 @@ class ForwardPass {
                      const std::function<void(int64_t first, const at::Tensor& part)>& take);
   // Logits of normalised rows [row, hidden], by dot products in float32.
   std::vector<float> Output(const at::Tensor& normalized);
-  // The same by one product where that gives float32.
+  // OutputOfMany: as Output, by one product where that gives float32.
   void FinalNorm(const at::Tensor& residual, const at::Tensor& out);
   std::vector<float> OutputOfMany(const at::Tensor& normalized);
   // The output's bias and the soft cap, where the model has them.

@@ -12,7 +12,7 @@
 
 namespace midscope {
 
-// What a pass stores in the traces of its sequences.
+// Values that a pass stores in the traces of its sequences.
 
 namespace {
 
@@ -81,7 +81,7 @@ NormKeeps ForwardPass::KeepsOfNorm(const std::vector<SequencePass>& sequences,
                   NormRows(sequences, &Trace::Storage::norm_scale, layer),
                   {}};
   const SequencePass& first = sequences.front();
-  // Of rows that are all stored, next to each other.
+  // Only if all rows are stored, contiguously.
   if (sequences.size() == 1 && KeepsResidual(first, layer) && first.active_rows() > 0 &&
       first.first_row[static_cast<size_t>(layer)] <= first.active_first) {
     keeps.input = first.trace->storage().residual[static_cast<size_t>(layer)].narrow(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The requests of all hooks of one sequence, collected once before a run, so that a pass knows at
-// each point whether a hook reads it.
+// The requests of all hooks of one sequence, collected once before a run, so that a pass can look
+// up at each point whether a hook reads it.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class HookTable {
   // the embeddings.
   int64_t first_written_layer() const { return first_written_layer_; }
   bool Writes(HookSite site, int64_t layer) const;
-  // The same of any point.
+  // As above, for any point.
   bool writes() const { return writes_; }
   // Wanted of every point at which rows are requested.
   std::map<std::pair<HookSite, int64_t>, RowRange> AllWanted() const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Directions in the residual stream by which logits are taken apart (direct logit attribution:
-// Elhage et al., 'A mathematical framework for transformer circuits', 2021; TransformerLens'
+// Directions in the residual stream that decompose logits (direct logit attribution: Elhage et al.,
+// 'A mathematical framework for transformer circuits', 2021; TransformerLens'
 // ActivationCache.logit_attrs and stack_head_results). Exact for norms with or without mean, output
 // norms, parallel blocks and biases: the statistics of a norm are held at the run's values.
 #pragma once

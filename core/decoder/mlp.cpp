@@ -22,7 +22,7 @@ bool HasKernel(Activation activation) {
   return activation != Activation::kXielu && activation != Activation::kClampedSwiglu;
 }
 
-// Of a few rows on a device that makes gates, ups and their activation at once.
+// Whether the device computed gates, ups and their activation at once, as for few rows.
 bool ActivatedTogether(const LayerOps& ops, const ModelConfig& config, const Projection& gate_up,
                        const at::Tensor& x, const at::Tensor& post, const JobContext& job) {
   return !ops.host_memory() && HasKernel(config.activation) && gate_up.bias.empty() &&
@@ -156,8 +156,8 @@ std::vector<std::vector<int64_t>> RowsOfExperts(const at::Tensor& weights) {
   return rows;
 }
 
-// The rows of a batch that use one expert, with their factors. Of a single row, as of a token after
-// a prompt, nothing is copied to the device.
+// The rows of a batch that use one expert, with their factors. For a single row, such as a token
+// after a prompt, nothing is copied to the device.
 class RowsOfExpert {
  public:
   // weights [rows]: the expert's, in host memory.

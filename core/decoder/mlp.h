@@ -23,16 +23,17 @@ at::Tensor ActivatedMlp(const LayerOps& ops, const ModelConfig& config, const Ml
 // Which experts a row uses, and with what weights. Internal to core.
 
 // values [expert]: a row's router logits, which become the weights that the experts' outputs are
-// multiplied by, 0 for those that are not chosen. choice_bias [expert] or empty. Of equal scores
-// the first expert's counts as larger. As transformers' routers of mixtral, qwen2_moe, olmoe
-// (softmax) and glm4_moe, deepseek_v3 (sigmoid, groups: the reference code of DeepSeek-V3) have it.
+// multiplied by, 0 for those that are not chosen. choice_bias [expert] or empty. Among equal
+// scores, the first expert's counts as larger. As transformers' routers of mixtral, qwen2_moe,
+// olmoe (softmax) and glm4_moe, deepseek_v3 (sigmoid, groups: the reference code of DeepSeek-V3)
+// have it.
 void ChooseExperts(const ExpertSettings& settings, std::span<const float> choice_bias,
                    std::span<float> values);
 
 // The MLP of a layer with experts: router, the experts that rows chose, and the shared ones.
 // Internal to core.
 
-// What all of it needs. `ops` is the layer's.
+// Arguments of all its functions. `ops` is the layer's.
 struct ExpertStep {
   const ModelConfig& config;
   const LayerOps& ops;

@@ -37,7 +37,7 @@ bool IsPatched(const std::vector<uint8_t>& heads, int64_t head, int64_t of_view)
   return std::find(first, first + members, 1) != first + members;
 }
 
-// Of [1, pos, head, d_head] or [1, pos, d_model], as which one head stands here.
+// The head sizes of [1, pos, head, d_head], or of [1, pos, d_model], which counts as one head.
 struct HeadsOfView {
   explicit HeadsOfView(const HookView& view)
       : heads(view.dimensions == 4 ? view.shape[2] : 1),

@@ -14,11 +14,11 @@
 
 namespace midscope {
 
-// The hook point of what is patched in a layer, and the numbers of a row there.
+// The hook point of the patched values in a layer, and the number of values per row there.
 HookPoint PatchPoint(PatchWhat what, int64_t layer);
 int64_t PatchWidth(PatchWhat what, const ModelConfig& config);
 
-// Replaces rows as the plans say.
+// Replaces rows according to the plans.
 class PatchHook : public Hook {
  public:
   // `plans` [layer] must outlive the hook.
@@ -31,7 +31,7 @@ class PatchHook : public Hook {
 };
 
 // The patch hook of plans that patch anything; else null. Throws Error (usage) where a patch has no
-// values: nobody has run its source.
+// values: its source has not been run.
 std::unique_ptr<PatchHook> MakePatchHook(std::span<const AttentionPlan> plans);
 
 // Rows of one hook point in every layer.
@@ -41,7 +41,7 @@ class RowValues : public Hook {
   RowValues(const ModelConfig& config, PatchWhat what, RowRange rows);
   HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override;
   void OnActivation(HookView& view) override;
-  // What was read; call once, after the run.
+  // The values that were read; call once, after the run.
   RunValues Take() { return std::move(values_); }
 
  private:

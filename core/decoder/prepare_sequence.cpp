@@ -119,7 +119,7 @@ SequencePass PrepareSequence(const RunRequest& request, int64_t index, const Mod
   MIDSCOPE_CHECK(!scales || sequence.first_row.back() == 0 || sequence.trace->has_residual(),
                  "channel scaling on top of a trace needs its residual rows");
   sequence.frozen_plans = sequence.trace->plans();
-  // What others read is patched already.
+  // Other hooks read values that are already patched.
   std::vector<Hook*> hooks = request.hooks;
   sequence.patches = MakePatchHook(sequence.plans);
   if (sequence.patches) hooks.insert(hooks.begin(), sequence.patches.get());

@@ -14,11 +14,11 @@ namespace midscope {
 void Project(const LayerOps& ops, const at::Tensor& x, const Projection& projection,
              const at::Tensor& y, const ProductContext& context);
 
-// The same with the result in a tensor of its own, which is faster (WeightMatrix::Product).
+// As Project, with the result in a new tensor, which is faster (WeightMatrix::Product).
 at::Tensor Projected(const LayerOps& ops, const at::Tensor& x, const Projection& projection,
                      const ProductContext& context);
 
-// The same with y in float32: sums are not rounded to the run's dtype.
+// As Project, with y in float32: sums are not rounded to the run's dtype.
 void ProjectToFloat(const LayerOps& ops, const at::Tensor& x, const Projection& projection,
                     const at::Tensor& y, const ProductContext& context);
 

@@ -58,7 +58,7 @@ double Along(const std::vector<float>& values, std::span<const double> direction
   return values.empty() ? 0.0 : Dot(values, direction);
 }
 
-// The width of what the layer's output projection reads of a head.
+// The width of a head's input to the layer's output projection.
 int64_t OutputWidth(const ModelConfig& config) {
   return config.latent.used() ? config.latent.value : config.head_dim;
 }

@@ -44,7 +44,7 @@ bool StaysOnDevice(const AttentionPlan& plan) {
          plan.patches.empty() && plan.residual.empty();
 }
 
-// What hooks are shown lies on the device until the work is done.
+// Limit of the rows shown to hooks, which stay on the device until the work is done.
 constexpr int64_t kMostShownBytes = int64_t{512} << 20;
 
 // Whether hooks read alone, what the device computes, and not too much of it.
@@ -94,7 +94,7 @@ bool RecordedRows::CanRecord(const SequencePass& sequence, const PassParts& part
   const int64_t first_layer = sequence.FirstLayer();
   const int64_t first_row = sequence.first_row.back();
   const auto from = sequence.first_row.begin() + first_layer;
-  // The first layer's input is of tokens, which lie in host memory.
+  // The first layer's input is of tokens, which are in host memory.
   if (first_layer == 0 || sequence.rows - first_row > ForwardPass::kLogitRows ||
       sequence.first_row != sequence.changed_row ||
       std::any_of(from, sequence.first_row.end(),

@@ -44,7 +44,7 @@ class RecordedRows {
  private:
   bool Record(const PassParts& parts);
   void Pass(const PassParts& parts);
-  // Calls the hooks with what the work that was started shows.
+  // Calls the hooks with the rows that the launched work shows.
   void Show(const SequencePass& sequence) const;
 
   std::vector<int32_t> ids_;
@@ -60,8 +60,8 @@ class RecordedRows {
   int64_t starts_ = 0;
 };
 
-// The same of the sequences, from the recorded pass of one like them, or undefined: they must be
-// run. A pass is recorded when the second one of its kind is asked for.
+// The logits of the sequences, from the recorded pass of similar ones, or undefined: they must be
+// run. A pass is recorded when the second one of its kind is requested.
 at::Tensor RunRecorded(std::span<const SequencePass> sequences, const PassParts& parts);
 
 }  // namespace midscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a residual plan does to the stream of one sequence. Internal to core.
+// Edits of a residual plan to the stream of one sequence. Internal to core.
 #pragma once
 
 #include <cstdint>

@@ -31,8 +31,8 @@ struct SequencePass {
   std::vector<int64_t> first_row;
   int64_t end_layer = 0;  // layers from this one on are not run
   int64_t active_first = 0;
-  // The first active row whose output of the layer is computed; of those before it, which nobody
-  // asked for, the last layer has keys and values alone.
+  // The first active row whose output of the layer is computed; earlier rows, which are not
+  // requested, have only keys and values in the last layer.
   int64_t asked_first = 0;
   int64_t packed_begin = 0;
   // The layer whose keys and values of the active rows are in the trace from their projection on.
@@ -48,13 +48,13 @@ struct SequencePass {
   // of the plan's. Empty: the plan's are taken.
   std::vector<at::Tensor> channel_amounts;
   // Not null: the pass is recorded (recorded_rows.h), so that what it computes is not there yet,
-  // and this gets what hooks asked for.
+  // and this receives the rows that hooks requested.
   std::vector<ShownRows>* recorded = nullptr;
 
   // Whether the rows that are computed go into the trace.
   bool keeps() const { return !request->rerun || request->rerun->keep; }
   int64_t active_rows() const { return rows - active_first; }
-  // The first row of logits that the request asks for.
+  // The first requested row of logits.
   int64_t first_logit_row() const {
     return request->first_logit_row >= 0 ? request->first_logit_row
                                          : std::min(prompt_tokens, rows) - 1;

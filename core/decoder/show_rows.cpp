@@ -33,7 +33,7 @@ void Show(const LayerOps& ops, const SequencePass& sequence, HookView view,
     sequence.recorded->push_back({view, kept});
     return;
   }
-  // Of a GPU into pinned memory, which it writes to itself and LibTorch keeps for the next copy.
+  // A GPU copies into pinned memory, which it writes directly and LibTorch keeps for the next copy.
   const at::Tensor copy =
       at::empty(part.sizes(), part.options().device(at::kCPU).pinned_memory(part.is_cuda()));
   shape(view, copy);

@@ -24,7 +24,7 @@ void ShowRows(const LayerOps& ops, const SequencePass& sequence, const HookPoint
 void ShowWeights(const LayerOps& ops, const SequencePass& sequence, const HookPoint& point,
                  int64_t first_row, const at::Tensor& weights);
 
-// Rows of which nobody asks for the last layer's output. Internal to core.
+// Rows whose last-layer output is not requested. Internal to core.
 
 // The first active row whose output of the layer is computed: the first one, but in the last layer
 // the first that logits, hooks or the plan's ratios need. Rows before it have keys and values there

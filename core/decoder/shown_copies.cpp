@@ -10,7 +10,7 @@
 namespace midscope {
 namespace {
 
-// Of copies that wait: a layer's channels at all positions are as large.
+// Limit of pending copies: a layer's channels at all positions are as large.
 constexpr int64_t kMostBytes = int64_t{256} << 20;
 
 }  // namespace

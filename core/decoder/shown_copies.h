@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies of rows that hooks asked for, which a device may still be making. A pass that waited for
+// Copies of rows that hooks requested, which a device may still be making. A pass that waited for
 // each of them would leave the device without work: hooks get the rows of a layer while the device
 // computes the next one. Internal to core.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace midscope {
 
-// Rows that hooks asked for, on their device: `view` is of a copy that is not made yet.
+// Rows that hooks requested, on their device: `view` is of a copy that is not made yet.
 struct ShownRows {
   HookView view;
   at::Tensor rows;

@@ -84,7 +84,7 @@ void Trace::DropLayersBelow(int64_t layer) {
   MIDSCOPE_CHECK(residual_, "layers are entered by their residual rows, which are not kept");
   if (layer <= first_layer_) return;
   first_layer_ = layer;
-  storage_->recorded.reset();  // it knows where the tensors lie
+  storage_->recorded.reset();  // it holds the tensors' addresses
   std::vector<at::Device> devices;
   for (const at::Tensor& keys : storage_->keys) devices.push_back(keys.device());
   const auto none = [](at::Device) { return at::Tensor(); };  // all layers have one by now

@@ -77,7 +77,7 @@ class Trace {
 // kept share working memory, once per device: `devices` is the number of devices of those layers.
 int64_t TraceBytesPerRow(const ModelConfig& config, kernels::Dtype dtype,
                          const TraceParts& parts = {}, int64_t devices = 1);
-// Of one layer's compressive memory: a matrix and a vector per key-value head, float32.
+// Bytes of one layer's compressive memory: a matrix and a vector per key-value head, float32.
 int64_t MemoryBytes(const ModelConfig& config);
 
 }  // namespace midscope

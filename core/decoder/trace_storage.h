@@ -36,21 +36,21 @@ struct Trace::Storage {
   // residual one per device, shared by all its layers: only a pass that runs every row then scales
   // channels.
   std::vector<at::Tensor> projected_keys;
-  // The same for values.
+  // As above, for values.
   std::vector<at::Tensor> projected_values;
-  // Of heads whose mean an intervention takes, [layer, query head]: the sum of the head's outputs
+  // For heads whose mean an intervention takes, [layer, query head]: the sum of the head's outputs
   // up to each row, [capacity, head_dim] float64.
   std::map<std::pair<int64_t, int64_t>, at::Tensor> head_sums;
   // Means of channels over the prompt's rows that residual plans take, [layer, channel].
   std::map<std::pair<int64_t, int64_t>, double> channel_means;
-  // Of kept layers with a compressive memory: its state after earlier runs. Dropped when a row in
+  // For kept layers with a compressive memory: its state after earlier runs. Dropped when a row in
   // it is written again.
   std::map<int64_t, SegmentMemory> memories;
   // The latest re-run of a kind that can be recorded; null: none.
   std::shared_ptr<RecordedRows> recorded;
   kernels::Dtype dtype = kernels::Dtype::kFloat32;
-  // Of the devices that the tensors are on; shared with the decoder. Null: of a pass that keeps
-  // nothing.
+  // Faults of the devices that the tensors are on; shared with the decoder. Null for a pass that
+  // keeps nothing.
   std::shared_ptr<const DeviceFaults> faults;
 
   const at::Tensor& Keys(int64_t layer) const { return keys[static_cast<size_t>(layer)]; }

@@ -86,7 +86,7 @@ int64_t ConfigJson::Count(std::string_view key, int64_t max,
     Fail(fmt::format("{} is missing, and follows from others as {}; it must be from 1 to {}",
                      Name(key), *otherwise, max));
   }
-  // Some writers add a fraction of zero to whole numbers.
+  // Some writers add a fraction of zero to integers.
   const double number = value->is_number() ? value->get<double>() : -1.0;
   if (!(number >= 1.0) || number > static_cast<double>(max) || std::floor(number) != number) {
     Fail(fmt::format("{} is {}; it must be a whole number from 1 to {}", Name(key),

@@ -54,7 +54,7 @@ std::string CsvRemedy(std::string_view row, const std::string& otherwise);
 // be read, exceeds 64 MiB or is not UTF-8, a row has a fault.
 std::vector<std::vector<std::string>> ReadCsv(const std::string& path);
 
-// The same for a text in memory; errors name `name`.
+// As above, for a text in memory; errors name `name`.
 std::vector<std::vector<std::string>> ParseCsv(const std::string& name, std::string_view text);
 
 }  // namespace midscope

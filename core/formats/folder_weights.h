@@ -42,7 +42,7 @@ class FolderWeights {
   const std::vector<MemoryMap>& maps() const { return maps_; }
   // Whether they are of torch.save.
   bool pickled() const { return pickled_; }
-  // Of tensors that the file does not have as contiguous ones.
+  // Bytes of tensors that are not contiguous in the file.
   int64_t copied_bytes() const;
   // Returns the pages of a tensor's bytes to the system; they can still be read.
   void DontNeed(const std::byte* data, int64_t bytes) const noexcept;

@@ -56,7 +56,7 @@ constexpr std::string_view kShardCount = "split.count";
 constexpr std::string_view kShardTensors = "split.tensors.count";  // of all shards together
 
 // The name of `path`, from which those of the other shards follow. Throws Error where it is not the
-// name of the first of `count` shards; `number` is what its metadata say, from 0.
+// name of the first of `count` shards; `number` is that of its metadata, from 0.
 GgufShardName NameOfFirstShard(const std::filesystem::path& path, int64_t number, int64_t count) {
   const auto name = ParseGgufShardName(path.filename().string());
   const bool named = name && name->count == count;
@@ -120,7 +120,7 @@ void GgufFile::OpenOtherShards(int64_t count) {
                     fmt::format("this file is missing: shard {} of {} of the model", shard, count),
                     fmt::format("Put all {} files of the model into one folder", count));
     }
-    // A file of its own, whose metadata say which shard it is.
+    // A file of its own, whose metadata state which shard it is.
     GgufHeader header = ParseGgufHeader(maps_.emplace_back(other).bytes(), other.string());
     const auto number = [&](std::string_view key) -> std::optional<int64_t> {
       const auto found = header.values.find(key);

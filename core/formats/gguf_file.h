@@ -61,7 +61,7 @@ struct GgufValue {
 // object (moving keeps them valid).
 class GgufFile {
  public:
-  // Of a model that is split into several files (gguf_shards.h) `path` is the first; the others
+  // For a model that is split into several files (gguf_shards.h), `path` is the first; the others
   // are opened by their names. Throws Error naming the file and the fault: missing, truncated (with
   // the number of missing bytes), not GGUF, another version or byte order, an unknown tensor type,
   // ranges that overlap or leave the file, duplicate names; a shard other than the first, shards

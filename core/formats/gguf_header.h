@@ -13,7 +13,7 @@
 
 namespace midscope {
 
-// The T that stands at `position`, aligned or not.
+// The T at `position`, aligned or not.
 template <typename T>
 T LoadNumber(const std::byte* position) {
   T value;

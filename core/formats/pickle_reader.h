@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Values of a Python pickle of protocol 2 to 5 (opcodes: Python's Lib/pickletools.py). The stack
 // machine builds numbers, strings, tuples, lists and dictionaries. It imports and calls nothing:
-// names and calls go to a derived class, which has a list of what it knows.
+// names and calls go to a derived class, which has a list of supported ones.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ enum class PickleKind : uint8_t {
   kDict,
   kOrderedDict,
   kName,    // a class or a function
-  kObject,  // a result of a call, or what a persistent id stands for
+  kObject,  // a result of a call, or the object of a persistent id
 };
 
 // Refers to a PickleValue. A value may occur in several others, and in itself.
@@ -55,7 +55,7 @@ class PickleReader {
   PickleReader& operator=(const PickleReader&) = delete;
 
   // Returns the pickled value. Throws Error: an opcode that data have no need of, a name or a call
-  // that the derived class does not know, a damaged pickle, a limit.
+  // that the derived class does not support, a damaged pickle, a limit.
   PickleIndex Read();
   const PickleValue& value(PickleIndex index) const { return values_[index]; }
   // "a tuple", "the string 'abc'", for messages.
@@ -70,7 +70,7 @@ class PickleReader {
   virtual int64_t NumberOf(std::string_view module, std::string_view name) = 0;
   virtual std::string NameOf(int64_t number) const = 0;
   virtual PickleValue Call(int64_t name, const std::vector<PickleIndex>& arguments) = 0;
-  // What a persistent id stands for.
+  // The object of a persistent id.
   virtual PickleValue Load(const PickleValue& id) = 0;
 
  private:

@@ -18,7 +18,7 @@ struct TorchDtype {
   std::string_view name;     // as safetensors names it: "BF16"
   int64_t bytes;             // per element
   std::string_view torch;    // torch.NAME: "bfloat16"
-  std::string_view storage;  // torch.NAME: "BFloat16Storage"; empty: UntypedStorage stands for it
+  std::string_view storage;  // torch.NAME: "BFloat16Storage"; empty: UntypedStorage is used
 };
 
 struct TorchStorage {

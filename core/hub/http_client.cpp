@@ -26,7 +26,7 @@ constexpr int kPollMilliseconds = 100;
 constexpr int64_t kMaxDropped = 64 << 10;
 constexpr int64_t kMaxHeaderBytes = 256 << 10;
 
-// Of a host's name in lower case. Names that only begin like an address do not count.
+// `host` must be in lower case. Names that only begin like an address do not count.
 bool IsLoopback(std::string_view host) {
   const bool number = host.find_first_not_of("0123456789.") == std::string_view::npos;
   return host == "localhost" || host.ends_with(".localhost") || host == "[::1]" || host == "::1" ||

@@ -131,7 +131,7 @@ class Hub {
     std::string link;
   };
 
-  // Where it is asked about, and where its files and its description are.
+  // URLs of the API, and of the files and the description.
   std::string Questions() const {
     const bool model = request_.kind == HubKind::kModel;
     return request_.endpoint + (model ? "/api/models/" : "/api/datasets/") + request_.model;

@@ -261,7 +261,7 @@ bool EndsWithAny(const std::string& name, std::initializer_list<std::string_view
                      [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
-// Files that say what the set is, by the names that the hub gives them.
+// Files that describe the set, by the names that the hub gives them.
 bool DescribesData(const std::string& name) {
   return EndsWithAny(name, {"dataset_infos.json", "dataset_info.json", "dataset_dict.json",
                             "state.json", "croissant.json", "LICENSE.txt", "requirements.txt"});

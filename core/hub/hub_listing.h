@@ -13,7 +13,7 @@
 
 namespace midscope {
 
-// What the hub keeps under ORG/NAME: models and data sets may have the same name.
+// The kind of repository ORG/NAME: models and data sets may have the same name.
 enum class HubKind { kModel, kData };
 
 struct HubFile {
@@ -44,15 +44,15 @@ struct HubChoice {
 
 // Without patterns: the configuration, the tokenizer with its chat template, and the weights: the
 // safetensors, else pytorch_model*.bin, else the only GGUF model. With patterns (`*` matches
-// anything, also `/`): the files that match one of them. Of a split GGUF model all shards are
+// anything, also `/`): the files that match one of them. For a split GGUF model, all shards are
 // chosen. Other pickled files are never chosen, which is logged. Throws Error (usage) where there
 // is nothing to choose, or several GGUF models, with their names.
 HubChoice ChooseFiles(const std::vector<HubFile>& files, const std::vector<std::string>& include,
                       const std::string& thing, const JobContext& context);
 
-// Of a data set. Without patterns: the files that tasks read, JSON lines, JSON, CSV and plain text
-// (.jsonl, .jsonl.gz, .json, .csv, .txt), but no description of the set. Throws Error (usage) where
-// there are none: Parquet alone, with the script that converts it; zip archives.
+// The files of a data set. Without patterns: the files that tasks read, JSON lines, JSON, CSV and
+// plain text (.jsonl, .jsonl.gz, .json, .csv, .txt), but no description of the set. Throws Error
+// (usage) where there are none: Parquet alone, with the script that converts it; zip archives.
 HubChoice ChooseDataFiles(const std::vector<HubFile>& files,
                           const std::vector<std::string>& include, const std::string& thing,
                           const JobContext& context);

@@ -10,7 +10,7 @@
 
 namespace midscope {
 
-// What a position may be divided by.
+// The range of ratios by which a position may be divided.
 inline constexpr double kSmallestRatio = 0.01;
 inline constexpr double kLargestRatio = 1000;
 
@@ -21,7 +21,7 @@ inline constexpr double kLargestRatio = 1000;
 // Throws Error that names the file and the row.
 HeadRatioTable ReadHeadRatios(const std::string& file);
 
-// The same of the file's contents.
+// As above, from the file's contents.
 HeadRatioTable ParseHeadRatios(const std::string& file, std::string_view text);
 
 // The table with the ratios of each layer given to its heads in a random order by `seed`.

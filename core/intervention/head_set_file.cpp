@@ -24,7 +24,7 @@ constexpr int64_t kHeadSetHeads = 4096;
 constexpr size_t kHeadSetNames = 65536;
 constexpr std::string_view kHeadSetBlanks = " \t\r";
 
-// A file's heads in its order, and how many of them are wanted.
+// A file's heads in its order, and how many of them are requested.
 struct HeadChoice {
   std::string path;
   std::optional<int64_t> top;

@@ -19,7 +19,7 @@ inline constexpr std::string_view kHeadFileMark = "file:";
 //                                head_score/*.json)
 //   {"16": [19, 3], ...}         heads of layer 16, in the file's order (PASTA, config/head_config)
 //   attn_head_set: "16-19,3-0"   in YAML, in the file's order (QRHead, configs/*.yaml)
-//   rows of numbers              a score for every key head, a row a layer (DuoAttention,
+//   rows of numbers              a score for every key head, one row per layer (DuoAttention,
 //                                full_attention_heads.tsv); these are key heads, "L16G2"
 // Throws Error (usage): the file cannot be read or is none of these; scores without one of the
 // three choices, or `least` and `below` without scores; no head is left.

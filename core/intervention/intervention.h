@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What to change in a run, as a value: a list of terms. Its text form is described in
+// The changes to a run, as a value: a list of terms. Its text form is described in
 // core/terms/intervention_text.h, each term in one file of core/terms. ResolvePassages (passage.h)
 // replaces names of passages by tokens; CompilePlans (plan/attention_plan.h) then makes attention
 // plans of it.
@@ -85,7 +85,7 @@ struct MsPoe {
   MsPoeOrder order = MsPoeOrder::kScore;
   uint64_t seed = 0;                    // of kRandom
   double alpha = 3;                     // of the score: keys with alpha times the mean weight count
-  LayerSet layers = LayerSet::From(2);  // as the public scripts; the paper says all
+  LayerSet layers = LayerSet::From(2);  // as the public scripts; the paper: all
   RowChoice rows{ChannelRows::kAll};
   bool operator==(const MsPoe&) const = default;
 };
@@ -102,11 +102,11 @@ struct SelfExtend {
 
 enum class MemoryUpdate { kLinear, kDelta };
 
-// Infini-attention (arXiv 2404.07143): local attention within segments, mixed by `gate` with what a
-// compressive memory of all segments before says.
+// Infini-attention (arXiv 2404.07143): local attention within segments, mixed by `gate` with the
+// output of a compressive memory of all earlier segments.
 struct InfiniAttention {
   int64_t segment = 2048;             // tokens
-  std::vector<double> gates = {0.1};  // share of the memory, 0 to 1: one, or one a query head
+  std::vector<double> gates = {0.1};  // share of the memory, 0 to 1: one, or one per query head
   MemoryUpdate update = MemoryUpdate::kLinear;
   bool operator==(const InfiniAttention&) const = default;
 };
@@ -153,14 +153,14 @@ struct GivenPositions {
   }
 };
 
-// What the rows of a cropped passage still see besides the passage itself.
+// The tokens that rows of a cropped passage still see besides the passage itself.
 enum class CropKeep {
   kFirst,  // the prompt's first token (arXiv 2406.02536, App. C)
   kNone,   // nothing (App. D)
 };
 
-// The passage's tokens see nothing before the passage but what `keep` says; all others see them as
-// before (arXiv 2406.02536, App. C "crop mask": layers 1-8 in the paper's count).
+// The passage's tokens see nothing before the passage except as `keep` allows; all others see them
+// as before (arXiv 2406.02536, App. C "crop mask": layers 1-8 in the paper's count).
 struct Crop {
   TokenSpan span;  // with a name: the prompt's passage of that name; without one: [begin, end)
   LayerSet layers;
@@ -183,8 +183,8 @@ struct Move {
   int64_t shift = 0;  // of kShift
   LayerSet layers;
   RowChoice rows;
-  // Of kShift that stands for kBegin or kEnd: the passage goes where other tokens of the prompt
-  // are, and takes their ids where ids are given.
+  // For a kShift that replaces kBegin or kEnd: the passage moves to where other tokens of the
+  // prompt are, and takes their ids where ids are given.
   bool to_tokens = false;
   bool operator==(const Move&) const = default;
 };

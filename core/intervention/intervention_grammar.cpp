@@ -136,7 +136,7 @@ TextArgument ParseArgument(Scanner& scanner, const TextTerm& term) {
   }
   const auto& described = term.term->arguments;
   const size_t place = term.arguments.size();
-  // Without names arguments stand in their order, before those with names.
+  // Arguments without names are in their order, before those with names.
   const bool in_order =
       std::equal(term.arguments.begin(), term.arguments.end(), described.begin(),
                  described.begin() + static_cast<std::ptrdiff_t>(std::min(place, described.size())),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The outer grammar of the intervention text: terms with named arguments, each with its column.
-// What values mean is described by the terms (term_form.h).
+// The outer grammar of the intervention text: terms with named arguments, each with its column. The
+// meaning of values is described by the terms (term_form.h).
 //
 //   text     = term { "+" term }
 //   term     = word [ "(" [ argument { "," argument } ] ")" ]
@@ -21,11 +21,11 @@ namespace midscope {
 struct TextAtom {
   std::string text;
   int64_t column = 0;   // 1-based, in characters
-  bool quoted = false;  // `text` is what stood between the quotation marks
+  bool quoted = false;  // `text` is the text between the quotation marks
 };
 
 struct TextArgument {
-  std::string name;    // resolved: the described one where it stands without
+  std::string name;    // resolved: the described one where the text has none
   int64_t column = 0;  // of the argument
   bool list = false;   // in brackets
   std::vector<TextAtom> values;

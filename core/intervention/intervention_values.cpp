@@ -33,7 +33,7 @@ bool LooksLikeTokens(std::string_view text) {
   return text.find_first_not_of("0123456789:-") == std::string_view::npos;
 }
 
-// What follows the H or G: "3", "0-3", "*".
+// The numbers after the H or G: "3", "0-3", "*".
 bool ReadHeadNumbers(std::string_view text, HeadName& name) {
   if (text == "*") {
     name.more = kEveryHeadAfter;

@@ -17,7 +17,7 @@ namespace midscope {
 // The argument's value where it may be but one. Throws Error (usage), as all of the following.
 const TextAtom& OnlyValue(const TextArgument& argument);
 
-// Of what follows an error's column: "intervention text, column 8: 'min'".
+// The part of an error after the column: "intervention text, column 8: 'min'".
 std::string ThingAt(const TextAtom& atom, const Parameter& described);
 
 // T: an integer for kWholeNumber, else a floating-point number.
@@ -31,8 +31,8 @@ T Number(const TextAtom& atom, const Parameter& described) {
 // Index of the value among the described choices.
 size_t Choice(const TextAtom& atom, const Parameter& described);
 
-// What is written for N of the numbered choice, as in "last:16"; nullopt for another choice. Throws
-// for the "N" itself; `example` is a text that is right.
+// The number given for N of the numbered choice, as in "last:16"; nullopt for another choice.
+// Throws for the "N" itself; `example` is a valid text.
 std::optional<int64_t> ReadNumberedChoice(const TextAtom& atom, const Parameter& described,
                                           const std::string& example);
 

@@ -59,7 +59,7 @@ TokenSpan TokensOf(const TokenSpan& span, const Prompt& prompt) {
   return {"", found->token_begin, found->token_end};
 }
 
-// Of a move whose passage is tokens already.
+// The shift of a move whose passage is already resolved to tokens.
 int64_t ShiftOf(const Move& move, const Prompt& prompt) {
   if (move.to == MoveTo::kShift) return move.shift;
   const TokenSpan pieces = PiecesOf(prompt);

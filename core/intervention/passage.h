@@ -7,8 +7,8 @@
 
 namespace midscope {
 
-// The same intervention with every passage as tokens [begin, end) of the prompt and every move as a
-// shift; what the decoder takes. to=begin and to=end go by the prompt's pieces, which are its
+// The intervention with every passage as tokens [begin, end) of the prompt and every move as a
+// shift, as the decoder requires. to=begin and to=end go by the prompt's pieces, which are its
 // passages named "WORD NUMBER" ("pair 7"); in a prompt without pieces the first token is the
 // beginning and the last prompt token the end. Throws Error (usage): the prompt has no such
 // passage, or fewer tokens.

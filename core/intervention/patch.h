@@ -17,7 +17,7 @@ namespace midscope {
 
 inline constexpr const char* kPatchTerm = "patch";
 
-// What is replaced, by the names of its choices: the residual stream after a block, q, k and v
+// The replaced values, by the names of the choices: the residual stream after a block, q, k and v
 // before rotation, outputs of heads, and what attention and MLP add to the stream.
 enum class PatchWhat { kResid, kQuery, kKey, kValue, kZ, kAttentionOut, kMlpOut };
 inline constexpr PatchWhat kPatchWhats[] = {
@@ -40,7 +40,7 @@ struct PatchSource {
   bool operator==(const PatchSource&) const = default;
 };
 
-// Which rows stand for which where the passage has more tokens in one prompt than in the other.
+// Which rows correspond where the passage has more tokens in one prompt than in the other.
 enum class PatchAlign {
   kNone,   // that is refused
   kEnd,    // the last of both, as many as the shorter has

@@ -16,7 +16,7 @@ inline constexpr double kLargestPositionId = 1e9;
 // one that is wrong.
 std::vector<double> ReadPositionIds(const std::string& file);
 
-// The same of the file's contents.
+// As above, from the file's contents.
 std::vector<double> ParsePositionIds(const std::string& file, std::string_view text);
 
 // 16 hexadecimal digits of the numbers.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The arithmetic of rotary positions and of the published ways to stretch them: from base, rotated
-// dimensions and factor to frequencies. Everything in double; nothing here knows a model.
+// dimensions and factor to frequencies. Everything in double; nothing here depends on a model.
 //
 // d: rotated dimensions of a head (even), so d / 2 pairs; theta_j = base^(-2j/d), j = 0 .. d/2 - 1.
 #pragma once
@@ -27,7 +27,7 @@ std::vector<double> InterpolatedFrequencies(std::span<const double> frequencies,
 // then multiplied by the factor.
 double NtkBase(double base, double factor, int64_t dimensions);
 
-// The same, growing with the sequence ("dynamic NTK", transformers and the YaRN repository): factor
+// As above, growing with the sequence ("dynamic NTK", transformers and the YaRN repository): factor
 // * tokens / original_context - (factor - 1) beyond the original context, unchanged within it.
 double DynamicNtkBase(double base, double factor, int64_t dimensions, double original_context,
                       double tokens);

@@ -3,14 +3,14 @@
 // is described together with the member of T that holds it. Internal to core.
 //
 // clang-format off
-//   NumberArgument<&Ntk::factor>       a number (whole where the member is)
-//   NumberOrWordArgument<&Yarn::context>   a number, or a word that stands for 0
+//   NumberArgument<&Ntk::factor>       a number (an integer where the member is)
+//   NumberOrWordArgument<&Yarn::context>   a number, or a word that means 0
 //   ChoiceArgument<&Yarn::form>        one of the choices: an enum, or a bool (no, yes)
 //   LayersArgument<Crop>               the member `layers`: all, 8-25, [2-8,12]
 //   RowsArgument<Move>                 the member `rows`: answer, last, last:16, all
 //   SpanArgument<Crop>                 the member `span`: a passage's name, 400:600
 //   HeadsArgument<Ablation>            the member `heads`: L12H3, [L12H3,L14G0], all, file:NAME
-//   HeadSetArgument<Boost>             the same where the default is all
+//   HeadSetArgument<Boost>             as above, where the default is all
 // clang-format on
 #pragma once
 
@@ -132,7 +132,7 @@ struct Limits {
   double maximum = 0;
 };
 
-// A whole number for an integer T.
+// A parameter for a number: an integer for an integer T.
 template <typename T>
 Parameter DescribedNumber(const std::string& name, const std::string& help, Limits limits,
                           std::optional<double> by_default = {}, const std::string& unit = "") {
@@ -164,7 +164,7 @@ BoundArgument<T> WithSlider(BoundArgument<T> number, double first, double last) 
   return number;
 }
 
-// `word` stands for 0 and is the default.
+// `word` means 0 and is the default.
 template <auto kMember>
 BoundArgument<term_form::ClassOf<kMember>> NumberOrWordArgument(const std::string& name,
                                                                 const std::string& help,
@@ -200,7 +200,7 @@ BoundArgument<term_form::ClassOf<kMember>> ChoiceArgument(const std::string& nam
           }};
 }
 
-// What help says of layers that are changed.
+// The help text for layers that are changed.
 inline constexpr const char* kLayersHelp = "Layers that are changed: all, 8-25 or [2-8,12].";
 
 // "" for no default.
@@ -290,7 +290,7 @@ BoundArgument<T> DigestArgument(const std::string& help = kDigestHelp) {
           [](const T& value, const Parameter&) { return kDigest(value); }};
 }
 
-// What `read` makes of the file's name. An Error that it throws becomes one at the name in the
+// The result of `read` for the file's name. An Error that it throws is reported at the name in the
 // term.
 template <typename Read>
 auto ReadTermFile(const TextTerm& term, Read read) {

@@ -33,7 +33,7 @@ enum class SchemeKind {
   kReplacesFrequencies,  // of layers with the model's global frequencies, base and scaling included
 };
 
-// Which tokens of a prompt the spans of terms stand for.
+// Resolves the spans of terms to tokens of a prompt.
 struct SpanResolver {
   // [begin, end) without a name. Throws Error (usage) where the prompt has none.
   std::function<TokenSpan(const TokenSpan& span)> tokens;
@@ -59,7 +59,7 @@ struct TermType {
   bool needs_rotation = false;  // refused, by name, for models without rotary positions
   bool names_span = false;      // an argument is a passage
 
-  // Adds what the text says. Throws Error (usage) with the column.
+  // Adds the terms of the text. Throws Error (usage) with the column.
   std::function<void(const TextTerm& text, Intervention& intervention)> add = {};
   // The term with every argument.
   std::function<std::string(const Term& term)> print = {};
@@ -70,7 +70,7 @@ struct TermType {
   // The query rows that see a position scheme, in their own positions and those of the keys that
   // they see; the others see the model's own.
   std::function<RowChoice(const Term& term)> rows = {};
-  // The same scheme for other rows; empty where it cannot choose rows.
+  // Returns the scheme for other rows; empty where it cannot choose rows.
   std::function<Term(const Term& term, const RowChoice& rows)> with_rows = {};
   // The factor by which a position scheme multiplies the trained context; infinite where it follows
   // the sequence.
@@ -97,7 +97,7 @@ const Term* PositionScheme(const Intervention& intervention);
 std::string PositionSchemeName(const Intervention& intervention);
 // The rows that see it; all without one.
 RowChoice PositionSchemeRows(const Intervention& intervention);
-// The same setting with the position scheme for other rows, if it has one that can choose them.
+// The setting with the position scheme for other rows, if it has one that can choose them.
 Intervention WithPositionSchemeRows(Intervention intervention, const RowChoice& rows);
 
 }  // namespace midscope

@@ -25,7 +25,8 @@
 namespace midscope {
 namespace {
 
-// What config.json describes: a family's decoder, on its own or as the text part of another model.
+// The model that config.json describes: a family's decoder, on its own or as the text part of
+// another model.
 struct Described {
   const Family* family = nullptr;
   const TextWrapper* wrapper = nullptr;  // null: on its own

@@ -41,14 +41,14 @@ void ResolveOutput(const std::vector<TensorPlace>& places, const std::string& th
 void JoinNormsOfHeads(const std::string& thing, FileTensors* tensors,
                       std::deque<std::vector<std::byte>>* data);
 
-// Matrices of a Hugging Face folder in MXFP4, which lie there in two tensors: NAME_blocks (U8,
-// [..., columns / 32, 16], elements 2i and 2i + 1 of a block in the low and high nibble of byte i)
-// and NAME_scales (U8, [..., columns / 32], the exponents).
+// Matrices of a Hugging Face folder in MXFP4, which are stored there as two tensors: NAME_blocks
+// (U8, [..., columns / 32, 16], elements 2i and 2i + 1 of a block in the low and high nibble of
+// byte i) and NAME_scales (U8, [..., columns / 32], the exponents).
 
-// Takes such pairs out of `file` and puts NAME.mxfp4 [..., columns], as BlockType::kMXFP4 lies,
-// into `tensors`; its bytes are copies in `data`. Calls `copied` with each tensor of the file that
-// is not read any more. Throws Error naming `thing`: half of a pair, another dtype or shapes that
-// do not fit.
+// Takes such pairs out of `file` and puts NAME.mxfp4 [..., columns], in the layout of
+// BlockType::kMXFP4, into `tensors`; its bytes are copies in `data`. Calls `copied` with each
+// tensor of the file that is not read any more. Throws Error naming `thing`: half of a pair,
+// another dtype or shapes that do not fit.
 void JoinMxfp4(const std::string& thing,
                const std::function<void(const SafetensorsTensor&)>& copied,
                SafetensorsTensors* file, FileTensors* tensors,

@@ -55,7 +55,7 @@ void CheckRopeTensors(const GgufFile& file, const ModelConfig& config) {
   }
 }
 
-// Of a family that reads none: keys that ask for no experts are taken.
+// For a family without experts: accepts keys that state no experts.
 void CheckNoExperts(const GgufMetadata& metadata) {
   for (const char* key : {"expert_count", "expert_used_count"}) {
     if (const int64_t value = metadata.CountOrZero(key, kMaxTokens); value != 0) {

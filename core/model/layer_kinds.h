@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What models that are not supported are made of, for messages.
+// Layer kinds of unsupported models, for messages.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace midscope {
 std::string_view LayerKindsOf(std::string_view name);
 
 // "the model_type 'mamba' is not supported: it has state space layers (Mamba), without attention".
-// Of a model that is not known "... is not supported yet; its configuration shows" and `shown`
+// For an unknown model "... is not supported yet; its configuration shows" and `shown`
 // (ShownLayers; empty: nothing).
 std::string NotSupported(std::string_view what, const std::string& name, const std::string& shown);
 

@@ -17,8 +17,8 @@ enum class NormKind { kRms, kLayer };  // kLayer: mean taken off, bias where the
 // g sigmoid(gain g) (u + 1) (gpt_oss); in experts alone.
 enum class Activation { kSilu, kGelu, kGeluTanh, kRelu, kSquaredRelu, kXielu, kClampedSwiglu };
 
-// Of one layer (arXiv 2411.13010), a the softplus of alpha_positive, b that of alpha_negative plus
-// beta: x > 0: a x^2 + beta x; else: b (e^min(x, epsilon) - 1 - x) + beta x.
+// Settings of one layer (arXiv 2411.13010); a is the softplus of alpha_positive, b that of
+// alpha_negative plus beta: x > 0: a x^2 + beta x; else: b (e^min(x, epsilon) - 1 - x) + beta x.
 struct XieluSettings {
   double alpha_positive = 0;
   double alpha_negative = 0;
@@ -68,7 +68,7 @@ struct RopeScaling {
   double high_frequency_factor = 4.0;  // llama3
   double beta_fast = 32.0;             // yarn
   double beta_slow = 1.0;              // yarn
-  bool truncate = true;                // yarn: the range of pairs in between is whole numbers
+  bool truncate = true;                // yarn: the range of pairs in between is integers
   double attention_factor = 0;         // yarn, longrope; 0: by the usual formula
   std::vector<double> short_factors;   // longrope, [rotary pairs]
   std::vector<double> long_factors;    // longrope
@@ -85,7 +85,7 @@ struct LayerAttention {
   bool operator==(const LayerAttention&) const = default;
 };
 
-// What a router's logits become before experts are chosen by them.
+// The scores that a router's logits become before experts are chosen by them.
 enum class ExpertScore { kSoftmax, kSigmoid };
 
 // A mixture of experts: MLPs of which each row uses few, those with the largest scores (of equal
@@ -111,18 +111,18 @@ struct ExpertSettings {
   bool In(int64_t layer) const { return !layers.empty() && layers[static_cast<size_t>(layer)]; }
 };
 
-// Attention over latent keys (MLA, arXiv 2405.04434). Of each token a layer keeps one key of
+// Attention over latent keys (MLA, arXiv 2405.04434). For each token a layer keeps one key of
 // rope_dimensions rotated elements and `rank` others, which all heads share and which are its value
-// too: ModelConfig has one key-value head of head_dim = rope_dimensions + rank. What makes keys and
-// values of heads out of the latent one is multiplied with queries and outputs instead.
+// too: ModelConfig has one key-value head of head_dim = rope_dimensions + rank. The matrices that
+// map the latent key to keys and values of heads are multiplied with queries and outputs instead.
 struct LatentAttention {
   int64_t rank = 0;        // kv_lora_rank; 0: the model has none
   int64_t query_rank = 0;  // q_lora_rank; 0: queries are projected at once
   int64_t plain = 0;       // qk_nope_head_dim: elements of a head's query that are not rotated
   int64_t value = 0;       // v_head_dim
   double norm_epsilon = 1e-6;
-  bool interleaved = true;  // rotated pairs lie beside one another in the file
-  bool split = false;  // the file has what makes keys and values of heads in two tensors (GGUF)
+  bool interleaved = true;  // rotated pairs are adjacent in the file
+  bool split = false;       // the file has separate tensors for keys and values of heads (GGUF)
   bool used() const { return rank > 0; }
 };
 
@@ -165,8 +165,8 @@ struct ModelConfig {
 
   NormKind norm = NormKind::kRms;
   double norm_epsilon = 1e-5;
-  bool norm_adds_one = false;  // the file's norm weights w stand for 1 + w (gemma in a Hugging Face
-                               // folder; GGUF has added it)
+  bool norm_adds_one = false;   // the file's norm weights w mean 1 + w (gemma in a Hugging Face
+                                // folder; GGUF has added it)
   bool embedding_norm = false;  // a norm of the token embeddings, before layer 0 (bloom)
   bool norm_weights = true;     // false: norms have none (olmo)
   bool input_norms = true;      // norms before attention and MLP (not olmo2)
@@ -206,8 +206,8 @@ struct ModelConfig {
   int64_t parameters = 0;
   int64_t stored_bytes = 0;     // of those parameters in the file
   int64_t quantised_bytes = 0;  // those of them that are in blocks of a common scale
-  // Of matrices that are copied into memory when the file is opened, because products can't read
-  // them as they lie there (MXFP4 of folders, [inputs, outputs]).
+  // Bytes of matrices that are copied into memory when the file is opened, because products cannot
+  // read their stored layout (MXFP4 of folders, [inputs, outputs]).
   int64_t copied_bytes = 0;
 
   // Notes for the user on how the file was read, each a sentence: parts that were left out, an

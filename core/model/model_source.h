@@ -75,7 +75,7 @@ class ModelSource {
   virtual ~ModelSource() = default;
   virtual const ModelConfig& config() const = 0;
   // Null where the model has no such tensor. Throws Error where it has another shape than the
-  // description asks for.
+  // description requires.
   virtual const TensorRef* Find(const std::string& name) const = 0;
   virtual std::unique_ptr<Tokenizer> MakeTokenizer() const = 0;
   virtual std::string path() const = 0;

@@ -73,7 +73,7 @@ std::vector<std::string> ListedLayers(const ConfigJson& json, std::string_view k
   return names;
 }
 
-// `is_set`: whether a key of `keys` has a value that says yes.
+// `is_set`: whether a key of `keys` has a value that means yes.
 template <typename IsSet>
 std::vector<std::string> ShownBySigns(std::vector<std::string_view> Sign::*keys,
                                       const IsSet& is_set) {

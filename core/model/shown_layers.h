@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What kinds of layers a model that no family and no list knows (layer_kinds.h) has, as far as its
+// Layer kinds of a model that is in no family and no list (layer_kinds.h), as far as its
 // configuration shows, for messages.
 #pragma once
 
@@ -11,10 +11,10 @@
 namespace midscope {
 
 // "state space layers (ssm_cfg), layer_types full_attention and mamba"; empty where no key of the
-// configuration tells. Does not throw for values of a wrong type.
+// configuration shows it. Does not throw for values of a wrong type.
 std::string ShownLayers(const ConfigJson& json);
 
-// The same of a file's metadata, whose keys begin with general.architecture.
+// As above, from a file's metadata, whose keys begin with general.architecture.
 std::string ShownLayers(const GgufFile& file);
 
 }  // namespace midscope

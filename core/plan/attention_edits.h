@@ -93,7 +93,7 @@ int64_t FirstChangedRow(const AttentionEdits& before, const AttentionEdits& afte
 // `rows` in parts whose rows are all edited alike, in order.
 std::vector<RowRange> AlikeRows(const AttentionEdits& edits, RowRange rows);
 
-// What a part of AlikeRows has to tell the kernels; it points into the edits.
+// The kernel arguments of a part of AlikeRows; they point into the edits.
 struct RowEdits {
   std::vector<kernels::KeyRange> hidden;
   std::vector<kernels::KeyFactor> factors;

@@ -24,7 +24,7 @@ std::vector<float> SlopesOf(const ModelConfig& config) {
   return slopes;
 }
 
-// What the model itself does, layer by layer.
+// The model's own plans, layer by layer.
 std::vector<AttentionPlan> PlainPlans(const ModelConfig& config, int64_t tokens) {
   AttentionPlan plain;
   plain.logit_scale = config.logit_scale != 0
@@ -86,7 +86,7 @@ std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const 
     ApplyTerms(stage, intervention, config, prompt_tokens, positions, plans);
   };
   apply(TermStage::kBeforePositions);
-  // Of the rows that see neither scheme nor ids.
+  // Plans of the rows that see neither scheme nor ids.
   const std::vector<AttentionPlan> own = id_rows == kAllRows ? plans : PlainPlans(config, length);
   apply(TermStage::kPositions);
   LimitScheme(RowsOf(PositionSchemeRows(intervention), prompt_tokens), own, plans);

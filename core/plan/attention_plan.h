@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What one layer's attention does with positions and inputs: the only thing that the attention
-// kernels learn of an intervention. What is done to the stream after the layer is with it.
+// One layer's settings for the positions and inputs of attention: the only part of an intervention
+// that is passed to the attention kernels. Edits of the stream after the layer are included.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@
 
 namespace midscope {
 
-// What one layer takes from another run: the values of `what` in `taken.rows`. decoder/patch_hook.h
-// puts them in.
+// Values that one layer takes from another run: those of `what` in `taken.rows`.
+// decoder/patch_hook.h inserts them.
 
 struct RowPatch {
   PatchWhat what = PatchWhat::kResid;
   TakenRows taken;
-  // [query head], 0 for those that are left alone; empty: all. Of k and v those key heads are
-  // replaced that one of these reads.
+  // [query head], 0 for those that are left alone; empty: all. For k and v, the key heads that one
+  // of these reads are replaced.
   std::vector<uint8_t> heads;
   bool operator==(const RowPatch&) const = default;
 };
@@ -34,8 +34,8 @@ int64_t FirstPatchedRow(const std::vector<RowPatch>& before, const std::vector<R
 // Whether q or k differ, of which ratios of heads may be made.
 bool PatchedScoresDiffer(const std::vector<RowPatch>& before, const std::vector<RowPatch>& after);
 
-// What is done to the residual stream after one block: values that name rows of one sequence. It
-// lies beside what the block's attention is told (attention_plan.h), whose member it is.
+// Edits of the residual stream after one block: values that name rows of one sequence. They are a
+// member of the block's AttentionPlan (attention_plan.h).
 
 // Added to the stream of `rows`.
 struct AddedVector {
@@ -85,7 +85,7 @@ struct ScaledChannel {
 // The layer's rows from `first_row` on take q, and the keys that they see, from the normalised
 // input with `channels` scaled; the v that they see too for channels with change_value, else it is
 // clean. Rows in [first_row, last_row) only; last_row is the sequence's end unless the intervention
-// says otherwise.
+// specifies otherwise.
 struct RowOverride {
   int64_t first_row = 0;
   int64_t last_row = INT64_MAX;
@@ -121,10 +121,10 @@ struct SchemeRows {
 };
 
 struct AttentionPlan {
-  // Of the rows, before ratios and near_far act on them. Learned positions: in the first layer
-  // alone, of the embeddings below it.
+  // Position ids of the rows, before ratios and near_far act on them. Learned positions: in the
+  // first layer only, for the embeddings below it.
   PositionIds position_ids;
-  std::vector<double> inverse_frequency;  // [rotary pairs], radians a position; empty: not rotated
+  std::vector<double> inverse_frequency;  // [rotary pairs], radians per position; empty: unrotated
   double magnitude = 1.0;                 // factor of cos and sin (YaRN's temperature)
   std::vector<double> q_ratio;            // [head]: divides the positions of its queries
   std::vector<double> k_ratio;            // [head]: divides the positions of the keys it sees
@@ -145,19 +145,19 @@ struct AttentionPlan {
   std::optional<RowOverride> row_override;
   AttentionEdits edits;
   std::vector<RowPatch> patches;  // in this order: a later one wins
-  // Of the stream after the block; attention does not read it.
+  // Edits of the stream after the block; attention does not read them.
   ResidualPlan residual;
   bool operator==(const AttentionPlan&) const = default;
 };
 
-// One plan a layer, for a sequence of `tokens` tokens, of which the prompt is the first
+// One plan per layer, for a sequence of `tokens` tokens, of which the prompt is the first
 // prompt_tokens (0: all are prompt). The length matters where the model's own frequencies depend on
 // it (rope_frequencies.h) or the scheme does (dynamic-ntk, dynamic-linear); where position ids are
-// given, the largest id + 1 stands for it, as in transformers. Throws Error (usage)
-// where the model cannot take the intervention: a layer, channel or row out of range, a position
-// scheme for a model that rotates nothing (ALiBi), ratios for another number of heads, a token
-// or passage that is not there, tokens moved twice. Layers that are not rotated in a model of which
-// others are keep ratio 1.
+// given, the largest id + 1 replaces it, as in transformers. Throws Error (usage) where the model
+// cannot take the intervention: a layer, channel or row out of range, a position scheme for a model
+// that rotates nothing (ALiBi), ratios for another number of heads, a token or passage that is not
+// there, tokens moved twice. Layers that are not rotated in a model of which others are keep ratio
+// 1.
 std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const ModelConfig& config,
                                         int64_t prompt_tokens, int64_t tokens = 0);
 
@@ -166,11 +166,11 @@ std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const 
 // build_mpt_alibi_tensor).
 std::vector<float> AlibiSlopes(int64_t heads, double max_bias);
 
-// Ratios of heads by their scores [head], as the rule's mode and order say; ties go to the lower
-// head. Scores: counts of attended keys (kernels/position_awareness.h), and of order entropy the
+// Ratios of heads by their scores [head], by the rule's mode and order; ties go to the lower head.
+// Scores: counts of attended keys (kernels/position_awareness.h), and for order entropy the
 // entropies of the last row; sequential, reversed and random do not look at them. In mode `group`
 // scores of heads that share keys are summed. q_ratio and k_ratio differ in mode `code` with
-// grouped key heads only. Entropies that are equal but for rounding may swap ratios between
+// grouped key heads only. Entropies that are equal except for rounding may swap ratios between
 // machines, as counts near the threshold may.
 struct HeadRatios {
   std::vector<double> q;  // [head]
@@ -181,7 +181,7 @@ HeadRatios ResolveRatios(const RatioRule& rule, std::span<const int64_t> attende
 HeadRatios ResolveRatios(const RatioRule& rule, std::span<const double> scores,
                          int64_t key_value_heads);
 
-// The same from what scores are made of: the last prompt query's attention weights before rotation
+// As above, from the input of scores: the last prompt query's attention weights before rotation
 // [heads, keys].
 HeadRatios ResolveRatiosOfRow(const RatioRule& rule, const float* last_row, int64_t keys,
                               int64_t heads, int64_t key_value_heads);

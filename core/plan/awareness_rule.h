@@ -11,7 +11,7 @@ namespace midscope {
 // intervention follows, the score follows; so it does with Ms-PoE's alpha.
 kernels::AwarenessThreshold AwarenessRule(const Intervention& intervention);
 
-// The same of Ms-PoE's own value.
+// As above, for Ms-PoE's own value.
 kernels::AwarenessThreshold AwarenessRule(const MsPoe& scheme);
 
 }  // namespace midscope

@@ -21,18 +21,18 @@ int64_t ContextOf(const Intervention& intervention, const ModelConfig& config);
 // DecoderOptions::beyond_context; learned positions end with the context all the same.
 int64_t LongestRun(const Intervention& intervention, const ModelConfig& config);
 
-// What errors say of it: "the model's context holds 8192"; where the scheme makes it more, "...
-// holds 16384 under this position scheme".
+// The text of errors about it: "the model's context holds 8192"; where the scheme makes it more,
+// "... holds 16384 under this position scheme".
 std::string ContextHolds(const Intervention& intervention, const ModelConfig& config);
 
-// Whether a run of so many tokens is longer than ContextOf, and what to say of it: "9000 tokens are
+// Whether a run of so many tokens is longer than ContextOf, and the text about it: "9000 tokens are
 // beyond the context: ...". Both for runs that beyond_context permits, and of as many tokens as
 // PositionsTaken (given_positions.h).
 bool IsBeyondContext(int64_t tokens, const Intervention& intervention, const ModelConfig& config);
 std::string BeyondContextText(int64_t tokens, const Intervention& intervention,
                               const ModelConfig& config);
 
-// What a run beyond the context means, for notes under tables.
+// The meaning of a run beyond the context, for notes under tables.
 inline constexpr const char* kBeyondContextMeaning =
     "positions that the model was not trained on are used as they are; such numbers show how it "
     "fails there, not how well it does the task";

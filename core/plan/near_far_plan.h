@@ -31,11 +31,11 @@ struct NearRows {
 // window. The ids never fall. One part with near = window where they are the rows' own.
 std::vector<NearRows> NearParts(const NearFarRule& rule, const PositionIds& ids, RowRange rows);
 
-// What a user should know of a run of `tokens` tokens: that it passes (trained context - window) *
+// Advice to the user for a run of `tokens` tokens: that it exceeds (trained context - window) *
 // group + window, the last length whose distances were all trained, or that the largest distance
-// passes two thirds of the trained context (beyond 1/2 to 2/3 distances are under-trained, says the
-// public code's README). The same words for all lengths; "" where there is nothing to say, as
-// within the trained context.
+// exceeds two thirds of the trained context (beyond 1/2 to 2/3 distances are under-trained,
+// according to the public code's README). The words are the same for all lengths; "" where there is
+// no advice, as within the trained context.
 std::string SelfExtendAdvice(const SelfExtend& scheme, const ModelConfig& config, int64_t tokens);
 
 // The segments of Infini-attention (arXiv 2404.07143) in an attention plan. The scheme itself is

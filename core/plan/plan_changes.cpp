@@ -58,7 +58,7 @@ int64_t FirstWindowedRow(const AttentionPlan& plan) {
   return plan.window > 0 ? plan.window : kNoRow;
 }
 
-// Of one layer, whose input is the same, where each plan holds for all rows.
+// The first changed row of one layer with equal input, where each plan holds for all rows.
 int64_t ChangedRowOfPlans(const AttentionPlan& before, const AttentionPlan& after) {
   if (ForAllRows(before) != ForAllRows(after)) return 0;
   int64_t row =
@@ -75,7 +75,7 @@ int64_t ChangedRowOfPlans(const AttentionPlan& before, const AttentionPlan& afte
   return row;
 }
 
-// Of one layer's attention, whose input is the same.
+// The first changed row of one layer's attention with equal input.
 int64_t ChangedRowOfLayer(const AttentionPlan& before, const AttentionPlan& after) {
   for (const RowRange before_rows : PartsOfOnePlan(before, {0, kNoRow})) {
     for (const RowRange rows : PartsOfOnePlan(after, before_rows)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a changed intervention changes in a run, row by row.
+// The effect of a changed intervention on a run, row by row.
 #pragma once
 
 #include <cstdint>
@@ -39,13 +39,13 @@ std::vector<int64_t> FirstChangedRows(std::span<const AttentionPlan> before,
 std::vector<int64_t> FirstRowsToRun(std::vector<int64_t> changed_rows, int64_t first_layer,
                                     int64_t rows);
 
-// What all terms of an intervention share when they become plans. Internal to core.
+// Functions shared by all terms of an intervention when they become plans. Internal to core.
 
 // Throws Error (usage) that names `term` where the model lacks one of the layers.
 void CheckLayers(const LayerSet& layers, const ModelConfig& config, const std::string& term);
 
-// Throws Error (usage) that names `term` and the first layer with a sliding window, of which it
-// says "layer 3 sees the last 128 keys alone" and then `why` that is wrong.
+// Throws Error (usage) that names `term` and the first layer with a sliding window, with the text
+// "layer 3 sees the last 128 keys alone" and then `why` that is wrong.
 void CheckNoWindow(std::span<const AttentionPlan> plans, const std::string& term,
                    const std::string& why);
 

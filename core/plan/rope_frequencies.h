@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rotary frequencies as a model's own configuration asks for them, scaling included: what
-// transformers' modeling_rope_utils.py computes in float32, here in double.
+// Rotary frequencies as a model's own configuration specifies them, scaling included: as in
+// transformers' modeling_rope_utils.py, but in double instead of float32.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct RopeFrequencies {
 
 // Frequencies for a sequence of `tokens` tokens. Only dynamic scaling (beyond its original context)
 // and longrope (short or long factors) depend on the length. Where a scaling has no
-// original_context, the trained context stands in for it; where longrope has neither
-// attention_factor nor factor (1), its factor is trained context / original context.
+// original_context, the trained context is used; where longrope has neither attention_factor nor
+// factor (1), its factor is trained context / original context.
 RopeFrequencies ModelFrequencies(const ModelConfig& config, int64_t tokens);
 
 // Frequencies of `local` layers: rope_local_base, unscaled.

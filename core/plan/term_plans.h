@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What terms do to attention plans: ApplyTerms, and functions that the files of core/terms share.
-// Internal to core.
+// The effect of terms on attention plans: ApplyTerms, and functions that the files of core/terms
+// share. Internal to core.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ struct TermPlans {
   std::string term;  // its name: "crop"
   const ModelConfig& config;
   int64_t prompt_tokens;
-  // Of the whole sequence: its tokens, or the largest position id + 1 where ids are given.
+  // Positions of the whole sequence: its tokens, or the largest position id + 1 where ids are
+  // given.
   int64_t positions;
   std::vector<AttentionPlan>& plans;  // [layer]
 };
@@ -63,7 +64,7 @@ void CheckSpan(const TokenSpan& span, const LayerSet& layers, const TermPlans& p
 // The rows of the prompt that are meant. Throws Error (usage) as CheckSpan does.
 RowRange RowsOf(const ChosenRows& rows, const LayerSet& layers, const TermPlans& plans);
 
-// Calls change(plan of the layer, layer, query head) for each query head that the names stand for.
+// Calls change(plan of the layer, layer, query head) for each query head that the names select.
 // Throws Error (usage) where the model lacks one.
 void ForHeads(const std::vector<HeadName>& names, const TermPlans& plans,
               const std::function<void(AttentionPlan& plan, int64_t layer, int64_t head)>& change);

@@ -74,7 +74,7 @@ class MiddleFactor {
     return shares_.front() + share * (shares_.back() - shares_.front());
   }
 
-  // Eq. 5 before rounding; the ends of the interval where `share` lies outside of the curve.
+  // Eq. 5 before rounding; the ends of the interval where `share` is outside of the curve.
   double AlphaAt(double share) const {
     const auto above = std::upper_bound(shares_.begin(), shares_.end(), share);
     if (above == shares_.begin()) return alphas_.front();

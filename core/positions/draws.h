@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What samplers share: random numbers of a sample and runs of integers. Internal to core/positions.
+// Code shared by samplers: random numbers of a sample and runs of integers. Internal to
+// core/positions.
 #pragma once
 
 #include <cstdint>

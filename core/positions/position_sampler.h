@@ -25,7 +25,7 @@ namespace midscope {
 // One sequence that a sampler made: which tokens of a document it holds, and which position ids
 // they get.
 
-// Both [token], of the same length. position_id increases strictly. token_index does too, but for
+// Both [token], of the same length. position_id increases strictly. token_index does too, except in
 // CREAM where the middle segment reaches into the tail of a short document, as in its public code.
 struct PositionSample {
   std::vector<int64_t> token_index;  // index of the token in its document

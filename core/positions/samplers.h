@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The list of position samplers: one line per file of this folder, in the order in which help lists
-// them. SAMPLER(Pose) stands for the function PoseSampler() of pose.cpp.
+// them. SAMPLER(Pose) denotes the function PoseSampler() of pose.cpp.
 #pragma once
 
 #include "core/positions/position_sampler.h"

@@ -17,7 +17,7 @@ namespace {
 // A run of a source takes all that can be patched at the rows, if that is no more than this, so
 // that patches of another kind need no further run.
 constexpr int64_t kTakenTogetherBytes = int64_t{64} << 20;
-// Beyond this the values of earlier patches are dropped; they are run again when asked for.
+// Beyond this the values of earlier patches are dropped; they are run again when requested.
 constexpr int64_t kMostBytes = int64_t{1} << 30;
 
 int64_t BytesOf(PatchWhat what, RowRange rows, const ModelConfig& config) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The source runs of patches (intervention/patch.h): runs each once, takes the values that patches
-// ask for, and aligns their rows with those of the prompt that is patched.
+// request, and aligns their rows with those of the prompt that is patched.
 //
 // Example:
 //
@@ -29,7 +29,7 @@
 
 namespace midscope {
 
-// The prompts that patches may name. What is not there is refused.
+// The prompts that patches may name. All others are refused.
 struct PatchPrompts {
   // The sample, or the one that is `samples_on` further on, with the gold piece at that place;
   // empty: there is no task. Throws Error (usage) for a place that the task lacks.
@@ -44,12 +44,12 @@ class PatchSources {
 
   // `intervention` with the values of its patches for this prompt (Patch::taken); spans stay names.
   // Runs the sources that have not been run, without any other term of `intervention`. Throws Error
-  // (usage): a source that nobody knows, a passage of another length without a rule; what
-  // Decoder::Run throws.
+  // (usage): an unknown source, a passage of another length without a rule; what Decoder::Run
+  // throws.
   Intervention Give(const Intervention& intervention, const Prompt& prompt,
                     const JobContext& context = {});
 
-  // Throws Error (usage) where a patch names a source that nobody knows. Runs nothing.
+  // Throws Error (usage) where a patch names an unknown source. Runs nothing.
   void CheckKnown(const Intervention& intervention, const Prompt& prompt) const;
 
   // How likely `prompt`'s answer is in the run of the source: after its prompt, under its setting.

@@ -40,7 +40,7 @@ struct PrefixSharing {
 
 // The donor that saves most rows; nullopt where no two sequences share kFewestSharedRows.
 std::optional<PrefixSharing> FindPrefixSharing(std::span<const FreshSequence> sequences);
-// The same with this donor.
+// As above, with this donor.
 std::optional<PrefixSharing> PrefixSharingFrom(size_t donor,
                                                std::span<const FreshSequence> sequences);
 

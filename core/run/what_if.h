@@ -2,8 +2,8 @@
 // Runs one or several prompts under changed interventions and computes only what a change affects:
 // the traces of earlier runs are cached.
 //
-// What a changed term runs again, in its layers and all above them; earlier rows and lower layers
-// are taken from the cache:
+// Rows that a changed term runs again, in its layers and all above them; earlier rows and lower
+// layers are taken from the cache:
 // clang-format off
 //   channel                 rows=answer, last: rows from the last prompt row on (keys, and with
 //                           change_value values, change by a rank-one update); last:n: from the
@@ -27,7 +27,7 @@
 //   any of these below a layer whose ratios the last prompt row decides (ms-poe by score or
 //   entropy)                every row that sees the ratios, from that layer on
 // clang-format on
-// Of several prompts that run whole and have a common prefix, one is run first and the others copy
+// Where several prompts run in full and have a common prefix, one is run first and the others copy
 // its rows up to where they differ (shared_prefix.h).
 //
 // The cache has a memory limit. Beyond it layers are dropped, the lowest first and the same ones of
@@ -97,7 +97,7 @@ struct WhatIfResult : WhatIfWork {
   double seconds = 0;
 };
 
-// What is known of one prompt before the run of all prompts ends.
+// Results of one prompt before the run of all prompts ends.
 struct WhatIfPart {
   // Final, and equal to that of the result, in layers below layers_done; NaN in the others.
   // last_logits and score are empty until all layers are done.
@@ -106,11 +106,11 @@ struct WhatIfPart {
   const Trace* trace = nullptr;  // of the prompt, once all layers are done; null: none is kept
 };
 
-// The prompt that a window shows: it runs before the others, and is told of while it runs.
+// The prompt that a window shows: it runs before the others, and is reported while it runs.
 struct WhatIfShown {
   size_t prompt = 0;
   // Empty: none. Called on the running thread: some time after the start (so that a short run is
-  // told of once), then at intervals, when a layer is done; and when the prompt is done while
+  // reported once), then at intervals, when a layer is done; and when the prompt is done while
   // others are still to be run. Not called where nothing is run of it.
   std::function<void(const WhatIfPart&)> partial{};
   std::chrono::milliseconds first_after{60};

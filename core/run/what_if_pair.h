@@ -42,7 +42,7 @@ class WhatIfPair {
   int64_t memory_limit_;
   bool position_awareness_;
   std::shared_ptr<PatchSources> sources_;  // null: those of a WhatIf itself
-  WhatIf first_;  // of `none` apart from the last rows, where there is memory for a second one
+  WhatIf first_;  // of `none` except the last rows, where there is memory for a second one
   std::unique_ptr<WhatIf> second_;  // of the last setting that changed earlier rows; created then
   bool has_none_ = false;           // first_ has only been run under settings of late rows
   int64_t first_bytes_ = 0;         // bytes of its trace

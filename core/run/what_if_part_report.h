@@ -40,7 +40,7 @@ class WhatIf::PartReport {
   PartReport(const PartReport&) = delete;
   PartReport& operator=(const PartReport&) = delete;
 
-  // The context for the sequence's own run, which tells of its layers. Must not outlive this.
+  // The context for the sequence's own run, which reports its layers. Must not outlive this.
   JobContext Observed(const JobContext& context);
   // Call it after the run.
   void TellWhole();

@@ -21,7 +21,7 @@ struct WhatIf::Sequence {
   WhatIfOutcome outcome;                         // of the last completed run
   bool fresh = false;                            // the outcome belongs to the trace's plans
   bool has_attention = false;                    // so do the attention rows
-  // Of the running call:
+  // State of the running call:
   Intervention resolved;             // with tokens and the values of patches
   std::vector<AttentionPlan> plans;  // [layer]
   std::vector<int64_t> first_row;    // [layer]: rows from here on are run; rows(): none

@@ -42,7 +42,7 @@ void CheckSegment(const InfiniAttention& scheme, const TermPlans& plans) {
   }
 }
 
-// What is in the memory has no tokens any more, so that edits of passages would miss it.
+// The memory's contents are no longer tokens, so that edits of passages would miss them.
 void CheckNoPassages(const TermPlans& plans) {
   std::vector<std::string> names;
   bool any = false;

@@ -32,7 +32,7 @@ struct LongRope {
   bool operator==(const LongRope&) const = default;
 };
 
-// Of the factors alone.
+// The digest of the factors only.
 std::string Digest(const LongRope& scheme) {
   HeadRatioTable numbers;
   numbers.heads = static_cast<int64_t>(scheme.short_factors.size());

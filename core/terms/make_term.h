@@ -28,7 +28,7 @@ void ResolveSpan(T& value, const SpanResolver& resolver) {
 template <typename T>
 struct TermTraits {
   TermStage stage = TermStage::kAfterPositions;
-  // Several terms for one text; null: one, read as the form says.
+  // Several terms for one text; null: one, read by the form.
   std::vector<T> (*read_all)(const TextTerm& text, const TermForm<T>& form) = nullptr;
   // Throws Error (usage) where `value` cannot follow `before`.
   void (*check)(const TextTerm& text, const T& before, const T& value) = nullptr;

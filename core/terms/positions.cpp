@@ -116,7 +116,7 @@ void CheckRows(const GivenPositions& given, const TermPlans& plans) {
 }
 
 // Embeddings of positions are added once, below the first layer, so that every layer's rows see the
-// same ids; a learned table has a row for each whole number.
+// same ids; a learned table has a row for each integer.
 void ApplyToEmbeddings(const GivenPositions& given, const TermPlans& plans) {
   if (given.rows != RowChoice{ChannelRows::kAll}) {
     throw UsageError(plans.term,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Published settings by name, as data: what preset(NAME) in an intervention's text stands for.
+// Published settings by name, as data: the meaning of preset(NAME) in an intervention's text.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace midscope {
 
-// The term that stands for one of them.
+// The term that selects one of them.
 inline constexpr const char* kPresetTerm = "preset";
 
 struct Preset {

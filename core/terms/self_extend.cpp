@@ -12,8 +12,8 @@ namespace {
 
 constexpr double kLargestTokens = 1 << 24;
 
-// Keys beyond a sliding window would stay unseen, and nothing be extended. Near and far are told
-// apart by the positions of tokens in the text, which a move changes.
+// Keys beyond a sliding window would stay unseen, and nothing be extended. Near and far are
+// distinguished by the positions of tokens in the text, which a move changes.
 void Apply(const SelfExtend& scheme, const TermPlans& plans) {
   if (scheme.group < 1) throw UsageError(plans.term, "group must be at least 1");
   if (scheme.window < 1) {

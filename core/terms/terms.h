@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The list of terms: one line per file of this folder, in the order in which help and texts list
-// them. TERM(Crop) stands for the function CropTerm() of crop.cpp.
+// them. TERM(Crop) denotes the function CropTerm() of crop.cpp.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What YaRN and dynamic YaRN share: T has the members context (0: the model's), form, beta_fast,
-// beta_slow and magnitude (0: by the formula). Internal to the folder.
+// Code shared by YaRN and dynamic YaRN: T has the members context (0: the model's), form,
+// beta_fast, beta_slow and magnitude (0: by the formula). Internal to the folder.
 #pragma once
 
 #include <cstdint>

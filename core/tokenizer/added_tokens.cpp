@@ -260,7 +260,7 @@ void DeclaredTokens::AddTo(AddedTokenList* list, const std::map<int64_t, std::st
     for (const Role& role : roles) added.special = added.special || role.token.text == token.text;
     list->Add(std::move(added), id, is_legacy ? "added_tokens.json" : "tokenizer_config.json");
   }
-  // Of several roles of a new text the last one's flags are used.
+  // If a new text has several roles, the last one's flags are used.
   const AddedTokenList before = *list;
   for (const Role& role : roles) {
     if (!before.Has(role.token.text)) list->Add(role.token, std::nullopt, Quote(role.name));

@@ -33,7 +33,7 @@ class AddedTokens {
   AddedTokens() = default;
   explicit AddedTokens(const std::vector<AddedToken>& tokens);
 
-  // Of duplicate texts the later token is used; a token without text is never matched.
+  // For duplicate texts the later token is used; a token without text is never matched.
   void Add(AddedToken token);
 
   bool empty() const { return tokens_.empty(); }

@@ -30,7 +30,7 @@ class AlignedText {
 
   // Appends bytes of `source`, as they are; only to a text that Empty made.
   void AppendPart(const AlignedText& source, size_t begin, size_t end);
-  // Appends `bytes`, which stand for [begin, end) of `source` together.
+  // Appends `bytes`, which replace [begin, end) of `source` as a whole.
   void AppendChanged(const AlignedText& source, size_t begin, size_t end, std::string_view bytes);
 
  private:

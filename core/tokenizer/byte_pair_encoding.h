@@ -26,7 +26,7 @@ class BytePairEncoding : public TokenModel {
     int32_t rank = -1;  // -1: its index in the list
   };
 
-  // What text is cut into before the first merge.
+  // The units into which text is cut before the first merge.
   struct Alphabet {
     Alphabet() { bytes.fill(-1); }
     // Characters (SentencePiece's way) rather than bytes (GPT-2's).

@@ -16,7 +16,7 @@ namespace midscope {
 
 // ids: of the texts as written in the file; named("fim_pad"): the id of that role in the metadata.
 // Sets the types of tokens with a role as llama.cpp does: a token that ends a turn is a control
-// token even where the file says otherwise. Returns the tokens that end a generation, each once.
+// token even where the file has another type. Returns the tokens that end a generation, each once.
 std::vector<int32_t> FindGgufEnds(
     const std::unordered_map<std::string_view, int32_t>& ids,
     const std::function<std::optional<int32_t>(const char* role)>& named,

@@ -16,8 +16,8 @@ namespace {
 // Unicode 6.3.
 constexpr std::string_view kWhite = R"(\x{09}-\x{0d}\x{20}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a})"
                                     R"(\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})";
-// PCRE2's own \w lacks marks, connecting punctuation and letter-like symbols. Of other numbers
-// Oniguruma's has those of Latin-1 alone.
+// PCRE2's own \w lacks marks, connecting punctuation and letter-like symbols. Among other numbers,
+// Oniguruma's has only those of Latin-1.
 constexpr std::string_view kWord =
     R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{b2}\x{b3}\x{b9}\x{bc}-\x{be})";
 

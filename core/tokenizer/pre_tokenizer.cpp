@@ -15,7 +15,7 @@ namespace {
 
 using Cuts = std::vector<Pattern::Cut>;
 
-// Joins neighbouring cuts as the behavior says; `match` is false in what comes out.
+// Joins neighbouring cuts according to the behavior; `match` is false in the result.
 void Join(SplitBehavior behavior, Cuts* cuts) {
   Cuts joined;
   bool previous_match = false;

@@ -55,7 +55,7 @@ struct NamedScheme {
   PreTokenizer pre_tokenizer;
   bool ignores_merges = false;  // a piece that is one token is taken as it is, before any merge
   bool composes = false;        // text is brought into normal form C first
-  bool adds_bos = false;        // llama.cpp puts BOS first where the file does not say
+  bool adds_bos = false;        // llama.cpp puts BOS first where the file does not state it
 };
 
 // Throws Error for an unknown name (which would silently give other ids).

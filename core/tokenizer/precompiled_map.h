@@ -17,7 +17,7 @@ class PrecompiledMap {
   PrecompiledMap(std::string_view bytes, const std::string& thing);
 
   // The replacement of the shortest beginning of `text` that has one, as `tokenizers` takes it
-  // (crate spm_precompiled); it stands for all of `text`.
+  // (crate spm_precompiled); it replaces all of `text`.
   std::optional<std::string_view> Find(std::string_view text) const;
 
  private:

@@ -64,9 +64,9 @@ class Tokenizer {
   // embeddings than tokens, and may output such an id.
   std::string Decode(std::span<const int32_t> ids) const;
 
-  // As decode(ids, skip_special_tokens=True) of transformers, but for a space that the tokenizer
-  // adds before text: without special tokens, and what is not UTF-8 replaced by U+FFFD. Of
-  // consecutive byte tokens ("<0xE2>") that are not UTF-8 together, each is replaced.
+  // As decode(ids, skip_special_tokens=True) of transformers, except for a space that the tokenizer
+  // adds before text: without special tokens, and with invalid UTF-8 replaced by U+FFFD. If
+  // consecutive byte tokens ("<0xE2>") are not UTF-8 together, each is replaced.
   std::string DecodeText(std::span<const int32_t> ids) const;
 
   // Bytes of one token (possibly part of a character), empty for an id without a token; valid as
@@ -90,7 +90,7 @@ class Tokenizer {
   // The tokens at the beginning of a text: those that the files put there, else BOS; empty where
   // the model has neither.
   std::vector<int32_t> begin_ids() const;
-  // What the files leave open or contradict, and what was done: sentences for the user.
+  // Gaps and contradictions in the files, and how they were resolved: sentences for the user.
   const std::vector<std::string>& notes() const;
   const std::string& pre_tokenizer_name() const;  // "smollm", "tokenizer.json", "sentencepiece"
   const std::string& chat_template() const;       // Jinja text; empty where the file has none

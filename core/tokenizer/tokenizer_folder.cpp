@@ -133,7 +133,7 @@ class TokenizerFolderReader {
     ReadFlags(config, kind);
   }
 
-  // What is put around a text beside a tokenizer.model.
+  // The tokens around a text, from the files beside a tokenizer.model.
   void ReadFlags(const JsonFields& config, const std::string& kind) {
     Vocabulary& vocabulary = parts_.vocabulary;
     const bool by_default = kind.empty() || kind.find("Llama") != std::string::npos ||
@@ -164,7 +164,7 @@ class TokenizerFolderReader {
     set("unk_token", &parts_.vocabulary.unknown);
   }
 
-  // As transformers: only for folders that an older transformers wrote (or did not say), and for
+  // As transformers: only for folders that an older transformers wrote (or did not state), and for
   // Mistral's models.
   MistralRegex ReadMistralRegex(const JsonFields& config) const {
     const nlohmann::json json = Json("config.json");

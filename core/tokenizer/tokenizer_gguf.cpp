@@ -152,7 +152,7 @@ class GgufTokenizerReader {
       const auto id = static_cast<int32_t>(i);
       TokenType& type = parts_.vocabulary.types[i];
       const auto decoded = DecodeByteLevel(texts_[i]);
-      // What is outside the byte alphabet can't come out of a merge; it is only ever decoded.
+      // A text outside the byte alphabet cannot result from a merge; it is only ever decoded.
       if (type == TokenType::kNormal && !decoded) type = TokenType::kUnused;
       std::string bytes(texts_[i]);
       if (type == TokenType::kNormal) bytes = *decoded;

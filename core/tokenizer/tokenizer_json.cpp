@@ -175,7 +175,7 @@ class TokenizerJsonReader {
         type = TokenType::kByte;
         bytes = static_cast<char>(*byte);
       } else if (byte_level_) {
-        // What is outside the byte alphabet can't come out of a merge; it is only ever decoded.
+        // A text outside the byte alphabet cannot result from a merge; it is only ever decoded.
         const auto decoded = DecodeByteLevel(bytes);
         if (!decoded) type = TokenType::kUnused;
         if (decoded) bytes = *decoded;

@@ -122,7 +122,7 @@ std::pair<std::string, int32_t> ReadPair(const JsonFields& fields, const std::st
   return {token[0].get<std::string>(), fields.Id(token[1], Quote(key))};
 }
 
-// The ids of a special token of a template: several, where the file says so.
+// The ids of a special token of a template: several, where the file has several.
 std::vector<int32_t> TemplateIds(const JsonFields& fields, const std::string& token,
                                  const std::unordered_map<std::string, int32_t>& ids) {
   if (fields.Find("special_tokens") != nullptr) {

@@ -22,7 +22,7 @@ void ReadNormalizer(const JsonFields& fields, Normalizer* normalizer);
 // Whether the pieces are in the byte alphabet of byte-level BPE.
 bool ReadPreTokenizer(const JsonFields& fields, PreTokenizer* pre_tokenizer);
 
-// Checks the kind of a decoder: what it makes of a token, apart from bytes.
+// Checks the kind of a decoder: its result for a token, except for bytes.
 void CheckDecoder(const JsonFields& fields);
 
 // `pre_tokenizer` as transformers changes it where "fix_mistral_regex" is true.

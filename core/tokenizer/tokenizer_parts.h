@@ -61,7 +61,7 @@ TokenizerParts ReadGgufTokenizer(const GgufFile& file);
 // "fix_mistral_regex" of tokenizer_config.json, where transformers reads it.
 enum class MistralRegex { kNotRead, kAbsent, kOff, kOn };
 
-// What the files beside a tokenizer.json change in it.
+// Changes to a tokenizer.json by the files beside it.
 struct TokenizerJsonChanges {
   DeclaredTokens tokens;
   MistralRegex mistral_regex = MistralRegex::kNotRead;

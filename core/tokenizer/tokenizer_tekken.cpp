@@ -18,7 +18,7 @@
 namespace midscope {
 namespace {
 
-// Of files that do not list theirs, by id.
+// Special tokens of files that do not list theirs, by id.
 constexpr std::array<const char*, 20> kSpecial = {"<unk>",
                                                   "<s>",
                                                   "</s>",

@@ -8,7 +8,7 @@ namespace midscope {
 namespace {
 
 // Byte-level BPE writes each byte as a printable character (openai/gpt-2 src/encoder.py,
-// bytes_to_unicode): printable Latin-1 stands for itself, the other 68 bytes for U+0100 on.
+// bytes_to_unicode): printable Latin-1 maps to itself, the other 68 bytes to U+0100 on.
 struct ByteAlphabet {
   std::array<int, 0x144> byte_of{};  // [character] -1: none
 

@@ -31,9 +31,9 @@ struct CosSin {
   double sin;
 };
 
-// Of an angle up to 1e8, within 1e-15 beside the error of the angle. The quarter turns that lie
-// nearest are taken away in two parts, the rest's power series ends below 1e-17. CUDA's own
-// functions keep an array for larger angles, in memory.
+// Cosine and sine of an angle up to 1e8, within 1e-15 plus the error of the angle. The nearest
+// multiple of a quarter turn is subtracted in two parts; the power series of the rest ends below
+// 1e-17. CUDA's own functions keep an array for larger angles, in memory.
 MIDSCOPE_CUDA_BODY CosSin CosSinOf(double angle) {
   constexpr double kTwoOverPi = 0.63661977236758134308;
   constexpr double kQuarterTurn = 1.57079632679489655800;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Causal attention of many rows on tensor cores, bfloat16 or float16, of queries and keys that are
-// rotated already: what LibTorch's flash attention does, with all else that HeadPositions can say
-// but weights of queries. The online softmax is that of Dao, arXiv 2307.08691, algorithm 1.
+// rotated already: as LibTorch's flash attention, with all other settings of HeadPositions except
+// weights of queries. The online softmax is that of Dao, arXiv 2307.08691, algorithm 1.
 //
 // A block is 64 query rows of one head, a warp 16 of these rows. Values are on their way while
 // queries and keys are multiplied, the next keys while values are. Weights are rounded to that type
@@ -21,7 +21,7 @@ namespace midscope::kernels::cuda {
 
 // q, out [query_rows, heads, head_dim], k, v [keys, key heads, head_dim]: addresses and strides of
 // rows are multiples of 16 bytes, heads adjoin. A query r sees the keys up to row first_query + r,
-// `window` of them (0: all), but for hidden ones. Tables of AttentionHead are not read.
+// `window` of them (0: all), except hidden ones. Tables of AttentionHead are not read.
 template <class T>
 struct AttentionArguments {
   const T* q = nullptr;
@@ -38,8 +38,8 @@ struct AttentionArguments {
   int64_t heads = 0;
   int64_t group = 1;  // so many neighbouring heads share a key head
   int64_t window = 0;
-  // By so many rows a query is further from the keys than first_query says, which ALiBi sees: the
-  // call has the far part of the keys, without the heads' sinks.
+  // Rows by which a query is further from the keys than first_query states, for ALiBi: the call has
+  // the far part of the keys, without the heads' sinks.
   int64_t behind = 0;
   float softcap = 0;
   const AttentionHead* tables = nullptr;  // of head h: tables[h * table_step]
@@ -58,7 +58,7 @@ constexpr bool HasAttention(int64_t head_dim) {
 }
 
 // Rows of a tile in shared memory are 16 bytes longer than a head, so that the eight rows that a
-// warp reads at once lie in different banks.
+// warp reads at once are in different banks.
 template <int kDim>
 constexpr int kTileStride = kDim + kChunk;
 
@@ -69,8 +69,8 @@ inline Grid AttentionGrid(const AttentionArguments<T>& a) {
           kRowsOfTiles * kTileStride<kDim> * 2};
 }
 
-// What a warp's thread holds: rows lane / 4 and lane / 4 + 8 of the warp's 16, columns lane % 4 * 2
-// and the next of each 8.
+// The values of a warp's thread: rows lane / 4 and lane / 4 + 8 of the warp's 16, columns lane % 4
+// * 2 and the next of each 8.
 template <int kDim>
 struct Logits {
   float of[kBlockKeys<kDim> / 8][4];
@@ -129,11 +129,11 @@ class AttentionBlock {
     FetchKeys(key);
     while (key < last_key_) {
       machine_.AwaitCopies();
-      machine_.Barrier();  // queries and keys are there, nobody reads values
+      machine_.Barrier();  // queries and keys are loaded, no thread reads values
       Fetch<kKeys>(v_ + int64_t{key} * a_.v_stride, a_.v_stride, KeysOfTile(key), values_);
       Multiply(logits);
       machine_.AwaitCopies();
-      machine_.Barrier();  // values are there, nobody reads keys
+      machine_.Barrier();  // values are loaded, no thread reads keys
       const int next = TileFrom(key + kKeys);
       FetchKeys(next);
       Weigh(key, logits, sums);
@@ -237,7 +237,7 @@ class AttentionBlock {
       }
     }
   }
-  // The same for logits of keys that an edit is of: work(logit).
+  // As above, for logits of keys in the edit: work(logit).
   template <class Work>
   MIDSCOPE_CUDA_BODY void EachEdited(int thread, int key, const KeyEdit& edit, Logits<kDim>& logits,
                                      const Work& work) const {
@@ -297,7 +297,7 @@ class AttentionBlock {
 
   // From products to what goes into the softmax, to base 2.
   MIDSCOPE_CUDA_BODY void FinishLogits(int thread, int key, Logits<kDim>& logits) const {
-    // One thing after the other, each where it is asked for: all at once fill the registers.
+    // The steps run one after the other, each only if requested: all at once fill the registers.
     const float to_base_2 = head_.inverse_temperature * kLog2E;
     float factor = head_.scale * to_base_2;
     if (a_.softcap > 0) {

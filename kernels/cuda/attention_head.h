@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a GPU's attention is told of a head: kernels::HeadPositions, but for weights of queries.
+// Arguments of a GPU's attention for a head: kernels::HeadPositions, except weights of queries.
 #pragma once
 
 #include <cmath>
@@ -13,10 +13,10 @@
 
 namespace midscope::kernels::cuda {
 
-// Keys that attention hides or changes the weight of, as a GPU's block of threads is told of them.
+// Keys that attention hides or reweights, as passed to a GPU's block of threads.
 
-// Of keys [begin, end): `logit` is added to what goes into the softmax, their weight times `weight`
-// counts after it.
+// For keys [begin, end): `logit` is added to the softmax input, and `weight` multiplies their
+// weight after the softmax.
 struct KeyEdit {
   int64_t begin = 0;
   int64_t end = 0;
@@ -25,7 +25,7 @@ struct KeyEdit {
   bool operator==(const KeyEdit&) const = default;
 };
 
-// Those of one head, of ranges as kernels::Attention takes them.
+// The edits of one head, from ranges as kernels::Attention takes them.
 inline std::vector<KeyEdit> EditsOfHead(std::span<const KeyRange> hidden,
                                         std::span<const KeyFactor> factors, int64_t head) {
   std::vector<KeyEdit> edits;
@@ -45,7 +45,7 @@ inline std::vector<KeyEdit> EditsOfHead(std::span<const KeyRange> hidden,
   return edits;
 }
 
-// Those of one head, in the GPU's memory.
+// The edits of one head, in GPU memory.
 struct KeyEdits {
   const KeyEdit* data = nullptr;
   int count = 0;
@@ -58,7 +58,7 @@ struct KeyEdits {
     }
     return false;
   }
-  // What is added to a key's logit, and its weight's factor.
+  // The term added to a key's logit, and the factor of its weight.
   MIDSCOPE_CUDA_BODY float LogitOf(int64_t key) const {
     float logit = 0;
     for (int i = 0; i < count; ++i) {
@@ -96,8 +96,8 @@ struct AttentionHead {
   bool operator==(const AttentionHead&) const = default;
 };
 
-// What goes into the softmax of a product that is scaled, before edits of keys: with the soft cap
-// (0: none), ALiBi for a key `distance` rows after the query, and times `factor`.
+// The softmax input of a scaled product, before edits of keys: with the soft cap (0: none), ALiBi
+// for a key `distance` rows after the query, and times `factor`.
 MIDSCOPE_CUDA_BODY float LogitOf(float product, float softcap, float slope, float distance,
                                  float factor) {
   if (softcap > 0) product = softcap * tanhf(product / softcap);

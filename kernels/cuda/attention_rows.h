@@ -42,7 +42,7 @@ constexpr int kKeysOfBlock = 256;
 // So many threads share a key.
 constexpr int kKeyThreadBits = 3;
 constexpr int kKeyThreads = 1 << kKeyThreadBits;
-// Of a block, which loads angles once for those that have the same table, and a key once for those
+// Heads of a block, which loads angles once for heads with the same table, and a key once for heads
 // of its group: the angles of a key are more bytes than the key.
 constexpr int kHeadsOfBlock = 4;
 

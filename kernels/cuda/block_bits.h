@@ -94,7 +94,7 @@ MIDSCOPE_CUDA_BODY float Centred(uint32_t n, int zero) {
   return std::bit_cast<float>(0x4b000000u | n) - (8388608.0f + static_cast<float>(zero));
 }
 
-// (word & mask) | power, in one operation: nvcc makes two of it where it knows both constants.
+// (word & mask) | power, in one operation: nvcc emits two where both constants are known.
 MIDSCOPE_CUDA_BODY uint32_t FieldUnder(uint32_t power, uint32_t word, uint32_t mask) {
 #ifdef __CUDACC__
   constexpr int kAndThenOr = (0xf0 & 0xcc) | 0xaa;
@@ -108,8 +108,8 @@ MIDSCOPE_CUDA_BODY uint32_t FieldUnder(uint32_t power, uint32_t word, uint32_t m
 #endif
 }
 
-// Centred of `mask` of the word from `bit` on, which are known when this is compiled: the mantissa
-// holds it where it lies in the word, under the exponent for which its lowest bit counts 1.
+// Centred of `mask` of the word from `bit` on, both known at compile time: the mantissa holds it at
+// its position in the word, under the exponent for which its lowest bit counts 1.
 MIDSCOPE_CUDA_BODY float CentredField(uint32_t word, int bit, uint32_t mask, int zero) {
   constexpr int kMantissa = 23;
   constexpr int kHigh = 16;
@@ -130,7 +130,7 @@ MIDSCOPE_CUDA_BODY void CentredBytes(const Eight& bytes, int bit, uint32_t mask,
   }
 }
 
-// A block of a row as it lies in a GPU's memory (device_rows.h).
+// A block of a row as stored in GPU memory (device_rows.h).
 struct BlockBytes {
   const uint8_t* together;
   const uint8_t* apart;
@@ -143,7 +143,7 @@ struct BlockOf {
   static constexpr int64_t kBytes = bytes;
   static constexpr int64_t kApart = BytesApartOf(type).there;
   static constexpr int64_t kTogether = bytes - BytesApartOf(type).count;
-  // What the numbers of a block lie at multiples of (or of their own size).
+  // The alignment of a block's numbers (or their own size).
   static constexpr int kAligned =
       static_cast<int>((kTogether & -kTogether) < 8 ? (kTogether & -kTogether) : 8);
 
@@ -168,7 +168,7 @@ MIDSCOPE_CUDA_BODY uint32_t Permuted(uint32_t low, uint32_t high, uint32_t selec
 #endif
 }
 
-// What 16 nibbles stand for, plus 128, 4 in each number: GPUs have no registers with an index.
+// The values of 16 nibbles, plus 128, 4 in each number: GPU registers cannot be indexed.
 struct NibbleTable {
   uint32_t quarter[4] = {};
 
@@ -178,7 +178,7 @@ struct NibbleTable {
     }
   }
 
-  // What each of the lowest 4 nibbles stands for, a byte each.
+  // The values of the lowest 4 nibbles, one byte each.
   MIDSCOPE_CUDA_BODY uint32_t Of(uint32_t nibbles) const {
     const uint32_t within_half = nibbles & 0x7777u;
     const uint32_t first = Permuted(quarter[0], quarter[1], within_half);
@@ -191,7 +191,7 @@ struct NibbleTable {
 MIDSCOPE_CUDA_BODY void TableNumbers(NibbleTable table, const Eight& quants, int group,
                                      float* numbers) {
   MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; i += 2) {
-    // Of two bytes, both nibbles of each.
+    // Both nibbles of each of two bytes.
     const uint32_t four = table.Of(quants.word[i / 4] >> At(i % 4, 8));
     numbers[i] = CentredField(four, At(group, 8), 255, 128);
     numbers[i + 1] = CentredField(four, At(group, 8, 16), 255, 128);

@@ -3,22 +3,21 @@
 // kernels/quantised/dequantise.h to the last bit.
 //
 // A thread reads a bundle: 8 bytes of small numbers, which hold groups of 8 neighbouring elements.
-// Neighbouring bundles lie beside each other, and so do their groups. A format is a struct:
+// Neighbouring bundles are adjacent, and so are their groups. A format is a struct:
 //
 //   kType, kElements, kBytes      as in BlockFormat; of formats of single numbers 8 elements
 //   kBundles                      in a block
 //   kGroups                       in a bundle
 //   First(bundle, group)          the first element of a group, within the block
-//   Block(row, blocks, i)         where the i-th block of a row of so many lies
-//   Bits Read(block, bundle)      what a bundle is made of, as it lies there: a thread reads the
-//   next
-//                                 bundle while it multiplies one, and waits for what it looks at
-//   Numbers(bits, group, numbers) [8]: of a group, small whole ones where kHasStep
+//   Block(row, blocks, i)         the i-th block of a row of so many
+//   Bits Read(block, bundle)      the data of a bundle, as stored: a thread reads the next bundle
+//                                 while it multiplies one, and waits for the data that it uses
+//   Numbers(bits, group, numbers) [8]: of a group, small integers where kHasStep
 //   Step(bits, group)             where kHasStep: an element is its number times it
 //   Minimum(bits, group)          where kHasMinimum: plus that
 //
-// Rows lie as device_rows.h says, each at a multiple of 16: what of a block is together at a
-// multiple of the largest power of two by which its size can be divided, up to 16.
+// Rows have the layout of device_rows.h and are 16-byte aligned; the contiguous part of a block is
+// aligned to the largest power of two that divides its size, up to 16.
 #pragma once
 
 #include "kernels/cuda/small_blocks.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What kernels over rows of float32, bfloat16 or float16 values share: chunks of 8 values, sums
+// Code shared by kernels over rows of float32, bfloat16 or float16 values: chunks of 8 values, sums
 // over a block's threads.
 #pragma once
 
@@ -138,7 +138,7 @@ struct Number {
 };
 
 // Every thread's number becomes combine of those that the warps' first threads have. `shared`:
-// [threads / kWarp], which nobody else uses from the last barrier to the next.
+// [threads / kWarp], which no other code uses from the last barrier to the next.
 template <class Machine, class Numbers, class Combine>
 MIDSCOPE_CUDA_BODY void CombineWarps(Machine& machine, Numbers& numbers, float* shared,
                                      const Combine& combine) {

@@ -12,8 +12,8 @@
 namespace midscope::kernels::cuda {
 
 // out [rows, columns] of `dtype`, contiguous, 16-byte aligned: the values of
-// kernels::DequantiseRows, of those columns of rows of row_columns from first_column on. Rows are
-// row_bytes apart and lie as device_rows.h says; all numbers of columns are whole blocks, of
+// kernels::DequantiseRows, of those columns of rows of row_columns from first_column on. Rows have
+// stride row_bytes and the layout of device_rows.h; all numbers of columns are whole blocks, of
 // formats of single numbers multiples of 8.
 struct DequantiseArguments {
   const uint8_t* blocks = nullptr;

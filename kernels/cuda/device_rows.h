@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How rows of GGUF's blocks lie in a GPU's memory: with the bytes of each block that keep the rest
-// of it from lying at multiples of 4, 8 or 16, mostly its scale, behind all blocks of the row.
-// Threads then read the rest 8 bytes at a time. A block of Q4_0 has 18 bytes; where they lie as in
-// the file, 2 can be read at once. Scales of 6 bits have a byte each there: to take them out of 12
-// bytes costs a thread as much as all else that it does with a bundle.
+// The layout of rows of GGUF's blocks in GPU memory: the bytes of each block that prevent an
+// alignment of the rest to 4, 8 or 16, mostly its scale, are stored after all blocks of the row.
+// Threads then read the rest 8 bytes at a time. A block of Q4_0 has 18 bytes; in the file's layout,
+// 2 can be read at once. Scales of 6 bits have one byte each: unpacking them from 12 bytes costs a
+// thread as much as all its other work on a bundle.
 //
 //     std::vector<std::byte> row(DeviceRowBytes(type, columns));
 //     ArrangeRow(type, columns, row_of_the_file, row.data());
@@ -17,7 +17,8 @@
 
 namespace midscope::kernels::cuda {
 
-// Of a block, from byte `first` on: its beginning or its end. `there`: what they are on a GPU.
+// Bytes of a block from byte `first` on, at its beginning or its end. `there`: their number on a
+// GPU.
 struct BytesApart {
   int64_t first = 0;
   int64_t count = 0;
@@ -74,13 +75,13 @@ inline void UnpackScales(const std::byte* from, std::byte* to) {
   };
   for (int i = 0; i < 4; ++i) {
     keep(i, scales[i] & kSix, minima[i] & kSix);
-    // The upper bits of the second half lie above the first half's numbers.
+    // The upper bits of the second half are above the first half's numbers.
     keep(4 + i, (lower[i] & kFour) | ((scales[i] >> 6) << 4),
          (lower[i] >> 4) | ((minima[i] >> 6) << 4));
   }
 }
 
-// `to` [DeviceRowBytes(type, columns)] becomes the row at `from`; what lies behind its blocks is 0.
+// `to` [DeviceRowBytes(type, columns)] becomes the row at `from`; the bytes after its blocks are 0.
 inline void ArrangeRow(BlockType type, int64_t columns, const void* from, void* to) {
   const BlockFormat format = *FindBlockFormat(static_cast<uint32_t>(type));
   const BytesApart apart = BytesApartOf(type);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Norms of the heads of q and k, each on its own, in one pass over memory with the arithmetic of
-// kernels/normalise.h: float32, rounded where it is written. A warp has a head of a row, a block a
-// wide one: the norm over a whole projection is one head.
+// kernels/normalise.h: float32, rounded where it is written. A warp processes one head of a row, a
+// block one wide head: the norm over a whole projection is one head.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct HeadNormArguments {
   bool centred = false;  // a layer norm, else an RMS norm
 };
 
-// What a warp holds in registers.
+// Values that a warp holds in registers.
 constexpr int kMostOfWarp = kWarp * kChunk * kHeldChunks;
 
 template <class T>
@@ -123,7 +123,7 @@ class HeadNormBlock {
     }
   }
 
-  // Of of(value) over a thread's values.
+  // The sum of of(value) over a thread's values.
   template <class Of>
   MIDSCOPE_CUDA_BODY float Sum(int thread, const Of& of) {
     float sum = 0;

@@ -79,7 +79,7 @@ void RankOneUpdate(const RankOneArguments<T>& arguments);
 template <class T>
 void Activate(const ActivateArguments<T>& arguments);
 
-// Of blocks of that type.
+// `type` is the type of the blocks.
 void Dequantise(BlockType type, const DequantiseArguments& arguments);
 void QuantisedMatrixVector(BlockType type, const QuantisedMatrixVectorArguments& arguments);
 

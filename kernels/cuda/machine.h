@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a CUDA kernel body is written against, so that one source runs on a GPU and in a test
-// without one. A body is a template over a machine and describes one block of threads:
+// The interface that a CUDA kernel body is written against, so that one source runs on a GPU and in
+// a test without one. A body is a template over a machine and describes one block of threads:
 //
 //     template <class Machine>
 //     MIDSCOPE_CUDA_BODY void Scale(Machine& machine, const ScaleArguments& a) {
@@ -12,8 +12,9 @@
 //
 // A machine is one thread of a block: Each calls once, Barrier waits for the others. GpuMachine is
 // that of a GPU; in tests HostMachine (tests/kernels/support/host_machine.h) has threads take turns
-// at barriers and at operations of a warp. What a thread keeps from one Each to the next lies in a
-// PerThread. Operations of a warp take functions from thread to operand and stand outside Each.
+// at barriers and at operations of a warp. Values that a thread keeps from one Each to the next are
+// in a PerThread. Operations of a warp take functions from thread to operand and are called outside
+// Each.
 #pragma once
 
 #include <cmath>
@@ -129,7 +130,7 @@ struct StartsEarly {};
 
 class GpuMachine {
  public:
-  // One value a thread.
+  // One value per thread.
   template <class T>
   struct PerThread {
     MIDSCOPE_CUDA_BODY explicit PerThread(const GpuMachine&) {}
@@ -177,7 +178,7 @@ class GpuMachine {
     work(static_cast<int>(threadIdx.x));
   }
   MIDSCOPE_CUDA_BODY void Barrier() const { __syncthreads(); }
-  // What was read of memory is read again: not kept in registers from one turn of a loop to the
+  // Memory is read again: values are not kept in registers from one iteration of a loop to the
   // next.
   MIDSCOPE_CUDA_BODY void ReadAgain() const { asm volatile("" ::: "memory"); }
 

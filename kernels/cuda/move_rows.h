@@ -44,7 +44,7 @@ MIDSCOPE_CUDA_BODY void SplitRowsBlock(Machine& machine, const SplitRowsArgument
 }
 
 // out[r, i] = the sum of parts[., r, i] over `parts` parts, [parts, rows, width], in their order.
-// Rows of out are out_stride elements apart.
+// Rows of out have stride out_stride, in elements.
 template <class T>
 struct AddPartsArguments {
   const float* sums = nullptr;

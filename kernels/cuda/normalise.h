@@ -34,8 +34,8 @@ inline Grid NormaliseGrid(const NormaliseArguments<T>& a) {
   return {a.rows, 1, 1, kRowThreads, 64};
 }
 
-// What a norm makes of a value. One operation for the product and the sum, as compilers choose in
-// one place so and in another not: a norm's column is the norm's to the last bit.
+// The normalised value. Product and sum are one operation, because compilers fuse them in some
+// places and not in others: a norm's column equals the norm's to the last bit.
 MIDSCOPE_CUDA_BODY float NormalisedValue(float x, float mean, float scale, float weight,
                                          float bias) {
   return fmaf((x - mean) * scale, weight, bias);
@@ -119,8 +119,8 @@ class RowNorm {
     if (a_.kept) Keep(values, a_.kept + row_ * a_.width + i);
   }
 
-  // Of of(value) over a thread's values. read(first element, values) fills those that it holds;
-  // the rest are read by it too, and lie in memory afterwards.
+  // The sum of of(value) over a thread's values. read(first element, values) fills those that it
+  // holds; the rest are read by it too, and are in memory afterwards.
   template <class ReadHeld, class Of>
   MIDSCOPE_CUDA_BODY float Sum(int thread, const ReadHeld& read, const Of& of) {
     float sum = 0;
@@ -181,8 +181,8 @@ MIDSCOPE_CUDA_BODY void NormaliseBlock(Machine& machine, const NormaliseArgument
   RowNorm<Machine, T>(machine, a).Run();
 }
 
-// out[r] = factor times what a norm makes of one element of row r, rounded to T: the column begins
-// at `column`, rows are `stride` elements apart.
+// out[r] = factor times one normalised element of row r, rounded to T: the column begins at
+// `column`, with stride `stride` in elements.
 template <class T>
 struct NormalisedColumnArguments {
   const T* column = nullptr;

@@ -19,8 +19,8 @@
 
 namespace midscope::kernels::cuda {
 
-// Outputs first, first + 1, ... are also written to `to`: `width` of them to each, rows `stride`
-// elements apart, of y's dtype.
+// Outputs first, first + 1, ... are also written to `to`: `width` of them to each, with row stride
+// `stride` in elements, of y's dtype.
 struct OutputCopies {
   void* to[2] = {};
   int64_t stride[2] = {};
@@ -29,9 +29,9 @@ struct OutputCopies {
 };
 
 // y[r, o] = sum_i weight[o, i] x[r, i] in float32, with weights as kernels::Dequantise gives them.
-// weight [outputs, inputs]: rows of blocks as device_rows.h says. x [rows, inputs] of x_dtype,
-// rows x_stride elements apart, 16-byte aligned. y [rows, outputs] of y_dtype, rows y_stride apart.
-// 1 <= rows <= kMatrixVectorRows.
+// weight [outputs, inputs]: rows of blocks in the layout of device_rows.h. x [rows, inputs] of
+// x_dtype, with row stride x_stride in elements, 16-byte aligned. y [rows, outputs] of y_dtype,
+// with row stride y_stride. 1 <= rows <= kMatrixVectorRows.
 struct QuantisedMatrixVectorArguments {
   const uint8_t* weight = nullptr;
   int64_t row_bytes = 0;
@@ -51,7 +51,7 @@ struct QuantisedMatrixVectorArguments {
   OutputCopies copies;  // not of gated ones
 };
 
-// Of a block of threads. Bundles of many groups, and of many bytes, fill registers.
+// Outputs of a block of threads. Bundles of many groups, and of many bytes, fill registers.
 template <class Format>
 constexpr int kOutputsOfBlock = Format::kGroups > 2 || Format::kType == BlockType::kQ5_K ? 2 : 4;
 constexpr int kProductThreads = 128;
@@ -76,7 +76,7 @@ constexpr int ProductBlocks(BlockType type) {
       return 8;
   }
 }
-// Of a row, that a thread has at least: fewer are not worth the sum over more threads.
+// The fewest bundles of a row per thread: fewer are not worth the sum over more threads.
 constexpr int kBundlesOfThread = 2;
 
 template <class Format, int kRows>

@@ -69,7 +69,8 @@ MIDSCOPE_CUDA_BODY void WithRotatedChunk(const Table& table, int64_t table_row, 
   work(first + pairs, high);
 }
 
-// The same into a row `out`; what is not rotated is copied as it is. in and out: 16-byte aligned.
+// As above, into a row `out`; elements that are not rotated are copied unchanged. in and out:
+// 16-byte aligned.
 template <class T>
 MIDSCOPE_CUDA_BODY void RotateChunk(const Table& table, int64_t table_row, int chunk, const T* in,
                                     T* out) {

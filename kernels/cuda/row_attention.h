@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Attention of a few query rows whose weights nobody asks for, in float32 whatever the dtype of
-// queries, keys and values: parts of the keys, each with exponentials to its own largest logit, by
-// blocks of their own, which are then made one (as in flash decoding: Dao, Haziza, Massa, Sizov,
-// 2023). Keys are changed and rotated while they are read, as in attention_rows.h.
+// Attention of a few query rows whose weights are not requested, in float32 whatever the dtype of
+// queries, keys and values: parts of the keys, each with exponentials to its own largest logit, in
+// separate blocks, which are then merged (as in flash decoding: Dao, Haziza, Massa, Sizov, 2023).
+// Keys are changed and rotated while they are read, as in attention_rows.h.
 #pragma once
 
 #include <cmath>
@@ -15,8 +15,8 @@
 
 namespace midscope::kernels::cuda {
 
-// Of a part: few of a few keys, so that there are blocks for many multiprocessors, each of which
-// mostly waits; more of more keys, as parts cost too.
+// Keys of a part: few where there are few keys, so that there are blocks for many multiprocessors,
+// each of which mostly waits; more where there are more, as parts cost too.
 constexpr int kLeastKeysOfPart = 32;
 constexpr int kMostKeysOfPart = 128;
 constexpr int kPartsAimedAt = 32;
@@ -25,12 +25,12 @@ inline int KeysOfPart(int64_t keys) {
   while (of_part < kMostKeysOfPart && keys > int64_t{of_part} * kPartsAimedAt) of_part *= 2;
   return of_part;
 }
-// Of more keys kernels that do one thing each are faster (attention_rows.h, and a softmax between
-// them): on an H100, 32 heads of 128, 15 microseconds against 29 and a softmax of 512 keys, 24
-// against 36 of 2,048, 72 against 49 of 8,192.
+// For more keys, kernels that do one thing each are faster (attention_rows.h, and a softmax between
+// them): on an H100, 32 heads of 128, 15 microseconds against 29 and a softmax for 512 keys, 24
+// against 36 for 2,048, 72 against 49 for 8,192.
 constexpr int64_t kMostKeysTogether = 4096;
 
-// A query sees the keys up to its own row, `window` of them (0: all), but for hidden ones. sums
+// A query sees the keys up to its own row, `window` of them (0: all), except hidden ones. sums
 // [parts, query_rows, heads, head_dim]: exponentials of logits, less the part's largest one, times
 // values and factors of keys. shares [parts, query_rows, heads]: that logit and the sum of the
 // exponentials, of the first part with that of the sink.
@@ -122,7 +122,7 @@ class RowAttentionBlock {
   }
 
  private:
-  // Of the rows at `of`, what the block reads of the part's keys.
+  // Prefetches the block's values of the part's keys, from the rows at `of`.
   MIDSCOPE_CUDA_BODY void Prefetch(int thread, const T* of, int64_t stride) const {
     constexpr int kLine = static_cast<int>(128 / sizeof(T));
     const int width = columns_.of[kHeadsOfBlock - 1] - columns_.of[0] + a_.rows.head_dim;
@@ -286,8 +286,8 @@ class RowAttentionBlock {
   Chunk* sums_;  // [head of the block, thread]
 };
 
-// out [query_rows, heads, head_dim], rows out_stride elements apart: the parts' sums, each times
-// its share.
+// out [query_rows, heads, head_dim], with row stride out_stride in elements: the parts' sums, each
+// times its share.
 template <class T>
 struct MergeRowPartsArguments {
   const float* sums = nullptr;

@@ -31,7 +31,7 @@ struct RowSoftmaxArguments {
   const AttentionHead* tables = nullptr;  // [heads]
 };
 
-// A block has a row of a head; of many keys each of its threads has a few dozen.
+// A block processes one row of a head; with many keys, each of its threads has a few dozen.
 constexpr int kSoftmaxThreads = 512;
 
 inline Grid RowSoftmaxGrid(const RowSoftmaxArguments& a) {

@@ -50,7 +50,7 @@ template <BlockType type, bool kFiveBits, bool kWithMinimum>
 struct Nibbles : NibblesOf<type, 18 + (kFiveBits ? 4 : 0) + (kWithMinimum ? 2 : 0)> {
   using NibblesOf<type, 18 + (kFiveBits ? 4 : 0) + (kWithMinimum ? 2 : 0)>::kAligned;
   static constexpr bool kHasMinimum = kWithMinimum;
-  // Q5_1's step and minimum are not apart.
+  // Q5_1's step and minimum are not stored separately.
   static constexpr int kFifthBits = kFiveBits && kWithMinimum ? 4 : 0;
   static constexpr int kQuants = kFifthBits + (kFiveBits ? 4 : 0);
   struct Bits {
@@ -119,7 +119,7 @@ struct Q80 : BlockOf<BlockType::kQ8_0, 32, 34> {
   }
 };
 
-// d, nibbles [16] that stand for unevenly spaced values.
+// d, nibbles [16] that index unevenly spaced values.
 struct IQ4NL : NibblesOf<BlockType::kIQ4_NL, 18> {
   struct Bits {
     Eight quants;

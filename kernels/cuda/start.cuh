@@ -21,7 +21,7 @@ inline void Check(cudaError_t error, const char* kernel) {
   throw LaunchError(std::string(kernel) + ": " + cudaGetErrorString(error));
 }
 
-// What a kernel gets of shared memory without asking.
+// Bytes of shared memory of a kernel without a request.
 constexpr int64_t kSharedBytes = int64_t{48} << 10;
 
 // Whether a kernel's blocks may start while the kernel before it is at work: all wait for its end

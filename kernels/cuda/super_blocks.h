@@ -19,9 +19,9 @@ struct QuartersOf : BlockOf<type, 256, bytes> {
   static constexpr bool kHasStep = true;
   static constexpr bool kHasMinimum = false;
   MIDSCOPE_CUDA_BODY static int Half(int bundle) { return bundle / 4; }
-  // Of the bundle's bytes in those of a half.
+  // The offset of the bundle's bytes in those of a half.
   MIDSCOPE_CUDA_BODY static int Offset(int bundle) { return bundle % 4 * 8; }
-  // Of the scale of 16 elements to which a group belongs.
+  // The index of the scale of the 16 elements to which a group belongs.
   MIDSCOPE_CUDA_BODY static int Scale(int bundle, int group) {
     return Half(bundle) * 8 + group * 2 + bundle % 4 / 2;
   }
@@ -171,7 +171,7 @@ struct Q45K : BlockOf<type, 256, kFiveBits ? 176 : 144> {
 struct Q4K : Q45K<BlockType::kQ4_K, false> {};
 struct Q5K : Q45K<BlockType::kQ5_K, true> {};
 
-// d, high bits of the scales [2], their low bits [4], nibbles [128] that stand for unevenly spaced
+// d, high bits of the scales [2], their low bits [4], nibbles [128] that index unevenly spaced
 // values: parts of 32 elements in 16 bytes.
 struct IQ4XS : BlockOf<BlockType::kIQ4_XS, 256, 136> {
   static constexpr int kBundles = 16;

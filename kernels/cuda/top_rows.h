@@ -2,7 +2,7 @@
 // The largest values of long rows, as the logits of a vocabulary are: every part of a row finds its
 // own by a block of threads, and one more block those of the parts. A value and its column make one
 // number, whose largest is the next one: equal values by lower column, as midscope::TopTokens has
-// them. The same bits in any order of threads.
+// them. The bits are the same in any order of threads.
 #pragma once
 
 #include <cstdint>

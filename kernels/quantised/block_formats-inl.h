@@ -32,7 +32,7 @@ namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 namespace blocks {
 
-// What is read at once: a block, or a part of single numbers.
+// The unit that is read at once: a block, or a part of single numbers.
 template <class Format>
 constexpr int64_t kUnitElements = Format::kParts* kPartElements;
 template <class Format>

@@ -8,14 +8,14 @@
 
 namespace midscope::kernels {
 
-// What the nibbles of IQ4_NL and IQ4_XS stand for.
+// The values of the nibbles of IQ4_NL and IQ4_XS.
 inline constexpr int8_t kNonLinearValues[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
                                                 1,    13,   25,  38,  53,  69,  89,  113};
 
-// Twice what the nibbles of MXFP4 stand for (E2M1: OCP Microscaling Formats 1.0, 5.3.3).
+// Twice the values of the nibbles of MXFP4 (E2M1: OCP Microscaling Formats 1.0, 5.3.3).
 inline constexpr int8_t kE2M1Values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
-// Half of what a byte's exponent stands for (E8M0), which is subnormal at the small end.
+// Half of the value of a byte's exponent (E8M0), which is subnormal at the small end.
 constexpr float HalfOfE8M0(uint8_t exponent) {
   const uint32_t bits =
       exponent < 2 ? 0x00200000u << exponent : (static_cast<uint32_t>(exponent) - 1) << 23;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the code of the block formats is made of: 32 elements ("a part") as float32 vectors in
-// registers. Compiled once for each instruction set (see rows-inl.h).
+// Parts of the code of the block formats: 32 elements ("a part") as float32 vectors in registers.
+// Compiled once for each instruction set (see rows-inl.h).
 #if defined(MIDSCOPE_KERNELS_BLOCK_PARTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MIDSCOPE_KERNELS_BLOCK_PARTS_INL_H_
 #undef MIDSCOPE_KERNELS_BLOCK_PARTS_INL_H_
@@ -61,7 +61,7 @@ HWY_INLINE VI LoadNibbles(const uint8_t* from, int64_t v) {
   return hn::And(bytes, hn::Set(di, 15));
 }
 
-// As LoadNibbles, by a table of what each nibble stands for.
+// As LoadNibbles, by a table of the nibbles' values.
 HWY_INLINE V LoadByTable(const int8_t (&of_nibbles)[16], const uint8_t* from, int64_t v) {
 #if HWY_TARGET == HWY_SCALAR
   const int byte = from[v % 16];

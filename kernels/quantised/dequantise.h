@@ -56,20 +56,20 @@ std::span<const BlockFormat> BlockFormats();
 // The format of a type number from a file; nothing for one that is not known here.
 std::optional<BlockFormat> FindBlockFormat(uint32_t type);
 
-// That of single numbers of a dtype.
+// The format of single numbers of a dtype.
 BlockType BlockTypeOf(Dtype dtype);
 
 // out [elements] float32 from elements / block.elements blocks at `blocks` (any alignment).
 void Dequantise(BlockType type, const void* blocks, int64_t elements, float* out);
 
-// out [elements]: what Dequantise gives, rounded as ToBFloat16 does.
+// out [elements]: the values of Dequantise, rounded as ToBFloat16 does.
 void DequantiseToBFloat16(BlockType type, const void* blocks, int64_t elements, BFloat16* out);
 
-// The same, rounded as ToFloat16 does.
+// As above, rounded as ToFloat16 does.
 void DequantiseToFloat16(BlockType type, const void* blocks, int64_t elements, Float16* out);
 
 // A matrix [rows, columns] as stored in a file. Row r is row row_order[r] of `data`, or row r
-// where row_order is empty; rows there are row_bytes apart, of any alignment.
+// where row_order is empty; rows there have stride row_bytes, of any alignment.
 struct BlockMatrix {
   BlockType type = BlockType::kF32;
   const void* data = nullptr;
@@ -99,7 +99,7 @@ struct BlockMatrix {
 void DequantiseRows(const BlockMatrix& matrix, Dtype dtype, void* out, const Executor& executor);
 
 // Whether all of the matrix's weights are finite numbers. Looks at each block's scales alone where
-// the format has them (finite binary16 times small whole numbers is finite), so that a matrix of
+// the format has them (finite binary16 times small integers is finite), so that a matrix of
 // quantised blocks takes no longer than reading it. A scale of MXFP4 by which some value of a block
 // could overflow (2^126 and more, and the format's NaN) counts as not finite.
 bool AllFinite(const BlockMatrix& matrix, const Executor& executor);

@@ -26,9 +26,9 @@ namespace midscope::kernels {
 constexpr int64_t kProductGroup = 64;
 constexpr int64_t kProductGrain = 32;
 // Inputs that are multiplied before the sums are stored: whole blocks of any type. A panel of so
-// many lies in the first cache while many rows pass it, those rows of x in the second.
+// many stays in the L1 cache while many rows pass it, those rows of x in the L2 cache.
 constexpr int64_t kProductInputs = 256;
-// What is left over at the end of a row may join the last inputs.
+// A remainder at the end of a row may join the last inputs.
 constexpr int64_t kMostProductInputs = 384;
 // Strips of x that pass a panel before the next.
 constexpr int64_t kStripsAtOnce = 16;
@@ -102,7 +102,7 @@ HWY_INLINE void StoreStrip(const FloatWork& work, int64_t strip, int64_t output,
   }
 }
 
-// What StoreStrip will write.
+// Prefetches the outputs that StoreStrip will write.
 template <class Out>
 HWY_INLINE void FetchOutputs(const FloatWork& work, int64_t strip, int64_t output) {
   const int64_t rows = std::min(kStrip, work.rows - strip * kStrip);
@@ -159,7 +159,8 @@ struct GroupMemory {
   float* sums;
 };
 
-// Panels of a group one after the other, `stride` floats apart: inputs [first, first + count).
+// Panels of a group one after the other, with stride `stride` in floats: inputs [first, first +
+// count).
 struct GroupPanels {
   const float* first;
   int64_t stride;

@@ -59,8 +59,8 @@ struct FloatPart {
 void ReadFloatPanels(const FloatPanels& panels, const FloatPart& part, float* out);
 
 // y[r, o] = sum_i weight[o, i] x[r, i]: products and sums in float32, y rounded once to its dtype.
-// Rows of y are y_stride elements apart. The result does not depend on the executor, and that of a
-// row not on the other rows. Returns false when `cancel` was set; y is then undefined. One or two
+// Rows of y have stride y_stride, in elements. The result does not depend on the executor, nor that
+// of a row on the other rows. Returns false when `cancel` was set; y is then undefined. One or two
 // rows are bound by reading weights; panels are then as fast as MatrixVector.
 bool FloatProduct(const BlockMatrix& weight, const FloatInput& x, void* y, Dtype y_dtype,
                   int64_t y_stride, const Executor& executor, CancelFlag cancel = nullptr);

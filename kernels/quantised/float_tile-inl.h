@@ -28,10 +28,10 @@ constexpr int64_t kLanes = hn::MaxLanes(D());
 constexpr int64_t kVectors = 2;
 constexpr int64_t kStrip = HWY_MAX_BYTES >= 64 ? 12 : 6;
 constexpr int64_t kPanel = kVectors * kLanes;
-// Of a strip with no more rows only so many are multiplied: what decoding does.
+// Rows that are multiplied in a strip with no more rows, as in decoding.
 constexpr int64_t kFewRows = 2;
 
-// What a cache line holds.
+// Floats in a cache line.
 constexpr int64_t kLineFloats = 16;
 // Steps whose numbers of x are whole lines.
 constexpr int64_t kStepsAtOnce = 8;

@@ -83,7 +83,7 @@ HWY_INLINE void AddPart(const uint8_t* const (&at)[kOuts],
   sums.AddParts(parts, x + (group * Format::kGroup + kPart) * kPartElements, x_stride);
 }
 
-// The blocks at `at`, one an output.
+// The blocks at `at`, one per output.
 template <class Format, int kRows, int kOuts, int64_t... kPart>
 HWY_INLINE void AddBlocks(const uint8_t* const (&at)[kOuts], const float* x, int64_t x_stride,
                           Sums<kRows, kOuts>& sums,

@@ -12,9 +12,9 @@ namespace midscope::kernels {
 
 // y[r, o] = sum_i weight[o, i] x[r, i], with weight [outputs, inputs] = `weight` dequantised block
 // by block in registers. x [rows, inputs] of `dtype`, contiguous; y [rows, outputs] of `y_dtype`,
-// rows `y_stride` elements apart (0: outputs); `y_dtype` is `dtype` or float32. Neither weights nor
-// x are rounded on the way: products and sums are float32, the order of the sums is the kernel's
-// own. 1 <= rows <= kMatrixVectorRows. The result does not depend on the executor.
+// with row stride `y_stride` in elements (0: outputs); `y_dtype` is `dtype` or float32. Neither
+// weights nor x are rounded on the way: products and sums are float32, the order of the sums is the
+// kernel's own. 1 <= rows <= kMatrixVectorRows. The result does not depend on the executor.
 void QuantisedMatrixVector(const BlockMatrix& weight, const void* x, int64_t rows, Dtype dtype,
                            void* y, Dtype y_dtype, const Executor& executor, int64_t y_stride = 0);
 

@@ -26,7 +26,7 @@ constexpr int64_t kVectors = 3;  // registers
 constexpr int64_t kLanes = 16;
 constexpr int64_t kPanel = kVectors * kLanes;  // rows of x
 constexpr int64_t kGroup = 64;                 // outputs that are dequantised at a time
-// What a thread's outputs are a multiple of: threads have equal parts of narrow matrices, too.
+// A thread's outputs are a multiple of this: threads have equal parts of narrow matrices, too.
 constexpr int64_t kGrain = 16;
 // Inputs that are dequantised at a time: whole blocks of any type. With a panel of x as long they
 // stay in the second-level cache.
@@ -114,7 +114,7 @@ MIDSCOPE_BF16 void MultiplyPanel(int64_t vectors, const uint32_t* tile, const ui
   MultiplyTile<1, kFirst>(tile, panel, steps, sums);
 }
 
-// 8 outputs of 16 rows from sums [kTile][kPanel] to y, of which `rows` and `outputs` are wanted.
+// 8 outputs of 16 rows from sums [kTile][kPanel] to y, of which `rows` and `outputs` are needed.
 MIDSCOPE_BF16 void StoreSums(const float* sums, int64_t rows, int64_t outputs, BFloat16* y,
                              int64_t y_stride) {
   __m256i a[kTile];

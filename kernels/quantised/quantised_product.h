@@ -18,9 +18,9 @@ namespace midscope::kernels {
 bool HasQuantisedProduct();
 
 // y[r, o] = sum_i weight[o, i] x[r, i]: weights rounded to bfloat16, products of bfloat16, sums in
-// float32, y rounded once. x [rows, inputs] contiguous; rows of y are y_stride elements apart. The
-// result does not depend on the executor, and that of a row not on the other rows. Returns false
-// when `cancel` was set; y is then undefined. Only where HasQuantisedProduct().
+// float32, y rounded once. x [rows, inputs] contiguous; rows of y have stride y_stride, in
+// elements. The result does not depend on the executor, nor that of a row on the other rows.
+// Returns false when `cancel` was set; y is then undefined. Only where HasQuantisedProduct().
 bool QuantisedProduct(const BlockMatrix& weight, const BFloat16* x, int64_t rows, BFloat16* y,
                       int64_t y_stride, const Executor& executor, CancelFlag cancel = nullptr);
 

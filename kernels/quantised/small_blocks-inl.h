@@ -118,7 +118,7 @@ struct Q80 : SmallBlock {
   }
 };
 
-// d, nibbles [16] that stand for unevenly spaced values.
+// d, nibbles [16] that index unevenly spaced values.
 struct IQ4NL : SmallBlock {
   static constexpr BlockType kType = BlockType::kIQ4_NL;
   static constexpr std::string_view kName = "IQ4_NL";

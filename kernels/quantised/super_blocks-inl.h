@@ -199,7 +199,7 @@ struct Q6K : SuperBlock {
   }
 };
 
-// d, high bits of the scales [2], their low bits [4], nibbles [128] that stand for unevenly spaced
+// d, high bits of the scales [2], their low bits [4], nibbles [128] that index unevenly spaced
 // values.
 struct IQ4XS : SuperBlock {
   static constexpr BlockType kType = BlockType::kIQ4_XS;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The whole numbers of block formats, for products in whole numbers: a block's elements as unsigned
-// bytes q, of which element i is scale * (q[i] - kOffset) + minimum. Compiled once for each
-// instruction set (see rows-inl.h).
+// The integers of block formats, for products in integers: a block's elements as unsigned bytes q,
+// of which element i is scale * (q[i] - kOffset) + minimum. Compiled once for each instruction set
+// (see rows-inl.h).
 //
 //   Stored          the format in small_blocks-inl.h or super_blocks-inl.h
 //   kOffset         see above

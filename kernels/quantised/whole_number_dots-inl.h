@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sums of products of small whole numbers, exact; see whole_number_product.cpp. Compiled once for
-// each instruction set (see rows-inl.h).
+// Sums of products of small integers, exact; see whole_number_product.cpp. Compiled once for each
+// instruction set (see rows-inl.h).
 #if defined(MIDSCOPE_KERNELS_WHOLE_NUMBER_DOTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MIDSCOPE_KERNELS_WHOLE_NUMBER_DOTS_INL_H_
 #undef MIDSCOPE_KERNELS_WHOLE_NUMBER_DOTS_INL_H_
@@ -14,8 +14,8 @@
 #include "kernels/quantised/block_parts-inl.h"
 
 #if HWY_TARGET == HWY_AVX3_DL && HWY_MAJOR == 1 && HWY_MINOR == 0
-// Highway 1.0 asks such CPUs for avx512vnni, but compiles for avxvnni. The other names are its own,
-// all of which have to be there for its functions to be inlined.
+// Highway 1.0 requires avx512vnni of such CPUs, but compiles for avxvnni. The other names are its
+// own, all of which have to be there for its functions to be inlined.
 #undef HWY_TARGET_STR
 #define HWY_TARGET_STR \
   HWY_TARGET_STR_AVX3  \
@@ -68,7 +68,7 @@ HWY_INLINE __m128i Magnitudes(__m128i a) { return _mm_abs_epi8(a); }
 HWY_INLINE __m128i WithSigns(__m128i a, __m128i signs) { return _mm_sign_epi8(a, signs); }
 #endif
 
-// Of kRows rows of x and kOuts vectors of outputs: sums of weight - offset times x, a step of four
+// For kRows rows of x and kOuts vectors of outputs: sums of weight - offset times x, a step of four
 // bytes of each row of x at a time. Dots8: four unsigned weights, at most kLargest, and -127 .. 127
 // of x.
 template <int32_t kLargest, int kRows, int kOuts>
@@ -132,8 +132,8 @@ struct Dots8 {
 #endif
 };
 
-// The same of two signed weights, offset taken off, and -32,767 .. 32,767 of x; weights are small
-// enough for the sum of a block to fit 32 bits.
+// As Dots8, for two signed weights, offset subtracted, and -32,767 .. 32,767 of x; weights are
+// small enough for the sum of a block to fit 32 bits.
 template <int kRows, int kOuts>
 struct Dots16 {
   static constexpr int kTileRows = kRows;

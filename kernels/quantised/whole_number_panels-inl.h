@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Weights of some outputs in the order in which products in whole numbers read them; see
+// Weights of some outputs in the order in which products in integers read them; see
 // whole_number_product.cpp. Compiled once for each instruction set (see rows-inl.h).
 #if defined(MIDSCOPE_KERNELS_WHOLE_NUMBER_PANELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MIDSCOPE_KERNELS_WHOLE_NUMBER_PANELS_INL_H_
@@ -64,7 +64,7 @@ struct Bits16 {
   using Weight = int16_t;
   static constexpr float kLargestX = 32767.0f;
   static constexpr int64_t kStepInputs = 2;
-  // Of 16 registers the integers take six; float32 sums, used once a block, are in memory.
+  // The integers take six of 16 registers; float32 sums, used once per block, are in memory.
   static constexpr int kTileRows = HWY_MAX_BYTES >= 64 ? 6 : 3;
   template <class /*Format*/, int kRows>
   using Dots = Dots16<kRows, kTileVectors>;
@@ -142,7 +142,7 @@ HWY_INLINE hn::Vec<hn::Full128<uint32_t>> SixteenBytes(const uint8_t* at) {
   return hn::BitCast(hn::Full128<uint32_t>(), hn::LoadU(hn::Full128<uint8_t>(), at));
 }
 
-// The 16 bytes behind each of four, eight or sixteen addresses, four apart: a part of the vector
+// The 16 bytes at each of four, eight or sixteen addresses, with stride four: a part of the vector
 // for each of them.
 template <class D32>
 HWY_INLINE hn::Vec<D32> EveryFourth(D32 d, const uint8_t* const* rows, int64_t at) {

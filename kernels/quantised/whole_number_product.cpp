@@ -52,7 +52,7 @@ namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 namespace blocks {
 
-// y [kPanelOutputs] of one row, of which `outputs` are wanted.
+// y [kPanelOutputs] of one row, of which `outputs` are needed.
 HWY_INLINE void StoreOutputs(const V (&sums)[kTileVectors], int64_t outputs, Dtype dtype, void* y) {
   const D d;
   alignas(64) float values[kPanelOutputs];
@@ -79,7 +79,7 @@ HWY_INLINE void AddMinima(const float* minima, const float* x_sums, int64_t bloc
   }
 }
 
-// sums += a block's whole numbers times both scales.
+// sums += a block's integers times both scales.
 template <int kRows, class Dots>
 HWY_INLINE void AddScaled(const Dots& dots, const float* scales, const float* x_scales,
                           int64_t blocks, V (&sums)[kRows][kTileVectors]) {
@@ -288,7 +288,7 @@ namespace {
 
 constexpr int64_t kOutputGrain = 32;  // a multiple of every target's panel
 constexpr int64_t kBlockGrain = 512;
-// Of a block of x: two scales and two sums.
+// Extra bytes of a block of x: two scales and two sums.
 constexpr int64_t kBytesBeside = 2 * sizeof(float) + 2 * sizeof(int32_t);
 
 }  // namespace

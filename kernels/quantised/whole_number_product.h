@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Products with a weight matrix as it is in the file, in whole numbers: x is rounded to 8 or 16
-// bits, block by block, and multiplied with the blocks' own small numbers.
+// Products with a weight matrix as it is in the file, in integers: x is rounded to 8 or 16 bits,
+// block by block, and multiplied with the blocks' own small numbers.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ inline constexpr int64_t kRoundedBlock = 32;
 // Bits of the numbers that x is rounded to. A block's largest number becomes 127 or 32,767.
 enum class RoundedBits { k8, k16 };
 
-// Whether WholeNumberProduct has the format: those whose elements are small whole numbers times a
-// scale (and plus a minimum), in rows of whole blocks of x.
+// Whether WholeNumberProduct has the format: those whose elements are small integers times a scale
+// (and plus a minimum), in rows of whole blocks of x.
 bool HasWholeNumberProduct(BlockType type);
 
-// Rows in whole numbers, in the order in which products read them: as many rows as a tile has, side
-// by side, four bytes of each in turn ([tile][columns / n][row of the tile][n], n 4 or 2). By row
-// and block, the scale and the scale times the sum of the block's numbers; by row and half a block,
-// the sum of its numbers.
+// Rows in integers, in the order in which products read them: as many rows as a tile has, side by
+// side, four bytes of each in turn ([tile][columns / n][row of the tile][n], n 4 or 2). By row and
+// block, the scale and the scale times the sum of the block's numbers; by row and half a block, the
+// sum of its numbers.
 struct RoundedRows {
   void* numbers = nullptr;  // int8_t or int16_t; rows beyond the last are not set
   float* scales = nullptr;
@@ -34,7 +34,7 @@ struct RoundedRows {
 };
 
 // Rows rounded as Q8_0 of GGUF is, but that the scale stays float32: in each block of 32 elements,
-// max |x| / 127 (or 32,767) times a whole number, nearest, ties to even. For products with several
+// max |x| / 127 (or 32,767) times an integer, nearest, ties to even. For products with several
 // matrices.
 class RoundedInput {
  public:
@@ -56,10 +56,10 @@ class RoundedInput {
   RoundedRows rounded_;
 };
 
-// y[r, o] = sum_i weight[o, i] x[r, i]. Products within a block are summed in whole numbers,
-// exactly; blocks in float32, in their order. A block with a number that is not finite gives NaN. y
-// of `y_dtype`, its rows y_stride elements apart, rounded once. The result does not depend on the
-// executor, and that of a row not on the other rows; over instruction sets only the float32 sums
+// y[r, o] = sum_i weight[o, i] x[r, i]. Products within a block are summed in integers, exactly;
+// blocks in float32, in their order. A block with a number that is not finite gives NaN. y of
+// `y_dtype`, its rows with stride y_stride in elements, rounded once. The result does not depend on
+// the executor, nor that of a row on the other rows; over instruction sets only the float32 sums
 // differ, by their rounding. Returns false when `cancel` was set; y is then undefined. Only where
 // HasWholeNumberProduct(weight.type).
 //

@@ -22,7 +22,7 @@ namespace {
 struct AngleTable {
   at::Tensor cos;  // [rows, pairs] float32 on the device, to be written
   at::Tensor sin;
-  // What the arguments point to, until the kernel is started.
+  // Tensors that the arguments point to, until the kernel is launched.
   at::Tensor inverse_frequency;
   at::Tensor ids;
   kernels::cuda::AnglesArguments arguments;
@@ -65,7 +65,7 @@ constexpr int64_t kFewRows = 4;
 // From here on cuDNN is so much faster that what it prepares for each new length does not matter.
 constexpr int64_t kCudnnRows = 4096;
 constexpr int64_t kCudnnHeadDim = 128;
-// Of the largest head that LibTorch's flash attention takes.
+// The largest head_dim that LibTorch's flash attention supports.
 constexpr int64_t kFlashHeadDim = 256;
 
 bool PairsFit(const std::vector<kernels::RotaryView>& views) {
@@ -80,7 +80,7 @@ bool AllEqual(const std::vector<T>& values) {
                      [&](const T& value) { return value == values.front(); });
 }
 
-// Whether LibTorch's attention can compute what is asked for, of near and far keys each.
+// Whether LibTorch's attention can compute the request, for near and far keys separately.
 bool IsPlain(const kernels::AttentionShape& shape, const RotaryTables& tables) {
   return shape.softcap == 0 && shape.head_dim <= kFlashHeadDim && tables.alibi_slopes.empty() &&
          tables.edits.temperature.empty() && tables.edits.hidden.empty() &&
@@ -316,15 +316,15 @@ const T* CudaOps::OnGpu(const std::vector<T>& values, KeptCopies<T>* kept) const
   return static_cast<const T*>(copy.const_data_ptr());
 }
 
-// Layer after layer has the same tables, or those of few kinds of layers: what lies on the GPU
-// serves until they change.
+// All layers share their tables, or there are few kinds of layers: the copies on the GPU are reused
+// until the tables change.
 const kernels::cuda::AttentionHead* CudaOps::HeadsOnGpu(const kernels::AttentionShape& shape,
                                                         const RotaryTables& tables,
                                                         std::vector<DeviceTable>* kept) const {
   return OnGpu(Heads(shape, tables, kept), &kept_heads_);
 }
 
-// The edits of all heads lie one behind the other; those of an earlier layer mostly serve.
+// The edits of all heads are stored consecutively; those of an earlier layer are mostly reused.
 void CudaOps::AddEdits(const RotaryTables& tables, std::vector<Head>* heads) const {
   std::vector<kernels::cuda::KeyEdit> edits;
   for (size_t head = 0; head < heads->size(); ++head) {

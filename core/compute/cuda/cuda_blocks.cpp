@@ -43,7 +43,7 @@ inline kernels::cuda::DequantiseArguments DequantiseArgumentsOf(const kernels::B
           out.size(1)};
 }
 
-// As BlockOps::MultiplyFew; rows of x lie at multiples of 16 bytes.
+// As BlockOps::MultiplyFew; rows of x are 16-byte aligned.
 inline kernels::cuda::QuantisedMatrixVectorArguments ProductArgumentsOf(
     const kernels::BlockMatrix& matrix, const at::Tensor& x, const at::Tensor& y) {
   kernels::cuda::QuantisedMatrixVectorArguments arguments;

@@ -13,7 +13,7 @@ DeviceFacts CudaFacts(const DeviceName& device) {
   DeviceFacts facts{device, "GPU that does not answer"};
   cudaDeviceProp properties{};
   if (cudaGetDeviceProperties(&properties, device.index) != cudaSuccess) {
-    cudaGetLastError();  // or the next kernel would be told of it
+    cudaGetLastError();  // else the next launch would report it
     return facts;
   }
   facts.name = properties.name;

@@ -6,7 +6,7 @@
 
 namespace midscope {
 
-// Of a device of kind kCuda; without memory where it does not answer.
+// Facts of a device of kind kCuda; without memory where it does not answer.
 DeviceFacts CudaFacts(const DeviceName& device);
 
 }  // namespace midscope

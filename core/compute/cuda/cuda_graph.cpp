@@ -40,7 +40,7 @@ bool Throws(const std::function<void()>& work) {
   return false;
 }
 
-// Whether `work` was recorded. What can't be ends the recording with an exception.
+// Whether `work` was recorded. Unsupported work ends the recording with an exception.
 bool Recorded(at::cuda::CUDAGraph& graph, c10::DeviceIndex gpu, const std::function<void()>& work) {
   const at::cuda::MempoolId_t pool = at::cuda::graph_pool_handle();
   const bool failed = Throws([&] {
@@ -51,7 +51,7 @@ bool Recorded(at::cuda::CUDAGraph& graph, c10::DeviceIndex gpu, const std::funct
   const bool broken = Throws([&] { graph.capture_end(); });
   // A recording that CUDA has ended leaves LibTorch's allocator within it.
   if (broken) Throws([&] { c10::cuda::CUDACachingAllocator::endAllocateToPool(gpu, pool); });
-  if (failed || broken) cudaGetLastError();  // or the next kernel would be told of it
+  if (failed || broken) cudaGetLastError();  // else the next launch would report it
   return !failed && !broken;
 }
 
@@ -60,7 +60,7 @@ bool Recorded(at::cuda::CUDAGraph& graph, c10::DeviceIndex gpu, const std::funct
 std::unique_ptr<RecordedWork> RecordGraph(at::Device device, const std::function<void()>& work,
                                           const std::vector<at::Tensor>& read) {
   const c10::DeviceGuard guard(device);
-  // What the work reads is there before it is recorded, on a stream that waits for nothing.
+  // The inputs of the work are ready before it is recorded, on a stream that waits for nothing.
   c10::cuda::getCurrentCUDAStream().synchronize();
   const c10::cuda::CUDAStream stream =
       c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index());

@@ -13,9 +13,9 @@
 
 namespace midscope {
 
-// What `work` starts on the GPU; nothing of it is done now. `read`: when `work` is through, the
-// tensors that it reads and has not made, which live as long as the graph. Null where something
-// can't be recorded: what waits for the GPU, or copies from or to memory that is not pinned.
+// Records the launches of `work` on the GPU without running them. `read`: after `work`, the tensors
+// that it reads but did not create, which live as long as the graph. Null where something cannot be
+// recorded: a wait for the GPU, or a copy from or to memory that is not pinned.
 std::unique_ptr<RecordedWork> RecordGraph(at::Device device, const std::function<void()>& work,
                                           const std::vector<at::Tensor>& read);
 

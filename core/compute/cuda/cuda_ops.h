@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// A decoder block's operations on a GPU: AtenOps, but for norms of rows and of heads, activations
+// A decoder block's operations on a GPU: AtenOps, except norms of rows and of heads, activations
 // and attention, which are kernels of kernels/cuda. Only in builds with MIDSCOPE_CUDA. Internal to
 // core.
 //
-// Attention of a few rows reads keys and values where they lie, in float32 arithmetic, and changes
-// keys by a what-if's update while it reads them. Of many bfloat16 or float16 rows it is on tensor
+// For few rows, attention reads keys and values in place, in float32 arithmetic, and applies a
+// what-if's update to keys while reading them. For many bfloat16 or float16 rows it uses tensor
 // cores: queries and keys are rotated (kernels/cuda/rotary.h), and LibTorch's flash or cuDNN
 // attention multiplies them, or with soft cap, ALiBi, sinks, temperatures, hidden keys or factors
 // kernels/cuda/attention.h; where the heads of a group see different positions (Ms-PoE), for one
-// head of every group at a time, so that one copy of the keys lies there and not one a head; of
-// near and far keys (Self-Extend) on their own, whose results are made one
+// head of every group at a time, so that there is one copy of the keys instead of one per head;
+// near and far keys (Self-Extend) are processed separately and the results merged
 // (kernels/cuda/merge_parts.h). Rotated queries and keys and the weights are rounded to that dtype,
-// as by the CPU's kernels with AVX-512 BF16. Rotary tables are formed on the GPU. All else is
-// AtenOps': many rows of float32, heads of sizes that the kernels do not have.
+// as by the CPU's kernels with AVX-512 BF16. Rotary tables are formed on the GPU. AtenOps computes
+// the rest: many rows of float32, heads of sizes that the kernels do not have.
 #pragma once
 
 #include <vector>
@@ -81,9 +81,9 @@ class CudaOps : public AtenOps {
                               const RotaryTables& tables) const override;
   void WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
                       const at::Tensor& v, const at::Tensor& out) const override;
-  // Of up to kernels::cuda::kMostKeysTogether keys without weights, whose exponentials are computed
-  // where keys and values are read; also where weights are known, so that what is captured does not
-  // change the result.
+  // Processes up to kernels::cuda::kMostKeysTogether keys without weights, computing exponentials
+  // where keys and values are read; also where weights are known, so that captures do not change
+  // the result.
   void RowAttention(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
                     const KeyUpdate& update, const at::Tensor& v, const RotaryTables& tables,
                     const at::Tensor& weights, const at::Tensor& out) const override;
@@ -99,8 +99,8 @@ class CudaOps : public AtenOps {
   template <class T>
   void NormaliseAs(NormKind kind, const at::Tensor& x, const at::Tensor* update, const Norm& norm,
                    float epsilon, const at::Tensor& out, const NormKeeps& keeps) const;
-  // What heads are told, on the GPU. `kept` holds what their tables lie in until the kernel is
-  // started.
+  // The arguments of heads, on the GPU. `kept` holds the memory of their tables until the kernel is
+  // launched.
   std::vector<kernels::cuda::AttentionHead> Heads(const kernels::AttentionShape& shape,
                                                   const RotaryTables& tables,
                                                   std::vector<DeviceTable>* kept) const;
@@ -111,7 +111,7 @@ class CudaOps : public AtenOps {
   template <class T>
   const T* OnGpu(const std::vector<T>& values, KeptCopies<T>* kept) const;
   void AddEdits(const RotaryTables& tables, std::vector<kernels::cuda::AttentionHead>* heads) const;
-  // But for where the logits go.
+  // All arguments except the output of the logits.
   template <class T>
   kernels::cuda::RowLogitsArguments<T> RowArguments(const kernels::AttentionShape& shape,
                                                     const at::Tensor& q, const at::Tensor& k,

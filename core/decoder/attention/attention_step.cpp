@@ -185,7 +185,7 @@ HeadRatios AttentionStep::RatiosOfLastRow(const Inputs& in, const RatioRule& rul
     return ResolveRatiosOfRow(rule, last_row.cpu().data_ptr<float>(), in.sequence.prompt_tokens,
                               config_.heads, config_.key_value_heads);
   }
-  // Counted where the weights lie: a GPU's are large.
+  // Counted on the weights' device: a GPU's are large.
   return ResolveRatios(rule, in.ops.CountAttendedKeys(last_row, AwarenessRule(rule.scheme)),
                        config_.key_value_heads);
 }
@@ -302,7 +302,7 @@ void AttentionStep::AttendOverridden(const Inputs& in, const AttentionPlan& plan
                                      const RotaryTables& tables, RowRange rows) {
   const ProjectionSource source{config_,    in.ops,        in.sequence, in.layer,
                                 in.weights, in.normalized, in.projected};
-  // Of a few rows, whose keys nobody else reads.
+  // True for few rows, whose keys no other code reads.
   const bool leaves_keys = rows.last - rows.first <= kernels::kFewQueryRows && !plan.memory &&
                            in.sequence.hooks->Wanted(HookSite::kRotatedKey, in.layer).empty();
   const ScaledProjections scaled =

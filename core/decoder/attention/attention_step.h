@@ -23,9 +23,10 @@ class AttentionStep {
                 kernels::CancelFlag cancel)
       : config_(config), tables_(rotary, executor, cancel), executor_(executor), cancel_(cancel) {}
 
-  // Of the layer, all on the device of `ops`: normalized [packed rows, hidden] (the projections'
-  // input), projected [packed rows, (heads + 2 key_value_heads) * head_dim] and the same after
-  // FinishQueryKeyValue. z [packed rows, heads * head_dim] receives the sequence's asked rows.
+  // Runs the layer's attention, all on the device of `ops`: normalized [packed rows, hidden] (the
+  // projections' input), projected [packed rows, (heads + 2 key_value_heads) * head_dim] and the
+  // same after FinishQueryKeyValue. z [packed rows, heads * head_dim] receives the sequence's
+  // requested rows.
   // Keys and values of the active rows are first stored in the sequence's trace, if they are not
   // (SequencePass::stored_layer). Throws Cancelled.
   void Run(const LayerOps& ops, SequencePass& sequence, int64_t layer, const LayerWeights& weights,

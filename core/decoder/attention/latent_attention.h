@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Attention over latent keys (ModelConfig::latent): from a layer's input to queries as they meet
-// latent keys, and from what attention makes of those to the heads' outputs. Internal to core.
+// Attention over latent keys (ModelConfig::latent): from a layer's input to the queries for latent
+// keys, and from the attention result to the heads' outputs. Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -11,7 +11,7 @@ namespace midscope {
 
 namespace {
 
-// What a pair of elements, as a complex number, is multiplied by.
+// The complex factor of a pair of elements.
 using Turn = std::complex<double>;
 
 Turn TurnOf(const kernels::RotaryView& table, int64_t row, int64_t pair) {

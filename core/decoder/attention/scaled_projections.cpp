@@ -49,7 +49,7 @@ at::Tensor ChannelValues(const ProjectionSource& source, int64_t channel,
   return values;
 }
 
-// Of the i-th scaled channel; undefined where it is the plan's.
+// The amount of the i-th scaled channel; undefined where it is the plan's.
 at::Tensor AmountOnDevice(const ProjectionSource& source, size_t i) {
   const std::vector<at::Tensor>& amounts = source.sequence.channel_amounts;
   if (amounts.empty()) return {};

@@ -16,7 +16,7 @@ void SetLayers(ModelConfig* config) {
 }
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
-  // Its class has rope settings of its own where a file says none; published files say them.
+  // Its class has its own rope settings for files without any; published files have them.
   if (!RopeObject(json)) json.Fail("has no rope_parameters");
   // ReadLlamaLike does not know this activation, which has tensors of its own.
   const bool own = json.Text("hidden_act", "xielu") == "xielu";

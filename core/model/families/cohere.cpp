@@ -40,7 +40,7 @@ void ReadCohere2(const ConfigJson& json, ModelConfig* config) {
   RotateInWindowsAlone(config);
 }
 
-// Weights of the norms of query and key lie as their rows do.
+// Weights of the query and key norms have the order of their rows.
 std::vector<TensorPlace> WithNorms(std::vector<TensorPlace> places, std::string_view query,
                                    std::string_view key) {
   ReplacePlace({"N.query_norm", query, RowPart::kInterleaved}, places);

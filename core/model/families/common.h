@@ -46,7 +46,7 @@ int64_t CountOfTwo(const ConfigJson& json, std::string_view key, std::string_vie
                    int64_t max, std::optional<int64_t> otherwise = {});
 
 // Sizes, norms' epsilon and activation of the families with GPT-2's key names, and what they share:
-// LayerNorm, an MLP without a gate. Values: where the file says none.
+// LayerNorm, an MLP without a gate. Values: defaults where the file has none.
 struct GptDefaults {
   int64_t layers = 0;
   int64_t hidden = 0;
@@ -62,11 +62,11 @@ void RefuseFlag(const ConfigJson& json, std::string_view key);
 // sliding_window, 0 where it is null; absent: `otherwise`.
 int64_t ReadWindow(const ConfigJson& json, int64_t otherwise);
 
-// The same window in every layer.
+// Sets one window for every layer.
 void SetWindow(int64_t window, ModelConfig* config);
 // Layers without a window have no positions.
 void RotateInWindowsAlone(ModelConfig* config);
-// no_rope_layers (1: a layer with positions, in spite of the key's name); absent: every
+// no_rope_layers (1: a layer with positions, despite the key's name); absent: every
 // no_rope_layer_interval-th layer has none. `may_be_longer`: flags beyond the layers are passed
 // over; otherwise they are refused.
 void ReadRotaryLayers(const ConfigJson& json, int64_t interval, bool may_be_longer,
@@ -81,7 +81,7 @@ void ReadLayerTypes(const ConfigJson& json, int64_t window, bool (*is_local)(int
 
 // Sizes and epsilon of a GGUF file. `epsilon_key`: "attention.layer_norm_rms_epsilon".
 void ReadGgufSizes(const GgufMetadata& metadata, std::string_view epsilon_key, ModelConfig* config);
-// The same, and its rope: base, dimensions, scaling (also as tensors of factors).
+// As above, and its rope: base, dimensions, scaling (also as tensors of factors).
 void ReadGgufCommon(const GgufMetadata& metadata, std::string_view epsilon_key,
                     ModelConfig* config);
 // Windows: attention.sliding_window in the layers that attention.sliding_window_pattern marks (one
@@ -102,8 +102,8 @@ struct FolderLayout {
 std::vector<TensorPlace> LlamaLikeTensors(const FolderLayout& layout);
 // Takes the place of the one with its name.
 void ReplacePlace(const TensorPlace& place, std::vector<TensorPlace>& places);
-// The same where the file's "attention_bias" (absent: no) is whether the four projections of
-// attention have biases.
+// As LlamaLikeTensors, where the file's "attention_bias" (absent: no) is whether the four
+// projections of attention have biases.
 std::vector<TensorPlace> TensorsByAttentionBias(const ConfigJson& json, FolderLayout layout = {});
 
 struct GgufLayout {

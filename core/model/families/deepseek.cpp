@@ -134,8 +134,8 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return places;
 }
 
-// Of V2 and V3 alike. The converter has made one key-value head of the latent key, and writes a
-// tenth of mscale_all_dim. Files do not say `mscale`, which is the same in all published models.
+// For both V2 and V3. The converter has made one key-value head of the latent key, and writes a
+// tenth of mscale_all_dim. Files do not have `mscale`, which is the same in all published models.
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   LatentAttention& latent = config->latent;
   latent.rank = metadata.Count("attention.kv_lora_rank", kMaxWidth);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What families with experts share: which layers have them, and where their tensors lie.
+// Functions shared by families with experts: which layers have them, and where their tensors are.
 #pragma once
 
 #include <cstdint>
@@ -38,17 +38,17 @@ inline constexpr ExpertLayout kSharedExperts = {
 // `bias`: whether router and experts have biases.
 void AddGgufExpertPlaces(std::vector<TensorPlace>& places, Bias bias = Bias::kNever);
 // The experts of a GGUF file: how many, how many a row uses, and their width (`width` where the
-// file does not say it); in all layers. Without experts where the file has none.
+// file does not have it); in all layers. Without experts where the file has none.
 ExpertSettings ReadGgufExperts(const GgufMetadata& metadata, int64_t layers,
                                std::optional<int64_t> width = std::nullopt);
-// The same with shared experts, groups, scale and first layers without experts. How experts are
-// scored is the family's.
+// As above, with shared experts, groups, scale and first layers without experts. The family sets
+// how experts are scored.
 ExpertSettings ReadGgufGroupedExperts(const GgufMetadata& metadata, int64_t layers);
 
 // Leaves out the last layers, which predict later tokens: block_count counts them, too.
 void ReadGgufPredictionLayers(const GgufMetadata& metadata, ModelConfig* config);
 
-// As qwen2_moe and qwen3_moe say it: layers of mlp_only_layers have none, of the others every
+// As in qwen2_moe and qwen3_moe: layers of mlp_only_layers have none, of the others every
 // decoder_sparse_step-th has.
 void ReadSparseLayers(const ConfigJson& json, ModelConfig* config);
 

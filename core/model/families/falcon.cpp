@@ -75,7 +75,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadRope(json, RopeObject(json), {}, config);
 }
 
-// Falcon 7B, 40B and 11B: llama.cpp knows no ALiBi in this architecture.
+// Falcon 7B, 40B and 11B: llama.cpp has no ALiBi in this architecture.
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
   config->activation = Activation::kGelu;
@@ -87,7 +87,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
 
 std::vector<TensorPlace> GgufPlaces() {
   std::vector<TensorPlace> places = GgufGptTensors(Bias::kMay);
-  // Of two norms that of attention is the second.
+  // With two norms, that of attention is the second.
   places.insert(places.begin(),
                 {"N.attention_norm", "blk.N.attn_norm_2", RowPart::kAll, Bias::kMust});
   ReplacePlace({"N.mlp_norm", "blk.N.attn_norm", RowPart::kAll, Bias::kMust}, places);

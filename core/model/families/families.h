@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The list of families: one line per file of this folder. FAMILY(Llama) stands for the function
+// The list of families: one line per file of this folder. FAMILY(Llama) denotes the function
 // LlamaFamily() of llama.cpp.
 #pragma once
 

@@ -19,8 +19,8 @@ void SetGemma(ModelConfig* config);
 void ReadGemma2Folder(const ConfigJson& json, std::optional<double> attention_cap, double final_cap,
                       ModelConfig* config);
 
-// The same out of a GGUF file. Its format has no key for the scale: it is 1 / sqrt(head_dim), but
-// for the 27B models (told by their number of layers), as in llama.cpp.
+// As above, from a GGUF file. Its format has no key for the scale: it is 1 / sqrt(head_dim), except
+// for the 27B models (identified by their number of layers), as in llama.cpp.
 void ReadGemma2Gguf(const GgufMetadata& metadata, std::optional<double> attention_cap,
                     double final_cap, int64_t layers_of_27b, ModelConfig* config);
 

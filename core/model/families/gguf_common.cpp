@@ -93,7 +93,7 @@ void ReadScalingKeys(const GgufMetadata& metadata, ModelConfig* config) {
   const double linear = metadata.Positive("rope.scale_linear", 1.0);
   const double factor = metadata.Positive("rope.scaling.factor", linear);
   const std::string kind = metadata.Text("rope.scaling.type", factor == 1.0 ? "none" : "linear");
-  metadata.Ignore("rope.scaling.finetuned");  // says how the model came to its scaling
+  metadata.Ignore("rope.scaling.finetuned");                // how the model got its scaling
   metadata.Ignore("rope.scaling.original_context_length");  // read below where it matters
   if (kind == "longrope" && metadata.file().Find("rope_factors_short.weight") == nullptr) {
     metadata.Fail("its rope scaling is longrope, but it has no tensor rope_factors_short.weight");
@@ -126,8 +126,7 @@ void CheckAttentionFactor(const GgufMetadata& metadata, const ModelConfig& confi
                             metadata.Key("rope.scaling.attn_factor"), factor));
 }
 
-// Keys of variants that the decoder does not follow, where they stand with a value that asks for
-// nothing.
+// Accepts keys of variants that the decoder does not support only with a value that has no effect.
 void CheckNeutral(const GgufMetadata& metadata) {
   if (!metadata.Flag("attention.causal", true)) {
     metadata.Fail("its attention is not causal, which is not supported");
@@ -178,7 +177,7 @@ void ReadGgufSizes(const GgufMetadata& metadata, std::string_view epsilon_key,
         fmt::format("a width of {} is not a multiple of {} heads", config->hidden, config->heads));
   }
   const int64_t value_dim = metadata.Count("attention.value_length", kMaxWidth, implied);
-  // A latent key is its token's value too, but for its rotated elements.
+  // A latent key is its token's value too, except its rotated elements.
   const bool is_latent = config->latent.used() && value_dim == config->latent.rank;
   if (value_dim != config->head_dim && !is_latent) {
     metadata.Fail(

@@ -10,7 +10,7 @@
 namespace midscope {
 namespace {
 
-// What a file without rope settings means.
+// The settings for a file without rope settings.
 void SetPublishedScaling(RopeScaling* scaling) {
   scaling->kind = RopeScalingKind::kYarn;
   scaling->factor = 32.0;
@@ -53,7 +53,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   places.push_back({"N.router", "model.layers.N.mlp.router", RowPart::kAll, Bias::kMust});
   constexpr std::string_view kGateUpBias = "model.layers.N.mlp.experts.gate_up_proj_bias";
   constexpr std::string_view kDownBias = "model.layers.N.mlp.experts.down_proj_bias";
-  // Of MXFP4 each row is an output; of floats the matrices are [inputs, outputs].
+  // In MXFP4 each row is an output; float matrices are [inputs, outputs].
   const auto add = [&](std::string_view gate_up, std::string_view down, bool transposed) {
     places.push_back({"N.experts.E.gate", gate_up, RowPart::kExpertEven, Bias::kMust, kBare,
                       transposed, kGateUpBias});
@@ -71,7 +71,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
   ReadGgufWindows(metadata, 2, config);
-  // The file does not say it; all published models have it.
+  // The file does not state it; all published models have it.
   config->rope_scaling.truncate = false;
   SetExperts(ReadGgufExperts(metadata, config->layers), config);
   if (config->experts.count == 0) metadata.Fail("it has no experts, which is not supported");

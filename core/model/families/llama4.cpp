@@ -109,7 +109,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   constexpr int64_t kExpertsWithoutNorms = 128;
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-  // Of 0: a model with positions in all layers, and chunks in none.
+  // A value of 0 means positions in all layers, and chunks in none.
   constexpr std::string_view kWindow = "attention.sliding_window";
   const bool plain = metadata.Has(kWindow) && metadata.CountOrZero(kWindow, kMaxTokens) == 0;
   for (int64_t layer = 0; layer < config->layers; ++layer) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Mistral: llama with a sliding window in every layer; Ministral: in some; Ministral 3: YaRN. GGUF
-// files of Mistral and Ministral are llama's, which say no window.
+// files of Mistral and Ministral are llama's, which have no window.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/families/rope_settings.h"
@@ -23,8 +23,8 @@ void ReadMinistral(const ConfigJson& json, ModelConfig* config) {
       json, ReadWindow(json, kWindow), [](int64_t, int64_t) { return true; }, 0, config);
 }
 
-// YaRN, and queries that grow with their position. Its class has rope settings of its own where a
-// file says none; published files say them.
+// YaRN, and queries that grow with their position. Its class has its own rope settings for files
+// without any; published files have them.
 void ReadMinistral3(const ConfigJson& json, ModelConfig* config) {
   const auto rope = RopeObject(json);
   if (!rope) json.Fail("has no rope_parameters");

@@ -2,8 +2,8 @@
 // MPT: ALiBi instead of rotary positions, LayerNorm without bias, no biases at all.
 //
 // ALiBi's slopes follow the file's attn_config.alibi_bias_max, as the original MPT code
-// (llm-foundry) does. transformers passes the key over and always takes 8: the two differ where a
-// file says another number.
+// (llm-foundry) does. transformers ignores the key and always uses 8: the two differ where a file
+// has another number.
 #include "core/base/utf8.h"
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Nemotron 4 and Minitron: LayerNorm whose weights w stand for 1 + w, an MLP of squared relu
-// without a gate, half of each head rotated.
+// Nemotron 4 and Minitron: LayerNorm whose weights w mean 1 + w, an MLP of squared relu without a
+// gate, half of each head rotated.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 

@@ -28,7 +28,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-  // llama.cpp knows none in this architecture.
+  // llama.cpp has none in this architecture.
   if (metadata.PositiveOrZero("attention.clamp_kqv") > 0)
     metadata.Fail("attention.clamp_kqv is set, which is not supported here");
   config->query_key_norm = QueryKeyNorm::kWidth;

@@ -39,7 +39,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   SetUnrotated(PositionKind::kLearned, config);
   config->position_offset = 2;
   config->norm = NormKind::kLayer;
-  config->norm_epsilon = 1e-5;  // PyTorch's default, whatever the file says
+  config->norm_epsilon = 1e-5;  // PyTorch's default, whatever the file has
   config->norm_weights = json.Flag("layer_norm_elementwise_affine", true);
   config->gated_mlp = false;
   ReadForm(json, config);

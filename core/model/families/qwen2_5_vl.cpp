@@ -21,7 +21,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
                  .key_value_heads = 8,
                  .context = 32768},
                 config);
-  // null stands for as many key heads as query heads.
+  // null means as many key heads as query heads.
   if (json.IsNull("num_key_value_heads")) config->key_value_heads = config->heads;
   ReadRope(json, RopeObject(json), {.base = 1000000.0, .text_of_mrope = true}, config);
   ReadQwenWindow(json, config, 80);

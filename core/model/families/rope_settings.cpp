@@ -32,7 +32,7 @@ double YarnAttentionFactor(const ConfigJson& rope, double factor) {
 void ReadYarn(const ConfigJson& rope, RopeScaling* scaling, double context) {
   scaling->kind = RopeScalingKind::kYarn;
   scaling->factor = rope.Positive("factor", context / scaling->original_context);
-  // As in transformers, 0 stands for the default.
+  // As in transformers, 0 means the default.
   const auto beta = [&](const char* key, double otherwise) {
     const double given = rope.PositiveOrZero(key);
     return given == 0.0 ? otherwise : given;
@@ -77,7 +77,7 @@ void ReadScaling(const ConfigJson& json, const ConfigJson& rope, const std::stri
   } else if (kind == "yarn" && config->architecture != "phi3") {
     ReadYarn(rope, scaling, context);
   } else if (kind == "longrope" || kind == "su" || kind == "yarn") {
-    ReadLongRope(rope, scaling, context);  // early phi3 files say "su" or "yarn"
+    ReadLongRope(rope, scaling, context);  // early phi3 files have "su" or "yarn"
   } else {
     rope.Fail("its rope scaling " + Quote(kind) + " is not supported yet",
               "Supported: default, linear, dynamic, llama3, yarn, longrope");
@@ -98,8 +98,8 @@ void StretchContext(ModelConfig* config) {
       static_cast<int64_t>(std::clamp(context, 1.0, static_cast<double>(kMaxTokens)));
 }
 
-// Of families that rotate whole heads. With a scaling, transformers makes frequencies for a part of
-// the head alone and then fails.
+// For families that rotate whole heads. With a scaling, transformers makes frequencies for a part
+// of the head alone and then fails.
 void NoteUnreadPartial(const ConfigJson& json, double partial, bool scaled, ModelConfig* config) {
   const std::string what = fmt::format("partial_rotary_factor is {}", partial);
   if (scaled) {

@@ -28,9 +28,9 @@ struct RopeDefaults {
 void ReadRope(const ConfigJson& json, const std::optional<ConfigJson>& rope,
               const RopeDefaults& defaults, ModelConfig* config);
 
-// Of families whose layers with a window rotate without the scaling of the others (gemma3, olmo3).
-// transformers 5 has one object for each type of layer; files of before have a rope_scaling that is
-// meant for the layers without window. `base`, `local_base`: where the file says none.
+// For families whose layers with a window rotate without the scaling of the others (gemma3, olmo3).
+// transformers 5 has one object for each type of layer; older files have a rope_scaling that is
+// meant for the layers without window. `base`, `local_base`: defaults where the file has none.
 void ReadRopesByLayerType(const ConfigJson& json, double base, double local_base,
                           ModelConfig* config);
 

@@ -25,7 +25,7 @@ std::vector<TensorPlace> WithNorms(std::vector<TensorPlace> places, std::string_
   return places;
 }
 
-// Those of a layer are joined (folder_norms.h).
+// The query or key norms of a layer are joined (folder_norms.h).
 std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return WithNorms(
       LlamaLikeTensors({.attention = BiasFlag(json, "use_qkv_bias", false), .norms = Bias::kMust}),
