@@ -12,6 +12,7 @@
 #include "kernels/cuda/attention_rows.h"
 #include "kernels/cuda/dequantise.h"
 #include "kernels/cuda/head_norms.h"
+#include "kernels/cuda/kernel_list.h"
 #include "kernels/cuda/merge_parts.h"
 #include "kernels/cuda/move_rows.h"
 #include "kernels/cuda/normalise.h"
@@ -41,43 +42,29 @@ class OnStream {
   void* before_;
 };
 
-void FormAngles(const AnglesArguments& arguments);
-void SplitRows(const SplitRowsArguments& arguments);
-void TopRows(const TopRowsArguments& arguments);
-void MergeTop(const MergeTopArguments& arguments);
-void RowSoftmax(const RowSoftmaxArguments& arguments);
-void CountKeys(const CountKeysArguments& arguments);
+#define MIDSCOPE_DECLARE(Function, Name, what) void Function(const Name##Arguments& arguments);
+#define MIDSCOPE_DECLARE_TYPED(Function, Name, what) \
+  template <class T>                                 \
+  void Function(const Name##Arguments<T>& arguments);
+MIDSCOPE_CUDA_KERNELS(MIDSCOPE_DECLARE, MIDSCOPE_DECLARE_TYPED, MIDSCOPE_DECLARE_TYPED)
+#undef MIDSCOPE_DECLARE
+#undef MIDSCOPE_DECLARE_TYPED
 
-// The following for T = BFloat16 and Float16.
-template <class T>
-void Rotate(const RotateArguments<T>& arguments);
-template <class T>
-void MergeParts(const MergePartsArguments<T>& arguments);
-// HasAttention(head_dim) must hold.
+void RowSoftmax(const RowSoftmaxArguments& arguments);
+
+// For T = BFloat16 and Float16. HasAttention(head_dim) must hold.
 template <class T>
 void Attention(const AttentionArguments<T>& arguments, int64_t head_dim);
 
-// The following for T = float, BFloat16 and Float16.
+// For T = float, BFloat16 and Float16.
 template <class T>
 void RowLogits(const RowLogitsArguments<T>& arguments);
 template <class T>
-void RowValues(const RowValuesArguments<T>& arguments);
-template <class T>
-void AddParts(const AddPartsArguments<T>& arguments);
-template <class T>
 void RowAttention(const RowAttentionArguments<T>& arguments);
-template <class T>
-void MergeRowParts(const MergeRowPartsArguments<T>& arguments);
 template <class T>
 void Normalise(const NormaliseArguments<T>& arguments);
 template <class T>
 void NormaliseHeads(const HeadNormArguments<T>& arguments);
-template <class T>
-void NormalisedColumn(const NormalisedColumnArguments<T>& arguments);
-template <class T>
-void RankOneUpdate(const RankOneArguments<T>& arguments);
-template <class T>
-void Activate(const ActivateArguments<T>& arguments);
 
 // `type` is the type of the blocks.
 void Dequantise(BlockType type, const DequantiseArguments& arguments);

@@ -18,33 +18,8 @@ thread_local void* stream_of_thread = nullptr;
 OnStream::OnStream(void* stream) : before_(stream_of_thread) { stream_of_thread = stream; }
 OnStream::~OnStream() { stream_of_thread = before_; }
 
-void FormAngles(const AnglesArguments& a) {
-  RunStarted(AnglesGrid(a), [&](HostMachine& machine) { AnglesBlock(machine, a); });
-}
-void SplitRows(const SplitRowsArguments& a) {
-  RunStarted(SplitRowsGrid(a), [&](HostMachine& machine) { SplitRowsBlock(machine, a); });
-}
-void TopRows(const TopRowsArguments& a) {
-  RunStarted(TopRowsGrid(a), [&](HostMachine& machine) { TopRowsBlock(machine, a); });
-}
-void MergeTop(const MergeTopArguments& a) {
-  RunStarted(MergeTopGrid(a), [&](HostMachine& machine) { MergeTopBlock(machine, a); });
-}
-
 void RowSoftmax(const RowSoftmaxArguments& a) {
   RunStarted(RowSoftmaxGrid(a), [&](HostMachine& machine) { RowSoftmaxBlock(machine, a).Run(); });
-}
-void CountKeys(const CountKeysArguments& a) {
-  RunStarted(CountKeysGrid(a), [&](HostMachine& machine) { CountKeysBlock(machine, a); });
-}
-
-template <class T>
-void Rotate(const RotateArguments<T>& a) {
-  RunStarted(RotateGrid(a), [&](HostMachine& machine) { RotateBlock(machine, a); });
-}
-template <class T>
-void MergeParts(const MergePartsArguments<T>& a) {
-  RunStarted(MergePartsGrid(a), [&](HostMachine& machine) { MergePartsBlock(machine, a); });
 }
 template <class T>
 void Attention(const AttentionArguments<T>& a, int64_t head_dim) {
@@ -64,14 +39,6 @@ void RowLogits(const RowLogitsArguments<T>& a) {
   });
 }
 template <class T>
-void RowValues(const RowValuesArguments<T>& a) {
-  RunStarted(RowValuesGrid(a), [&](HostMachine& machine) { RowValuesBlock(machine, a); });
-}
-template <class T>
-void AddParts(const AddPartsArguments<T>& a) {
-  RunStarted(AddPartsGrid(a), [&](HostMachine& machine) { AddPartsBlock(machine, a); });
-}
-template <class T>
 void RowAttention(const RowAttentionArguments<T>& a) {
   WithVariantOf(a, [&]<bool kChanged, bool kEdited>(std::bool_constant<kChanged>,
                                                     std::bool_constant<kEdited>) {
@@ -79,10 +46,6 @@ void RowAttention(const RowAttentionArguments<T>& a) {
       RowAttentionBlock<T, kChanged, kEdited, HostMachine>(machine, a).Run();
     });
   });
-}
-template <class T>
-void MergeRowParts(const MergeRowPartsArguments<T>& a) {
-  RunStarted(MergeRowPartsGrid(a), [&](HostMachine& machine) { MergeRowPartsBlock(machine, a); });
 }
 template <class T>
 void Normalise(const NormaliseArguments<T>& a) {
@@ -96,20 +59,6 @@ void NormaliseHeads(const HeadNormArguments<T>& a) {
     });
   });
 }
-template <class T>
-void NormalisedColumn(const NormalisedColumnArguments<T>& a) {
-  RunStarted(NormalisedColumnGrid(a),
-             [&](HostMachine& machine) { NormalisedColumnBlock(machine, a); });
-}
-template <class T>
-void RankOneUpdate(const RankOneArguments<T>& a) {
-  RunStarted(RankOneGrid(a), [&](HostMachine& machine) { RankOneBlock(machine, a); });
-}
-template <class T>
-void Activate(const ActivateArguments<T>& a) {
-  RunStarted(ActivateGrid(a), [&](HostMachine& machine) { ActivateBlock(machine, a); });
-}
-
 void Dequantise(BlockType type, const DequantiseArguments& a) {
   VisitFormat(type, [&]<class Format>(Format) {
     RunStarted(DequantiseGrid<Format>(a),
@@ -126,25 +75,29 @@ void QuantisedMatrixVector(BlockType type, const QuantisedMatrixVectorArguments&
   });
 }
 
-#define MIDSCOPE_NARROW(T)                                 \
-  template void Rotate(const RotateArguments<T>&);         \
-  template void MergeParts(const MergePartsArguments<T>&); \
-  template void Attention(const AttentionArguments<T>&, int64_t);
-#define MIDSCOPE_ANY(T)                                                \
-  template void RowLogits(const RowLogitsArguments<T>&);               \
-  template void RowValues(const RowValuesArguments<T>&);               \
-  template void AddParts(const AddPartsArguments<T>&);                 \
-  template void RowAttention(const RowAttentionArguments<T>&);         \
-  template void MergeRowParts(const MergeRowPartsArguments<T>&);       \
-  template void Normalise(const NormaliseArguments<T>&);               \
-  template void NormaliseHeads(const HeadNormArguments<T>&);           \
-  template void NormalisedColumn(const NormalisedColumnArguments<T>&); \
-  template void RankOneUpdate(const RankOneArguments<T>&);             \
-  template void Activate(const ActivateArguments<T>&);
-MIDSCOPE_NARROW(BFloat16)
-MIDSCOPE_NARROW(Float16)
-MIDSCOPE_ANY(float)
-MIDSCOPE_ANY(BFloat16)
-MIDSCOPE_ANY(Float16)
+#define MIDSCOPE_START(Function, Name, what)                                           \
+  void Function(const Name##Arguments& a) {                                            \
+    RunStarted(Name##Grid(a), [&](HostMachine& machine) { Name##Block(machine, a); }); \
+  }
+#define MIDSCOPE_START_TYPED(Function, Name, what)                                     \
+  template <class T>                                                                   \
+  void Function(const Name##Arguments<T>& a) {                                         \
+    RunStarted(Name##Grid(a), [&](HostMachine& machine) { Name##Block(machine, a); }); \
+  }
+MIDSCOPE_CUDA_KERNELS(MIDSCOPE_START, MIDSCOPE_START_TYPED, MIDSCOPE_START_TYPED)
+
+#define MIDSCOPE_INSTANTIATE(Function, Arguments) template void Function(const Arguments&);
+#define MIDSCOPE_NONE(Function, Name, what)
+#define MIDSCOPE_NARROW(Function, Name, what) \
+  MIDSCOPE_NARROW_TYPES(MIDSCOPE_INSTANTIATE, Function, Name##Arguments)
+#define MIDSCOPE_ANY(Function, Name, what) \
+  MIDSCOPE_ANY_TYPES(MIDSCOPE_INSTANTIATE, Function, Name##Arguments)
+MIDSCOPE_CUDA_KERNELS(MIDSCOPE_NONE, MIDSCOPE_NARROW, MIDSCOPE_ANY)
+MIDSCOPE_ANY(RowLogits, RowLogits, )
+MIDSCOPE_ANY(RowAttention, RowAttention, )
+MIDSCOPE_ANY(Normalise, Normalise, )
+MIDSCOPE_ANY(NormaliseHeads, HeadNorm, )
+template void Attention(const AttentionArguments<BFloat16>&, int64_t);
+template void Attention(const AttentionArguments<Float16>&, int64_t);
 
 }  // namespace midscope::kernels::cuda
