@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Settings of sweeps as points, and the curves through them; outcome_curves.h has the numbers.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +9,6 @@
 
 #include "core/base/job.h"
 #include "probes/measure/statistics/outcome_statistics.h"
-#include "probes/sweep/outcome_curves.h"
 #include "probes/sweep/sweep_plan.h"
 #include "probes/sweep/sweep_statistics.h"
 
@@ -74,7 +72,6 @@ std::vector<std::string> LabelsOf(const std::vector<Curve>& curves);
 // layer of a range), parameters of the task ("lines") and, with these, kCurveLength.
 std::vector<std::string> CurveParameters(const std::vector<CurveInput>& inputs);
 
-// Files of sweeps as inputs of curves (outcome_curves.h).
 
 // The files, and of folders those that are sweeps, by name. Throws Error (failure): a folder
 // without a sweep, a damaged file.
