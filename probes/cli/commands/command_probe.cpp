@@ -8,6 +8,7 @@
 #include "core/terms/intervention_text.h"
 #include "data/store/run_store.h"
 #include "probes/cli/commands/probe_batch_command.h"
+#include "probes/cli/commands/probe_batch_options.h"
 #include "probes/cli/commands/probe_cells.h"
 #include "probes/cli/commands/prompt_options.h"
 #include "probes/cli/console/output.h"
