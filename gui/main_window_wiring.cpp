@@ -45,8 +45,6 @@ namespace {
 // their own.
 
 class UndoKeys : public QObject {
-  Q_OBJECT
-
  public:
   // For all text fields in these widgets, which outlive it, whenever they are made.
   explicit UndoKeys(std::vector<QWidget*> roots, QObject* parent = nullptr);
