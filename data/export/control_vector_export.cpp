@@ -34,7 +34,7 @@ std::vector<float> Floats(const Array& array) {
         if constexpr (std::is_floating_point_v<T>) {
           return {values.begin(), values.end()};
         } else {
-          Refuse(array, "it holds no real numbers");
+          Refuse(array, "it must contain real numbers");
         }
       },
       array.data);
@@ -60,7 +60,7 @@ ControlVector ControlVectorOf(const Record& record, const std::string& model_hin
     if (layer > 0)
       vector.directions[layer].assign(first, first + static_cast<std::ptrdiff_t>(width));
   }
-  if (vector.directions.empty()) Refuse(array, "it has no layer but 0, where llama.cpp takes none");
+  if (vector.directions.empty()) Refuse(array, "it has only layer 0, which llama.cpp does not use");
   return vector;
 }
 

@@ -108,8 +108,7 @@ class ZipWriter {
     const auto end =
         offset_ + static_cast<int64_t>(kMemberBytes + name.size() + header.size() + size);
     if (end > largest_) {
-      throw Failure("NPZ",
-                    "the file would take more than 4 GiB, which its ZIP format can't address",
+      throw Failure("NPZ", "the file would exceed 4 GiB, the limit of its ZIP format",
                     "Export less: an address of one array, or --slice");
     }
     std::string fields;

@@ -56,7 +56,7 @@ class LineReader {
       if (line.size() > longest_) {
         throw Failure(fmt::format("{}, line {}", path_, number_),
                       fmt::format("it is longer than {} bytes", longest_),
-                      "A JSONL file has one object a line");
+                      "A JSONL file has one object per line");
       }
       if (end != std::string::npos) {
         begin_ = end + 1;
@@ -77,7 +77,7 @@ class LineReader {
     gzerror(file_.get(), &error);
     if (count < 0 || (error != Z_OK && error != Z_STREAM_END)) {
       const bool compressed = gzdirect(file_.get()) == 0;
-      throw Failure(path_, compressed ? "its gzip data are damaged or cut off" : "can't be read",
+      throw Failure(path_, compressed ? "its gzip data are damaged or cut off" : "cannot be read",
                     compressed ? "Fetch the file again" : "");
     }
     buffer_.resize(static_cast<size_t>(count));
@@ -151,7 +151,7 @@ void ForEachJsonLine(const std::string& path,
     any = true;
   };
   ForEachTextLine(path, read, longest_line);
-  if (!any) throw Failure(path, "it holds no line of JSON");
+  if (!any) throw Failure(path, "it must contain at least one line of JSON");
 }
 
 std::vector<std::string> TextList(const JsonFields& fields, const std::string& key) {
@@ -177,7 +177,7 @@ int64_t Integer(const JsonFields& fields, const std::string& key, int64_t minimu
                                found->get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX)));
   const int64_t value = fits ? found->get<int64_t>() : minimum - 1;
   if (value < minimum || value > maximum) {
-    fields.Fail(fmt::format("has a field {} that is no whole number from {} to {}", Quote(key),
+    fields.Fail(fmt::format("has a field {} that must be an integer from {} to {}", Quote(key),
                             minimum, maximum));
   }
   return value;

@@ -243,7 +243,7 @@ std::vector<const PublishedTable*> FindPublishedTables(std::string_view name) {
     if (table.name == name || table.name.starts_with(begin)) found.push_back(&table);
   }
   if (!found.empty()) return found;
-  throw UsageError("published table '" + std::string(name) + "'", "there is none of that name",
+  throw UsageError("published table '" + std::string(name) + "'", "the table is unknown",
                    KnownWordsHint(name, known));
 }
 

@@ -26,16 +26,16 @@ std::string LowerCase(std::string text) {
 TuningRecipe ParseTuningRecipe(const std::string& text, const std::string& thing) {
   if (text.empty()) return {};
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) throw Failure(thing, "it is no recipe: not an object of JSON");
+  if (!json.is_object()) throw Failure(thing, "it must be a JSON object");
   TuningRecipe recipe;
   for (const auto& [key, value] : json.items()) {
     if (!value.is_string() && !value.is_number_integer()) {
-      throw Failure(thing, "its " + key + " is neither a text nor a whole number");
+      throw Failure(thing, "its " + key + " must be a string or an integer");
     }
     recipe[key] = LowerCase(value.is_string() ? value.get<std::string>() : value.dump());
   }
   if (!recipe.contains(kMethod)) {
-    throw Failure(thing, "it has no method",
+    throw Failure(thing, "its method is missing",
                   R"(Write one, such as {"method": "cream", "interpolation": "linear"})");
   }
   return recipe;

@@ -163,7 +163,8 @@ double OrderMatch(std::string_view prediction, std::string_view reference) {
 
 double PercentageSimilarity(std::string_view prediction, std::string_view reference) {
   const auto wanted = FirstPercentage(reference);
-  if (!wanted) throw Failure("reference " + Quote(reference), "it holds no percentage such as 60%");
+  if (!wanted)
+    throw Failure("reference " + Quote(reference), "it must contain a percentage such as 60%");
   const auto predicted = FirstPercentage(prediction);
   return predicted ? std::exp2(-std::abs(*wanted - *predicted) / 10) : 0;
 }

@@ -42,7 +42,7 @@ std::string Remedy(int error_number) {
 }
 
 Error WriteFailure(const std::string& path, int error_number) {
-  return Failure(path, "can't be written: " + ErrorText(error_number), Remedy(error_number));
+  return Failure(path, "cannot be written: " + ErrorText(error_number), Remedy(error_number));
 }
 
 constexpr std::string_view kTemporarySuffix = ".tmp";

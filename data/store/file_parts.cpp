@@ -58,7 +58,7 @@ int64_t PartBytes(const std::string& whole, const std::vector<FilePart>& parts) 
   for (const FilePart& part : parts) {
     std::error_code failed;
     const auto size = fs::file_size(PartPath(whole, part), failed);
-    if (failed) throw Failure(PartPath(whole, part), "can't be read: " + failed.message());
+    if (failed) throw Failure(PartPath(whole, part), "cannot be read: " + failed.message());
     bytes += static_cast<int64_t>(size);
   }
   return bytes;
@@ -90,7 +90,8 @@ void CheckPartsAreThere(const std::string& whole, const std::vector<FilePart>& p
   // HDF5 would look there first, and use what it finds.
   const char* prefix = std::getenv("HDF5_VDS_PREFIX");
   if (prefix && *prefix) {
-    throw Failure(whole, "its parts can't be located: HDF5_VDS_PREFIX names another place for them",
+    throw Failure(whole,
+                  "its parts cannot be located: HDF5_VDS_PREFIX sets another folder for them",
                   "Unset HDF5_VDS_PREFIX");
   }
   for (const FilePart& part : parts) {

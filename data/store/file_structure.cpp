@@ -78,7 +78,7 @@ void CheckSources(hid_t data_set, const std::string& name, const std::vector<Fil
     });
     if (part == parts.end()) {
       std::string reason = "data set '" + name;
-      reason.append("' lies in '").append(mapping.file).append("', no part of it");
+      reason.append("' is stored in '").append(mapping.file).append("', which is not a part of it");
       throw Hdf5Error(reason);
     }
     const auto index = static_cast<size_t>(part - parts.begin());

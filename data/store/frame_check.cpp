@@ -30,7 +30,7 @@ size_t ElementBytesOf(const ArrayData& data) {
 }
 
 void CheckName(const std::string& kind, const std::string& name) {
-  Require(IsStorableName(name), Quote(name) + " can't be the name of " + kind);
+  Require(IsStorableName(name), Quote(name) + " is not a valid name for " + kind);
 }
 
 void CheckAxis(const Axis& axis, int64_t most_bytes) {
@@ -55,7 +55,7 @@ void CheckArray(const Record& frame, const Array& array, int64_t most_bytes) {
   int64_t elements = 1;
   for (const std::string& name : array.axes) {
     const Axis* axis = frame.FindAxis(name);
-    Require(axis != nullptr, what + " names an axis that is not there, " + Quote(name));
+    Require(axis != nullptr, what + " names an unknown axis, " + Quote(name));
     Require(seen.insert(name).second, what + " has axis " + Quote(name) + " twice");
     Require(axis->size == 0 || elements <= most / axis->size,
             what + " claims more elements than its file can hold");
@@ -96,7 +96,7 @@ void CheckFrame(const Record& frame, int64_t most_bytes) {
             "name " + Quote(array.name) + " occurs twice among axes and arrays");
   }
   Require(frame.signal.empty() || frame.FindArray(frame.signal),
-          "its signal " + Quote(frame.signal) + " is no array");
+          "its signal " + Quote(frame.signal) + " is not an array");
 }
 
 }  // namespace midscope

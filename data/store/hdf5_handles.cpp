@@ -23,7 +23,7 @@ std::string Explanation() {
   std::vector<std::string> messages;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, AddMessage, &messages);
   H5Eclear2(H5E_DEFAULT);
-  if (messages.empty()) return "HDF5 gives no reason";
+  if (messages.empty()) return "HDF5 reports no reason";
   std::string text = messages.front();
   if (messages.size() > 1) text += " (" + messages.back() + ")";
   return text;
@@ -44,7 +44,7 @@ LibraryLock::LibraryLock() : guard_(LibraryMutex()) {
 }
 
 void ThrowLibraryError(const std::string& what) {
-  throw Hdf5Error("can't " + what + ": " + Explanation());
+  throw Hdf5Error("cannot " + what + ": " + Explanation());
 }
 
 Handle::Handle(hid_t id, Closer closer, const std::string& what)
@@ -92,18 +92,19 @@ bool HasHardLink(hid_t parent, const std::string& name) {
 }
 
 Handle OpenGroup(hid_t parent, const std::string& name) {
-  if (!HasHardLink(parent, name)) throw Hdf5Error("can't open group '" + name + "': it has none");
+  if (!HasHardLink(parent, name))
+    throw Hdf5Error("cannot open group '" + name + "': it does not exist or is a link");
   return {H5Gopen2(parent, name.c_str(), H5P_DEFAULT), H5Gclose, "open group '" + name + "'"};
 }
 
 Handle OpenDataSet(hid_t parent, const std::string& name) {
   if (!HasHardLink(parent, name))
-    throw Hdf5Error("can't open data set '" + name + "': it has none");
+    throw Hdf5Error("cannot open data set '" + name + "': it does not exist or is a link");
   return {H5Dopen2(parent, name.c_str(), H5P_DEFAULT), H5Dclose, "open data set '" + name + "'"};
 }
 
 Handle OpenDataSetAt(hid_t root, const std::string& path) {
-  if (!path.starts_with('/')) throw Hdf5Error("'" + path + "' is no path of a data set");
+  if (!path.starts_with('/')) throw Hdf5Error("'" + path + "' is not the path of a data set");
   Handle group;
   size_t begin = 1;
   for (size_t end = path.find('/', begin); end != std::string::npos; end = path.find('/', begin)) {

@@ -35,7 +35,7 @@ class Handle {
   using Closer = herr_t (*)(hid_t);
 
   Handle() = default;
-  // Throws Hdf5Error "can't WHAT: ..." where `id` is negative.
+  // Throws Hdf5Error "cannot WHAT: ..." where `id` is negative.
   Handle(hid_t id, Closer closer, const std::string& what);
   ~Handle() { Close(); }
   Handle(Handle&& other) noexcept
@@ -61,7 +61,7 @@ class Handle {
   Closer closer_ = nullptr;
 };
 
-// Throws Hdf5Error "can't WHAT: HDF5's explanation" for a negative status; returns it otherwise.
+// Throws Hdf5Error "cannot WHAT: HDF5's explanation" for a negative status; returns it otherwise.
 template <typename Status>
 Status Check(Status status, const std::string& what);
 [[noreturn]] void ThrowLibraryError(const std::string& what);

@@ -131,7 +131,7 @@ class Hdf5Run : public RunSource {
       });
       CheckJsonText(file, "plan", plan);
       if (AreOfOneRun(contents_.plan_json, plan)) continue;
-      throw Failure(file, "is of another run than " + path_ + ", which takes samples from it",
+      throw Failure(file, "belongs to another run than " + path_ + ", which takes samples from it",
                     "Join the parts again (midscope merge --virtual)");
     }
   }
@@ -187,7 +187,7 @@ std::vector<std::string> ReadAxisLabels(hid_t group, const std::string& name,
   if (hdf5::ReadTextAttribute(labels.id(), kRoleAttribute) != "label") return {};
   ArrayData data = hdf5::ReadData(labels.id(), limits);
   auto* texts = std::get_if<std::vector<std::string>>(&data);
-  if (!texts) throw Hdf5Error("the labels of axis '" + name + "' are no texts");
+  if (!texts) throw Hdf5Error("the labels of axis '" + name + "' must be strings");
   return std::move(*texts);
 }
 

@@ -45,14 +45,14 @@ OrderedJson ParsePlan(const std::string& file, const std::string& plan_json) {
   const auto damaged = [&](const std::string& why) {
     return Failure(file, "its plan is damaged: " + why);
   };
-  if (!plan.is_object()) throw damaged("it is no JSON object");
+  if (!plan.is_object()) throw damaged("it is not a JSON object");
   if (const auto samples = plan.find(kSamplesOfPlan); samples != plan.end()) {
     const bool counted = samples->is_number_integer() && samples->get<int64_t>() >= 0 &&
                          samples->get<int64_t>() <= kMostSamples;
-    if (!counted) throw damaged("its number of samples is none");
+    if (!counted) throw damaged("its number of samples is invalid");
   }
   if (const auto settings = plan.find(kSettings); settings != plan.end()) {
-    if (!settings->is_array()) throw damaged("its settings are no list");
+    if (!settings->is_array()) throw damaged("its settings are not a list");
   }
   return plan;
 }

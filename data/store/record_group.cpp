@@ -100,7 +100,7 @@ std::vector<hsize_t> SizesOf(const Record& frame, const Array& array) {
 
 void CheckName(const std::string& kind, const std::string& name) {
   if (IsStorableName(name)) return;
-  throw std::logic_error("store: '" + name + "' can't be the name of " + kind);
+  throw std::logic_error("store: '" + name + "' is not a valid name for " + kind);
 }
 
 }  // namespace

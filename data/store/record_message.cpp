@@ -129,7 +129,7 @@ auto Decoded(const std::string& file, std::span<const uint8_t> bytes, const Deco
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {  // those of the JSON library, and of the checks above
-    throw Failure(file, std::string("holds an entry that can't be read: ") + error.what());
+    throw Failure(file, std::string("holds an entry that cannot be read: ") + error.what());
   }
 }
 

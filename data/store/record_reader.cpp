@@ -44,12 +44,12 @@ std::string UnfinishedHint(const std::string& path) {
            ", or continue with --resume";
   }
   if (IsJournal(JournalPath(path)))
-    return "A sweep's first samples wait in " + JournalPath(path) + "; --resume goes on";
+    return "The first samples of a sweep are in " + JournalPath(path) + "; --resume continues it";
   return "";
 }
 
 int64_t CheckedFileSize(const std::string& path) {
-  if (!PathExists(path)) throw Failure(path, "there is no such file", UnfinishedHint(path));
+  if (!PathExists(path)) throw Failure(path, "the file does not exist", UnfinishedHint(path));
   if (!std::filesystem::is_regular_file(path)) throw Failure(path, "is not a file");
   ::close(OpenForReading(path));
   return static_cast<int64_t>(std::filesystem::file_size(path));
@@ -98,7 +98,7 @@ void CheckIsHdf5(const std::string& path, int64_t size) {
     throw Failure(path, "is the journal of an unfinished sweep",
                   "midscope ls lists its samples; --resume continues the sweep");
   }
-  throw Failure(path, "is no HDF5 file", "The file is damaged, cut off or not Midscope's");
+  throw Failure(path, "is not an HDF5 file", "The file is damaged, cut off or not Midscope's");
 }
 
 int64_t HalfOfMemory() {

@@ -67,7 +67,7 @@ void WriteRunFile(const std::string& path, const Provenance& provenance, const R
     WriteContents(file, provenance, frame, fill);
   } catch (const hdf5::Hdf5Error& error) {
     file.ThrowIfFailed();  // the disk's own error is more precise than HDF5's
-    throw Failure(path, std::string("can't be written: ") + error.what());
+    throw Failure(path, std::string("cannot be written: ") + error.what());
   }
   file.ThrowIfFailed();
   file.NoteError(SealFile(file.descriptor()));

@@ -94,7 +94,7 @@ Record FlattenSample(Record sample, const std::vector<std::string>& ragged_axes)
     Axis* axis = FindMutableAxis(sample, name);
     if (!axis) continue;
     if (!axis->values.empty()) {
-      throw Failure("sample", "ragged axis '" + name + "' has values, which can't be stacked",
+      throw Failure("sample", "ragged axis '" + name + "' has values, which cannot be stacked",
                     "Store them as an array over it");
     }
     if (axis->labels.empty()) continue;

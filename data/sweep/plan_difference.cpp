@@ -63,10 +63,10 @@ std::string TaskWithoutPaths(std::string task) {
 
 std::string FirstPlanDifference(const Json& stored, const Json& asked) {
   if (!stored.is_object() || !asked.is_object()) {
-    return stored == asked ? "" : "it is no plan of this kind";
+    return stored == asked ? "" : "it is not a plan of this kind";
   }
   for (const auto& [name, value] : stored.items()) {
-    if (!asked.contains(name)) return name + " is " + Shown(value) + " there, and is not asked for";
+    if (!asked.contains(name)) return name + " is " + Shown(value) + " there, but is not requested";
     const Json& other = asked.at(name);
     if (value == other) continue;
     if (value.is_array() && other.is_array()) return ListDifference(name, value, other);
@@ -75,11 +75,11 @@ std::string FirstPlanDifference(const Json& stored, const Json& asked) {
       if (!inner.empty()) return std::string(name).append(": ").append(inner);
       continue;
     }
-    return name + " is " + Shown(value) + " there, and " + Shown(other) + " is asked for";
+    return name + " is " + Shown(value) + " there, but " + Shown(other) + " is requested";
   }
   for (const auto& [name, value] : asked.items()) {
     if (!stored.contains(name))
-      return name + " is not set there, and " + Shown(value) + " is asked for";
+      return name + " is not set there, but " + Shown(value) + " is requested";
   }
   return "";
 }
@@ -87,7 +87,7 @@ std::string FirstPlanDifference(const Json& stored, const Json& asked) {
 std::string FirstPlanDifference(const std::string& stored, const std::string& asked) {
   const Json there = Json::parse(stored, nullptr, /*allow_exceptions=*/false);
   const Json here = Json::parse(asked, nullptr, /*allow_exceptions=*/false);
-  if (there.is_discarded() || here.is_discarded()) return "it is no plan of this kind";
+  if (there.is_discarded() || here.is_discarded()) return "it is not a plan of this kind";
   return FirstPlanDifference(ComparablePlan(there), ComparablePlan(here));
 }
 

@@ -48,7 +48,7 @@ void MakePart(const std::string& path) {
   std::error_code failed;
   fs::create_hard_link(path, part, failed);
   if (failed) fs::rename(path, part, failed);  // a file system without links
-  if (failed) throw Failure(path, "it can't be renamed to " + part + ": " + failed.message());
+  if (failed) throw Failure(path, "it cannot be renamed to " + part + ": " + failed.message());
 }
 
 void CheckPlan(const SharedSweep& sweep, const SweepMerge& merge) {

@@ -39,7 +39,7 @@ Error SystemFailure(const std::string& path, const std::string& what) {
   const bool is_forbidden = error_number == EACCES || error_number == EPERM;
   return Failure(
       path,
-      "can't be " + what + ": " + std::error_code(error_number, std::generic_category()).message(),
+      "cannot be " + what + ": " + std::error_code(error_number, std::generic_category()).message(),
       error_number == ENOSPC ? "Make room, then resume"
       : is_forbidden         ? "Ask its owner for the permission, or write to another file"
                              : "");

@@ -49,7 +49,7 @@ Error HeldFailure(const std::string& journal, int descriptor);
 // The size of an open file; 0 where the system doesn't tell it.
 int64_t BytesIn(int descriptor);
 
-// "PATH: can't be WHAT: REASON", of a call of the system that failed (errno).
+// "PATH: cannot be WHAT: REASON", of a call of the system that failed (errno).
 Error SystemFailure(const std::string& path, const std::string& what);
 
 }  // namespace midscope

@@ -283,7 +283,7 @@ SweepStore SweepStore::OpenForReading(const std::string& path) {
   if (std::filesystem::exists(journal)) {
     state->journal.emplace(journal, JournalAccess::kRead);
   } else if (!std::filesystem::exists(path)) {
-    throw Failure(path, "there is no such file");
+    throw Failure(path, "the file does not exist");
   }
   if (std::filesystem::exists(path)) {
     state->LoadCheckpoint();

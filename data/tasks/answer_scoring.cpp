@@ -88,7 +88,7 @@ AnswerMetric ReadMetric(const std::string& thing, std::string_view name) {
     if (entry.name == name) return entry.metric;
     known.emplace_back(entry.name);
   }
-  throw Failure(thing, "there is no scorer " + Quote(name), KnownWordsHint(name, known));
+  throw Failure(thing, "scorer " + Quote(name) + " is unknown", KnownWordsHint(name, known));
 }
 
 bool IsNormalisedAway(AnswerMetric metric, std::string_view answer) {

@@ -73,7 +73,7 @@ ChoiceRule ReadChoiceRule(const std::string& thing, std::string_view name) {
     if (entry.name == name) return entry.rule;
     known.emplace_back(entry.name);
   }
-  throw Failure(thing, "there is no rule for choices " + Quote(name), KnownWordsHint(name, known));
+  throw Failure(thing, "choice rule " + Quote(name) + " is unknown", KnownWordsHint(name, known));
 }
 
 double ScoreChoices(ChoiceRule rule, std::span<const TaskChoice> choices,
@@ -242,7 +242,7 @@ ChoiceItem ReadTruthful(const JsonFields& fields, const char* key) {
   ChoiceItem item{kTruthfulPrimer + ("Q: " + fields.Text("question")) + "\nA:", {}};
   const auto add = [&](const std::string& text, const nlohmann::json& label) {
     if (text.empty()) targets.Fail("has a choice without text");
-    if (label != 0 && label != 1) targets.Fail("has a label that is neither 0 nor 1");
+    if (label != 0 && label != 1) targets.Fail("has a label that must be 0 or 1");
     item.choices.push_back({" " + text, label == 1});
   };
   if (targets.Find("choices")) {

@@ -29,7 +29,7 @@ std::vector<int64_t> ReadChoiceLabels(const std::string& path) {
   if (path.empty()) return labels;
   ForEachTextLine(path, [&](const std::string& thing, const std::string& line) {
     if (line != "0" && line != "1") {
-      throw Failure(thing, "it is neither 0 nor 1", "Give the file of labels of the same part");
+      throw Failure(thing, "the label must be 0 or 1", "Give the file of labels of the same part");
     }
     labels.push_back(line == "1" ? 1 : 0);
   });
@@ -43,7 +43,7 @@ std::vector<ChoiceItem> ReadChoiceItems(const ChoiceSet& set, const std::string&
     std::optional<int64_t> label;
     if (!labels.empty()) {
       if (items.size() == labels.size())
-        fields.Fail("has no label: the file of labels ends before");
+        fields.Fail("has no label: the file of labels is too short");
       label = labels[items.size()];
     }
     items.push_back(set.read(fields, label));
@@ -62,7 +62,7 @@ std::vector<ChoiceItem> ReadChoiceExamples(const ChoiceSet& set, const TaskSpec&
   const int64_t shots = spec.Number("shots");
   if (shots == 0) return {};
   if (path.empty()) {
-    throw UsageError("task '" + TaskSpecText(spec) + "'", "its examples have no file",
+    throw UsageError("task '" + TaskSpecText(spec) + "'", "the file of its examples is missing",
                      "Add examples=FILE in front of file=, or leave shots out");
   }
   std::vector<ChoiceItem> items = ReadChoiceItems(set, path, {});

@@ -23,8 +23,8 @@ std::vector<std::string> DataFiles(const std::string& path,
     });
     if (wanted) files.push_back(entry->path().string());
   }
-  if (error) throw Failure(path, "can't be read: " + error.message());
-  if (files.empty()) throw Failure(path, "the folder holds no file *" + endings.front());
+  if (error) throw Failure(path, "cannot be read: " + error.message());
+  if (files.empty()) throw Failure(path, "the folder must contain a file *" + endings.front());
   std::sort(files.begin(), files.end());
   return files;
 }

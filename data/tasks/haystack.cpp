@@ -27,8 +27,8 @@ std::vector<fs::path> TextFiles(const fs::path& path) {
        !error && entry != fs::directory_iterator(); entry.increment(error)) {
     if (entry->path().extension() == ".txt") files.push_back(entry->path());
   }
-  if (error) throw Failure(path.string(), "can't be read: " + error.message());
-  if (files.empty()) throw Failure(path.string(), "the folder holds no file *.txt");
+  if (error) throw Failure(path.string(), "cannot be read: " + error.message());
+  if (files.empty()) throw Failure(path.string(), "the folder must contain a file *.txt");
   std::sort(files.begin(), files.end());
   return files;
 }

@@ -65,15 +65,15 @@ Pairs ReadRecords(const JsonFields& fields) {
   for (const nlohmann::json& record : fields.Array("ordered_kv_records")) {
     if (!record.is_array() || record.size() != 2 || !record[0].is_string() ||
         !record[1].is_string()) {
-      fields.Fail("has an ordered_kv_records that is no list of [key, value]");
+      fields.Fail("has an ordered_kv_records that must be a list of [key, value]");
     }
     pairs.emplace_back(record[0].get<std::string>(), record[1].get<std::string>());
     if (pairs.back().first != key) continue;
-    if (gold) fields.Fail("has the key that it asks for twice in ordered_kv_records");
+    if (gold) fields.Fail("contains the requested key twice in ordered_kv_records");
     gold = pairs.size() - 1;
   }
   if (!gold || pairs[*gold].second != fields.Text("value")) {
-    fields.Fail("asks for a key and value that are not in its ordered_kv_records");
+    fields.Fail("has a key and value that are not in its ordered_kv_records");
   }
   std::rotate(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(*gold),
               pairs.begin() + static_cast<std::ptrdiff_t>(*gold) + 1);
@@ -150,7 +150,7 @@ class KeyValueTask : public Task {
     const auto most = static_cast<int64_t>(items_.front().size());
     if (!spec.parameters.IsSet("pairs")) spec.parameters.SetUnchecked("pairs", most);
     if (spec.Number("pairs") > most) {
-      throw UsageError(spec.file(), fmt::format("it has {} records a line", most),
+      throw UsageError(spec.file(), fmt::format("it has {} records per line", most),
                        fmt::format("Give pairs={} or fewer", most));
     }
   }

@@ -78,7 +78,7 @@ class LEvalTask : public Task {
         tokens_(spec.Number("tokens")) {
     if (tokens_ > 0) count_ = NeedCounter(count_tokens, name_);
     ForEachJsonLine(spec.file(), [&](const JsonFields& fields) { Read(fields); });
-    if (questions_.empty()) throw Failure(spec.file(), "it holds no question");
+    if (questions_.empty()) throw Failure(spec.file(), "it must contain at least one question");
   }
 
   std::string name() const override { return name_; }
@@ -119,7 +119,7 @@ class LEvalTask : public Task {
       std::string answer = StripText(answers[i]);
       const bool number = set_.metric == AnswerMetric::kLEvalNumber;
       if (answer.empty() || (number && LEvalNumber(answer).empty())) {
-        fields.Fail(fmt::format("has an output {} that can't be scored", i + 1));
+        fields.Fail(fmt::format("has an output {} that cannot be scored", i + 1));
       }
       questions_.push_back({documents_.size(), questions[i], std::move(answer)});
     }

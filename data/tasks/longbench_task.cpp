@@ -29,7 +29,7 @@ const LongBenchFormat* ReadLongBenchFormat(const JsonFields& fields) {
   if (format) return format;
   std::vector<std::string> known;
   for (const LongBenchFormat& each : LongBenchFormats()) known.push_back(each.dataset);
-  throw Failure(fields.thing(), "its dataset " + Quote(dataset) + " can't be scored here",
+  throw Failure(fields.thing(), "its dataset " + Quote(dataset) + " is not supported",
                 KnownWordsHint(dataset, known));
 }
 

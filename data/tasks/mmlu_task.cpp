@@ -106,7 +106,7 @@ using MmluRows = std::vector<std::vector<std::string>>;
 
 MmluRows ReadMmluRows(const std::string& path) {
   MmluRows rows = ReadCsv(path);
-  if (rows.empty()) throw Failure(path, "it holds no question");
+  if (rows.empty()) throw Failure(path, "it must contain at least one question");
   for (size_t i = 0; i < rows.size(); ++i) {
     const std::vector<std::string>& row = rows[i];
     if (row.size() == kColumns && row.back().size() == 1 && row.back() >= "A" &&

@@ -54,7 +54,8 @@ class NeedleTask : public Task {
     context_tokens_ = chat_ ? tokens - kChatBuffer - count_("\n" + std::string(kNeedle) + "\n")
                             : tokens - count_(Prompt("", 0, 1).text) - kJoinTokens;
     if (context_tokens_ <= 0) {
-      throw UsageError("task '" + name_ + "'", "there is no room for a text", "Give more tokens");
+      throw UsageError("task '" + name_ + "'", "its tokens leave no space for a text",
+                       "Give more tokens");
     }
     if (!spec.file().empty()) text_ = ReadHaystack(spec.file());
   }

@@ -94,7 +94,7 @@ NoLiMaTest TestOf(const NeedleEntry& entry, const JsonFields& test, const std::s
                   entry.characters};
   const bool by_character = made.needle.find(kCharacter) != std::string::npos;
   if (by_character && made.characters.empty())
-    test.Fail("is of a needle with {CHAR}, and there is no character_set");
+    test.Fail("uses a needle with {CHAR}, but character_set is missing");
   if (!by_character && made.answers.empty()) test.Fail("has no gold_answers");
   if (!by_character) made.characters.clear();
   return made;
@@ -102,7 +102,7 @@ NoLiMaTest TestOf(const NeedleEntry& entry, const JsonFields& test, const std::s
 
 const nlohmann::json& ObjectAt(const JsonFields& fields, const std::string& key) {
   const nlohmann::json& value = fields.Need(key);
-  if (!value.is_object()) fields.Fail("has a field '" + key + "' that is no object");
+  if (!value.is_object()) fields.Fail("has a field '" + key + "' that must be an object");
   return value;
 }
 
@@ -112,7 +112,7 @@ void AddTests(const JsonFields& fields, std::vector<NoLiMaTest>& tests) {
       fields.FindText("task_template").value_or(""), TextOrList(fields, "character_set")};
   const nlohmann::json& all_tests = ObjectAt(fields, "tests");
   for (const auto& [kind, question] : ObjectAt(fields, "questions").items()) {
-    if (!question.is_string()) fields.Fail("has a question that is no text");
+    if (!question.is_string()) fields.Fail("has a question that must be a string");
     std::string distractor;
     if (fields.Find("distractors") != nullptr) {
       const JsonFields distractors(ObjectAt(fields, "distractors"), fields.thing(), "distractors");

@@ -82,7 +82,7 @@ void ReadOwnChoices(const JsonFields& fields, OwnItem& item) {
     fields.Fail("has a first answer that is none of its choices");
   }
   if (std::all_of(item.choices.begin(), item.choices.end(), right)) {
-    fields.Fail("has no choice that is wrong");
+    fields.Fail("must have at least one wrong choice");
   }
 }
 
@@ -113,7 +113,7 @@ OwnItem ReadWithRemedy(const JsonFields& fields) {
   } catch (const Error& error) {
     if (error.problem() != error.what()) throw;
     throw Failure(fields.thing(), error.problem().substr(fields.thing().size() + 2),
-                  "midscope help jsonl shows a line");
+                  "midscope help jsonl shows an example line");
   }
 }
 
@@ -131,10 +131,10 @@ class OwnTask : public Task {
       const OwnItem& first = items_.front();
       const OwnItem& item = items_.back();
       if (item.has_gold != first.has_gold) {
-        fields.Fail("must have a gold as the first line, or neither one");
+        fields.Fail("must have a gold if and only if the first line has one");
       }
       if (item.choices.empty() != first.choices.empty() || item.choice_rule != first.choice_rule) {
-        fields.Fail("must have choices as the first line, by the same rule, or neither one");
+        fields.Fail("must have choices, by the same rule, if and only if the first line has them");
       }
       if (item.has_gold && item.pieces.size() != first.pieces.size()) {
         fields.Fail(fmt::format("has {} of context, the first line has {}",
@@ -232,7 +232,7 @@ class OwnTask : public Task {
 TaskType OwnTaskType() {
   TaskType type = {
       "jsonl",
-      "your own questions, one a line (midscope help jsonl; FILE.jsonl alone means this task)",
+      "your own questions, one per line (midscope help jsonl; FILE.jsonl alone means this task)",
       {FileParameter(kTemplate,
                      "a text file with {context} and {question} in it, {instruction} "
                      "where it is wanted"),

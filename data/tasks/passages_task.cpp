@@ -99,7 +99,7 @@ class PassagesTask : public Task {
 
 TaskType PassagesTaskType() {
   TaskType type = {"passages",
-                   "your own texts, one a line, with passages marked by bytes: {\"text\", "
+                   "your own texts, one per line, with passages marked by bytes: {\"text\", "
                    "\"answer\", \"gold\": [begin, end], \"pieces\": [[begin, end], ...]}",
                    {TaskFile("a JSONL file, plain or .gz", true)}};
   type.make = [](const TaskSpec& spec, const TaskInputs& /*inputs*/) -> std::unique_ptr<Task> {

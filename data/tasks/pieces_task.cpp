@@ -23,7 +23,7 @@ bool IsInside(const ByteSpan& span, const ByteSpan& piece) {
 void CheckPieces(const PiecesText& text) {
   const auto size = static_cast<int64_t>(text.text.size());
   if (text.pieces.size() < 2) {
-    throw UsageError(kThing, "there is no other piece that the gold one could move past",
+    throw UsageError(kThing, "there must be another piece that the gold one can move past",
                      "Mark at least two pieces");
   }
   int64_t end = 0;

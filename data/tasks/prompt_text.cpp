@@ -42,8 +42,9 @@ void CheckMisspelt(const std::string& text, const std::string& thing,
     const std::string word = text.substr(at + 1, end - at - 1);
     const std::string meant = NearestWord(LowerCase(std::string_view(word)), names);
     if (meant.empty() || text.find(Braced(meant)) != std::string::npos) continue;
-    throw Failure(thing, "it has " + Quote(Braced(word)) + ", which is no part of a template",
-                  "Did you mean " + Braced(meant) + "?");
+    throw Failure(
+        thing, "it has " + Quote(Braced(word)) + ", which is not a known placeholder of a template",
+        "Did you mean " + Braced(meant) + "?");
   }
 }
 

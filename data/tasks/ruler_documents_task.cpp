@@ -142,12 +142,12 @@ QuestionDocuments ReadQuestionDocuments(const std::string& path) {
   if (!ignored && size > kLargestFile) throw Failure(path, "it is larger than 1 GiB");
   const nlohmann::json json = ParseJson(ReadPromptFile(path), path);
   if (!json.is_array() && !(json.is_object() && json.contains("data"))) {
-    throw Failure(path, "it is neither SQuAD's nor HotpotQA's form",
+    throw Failure(path, "it must have the form of SQuAD or of HotpotQA",
                   "Give dev-v2.0.json of SQuAD or hotpot_dev_distractor_v1.json");
   }
   const TextQuestions read =
       json.is_array() ? ReadHotpot(path, json) : ReadSquad(path, JsonFields(json, path, ""));
-  if (read.questions.empty()) throw Failure(path, "it holds no question");
+  if (read.questions.empty()) throw Failure(path, "it must contain at least one question");
   QuestionDocuments made;
   for (const auto& article : read.articles)
     made.documents.insert(made.documents.end(), article.begin(), article.end());

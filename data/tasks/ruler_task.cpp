@@ -59,7 +59,7 @@ class RulerTask : public Task {
     text_.words =
         SplitWords(path.empty() ? MakeHaystack(kBytesPerToken * tokens_, SplitMix64(seed_))
                                 : ReadHaystack(path));
-    if (text_.words.empty()) throw Failure(path, "it holds no word");
+    if (text_.words.empty()) throw Failure(path, "it must contain at least one word");
   }
 
   TaskSample Build(int64_t sample, int64_t size, int64_t depth) const {

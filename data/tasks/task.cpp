@@ -89,8 +89,8 @@ int64_t ReadPlace(const Task& task, std::string_view text) {
   const std::string_view digits = text.substr(0, text.size() - (percent ? 1 : 0));
   int64_t number = 0;
   if (!ReadWhole(digits, number) || (percent && (number < 0 || number > 100))) {
-    throw UsageError("place " + Quote(text), "it is no place of task " + task.name(),
-                     "Give a whole number such as 5, or a share from 0% to 100%, such as 25%");
+    throw UsageError("place " + Quote(text), "it is not a place of task " + task.name(),
+                     "Give an integer such as 5, or a share from 0% to 100%, such as 25%");
   }
   int64_t place = number;
   if (percent && task.by_depth()) place = number + 1;

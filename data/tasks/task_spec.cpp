@@ -146,7 +146,7 @@ TaskSpec ParseTaskDraft(std::string_view spec, const std::vector<TaskType>& task
     return ParseTaskDraft("jsonl:file=" + std::string(spec), tasks);
   }
   if (!task) {
-    throw UsageError(thing, "there is no task '" + name + "'", KnownWordsHint(name, Names(tasks)));
+    throw UsageError(thing, "task '" + name + "' is unknown", KnownWordsHint(name, Names(tasks)));
   }
   TaskSpec parsed{name, OptionSet(task->parameters)};
   std::string_view rest = colon == std::string_view::npos ? "" : spec.substr(colon + 1);

@@ -87,7 +87,7 @@ nlohmann::json QuestionsOf(const JsonFields& fields) {
   if (text == "none") return nlohmann::json::array();
   nlohmann::json parsed = nlohmann::json::parse(text, nullptr, false);
   if (parsed.is_discarded()) parsed = nlohmann::json::parse(PythonToJson(text), nullptr, false);
-  if (parsed.is_discarded()) fields.Fail("has qa_pairs that can't be read");
+  if (parsed.is_discarded()) fields.Fail("has qa_pairs that cannot be parsed");
   return parsed;
 }
 
@@ -96,7 +96,7 @@ class LoogleTask : public Task {
   explicit LoogleTask(const TaskSpec& spec) : name_(TaskSpecText(spec)) {
     ForEachJsonLine(spec.file(), [&](const JsonFields& fields) { Read(fields); });
     if (questions_.empty()) {
-      throw Failure(spec.file(), "it holds no question about a timeline",
+      throw Failure(spec.file(), "it must contain at least one question about a timeline",
                     "Give longdep_qa.jsonl of LooGLE");
     }
   }
@@ -120,7 +120,7 @@ class LoogleTask : public Task {
  private:
   void Read(const JsonFields& fields) {
     const nlohmann::json pairs = QuestionsOf(fields);
-    if (!pairs.is_array()) fields.Fail("has qa_pairs that are no list");
+    if (!pairs.is_array()) fields.Fail("has qa_pairs that must be a list");
     const size_t before = questions_.size();
     for (const nlohmann::json& pair : pairs) {
       const JsonFields one(pair, fields.thing(), "qa_pairs");

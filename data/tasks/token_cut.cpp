@@ -69,7 +69,7 @@ size_t Window(std::string_view text, int64_t tokens, const TokenCounter& count, 
 
 const TokenCounter& NeedCounter(const TokenCounter& count, const std::string& task) {
   if (!count) {
-    throw UsageError("task '" + task + "'", "its length is in tokens, and there is no model here",
+    throw UsageError("task '" + task + "'", "its length is in tokens, which requires a model",
                      "Name the model that it is for");
   }
   return count;
@@ -128,7 +128,7 @@ class MiddleCutTask : public Task {
 
 const TokenEnds& NeedEnds(const TokenEnds& ends, const std::string& task) {
   if (!ends) {
-    throw UsageError("task '" + task + "'", "it is cut by tokens, and there is no model here",
+    throw UsageError("task '" + task + "'", "it is cut by tokens, which requires a model",
                      "Name the model that it is for");
   }
   return ends;

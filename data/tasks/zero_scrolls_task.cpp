@@ -145,7 +145,7 @@ class ZeroScrollsTask : public Task {
     try {
       ScoreAnswer({0, AnswerCut::kWhole, metric_}, answer, answers);
     } catch (const Error& error) {
-      fields.Fail(std::string("has an output that can't be scored (") + error.what() + ")");
+      fields.Fail(std::string("has an output that cannot be scored (") + error.what() + ")");
     }
   }
 

@@ -47,13 +47,13 @@ std::vector<int64_t> ParseNumberList(std::string_view thing, std::string_view te
     begin = comma + 1;
     std::string_view rest = item;
     int64_t first = 0;
-    if (!TakeNumber(rest, first)) fail(Quote(item) + " is no number");
+    if (!TakeNumber(rest, first)) fail(Quote(item) + " is not a number");
     int64_t last = first;
     if (!rest.empty() && rest.front() == '-') {
       rest.remove_prefix(1);
-      if (!TakeNumber(rest, last)) fail(Quote(item) + " is no range");
+      if (!TakeNumber(rest, last)) fail(Quote(item) + " is not a range");
     }
-    if (!rest.empty()) fail(Quote(item) + " is no number");
+    if (!rest.empty()) fail(Quote(item) + " is not a number");
     if (first < minimum || last > maximum || first > maximum) {
       fail(Quote(item) + " is out of range");
     }

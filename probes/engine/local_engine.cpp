@@ -191,7 +191,7 @@ std::vector<Record> LocalEngine::Preview(const PromptRequest& request) const {
     const std::lock_guard lock(open_mutex_);
     decoder = decoder_;
   }
-  if (!decoder) throw UsageError("preview", "no model is open, so there are no tokens", "Open one");
+  if (!decoder) throw UsageError("preview", "a model must be open to show tokens", "Open one");
   return PromptRecords(LoadPrompts(*decoder, request, {}), decoder->tokenizer());
 }
 

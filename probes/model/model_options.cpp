@@ -144,7 +144,7 @@ DecoderOptions AutoOptions() {
 
 Products ParseProducts(std::string_view name) {
   if (const auto found = FindProducts(name)) return *found;
-  throw UsageError("products '" + std::string(name) + "'", "there is no such arithmetic",
+  throw UsageError("products '" + std::string(name) + "'", "the arithmetic is unknown",
                    KnownWordsHint(name, ProductsChoices()));
 }
 
@@ -152,7 +152,7 @@ kernels::Dtype ParseDtype(std::string_view name) {
   for (const kernels::Dtype dtype : kDtypes) {
     if (DtypeName(dtype) == name) return dtype;
   }
-  throw UsageError("dtype '" + std::string(name) + "'", "there is no such precision",
+  throw UsageError("dtype '" + std::string(name) + "'", "the precision is unknown",
                    KnownWordsHint(name, DtypeParameter().choices));
 }
 
@@ -173,7 +173,7 @@ WeightStorage ParseWeightStorage(std::string_view name) {
        {WeightStorage::kAuto, WeightStorage::kStored, WeightStorage::kExpanded}) {
     if (WeightStorageName(storage) == name) return storage;
   }
-  throw UsageError("weights '" + std::string(name) + "'", "there is no such way to keep them",
+  throw UsageError("weights '" + std::string(name) + "'", "the storage is unknown",
                    KnownWordsHint(name, {"auto", "stored", "expanded"}));
 }
 

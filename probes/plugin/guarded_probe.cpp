@@ -134,7 +134,7 @@ void RunInPlugin(const std::string& plugin, const std::string& doing,
   } catch (const std::exception& error) {
     throw Thrown(plugin, doing, std::string("'") + error.what() + "'");
   } catch (...) {
-    throw Thrown(plugin, doing, "something that is no std::exception");
+    throw Thrown(plugin, doing, "an exception that is not a std::exception");
   }
 }
 

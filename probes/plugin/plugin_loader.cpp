@@ -41,12 +41,12 @@ bool IsIdentifier(std::string_view name, char separator) {
 void* Open(const std::string& file) {
   std::error_code ignored;
   if (!fs::exists(file, ignored)) {
-    throw UsageError("plugin " + file, "there is no such file",
+    throw UsageError("plugin " + file, "the file does not exist",
                      "Give the path of the library, such as ./libmine.so");
   }
   if (!fs::is_regular_file(file, ignored)) {
     throw UsageError(
-        "plugin " + file, "it is no file",
+        "plugin " + file, "it is not a file",
         std::string("--plugin takes a library; folders go into ") + kPluginPathVariable);
   }
   // Absolute: a name without a slash would be searched among the system's libraries.

@@ -42,7 +42,7 @@ const ProbeType& ProbeRegistry::Find(std::string_view name) const {
     if (type.name == name) return type;
     known.push_back(type.name);
   }
-  throw UsageError("probe '" + std::string(name) + "'", "there is no such probe",
+  throw UsageError("probe '" + std::string(name) + "'", "the probe is unknown",
                    KnownWordsHint(name, known));
 }
 
@@ -70,7 +70,7 @@ std::vector<const ProbeType*> ProbeRegistry::Selected(const OptionSet& options,
     if (type.wanted) {
       const bool wanted = type.wanted(options);
       if (is_named && !wanted) {
-        throw UsageError("probe '" + type.name + "'", "nothing is asked of it",
+        throw UsageError("probe '" + type.name + "'", "none of its options is set",
                          "Give --" + type.options.front().name);
       }
       if (wanted) selected.push_back(&type);
@@ -89,7 +89,7 @@ void ProbeRegistry::RefuseUnusedOptions(const OptionSet& options,
     for (const Parameter& option : type.options) {
       if (!options.IsSet(option.name)) continue;
       throw UsageError("option --" + option.name,
-                       "it is of the probe " + type.name + ", which does not run",
+                       "it belongs to the probe " + type.name + ", which does not run",
                        "Give --probes " + type.name + " too, or leave it out");
     }
   }

@@ -44,7 +44,7 @@ BosRule ParseBosRule(std::string_view name) {
     if (name == known) return rule;
     names.emplace_back(known);
   }
-  throw UsageError("bos " + Quote(name), "there is no such rule",
+  throw UsageError("bos " + Quote(name), "the rule is unknown",
                    KnownWordsHint(std::string(name), names));
 }
 

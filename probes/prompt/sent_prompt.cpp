@@ -59,7 +59,8 @@ std::string ShownText(const Prompt& prompt, const Tokenizer& tokenizer) {
 // puts: the number of tokens that --bos on puts first.
 std::string BosText(int64_t tokens, int64_t puts, bool asked_for) {
   if (tokens == 0)
-    return asked_for ? "no begin-of-text, though the tokenizer asks for one" : "no begin-of-text";
+    return asked_for ? "no begin-of-text, though the tokenizer adds one by default"
+                     : "no begin-of-text";
   if (puts <= 1)
     return tokens == 1 ? "begin-of-text first" : fmt::format("begin-of-text {} times", tokens);
   if (tokens == puts) return fmt::format("{} begin-of-text tokens first", tokens);
@@ -105,8 +106,8 @@ void LogPromptNotes(const Prompt& prompt, const PromptFormat& format, const JobC
   if (format.is_chat()) return;  // chat templates end the text themselves
   if (text.ends_with('\n')) {
     context.Log(
-        "note: the prompt ends in a line end, as editors write one; what follows begins on a "
-        "new line");
+        "note: the prompt ends in a line end, as editors write one; the continuation begins on "
+        "a new line");
   }
   const std::string& answer = prompt.answer;
   if (text.empty() || answer.empty()) return;

@@ -223,7 +223,7 @@ std::vector<std::string> SweepFilesOf(const std::vector<std::string>& given) {
       if (entry.path().extension() == ".h5" && IsStoredSweep(RunReader(file)))
         inside.push_back(std::move(file));
     }
-    if (inside.empty()) throw Failure(one, "it holds no file of midscope sweep");
+    if (inside.empty()) throw Failure(one, "the folder must contain a file of midscope sweep");
     std::sort(inside.begin(), inside.end());
     files.insert(files.end(), inside.begin(), inside.end());
   }
@@ -233,7 +233,8 @@ std::vector<std::string> SweepFilesOf(const std::vector<std::string>& given) {
 CurveInput ReadCurveInput(const std::string& file, const JobContext& context) {
   const RunReader reader(file);
   if (!IsStoredSweep(reader)) {
-    throw UsageError(file, "it is no file of midscope sweep", "Give files with samples of a sweep");
+    throw UsageError(file, "it is not a file of midscope sweep",
+                     "Give files with samples of a sweep");
   }
   SweepPlan plan = StoredPlan(reader);
   const SweepResult result = ReadStoredResult(reader);

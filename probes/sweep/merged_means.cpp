@@ -59,7 +59,7 @@ SweepPlan ReadPlan(const std::string& path, const std::string& plan_json) {
     if (json.contains("scan")) plan.scan = ReadScan(json.at("scan"), plan.settings.size());
     return plan;
   } catch (const nlohmann::json::exception& error) {
-    throw Failure(path, std::string("holds no plan of a sweep: ") + error.what());
+    throw Failure(path, std::string("does not contain the plan of a sweep: ") + error.what());
   }
 }
 

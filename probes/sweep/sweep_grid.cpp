@@ -18,7 +18,7 @@ constexpr std::string_view kSize = "{size}";
 std::vector<std::string> AtSizes(const std::string& task, const std::vector<int64_t>& sizes) {
   if (task.find(kSize) == std::string::npos) return {task};
   if (sizes.empty()) {
-    throw UsageError("task '" + task + "'", "there are no sizes to put for {size}",
+    throw UsageError("task '" + task + "'", "{size} requires sizes",
                      "Give some, such as --size 10,20,40");
   }
   std::vector<std::string> texts;

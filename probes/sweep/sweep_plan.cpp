@@ -30,7 +30,7 @@ ScoreArms ParseScoreArms(std::string_view name, const Task& task) {
   for (const ScoreArms arms : {ScoreArms{true, false}, ScoreArms{false, true}, {true, true}}) {
     if (ScoreArmsName(arms) == name) return arms;
   }
-  throw UsageError("score '" + std::string(name) + "'", "there is no such way to score",
+  throw UsageError("score '" + std::string(name) + "'", "the score is unknown",
                    KnownWordsHint(name, {"published", "likelihood", "generation", "both"}));
 }
 

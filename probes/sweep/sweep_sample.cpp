@@ -51,7 +51,7 @@ std::vector<T> DataOf(const Record& record, const std::string& name) {
   const Array* array = record.FindArray(name);
   if (!array) return {};
   if (const auto* data = std::get_if<std::vector<T>>(&array->data)) return *data;
-  throw Failure("sweep file", "the array " + name + " of a stored sample is of another type",
+  throw Failure("sweep file", "the array " + name + " of a stored sample has another type",
                 "Run the sweep again into a new file");
 }
 

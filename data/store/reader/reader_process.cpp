@@ -238,7 +238,8 @@ ReaderChild::ReaderChild(const std::string& path) {
   }
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    throw Failure(path, std::string("can't be read apart: ") + std::strerror(errno));
+    throw Failure(path,
+                  std::string("cannot be read in a separate process: ") + std::strerror(errno));
   std::string file = path;
   char* arguments[] = {program.data(), file.data(), nullptr};
   const SpawnSettings settings(ends[1]);
@@ -248,7 +249,7 @@ ReaderChild::ReaderChild(const std::string& path) {
   socket_ = ends[0];
   if (error == 0) return;
   close(socket_);
-  throw Failure(path, program + ", which reads it, can't be started: " + std::strerror(error));
+  throw Failure(path, program + ", which reads it, cannot be started: " + std::strerror(error));
 }
 
 ReaderChild::~ReaderChild() { End(); }

@@ -28,8 +28,8 @@ std::string LayersText(const ValidationPlan& plan, int64_t model_layers) {
   const bool from_table = published && published->Text() == plan.layers.Text();
   return fmt::format("layers {} of {}: {}", plan.layers.Text(), model_layers,
                      from_table ? "the paper's Table 5"
-                                : "Table 5 has no model of so many layers; a quarter to five "
-                                  "sixths, near its rows");
+                                : "Table 5 does not list a model of this number of layers; a "
+                                  "quarter to five sixths, near its rows");
 }
 
 // Checks before a model is loaded.
@@ -37,7 +37,7 @@ void CheckEarly(const OptionSet& options) {
   CheckChannelOptions(options);
   const std::string& file = options.Text("out");
   if (file.empty() && options.Flag("resume")) {
-    throw UsageError("option --resume", "there is no file to resume", "Give --out FILE.h5");
+    throw UsageError("option --resume", "it needs a file to resume", "Give --out FILE.h5");
   }
   CheckOverwrite(options);
   if (!file.empty()) {
@@ -147,7 +147,7 @@ Command ChannelsCommand() {
       "least\n"
       "teacher-forced loss come out as a setting for --with (arXiv 2406.02536). With --out, "
       "Ctrl-C\n"
-      "leaves files beside it from which --resume goes on.";
+      "leaves files beside it from which --resume continues.";
   command.positionals = {"model"};
   command.options = ModelOptions();
   const std::vector<Parameter> search = ChannelOptions();

@@ -90,7 +90,7 @@ std::string OtherTasksText(const std::vector<FileOutcome>& outcomes) {
   std::string text;
   for (size_t file = 1; file < outcomes.size(); ++file) {
     if (outcomes[file].asked == first.asked) continue;
-    text += fmt::format("no difference of {} to A: it asks {}, A {}\n", Letter(file),
+    text += fmt::format("{} is not compared with A: its task is {}, A's is {}\n", Letter(file),
                         DisplayText(outcomes[file].task), DisplayText(first.task));
   }
   return text;

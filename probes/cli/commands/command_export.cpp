@@ -96,7 +96,8 @@ std::vector<std::string> DrawPictures(const std::string& address, const std::str
     throw Failure("pictures", std::string(kProgram) + " draws them, and it is not installed",
                   "Build it (MIDSCOPE_GUI=ON), or take --format csv, json or npz");
   }
-  if (error != 0) throw Failure(kProgram, std::string("can't be started: ") + std::strerror(error));
+  if (error != 0)
+    throw Failure(kProgram, std::string("cannot be started: ") + std::strerror(error));
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -270,7 +271,8 @@ std::string ExportArrays(const CommandInput& input, const std::string& format) {
   const std::string& file = options.Text("out");
   CheckOutOption(options);
   if (file.empty() && (format == "npz" || format == kControlVector)) {
-    throw UsageError("option --out", "it must be given: " + format + " is no text for a terminal",
+    throw UsageError("option --out",
+                     "it must be given: " + format + " is binary and is not printed to a terminal",
                      "Give --out FILE." + format);
   }
   RunFile run = ReadRecords(options.Text("file"), ReadSlices(options));
@@ -306,14 +308,14 @@ void RunExport(const CommandInput& input) {
   const OptionSet& options = input.options;
   const std::string format = Format(options);
   if (options.Flag("json") && options.Text("out").empty()) {
-    throw UsageError("option --json", "it describes written files, and there is none without --out",
+    throw UsageError("option --json", "it describes written files, and needs --out",
                      "For the data as JSON give --format json");
   }
   std::vector<std::string> written;
   if (IsPicture(format)) {
     written = ExportPictures(options, format);
   } else if (options.IsSet("reference")) {
-    throw UsageError("option --reference", "it stands beside the outcome in pictures",
+    throw UsageError("option --reference", "it is shown beside the outcome in pictures",
                      "Give --format png, svg or pdf, or leave it out");
   } else if (std::string file = ExportArrays(input, format); !file.empty()) {
     written.push_back(std::move(file));
@@ -343,18 +345,17 @@ Command ExportCommand() {
   command.name = "export";
   command.summary = "what a file holds, as CSV, JSON, NPZ, GGUF or pictures";
   command.description =
-      "Writes the arrays of an HDF5 file of Midscope for other programs. CSV is in long form, with "
-      "a\n"
-      "column for every axis; of several arrays that all lie over one axis it has one row per\n"
-      "position and one column per array. NaN is an empty cell (CSV) or null (JSON). NPZ holds "
-      "each\n"
-      "array and each axis under its name; where several have one name, those after the first are\n"
-      "RECORD.NAME.\n"
+      "Writes the arrays of an HDF5 file of Midscope for other programs. CSV is in long form,\n"
+      "with one column per axis; several arrays that are all over one axis have one row per\n"
+      "position and one column per array. NaN is an empty cell (CSV) or null (JSON). NPZ holds\n"
+      "each array and each axis under its name; where several have one name, those after the\n"
+      "first are RECORD.NAME.\n"
       "GGUF is a control vector: of an array [layer, channel], row N is added after block N, from "
       "0;\n"
       "layer 0 is left out, as llama.cpp takes none there.\n"
-      "Pictures are drawn by midscope-gui, without a display. Beside each lie its numbers as CSV,\n"
-      "which begins with its caption and the commands that made file and picture.";
+      "Pictures are drawn by midscope-gui, without a display. The numbers of each are\n"
+      "stored beside it as CSV, which begins with its caption and the commands that made file and\n"
+      "picture.";
   command.positionals = {"file"};
   command.options = {
       AddressOption("file", "a file of results, or FILE.h5::RECORD or ::RECORD/ARRAY"),

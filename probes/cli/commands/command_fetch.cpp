@@ -77,7 +77,8 @@ void RunFetch(const CommandInput& input) {
     const FetchResult result = FetchModel(request, input.job);
     input.out << (options.Flag("json") ? FetchJson(request, result) : FetchText(request, result));
   } catch (const Cancelled&) {
-    throw Interrupted("interrupted: what came is kept; the same command goes on where it stopped");
+    throw Interrupted(
+        "interrupted: the downloaded part is kept; the same command continues the download");
   }
 }
 

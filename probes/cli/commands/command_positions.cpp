@@ -37,8 +37,7 @@ const PositionSampler& SamplerNamed(const std::string& name) {
   if (const PositionSampler* sampler = FindPositionSampler(name)) return *sampler;
   std::vector<std::string> known;
   for (const PositionSampler& sampler : PositionSamplers()) known.push_back(sampler.name);
-  throw UsageError("sampler '" + name + "'", "there is none of this name",
-                   KnownWordsHint(name, known));
+  throw UsageError("sampler '" + name + "'", "the sampler is unknown", KnownWordsHint(name, known));
 }
 
 PositionRequest RequestOf(const PositionSampler& sampler, const OptionSet& options) {
@@ -64,8 +63,8 @@ void CheckSamplerOptions(const std::vector<const PositionSampler*>& samplers,
     if (std::find(samplers.begin(), samplers.end(), &sampler) != samplers.end()) continue;
     for (const Parameter& parameter : sampler.parameters) {
       if (!options.IsSet(parameter.name)) continue;
-      throw UsageError("option --" + parameter.name, "it is of the sampler " + sampler.name,
-                       "Leave it away, or take that sampler");
+      throw UsageError("option --" + parameter.name, "it belongs to the sampler " + sampler.name,
+                       "Leave it out, or use that sampler");
     }
   }
 }

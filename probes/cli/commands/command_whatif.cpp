@@ -75,11 +75,9 @@ Command WhatIfCommand() {
       "negative log-likelihood and its change against `none`, the time and what was run. `help` "
       "at\n"
       "the prompt lists other lines: none, undo, compare, out FILE, quit.\n\n"
-      "At a terminal a new line stops the run under way, and Ctrl-C stops it too; neither ends "
-      "the\n"
-      "program. From a file or a pipe, lines wait for each other, and the first that fails ends "
-      "it\n"
-      "with status 1 unless --keep-going is given.";
+      "At a terminal a new line or Ctrl-C stops the current run, without ending the program.\n"
+      "From a file or a pipe, lines wait for each other, and the first that fails ends it with\n"
+      "status 1 unless --keep-going is given.";
   command.positionals = {"model"};
   command.options = ModelOptions();
   const auto add = [&](const std::vector<Parameter>& more) {

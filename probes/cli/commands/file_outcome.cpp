@@ -80,7 +80,8 @@ bool HasOutcome(const RunReader& reader) { return reader.Has(kOutcomeMeans); }
 
 FileOutcome ReadFileOutcome(const RunReader& reader) {
   if (!HasOutcome(reader)) {
-    throw Failure(reader.path(), "holds no means over samples", "Give a file of midscope sweep");
+    throw Failure(reader.path(), "does not contain means over samples",
+                  "Give a file of midscope sweep");
   }
   const Record means = reader.Read(kOutcomeMeans);
   const Axis* settings = means.FindAxis("setting");

@@ -28,7 +28,8 @@ Json ParseToml(const std::string& path, const std::string& text) {
     throw UsageError(fmt::format("{}, line {}", path, error.source().begin.line),
                      "it is not TOML: " + std::string(error.description()));
   } catch (const Json::parse_error&) {
-    throw UsageError(path, "it holds a value that is neither text nor a number, such as a date");
+    throw UsageError(path,
+                     "it contains a value that is neither a string nor a number, such as a date");
   }
 }
 
@@ -63,8 +64,8 @@ Json Models(const std::string& path, Json plan) {
 std::string TextOf(const std::string& thing, const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number()) return value.dump();
-  throw UsageError(thing, "it holds " + value.dump(-1, ' ', false, Json::error_handler_t::replace) +
-                              ", which is neither text nor a number");
+  throw UsageError(thing, "it must be a string or a number, not " +
+                              value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 // The file's value in the option's type.
@@ -105,7 +106,7 @@ OptionSet WithPlanObject(const OptionSet& command_line, const Json& plan, const 
   for (const auto& [name, value] : plan.items()) {
     const std::string thing = fmt::format("{}, '{}'", path, name);
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      throw UsageError(thing, "there is no such option", KnownWordsHint(name, known));
+      throw UsageError(thing, "the option is unknown", KnownWordsHint(name, known));
     }
     options.FromJson(Json{{name, Fitting(thing, options.Describe(name), value)}}.dump());
   }

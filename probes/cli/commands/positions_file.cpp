@@ -29,7 +29,7 @@ FileKind KindOf(const std::string& file) {
   if (ending == ".h5" || ending == ".hdf5") return FileKind::kHdf5;
   if (ending == ".jsonl") return FileKind::kJsonLines;
   if (ending == ".npz") return FileKind::kNpz;
-  throw UsageError("option --out", "'" + file + "' ends in no known format",
+  throw UsageError("option --out", "the format of '" + file + "' is unknown",
                    "Give a name that ends in .h5, .jsonl or .npz");
 }
 

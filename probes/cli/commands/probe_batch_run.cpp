@@ -137,7 +137,7 @@ ProbeBatchReport ProbeBatchRun::RunInMemory(const Prepared& batch, const OnPart&
     if (done.empty()) throw;
     on_part(Stacked(batch, done, store));
     throw Interrupted(fmt::format(
-        "probe interrupted: {} of {} samples are done, and kept in no file. --out FILE.h5 keeps "
+        "probe interrupted: {} of {} samples are done, but not stored. --out FILE.h5 keeps "
         "them, so that --resume can continue",
         done.size(), batch.batch.samples.size()));
   }
@@ -152,7 +152,7 @@ ProbeBatchReport ProbeBatchRun::Finished(const Prepared& batch) const {
   if (const Axis* axis = file.records.back().FindAxis("sample"))
     samples.assign(axis->values.begin(), axis->values.end());
   if (difference.empty() && samples != batch.batch.samples) {
-    difference = fmt::format("it has {} samples from {} on, and {} from {} on are asked for",
+    difference = fmt::format("it has {} samples from {} on, but {} from {} on are requested",
                              samples.size(), samples.empty() ? 0 : samples.front(),
                              batch.batch.samples.size(), batch.batch.samples.front());
   }
@@ -244,7 +244,7 @@ void CheckProbeCells(const std::vector<ProbeCell>& cells, int64_t ranks) {
                        "Give --out FILE.h5, in a folder that all of them can access");
     }
     if (options.Flag("resume"))
-      throw UsageError("option --resume", "there is no file to resume", "Give --out FILE.h5");
+      throw UsageError("option --resume", "it needs a file to resume", "Give --out FILE.h5");
     return;
   }
   if (cells.size() > 1) MakeFolderOfFiles(fs::path(options.Text("out")).parent_path().string());

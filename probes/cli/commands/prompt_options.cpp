@@ -102,7 +102,7 @@ void CheckTextSource(const OptionSet& options) {
   if (count > 1) throw UsageError("prompt", given + " are both given", "Give one of them");
   if (count == 0) {
     throw UsageError(
-        "prompt", "there is none",
+        "prompt", "it is missing",
         "Give --prompt TEXT, --prompt-file FILE" + std::string(takes_task ? " or --task T" : ""));
   }
   if (takes_task && !options.IsSet("task")) {

@@ -127,7 +127,8 @@ std::string WhyNoSetting(const FileOutcome& outcome, const PublishedMethod& meth
            TuningRecipeText(outcome.recipe);
   }
   const std::string text = MethodText(method);
-  return text.empty() ? "this program has no such setting" : "yours has none of it (" + text + ")";
+  return text.empty() ? "this program has no such setting"
+                      : "yours has no setting of this method (" + text + ")";
 }
 
 void CompareRow(const PublishedTable& table, const PublishedNumber& number, size_t row,

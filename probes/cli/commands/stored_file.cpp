@@ -41,7 +41,7 @@ bool IsChannelSearch(const RunReader& reader) { return reader.Has("channel_searc
 // "40 of 40 samples, 2 settings".
 std::string SweepFileText(const RunReader& reader) {
   const auto plan = nlohmann::json::parse(reader.plan_json(), nullptr, false);
-  if (!plan.is_object()) return "a plan that cannot be read";
+  if (!plan.is_object()) return "an invalid plan";
   if (IsChannelSearch(reader)) return "channel search";
   const bool of_probes = plan.value("command", "") == kProbeCommand;
   const bool known = !plan.contains("samples") || plan["samples"].is_number_integer();
@@ -151,7 +151,7 @@ std::string JournalLine(const std::string& path, const JournalSummary& journal) 
   if (!journal.failed.empty()) text += fmt::format(", {} failed", journal.failed.size());
   if (journal.torn_bytes > 0)
     text += fmt::format("; {} bytes at its end are not whole", journal.torn_bytes);
-  return text + "; midscope sweep --resume goes on";
+  return text + "; midscope sweep --resume continues it";
 }
 
 nlohmann::ordered_json JournalJson(const std::string& path, const JournalSummary& journal) {

@@ -182,7 +182,7 @@ void SweepCommandRun::CheckSamePlan(const std::string& first_part, SweepPlan& pl
     const auto begin = std::chrono::steady_clock::now();
     while (!std::filesystem::exists(JournalPath(first_part))) {
       if (SecondsSince(begin) > kSecondsUntilSeen) {
-        throw Failure(first_part, "this rank does not see what rank 0 writes",
+        throw Failure(first_part, "rank 0's file is not visible to this rank",
                       "Give --out in a folder that all ranks see, by its whole path");
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -246,9 +246,9 @@ SweepResult SweepCommandRun::RunAlone(SweepRun& run, const std::string& file,
                                       const PrintPart& print_part) const {
   if (file.empty()) return RunWithoutFile(run, print_part);
   if (options_.Flag("overwrite"))
-    return RunInto(run, file, /*resume=*/false, "with --resume in place of --overwrite goes on");
+    return RunInto(run, file, /*resume=*/false, "with --resume in place of --overwrite continues");
   FoldRankParts(Shared(run.plan, file));
-  return RunInto(run, file, GoesOn(), "with --resume goes on");
+  return RunInto(run, file, GoesOn(), "with --resume continues");
 }
 
 SweepResult SweepCommandRun::RunInto(SweepRun& run, const std::string& file, bool resume,
@@ -281,8 +281,8 @@ SweepResult SweepCommandRun::RunWithoutFile(SweepRun& run, const PrintPart& prin
     if (so_far.outcomes.empty()) throw;
     print_part(run.plan, so_far);
     throw Interrupted(
-        fmt::format("{} interrupted: {} of {} samples are done, and kept in no "
-                    "file. --out FILE.h5 stores them, so that --resume can continue",
+        fmt::format("{} interrupted: {} of {} samples are done, but not "
+                    "stored. --out FILE.h5 stores them, so that --resume can continue",
                     CommandName(run.plan), so_far.done(), run.plan.samples));
   }
 }
@@ -319,11 +319,11 @@ SweepResult SweepCommandRun::RunAgain(SweepRun& run, const std::string& file) co
   const std::string grown = AdditionPath(file);
   const SweepLock lock(file);
   job_.Log(
-      fmt::format("{} samples are run again, with what is added, in {}; {} stays as it is "
+      fmt::format("{} samples are run again, with the additions, in {}; {} remains unchanged "
                   "until that is done",
                   run.plan.samples, grown, file));
   SweepResult result =
-      RunInto(run, grown, /*resume=*/true, fmt::format("goes on; {} is as it was", file));
+      RunInto(run, grown, /*resume=*/true, fmt::format("continues; {} is unchanged", file));
   ReplaceSweep(grown, file);
   return result;
 }

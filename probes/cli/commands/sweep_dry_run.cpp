@@ -208,7 +208,7 @@ std::vector<std::string> AdviceOn(const std::vector<PlannedCell>& cells, int64_t
   }
   if (chosen.seconds > kDay) {
     advice.emplace_back(
-        "it may take several jobs: --resume goes on where one ended, with any number of ranks");
+        "it may take several jobs: --resume continues where one ended, with any number of ranks");
   }
   if (ranks > 1) {
     advice.push_back(fmt::format("for Slurm: --ntasks={} --time={}, half as long again as planned",
@@ -320,7 +320,7 @@ std::string DryRunText(const OptionSet& options, const std::vector<SweepCell>& c
     } catch (const Error& error) {
       // The sweep goes on with the others, too.
       if (failures.size() + 1 == cells.size()) throw;
-      failures.push_back(fmt::format("{} on {}, seed {} can't be run: {}", cell.task, cell.model,
+      failures.push_back(fmt::format("{} on {}, seed {} cannot be run: {}", cell.task, cell.model,
                                      cell.seed, error.what()));
     }
   }

@@ -16,7 +16,7 @@ namespace {
 void CheckAddedTo(const std::string& file) {
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) {
-    throw UsageError("option --add", "there is no file " + file, "Leave --add out to make it");
+    throw UsageError("option --add", file + " does not exist", "Leave --add out to make it");
   }
   if (HasJournal(file)) {
     throw UsageError(file, "its sweep is unfinished",
@@ -49,7 +49,7 @@ void CheckSweepFiles(const OptionSet& options, const std::vector<std::string>& f
                        "Give --out RUN.h5, in a folder that all of them can access");
     }
     if (options.Flag("resume")) {
-      throw UsageError("option --resume", "there is no file to resume", "Give --out RUN.h5");
+      throw UsageError("option --resume", "it needs a file to resume", "Give --out RUN.h5");
     }
     if (options.Flag("attention")) {
       throw UsageError("option --attention", "it is kept in a file only", "Give --out RUN.h5");

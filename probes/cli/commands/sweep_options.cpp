@@ -130,7 +130,7 @@ int64_t SamplesOf(const OptionSet& options, const Task& task) {
   if (!most || samples <= *most) return samples;
   if (!options.IsSet("samples")) return *most;
   throw UsageError("option --samples",
-                   fmt::format("{} are asked for, task {} has {}", samples, task.name(), *most),
+                   fmt::format("{} are requested, task {} has {}", samples, task.name(), *most),
                    fmt::format("Give {} or fewer", *most));
 }
 
@@ -190,7 +190,7 @@ void CheckSweepOptions(const OptionSet& options) {
                      "Give --add to add to the file, --overwrite to replace it");
   }
   if (options.Flag("add") && options.Text("out").empty()) {
-    throw UsageError("option --add", "there is no file to add to", "Give --out FILE.h5");
+    throw UsageError("option --add", "it needs a file to add to", "Give --out FILE.h5");
   }
   if (options.Flag("dry-run")) return;
   for (const char* name : {"ranks", "throughput"}) {

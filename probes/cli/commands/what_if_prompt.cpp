@@ -149,7 +149,7 @@ void WhatIfPrompt::Post(Asked asked) {
 
 void WhatIfPrompt::Undo() {
   if (history_.size() < 2) {
-    throw UsageError("undo", "there is no setting before this one");
+    throw UsageError("undo", "this is the first setting");
   }
   history_.pop_back();
   Intervention before = history_.back();
@@ -159,7 +159,8 @@ void WhatIfPrompt::Undo() {
 
 void WhatIfPrompt::SaveRecords(const std::string& path) const {
   if (path.empty()) throw UsageError("out", "it names no file", "Say out FILE.h5");
-  if (shown_.empty()) throw UsageError("out", "there is no outcome yet", "Give a setting first");
+  if (shown_.empty())
+    throw UsageError("out", "no setting has been run yet", "Give a setting first");
   std::vector<Record> records = shown_;
   // Last, as viewers open a file's first record.
   records.insert(records.end(), options_.prompt_records.begin(), options_.prompt_records.end());

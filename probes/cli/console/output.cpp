@@ -95,10 +95,10 @@ void CheckOutputPath(const std::string& path, bool overwrite, const std::string&
   }
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
   if (!IsFolder(folder)) {
-    throw Failure(path, "there is no folder " + folder.string(), "Make it first");
+    throw Failure(path, "the folder " + folder.string() + " does not exist", "Make it first");
   }
   if (::access(folder.c_str(), W_OK) != 0) {
-    throw Failure(path, std::string("it can't be written: ") + std::strerror(errno),
+    throw Failure(path, std::string("it cannot be written: ") + std::strerror(errno),
                   "Write to a folder where you may");
   }
 }
@@ -148,7 +148,7 @@ void CheckOutOption(const OptionSet& options) {
 void CheckOverwrite(const OptionSet& options) {
   RefuseWithoutOut(options, "overwrite");
   if (!options.Flag("overwrite") || !options.Flag("resume")) return;
-  throw UsageError("option --overwrite", "--resume goes on in the file that it would replace",
+  throw UsageError("option --overwrite", "--resume continues the file that it would replace",
                    "Give one of them");
 }
 

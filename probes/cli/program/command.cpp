@@ -27,7 +27,7 @@ const Command& FindCommand(const std::string& name) {
     if (command.name == name) return command;
     known.push_back(command.name);
   }
-  throw UsageError("'" + name + "'", "there is no such command", KnownWordsHint(name, known));
+  throw UsageError("'" + name + "'", "the command is unknown", KnownWordsHint(name, known));
 }
 
 Command WithPlugins(const Command& command, const std::vector<std::string>& arguments) {

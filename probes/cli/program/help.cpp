@@ -33,18 +33,15 @@ std::string Overview() {
   text +=
       "\nmidscope COMMAND --help shows a command's options with examples.\n"
       "midscope help interventions shows what --with takes, midscope help presets the published\n"
-      "settings it knows by name, midscope help tasks what --task takes, midscope help jsonl how "
-      "to\n"
-      "ask questions of your own, midscope help probes what midscope probe measures, midscope "
-      "help\n"
-      "schema what its files hold.\n"
+      "settings that it supports by name, midscope help tasks what --task takes, midscope help\n"
+      "jsonl how to ask questions of your own, midscope help probes what midscope probe measures,\n"
+      "midscope help schema what its files hold.\n"
       "midscope version (or --version, -V) prints the version. --quiet, before or behind any "
       "command,\n"
       "leaves only warnings and errors on standard error.\n\n"
       "Results go to standard output, progress and messages to standard error. Exit status: 0 "
       "done,\n"
-      "1 failed, 2 a request that cannot be understood, 130 interrupted by Ctrl-C, 143 by "
-      "SIGTERM,\n"
+      "1 failed, 2 an invalid request, 130 interrupted by Ctrl-C, 143 by SIGTERM,\n"
       "128 and its number by another signal of batch systems (HUP, USR1, USR2, XCPU).\n";
   return text;
 }
@@ -168,7 +165,7 @@ std::string TopicHelp(const std::string& topic) {
   for (const Command& command : Commands()) {
     if (command.name == topic) return HelpText(WithPlugins(command, {}));
   }
-  throw UsageError("help topic '" + topic + "'", "there is none",
+  throw UsageError("help topic '" + topic + "'", "the topic is unknown",
                    KnownWordsHint(topic, HelpTopics()));
 }
 

@@ -156,7 +156,7 @@ std::optional<std::string> ParseArguments(const Command& command,
     return HelpOf(*app);
   } catch (const CLI::ParseError& error) {
     throw UsageError("command line", error.what(),
-                     "midscope " + command.name + " --help shows what there is");
+                     "midscope " + command.name + " --help lists the options");
   }
   RefuseUnknown(command, app->remaining());
   if (command.informs.empty() || !options.Flag(command.informs)) {

@@ -274,7 +274,7 @@ std::string TokenizerText(const TokenizerFacts& tokenizer) {
   const bool several = tokenizer.begin_ids.size() > 1;
   return fmt::format("{}{}, {} tokens, BOS {} ({}), {}EOS {}", tokenizer.model,
                      one ? "" : ", pre-tokenizer " + tokenizer.pre_tokenizer, tokenizer.vocabulary,
-                     id(tokenizer.bos_id), tokenizer.add_bos ? "asked for" : "not asked for",
+                     id(tokenizer.bos_id), tokenizer.add_bos ? "added" : "not added",
                      several ? fmt::format("first {}, ", fmt::join(tokenizer.begin_ids, " ")) : "",
                      id(tokenizer.eos_id));
 }

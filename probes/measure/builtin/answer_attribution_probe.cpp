@@ -249,7 +249,7 @@ ProbeType AnswerAttributionProbe() {
       "are held at the run's scale. Of the answer its first token; the best wrong piece is the "
       "likeliest token of other pieces that the gold lacks, without named pieces the likeliest "
       "other token. In bfloat16 attribution_rounding holds what the stream's rounding takes. "
-      "What the terms vector and set change is in no term: the sum then lacks it";
+      "Changes by the terms vector and set are not part of any term: the sum then lacks them";
   type.options = {
       FlagParameter(kKeysOption,
                     "answer_attribution also tells which token each head reads it from; keeps the "

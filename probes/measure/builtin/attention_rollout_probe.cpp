@@ -193,7 +193,8 @@ ProbeType AttentionRolloutProbe() {
       "between tokens and are left out, as there";
   type.limits =
       "heads count equally, whatever they write; ablated heads still count. Works for every "
-      "family, ALiBi and sliding windows included; under infini the memory's part is in no token";
+      "family, ALiBi and sliding windows included; under infini the memory's part is not in any "
+      "token";
   type.on_request = true;
   type.make = [](const ProbeInput& input) { return std::make_unique<RolloutProbe>(input); };
   type.summarise = [](const Record& stacked) -> std::vector<Record> {

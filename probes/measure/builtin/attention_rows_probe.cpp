@@ -32,7 +32,8 @@ void CheckSize(int64_t rows, int64_t keys, const ModelConfig& config) {
 
 RowRange RangeOf(const std::vector<int64_t>& rows) {
   if (!rows.empty()) return {rows.front(), rows.back() + 1};
-  throw UsageError(std::string("option --") + kAttentionAt, "the passage has no token of its own",
+  throw UsageError(std::string("option --") + kAttentionAt,
+                   "the passage does not contain a whole token",
                    std::string("Give ") + kPromptRowsText);
 }
 

@@ -59,7 +59,7 @@ ProbeType CountedKeysProbe() {
   type.source = "Ms-PoE, arXiv 2403.04797, Eq. 1";
   type.departures = "as position_awareness";
   type.limits =
-      "of q and k before rotation: a counted key may lie below the threshold in "
+      "of q and k before rotation: a counted key may be below the threshold in "
       "last_query_attention, which is after it; --awareness-alpha of position_awareness";
   type.large = true;
   type.make = [](const ProbeInput& input) { return std::make_unique<CountedProbe>(input); };

@@ -49,7 +49,7 @@ struct RowScores {
 Intervention ReadRatioTerm(const OptionSet& options) {
   Intervention scheme = ParseIntervention(options.Text("ratios-under"));
   if (!scheme.Find<MsPoe>()) {
-    throw UsageError("option --ratios-under", "it is no ms-poe setting",
+    throw UsageError("option --ratios-under", "it is not an ms-poe setting",
                      "Give one such as 'ms-poe(min=1.2, max=1.8)'");
   }
   const auto* alpha = std::get_if<double>(&options.Value(kAlphaOption));

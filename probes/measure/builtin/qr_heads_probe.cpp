@@ -78,7 +78,7 @@ class QrProbe : public Probe {
         attention_(config_, gold_, {question_.token_begin, input.prompt_tokens()}) {
     if (gold_.token_end > question_.token_begin) {
       throw UsageError("probe 'qr_heads'", "the question does not come after the gold passage",
-                       "Take a prompt that asks after its passages");
+                       "Use a prompt whose question follows its passages");
     }
     null_ids_ = NullIds();
   }

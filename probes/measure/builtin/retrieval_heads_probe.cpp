@@ -128,7 +128,7 @@ ProbeType RetrievalHeadsProbe() {
       "Wu et al., 'Retrieval head mechanistically explains long-context factuality', "
       "arXiv 2404.15574";
   type.departures =
-      "the paper and its code generate greedily, filter out what is no correct answer, and divide "
+      "the paper and its code generate greedily, filter out incorrect answers, and divide "
       "the copies by the needle's tokens (the code counts a token copied twice twice); here the "
       "answer is teacher-forced, the score is per answer token, and distinct copies over the "
       "gold's tokens are given beside it";

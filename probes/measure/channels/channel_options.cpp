@@ -54,7 +54,7 @@ std::vector<double> ReadFactors(const OptionSet& options, bool is_code) {
     const size_t end = std::min(text.find(',', begin), text.size());
     double factor = 0;
     if (!ReadWhole(std::string_view(text).substr(begin, end - begin), factor)) {
-      throw UsageError("option --factors", "'" + text + "' is no list of numbers",
+      throw UsageError("option --factors", "'" + text + "' is not a list of numbers",
                        "Give it as 0.5,0,-0.5,-1");
     }
     factors.push_back(factor);

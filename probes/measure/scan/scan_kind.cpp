@@ -165,7 +165,7 @@ const ScanKind& FindScanKind(std::string_view name) {
     if (kind.name == name) return kind;
     known.push_back(kind.name);
   }
-  throw UsageError("scan over '" + std::string(name) + "'", "there is nothing of this name",
+  throw UsageError("scan over '" + std::string(name) + "'", "the kind is unknown",
                    KnownWordsHint(name, known));
 }
 
@@ -180,11 +180,11 @@ Scan MakeScan(const ScanKind& kind, const std::string& term, const ScanRange& ra
     if (scan.term.find(placeholder) != std::string::npos) continue;
     throw UsageError(
         "term " + Quote(scan.term),
-        fmt::format("it has no {}, which stands for one of the {}", placeholder, kind.name),
+        fmt::format("it must contain {}, the placeholder of one of the {}", placeholder, kind.name),
         "Give it as in " + kind.term);
   }
   if (scan.items.empty()) {
-    throw UsageError("scan over " + kind.name, "there are none of them in what was given",
+    throw UsageError("scan over " + kind.name, "there are none of them in the given range",
                      fmt::format("The model has layers 0 to {}", config.layers - 1));
   }
   return scan;

@@ -75,7 +75,7 @@ TEST_F(RecordReader, DescribesWithoutReading) {
 
 TEST_F(RecordReader, OtherFilesAreNamedAsWhatTheyAre) {
   EXPECT_THAT(ErrorMessage(ErrorKind::kFailure, [&] { ReadRecords(folder_.File("none.h5")); }),
-              HasSubstr("no such file"));
+              HasSubstr("the file does not exist"));
   EXPECT_THAT(ErrorMessage(ErrorKind::kFailure, [&] { ReadRecords(folder_.File("")); }),
               HasSubstr("not a file"));
   WriteBytes(folder_.File("text.h5"), "hello");

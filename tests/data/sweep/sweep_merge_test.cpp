@@ -157,7 +157,7 @@ TEST(SweepMerge, WhatDoesNotGoTogetherIsRefusedAndSaysWhy) {
   EXPECT_THAT(refusal("same_setting.h5"), HasSubstr("\"none\""));
   EXPECT_THAT(refusal("fewer.h5"), HasSubstr("lacks sample 1"));
   EXPECT_THAT(ErrorMessage(ErrorKind::kFailure, [&] { SweepMerge({folder.File("none.h5")}); }),
-              HasSubstr("no such file"));
+              HasSubstr("the file does not exist"));
   WriteRecords(folder.File("probe.h5"), ExampleRecords(), ExampleProvenance());
   EXPECT_NE(ErrorMessage(ErrorKind::kFailure, [&] { SweepMerge({folder.File("probe.h5")}); }), "");
 }

@@ -252,7 +252,7 @@ TEST_F(SweepVirtual, AFileThatPointsToWhatItDoesNotNameIsRefused) {
   H5Fclose(file);
   const RunReader reader(File("all.h5"));
   EXPECT_THAT(ErrorMessage(ErrorKind::kFailure, [&] { reader.Describe("sweep"); }),
-              HasSubstr("no part of it"));
+              HasSubstr("not a part of it"));
 }
 
 }  // namespace

@@ -130,9 +130,10 @@ TEST_F(Choices, LabelsMayStandBesideTheQuestions) {
   const auto fails = [&](const std::string& labels) {
     return ErrorOf([&] { make(labels); }, ErrorKind::kFailure);
   };
-  EXPECT_THAT(fails("0\n"), AllOf(HasSubstr("lines.jsonl, line 2"), HasSubstr("labels ends")));
+  EXPECT_THAT(fails("0\n"),
+              AllOf(HasSubstr("lines.jsonl, line 2"), HasSubstr("labels is too short")));
   EXPECT_THAT(fails("0\n1\n1\n"), HasSubstr("2 questions, and 3 labels"));
-  EXPECT_THAT(fails("0\n2\n"), HasSubstr("labels.lst, line 2: it is neither 0 nor 1"));
+  EXPECT_THAT(fails("0\n2\n"), HasSubstr("labels.lst, line 2: the label must be 0 or 1"));
   EXPECT_THAT(Fails("piqa", lines), AllOf(HasSubstr("line 1"), HasSubstr("no label")));
 }
 
@@ -165,7 +166,7 @@ TEST_F(Choices, DamagedLinesAreErrorsWithNameAndLine) {
   EXPECT_THAT(
       Fails("truthfulqa-mc1",
             R"({"question": "Q", "mc1_targets": {"choices": ["a", "b"], "labels": [1, 2]}})"),
-      HasSubstr("neither 0 nor 1"));
+      HasSubstr("must be 0 or 1"));
   EXPECT_THAT(Fails("boolq", R"({"question": "q", "passage": "p", "answer": 7})"),
               HasSubstr("label outside its choices"));
 }
@@ -198,16 +199,16 @@ TEST_F(Choices, OwnQuestionsMayHaveThem) {
   EXPECT_THAT(fails(R"({"question": "Q", "answers": ["a"], "choices": ["b", "c"]})"),
               HasSubstr("none of its choices"));
   EXPECT_THAT(fails(R"({"question": "Q", "answers": ["a"], "choices": ["a"]})"),
-              HasSubstr("no choice that is wrong"));
+              HasSubstr("at least one wrong choice"));
   EXPECT_THAT(fails(R"({"question": "Q", "answers": ["a"], "choice_rule": "likeliest"})"),
               HasSubstr("no choices"));
   EXPECT_THAT(
       fails(R"({"question": "Q", "answers": ["a"], "choices": ["a", "b"], "choice_rule": "x"})"),
-      AllOf(HasSubstr("line 1"), HasSubstr("no rule for choices")));
+      AllOf(HasSubstr("line 1"), HasSubstr("choice rule 'x' is unknown")));
   EXPECT_THAT(fails(R"({"question": "Q", "answers": ["a"], "choices": ["a", "b"]})"
                     "\n"
                     R"({"question": "Q", "answers": ["a"]})"),
-              AllOf(HasSubstr("line 2"), HasSubstr("choices as the first line")));
+              AllOf(HasSubstr("line 2"), HasSubstr("choices, by the same rule")));
 }
 
 }  // namespace

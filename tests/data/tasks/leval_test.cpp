@@ -66,7 +66,7 @@ TEST_F(LEvalFiles, OthersFollowTheDocumentDirectly) {
   EXPECT_EQ(ScoreGenerated(sample, "The answer is 5"), 0);
   EXPECT_THAT(Fails("leval:dataset=gsm100,",
                     R"({"input": "x", "instructions": ["y"], "outputs": ["none"]})"),
-              AllOf(HasSubstr("line 1"), HasSubstr("can't be scored")));
+              AllOf(HasSubstr("line 1"), HasSubstr("cannot be scored")));
   EXPECT_THAT(Fails("leval:", R"({"input": "x", "instructions": ["y"], "outputs": []})"),
               HasSubstr("1 instruction and 0 outputs"));
 }

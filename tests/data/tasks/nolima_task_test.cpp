@@ -164,7 +164,7 @@ TEST_F(NoLiMaTask, SaysWhatIsWrong) {
   EXPECT_THAT(error(Json::array({needle})), HasSubstr("tests"));
   needle = Needle();
   needle["questions"] = {{"onehop", 3}};
-  EXPECT_THAT(error(Json::array({needle})), HasSubstr("no text"));
+  EXPECT_THAT(error(Json::array({needle})), HasSubstr("must be a string"));
   EXPECT_THAT(error(Json::array({Needle()}), "tokens=3000"), HasSubstr("fewer tokens"));
 }
 

@@ -156,8 +156,8 @@ TEST_F(RulerDocuments, SayWhatIsWrong) {
   const auto error = [&](const Json& json) {
     return ErrorOf([&] { Make(json, 200); }, ErrorKind::kFailure);
   };
-  EXPECT_THAT(error(Json::object()), HasSubstr("neither SQuAD's nor HotpotQA's"));
-  EXPECT_THAT(error(Json::array()), HasSubstr("no question"));
+  EXPECT_THAT(error(Json::object()), HasSubstr("the form of SQuAD or of HotpotQA"));
+  EXPECT_THAT(error(Json::array()), HasSubstr("at least one question"));
   Json hotpot = Hotpot();
   hotpot[2]["supporting_facts"] = Json::array();
   EXPECT_THAT(error(hotpot), HasSubstr("question 3"));

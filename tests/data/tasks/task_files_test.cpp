@@ -360,7 +360,7 @@ TEST_F(TaskFiles, MultipleChoiceHasMmlusForm) {
   EXPECT_THAT(fails("\"a\"b,1"), HasSubstr("comma"));
   EXPECT_THAT(fails("a\"b,1"), HasSubstr("quote"));
   EXPECT_THAT(fails("\xFF"), HasSubstr("UTF-8"));
-  EXPECT_THAT(fails(""), HasSubstr("no question"));
+  EXPECT_THAT(fails(""), HasSubstr("at least one question"));
 }
 
 TEST_F(TaskFiles, DamagedFilesAreErrorsWithNameAndLine) {
@@ -371,7 +371,7 @@ TEST_F(TaskFiles, DamagedFilesAreErrorsWithNameAndLine) {
   EXPECT_THAT(Fails("kv:", good + "[1]"), HasSubstr("line 2: it must be an object"));
   EXPECT_THAT(Fails("kv:", "{\"key\": 3}"), HasSubstr("line 1"));
   EXPECT_THAT(Fails("kv:", R"({"key": "k", "value": "v", "ordered_kv_records": [["k", "w"]]})"),
-              HasSubstr("line 1: it asks for a key and value"));
+              HasSubstr("line 1: it has a key and value"));
   EXPECT_THAT(Fails("kv:", R"({"key": "k", "value": "v", "ordered_kv_records": [["k", 1]]})"),
               HasSubstr("[key, value]"));
   EXPECT_THAT(Fails("kv:", R"({"key": "k", "value": "v", "ordered_kv_records": {"k": "v"}})"),
@@ -398,7 +398,7 @@ TEST_F(TaskFiles, DamagedFilesAreErrorsWithNameAndLine) {
               HasSubstr("from 1 to 1"));
   EXPECT_THAT(
       Fails("jsonl:", R"({"context": ["a"], "gold": 1e3, "question": "", "answers": ["x"]})"),
-      HasSubstr("no whole number"));
+      HasSubstr("must be an integer"));
   EXPECT_THAT(
       Fails("jsonl:", R"({"context": ["a"], "question": "", "answers": ["x"], "scorer": "f2"})"),
       AllOf(HasSubstr("line 1"), HasSubstr("Did you mean 'f1'?")));
@@ -419,12 +419,12 @@ TEST_F(TaskFiles, WhatJsonDoesNotHaveIsNamed) {
   EXPECT_THAT(Fails("jsonl:", line("\\ude00 x", "1")), HasSubstr("half of a character"));
   // pandas writes whole numbers of a column with gaps as floats.
   EXPECT_EQ(Passage(Make("jsonl:", line("\\ud83d\\ude00", "2.0"))->Make(0, 1), "gold"), "b");
-  EXPECT_THAT(Fails("jsonl:", line("q", "1.5")), HasSubstr("no whole number"));
+  EXPECT_THAT(Fails("jsonl:", line("q", "1.5")), HasSubstr("must be an integer"));
 }
 
 TEST_F(TaskFiles, FilesThatAreNoneOfLinesAreErrors) {
-  EXPECT_THAT(Fails("jsonl:", ""), HasSubstr("no line of JSON"));
-  EXPECT_THAT(Fails("jsonl:", "\n \r\n"), HasSubstr("no line of JSON"));
+  EXPECT_THAT(Fails("jsonl:", ""), HasSubstr("at least one line of JSON"));
+  EXPECT_THAT(Fails("jsonl:", "\n \r\n"), HasSubstr("at least one line of JSON"));
   EXPECT_THAT(Fails("jsonl:", "\x1f\x8b\x08"), HasSubstr("gzip data are damaged or cut off"));
   EXPECT_THAT(Fails("jsonl:", "[{\"question\": \"?\"}]"), HasSubstr("one object per line"));
   EXPECT_THAT(ErrorOf([&] { MakeTask("jsonl:file=" + folder_.string(), 1); }, ErrorKind::kFailure),

@@ -263,7 +263,7 @@ TEST_F(NeedleFiles, WrongTextsAreErrors) {
     return ErrorOf([&] { Counted("needle:file=" + (folder_ / name).string()); },
                    ErrorKind::kFailure);
   };
-  EXPECT_THAT(error(""), HasSubstr("no file *.txt"));
+  EXPECT_THAT(error(""), HasSubstr("a file *.txt"));
   EXPECT_THAT(error("none.txt"), HasSubstr("can't be opened"));
   Write("empty.txt", "");
   EXPECT_THAT(error("empty.txt"), HasSubstr("empty"));

@@ -153,8 +153,8 @@ TEST(Tasks, SpecsAreCheckedAndStatedInFull) {
               AllOf(HasSubstr("(allowed: last | first)"), HasSubstr("Did you mean 'last'?")));
   EXPECT_THAT(error("longbench"), HasSubstr("file=PATH"));
   EXPECT_THAT(error("kv:file="), HasSubstr("names no file"));
-  EXPECT_THAT(error("passkey:tokens=500"), HasSubstr("no model here"));
-  EXPECT_THAT(error("needle:tokens=500"), HasSubstr("no model here"));
+  EXPECT_THAT(error("passkey:tokens=500"), HasSubstr("requires a model"));
+  EXPECT_THAT(error("needle:tokens=500"), HasSubstr("requires a model"));
 }
 
 TEST(SplitMix64, DrawsAreUniform) {

@@ -159,7 +159,8 @@ class CurvesPanelTest : public QObject {
     QCOMPARE(rig.panel->plot()->lines(), 1);
     QTemporaryDir empty;
     QVERIFY(rig.OpenRuns({empty.path()}));
-    QVERIFY(rig.window.errors()->messages().join(' ').contains("no file of midscope sweep"));
+    QVERIFY(rig.window.errors()->messages().join(' ').contains(
+        "must contain a file of midscope sweep"));
     QCOMPARE(rig.panel->plot()->lines(), 1);
   }
 

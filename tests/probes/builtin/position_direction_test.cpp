@@ -83,14 +83,14 @@ TEST(PositionDirection, ArraysThatAreNoDirectionsAreRefused) {
   EXPECT_THAT(error(record), HasSubstr("not the only one"));
   Record texts = Only(record, "position_direction");
   texts.arrays[0].data = std::vector<std::string>(72, "a");
-  EXPECT_THAT(error(texts), HasSubstr("no real numbers"));
+  EXPECT_THAT(error(texts), HasSubstr("must contain real numbers"));
   Record infinite = Only(record, "position_direction");
   std::get<std::vector<double>>(infinite.arrays[0].data)[40] = HUGE_VAL;
   EXPECT_THAT(error(infinite), HasSubstr("not finite"));
   Record first = Only(record, "position_direction");
   first.axes[0] = CountedAxis("layer", 1);
   std::get<std::vector<double>>(first.arrays[0].data).resize(36);
-  EXPECT_THAT(error(first), HasSubstr("no layer but 0"));
+  EXPECT_THAT(error(first), HasSubstr("only layer 0"));
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ TEST_F(SweepPlanFile, ErrorsNameTheFileAndTheLineOrTheName) {
   EXPECT_THAT(ErrorMessage([&] { Read("plan.toml", "model = 'a'\nwith = [[1]]\n"); }),
               HasSubstr("with"));
   EXPECT_THAT(ErrorMessage([&] { Read("plan.toml", "plan = 'other.toml'\n"); }),
-              HasSubstr("no such option"));
+              HasSubstr("the option is unknown"));
   EXPECT_THAT(ErrorMessage([&] { Read("plan.yaml", "model: a"); }), HasSubstr(".toml"));
   EXPECT_THAT(ErrorMessage([&] { Read("plan.json", "[1]"); }), HasSubstr("not an object"));
   EXPECT_THAT(ErrorMessage([&] { Read("plan.toml", "samples = 3\n"); }), HasSubstr("MODEL"));

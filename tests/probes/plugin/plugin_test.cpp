@@ -71,8 +71,8 @@ TEST(Plugin, WhatIsNoPluginIsRefusedByName) {
   std::ofstream(text) << "I am no library\n";
   const std::string empty = folder.File("empty.so");
   std::ofstream(empty).flush();
-  ExpectNotLoaded(folder.File("missing.so"), ErrorKind::kUsage, {"no such file"});
-  ExpectNotLoaded(folder.File(""), ErrorKind::kUsage, {"it is no file"});
+  ExpectNotLoaded(folder.File("missing.so"), ErrorKind::kUsage, {"the file does not exist"});
+  ExpectNotLoaded(folder.File(""), ErrorKind::kUsage, {"it is not a file"});
   ExpectNotLoaded(text, ErrorKind::kFailure, {"cannot be loaded as a library"});
   ExpectNotLoaded(empty, ErrorKind::kFailure, {"cannot be loaded as a library"});
   ExpectNotLoaded(Plugin("no_plugin"), ErrorKind::kFailure,
@@ -97,7 +97,7 @@ TEST(Plugin, WhatDoesNotFitThisMidscopeIsRefused) {
       {"layout", {"headers of another Midscope"}},
       {"no function", {"no function that registers probes"}},
       {"nothing", {"registers no probe"}},
-      {"throws", {"registering its probes threw something that is no std::exception"}},
+      {"throws", {"registering its probes threw an exception that is not a std::exception"}},
       {"taken name", {"'last_logits'", "comes with Midscope"}},
       {"reserved name", {"'provenance'", "Midscope's own"}},
       {"misnamed", {"'Mine/2'", "invalid name"}},
@@ -196,7 +196,8 @@ TEST(Plugin, WhatItThrowsOrGetsWrongIsToldUnderItsName) {
       {"hooks", ErrorKind::kFailure, "Probe::Hooks, threw 'no hooks today'"},
       {"null-hook", ErrorKind::kFailure, "a hook that is null"},
       {"asks", ErrorKind::kFailure, "Hook::Request, threw 'a point too far'"},
-      {"see", ErrorKind::kFailure, "Hook::OnActivation, threw something that is no std::exception"},
+      {"see", ErrorKind::kFailure,
+       "Hook::OnActivation, threw an exception that is not a std::exception"},
       {"finish", ErrorKind::kFailure, "Probe::Finish, threw 'no end'"},
       {"other-name", ErrorKind::kFailure, "a record called 'last_logits'"},
       {"wrong-size", ErrorKind::kFailure, "holds 3 elements"},

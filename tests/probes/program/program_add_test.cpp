@@ -81,7 +81,7 @@ TEST(ProgramAdd, TheFileIsThatOfOneRunOfTheWholePlan) {
   RunWell(Sweep(grown, {"--places", "1,6", "--samples", "2", "--with", "none"}));
   const ProgramRun added =
       RunWell(Sweep(grown, {"--add", "--places", "3", "--with", kChannel, "--with", "pi(1.5)"}));
-  EXPECT_THAT(added.err, HasSubstr("stays as it is"));
+  EXPECT_THAT(added.err, HasSubstr("remains unchanged"));
   const ProgramRun more = RunWell(Sweep(grown, {"--add", "--samples", "3"}));
   EXPECT_THAT(more.err, Not(HasSubstr("run again")));
   const std::string whole = folder.File("whole.h5");
@@ -116,7 +116,7 @@ TEST(ProgramAdd, WhatDiffersIsNamed) {
                                  Not(HasSubstr("{"))));
   const ProgramRun other = RunMidscope(Sweep(file, {"--add", "--bos", "on"}));
   EXPECT_EQ(other.status, 1);
-  EXPECT_THAT(other.err, HasSubstr("bos is not set there, and 'on' is asked for"));
+  EXPECT_THAT(other.err, HasSubstr("bos is not set there, but 'on' is requested"));
   EXPECT_EQ(RunMidscope(Sweep(folder.File("none.h5"), {"--add"})).status, 2);
   EXPECT_EQ(RunMidscope(Sweep(file, {"--add", "--resume"})).status, 2);
 }

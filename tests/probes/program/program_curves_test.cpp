@@ -59,7 +59,7 @@ TEST(ProgramCurves, AFolderWithoutSweepsIsRefused) {
   std::filesystem::create_directory(folder.File("empty"));
   const ProgramRun run = RunMidscope({"curves", folder.File("empty")});
   EXPECT_EQ(run.status, 1);
-  EXPECT_THAT(run.err, HasSubstr("it holds no file of midscope sweep"));
+  EXPECT_THAT(run.err, HasSubstr("the folder must contain a file of midscope sweep"));
 }
 
 }  // namespace

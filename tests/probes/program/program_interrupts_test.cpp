@@ -41,7 +41,7 @@ TEST(ProgramInterrupts, ASweepPrintsTheSamplesThatAreDone) {
   const ProgramRun run = Interrupt(WithManySamples({"sweep", "embedded", "--with", "none"}));
   EXPECT_EQ(run.status, 130);
   EXPECT_THAT(run.out, HasSubstr("answer_nll"));
-  EXPECT_THAT(run.err, HasSubstr("of 5000 samples are done, and kept in no file. --out"));
+  EXPECT_THAT(run.err, HasSubstr("of 5000 samples are done, but not stored. --out"));
 }
 
 // As shells and batch systems count: 128 and the signal's number.
@@ -50,7 +50,7 @@ TEST(ProgramInterrupts, TermEndsWithItsOwnStatusAndLeavesAsMuch) {
       Interrupt(WithManySamples({"sweep", "embedded", "--with", "none"}), SIGTERM);
   EXPECT_EQ(run.status, 143);
   EXPECT_THAT(run.out, HasSubstr("answer_nll"));
-  EXPECT_THAT(run.err, HasSubstr("of 5000 samples are done, and kept in no file. --out"));
+  EXPECT_THAT(run.err, HasSubstr("of 5000 samples are done, but not stored. --out"));
 }
 
 TEST(ProgramInterrupts, TermLeavesTheSamplesInTheFile) {

@@ -306,7 +306,7 @@ TEST_F(Fetch, AnInterruptedFetchSaysHowToGoOn) {
   const ProgramRun run = program.Wait();
   EXPECT_LT(Clock::now() - since, std::chrono::seconds(1));
   EXPECT_EQ(run.status, 130);
-  EXPECT_THAT(run.err, HasSubstr("goes on where it stopped"));
+  EXPECT_THAT(run.err, HasSubstr("the same command continues the download"));
 }
 
 }  // namespace

@@ -142,12 +142,13 @@ TEST(ProgramPositions, RefusesWhatCannotBe) {
   EXPECT_THAT(refused({"positions", "crem", "--context", "768"}), HasSubstr("Did you mean"));
   EXPECT_THAT(refused({"positions", "full", "--context", "8", "--tokens", "7"}),
               HasSubstr("all 8 positions"));
-  EXPECT_THAT(refused(With(cream_arguments, {"--chunks", "3"})), HasSubstr("of the sampler pose"));
+  EXPECT_THAT(refused(With(cream_arguments, {"--chunks", "3"})),
+              HasSubstr("belongs to the sampler pose"));
   EXPECT_THAT(refused(With(cream_arguments, {"--variant", "paper", "--printed", "eq6"})),
               HasSubstr("empty at alpha = 1"));
   EXPECT_THAT(refused(With(cream_arguments, {"--beside", "pose"})), HasSubstr("--coverage"));
   EXPECT_THAT(refused(With(cream_arguments, {"--out", folder.File("p.txt")})),
-              HasSubstr("no known format"));
+              HasSubstr("p.txt' is unknown"));
   EXPECT_THAT(refused(With(cream_arguments, {"--coverage", "--out", folder.File("p.jsonl")})),
               HasSubstr("no coverage"));
   EXPECT_THAT(refused({"positions", "pose", "--tokens", "4096", "--context", "32768", "--samples",

@@ -130,7 +130,7 @@ TEST_F(ProbePlan, RefusesWhatItCannotContinue) {
   EXPECT_THAT(same.err, HasSubstr("has all of it"));
   const ProgramRun other = command("1", {"--out", file, "--resume", "--seed", "2"});
   EXPECT_EQ(other.status, 1);
-  EXPECT_THAT(other.err, HasSubstr("seed is '1' there, and '2' is asked for"));
+  EXPECT_THAT(other.err, HasSubstr("seed is '1' there, but '2' is requested"));
   EXPECT_EQ(command("1", {"--resume"}).status, 2);
   EXPECT_EQ(RunMidscope({"probe", "embedded", "--prompt", "a", "--resume"}).status, 2);
   EXPECT_EQ(RunMidscope({"probe", "--prompt", "a"}).status, 2);

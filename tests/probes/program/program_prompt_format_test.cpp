@@ -221,7 +221,7 @@ TEST_P(PromptFormat, BosOnAndOffSayWhatTheyDo) {
   const ProgramRun off = RunWell(With({"probe", model_.path(), "--bos", "off"}, source));
   EXPECT_THAT(off.err,
               HasSubstr("prompt: " + std::to_string(bare.size()) + " tokens, no begin-of-text" +
-                        (asked_for ? ", though the tokenizer asks for one" : "")));
+                        (asked_for ? ", though the tokenizer adds one by default" : "")));
   const ProgramRun on = RunWell(With({"probe", model_.path(), "--bos"}, source));
   EXPECT_THAT(on.err, HasSubstr(" tokens, begin-of-text first: [[<s>]]The mill"));
 }

@@ -135,7 +135,7 @@ TEST_F(ProgramPublished, GroupsOfLongBenchAreMeansOfTheirDataSets) {
   EXPECT_TRUE(Number(compared, "LLaMA-2-7b-chat", "avg_reported").is_null());
   const std::string text = Text("poshidden-t2");
   EXPECT_THAT(text, HasSubstr("LLaMA-2-7b-chat, Code: the run lacks repobench-p"));
-  EXPECT_THAT(text, HasSubstr("yours has none of it (channel(2393"));
+  EXPECT_THAT(text, HasSubstr("yours has no setting of this method (channel(2393"));
   // Subtasks alone are compared too, with the row's mark where it has one.
   EXPECT_NEAR(Number(Compared("cream-t7"), "Llama2-7B-chat-4k", "HPQA")["difference"]["value"],
               20.0 - 25.4, 1e-9);
@@ -192,7 +192,8 @@ TEST_F(ProgramPublished, SecondsAreRelative) {
   EXPECT_NEAR(scaled["yours"], 1.5, 1e-9);
   EXPECT_NEAR(scaled["published"], 32.0 / 22, 1e-9);
   EXPECT_TRUE(Number(compared, "FlashAttention-2", "kv_500x10k").is_null());
-  EXPECT_THAT(Text("poshidden-t6"), HasSubstr("Ms-PoE, kv_500x10k: yours has none of it (ms-poe)"));
+  EXPECT_THAT(Text("poshidden-t6"),
+              HasSubstr("Ms-PoE, kv_500x10k: yours has no setting of this method (ms-poe)"));
 }
 
 TEST_F(ProgramPublished, SettingsOfAnAblationAreByModel) {
@@ -211,8 +212,10 @@ TEST_F(ProgramPublished, SettingsOfAnAblationAreByModel) {
   EXPECT_TRUE(compared["numbers"].empty());
   EXPECT_THAT(compared["published_without_counterpart"].dump(),
               HasSubstr("w/ modify all tokens, mistral_7b: the run lacks place 5"));
-  EXPECT_THAT(compared["published_without_counterpart"].dump(),
-              HasSubstr("w/ modify all tokens, gemma_7b: yours has none of it (channel(1665"));
+  EXPECT_THAT(
+      compared["published_without_counterpart"].dump(),
+      HasSubstr(
+          "w/ modify all tokens, gemma_7b: yours has no setting of this method (channel(1665"));
 }
 
 // Writes the recipe beside a tiny model; the sweep's file states it.

@@ -71,7 +71,7 @@ TEST(ProgramScan, OverOtherThingsThanHeads) {
 TEST(ProgramScan, SaysWhatIsWrong) {
   const ProgramRun no_place = RunMidscope(With(scan_arguments, {"--with", "pi(1.5)"}));
   EXPECT_EQ(no_place.status, 2);
-  EXPECT_THAT(no_place.err, HasSubstr("it has no {head}"));
+  EXPECT_THAT(no_place.err, HasSubstr("it must contain {head}"));
   const ProgramRun other_kind = RunMidscope(With(scan_arguments, {"--over", "channels"}));
   EXPECT_EQ(other_kind.status, 2);
   EXPECT_THAT(other_kind.err, HasSubstr("--layers"));

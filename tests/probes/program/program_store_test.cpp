@@ -198,7 +198,8 @@ TEST_F(ProgramStore, CompareNamesWhatCannotBeCompared) {
 
   WriteSweep(File("kv.h5"), "none", 0, 0.25, "kv:pairs=10");
   const ProgramRun tasks = RunMidscope({"compare", File("a.h5"), File("kv.h5")});
-  EXPECT_THAT(tasks.out, HasSubstr("no difference of B to A: it asks kv:pairs=10, A mdqa"));
+  EXPECT_THAT(tasks.out,
+              HasSubstr("B is not compared with A: its task is kv:pairs=10, A's is mdqa"));
   const json rows =
       json::parse(RunMidscope({"compare", File("a.h5"), File("kv.h5"), "--json"}).out)["rows"];
   ASSERT_EQ(rows.size(), 6U);
@@ -260,7 +261,8 @@ TEST_F(ProgramStore, ComparePutsPublishedNumbersBesideYours) {
   EXPECT_THAT(run.out, HasSubstr("  begin-of-text: "));
   EXPECT_THAT(run.out, HasSubstr("+34.8")) << "100.0 - 65.2 at place 1";
   EXPECT_THAT(run.out, HasSubstr("yours pi(1.5): as published: PI\n"));
-  EXPECT_THAT(run.out, HasSubstr("published Ms-PoE: yours has none of it (ms-poe(min=1.2"));
+  EXPECT_THAT(run.out,
+              HasSubstr("published Ms-PoE: yours has no setting of this method (ms-poe(min=1.2"));
   // Another ratio stands beside it, with no difference that would mean nothing.
   WriteSweep(File("pi2.h5"), "pi(2)", 0, 0.25);
   const ProgramRun other = RunMidscope({"compare", File("pi2.h5"), "--published", "mspoe-t2"});

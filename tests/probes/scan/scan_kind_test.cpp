@@ -69,7 +69,7 @@ TEST(ScanKind, RefusesWhatIsNotThere) {
   ScanRange nowhere;
   nowhere.layers = {false, {{40, 41}}};
   EXPECT_THAT(MessageOf("heads", "", nowhere), HasSubstr("layers 0 to 29"));
-  EXPECT_THAT(MessageOf("heads", "ablate(L3H2)", {}), HasSubstr("it has no {head}"));
+  EXPECT_THAT(MessageOf("heads", "ablate(L3H2)", {}), HasSubstr("it must contain {head}"));
   ScanRange beyond;
   beyond.channels = {576};
   EXPECT_THAT(MessageOf("channels", "", beyond), HasSubstr("channels 0 to 575"));
