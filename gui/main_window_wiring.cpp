@@ -154,7 +154,7 @@ void MainWindow::WirePanels() {
   connect(settings_, &SettingsPanel::Changed, history_, &SettingHistory::Change);
   connect(history_, &SettingHistory::Applied, this, [this](const SettingPair& pair, bool dragging) {
     session_->SetSettings(pair.a, pair.b, dragging);
-    // What the setting does is seen in the model's view.
+    // The setting's effect is shown in the model's view.
     if (session_->live().model) session_->ShowDocument(Session::kModelDocument);
     settings_->Show(pair);
     settings_->ShowNames(*session_->marks());

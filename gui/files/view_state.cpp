@@ -138,7 +138,7 @@ nlohmann::json RestorePanel(const JsonFields& fields, Panel* panel) {
   return rest;
 }
 
-// Of every panel that the field `panels` names.
+// Restores every panel that the field `panels` names.
 nlohmann::json RestorePanels(const JsonFields& view, const std::vector<Panel*>& panels) {
   nlohmann::json rest = {{"panels", nlohmann::json::object()}};
   for (size_t i = 0; i < panels.size(); ++i) {

@@ -31,7 +31,7 @@ class HelpWindow : public QDialog {
 
 class ActionRegistry;
 
-// What a page may tell.
+// State that a page may show.
 struct HelpContext {
   const ActionRegistry* actions = nullptr;
   QString model;  // one line for each fact of the open model; "": none is open

@@ -147,7 +147,7 @@ void Plot::FitText() {
 // After the layout, which does not depend on how long the label is.
 void Plot::FitYAxis() {
   if (!yAxis || axisRectCount() == 0) return;  // a grid of panels has others
-  // Numbers of a low plot would lie over each other.
+  // Numbers of a low plot would overlap.
   constexpr int kMostTicks = 5;
   const int line = QFontMetrics(yAxis->tickLabelFont()).height();
   const int ticks = std::clamp(axisRect()->height() / (2 * line), 2, kMostTicks);
@@ -247,7 +247,7 @@ void Plot::SetEmptyMessage(const QString& message) {
   empty_message_->setFont(font());
   empty_text_ = message.isEmpty() || reason_.isEmpty() ? message : reason_;
   empty_message_->setVisible(!message.isEmpty());
-  // Of no numbers there are no ticks.
+  // Without numbers there are no ticks.
   for (QCPAxis* axis : {xAxis, yAxis}) {
     if (axis) axis->setVisible(message.isEmpty());
   }

@@ -190,7 +190,7 @@ void CurvesPanel::OfferArrays() {
   Draw();
 }
 
-// Of runs that were opened here the session knows nothing.
+// The session has no data on runs that were opened here.
 QString CurvesPanel::Caption(const Record& record) const {
   if (!made_) return CaptionWith(*session(), {});
   return tr("%1; %2 and others: %3, %4")

@@ -104,7 +104,7 @@ void HeadMapPlot::DrawCells(bool other_shape) {
   SetScale();
   PlaceMarker();
   PlacePins();
-  // An empty map stands between two prompts of a model: the view is that of the model.
+  // The map is empty between two prompts of a model: the view is that of the model.
   if (other_shape && layers() > 0) {
     DrawGroups();
     FitView();
