@@ -11,7 +11,7 @@
 namespace midscope::kernels {
 namespace {
 
-// Of sums of up to 1,537 products of normal numbers, each about 40; the narrowest vectors add the
+// For sums of up to 1,537 products of normal numbers, each about 40; the narrowest vectors add the
 // longest chains.
 constexpr double kSumTolerance = 5e-4;
 

@@ -191,7 +191,7 @@ TEST(PackedWeights, TakeMemoryBesideExpandedOnesInBFloat16) {
   EXPECT_EQ(PackedBytesBeside(config, Dtype::kBFloat16), 0);
 }
 
-// Only the CPU reads the blocks and packed matrices that lie beside expanded ones.
+// Only the CPU reads the blocks and packed matrices that are stored beside expanded ones.
 TEST(PackedWeights, NothingIsKeptBesideWhatGoesToOtherDevices) {
   ModelConfig config;
   config.parameters = 135'000'000;

@@ -29,8 +29,9 @@ using test::Difference;
 using test::Largest;
 using ::testing::HasSubstr;
 
-// Of the largest logit. Random weights, as here, let single roundings through that a trained
-// model's norms and margins dampen; kernels' own tests hold the products to float32's precision.
+// Relative to the largest logit. Random weights, as here, let single roundings through that a
+// trained model's norms and margins dampen; kernels' own tests hold the products to float32's
+// precision.
 double Tolerance(Products products) { return products == Products::kInt8 ? 0.1 : 0.0005; }
 // A sum's last bit may turn a rounding.
 double SameTolerance(Products products) { return products == Products::kInt8 ? 0.03 : 0.0002; }

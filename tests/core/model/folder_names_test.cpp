@@ -223,7 +223,7 @@ TEST(FolderNames, AnOutputMatrixOfOtherValuesIsUsed) {
   EXPECT_TRUE(equal.Open()->config().tied_embeddings);
   EXPECT_THAT(equal.Open()->config().notes, IsEmpty());
 
-  // The same numbers in another type are the same numbers.
+  // Equal numbers in another type are equal.
   Changed wider("llama-other-head");
   wider.Tensors([](SafetensorsParts* parts) {
     test::SafetensorsPart head = parts->at("model.embed_tokens.weight");

@@ -10,8 +10,8 @@ namespace midscope::test {
 
 enum class Reading {
   kRefused,  // every reader throws an Error
-  kPartly,   // those do that come to what is wrong
-  kHarmless  // what it says is odd; no reader is harmed
+  kPartly,   // readers that reach the fault throw
+  kHarmless  // its content is odd; no reader is harmed
 };
 
 struct HostileKind {

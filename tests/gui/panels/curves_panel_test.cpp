@@ -27,7 +27,7 @@ class CurvesPanelTest : public QObject {
   using Ratios = std::vector<double>;
   static constexpr int64_t kSamples = 4;
 
-  // Of place 1, 5 ... it is ratio + sample + place / 10 + lines / 100.
+  // At place 1, 5 ... it is ratio + sample + place / 10 + lines / 100.
   static double Nll(double ratio, int64_t sample, int64_t place, int lines) {
     return ratio + static_cast<double>(sample) + 0.1 * static_cast<double>(place) + 0.01 * lines;
   }

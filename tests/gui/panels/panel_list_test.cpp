@@ -202,7 +202,7 @@ class PanelListTest : public QObject {
       QTRY_VERIFY(panel->isVisible());
       QCOMPARE(panel->window(), &rig.window);
     }
-    // Of one group of tabs: the front one hides the others, which then draw nothing.
+    // In a group of tabs the front one hides the others, which then draw nothing.
     QTRY_VERIFY(!rig.window.panel<OutcomePanel>()->isVisible());
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the menu of a plot copies.
+// Copies made by the menu of a plot.
 #include <QApplication>
 #include <QClipboard>
 #include <QContextMenuEvent>

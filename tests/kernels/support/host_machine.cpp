@@ -116,7 +116,7 @@ class HostBlock {
     }
   }
 
-  // What `count` threads from `first` on wait for.
+  // The wait of `count` threads from `first` on.
   MIDSCOPE_UNWATCHED Wait WaitOf(int first, int count) {
     const ThreadState& one = StateOf(first);
     for (int i = 1; i < count; ++i) {

@@ -32,7 +32,7 @@ void InOrder(bool backwards, const Start& start, std::function<void()> earlier =
   start();
 }
 
-// What the starts end in.
+// Runs a started kernel.
 template <class Body>
 void RunStarted(const kernels::cuda::Grid& grid, const Body& body) {
   static thread_local bool last = false;

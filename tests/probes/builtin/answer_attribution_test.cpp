@@ -26,7 +26,7 @@ namespace {
 using testing::EmbeddedModel;
 
 constexpr int64_t kTokens = 29;
-// Of the largest part: the run adds parts in float32.
+// Relative to the largest part: the run adds parts in float32.
 constexpr double kTolerance = 1e-4;
 
 Prompt MakePrompt(int64_t vocabulary) {
