@@ -55,7 +55,7 @@ class MainWindow : public QMainWindow {
   void Run();
   // The place of the gold passage, counted from 1.
   void ChoosePlace(qint64 place);
-  // Sets a side. Throws Error for a text that is no setting.
+  // Sets a side. Throws Error for a text that is not a setting.
   void SetSetting(Side side, const QString& setting);
   // Adds a term to setting B, or replaces the one of its kind.
   void PutOnB(const QString& term);

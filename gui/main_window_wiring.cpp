@@ -111,7 +111,7 @@ void MainWindow::Refresh(Changes changes) {
 }
 
 void MainWindow::RefreshSettings() {
-  // Those of the model, also while a file is shown: its own are in the bar of documents.
+  // Settings of the model, also while a file is shown: its own are in the bar of documents.
   const SettingPair asked{session_->live().a.setting, session_->live().b.setting};
   const SettingPair& now = history_->current();
   // A file that is open without a model sets them; undo begins with them.

@@ -36,7 +36,7 @@ QString WithoutFolders(const QString& setting);
 // of a hub's name; `otherwise` where there is none.
 QString ModelLabel(const QString& model, const QString& otherwise);
 
-// How places of the gold passage are called: ranks, or depths in percent where the task has these.
+// Names of places of the gold passage: ranks, or depths in percent where the task has these.
 
 // "50 %" where the prompt's place is printed as a share (its attribute place_text), else "10"; ""
 // for none.

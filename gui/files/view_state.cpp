@@ -18,7 +18,7 @@
 namespace midscope {
 namespace {
 
-// How a class of controls is kept.
+// The JSON form of a class of controls.
 struct ControlKind {
   std::function<nlohmann::json(const QWidget&)> read;  // null: the widget is of another class
   // Returns whether the widget is of this class and has the value.

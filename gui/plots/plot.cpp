@@ -228,7 +228,7 @@ void Plot::UseLegendRow(int most_in_a_row) {
   legend->setFont(font());
   legend->setIconSize(22, 10);
   // A legend without names allows no width, and the axes in its column would get no more. Margins
-  // are added to a maximum, and what is then above QWIDGETSIZE_MAX is no maximum.
+  // are added to a maximum, and a value above QWIDGETSIZE_MAX is then not a maximum.
   legend->setMaximumSize(QWIDGETSIZE_MAX / 2, QWIDGETSIZE_MAX);
   plotLayout()->setRowStretchFactor(1, 0.001);
   legend->setVisible(true);

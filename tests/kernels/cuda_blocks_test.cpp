@@ -123,7 +123,7 @@ TEST(CudaBlocks, PartsOfRowsAreThoseOfTheCpu) {
   }
 }
 
-// Every scale there is, of both kinds, and every binary16: subnormal ones, and what is no number.
+// Every scale, of both kinds, and every binary16: also subnormal ones and NaN.
 TEST(CudaBlocks, EveryScaleIsThatOfTheCpu) {
   for (const BlockType type : {BlockType::kF16, BlockType::kQ4_1, BlockType::kMXFP4}) {
     const BlockFormat format = *FindBlockFormat(static_cast<uint32_t>(type));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Contract: MatrixVector equals the sums in double within float32 rounding of inputs * 2^-24 (plus
-// one rounding to bfloat16); small whole numbers give exact results; equal to the last bit for any
+// one rounding to bfloat16); small integers give exact results; equal to the last bit for any
 // number of threads; writes nothing but y.
 #include "kernels/matrix_vector.h"
 

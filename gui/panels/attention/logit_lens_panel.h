@@ -37,7 +37,7 @@ class LogitLensPanel : public Panel {
  private:
   void Draw();
   bool CanSwitchOn() const;
-  // Those of the chosen sides that have a lens.
+  // The chosen sides that have a lens.
   std::vector<Side> ShownSides() const;
 
   TokenGridPlot* plot_;

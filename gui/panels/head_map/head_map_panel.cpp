@@ -34,7 +34,7 @@ nlohmann::json ColoursJson(const HeadMapPanel::ColourRanges& ranges) {
   return colours;
 }
 
-// nullopt where it is no list of ranges.
+// nullopt where it is not a list of ranges.
 std::optional<HeadMapPanel::ColourRanges> ReadColours(const nlohmann::json& colours) {
   if (!colours.is_object()) return std::nullopt;
   HeadMapPanel::ColourRanges ranges;

@@ -40,7 +40,7 @@ BlockFormat FormatOf(BlockType type) {
 
 bool IsQuantised(const BlockFormat& format) { return format.elements > 1; }
 
-// How one comes to its weights.
+// The ways to obtain a model's weights.
 enum class Way { kStored, kExpanded, kBesideBlocks, kPacked, kCopied };
 
 WeightMatrix Made(const StoredPair& pair, Dtype dtype, Way way) {

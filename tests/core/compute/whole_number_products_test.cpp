@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A model whose quantised weights are multiplied in whole numbers (Products::kInt16 and kInt8).
+// A model whose quantised weights are multiplied as integers (Products::kInt16 and kInt8).
 //
 // Contract: logits are those of float products within 0.1 of the largest with 8 bits and 0.0005
 // with 16, for every format that has them, and not the same; formats without them give the very

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How tests without a GPU set what it does.
+// Controls of the simulated GPU for tests without one.
 #pragma once
 
 namespace midscope::test {

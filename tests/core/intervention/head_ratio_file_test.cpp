@@ -67,7 +67,7 @@ TEST(HeadRatioFile, NamesFileAndRow) {
   says("0,0,1,5\n", "decimal point");
   says("0,0,\"1,5\"\n", "decimal point");
   says("", "no ratios");
-  // JSON that is no list: its library throws an exception of its own there.
+  // JSON that is not a list, for which the library throws its own exception.
   for (const char* text : {"12", "\"a\"", "true", "null",
                            R"({"records":[{"arrays":[{"name":"position_ratio","data":"a"}]}]})"})
     says(text, "");

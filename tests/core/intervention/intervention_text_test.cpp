@@ -137,7 +137,7 @@ TEST(InterventionText, PrintsEditsInFull) {
       "pi(2) + boost(span=b, factor=2, renormalise=no, layers=all, rows=answer) + "
       "boost(span=a, factor=2, renormalise=no, layers=all, rows=answer) + "
       "ablate(L0H0, with=zero, rows=all) + temperature(L0H0, 2, rows=all)");
-  // A name of digits is a name only in quotation marks; + and , in a name are no grammar.
+  // A name of digits is a name only in quotation marks; + and , in a name are not operators.
   EXPECT_EQ(ParseIntervention("crop(span=\"4:6\")").Find<Crop>()->span.name, "4:6");
   EXPECT_EQ(Canonical("crop(span=\"4:6\")"), "crop(span=\"4:6\", layers=all, keep=first)");
   EXPECT_EQ(Canonical("crop(span=\"a + (b, \xc3\xa9\")"),

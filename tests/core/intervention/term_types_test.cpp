@@ -72,7 +72,7 @@ Intervention ExampleOf(const TermType& type) {
   return type.sample ? type.sample(Config()) : ParseIntervention(type.small_example);
 }
 
-// Those that change something by themselves.
+// Terms that change something by themselves.
 std::vector<const TermType*> ListedTerms() {
   std::vector<const TermType*> types;
   for (const TermType& type : TermTypes()) {

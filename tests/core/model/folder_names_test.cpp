@@ -169,7 +169,7 @@ TEST(FolderNames, RefusesOtherTextParts) {
   EXPECT_THAT(
       error("llama", [](Json* json) { (*json)["model_type"] = "gpt_bigcode"; }),
       AllOf(HasSubstr("mistral3, llama4, qwen2_5_vl"), HasSubstr("core/model/families/README.md")));
-  // A tensor that is in no list is no part that may be left out.
+  // A tensor that is not in a list must not be left out.
   Changed unknown("mistral3");
   unknown.Tensors([](SafetensorsParts* parts) {
     (*parts)["audio_tower.weight"] = parts->at("language_model.model.norm.weight");

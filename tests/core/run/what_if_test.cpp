@@ -173,7 +173,7 @@ TEST(WhatIf, ASettingOfLateRowsCostsThemAfterAScheme) {
   WhatIf single(decoder, prompts);
   for (const char* setting : {"none", "ms-poe"}) single.Evaluate(ParseIntervention(setting));
   EXPECT_FALSE(single.Evaluate(ParseIntervention(late)).last_rows_only);
-  // Where there is no room for two, there is one, and right all the same.
+  // With memory for one only, one is kept, and results are the same.
   WhatIfPair small(decoder, prompts, pair.Evaluate({}).kept.bytes / 3);
   for (const std::string& setting : {std::string("none"), std::string("ms-poe"), late}) {
     const WhatIfResult result = small.Evaluate(ParseIntervention(setting));

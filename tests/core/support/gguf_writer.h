@@ -137,7 +137,7 @@ class TemporaryFile {
   std::filesystem::path path_;
 };
 
-// How byte-level BPE writes a byte: the inverse of core/tokenizer/vocabulary.cpp, written
+// The text of a byte in byte-level BPE: the inverse of core/tokenizer/vocabulary.cpp, written
 // independently of it.
 inline std::string ByteCharacter(int byte) {
   int code = byte;

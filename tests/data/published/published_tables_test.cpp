@@ -299,7 +299,7 @@ TEST(PublishedLines, SettingsAreTheEndsOfLabels) {
   const std::vector<PublishedLine> own = PublishedLines(Table("litm-experiments"), "kv:pairs=140");
   ASSERT_EQ(own.size(), 2U);
   EXPECT_THAT(own[1].method.settings, ElementsAre("none"));
-  // A tuned model run without a setting is no counterpart of one that is not tuned.
+  // A tuned model run without a setting is not a counterpart of one that is not tuned.
   const std::vector<PublishedLine> tuned = PublishedLines(Table("cream-t1"), "kv:pairs=75");
   EXPECT_EQ(TuningRecipeText(tuned.front().recipe), "pose, interpolation=linear");
   const Record record = PublishedRecord(tuned, "kv:pairs=75", 75);

@@ -23,7 +23,7 @@ struct HostileKind {
 
 const std::vector<HostileKind>& HostileKinds();
 
-// Those of them that are journals of a sweep of this plan.
+// The hostile files that are journals of a sweep of this plan.
 std::vector<HostileKind> HostileJournals(const std::string& sweep_plan);
 
 }  // namespace midscope::test

@@ -154,7 +154,7 @@ class CurvesPanelTest : public QObject {
     QVERIFY(rig.OpenRuns({run}));
     QVERIFY(rig.OpenRuns({folder.filePath("none.h5")}));
     QVERIFY(rig.window.errors()->messages().join(' ').contains("none.h5"));
-    QVERIFY(rig.OpenRuns({single}));  // a single setting is no curve
+    QVERIFY(rig.OpenRuns({single}));  // a single setting is not a curve
     QVERIFY(rig.window.errors()->messages().join(' ').contains("no two settings"));
     QCOMPARE(rig.panel->plot()->lines(), 1);
     QTemporaryDir empty;

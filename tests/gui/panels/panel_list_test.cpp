@@ -221,7 +221,7 @@ class PanelListTest : public QObject {
     };
     QStringList expected;
     for (const Panel* panel : rig.window.panels()) {
-      // Curves are of a file; notes are no plot.
+      // Curves are of a file; notes are not a plot.
       if (qobject_cast<const CurvesPanel*>(panel) || qobject_cast<const NotesPanel*>(panel))
         continue;
       QCOMPARE(panel->plots().size(), size_t{1});

@@ -75,7 +75,7 @@ class PlotMenuTest : public QObject {
         "last_query_attention = arrays[\"last_query_attention\"]  # [layer, head, key]"));
   }
 
-  // The text is no plot: its picture is made for files.
+  // The text is not a plot: its picture is made for files.
   void TheTextHasAPictureAndNumbers() {
     WindowRig<> rig;
     rig.Show();

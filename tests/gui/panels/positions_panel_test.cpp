@@ -50,7 +50,7 @@ class PositionsPanelTest : public QObject {
       window.ShowPanel(panel);
       return Await();
     }
-    // Until the records of the last change are there.
+    // Waits until the records of the last change are there.
     bool Await() {
       const bool came = SpyUntil(made, [this] { return !made.isEmpty(); });
       made.clear();
@@ -150,7 +150,7 @@ class PositionsPanelTest : public QObject {
     QVERIFY(plot->graph(plot->lines() + 1)->name().contains("gold"));
   }
 
-  // Those of a model with learned positions; of no other they can't be chosen.
+  // Embeddings of a model with learned positions; they cannot be chosen for others.
   void LearnedPositionsAreBesideTheSinusoidalEncoding() {
     Rig rig;
     QVERIFY(rig.Open());

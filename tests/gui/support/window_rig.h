@@ -41,7 +41,7 @@ struct WindowRig {
     window.OpenModel(QString::fromLatin1(model));
     return Settle();
   }
-  // Until the file is on the screen, without an error.
+  // Waits until the file is on the screen, without an error.
   bool OpenResults(const QString& path) {
     QSignalSpy opened(window.files(), &FileMenu::ResultsOpened);
     window.OpenPath(path);

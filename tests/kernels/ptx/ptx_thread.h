@@ -93,7 +93,7 @@ inline T ShiftR(T a, uint32_t by, uint32_t bits) {
   return static_cast<T>(a >> (by >= bits ? bits - 1 : by) >> (by >= bits ? 1 : 0));
 }
 
-// To whole numbers the nearest of the type's, 0 of what is not a number.
+// Conversion to integers: the nearest of the type, 0 for NaN.
 template <class To, class From>
 inline To Whole(From value) {
   if (std::isnan(value)) return 0;

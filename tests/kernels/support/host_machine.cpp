@@ -100,7 +100,7 @@ class HostBlock {
     for (int i = 0; i < grid_.threads; ++i) StateOf(i) = {wait};
   }
 
-  // Until all of its threads wait for the block, or have ended.
+  // Runs until all of its threads wait for the block, or have ended.
   MIDSCOPE_UNWATCHED void RunWarp(int first) {
     for (;;) {
       for (int i = 0; i < kWarp; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How kernels run that a test starts by kernels/cuda/launch.h without a GPU: those are linked
+// Execution of kernels that a test starts by kernels/cuda/launch.h without a GPU: those are linked
 // from launch_on_host.cpp, bodies as g++ makes them, or from nvcc's objects (tests/kernels/ptx).
 //
 //     InOrder(backwards, [&] { RowSoftmax(arguments); });

@@ -127,7 +127,7 @@ TEST_F(ProgramExport, EveryFileIsExportedAsTextAndNumbers) {
     Expect(RunMidscope({"export", file, "--out", File(name + ".npz")}), "npz of " + name);
     EXPECT_EQ(Contents(File(name + ".npz")).substr(0, 4), std::string("PK\3\4", 4)) << name;
   }
-  // By numpy: every member once, none a pickle, axes of whole numbers as such.
+  // By numpy: every member once, none a pickle, axes of integers as such.
   const char* python = std::getenv("MIDSCOPE_PEERS_PYTHON");
   if (!python) {
     std::cout << "not checked: numpy reads the NPZ files (MIDSCOPE_PEERS_PYTHON names no Python)\n";

@@ -128,7 +128,7 @@ TEST(SweepStatistics, NoPlaceIsBestWhereAllAreEqual) {
   EXPECT_EQ(accuracy.gap, 0);
   EXPECT_FALSE(accuracy.best_place);
   EXPECT_FALSE(accuracy.worst_place);
-  EXPECT_GT(accuracy.mean_interval.high, 0.05);  // 0 of 24 samples is no certain 0
+  EXPECT_GT(accuracy.mean_interval.high, 0.05);  // 0 of 24 samples is not a certain 0
   EXPECT_GT(Find(statistics, "accuracy", 1, 0, "mean").interval.high, 0);
 }
 

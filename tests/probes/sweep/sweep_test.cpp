@@ -45,7 +45,7 @@ TEST_F(SweepTest, SettingsAreEvaluatedInOneOrderWhateverOrderTheyAreGivenIn) {
 }
 
 // The gold line is another passage at each place: where it is first already, moving it to the
-// beginning is no change, and where it is last, moving it to the end.
+// beginning changes nothing, and where it is last, moving it to the end.
 TEST_F(SweepTest, PassagesAreThoseOfEachPrompt) {
   const SweepResult result =
       RunSweep(MakeRun({"none", "move(span=gold, to=begin)", "move(span=\"line 4\", to=end)",
