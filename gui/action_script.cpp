@@ -13,7 +13,7 @@ namespace midscope {
 namespace {
 
 constexpr int kTurn = 15;  // milliseconds between two looks at the session
-// A change asks for numbers in the same turn or the next one.
+// A change requests numbers in the same turn or the next one.
 constexpr int kRestedTurns = 3;
 
 }  // namespace

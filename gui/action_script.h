@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs a list of actions one after another (--do), each when all numbers that the one before has
-// asked for are on the screen.
+// Runs a list of actions one after another (--do), each once all numbers that the previous one
+// requested are on the screen.
 #pragma once
 
 #include <QObject>
@@ -23,8 +23,8 @@ class ActionScript : public QObject {
  Q_SIGNALS:
   // All actions were run and their numbers are there.
   void Finished();
-  // An action, or a run that it asked for, failed; the rest is left out. `status`: 2 for an action
-  // that is not known or that does not take its argument, else 1.
+  // An action, or a run that it requested, failed; the rest is skipped. `status`: 2 for an action
+  // that is unknown or that does not take its argument, else 1.
   void Failed(const QString& why, int status);
 
  private:

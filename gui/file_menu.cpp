@@ -67,7 +67,7 @@ FileMenu::~FileMenu() = default;
 
 void FileMenu::Register() {
   const QString file = QStringLiteral("file");
-  // Without a file a dialog asks for it.
+  // Without a file, a file dialog is opened.
   const auto add = [this, &file](const char* id, const QString& title, const QString& help,
                                  const QKeySequence& key, void (FileMenu::*choose)(),
                                  void (FileMenu::*use)(const QString&)) {

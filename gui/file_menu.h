@@ -28,7 +28,7 @@ class Session;
 class SettingHistory;
 class TriedSettings;
 
-// What the menu reads and changes. All outlive it.
+// State that the menu reads and changes. All outlive it.
 struct FileMenuContext {
   Session* session = nullptr;
   SettingHistory* history = nullptr;
@@ -58,7 +58,7 @@ class FileMenu : public QObject {
   // Opens a model, a session (.midscope) or a file of results (.h5), which is read asynchronously
   // (ResultsOpened). Errors are shown on the error bar.
   void OpenPath(const QString& path);
-  // The same of several: sessions and models first, of each the first one only, then all results.
+  // As above, for several paths: the first session and the first model, then all results.
   void OpenPaths(const QStringList& paths);
   void OpenSession(const QString& path);
   // Results that are still being read are not shown.
@@ -68,7 +68,7 @@ class FileMenu : public QObject {
   void Apply(const SavedSession& session);
   // Writes what is on the screen; the error bar names what is left out.
   void SaveResultsTo(const QString& path);
-  // Asks for a folder; ExportAsked.
+  // Opens a folder dialog; ExportAsked.
   void ChooseExport();
   // Whether a file of results is being read.
   bool opening() const { return !opening_.isEmpty(); }
@@ -90,7 +90,7 @@ class FileMenu : public QObject {
   // The model that the model panel describes is to be opened.
   void OpenAsked();
   void ExportAsked(const QString& folder);
-  // What the menu is doing; empty: nothing.
+  // The menu's current work; empty: none.
   void StatusChanged(const QString& text);
 
  private:
@@ -116,7 +116,7 @@ class FileMenu : public QObject {
   bool reopens_last_ = false;
   QString folder_;
   QString noted_model_;  // the open model, once it is among the recent files
-  // Of a session that is being opened: files of results, which of them is shown when all are open
+  // Set while a session is being opened: files of results, which of them is shown when all are open
   // ("": the model), and the view, restored once the prompts are there (null: none waits).
   QStringList waiting_documents_;
   std::optional<QString> document_to_show_;  // nullopt: no session is being opened

@@ -138,7 +138,7 @@ int RunWindow(QApplication& app, const GuiCommand& command) {
   } else {
     window.OpenPath(command.open.isEmpty() ? QStringLiteral("embedded") : command.open);
   }
-  // What cannot be begun has no end that a picture could wait for.
+  // A refused request has no end for which a picture could wait.
   const QStringList refused = window.errors()->messages();
   if (command.task == GuiTask::kScreenshot && !refused.isEmpty()) return Complain(refused.first());
   return QApplication::exec();

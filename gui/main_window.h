@@ -48,14 +48,14 @@ class MainWindow : public QMainWindow {
   void OpenModel(const QString& model);
   // Opens the model that the panels describe.
   void Open();
-  // Opens the model of the request, with its options, on the CPU; for the prompt that was asked.
+  // Opens the model of the request, with its options, on the CPU; for the requested prompt.
   void OpenOnCpu(OpenRequest request);
   void OpenPath(const QString& path);  // a model, a session or a file of results, by its ending
   // Runs the prompt that the panels describe, on the open model or on the one that they name.
   void Run();
   // The place of the gold passage, counted from 1.
   void ChoosePlace(qint64 place);
-  // Sets a side. Throws Error for a text that is no setting.
+  // Sets a side. Throws Error for a text that is not a setting.
   void SetSetting(Side side, const QString& setting);
   // Adds a term to setting B, or replaces the one of its kind.
   void PutOnB(const QString& term);
@@ -94,12 +94,12 @@ class MainWindow : public QMainWindow {
   void ShowPanel(Panel* panel);
   // By PanelEntry::id; null where there is none.
   Panel* FindPanel(const QString& id) const;
-  // What the panels draw now, in their order.
+  // The plots that the panels draw now, in their order.
   std::vector<Plot*> plots() const;
   // Writes all plots into the folder in all formats; errors are shown on the error bar. Unless
   // `overwrite`, files that are there already are an error that names them, and nothing is written.
   void ExportTo(const QString& folder, bool overwrite);
-  // The same, where files are there already after a question.
+  // As above, but confirms before it overwrites files.
   void AskExportTo(const QString& folder);
   // Writes one plot with its numbers beside it. Throws Error, also where a file is there already
   // unless `overwrite`.

@@ -109,7 +109,7 @@ void MainWindow::Refresh(Changes changes) {
 }
 
 void MainWindow::RefreshSettings() {
-  // Those of the model, also while a file is shown: its own are in the bar of documents.
+  // Settings of the model, also while a file is shown: its own are in the bar of documents.
   const SettingPair asked{session_->live().a.setting, session_->live().b.setting};
   const SettingPair& now = history_->current();
   // A file that is open without a model sets them; undo begins with them.
@@ -152,7 +152,7 @@ void MainWindow::WirePanels() {
   connect(settings_, &SettingsPanel::Changed, history_, &SettingHistory::Change);
   connect(history_, &SettingHistory::Applied, this, [this](const SettingPair& pair, bool dragging) {
     session_->SetSettings(pair.a, pair.b, dragging);
-    // What the setting does is seen in the model's view.
+    // The setting's effect is shown in the model's view.
     if (session_->live().model) session_->ShowDocument(Session::kModelDocument);
     settings_->Show(pair);
     settings_->ShowNames(*session_->marks());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the user prefers, described once: the dialog, what is remembered and what the next start
-// does walk this list.
+// The user's preferences, described once: the dialog, the stored values and the next start iterate
+// over this list.
 #pragma once
 
 #include <QDialog>
@@ -28,7 +28,7 @@ struct Preference {
 
 const std::vector<Preference>& Preferences();
 
-// Takes over what is remembered; what can't be read is left as it is.
+// Applies the stored values; those that cannot be read are left unchanged.
 void RestorePreferences(MainWindow& window, const QSettings& stored);
 void StorePreferences(const MainWindow& window, QSettings& stored);
 

@@ -17,7 +17,7 @@ class RatioTable;
 class Session;
 class SettingHistory;
 
-// What the dialog reads and changes. All outlive it.
+// State that the dialog reads and changes. All outlive it.
 struct RatioEditorContext {
   const Session* session = nullptr;
   SettingHistory* history = nullptr;

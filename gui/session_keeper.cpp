@@ -30,7 +30,7 @@ SessionKeeper::SessionKeeper(Session* session, SettingHistory* history, FileMenu
   timer_.setInterval(kQuietTime);
   connect(&timer_, &QTimer::timeout, this, &SessionKeeper::Write);
   connect(session_, &Session::Changed, &timer_, qOverload<>(&QTimer::start));
-  // Steps of which the session knows nothing: terms that are off, pins, marks, fields.
+  // Steps that are not changes of the session: terms that are off, pins, marks, fields.
   connect(history->stack(), &QUndoStack::indexChanged, &timer_, qOverload<>(&QTimer::start));
 }
 
@@ -39,7 +39,8 @@ QString SessionKeeper::previous() const {
   return QFile::exists(file) ? file : QString();
 }
 
-// A prompt that can't be read now is kept once it can be; a full disk is told when the user saves.
+// A prompt that cannot be read now is stored once it can be; a full disk is reported when the user
+// saves.
 void SessionKeeper::Write() {
   if (!session_->live().model) return;
   ErrorText([this] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keeps what is asked as a session file while the window is used, so that the next start can go on
-// with it, after a crash too.
+// Stores the requests in a session file while the window is used, so that the next start can
+// continue, also after a crash.
 #pragma once
 
 #include <QObject>
@@ -22,7 +22,7 @@ class SessionKeeper : public QObject {
 
   // The session file of the start before this one; "": there is none.
   QString previous() const;
-  // Writes now what is asked now. No effect before a model has answered.
+  // Writes the current requests immediately. No effect before a model has answered.
   void Write();
 
  private:

@@ -54,7 +54,7 @@ class WindowActions : public QObject {
 
   MainWindow* window_;
   ActionRegistry* actions_;
-  HelpWindow* help_ = nullptr;   // made when it is first asked for
+  HelpWindow* help_ = nullptr;   // created on first use
   Panel* last_panel_ = nullptr;  // that an action showed or changed last
 };
 

@@ -21,7 +21,7 @@ constexpr int64_t kLargestNumber = 2147483647;
 
 }  // namespace
 
-// Changes fields of the panel and runs what it says, as one step of undo.
+// Changes fields of the panel and runs its request, as one step of undo.
 void WindowActions::AskPrompt(const QString& name,
                               const std::function<void(PromptFields&)>& change) {
   PromptPanel* panel = window_->prompt_panel();

@@ -95,7 +95,7 @@ void WindowActions::AddSelection() {
                      }});
 }
 
-// Throws Error (usage) for a text that is no head, and for one that the open model lacks.
+// Throws Error (usage) for a text that is not a head, and for one that the open model lacks.
 HeadId WindowActions::HeadOfModel(const QString& text) const {
   const HeadId head = ReadHeadId(text.trimmed());
   const auto& model = window_->session()->live().model;

@@ -21,7 +21,7 @@ class CommandPalette : public QFrame {
   Q_OBJECT
 
  public:
-  // Hidden until Open. `parent`: the window over which it lies.
+  // Hidden until Open. `parent`: the window over which it is shown.
   CommandPalette(ActionRegistry* registry, QWidget* parent);
 
   // Shows it with the text in the line, such as "head ", and gives it the focus.

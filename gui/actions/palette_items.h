@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the command palette lists for a text that was typed.
+// Items that the command palette lists for a typed text.
 #pragma once
 
 #include <QKeySequence>

@@ -19,7 +19,7 @@ struct AppearanceState {
   Appearance chosen = Appearance::kDesktop;
   std::optional<QPalette> first;  // Qt's own, before any was set
   std::optional<bool> desktop_dark;
-  DesktopScheme* scheme = nullptr;  // asked once a desktop's appearance is wanted
+  DesktopScheme* scheme = nullptr;  // created once the desktop's appearance is needed
 };
 
 AppearanceState& State() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Light or dark: as the desktop says, or as the user chose.
+// Light or dark: the desktop's appearance, or the user's choice.
 #pragma once
 
 #include <QColor>
@@ -15,16 +15,17 @@ enum class Appearance { kDesktop, kLight, kDark };
 QString AppearanceName(Appearance appearance);
 Appearance AppearanceOf(const QString& name);
 
-// Sets the palette of the whole program. kDesktop: dark or light as the desktop's portal says
+// Sets the palette of the whole program. kDesktop: dark or light as the desktop's portal reports
 // (org.freedesktop.appearance color-scheme), followed while the program runs; where no portal
 // answers, the palette that Qt has chosen.
 void SetAppearance(Appearance appearance);
 Appearance CurrentAppearance();
 
-// What has been changed and is not as it was: text and buttons, on light and on dark.
+// The colour of changed text and buttons, on light and on dark.
 QColor ChangedColor();
 
-// Asks the desktop's portal whether it is dark, and follows its changes. Qt 6.4 has no colorScheme.
+// Queries the desktop's portal for its appearance, and follows its changes. Qt 6.4 has no
+// colorScheme.
 
 class DesktopScheme : public QObject {
   Q_OBJECT

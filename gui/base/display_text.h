@@ -32,16 +32,16 @@ QString DurationText(double seconds);
 // The setting's text with the names of files of ratios without their folders: for labels.
 QString WithoutFolders(const QString& setting);
 
-// The model as the user knows it: the name of its file without the ending, its folder, or the last
-// part of a hub's name; `otherwise` where there is none.
+// The model's displayed name: the name of its file without the ending, its folder, or the last part
+// of a hub's name; `otherwise` where there is none.
 QString ModelLabel(const QString& model, const QString& otherwise);
 
-// How places of the gold passage are called: ranks, or depths in percent where the task has these.
+// Names of places of the gold passage: ranks, or depths in percent where the task has these.
 
 // "50 %" where the prompt's place is printed as a share (its attribute place_text), else "10"; ""
 // for none.
 QString PlaceName(const Record& prompt);
-// What the prompt is among those of its request: "50 %", "10", "gold 3 of 8" of own text with
+// The prompt's name among those of its request: "50 %", "10", "gold 3 of 8" of own text with
 // pieces, "own text".
 QString PromptName(const Record& prompt);
 // Names of places that are not their rank, from prompts, or from a file's record of a sweep.

@@ -16,7 +16,7 @@
 namespace midscope {
 namespace {
 
-// Of Ms-PoE, where a layer has no ratios of its own.
+// Ms-PoE's range, where a layer has no ratios of its own.
 constexpr double kLeastOfRamp = 1.2;
 constexpr double kMostOfRamp = 1.8;
 

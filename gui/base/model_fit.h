@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whether a setting can run on a model, before it is asked to.
+// Whether a setting can run on a model, before it is run.
 #pragma once
 
 #include <QString>
@@ -14,7 +14,7 @@ namespace midscope {
 // Passages are not checked: they are of a prompt.
 QString WhyNotOn(const Intervention& setting, const ModelConfig& config);
 
-// Whether the preset was published for this model, as far as the model's name says so.
+// Whether the preset was published for this model, judged by the model's name.
 bool IsPublishedFor(const Preset& preset, const ModelConfig& config);
 
 }  // namespace midscope

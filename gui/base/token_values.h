@@ -25,7 +25,7 @@ struct TokenSource {
   bool operator==(const TokenSource& other) const { return id == other.id && name == other.name; }
 };
 
-// What the record has over `tokens` tokens: arrays [layer, head, key] (of the shown head) and
+// Values of the record over `tokens` tokens: arrays [layer, head, key] (of the shown head) and
 // [key], [token] or [position], measured ones only.
 std::vector<TokenSource> SourcesOf(const Record& record, int64_t tokens);
 

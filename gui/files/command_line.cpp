@@ -63,7 +63,7 @@ QStringList ReadFormats(const QString& text) {
   return formats;
 }
 
-// What the window takes, beside the options of the model.
+// Options of the window, beside those of the model.
 std::vector<Parameter> WindowOptions() {
   Parameter format = TextParameter("format", "formats of the pictures");
   format.default_value = "png,svg,pdf";
@@ -145,7 +145,7 @@ void AddOptions(QCommandLineParser& parser) {
   }
 }
 
-// Of a value that is given several times, the last; all of a list.
+// The last of a value that is given several times; all values of a list.
 OptionSet ReadOptions(const QCommandLineParser& parser) {
   OptionSet options(AllOptions());
   for (const Parameter& option : AllOptions()) {

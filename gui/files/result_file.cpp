@@ -16,7 +16,7 @@ QString SaveResults(const Session& session, const QString& path) {
     throw UsageError("results", "there are none yet", "Open a model and run it first");
   }
   WriteOptions options;
-  options.overwrite = true;  // the file dialog has asked for confirmation
+  options.overwrite = true;  // the file dialog has confirmed it
   WriteRecords(path.toStdString(), screen.records, session.provenance(), options);
   if (screen.left_out.isEmpty()) return {};
   return QObject::tr(
@@ -33,7 +33,7 @@ ResultOpener::ReplyPointer Read(const QString& path) {
   reply->failure = ErrorText([&] {
     reply->samples = std::make_shared<const SampleView>(path.toStdString());
     reply->view = ViewOfFile(reply->samples->Overview(), path);
-    // Kept by the view: what the window asks for first.
+    // The view caches these: the window requests them first.
     for (const Measure measure : {Measure::kNll, Measure::kAccuracy})
       reply->view->FileSeries(measure);
   });

@@ -134,7 +134,7 @@ PromptRequest ReadPromptRequest(const JsonFields& fields, const nlohmann::json& 
   return prompt_request;
 }
 
-// Throws Error for what is no list of settings, one for each letter at most.
+// Throws Error unless it is a list of settings, at most one per letter.
 std::vector<std::string> ReadKept(const JsonFields& fields) {
   std::vector<std::string> kept;
   if (!fields.Find(kKeptKey)) return kept;

@@ -18,7 +18,7 @@
 namespace midscope {
 namespace {
 
-// How a class of controls is kept.
+// The JSON form of a class of controls.
 struct ControlKind {
   std::function<nlohmann::json(const QWidget&)> read;  // null: the widget is of another class
   // Returns whether the widget is of this class and has the value.
@@ -138,7 +138,7 @@ nlohmann::json RestorePanel(const JsonFields& fields, Panel* panel) {
   return rest;
 }
 
-// Of every panel that the field `panels` names.
+// Restores every panel that the field `panels` names.
 nlohmann::json RestorePanels(const JsonFields& view, const std::vector<Panel*>& panels) {
   nlohmann::json rest = {{"panels", nlohmann::json::object()}};
   for (size_t i = 0; i < panels.size(); ++i) {

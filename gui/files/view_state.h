@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the window shows of a session, beyond what is asked: the controls of the panels by their
-// object names, the ranges of plots that the user has chosen, the locked token, the range of tokens
-// and the visible part of their axis. JSON:
+// State of a session's view, beyond its requests: the controls of the panels by their object names,
+// the ranges of plots that the user has chosen, the locked token, the range of tokens and the
+// visible part of their axis. JSON:
 //
 //   {"panels": {"channel": {"controls": {"smoothing": 15}, "ranges": {"hidden_channel": [0, 9]}}},
 //    "token": 12, "range": [50, 60], "tokens": [40.5, 80.5], "linked": true}
@@ -22,9 +22,9 @@ inline constexpr char kViewKey[] = "view";
 nlohmann::json ViewState(const std::vector<Panel*>& panels, const Selection& selection);
 // Throws Error where the field kViewKey of a session is not what RestoreView takes.
 void CheckViewState(const JsonFields& session);
-// What the panels do not have (another version's control, a layer that the model lacks) is left
-// out. Returns what may be there later, once the records are: values that controls do not offer
-// yet, and ranges, which the first numbers of a plot may replace.
+// Leaves out entries that the panels lack (another version's control, a layer that the model
+// lacks). Returns entries that may apply once the records have arrived: values that controls do not
+// offer yet, and ranges, which the first numbers of a plot may replace.
 nlohmann::json RestoreView(const nlohmann::json& state, const std::vector<Panel*>& panels,
                            Selection* selection);
 // Restores it, except ranges of plots where the user has chosen another.

@@ -16,7 +16,7 @@ namespace midscope {
 
 class ActionRegistry;
 
-// What a page may tell.
+// State that a page may show.
 struct HelpContext {
   const ActionRegistry* actions = nullptr;
   QString model;  // one line for each fact of the open model; "": none is open

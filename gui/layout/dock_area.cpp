@@ -19,7 +19,7 @@ namespace midscope {
 namespace {
 
 constexpr int kStateVersion = 1;  // of saved states; another one is refused
-// What every layout can be arranged in.
+// The least size in which every layout can be arranged.
 constexpr QSize kLeastRoom(900, 520);
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The part of the window that holds panels as docks: they tear off, lie in tabs, fill the area on a
+// The part of the window that holds panels as docks: they tear off, form tabs, fill the area on a
 // double click of their title, and are arranged by a layout (layouts.h).
 #pragma once
 

@@ -22,7 +22,7 @@ Arrangement Column(int share, std::vector<Arrangement> parts) {
   return {Arrangement::Kind::kColumn, share, std::move(parts), {}};
 }
 
-// What is asked and what is changed.
+// The panels of the request and of the settings.
 Arrangement Controls(int share, const QSize& window) {
   if (window.height() < kLowWindow) return Tabs(share, {"settings", "prompt", "model"});
   return Column(share, {Tabs(55, {"settings"}), Tabs(45, {"prompt", "model"})});

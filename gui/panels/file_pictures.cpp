@@ -90,7 +90,7 @@ QString FilePictures::RunCaption() const {
   const auto parsed = nlohmann::json::parse(
       plan_json_.empty() ? provenance_.options_json : plan_json_, nullptr, false);
   const bool is_one_prompt = prompt_ && !AxisSize(*prompt_, "sample");
-  // A prompt of a batch or sweep says what it is; one of `probe --task` leaves that to the options.
+  // A prompt of a batch or sweep names its task; for one of `probe --task` the options do.
   const bool says_task = is_one_prompt && !TextAttribute(*prompt_, "task").isEmpty();
   const bool has_task = parsed.is_object() && parsed.contains("task") && !parsed["task"].is_null();
   if (says_task || (is_one_prompt && !has_task) || !parsed.is_object())

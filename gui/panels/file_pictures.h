@@ -36,8 +36,7 @@ struct RecordSides {
 class FilePictures {
  public:
   // Both must outlive it.
-  // `reference`: a record published_reference that stands beside outcomes; null for none, and then
-  // the file's own.
+  // `reference`: a record published_reference to show beside outcomes; null: the file's own.
   FilePictures(const RenderRequest& request, const RunFile& file,
                const Record* reference = nullptr);
 

@@ -29,7 +29,7 @@ class ModelPanel : public QWidget {
   // dtype, products, weights, threads, sliding-window, device.
   ParameterForm* options() const { return options_; }
   // Describes the open model; null: none, and `instead` is shown.
-  // `label`: how the user knows the model.
+  // `label`: the model's displayed name.
   void Show(const ModelSummary* summary, const QString& label, const QString& instead);
 
  Q_SIGNALS:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The user's notes: free text that is kept in the session and, with the prompt, in saved results.
-// Of a shown file of results its own notes, which can't be changed.
+// While a file of results is shown: its own notes, read-only.
 #pragma once
 
 #include "gui/panels/panel.h"

@@ -21,8 +21,8 @@ class Plot;
 class Session;
 class TriedSettings;
 
-// What panels read and change. Both outlive the panels' use of them: a panel does not touch them in
-// its destructor.
+// State that panels read and change. Both outlive the panels' use of them: a panel does not touch
+// them in its destructor.
 struct PanelContext {
   Session* session = nullptr;
   Selection* selection = nullptr;  // heads, tokens and settings that all panels show
@@ -76,7 +76,7 @@ class Panel : public QWidget {
   void RatiosOffered(const midscope::HeadRatioTable& ratios, bool dragging);
   // Emitted when the user has chosen another channel to look at.
   void ChannelChosen(qint64 before, qint64 channel);
-  // Emitted when what the user asked of the panel can't be done.
+  // Emitted when the panel cannot do what the user requested.
   void Failed(const QString& why);
 
  protected:

@@ -29,7 +29,7 @@ constexpr QSize kHiddenSize(760, 460);  // of a picture that only files have
 Plot* PlotAt(QWidget* inside, const QPoint& position) {
   for (QWidget* at = inside->childAt(position); at && at != inside; at = at->parentWidget()) {
     if (auto* plot = qobject_cast<Plot*>(at)) return plot;
-    // Of a widget that is no plot, the picture that files have.
+    // For a widget other than a plot: the picture that files get.
     if (auto* plot = qobject_cast<Plot*>(at->property(kPictureProperty).value<QObject*>()))
       return plot;
   }
@@ -102,7 +102,7 @@ void PlotMenu::CopyPicture(Plot* plot) {
   Q_EMIT Told(tr("The picture is on the clipboard"));
 }
 
-// Of B the same beside it, where B differs.
+// Copies A's command and, where B differs, B's.
 void PlotMenu::CopyCommand() {
   const auto& request = session_->shown_prompt_request();
   QString text = request && NeedsTextFile(*request) ? TextFileCommand(*request) : QString();

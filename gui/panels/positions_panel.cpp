@@ -34,7 +34,7 @@ constexpr char kRopeRecord[] = "rope";
 constexpr char kLearnedRecord[] = "learned_positions";
 constexpr int64_t kMostContext = 1 << 20;  // more takes gigabytes in the window
 
-// What the panel draws, each an array of a record.
+// A picture of the panel: an array of a record.
 struct Picture {
   QString name;
   std::string record;
@@ -343,7 +343,7 @@ void PositionsPanel::CheckState(const JsonFields& session) {
   if (session.Find(StateKey())) session.Inside(StateKey());  // an object
 }
 
-// What a later version wrote and this one cannot read stays as it is.
+// Options of a later version that this one cannot read leave the form unchanged.
 void PositionsPanel::Restore(const nlohmann::json& state) {
   if (!state.is_object()) return;
   used_ = true;

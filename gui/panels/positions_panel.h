@@ -43,7 +43,7 @@ class PositionsPanel : public Panel {
   const Record* FindRecord(const std::string& name) const;
 
  Q_SIGNALS:
-  // Emitted when the records of what is asked are there and drawn.
+  // Emitted when the requested records have arrived and are drawn.
   void Made();
 
  private:

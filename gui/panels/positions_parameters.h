@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the forms of PositionsPanel ask for.
+// Parameters in the forms of PositionsPanel.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,11 @@ namespace midscope {
 
 inline constexpr int64_t kMostSampleTokens = int64_t{1} << 15;
 
-// Of any sampler: tokens, factor, seed, samples.
+// Parameters of any sampler: tokens, factor, seed, samples.
 std::vector<Parameter> PositionSampleParameters();
 
-// Of the pictures of rotary positions: dim, base, context, new-base, least-ratio, largest-ratio.
+// Parameters of the pictures of rotary positions: dim, base, context, new-base, least-ratio,
+// largest-ratio.
 std::vector<Parameter> RopePictureParameters();
 
 }  // namespace midscope

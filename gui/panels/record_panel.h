@@ -55,11 +55,11 @@ class RecordPanel : public Panel {
     std::string record;
     std::string axis;
     std::string array;
-    QString text;   // identifiers, which say exactly what it is
+    QString text;   // identifiers, unambiguous
     QString title;  // words
     bool operator==(const Choice&) const = default;
   };
-  // What is chosen; null for what the session does not have.
+  // The chosen array and its record; null where the session lacks them.
   struct Chosen {
     Choice choice;
     const Record* record = nullptr;

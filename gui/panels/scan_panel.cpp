@@ -171,7 +171,7 @@ void ScanPanel::OfferViews(const Record* record) {
   if (views == views_) return;
   views_ = std::move(views);
   const QSignalBlocker blocker(view_);
-  // The first one was not chosen: shares, which come with the last sample, stand before it.
+  // The first one was not chosen: shares, which come with the last sample, are before it.
   const QString chosen = view_->currentIndex() > 0 ? view_->currentText() : QString();
   view_->clear();
   for (const ScanView& view : views_) view_->addItem(view.name);

@@ -94,7 +94,7 @@ void AttentionPlot::StyleLines() {
 void AttentionPlot::SetRows(const QVector<double>& row_a, const QVector<double>& row_b) {
   const bool same_extent =
       std::max(row_a.size(), row_b.size()) == std::max(row_a_.size(), row_b_.size());
-  // Of layers that were not done the numbers were missing.
+  // Layers that were not done had no numbers.
   const bool had_numbers = HasNumbers(row_a_) || HasNumbers(row_b_);
   const bool any = !row_a.isEmpty() || !row_b.isEmpty();  // an empty plot may have another reason
   if (any && SameNumbers(row_a, row_a_) && SameNumbers(row_b, row_b_)) return;

@@ -17,7 +17,7 @@
 
 namespace midscope {
 
-// What Ms-PoE's position-awareness score of a head counts, by weights before rotation.
+// Keys that Ms-PoE's position-awareness score of a head counts, by weights before rotation.
 struct CountedRow {
   QVector<double> counted;  // [key]: 1 where the key is counted; empty: not known
   double threshold = 0;     // attention weight
@@ -46,7 +46,7 @@ class AttentionPlot : public Plot {
   void SetPrompt(const Record* prompt);
   // One value per key; empty for a side without a record.
   void SetRows(const QVector<double>& row_a, const QVector<double>& row_b);
-  // Of the rows that were set last.
+  // Counted keys of the rows that were set last.
   void SetCounted(const CountedRow& counted_a, const CountedRow& counted_b);
   void SetNames(const QString& name_a, const QString& name_b);
   // Older rows, which are not of the requested setting, are grey and dotted.
@@ -62,7 +62,7 @@ class AttentionPlot : public Plot {
   void SetCompare(Compare compare);
   // Without legend and names of axes, below a plot that has them.
   void SetCompact();
-  // The colour of both lines, told apart by style; invalid: the colours of A and B.
+  // The colour of both lines, which differ in style; invalid: the colours of A and B.
   void SetHeadColor(const QColor& color);
 
   const QVector<double>& row(Side side) const { return side == Side::kA ? row_a_ : row_b_; }
@@ -74,10 +74,10 @@ class AttentionPlot : public Plot {
     return side == Side::kA ? threshold_a_ : threshold_b_;
   }
   QCPGraph* difference_graph() const { return difference_; }
-  // Of long prompts: the sum of the row over each passage that holds no other, as a level line over
-  // it; empty otherwise.
+  // For long prompts: the sum of the row over each passage that holds no other, as a level line
+  // over it; empty otherwise.
   QCPGraph* sums_of(Side side) const { return side == Side::kA ? sums_a_ : sums_b_; }
-  // Of the others two graphs each, A and B.
+  // Two graphs, A and B, for each of the others.
   const std::vector<QCPGraph*>& other_graphs() const { return other_graphs_; }
   const TokenSpan& range() const { return range_; }
   bool logarithmic() const { return logarithmic_; }
@@ -103,8 +103,8 @@ class AttentionPlot : public Plot {
   void RestyleData() override;
 
  private:
-  // Below this number of tokens lines are steps: what lies between two tokens means nothing. From
-  // it on sums of passages are drawn too.
+  // Below this number of tokens lines are steps: values between two tokens have no meaning. From it
+  // on sums of passages are drawn too.
   static constexpr int kMostSteps = 300;
 
   QCPItemRect* MakeShade();

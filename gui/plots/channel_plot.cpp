@@ -239,7 +239,7 @@ void ChannelPlot::Draw() {
   difference_ = view_.compare == Compare::kDifference && both;
   if (difference_) {
     View layers = view_;
-    // Of one layer the mean is that of the layer alone.
+    // For one layer, the mean is that of the layer alone.
     if (view_.layer >= 0) view_.highlighted = {false, {{view_.layer, view_.layer}}};
     AddDifference(MeanOf(rows_a_), MeanOf(rows_b_));
     view_ = std::move(layers);
@@ -287,7 +287,7 @@ void ChannelPlot::DrawTitle(bool difference) {
 
 void ChannelPlot::ResetView() {
   rescaleAxes();
-  // The same part of the tokens as the attention shows, whose axis may be linked.
+  // Shows the same part of the tokens as the attention plot, whose axis may be linked.
   const int64_t tokens = std::max(AxisSize(hidden_a_, "position"), AxisSize(hidden_b_, "position"));
   const double margin = std::max(0.5, 0.01 * static_cast<double>(tokens));
   if (tokens > 0) xAxis->setRange(-margin, static_cast<double>(tokens) - 1 + margin);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One hidden channel of the residual stream against position. All layers: a thin line per layer of
 // A, and over the scaled layers the mean with a band of one standard deviation over layers, of A
-// solid and of B dashed. One chosen layer: A solid and B dashed. What lies beyond the frame is
-// named at its edge, and the legend has Spearman's rho of each bold line with position. Scaling
-// leaves the stream as it is and changes what attention reads of it: a dotted line is the bold one
-// times B's factor. It, or the bold one where there is none, is dragged up and down to change the
-// factor.
+// solid and of B dashed. One chosen layer: A solid and B dashed. Values beyond the frame are named
+// at its edge, and the legend has Spearman's rho of each bold line with position. Scaling leaves
+// the stream unchanged and changes the values that attention reads from it: a dotted line is the
+// bold one times B's factor. It, or the bold one where there is none, is dragged up and down to
+// change the factor.
 #pragma once
 
 #include <QSet>
@@ -38,8 +38,8 @@ class ChannelPlot : public Plot {
     Compare compare = Compare::kSplit;
     QString factor_a;  // "× 0.5": what the setting makes of the channel; "": nothing
     QString factor_b;
-    // What B is to multiply the channel by now, of the dotted line: 1 where it leaves it as it is;
-    // nullopt: nobody can change it.
+    // B's requested factor of the channel, for the dotted line: 1 where B leaves the channel
+    // unchanged; nullopt: the factor cannot be changed.
     std::optional<double> factor_now;
     bool operator==(const View&) const = default;
   };
@@ -119,7 +119,7 @@ class ChannelPlot : public Plot {
   void DrawBoth();
   // Names of the means and the line that attention reads: what a step of the knob changes.
   void DrawFactors();
-  // Positions that a point of a line stands for, where so many are shown: the least and the largest
+  // Positions that a point of a line represents, where so many are shown: the least and the largest
   // value of each bin are drawn.
   static int64_t BinOf(double positions);
   double ShownPositions() const;

@@ -87,8 +87,8 @@ namespace {
 constexpr double kLineReach = 7;        // pixels from the line that count as on it
 constexpr double kFactorSlack = 4;      // pixels below which a press is a click
 constexpr double kFactorKeyStep = 0.1;  // of + and -
-constexpr double kFactorSteps = 100;  // a factor is a whole number of hundredths, as on the slider
-constexpr double kLeastSlope = 0.2;   // of the largest value: at zeros a line can't be dragged
+constexpr double kFactorSteps = 100;    // a factor has integer hundredths, as on the slider
+constexpr double kLeastSlope = 0.2;     // of the largest value: at zeros a line can't be dragged
 
 double RoundedFactor(double factor) { return std::round(factor * kFactorSteps) / kFactorSteps; }
 
@@ -105,7 +105,7 @@ double LargestOf(const QCPGraph* line) {
 const QCPGraph* ChannelPlot::BoldLine(Side side) const {
   if (difference_) return nullptr;
   if (view_.layer < 0) return mean_of(side);
-  // Of one layer: A's line, then B's.
+  // The lines of one layer: A's, then B's.
   const QString start = side == Side::kA ? tr("A") : tr("B");
   for (const QCPGraph* line : layer_lines_) {
     if (line->name().startsWith(start)) return line;
@@ -151,7 +151,7 @@ std::optional<ChannelPlot::FactorDrag> ChannelPlot::DragAt(const QPointF& positi
   if (!at || std::abs(yAxis->coordToPixel(at->value) - position.y()) > kLineReach) {
     return std::nullopt;
   }
-  // Half the frame, where nothing says what a factor of 1 is.
+  // Half the frame, where the length of a factor of 1 is unknown.
   double slope = yAxis->range().size() / 2;
   const QCPGraph* of_b = BoldLine(Side::kB);
   if (const QCPGraph* unscaled = of_b ? of_b : BoldLine(Side::kA)) {

@@ -12,7 +12,7 @@
 namespace midscope {
 namespace {
 
-constexpr int64_t kMostBins = 1024;  // of a line, from which on a point stands for several
+constexpr int64_t kMostBins = 1024;  // of a line, from which on a point represents several
 
 double PositionsOf(const Record& hidden_a, const Record& hidden_b) {
   return static_cast<double>(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is drawn of a search for channels that carry position
+// Plot data of a search for channels that carry position
 // (probes/measure/channels/channel_search.h): the ranking as rows, and the curves of one channel.
 #pragma once
 
@@ -20,7 +20,7 @@ struct RankedChannel {
   double smoothness = 0;
   int64_t smoothest_layer = -1;
   bool has_curves = false;
-  // Of its trial with the least loss; without one nullopt.
+  // The trial with the least loss; nullopt: none.
   struct Trial {
     ChannelScaling scaling;
     double loss = 0;

@@ -54,7 +54,7 @@ void LinesPlot::Draw(const Record& record, const Array& array) {
   lines_ = static_cast<int>(AxisSize(record, array.axes[0]));
   for (int line = 0; line < lines_; ++line) {
     QCPGraph* graph = addGraph();
-    // A number alone says nothing in a legend: "sample 3".
+    // A number alone is meaningless in a legend: "sample 3".
     graph->setName(record.FindAxis(array.axes[0])->labels.empty()
                        ? QString::fromStdString(array.axes[0]) + QLatin1Char(' ') +
                              names.value(line)

@@ -16,7 +16,8 @@ constexpr double kDodge = 0.008;  // offset between two means at one place, as a
 // An interval of fewer samples is mostly its own uncertainty: it is drawn dotted.
 constexpr int64_t kFewSamples = 6;
 constexpr qsizetype kMostMarks = 1000;  // of a line; more are a solid band, and slow
-// Of more lines only the first is told apart: hundreds of names and intervals hide the picture.
+// With more lines only the first is distinguished: hundreds of names and intervals hide the
+// picture.
 constexpr size_t kMostLines = 24;
 
 // As they are drawn, from back to front.
@@ -53,7 +54,7 @@ OutcomePlot::OutcomePlot(QWidget* parent)
   SetEmptyMessage(tr("No outcome yet"));
 }
 
-// Of the setting that has the colour: in grey print they are told apart too.
+// The marker of the setting that has the colour: settings differ in grey print, too.
 QCPScatterStyle::ScatterShape OutcomePlot::ShapeOf(const QColor& color) {
   static const QCPScatterStyle::ScatterShape shapes[] = {
       QCPScatterStyle::ssCircle, QCPScatterStyle::ssSquare, QCPScatterStyle::ssTriangle,
@@ -166,7 +167,7 @@ void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
   if (measure != measure_) ReleaseAlongY();  // a range of the other scale
   lines_ = lines;
   measure_ = measure;
-  // Of other prompts; between two of them there may be none.
+  // The lines are of other prompts; between two requests there may be none.
   if (!places_before.isEmpty() && !lines.empty() && places_before != Places()) ReleaseView();
   clearPlottables();
   NameMeasure();

@@ -39,7 +39,7 @@ class OutcomePlot : public Plot {
 
   // Names of places that are not their rank, such as "50 %". Call before Show.
   void SetPlaceNames(std::map<double, QString> names);
-  // What the axis calls the place.
+  // The place's name on the axis.
   QString NameOfPlace(double place) const;
 
   const std::vector<Line>& lines() const { return lines_; }

@@ -39,7 +39,7 @@ QSharedPointer<QCPAxisTickerText> FewLabels(const QStringList& labels, qsizetype
   return ticker;
 }
 
-// As many columns as give about the wanted shape and leave the fewest places empty.
+// As many columns as give about the requested shape and leave the fewest places empty.
 int ColumnsFor(int panels, double width_by_height) {
   const int about = std::max(1, static_cast<int>(std::ceil(std::sqrt(panels * width_by_height))));
   int best = about;
@@ -124,7 +124,7 @@ void PanelsPlot::MakeGrid(const std::vector<Panel>& panels, const Axes& axes) {
     StyleRect(i, panels[static_cast<size_t>(i)].name, axes, rect);
     if (panels[static_cast<size_t>(i)].name.isEmpty()) {
       grid->expandTo(2 * row + 2, i % columns_ + 1);
-      grid->setRowStretchFactor(2 * row, 0.001);  // nothing stands there
+      grid->setRowStretchFactor(2 * row, 0.001);  // the row is empty
     } else {
       auto* name = new QCPTextElement(this, panels[static_cast<size_t>(i)].name, SmallFont(font()));
       name->setTextColor(palette().color(QPalette::Text));

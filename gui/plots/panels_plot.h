@@ -20,7 +20,7 @@ class PanelsPlot : public Plot {
   struct Panel {
     QString name;
     QVector<QVector<double>> rows;  // of a map [row][column]; of lines one row; NaN: no value
-    // Of lines: columns that are shaded, first and one past the last; equal: none.
+    // For lines: columns that are shaded, first and one past the last; equal: none.
     std::pair<int, int> shaded = {0, 0};
   };
   // The axes of all panels. Labels of rows and columns, or no labels: their indices.

@@ -147,7 +147,7 @@ void Plot::FitText() {
 // After the layout, which does not depend on how long the label is.
 void Plot::FitYAxis() {
   if (!yAxis || axisRectCount() == 0) return;  // a grid of panels has others
-  // Numbers of a low plot would lie over each other.
+  // Numbers of a low plot would overlap.
   constexpr int kMostTicks = 5;
   const int line = QFontMetrics(yAxis->tickLabelFont()).height();
   const int ticks = std::clamp(axisRect()->height() / (2 * line), 2, kMostTicks);
@@ -228,7 +228,7 @@ void Plot::UseLegendRow(int most_in_a_row) {
   legend->setFont(font());
   legend->setIconSize(22, 10);
   // A legend without names allows no width, and the axes in its column would get no more. Margins
-  // are added to a maximum, and what is then above QWIDGETSIZE_MAX is no maximum.
+  // are added to a maximum, and a value above QWIDGETSIZE_MAX is then not a maximum.
   legend->setMaximumSize(QWIDGETSIZE_MAX / 2, QWIDGETSIZE_MAX);
   plotLayout()->setRowStretchFactor(1, 0.001);
   legend->setVisible(true);
@@ -247,7 +247,7 @@ void Plot::SetEmptyMessage(const QString& message) {
   empty_message_->setFont(font());
   empty_text_ = message.isEmpty() || reason_.isEmpty() ? message : reason_;
   empty_message_->setVisible(!message.isEmpty());
-  // Of no numbers there are no ticks.
+  // Without numbers there are no ticks.
   for (QCPAxis* axis : {xAxis, yAxis}) {
     if (axis) axis->setVisible(message.isEmpty());
   }

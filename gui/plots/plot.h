@@ -47,9 +47,9 @@ class Plot : public QCustomPlot {
   // Shows or hides the caption below the plot, for a file.
   void ShowCaption(bool shown);
 
-  // The size of a picture in a file, where `size` is asked for: pictures of a text grow with it.
+  // The size of a picture in a file, where `size` is requested: pictures of a text grow with it.
   virtual QSize FileSize(const QSize& size) { return size; }
-  // What is drawn beside lines and maps, as CSV with a header; "" for nothing.
+  // Data drawn beside lines and maps, as CSV with a header; "" for none.
   virtual QString Table() const { return {}; }
 
   // Shows all data.
@@ -75,7 +75,7 @@ class Plot : public QCustomPlot {
  Q_SIGNALS:
   // Emitted when the user has chosen the part of the x axis that is shown.
   void ViewedAlongX(double lower, double upper);
-  // Emitted when the user has asked for all data.
+  // Emitted when the user has chosen to view all data.
   void ViewedAll();
   // Emitted for Esc, unless it cancels a zoom.
   void ReleaseAsked();
@@ -115,7 +115,7 @@ class Plot : public QCustomPlot {
   virtual void ClickAt(const QPointF& position) { Q_UNUSED(position); }
   // The keys that are held at ClickAt.
   Qt::KeyboardModifiers click_modifiers() const { return click_modifiers_; }
-  // Shift+drag selects along x where a plot wants it: Brush is called while the pointer moves.
+  // Shift+drag selects along x where a plot enables it: Brush is called while the pointer moves.
   void UseBrush() { brushes_ = true; }
   virtual void Brush(const QPointF& from, const QPointF& to) {
     Q_UNUSED(from);

@@ -20,9 +20,9 @@ const QStringList& PlotFormats();
 // that names the file where it can't be written.
 void WritePlot(Plot& plot, const QString& path, const QString& format, const QSize& size);
 
-// What the plot draws, as CSV: of lines and bars `name,AXIS,AXIS` with `low,high` where there are
-// error bars, of a map `AXIS,AXIS,VALUE`, of several `panel,AXIS,AXIS,VALUE`. Above it lines that
-// begin with "#" (pandas.read_csv skips them with comment="#"): title, caption, and `comments`.
+// The plot's data as CSV: for lines and bars `name,AXIS,AXIS` with `low,high` where there are error
+// bars, for a map `AXIS,AXIS,VALUE`, for several `panel,AXIS,AXIS,VALUE`. Above it lines that begin
+// with "#" (pandas.read_csv skips them with comment="#"): title, caption, and `comments`.
 QString PlotCsv(Plot& plot, const QStringList& comments = {});
 
 // A field of CSV: quoted where it has to be.

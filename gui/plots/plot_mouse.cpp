@@ -116,7 +116,7 @@ void Plot::keyPressEvent(QKeyEvent* event) {
   QCustomPlot::keyPressEvent(event);
 }
 
-// What the mouse does to the view, by keys. Returns whether it was such a key.
+// Changes the view by keys as the mouse does. Returns whether it was such a key.
 bool Plot::SteerByKey(const QKeyEvent& event) {
   const bool plain = !(event.modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier));
   if (!plain || !xAxis || axisRectCount() == 0) return false;

@@ -22,7 +22,7 @@ QString ColorOrderText(const QString& lines);
 
 QColor SideColor(Side side);
 QColor GoldColor();
-// Of a line that is not of the requested setting: grey, dotted.
+// The pen of a line that is not of the requested setting: grey, dotted.
 QPen OlderPen(double width);
 
 // Draws a line of a single point as a dot: QCustomPlot draws only what joins two.

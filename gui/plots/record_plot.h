@@ -48,7 +48,8 @@ class RecordPlot : public Plot {
     qsizetype line = 0;
     qsizetype along = 0;
   };
-  // Of a heat map the one under the position, of lines the nearest point; none far from both.
+  // The cell of a heat map under the position, or the nearest point of lines; nullopt: none is
+  // near.
   std::optional<Cell> CellAt(const QPointF& position) const;
   void Clear();
   void DrawMap();

@@ -16,7 +16,7 @@ QString Translated(const char* text) {
   return QCoreApplication::translate("midscope::ScanView", text);
 }
 
-// Of patches' source, rather than an effect in nats.
+// Whether it is a share of patches' source, not an effect in nats.
 bool IsShare(const ScanView& view) { return view.array.find("share") != std::string::npos; }
 
 // The axes of the items: all but the place.
@@ -49,7 +49,7 @@ std::vector<std::vector<int64_t>> ItemIndices(const Record& scan) {
   return all;
 }
 
-// "L3", "H2" and "G1" stand without a blank; other axes' items by the axis' name.
+// "L3", "H2" and "G1" have no blank; other axes' items begin with the axis' name.
 QString PartName(const std::string& axis, const QString& label) {
   if (axis == "layer") return QLatin1Char('L') + label;
   if (axis == "head") return QLatin1Char('H') + label;

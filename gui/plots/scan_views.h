@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What can be shown of a scan (record `scan`, probes/sweep/scan_effects.h): the effect on the
-// answer at a place of the gold piece, its mean over places, the middle against the ends, and of
-// patches the share that comes back.
+// Views of a scan (record `scan`, probes/sweep/scan_effects.h): the effect on the answer at a place
+// of the gold piece, its mean over places, the middle against the ends, and of patches the share
+// that comes back.
 #pragma once
 
 #include <QString>
@@ -46,7 +46,7 @@ Record GridOfView(const Record& scan, const ScanView& view);
 // "effect (nats)" or "share that comes back".
 QString ScanValueName(const ScanView& view);
 
-// What a value means: "above 0: the change makes the answer less likely".
+// The meaning of a value: "above 0: the change makes the answer less likely".
 QString ScanValueNote(const ScanView& view);
 
 // The term and the view: "ablate({head}) — place 5".

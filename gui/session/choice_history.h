@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Undo and redo of what the user has chosen to look at: pinned heads, the place of the gold passage
-// and the channel. The plain choice of a head, zooms and what the pointer shows are no steps: a
+// and the channel. The plain choice of a head, zooms and previews by the pointer are not steps: a
 // selection is browsed, and undo would have to go through every cell.
 #pragma once
 
@@ -25,7 +25,7 @@ class ChoiceHistory : public QObject {
 
   // Index into the prompts of the model. No step where the place is not there, or is shown.
   void ChoosePlace(size_t place);
-  // After the session was set from one channel to the other. In a file's view it is no step.
+  // After the session was set from one channel to the other. In a file's view it is not a step.
   void AddChannel(qint64 before, qint64 after);
 
  private:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is on the screen as arguments of the command line program, and as Python that reads its
-// file.
+// The shown request as arguments of the command line program, and as Python that reads its file.
 #pragma once
 
 #include <QString>
@@ -26,12 +25,12 @@ QStringList ModelArguments(const ModelSummary& model);
 // (usage) where no prompt of a model is shown.
 QStringList ProbeArguments(const Session& session, Side side);
 
-// The same under another setting and into another file.
+// As above, under another setting and into another file.
 QStringList ProbeArguments(const Session& session, const Intervention& setting, const QString& out);
 
-// What a sweep is over, beside the shown prompt.
+// The axes of a sweep, beside the shown prompt.
 struct SweepChoice {
-  std::vector<std::string> settings;  // as texts; one that is there twice counts once
+  std::vector<std::string> settings;  // as texts; a duplicate counts once
   std::string places = {};            // "": those of the prompt
   int64_t samples = 0;                // of a task; own text has one
   QString text_file;                  // of own text, which WriteTextFile makes
@@ -40,11 +39,11 @@ struct SweepChoice {
 // model is shown, and for own text without an answer.
 QStringList SweepArguments(const Session& session, const SweepChoice& choice);
 
-// Own text with a question or pieces is sent out of a file (data/tasks/passages_task.h).
+// Own text with a question or pieces is read from a file (data/tasks/passages_task.h).
 bool NeedsTextFile(const PromptRequest& request);
 // Throws Error (failure).
 void WriteTextFile(const PromptRequest& request, const QString& path);
-// What is in it.
+// The contents of that file.
 QString TextFileLine(const PromptRequest& request);
 // The shell command that makes the file kTextFile.
 inline constexpr char kTextFile[] = "prompt.jsonl";

@@ -20,7 +20,7 @@ class CurvesReader : public QObject {
 
  public:
   struct Reply {
-    QStringList paths;  // as asked for
+    QStringList paths;  // as requested
     std::vector<CurveInput> inputs;
     QString failure;  // empty: none
   };

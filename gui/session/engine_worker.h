@@ -22,7 +22,7 @@ class EngineWorker : public QObject {
   // Cancels the running request and waits for it.
   ~EngineWorker() override;
 
-  // The same functions as EngineService's.
+  // As the functions of EngineService.
   quint64 Post(EngineRequest request, Side side = Side::kA);
   void Cancel(RequestKind kind, Side side) { service_->Cancel(kind, side); }
   std::vector<Record> Preview(const PromptRequest& request) const {

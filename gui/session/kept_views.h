@@ -32,7 +32,7 @@ struct KeptView {
   const SideView* Find(const Intervention& setting) const;
 };
 
-// Of one open model. Bounded in bytes; the oldest is dropped first.
+// Views of one open model. Bounded in bytes; the oldest is dropped first.
 class KeptViews {
  public:
   static constexpr size_t kLimit = size_t{48} << 20;

@@ -20,7 +20,7 @@ QString SettingOf(const Record& record);
 struct RecordName {
   QString setting;  // in full; "" where neither the record nor the file's prompt has it
   // "B: pi(1.5)", or "B, not of what is asked: pi(1.5)"; elided where long, the setting's name
-  // where it has one (SettingMarks). Of a run that goes on: "B: ms-poe (12 of 30 layers done)".
+  // where it has one (SettingMarks). During a run: "B: ms-poe (12 of 30 layers done)".
   QString text;
   QString full;        // the same in full length, beside the name
   bool older = false;  // marked as not of the requested setting
@@ -40,7 +40,7 @@ struct NamedRecord {
 std::vector<NamedRecord> RecordsOfEitherSide(const Session& session);
 
 QString PromptRequestCaption(const Provenance& provenance, const Record* prompt);
-// The same of the session, with the full names.
+// As above, for the session, with the full names.
 QString CaptionWith(const Session& session, const std::vector<RecordName>& names);
 
 }  // namespace midscope

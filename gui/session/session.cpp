@@ -16,7 +16,7 @@ namespace {
 constexpr int kReleaseMilliseconds = 350;
 constexpr int kPauseMilliseconds = 150;
 
-// Records name their products only where these are in whole numbers.
+// Records name their products only where these are integer products.
 std::string ProductsOf(const Record& record) {
   const std::string named = AttributeText(record, "products");
   return named.empty() ? "float" : named;

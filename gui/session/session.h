@@ -56,13 +56,13 @@ class Session : public QObject {
   // Stored until a model is open. What was on the screen before for the same prompt and the same
   // settings is shown again without a run, unless it is what is shown now.
   void SetPrompt(const PromptRequest& prompt_request);
-  // The same at a place (index into its prompts); no run where they are shown already.
+  // As above, at a place (index into its prompts); no run where they are shown already.
   void RestorePrompt(const PromptRequest& prompt_request, size_t place);
   // `dragging`: a slider is being dragged; capture runs and means are postponed.
   void SetSettings(const Intervention& a, const Intervention& b, bool dragging);
   // Index into the prompts of the prompt request. Default: the middle one.
   void SetPlace(size_t place);
-  // The same for the prompts of the next prompt request.
+  // As above, for the prompts of the next prompt request.
   void PreferPlace(size_t place) {
     live_.place = place;
     place_chosen_ = true;
@@ -86,7 +86,7 @@ class Session : public QObject {
   void SetMeansStartUnasked(bool start);
   bool means_start_unasked() const { return means_start_unasked_; }
   void StartMeans();
-  // While they are not wanted, none are requested. Those that run stop; finished samples stay.
+  // False: no means are requested. Those that run stop; finished samples stay.
   void SetMeansWanted(bool wanted);
   bool means_wanted() const { return means_wanted_; }
   // Options of all further capture runs, and repeats those of the shown settings
@@ -101,7 +101,7 @@ class Session : public QObject {
   // (by `path`) is replaced.
   void ShowFile(const RunFile& file, std::shared_ptr<const SampleView> samples = nullptr,
                 const QString& path = QString());
-  // The same, of ViewOfFile.
+  // As above, with the view from ViewOfFile.
   void ShowView(std::unique_ptr<SessionView> view, std::shared_ptr<const SampleView> samples);
   // Means of the file that is shown, setting by setting.
   const std::vector<OutcomeSeries>& FileSeries(Measure measure) const {
@@ -141,9 +141,9 @@ class Session : public QObject {
   // A published line drawn with the outcome (data/published/published_record.h); nullopt: none.
   void SetReference(std::optional<Record> reference);
 
-  // What is on the screen: the model's view, or a file's.
+  // The view on the screen: the model's, or a file's.
   const SessionView& shown() const { return *shown_; }
-  // The model's view: what the engine is asked for, also while a file is shown.
+  // The model's view: the requests to the engine, also while a file is shown.
   const SessionView& live() const { return live_; }
   // Records of the shown file; empty for a model's.
   const std::vector<Record>& file_records() const { return shown_->file_records; }
@@ -192,13 +192,13 @@ class Session : public QObject {
   const Record* record(Side side, const std::string& name) const {
     return shown_->Find(side, name);
   }
-  // The same of another place of the shown prompts (an index into them) under the setting that is
-  // asked, where that was on the screen and is kept; of the shown place record(). Null: not known.
-  // Valid until the session changes.
+  // As above, for another place of the shown prompts (an index into them) under the requested
+  // setting, where that was on the screen and is cached; for the shown place record(). Null: not
+  // known. Valid until the session changes.
   const Record* RecordAt(Side side, const std::string& name, size_t place) const;
   // The names of all records that have arrived, sorted; without those of channels.
   std::vector<std::string> record_names(Side side) const { return shown_->RecordNames(side); }
-  // Whether the record is of the requested setting, the shown prompt and the open model. Of a
+  // Whether the record is of the requested setting, the shown prompt and the open model. For a
   // file's records: always true.
   bool IsAsked(Side side, const Record& record) const;
   // Whether panels mark the record as older than the request. While a slider is dragged, records of
@@ -211,7 +211,7 @@ class Session : public QObject {
   // Whether what-ifs include the score map and hidden channels, so that these update while a slider
   // is dragged.
   bool follows(Side side) const { return shown_->state(side).follows; }
-  // Of a file: whether it has records of B.
+  // For a file: whether it has records of B.
   bool differs() const { return shown_->differs(); }
   // SessionView's functions of these names.
   std::optional<Means> MeansOf(Side side, Measure measure) const {
@@ -243,8 +243,8 @@ class Session : public QObject {
   void SetPauseDelay(int milliseconds) { pause_timer_.setInterval(milliseconds); }
 
  Q_SIGNALS:
-  // What is shown has changed since the last emission. Emitted by a queued call, so that changes of
-  // one turn of the event loop are one emission, and before Stopped.
+  // The shown data have changed since the last emission. Emitted by a queued call, so that changes
+  // of one turn of the event loop are one emission, and before Stopped.
   void Changed(midscope::Changes changes);
   // `what` describes the running request, other than what-ifs; empty: none.
   void BusyChanged(const QString& what);
@@ -280,7 +280,7 @@ class Session : public QObject {
   void RequestCaptureRun(Side side);
   void RepeatCaptureRuns();
   void RequestWhatIf(Side side);
-  // What the engine has to run for the means of A and B.
+  // Runs that the means of A and B require.
   struct MissingMeans {
     CompareRequest request;
     std::vector<std::string> asking;  // texts of its settings
@@ -290,8 +290,8 @@ class Session : public QObject {
   bool MeansMayStart(const MissingMeans& missing) const;
   double SecondsOf(const MissingMeans& missing) const;
   void RequestMeans();
-  // What a sample takes at all places under one setting; `whole`: that was measured, and not taken
-  // from one place. Means that waited for it are requested.
+  // Records the seconds of a sample at all places under one setting; `whole`: measured, not taken
+  // from one place. Requests the means that waited for it.
   void NoteCost(double seconds, bool whole);
   void ForgetMeans();
   bool MeansRun() const { return asked_ticket_ != 0 && pending_.count(asked_ticket_) > 0; }
@@ -324,7 +324,7 @@ class Session : public QObject {
   bool ChangeSide(Side side, const SideView& next, bool dragging);
   // Adds to the next emission of Changed.
   void Mark(Changes changes);
-  // The same, of what the model's view alone has.
+  // As above, for state that only the model's view has.
   void MarkLive(Changes changes);
 
   void OnReply(const EngineWorker::ReplyPointer& reply);

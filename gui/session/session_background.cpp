@@ -14,12 +14,12 @@
 namespace midscope {
 
 // Session: scans. A scan gives way to every other request and goes on, from its finished samples,
-// when nothing else is asked for.
+// when nothing else is requested.
 
 void Session::Scan(const ScanRequest& request) {
   if (!HasPrompts()) return;
   worker_.Cancel(RequestKind::kScan, Side::kA);
-  // What is done of the same scan stays in sight.
+  // Finished parts of the same scan stay visible.
   if (!scan_request_ || !scan_request_->ScansTheSame(request)) live_.scan.reset();
   scan_request_ = request;
   MarkLive(Change::kScan);
@@ -76,12 +76,12 @@ void Session::OnScan(const EngineReply& reply) {
 
 // Session: channels that carry position, of a search over random text and of the shown prompt. As a
 // scan, a search gives way to every other request, and goes on from its finished prompts and
-// examples when nothing else is asked for.
+// examples when nothing else is requested.
 
 void Session::SearchChannels(const ChannelSearchRequest& request) {
   if (!HasPrompts()) return;
   worker_.Cancel(RequestKind::kChannelSearch, Side::kA);
-  // What is done of the same search stays in sight.
+  // Finished parts of the same search stay visible.
   if (search_request_ != request) {
     live_.channels.erase(kChannelSearchRecord);
     live_.channels.erase(kChannelValidationRecord);
@@ -226,7 +226,7 @@ void Session::OnGenerate(const EngineReply& reply) {
   generation.ticket = 0;
   if (reply.outcome.end == JobEnd::kDone && !reply.records.empty()) {
     const Record& record = reply.records.front();
-    // Settings that change places take their results along, not what is asked for them.
+    // Settings that change sides take their results along, but not their requests.
     generation.waits = !LiveAsks(reply.side, record);
     if (!generation.waits)
       live_.state(reply.side).records[kGenerationRecord] = std::make_shared<Record>(record);

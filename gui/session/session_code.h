@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is on the screen, as commands and as Python: the shown prompt under A, B and the kept
-// settings C to F, and the same over samples.
+// The shown request, as commands and as Python: the shown prompt under A, B and the kept settings C
+// to F, and the same over samples.
 #pragma once
 
 #include <QString>

@@ -18,7 +18,7 @@ std::string TaskOrEmpty(const std::string& task) {
   try {
     return task.empty() ? "" : TaskInFull(task);
   } catch (const Error&) {
-    return task;  // a task that only the engine knows
+    return task;  // a task that only the engine has
   }
 }
 
@@ -145,7 +145,7 @@ void Session::OnPrompt(const EngineReply& reply) {
   const auto& request = std::get<PromptRequest>(reply.request);
   if (!live_.prompt_request || !SameScanPrompts(*live_.prompt_request, request)) DropScan();
   DropPromptChannels();
-  // The same prompt once more is run once more.
+  // A repeated request of the same prompt is run again.
   if (live_.prompt_request && SamePrompts(*live_.prompt_request, request)) {
     kept_views_.Forget(request);
   } else {
@@ -174,7 +174,7 @@ void Session::OnPrompt(const EngineReply& reply) {
 
 namespace {
 
-// What another view changes.
+// Changes caused by another view.
 constexpr Changes kViewChanges = Change::kModel | Change::kPrompts | Change::kSettings |
                                  Change::kReference | Change::kMeans | Change::kSampleFile |
                                  Change::kScan | Change::kChannels | Change::kGeneration |
@@ -209,7 +209,7 @@ void Session::ShowView(std::unique_ptr<SessionView> view,
             Qt::QueuedConnection);
     view->samples->reader->Ask(view->samples->choice);
   }
-  // Without a model, what is asked begins with the file's settings.
+  // Without a model, requests begin with the file's settings.
   if (!live_.model) {
     live_.a.Ask(view->a.setting);
     live_.b.Ask(view->b.setting);

@@ -196,7 +196,7 @@ void Session::TakeOfPlace(const EngineReply& reply, SideView& side) {
   }
 }
 
-// A part of a setting that is no longer asked for is a step of a drag.
+// A part of a setting that is no longer requested is a step of a drag.
 void Session::OnWhatIfPart(const EngineWorker::ReplyPointer& part) {
   SideView& side = live_.state(part->side);
   const auto& request = std::get<WhatIfRequest>(part->request);
@@ -223,7 +223,7 @@ void Session::OnWhatIf(const EngineReply& reply) {
     if (record.name == kOutcomeRecord) side.records[record.name] = std::make_shared<Record>(record);
   }
   Q_EMIT WhatIfTimed(reply.cost);
-  // Of most rows of all prompts, as samples have them.
+  // The run was of most rows of all prompts, as those of samples are.
   if (!reply.cost.seen_before && reply.cost.share >= kMostRows)
     NoteCost(reply.cost.seconds / reply.cost.share, true);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a Session shows at a time: the records of the open model's prompt, or those of a file of
-// results. A session has one view of the model, and one more per open file.
+// The contents that a Session shows at a time: the records of the open model's prompt, or those of
+// a file of results. A session has one view of the model, and one more per open file.
 #pragma once
 
 #include <QString>
@@ -62,9 +62,9 @@ struct SessionView {
 
   const SideView& state(Side side) const { return side == Side::kA ? a : b; }
   SideView& state(Side side) { return side == Side::kA ? a : b; }
-  // Of a file: whether it has records of B.
+  // For a file: whether it has records of B.
   bool differs() const { return is_file ? !b.records.empty() : a.setting != b.setting; }
-  // The open model as the user knows it; "": none is open.
+  // The open model's displayed name; "": none is open.
   QString ModelLabel() const;
   // Null: none.
   const Record* prompt() const;
@@ -74,7 +74,7 @@ struct SessionView {
   std::vector<std::string> RecordNames(Side side) const;
   // While the other side's mean is partial: over the same samples, where they are known.
   std::optional<Means> MeansOf(Side side, Measure measure) const;
-  // Of any setting that was compared before, or equals one; `text`: its printed form.
+  // Means of any setting that was compared before, or equals one; `text`: its printed form.
   std::optional<Means> MeansOfSetting(const std::string& text, Measure measure) const;
   // B minus A over the same samples, with its interval (Measure::kDifference); nullopt: not known.
   std::optional<Means> DifferenceOfMeans() const;
@@ -99,7 +99,7 @@ struct SessionView {
   std::shared_ptr<const Record> scan;        // null: none
   // By name: channel_search, channel_validation, prompt_channels.
   std::map<std::string, std::shared_ptr<const Record>> channels;
-  // Of a file:
+  // Set for a file only:
   QString path;
   std::vector<Record> file_records;
   std::optional<FileSamples> samples;  // nullopt: it has none

@@ -44,7 +44,7 @@ class SettingHistory : public QObject {
   // Sets the pair and clears the undo stack.
   void Reset(const SettingPair& start);
   QUndoStack* stack() { return &stack_; }
-  // What stands for a setting in the texts of steps; without it its text.
+  // The displayed form of a setting in the texts of steps; default: its text.
   void ShowSettingsAs(std::function<QString(const QString&)> shown) { shown_ = std::move(shown); }
 
  Q_SIGNALS:

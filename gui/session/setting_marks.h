@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How settings are called and which of them are drawn. A name belongs to a setting's text, not to a
-// letter: it never stands at numbers of another setting.
+// Names of settings, and which of them are drawn. A name belongs to a setting's text, not to a
+// letter: it is never shown with numbers of another setting.
 #pragma once
 
 #include <QObject>
@@ -33,8 +33,8 @@ class SettingMarks : public QObject {
   void SetName(const QString& setting, const QString& name);
   // The stack outlives the use of this object.
   void UseUndo(QUndoStack* stack) { stack_ = stack; }
-  // What stands for the setting where there is little room: its name, else its text with the names
-  // of files without their folders.
+  // The setting's short form: its name, else its text with the names of files without their
+  // folders.
   QString Shown(const QString& setting) const;
   // "B", or "B “paper”" where the setting has a name.
   QString WithLetter(const QString& letter, const QString& setting) const;

@@ -59,7 +59,7 @@ class SweepProcess : public QObject {
   QProcess process_;
   QString output_;
   QString table_;
-  QString message_;  // the last one that is no progress
+  QString message_;  // the last one that is not progress
   QByteArray rest_;  // of a line that has not ended
   bool held_ = false;
   bool stopped_ = false;

@@ -39,9 +39,9 @@ class TriedSettings : public QObject {
   // Keeps the setting under that letter (0 for C), whether it was tried or not, in place of the one
   // that has it; "": none is kept under it.
   void KeepAs(int kept, const std::string& text);
-  // What is kept under the letter; "" for none.
+  // The setting kept under the letter; "" for none.
   std::string TextOf(int kept) const;
-  // Of all letters up to the last that has one: what a session keeps.
+  // Settings of all letters up to the last that has one, as a session stores them.
   std::vector<std::string> KeptTexts() const;
   static QString Letter(int kept) { return QString(QChar(u'C' + kept)); }
 

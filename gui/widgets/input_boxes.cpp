@@ -19,7 +19,7 @@ namespace midscope {
 
 namespace {
 
-// Limit of an unbounded range: whole numbers up to here are exact.
+// Limit of an unbounded range: integers up to here are exact.
 constexpr double kFarEnough = 9007199254740992;
 constexpr int kDecimals = 12;
 

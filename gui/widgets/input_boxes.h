@@ -57,10 +57,11 @@ class TextBox : public QComboBox {
  public:
   explicit TextBox(QWidget* parent = nullptr);
 
-  // What the open list shows beside each text, and choosing one does not put into the line.
+  // Notes that the open list shows beside each text; choosing an item does not put its note into
+  // the line.
   using Notes = std::function<QStringList()>;
-  // Replaces the list; keeps the line's text and emits no signal. `notes`: asked for whenever the
-  // list is opened; none: nothing.
+  // Replaces the list; keeps the line's text and emits no signal. `notes`: called whenever the list
+  // is opened; null: no notes.
   void Offer(const QStringList& texts, Notes notes = nullptr);
   void showPopup() override;
   // The role of an item's note.

@@ -94,7 +94,7 @@ ParameterField WithSlider(ParameterField field, const Parameter& parameter, QWid
 struct ChoiceField {
   QComboBox* box = nullptr;
   NumberBox* number = nullptr;  // null: all choices are words
-  int numbered = -1;            // index of the choice that stands for the number
+  int numbered = -1;            // index of the choice that represents the number
   std::string prefix = {};      // what is written before the number: "last:"
   QString by_default = {};
   // Printed settings leave out some defaults; so does the field, or the two would never be equal.

@@ -25,7 +25,7 @@ struct ParameterField {
   QSlider* slider = nullptr;  // beside the number; null: none
 };
 
-// What the texts of a field are. kTerm: of an argument of an intervention's term, where every value
+// The form of a field's texts. kTerm: of an argument of an intervention's term, where every value
 // may be left out, several numbers are in brackets, and paths are in quotation marks.
 enum class FieldText { kValue, kTerm };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the choices of the argument `rows` mean, as pictures: rows of the prompt, then those of the
-// answer; filled: changed.
+// Pictures of the choices of the argument `rows`: rows of the prompt, then those of the answer;
+// filled: changed.
 #pragma once
 
 class QComboBox;
@@ -8,7 +8,7 @@ class QComboBox;
 namespace midscope {
 
 // Gives a picture to each item whose text is a choice of `rows`: all, answer, last, last:N. The
-// item's help says what the picture shows.
+// item's help describes the picture.
 void ShowRowPictures(QComboBox* rows);
 
 }  // namespace midscope

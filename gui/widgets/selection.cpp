@@ -8,9 +8,9 @@
 namespace midscope {
 namespace {
 
-constexpr int kFlicker = 700;  // milliseconds of each: slow enough not to disturb anybody's eyes
+constexpr int kFlicker = 700;  // milliseconds of each: slow enough not to be disturbing
 
-// Of Okabe and Ito's eight colours, which stay apart for colour-blind readers, those that are far
+// Those of Okabe and Ito's eight colours, which colour-blind readers can distinguish, that are far
 // from the colours of A, B and gold; then two of Paul Tol's.
 const std::array<QColor, Selection::kMostPins>& PinColors() {
   static const std::array<QColor, Selection::kMostPins> colors = {

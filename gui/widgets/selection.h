@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What all panels show: one head and pinned heads, a token and a range of tokens, the visible part
-// of the token axis, and which of the settings. The pointer previews a head or a token, a click
-// selects it.
+// The selection of all panels: one head and pinned heads, a token and a range of tokens, the
+// visible part of the token axis, and which of the settings. The pointer previews a head or a
+// token, a click selects it.
 //
 // The selection is unchanged while a panel has no data and where a model has fewer heads: panels
 // clamp what they draw, never the selection.
@@ -64,7 +64,7 @@ class Selection : public QObject {
   void TogglePin(midscope::HeadId head);
   // Replaces all pins; those beyond kMostPins are left out.
   void SetPinned(const std::vector<HeadId>& heads);
-  // The same with their colours, as pinned() gave them.
+  // As above, with their colours, as pinned() returned them.
   void RestorePins(const std::vector<PinnedHead>& pins);
 
   // Position of the token under the pointer, else of the locked one; -1: none.
@@ -88,7 +88,7 @@ class Selection : public QObject {
   void SetCompare(midscope::Compare compare);
   // A and B by turns at one place, so that the eye finds what differs; off: what was shown before.
   bool flickers() const { return flicker_.isActive(); }
-  // What is shown when the flicker ends.
+  // The comparison shown when the flicker ends.
   Compare lasting_compare() const { return flickers() ? before_flicker_ : compare_; }
   void SetFlicker(bool on);
 

@@ -103,7 +103,7 @@ double RangeSlider::ValueAt(double x) const {
 
 void RangeSlider::Move(double value, bool dragging) {
   const double now = Clamped(value);
-  // The release of a handle tells that nothing is held any more.
+  // The release of a handle emits Changed without `dragging`.
   if (now == values_[handle_] && dragging) return;
   values_[handle_] = now;
   update();
@@ -114,7 +114,7 @@ void RangeSlider::mousePressEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton) return;
   const double x = event->position().x();
   const auto distance = [&](int handle) { return std::abs(HandleAt(handle).x() - x); };
-  // Of two at one place the one on whose side the press is.
+  // If both are at one place, the one on the side of the press.
   const bool same = HandleAt(0) == HandleAt(1);
   handle_ = same ? (x < HandleAt(0).x() ? 0 : 1) : (distance(0) < distance(1) ? 0 : 1);
   held_ = true;

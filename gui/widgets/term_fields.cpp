@@ -22,7 +22,7 @@ bool IsBeyond(const Parameter& argument, const std::string& value) {
 }
 
 // The argument as the model limits it. A value that the model cannot take keeps the wider range:
-// the field shows what the setting says.
+// the field shows the setting's value.
 Parameter OfModel(const Parameter& argument, const ModelConfig& model, const std::string& value) {
   Parameter limited = argument;
   const auto last = [](int64_t count) { return static_cast<double>(count - 1); };

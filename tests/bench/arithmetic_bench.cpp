@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What faster arithmetic costs in logits and answers, on the embedded model or another.
+// The error of faster arithmetic in logits and answers, on the embedded model or another.
 //
 //   arithmetic_bench PROMPTS [MODEL]
 //

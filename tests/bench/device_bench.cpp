@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What prompts of several lengths cost on a device, in one process, as large models take long to
+// The cost of prompts of several lengths on a device, in one process, as large models take long to
 // open.
 //
 //   device_bench DEVICE MODEL float32|bfloat16|float16 [auto|stored|expanded] [decode] TOKENS...
@@ -9,9 +9,9 @@
 // position-awareness score, the last residual row, a trace); the same with Ms-PoE, whose heads of a
 // group disagree about position, and with Self-Extend; a token after the prompt; what-ifs of one
 // channel, with the attention of the last query and without, the latter also where nothing is
-// recorded, and of Ms-PoE's last row; and what of the device's memory is taken then. With `decode`
-// the first of these and the token alone. Prompts may be longer than the model's context: what
-// positions mean takes no time.
+// recorded, and of Ms-PoE's last row; and the device memory in use then. With `decode` the first of
+// these and the token alone. Prompts may be longer than the model's context: the meaning of
+// positions takes no time.
 
 #include <algorithm>
 #include <chrono>

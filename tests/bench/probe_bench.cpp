@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the probes of the papers cost on top of a run that looks at nothing, on the embedded model.
+// The cost of the papers' probes on top of a run without hooks, on the embedded model.
 //
 //   probe_bench compare TOKENS [REPEATS]      plain and probed runs in turn: times, and their ratio
 //   probe_bench plain|probes|perplexity TOKENS      one kind of run alone: its peak memory
@@ -26,8 +26,8 @@ namespace {
 
 using midscope::Decoder;
 
-// Of all threads, user and system together: on a machine that others use too, what this process
-// worked says more than how long it waited.
+// Processor time of all threads, user and system: on a shared machine it is a better measure than
+// elapsed time.
 double ProcessorSeconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

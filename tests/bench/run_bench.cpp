@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What a run costs in time and memory, on the embedded model or another. One measurement a process,
-// so that peak memory is its own.
+// The cost of a run in time and memory, on the embedded model or another. One measurement per
+// process, so that peak memory is its own.
 //
 //   run_bench open|prefill|rows|plain|decode TOKENS float32|bfloat16|auto
 //             [REPEATS [MODEL [WEIGHTS [float|int16|int8]]]]
 //
-// auto: what --dtype auto takes, its products too where none are given. WEIGHTS: auto, stored or
+// auto: the choice of --dtype auto, also of products where none are given. WEIGHTS: auto, stored or
 // expanded. open: from the call until a prompt could be run. prefill: last-query attention,
 // position-awareness score, the last residual rows, 8 hidden channels over all positions, trace
 // kept. rows: one hidden channel, for which the last layer has to run all rows. plain: logits

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a changed setting costs, and how soon a cancelled run ends, on the embedded model or
+// The cost of a changed setting, and the delay until a cancelled run ends, on the embedded model or
 // another.
 //
 //   what_if_bench speed TOKENS float32|bfloat16 [REPEATS [MODEL]]
@@ -174,7 +174,7 @@ void Cancellations(const Decoder& decoder, const std::vector<int32_t>& ids, int 
     std::fill_n(request.rerun->first_row.begin(), first, tokens);
     in_layers.push_back(Latency(
         delay, [&](const midscope::JobContext& context) { decoder.RunOne(request, context); }));
-    // What ran was the same setting, so the rows of the trace are as good as before.
+    // The same setting ran, so the rows of the trace are still valid.
     trace->Set(tokens, tokens, plans);
   }
   request.rerun.reset();

@@ -9,7 +9,7 @@
 // everything of the step before has been painted and nothing else is under way. Per step, ms:
 //   first    to the end of painting of the attention row of the new setting, at the shown place
 //   whole    to the end of painting of the outcome of the new setting, at all places
-//   what_if  what the engine says the what-if took
+//   what_if  duration of the what-if as the engine reports it
 //   thread   processor time of the window's thread between the step and the end of painting
 //   replots  plots that were redrawn; paint_NAME: by each of them
 // and ms_poe: to the first painting of a new setting that runs every row (STEPS / 8 times, at

@@ -52,7 +52,7 @@ double ResidentMegabytes() {
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1e6;
 }
 
-// Of the heap, what is in use; the rest of what is resident is caches, code and holes.
+// The heap memory in use; the rest of the resident memory is caches, code and holes.
 double UsedMegabytes() {
   const auto heap = mallinfo2();
   return static_cast<double>(heap.uordblks + heap.hblkhd) / 1e6;

@@ -144,7 +144,7 @@ TEST(AttentionRows, SeeKeysAtTheDistancesOfSelfExtend) {
   CaseShape c{.query_rows = rows, .head_dim = 2, .near = 4, .group = 2};
   AttentionCase inputs(c);
   for (int64_t i = 0; i < rows * inputs.width; ++i) inputs.fused.Set(i, i % 2 == 0 ? 1.0f : 0.0f);
-  // Tables of one pair at 0.4 radians a position tell distances up to 7 apart.
+  // Tables of one pair at 0.4 radians per position distinguish distances up to 7.
   const std::vector<double> angle = {0.4};
   const auto fill = [&](const RotaryView& view, int64_t row, int64_t position) {
     FillRotary(angle, 1.0, position, 1, 1.0, const_cast<float*>(view.cos) + row,

@@ -175,7 +175,7 @@ TEST(Attention, AWindowOfOneKeyGivesItsValue) {
   }
 }
 
-// Self-Extend with groups of one key is plain attention: every key stands where it stood.
+// Self-Extend with groups of one key is plain attention: every key keeps its position.
 TEST(Attention, GroupsOfOneKeyChangeNothing) {
   for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
     CaseShape c{.query_rows = 150, .first_query = 20, .heads = 6, .key_value_heads = 2};
@@ -279,8 +279,8 @@ TEST(Attention, StopsInTheMiddle) {
   }
 }
 
-// An engine's block is three vectors of queries, so this also shows that OnEveryTarget does what it
-// says. Vectors of all of ARM's targets have one length.
+// An engine's block is three vectors of queries, so this also tests OnEveryTarget. Vectors of all
+// of ARM's targets have one length.
 TEST(Attention, HasAnEngineForEachInstructionSet) {
   std::vector<int64_t> rows;
   OnEveryTarget([&] { rows.push_back(FloatAttentionEngine().rows); });

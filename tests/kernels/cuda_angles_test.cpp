@@ -20,7 +20,7 @@
 namespace midscope::kernels::cuda {
 namespace {
 
-// Of float32 below 1 and below 2.
+// Steps of float32 below 1 and below 2.
 constexpr double kSteps[] = {6.0e-8, 1.2e-7};
 
 std::vector<double> Frequencies(int64_t pairs) {

@@ -78,7 +78,7 @@ void RunPart(AttentionCase& inputs, const std::vector<AttentionHead>& heads, con
                                     shape.heads, heads, part.q);
   const Guarded k = RotatedHeads<T>(inputs, inputs.K(), 0, part.keys, key_heads,
                                     shape.key_value_heads, heads, part.k);
-  // Values are read where they lie: of heads that share them, or of all of them alike.
+  // Values are read in place: those of heads that share them, or those of all heads.
   std::vector<AttentionHead> none(heads.size());
   const Guarded v = RotatedHeads<T>(inputs, inputs.V(), 0, part.keys, key_heads,
                                     shape.key_value_heads, none, &AttentionHead::k);
@@ -168,7 +168,7 @@ std::vector<CaseShape> Cases(Dtype dtype) {
                       .tables_per_head = true});
   }
   shapes.push_back({.query_rows = 70, .heads = 2, .key_value_heads = 1, .rotated = false});
-  // Tiles of keys that nobody sees.
+  // Tiles of keys that no query sees.
   shapes.push_back({.query_rows = 66,
                     .first_query = 140,
                     .heads = 2,

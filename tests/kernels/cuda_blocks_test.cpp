@@ -7,8 +7,8 @@
 // in float32, bfloat16 and float16. Products of a few rows are within float32 rounding of the sum
 // of the exact ones, gated ones within that of the plain ones' activation; a row's result is the
 // same to the last bit whichever others come along. The same bits in any order of threads between
-// two barriers; nothing written but the output; nothing read that is not aligned as block_formats.h
-// says (ReadNumber checks it).
+// two barriers; nothing written but the output; every read aligned as block_formats.h states
+// (ReadNumber checks it).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -123,7 +123,7 @@ TEST(CudaBlocks, PartsOfRowsAreThoseOfTheCpu) {
   }
 }
 
-// Every scale there is, of both kinds, and every binary16: subnormal ones, and what is no number.
+// Every scale, of both kinds, and every binary16: also subnormal ones and NaN.
 TEST(CudaBlocks, EveryScaleIsThatOfTheCpu) {
   for (const BlockType type : {BlockType::kF16, BlockType::kQ4_1, BlockType::kMXFP4}) {
     const BlockFormat format = *FindBlockFormat(static_cast<uint32_t>(type));
@@ -259,7 +259,7 @@ TEST(CudaBlocks, ARowsProductDoesNotDependOnTheOthers) {
   }
 }
 
-// Of gates and what they are multiplied with, which the same product gives one by one.
+// Gates and their factors, which the plain product returns one by one.
 TEST(CudaBlocks, GatedProductsAreTheActivationOfPlainOnes) {
   for (const BlockFormat& format : BlockFormats()) {
     for (const ProductCase& c : {ProductCase{1, 768, 22, Dtype::kBFloat16, Dtype::kBFloat16},
@@ -291,7 +291,7 @@ TEST(CudaBlocks, GatedProductsAreTheActivationOfPlainOnes) {
   }
 }
 
-// Of parts of a matrix: `first` lies within the part, before it and behind it.
+// Parts of a matrix: `first` is within the part, before it and behind it.
 TEST(CudaBlocks, OutputsAreCopiedWhereAsked) {
   const ProductCase c{3, 256, 22, Dtype::kFloat32, Dtype::kBFloat16};
   const BlockFormat format = *FindBlockFormat(static_cast<uint32_t>(BlockType::kQ4_0));

@@ -37,7 +37,7 @@ struct Case {
   bool own_weights = false;  // each head its own, else one for all
 
   int64_t width() const { return heads * head_dim; }
-  // Of x and of out.
+  // Strides of x and of out.
   int64_t x_stride() const { return width() + 16; }
   int64_t out_stride() const { return width() + 8; }
 };
@@ -168,7 +168,7 @@ TEST(CudaHeadNorms, AreTheirDefinitionInFloat32) { CheckCases<float>(); }
 TEST(CudaHeadNorms, AreTheirDefinitionInBFloat16) { CheckCases<BFloat16>(); }
 TEST(CudaHeadNorms, AreTheirDefinitionInFloat16) { CheckCases<Float16>(); }
 
-// Of a head whose mean is far larger than its deviation: differences are squared, not values.
+// The mean of a head is far larger than its deviation: differences are squared, not values.
 TEST(CudaHeadNorms, LayerNormsOfAlmostEqualValuesAreExact) {
   for (const int64_t head_dim : {64, 5120}) {
     const Case c{2, 1, head_dim, true};

@@ -63,7 +63,7 @@ bool IsEdited(const CaseShape& c) {
          !c.factors.empty();
 }
 
-// A few query rows on the CPU, and what the kernels are told of them.
+// A few query rows on the CPU, and the kernels' arguments for them.
 template <class T>
 struct RowsOfAttention {
   RowsOfAttention(const CaseShape& shape_of_case, bool update)
@@ -219,7 +219,7 @@ TEST(CudaRowAttention, ValuesAreThoseOfTheCpu) {
   }
 }
 
-// Of weights of which many equal the threshold.
+// Many of the weights equal the threshold.
 TEST(CudaRowAttention, KeysOverAThresholdAreCounted) {
   for (const int64_t keys : {1, 31, 512, 513, 3000}) {
     constexpr int64_t kHeads = 3;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What runs kernel bodies without a GPU shows the faults that it is there to show.
+// The machine that runs kernel bodies without a GPU detects the faults for which it exists.
 #include "tests/kernels/support/host_machine.h"
 
 #include <gtest/gtest.h>

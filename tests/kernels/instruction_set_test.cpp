@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Contract: kernels never use an instruction set that was excluded, whoever asks for its name.
+// Contract: kernels never use an excluded instruction set, also where it is requested by name.
 #include "kernels/instruction_set.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Contract: MatrixVector equals the sums in double within float32 rounding of inputs * 2^-24 (plus
-// one rounding to bfloat16); small whole numbers give exact results; equal to the last bit for any
+// one rounding to bfloat16); small integers give exact results; equal to the last bit for any
 // number of threads; writes nothing but y.
 #include "kernels/matrix_vector.h"
 
@@ -11,7 +11,7 @@
 namespace midscope::kernels {
 namespace {
 
-// Of sums of up to 1,537 products of normal numbers, each about 40; the narrowest vectors add the
+// For sums of up to 1,537 products of normal numbers, each about 40; the narrowest vectors add the
 // longest chains.
 constexpr double kSumTolerance = 5e-4;
 

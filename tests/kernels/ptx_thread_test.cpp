@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What instructions of PTX do, as NVIDIA's "PTX ISA" says (exactly, but for ex2): tests with nvcc's
+// PTX instructions as specified in NVIDIA's "PTX ISA" (exact, except ex2): tests with nvcc's
 // kernels on the CPU are worth no more than these.
 #include "tests/kernels/ptx/ptx_thread.h"
 

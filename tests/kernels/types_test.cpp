@@ -43,7 +43,7 @@ TEST(Float16, RoundTripsEveryValue) {
   }
 }
 
-// Of every two neighbours, subnormal ones too: what lies between them goes to the nearer one, the
+// For every two neighbours, also subnormal ones: values between them round to the nearer one, the
 // middle to the even one.
 TEST(Float16, RoundsToNearestEven) {
   for (uint32_t bits = 0; bits < 0x7bff; ++bits) {

@@ -50,7 +50,7 @@ std::vector<BlockFormat> Formats() {
   return formats;
 }
 
-// Of the range of rounded numbers.
+// The end of the range of rounded numbers.
 float EndOf(RoundedBits bits) { return bits == RoundedBits::k8 ? 127.0f : 32767.0f; }
 
 // x as the product rounds it.
@@ -80,7 +80,7 @@ void ExpectProduct(const RandomMatrix& weight, Guarded x, int64_t rows, Dtype y_
   ASSERT_TRUE(
       WholeNumberProduct(weight.matrix, input, y.data(), y_dtype, outputs, SerialExecutor()));
   EXPECT_TRUE(y.Intact());
-  // Of many rows the last few, which are in tiles of their own.
+  // The last few of many rows, which are in separate tiles.
   for (int64_t row = std::max<int64_t>(0, rows - 9); row < rows; ++row) {
     for (int64_t o = 0; o < outputs; ++o) {
       double want = 0, size = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The main function of all test programs. A program holds the tests of a folder; with
-// --source=NAME it runs those of NAME.cpp alone, which is how CTest keeps them apart. The variable
+// --source=NAME it runs those of NAME.cpp alone, which is how CTest separates them. The variable
 // MIDSCOPE_TEST_LOCALE names a locale for all of them, as a toolkit of windows would set it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

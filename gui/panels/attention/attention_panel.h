@@ -42,9 +42,9 @@ class AttentionPanel : public Panel {
   // model.
   HeadId head() const { return head_; }
   AttentionPlot* plot() const { return plot_; }
-  // Of pinned heads or of places, where they are not in the same plot.
+  // Plots of pinned heads or of places that are not in the same plot.
   const std::vector<AttentionPlot*>& plots_below() const { return stacked_; }
-  // What is drawn beside the chosen head.
+  // Rows drawn beside that of the chosen head.
   enum class Beside { kPinnedOver, kPinnedBelow, kPlacesBelow };
   void SetBeside(Beside beside);
 
@@ -68,7 +68,7 @@ class AttentionPanel : public Panel {
   // attention_places.cpp:
   void DrawPlaces();
   void DrawPlace(AttentionPlot* plot, size_t place);
-  // The places of which nothing is known under the settings that are asked.
+  // The places without numbers under the requested settings.
   std::vector<size_t> UnseenPlaces() const;
   // Shows the places without numbers one after another, and then the one from which it began.
   void WalkPlaces();

@@ -19,7 +19,7 @@ QVector<double> AttentionRow(const Record* record, HeadId head);
 // The mean of heads [first, first + count) of a layer, by key; empty where the record has none.
 QVector<double> MeanAttentionRow(const Record& record, int64_t layer, int64_t first, int64_t count);
 
-// What the score of a head counts, where the record is of the run that made `attention`.
+// Keys that the score of a head counts, where the record is of the run that made `attention`.
 CountedRow CountedKeysRow(const Record* record, const Record* attention, HeadId head);
 
 }  // namespace midscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What makes the answer's logit larger than that of the best wrong piece (probe
+// Contributions to the answer's logit minus that of the best wrong piece (probe
 // answer_attribution): the largest heads and MLPs as bars, all heads as a map, tokens as coloured
 // text.
 #pragma once

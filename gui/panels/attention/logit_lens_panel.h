@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the model would say after each layer (probe logit_lens): words by layer and rank, coloured
-// by probability, and the rank of the answer's first token.
+// The model's prediction after each layer (probe logit_lens): words by layer and rank, coloured by
+// probability, and the rank of the answer's first token.
 #pragma once
 
 #include <vector>
@@ -37,7 +37,7 @@ class LogitLensPanel : public Panel {
  private:
   void Draw();
   bool CanSwitchOn() const;
-  // Those of the chosen sides that have a lens.
+  // The chosen sides that have a lens.
   std::vector<Side> ShownSides() const;
 
   TokenGridPlot* plot_;

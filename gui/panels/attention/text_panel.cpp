@@ -33,7 +33,7 @@ namespace {
 
 constexpr char kHeadSource[] = "head";
 
-// Of values without a sign, unless the source is a pinned head with its own colour.
+// The hue of values without a sign, unless the source is a pinned head with its own colour.
 QColor TextHue() { return {0x00, 0x72, 0xb2}; }
 
 LayerSet ScaledLayersOf(const Session& session) {
@@ -174,7 +174,7 @@ void TextPanel::CheckState(const JsonFields& session) {
   for (const char* flag : {"sink", "logarithmic", "raw"}) state.Flag(flag, false);
 }
 
-// What the file does not have is as in a new window.
+// Entries that the file lacks are as in a new window.
 void TextPanel::Restore(const nlohmann::json& saved) {
   const nlohmann::json state = saved.is_null() ? nlohmann::json::object() : saved;
   ChooseSource(state.value("colour", kHeadSource));

@@ -38,7 +38,7 @@ class TextPanel : public Panel {
   nlohmann::json State() const override;
   void Restore(const nlohmann::json& saved) override;
 
-  // Of A and B beside each other that of A; else the only one.
+  // The text of A where A and B are side by side; else the only one.
   TokenText* text() const { return text_; }
   TokenText* text_of_b() const { return text_b_; }
   // By TokenSource::id; without effect until there is one.

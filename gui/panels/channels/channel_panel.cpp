@@ -51,7 +51,7 @@ Intervention SettingOfRecord(const Record& record) {
   }
 }
 
-// That of the channel; null where the setting leaves the channel as it is.
+// The scaling of the channel; null where the setting leaves the channel unchanged.
 const ChannelScaling* ScalingOf(const Intervention& setting, int64_t channel) {
   for (const Term& term : setting.terms) {
     const auto* scaling = term.As<ChannelScaling>();

@@ -142,7 +142,7 @@ void ChannelSearchPanel::CheckState(const JsonFields& session) {
   if (session.Find(StateKey())) session.Inside(StateKey());  // an object
 }
 
-// What a later version wrote and this one cannot read is left out.
+// Options of a later version that this one cannot read are left out.
 void ChannelSearchPanel::Restore(const nlohmann::json& state) {
   OptionSet options(form_->options().descriptions());
   if (state.is_object()) ErrorText([&] { options.FromJson(state.dump()); });

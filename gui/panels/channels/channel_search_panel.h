@@ -66,7 +66,7 @@ class ChannelSearchPanel : public Panel {
   QPushButton* rank_prompt_;
   QPushButton* put_on_knob_;
   QLabel* note_;
-  QString wanted_;      // name of the record that was asked for last; "" once it is shown
+  QString wanted_;      // name of the last requested record; "" once it is shown
   bool waits_ = false;  // for the panel to be shown
 };
 

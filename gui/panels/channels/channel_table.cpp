@@ -28,7 +28,7 @@ QTableWidgetItem* NumberItem(double value, const QString& text) {
     Item(const QString& text, double value) : QTableWidgetItem(text), value_(value) {}
     bool operator<(const QTableWidgetItem& other) const override {
       const auto* number = dynamic_cast<const Item*>(&other);
-      // What has no number is last.
+      // Items without a number are last.
       if (!number || std::isnan(number->value_)) return !std::isnan(value_);
       return value_ < number->value_;
     }

@@ -137,7 +137,7 @@ HeadList::HeadList(Selection* selection, QWidget* parent)
           });
 }
 
-// The selection model is not asked while Ctrl is held: Ctrl+click would unselect the row.
+// The selection model is bypassed while Ctrl is held: Ctrl+click would unselect the row.
 void HeadList::mouseReleaseEvent(QMouseEvent* event) {
   QTableView::mouseReleaseEvent(event);
   const QModelIndex row = indexAt(event->position().toPoint());

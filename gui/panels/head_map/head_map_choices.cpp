@@ -201,7 +201,7 @@ void HeadMapPanel::Paint(const std::vector<HeadId>& heads, double change, bool d
   }
 }
 
-// What is painted is B's.
+// Painting changes B: B has to be shown.
 void HeadMapPanel::ShowB() {
   const Compare shown = selection()->compare();
   if (shown != Compare::kB && (shown != Compare::kSplit || !has_room_))
@@ -212,7 +212,7 @@ void HeadMapPanel::RefreshPainting(Compare drawn) {
   const bool ratios = ShowsRatios();
   grouped_->setVisible(ratios && session()->model()->config.heads_per_key_value_head() > 1);
   edits_->setVisible(ratios);
-  // Of A | B the map of B is painted; alone, also that of A, which then becomes B's.
+  // In A | B the map of B is painted; a single map of A is painted, too, and then becomes B's.
   plot_->SetPaintable(ratios && (drawn == Compare::kA || drawn == Compare::kB));
   plot_b_->SetPaintable(ratios && drawn == Compare::kSplit);
 }

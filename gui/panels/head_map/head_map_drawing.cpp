@@ -79,7 +79,7 @@ const Record* HeadMapPanel::RecordOf(Side side, const Entry& entry) const {
 HeadTable HeadMapPanel::TableOf(Side side, const Entry& entry) const {
   const Record* record = RecordOf(side, entry);
   if (entry.id == kRatioId) {
-    // What the setting states is there before the run, and while it is painted.
+    // Ratios that the setting states are known before the run, and while they are painted.
     if (const auto stated = painter_->Stated(side)) {
       const auto layers = static_cast<int64_t>(stated->ratios.size()) / stated->heads;
       return {stated->ratios, layers, stated->heads};

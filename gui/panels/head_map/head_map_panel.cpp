@@ -34,7 +34,7 @@ nlohmann::json ColoursJson(const HeadMapPanel::ColourRanges& ranges) {
   return colours;
 }
 
-// nullopt where it is no list of ranges.
+// nullopt where it is not a list of ranges.
 std::optional<HeadMapPanel::ColourRanges> ReadColours(const nlohmann::json& colours) {
   if (!colours.is_object()) return std::nullopt;
   HeadMapPanel::ColourRanges ranges;
@@ -219,7 +219,7 @@ void HeadMapPanel::CheckState(const JsonFields& session) {
   }
 }
 
-// What the file does not have is as in a new window.
+// Entries that the file lacks are as in a new window.
 void HeadMapPanel::Restore(const nlohmann::json& saved) {
   const nlohmann::json state = saved.is_null() ? nlohmann::json::object() : saved;
   ChooseQuantity(state.value("quantity", std::string(kScoreId)));
@@ -262,7 +262,7 @@ void HeadMapPanel::ShowBeside(bool shown) {
   plot_b_->setVisible(shown);
   plot_difference_->setVisible(shown);
   plot_->ShowScale(!shown);
-  // The first map has the axis' name, the title says what the colours are.
+  // The first map has the axis' name, the title names the quantity.
   for (HeadMapPlot* plot : {plot_, plot_b_, plot_difference_}) plot->ShowScaleLabel(!shown);
   const bool row = maps_->direction() == QBoxLayout::LeftToRight;
   for (HeadMapPlot* plot : {plot_b_, plot_difference_}) {

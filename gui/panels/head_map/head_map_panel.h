@@ -48,11 +48,11 @@ class HeadMapPanel : public Panel {
   static void Render(FilePictures& pictures);
   void Refresh(Changes changes) override;
   std::vector<Plot*> plots() const override;
-  // What is shown, and the pinned heads and the compared settings of all panels.
+  // The panel's choices, and the pinned heads and the compared settings of all panels.
   nlohmann::json State() const override;
   void Restore(const nlohmann::json& saved) override;
 
-  // Of A and B beside each other the map of A; else the only one.
+  // The map of A where A and B are side by side; else the only one.
   HeadMapPlot* plot() const { return plot_; }
   HeadMapPlot* plot_of_b() const { return plot_b_; }
   HeadMapPlot* plot_of_difference() const { return plot_difference_; }

@@ -26,8 +26,8 @@ class RatioPainter : public QObject {
   // The ratios that the setting states, without a run: of ratios(FILE) and pi, 1 without a scheme.
   // nullopt for schemes that choose them (ms-poe) or have none, and without a model.
   std::optional<HeadRatioTable> Stated(Side side) const;
-  // Of B: those that it states; of ms-poe those of its run, where it is done; else 1 everywhere.
-  // nullopt without a model.
+  // B's ratios: those that it states; for ms-poe those of its run, once it is done; else 1
+  // everywhere. nullopt without a model.
   std::optional<HeadRatioTable> Table() const;
   // Whether an edit replaces a scheme that has no ratios.
   bool Replaces() const;
@@ -57,7 +57,7 @@ class RatioPainter : public QObject {
   QString folder_ = RatioFolder();
   bool grouped_ = false;
   std::optional<HeadRatioTable> begin_;  // of the drag that goes on
-  // What the drag has made of B. B was changed by something else, such as undo, where it has
+  // B's ratios as changed by the drag. B was changed by something else, such as undo, where it has
   // another scheme: then the rest of the drag changes nothing.
   std::optional<HeadRatioTable> painted_;
   bool dropped_ = false;

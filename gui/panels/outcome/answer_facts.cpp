@@ -113,7 +113,7 @@ SaidFacts SaidOf(const Session& session, Side side) {
   SaidFacts said;
   const Record* next = session.record(side, kNextTokensRecord);
   said.name = NameOf(session, side, next);
-  // Of several prompts the record has further axes.
+  // With several prompts the record has further axes.
   if (next && HasArray(*next, "token_text", {"rank"})) {
     said.next = Texts(*next, "token_text").value(0);
     if (const Record* prompt = session.prompt())

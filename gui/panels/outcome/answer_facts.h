@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What was asked and what the model says, read from the session's records.
+// The question and the model's answer, read from the session's records.
 #pragma once
 
 #include <QString>
@@ -15,7 +15,7 @@ namespace midscope {
 
 class Session;
 
-// Of the shown prompt.
+// Facts of the shown prompt.
 struct AskedFacts {
   QString question;           // the passage `question` and what follows it, else the last line
   QString answer;             // "": nothing is expected
@@ -25,9 +25,9 @@ AskedFacts AskedOf(const Session& session);
 
 inline constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
-// Of one side. NaN, -1 and nullopt: not known.
+// Facts of one side. NaN, -1 and nullopt: not known.
 struct SaidFacts {
-  RecordName name;  // of what the next tokens are, or else of the outcome
+  RecordName name;  // that of the next tokens, or else of the outcome
   QString next;     // the likeliest next token; "": not known
   double next_probability = kNoNumber;
   QString answer_token;  // the answer's first token

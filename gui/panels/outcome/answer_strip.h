@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A strip with what was asked, what should follow, and what the model says under A and B: the next
+// A strip with the question, the expected answer, and the model's output under A and B: the next
 // token, the answer's first token with its probability and rank, its nats, whether it is right, and
 // text on request.
 #pragma once
@@ -29,7 +29,7 @@ class AnswerStrip : public QWidget {
 
   // Shows the session as it is now. `changes`: since the last call.
   void Refresh(Changes changes);
-  // The same as the button: generates, or stops.
+  // As the button: generates, or stops.
   void GenerateOrStop();
   int tokens() const;
   void SetTokens(int tokens);

@@ -25,7 +25,7 @@
 namespace midscope {
 namespace {
 
-// The arrays [curve, parameter] (or with a place, where `axes` is 3) that are no bounds of others.
+// The arrays [curve, parameter] (or with a place, where `axes` is 3) that are not bounds of others.
 std::vector<std::string> DrawnArrays(const Record& record, size_t axes = 2) {
   std::vector<std::string> names;
   for (const Array& array : record.arrays) {
@@ -190,7 +190,7 @@ void CurvesPanel::OfferArrays() {
   Draw();
 }
 
-// Of runs that were opened here the session knows nothing.
+// The session has no data on runs that were opened here.
 QString CurvesPanel::Caption(const Record& record) const {
   if (!made_) return CaptionWith(*session(), {});
   return tr("%1; %2 and others: %3, %4")

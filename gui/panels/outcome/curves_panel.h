@@ -33,8 +33,8 @@ class CurvesPanel : public Panel {
   std::vector<Plot*> plots() const override;
 
   // Curves of these files of sweeps, and of folders of them, instead of those of the session's
-  // file, until another file with curves is opened. They are read in the background; what can't be
-  // read is told by Session::Failed.
+  // file, until another file with curves is opened. They are read in the background; unreadable
+  // files are reported by Session::Failed.
   void OpenRuns(const QStringList& paths);
 
   LinesPlot* plot() const { return plot_; }

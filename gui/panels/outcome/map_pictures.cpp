@@ -148,7 +148,7 @@ void DrawGoldByLayer(FilePictures& pictures) {
   const SampleArray gold(pictures.records(), "gold_piece", {"place"});
   if (!sums.record() || !gold.record()) return;
   const Record& record = *sums.record();
-  // Gold lies at the same piece in every sample of a place.
+  // The gold is the same piece in every sample of a place.
   const auto piece_of = [&](int64_t place) {
     return AxisIndexOf(record, "piece", gold.First({place}));
   };

@@ -10,8 +10,8 @@ class FilePictures;
 // Draws, of the file's records:
 // - key_information [sample, place, layer, piece]: pieces_by_layer, a map [gold place, piece] per
 //   layer, mean over samples and heads (Fig. 10 of arXiv 2406.02536); pieces_by_head_LN, the same
-//   per head of a layer (Fig. 11), of every layer or that of the asked head; gold_by_layer, a map
-//   [layer, gold place] of the attention on the gold piece.
+//   per head of a layer (Fig. 11), of every layer or that of the requested head; gold_by_layer, a
+//   map [layer, gold place] of the attention on the gold piece.
 // - any measured array [place, layer, head]: ARRAY_by_place, a map [layer, head] per place.
 // - outcome_curves: MEASURE_by_place, a map [place, parameter] per curve, such as of length and
 //   place.

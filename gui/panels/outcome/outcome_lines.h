@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the outcome plot draws: the sample on the screen, means over samples, published lines.
+// Lines of the outcome plot: the sample on the screen, means over samples, published lines.
 #pragma once
 
 #include <vector>

@@ -110,7 +110,7 @@ void OutcomePanel::ShowPlace() {
   plot_->SetCurrentPlace(prompt ? IntegerAttribute(*prompt, "place", 0) : 0);
 }
 
-// Means that take long wait for this button, which says what they cost.
+// Expensive means wait for this button, which shows their cost.
 void OutcomePanel::ShowOffer() {
   const auto offer = session()->means_offer();
   start_->setVisible(offer.has_value());

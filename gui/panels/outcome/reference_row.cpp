@@ -21,7 +21,7 @@ namespace {
 // More lines than this are not drawn by default: they could not be distinguished.
 constexpr size_t kMostUnasked = 6;
 constexpr int kNarrowest = 12;  // width of a box in characters
-// The entry that asks for a file; no table is called so.
+// The entry that opens a file dialog; no table has this name.
 constexpr QLatin1String kAskForRuns("?");
 
 // Width from the available space, not from the longest entry.
@@ -112,7 +112,7 @@ void ReferenceRow::TakeRuns(const RunReferenceReader::ReplyPointer& reply) {
   Apply();
 }
 
-// Before the entry that asks for a file, in the place of the runs before.
+// Before the entry that opens a file dialog, replacing the earlier runs.
 void ReferenceRow::OfferRuns(const Record& runs) {
   const QSignalBlocker quiet(tables_);
   if (runs_) tables_->removeItem(tables_->findData(TextAttribute(*runs_, "table")));

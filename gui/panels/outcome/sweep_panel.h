@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs a sweep of what is on the screen: the prompt's task over samples and places, A and B and
-// further settings; own text at its places. The cost is told first; the sweep is the process
-// `midscope sweep`, whose command can be copied for a cluster. It is held while a slider is
-// dragged.
+// Runs a sweep of the shown request: the prompt's task over samples and places, A and B and further
+// settings; own text at its places. The cost is shown first; the sweep is the process `midscope
+// sweep`, whose command can be copied for a cluster. It is held while a slider is dragged.
 #pragma once
 
 #include <QTimer>
@@ -36,7 +35,7 @@ class SweepPanel : public Panel {
   QStringList Arguments() const;
 
  Q_SIGNALS:
-  // The user wants to see the file in the window.
+  // The user has chosen to see the file in the window.
   void ResultsOffered(const QString& path);
 
  private:

@@ -17,7 +17,7 @@
 namespace midscope {
 namespace {
 
-// Of the records and of their axis of settings, each once.
+// Settings of the records and of their axis of settings, each once.
 QStringList SettingsOfFile(const SessionView& view) {
   QStringList settings = {QString::fromStdString(view.a.text)};
   if (view.differs()) settings << QString::fromStdString(view.b.text);

@@ -18,7 +18,7 @@
 namespace midscope {
 namespace {
 
-// Files that are no text, and that the window opens.
+// Files that are not text, and that the window opens.
 bool IsOpenedByTheWindow(const QString& path) {
   const QStringList endings = {QStringLiteral("gguf"), QStringLiteral("safetensors"),
                                QStringLiteral("bin"), QStringLiteral("h5"),

@@ -38,7 +38,7 @@ class PromptEditor : public QPlainTextEdit {
   bool MarkWords(const QString& words);
   // Replaces text and marks.
   void Load(const QString& text);
-  // Loads a file's text; emits Refused where it is no text.
+  // Loads a file's text; emits Refused where it is not text.
   void LoadFile(const QString& path);
   // Marks the selection as the gold passage; an empty selection removes the mark.
   void MarkSelection();
@@ -50,7 +50,7 @@ class PromptEditor : public QPlainTextEdit {
   std::pair<int64_t, int64_t> GoldBytes() const;
 
   // Marks the selection as a piece, in place of pieces that it overlaps; without a selection the
-  // piece with the text cursor is no piece any more.
+  // piece with the text cursor is no longer a piece.
   void MarkPiece();
   // Marks the paragraphs (parted by blank lines) of the selection, or of the whole text.
   void MarkParagraphs();

@@ -21,8 +21,8 @@ class PromptHistory : public QObject {
   // Pushes steps onto the stack. All outlive it.
   PromptHistory(Session* session, PromptPanel* panel, QUndoStack* stack, QObject* parent = nullptr);
 
-  // Runs what the panel says on the open model; another prompt than the last one is a step. Throws
-  // Error (usage) for a request that can't be read.
+  // Runs the panel's request on the open model; a prompt other than the last one is a step. Throws
+  // Error (usage) for a request that cannot be read.
   void Run();
 
  private:

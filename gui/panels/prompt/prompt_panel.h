@@ -23,7 +23,7 @@ class ParameterForm;
 class PromptWorkbench;
 class TaskForm;
 
-// What all fields of the panel say, also those of the page that is not chosen.
+// Values of all fields of the panel, also those of the page that is not chosen.
 struct PromptFields {
   int page = 0;  // 0: a task, 1: own text
   QString task;

@@ -31,7 +31,7 @@ class PromptWorkbench : public QWidget {
 
   void Open();
   ParameterForm* format() const { return format_; }
-  // What the panel beside it does not have: question, places and pieces of own text.
+  // Fields that the panel beside it lacks: question, places and pieces of own text.
   void Write(PromptRequest& request) const;
   void Read(const PromptRequest& request);
   QString question() const;
@@ -43,7 +43,7 @@ class PromptWorkbench : public QWidget {
   void SetWaiting(bool waiting);
   // `context`: the tokens that the model was trained on; 0: not known.
   void ShowPreview(const PromptPreview& preview, int64_t context);
-  // Asks for a preview soon, where the window is seen.
+  // Requests a preview soon, where the window is visible.
   void Changed();
 
  Q_SIGNALS:

@@ -27,7 +27,7 @@ class SampleBar : public QWidget {
   void ChoosePlace(qint64 place);
 
  Q_SIGNALS:
-  // Emitted where no file with samples is shown: the task's sample before or after is asked for.
+  // Emitted where no file with samples is shown: requests the task's previous or next sample.
   void StepAsked(int step);
 
  private:

@@ -25,7 +25,7 @@ class HistoryPanel : public QWidget {
   QTableWidget* table() const { return table_; }
 
  Q_SIGNALS:
-  // The user wants the setting on a side.
+  // The user has chosen the setting for a side.
   void SettingOffered(midscope::Side side, const QString& setting);
 
  protected:

@@ -14,7 +14,7 @@
 namespace midscope {
 namespace {
 
-// Of the slider; the boxes have all ratios.
+// Range of the slider; the boxes have all ratios.
 constexpr double kLeastRatio = 0.5;
 constexpr double kMostRatio = 3;
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kFitMilliseconds = 120;
 
-// Of arguments that exclude each other, such as layers and first_layer, keeps the changed one. Does
+// Keeps the changed one of arguments that exclude each other, such as layers and first_layer. Does
 // not change `term` where the result is still invalid.
 void LeaveOutOther(TermText& term, size_t changed) {
   for (size_t i = 0; i < term.values.size(); ++i) {
@@ -178,7 +178,7 @@ void StackEditor::RefreshChips() {
   fit_timer_.start();
 }
 
-// Of each card alone: which of them the model cannot take.
+// Marks the cards that the model cannot take, each checked alone.
 void StackEditor::CheckFit() {
   if (!model_) return;
   for (const Entry& entry : entries_) {

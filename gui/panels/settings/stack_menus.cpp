@@ -49,8 +49,8 @@ void StackEditor::MakePresets(QMenu* menu) {
   }
 }
 
-// Those that the open model cannot take are grey, with the reason; those that were published for it
-// are bold.
+// Presets that the open model cannot take are grey, with the reason; those that were published for
+// it are bold.
 void StackEditor::RefreshPresets() {
   for (size_t i = 0; i < preset_actions_.size(); ++i) {
     const Preset& preset = InterventionPresets()[i];

@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kWheelEnds = 350;  // milliseconds without a turn
 
-// Returns whether the axis gets other ticks: the least step of whole numbers whose labels, `label`
-// pixels long, have room.
+// Returns whether the axis gets other ticks: the least integer step whose labels, `label` pixels
+// long, have room.
 bool FitTicks(QCPAxis* axis, int pixels, int label) {
   auto* ticker = dynamic_cast<QCPAxisTickerFixed*>(axis->ticker().data());
   if (!ticker || pixels <= 0) return false;
@@ -104,7 +104,7 @@ void HeadMapPlot::DrawCells(bool other_shape) {
   SetScale();
   PlaceMarker();
   PlacePins();
-  // An empty map stands between two prompts of a model: the view is that of the model.
+  // The map is empty between two prompts of a model: the view is that of the model.
   if (other_shape && layers() > 0) {
     DrawGroups();
     FitView();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A number of every head: layer 0 at the bottom, heads across. Viridis, or blue (more) and red
 // (less) around exact zero where the number has a sign; grey for no value. The wheel over the scale
-// of colours changes their range, a double click gives back that of the values; how many heads are
-// beyond it stands beside it. Heads that share a key/
-// value head lie between two lines. Where its numbers can be painted, the wheel over a cell and a
-// drag up or down change them, Shift+drag (and Shift+arrows) marks a block that changes as one.
+// of colours changes their range, a double click gives back that of the values; the number of heads
+// beyond it is shown beside it. Heads that share a key/value head are between two lines. Where its
+// numbers can be painted, the wheel over a cell and a drag up or down change them, Shift+drag (and
+// Shift+arrows) marks a block that changes as one.
 #pragma once
 
 #include <QString>
@@ -21,7 +21,7 @@
 
 namespace midscope {
 
-// What a map shows.
+// Contents of a map.
 struct HeadMap {
   HeadTable table;
   QString value_name;  // in tooltips: "score"
@@ -77,7 +77,7 @@ class HeadMapPlot : public Plot {
   QCPRange data_range() const { return map_->dataRange(); }
   QRect scale_rect() const { return scale_->visible() ? scale_->outerRect() : QRect(); }
   QString HeadName(HeadId head) const;
-  // What the colours stand for, and how many values are beyond them.
+  // The quantity of the colours, and the number of values beyond their range.
   QString scale_label() const;
   // The drawn value; NaN outside.
   double CellValue(HeadId head) const;
@@ -144,7 +144,7 @@ class HeadMapPlot : public Plot {
   bool paintable_ = false;
   QCPItemRect* block_frame_;
   std::optional<std::pair<HeadId, HeadId>> block_;  // two opposite corners
-  // Of the drag or the turning of the wheel that goes on; empty: none.
+  // Heads of the drag or the turn of the wheel under way; empty: none.
   std::vector<HeadId> painting_;
   QPointF paint_begin_;
   bool paint_moved_ = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// HeadMapPlot: what the colours stand for.
+// HeadMapPlot: the scale of colours.
 #include <QMap>
 #include <algorithm>
 #include <cmath>

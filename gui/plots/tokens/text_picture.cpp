@@ -19,7 +19,7 @@ constexpr double kLightest = 0.45;  // backgrounds above it have black letters
 
 }  // namespace
 
-// What is drawn inside the axes, which are not.
+// The item inside the axes, which are not drawn.
 class TextPicture::Item : public QCPAbstractItem {
  public:
   explicit Item(TextPicture* picture) : QCPAbstractItem(picture), picture_(picture) {

@@ -56,7 +56,7 @@ class TokenScaleBar : public QWidget {
 
 class TokenTicker : public QCPAxisTicker {
  public:
-  // Of fewer tokens than this the texts are shown.
+  // For fewer tokens than this the texts are shown.
   static constexpr int kMostTexts = 32;
 
   // Gives the axis such a ticker, whose labels are slanted while they are texts.

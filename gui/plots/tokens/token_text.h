@@ -57,7 +57,7 @@ class TokenText : public QAbstractScrollArea {
   int LineOf(int64_t token) const;
   // The token with the strongest colour of each line; -1: none.
   const QVector<int>& strongest() const { return strongest_; }
-  // What the selected tokens are in the prompt's text.
+  // The selected tokens as the prompt's text.
   QString SelectedText() const;
 
  Q_SIGNALS:

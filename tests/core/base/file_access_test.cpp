@@ -88,7 +88,7 @@ TEST_F(FileAccess, FilesAreReadWhole) {
   EXPECT_THAT(ErrorMessage([&] { ReadWholeFile(Path("")); }), HasSubstr("is a folder"));
 }
 
-// Ctrl-C while nobody writes to the pipe; the program's handler restarts no call.
+// Ctrl-C while no process writes to the pipe; the program's handler restarts no call.
 TEST_F(FileAccess, ASignalEndsTheWaitForAPipe) {
   struct sigaction action {};
   struct sigaction before {};

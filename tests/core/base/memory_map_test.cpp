@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files that somebody cuts off while they are mapped: reads give zeros, nothing ends, and who asks
-// is told.
+// Files that are truncated while they are mapped: reads return zeros, the process continues, and
+// CheckWhole throws.
 #include "core/base/memory_map.h"
 
 #include <gmock/gmock.h>
@@ -46,7 +46,7 @@ TEST_F(MappedFiles, ACutOffFileReadsAsZerosAndSaysSo) {
   const MemoryMap other(path);
   std::filesystem::resize_file(path, static_cast<uintmax_t>(page + 3));
   EXPECT_EQ(map.data()[page], std::byte{'x'});
-  map.CheckWhole();  // nobody has looked beyond the end
+  map.CheckWhole();  // no read was beyond the end
   EXPECT_EQ(map.data()[3 * page], std::byte{0});
   EXPECT_EQ(map.data()[5 * page - 8], std::byte{0});
   EXPECT_EQ(map.data()[0], std::byte{'x'});

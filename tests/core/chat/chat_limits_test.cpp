@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Chat templates that were built to use up the stack, the memory or the time: each ends within a
-// second, in an Error that says "chat template" and the limit, or in the right text.
+// second, in an Error that contains "chat template" and the limit, or in the right text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -88,7 +88,7 @@ TEST(ChatLimits, TextThatDoubles) {
 TEST(ChatLimits, ListThatDoubles) {
   const std::string doubled = "{% set x = [1] %}" + Repeat("{% set x = [x, x] %}", 30);
   EXPECT_EQ(Render(doubled + "{{ x | length }}"), "2");
-  // What would have to go through all of it does not.
+  // Operations that visit every element reach the limit.
   EXPECT_THAT(Render(doubled + "{{ x | tojson }}"), Limit("5000000 steps"));
   EXPECT_THAT(Render(doubled + "{{ x }}"), Limit("5000000 steps"));
   EXPECT_THAT(

@@ -55,7 +55,7 @@ TEST(ChatTemplate, ReadsPlainChatMl) {
             "<|im_start|>user\na\\n'b'<|im_end|>\n<|im_start|>assistant\n");
 }
 
-// What transformers makes of seeded conversations (chat_golden.jsonl, written by
+// The output of transformers for seeded conversations (chat_golden.jsonl, written by
 // compare_chat_template.py) with the templates of every family; null: it refuses.
 TEST(ChatTemplate, RendersEveryFamilyAsTransformers) {
   std::ifstream file(MIDSCOPE_TESTS

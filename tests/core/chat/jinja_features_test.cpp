@@ -93,7 +93,7 @@ TEST(JinjaFeatures, RenderAsInJinja2) {
        "(1, 2)t{'a': 1}{'b': 2, 'a': 1}"},
       {"{{ 'x' ~ (1,) ~ [2] }}{{ ['a', ('b',)] | string }}{{ ('a', 'b') | join('-') }}{{ ('a' , 'b') | length }}",
        "x(1,)[2]['a', ('b',)]a-b2"},
-      // What + adds to a text that is marked safe is escaped.
+      // Text that + adds to a text marked safe is escaped.
       {R"x({{ '<x>' + 'a<' | safe }} {{ ('a<' | safe) + '<x>"\'&' }} {{ 'a<' | safe ~ '<b>' }} {{ (('a' | safe) | upper) + '<' }} {{ ('ab' | safe)[0] + '<' }} {{ ('a b' | safe).split()[1] + '<' }} {{ ('a' | safe) * 2 + '<' }} {{ [('x' | safe)] ~ '<' }} {{ ('<' | safe) | tojson }} {{ ('<' | safe) + ('<' | safe) }} {{ ('a<' | safe).strip()[0:1] + '<' }} {{ [1] | safe + '<' }})x",
        R"x(&lt;x&gt;a< a<&lt;x&gt;&#34;&#39;&amp; a<<b> A&lt; a&lt; b&lt; aa&lt; [Markup('x')]< "<" << a&lt; [1]&lt;)x"},
       // clang-format on

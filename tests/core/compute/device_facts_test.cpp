@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is known of this machine's devices. Contract: every available device has a name and memory,
-// of which no more is free than there is; the CPU's two devices have the same.
+// The facts of this machine's devices. Contract: every available device has a name and memory, of
+// which no more is free than there is; the CPU's two devices have the same.
 #include "core/compute/device_facts.h"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Devices that fail in the middle of a run. Contract: the job fails by a message that names the
 // device, the reason and the remedy; the trace keeps what was valid; a device that had too little
-// memory runs again, a lost one says so at once; the same model runs on the CPU, with the numbers
+// memory runs again, a lost one fails immediately; the same model runs on the CPU, with the numbers
 // of a run that met no fault. Faults are thrown as LibTorch throws them, by a hook between two
 // layers; cpu:portable is the device.
 #include "core/compute/device_faults.h"
@@ -113,7 +113,7 @@ TEST_F(DeviceFaultsTest, TheDeviceOfTheLayerIsNamed) {
   const JobOutcome cpu = RunWith(*decoder, ThrowOutOfMemory, 0);
   EXPECT_THAT(cpu.problem, HasSubstr("device cpu:"));
   EXPECT_THAT(cpu.why, Not(HasSubstr("--device cpu")));  // it would have the same memory
-  // LibTorch says which GPU it was.
+  // LibTorch's message names the GPU.
   const auto gpu = [] {
     C10_THROW_ERROR(OutOfMemoryError, "CUDA out of memory. GPU 3 has a total capacity of 1 GiB");
   };
@@ -159,7 +159,7 @@ TEST_F(DeviceFaultsTest, OtherErrorsStayBugs) {
   EXPECT_THAT(failed.why, AllOf(HasSubstr("internal error: "), HasSubstr("shapes do not agree")));
 }
 
-// What LibTorch throws where the host has no memory.
+// The exception that LibTorch throws where the host has no memory.
 TEST_F(DeviceFaultsTest, TooLittleMemoryOfTheHostIsNoBug) {
   const auto fault = [] {
     TORCH_CHECK(false, "DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 byte");

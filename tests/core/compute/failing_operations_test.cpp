@@ -86,7 +86,7 @@ std::vector<float> Logits(const WhatIfResult& result) {
   return logits;
 }
 
-// What a window and a scan do in turn.
+// The work of a window, then of a scan.
 void Work(WhatIf& what_if) {
   what_if.Evaluate({});
   what_if.Evaluate(ParseIntervention("channel(3, factor=-1, layers=1)"));

@@ -48,7 +48,7 @@ void ExpectClose(const at::Tensor& actual, const at::Tensor& expected, double to
       << what;
 }
 
-// Values around 1, the same every time, in rows that lie `gap` elements apart.
+// Values around 1, the same every time, in rows separated by `gap` elements.
 at::Tensor Values(int64_t rows, int64_t width, at::ScalarType type, int64_t gap = 0) {
   const at::Tensor all = at::arange(rows * (width + gap), at::kFloat).mul_(0.731f).sin_().mul_(3);
   return all.to(type).view({rows, width + gap}).narrow(1, 0, width);
@@ -97,7 +97,7 @@ TEST_P(EachDtype, NormsAgree) {
       ops->AddNormalise(kind, sums.back(), Values(kRows + 1, width, type_).narrow(0, 1, kRows),
                         norm, 1e-5f, after.back(), of_sums.back());
       EXPECT_TRUE(at::equal(of_sums.back().input, sums.back()));
-      // As of a norm of the sum.
+      // As for a norm of the sum.
       const NormKeeps apart = {at::zeros({kRows}, at::kFloat), at::zeros({kRows}, at::kFloat), {}};
       const at::Tensor out = at::empty_like(x);
       ops->Normalise(kind, sums.back(), norm, 1e-5f, out, apart);
@@ -235,7 +235,7 @@ TEST_P(EachDtype, AttentionAgrees) {
     const at::Tensor expected = kernels_.AttentionWeights(c.shape, a.q, a.k, {}, tables);
     ExpectClose(weights, expected, kAttentionTolerance, c.name);
     EXPECT_TRUE(at::equal(weights == 0, expected == 0)) << c.name;
-    // What a hook writes to keys that no row sees counts on neither side.
+    // Values that a hook writes to keys that no row sees are ignored on both sides.
     const at::Tensor written =
         expected.masked_fill((expected == 0).all(0, true).all(1, true), 7.0f);
     kernels_.WeightedValues(c.shape, written, a.v, a.z);

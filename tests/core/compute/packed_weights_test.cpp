@@ -40,7 +40,7 @@ BlockFormat FormatOf(BlockType type) {
 
 bool IsQuantised(const BlockFormat& format) { return format.elements > 1; }
 
-// How one comes to its weights.
+// The ways to obtain a model's weights.
 enum class Way { kStored, kExpanded, kBesideBlocks, kPacked, kCopied };
 
 WeightMatrix Made(const StoredPair& pair, Dtype dtype, Way way) {
@@ -191,7 +191,7 @@ TEST(PackedWeights, TakeMemoryBesideExpandedOnesInBFloat16) {
   EXPECT_EQ(PackedBytesBeside(config, Dtype::kBFloat16), 0);
 }
 
-// Only the CPU reads the blocks and packed matrices that lie beside expanded ones.
+// Only the CPU reads the blocks and packed matrices that are stored beside expanded ones.
 TEST(PackedWeights, NothingIsKeptBesideWhatGoesToOtherDevices) {
   ModelConfig config;
   config.parameters = 135'000'000;

@@ -96,8 +96,8 @@ TEST(PlacementText, ADeviceThatIsNotThereIsNamedWithTheRemedy) {
   EXPECT_THROW(Decoder::Open("no such file", options), Error);
 }
 
-// Reads every point in some rows; sets one element where `writes` says so (to what mpt does not
-// clamp).
+// Reads every point in some rows; sets one element at the points in `writes` (to a value that mpt
+// does not clamp).
 class Everything : public Hook {
  public:
   explicit Everything(std::vector<HookPoint> writes = {}) : writes_(std::move(writes)) {}

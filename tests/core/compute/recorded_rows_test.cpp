@@ -176,8 +176,8 @@ class Reader : public Hook {
   std::map<std::string, std::vector<float>> values;
 };
 
-// What hooks read of the last row with the channel times so much; with `repeated` it was twice
-// something else before.
+// The values that hooks read of the last row with the scaled channel; with `repeated` it had two
+// other factors before.
 std::map<std::string, std::vector<float>> ReadOf(const Decoder& decoder, bool repeated) {
   const Prompt prompt = SomePrompt();
   const auto trace = decoder.MakeTrace(kTokens);
@@ -223,7 +223,7 @@ TEST(RecordedRows, HooksReadWhatTheyDoInAReRun) {
   }
 }
 
-// What the host decides or the first layer reads is run as ever.
+// Changes that the host decides or that the first layer reads are run without recording.
 TEST(RecordedRows, WhatNeedsTheHostIsRun) {
   Dragged dragged(Open("llama", "cpu:portable"));
   for (const char* terms : {"channel(3, factor=F, layers=all)",
@@ -248,7 +248,7 @@ TEST(RecordedRows, ThePlainCpuAndSeveralDevicesRun) {
   }
 }
 
-// A device that records nothing, and counts how often it was asked to.
+// A device that records nothing, and counts the requests to record.
 class Refusing : public AtenOps {
  public:
   explicit Refusing(int* asked) : AtenOps(at::Device(at::kCPU)), asked_(asked) {}

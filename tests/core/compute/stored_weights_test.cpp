@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A model whose weights stay as they lie in the file computes what it computes with expanded ones.
+// A model whose weights stay as stored in the file computes the results of expanded ones.
 //
 // Contract: float32: logits within 1e-4 of the largest, attention within 1e-5, in prefill, decoding
 // and what-if, for every architecture and every block type (both sides use the very same weights;

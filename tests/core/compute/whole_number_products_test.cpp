@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A model whose quantised weights are multiplied in whole numbers (Products::kInt16 and kInt8).
+// A model whose quantised weights are multiplied as integers (Products::kInt16 and kInt8).
 //
 // Contract: logits are those of float products within 0.1 of the largest with 8 bits and 0.0005
 // with 16, for every format that has them, and not the same; formats without them give the very
@@ -29,8 +29,9 @@ using test::Difference;
 using test::Largest;
 using ::testing::HasSubstr;
 
-// Of the largest logit. Random weights, as here, let single roundings through that a trained
-// model's norms and margins dampen; kernels' own tests hold the products to float32's precision.
+// Relative to the largest logit. Random weights, as here, let single roundings through that a
+// trained model's norms and margins dampen; kernels' own tests hold the products to float32's
+// precision.
 double Tolerance(Products products) { return products == Products::kInt8 ? 0.1 : 0.0005; }
 // A sum's last bit may turn a rounding.
 double SameTolerance(Products products) { return products == Products::kInt8 ? 0.03 : 0.0002; }

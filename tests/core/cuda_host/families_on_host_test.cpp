@@ -185,8 +185,8 @@ TEST_P(FamiliesOnHost, NothingIsCopiedWhileAWhatIfIsRecorded) {
   EXPECT_EQ(test::recorded_copies, 0);
 }
 
-// What was made while a graph that was refused then was recorded is not kept: no kernel has run.
-// Copies from host memory are not recorded.
+// Results made during the recording of a graph that is then refused are discarded: no kernel has
+// run. Copies from host memory are not recorded.
 TEST(CudaOpsOnHost, ARefusedGraphLeavesNothingBehind) {
   const c10::InferenceMode inference;
   const test::TemporaryFile file(test::BlockModel(kernels::BlockType::kQ4_K).Bytes());

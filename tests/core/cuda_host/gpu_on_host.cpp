@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What CudaOps has of LibTorch's on a GPU alone, without one: flash and cuDNN attention by
-// products, and recorded work that is called anew.
+// LibTorch's GPU-only parts of CudaOps, without a GPU: flash and cuDNN attention by products, and
+// recorded work that is called anew.
 #include <ATen/ATen.h>
 #include <ATen/record_function.h>
 
@@ -57,7 +57,7 @@ std::unique_ptr<RecordedWork> RecordGraph(at::Device device, const std::function
   if (!test::refuse_graphs) return AtenOps(device).Record(work);
   ++test::refused_graphs;
   test::skip_kernels = true;
-  // What no kernel has written is not a number.
+  // Memory that no kernel has written is not a number.
   at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
   const at::CallbackHandle counting =
       at::addThreadLocalCallback(at::RecordFunctionCallback(&CountCopies));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How tests without a GPU set what it does.
+// Controls of the simulated GPU for tests without one.
 #pragma once
 
 namespace midscope::test {
@@ -8,7 +8,7 @@ namespace midscope::test {
 inline thread_local bool refuse_graphs = false;
 inline thread_local int refused_graphs = 0;
 inline thread_local int thrown_recordings = 0;  // of these
-// What was moved to a device within these: on a GPU a copy of memory that is not pinned can't be
+// Number of copies to a device within these: on a GPU a copy of memory that is not pinned cannot be
 // recorded.
 inline thread_local int recorded_copies = 0;
 

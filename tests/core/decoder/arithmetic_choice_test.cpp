@@ -167,7 +167,7 @@ TEST_F(ArithmeticChoice, Int16IsTimedWhereItsProductsCanBeHad) {
   DecoderOptions portable = Fastest();
   portable.placement = ParsePlacement("cpu:portable");
   EXPECT_THAT(timed(*source_, portable), ElementsAre(kFloat32, kBFloat16));
-  // Whoever asks for products has them.
+  // Requested products are used.
   DecoderOptions int8 = Fastest();
   int8.products = Products::kInt8;
   EXPECT_THAT(timed(*source_, int8),
@@ -181,7 +181,7 @@ TEST_F(ArithmeticChoice, Int16IsTimedWhereItsProductsCanBeHad) {
   }
 }
 
-// What is kept decides, so that a machine on which int16 is slower shows the same.
+// The stored times decide, so that a machine on which int16 is slower gives the same result.
 TEST_F(ArithmeticChoice, ADecoderTakesInt16WhereThatIsFastest) {
   FindArithmeticTimes(*source_, Fastest(), executor_, context_);
   nlohmann::json kept = nlohmann::json::parse(std::ifstream(File()));

@@ -30,7 +30,7 @@ namespace {
 using test::Difference;
 
 constexpr double kTolerance = 1e-3;
-// What a setting changes is more than rounding.
+// A setting's change is larger than rounding.
 constexpr double kChange = 1e-2;
 constexpr size_t kPromptTokens = 40;
 constexpr size_t kSteps = 32;
@@ -264,7 +264,7 @@ TEST(Decoding, DynamicSchemesFollowTheLength) {
   }
 }
 
-// Contract: exactly those of the logits that the same run gives, also where the logits lie on
+// Contract: exactly those of the logits that the same run gives, also where the logits are on
 // another device, are scaled, capped or have a bias, and in a re-run that keeps nothing.
 TEST(Decoding, LikeliestTokensAreThoseOfTheLogits) {
   constexpr int64_t kLikeliest = 5;

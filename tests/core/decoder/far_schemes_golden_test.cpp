@@ -124,8 +124,8 @@ TEST(FarSchemes, WhatIfEqualsAFullRun) {
   }
 }
 
-// What segments have left in memories is kept too: a matrix of 8 x 8 and a vector of 8 float32 for
-// each of 3 key-value heads, in each layer that is kept, where rows are longer than a segment.
+// The memories that segments have left are cached, too: a matrix of 8 x 8 and a vector of 8 float32
+// for each of 3 key-value heads, in each layer that is kept, where rows are longer than a segment.
 TEST(FarSchemes, MemoriesCountAgainstTheLimit) {
   const auto decoder = Golden().Model("llama");
   constexpr int64_t kMemory = int64_t{3} * (8 * 8 + 8) * 4;

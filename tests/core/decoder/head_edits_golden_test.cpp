@@ -98,7 +98,7 @@ TEST(HeadEdits, WhatIfRunsTheRowsThatChange) {
   EXPECT_EQ(first_row("streaming(sink=2, recent=8, rows=last)"), 39);
 }
 
-// A group is all heads that read a key head; ranges and `all` are the heads that they stand for.
+// A group is all heads that read a key head; ranges and `all` equal the heads that they include.
 TEST(HeadEdits, HeadsAreTheSameByAnyName) {
   const auto logits = [](const std::string& heads) {
     return Golden().FullRun("llama", "ablate(" + heads + ", rows=answer)").result.logits;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Hook points: names, what is asked, what is seen, and that a change is felt downstream.
+// Hook points: names, requests, received views, and the downstream effect of a change.
 
 #include "core/decoder/hooks.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Of a folder's experts only those that rows chose are paged in: a Mixtral of 5 experts whose
+// Only those of a folder's experts that rows chose are paged in: a Mixtral of 5 experts whose
 // matrices are of 1 MiB each, more than the system reads at once around a page.
 #include <fcntl.h>
 #include <gtest/gtest.h>

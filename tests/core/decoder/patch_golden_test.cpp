@@ -149,7 +149,7 @@ TEST(Patch, RefusesWhatItCannotResolve) {
   EXPECT_THAT(message("patch(from=elsewhere, span=last)"), HasSubstr("place:1"));
   EXPECT_THAT(message("patch(from=place:, span=last)"), HasSubstr("nothing stands behind"));
   EXPECT_THAT(message("patch(from=place:1, span=answer)"), HasSubstr("no answer rows"));
-  // Nobody has run the source.
+  // The source has not been run.
   const Prompt prompt = PromptOf("llama");
   EXPECT_THAT(test::ErrorMessage([&] {
                 test::RunInFull(

@@ -63,7 +63,7 @@ std::vector<double> Counted(size_t count, double step = 1, double first = 0) {
   return ids;
 }
 
-// Of 40 prompt tokens: with jumps, and a stretch at steps of one half.
+// Position ids of 40 prompt tokens: with jumps, and a stretch at steps of one half.
 std::vector<double> Jumping() {
   std::vector<double> ids = Counted(40);
   for (size_t row = 12; row < 40; ++row) ids[row] += 9;

@@ -112,7 +112,7 @@ TEST(SchemeRows, WhatIfEqualsAFullRun) {
         settings.push_back(ParseIntervention(stack));
       }
       if (settings.size() % 3 == 0) settings.emplace_back();
-      // The same scheme for other rows.
+      // The scheme, applied to other rows.
       settings.push_back(ParseIntervention(text));
       settings.back() = WithPositionSchemeRows(settings.back(), {ChannelRows::kLastN, 3});
       settings.push_back(WithPositionSchemeRows(settings.back(), {ChannelRows::kAll}));
@@ -134,7 +134,7 @@ TEST(SchemeRows, EverySchemeAfterAnyOther) {
   test::ExpectWhatIfEqualsFullRuns(decoder, *decoder, "llama", Golden().answer(), settings);
 }
 
-// What-if runs one row a change, from the first changed layer on, whatever the ratios were.
+// What-if runs one row per change, from the first changed layer on, whatever the ratios were.
 TEST(SchemeRows, ARatioCostsOneRow) {
   Prompt prompt;
   prompt.ids = test::PromptIds("qwen3");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Hooks on a device that gets their rows by copies, later than the device computes them. Contract:
 // they are called with the same rows in the same order as on the plain CPU; a hook that writes is
-// called after those before it, and what it wrote counts; where progress says that a layer is done,
-// its rows were shown.
+// called after those before it, and its writes take effect; where progress reports that a layer is
+// done, its rows were shown.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct Shown {
   bool operator==(const Shown&) const = default;
 };
 
-// Asks for all rows of every point, the patterns of the last two; adds 1 to the queries of layer 1.
+// Requests all rows of every point, the patterns of the last two; adds 1 to the queries of layer 1.
 class Recorder : public Hook {
  public:
   explicit Recorder(bool writes) : writes_(writes) {}

@@ -105,7 +105,7 @@ TEST(ControlVectorFile, RefusesOtherTypesAndShapes) {
   }
 }
 
-// Numbers of the header that lie: nothing is allocated by them.
+// False sizes in the header: nothing is allocated by them.
 TEST(ControlVectorFile, RefusesSizesThatTheFileLacks) {
   EXPECT_THAT(ReadError(Header().RawTensor("direction.1", {uint64_t{1} << 62}, 0, 0)),
               HasSubstr("more bytes"));

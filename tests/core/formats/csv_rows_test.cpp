@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Contract: fields as RFC 4180 has them, exactly; a row with a fault is told apart from the rows
+// Contract: fields as RFC 4180 has them, exactly; a faulty row is reported separately from the rows
 // around it, with the line and the reason.
 #include "core/formats/csv_rows.h"
 

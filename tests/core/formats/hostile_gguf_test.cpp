@@ -308,7 +308,7 @@ TEST(HostileGguf, TwoThousandMutatedHeadersOfTheEmbeddedModel) {
   const std::string model(reinterpret_cast<const char*>(map.data()),
                           static_cast<size_t>(map.size()));
   // The names and numbers at the beginning, and the table of tensors at the end of the header: the
-  // vocabulary lies between.
+  // vocabulary is between them.
   constexpr size_t kHeader = 1785664;
   constexpr size_t kTensorTable = kHeader - 18000;
   std::mt19937_64 random(4);

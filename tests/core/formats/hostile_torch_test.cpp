@@ -419,8 +419,8 @@ void Mutate(std::mt19937_64* random, std::string* bytes) {
   }
 }
 
-// Of every second mutant the whole file is changed, of the others the pickle alone, in an archive
-// that is right.
+// Every second mutant has changes in the whole file, the others in the pickle alone, in a valid
+// archive.
 TEST(HostileTorch, MutatedFilesLoadOrAreRefused) {
   const char* asked = std::getenv("MIDSCOPE_TORCH_MUTANTS");
   const char* folder = std::getenv("MIDSCOPE_TORCH_ACCEPTED");

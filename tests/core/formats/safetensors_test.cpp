@@ -241,7 +241,7 @@ TEST_F(Index, ThatContradictsTheFilesIsNoError) {
   EXPECT_FALSE(file.tensors().contains("z"));
 }
 
-// What transformers makes of it: the later file's.
+// As in transformers, the later file's tensor counts.
 TEST_F(Index, OfTwoFilesWithOneTensorTheLaterCounts) {
   const std::string first = "model-00001-of-00004.safetensors";
   const std::string last = "model-00004-of-00004.safetensors";

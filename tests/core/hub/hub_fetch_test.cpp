@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Fetching from hub_server.py, a hub on this machine that behaves well or badly by the model's
-// name. Contract: what stands in the cache afterwards under a file's name is whole and has the
-// digest that the listing says; an Error says what was wrong; nothing is written elsewhere.
+// name. Contract: a file in the cache is complete and has the digest of the listing; an Error
+// states the reason; nothing is written elsewhere.
 #include "core/hub/hub_fetch.h"
 
 #include <gmock/gmock.h>
@@ -252,7 +252,7 @@ TEST_F(HubFetch, GoesOnWithWhatAnEarlierRunLeft) {
   leave(30000, false);
   EXPECT_EQ(Fetch("plain").files.back().fetched_bytes, first.files.back().bytes - 30000);
   ExpectWeights(first);
-  // The digest tells at the end; then all of it comes again.
+  // The digest differs at the end; then the whole file is fetched again.
   leave(30000, true);
   EXPECT_EQ(Fetch("plain").files.back().fetched_bytes, 2 * first.files.back().bytes - 30000);
   ExpectWeights(first);
@@ -377,7 +377,7 @@ TEST_F(HubFetch, TwoAtOnceDoNotDisturbEachOther) {
   ExpectWeights(results[0]);
 }
 
-// A data set may have the name of a model: it lies in a folder of its own kind.
+// A data set may have the name of a model: it is in a folder of its own kind.
 TEST_F(HubFetch, TakesADataSet) {
   FetchRequest request = Request("data-lines");
   request.kind = HubKind::kData;

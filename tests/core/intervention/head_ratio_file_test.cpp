@@ -67,7 +67,7 @@ TEST(HeadRatioFile, NamesFileAndRow) {
   says("0,0,1,5\n", "decimal point");
   says("0,0,\"1,5\"\n", "decimal point");
   says("", "no ratios");
-  // JSON that is no list: its library throws an exception of its own there.
+  // JSON that is not a list, for which the library throws its own exception.
   for (const char* text : {"12", "\"a\"", "true", "null",
                            R"({"records":[{"arrays":[{"name":"position_ratio","data":"a"}]}]})"})
     says(text, "");
@@ -84,7 +84,7 @@ TEST(HeadRatioFile, NamesFileAndRow) {
   says("{\"records\":[]}", "position_ratio");
   says("{\"records\":7}", "position_ratio");
   says("{\"records\":[7,{\"arrays\":[7]}]}", "position_ratio");
-  // What the JSON library would throw an exception of its own for.
+  // Values for which the JSON library would throw its own exception.
   for (const char* data : {"7", "\"text\"", "true", "{\"a\":1}"}) {
     says(std::string(R"({"records":[{"arrays":[{"name":"position_ratio","data":)") + data + "}]}]}",
          "no list of layers");

@@ -137,7 +137,7 @@ TEST(InterventionText, PrintsEditsInFull) {
       "pi(2) + boost(span=b, factor=2, renormalise=no, layers=all, rows=answer) + "
       "boost(span=a, factor=2, renormalise=no, layers=all, rows=answer) + "
       "ablate(L0H0, with=zero, rows=all) + temperature(L0H0, 2, rows=all)");
-  // A name of digits is a name only in quotation marks; + and , in a name are no grammar.
+  // A name of digits is a name only in quotation marks; + and , in a name are not operators.
   EXPECT_EQ(ParseIntervention("crop(span=\"4:6\")").Find<Crop>()->span.name, "4:6");
   EXPECT_EQ(Canonical("crop(span=\"4:6\")"), "crop(span=\"4:6\", layers=all, keep=first)");
   EXPECT_EQ(Canonical("crop(span=\"a + (b, \xc3\xa9\")"),
@@ -169,12 +169,12 @@ TEST(SameSetting, ComparesValues) {
   EXPECT_TRUE(SameSetting("pi(1.5)", "pi(ratio=1.50)"));
   EXPECT_TRUE(SameSetting("channel(1, factor=2)",
                           "channel(1, factor=2, layers=all, rows=answer, change_value=no)"));
-  // Of files from before alpha.
+  // Settings of files from before alpha.
   EXPECT_TRUE(
       SameSetting("ms-poe(min=1.2, max=1.8, mode=rank, order=score, first_layer=2)",
                   "ms-poe(min=1.2, max=1.8, mode=rank, order=score, alpha=3, first_layer=2)"));
   EXPECT_FALSE(SameSetting("ms-poe", "ms-poe(alpha=2)"));
-  // Of files from before schemes had rows.
+  // Settings of files from before schemes had rows.
   EXPECT_TRUE(SameSetting("pi(1.5)", "pi(1.5, rows=all)"));
   EXPECT_EQ(Canonical("pi(1.5, rows=all)"), "pi(1.5)");
   EXPECT_FALSE(SameSetting("pi(1.5)", "pi(1.5, rows=last)"));

@@ -67,12 +67,12 @@ std::vector<AttentionPlan> Plans(const Intervention& intervention) {
   return CompilePlans(ResolvePassages(intervention, LongPrompt()), BeyondContext(), 150);
 }
 
-// Of a term's example, or of a value that its file makes.
+// The intervention of a term's example, or a value made by its file.
 Intervention ExampleOf(const TermType& type) {
   return type.sample ? type.sample(Config()) : ParseIntervention(type.small_example);
 }
 
-// Those that change something by themselves.
+// Terms that change something by themselves.
 std::vector<const TermType*> ListedTerms() {
   std::vector<const TermType*> types;
   for (const TermType& type : TermTypes()) {
@@ -230,7 +230,7 @@ TEST(TermTypes, EveryArgumentIsReadAndPrinted) {
   }
 }
 
-// What help calls the default is what a term without the argument has.
+// The default in the help is the value of a term without the argument.
 TEST(TermTypes, DefaultsAreTheDescribedOnes) {
   for (const TermType* term : ListedTerms()) {
     if (term->sample) continue;
@@ -273,7 +273,7 @@ TEST(Term, StandsBehindThoseOfItsType) {
   EXPECT_EQ(setting.All<Crop>().size(), 2u);
 }
 
-// What has a control or a value without effect has it in its own file.
+// A term's controls and values without effect are in its own file.
 TEST(TermTypes, ValuesWithoutEffectAreLeftOut) {
   const Intervention setting = ParseIntervention(
       "pi(1) + channel(3, factor=1) + channel(4, factor=2) + boost(span=1:2, factor=1) + "

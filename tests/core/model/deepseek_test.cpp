@@ -70,7 +70,7 @@ TEST(Deepseek, RefusesWhatItDoesNotFollow) {
               HasSubstr("has no tensor 'model.layers.0.self_attn.q_proj.weight'"));
 }
 
-// What layers keep of a token are latent keys, whatever the heads.
+// Layers cache latent keys of a token, whatever the heads.
 TEST(Deepseek, TracesHoldLatentKeys) {
   const auto latent = Decoder::Open(TinyModelFolder("deepseek-v3"), {kernels::Dtype::kFloat32, 1});
   const ModelConfig& config = latent->config();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What keys of config.json become, with their defaults, and what is refused: InternLM3, Ministral 3
+// Values read from keys of config.json, their defaults, and refused values: InternLM3, Ministral 3
 // and Apertus. Numbers of whole models: families_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(DenseFamilies, InternLm3ReadsDefaultsAndNulls) {
   EXPECT_EQ(null.key_value_heads, 6);
 }
 
-// Devstral 2 says both as 0, which stands for none.
+// Devstral 2 has both as 0, which means none.
 TEST(DenseFamilies, Ministral3ReadsSettingsOfZero) {
   Json rope = {{"rope_type", "yarn"},
                {"rope_theta", 300.0},
@@ -79,7 +79,7 @@ TEST(DenseFamilies, ApertusReadsItsActivation) {
               HasSubstr("has no rope_parameters"));
 }
 
-// A fixed alpha stretches the base; without it the scaling is what it says.
+// A fixed alpha stretches the base; without it the stated scaling applies.
 TEST(DenseFamilies, HunyuanStretchesItsBase) {
   Json rope = {{"rope_type", "dynamic"}, {"rope_theta", 100.0}, {"factor", 2.0}, {"alpha", 16.0}};
   const ModelConfig config = ConfigWith("hunyuan", {{"rope_parameters", rope}});

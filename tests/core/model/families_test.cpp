@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Every architecture against transformers (float32, eager attention), on the tiny models that
-// make_tiny_models.py wrote with what transformers makes of them. Tolerances: logits 1e-4 of the
-// largest, attention 1e-5, greedy continuations equal (their two best logits stay 1e-3 apart).
+// make_tiny_models.py wrote with transformers' results. Tolerances: logits 1e-4 of the largest,
+// attention 1e-5, greedy continuations equal (their two best logits differ by 1e-3).
 
 #include <gtest/gtest.h>
 
@@ -184,7 +184,7 @@ class ScaleChannel : public Hook {
 // Channel scaling updates q and k by a rank-one term (latent keys are projected anew), in a full
 // run and on a trace. Projected anew from the scaled input, through the model's biases, clamps and
 // norms of q and k, they give the same pattern of the layer: v, which channel scaling leaves clean,
-// is no part of it.
+// is not part of it.
 TEST_P(Family, ChannelScalingEqualsProjectingTheScaledInput) {
   const int64_t layer = decoder_->config().layers - 1;
   ScaleChannel hook(layer, 6, -2.0f);
@@ -386,7 +386,7 @@ TEST(Families, SaysWhereThereIsNoWindowToSwitchOff) {
   EXPECT_NE(messages.find("nothing to switch off"), std::string::npos) << messages;
 }
 
-// Where frequencies depend on the length, a trace from below the threshold is no help above it.
+// Where frequencies depend on the length, a trace from below the threshold cannot be used above it.
 TEST(Families, ContinuationsAcrossTheOriginalContextEqualFullRuns) {
   for (const char* name : {"phi3", "llama-dynamic"}) {
     const auto decoder = Decoder::Open(TinyModelFolder(name), {kernels::Dtype::kFloat32, 1});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What config.json's keys become, and what is refused. That the numbers are right is the work of
-// families_test.cpp; here each family's file is read.
+// Values read from config.json's keys, and refused values. families_test.cpp checks the numbers;
+// here each family's file is read.
 #include "core/model/folder_model.h"
 
 #include <gmock/gmock.h>

@@ -169,7 +169,7 @@ TEST(FolderNames, RefusesOtherTextParts) {
   EXPECT_THAT(
       error("llama", [](Json* json) { (*json)["model_type"] = "gpt_bigcode"; }),
       AllOf(HasSubstr("mistral3, llama4, qwen2_5_vl"), HasSubstr("core/model/families/README.md")));
-  // A tensor that is in no list is no part that may be left out.
+  // A tensor that is not in a list must not be left out.
   Changed unknown("mistral3");
   unknown.Tensors([](SafetensorsParts* parts) {
     (*parts)["audio_tower.weight"] = parts->at("language_model.model.norm.weight");
@@ -223,7 +223,7 @@ TEST(FolderNames, AnOutputMatrixOfOtherValuesIsUsed) {
   EXPECT_TRUE(equal.Open()->config().tied_embeddings);
   EXPECT_THAT(equal.Open()->config().notes, IsEmpty());
 
-  // The same numbers in another type are the same numbers.
+  // Equal numbers in another type are equal.
   Changed wider("llama-other-head");
   wider.Tensors([](SafetensorsParts* parts) {
     test::SafetensorsPart head = parts->at("model.embed_tokens.weight");

@@ -238,7 +238,7 @@ TEST(GgufModel, OrdersTheRotatedRowsAlone) {
   EXPECT_LE(test::Difference(logits[0], logits[1]), 1e-6 * test::Largest(logits[0]));
 }
 
-// Query, key and value may lie in one tensor; llama's pairs are beside one another there, too.
+// Query, key and value may be in one tensor; llama's pairs are adjacent there, too.
 TEST(GgufModel, TakesQueryKeyAndValueFromOneTensor) {
   GgufWriter writer = TinyMetadata();
   const test::TemporaryFile separate(TinyModel().Bytes());
@@ -297,7 +297,7 @@ TEST(GgufModel, TakesEqualNumbersOfLayers) {
               HasSubstr("llama.block_count is an array"));
 }
 
-// What embedding models do with the last layer's output is not the decoder's.
+// The decoder ignores the pooling that embedding models apply to the last layer's output.
 TEST(GgufModel, IgnoresThePoolingOfEmbeddingModels) {
   EXPECT_EQ(WithNumber("llama.pooling_type", 3), "");
 }

@@ -117,7 +117,7 @@ TEST(FolderModel, FalconHasThreeForms) {
   const ModelConfig first = ConfigWith("falcon", {{"ffn_hidden_size", nullptr},
                                                   {"max_position_embeddings", nullptr},
                                                   {"rope_parameters", nullptr}});
-  EXPECT_EQ(first.key_value_heads, 1);  // whatever num_kv_heads says
+  EXPECT_EQ(first.key_value_heads, 1);  // whatever num_kv_heads is
   EXPECT_EQ(first.feed_forward, 240);
   EXPECT_EQ(first.trained_context, 2048);
   EXPECT_EQ(first.rope_base, 10000.0);

@@ -39,7 +39,7 @@ TEST(PublishedFolders, NotesAPartialRotationThatTheFamilyDoesNotRead) {
   const Json scaled = {{"rope_type", "linear"}, {"factor", 2.0}, {"partial_rotary_factor", 0.5}};
   EXPECT_THAT(ErrorWith("qwen2", {{"rope_parameters", nullptr}, {"rope_scaling", scaled}}),
               HasSubstr("partial_rotary_factor is 0.5 beside a rope scaling"));
-  // Those of phi3 and glm read it.
+  // The readers of phi3, glm and others accept it.
   for (const char* name : {"phi3", "glm", "nemotron", "stablelm", "phi"}) {
     const ModelConfig config = ConfigWith(
         name,

@@ -77,7 +77,7 @@ TEST(Refusals, OfUnknownGgufArchitecturesSayWhatTheirMetadataShows) {
               HasSubstr("shows encoder layers, whose tokens see those after them"));
   EXPECT_THAT(Refusal(Header("newdec").Bool("newdec.attention.causal", true)),
               AllOf(HasSubstr("'newdec' is not supported yet"), Not(HasSubstr("shows"))));
-  // A value of another type shows nothing, and is no other error.
+  // A value of another type is not shown, and is not another error.
   EXPECT_THAT(Refusal(Header("odd").String("odd.attention.causal", "no")),
               AllOf(HasSubstr("'odd' is not supported yet"), Not(HasSubstr("shows"))));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Sinusoidal positions: the family that has them (xglm; that its numbers are those of transformers
-// is the work of families_test and positions_test), positions that are no whole numbers, and runs
-// beyond the context.
+// is the work of families_test and positions_test), non-integer positions, and runs beyond the
+// context.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -69,8 +69,8 @@ TEST(SinusoidalPositions, ReachBeyondTheContextWhereAsked) {
   EXPECT_EQ(decoder->RunOne(request).logits, last);
 }
 
-// Ids between whole numbers, which a learned table refuses; only rows from the first with another
-// id on are run again.
+// Ids between integers, which a learned table refuses; only rows from the first with another id on
+// are run again.
 TEST(SinusoidalPositions, WhatIfOfRealIdsEqualsAFullRun) {
   const auto decoder = OpenXglm(false);
   Prompt prompt;

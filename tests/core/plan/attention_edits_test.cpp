@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What crops, moves, boosts, ablations and temperatures compile to, which rows a change of them
-// touches, and what is refused.
+// Plans of crops, moves, boosts, ablations and temperatures, the rows that a change of them
+// affects, and refusals.
 
 #include "core/plan/attention_edits.h"
 #include "core/plan/term_plans.h"

@@ -151,7 +151,7 @@ TEST(FirstChangedRows, ChangedLastRowReachesLaterRatiosByScore) {
   EXPECT_THAT(Changed("ms-poe(first_layer=2, order=sequential)",
                       "ms-poe(first_layer=2, order=sequential) + channel(1, factor=0, layers=3-3)"),
               ElementsAre(kNone, kNone, kNone, 49, 49, 49));
-  // Of the rows that take ratios; the others stay.
+  // Only the rows that take ratios change.
   EXPECT_THAT(Changed("ms-poe(first_layer=2, rows=last:7)",
                       "ms-poe(first_layer=2, rows=last:7) + channel(1, factor=0, layers=3-3)"),
               ElementsAre(kNone, kNone, kNone, 49, 43, 43));

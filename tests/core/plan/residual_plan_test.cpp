@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `vector` and `set` compile to, and which rows a change of theirs changes.
+// Plans of `vector` and `set`, and the rows that a change of them affects.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -87,7 +87,7 @@ TEST(ResidualPlan, MeansNeedAllRows) {
   // Its mean is there already.
   EXPECT_THAT(Changed(mean, "set(3, span=7:9, to=mean, layers=1)"), ElementsAre(kNoRow, 7));
   EXPECT_THAT(Changed(mean, "none"), ElementsAre(kNoRow, kPrompt - 1));
-  // What changes any row below changes it.
+  // A change to any row below changes it.
   EXPECT_THAT(Changed(mean, mean + " + set(4, span=last, layers=0)"), ElementsAre(kPrompt - 1, 0));
   EXPECT_THAT(Changed(mean, mean + " + vector(" + Vector() + ", layers=1, rows=last)"),
               ElementsAre(kNoRow, 0));
@@ -96,7 +96,7 @@ TEST(ResidualPlan, MeansNeedAllRows) {
               ElementsAre(kNoRow, kPrompt - 1));
 }
 
-// Files that have changed, or are of another kind, are refused where they stand in the text.
+// Files that have changed, or are of another kind, are refused at their column in the text.
 TEST(ResidualPlan, TheTermNamesItsFile) {
   const std::string printed = PrintIntervention(ParseIntervention("vector(" + Vector() + ")"));
   EXPECT_THAT(printed, HasSubstr("digest="));

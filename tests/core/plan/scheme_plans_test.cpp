@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What position schemes make of attention plans, who gets which ratio, and how far each reaches.
+// Attention plans of position schemes, the ratio of each head, and the reach of each scheme.
 // Numbers are worked out by hand or taken from rope_schemes_test.cpp; no model is run.
 
 #include <gmock/gmock.h>
@@ -213,7 +213,7 @@ TEST(SchemePlans, RatiosOfAFileAreThoseOfQueriesAndKeys) {
   EXPECT_NO_THROW(CompilePlans(Ratios(4, ratios), config, 10));
 }
 
-// Infini-attention asks for no positions.
+// Infini-attention needs no positions.
 TEST(SchemePlans, AlibiModelsRefuseAllOthers) {
   ModelConfig config = Config();
   config.positions = PositionKind::kAlibi;

@@ -156,7 +156,7 @@ TEST(Cream, TheLastIdOfTheMiddleHasTheStatedWidth) {
 }
 
 TEST(Cream, AlphaHasTheProbabilitiesOfThePublicCode) {
-  // seed-facts E.1: 2 alpha = 2 to 16 for factor 8. With k = 1 most of P_e tells its alpha.
+  // seed-facts E.1: 2 alpha = 2 to 16 for factor 8. With k = 1 most of P_e determines its alpha.
   const double expected[] = {.023, .025, .043, .067, .094, .117, .131, .131,
                              .117, .094, .067, .043, .025, .013, .010};
   const PositionRequest request{.tokens = 4096, .context = 32768};
@@ -354,7 +354,7 @@ TEST(Samplers, ARequestThatCannotBeIsRefused) {
   EXPECT_THAT(Refusal("randpos", {.tokens = 51, .context = 1 << 25}), HasSubstr("too long"));
 }
 
-// The issue asks for 10,000 per second on a quiet machine; a fifth of it still shows a slow way.
+// The issue requires 10,000 per second on a quiet machine; a fifth of it still shows a slow way.
 TEST(Samplers, TwoThousandSamplesPerSecondOfFourThousandTokens) {
   for (const std::string name : {"cream", "pose", "randpos"}) {
     const DrawPositions draw = Prepared(name, {.tokens = 4096, .context = 32768});

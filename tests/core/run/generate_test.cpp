@@ -49,8 +49,8 @@ TEST(Generate, CachedDecodingEqualsRecomputation) {
   }
 }
 
-// What the setting before left in the trace is taken where it stands, and nowhere else: in whatever
-// order settings come, each gives what it gives alone.
+// Rows that the previous setting left in the trace are used only where they are valid: in any order
+// of settings, each gives its result alone.
 TEST(GenerateGreedy, OnASharedTraceEqualsEachAlone) {
   const auto decoder = testing::EmbeddedDecoder();
   constexpr int64_t kNewTokens = 5;

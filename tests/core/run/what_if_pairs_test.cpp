@@ -3,7 +3,7 @@
 // after another, runs cancelled in between, and with layers dropped for a memory limit.
 //
 // Contract (float32): |difference| of logits <= 1e-3, of attention <= 1e-4. Ms-PoE's ratios are
-// equal; where they are not, a key lies within 1e-6 of the threshold, and the full run is given the
+// equal; where they are not, a key is within 1e-6 of the threshold, and the full run gets the
 // what-if's ratios.
 
 #include <gtest/gtest.h>
@@ -146,7 +146,7 @@ class StackDrawer {
            ", renormalise=" + Of({"yes", "no"}) + ", layers=" + Layers() + ", rows=" + Rows() +
            Heads() + ")";
   }
-  // Of terms that take all heads unless they are told.
+  // The argument of terms that take all heads by default.
   std::string Heads() { return Chance(50) ? "" : ", heads=" + Head(); }
   std::string Block() {
     return "block(from=" + (Chance(50) ? Rows() : Span()) + ", to=" + Span() +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What WhatIf tells of the shown prompt while it runs.
+// Parts that WhatIf reports of the shown prompt while it runs.
 //
 // Contract: exact. Finished layers of every part equal those of the result bit for bit, the others
 // are NaN.
@@ -31,7 +31,7 @@ std::vector<Prompt> ThreePrompts(const Decoder& decoder) {
   return prompts;
 }
 
-// Every layer is told of.
+// Every layer is reported.
 WhatIfShown EveryLayer(std::function<void(const WhatIfPart&)> partial) {
   WhatIfShown shown{kShown, std::move(partial)};
   shown.first_after = shown.interval = std::chrono::milliseconds(0);
@@ -89,7 +89,7 @@ TEST(WhatIfParts, ARunThatIsDoneSoonIsToldOfOnce) {
   shown.first_after = std::chrono::hours(1);
   what_if.Evaluate(ParseIntervention("channel(100, factor=-1)"), {}, true, &shown);
   EXPECT_EQ(told, std::vector<int64_t>{decoder->config().layers});
-  // Nothing is run, so nothing is told.
+  // Nothing is run, so nothing is reported.
   what_if.Evaluate(ParseIntervention("channel(100, factor=-1)"), {}, true, &shown);
   EXPECT_EQ(told.size(), 1u);
 }

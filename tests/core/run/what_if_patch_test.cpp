@@ -149,7 +149,7 @@ TEST(WhatIfPatch, RunsTheRowsThatChange) {
   const WhatIfResult gold = work("patch(from=place:9, span=gold, what=v, layers=11-12)");
   EXPECT_EQ(gold.first_row, 8);
   EXPECT_EQ(gold.first_layer, 11);
-  // Of a setting that has run: nothing but what changes back.
+  // A setting that has just run: no row changes.
   EXPECT_EQ(what_if
                 .Evaluate(ParseIntervention("patch(from=place:9, span=gold, what=v, "
                                             "layers=11-12)"))

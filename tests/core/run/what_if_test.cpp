@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What-if gives what a full run gives, for every kind of change, in any order of changes.
+// What-if equals a full run, for every kind of change, in any order of changes.
 //
 // Contract (float32): |difference| of logits <= 1e-3, of attention <= 1e-4; Ms-PoE with the full
 // run's ratios, which must be equal here. Not bit-equal: matrix products of few rows sum in another
@@ -78,7 +78,7 @@ void ExpectEqual(const WhatIfOutcome& actual, const WhatIfOutcome& expected,
   EXPECT_LE(attention_difference, kAttentionTolerance) << setting;
   EXPECT_EQ(actual.position_ratio.values, expected.position_ratio.values) << setting;
   EXPECT_NEAR(actual.score.nll, expected.score.nll, 2e-3) << setting;
-  if (actual.position_awareness.empty()) return;  // not asked for
+  if (actual.position_awareness.empty()) return;  // not requested
   // The score is the share of the counted keys.
   const size_t heads = actual.position_awareness.size();
   ASSERT_EQ(actual.counted_keys.size(), expected.counted_keys.size());
@@ -91,7 +91,7 @@ void ExpectEqual(const WhatIfOutcome& actual, const WhatIfOutcome& expected,
         << setting;
   }
   ASSERT_EQ(actual.position_awareness.size(), expected.position_awareness.size());
-  // Counts of keys: one may lie within rounding of the threshold.
+  // Counts of keys: one may be within rounding of the threshold.
   const double one_key = 1.01 * static_cast<double>(expected.position_awareness.size()) /
                          static_cast<double>(expected.last_query_attention.size());
   for (size_t i = 0; i < expected.position_awareness.size(); ++i) {
@@ -173,7 +173,7 @@ TEST(WhatIf, ASettingOfLateRowsCostsThemAfterAScheme) {
   WhatIf single(decoder, prompts);
   for (const char* setting : {"none", "ms-poe"}) single.Evaluate(ParseIntervention(setting));
   EXPECT_FALSE(single.Evaluate(ParseIntervention(late)).last_rows_only);
-  // Where there is no room for two, there is one, and right all the same.
+  // With memory for one only, one is kept, and results are the same.
   WhatIfPair small(decoder, prompts, pair.Evaluate({}).kept.bytes / 3);
   for (const std::string& setting : {std::string("none"), std::string("ms-poe"), late}) {
     const WhatIfResult result = small.Evaluate(ParseIntervention(setting));
@@ -195,7 +195,7 @@ TEST(WhatIf, EveryChangeEqualsAFullRun) {
   }
 }
 
-// What prompts have in common is run once, where nothing behind it bears on it.
+// The common beginning of prompts is run once, where nothing behind it affects it.
 TEST(WhatIf, PromptsThatBeginAlikeShareTheirRows) {
   const auto decoder = testing::EmbeddedDecoder();
   const auto share = [&](const std::string& setting, int64_t memory_limit = 0) {

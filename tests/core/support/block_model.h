@@ -13,7 +13,7 @@
 
 namespace midscope::test {
 
-// Where a block's binary16 scales lie, and a power of 2 under which weights come out at some
+// The offsets of a block's binary16 scales, and a power of 2 under which weights come out at some
 // hundredths.
 struct BlockScales {
   std::vector<int64_t> places;

@@ -39,7 +39,7 @@ inline std::string ErrorWith(const std::string& name, const nlohmann::json& chan
   return ErrorMessage([&] { ConfigWith(name, changes); });
 }
 
-// What opening the whole model with these changes throws.
+// The error of opening the whole model with these changes.
 inline std::string OpenErrorWith(const std::string& name, const nlohmann::json& changes) {
   const TemporaryFolder folder(TinyModelFolder(name));
   ChangeConfig(folder, changes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How far apart numbers are.
+// Differences between numbers.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a call throws, as text, for assertions about messages.
+// The message that a call throws, for assertions.
 #pragma once
 
 #include <gtest/gtest.h>

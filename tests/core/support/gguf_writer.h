@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Builds the bytes of GGUF files for tests, right ones and wrong ones: every number can be made to
-// lie.
+// Builds the bytes of GGUF files for tests, right ones and wrong ones: every number can be made
+// false.
 #pragma once
 
 #include <unistd.h>
@@ -137,8 +137,8 @@ class TemporaryFile {
   std::filesystem::path path_;
 };
 
-// How byte-level BPE writes a byte: the inverse of what core/tokenizer/vocabulary.cpp does, written
-// apart from it.
+// The text of a byte in byte-level BPE: the inverse of core/tokenizer/vocabulary.cpp, written
+// independently of it.
 inline std::string ByteCharacter(int byte) {
   int code = byte;
   if (byte <= 32) {
@@ -178,7 +178,7 @@ inline GgufWriter TinyMetadata() {
   return writer;
 }
 
-// The same with all its tensors, float32; values are small, different and always the same.
+// As above, with all its tensors, float32; values are small, distinct and deterministic.
 inline GgufWriter TinyModel(uint32_t blocks = 2, uint32_t context = 64) {
   GgufWriter writer = TinyMetadata();
   writer.Remove("llama.block_count").Uint32("llama.block_count", blocks);

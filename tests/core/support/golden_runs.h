@@ -77,7 +77,7 @@ inline GoldenRun RunInFull(const Decoder& decoder, std::vector<int32_t> ids,
   return run;
 }
 
-// The same of a tiny model's own prompt.
+// As above, for a tiny model's own prompt.
 inline GoldenRun RunInFull(const Decoder& decoder, const std::string& model,
                            const std::vector<int32_t>& answer, const Intervention& intervention) {
   return RunInFull(decoder, PromptIds(model), answer, intervention);
@@ -114,7 +114,7 @@ class GoldenFile {
   DecoderOptions options_;
 };
 
-// What a failure names: the case's model and setting.
+// The description of a failure: the case's model and setting.
 inline std::string Describe(const nlohmann::json& item) {
   const nlohmann::json& setting = item.at("setting");
   return item.at("model").get<std::string>() + " " +
@@ -174,7 +174,7 @@ inline void ExpectEveryCase(const GoldenFile& golden, const std::vector<std::str
   }
 }
 
-// The same, the prompt in one run and the answer token by token.
+// As above, the prompt in one run and the answer token by token.
 inline void ExpectEveryCaseTokenByToken(const GoldenFile& golden) {
   for (const nlohmann::json& item : golden["cases"]) {
     const std::string model = item["model"];

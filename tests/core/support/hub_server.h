@@ -36,7 +36,7 @@ class HubServer {
   }
   std::string hub() const { return "http://127.0.0.1:" + std::to_string(hub_); }
 
-  // What the server was asked about the model org/`name`: "server", "path", "token", "range".
+  // The server's requests for the model org/`name`: "server", "path", "token", "range".
   std::vector<nlohmann::json> Asked(const std::string& name) const {
     std::vector<nlohmann::json> asked;
     for (const nlohmann::json& entry : nlohmann::json::parse(Log())) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A safetensors file taken apart and written again, so that a test can rename, add or change
-// tensors of a tiny model.
+// A safetensors file that is read into parts and written again, so that a test can rename, add or
+// change tensors of a tiny model.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The models of tests/core/golden/tiny_models, for tests that CMake tells where they are.
+// The models of tests/core/golden/tiny_models, for tests to which CMake passes their folder.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ inline std::string TinyModelFolder(const std::string& name) {
          name;
 }
 
-// What to open: the folder, or the GGUF file in it.
+// The path to open: the folder, or the GGUF file in it.
 inline std::string TinyModelPath(const std::string& name) {
   const std::string gguf = TinyModelFolder(name) + "/model.gguf";
   return std::filesystem::exists(gguf) ? gguf : TinyModelFolder(name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What llama.cpp assumes where the metadata of a tokenizer say nothing (src/llama-vocab.cpp).
+// llama.cpp's defaults where the metadata of a tokenizer lack a value (src/llama-vocab.cpp).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -67,7 +67,7 @@ TEST(GgufDefaults, BosByThePreTokenizer) {
     EXPECT_FALSE(load(pre).add_bos()) << pre;
     EXPECT_THAT(load(pre).notes(), ElementsAre(HasSubstr("text begins without BOS"))) << pre;
   }
-  // The file decides where it says.
+  // A value in the file takes precedence.
   GgufWriter writer = ByteLevel("llama-bpe", others);
   writer.Uint32("tokenizer.ggml.bos_token_id", 256).Uint32("tokenizer.ggml.eos_token_id", 257);
   const Tokenizer off = Load(writer.Bool("tokenizer.ggml.add_bos_token", false));

@@ -135,7 +135,7 @@ TEST(HostileTokenizer, NestsWithoutEnd) {
               HasSubstr("nested too deeply"));
 }
 
-// What took many seconds and gigabytes, and ended in an error that named another reason.
+// Normalizers that took many seconds and gigabytes, and ended in an error with another reason.
 TEST(HostileTokenizer, NormalizersThatGrowTheText) {
   const std::string original = ReadAll(MIDSCOPE_TESTS
                                        "/core/golden"

@@ -65,8 +65,8 @@ TEST(PromptBuilder, CountsBosInTokenIndices) {
 TEST(PromptBuilder, ContinuesThePromptWithTheAnswer) {
   EXPECT_THAT(Build("The capital of France is", {}, " Paris").answer_ids, ElementsAre(7042));
   EXPECT_TRUE(Build("The capital").answer_ids.empty());
-  // "capit" + "al" is "capital" when tokenised together: the prompt's ids are no prefix, so the
-  // answer stands alone.
+  // "capit" + "al" is "capital" when tokenised together: the prompt's ids are not a prefix, so the
+  // answer is tokenised alone.
   const Prompt prompt = Build("The capit", {}, "al");
   EXPECT_EQ(Embedded().Decode(prompt.ids), "The capit");
   EXPECT_EQ(prompt.answer_ids, Embedded().EncodeIds("al"));

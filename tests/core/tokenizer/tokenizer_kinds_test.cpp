@@ -64,7 +64,7 @@ TEST_P(TokenizerKinds, GivesTheGoldenIds) {
   EXPECT_GE(Compare(GetParam(), Tokenizer::FromFolder(std::string(kFolder) + GetParam())), 8);
 }
 
-// Ranges lie in order inside the text, and decoding never fails.
+// Ranges are in order inside the text, and decoding never fails.
 TEST_P(TokenizerKinds, SaysWhichBytesATokenComesFrom) {
   const Tokenizer tokenizer = Tokenizer::FromFolder(std::string(kFolder) + GetParam());
   for (const Golden& golden : GoldenLines()) {

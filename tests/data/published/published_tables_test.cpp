@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is said to be wrong in the published tables must follow from their numbers, and nothing that
-// follows may be left unsaid.
+// Errors stated about the published tables must follow from their numbers, and every error that
+// follows must be stated.
 #include "data/published/published_tables.h"
 
 #include <gmock/gmock.h>
@@ -203,7 +203,7 @@ TEST(PublishedTables, NumbersNameColumnsTasksAndRowsThatExist) {
                                         "poshidden-t3", "poshidden-t4", "poshidden-t6"));
 }
 
-// What a row names can be run: it compiles for a model with as many layers and channels.
+// A row's setting can be run: it compiles for a model with as many layers and channels.
 TEST(PublishedTables, SettingsOfRowsApply) {
   ModelConfig config;
   config.layers = 48;
@@ -299,7 +299,7 @@ TEST(PublishedLines, SettingsAreTheEndsOfLabels) {
   const std::vector<PublishedLine> own = PublishedLines(Table("litm-experiments"), "kv:pairs=140");
   ASSERT_EQ(own.size(), 2U);
   EXPECT_THAT(own[1].method.settings, ElementsAre("none"));
-  // A tuned model run without a setting is no counterpart of one that is not tuned.
+  // A tuned model run without a setting is not a counterpart of one that is not tuned.
   const std::vector<PublishedLine> tuned = PublishedLines(Table("cream-t1"), "kv:pairs=75");
   EXPECT_EQ(TuningRecipeText(tuned.front().recipe), "pose, interpolation=linear");
   const Record record = PublishedRecord(tuned, "kv:pairs=75", 75);

@@ -74,7 +74,7 @@ double ComputedBy(const rusage& usage) {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// What a worker says of one mutant.
+// A worker's reply for one mutant.
 struct WorkerReply {
   int64_t index = 0;
   int32_t read = 0;
@@ -147,7 +147,8 @@ void FuzzReaders(const Corpus& corpus, const Options& options, Tally& tally) {
   }
 }
 
-// The same without midscope-reader: what HDF5 does to a process that gives it such files.
+// As above, without midscope-reader: the effect of such files on a process that passes them to
+// HDF5.
 void FuzzHere(const Corpus& corpus, const Options& options, Tally& tally) {
   const TemporaryFolder folder;
   for (int64_t i = 0; i < options.count; ++i) {
@@ -221,7 +222,7 @@ std::vector<std::vector<std::string>> Commands(const Options& options, const std
   const std::string window = options.programs + "/midscope-gui";
   if (fs::exists(window))
     commands.push_back({window, "--render", given, "--out", folder + "/pictures"});
-  // Of the two ways to merge, one.
+  // Keeps one of the two ways to merge.
   commands.erase(commands.begin() + (seed % 2 == 0 ? 4 : 5));
   return commands;
 }

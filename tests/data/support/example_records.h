@@ -70,7 +70,7 @@ inline Provenance ExampleProvenance() {
   return provenance;
 }
 
-// What a probe makes: every data type, a scalar, an empty axis, labels that need care.
+// Records of a probe: every data type, a scalar, an empty axis, labels that need care.
 inline std::vector<Record> ExampleRecords() {
   Record probe;
   probe.name = "last_query_attention";

@@ -10,8 +10,8 @@ namespace midscope::test {
 
 enum class Reading {
   kRefused,  // every reader throws an Error
-  kPartly,   // those do that come to what is wrong
-  kHarmless  // what it says is odd; no reader is harmed
+  kPartly,   // readers that reach the fault throw
+  kHarmless  // its content is odd; no reader is harmed
 };
 
 struct HostileKind {
@@ -23,7 +23,7 @@ struct HostileKind {
 
 const std::vector<HostileKind>& HostileKinds();
 
-// Those of them that are journals of a sweep of this plan.
+// The hostile files that are journals of a sweep of this plan.
 std::vector<HostileKind> HostileJournals(const std::string& sweep_plan);
 
 }  // namespace midscope::test

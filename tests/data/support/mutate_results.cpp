@@ -12,8 +12,8 @@
 #include "data/sweep/sweep_virtual.h"
 #include "tests/data/support/example_sweep.h"
 
-// Of the HDF5 library, which exports it: the checksum of its metadata, so that damage is not found
-// out by it alone.
+// The HDF5 library's checksum of its metadata, which it exports, so that damage is not detected by
+// it alone.
 // NOLINTNEXTLINE(readability-identifier-naming): HDF5's name.
 extern "C" uint32_t H5_checksum_metadata(const void* data, size_t length, uint32_t initial);
 
@@ -88,7 +88,8 @@ void WriteJoined(const std::string& folder, const std::vector<std::string>& part
 
 uint64_t Below(Random& random, uint64_t bound) { return bound == 0 ? 0 : random() % bound; }
 
-// Where a signature of HDF5's structures stands, chosen among all; the size where there is none.
+// The offset of a random occurrence of a signature of HDF5's structures; the size where there is
+// none.
 size_t FindStructure(const std::string& bytes, Random& random, std::string_view signature) {
   std::vector<size_t> places;
   for (size_t at = bytes.find(signature); at != std::string::npos;

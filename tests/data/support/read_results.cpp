@@ -84,7 +84,7 @@ void ReadHere(const std::string& path) {
       }
     }
   } catch (const std::exception&) {
-    // What is wrong with it was found out.
+    // The fault was detected.
   }
 }
 

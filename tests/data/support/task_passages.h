@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the tests of tasks have in common.
+// Helpers shared by the tests of tasks.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ inline std::string Passage(const TaskSample& sample, const std::string& name) {
   return "no span " + name;
 }
 
-// What a call that is used wrongly, or finds a file wrong, says; "" where it throws nothing.
+// The message of a call that is used wrongly, or finds a faulty file; "" where it throws nothing.
 inline std::string ErrorOf(const std::function<void()>& work, ErrorKind kind = ErrorKind::kUsage) {
   return test::ErrorMessage(kind, work);
 }

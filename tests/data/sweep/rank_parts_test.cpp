@@ -139,7 +139,7 @@ TEST_F(RankPartsTest, FoldIntoOneFileForOneProcess) {
   FoldRankParts(Sweep());
   EXPECT_THAT(folder_.Names(), ElementsAre("run.h5"));
   EXPECT_TRUE(ReadBytes(path_) == whole);
-  KillRank(12, {4});  // beside a file that stands alone
+  KillRank(12, {4});  // beside a file without parts
   FoldRankParts(Sweep());
   EXPECT_THAT(folder_.Names(), ElementsAre("run.h5"));
   ExpectSamples(5);

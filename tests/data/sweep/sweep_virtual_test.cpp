@@ -113,7 +113,7 @@ TEST_F(SweepVirtual, SettingsOfTheSameSamplesStandSideBySide) {
   ExpectSameFile(File("settings.h5"), File("copy.h5"));
 }
 
-// An array of text over settings lies in all parts, each with its settings.
+// An array of text over settings is in all parts, each with its settings.
 TEST_F(SweepVirtual, ArraysOverSettingsComeFromEveryPart) {
   const auto write = [&](const std::string& name, const std::vector<std::string>& settings) {
     const std::string plan =
@@ -146,7 +146,7 @@ TEST_F(SweepVirtual, ArraysOverSettingsComeFromEveryPart) {
   EXPECT_FALSE(IsVirtual(File("xy.h5"), "/entry/sweep/question_text")) << "short texts are copied";
 }
 
-// HDF5 opens no file a second time in another way, and says nothing when it does not.
+// HDF5 does not open a file a second time in another way, and reports no error then.
 TEST_F(SweepVirtual, ReadsWhileItsPartsAreOpen) {
   const RunReader part(File("a.h5"));
   const RunReader whole(File("all.h5"));
@@ -189,7 +189,7 @@ TEST_F(SweepVirtual, PartsAreFoundFromWhereItLies) {
   }
 }
 
-// A file that says where others lie must not lead out of its folder.
+// A file that refers to others must not lead out of its folder.
 TEST_F(SweepVirtual, PartsLieBesideItAndAreNoLinks) {
   fs::create_directories(File("parts"));
   fs::copy(File("a.h5"), File("parts/a.h5"));

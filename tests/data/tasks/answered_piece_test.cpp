@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Every piece has an answer that stands in its passage, and no text but that answer gives it.
+// Every piece has an answer that is in its passage, and no other text gives that piece.
 TEST(AnsweredPiece, IsThePieceThatHoldsTheAnswer) {
   for (const char* spec : {"list:lines=7", "kv:pairs=7", "lines:lines=7", "mdqa:documents=7"}) {
     const auto task = MakeTask(spec, 3);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Own text whose gold piece moves: what stands between the pieces stays, spans are where their
-// words are.
+// Own text whose gold piece moves: text between the pieces stays, spans are where their words are.
 #include "data/tasks/pieces_task.h"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Contracts: RULER's prompts have the form of its templates around what is drawn, the gold needle
-// stands at the depth that is the place, prompts with their answers fit the tokens and nearly fill
-// them, and generated text is scored by the share of the answers.
+// Contracts: RULER's prompts have the form of its templates around the drawn content, the gold
+// needle is at the depth given by the place, prompts with their answers fit the tokens and nearly
+// fill them, and generated text is scored by the share of the answers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -69,7 +69,7 @@ TEST(RulerTask, EveryKindFillsItsTokens) {
         EXPECT_GE(all, tokens * 85 / 100) << kind.name;
         EXPECT_EQ(sample.text, Ruler(kind.name, tokens)->Make(1, place).text);
         EXPECT_NE(sample.answers, task->Make(0, place).answers);
-        // What is asked for stands in the text in front of the question.
+        // The requested answer is in the text in front of the question.
         const std::string context =
             sample.text.substr(0, sample.text.rfind(Passage(sample, "question")));
         for (const std::string& answer : sample.answers) {

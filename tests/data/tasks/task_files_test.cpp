@@ -417,7 +417,7 @@ TEST_F(TaskFiles, WhatJsonDoesNotHaveIsNamed) {
   EXPECT_THAT(Fails("jsonl:", line("\\ud83d", "1")),
               AllOf(HasSubstr("line 1"), HasSubstr("half of a character")));
   EXPECT_THAT(Fails("jsonl:", line("\\ude00 x", "1")), HasSubstr("half of a character"));
-  // pandas writes whole numbers of a column with gaps as floats.
+  // pandas writes integers of a column with gaps as floats.
   EXPECT_EQ(Passage(Make("jsonl:", line("\\ud83d\\ude00", "2.0"))->Make(0, 1), "gold"), "b");
   EXPECT_THAT(Fails("jsonl:", line("q", "1.5")), HasSubstr("must be an integer"));
 }

@@ -88,7 +88,7 @@ TEST(Tasks, EachSampleAndSeedDrawsItsOwn) {
   }
 }
 
-// Prompts are part of what a published run says; they must not change from one version to the next.
+// Prompts are part of a published run's results; they must not change from one version to the next.
 TEST(Tasks, DrawsAreThoseOfTheFirstVersion) {
   EXPECT_EQ(SplitMix64(1234567).Next(), 6457827717110365317U);  // the reference implementation's
   EXPECT_EQ(Passage(MakeTask("list:lines=20", 1)->Make(0, 1), "gold"), "Frank bought: glass");

@@ -190,7 +190,7 @@ class FileSamplesTest : public QObject {
     QVERIFY(rig.Open(WriteSweep(rig.folder)));
     const auto before = rig.Shown();
     auto* box = rig.Find<QSpinBox>("file_sample");
-    // Answers wait for the window's loop; 3 is asked for once, so that there is one to it.
+    // Answers wait for the window's loop; 3 is requested once, so that there is one to it.
     for (int round = 0; round < 50; ++round) box->setValue(1 + round % 2);
     box->setValue(3);
     QVERIFY(rig.UntilSample(12));
@@ -247,7 +247,7 @@ class FileSamplesTest : public QObject {
     for (int i = 0; i < 5; ++i) {
       QCOMPARE(line.series.values[i], published[0].accuracy[static_cast<size_t>(i)]);
     }
-    // Place 30 of 50 stands at the same share of ten.
+    // Place 30 of 50 is at the same share of ten.
     QCOMPARE(line.series.places[2], 1 + 9 * 29.0 / 49);
     QCOMPARE(line.point_names[2], QString("place 30 of 50"));
     rig.Find<QComboBox>("measure")->setCurrentIndex(static_cast<int>(Measure::kNll));
@@ -287,7 +287,7 @@ class FileSamplesTest : public QObject {
     rig.Find<QComboBox>("measure")->setCurrentIndex(static_cast<int>(Measure::kAccuracy));
     QCOMPARE(rig.outcome().lines().back().series.values, (QVector<double>{0.5, 0.5}));
 
-    // What can't be read leaves the lines as they are.
+    // Unreadable files leave the lines unchanged.
     row->OpenRuns({rig.folder.filePath("nothing.h5")});
     QTRY_COMPARE(rig.window.errors()->messages().size(), 1);
     QVERIFY(rig.window.errors()->messages().front().contains("nothing.h5"));

@@ -183,7 +183,7 @@ class RenderTest : public QObject {
     const QByteArray gold = All(folder.filePath("gold_by_layer.csv"));
     QVERIFY(gold.contains("\n4,1,500\n"));
     QVERIFY(gold.contains("\n7,3,612\n"));
-    // A head that is asked for is the only layer.
+    // A requested head is the only layer.
     QTemporaryDir one;
     const QStringList of_head = RenderFile({file, one.path(), {"png"}, HeadId{7, 0}, {}});
     QVERIFY(of_head.contains(one.filePath("pieces_by_head_L7.png")));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Layouts name panels that exist; docks go where a layout says, and come back as they were.
+// Layouts name panels that exist; docks are placed as a layout states, and restored as they were.
 #include <QDockWidget>
 #include <QLabel>
 #include <QSet>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the model says: the answer strip, the table of next tokens, the logit lens.
+// The model's output: the answer strip, the table of next tokens, the logit lens.
 #include <QComboBox>
 #include <QElapsedTimer>
 #include <QLabel>

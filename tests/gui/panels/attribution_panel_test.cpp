@@ -99,7 +99,7 @@ class AttributionPanelTest : public QObject {
     button->click();
     QTRY_VERIFY(!panel->bars()->bars().isEmpty());
     QVERIFY(button->isHidden());
-    // The form of probes says so, too, and its options go on from there.
+    // The form of probes shows it, too, and keeps its other options.
     auto* form = rig.Find<ProbeForm>("probes");
     QCOMPARE(form->Json(), rig.session->probe_options());
   }

@@ -42,7 +42,7 @@ class CardsTest : public QObject {
       QTest::mouseClick(panel.findChild<QCheckBox*>(QStringLiteral("card_on_%1").arg(card)),
                         Qt::LeftButton, {}, QPoint(6, 8));
     }
-    // Of the card's menu, as it is when it is opened.
+    // An entry of the card's menu, as it is when it is opened.
     QAction* Entry(size_t card, const char* name) {
       QMenu* menu = stack()->chip(card)->menu();
       Q_EMIT menu->aboutToShow();
@@ -221,7 +221,7 @@ class CardsTest : public QObject {
     auto* layers = rig.panel.findChild<QComboBox*>("term_channel_layers");
     QVERIFY(layers->findText("15-29") >= 0);
     QVERIFY2(layers->toolTip().contains("0-29"), qPrintable(layers->toolTip()));
-    // What the model does not have is shown as it is, and marked.
+    // A channel that the model lacks is shown unchanged, and marked.
     rig.panel.text(true)->Enter("channel(2393, factor=0)");
     QCOMPARE(rig.panel.findChild<NumberBox*>("term_channel_channel")->value(), 2393.0);
     QTRY_VERIFY2(rig.stack()->chip(0)->warning().contains("2393"),
@@ -249,7 +249,7 @@ class CardsTest : public QObject {
     QCOMPARE(rig.window.errors()->messages(), QStringList());
     QCOMPARE(stack->cards().size(), size_t{2});
     QCOMPARE(rig.window.history()->current(), saved);
-    // What no term can be is refused with the file's name; without it files are as before.
+    // An invalid term is refused with the file's name; without it files are as before.
     QVERIFY(!QString::fromStdString(SessionText(SavedSession())).contains("_off"));
     std::string bad = SessionText(SavedSession());
     bad.insert(bad.find("\"setting_a\""), "\"setting_b_off\": [{\"term\": \"pie(2)\"}], ");

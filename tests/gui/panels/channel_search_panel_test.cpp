@@ -58,7 +58,7 @@ class ChannelSearchPanelTest : public QObject {
       Draw();
       return done;
     }
-    // Until the ranking is there and the trials go on.
+    // Waits until the ranking is there and the trials run.
     void StartAndHold() {
       control->HoldSearches(true);
       start->click();

@@ -27,7 +27,7 @@ class CurvesPanelTest : public QObject {
   using Ratios = std::vector<double>;
   static constexpr int64_t kSamples = 4;
 
-  // Of place 1, 5 ... it is ratio + sample + place / 10 + lines / 100.
+  // At place 1, 5 ... it is ratio + sample + place / 10 + lines / 100.
   static double Nll(double ratio, int64_t sample, int64_t place, int lines) {
     return ratio + static_cast<double>(sample) + 0.1 * static_cast<double>(place) + 0.01 * lines;
   }
@@ -154,7 +154,7 @@ class CurvesPanelTest : public QObject {
     QVERIFY(rig.OpenRuns({run}));
     QVERIFY(rig.OpenRuns({folder.filePath("none.h5")}));
     QVERIFY(rig.window.errors()->messages().join(' ').contains("none.h5"));
-    QVERIFY(rig.OpenRuns({single}));  // a single setting is no curve
+    QVERIFY(rig.OpenRuns({single}));  // a single setting is not a curve
     QVERIFY(rig.window.errors()->messages().join(' ').contains("no two settings"));
     QCOMPARE(rig.panel->plot()->lines(), 1);
     QTemporaryDir empty;

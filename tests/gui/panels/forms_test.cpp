@@ -121,7 +121,8 @@ class FormsTest : public QObject {
     // The devices that there are can be chosen.
     auto* device = panel.findChild<QComboBox*>("option_device");
     QVERIFY(device->findText("cpu:portable") >= 0);
-    // What the command line refuses is refused in its words, below the form and on opening.
+    // Values that the command line refuses are refused with its message, below the form and on
+    // opening.
     device->setEditText("gpu");
     QVERIFY2(panel.options()->error().contains("gpu"), qPrintable(panel.options()->error()));
     QVERIFY_EXCEPTION_THROWN(panel.request(), Error);
@@ -143,7 +144,7 @@ class FormsTest : public QObject {
     Rig rig;
     rig.panel.stack()->Add(name.toStdString());
     QCOMPARE(rig.panel.stack()->terms().size(), size_t{1});
-    // There is no file yet: the line says so, with the column.
+    // There is no file yet: the line reports it, with the column.
     if (name == "ratios" || name == "longrope" || name == "vector") {
       QVERIFY(rig.panel.text(true)->error().contains("column"));
       return;
@@ -171,7 +172,7 @@ class FormsTest : public QObject {
         PrintIntervention(ParseIntervention("boost(span=\"pair 7\", factor=3.5, rows=last:16)")));
     rig.history.stack()->undo();
     QCOMPARE(rig.Field<QComboBox>("term_boost_span")->currentText(), QString("gold"));
-    // What is typed into the line turns the fields.
+    // Text typed into the line sets the fields.
     rig.panel.text(true)->Enter("boost(span=gold, factor=-1, rows=last:3)");
     QCOMPARE(rig.Field<NumberBox>("term_boost_factor")->Text(), std::string("-1"));
     const auto boost = rig.panel.stack()->terms()[0];

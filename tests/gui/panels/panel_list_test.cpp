@@ -202,7 +202,7 @@ class PanelListTest : public QObject {
       QTRY_VERIFY(panel->isVisible());
       QCOMPARE(panel->window(), &rig.window);
     }
-    // Of one group of tabs: the front one hides the others, which then draw nothing.
+    // In a group of tabs the front one hides the others, which then draw nothing.
     QTRY_VERIFY(!rig.window.panel<OutcomePanel>()->isVisible());
   }
 
@@ -221,7 +221,7 @@ class PanelListTest : public QObject {
     };
     QStringList expected;
     for (const Panel* panel : rig.window.panels()) {
-      // Curves are of a file; notes are no plot.
+      // Curves are of a file; notes are not a plot.
       if (qobject_cast<const CurvesPanel*>(panel) || qobject_cast<const NotesPanel*>(panel))
         continue;
       QCOMPARE(panel->plots().size(), size_t{1});

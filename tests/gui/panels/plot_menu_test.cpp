@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the menu of a plot copies.
+// Copies made by the menu of a plot.
 #include <QApplication>
 #include <QClipboard>
 #include <QContextMenuEvent>
@@ -75,7 +75,7 @@ class PlotMenuTest : public QObject {
         "last_query_attention = arrays[\"last_query_attention\"]  # [layer, head, key]"));
   }
 
-  // The text is no plot: its picture is made for files.
+  // The text is not a plot: its picture is made for files.
   void TheTextHasAPictureAndNumbers() {
     WindowRig<> rig;
     rig.Show();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What plots do with a small place, a dark window and numbers that are not there yet.
+// Plots in little space, in a dark window and without numbers yet.
 #include <QTest>
 #include <algorithm>
 #include <cmath>

@@ -29,7 +29,7 @@ class PositionsPanelTest : public QObject {
   Q_OBJECT
 
  private:
-  // What the engine tells of a model whose file is there.
+  // The engine's answer for a model whose file is there.
   class EngineWithTable : public FakeEngine {
    public:
     using FakeEngine::FakeEngine;
@@ -50,7 +50,7 @@ class PositionsPanelTest : public QObject {
       window.ShowPanel(panel);
       return Await();
     }
-    // Until the records of the last change are there.
+    // Waits until the records of the last change are there.
     bool Await() {
       const bool came = SpyUntil(made, [this] { return !made.isEmpty(); });
       made.clear();
@@ -141,7 +141,7 @@ class PositionsPanelTest : public QObject {
     QVERIFY2(least > 0, qPrintable(schemes.join("; ")));
     QVERIFY(std::abs(rig.Drawn(least, 5) / rig.Drawn(0, 5) - 1.2) < 1e-9);
     QVERIFY(std::abs(rig.Drawn(least + 1, 5) / rig.Drawn(0, 5) - 1.8) < 1e-9);
-    // Of a prompt also how far the gold (tokens 50 to 59 of 120) is from the last token.
+    // With a prompt, also the distance of the gold (tokens 50 to 59 of 120) from the last token.
     QVERIFY(rig.OpenModel());
     rig.session->FlushChanges();
     const LinesPlot* plot = rig.panel->plot();
@@ -150,7 +150,7 @@ class PositionsPanelTest : public QObject {
     QVERIFY(plot->graph(plot->lines() + 1)->name().contains("gold"));
   }
 
-  // Those of a model with learned positions; of no other they can't be chosen.
+  // Embeddings of a model with learned positions; they cannot be chosen for others.
   void LearnedPositionsAreBesideTheSinusoidalEncoding() {
     Rig rig;
     QVERIFY(rig.Open());

@@ -123,7 +123,7 @@ class PromptWorkbenchTest : public QObject {
     auto* answer = rig.Find<QLineEdit>("workbench_answer");
     QTest::keyClicks(answer, QStringLiteral(" Second"));
     QCOMPARE(rig.Find<QLineEdit>("answer")->text(), QStringLiteral(" Second"));
-    // The Run button says that the screen is of another request.
+    // The Run button shows that the screen is of another request.
     QVERIFY(rig.Find<QPushButton>("workbench_run")->text().contains("not run yet"));
     const PromptRequest request = rig.panel->prompt_request();
     QCOMPARE(request.question, std::string("Which?"));

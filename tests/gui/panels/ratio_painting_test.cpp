@@ -240,7 +240,7 @@ class RatioPaintingTest : public QObject {
     QCOMPARE(rig.window.errors()->messages(), QStringList());
   }
 
-  // A disk that can't be written to is told, and B stays.
+  // A disk that cannot be written to is reported, and B stays.
   void AFileThatCantBeWrittenIsTold() {
     Rig rig;
     QVERIFY(rig.Open());

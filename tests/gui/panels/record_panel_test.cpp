@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Records that the window knows nothing of, such as a plugin's, are shown from what they say of
-// themselves.
+// Records that are new to the window, such as a plugin's, are shown from their own descriptions.
 #include <QComboBox>
 #include <QLabel>
 #include <QSignalSpy>
@@ -99,7 +98,7 @@ class RecordPanelTest : public QObject {
     QVERIFY(choices.contains(QStringLiteral("planted: by word")));
     QVERIFY(choices.contains(QStringLiteral("planted: heat [word, depth]")));
     QVERIFY(choices.contains(QStringLiteral("planted: stack [layer, word, depth]")));
-    // Texts over two axes are no picture, and what has a panel stands there alone.
+    // Texts over two axes have no picture, and records with a panel are shown there only.
     QVERIFY(choices.filter(QStringLiteral("names")).isEmpty());
     QVERIFY(choices.filter(QStringLiteral("last_query_attention")).isEmpty());
     QCOMPARE(choices.filter(QStringLiteral("planted: by word")).size(), 1);

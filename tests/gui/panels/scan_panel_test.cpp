@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The scan panel: what is asked becomes a scan, which fills bars, map and head map while it runs,
-// gives way to other requests, stops and stays; a click puts an item's term on setting B.
+// The scan panel: a request becomes a scan, which fills bars, map and head map while it runs, gives
+// way to other requests, stops and stays; a click puts an item's term on setting B.
 #include <QComboBox>
 #include <QLabel>
 #include <QPushButton>
@@ -36,7 +36,7 @@ class ScanPanelTest : public QObject {
       session->FlushChanges();
       panel->DrawWaiting();
     }
-    // Until the scan has told its first half.
+    // Returns once the scan has reported its first half.
     void StartAndHold() {
       control->HoldScans(true);
       start->click();

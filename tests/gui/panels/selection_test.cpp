@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What all panels show: heads that are chosen, previewed and pinned, tokens that are hovered,
-// locked and brushed; and the numbers of heads that the map can show, against sums by hand.
+// The selection of all panels: heads that are chosen, previewed and pinned, tokens that are
+// hovered, locked and brushed; and the numbers of heads that the map can show, against sums by
+// hand.
 #include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>

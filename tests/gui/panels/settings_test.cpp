@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Knobs, text lines and undo: every way to say a setting says the same setting.
+// Knobs, text lines and undo: every way to enter a setting gives the same setting.
 #include <QApplication>
 #include <QComboBox>
 #include <QDoubleSpinBox>

@@ -156,7 +156,7 @@ class SweepPanelTest : public QObject {
     QVERIFY2(rig.Note().startsWith("Stopped"), qPrintable(rig.Note()));
     QVERIFY(QFile::exists(rig.file));
     QVERIFY(rig.panel->Arguments().contains("--resume"));
-    // Of another plan the file is refused, with the command's own words.
+    // For another plan the file is refused, with the command's own message.
     rig.panel->form()->SetText("places", "2");
     rig.Click("sweep_start");
     QVERIFY(rig.Ended());

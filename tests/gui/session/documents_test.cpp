@@ -53,7 +53,7 @@ class DocumentsTest : public QObject {
     QVERIFY(!rig.session->ready());
     QCOMPARE(PrintIntervention(rig.session->setting(Side::kB)), std::string(kSettingOfFile));
     QCOMPARE(rig.window.windowTitle(), QStringLiteral("a.h5 — Midscope"));
-    // What is asked of the model is as it was.
+    // The requests to the model are unchanged.
     QVERIFY(rig.window.history()->current().b.empty());
     auto* tabs = rig.Find<QTabBar>("documents");
     QCOMPARE(tabs->count(), 2);
@@ -146,7 +146,7 @@ class DocumentsTest : public QObject {
     WindowRig<> rig;
     rig.session->ShowFile(FileOfTwoSides());
     rig.session->FlushChanges();
-    // Without a model, what is asked begins with the file's settings.
+    // Without a model, requests begin with the file's settings.
     QCOMPARE(PrintIntervention(rig.window.history()->current().b), std::string(kSettingOfFile));
     QVERIFY(rig.OpenModel());
     QVERIFY(!rig.session->shows_file());

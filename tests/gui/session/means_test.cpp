@@ -55,7 +55,7 @@ class MeansTest : public QObject {
     QTRY_VERIFY(rig.HasMeans(Side::kA));
     QCOMPARE(rig.control->comparisons(), size_t{1});
     QVERIFY(rig.button->isHidden());
-    // B is asked for anew; A is known.
+    // B is requested again; A is known.
     rig.SetB("pi(1.5)");
     QVERIFY(rig.Settle());
     QTRY_VERIFY(!rig.button->isHidden());

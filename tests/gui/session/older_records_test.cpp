@@ -66,7 +66,7 @@ class OlderRecordsTest : public QObject {
     bool Idle() {
       return SpyUntil(stopped, [this] { return !session->asked_and_waiting(); });
     }
-    // What File > Save results writes.
+    // The records that File > Save results writes.
     std::vector<Record> Saved() {
       const QString path = folder.filePath("saved.h5");
       SaveResults(*session, path);
@@ -77,7 +77,7 @@ class OlderRecordsTest : public QObject {
       QFile svg(folder.filePath("pictures/") + stem + ".svg");
       return svg.open(QIODevice::ReadOnly) ? svg.readAll() : QByteArray();
     }
-    // Holds all runs, asks, and waits until one of them is under way.
+    // Holds all runs, requests B, and waits until one of them is under way.
     bool AskAndHold(const char* b) {
       const size_t begun = control->what_ifs().size();
       control->HoldWhatIfs(true);
@@ -113,7 +113,7 @@ class OlderRecordsTest : public QObject {
     return {};
   }
 
-  // Every record says the setting that its numbers were made with.
+  // Every record has the setting with which its numbers were made.
   static void CheckNames(const std::vector<Record>& records) {
     int checked = 0;
     for (const Record& record : records) {
@@ -132,7 +132,7 @@ class OlderRecordsTest : public QObject {
     });
   }
 
-  // B's numbers are of the first setting, `asked` is asked for.
+  // B's numbers are of the first setting, the setting `asked` is requested.
   static void CheckOlder(Rig& rig, const char* asked) {
     QVERIFY2(rig.Legend(Side::kB).contains(QStringLiteral("channel(100")),
              qPrintable(rig.Legend(Side::kB)));
@@ -150,7 +150,7 @@ class OlderRecordsTest : public QObject {
       const QByteArray svg = rig.Exported(stem);
       QVERIFY2(svg.contains("channel(100") && svg.contains("not of what is asked"), stem);
       QVERIFY(!svg.contains(Printed(asked).toUtf8()));
-      // The caption: what the picture is of, also where it lies alone.
+      // The caption: the picture's prompt and model, also where it is shown alone.
       const QString caption =
           PromptRequestCaption(rig.session->provenance(), rig.session->prompt());
       QVERIFY(!caption.isEmpty());
@@ -179,7 +179,7 @@ class OlderRecordsTest : public QObject {
     QVERIFY(rig.Idle());
     QVERIFY(!failed.isEmpty());
     CheckOlder(rig, kRefused);
-    // One step back, the numbers are of what is asked again.
+    // One step back, the numbers are of the requested setting again.
     rig.window.history()->stack()->undo();
     CheckAsked(rig, kFirst);
     QVERIFY(rig.Settle());
@@ -259,7 +259,7 @@ class OlderRecordsTest : public QObject {
     rig.session->SetPrompt(bad);
     QVERIFY(rig.Idle());
     CheckAsked(rig, kFirst);
-    // The engine finishes although it was told to stop: prompt and numbers are still of one kind.
+    // The engine finishes although it was cancelled: prompt and numbers are still of one kind.
     rig.control->HoldPrompts(true);
     rig.control->IgnoreCancel(true);
     PromptRequest next;

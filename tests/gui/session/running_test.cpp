@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Long work in the window: what it says of itself, how it is stopped, and that a window may be
-// closed while it goes on.
+// Long work in the window: its status, how it is stopped, and that a window may be closed while it
+// goes on.
 #include <QElapsedTimer>
 #include <QLabel>
 #include <QPushButton>

@@ -100,7 +100,7 @@ class SessionWalkTest : public QObject {
       } while (session_.asked_and_waiting() && clock.elapsed() < 10000);
       return !session_.asked_and_waiting();
     }
-    // What is wrong at rest; empty: nothing.
+    // The fault at rest; empty: none.
     QString Wrong() {
       for (const QVariantList& failure : failed_) {
         const QString why = failure.front().toString();

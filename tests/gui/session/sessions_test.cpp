@@ -31,7 +31,7 @@
 
 namespace midscope {
 
-// Tells in a record what it was asked for.
+// Returns the request in a record.
 class EngineWithProbes : public FakeEngine {
  public:
   using FakeEngine::FakeEngine;
@@ -107,7 +107,7 @@ class SessionsTest : public QObject {
     QVERIFY(back.panels.empty());
   }
 
-  // What a file does not have is as in a new window.
+  // Entries that a file lacks are as in a new window.
   void ASessionWithoutPanelsOpensAsANewWindow() {
     Rig rig;
     SavedSession saved;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a session keeps of what the window shows: controls, ranges of plots, selection, open files.
+// The window's state in a session: controls, ranges of plots, selection, open files.
 #include <QCheckBox>
 #include <QTemporaryDir>
 #include <QTest>

@@ -20,7 +20,7 @@ class WhatIfTest : public QObject {
   Q_OBJECT
 
  private:
-  // A session at rest after its first cycle, with no means and a hand that rests at once.
+  // A session at rest after its first cycle, with no means; sliders are released at once.
   struct Rig {
     std::shared_ptr<FakeControl> control = std::make_shared<FakeControl>();
     Session session{std::make_unique<FakeEngine>(control)};
@@ -136,7 +136,7 @@ class WhatIfTest : public QObject {
     means = rig.session.MeansOf(Side::kA, Measure::kNll);
     QVERIFY(means->complete);
     QCOMPARE(means->series.samples, int64_t{8});
-    // While the hand moves, no comparison begins; when it rests, only B is missing.
+    // While the slider is dragged, no comparison begins; when it is released, only B is missing.
     const size_t before = rig.control->comparisons();
     rig.session.SetSettings({}, Factor(0.5), true);
     rig.session.SetSettings({}, Factor(-0.5), true);

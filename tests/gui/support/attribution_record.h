@@ -67,7 +67,7 @@ class EngineWithAttribution : public FakeEngine {
   virtual bool Gives(const CaptureRunRequest&) const { return true; }
 };
 
-// An engine whose capture runs have it where the probe is asked for by name.
+// An engine whose capture runs have it where the probe is requested by name.
 class EngineThatOffersAttribution : public EngineWithAttribution {
  public:
   using EngineWithAttribution::EngineWithAttribution;

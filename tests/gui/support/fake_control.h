@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a test tells the fake engine and asks of it: gates that hold a call until the test lets go,
-// failures, what was run.
+// A test's control of the fake engine: gates that hold a call until the test releases it, failures,
+// the runs that were made.
 #pragma once
 
 #include <condition_variable>
@@ -15,7 +15,7 @@
 
 namespace midscope {
 
-// What the test and the engine's thread share.
+// State that the test and the engine's thread share.
 class FakeControl {
  public:
   // While held, what-ifs (comparisons) wait inside the call until released or cancelled.
@@ -32,11 +32,11 @@ class FakeControl {
   void IgnoreCancel(bool ignore);
   // What-ifs bring score map and hidden channels along, as where every layer is kept.
   void LetWhatIfsFollow(bool follow);
-  // Before they wait at the gate, what-ifs tell of that many layers (0: of nothing, kLayers: of the
-  // place as a whole).
+  // Before they wait at the gate, what-ifs report that many layers (0: nothing, kLayers: the place
+  // as a whole).
   void TellOfLayers(int64_t layers_done);
   void FailNextCaptureRun(const std::string& why);
-  // What capture runs claim to have taken; 0 until then.
+  // The seconds that capture runs report; 0 until then.
   void ClaimRunSeconds(double seconds);
   double claimed_seconds() const;
 

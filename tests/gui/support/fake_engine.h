@@ -41,24 +41,25 @@ class FakeEngine : public Engine {
                      const JobContext& context) override;
   Record Compare(const CompareRequest& request, const std::function<void(const Record&)>& partial,
                  const JobContext& context) override;
-  // Every item's effect is its number; before the gate only those of the first half are told.
+  // Every item's effect is its number; before the gate only those of the first half are reported.
   Record Scan(const ScanRequest& request, const std::function<void(const Record&)>& partial,
               const JobContext& context) override;
-  // Channels 3, 8, 5 in this order, the last without curves; before the gate the ranking is told,
-  // after it the trials are there, where the request validates: channel 8 by -0.5 is the best.
+  // Channels 3, 8, 5 in this order, the last without curves; before the gate the ranking is
+  // reported, after it the trials are there, where the request validates: channel 8 by -0.5 is the
+  // best.
   std::vector<Record> SearchChannels(const ChannelSearchRequest& request,
                                      const std::function<void(const Record&)>& partial,
                                      const JobContext& context) override;
-  // The same channels, the other way round.
+  // As above, the channels in reverse order.
   Record PromptChannels(const PromptChannelsRequest& request, const JobContext& context) override;
   // "word0 word1 ..."; under a setting of another strength than none's the second word is "other".
-  // Before the gate the first half is told. The first four words and then an end.
+  // Before the gate the first half is reported. The first four words and then an end.
   Record Generate(const GenerateRequest& request, const std::function<void(const Record&)>& partial,
                   const JobContext& context) override;
   Provenance Describe() const override;
 
   static ModelConfig Config();
-  // Says on the record what made it, as an engine does.
+  // Adds the provenance to the record, as an engine does.
   void Stamp(const Intervention& intervention, std::optional<size_t> place, Record& record) const;
 
   // The planted numbers.
@@ -68,14 +69,14 @@ class FakeEngine : public Engine {
   static bool IsCounted(int64_t layer, int64_t head, int64_t key, double strength);
   static double Threshold(double strength);
   static float Score(int64_t layer, int64_t head, double strength);
-  // Of the answer's only token among the next ones; 0: the likeliest.
+  // The rank of the answer's only token among the next ones; 0: the likeliest.
   static constexpr int64_t kAnswerToken = 7;
   static int64_t AnswerRank(double strength);
   static double NextProbability(int64_t rank);
   static double AnswerNll(int64_t place, double strength);
 
  private:
-  // What a what-if returns of its place; of a part, NaN from layers_done on.
+  // The records that a what-if returns for its place; in a part, NaN from layers_done on.
   std::vector<Record> OfPlace(const WhatIfRequest& request, int64_t layers_done) const;
 
   std::shared_ptr<FakeControl> control_;

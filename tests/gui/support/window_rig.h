@@ -30,7 +30,7 @@ struct WindowRig {
     window.resize(1400, 900);
     window.show();
   }
-  // Until full runs of both sides are there and nothing is wanted.
+  // Waits until full runs of both sides are there and no request is left.
   bool Settle() {
     return SpyUntil(stopped, [this] {
       return session->settled(Side::kA) && (!session->differs() || session->settled(Side::kB)) &&
@@ -41,7 +41,7 @@ struct WindowRig {
     window.OpenModel(QString::fromLatin1(model));
     return Settle();
   }
-  // Until the file is on the screen, without an error.
+  // Waits until the file is on the screen, without an error.
   bool OpenResults(const QString& path) {
     QSignalSpy opened(window.files(), &FileMenu::ResultsOpened);
     window.OpenPath(path);

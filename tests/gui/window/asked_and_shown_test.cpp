@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is asked: what places and prompts are called, Enter, marks of what is not shown yet, errors
-// that are past, samples by keys.
+// Requests: names of places and prompts, Enter, marks of requests that are not shown yet, past
+// errors, samples by keys.
 #include <QComboBox>
 #include <QLineEdit>
 #include <QPushButton>
@@ -107,7 +107,7 @@ class AskedAndShownTest : public QObject {
     QCOMPARE(rig.session->shown_prompt_request()->places, std::string("1,2"));
     rig.session->FlushChanges();
     QVERIFY(rig.Find<QPushButton>("run")->palette().color(QPalette::Button) != ChangedColor());
-    // Of a number too; and the task's line.
+    // As above for a number, and for the task's line.
     QSpinBox* seed = nullptr;
     for (QSpinBox* box : rig.window.prompt_panel()->findChildren<QSpinBox*>()) {
       if (box->toolTip().contains("Seed")) seed = box;

@@ -89,14 +89,14 @@ class DevicesTest : public QObject {
     auto* box = panel.findChild<QComboBox*>("option_device");
     const std::vector<DeviceFacts> facts = ListDeviceFacts();
     QCOMPARE(box->count(), static_cast<int>(facts.size()));
-    // Nobody asks a GPU for its memory, which takes some, until the list is opened.
+    // No GPU's memory is queried, which allocates some, until the list is opened.
     QVERIFY(!box->itemData(0, TextBox::kNoteRole).isValid());
     box->showPopup();
     box->hidePopup();
     for (int i = 0; i < box->count(); ++i) {
       const DeviceFacts& device = facts[static_cast<size_t>(i)];
       QCOMPARE(box->itemText(i), QString::fromStdString(DeviceText(device.device)));
-      // What is free may have changed since.
+      // The free memory may have changed since.
       const QString note = box->itemData(i, TextBox::kNoteRole).toString();
       QVERIFY2(note.contains(QString::fromStdString(device.name)), qPrintable(note));
       QVERIFY2(note.contains("GB free"), qPrintable(note));
@@ -149,7 +149,7 @@ class DevicesTest : public QObject {
     QVERIFY(rig.OpenUntilItFails());
     QVERIFY(!rig.session->model());
     QVERIFY(rig.action->isVisible());
-    // What the panel says meanwhile is another request.
+    // The panel's request has changed meanwhile.
     rig.window.model()->SetModel("other.gguf");
     QTest::mouseClick(rig.action, Qt::LeftButton);
     QVERIFY(rig.Settle());

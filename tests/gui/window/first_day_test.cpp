@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a user does on the first day, on the embedded model and through the widgets: select, brush,
-// drag, undo, find a channel and put it on the knob, keep six settings, sweep, and come back to all
-// of it from a session file. (What the model says and own text: what_the_model_says_test.)
+// A user's first day, on the embedded model and through the widgets: select, brush, drag, undo,
+// find a channel and put it on the knob, keep six settings, sweep, and come back to all of it from
+// a session file. (The model's output and own text: what_the_model_says_test.)
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
@@ -108,7 +108,7 @@ class FirstDayTest : public QObject {
     QTest::keyClick(map, Qt::Key_Up);
     QTest::keyClick(map, Qt::Key_Right);
     QCOMPARE(selection_->head(), (HeadId{21, 5}));
-    // What is drawn is the record's row of that head.
+    // The drawn row is the record's row of that head.
     const Record* record = session_->record(Side::kA, kLastQueryAttention);
     QCOMPARE(attention->row(Side::kA), LastAxisRow(*record, kLastQueryAttention, {21, 5}));
     attention->replot();
@@ -219,8 +219,8 @@ class FirstDayTest : public QObject {
     QApplication::processEvents();
     QCOMPARE(NllOf(Side::kA), nll_a);
     QCOMPARE(NllOf(Side::kB), nll_b);
-    // Everything that a session keeps is as it was, but what is chosen in the ranking of channels,
-    // which is made anew when it is asked for, and pixels of the docks (layouts_test has these).
+    // Everything that a session stores is as it was, except the choice in the ranking of channels,
+    // which is made again on request, and pixels of the docks (layouts_test has these).
     const auto lines = [](const SavedSession& session) {
       const QStringList all = QString::fromStdString(SessionText(session)).split(QLatin1Char('\n'));
       return all.filter(

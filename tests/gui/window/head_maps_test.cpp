@@ -49,7 +49,7 @@ class HeadMapsTest : public QObject {
     QVERIFY2(rig.map->title().contains("Attention on gold"), qPrintable(rig.map->title()));
     const QString tip = rig.map->TooltipAt(rig.Cell({3, 2}));
     QVERIFY2(tip.contains("A ") && tip.contains("B − A"), qPrintable(tip));
-    // Of the selected tokens, which change.
+    // The quantity of the selected tokens, which change.
     rig.map_panel->ChooseQuantity("selection");
     rig.map_panel->SetMode(Compare::kA);
     QVERIFY(std::isnan(rig.map->CellValue({3, 2})));

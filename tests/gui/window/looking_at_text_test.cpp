@@ -87,7 +87,7 @@ class LookingAtTextTest : public QObject {
     TokenText text;
     text.resize(400, 200);
     text.SetPrompt(&prompt);
-    QCOMPARE(text.LineOf(0), -1);  // it is no part of the text
+    QCOMPARE(text.LineOf(0), -1);  // it is not part of the text
     QCOMPARE(text.LineOf(1), 0);
     text.SetRaw(true);
     QCOMPARE(text.LineOf(0), 0);

@@ -28,7 +28,7 @@
 
 namespace midscope {
 
-// Of a run of the embedded model on a loaded machine.
+// The time limit of a run of the embedded model on a loaded machine.
 constexpr int kLong = 60000;  // milliseconds
 
 class LookingTest : public QObject {

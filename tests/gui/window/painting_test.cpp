@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is drawn while a slider is dragged, and while a run goes on: only plots that changed and are
-// seen, with fast lines, and never numbers that are not known yet.
+// Drawing while a slider is dragged, and during a run: only plots that changed and are seen, with
+// fast lines, and never numbers that are not known yet.
 #include <QLabel>
 #include <QSlider>
 #include <QTemporaryDir>
@@ -126,7 +126,7 @@ class PaintingTest : public QObject {
     rig.window.ShowPanel(rig.window.panel<RecordPanel>());
     rig.Paint();
     QVERIFY(rig.replots[rig.record] > 0);
-    // What is exported is drawn, seen or not.
+    // Exported plots are drawn, visible or not.
     rig.window.ShowPanel(rig.window.panel<OutcomePanel>());
     rig.Paint();
     rig.window.history()->Change({Factor(0.2), {}}, false);
@@ -219,7 +219,7 @@ class PaintingTest : public QObject {
     QCOMPARE(rig.replots[rig.attention], 0);  // it was drawn with the part
   }
 
-  // A part of a setting that is no longer asked for is not shown, unless it is a step of a drag.
+  // A part of a setting that is no longer requested is not shown, unless it is a step of a drag.
   void APartOfACancelledRunStaysUnderItsName() {
     Rig rig;
     QVERIFY(rig.OpenModel());

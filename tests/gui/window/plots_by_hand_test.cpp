@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the mouse and keys change on the plots themselves: the factor of B on the channel's line,
-// the colours of the map, A and B by turns; and what the plots say without being asked.
+// Changes by mouse and keys on the plots themselves: the factor of B on the channel's line, the
+// colours of the map, A and B by turns; and the notes that the plots show by default.
 #include <QComboBox>
 #include <QPushButton>
 #include <QSignalSpy>

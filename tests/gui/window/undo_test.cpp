@@ -58,7 +58,7 @@ class UndoTest : public QObject {
     for (int step = 0; step < 4; ++step) rig.Do("undo");
     QVERIFY(selection->pinned().empty());
     QVERIFY(!rig.stack->canUndo());
-    // The plain choice of a head is no step.
+    // The plain choice of a head is not a step.
     rig.Do("head L2H1");
     QVERIFY(!rig.stack->canUndo());
     // The menu names the step.

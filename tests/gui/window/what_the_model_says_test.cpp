@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The whole window on the embedded model, from its widgets to the engine: what the model says, text
+// The whole window on the embedded model, from its widgets to the engine: the model's output, text
 // under A and B, the logit lens, and own text whose gold piece moves.
 #include <QComboBox>
 #include <QElapsedTimer>
@@ -88,7 +88,7 @@ class WhatTheModelSaysTest : public QObject {
       if (answers[piece].trimmed().startsWith(word.trimmed()))
         place = QStringLiteral("(of place %1)").arg(piece + 1);
     }
-    QVERIFY2(!place.isEmpty(), qPrintable(word));  // this model says one of the items
+    QVERIFY2(!place.isEmpty(), qPrintable(word));  // this model's output is one of the items
     QVERIFY2(Read("answer_next_a").contains(place), qPrintable(Read("answer_next_a")));
     const QString answer = TextAttribute(*session_->prompt(), "answer");
     QVERIFY(answer.startsWith(' '));

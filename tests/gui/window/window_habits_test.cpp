@@ -91,7 +91,7 @@ class WindowHabitsTest : public QObject {
     QCOMPARE(rig.session->documents(), (QStringList{paths[0], paths[2]}));
     QCOMPARE(Errors(rig).size(), 1);
     QVERIFY2(Errors(rig).front().contains("broken.h5"), qPrintable(Errors(rig).front()));
-    // Of two models one is opened, and it is said.
+    // One of two models is opened, and this is reported.
     Drop(rig.window, {folder.filePath("one.gguf"), folder.filePath("two.gguf")});
     QVERIFY(Errors(rig).join('\n').contains("two.gguf"));
     QCOMPARE(rig.window.model()->model(), folder.filePath("one.gguf"));

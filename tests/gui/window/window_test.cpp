@@ -65,7 +65,8 @@ class WindowTest : public QObject {
         .toPoint();
   }
 
-  // Of the first prompt on the screen: gold is tokens 50 to 59.
+  // The head with the most attention on the gold, tokens 50 to 59, of the first prompt on the
+  // screen.
   static HeadId MostOnGold() {
     HeadId best;
     double most = 0;
@@ -224,7 +225,7 @@ class WindowTest : public QObject {
     ChangeSpy changed(rig.session);
     slider->setSliderDown(true);
     slider->setSliderPosition(-100);
-    // The hand is still on the slider.
+    // The slider is still being dragged.
     QVERIFY(SpyUntil(changed, [&] {
       const auto& lines = rig.window.panel<OutcomePanel>()->plot()->lines();
       return lines.size() == 2 && !lines[1].series.values.isEmpty() &&

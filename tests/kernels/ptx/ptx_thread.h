@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the instructions of PTX do, for kernels that translate.py has made C++ of. Generic and
-// global addresses are those of host memory; shared ones count from kSharedBase.
+// PTX instructions in C++, for kernels translated by translate.py. Generic and global addresses are
+// those of host memory; shared ones count from kSharedBase.
 #pragma once
 
 #include <bit>
@@ -51,7 +51,7 @@ inline void Put(Register& to, T value) {
 inline float FloatOfBits(uint32_t bits) { return std::bit_cast<float>(bits); }
 inline double DoubleOfBits(uint64_t bits) { return std::bit_cast<double>(bits); }
 
-// Of two floats the one that is a number.
+// The smaller one, or the number where one of two floats is NaN.
 template <class T>
 inline T Smaller(T a, T b) {
   if constexpr (std::is_floating_point_v<T>)
@@ -93,7 +93,7 @@ inline T ShiftR(T a, uint32_t by, uint32_t bits) {
   return static_cast<T>(a >> (by >= bits ? bits - 1 : by) >> (by >= bits ? 1 : 0));
 }
 
-// To whole numbers the nearest of the type's, 0 of what is not a number.
+// Conversion to integers: the nearest of the type, 0 for NaN.
 template <class To, class From>
 inline To Whole(From value) {
   if (std::isnan(value)) return 0;
@@ -104,7 +104,7 @@ inline To Whole(From value) {
   return static_cast<To>(value);
 }
 
-// Bit by bit, what a table of eight bits says of three.
+// Per bit, the entry of a table of eight bits for three bits.
 inline uint32_t Logic(uint32_t a, uint32_t b, uint32_t c, uint32_t table) {
   uint32_t result = 0;
   for (uint32_t row = 0; row < 8; ++row) {
@@ -131,7 +131,7 @@ inline T InsertBits(T a, T b, uint32_t from, uint32_t count) {
   return static_cast<T>((b & ~mask) | (a << from & mask));
 }
 
-// Values that are read or written at once lie at a multiple of their size.
+// Values that are read or written at once are at a multiple of their size.
 template <class T, int kCount>
 inline T* Memory(uint64_t address) {
   if (address % (sizeof(T) * kCount) != 0) [[unlikely]]

@@ -16,7 +16,7 @@
 namespace midscope::kernels::cuda::ptx {
 namespace {
 
-// What a GPU of compute capability 9.0 has.
+// Limits of a GPU of compute capability 9.0.
 constexpr int kMajor = 9;
 constexpr int64_t kSharedAtFirst = int64_t{48} << 10;
 constexpr int kSharedAtMost = 227 << 10;
@@ -38,7 +38,7 @@ class KnownKernels {
     for (const auto& [host, known] : of_) out << known.starts << ' ' << known.kernel->name << '\n';
   }
 
-  // host: the address that stands for a kernel in host code.
+  // host: the address that represents a kernel in host code.
   void Add(const void* host, const std::string& name) {
     for (const NamedKernel& kernel : NamedKernels()) {
       if (kernel.name == name) of_[host].kernel = &kernel;
@@ -102,7 +102,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* ke
   return ptx::StartOnHost(*config, kernel, arguments);
 }
 
-// What nvcc's own part of an object calls before main, and for <<<>>>, which we do not use.
+// Functions that nvcc's part of an object calls before main, and for <<<>>>, which we do not use.
 void** __cudaRegisterFatBinary(void*) {
   static void* handle = nullptr;
   return &handle;

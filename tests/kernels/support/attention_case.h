@@ -146,7 +146,7 @@ inline double DifferenceFromDefinition(AttentionCase& inputs, Dtype dtype) {
   return MaxDifference(out, expected, inputs.OutCount());
 }
 
-// The same inputs in float32, for what computes on the CPU.
+// The inputs in float32, for computation on the CPU.
 inline AttentionCase WideCase(CaseShape c, const AttentionCase& narrow) {
   c.dtype = Dtype::kFloat32;
   AttentionCase wide(c);

@@ -72,7 +72,8 @@ inline void Softmax(std::vector<double>& logits, double sink) {
 
 }  // namespace attention_reference
 
-// What Attention and AttentionWeights compute. `weights` [query_rows, heads, key_rows] may be null.
+// The reference of Attention and AttentionWeights. `weights` [query_rows, heads, key_rows] may be
+// null.
 inline void AttentionReference(const AttentionShape& shape, const ConstHeads& q,
                                const ConstHeads& k, const ConstHeads& v,
                                const HeadPositions& positions, const Heads& out,

@@ -26,7 +26,7 @@ struct CaseShape {
   int64_t window = 0;
   float softcap = 0;
   bool alibi = false;
-  bool temperature = false;  // one a head, else none
+  bool temperature = false;  // one per head, else none
   bool sinks = false;        // likewise
   bool query_weight = false;
   std::vector<KeyRange> hidden = {};  // all before first_query

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a GPU's kernels are told of the heads of an AttentionCase.
+// The GPU kernels' arguments for the heads of an AttentionCase.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ inline Table TableOf(const RotaryView& view) {
   return {view.cos, view.sin, static_cast<int>(view.pairs)};
 }
 
-// Edits lie in `edits`, [head].
+// Edits are stored in `edits`, [head].
 inline std::vector<AttentionHead> HeadsOf(const AttentionCase& inputs,
                                           std::vector<std::vector<KeyEdit>>* edits) {
   const HeadPositions positions = inputs.Positions();

@@ -61,8 +61,8 @@ class Stack {
 
 #ifdef __x86_64__
 
-// swapcontext asks the system for the mask of signals each time, which takes ten times as long as
-// all else; what a call keeps for its caller is six registers and the stack.
+// swapcontext reads the system's mask of signals each time, which takes ten times as long as all
+// else; a call preserves six registers and the stack for its caller.
 using Context = void**;  // the top of a stack that is left
 extern "C" void MidscopeSwitchStacks(Context* from, Context to);
 asm(R"(
@@ -92,7 +92,7 @@ MIDSCOPE_UNWATCHED static void Switch(Context* from, Context* to) {
 }
 static void BeginWith(void (*entry)(), const Stack& stack, Context* context) {
   constexpr int kRegisters = 6;
-  // The entry finds the stack as if it had been called, by nobody.
+  // The entry finds the stack as if called, without a caller.
   Context top = reinterpret_cast<Context>(stack.at() + stack.bytes()) - (kRegisters + 2);
   top[kRegisters] = reinterpret_cast<void*>(entry);
   top[kRegisters + 1] = nullptr;
@@ -113,11 +113,11 @@ static void BeginWith(void (*entry)(), const Stack& stack, Context* context) {
 
 #endif
 
-// Of the caller of Resume, and of each fiber.
+// State of the caller of Resume, and of each fiber.
 struct Fibers::Turn {
   Context context = {};
   void* watched_as = nullptr;  // by ThreadSanitizer
-  // AddressSanitizer is told where the stack lies, so that it can follow what is thrown there.
+  // The stack's address is passed to AddressSanitizer, so that it can follow exceptions there.
   const void* stack_at = nullptr;
   size_t stack_bytes = 0;
 
@@ -154,7 +154,7 @@ struct Fibers::Fiber : Turn {
 
 namespace {
 
-// What Fibers::Enter, which is given no argument, is called for.
+// The Fibers for which Fibers::Enter, which takes no argument, is called.
 thread_local Fibers* entered = nullptr;
 
 }  // namespace

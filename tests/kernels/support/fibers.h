@@ -5,9 +5,9 @@
 //
 //     Fibers fibers;
 //     fibers.Start(2, [&](int fiber) { Say(fiber); fibers.Pause(); Say(10 + fiber); });
-//     fibers.Resume(1);  // says 1
-//     fibers.Resume(0);  // says 0
-//     fibers.Resume(1);  // says 11
+//     fibers.Resume(1);  // prints 1
+//     fibers.Resume(0);  // prints 0
+//     fibers.Resume(1);  // prints 11
 #pragma once
 
 #include <exception>
@@ -15,7 +15,7 @@
 #include <memory>
 #include <vector>
 
-// Of functions whose reads and writes are not the kernels'.
+// For functions whose reads and writes are not the kernels'.
 #if defined(__SANITIZE_THREAD__)
 #define MIDSCOPE_UNWATCHED __attribute__((no_sanitize("thread")))
 #else

@@ -80,7 +80,7 @@ inline std::function<void()> TakenAway(Guarded& values) {
   return [&values, there] { values = there; };
 }
 
-// The same numbers in float32.
+// The numbers in float32.
 inline Guarded Widened(const Guarded& from, int64_t count) {
   Guarded wide(count, Dtype::kFloat32);
   for (int64_t i = 0; i < count; ++i) wide.Set(i, from.At(i));

@@ -100,7 +100,7 @@ class HostBlock {
     for (int i = 0; i < grid_.threads; ++i) StateOf(i) = {wait};
   }
 
-  // Until all of its threads wait for the block, or have ended.
+  // Runs until all of its threads wait for the block, or have ended.
   MIDSCOPE_UNWATCHED void RunWarp(int first) {
     for (;;) {
       for (int i = 0; i < kWarp; ++i) {
@@ -116,7 +116,7 @@ class HostBlock {
     }
   }
 
-  // What `count` threads from `first` on wait for.
+  // The wait of `count` threads from `first` on.
   MIDSCOPE_UNWATCHED Wait WaitOf(int first, int count) {
     const ThreadState& one = StateOf(first);
     for (int i = 1; i < count; ++i) {

@@ -30,13 +30,13 @@ inline constexpr bool kReportsRaces = false;
 
 class HostBlock;
 
-// What the threads of a warp hand in for an operation of all of them.
+// The operands of a warp's threads for an operation of all of them.
 struct WarpOperands {
   void* sum = nullptr;  // changed
   const void* left = nullptr;
   const void* right = nullptr;
 };
-// Of the warp's threads, in turn.
+// Operation on the operands of the warp's threads, in their order.
 using WarpOperation = void (*)(const WarpOperands* of_lanes);
 
 // One thread of a block (kernels/cuda/machine.h).
@@ -197,7 +197,7 @@ class HostMachine {
 
   static void CheckAligned(const void* at);
   std::byte* SharedAt(size_t offset, size_t bytes) const;
-  // Returns when the operation is done, which is when all of the warp's threads have asked for it.
+  // Returns when the operation is done, which is when all of the warp's threads have requested it.
   void InWarp(WarpOperation operation, const WarpOperands& operands) const;
 
   HostBlock* of_;
@@ -208,8 +208,8 @@ class HostMachine {
 
 // Runs the body for every block of the grid, one after the other, with threads from the last to
 // the first where `backwards`. earlier: what was started before the kernel; it is done when a
-// block first waits for it. Throws Error where the threads of a block part at a barrier, those of a
-// warp at its operations, and where more shared memory is taken than the grid asks for.
+// block first waits for it. Throws Error where the threads of a block diverge at a barrier, those
+// of a warp at its operations, and where more shared memory is taken than the grid requests.
 void RunOnHost(const Grid& grid, bool backwards, const std::function<void(HostMachine&)>& body,
                const std::function<void()>& earlier = {});
 

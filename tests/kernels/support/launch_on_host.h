@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How kernels run that a test starts by kernels/cuda/launch.h without a GPU: those are linked
+// Execution of kernels that a test starts by kernels/cuda/launch.h without a GPU: those are linked
 // from launch_on_host.cpp, bodies as g++ makes them, or from nvcc's objects (tests/kernels/ptx).
 //
 //     InOrder(backwards, [&] { RowSoftmax(arguments); });
@@ -32,7 +32,7 @@ void InOrder(bool backwards, const Start& start, std::function<void()> earlier =
   start();
 }
 
-// What the starts end in.
+// Runs a started kernel.
 template <class Body>
 void RunStarted(const kernels::cuda::Grid& grid, const Body& body) {
   static thread_local bool last = false;

@@ -26,7 +26,7 @@ namespace {
 using testing::EmbeddedModel;
 
 constexpr int64_t kTokens = 29;
-// Of the largest part: the run adds parts in float32.
+// Relative to the largest part: the run adds parts in float32.
 constexpr double kTolerance = 1e-4;
 
 Prompt MakePrompt(int64_t vocabulary) {
@@ -97,7 +97,7 @@ void ExpectSums(const Record& record, const std::string& what, bool by_key_alone
 
 class EveryModel : public ::testing::TestWithParam<std::string> {};
 
-// Logits that are no sum of what heads add.
+// Logits that are not a sum of the heads' parts.
 bool IsRefused(const ModelConfig& config) { return config.stream_norms; }
 
 TEST_P(EveryModel, PartsSumToTheDifferenceOfTheLogits) {

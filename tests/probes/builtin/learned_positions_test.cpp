@@ -50,7 +50,8 @@ void ExpectSinusoidal(const Record& record, double tolerance, double share) {
   for (int64_t dimension = 0; dimension < dimensions; ++dimension) {
     const auto i = static_cast<size_t>(dimension);
     const double period = Period(dimension, dimensions);
-    // Half a turn and more is told from other curves; bfloat16 leaves steps of slower ones.
+    // Half a turn and more is distinguished from other curves; bfloat16 leaves steps of slower
+    // ones.
     if (period < 2 * positions) {
       EXPECT_NEAR(periods[i], period, tolerance * period) << dimension;
       EXPECT_GT(shares[i], share) << dimension;

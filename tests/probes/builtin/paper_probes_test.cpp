@@ -144,7 +144,7 @@ TEST(GoldFollowing, TellsAHeadThatFollowsFromOneThatStays) {
   EXPECT_THAT(ArrayValues<double>(following, "least_gold_over_uniform"), ElementsAre(4, 0.5));
   const auto& correlation = ArrayValues<double>(following, "centre_place_correlation");
   EXPECT_NEAR(correlation[0], 1, 1e-12);
-  EXPECT_NEAR(correlation[1], -1, 1e-12);  // sample 0 is constant and says nothing
+  EXPECT_NEAR(correlation[1], -1, 1e-12);  // sample 0 is constant and does not count
   const auto& mean = ArrayValues<double>(following, "mean_gold_attention");
   EXPECT_NEAR(mean[0], 0.6, 1e-12);
   EXPECT_NEAR(mean[5], 0.1, 1e-12);

@@ -38,7 +38,7 @@ TEST(PositionEmbeddings, HaveThePeriodsOfASinusoidalTable) {
     const double turns = kPositions * theta / (2 * std::numbers::pi);
     for (const size_t channel : {j, j + 15}) {
       SCOPED_TRACE(channel);
-      // A transform tells whole turns apart; less than one counts as one.
+      // A transform distinguishes whole turns; less than one counts as one.
       EXPECT_NEAR(kPositions / period[channel], std::max(turns, 1.0), turns > 2 ? 0.5 : 1.0);
       EXPECT_GT(share[channel], 0.3);
     }

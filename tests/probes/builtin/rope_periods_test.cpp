@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `midscope rope` shows, against numbers worked out apart from it.
+// The output of `midscope rope` against independently computed numbers.
 #include "probes/measure/builtin/rope_periods.h"
 
 #include <gtest/gtest.h>

@@ -114,7 +114,7 @@ TEST(ChannelSearch, FindsThePlantedChannelFirst) {
   Planted planted(options.states.tokens);
   const HiddenSums sums = SumHiddenStates(SumsRun(options, &planted), {});
   EXPECT_EQ(planted.runs, 4);
-  // What is averaged is what the hook has written.
+  // The averaged values are those that the hook has written.
   EXPECT_NEAR(sums.Series(5, kRising, 100).front(), 10, 1e-6);
   const std::vector<ChannelScore> scores = ScoreChannels(sums, options, {});
   const std::vector<ChannelScore> ranked = RankChannels(scores, options.ranking, 10);
@@ -183,7 +183,7 @@ TEST(ChannelSearch, RankingsAreNumpysUnderEveryRuleAndSmoothing) {
   }
 }
 
-// What makes other numbers makes another plan, so that --resume refuses it.
+// Options that change the numbers change the plan, so that --resume refuses it.
 TEST(ChannelSearch, ThePlanHasEveryOption) {
   FindChannelsRun run;
   run.decoder = TinyDecoder();
@@ -256,7 +256,7 @@ TEST(ChannelSearch, GoesOnWhereItWasInterruptedAndComesOutTheSame) {
   counting.stop_at = -1;
   counting.cancel = false;
   const HiddenSums resumed = SumHiddenStates(run, context);
-  // Of seven without a checkpoint: the first prompt at least was kept, perhaps the second.
+  // Seven without a checkpoint: the first prompt at least was kept, perhaps the second.
   EXPECT_LE(counting.runs, 6);
   EXPECT_EQ(resumed.sums, whole.sums);
   run.plan_json = R"({"seed":2})";
@@ -295,7 +295,7 @@ TEST(FindChannels, ValidatesCandidatesAndControlsOnOneTraceAnExample) {
   validated.Check();
   EXPECT_EQ(validated.FindAxis("setting")->size, 1 + 2 * 2 * 2);
   EXPECT_EQ(validated.FindAxis("setting")->labels[2], "channel(3, factor=-1, layers=3-8)");
-  // The same losses as a sweep's own means.
+  // The losses equal a sweep's own means.
   const auto& means = std::get<std::vector<double>>(records[2].FindArray("answer_nll")->data);
   const auto& places = std::get<std::vector<double>>(validated.FindArray("place_loss")->data);
   EXPECT_EQ(means, places);

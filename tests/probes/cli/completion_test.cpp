@@ -85,7 +85,7 @@ TEST(Completion, HoldsEveryCommandOptionAndChoice) {
   }
 }
 
-// What bash offers for the last of the words.
+// The completions that bash offers for the last of the words.
 class BashCompletion : public ::testing::Test {
  protected:
   void SetUp() override {

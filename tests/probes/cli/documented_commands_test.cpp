@@ -22,7 +22,7 @@ namespace {
 constexpr const char* kWrapper = "midscope() { printf '%s\\n' \"$@\" END; }\n";
 
 // The page's indented lines that are commands or arrays of their options, without "$ ", "./" and
-// what mpirun is told.
+// mpirun's arguments.
 std::string Script(const std::filesystem::path& page) {
   std::ifstream lines(page);
   std::string script;

@@ -126,7 +126,7 @@ TEST(OptionBinder, HelpListsOptionsUnderTheirGroups) {
   EXPECT_EQ(help.find("\n\n\n"), std::string::npos);
 }
 
-// What holds for help of sweep alone: each of its many options has a group.
+// The help of sweep alone: each of its many options has a group.
 TEST(Commands, HelpOfASweepIsInGroups) {
   const Command& sweep = FindCommand("sweep");
   for (const Parameter& option : sweep.options) EXPECT_NE(option.group, "") << option.name;

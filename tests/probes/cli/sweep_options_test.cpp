@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What plan files and flags make of a sweep, without a model.
+// Sweeps made from plan files and flags, without a model.
 #include "probes/cli/commands/sweep_options.h"
 
 #include <gmock/gmock.h>

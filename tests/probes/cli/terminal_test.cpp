@@ -79,7 +79,7 @@ TEST(ProgressText, DoesNotCountWhatAnEarlierProcessDid) {
   EXPECT_EQ(ProgressText({"sweep", 20, 40, "samples"}, 20, 10), "sweep 20/40 samples");
 }
 
-// Of a log: no line is redrawn, and long work gets lines.
+// In a log no line is redrawn, and long work gets lines.
 TEST(ProgressLine, ProgramsGetALineOfJsonForEachStep) {
   EXPECT_EQ(ProgressJson({"sweep", 12, 40, "samples"}),
             R"({"stage":"sweep","done":12,"total":40,"unit":"samples"})");
@@ -136,7 +136,7 @@ TEST(Help, InterventionsListsEveryTermWithItsArguments) {
   for (const char* text : {"ms-poe", "first_layer", "pi", "channel", "rows"}) {
     EXPECT_THAT(help, HasSubstr(text));
   }
-  // What is allowed is said as for options, without rounding; lines are broken anywhere.
+  // Allowed values are printed as for options, without rounding; lines are broken anywhere.
   const std::string line = std::regex_replace(help, std::regex("\\s+"), " ");
   for (const char* text :
        {"(rank | code | group; default: rank)",

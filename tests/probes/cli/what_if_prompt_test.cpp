@@ -145,7 +145,7 @@ TEST_F(WhatIfPromptTest, KeepGoingTellsEveryFailure) {
   EXPECT_THAT(objects[0]["error"], HasSubstr("column"));
   EXPECT_EQ(objects[1]["error"], "crop: the fake cannot");
   EXPECT_EQ(objects[2]["setting"], "pi(2)");
-  EXPECT_EQ(objects[3]["setting_canonical"], "none");  // what failed is no setting to come back to
+  EXPECT_EQ(objects[3]["setting_canonical"], "none");  // a failed setting is not restored
   EXPECT_THAT(objects[4]["error"], HasSubstr("undo"));
   EXPECT_THAT(log, HasSubstr("line 2: crop: the fake cannot"));
 }

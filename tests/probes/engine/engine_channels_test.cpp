@@ -56,7 +56,7 @@ TEST_F(EngineChannels, AStoppedSearchGoesOnAndEqualsAWholeOne) {
   EXPECT_EQ(std::get<std::string>(found.front().attributes.at("model_hash")),
             engine->Describe().model_hash);
 
-  // The same of another engine, at one go.
+  // As above, with another engine, in one run.
   const auto other = MakeLocalEngine();
   other->Open({}, {});
   const std::vector<Record> whole = other->SearchChannels({kSearch}, {}, {});

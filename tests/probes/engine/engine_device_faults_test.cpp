@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A device that fails while the engine runs. Contract: the request fails by the device's message,
-// once, whatever probes were asked for, and the reply says that it was a device; the same request
-// on the CPU is done.
+// once, whatever probes were requested, and the reply marks it as a device's; the same request on
+// the CPU is done.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ class EngineDeviceFaults : public ::testing::Test {
   EngineDeviceFaults() {
     ProbeType faulty;
     faulty.name = "faulty_device";
-    // As of a plugin: its errors would be the probe's own.
+    // As for a plugin: its errors would be the probe's own.
     faulty.on_request = true;
     faulty.make = [](const ProbeInput& input) { return std::make_unique<FaultyDevice>(input); };
     ProbeRegistry probes = BuiltInProbes();

@@ -22,7 +22,7 @@ using testing::Factor;
 using testing::FakeWhatIfEngine;
 using testing::WhatIfGate;
 
-// Tells of a layer when the test lets it, then waits at the gate.
+// Reports a layer when the test permits it, then waits at the gate.
 class LayeredEngine : public FakeWhatIfEngine {
  public:
   LayeredEngine(std::shared_ptr<WhatIfGate> gate, std::shared_ptr<WhatIfGate> layer)

@@ -21,7 +21,8 @@ using testing::Data;
 
 class EngineScan : public testing::LocalEngineFixture {};
 
-// What `midscope scan` stores of the same task, seed and samples, and nothing that was not run.
+// The record equals that of `midscope scan` for the same task, seed and samples, without items that
+// were not run.
 TEST_F(EngineScan, FillsItsRecordAndEqualsThatOfASweep) {
   SetSmallTask();
   ScanRequest request;
@@ -84,7 +85,7 @@ TEST_F(EngineScan, GoesOnWhereItWasStopped) {
                      least = std::min(least, std::get<int64_t>(part.attributes.at("samples")));
                    },
                    {});
-  EXPECT_EQ(least, 2);  // told at once
+  EXPECT_EQ(least, 2);  // reported at once
   SetSmallTask();       // forgets them
   EXPECT_EQ(Data<double>(scan, "effect"), Data<double>(engine->Scan(request, {}, {}), "effect"));
   request.term = "ablate(L3H1)";
@@ -147,7 +148,7 @@ TEST_F(EngineScan, TakesValuesFromANamedPrompt) {
   prompts.places = "1,4";
   const std::string text =
       std::get<std::string>(engine->SetPrompt(prompts, {}).front().attributes.at("text"));
-  // The same text: nothing changes. Another: something does.
+  // An equal text changes nothing, another one does.
   prompts.sources = {{"same", {text}}, {"other", {"Frank bought: a boat. Frank bought:"}}};
   engine->SetPrompt(prompts, {});
   ScanRequest request;

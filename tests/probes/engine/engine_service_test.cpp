@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Of settings for one side the newest wins: one that waits is replaced, the one under way is
-// stopped, and every request has exactly one reply.
+// The newest setting of a side supersedes the others: one that waits is replaced, the one under way
+// is stopped, and every request has exactly one reply.
 #include "probes/engine/engine_service.h"
 
 #include <gmock/gmock.h>

@@ -71,7 +71,7 @@ TEST_F(LocalEngineTest, WhatIfAgreesWithACaptureRun) {
   const auto& fresh = Data<float>(Find(full, "last_query_attention"), "last_query_attention");
   ASSERT_EQ(kept.size(), fresh.size());
   for (size_t i = 0; i < kept.size(); ++i) ASSERT_NEAR(kept[i], fresh[i], 1e-4);
-  // What a window's map and channel plot follow the hand with.
+  // The records with which a window's map and channel plot follow a drag.
   for (const Record& record : reply.records) record.Check();
   const auto& kept_scores =
       Data<float>(Find(reply.records, "position_awareness"), "position_awareness_score");
@@ -147,7 +147,7 @@ TEST_F(LocalEngineTest, DifferencesAreToAnySettingOverTheSameSamples) {
     EXPECT_EQ(two[2], 0) << name;
   }
   EXPECT_NE(Data<double>(apart, "answer_nll_difference")[0], 0);
-  // Of one sample there is a difference and no interval.
+  // For one sample there is a difference and no interval.
   EXPECT_TRUE(std::isnan(Data<double>(parts[0], "answer_nll_difference_low")[0]) ||
               Data<double>(parts[0], "answer_nll_difference_low")[0] ==
                   -std::numeric_limits<double>::infinity());
@@ -290,7 +290,7 @@ TEST_F(LocalEngineTest, AProbeThatFailsDoesSoAlone) {
               ::testing::UnorderedElementsAre(HasSubstr("retrieval_heads"), HasSubstr("100000")));
   EXPECT_EQ(Find(reply.records, "position_awareness").name, "position_awareness");
   EXPECT_EQ(Find(reply.records, "logit_lens").name, "logit_lens");
-  // What the setting itself does not allow is nobody's own failure.
+  // A setting that is refused fails the run, not a single probe.
   request.intervention = ParseIntervention("channel(2393, factor=0, layers=8-25)");
   EXPECT_THROW(engine->CaptureRun(request, {}), Error);
 }

@@ -47,8 +47,8 @@ class PatchControl : public ::testing::Test {
     return answers;
   }
 
-  // Of the samples whose answer differs from the next one's: the shares that give their own answer
-  // and the next one's, with the next one's last row after a layer.
+  // Shares of the samples whose answer differs from the next one's that give their own answer, and
+  // the next one's, with the next one's last row after a layer.
   struct Shares {
     double own = 0;
     double next = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Replies of what-ifs that were seen before, and what is told of one that goes on.
+// Replies of what-ifs that were seen before, and the parts reported during one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -70,7 +70,7 @@ TEST_F(WhatIfReplies, ASettingSeenBeforeComesBackExactly) {
 }
 
 // After a reply from the cache the traces are still of another setting: channels that were not
-// asked for before have to be those of the setting that is asked for.
+// requested before have to be those of the requested setting.
 TEST_F(WhatIfReplies, OtherChannelsOfASettingSeenBeforeAreItsOwn) {
   SetTask();
   engine->WhatIf(Asked("pi(1.5)", {100}), {}, {});
@@ -116,10 +116,10 @@ TEST_F(WhatIfReplies, AStoppedOneIsNotKept) {
   EXPECT_FALSE(engine->WhatIf(Asked("ms-poe"), {}, {}).cost.seen_before);
 }
 
-// Every part is of the setting and place that were asked for; the last is the place as a whole and
-// equals the reply, in which only the outcome of all places is new.
+// Every part is of the requested setting and place; the last is the place as a whole and equals the
+// reply, in which only the outcome of all places is new.
 TEST_F(WhatIfReplies, PartsCarryTheirSettingAndEndAsTheReplyDoes) {
-  PromptRequest longer;  // so long that layers are told of
+  PromptRequest longer;  // so long that layers are reported
   longer.task = "list:lines=30";
   longer.places = "1,15,30";
   engine->SetPrompt(longer, {});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Every probe on every architecture: grouped key heads, ALiBi, layers without positions, windows.
-// What is asserted is what no model may break: shapes, finite numbers, rows that sum to one; and
-// what ALiBi and layers without rotation mean for scores and ratios.
+// The tests assert invariants of all models: shapes, finite numbers, rows that sum to one; and the
+// effect of ALiBi and of layers without rotation on scores and ratios.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -103,7 +103,7 @@ TEST_P(EveryModel, TakesEveryProbe) {
   }
 }
 
-// Ratios stand where there is a rotation to divide; a model without any refuses them.
+// Ratios exist where there is a rotation to divide; a model without any refuses them.
 TEST_P(EveryModel, HasRatiosWhereItRotates) {
   const ModelConfig& config = decoder_->config();
   if (config.positions != PositionKind::kRotary) {

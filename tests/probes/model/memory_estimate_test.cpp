@@ -55,8 +55,8 @@ TEST(MemoryEstimate, CountsCopiesBesideExpandedWeights) {
   EXPECT_EQ(Expanded(floats, Dtype::kFloat32), 4 * floats.parameters);
 }
 
-// Where few rows have no blocks to be multiplied with, a packed matrix lies beside the expanded
-// one.
+// Where few rows have no blocks to be multiplied with, a packed matrix is stored beside the
+// expanded one.
 TEST(MemoryEstimate, CountsPackedWeights) {
   const ModelConfig config = Opened("llama");
   ASSERT_EQ(config.quantised_bytes, 0);

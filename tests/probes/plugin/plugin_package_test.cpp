@@ -69,7 +69,7 @@ class PluginPackage : public ::testing::Test {
                    "-Wextra -Werror " MIDSCOPE_FLAGS "' && '" MIDSCOPE_CMAKE "' --build '" +
                    build + "'");
     ASSERT_EQ(output.status, 0) << output.text;
-    // Not even that LibTorch, which stands behind Midscope's libraries, was not found.
+    // Not even that LibTorch, on which Midscope's libraries depend, was not found.
     EXPECT_THAT(output.text, Not(HasSubstr("warning")));
     plugin = build + "/attention_entropy.so";
   }
@@ -134,7 +134,7 @@ TEST_F(PluginPackage, ItsRecordIsPrintedAndStored) {
   EXPECT_EQ(record.FindArray("entropy")->unit, "bits");
   EXPECT_EQ(std::get<std::string>(record.attributes.at("plugin")), "attention_entropy.so");
   EXPECT_EQ(std::get<std::string>(record.attributes.at("plugin_hash")).size(), 32u);
-  // The same from the attention in the same file.
+  // The entropy computed from the attention in the same file.
   const auto& attention = std::get<std::vector<float>>(
       find("last_query_attention").FindArray("last_query_attention")->data);
   const size_t keys = attention.size() / entropy.size();

@@ -156,7 +156,7 @@ TEST(ProgramChannels, OptionsOfTheSearchAreInTheFile) {
   EXPECT_EQ(all["channels"].size(), 576u);
 }
 
-// The prompts of the validation are in the chat template, and the file's plan says so.
+// The prompts of the validation are in the chat template, and the file's plan states it.
 TEST(ProgramChannels, ChatIsThatOfTheValidation) {
   const TemporaryFolder folder;
   const auto losses = [&](const std::string& name, const std::vector<std::string>& more) {

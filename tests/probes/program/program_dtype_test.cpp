@@ -104,7 +104,7 @@ TEST_F(ProgramDtype, AContinuedSweepStaysInTheDtypeOfItsFile) {
   EXPECT_THAT(merged.err, HasSubstr("dtype"));
 }
 
-// The same for products in whole numbers.
+// As above, for integer products.
 TEST_F(ProgramDtype, AContinuedSweepKeepsTheProductsOfItsFile) {
   for (const std::string each : {"int8", "int16", "float"}) {
     RunWell(Sweep(each, "1", "float32", {"--products", each}));

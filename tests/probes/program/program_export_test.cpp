@@ -127,7 +127,7 @@ TEST_F(ProgramExport, EveryFileIsExportedAsTextAndNumbers) {
     Expect(RunMidscope({"export", file, "--out", File(name + ".npz")}), "npz of " + name);
     EXPECT_EQ(Contents(File(name + ".npz")).substr(0, 4), std::string("PK\3\4", 4)) << name;
   }
-  // By numpy: every member once, none a pickle, axes of whole numbers as such.
+  // By numpy: every member once, none a pickle, axes of integers as such.
   const char* python = std::getenv("MIDSCOPE_PEERS_PYTHON");
   if (!python) {
     std::cout << "not checked: numpy reads the NPZ files (MIDSCOPE_PEERS_PYTHON names no Python)\n";
@@ -237,7 +237,7 @@ TEST_F(ProgramExport, EveryFileWithPicturesIsDrawn) {
       EXPECT_GE(pictures, 1U) << name;
     }
   }
-  // Pictures that are there stay, unless asked otherwise.
+  // Existing pictures are kept, unless --overwrite is given.
   const Words again = {"export", File("probe.h5"), "--format",
                        "png",    "--out",          File("probe-pictures")};
   const ProgramRun refused = RunMidscope(again);
@@ -253,7 +253,7 @@ TEST_F(ProgramExport, EveryFileWithPicturesIsDrawn) {
       RunMidscope({"export", File("probe.h5") + "::position_awareness", "--out", File("one.png")});
   EXPECT_EQ(one.status, 0) << one.err;
   EXPECT_EQ(Contents(File("one.png")).substr(1, 3), "PNG");
-  // Its numbers lie beside it.
+  // Its numbers are in a file beside it.
   EXPECT_THAT(Contents(File("one.csv")), HasSubstr("\n# run: midscope probe "));
   EXPECT_THAT(Contents(File("one.csv")), HasSubstr("\nlayer,head,"));
 }

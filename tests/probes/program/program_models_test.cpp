@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The built program and models: what `info` says of every kind, `fetch`, and --sliding-window.
+// The built program and models: the output of `info` for every kind, `fetch`, and --sliding-window.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ TEST(ModelInfo, SaysOfEveryTermWhetherItIsSupported) {
   const json alibi = Info(Tiny("mpt"));
   EXPECT_EQ(Support(alibi, "ratios")["supported"], false);
   EXPECT_EQ(Support(alibi, "crop")["supported"], true);
-  // What is one file is named once.
+  // A file is named once.
   const ProgramRun text = RunMidscope({"info", Tiny("llama")});
   EXPECT_THAT(text.out, HasSubstr("tokenizer.json, "));
   EXPECT_EQ(text.out.find("pre-tokenizer tokenizer.json"), std::string::npos);

@@ -63,7 +63,7 @@ TEST(ProgramPatch, ScanPrintsWhatComesBack) {
   };
   EXPECT_NEAR(share("L29 last"), 1, 1e-3);
   EXPECT_NEAR(share("L0 last"), 0, 0.2);
-  EXPECT_NEAR(share("L29 gold"), 0, 1e-3);  // nobody reads it any more
+  EXPECT_NEAR(share("L29 gold"), 0, 1e-3);  // no later layer reads it
   EXPECT_EQ(result["mean_effects"][1]["span"], "question");
   EXPECT_TRUE(result["effects"][0]["share"].is_null());  // place 1 is the source
   const std::string shown = RunWell({"show", file}).out;

@@ -109,7 +109,8 @@ TEST(ProgramPaths, ALinkIsWrittenWhereItLeads) {
   EXPECT_TRUE(fs::is_symlink(folder.File("b.json")));
 }
 
-// Nobody writes to the pipe: the first Ctrl-C ends the wait. A plan is read before anything else.
+// No process writes to the pipe: the first Ctrl-C ends the wait. A plan is read before anything
+// else.
 TEST(ProgramPaths, AnInterruptEndsTheWaitForAPipe) {
   const TemporaryFolder folder;
   ASSERT_EQ(::mkfifo(folder.File("plan.toml").c_str(), 0600), 0);

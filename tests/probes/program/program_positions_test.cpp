@@ -22,7 +22,7 @@ using testing::RunWell;
 using testing::TemporaryFolder;
 using testing::With;
 
-// What the library draws for `cream` with seed 3.
+// The library's samples for `cream` with seed 3.
 std::vector<PositionSample> Drawn(int64_t samples) {
   const PositionSampler& cream = *FindPositionSampler("cream");
   const DrawPositions draw = PreparePositions(cream, {.tokens = 96, .context = 768, .seed = 3},
@@ -45,7 +45,7 @@ TEST(ProgramPositions, JsonIsTheContract) {
   const json full =
       json::parse(RunWell({"positions", "full", "--context", "5", "--samples", "2", "--json"}).out);
   EXPECT_EQ(full, json::parse(R"({"positions": [[0, 1, 2, 3, 4], [0, 1, 2, 3, 4]]})"));
-  // The same samples in two parts.
+  // As above, the samples in two parts.
   const json last = json::parse(RunWell({"positions", "cream", "--tokens", "96", "--context", "768",
                                          "--samples", "1", "--first", "2", "--seed", "3", "--json"})
                                     .out);
@@ -115,7 +115,7 @@ TEST(ProgramPositions, FilesHoldIdsTokensAndProvenance) {
   EXPECT_FALSE(std::getline(lines, line));
 }
 
-// The members of an NPZ are stored as they are: an array's bytes stand in the file.
+// The members of an NPZ are stored as they are: an array's bytes are in the file.
 TEST(ProgramPositions, NpzHoldsTheSame) {
   const TemporaryFolder folder;
   RunWell(With(cream_arguments, {"--out", folder.File("p.npz")}));

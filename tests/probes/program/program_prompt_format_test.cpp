@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What every command puts to a model, held against transformers with the tokenizer as it is
-// (make_prompt_format_golden.py): plain prompts with the BOS that the tokenizer asks for, and chats
-// as apply_chat_template writes them. Ids are exact; logits, nats and perplexity within 1e-4
-// (float32 in both, of the largest logit, or relative).
+// The prompts that every command passes to a model, against transformers with the unchanged
+// tokenizer (make_prompt_format_golden.py): plain prompts with the BOS that the tokenizer requires,
+// and chats as apply_chat_template writes them. Ids are exact; logits, nats and perplexity within
+// 1e-4 (float32 in both, of the largest logit, or relative).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -256,7 +256,7 @@ TEST(TaskPrompts, TakeBos) {
 }
 
 TEST(ChatTemplates, EveryCommandPutsWhatApplyChatTemplateWrites) {
-  const ModelFolder model(Golden()["models"][0]);  // its tokenizer asks for BOS
+  const ModelFolder model(Golden()["models"][0]);  // its tokenizer requires BOS
   const auto templates = ChatTemplates();
   ASSERT_GE(Golden()["templates"].size(), 10u);
   const std::string task =
@@ -282,7 +282,7 @@ TEST(ChatTemplates, EveryCommandPutsWhatApplyChatTemplateWrites) {
     scored.insert(scored.end(), {"--answer", " x"});
     WhatIf(model, scored, model.Path(name + ".h5"));
     EXPECT_EQ(IdsIn(model.Path(name + ".h5")), entry["ids"]);
-    // A sweep's samples are put by the same code; its prompts have the length that probe says.
+    // A sweep's prompts are built by the same code; they have the length that probe reports.
     Arguments sample = format;
     sample.insert(sample.end(), {"--task", task});
     const json one = RunJson({"probe", model.path()}, sample);

@@ -64,7 +64,7 @@ TEST(ProgramScan, OverOtherThingsThanHeads) {
   const json spans = json::parse(RunWell(With(few, {"--over", "spans"})).out);
   ASSERT_EQ(spans["mean_effects"].size(), 2u);
   EXPECT_EQ(spans["mean_effects"][0]["id"], "gold");
-  // The answer stands in the gold piece alone.
+  // The answer is in the gold piece alone.
   EXPECT_GT(spans["mean_effects"][0]["effect"], 1);
 }
 

@@ -263,7 +263,7 @@ TEST_F(ProgramStore, ComparePutsPublishedNumbersBesideYours) {
   EXPECT_THAT(run.out, HasSubstr("yours pi(1.5): as published: PI\n"));
   EXPECT_THAT(run.out,
               HasSubstr("published Ms-PoE: yours has no setting of this method (ms-poe(min=1.2"));
-  // Another ratio stands beside it, with no difference that would mean nothing.
+  // Another ratio is shown beside it, without a difference, which would be meaningless.
   WriteSweep(File("pi2.h5"), "pi(2)", 0, 0.25);
   const ProgramRun other = RunMidscope({"compare", File("pi2.h5"), "--published", "mspoe-t2"});
   EXPECT_THAT(other.out, HasSubstr("PI (other arguments)"));

@@ -119,7 +119,7 @@ TEST(ProgramSweepPlan, ADryRunTellsACluster) {
   EXPECT_THAT(run.out, HasSubstr("--ntasks=63 --time=0"));
   const ProgramRun alone = RunMidscope(command);
   EXPECT_THAT(alone.out, ::testing::Not(HasSubstr("advice"))) << alone.out;
-  // What can't run is told before a job is.
+  // A sweep that cannot run is reported before the advice about jobs.
   std::vector<std::string> too_long = command;
   too_long[3] = "kv:pairs=300";
   EXPECT_THAT(RunMidscope(too_long).out, HasSubstr("prompt too long"));
@@ -135,7 +135,7 @@ TEST(ProgramSweepPlan, MoreSamplesThanAFileHasAreRefusedWithTheCount) {
   const ProgramRun refused = RunMidscope({"sweep", "embedded", "--task", task, "--samples", "5"});
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, HasSubstr("has 1"));
-  // Where no number is asked for, it is what there is; published by generation, so both arms run.
+  // Where no number is given, it is that of the file; published by generation, so both arms run.
   const ProgramRun run = RunMidscope({"sweep", "embedded", "--task", task, "--json"});
   ASSERT_EQ(run.status, 0) << run.err;
   const json row = json::parse(run.out)["rows"][0];

@@ -73,7 +73,7 @@ TEST(ProgramSweep, JsonHasTheFixedNames) {
   for (size_t i = 0; i < 4; ++i) EXPECT_EQ(rows[i]["answer_nll"].get<double>(), nll[i]);
 }
 
-// What was generated: the same shares in the table, the JSON, the file, its table again and a CSV.
+// Generated text: the same shares in the table, the JSON, the file, its table again and a CSV.
 TEST(ProgramSweep, TellsWhichPieceTheGeneratedTextAnswers) {
   const TemporaryFolder folder;
   const std::string file = folder.File("run.h5");
@@ -161,7 +161,7 @@ TEST(ProgramSweep, AFullDiskIsToldAndTheCheckpointStays) {
   EXPECT_EQ(json::parse(resumed.out)["rows"][0]["samples"], 3);
 }
 
-// Whether places matter under a setting does not depend on which other settings are asked.
+// Whether places matter under a setting does not depend on which other settings are given.
 TEST(ProgramSweep, PlacePIsTheSettingsOwnTest) {
   const Arguments sweep = {"sweep",
                            MIDSCOPE_TESTS "/core/golden/tiny_models/llama",
@@ -189,7 +189,7 @@ TEST(ProgramSweep, PlacePIsTheSettingsOwnTest) {
   EXPECT_EQ(alone.back(), beside[beside.size() - 2]);
 }
 
-// What a task's own tokens= cuts out of prompts is counted, the gold piece above all.
+// Text that a task's own tokens= cuts out of prompts is counted, above all the gold piece.
 TEST(ProgramSweep, AGoldThatIsCutOutIsTold) {
   const TemporaryFolder folder;
   const std::string questions = folder.File("rag.jsonl");

@@ -126,7 +126,7 @@ TEST(Program, AnUnknownArchitectureIsNamedAndItsFactsArePrinted) {
   const TemporaryFolder folder;
   std::string model = ReadFile(ModelPath("embedded").string());
   const std::string key = "general.architecture";
-  const size_t value = model.find(key) + key.size() + 4 + 8;  // type and length stand between
+  const size_t value = model.find(key) + key.size() + 4 + 8;  // type and length are between
   ASSERT_EQ(model.substr(value, 5), "llama");
   model.replace(value, 5, "lemma");
   WriteFile(folder.File("lemma.gguf"), model);

@@ -89,7 +89,7 @@ TEST(OutcomeStatistics, RecordHoldsWhatTheEnginePromises) {
             (std::vector<int64_t>{12, 12}));
 }
 
-// Of 8 samples, none right (a bootstrap said [0, 0]).
+// None of 8 samples is right (a bootstrap gave [0, 0]).
 TEST(OutcomeStatistics, SharesHaveWilsonsIntervalAndMeansStudents) {
   std::vector<SampleOutcome> outcomes;
   for (int64_t sample = 0; sample < 8; ++sample) {
@@ -99,7 +99,7 @@ TEST(OutcomeStatistics, SharesHaveWilsonsIntervalAndMeansStudents) {
   EXPECT_EQ(cell.accuracy_interval.low, 0);
   EXPECT_NEAR(cell.accuracy_interval.high, 0.3244, 1e-4);
   EXPECT_NEAR(cell.generation_interval.low, 1 - 0.3244, 1e-4);  // scores of 0 and 1 are a share
-  // Of 0..7: 3.5 +- t(7) x 2.4495 / sqrt(8).
+  // For 0..7: 3.5 +- t(7) x 2.4495 / sqrt(8).
   EXPECT_NEAR(cell.answer_nll_interval.low, 3.5 - 2.364624 * 2.449490 / std::sqrt(8.0), 1e-4);
   const auto methods = CellMethods(outcomes);
   EXPECT_EQ(methods.at("accuracy"), "Wilson's score");

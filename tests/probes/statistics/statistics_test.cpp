@@ -75,7 +75,7 @@ TEST(Statistics, BootstrapSaysNothingOfOneValueOrAMissingOne) {
   EXPECT_TRUE(std::isnan(BootstrapMean(std::vector<double>{4, std::nan(""), 2}, 1).high));
 }
 
-// What scipy makes of fixed data (make_statistics_golden.py).
+// scipy's results for fixed data (make_statistics_golden.py).
 class StatisticsGolden : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -148,7 +148,7 @@ TEST(Statistics, PermutationTestsFindWhatIsThereAndNothingElse) {
   EXPECT_GT(found, kTrials * 0.9);
 }
 
-// Of independent standard normal numbers in 5 columns of n rows the largest mean exceeds the least
+// For independent standard normal numbers in 5 columns of n rows the largest mean exceeds the least
 // by 2.326 / sqrt(n) on average (the expected range of five), whatever the places really do.
 TEST(Statistics, TheGapByChanceIsWhatNoiseAloneMakes) {
   SplitMix64 random(6);

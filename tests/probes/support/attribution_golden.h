@@ -83,7 +83,7 @@ inline std::vector<double> GoldenNumbers(const nlohmann::json& values) {
   return numbers;
 }
 
-// `tolerance` is of the largest expected value; NaN stand at the same places.
+// `tolerance` is relative to the largest expected value; NaN are at the same places.
 template <typename T>
 void ExpectNumbers(const std::vector<T>& found, const nlohmann::json& expected, double tolerance,
                    const std::string& what) {

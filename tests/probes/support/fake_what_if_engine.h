@@ -16,7 +16,7 @@
 
 namespace midscope::testing {
 
-// What the test and the engine share.
+// State that the test and the engine share.
 struct WhatIfGate {
   std::mutex mutex;
   std::condition_variable changed;
@@ -57,7 +57,7 @@ class FakeWhatIfEngine : public Engine {
  public:
   explicit FakeWhatIfEngine(std::shared_ptr<WhatIfGate> gate) : gate_(std::move(gate)) {}
 
-  // Of channel scaling: its factor; else 1.
+  // The factor of channel scaling; else 1.
   static double AnswerNll(const Intervention& intervention) {
     return intervention.All<ChannelScaling>().empty() ? 1.0
                                                       : intervention.Find<ChannelScaling>()->factor;

@@ -16,7 +16,7 @@
 namespace midscope::testing {
 
 // Waits until `file` is there, sends the signal, and expects a quick end that prints no results and
-// tells of --resume.
+// mentions --resume.
 inline void ExpectInterrupted(RunningProgram& running, const std::string& file) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();

@@ -21,7 +21,7 @@ inline constexpr int64_t kLayers = 2;
 inline constexpr int64_t kVocabulary = 259;
 inline constexpr int64_t kPairs = kHeadDim / 2;
 inline constexpr int64_t kTokens = 24;
-// What is planted: L1H2 and its second pair, which turns once in 63 tokens.
+// The planted head and pair: L1H2 and its second pair, which turns once in 63 tokens.
 inline constexpr int64_t kLayer = 1;
 inline constexpr int64_t kHead = 2;
 inline constexpr int64_t kPair = 1;

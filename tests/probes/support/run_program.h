@@ -31,7 +31,7 @@ using Arguments = std::vector<std::string>;
 Arguments With(Arguments arguments, const Arguments& more);
 
 ProgramRun RunMidscope(const Arguments& arguments, const ProgramOptions& options = {});
-// The same, expecting exit status 0.
+// As above, expecting exit status 0.
 ProgramRun RunWell(const Arguments& arguments, const ProgramOptions& options = {});
 
 // A running program, for signals.

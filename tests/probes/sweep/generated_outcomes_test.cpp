@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What generated text was, by setting and place: a model made by hand that always gives the last
-// piece's answer has a matrix of one column.
+// The outcomes of generated text by setting and place: a model made by hand that always gives the
+// last piece's answer has a matrix of one column.
 #include "probes/sweep/generated_outcomes.h"
 
 #include <gmock/gmock.h>
@@ -131,7 +131,7 @@ TEST(GeneratedOutcomes, AreNoneOfASweepThatGeneratesNothing) {
 
 class GeneratedSweepTest : public SweepTest {};
 
-// The list's cells agree with the scores and texts that stand beside them; every setting has times.
+// The list's cells agree with the scores and texts beside them; every setting has times.
 TEST_F(GeneratedSweepTest, OfARealSweepAgreesWithItsTexts) {
   SweepRun run = MakeRun({"none", kFlip}, 3);
   run.plan.score = {true, true};

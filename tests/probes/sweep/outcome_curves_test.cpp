@@ -82,7 +82,7 @@ TEST(OutcomeCurves, GoOverTheTaskAndItsLengthAcrossFiles) {
             ArrayValues<double>(lines, "answer_nll_mean"));
 }
 
-// Best less worst of one place would be a gap of 0, which says that place does not matter.
+// Best minus worst of one place would be a gap of 0, as if place did not matter.
 TEST(OutcomeCurves, OfOnePlaceThereIsNoGap) {
   CurveInput one = InputOf("list:lines=20", {"pi(2)", "pi(4)"}, 1, 100);
   one.plan.places = {5};

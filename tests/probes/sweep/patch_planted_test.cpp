@@ -52,7 +52,7 @@ TEST(PatchPlanted, HeadsPointAtTheOneThatCarriesPosition) {
   }
 }
 
-// The samples' near places are a token apart: a small difference, and all of it comes through the
+// The samples' near places differ by one token: a small difference, and all of it comes through the
 // planted head.
 TEST(PatchPlanted, TheNextSampleIsASource) {
   const auto effects_from = [](const std::string& source) {

@@ -60,7 +60,7 @@ TEST(ScanPlanted, HeadsPointAtTheOneThatCarriesPosition) {
   }
 }
 
-// Of items that are nothing to each other.
+// For items that are independent of each other.
 void ExpectOneOf(const char* kind, int64_t items, int64_t planted_item) {
   const std::vector<double> differences =
       NearMinusFar(ScanOf(planted::MakeModel(4), FindScanKind(kind), ""));

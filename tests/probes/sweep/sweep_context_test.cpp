@@ -196,7 +196,7 @@ TEST_F(ContextTest, BeyondTheContextEverySettingRunsAndIsMarked) {
       OutcomeMeansRecord({"none", "pi(2)", kFar}, {1}, SummariseOutcomes({outcome}, 3, 1, 1));
   EXPECT_THAT(std::get<std::vector<int64_t>>(means.FindArray("beyond_context")->data),
               ElementsAre(1, 0, 0));
-  // The plan says it, so that a resumed sweep asks for the same.
+  // The plan has it, so that a resumed sweep requests the same.
   SweepPlan plan;
   EXPECT_NE(PlanJson(plan, *decoder), PlanJson(plan, *Tiny("llama")));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a sweep crosses, its controls, and what it will cost.
+// The axes of a sweep, its controls, and its cost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -70,7 +70,7 @@ TEST(SweepControls, AreTheSameChangeElsewhere) {
   EXPECT_EQ(channels[0].factor, -1);
   EXPECT_EQ(channels[1].factor, 0.5);
   EXPECT_EQ(channels[1].layers.Text(), "8-25");
-  // The text says it all.
+  // The text is complete.
   EXPECT_EQ(ReadSetting(controls[0].text).intervention, controls[0].intervention);
   EXPECT_EQ(ControlSettings(settings, config, 7)[0].text, controls[0].text);
   EXPECT_NE(ControlSettings(settings, config, 8)[0].text, controls[0].text);
@@ -124,7 +124,7 @@ TEST(SweepControls, GiveTheRatiosOfAFileToOtherHeads) {
     if (are != were) ++moved;
   }
   EXPECT_GT(moved, config.layers - 3) << "layers have orders of their own";
-  // The text says it all, and tells when the file changes.
+  // The text is complete, and shows when the file has changed.
   EXPECT_THAT(controls[0].text, HasSubstr("shuffle="));
   EXPECT_EQ(ReadSetting(controls[0].text).intervention, controls[0].intervention);
   EXPECT_NE(ControlSettings(settings, config, 8)[0].text, controls[0].text);

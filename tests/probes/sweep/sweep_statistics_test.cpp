@@ -104,7 +104,7 @@ TEST(SweepStatistics, AdviseOfSamplesByTheWidestSpread) {
   ASSERT_FALSE(statistics.advice.empty());
   const SampleAdvice& nll = statistics.advice.front();
   EXPECT_EQ(nll.wanted, 0.1);
-  // More samples than there are exactly where what can be seen now is coarser than what is wanted.
+  // More samples are needed exactly where the detectable difference is larger than the wanted one.
   EXPECT_EQ(nll.samples_for_wanted > statistics.samples, nll.detectable > nll.wanted);
 }
 
@@ -128,7 +128,7 @@ TEST(SweepStatistics, NoPlaceIsBestWhereAllAreEqual) {
   EXPECT_EQ(accuracy.gap, 0);
   EXPECT_FALSE(accuracy.best_place);
   EXPECT_FALSE(accuracy.worst_place);
-  EXPECT_GT(accuracy.mean_interval.high, 0.05);  // 0 of 24 samples is no certain 0
+  EXPECT_GT(accuracy.mean_interval.high, 0.05);  // 0 of 24 samples is not a certain 0
   EXPECT_GT(Find(statistics, "accuracy", 1, 0, "mean").interval.high, 0);
 }
 
@@ -182,7 +182,7 @@ TEST(SweepStatistics, RecordsSayTheSame) {
             statistics.comparisons[3].p_holm);
 }
 
-// What took permutations comes from the file; of other samples it is computed.
+// Results of permutations are read from the file; for other samples they are computed.
 TEST(SweepStatistics, TestsAreTakenFromRecordsOfTheSameSamples) {
   const SweepPlan plan = Plan();
   const SweepStatistics computed = AnalyseSweep(plan, Outcomes());

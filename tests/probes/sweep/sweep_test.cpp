@@ -44,8 +44,8 @@ TEST_F(SweepTest, SettingsAreEvaluatedInOneOrderWhateverOrderTheyAreGivenIn) {
   }
 }
 
-// The gold line is another passage at each place: where it stands first already, moving it to the
-// beginning is no change, and where it stands last, moving it to the end.
+// The gold line is another passage at each place: where it is first already, moving it to the
+// beginning changes nothing, and where it is last, moving it to the end.
 TEST_F(SweepTest, PassagesAreThoseOfEachPrompt) {
   const SweepResult result =
       RunSweep(MakeRun({"none", "move(span=gold, to=begin)", "move(span=\"line 4\", to=end)",
@@ -265,7 +265,7 @@ TEST_F(SweepTest, KeepsAttentionOfTheFirstSettingAtTheFirstPlaceWhenAsked) {
   const Prompt first = run.questions(0).front().prompt;
   EXPECT_EQ(counts.front(), static_cast<int64_t>(first.ids.size()));
 
-  // Which tokens the keys are stands beside them.
+  // The tokens of the keys are stored beside them.
   const auto labels =
       std::get<std::vector<std::string>>(reader.ReadRow("sweep", "key_label", 0).data);
   ASSERT_GE(labels.size(), first.ids.size());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A probe of one's own, from end to end: how widely the last prompt token spreads its attention, as
 // the Shannon entropy of its attention weights, for every head. Read it from top to bottom; the
-// whole of it is four steps. PLUGINS.md tells what else there is.
+// whole of it is four steps. PLUGINS.md describes the rest.
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -12,8 +12,8 @@
 
 namespace {
 
-// Step 1: a hook says what it wants to see, and sees it. Midscope computes and copies only what
-// some hook has asked for, so ask for as little as will do: here one row of attention a layer.
+// Step 1: a hook requests activations and receives them. Midscope computes and copies only what
+// some hook has requested, so request as little as possible: here one row of attention per layer.
 class LastRowEntropy : public midscope::Hook {
  public:
   LastRowEntropy(int64_t layers, int64_t heads, double unit)
@@ -60,8 +60,8 @@ class EntropyProbe : public midscope::Probe {
 
   std::vector<midscope::Hook*> Hooks() override { return {&hook_}; }
 
-  // What stands in the record is all that the command line, the file and the window show, so axes,
-  // units and descriptions are worth their line.
+  // The command line, the file and the window show only the contents of the record, so axes, units
+  // and descriptions are worth their line.
   midscope::Record Finish(const midscope::RunResult&) override {
     const std::vector<double> entropy = hook_.entropy();
     std::vector<double> mean(static_cast<size_t>(layers_));
