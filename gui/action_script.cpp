@@ -30,7 +30,7 @@ bool ActionScript::AtRest() const {
   const Session& session = *window_->session();
   const bool shown = session.shows_file() || session.record(Side::kA, kOutcomeRecord) ||
                      (session.ready() && session.settled(Side::kA));
-  return shown && !session.asked_and_waiting() && !window_->files()->opening();
+  return shown && !session.has_pending_request() && !window_->files()->opening();
 }
 
 void ActionScript::Next() {

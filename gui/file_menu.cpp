@@ -176,7 +176,7 @@ void FileMenu::OpenPath(const QString& path) {
       OpenResults(path);
     } else {
       context_.model->SetModel(path);
-      Q_EMIT OpenAsked();
+      Q_EMIT OpenRequested();
     }
   });
 }
@@ -289,7 +289,7 @@ void FileMenu::Apply(const SavedSession& saved) {
   if (saved.place_index >= 0) current->PreferPlace(static_cast<size_t>(saved.place_index));
   context_.history->Change(saved.settings, false);
   context_.history->stack()->clear();  // undo begins with the session
-  Q_EMIT OpenAsked();
+  Q_EMIT OpenRequested();
   while (!current->documents().isEmpty()) current->CloseDocument(0);
   waiting_documents_.clear();
   for (const std::string& path : saved.documents)
@@ -333,7 +333,7 @@ void FileMenu::SaveResultsTo(const QString& path) {
 void FileMenu::ChooseExport() {
   const QString folder =
       QFileDialog::getExistingDirectory(parent_, tr("Export all plots as PNG, SVG and PDF into"));
-  if (!folder.isEmpty()) Q_EMIT ExportAsked(folder);
+  if (!folder.isEmpty()) Q_EMIT ExportRequested(folder);
 }
 
 void FileMenu::ChooseSession() {

@@ -68,7 +68,7 @@ class FileMenu : public QObject {
   void Apply(const SavedSession& session);
   // Writes what is on the screen; the error bar names what is left out.
   void SaveResultsTo(const QString& path);
-  // Opens a folder dialog; ExportAsked.
+  // Opens a folder dialog; ExportRequested.
   void ChooseExport();
   // Whether a file of results is being read.
   bool opening() const { return !opening_.isEmpty(); }
@@ -88,8 +88,8 @@ class FileMenu : public QObject {
   // A file of results is shown, or its error is on the error bar.
   void ResultsOpened();
   // The model that the model panel describes is to be opened.
-  void OpenAsked();
-  void ExportAsked(const QString& folder);
+  void OpenRequested();
+  void ExportRequested(const QString& folder);
   // The menu's current work; empty: none.
   void StatusChanged(const QString& text);
 

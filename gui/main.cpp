@@ -88,7 +88,7 @@ void ScreenshotAtRest(QApplication& app, midscope::MainWindow& window, const QSt
                    [&app](const QString& why) { app.exit(Complain(why)); });
   QObject::connect(session, &midscope::Session::Stopped, &app, [session, take] {
     if (session->record(midscope::Side::kA, midscope::kOutcomeRecord) &&
-        !session->asked_and_waiting())
+        !session->has_pending_request())
       take();
   });
   QObject::connect(session, &midscope::Session::Changed, &app, [take](midscope::Changes changes) {

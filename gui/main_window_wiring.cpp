@@ -71,8 +71,8 @@ bool UndoKeys::eventFilter(QObject* watched, QEvent* event) {
   });
   if (!inside) return false;
   event->accept();  // not a shortcut of the window: it would come twice
-  if (pressed && undo) Q_EMIT UndoAsked();
-  if (pressed && !undo) Q_EMIT RedoAsked();
+  if (pressed && undo) Q_EMIT UndoRequested();
+  if (pressed && !undo) Q_EMIT RedoRequested();
   return true;
 }
 
@@ -90,7 +90,7 @@ void MainWindow::WireSession() {
                                  [this, request] { OpenOnCpu(request); });
           });
   connect(session_, &Session::WhatIfTimed, this, &MainWindow::ShowWhatIf);
-  connect(progress_, &ProgressRow::CancelAsked, session_, &Session::Cancel);
+  connect(progress_, &ProgressRow::CancelRequested, session_, &Session::Cancel);
 }
 
 // All panels are refreshed before any of them is painted: their plots queue their replots.
@@ -119,13 +119,13 @@ void MainWindow::RefreshSettings() {
 }
 
 void MainWindow::WirePanels() {
-  connect(files_, &FileMenu::OpenAsked, this, &MainWindow::Open);
-  connect(files_, &FileMenu::ExportAsked, this, &MainWindow::AskExportTo);
+  connect(files_, &FileMenu::OpenRequested, this, &MainWindow::Open);
+  connect(files_, &FileMenu::ExportRequested, this, &MainWindow::AskExportTo);
   connect(files_, &FileMenu::StatusChanged, this,
           [this](const QString& text) { statusBar()->showMessage(text); });
-  connect(model_, &ModelPanel::OpenAsked, this, &MainWindow::Open);
-  connect(prompt_panel_, &PromptPanel::RunAsked, this, &MainWindow::Run);
-  connect(prompt_panel_, &PromptPanel::PreviewAsked, session_, &Session::Preview);
+  connect(model_, &ModelPanel::OpenRequested, this, &MainWindow::Open);
+  connect(prompt_panel_, &PromptPanel::RunRequested, this, &MainWindow::Run);
+  connect(prompt_panel_, &PromptPanel::PreviewRequested, session_, &Session::Preview);
   connect(session_, &Session::Previewed, prompt_panel_, [this](const PromptPreview& preview) {
     const auto& model = session_->model();
     prompt_panel_->workbench()->ShowPreview(preview, model ? model->config.trained_context : 0);
@@ -209,10 +209,10 @@ void MainWindow::WireUndo() {
   auto* keys = new UndoKeys({prompt_panel_, prompt_panel_->workbench()}, this);
   const PromptEditor* editor = prompt_panel_->editor();
   QUndoStack* stack = history_->stack();
-  connect(keys, &UndoKeys::UndoAsked, stack, &QUndoStack::undo);
-  connect(keys, &UndoKeys::RedoAsked, stack, &QUndoStack::redo);
-  connect(editor, &PromptEditor::UndoAsked, stack, &QUndoStack::undo);
-  connect(editor, &PromptEditor::RedoAsked, stack, &QUndoStack::redo);
+  connect(keys, &UndoKeys::UndoRequested, stack, &QUndoStack::undo);
+  connect(keys, &UndoKeys::RedoRequested, stack, &QUndoStack::redo);
+  connect(editor, &PromptEditor::UndoRequested, stack, &QUndoStack::undo);
+  connect(editor, &PromptEditor::RedoRequested, stack, &QUndoStack::redo);
 }
 
 }  // namespace midscope

@@ -67,10 +67,11 @@ const std::vector<Preference>& Preferences() {
       {Flag("means-by-themselves",
             "whether means over samples that take less than 10 s start by themselves", true),
        [](const MainWindow& window) {
-         return window.session()->means_start_unasked() ? std::string(kYes) : std::string(kNo);
+         return window.session()->means_start_automatically() ? std::string(kYes)
+                                                              : std::string(kNo);
        },
        [](MainWindow& window, const std::string& value) {
-         window.session()->SetMeansStartUnasked(value == kYes);
+         window.session()->SetMeansStartAutomatically(value == kYes);
        },
        QStringLiteral("means_by_themselves")},
       {Flag("reopen-last", "whether a start without a model or file goes on with the last work",

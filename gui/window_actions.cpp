@@ -47,12 +47,12 @@ WindowActions::WindowActions(MainWindow* window)
   AddPanels();
   AddHelp();
   MakeMenus();
-  connect(actions_, &ActionRegistry::ArgumentAsked, this, [this](const QString& id) {
+  connect(actions_, &ActionRegistry::ArgumentRequested, this, [this](const QString& id) {
     window_->palette_of_actions()->Open(id + QLatin1Char(' '));
   });
   connect(actions_, &ActionRegistry::Failed, window_->errors(),
           [this](const QString& why) { window_->errors()->Add(why); });
-  connect(window_->docks(), &DockArea::HelpAsked, this, [this](const QString& id) {
+  connect(window_->docks(), &DockArea::HelpRequested, this, [this](const QString& id) {
     for (const QDockWidget* dock : window_->docks()->docks()) {
       if (dock->objectName() != id) continue;
       if (!help_) help_ = new HelpWindow(window_);

@@ -43,7 +43,7 @@ void WindowActions::StepSample(int step) {
 }
 
 void WindowActions::AddPrompt() {
-  connect(window_->samples(), &SampleBar::StepAsked, this, &WindowActions::StepSample);
+  connect(window_->samples(), &SampleBar::StepRequested, this, &WindowActions::StepSample);
   const QString run = QStringLiteral("run");
   actions_->Add({.id = QStringLiteral("task"),
                  .menu = run,

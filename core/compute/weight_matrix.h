@@ -178,7 +178,7 @@ class WeightMatrix {
                            const ProductContext& context) const;
   void MultiplyBlocks(const at::Tensor& x, const at::Tensor& y,
                       const ProductContext& context) const;
-  bool LiesReady(const kernels::BlockMatrix& matrix) const;
+  bool IsReady(const kernels::BlockMatrix& matrix) const;
   void MultiplyReady(const at::Tensor& x, const void* weights, int64_t rows, const at::Tensor& y,
                      const ProductContext& context) const;
   const StoredPart& PartOf(int64_t row) const;

@@ -220,7 +220,7 @@ WeightMatrix::PartWay WeightMatrix::WayOf(const StoredPart& part) const {
   if (dtype_ == kernels::Dtype::kBFloat16 && kernels::HasQuantisedProduct()) return PartWay::kTiles;
   if (dtype_ == kernels::Dtype::kBFloat16 && !kernels::HasBFloat16Products())
     return PartWay::kFloat32;
-  if (LiesReady(part.matrix)) return PartWay::kReady;
+  if (IsReady(part.matrix)) return PartWay::kReady;
   return dtype_ == kernels::Dtype::kFloat32 ? PartWay::kFloat32 : PartWay::kDequantised;
 }
 
@@ -281,7 +281,7 @@ void WeightMatrix::MultiplyReady(const at::Tensor& x, const void* weights, int64
 }
 
 // Whether the file's bytes have the layout that a product of the run's dtype reads.
-bool WeightMatrix::LiesReady(const kernels::BlockMatrix& matrix) const {
+bool WeightMatrix::IsReady(const kernels::BlockMatrix& matrix) const {
   return matrix.type == kernels::BlockTypeOf(dtype_) && matrix.row_order.empty() &&
          reinterpret_cast<uintptr_t>(matrix.data) %
                  static_cast<uintptr_t>(kernels::SizeOf(dtype_)) ==

@@ -19,22 +19,22 @@ void KeepRatios(SequencePass& sequence) {
   }
 }
 
-// Results of rows from first_told_row on.
-struct ToldRows {
+// Results of rows from first_reported_row on.
+struct ReportedRows {
   std::vector<float> logits;        // [row, vocabulary]
   std::vector<TopToken> likeliest;  // [row, RunRequest::likeliest]
 };
 
-ToldRows OfLogits(std::vector<float> logits, const RunRequest& request, int64_t vocabulary) {
+ReportedRows OfLogits(std::vector<float> logits, const RunRequest& request, int64_t vocabulary) {
   if (request.likeliest == 0) return {std::move(logits), {}};
   return {{}, TopTokensOfRows(logits, vocabulary, request.likeliest)};
 }
 
 // Rows of every sequence; empty where one ends below the last layer.
-std::vector<ToldRows> AllRows(const std::vector<SequencePass>& sequences,
-                              std::span<const RunRequest> requests, const ModelConfig& config,
-                              ForwardPass& pass) {
-  std::vector<ToldRows> rows(sequences.size());
+std::vector<ReportedRows> AllRows(const std::vector<SequencePass>& sequences,
+                                  std::span<const RunRequest> requests, const ModelConfig& config,
+                                  ForwardPass& pass) {
+  std::vector<ReportedRows> rows(sequences.size());
   if (!sequences.front().keeps()) {
     std::vector<std::vector<float>> logits = pass.LogitsTogether(sequences);
     for (size_t i = 0; i < rows.size(); ++i)
@@ -43,7 +43,7 @@ std::vector<ToldRows> AllRows(const std::vector<SequencePass>& sequences,
   }
   for (size_t i = 0; i < rows.size(); ++i) {
     if (sequences[i].end_layer != config.layers) continue;
-    const int64_t first = sequences[i].first_told_row();
+    const int64_t first = sequences[i].first_reported_row();
     if (requests[i].likeliest > 0) {
       rows[i].likeliest = pass.Likeliest(sequences[i], first, requests[i].likeliest);
     } else {
@@ -53,11 +53,11 @@ std::vector<ToldRows> AllRows(const std::vector<SequencePass>& sequences,
   return rows;
 }
 
-RunResult Collect(const SequencePass& sequence, ToldRows rows, const ModelConfig& config,
+RunResult Collect(const SequencePass& sequence, ReportedRows rows, const ModelConfig& config,
                   kernels::Dtype dtype) {
   RunResult result;
   result.vocabulary = config.vocabulary;
-  result.first_logit_row = sequence.first_told_row();
+  result.first_logit_row = sequence.first_reported_row();
   result.logits = std::move(rows.logits);
   result.likeliest = std::move(rows.likeliest);
   const bool finite = std::all_of(result.logits.begin(), result.logits.end(),
@@ -91,7 +91,7 @@ std::vector<RunResult> CollectResults(std::vector<SequencePass>& sequences,
                                       std::span<const RunRequest> requests,
                                       const ModelConfig& config, kernels::Dtype dtype,
                                       ForwardPass& pass) {
-  std::vector<ToldRows> rows = AllRows(sequences, requests, config, pass);
+  std::vector<ReportedRows> rows = AllRows(sequences, requests, config, pass);
   std::vector<RunResult> results;
   results.reserve(sequences.size());
   for (size_t i = 0; i < sequences.size(); ++i) {

@@ -194,15 +194,17 @@ void ForwardPass::EnterAttention(std::vector<SequencePass>& sequences, int64_t l
   Show(sequences, HookSite::kNormalizedAttention, layer, normalized_);
 }
 
-void ForwardPass::LeaveOutUnasked(std::vector<SequencePass>& sequences, at::Tensor& z) {
-  const auto all_asked = [](const SequencePass& s) { return s.asked_first == s.active_first; };
-  if (std::all_of(sequences.begin(), sequences.end(), all_asked)) return;
+void ForwardPass::DropUnneededRows(std::vector<SequencePass>& sequences, at::Tensor& z) {
+  const auto all_needed = [](const SequencePass& s) {
+    return s.first_needed_row == s.active_first;
+  };
+  if (std::all_of(sequences.begin(), sequences.end(), all_needed)) return;
   std::vector<at::Tensor> residuals;
   std::vector<at::Tensor> outputs;
   packed_rows_ = 0;
   for (SequencePass& sequence : sequences) {
-    const int64_t first = sequence.packed_begin + sequence.asked_first - sequence.active_first;
-    sequence.active_first = sequence.asked_first;
+    const int64_t first = sequence.packed_begin + sequence.first_needed_row - sequence.active_first;
+    sequence.active_first = sequence.first_needed_row;
     residuals.push_back(residual_.narrow(0, first, sequence.active_rows()));
     outputs.push_back(z.narrow(0, first, sequence.active_rows()));
     sequence.packed_begin = packed_rows_;
@@ -238,11 +240,11 @@ void ForwardPass::AttentionHalf(std::vector<SequencePass>& sequences, int64_t la
 
   at::Tensor z = Empty(packed_rows_, q_width);
   for (SequencePass& sequence : sequences) {
-    sequence.asked_first = FirstAskedRow(config_, sequence, layer);
+    sequence.first_needed_row = FirstNeededRow(config_, sequence, layer);
     if (sequence.active_rows() == 0) continue;
     attention_.Run(*ops_, sequence, layer, weights, normalized_, projected, query_key_value, z);
   }
-  LeaveOutUnasked(sequences, z);
+  DropUnneededRows(sequences, z);
   Show(sequences, HookSite::kZ, layer, z, config_.heads);
 
   const at::Tensor update =

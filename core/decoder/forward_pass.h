@@ -75,8 +75,9 @@ class ForwardPass {
   void KeepResidual(std::vector<SequencePass>& sequences, int64_t layer);
   void Layer(std::vector<SequencePass>& sequences, int64_t layer);
   void AttentionHalf(std::vector<SequencePass>& sequences, int64_t layer);
-  // Active rows, the residual stream and z [packed rows, heads * head_dim] from asked_first on.
-  void LeaveOutUnasked(std::vector<SequencePass>& sequences, at::Tensor& z);
+  // Active rows, the residual stream and z [packed rows, heads * head_dim] from first_needed_row
+  // on.
+  void DropUnneededRows(std::vector<SequencePass>& sequences, at::Tensor& z);
   // Computes normalized_, the input of the attention's projections.
   void EnterAttention(std::vector<SequencePass>& sequences, int64_t layer);
   // Adds the attention's update to the stream and computes normalized_, the MLP's input.

@@ -151,7 +151,7 @@ std::vector<std::vector<float>> ForwardPass::LogitsTogether(
   std::vector<at::Tensor> parts;
   parts.reserve(sequences.size());
   for (const SequencePass& sequence : sequences) {
-    const int64_t first = sequence.first_told_row();
+    const int64_t first = sequence.first_reported_row();
     parts.push_back(residual_.narrow(0, sequence.packed_begin + first - sequence.active_first,
                                      sequence.rows - first));
   }

@@ -134,7 +134,7 @@ void RecordedRows::Pass(const PassParts& parts) {
   const JobContext quiet;
   ForwardPass pass(parts, quiet);
   pass.Run(sequences);
-  logits_ = pass.LogitsOnDevice(sequence, sequence.first_told_row());
+  logits_ = pass.LogitsOnDevice(sequence, sequence.first_reported_row());
 }
 
 void RecordedRows::Show(const SequencePass& sequence) const {

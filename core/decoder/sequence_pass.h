@@ -33,7 +33,7 @@ struct SequencePass {
   int64_t active_first = 0;
   // The first active row whose output of the layer is computed; earlier rows, which are not
   // requested, have only keys and values in the last layer.
-  int64_t asked_first = 0;
+  int64_t first_needed_row = 0;
   int64_t packed_begin = 0;
   // The layer whose keys and values of the active rows are in the trace from their projection on.
   int64_t stored_layer = -1;
@@ -60,7 +60,7 @@ struct SequencePass {
                                          : std::min(prompt_tokens, rows) - 1;
   }
   // The first of them that the last layer computes.
-  int64_t first_told_row() const { return std::max(first_logit_row(), active_first); }
+  int64_t first_reported_row() const { return std::max(first_logit_row(), active_first); }
   int64_t last_query() const { return prompt_tokens - 1; }
   bool Runs(int64_t layer) const {
     return layer < end_layer && first_row[static_cast<size_t>(layer)] < rows;

@@ -82,7 +82,7 @@ void ShowWeights(const LayerOps& ops, const SequencePass& sequence, const HookPo
   });
 }
 
-int64_t FirstAskedRow(const ModelConfig& config, const SequencePass& sequence, int64_t layer) {
+int64_t FirstNeededRow(const ModelConfig& config, const SequencePass& sequence, int64_t layer) {
   const AttentionPlan& plan = sequence.plans[static_cast<size_t>(layer)];
   // Those change rows by others' outputs, or by projections of all rows; a trace's residual rows
   // are read later.

@@ -29,6 +29,6 @@ void ShowWeights(const LayerOps& ops, const SequencePass& sequence, const HookPo
 // The first active row whose output of the layer is computed: the first one, but in the last layer
 // the first that logits, hooks or the plan's ratios need. Rows before it have keys and values there
 // alone.
-int64_t FirstAskedRow(const ModelConfig& config, const SequencePass& sequence, int64_t layer);
+int64_t FirstNeededRow(const ModelConfig& config, const SequencePass& sequence, int64_t layer);
 
 }  // namespace midscope

@@ -62,7 +62,7 @@ void WhatIf::Sequence::PlanRows() {
     return;
   }
   rerun = true;
-  const bool complete = fresh && (has_attention || !wants_attention);
+  const bool complete = fresh && (has_attention || !needs_attention);
   const int64_t tail = prompt_tokens() - 1;
   for (int64_t& row : first_row) {
     if (row != kNoRow || !complete) row = std::min(row, tail);
@@ -84,7 +84,7 @@ RunRequest WhatIf::Sequence::Request() {
   request.ids = ids;
   request.prompt_tokens = prompt_tokens();
   request.intervention = resolved;
-  if (wants_attention) request.hooks.push_back(attention.get());
+  if (needs_attention) request.hooks.push_back(attention.get());
   if (awareness) request.hooks.push_back(awareness.get());
   if (extra_hook) request.hooks.push_back(extra_hook);
   request.trace = trace.get();
@@ -159,7 +159,7 @@ Intervention WhatIf::Resolved(const Intervention& intervention, const Sequence& 
 void WhatIf::PlanSequences(const Intervention& intervention, const JobContext& context,
                            bool attention) {
   for (Sequence& sequence : sequences_) {
-    sequence.wants_attention = attention;
+    sequence.needs_attention = attention;
     sequence.resolved = Resolved(intervention, sequence, context);
     sequence.plans = CompilePlans(sequence.resolved, decoder_->config(), sequence.prompt_tokens(),
                                   sequence.rows());
@@ -244,7 +244,7 @@ void WhatIf::RunAll(std::span<Sequence* const> sequences, const JobContext& cont
       context.ThrowIfCancelled();
       SetOutcome(*sequences[i], results[i - begin], sequences[i]->outcome);
       sequences[i]->fresh = true;
-      sequences[i]->has_attention = sequences[i]->wants_attention;
+      sequences[i]->has_attention = sequences[i]->needs_attention;
     }
     begin = end;
   }

@@ -26,7 +26,7 @@ struct WhatIf::Sequence {
   std::vector<AttentionPlan> plans;  // [layer]
   std::vector<int64_t> first_row;    // [layer]: rows from here on are run; rows(): none
   bool rerun = false;                // on top of a complete trace
-  bool wants_attention = true;
+  bool needs_attention = true;
   Hook* extra_hook = nullptr;  // reads along; null: none
 
   int64_t prompt_tokens() const { return static_cast<int64_t>(prompt->ids.size()); }

@@ -17,7 +17,7 @@ namespace midscope {
 
 namespace {
 
-bool StandsAlone(std::string_view text, size_t begin, size_t end) {
+bool IsWholeWord(std::string_view text, size_t begin, size_t end) {
   return (begin == 0 || !IsWord(CharacterBefore(text, begin).code)) &&
          (end == text.size() || !IsWord(CharacterAt(text, end).code));
 }
@@ -78,7 +78,7 @@ void AddedTokens::Split(std::string_view text, bool parse_special, const Next& n
     }
     const size_t match_end = i + token->text.size();
     // A token that must be a separate word and isn't still hides tokens that begin inside it.
-    if (!token->single_word || StandsAlone(text, i, match_end)) {
+    if (!token->single_word || IsWholeWord(text, i, match_end)) {
       const size_t begin = token->left_strip ? StripLeft(text, i, plain) : i;
       const size_t end = token->right_strip ? StripRight(text, match_end) : match_end;
       if (plain < begin) next(plain, begin, nullptr);

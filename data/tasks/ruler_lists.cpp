@@ -177,11 +177,11 @@ TaskSample MakeRulerCommonWords(const RulerKind& /*kind*/, const RulerRequest& r
 TaskSample MakeRulerFrequentWords(const RulerKind& kind, const RulerRequest& request) {
   constexpr size_t kWordLength = 6;
   constexpr int64_t kTokensPerWord = 50;
-  constexpr size_t kAsked = 3;
+  constexpr size_t kRequested = 3;
   constexpr double kZetaOfTwo = std::numbers::pi * std::numbers::pi / 6;
   SplitMix64 random = request.random;
   const auto words = static_cast<size_t>(
-      std::max<int64_t>(kAsked + 1, (request.tokens - kind.new_tokens) / kTokensPerWord));
+      std::max<int64_t>(kRequested + 1, (request.tokens - kind.new_tokens) / kTokensPerWord));
   std::vector<std::string> coded = DifferentLetters(words, kWordLength, 'a', random);
   coded.front() = "...";
   std::vector<std::string> list;
@@ -192,7 +192,7 @@ TaskSample MakeRulerFrequentWords(const RulerKind& kind, const RulerRequest& req
   }
   const size_t all = list.size();
   list = random.Draw(std::move(list), all);
-  const std::vector<std::string> answers(coded.begin() + 1, coded.begin() + 1 + kAsked);
+  const std::vector<std::string> answers(coded.begin() + 1, coded.begin() + 1 + kRequested);
   return FinishedRuler(
       "Read the following coded text and track the frequency of each coded word. Find the three "
       "most frequently appeared coded words. " +

@@ -46,7 +46,7 @@ void ActionRegistry::Adopt(const QString& id, const QString& menu, QAction* acti
 void ActionRegistry::Trigger(const QString& id) {
   const ActionEntry entry = Find(id)->entry;
   if (entry.argument && entry.argument->required) {
-    Q_EMIT ArgumentAsked(id);
+    Q_EMIT ArgumentRequested(id);
     return;
   }
   const QString why = ErrorText([this, &entry] { Run(entry, QString()); });

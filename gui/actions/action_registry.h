@@ -48,7 +48,7 @@ class ActionRegistry : public QObject {
   explicit ActionRegistry(QWidget* window);
 
   // Throws Error (a bug) where the id is taken. Returns the action, which menus show; for an
-  // action that requires an argument it opens the palette (ArgumentAsked).
+  // action that requires an argument it opens the palette (ArgumentRequested).
   QAction* Add(ActionEntry entry);
   // Registers an action that something else owns and runs, such as undo or one of a panel.
   void Adopt(const QString& id, const QString& menu, QAction* action, const QString& help);
@@ -72,7 +72,7 @@ class ActionRegistry : public QObject {
 
  Q_SIGNALS:
   // A menu's entry was chosen whose argument is missing: "head".
-  void ArgumentAsked(const QString& id);
+  void ArgumentRequested(const QString& id);
   // An action that was chosen in a menu or by its shortcut failed.
   void Failed(const QString& why);
   // An action was run; `line` runs it again.

@@ -54,8 +54,9 @@ QDockWidget* DockArea::Add(const QString& id, const QString& title, const QStrin
   dock->setTitleBarWidget(bar);
   // After the click has ended: until then Qt regards the dock as one that may be dragged.
   connect(
-      bar, &DockTitle::WholeAsked, this, [this, dock] { ToggleWhole(dock); }, Qt::QueuedConnection);
-  connect(bar, &DockTitle::HelpAsked, this, [this, id] { Q_EMIT HelpAsked(id); });
+      bar, &DockTitle::WholeRequested, this, [this, dock] { ToggleWhole(dock); },
+      Qt::QueuedConnection);
+  connect(bar, &DockTitle::HelpRequested, this, [this, id] { Q_EMIT HelpRequested(id); });
   addDockWidget(Qt::LeftDockWidgetArea, dock);
   docks_.push_back(dock);
   return dock;
@@ -275,12 +276,12 @@ DockTitle::DockTitle(QDockWidget* dock, const QString& help) : QWidget(dock), do
   if (!help.isEmpty()) {
     QToolButton* what =
         Button(QStringLiteral("?"), QStringLiteral("dock_help"), tr("What is this?"));
-    connect(what, &QToolButton::clicked, this, &DockTitle::HelpAsked);
+    connect(what, &QToolButton::clicked, this, &DockTitle::HelpRequested);
     row->addWidget(what);
   }
   QToolButton* whole = Button(QStringLiteral("□"), QStringLiteral("dock_whole"),
                               tr("Fill the window, or go back (double click on the title)"));
-  connect(whole, &QToolButton::clicked, this, &DockTitle::WholeAsked);
+  connect(whole, &QToolButton::clicked, this, &DockTitle::WholeRequested);
   row->addWidget(whole);
   QToolButton* tear = Button(QStringLiteral("↗"), QStringLiteral("dock_float"),
                              tr("A window of its own, or back into this one"));
@@ -307,7 +308,7 @@ QToolButton* DockTitle::Button(const QString& text, const QString& name, const Q
 
 void DockTitle::mouseDoubleClickEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton) return QWidget::mouseDoubleClickEvent(event);
-  Q_EMIT WholeAsked();
+  Q_EMIT WholeRequested();
 }
 
 }  // namespace midscope

@@ -51,7 +51,7 @@ class DockArea : public QMainWindow {
   bool Restore(const QByteArray& state);
 
  Q_SIGNALS:
-  void HelpAsked(const QString& id);
+  void HelpRequested(const QString& id);
 
  protected:
   void childEvent(QChildEvent* event) override;
@@ -93,8 +93,8 @@ class DockTitle : public QWidget {
   DockTitle(QDockWidget* dock, const QString& help);
 
  Q_SIGNALS:
-  void WholeAsked();
-  void HelpAsked();
+  void WholeRequested();
+  void HelpRequested();
 
  protected:
   void mouseDoubleClickEvent(QMouseEvent* event) override;

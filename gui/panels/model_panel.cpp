@@ -111,8 +111,8 @@ ModelPanel::ModelPanel(QWidget* parent) : QWidget(parent) {
   outer->setContentsMargins(0, 0, 0, 0);
   outer->addWidget(box);
   connect(choose, &QToolButton::clicked, this, &ModelPanel::ChooseFile);
-  connect(open, &QPushButton::clicked, this, &ModelPanel::OpenAsked);
-  connect(model_, &QLineEdit::returnPressed, this, &ModelPanel::OpenAsked);
+  connect(open, &QPushButton::clicked, this, &ModelPanel::OpenRequested);
+  connect(model_, &QLineEdit::returnPressed, this, &ModelPanel::OpenRequested);
   connect(options_, &ParameterForm::Changed, this, &ModelPanel::RefreshTitle);
   OfferDevices();
   RefreshTitle();
@@ -142,7 +142,7 @@ void ModelPanel::ChooseFile() {
                                                     tr("Models (*.gguf);;All files (*)"));
   if (path.isEmpty()) return;
   model_->setText(path);
-  Q_EMIT OpenAsked();
+  Q_EMIT OpenRequested();
 }
 
 void ModelPanel::ChooseFolder() {
@@ -150,7 +150,7 @@ void ModelPanel::ChooseFolder() {
       QFileDialog::getExistingDirectory(this, tr("Open a Hugging Face folder"), QString());
   if (path.isEmpty()) return;
   model_->setText(path);
-  Q_EMIT OpenAsked();
+  Q_EMIT OpenRequested();
 }
 
 QString ModelPanel::model() const { return model_->text().trimmed(); }

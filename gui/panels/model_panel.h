@@ -33,7 +33,7 @@ class ModelPanel : public QWidget {
   void Show(const ModelSummary* summary, const QString& label, const QString& instead);
 
  Q_SIGNALS:
-  void OpenAsked();
+  void OpenRequested();
 
  private:
   void ChooseFile();

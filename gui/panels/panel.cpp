@@ -22,7 +22,7 @@ bool Panel::OffersProbe(const std::string& name) const {
 }
 
 void Panel::LinkTokenAxis(Plot* plot) {
-  connect(plot, &Plot::ReleaseAsked, selection(), &Selection::Release);
+  connect(plot, &Plot::ReleaseRequested, selection(), &Selection::Release);
   connect(plot, &Plot::ViewedAll, selection(), [this] { selection()->ShowTokens(std::nullopt); });
   connect(plot, &Plot::ViewedAlongX, selection(), [this](double lower, double upper) {
     selection()->ShowTokens(TokenWindow{lower, upper});

@@ -130,7 +130,7 @@ void RecordPanel::MakeProbes() {
   probes_shown_->setToolTip(tr("Choose further probes, and the options of all"));
   probes_shown_->setCheckable(true);
   connect(probes_shown_, &QToolButton::toggled, probes_, &QWidget::setVisible);
-  connect(probes_, &ProbeForm::RunAsked, this,
+  connect(probes_, &ProbeForm::RunRequested, this,
           [this] { Try([this] { session()->SetProbeOptions(probes_->Json()); }); });
 }
 

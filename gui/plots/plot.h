@@ -78,7 +78,7 @@ class Plot : public QCustomPlot {
   // Emitted when the user has chosen to view all data.
   void ViewedAll();
   // Emitted for Esc, unless it cancels a zoom.
-  void ReleaseAsked();
+  void ReleaseRequested();
 
  protected:
   // A legend in a row below the title, so that it never covers data; it wraps into further rows

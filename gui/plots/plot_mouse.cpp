@@ -111,7 +111,7 @@ void Plot::keyPressEvent(QKeyEvent* event) {
     QueueReplot();
     return;
   }
-  if (event->key() == Qt::Key_Escape) Q_EMIT ReleaseAsked();
+  if (event->key() == Qt::Key_Escape) Q_EMIT ReleaseRequested();
   if (SteerByKey(*event)) return event->accept();
   QCustomPlot::keyPressEvent(event);
 }

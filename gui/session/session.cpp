@@ -102,7 +102,7 @@ bool Session::ChangeSide(Side side, const SideView& next, bool dragging) {
 }
 
 void Session::CancelEverything() {
-  asked_ticket_ = 0;
+  means_ticket_ = 0;
   StopScan();
   StopSearch();
   StopGenerating();
@@ -128,14 +128,14 @@ void Session::SetSettings(const Intervention& a, const Intervention& b, bool dra
   if (changed) {
     CancelMeans();
     const bool b_was_there = live_.differs();
-    const bool a_asks = live_.a.setting != a;
-    const bool b_asks = live_.b.setting != b;
+    const bool a_changed = live_.a.setting != a;
+    const bool b_changed = live_.b.setting != b;
     const bool others_a = ChangeSide(Side::kA, find(a, live_.a), dragging);
     const bool others_b = ChangeSide(Side::kB, find(b, live_.b), dragging);
     if (MayPost()) {
       // A full run may have come before its outcome.
-      if (a_asks && !HasOutcome(Side::kA)) RequestWhatIf(Side::kA);
-      if ((b_asks || !b_was_there) && !HasOutcome(Side::kB) && live_.differs())
+      if (a_changed && !HasOutcome(Side::kA)) RequestWhatIf(Side::kA);
+      if ((b_changed || !b_was_there) && !HasOutcome(Side::kB) && live_.differs())
         RequestWhatIf(Side::kB);
     }
     Mark(Change::kSettings);
@@ -206,7 +206,7 @@ void Session::Resume() {
     if (side == Side::kB && !live_.differs()) break;
     if (!live_.state(side).settled) RequestCaptureRun(side);
     const Record* outcome = live_.Find(side, kOutcomeRecord);
-    if (!outcome || !LiveAsks(side, *outcome)) RequestWhatIf(side);
+    if (!outcome || !LiveRequests(side, *outcome)) RequestWhatIf(side);
   }
   RequestMeans();
 }
@@ -252,17 +252,17 @@ void Session::Cancel() {
   CancelEverything();
   stopped_ = true;
   prompt_request_is_own_ = false;
-  asked_for_means_.clear();
+  started_means_.clear();
   MarkLive(Change::kMeans);  // their button is there again
   if (std::exchange(dragging_, false)) MarkLive(Change::kSettings);
   if (AnyOlder()) MarkLive(kRecordChanges);
 }
 
-bool Session::IsAsked(Side side, const Record& record) const {
-  return shows_file() || LiveAsks(side, record);
+bool Session::IsRequested(Side side, const Record& record) const {
+  return shows_file() || LiveRequests(side, record);
 }
 
-bool Session::LiveAsks(Side side, const Record& record) const {
+bool Session::LiveRequests(Side side, const Record& record) const {
   if (record.name == kPublishedRecord) return true;
   const Record* shown = live_.prompt();
   if (!live_.model || !shown) return false;
@@ -277,7 +277,7 @@ bool Session::LiveAsks(Side side, const Record& record) const {
 }
 
 bool Session::ShownAsOlder(Side side, const Record& record) const {
-  if (IsAsked(side, record)) return false;
+  if (IsRequested(side, record)) return false;
   const auto is_newest = [&] {
     const Record* newest = live_.Find(side, kOutcomeRecord);
     const std::string setting = AttributeText(record, "intervention");
@@ -295,7 +295,7 @@ bool Session::ShownAsOlder(Side side, const Record& record) const {
 bool Session::AnyOlder() const {
   for (const Side side : {Side::kA, Side::kB}) {
     for (const std::string& name : live_.RecordNames(side)) {
-      if (!LiveAsks(side, *live_.Find(side, name))) return true;
+      if (!LiveRequests(side, *live_.Find(side, name))) return true;
     }
   }
   return false;

@@ -73,7 +73,7 @@ class Session : public QObject {
   // Number of samples of the means; 0: no means.
   void SetSamples(int64_t samples);
   // Means start by themselves where they are expected to take less; else StartMeans starts them.
-  static constexpr double kMostUnaskedSeconds = 10;
+  static constexpr double kMostAutomaticSeconds = 10;
   // Means of A and B that are missing and have not been started.
   struct MeansOffer {
     int64_t samples = 0;
@@ -83,8 +83,8 @@ class Session : public QObject {
   // nullopt: they are there, run, start by themselves, or nothing is known of what they cost.
   std::optional<MeansOffer> means_offer() const;
   // Whether cheap means start by themselves. Default: they do.
-  void SetMeansStartUnasked(bool start);
-  bool means_start_unasked() const { return means_start_unasked_; }
+  void SetMeansStartAutomatically(bool start);
+  bool means_start_automatically() const { return means_start_automatically_; }
   void StartMeans();
   // False: no means are requested. Those that run stop; finished samples stay.
   void SetMeansWanted(bool wanted);
@@ -166,7 +166,7 @@ class Session : public QObject {
     return shown_->prompt_request;
   }
   // The newest request, also while its prompts are awaited; nullopt: none was made.
-  const std::optional<PromptRequest>& asked_prompt_request() const { return prompt_request_; }
+  const std::optional<PromptRequest>& newest_prompt_request() const { return prompt_request_; }
   // Whether a model is being opened.
   bool opening() const { return opening_; }
   const Record* prompt() const { return shown_->prompt(); }
@@ -200,7 +200,7 @@ class Session : public QObject {
   std::vector<std::string> record_names(Side side) const { return shown_->RecordNames(side); }
   // Whether the record is of the requested setting, the shown prompt and the open model. For a
   // file's records: always true.
-  bool IsAsked(Side side, const Record& record) const;
+  bool IsRequested(Side side, const Record& record) const;
   // Whether panels mark the record as older than the request. While a slider is dragged, records of
   // the newest what-if, or part of one, are a step behind and are not marked.
   bool ShownAsOlder(Side side, const Record& record) const;
@@ -230,7 +230,7 @@ class Session : public QObject {
   ScreenRecords RecordsOnScreen() const;
 
   // Whether replies are awaited or the release delay is running.
-  bool asked_and_waiting() const { return !pending_.empty() || release_timer_.isActive(); }
+  bool has_pending_request() const { return !pending_.empty() || release_timer_.isActive(); }
 
   // Emits Changed now if anything has changed since the last emission. For code that reads panels
   // or plots directly after a change. Changes that receivers make are emitted in the next turn.
@@ -269,8 +269,8 @@ class Session : public QObject {
   // EngineReady, for a change that the user made: where it returns false, Resume posts its requests
   // when the engine is ready.
   bool MayPost();
-  // IsAsked of the model's view.
-  bool LiveAsks(Side side, const Record& record) const;
+  // IsRequested of the model's view.
+  bool LiveRequests(Side side, const Record& record) const;
   quint64 Post(EngineRequest request, Side side = Side::kA);
   void PostPrompt();
   // Whether the side's outcome is there, of the requested setting and all places.
@@ -294,7 +294,7 @@ class Session : public QObject {
   // from one place. Requests the means that waited for it.
   void NoteCost(double seconds, bool whole);
   void ForgetMeans();
-  bool MeansRun() const { return asked_ticket_ != 0 && pending_.count(asked_ticket_) > 0; }
+  bool MeansRun() const { return means_ticket_ != 0 && pending_.count(means_ticket_) > 0; }
   void RequestEverything();
   void PostScan();
   void PauseScan();
@@ -370,10 +370,10 @@ class Session : public QObject {
   std::string probe_options_ = "{}";
   std::string notes_;
   bool means_wanted_ = true;
-  bool means_start_unasked_ = true;
-  std::vector<std::string> asked_means_;   // settings of the running comparison
-  std::set<std::string> asked_for_means_;  // settings whose means the user started
-  std::optional<double> sample_seconds_;   // NoteCost's
+  bool means_start_automatically_ = true;
+  std::vector<std::string> running_means_;  // settings of the running comparison
+  std::set<std::string> started_means_;     // settings whose means the user started
+  std::optional<double> sample_seconds_;    // NoteCost's
   bool sample_seconds_whole_ = false;
   std::optional<ScanRequest> scan_request_;             // of the last scan of these prompts
   quint64 scan_ticket_ = 0;                             // of the scan that is posted; 0: none
@@ -387,7 +387,7 @@ class Session : public QObject {
   };
   std::map<Side, Generation> generation_;
   int64_t new_tokens_ = GenerateRequest::kUsualTokens;
-  quint64 asked_ticket_ = 0;
+  quint64 means_ticket_ = 0;
   quint64 last_ticket_ = 0;
   quint64 valid_from_ = 0;  // replies to older tickets are of a previous prompt
   struct Pending {

@@ -227,7 +227,7 @@ void Session::OnGenerate(const EngineReply& reply) {
   if (reply.outcome.end == JobEnd::kDone && !reply.records.empty()) {
     const Record& record = reply.records.front();
     // Settings that change sides take their results along, but not their requests.
-    generation.waits = !LiveAsks(reply.side, record);
+    generation.waits = !LiveRequests(reply.side, record);
     if (!generation.waits)
       live_.state(reply.side).records[kGenerationRecord] = std::make_shared<Record>(record);
   }

@@ -25,14 +25,14 @@ void Session::SetSamples(int64_t samples) {
   samples_ = samples;
   CancelMeans();
   live_.means.clear();
-  asked_for_means_.clear();
+  started_means_.clear();
   MarkLive(Change::kMeans);
   RequestMeans();
 }
 
 void Session::SetMeansWanted(bool wanted) {
   if (wanted == std::exchange(means_wanted_, wanted)) return;
-  asked_for_means_.clear();
+  started_means_.clear();
   if (!wanted) CancelMeans();
   MarkLive(Change::kMeans);
   RequestMeans();
@@ -41,14 +41,14 @@ void Session::SetMeansWanted(bool wanted) {
 
 void Session::CancelMeans() {
   if (MeansRun()) MarkLive(Change::kMeans);  // their button may be there again
-  asked_ticket_ = 0;
+  means_ticket_ = 0;
   worker_.Cancel(RequestKind::kCompare, Side::kA);
 }
 
 void Session::ForgetMeans() {
   live_.means.clear();
   live_.beside.clear();
-  asked_for_means_.clear();
+  started_means_.clear();
   sample_seconds_.reset();
   sample_seconds_whole_ = false;
 }
@@ -91,9 +91,10 @@ double Session::SecondsOf(const MissingMeans& missing) const {
 bool Session::MeansMayStart(const MissingMeans& missing) const {
   const bool user_started =
       std::all_of(missing.asking.begin(), missing.asking.end(),
-                  [this](const std::string& text) { return asked_for_means_.contains(text); });
+                  [this](const std::string& text) { return started_means_.contains(text); });
   if (user_started || missing.runs == 0) return true;
-  return means_start_unasked_ && sample_seconds_ && SecondsOf(missing) < kMostUnaskedSeconds;
+  return means_start_automatically_ && sample_seconds_ &&
+         SecondsOf(missing) < kMostAutomaticSeconds;
 }
 
 std::optional<Session::MeansOffer> Session::means_offer() const {
@@ -103,26 +104,26 @@ std::optional<Session::MeansOffer> Session::means_offer() const {
   return MeansOffer{samples_, SecondsOf(missing)};
 }
 
-void Session::SetMeansStartUnasked(bool start) {
-  if (start == means_start_unasked_) return;
-  means_start_unasked_ = start;
+void Session::SetMeansStartAutomatically(bool start) {
+  if (start == means_start_automatically_) return;
+  means_start_automatically_ = start;
   MarkLive(Change::kMeans);
   if (start && sample_seconds_ && !MeansRun()) RequestMeans();
 }
 
 void Session::StartMeans() {
   const MissingMeans missing = FindMissingMeans();
-  asked_for_means_.insert(missing.asking.begin(), missing.asking.end());
+  started_means_.insert(missing.asking.begin(), missing.asking.end());
   RequestMeans();
 }
 
 void Session::RequestMeans() {
   const MissingMeans missing = FindMissingMeans();
-  if (MeansRun() && missing.asking == asked_means_) return;
+  if (MeansRun() && missing.asking == running_means_) return;
   CancelMeans();
-  asked_means_ = missing.asking;
+  running_means_ = missing.asking;
   if (missing.asking.empty() || !MeansMayStart(missing)) return;
-  asked_ticket_ = Post(missing.request);
+  means_ticket_ = Post(missing.request);
   MarkLive(Change::kMeans);
 }
 
@@ -135,18 +136,18 @@ void Session::NoteCost(double seconds, bool whole) {
 }
 
 void Session::StoreMeans(const std::shared_ptr<const Record>& record, bool complete) {
-  for (size_t i = 0; i < asked_means_.size(); ++i) {
+  for (size_t i = 0; i < running_means_.size(); ++i) {
     // A new comparison does not remove an earlier one over more samples.
-    const auto known = live_.means.find(asked_means_[i]);
+    const auto known = live_.means.find(running_means_[i]);
     if (!complete && known != live_.means.end() &&
         SamplesIn(*known->second.record, known->second.index) > SamplesIn(*record, i)) {
       continue;
     }
-    live_.means[asked_means_[i]] = MeansEntry{record, i, complete};
+    live_.means[running_means_[i]] = MeansEntry{record, i, complete};
   }
   live_.beside.clear();
   const QStringList labels = AxisLabels(*record, "setting");
-  for (size_t i = asked_means_.size(); i < static_cast<size_t>(labels.size()); ++i) {
+  for (size_t i = running_means_.size(); i < static_cast<size_t>(labels.size()); ++i) {
     const std::string setting = labels[static_cast<qsizetype>(i)].toStdString();
     live_.beside[setting] = MeansEntry{record, i, false};
   }
@@ -154,7 +155,7 @@ void Session::StoreMeans(const std::shared_ptr<const Record>& record, bool compl
 }
 
 void Session::OnMeans(const EngineReply& reply) {
-  if (reply.ticket != asked_ticket_ || reply.records.empty()) return;
+  if (reply.ticket != means_ticket_ || reply.records.empty()) return;
   StoreMeans(std::make_shared<Record>(reply.records.front()), true);
 }
 

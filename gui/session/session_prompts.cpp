@@ -63,13 +63,13 @@ void Session::PostPrompt() {
 
 bool Session::HasOutcome(Side side) const {
   const Record* outcome = live_.Find(side, kOutcomeRecord);
-  return live_.state(side).settled && outcome && LiveAsks(side, *outcome);
+  return live_.state(side).settled && outcome && LiveRequests(side, *outcome);
 }
 
 const Record* Session::RecordAt(Side side, const std::string& name, size_t place) const {
   if (place == shown_->place) {
     const Record* shown = record(side, name);
-    return shown && IsAsked(side, *shown) ? shown : nullptr;
+    return shown && IsRequested(side, *shown) ? shown : nullptr;
   }
   if (shown_ != &live_ || !live_.prompt_request) return nullptr;
   const KeptView* kept = kept_views_.Find(*live_.prompt_request, place);

@@ -230,13 +230,13 @@ void Session::OnWhatIf(const EngineReply& reply) {
 
 void Session::OnPartial(quint64 ticket, const EngineWorker::RecordPointer& record) {
   if (pending_.count(ticket) == 0) return;
-  if (ticket == asked_ticket_) StoreMeans(record, false);
+  if (ticket == means_ticket_) StoreMeans(record, false);
   if (ticket == scan_ticket_) {
     live_.scan = record;
     MarkLive(Change::kScan);
   }
   for (const auto& [side, generation] : generation_) {
-    if (ticket != generation.ticket || !LiveAsks(side, *record)) continue;
+    if (ticket != generation.ticket || !LiveRequests(side, *record)) continue;
     live_.state(side).records[record->name] = record;
     MarkLive(Change::kGeneration);
   }
@@ -261,7 +261,7 @@ void Session::UpdateBusy() {
 void Session::CollectSide(Side side, ScreenRecords& screen) const {
   std::map<QString, QStringList> older;  // by setting
   for (const auto& [name, record] : shown_->state(side).records) {
-    if (!IsAsked(side, *record) || IsPartial(*record)) {
+    if (!IsRequested(side, *record) || IsPartial(*record)) {
       const QString setting = SettingOf(*record);
       older[IsPartial(*record) ? tr("%1, unfinished").arg(setting) : setting]
           << QString::fromStdString(name);

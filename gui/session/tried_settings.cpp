@@ -114,7 +114,7 @@ void TriedSettings::Refresh(Changes changes) {
   if (!prompts.empty() && !session_->dragging()) {
     for (const Side side : {Side::kA, Side::kB}) {
       const Record* outcome = session_->record(side, kOutcomeRecord);
-      if (outcome && session_->IsAsked(side, *outcome))
+      if (outcome && session_->IsRequested(side, *outcome))
         changed = Note(SettingOf(*outcome).toStdString(), *outcome) || changed;
     }
   }

@@ -15,7 +15,7 @@ namespace midscope {
 namespace {
 
 // Named probes run in addition to those that run by default.
-constexpr char kUnasked[] = "default";
+constexpr char kByDefault[] = "default";
 
 bool Names(const std::string& list, const std::string& name) {
   return ("," + list + ",").find("," + name + ",") != std::string::npos;
@@ -26,7 +26,7 @@ bool Names(const std::string& list, const std::string& name) {
 std::string WithProbe(const std::string& json, const std::string& name) {
   nlohmann::json options = ParseJson(json, "probe options");
   const std::string names =
-      JsonFields(options, "probe options", "").FindText("probes").value_or(kUnasked);
+      JsonFields(options, "probe options", "").FindText("probes").value_or(kByDefault);
   if (!Names(names, name)) options["probes"] = names + "," + name;
   return options.dump();
 }
@@ -67,7 +67,7 @@ void ProbeForm::SetProbes(const std::vector<ProbeOffer>& probes) {
   run->setObjectName(QStringLiteral("run_probes"));
   run->setToolTip(tr("Run the shown settings with these probes and options"));
   run->setVisible(!probes.empty());
-  connect(run, &QPushButton::clicked, this, &ProbeForm::RunAsked);
+  connect(run, &QPushButton::clicked, this, &ProbeForm::RunRequested);
   column_->addWidget(run);
   column_->addStretch(1);
   setWidget(page_);  // deletes the previous page
@@ -106,7 +106,7 @@ std::string ProbeForm::Json() const {
   for (const Entry& entry : entries_) {
     if (entry.named && entry.named->isChecked()) names += "," + entry.probe.name;
   }
-  if (!names.empty()) json["probes"] = kUnasked + names;
+  if (!names.empty()) json["probes"] = kByDefault + names;
   for (const Entry& entry : entries_) {
     if (!entry.options) continue;
     const OptionSet options = entry.options->Checked();

@@ -33,7 +33,7 @@ class ProbeForm : public QScrollArea {
 
  Q_SIGNALS:
   // Emitted when the user requests a run with these options.
-  void RunAsked();
+  void RunRequested();
 
  private:
   struct Entry {

@@ -32,7 +32,7 @@ ProgressRow::ProgressRow(QWidget* parent) : QWidget(parent) {
   row->addWidget(bar_);
   row->addWidget(rate_);
   row->addWidget(cancel_);
-  connect(cancel_, &QPushButton::clicked, this, &ProgressRow::CancelAsked);
+  connect(cancel_, &QPushButton::clicked, this, &ProgressRow::CancelRequested);
   SetBusy(QString());
 }
 

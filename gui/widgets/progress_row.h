@@ -28,7 +28,7 @@ class ProgressRow : public QWidget {
   static QString RateText(const Progress& progress, int64_t before, double seconds);
 
  Q_SIGNALS:
-  void CancelAsked();
+  void CancelRequested();
 
  private:
   QLabel* what_;

@@ -124,13 +124,13 @@ bool TermChip::OnKey(QEvent* event) {
   if (event->type() != QEvent::KeyPress) return false;
   const auto* key = static_cast<QKeyEvent*>(event);
   if (key->key() == Qt::Key_Delete) {
-    Q_EMIT RemoveAsked();
+    Q_EMIT RemoveRequested();
   } else if (key->key() == Qt::Key_D && key->modifiers() == Qt::ControlModifier) {
-    Q_EMIT DuplicateAsked();
+    Q_EMIT DuplicateRequested();
   } else if (key->key() == Qt::Key_Left && key->modifiers() == Qt::AltModifier) {
-    Q_EMIT MoveAsked(-1);
+    Q_EMIT MoveRequested(-1);
   } else if (key->key() == Qt::Key_Right && key->modifiers() == Qt::AltModifier) {
-    Q_EMIT MoveAsked(1);
+    Q_EMIT MoveRequested(1);
   } else {
     return false;
   }

@@ -32,10 +32,10 @@ class TermChip : public QFrame {
  Q_SIGNALS:
   void Toggled(bool on);
   void OpenChanged(bool open);
-  void RemoveAsked();
-  void DuplicateAsked();
+  void RemoveRequested();
+  void DuplicateRequested();
   // By one place among the cards of its kind: -1, 1 (Alt+Left, Alt+Right).
-  void MoveAsked(int by);
+  void MoveRequested(int by);
   // While it is dragged, and when it is dropped, in global coordinates.
   void Dragged(const QPoint& position);
   void Dropped(const QPoint& position);

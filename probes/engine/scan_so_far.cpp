@@ -62,7 +62,7 @@ void ScanSoFar::Watch(SweepRun& run, const JobContext& context) {
     ++run_;
     Report(context);
     // Items are compared over the same samples: only the first is shown before it is finished.
-    const auto since = std::chrono::steady_clock::now() - told_;
+    const auto since = std::chrono::steady_clock::now() - reported_;
     if (finished_.empty() && since >= kTellInterval) Tell();
   };
   if (!finished_.empty()) Tell();
@@ -72,7 +72,7 @@ void ScanSoFar::Tell() {
   const ScanEffects effects =
       ScanEffectsSoFar(plan_, finished_.empty() ? std::vector{running_} : finished_);
   tell_(WithCompleteness(ScanEffectsRecord(plan_, effects), false));
-  told_ = std::chrono::steady_clock::now();
+  reported_ = std::chrono::steady_clock::now();
 }
 
 }  // namespace midscope

@@ -39,7 +39,7 @@ class ScanSoFar {
   std::vector<SampleOutcome> finished_;
   SampleOutcome running_;  // NaN where nothing has been run
   int64_t run_ = 0;        // settings at a place of the running sample
-  std::chrono::steady_clock::time_point told_{};
+  std::chrono::steady_clock::time_point reported_{};
 };
 
 }  // namespace midscope

@@ -57,10 +57,10 @@ std::string ShownText(const Prompt& prompt, const Tokenizer& tokenizer) {
 }
 
 // puts: the number of tokens that --bos on puts first.
-std::string BosText(int64_t tokens, int64_t puts, bool asked_for) {
+std::string BosText(int64_t tokens, int64_t puts, bool requires_bos) {
   if (tokens == 0)
-    return asked_for ? "no begin-of-text, though the tokenizer adds one by default"
-                     : "no begin-of-text";
+    return requires_bos ? "no begin-of-text, though the tokenizer adds one by default"
+                        : "no begin-of-text";
   if (puts <= 1)
     return tokens == 1 ? "begin-of-text first" : fmt::format("begin-of-text {} times", tokens);
   if (tokens == puts) return fmt::format("{} begin-of-text tokens first", tokens);

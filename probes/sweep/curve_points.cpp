@@ -84,7 +84,8 @@ size_t PointCount(const std::vector<Curve>& curves) {
 
 // Whether the feature distinguishes the curve from another one: of the same terms, where it is an
 // argument.
-bool TellsApart(const std::string& feature, const Curve& curve, const std::vector<Curve>& curves) {
+bool Distinguishes(const std::string& feature, const Curve& curve,
+                   const std::vector<Curve>& curves) {
   const bool of_setting = feature.find('.') != std::string::npos && !IsOfTask(feature);
   return std::any_of(curves.begin(), curves.end(), [&](const Curve& other) {
     if (of_setting && other.rest.at("setting") != curve.rest.at("setting")) return false;
@@ -164,7 +165,7 @@ std::vector<std::string> LabelsOf(const std::vector<Curve>& curves) {
   for (const Curve& curve : curves) {
     std::string label = curve.rest.at("setting");
     for (const auto& [feature, text] : curve.rest) {
-      if (feature != "setting" && TellsApart(feature, curve, curves))
+      if (feature != "setting" && Distinguishes(feature, curve, curves))
         label.append(", ").append(NameOf(feature)).append(" ").append(text);
     }
     while (std::find(labels.begin(), labels.end(), label) != labels.end()) label += "'";

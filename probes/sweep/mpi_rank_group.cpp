@@ -194,7 +194,7 @@ class Server {
   std::vector<bool> has_sample_;  // runs one
 };
 
-class AskedSamples : public SampleSource {
+class SharedSamples : public SampleSource {
  public:
   std::optional<int64_t> Next(const JobContext& context) override {
     context.ThrowIfCancelled();
@@ -322,7 +322,7 @@ class MpiRanks : public RankGroup {
 
   static int64_t Follow(const std::function<void(SampleSource& source)>& work,
                         std::exception_ptr& thrown) {
-    AskedSamples source;
+    SharedSamples source;
     const Message end = {RunWork(work, source, thrown), kNoMore};
     MPI_Send(&end, 2, MPI_INT64_T, 0, kAskTag, MPI_COMM_WORLD);
     return end.tell;

@@ -166,7 +166,7 @@ class Bench {
     wake.start(20);
     Handle([this] {
       return session_->settled(Side::kA) && (!session_->differs() || session_->settled(Side::kB)) &&
-             !session_->asked_and_waiting();
+             !session_->has_pending_request();
     });
     Quiet();
   }
@@ -205,7 +205,7 @@ class Bench {
 
   bool Arrived(const char* name) const {
     const Record* record = session_->record(Side::kB, name);
-    return record && session_->IsAsked(Side::kB, *record);
+    return record && session_->IsRequested(Side::kB, *record);
   }
 
   // To the end of painting: events are handled until none waits.

@@ -180,7 +180,7 @@ class Turns {
   void Settle() {
     Handle([this] {
       return session_->settled(Side::kA) && (!session_->differs() || session_->settled(Side::kB)) &&
-             !session_->asked_and_waiting();
+             !session_->has_pending_request();
     });
   }
 

@@ -350,8 +350,8 @@ bool CudaOps::Attention(const kernels::AttentionShape& shape, const at::Tensor& 
     WeightedValues(shape, AttentionWeights(shape, q, k, {}, tables), v, out);
     return true;
   }
-  const bool fits = out.scalar_type() != at::kFloat && RowsLieWell(q) && RowsLieWell(k) &&
-                    RowsLieWell(v) && RowsLieWell(out) && TablesFit(shape, tables) &&
+  const bool fits = out.scalar_type() != at::kFloat && RowsAreAligned(q) && RowsAreAligned(k) &&
+                    RowsAreAligned(v) && RowsAreAligned(out) && TablesFit(shape, tables) &&
                     tables.query_weight.empty();
   if (!fits || !(IsPlain(shape, tables) || kernels::cuda::HasAttention(shape.head_dim))) {
     return AtenOps::Attention(shape, q, k, v, tables, out, cancel);

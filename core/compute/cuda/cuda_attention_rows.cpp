@@ -19,7 +19,7 @@ bool IsPlainRow(const RotaryTables& tables) {
 
 bool RowsFit(const kernels::AttentionShape& shape, const RotaryTables& tables, const at::Tensor& q,
              const at::Tensor& k) {
-  return RowsLieWell(q) && RowsLieWell(k) && TablesFit(shape, tables) &&
+  return RowsAreAligned(q) && RowsAreAligned(k) && TablesFit(shape, tables) &&
          shape.head_dim <= kernels::cuda::kRowHeadDim && tables.query_weight.empty();
 }
 
@@ -58,7 +58,7 @@ void CudaOps::RowAttention(const kernels::AttentionShape& shape, const at::Tenso
                            const RotaryTables& tables, const at::Tensor& weights,
                            const at::Tensor& out) const {
   const int64_t first_key = kernels::FirstVisibleKey(shape, shape.first_query);
-  if (!RowsFit(shape, tables, q, k) || !RowsLieWell(v) || !RowsLieWell(out) ||
+  if (!RowsFit(shape, tables, q, k) || !RowsAreAligned(v) || !RowsAreAligned(out) ||
       shape.head_dim % kernels::cuda::kChunk != 0 ||
       shape.first_query + shape.query_rows - first_key > kernels::cuda::kMostKeysTogether) {
     return AtenOps::RowAttention(shape, q, k, update, v, tables, weights, out);
@@ -141,7 +141,7 @@ std::vector<int64_t> CudaOps::CountAttendedKeys(
 
 void CudaOps::WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
                              const at::Tensor& v, const at::Tensor& out) const {
-  if (!RowsLieWell(v) || shape.head_dim % kernels::cuda::kChunk != 0 || weights.stride(2) != 1 ||
+  if (!RowsAreAligned(v) || shape.head_dim % kernels::cuda::kChunk != 0 || weights.stride(2) != 1 ||
       shape.head_dim > kernels::cuda::kRowHeadDim) {
     AtenOps::WeightedValues(shape, weights, v, out);
     return;

@@ -80,7 +80,7 @@ template <class Change>
 void Multiply(const kernels::BlockMatrix& matrix, const at::Tensor& x, const at::Tensor& y,
               const Change& change) {
   const c10::DeviceGuard guard(y.device());
-  const at::Tensor rows = RowsLieWell(x) ? x : x.clone(at::MemoryFormat::Contiguous);
+  const at::Tensor rows = RowsAreAligned(x) ? x : x.clone(at::MemoryFormat::Contiguous);
   auto arguments = ProductArgumentsOf(matrix, rows, y);
   change(arguments);
   kernels::cuda::QuantisedMatrixVector(matrix.type, arguments);

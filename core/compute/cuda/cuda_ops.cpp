@@ -17,7 +17,7 @@ namespace {
 
 // Whether a kernel of rows can take x [rows, width].
 bool HasWholeChunks(const at::Tensor& x) {
-  return x.size(1) % kernels::cuda::kChunk == 0 && RowsLieWell(x);
+  return x.size(1) % kernels::cuda::kChunk == 0 && RowsAreAligned(x);
 }
 
 bool IsWhole(const at::Tensor& x) { return x.is_contiguous() && HasWholeChunks(x); }
@@ -32,7 +32,7 @@ bool CanKeep(const NormKeeps& keeps, const at::Tensor& x) {
 
 }  // namespace
 
-bool RowsLieWell(const at::Tensor& x) {
+bool RowsAreAligned(const at::Tensor& x) {
   constexpr int64_t kAligned = 16;
   return x.stride(1) == 1 && x.stride(0) % kernels::cuda::kChunk == 0 &&
          reinterpret_cast<uintptr_t>(x.const_data_ptr()) % kAligned == 0;
@@ -97,7 +97,7 @@ void CudaOps::AddNormalise(NormKind kind, const at::Tensor& residual, const at::
 void CudaOps::NormaliseHeads(const at::Tensor& x, const HeadNorm& norm,
                              const at::Tensor& out) const {
   const int64_t head_dim = x.size(1) / norm.heads;
-  if (head_dim % kernels::cuda::kChunk != 0 || !RowsLieWell(x) || !RowsLieWell(out) ||
+  if (head_dim % kernels::cuda::kChunk != 0 || !RowsAreAligned(x) || !RowsAreAligned(out) ||
       x.scalar_type() != out.scalar_type()) {
     AtenOps::NormaliseHeads(x, norm, out);
     return;

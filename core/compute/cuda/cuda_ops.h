@@ -27,7 +27,7 @@
 namespace midscope {
 
 // Whether kernels of kernels/cuda can read rows of x by chunks of 16 bytes or more.
-bool RowsLieWell(const at::Tensor& x);
+bool RowsAreAligned(const at::Tensor& x);
 
 // Whether kernels of kernels/cuda can rotate heads by these tables.
 bool TablesFit(const kernels::AttentionShape& shape, const RotaryTables& tables);

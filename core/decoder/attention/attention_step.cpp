@@ -101,7 +101,7 @@ void AttentionStep::Run(const LayerOps& ops, SequencePass& sequence, int64_t lay
   BorrowedRows borrowed(sequence, layer);
   StoreKeysAndValues(in);
   ResolvePlan(in, plan);
-  for (const RowRange rows : PartsOfOnePlan(plan, {sequence.asked_first, sequence.rows})) {
+  for (const RowRange rows : PartsOfOnePlan(plan, {sequence.first_needed_row, sequence.rows})) {
     const AttentionPlan of_rows = PlanOfRow(plan, rows.first);
     in.plan = &of_rows;
     AttendPart(in, rows);

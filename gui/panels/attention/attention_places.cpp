@@ -56,14 +56,14 @@ std::vector<size_t> AttentionPanel::UnseenPlaces() const {
 }
 
 void AttentionPanel::WalkPlaces() {
-  if (walk_from_ || session()->asked_and_waiting()) return;
+  if (walk_from_ || session()->has_pending_request()) return;
   walk_from_ = session()->place();
   ContinueWalk();
 }
 
 // The next place once the shown one has its numbers. A run that failed or was cancelled ends it.
 void AttentionPanel::ContinueWalk() {
-  if (!walk_from_ || session()->asked_and_waiting()) return;
+  if (!walk_from_ || session()->has_pending_request()) return;
   const bool settled =
       session()->settled(Side::kA) && (!session()->differs() || session()->settled(Side::kB));
   const std::vector<size_t> unseen = UnseenPlaces();

@@ -117,7 +117,7 @@ TokenText* TextPanel::MakeText() {
   connect(text, &TokenText::TokenHovered, selection(), &Selection::HoverToken);
   connect(text, &TokenText::TokenClicked, selection(), &Selection::LockToken);
   connect(text, &TokenText::RangeBrushed, selection(), &Selection::SetRange);
-  connect(text, &TokenText::ReleaseAsked, selection(), &Selection::Release);
+  connect(text, &TokenText::ReleaseRequested, selection(), &Selection::Release);
   return text;
 }
 

@@ -118,7 +118,7 @@ void HeadMapPanel::MakeMaps() {
     maps_->addWidget(plot, 1);
     plot->setMinimumSize(kNarrowestMap, 100);
     connect(plot, &HeadMapPlot::HeadChosen, selection(), &Selection::Choose);
-    connect(plot, &HeadMapPlot::PinAsked, selection(), &Selection::TogglePin);
+    connect(plot, &HeadMapPlot::PinRequested, selection(), &Selection::TogglePin);
     connect(plot, &HeadMapPlot::HeadHovered, selection(), &Selection::PreviewHead);
     connect(plot, &HeadMapPlot::ColoursChosen, this, [this, plot](std::optional<QCPRange> range) {
       const bool difference = plot == plot_difference_ || drawn_mode() == Compare::kDifference;
@@ -126,7 +126,7 @@ void HeadMapPanel::MakeMaps() {
       if (range) chosen = {range->lower, range->upper};
       SetColours(chosen, difference);
     });
-    connect(plot, &Plot::ReleaseAsked, selection(), &Selection::Release);
+    connect(plot, &Plot::ReleaseRequested, selection(), &Selection::Release);
     connect(selection(), &Selection::HeadChanged, plot, &HeadMapPlot::SelectHead);
     connect(selection(), &Selection::PinsChanged, plot,
             [this, plot] { plot->SetPinned(selection()->pinned()); });

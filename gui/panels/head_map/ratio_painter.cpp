@@ -40,7 +40,7 @@ std::optional<HeadRatioTable> RatioPainter::Table() const {
   HeadRatioTable table = EqualRatios(model->config.layers, model->config.heads, 1);
   table.rows = PositionSchemeRows(session_->setting(Side::kB));
   const Record* record = session_->record(Side::kB, kPositionRatio);
-  if (!record || !session_->IsAsked(Side::kB, *record) || IsPartial(*record)) return table;
+  if (!record || !session_->IsRequested(Side::kB, *record) || IsPartial(*record)) return table;
   const HeadTable run = ArrayTable(record, kPositionRatio);
   if (run.heads == table.heads && run.values.size() == table.ratios.size())
     table.ratios = run.values;

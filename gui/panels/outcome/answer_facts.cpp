@@ -96,8 +96,8 @@ void ReadOutcome(const Session& session, Side side, SaidFacts& said) {
 
 }  // namespace
 
-AskedFacts AskedOf(const Session& session) {
-  AskedFacts asked;
+ShownAnswer ShownAnswerOf(const Session& session) {
+  ShownAnswer asked;
   if (const Record* prompt = session.prompt()) {
     asked.question = QuestionPassage(*prompt);
     if (asked.question.isEmpty()) asked.question = LastLine(TextAttribute(*prompt, "text"));
@@ -127,7 +127,7 @@ SaidFacts SaidOf(const Session& session, Side side) {
   return said;
 }
 
-QString SpaceWarning(const AskedFacts& asked, const SaidFacts& said) {
+QString SpaceWarning(const ShownAnswer& asked, const SaidFacts& said) {
   if (said.next.isEmpty() || asked.answer.isEmpty() || said.answer_rank == 0) return {};
   const QString next = said.next.trimmed();
   const bool begins = !next.isEmpty() && asked.answer.trimmed().startsWith(next);

@@ -16,12 +16,12 @@ namespace midscope {
 class Session;
 
 // Facts of the shown prompt.
-struct AskedFacts {
+struct ShownAnswer {
   QString question;           // the passage `question` and what follows it, else the last line
   QString answer;             // "": nothing is expected
   QStringList answer_tokens;  // its tokens; empty where they are not known
 };
-AskedFacts AskedOf(const Session& session);
+ShownAnswer ShownAnswerOf(const Session& session);
 
 inline constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
@@ -45,7 +45,7 @@ SaidFacts SaidOf(const Session& session, Side side);
 
 // "the model's next token is ' London', with a space": where the likeliest next token is the
 // answer's beginning but for the white space in front; "" else.
-QString SpaceWarning(const AskedFacts& asked, const SaidFacts& said);
+QString SpaceWarning(const ShownAnswer& asked, const SaidFacts& said);
 
 // "| paper|": tokens between bars.
 QString TokensText(const QStringList& tokens);

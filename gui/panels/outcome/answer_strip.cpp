@@ -196,10 +196,10 @@ void AnswerStrip::Refresh(Changes changes) {
     // A slider's step has the same prompt, which may be long.
     const bool same = !(changes & (Change::kPrompts | Change::kModel | Change::kSample)) &&
                       !session_->shows_file();
-    if (!same) asked_ = AskedOf(*session_);
+    if (!same) requested_ = ShownAnswerOf(*session_);
     const SaidFacts a = SaidOf(*session_, Side::kA);
     const SaidFacts b = session_->differs() ? SaidOf(*session_, Side::kB) : SaidFacts();
-    ShowAsked(a, b);
+    ShowRequested(a, b);
     ShowSaid(Side::kA, a);
     ShowSaid(Side::kB, b);
   }
@@ -209,26 +209,26 @@ void AnswerStrip::Refresh(Changes changes) {
   }
 }
 
-void AnswerStrip::ShowAsked(const SaidFacts& a, const SaidFacts& b) {
-  QString question = asked_.question;
+void AnswerStrip::ShowRequested(const SaidFacts& a, const SaidFacts& b) {
+  QString question = requested_.question;
   if (question.isEmpty()) {
     question = session_->shows_file()
                    ? tr("The file has no prompt, so there is no question to show")
                    : tr("Run a prompt to see what is asked and what the model says");
   }
   question_->SetText(question);
-  question_->setEnabled(!asked_.question.isEmpty());
-  const QString tokens = asked_.answer_tokens.isEmpty() && !asked_.answer.isEmpty()
-                             ? ShownToken(asked_.answer)
-                             : TokensText(asked_.answer_tokens);
-  expected_->setVisible(!asked_.question.isEmpty());
-  expected_->setText(asked_.answer.isEmpty() ? Grey(tr("no answer given"))
-                                             : tr("expected <b>%1</b>").arg(Escaped(tokens)));
+  question_->setEnabled(!requested_.question.isEmpty());
+  const QString tokens = requested_.answer_tokens.isEmpty() && !requested_.answer.isEmpty()
+                             ? ShownToken(requested_.answer)
+                             : TokensText(requested_.answer_tokens);
+  expected_->setVisible(!requested_.question.isEmpty());
+  expected_->setText(requested_.answer.isEmpty() ? Grey(tr("no answer given"))
+                                                 : tr("expected <b>%1</b>").arg(Escaped(tokens)));
   expected_->setToolTip(
-      asked_.answer.isEmpty()
+      requested_.answer.isEmpty()
           ? tr("<p>Give an answer beside the text, and its likelihood is "
                "measured</p>")
-          : tr("<p>The expected answer as tokens: %1</p>").arg(asked_.answer.toHtmlEscaped()));
+          : tr("<p>The expected answer as tokens: %1</p>").arg(requested_.answer.toHtmlEscaped()));
   const double difference = b.answer_nll - a.answer_nll;
   difference_->setVisible(!std::isnan(difference));
   if (!std::isnan(difference)) {
@@ -237,8 +237,8 @@ void AnswerStrip::ShowAsked(const SaidFacts& a, const SaidFacts& b) {
                              .arg(difference, 0, 'f', 2);
     difference_->setText(a.outcome_older || b.outcome_older ? Grey(text) : text);
   }
-  QString warning = SpaceWarning(asked_, a);
-  if (warning.isEmpty()) warning = SpaceWarning(asked_, b);
+  QString warning = SpaceWarning(requested_, a);
+  if (warning.isEmpty()) warning = SpaceWarning(requested_, b);
   warning_->setVisible(!warning.isEmpty());
   warning_->setText(QStringLiteral("<b>⚠</b> ") + Escaped(warning));
 }
@@ -257,7 +257,7 @@ void AnswerStrip::ShowSaid(Side side, const SaidFacts& said) {
     next += Grey(QStringLiteral(" (%1)").arg(said.name.text.toHtmlEscaped()));
   row.next->setText(next);
   row.answer->setText(shown(AnswerHtml(said), older));
-  row.nats->setText(std::isnan(said.answer_nll) || asked_.answer.isEmpty()
+  row.nats->setText(std::isnan(said.answer_nll) || requested_.answer.isEmpty()
                         ? QString()
                         : shown(tr("%1 nats").arg(said.answer_nll, 0, 'f', 2), said.outcome_older));
   const QString right = !said.right   ? QString()

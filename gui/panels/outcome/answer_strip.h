@@ -47,13 +47,13 @@ class AnswerStrip : public QWidget {
     QString shown{};  // what the text shows, as HTML
   };
   Row MakeRow(Side side);
-  void ShowAsked(const SaidFacts& a, const SaidFacts& b);
+  void ShowRequested(const SaidFacts& a, const SaidFacts& b);
   void ShowSaid(Side side, const SaidFacts& said);
   void ShowTexts();
   void ShowButton();
 
   Session* session_;
-  AskedFacts asked_;  // of the shown prompt
+  ShownAnswer requested_;  // of the shown prompt
   ElidedLabel* question_;
   QLabel* expected_;
   QLabel* difference_;  // B - A

@@ -119,7 +119,7 @@ void OutcomePanel::ShowOffer() {
   start_->setToolTip(tr("Runs what is missing of the means of A and B: about %1, as the runs of "
                         "this prompt took. Means that take less than %2 s start by themselves")
                          .arg(DurationText(offer->seconds))
-                         .arg(Session::kMostUnaskedSeconds));
+                         .arg(Session::kMostAutomaticSeconds));
 }
 
 void OutcomePanel::Draw() {

@@ -19,7 +19,7 @@ namespace midscope {
 namespace {
 
 // More lines than this are not drawn by default: they could not be distinguished.
-constexpr size_t kMostUnasked = 6;
+constexpr size_t kMostWithoutChoice = 6;
 constexpr int kNarrowest = 12;  // width of a box in characters
 // The entry that opens a file dialog; no table has this name.
 constexpr QLatin1String kAskForRuns("?");
@@ -192,7 +192,7 @@ void ReferenceRow::OfferRows() {
   const QSignalBlocker quiet(rows_);
   rows_->clear();
   for (const RowChoice& choice : choices_) rows_->addItem(choice.text);
-  rows_->setCurrentIndex(lines_.size() > kMostUnasked && choices_.size() > 1 ? 1 : 0);
+  rows_->setCurrentIndex(lines_.size() > kMostWithoutChoice && choices_.size() > 1 ? 1 : 0);
   rows_->setVisible(lines_.size() > 1);
 }
 

@@ -176,7 +176,7 @@ QStringList SweepPanel::Arguments() const {
 
 void SweepPanel::AskCost() {
   const QString why = ErrorText([this] {
-    asks_cost_ = true;
+    is_dry_run_ = true;
     note_->setText(tr("One prompt is run to measure it …"));
     QStringList arguments = Arguments();
     WriteOwnText();
@@ -191,7 +191,7 @@ void SweepPanel::Start() {
   const QString why = ErrorText([this] {
     const QStringList arguments = Arguments();
     WriteOwnText();
-    asks_cost_ = false;
+    is_dry_run_ = false;
     note_->setText(CommandText(arguments));
     table_->clear();
     sweep_->Start(arguments);
@@ -209,7 +209,7 @@ void SweepPanel::OnProgress(const Progress& progress) {
 void SweepPanel::OnFinished(const QString& failure, bool stopped) {
   if (!failure.isEmpty()) {
     note_->setText(failure);
-  } else if (asks_cost_) {
+  } else if (is_dry_run_) {
     note_->setText(stopped ? QString() : CostText(sweep_->output()));
   } else if (stopped) {
     note_->setText(tr("Stopped; finished samples are in %1. Run goes on").arg(OutFile()));

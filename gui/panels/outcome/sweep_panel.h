@@ -60,8 +60,8 @@ class SweepPanel : public Panel {
   QProgressBar* progress_;
   QLabel* note_;
   QPlainTextEdit* table_;
-  QTimer release_;          // runs while the sweep is held
-  bool asks_cost_ = false;  // the process is a dry run
+  QTimer release_;           // runs while the sweep is held
+  bool is_dry_run_ = false;  // the process is a dry run
 };
 
 }  // namespace midscope

@@ -111,7 +111,7 @@ void PromptEditor::contextMenuEvent(QContextMenuEvent* event) {
     action->disconnect();
     action->setEnabled(true);
     connect(action, &QAction::triggered, this,
-            undo ? &PromptEditor::UndoAsked : &PromptEditor::RedoAsked);
+            undo ? &PromptEditor::UndoRequested : &PromptEditor::RedoRequested);
   }
   menu->exec(event->globalPos());
 }

@@ -71,8 +71,8 @@ class PromptEditor : public QPlainTextEdit {
   void GoldChanged();
   void Refused(const QString& why);
   // Chosen in the context menu.
-  void UndoAsked();
-  void RedoAsked();
+  void UndoRequested();
+  void RedoRequested();
 
  protected:
   bool canInsertFromMimeData(const QMimeData* source) const override;

@@ -189,7 +189,7 @@ void PromptHistory::Show(const PromptFields& fields) {
 
 void PromptHistory::Run() {
   PromptRequest request = panel_->prompt_request();
-  const std::optional<PromptRequest>& asked = session_->asked_prompt_request();
+  const std::optional<PromptRequest>& asked = session_->newest_prompt_request();
   if (!asked || SamePrompts(*asked, request)) return session_->SetPrompt(request);
   stack_->push(new RunStep(session_, *asked, std::move(request)));
 }

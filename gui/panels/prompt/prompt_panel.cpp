@@ -77,7 +77,7 @@ PromptPanel::PromptPanel(QWidget* parent) : QWidget(parent) {
   box_column->addWidget(sent_);
   column->addWidget(box);
   ConnectWorkbench();
-  connect(run_, &QPushButton::clicked, this, &PromptPanel::RunAsked);
+  connect(run_, &QPushButton::clicked, this, &PromptPanel::RunRequested);
   connect(pages_, &QTabWidget::currentChanged, this, &PromptPanel::Edited);
   connect(task_, &TaskForm::Edited, this, &PromptPanel::Edited);
   for (QSpinBox* number : {seed_, sample_}) {
@@ -96,14 +96,14 @@ PromptPanel::PromptPanel(QWidget* parent) : QWidget(parent) {
 void PromptPanel::ConnectWorkbench() {
   connect(open_workbench_, &QPushButton::clicked, this, &PromptPanel::OpenWorkbench);
   connect(workbench_, &PromptWorkbench::Edited, this, &PromptPanel::Edited);
-  connect(workbench_, &PromptWorkbench::RunAsked, this, &PromptPanel::RunAsked);
+  connect(workbench_, &PromptWorkbench::RunRequested, this, &PromptPanel::RunRequested);
   connect(workbench_, &PromptWorkbench::AnswerEdited, answer_, &QLineEdit::setText);
   connect(answer_, &QLineEdit::textChanged, workbench_, &PromptWorkbench::SetAnswer);
   connect(workbench_, &PromptWorkbench::FormatEdited, this,
           [this] { format_->SetOptions(workbench_->format()->options()); });
   connect(format_, &ParameterForm::Changed, this,
           [this] { workbench_->SetFormat(format_->options()); });
-  connect(workbench_, &PromptWorkbench::PreviewAsked, this, &PromptPanel::AskPreview);
+  connect(workbench_, &PromptWorkbench::PreviewRequested, this, &PromptPanel::AskPreview);
   connect(this, &PromptPanel::Edited, workbench_, &PromptWorkbench::Changed);
   connect(workbench_, &PromptWorkbench::Closed, this, [this] {
     editor_place_->layout()->addWidget(editor_);
@@ -118,7 +118,7 @@ void PromptPanel::OpenWorkbench() {
 
 void PromptPanel::AskPreview() {
   try {
-    Q_EMIT PreviewAsked(prompt_request());
+    Q_EMIT PreviewRequested(prompt_request());
   } catch (const Error& error) {
     PromptPreview preview;
     preview.failure = QString::fromUtf8(error.what());
@@ -227,7 +227,7 @@ void PromptPanel::keyPressEvent(QKeyEvent* event) {
   if (!enter || qobject_cast<QAbstractButton*>(window()->focusWidget()))
     return QWidget::keyPressEvent(event);
   event->accept();
-  Q_EMIT RunAsked();
+  Q_EMIT RunRequested();
 }
 
 void PromptPanel::SetTask(const QString& task) { task_->SetText(task); }

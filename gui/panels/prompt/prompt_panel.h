@@ -59,12 +59,12 @@ class PromptPanel : public QWidget {
   void OpenWorkbench();
 
  Q_SIGNALS:
-  void RunAsked();
+  void RunRequested();
   // Emitted when the request has changed.
   void Edited();
   void PlaceChosen(int index);
   // Emitted where the workbench shows the prompts of this request before they are run.
-  void PreviewAsked(const midscope::PromptRequest& prompt_request);
+  void PreviewRequested(const midscope::PromptRequest& prompt_request);
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;

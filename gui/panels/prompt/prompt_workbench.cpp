@@ -57,7 +57,7 @@ PromptWorkbench::PromptWorkbench(PromptEditor* editor, QWidget* owner)
   preview_timer_ = new QTimer(this);
   preview_timer_->setSingleShot(true);
   preview_timer_->setInterval(kPreviewDelay);
-  connect(preview_timer_, &QTimer::timeout, this, &PromptWorkbench::PreviewAsked);
+  connect(preview_timer_, &QTimer::timeout, this, &PromptWorkbench::PreviewRequested);
   auto* halves = new QSplitter(this);
   halves->addWidget(MakeLeft());
   halves->addWidget(MakeRight());
@@ -82,7 +82,7 @@ PromptWorkbench::PromptWorkbench(PromptEditor* editor, QWidget* owner)
     find_->selectAll();
   });
   auto* run = new QShortcut(QKeySequence(Qt::Key_F5), this);
-  connect(run, &QShortcut::activated, this, &PromptWorkbench::RunAsked);
+  connect(run, &QShortcut::activated, this, &PromptWorkbench::RunRequested);
   ShowMarks();
 }
 
@@ -254,7 +254,7 @@ QWidget* PromptWorkbench::MakeRight() {
   column->addWidget(note_);
   column->addLayout(bottom);
   connect(place_, &QComboBox::currentIndexChanged, this, &PromptWorkbench::ShowPrompt);
-  connect(run_, &QPushButton::clicked, this, &PromptWorkbench::RunAsked);
+  connect(run_, &QPushButton::clicked, this, &PromptWorkbench::RunRequested);
   connect(close, &QPushButton::clicked, this, &QWidget::close);
   return right;
 }
@@ -266,7 +266,7 @@ void PromptWorkbench::Open() {
   raise();
   activateWindow();
   editor_->setFocus();
-  Q_EMIT PreviewAsked();
+  Q_EMIT PreviewRequested();
 }
 
 void PromptWorkbench::closeEvent(QCloseEvent* event) {

@@ -50,8 +50,8 @@ class PromptWorkbench : public QWidget {
   void Edited();
   void AnswerEdited(const QString& answer);
   void FormatEdited();
-  void PreviewAsked();
-  void RunAsked();
+  void PreviewRequested();
+  void RunRequested();
   // The editor may go back to its usual place.
   void Closed();
 

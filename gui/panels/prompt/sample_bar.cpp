@@ -109,7 +109,7 @@ void SampleBar::Step(int step) {
   if (session_->sample_view()) {
     sample_->stepBy(step);
   } else {
-    Q_EMIT StepAsked(step);
+    Q_EMIT StepRequested(step);
   }
 }
 

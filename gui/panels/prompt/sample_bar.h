@@ -28,7 +28,7 @@ class SampleBar : public QWidget {
 
  Q_SIGNALS:
   // Emitted where no file with samples is shown: requests the task's previous or next sample.
-  void StepAsked(int step);
+  void StepRequested(int step);
 
  private:
   void Step(int step);

@@ -100,7 +100,7 @@ SettingsPanel::SettingsPanel(QWidget* parent) : QWidget(parent) {
     Q_EMIT Changed(next, dragging);
   });
   connect(stack_, &StackEditor::Changed, this, &SettingsPanel::OnCards);
-  connect(stack_, &StackEditor::CopyAsked, this, &SettingsPanel::CopyCard);
+  connect(stack_, &StackEditor::CopyRequested, this, &SettingsPanel::CopyCard);
   connect(pin, &QPushButton::clicked, this, [this] { Q_EMIT Changed(Pinned(shown_), false); });
   connect(swap, &QPushButton::clicked, this, [this] { Q_EMIT Changed(Swapped(shown_), false); });
   connect(clear, &QPushButton::clicked, this, [this] { Q_EMIT Changed({}, false); });

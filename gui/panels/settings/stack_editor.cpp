@@ -149,9 +149,9 @@ void StackEditor::WireChip(size_t index, TermChip* chip) {
   connect(chip, &TermChip::Toggled, this, [this, index](bool on) { SwitchCard(index, on); });
   connect(chip, &TermChip::OpenChanged, this,
           [this, index](bool open) { OpenCard(open ? static_cast<int>(index) : -1); });
-  connect(chip, &TermChip::RemoveAsked, this, [this, index] { Remove(index); });
-  connect(chip, &TermChip::DuplicateAsked, this, [this, index] { Duplicate(index); });
-  connect(chip, &TermChip::MoveAsked, this, [this, index](int by) { Move(index, by); });
+  connect(chip, &TermChip::RemoveRequested, this, [this, index] { Remove(index); });
+  connect(chip, &TermChip::DuplicateRequested, this, [this, index] { Duplicate(index); });
+  connect(chip, &TermChip::MoveRequested, this, [this, index](int by) { Move(index, by); });
   connect(chip, &TermChip::Dragged, this,
           [this, index](const QPoint& position) { OnDragged(index, position); });
   connect(chip, &TermChip::Dropped, this,

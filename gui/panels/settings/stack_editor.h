@@ -40,7 +40,8 @@ class StackEditor : public QWidget {
   void SetOffers(const TermOffers& offers);
   // Ranges of fields, marks of cards that the model cannot take, and presets that fit.
   void SetModel(const ModelConfig& config);
-  // Where a card can be copied to: an id that CopyAsked names ("A", "C") and what the menu shows.
+  // Where a card can be copied to: an id that CopyRequested names ("A", "C") and what the menu
+  // shows.
   struct CopyTarget {
     QString id;
     QString title;
@@ -69,7 +70,7 @@ class StackEditor : public QWidget {
   // The whole setting as text, which may be invalid, and the terms that are off.
   // `dragging`: by a slider that is still pressed. Its release emits once more.
   void Changed(const QString& text, const std::vector<midscope::OffTerm>& off, bool dragging);
-  void CopyAsked(const QString& term, const QString& target);
+  void CopyRequested(const QString& term, const QString& target);
 
  private:
   struct Entry {

@@ -100,7 +100,7 @@ void StackEditor::FillCardMenu(size_t card) {
     QAction* copy = add(QStringLiteral("card_copy_") + target.id,
                         tr("Copy into %1").arg(target.title), target.tip);
     connect(copy, &QAction::triggered, this,
-            [this, term, id = target.id] { Q_EMIT CopyAsked(term, id); });
+            [this, term, id = target.id] { Q_EMIT CopyRequested(term, id); });
   }
   menu->addSeparator();
   for (const int by : {-1, 1}) {

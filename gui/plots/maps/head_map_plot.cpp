@@ -278,7 +278,7 @@ void HeadMapPlot::ClickAt(const QPointF& position) {
   const std::optional<HeadId> head = HeadAt(position);
   if (!head) return;
   if (click_modifiers() & Qt::ControlModifier) {
-    Q_EMIT PinAsked(*head);
+    Q_EMIT PinRequested(*head);
     return;
   }
   SelectHead(*head);
@@ -307,7 +307,7 @@ void HeadMapPlot::keyPressEvent(QKeyEvent* event) {
       --next.layer;
       break;
     case Qt::Key_Space:
-      if (layers() > 0) Q_EMIT PinAsked(next);
+      if (layers() > 0) Q_EMIT PinRequested(next);
       return;
     default:
       Plot::keyPressEvent(event);

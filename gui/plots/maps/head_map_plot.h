@@ -91,7 +91,7 @@ class HeadMapPlot : public Plot {
  Q_SIGNALS:
   void HeadChosen(midscope::HeadId head);
   // Emitted for Ctrl+click, and for the space bar on the selected head.
-  void PinAsked(midscope::HeadId head);
+  void PinRequested(midscope::HeadId head);
   // The numbers of the heads times e^change; while `dragging`, from where the drag began.
   void Painted(const std::vector<midscope::HeadId>& heads, double change, bool dragging);
   // Another range of colours; nullopt: that of the values.

@@ -375,7 +375,7 @@ void TokenText::focusOutEvent(QFocusEvent* event) {
 
 void TokenText::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Escape) {
-    Q_EMIT ReleaseAsked();
+    Q_EMIT ReleaseRequested();
   } else if (event->matches(QKeySequence::Copy)) {
     QApplication::clipboard()->setText(SelectedText());
   } else {

@@ -66,7 +66,7 @@ class TokenText : public QAbstractScrollArea {
   void TokenClicked(qint64 token);
   // Half-open; emitted while the pointer moves.
   void RangeBrushed(qint64 begin, qint64 end);
-  void ReleaseAsked();
+  void ReleaseRequested();
   // The text is laid out for another width.
   void LaidOut();
 

@@ -191,8 +191,8 @@ std::vector<const PublishedTable*> AllPublishedTables() {
 }
 
 // The requested tables; of several parts of one table those of the file's task.
-std::vector<const PublishedTable*> AskedTables(const std::string& name,
-                                               const FileOutcome& outcome) {
+std::vector<const PublishedTable*> RequestedTables(const std::string& name,
+                                                   const FileOutcome& outcome) {
   std::vector<const PublishedTable*> tables = FindPublishedTables(name);
   const auto fits = [&](const PublishedTable* table) {
     return !PublishedLines(*table, outcome.task).empty() || HasNumbersFor(*table, outcome.task);
@@ -209,7 +209,7 @@ void ComparePublished(const CommandInput& input, const std::vector<RunReader>& r
   for (const RunReader& reader : readers) {
     const FileOutcome outcome = ReadFileOutcome(reader);
     if (!input.options.Flag("json")) input.out << FileLine(reader) << "\n";
-    for (const PublishedTable* table : AskedTables(name, outcome)) {
+    for (const PublishedTable* table : RequestedTables(name, outcome)) {
       if (input.options.Flag("json")) {
         json.push_back(PublishedBesideJson(*table, outcome));
         json.back()["file"] = reader.path();

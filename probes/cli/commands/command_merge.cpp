@@ -19,7 +19,7 @@ namespace midscope::cli {
 namespace {
 
 // Otherwise a file is joined with its journal, or with the files that it refers to.
-bool StandsAlone(const std::string& file) {
+bool IsWholeWord(const std::string& file) {
   if (HasJournal(file)) return false;
   return !std::filesystem::exists(file) || RunReader(file).parts().empty();
 }
@@ -31,7 +31,7 @@ void RunMerge(const CommandInput& input) {
   if (const std::vector<std::string> parts = RankParts(files.front());
       files.size() == 1 && !parts.empty() && !std::filesystem::exists(files.front())) {
     files = parts;  // of a job of several processes that was killed
-  } else if (files.size() == 1 && StandsAlone(files.front())) {
+  } else if (files.size() == 1 && IsWholeWord(files.front())) {
     const bool exists = std::filesystem::exists(out);
     throw UsageError("FILES",
                      "one file is nothing to join" +

@@ -74,13 +74,13 @@ void RunProbe(const ProbeRegistry& probes, const CommandInput& input) {
   const std::vector<ProbeCell> cells = ProbeCells(options);
   for (const ProbeCell& cell : cells) {
     CheckTextSource(cell.options);
-    const bool batch = AsksForBatch(cell.options);
+    const bool batch = RequestsBatch(cell.options);
     // Unknown names are reported before a model is loaded.
     probes.RefuseUnusedOptions(cell.options, probes.Selected(cell.options, batch));
     ReadPromptFormat(cell.options);
     CheckSourcesUsed(cell.options, {ParseIntervention(OneSetting(cell.options, "probe"))});
   }
-  if (AsksForBatch(cells.front().options)) {
+  if (RequestsBatch(cells.front().options)) {
     RunProbeCells(input, probes, cells);
   } else {
     RunPrompt(input, probes);
@@ -155,7 +155,7 @@ Command ProbeCommandWith(const ProbeRegistry& probes) {
       "  midscope probe --plugin ./libmine.so --list";
   command.is_shared = [](const OptionSet& options) {
     return !options.Flag("list") && !options.Flag("dry-run") &&
-           AsksForBatch(ProbeCells(options).front().options);
+           RequestsBatch(ProbeCells(options).front().options);
   };
   command.run = [probes](const CommandInput& input) { RunProbe(probes, input); };
   command.with_probes = ProbeCommandWith;

@@ -10,7 +10,7 @@
 
 namespace midscope::cli {
 
-// Checked options of AsksForBatch. One batch prints its records; several print a table, and write
+// Checked options of RequestsBatch. One batch prints its records; several print a table, and write
 // summary.json into the folder --out. A batch that fails does not prevent the others. Throws Error,
 // Cancelled, Interrupted.
 void RunProbeCells(const CommandInput& input, const ProbeRegistry& probes,

@@ -17,7 +17,7 @@ std::vector<Parameter> BatchOptions() {
                                        1, 1000000, 1)});
 }
 
-bool AsksForBatch(const OptionSet& options) {
+bool RequestsBatch(const OptionSet& options) {
   const bool asked = options.IsSet("places") || options.IsSet("samples");
   if (!asked) return false;
   const std::string given = options.IsSet("places") ? "option --places" : "option --samples";

@@ -16,7 +16,7 @@ std::vector<Parameter> BatchOptions();
 
 // Whether they request several prompts. Throws Error (usage) without a task or together with
 // --place. Called before a model is loaded.
-bool AsksForBatch(const OptionSet& options);
+bool RequestsBatch(const OptionSet& options);
 
 // The batch: --samples from --sample on, each at --places. The tokenizer must outlive it. Throws
 // Error (usage).

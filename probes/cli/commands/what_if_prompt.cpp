@@ -70,7 +70,7 @@ void WhatIfPrompt::Run() {
         Invite();
         continue;
       }
-      if (lines_->at_end() && asked_.empty()) break;
+      if (lines_->at_end() && requested_.empty()) break;
     }
     Wait();
   }
@@ -95,7 +95,7 @@ void WhatIfPrompt::Wait() {
 void WhatIfPrompt::HeedSignals() {
   job_.ThrowIfCancelled();
   if (!interrupted_.exchange(false)) return;
-  if (!asked_.empty()) {
+  if (!requested_.empty()) {
     service_->CancelAll();
   } else if (options_.terminal) {
     std::fputs("\n", stderr);
@@ -144,7 +144,7 @@ void WhatIfPrompt::Post(Asked asked) {
   WhatIfRequest request;
   request.intervention = asked.intervention;
   const uint64_t ticket = service_->Post(request);
-  asked_[ticket] = std::move(asked);
+  requested_[ticket] = std::move(asked);
 }
 
 void WhatIfPrompt::Undo() {
@@ -170,14 +170,14 @@ void WhatIfPrompt::SaveRecords(const std::string& path) const {
 }
 
 void WhatIfPrompt::OnReply(const EngineReply& reply) {
-  const auto found = asked_.find(reply.ticket);
-  if (found == asked_.end()) return;
+  const auto found = requested_.find(reply.ticket);
+  if (found == requested_.end()) return;
   const Asked asked = std::move(found->second);
-  asked_.erase(found);
+  requested_.erase(found);
   // A failed setting is not added to the history.
   const bool is_current = history_.size() > 1 && history_.back() == asked.intervention;
   if (reply.outcome.end != JobEnd::kDone && is_current) history_.pop_back();
-  const bool replaced = !asked_.empty() && asked_.rbegin()->first > reply.ticket;
+  const bool replaced = !requested_.empty() && requested_.rbegin()->first > reply.ticket;
   switch (reply.outcome.end) {
     case JobEnd::kDone:
       OnOutcome(asked, reply);

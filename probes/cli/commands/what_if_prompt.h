@@ -59,7 +59,7 @@ class WhatIfPrompt {
     Intervention intervention;
   };
 
-  bool MayReadOn() const { return options_.terminal || asked_.empty(); }
+  bool MayReadOn() const { return options_.terminal || requested_.empty(); }
   // Waits for input, a reply or a signal, and handles it.
   void Wait();
   void HeedSignals();
@@ -82,7 +82,7 @@ class WhatIfPrompt {
   std::atomic<bool>& interrupted_;
   const JobContext& job_;
   int64_t line_ = 0;
-  std::map<uint64_t, Asked> asked_;      // running or waiting, by ticket
+  std::map<uint64_t, Asked> requested_;  // running or waiting, by ticket
   std::vector<Intervention> history_;    // requested settings; undo removes the last
   std::vector<WhatIfOutcomeRow> tried_;  // each setting once, in the order of its first outcome
   std::optional<double> plain_nll_;      // of `none`

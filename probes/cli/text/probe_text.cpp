@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 // in the file.
 std::vector<const Record*> ShownRecords(const std::vector<Record>& records,
                                         const OptionSet& options, const ProbeRegistry& probes) {
-  const bool batch = AsksForBatch(options);
+  const bool batch = RequestsBatch(options);
   std::vector<const Record*> shown;
   for (const Record& record : records) {
     const auto type =
@@ -35,9 +35,9 @@ std::vector<const Record*> ShownRecords(const std::vector<Record>& records,
                      [&](const ProbeType& probe) { return probe.name == record.name; });
     const bool of_type = type != probes.types().end();
     const bool of_plugin = record.attributes.count("plugin") > 0;
-    const bool is_asked_for =
+    const bool is_requested =
         of_plugin || (of_type ? type->on_request : batch && record.name != "prompt");
-    if (is_asked_for) shown.push_back(&record);
+    if (is_requested) shown.push_back(&record);
   }
   return shown;
 }

@@ -21,7 +21,7 @@ namespace {
 constexpr uint64_t kControlStream = 0xc047;
 
 // Whether the loss has the example at this place.
-bool IsAsked(const SampleOutcome& outcome, size_t place, size_t places, ValidationLoss loss) {
+bool IsRequested(const SampleOutcome& outcome, size_t place, size_t places, ValidationLoss loss) {
   return !loss.one_place || static_cast<size_t>(outcome.sample) % places == place;
 }
 
@@ -38,7 +38,7 @@ std::vector<double> ExampleLosses(const std::vector<SampleOutcome>& outcomes, si
     const auto of_places = std::span(outcome.answer_nll).subspan(setting * places, places);
     std::vector<double> here;
     for (size_t place = 0; place < places; ++place) {
-      if (!IsAsked(outcome, place, places, loss)) continue;
+      if (!IsRequested(outcome, place, places, loss)) continue;
       here.push_back(of_places[place] / Divisor(outcome, place, loss));
     }
     losses.push_back(Mean(here));
@@ -53,7 +53,8 @@ double PlaceLoss(const std::vector<SampleOutcome>& outcomes, size_t setting, siz
   here.reserve(outcomes.size());
   for (const SampleOutcome& outcome : outcomes) {
     const double nll = outcome.answer_nll[setting * places + place];
-    if (IsAsked(outcome, place, places, loss)) here.push_back(nll / Divisor(outcome, place, loss));
+    if (IsRequested(outcome, place, places, loss))
+      here.push_back(nll / Divisor(outcome, place, loss));
   }
   return Mean(here);
 }

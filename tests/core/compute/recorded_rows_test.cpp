@@ -251,14 +251,14 @@ TEST(RecordedRows, ThePlainCpuAndSeveralDevicesRun) {
 // A device that records nothing, and counts the requests to record.
 class Refusing : public AtenOps {
  public:
-  explicit Refusing(int* asked) : AtenOps(at::Device(at::kCPU)), asked_(asked) {}
+  explicit Refusing(int* asked) : AtenOps(at::Device(at::kCPU)), requested_(asked) {}
   std::unique_ptr<RecordedWork> Record(const std::function<void()>&) const override {
-    ++*asked_;
+    ++*requested_;
     return nullptr;
   }
 
  private:
-  int* asked_;
+  int* requested_;
 };
 
 TEST(RecordedRows, ADeviceThatRefusesIsAskedOnce) {

@@ -107,7 +107,7 @@ class PaletteItemsTest : public QObject {
 
   void AMenuAsksForAMissingArgument() {
     Registered rig;
-    QSignalSpy asked(&rig.registry, &ActionRegistry::ArgumentAsked);
+    QSignalSpy asked(&rig.registry, &ActionRegistry::ArgumentRequested);
     rig.registry.Find("head")->action->trigger();
     QCOMPARE(asked.size(), 1);
     QVERIFY(rig.runs.isEmpty());

@@ -151,7 +151,7 @@ class AnswersTest : public QObject {
     QTRY_VERIFY(!rig.session->generates());
     QCOMPARE(rig.control->generations().back().intervention, Factor(0.5));
     const Record* b = rig.session->record(Side::kB, kGenerationRecord);
-    QVERIFY(b && rig.session->IsAsked(Side::kB, *b));
+    QVERIFY(b && rig.session->IsRequested(Side::kB, *b));
   }
 
   void StopKeepsWhatIsThere() {
@@ -163,7 +163,7 @@ class AnswersTest : public QObject {
     QElapsedTimer clock;
     clock.start();
     rig.generate->click();
-    QTRY_VERIFY(!rig.session->asked_and_waiting());
+    QTRY_VERIFY(!rig.session->has_pending_request());
     QVERIFY(clock.elapsed() < 1000);
     rig.Draw();
     QVERIFY(!rig.session->generates());
@@ -198,7 +198,7 @@ class AnswersTest : public QObject {
   }
 
   void AMissingSpaceIsSaid() {
-    AskedFacts asked;
+    ShownAnswer asked;
     asked.answer = QStringLiteral("London");
     SaidFacts said;
     said.next = QStringLiteral(" London");

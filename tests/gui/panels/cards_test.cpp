@@ -268,9 +268,9 @@ class CardsTest : public QObject {
     rig.window.SetSetting(Side::kB, "pi(1.5) + temperature(L1H2, 1.5)");
     QVERIFY(rig.Settle());
     StackEditor* stack = rig.window.settings()->stack();
-    Q_EMIT stack->CopyAsked("pi(ratio=1.5)", "C");
+    Q_EMIT stack->CopyRequested("pi(ratio=1.5)", "C");
     QCOMPARE(QString::fromStdString(rig.window.tried()->TextOf(0)), QString("pi(1.5)"));
-    Q_EMIT stack->CopyAsked("temperature(L1H2, 2)", "C");
+    Q_EMIT stack->CopyRequested("temperature(L1H2, 2)", "C");
     QVERIFY(rig.window.tried()->TextOf(0).find("temperature") != std::string::npos);
     rig.window.history()->stack()->undo();
     QCOMPARE(QString::fromStdString(rig.window.tried()->TextOf(0)), QString("pi(1.5)"));

@@ -226,7 +226,7 @@ class ChannelSearchPanelTest : public QObject {
     QElapsedTimer since;
     since.start();
     rig.session->Cancel();
-    QTRY_VERIFY(!rig.session->asked_and_waiting());
+    QTRY_VERIFY(!rig.session->has_pending_request());
     QVERIFY(since.elapsed() < 1000);
     rig.Draw();
     QVERIFY(!rig.session->searches());

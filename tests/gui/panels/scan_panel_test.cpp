@@ -132,7 +132,7 @@ class ScanPanelTest : public QObject {
     QVERIFY(rig.OpenModel());
     rig.StartAndHold();
     rig.session->Cancel();
-    QTRY_VERIFY(!rig.session->asked_and_waiting());
+    QTRY_VERIFY(!rig.session->has_pending_request());
     rig.Draw();
     QVERIFY(!rig.session->scans());
     QVERIFY(rig.record() && !rig.IsComplete());

@@ -28,8 +28,8 @@ class ChangesTest : public QObject {
     bool Open() {
       session.SetPrompt(PromptRequest{});
       session.Open(OpenRequest{});
-      return SpyUntil(stopped,
-                      [this] { return session.settled(Side::kA) && !session.asked_and_waiting(); });
+      return SpyUntil(
+          stopped, [this] { return session.settled(Side::kA) && !session.has_pending_request(); });
     }
     void Turn() { QCoreApplication::processEvents(); }
   };

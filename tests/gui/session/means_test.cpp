@@ -69,7 +69,7 @@ class MeansTest : public QObject {
     rig.window.OpenModel("embedded");
     QTRY_COMPARE(rig.control->comparisons(), size_t{1});
     rig.means->setChecked(false);
-    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session->asked_and_waiting(); }));
+    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session->has_pending_request(); }));
     QVERIFY(!rig.HasMeans(Side::kA));
     rig.control->HoldComparisons(false);
     // Nor does another setting start them.
@@ -87,7 +87,7 @@ class MeansTest : public QObject {
     QTRY_VERIFY(rig.HasMeans(Side::kA));
     rig.SetB("channel(100, factor=1)");
     QVERIFY(rig.Settle());
-    QTRY_VERIFY(!rig.session->asked_and_waiting());
+    QTRY_VERIFY(!rig.session->has_pending_request());
     QCOMPARE(rig.control->comparisons(), size_t{1});
     QVERIFY(rig.HasMeans(Side::kB));
     const auto difference = rig.session->DifferenceOfMeans();

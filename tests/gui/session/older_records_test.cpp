@@ -64,7 +64,7 @@ class OlderRecordsTest : public QObject {
       return names;
     }
     bool Idle() {
-      return SpyUntil(stopped, [this] { return !session->asked_and_waiting(); });
+      return SpyUntil(stopped, [this] { return !session->has_pending_request(); });
     }
     // The records that File > Save results writes.
     std::vector<Record> Saved() {

@@ -81,7 +81,7 @@ class RunningTest : public QObject {
     QVERIFY2(rate->text().contains("per s") && rate->text().contains("left"),
              qPrintable(rate->text()));
     rig.control->HoldComparisons(false);
-    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session->asked_and_waiting(); }));
+    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session->has_pending_request(); }));
     QVERIFY(!rate->isVisible());
   }
 
@@ -107,7 +107,7 @@ class RunningTest : public QObject {
     rig.window->OpenModel(QStringLiteral("embedded"));
     QVERIFY(SpyUntil(rig.stopped, [&] {
       const auto means = rig.session->MeansOf(Side::kA, Measure::kNll);
-      return means && means->complete && !rig.session->asked_and_waiting();
+      return means && means->complete && !rig.session->has_pending_request();
     }));
     rig.control->HoldComparisons(true);
     ChangeSpy changed(rig.session);
@@ -124,7 +124,7 @@ class RunningTest : public QObject {
     QCOMPARE(names, (QStringList{"A, mean of 10 (the same samples)", "B, mean of 10 (partial)"}));
     QCOMPARE(rig.Find<QLabel>("means_note")->text(), QString("partial 10/20"));
     rig.control->HoldComparisons(false);
-    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session->asked_and_waiting(); }));
+    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session->has_pending_request(); }));
     QCOMPARE(rig.session->MeansOf(Side::kA, Measure::kNll)->series.samples, int64_t{20});
     QCOMPARE(rig.session->MeansOf(Side::kB, Measure::kNll)->series.samples, int64_t{20});
   }
@@ -145,7 +145,7 @@ class RunningTest : public QObject {
     rig.session->SetSamples(0);
     rig.window->OpenModel(QStringLiteral("embedded"));
     QVERIFY(SpyUntil(rig.stopped, [&] {
-      return rig.session->settled(Side::kA) && !rig.session->asked_and_waiting();
+      return rig.session->settled(Side::kA) && !rig.session->has_pending_request();
     }));
     rig.control->HoldWhatIfs(true);
     const size_t begun = rig.control->what_ifs().size();

@@ -43,7 +43,7 @@ class SessionCodeTest : public QObject {
       return QTest::qWaitFor(
           [this] {
             return session->settled(Side::kA) && session->settled(Side::kB) &&
-                   !session->asked_and_waiting();
+                   !session->has_pending_request();
           },
           kLongestRun);
     }

@@ -65,9 +65,9 @@ class SessionWalkTest : public QObject {
         case 2:
           return SetPrompt();
         case 3:
-          asked_ = Request();
+          requested_ = Request();
           done_ << "restore";
-          return session_.RestorePrompt(*asked_, static_cast<size_t>(Below(2)));
+          return session_.RestorePrompt(*requested_, static_cast<size_t>(Below(2)));
         case 4:
         case 5:
         case 6:
@@ -97,8 +97,8 @@ class SessionWalkTest : public QObject {
       clock.start();
       do {
         QTest::qWait(1);
-      } while (session_.asked_and_waiting() && clock.elapsed() < 10000);
-      return !session_.asked_and_waiting();
+      } while (session_.has_pending_request() && clock.elapsed() < 10000);
+      return !session_.has_pending_request();
     }
     // The fault at rest; empty: none.
     QString Wrong() {
@@ -112,14 +112,14 @@ class SessionWalkTest : public QObject {
         return "one of view and engine has no prompts";
       if (view.prompt_request && !SamePrompts(*view.prompt_request, *accepted_->prompt_request))
         return "the engine has other prompts than the view";
-      if (!asked_ || cancelled_) return {};
-      if (!view.prompt_request || !SamePrompts(*view.prompt_request, *asked_))
+      if (!requested_ || cancelled_) return {};
+      if (!view.prompt_request || !SamePrompts(*view.prompt_request, *requested_))
         return "the newest prompt request is not shown, and nothing says why";
       for (const Side side : {Side::kA, Side::kB}) {
         if (side == Side::kB && !view.differs()) break;
         const Record* outcome = session_.record(side, "outcome");
         if (!session_.settled(side)) return "no capture run of the settings";
-        if (!outcome || !session_.IsAsked(side, *outcome)) return "no outcome of the settings";
+        if (!outcome || !session_.IsRequested(side, *outcome)) return "no outcome of the settings";
       }
       return {};
     }
@@ -141,13 +141,13 @@ class SessionWalkTest : public QObject {
     }
     void SetPrompt() {
       PromptRequest request = Request();
-      asked_ = request;
+      requested_ = request;
       if (Below(5) == 0) {
         request.task = "bad";
-        asked_.reset();
+        requested_.reset();
       }
       cancelled_ = false;
-      done_ << (asked_ ? "prompt" : "bad prompt");
+      done_ << (requested_ ? "prompt" : "bad prompt");
       session_.SetPrompt(request);
     }
     void SetSettings() {
@@ -183,9 +183,9 @@ class SessionWalkTest : public QObject {
     std::shared_ptr<Accepted> accepted_ = std::make_shared<Accepted>();
     Session session_{std::make_unique<WalkEngine>(control_, accepted_)};
     QSignalSpy failed_{&session_, &Session::Failed};
-    std::optional<PromptRequest> asked_;  // that must be shown at rest; nullopt: it failed
-    bool cancelled_ = false;              // since the newest prompt request
-    QStringList done_;                    // since the last rest
+    std::optional<PromptRequest> requested_;  // that must be shown at rest; nullopt: it failed
+    bool cancelled_ = false;                  // since the newest prompt request
+    QStringList done_;                        // since the last rest
   };
 
  private Q_SLOTS:

@@ -270,7 +270,7 @@ class SessionsTest : public QObject {
     rig.window.model()->findChild<QComboBox*>("option_device")->setEditText("gpu");
     QTest::mouseClick(rig.window.findChild<QPushButton*>("open"), Qt::LeftButton);
     QVERIFY2(rig.Errors().contains("gpu"), qPrintable(rig.Errors()));
-    QVERIFY(!rig.session->asked_and_waiting());
+    QVERIFY(!rig.session->has_pending_request());
   }
 
   void ProbesRunWithTheirOptions() {
@@ -283,7 +283,7 @@ class SessionsTest : public QObject {
     form->findChild<NumberBox*>("option_lens-top")->setValue(3);
     QTest::mouseClick(form->findChild<QPushButton*>("run_probes"), Qt::LeftButton);
     QVERIFY(SpyUntil(rig.stopped, [&] {
-      return rig.session->record(Side::kA, "logit_lens") && !rig.session->asked_and_waiting();
+      return rig.session->record(Side::kA, "logit_lens") && !rig.session->has_pending_request();
     }));
     QCOMPARE(rig.session->probe_options(),
              std::string(R"({"probes":"default,logit_lens","lens-top":3})"));
@@ -294,7 +294,7 @@ class SessionsTest : public QObject {
     form->findChild<QCheckBox*>("probe_logit_lens")->setChecked(false);
     QTest::mouseClick(form->findChild<QPushButton*>("run_probes"), Qt::LeftButton);
     QVERIFY(SpyUntil(rig.stopped, [&] {
-      return !rig.session->record(Side::kA, "logit_lens") && !rig.session->asked_and_waiting();
+      return !rig.session->record(Side::kA, "logit_lens") && !rig.session->has_pending_request();
     }));
   }
 };

@@ -35,8 +35,8 @@ class WhatIfTest : public QObject {
       session.Open(OpenRequest{});
     }
     bool Settle() {
-      return SpyUntil(stopped,
-                      [this] { return session.settled(Side::kA) && !session.asked_and_waiting(); });
+      return SpyUntil(
+          stopped, [this] { return session.settled(Side::kA) && !session.has_pending_request(); });
     }
     bool WaitForPartialMeans() {
       ChangeSpy changed(&session);
@@ -64,7 +64,7 @@ class WhatIfTest : public QObject {
     rig.control->IgnoreCancel(false);
     rig.control->HoldWhatIfs(false);
     QVERIFY(SpyUntil(timed, [&] { return !timed.isEmpty(); }));
-    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session.asked_and_waiting(); }));
+    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session.has_pending_request(); }));
     const std::vector<Intervention> begun = rig.control->what_ifs();
     QCOMPARE(begun.size(), before + 2);  // the first and the newest: none in between
     QCOMPARE(begun.back(), Factor(0.9 - 0.03 * 50));
@@ -84,7 +84,7 @@ class WhatIfTest : public QObject {
     // released.
     QVERIFY(rig.control->WaitForWhatIfsBegun(before + 2));
     rig.control->HoldWhatIfs(false);
-    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session.asked_and_waiting(); }));
+    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session.has_pending_request(); }));
   }
 
   void HandThatNeverRestsStillSeesPictures() {
@@ -120,7 +120,7 @@ class WhatIfTest : public QObject {
     QVERIFY2(clock.elapsed() < 1000, "the engine is held, so this would never end if it waited");
     rig.control->IgnoreCancel(false);
     rig.control->HoldWhatIfs(false);
-    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session.asked_and_waiting(); }));
+    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session.has_pending_request(); }));
     QCOMPARE(rig.control->what_ifs().back(), Factor(0.999));
   }
 
@@ -146,7 +146,7 @@ class WhatIfTest : public QObject {
     rig.session.SetSettings({}, Factor(-0.5), false);
     QVERIFY(SpyUntil(rig.stopped, [&] {
       const auto of_b = rig.session.MeansOf(Side::kB, Measure::kNll);
-      return of_b && of_b->complete && !rig.session.asked_and_waiting();
+      return of_b && of_b->complete && !rig.session.has_pending_request();
     }));
     QCOMPARE(rig.control->comparisons(), before + 1);
     QVERIFY(rig.session.settled(Side::kB));
@@ -162,7 +162,7 @@ class WhatIfTest : public QObject {
     rig.session.Cancel();
     QVERIFY(SpyUntil(busy, [&] { return !busy.isEmpty() && busy.last()[0].toString().isEmpty(); }));
     QVERIFY(clock.elapsed() < 1000);
-    QVERIFY(!rig.session.asked_and_waiting());
+    QVERIFY(!rig.session.has_pending_request());
   }
 
   void ExceptionsBecomeFailuresAndWorkGoesOn() {

@@ -34,7 +34,7 @@ struct WindowRig {
   bool Settle() {
     return SpyUntil(stopped, [this] {
       return session->settled(Side::kA) && (!session->differs() || session->settled(Side::kB)) &&
-             !session->asked_and_waiting();
+             !session->has_pending_request();
     });
   }
   bool OpenModel(const char* model = "embedded") {

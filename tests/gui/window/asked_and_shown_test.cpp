@@ -37,7 +37,7 @@ struct RealRig {
     session->Open({"embedded"}, request);
     constexpr int kLongestRun = 100000;  // on a machine with much else to do
     return QTest::qWaitFor(
-        [this] { return session->settled(Side::kA) && !session->asked_and_waiting(); },
+        [this] { return session->settled(Side::kA) && !session->has_pending_request(); },
         kLongestRun);
   }
   QComboBox* places() { return window.findChild<QComboBox*>(QStringLiteral("place")); }
@@ -144,7 +144,7 @@ class AskedAndShownTest : public QObject {
     rig.control->RefuseChannel(5);
     rig.window.history()->Change({{}, ParseIntervention("channel(5, factor=0)")}, false);
     QTRY_VERIFY(!rig.window.errors()->messages().isEmpty());
-    QTRY_VERIFY(!rig.session->asked_and_waiting());
+    QTRY_VERIFY(!rig.session->has_pending_request());
     rig.window.history()->Change({{}, ParseIntervention("channel(6, factor=0)")}, false);
     QVERIFY(rig.Settle());
     QCOMPARE(rig.window.errors()->messages(), QStringList());

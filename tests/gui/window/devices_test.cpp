@@ -79,7 +79,7 @@ class DevicesTest : public QObject {
     bool OpenUntilItFails() {
       window.OpenModel(QStringLiteral("some.gguf"));
       return SpyUntil(stopped,
-                      [this] { return !failed.isEmpty() && !session->asked_and_waiting(); });
+                      [this] { return !failed.isEmpty() && !session->has_pending_request(); });
     }
   };
 

@@ -77,7 +77,7 @@ class FirstDayTest : public QObject {
   }
   bool Settled() {
     return session_->settled(Side::kA) && (!session_->differs() || session_->settled(Side::kB)) &&
-           !session_->asked_and_waiting();
+           !session_->has_pending_request();
   }
   QString Errors() { return window_->errors()->messages().join(QLatin1Char('\n')); }
   Intervention B() { return window_->history()->current().b; }
@@ -126,7 +126,7 @@ class FirstDayTest : public QObject {
     Open<ChannelSearchPanel>();
     Find<QPushButton>("channels_of_prompt")->click();
     QTRY_VERIFY_WITH_TIMEOUT(
-        session_->record(Side::kA, kPromptChannelsRecord) && !session_->asked_and_waiting(),
+        session_->record(Side::kA, kPromptChannelsRecord) && !session_->has_pending_request(),
         kLongestStep);
     session_->FlushChanges();
     auto* table = Find<QTableWidget>("channels_table");

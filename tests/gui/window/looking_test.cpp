@@ -268,7 +268,7 @@ class LookingTest : public QObject {
     window.show();
     window.prompt_panel()->SetTask(QStringLiteral("list:lines=5"));
     window.OpenModel(QStringLiteral("embedded"));
-    QTRY_VERIFY_WITH_TIMEOUT(session->settled(Side::kA) && !session->asked_and_waiting(), kLong);
+    QTRY_VERIFY_WITH_TIMEOUT(session->settled(Side::kA) && !session->has_pending_request(), kLong);
     auto* map = window.panel<HeadMapPanel>();
     auto* text = window.panel<TextPanel>()->text();
     auto* selection = window.findChild<Selection*>();
@@ -294,7 +294,7 @@ class LookingTest : public QObject {
     map->ChooseQuantity("selection");
     QCOMPARE(map->plot()->Rank(best), int64_t{1});
     window.history()->Change({{}, Factor(0)}, false);
-    QTRY_VERIFY_WITH_TIMEOUT(session->settled(Side::kB) && !session->asked_and_waiting(), kLong);
+    QTRY_VERIFY_WITH_TIMEOUT(session->settled(Side::kB) && !session->has_pending_request(), kLong);
     session->FlushChanges();
     QVERIFY(window.panel<ChannelPanel>()->plot()->mean_of(Side::kB));
     QVERIFY(window.findChild<QLabel*>(QStringLiteral("attention_sums"))->text().contains("B − A"));

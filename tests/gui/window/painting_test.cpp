@@ -50,7 +50,7 @@ class PaintingTest : public QObject {
     // One step of a drag, painted.
     bool Drag(double factor) {
       window.history()->Change({{}, Factor(factor)}, true);
-      if (!SpyUntil(stopped, [this] { return !session->asked_and_waiting(); })) return false;
+      if (!SpyUntil(stopped, [this] { return !session->has_pending_request(); })) return false;
       Paint();
       return true;
     }
@@ -145,7 +145,7 @@ class PaintingTest : public QObject {
     QVERIFY(!rig.attention->notAntialiasedElements().testFlag(QCP::aePlottables));
     slider->setSliderDown(true);
     slider->setSliderPosition(slider->value() - 30);
-    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session->asked_and_waiting(); }));
+    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session->has_pending_request(); }));
     rig.Paint();
     QVERIFY(rig.session->dragging());
     QVERIFY(rig.attention->notAntialiasedElements().testFlag(QCP::aePlottables));
@@ -206,13 +206,13 @@ class PaintingTest : public QObject {
     ChangeSpy changed(rig.session);
     QVERIFY(SpyUntil(changed, [&] {
       const Record* b = rig.session->record(Side::kB, "last_query_attention");
-      return b && rig.session->IsAsked(Side::kB, *b);
+      return b && rig.session->IsRequested(Side::kB, *b);
     }));
     QVERIFY(!rig.session->record(Side::kB, "outcome"));
     rig.Paint();
     rig.replots.clear();
     rig.control->HoldWhatIfs(false);
-    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session->asked_and_waiting(); }));
+    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session->has_pending_request(); }));
     rig.Paint();
     QVERIFY(rig.session->record(Side::kB, "outcome"));
     QVERIFY(rig.replots[rig.outcome] > 0);
@@ -229,7 +229,7 @@ class PaintingTest : public QObject {
     rig.window.history()->Change({{}, Factor(0.5)}, false);
     QVERIFY(rig.WaitForPart());
     rig.session->Cancel();
-    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session->asked_and_waiting(); }));
+    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session->has_pending_request(); }));
     rig.Paint();
     QVERIFY(rig.attention->graph_of(Side::kB)->name().contains("3 of 6 layers done"));
     QTemporaryDir folder;

@@ -84,14 +84,15 @@ class UndoTest : public QObject {
     rig.Do("undo");
     QCOMPARE(rig.session->place(), first);
     QVERIFY(rig.session->settled(Side::kA));
-    QVERIFY(rig.session->IsAsked(Side::kA, *rig.session->record(Side::kA, kLastQueryAttention)));
+    QVERIFY(
+        rig.session->IsRequested(Side::kA, *rig.session->record(Side::kA, kLastQueryAttention)));
     QCOMPARE(QString::fromStdString(
                  AttributeText(*rig.session->record(Side::kA, kLastQueryAttention), "prompt_hash")),
              attention);
     rig.Do("redo");
     QVERIFY(rig.session->settled(Side::kA));
     QTest::qWait(50);
-    QVERIFY(!rig.session->asked_and_waiting());
+    QVERIFY(!rig.session->has_pending_request());
     QCOMPARE(rig.control->capture_runs(), runs);
     QCOMPARE(rig.control->what_ifs().size(), what_ifs);
     // Under a setting that was never run there, it is run.
@@ -148,7 +149,7 @@ class UndoTest : public QObject {
     rig.Do("undo");
     rig.Do("undo");
     QVERIFY(QTest::qWaitFor([&] { return rig.session->live().prompt_request->sample == 0; }, 5000));
-    QVERIFY(QTest::qWaitFor([&] { return !rig.session->asked_and_waiting(); }, 5000));
+    QVERIFY(QTest::qWaitFor([&] { return !rig.session->has_pending_request(); }, 5000));
     QCOMPARE(rig.window.prompt_panel()->prompt_request().sample, int64_t{0});
     QCOMPARE(PromptRequestText(*rig.session->live().prompt_request), PromptRequestText(first));
     QCOMPARE(rig.session->place(), size_t{3});
@@ -158,7 +159,7 @@ class UndoTest : public QObject {
     rig.Do("redo");
     rig.Do("redo");
     QVERIFY(QTest::qWaitFor([&] { return rig.session->live().prompt_request->sample == 3; }, 5000));
-    QVERIFY(QTest::qWaitFor([&] { return !rig.session->asked_and_waiting(); }, 5000));
+    QVERIFY(QTest::qWaitFor([&] { return !rig.session->has_pending_request(); }, 5000));
     QCOMPARE(rig.session->place(), size_t{0});
     QCOMPARE(rig.control->capture_runs(), runs);
     // Run once more is run once more.
@@ -253,7 +254,7 @@ class UndoTest : public QObject {
     rig.Do("undo");
     rig.Do("undo");
     rig.Do("undo");
-    QVERIFY(QTest::qWaitFor([&] { return !rig.session->asked_and_waiting(); }, 5000));
+    QVERIFY(QTest::qWaitFor([&] { return !rig.session->has_pending_request(); }, 5000));
     QVERIFY(rig.window.selection()->pinned().empty());
     QVERIFY(rig.window.history()->current().b.empty());
     QCOMPARE(rig.session->place(), rig.session->prompts().size() / 2);

@@ -43,7 +43,7 @@ class WhatTheModelSaysTest : public QObject {
   }
   bool Settled() {
     return session_->settled(Side::kA) && (!session_->differs() || session_->settled(Side::kB)) &&
-           !session_->asked_and_waiting();
+           !session_->has_pending_request();
   }
   QString Read(const char* label) {
     QTextDocument document;
@@ -108,7 +108,7 @@ class WhatTheModelSaysTest : public QObject {
     for (const Side side : {Side::kA, Side::kB}) {
       const Record* text = session_->record(side, kGenerationRecord);
       QVERIFY2(text, qPrintable(Errors()));
-      QVERIFY(session_->IsAsked(side, *text));
+      QVERIFY(session_->IsRequested(side, *text));
       QCOMPARE(Texts(*text, kNewTokenText).first(),
                Texts(*session_->record(side, kNextTokensRecord), "token_text").first());
     }
@@ -119,7 +119,7 @@ class WhatTheModelSaysTest : public QObject {
     QElapsedTimer clock;
     clock.start();
     Find<QPushButton>("answer_generate")->click();
-    QTRY_VERIFY(!session_->asked_and_waiting());
+    QTRY_VERIFY(!session_->has_pending_request());
     QVERIFY2(clock.elapsed() < 1000, qPrintable(QString::number(clock.elapsed())));
   }
 

@@ -217,7 +217,7 @@ class WindowFaultsTest : public QObject {
     rig.Show();
     QVERIFY(rig.OpenModel());
     rig.session->SetProbeOptions(R"({"probes":"default,retrieval_heads"})");
-    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session->asked_and_waiting(); }));
+    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session->has_pending_request(); }));
     QVERIFY2(rig.window.errors()->messages().join('\n').contains("the prompt has no answer"),
              "its message is shown");
     QVERIFY(rig.session->settled(Side::kA));
@@ -227,7 +227,7 @@ class WindowFaultsTest : public QObject {
     auto* form = rig.window.panel<RecordPanel>()->findChild<ProbeForm*>("probes");
     QTest::mouseClick(form->findChild<QPushButton*>("run_probes"), Qt::LeftButton);
     QTest::mouseClick(form->findChild<QPushButton*>("run_probes"), Qt::LeftButton);
-    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session->asked_and_waiting(); }));
+    QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session->has_pending_request(); }));
     QVERIFY(EngineWithFailingProbe::runs > before);
     QVERIFY(!busy.isEmpty());
   }

@@ -123,7 +123,7 @@ class WindowHabitsTest : public QObject {
       form->SetText("appearance", "dark");
       QVERIFY(CurrentAppearance() == Appearance::kDark);
       form->SetText("means-by-themselves", "false");
-      QVERIFY(!rig.session->means_start_unasked());
+      QVERIFY(!rig.session->means_start_automatically());
       form->SetText("dtype", "float32");
       QCOMPARE(rig.window.model()->request().dtype, std::string("float32"));
       form->SetText("reopen-last", "true");
@@ -132,7 +132,7 @@ class WindowHabitsTest : public QObject {
     }
     WindowRig<> next;
     next.window.Remember(stored);
-    QVERIFY(!next.session->means_start_unasked());
+    QVERIFY(!next.session->means_start_automatically());
     QVERIFY(next.window.files()->reopens_last());
     QCOMPARE(next.window.files()->folder(), folder.path());
     SetAppearance(Appearance::kDesktop);
@@ -140,7 +140,7 @@ class WindowHabitsTest : public QObject {
 
   void MeansWaitWhereTheyAreNotToStartThemselves() {
     WindowRig<> rig;
-    rig.session->SetMeansStartUnasked(false);
+    rig.session->SetMeansStartAutomatically(false);
     rig.control->ClaimRunSeconds(0.001);
     rig.Show();
     QVERIFY(rig.OpenModel());
@@ -148,7 +148,7 @@ class WindowHabitsTest : public QObject {
     QTest::qWait(100);
     QCOMPARE(rig.control->comparisons(), size_t{0});
     QVERIFY(rig.session->means_offer().has_value());
-    rig.session->SetMeansStartUnasked(true);
+    rig.session->SetMeansStartAutomatically(true);
     QTRY_VERIFY(rig.control->comparisons() > 0);
   }
 

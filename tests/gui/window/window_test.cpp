@@ -190,7 +190,7 @@ class WindowTest : public QObject {
     const auto before = rig.stopped.size();
     Q_EMIT rig.window.panel<OutcomePanel>()->plot()->PlaceChosen(9);
     QVERIFY(SpyUntil(rig.stopped, [&] {
-      return rig.stopped.size() > before && !rig.session->asked_and_waiting();
+      return rig.stopped.size() > before && !rig.session->has_pending_request();
     }));
     QCOMPARE(rig.session->place(), size_t{3});
     QCOMPARE(plot->gold(), (TokenSpan{"gold", 80, 90}));

@@ -200,9 +200,9 @@ TEST_P(PromptFormat, PerplexityIsTransformers) {
 
 TEST_P(PromptFormat, BosOnAndOffSayWhatTheyDo) {
   const json& plain = golden_["arms"][0];
-  const bool asked_for = !golden_["post_processor"].is_null();
+  const bool requires_bos = !golden_["post_processor"].is_null();
   json bare = plain["ids"];
-  if (asked_for) bare.erase(0);
+  if (requires_bos) bare.erase(0);
   json with = bare;
   with.insert(with.begin(), 257);
   const Arguments source = {"--prompt", Golden()["prompt"]};
@@ -221,7 +221,7 @@ TEST_P(PromptFormat, BosOnAndOffSayWhatTheyDo) {
   const ProgramRun off = RunWell(With({"probe", model_.path(), "--bos", "off"}, source));
   EXPECT_THAT(off.err,
               HasSubstr("prompt: " + std::to_string(bare.size()) + " tokens, no begin-of-text" +
-                        (asked_for ? ", though the tokenizer adds one by default" : "")));
+                        (requires_bos ? ", though the tokenizer adds one by default" : "")));
   const ProgramRun on = RunWell(With({"probe", model_.path(), "--bos"}, source));
   EXPECT_THAT(on.err, HasSubstr(" tokens, begin-of-text first: [[<s>]]The mill"));
 }
