@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tells of the layers of a running what-if that are done.
+// Reports the layers of a running what-if that are done.
 #pragma once
 
 #include <chrono>

@@ -67,12 +67,12 @@ bool Contains(const std::vector<T>& items, const T& item) {
 
 }  // namespace
 
-SweepAddition JoinPlans(const SweepPlan& stored, const SweepPlan& asked) {
+SweepAddition JoinPlans(const SweepPlan& stored, const SweepPlan& requested) {
   SweepAddition addition{stored};
   SweepPlan& plan = addition.plan;
-  plan.samples = std::max(stored.samples, asked.samples);
+  plan.samples = std::max(stored.samples, requested.samples);
   addition.more_samples = plan.samples > stored.samples;
-  for (const SweepSetting& setting : asked.settings) {
+  for (const SweepSetting& setting : requested.settings) {
     const auto same = std::find_if(
         plan.settings.begin(), plan.settings.end(),
         [&](const SweepSetting& other) { return other.intervention == setting.intervention; });
@@ -84,7 +84,7 @@ SweepAddition JoinPlans(const SweepPlan& stored, const SweepPlan& asked) {
     }
   }
   const std::vector<int64_t> before = plan.places;
-  for (const int64_t place : asked.places) {
+  for (const int64_t place : requested.places) {
     if (Contains(plan.places, place)) continue;
     plan.places.push_back(place);
     addition.more_cells = true;

@@ -28,10 +28,10 @@ struct SweepAddition {
   bool more_cells = false;    // settings or places: every sample has to be run again
 };
 
-// The stored plan with the settings and places of `asked` that it lacks (places in ascending order
-// where the stored ones are), and with its samples where those are more. Everything else is the
-// stored plan's; the caller compares it (PlanJson), and sets how places are printed.
-SweepAddition JoinPlans(const SweepPlan& stored, const SweepPlan& asked);
+// The stored plan with the settings and places of `requested` that it lacks (places in ascending
+// order where the stored ones are), and with its samples where those are more. Everything else is
+// the stored plan's; the caller compares it (PlanJson), and sets how places are printed.
+SweepAddition JoinPlans(const SweepPlan& stored, const SweepPlan& requested);
 
 // The temporary file of the extended sweep, which then replaces the file.
 std::string AdditionPath(const std::string& path);

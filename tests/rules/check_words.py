@@ -13,9 +13,9 @@ import sys
 
 ROOMS = ["kernels", "core", "data", "probes", "gui", "tests"]
 COMMENT = re.compile(r"^\s*//\s?(.*)|(?:^|\s)//\s(.*)")
-BEGINNING = re.compile(r"(Of|The same of|What|But for|As of)\b(?!.*\?$)")
+BEGINNING = re.compile(r"(Of|What(?!-if)|The same of|But for|As of)\b(?!.*\?$)")
 WORDS = re.compile(r"\b(tells|told|asks|asked|wants|lies|stands|knows|nobody)\b(?![^\"]*\"[^\"]*$)", re.IGNORECASE)
-MESSAGE = re.compile(r'"[^"]*\b(is no|are no|is in no)\b [^"]*"')
+MESSAGE = re.compile(r'"[^"]*\b(is no|are no|is in no) (?!longer)[^"]*"')
 
 
 def comment_of(line):

@@ -70,7 +70,7 @@ Json RecordList(const std::vector<Record>& records) {
   return list;
 }
 
-// What summary.json has of a batch. The records themselves are in its file.
+// Entry of summary.json for a batch. The records themselves are in its file.
 Json ReportJson(const ProbeBatchReport& report) {
   const std::string& file = report.cell.options.Text("out");
   Json json = {{"model", report.cell.cell.model},

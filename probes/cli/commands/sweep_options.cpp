@@ -204,44 +204,44 @@ namespace {
 
 // How the places are printed by the plans that they come from.
 std::vector<std::string> JoinedPlaceTexts(const std::vector<int64_t>& places,
-                                          const SweepPlan& stored, const SweepPlan& asked) {
-  if (stored.place_texts.empty() && asked.place_texts.empty()) return {};
+                                          const SweepPlan& stored, const SweepPlan& requested) {
+  if (stored.place_texts.empty() && requested.place_texts.empty()) return {};
   std::vector<std::string> texts;
   texts.reserve(places.size());
   for (const int64_t place : places) {
     const auto& own = stored.places;
     const bool is_stored = std::find(own.begin(), own.end(), place) != own.end();
-    texts.push_back(PlaceText(is_stored ? stored : asked, place));
+    texts.push_back(PlaceText(is_stored ? stored : requested, place));
   }
   return texts;
 }
 
 }  // namespace
 
-SweepAddition AdditionOf(const OptionSet& options, const SweepPlan& stored, SweepPlan asked,
+SweepAddition AdditionOf(const OptionSet& options, const SweepPlan& stored, SweepPlan requested,
                          const Task& task) {
   // Options that are not given have the file's values, not the defaults.
-  if (!options.IsSet("samples")) asked.samples = stored.samples;
+  if (!options.IsSet("samples")) requested.samples = stored.samples;
   if (!options.IsSet("places")) {
-    asked.places.clear();
-    asked.place_texts.clear();
+    requested.places.clear();
+    requested.place_texts.clear();
   }
-  if (!options.IsSet("with")) asked.settings.clear();
-  SweepAddition addition = JoinPlans(stored, asked);
+  if (!options.IsSet("with")) requested.settings.clear();
+  SweepAddition addition = JoinPlans(stored, requested);
   SweepPlan& plan = addition.plan;
-  if (options.IsSet("score")) plan.score = asked.score;
-  if (options.IsSet("attention")) plan.attention = asked.attention;
+  if (options.IsSet("score")) plan.score = requested.score;
+  if (options.IsSet("attention")) plan.attention = requested.attention;
   const std::vector<Parameter> format = PromptFormatOptions();
   if (std::any_of(format.begin(), format.end(),
                   [&](const Parameter& option) { return options.IsSet(option.name); })) {
-    plan.format = asked.format;
+    plan.format = requested.format;
   }
-  plan.task = asked.task;
-  plan.task_files_hash = asked.task_files_hash;
-  plan.source_prompts = asked.source_prompts;
-  plan.seed = asked.seed;
+  plan.task = requested.task;
+  plan.task_files_hash = requested.task_files_hash;
+  plan.source_prompts = requested.source_prompts;
+  plan.seed = requested.seed;
   plan.place_shares = PlaceShares(plan.places, task);
-  plan.place_texts = JoinedPlaceTexts(plan.places, stored, asked);
+  plan.place_texts = JoinedPlaceTexts(plan.places, stored, requested);
   return addition;
 }
 

@@ -35,8 +35,8 @@ void CheckSweepOptions(const OptionSet& options);
 SweepPlan PlanOf(const OptionSet& options, const SweepCell& cell, const Task& task,
                  const Decoder& decoder);
 
-// With --add: the plan in the file, and the additions. `asked`: PlanOf.
-SweepAddition AdditionOf(const OptionSet& options, const SweepPlan& stored, SweepPlan asked,
+// With --add: the plan in the file, and the additions. `requested`: PlanOf.
+SweepAddition AdditionOf(const OptionSet& options, const SweepPlan& stored, SweepPlan requested,
                          const Task& task);
 
 }  // namespace midscope::cli

@@ -150,7 +150,7 @@ TEST(RecordedRows, AttentionIsThatOfAReRun) {
     for (const char* factor : {"-1", "0.5", "2"})
       dragged.Set(std::string("channel(3, factor=") + factor + ", layers=1)", /*attention=*/true);
     EXPECT_EQ(dragged.starts(), 2) << device;
-    // Asked for less, it is of another kind.
+    // A narrower change is of another kind.
     dragged.Set("channel(3, factor=0.25, layers=1)");
     EXPECT_EQ(dragged.starts(), 0) << device;
   }

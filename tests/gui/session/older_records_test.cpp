@@ -132,7 +132,7 @@ class OlderRecordsTest : public QObject {
     });
   }
 
-  // B's numbers are of the first setting, the setting `asked` is requested.
+  // B's numbers are of the first setting, the other setting is requested.
   static void CheckOlder(Rig& rig, const char* asked) {
     QVERIFY2(rig.Legend(Side::kB).contains(QStringLiteral("channel(100")),
              qPrintable(rig.Legend(Side::kB)));

@@ -19,7 +19,7 @@ class LastRowEntropy : public midscope::Hook {
   LastRowEntropy(int64_t layers, int64_t heads, double unit)
       : heads_(heads), unit_(unit), entropy_(static_cast<size_t>(layers * heads)) {}
 
-  // Asked once for every point of the model, before anything runs.
+  // Called once for every point of the model, before anything runs.
   midscope::HookRequest Request(const midscope::HookPoint& point,
                                 const midscope::SequenceInfo& sequence) override {
     if (point.site != midscope::HookSite::kPattern) return {};
