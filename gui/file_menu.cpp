@@ -87,8 +87,8 @@ void FileMenu::Register() {
       QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O), &FileMenu::ChooseResults,
       &FileMenu::OpenResults);
   add("open-session", tr("Open se&ssion…"),
-      tr("Asks again what a session file says, in the layout that it keeps"), {},
-      &FileMenu::ChooseSession, &FileMenu::OpenSession);
+      tr("Restores the requests and the layout of a session file"), {}, &FileMenu::ChooseSession,
+      &FileMenu::OpenSession);
   add("save-results", tr("&Save results…"), tr("Writes what is on the screen as HDF5"),
       QKeySequence::Save, &FileMenu::ChooseSave, &FileMenu::SaveResultsTo);
   add("save-session", tr("Sa&ve session…"),

@@ -130,7 +130,7 @@ void MainWindow::MakeDocks() {
              "B. Everything else in the window compares A with B."),
           settings_);
   control("prompt", tr("Prompt"),
-          tr("What is asked: a task's sample with the gold passage at several places, or your own "
+          tr("The prompt: a task's sample with the gold passage at several places, or your own "
              "text."),
           prompt_panel_);
   control("model", tr("Model"), tr("Which model runs, in which number format, on which device."),
@@ -324,7 +324,7 @@ void MainWindow::dropEvent(QDropEvent* event) {
     if (url.isLocalFile()) {
       paths << url.toLocalFile();
     } else {
-      errors_->Add(tr("'%1': it is no file of this machine").arg(url.toDisplayString()));
+      errors_->Add(tr("'%1' is not a local file").arg(url.toDisplayString()));
     }
   }
   files_->OpenPaths(paths);

@@ -79,7 +79,7 @@ void WindowActions::AddExport() {
   };
   write("export", tr("&Export plots…"),
         tr("Writes all plots into a folder as PNG, SVG, PDF and their numbers; into a .png, .svg "
-           "or .pdf file: the plot that was shown last. Overwrites nothing unasked"),
+           "or .pdf file: the plot that was shown last. Asks before it overwrites a file"),
         QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E), false);
   write("export-over", tr("Export plots o&ver…"),
         tr("The same, and overwrites files that are there already"), {}, true);
@@ -103,7 +103,7 @@ void WindowActions::AddExport() {
   actions_->Add({.id = QStringLiteral("reopen-last"),
                  .menu = file,
                  .title = tr("Reopen the &last work"),
-                 .help = tr("Asks again what was asked when the window was closed, or ended"),
+                 .help = tr("Restores the requests of the last closed or crashed window"),
                  .run = [this](const QString&) {
                    const SessionKeeper* keeper = window_->keeper();
                    if (!keeper || keeper->previous().isEmpty())
@@ -167,7 +167,7 @@ void WindowActions::AddRun() {
   actions_->Add({.id = QStringLiteral("generate"),
                  .menu = run,
                  .title = tr("&Generate text"),
-                 .help = tr("What the model says after the prompt under A and B; again: stop"),
+                 .help = tr("Generates text after the prompt under A and B; again: stops"),
                  .shortcut = QKeySequence(Qt::CTRL | Qt::Key_G),
                  .run = [this](const QString&) { window_->answers()->GenerateOrStop(); }});
   actions_->Add({.id = QStringLiteral("cancel"),

@@ -48,7 +48,7 @@ void WindowActions::AddPrompt() {
   actions_->Add({.id = QStringLiteral("task"),
                  .menu = run,
                  .title = tr("&Task…"),
-                 .help = tr("Asks another task, such as kv:pairs=10, and runs it"),
+                 .help = tr("Selects another task, such as kv:pairs=10, and runs it"),
                  .argument = Required(TextParameter("task", "a task, such as list:lines=20")),
                  .run = [this](const QString& task) {
                    AskPrompt(tr("task %1").arg(task), [&task](PromptFields& fields) {
@@ -60,7 +60,7 @@ void WindowActions::AddPrompt() {
       {.id = QStringLiteral("sample"),
        .menu = run,
        .title = tr("Sa&mple…"),
-       .help = tr("Asks another sample of the task and runs it; of a file: shows it"),
+       .help = tr("Selects another sample of the task and runs it; of a file: shows it"),
        .argument = Required(WholeNumberParameter("sample", "counted from 0", 0, kLargestNumber)),
        .run = [this](const QString& text) { ChooseSample(text.toLongLong()); }});
   actions_->Add({.id = QStringLiteral("gold"),
@@ -72,7 +72,7 @@ void WindowActions::AddPrompt() {
                    if (!window_->prompt_panel()->editor()->MarkWords(words)) {
                      throw UsageError("gold '" + words.toStdString() + "'",
                                       "your own text does not have these words",
-                                      "Give words as they stand in it");
+                                      "Give words exactly as in the text");
                    }
                  }});
 }

@@ -156,7 +156,7 @@ void WindowActions::SelectRange(const QString& text) {
   const QStringList ends = text.split(QLatin1Char(':'));
   const int64_t tokens = LastToken() + 1;
   if (ends.size() != 2) {
-    throw UsageError("range '" + text.toStdString() + "'", "it is no begin and end",
+    throw UsageError("range '" + text.toStdString() + "'", "it is not a begin and an end",
                      "Give positions, such as 50:60");
   }
   const int64_t begin = ReadWhole(tr("begin of a range"), ends[0], 0, tokens - 1);
@@ -198,7 +198,8 @@ void WindowActions::SetRatios(const QString& text) {
     bool read = false;
     const double ratio = part.section(QLatin1Char('='), 1).trimmed().toDouble(&read);
     if (!read) {
-      throw UsageError("ratio '" + part.trimmed().toStdString() + "'", "it is no head and number",
+      throw UsageError("ratio '" + part.trimmed().toStdString() + "'",
+                       "it is not a head and a number",
                        "Give a head and its ratio, such as L12H3=1.5");
     }
     ratios.emplace_back(HeadOfModel(part.section(QLatin1Char('='), 0, 0)), ratio);

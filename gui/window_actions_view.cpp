@@ -32,7 +32,7 @@ QSize ReadSize(const QString& text) {
   constexpr int kLargestSide = 16384;
   if (sides.size() != 2 || size.isEmpty() || size.width() > kLargestSide ||
       size.height() > kLargestSide) {
-    throw UsageError("size '" + text.toStdString() + "'", "it is no width and height",
+    throw UsageError("size '" + text.toStdString() + "'", "it is not a width and a height",
                      "Give points, such as 1600x1000");
   }
   return size;

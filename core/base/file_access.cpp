@@ -61,7 +61,7 @@ int OpenForReading(const std::string& path) {
   const int error_number = errno;
   if (descriptor < 0 && error_number == EINTR) throw Cancelled();
   if (descriptor < 0) {
-    throw Failure(path, "can't be opened (" + Reason(error_number) + ")",
+    throw Failure(path, "cannot be opened (" + Reason(error_number) + ")",
                   error_number == ENOENT ? "Check the path" : "");
   }
   struct stat status {};
@@ -82,7 +82,7 @@ std::string ReadWholeFile(const std::string& path, uint64_t most_bytes, const st
     const ssize_t count = ::read(file.get(), text.data() + before, kChunk);
     const int error_number = errno;
     if (count < 0 && error_number == EINTR) throw Cancelled();
-    if (count < 0) throw Failure(path, "can't be read (" + Reason(error_number) + ")");
+    if (count < 0) throw Failure(path, "cannot be read (" + Reason(error_number) + ")");
     text.resize(before + static_cast<size_t>(count));
     if (text.size() > most_bytes) throw Failure(path, "it is longer than " + limit);
     if (count == 0) return text;

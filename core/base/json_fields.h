@@ -55,7 +55,7 @@ class JsonFields {
   std::optional<std::string> FindText(const std::string& key) const {
     const nlohmann::json* found = Find(key);
     if (found == nullptr) return std::nullopt;
-    if (!found->is_string()) Fail("has a field " + Quote(key) + " that is no text");
+    if (!found->is_string()) Fail("has a field " + Quote(key) + " that is not a string");
     return found->get<std::string>();
   }
   std::string Text(const std::string& key) const {
@@ -69,7 +69,7 @@ class JsonFields {
     const bool whole = found->is_number_integer() &&
                        !(found->is_number_unsigned() && found->get<uint64_t>() > INT32_MAX);
     if (!whole || found->get<int64_t>() < minimum)
-      Fail("has a '" + key + "' that is no whole number from " + std::to_string(minimum) + " on");
+      Fail("has a '" + key + "' that is not an integer >= " + std::to_string(minimum));
     return found->get<int64_t>();
   }
   bool Flag(const std::string& key, bool otherwise) const {
@@ -88,7 +88,7 @@ class JsonFields {
     if (!value.is_number_integer() || value.is_number_float() ||
         (value.is_number_unsigned() ? value.get<uint64_t>() > INT32_MAX
                                     : value.get<int64_t>() < 0 || value.get<int64_t>() > INT32_MAX))
-      Fail("has a " + what + " that is no token id");
+      Fail("has a " + what + " that is not a token id");
     return value.get<int32_t>();
   }
   JsonFields Inside(const std::string& key) const {
@@ -96,7 +96,7 @@ class JsonFields {
   }
   const nlohmann::json& Array(const std::string& key) const {
     const nlohmann::json& found = Need(key);
-    if (!found.is_array()) Fail("has a field " + Quote(key) + " that is no list");
+    if (!found.is_array()) Fail("has a field " + Quote(key) + " that is not a list");
     return found;
   }
 

@@ -28,7 +28,7 @@ MemoryMap::MemoryMap(const std::filesystem::path& path) : path_(path) {
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) {
     const int error_number = errno;
-    throw Failure(thing, "can't be opened (" + SystemReason(error_number) + ")",
+    throw Failure(thing, "cannot be opened (" + SystemReason(error_number) + ")",
                   error_number == ENOENT ? "Check the path" : "");
   }
   struct stat status {};
@@ -41,7 +41,7 @@ MemoryMap::MemoryMap(const std::filesystem::path& path) : path_(path) {
   void* address =
       mmap(nullptr, static_cast<size_t>(status.st_size), PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (address == MAP_FAILED)
-    throw Failure(thing, "can't be mapped (" + SystemReason(errno) + ")" + MemoryLimitText());
+    throw Failure(thing, "cannot be mapped (" + SystemReason(errno) + ")" + MemoryLimitText());
   data_ = static_cast<std::byte*>(address);
   size_ = status.st_size;
   guard_ = std::make_unique<MappedFileGuard>(bytes());

@@ -97,7 +97,7 @@ const T& Held(const OptionSet& options, std::string_view name, const T* if_absen
   const ParameterValue& value = options.Value(name);
   if (const T* held = std::get_if<T>(&value)) return *held;
   if (if_absent && std::holds_alternative<std::monostate>(value)) return *if_absent;
-  MIDSCOPE_BUG("option --" + std::string(name) + " has no value of the type asked for");
+  MIDSCOPE_BUG("option --" + std::string(name) + " has no value of the requested type");
 }
 
 }  // namespace

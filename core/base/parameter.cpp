@@ -110,7 +110,7 @@ std::string KindText(ParameterKind kind) {
     case ParameterKind::kFlag:
       return "true or false";
     case ParameterKind::kWholeNumber:
-      return "a whole number";
+      return "an integer";
     case ParameterKind::kNumber:
       return "a number";
     case ParameterKind::kChoice:

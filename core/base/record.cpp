@@ -68,7 +68,8 @@ void Record::Check() const {
     Require(names.insert(array.name).second,
             "name '" + array.name + "' occurs twice among axes and arrays");
   }
-  Require(signal.empty() || FindArray(signal) != nullptr, "signal '" + signal + "' is no array");
+  Require(signal.empty() || FindArray(signal) != nullptr,
+          "signal '" + signal + "' is not an array of the record");
 }
 
 int64_t ElementCount(const ArrayData& data) {

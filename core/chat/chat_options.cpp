@@ -72,7 +72,7 @@ std::chrono::year_month_day ReadDate(std::string_view date) {
       if (read.ok()) return read;
     }
   }
-  throw UsageError("date of the chat template " + Quote(date), "is no day written YYYY-MM-DD",
+  throw UsageError("date of the chat template " + Quote(date), "must be a date, written YYYY-MM-DD",
                    "For example " + std::string(kChatDate));
 }
 
@@ -86,7 +86,7 @@ void AddChatOption(std::string_view key_value, ChatOptions* options) {
   CheckUtf8(thing, key_value);
   const std::string_view key = key_value.substr(0, equals);
   if (!IsVariableName(key))
-    throw UsageError(thing, "its key is no name of letters, digits and underscores",
+    throw UsageError(thing, "its key is not a name of letters, digits and underscores",
                      "Write KEY=VALUE, such as enable_thinking=false");
   if (key == "messages" || key == "add_generation_prompt")
     throw UsageError(thing, "the template gets this variable from the prompt",
@@ -99,7 +99,7 @@ void AddChatOption(std::string_view key_value, ChatOptions* options) {
 
 void CheckChatVariables(const ChatOptions& options) {
   if (!ParseVariables(options.variables_json).is_object())
-    throw UsageError("chat options", "they are no JSON object", "Give them as KEY=VALUE");
+    throw UsageError("chat options", "they must be a JSON object", "Give them as KEY=VALUE");
 }
 
 void CheckChatDate(std::string_view date) { ReadDate(date); }

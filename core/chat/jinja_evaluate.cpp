@@ -105,7 +105,8 @@ Value Renderer::Dict(const Node& node) {
   for (size_t i = 0; i + 1 < node.children.size(); i += 2) {
     const Value key = Evaluate(*node.children[i]);
     const bool number = key.integer() != nullptr;
-    if (key.text() == nullptr && !number) Fail(node.line, "a key that is no text");
+    if (key.text() == nullptr && !number)
+      Fail(node.line, "a key that is neither a string nor an integer");
     if (i > 0 && number != entries.keys_are_numbers())
       Fail(node.line, "texts and numbers as keys of one mapping");
     if (number) entries.SetKeysAreNumbers();
@@ -171,7 +172,7 @@ Arguments Renderer::ReadArguments(const Node& node) {
 void Renderer::SpreadMapping(const Node& node, const Value& value, Arguments* arguments,
                              Items* named) {
   if (value.mapping() == nullptr || value.mapping()->keys_are_numbers())
-    Fail(node.line, "** before what is no mapping of texts");
+    Fail(node.line, "** before a value that is not a mapping with string keys");
   for (const auto& [name, entry] : value.mapping()->all()) {
     const auto& names = arguments->names;
     if (std::find(names.begin(), names.end(), name) != names.end())
@@ -192,7 +193,7 @@ Value Renderer::Call(const Node& node) {
   if (called.macro() != nullptr) return CallMacro(*called.macro(), arguments, node);
   if (called.function() == nullptr) {
     Fail(node.line, callee.kind == Kind::kName ? "the function " + Quote(callee.text)
-                                               : "calling what is no function");
+                                               : "calling a value that is not a function");
   }
   return CallFunction(*called.function(), arguments, {date_, spaces_}, AtNode(node));
 }

@@ -158,9 +158,9 @@ Value WholeOf(const Value& value, const Arguments& a, const At& at) {
     const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
     if (read.ec == std::errc() && read.ptr == text.data() + text.size()) return Value::Of(number);
     if (!text.empty() && text.find_first_of("0123456789") != std::string::npos)
-      Fail(at.line, "a whole number of " + Quote(text));
+      Fail(at.line, "conversion of " + Quote(text) + " to an integer");
   } else if (!value.IsUndefined() && !value.IsNone()) {
-    Fail(at.line, "a whole number of this value");
+    Fail(at.line, "conversion of this value to an integer");
   }
   const Value* otherwise = a.Find(0, "default");
   return otherwise == nullptr ? Value::Of(int64_t{0}) : *otherwise;
@@ -172,7 +172,7 @@ Value Trim(const Value& v, const Arguments& a, const At& at) {
 
 Value Pairs(const Value& value, const At& at, Form form) {
   if (value.IsUndefined()) return Value::List({}, at, form);
-  if (value.mapping() == nullptr) Fail(at.line, "items of what is no mapping");
+  if (value.mapping() == nullptr) Fail(at.line, "'items' of a value that is not a mapping");
   return Value::List(*CallMethod("items", value, {}, at).list(), at, form);
 }
 
@@ -192,7 +192,7 @@ Value RealOf(const Value& value, const Arguments& a, const At& at) {
     const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
     if (read.ec == std::errc() && read.ptr == text.data() + text.size()) return Value::Of(number);
     if (text.find_first_of("0123456789") != std::string::npos)
-      Fail(at.line, "a number of " + Quote(text));
+      Fail(at.line, "conversion of " + Quote(text) + " to a number");
   }
   const Value* otherwise = a.Find(0, "default");
   return otherwise == nullptr ? Value::Of(0.0) : *otherwise;

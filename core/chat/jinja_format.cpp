@@ -294,7 +294,7 @@ std::string PercentField(Value value, Spec spec, char type, const At& at) {
     value = Value::Of(static_cast<int64_t>(*value.real()));
   }
   if (value.integer() == nullptr && value.real() == nullptr && value.boolean() == nullptr)
-    Fail(at.line, "this format of what is no number");
+    Fail(at.line, "this format of a value that is not a number");
   return FormatNumber(value, spec, at);
 }
 

@@ -184,7 +184,7 @@ Value CallList(const std::string& name, const Items& items, const Arguments& arg
     if (!counts) return Value::Of(i);
     ++count;
   }
-  if (!counts) Fail(at.line, "index() of what is not in the list");
+  if (!counts) Fail(at.line, "index() of a missing item");
   return Value::Of(count);
 }
 

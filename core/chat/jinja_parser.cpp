@@ -185,7 +185,7 @@ class Parser : private ExpressionParser {
     std::vector<NodePtr> defaults;
     if (TakeOperator("(")) defaults = Parameters(body.get());
     NodePtr call = Expression();
-    if (call->kind != Kind::kCall) Fail(node->line, "{% call %} of what is no call");
+    if (call->kind != Kind::kCall) Fail(node->line, "{% call %} without a call expression");
     EndTag();
     FinishMacro("endcall", std::move(defaults), body.get());
     EndTag();

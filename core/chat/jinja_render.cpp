@@ -144,7 +144,7 @@ Renderer::Flow Renderer::WithValues(const Node& node) {
 void Renderer::CallWithBlock(const Node& node) {
   const Node& call = *node.children[0];
   const Value called = Evaluate(*call.children[0]);
-  if (called.macro() == nullptr) Fail(node.line, "{% call %} of what is no macro");
+  if (called.macro() == nullptr) Fail(node.line, "{% call %} of a value that is not a macro");
   Arguments arguments = ReadArguments(call);
   arguments.names.emplace_back(kCaller);
   arguments.values.push_back(Value::Macro(node.children[1].get()));

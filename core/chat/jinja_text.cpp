@@ -131,7 +131,7 @@ class Writer {
     const Items& items = *value.list();
     const Form form = value.form();
     if (form == Form::kRange || form == Form::kOnce || (format_ != nullptr && form > Form::kTuple))
-      Fail(at_.line, "writing out what is no list (put | list behind it)");
+      Fail(at_.line, "printing a value that is not a list (put | list after it)");
     const bool tuple = format_ == nullptr && form == Form::kTuple;
     constexpr std::array<const char*, 5> kNames = {"", "", "dict_keys(", "dict_values(",
                                                    "dict_items("};
@@ -224,7 +224,7 @@ bool IsPythonSpace(char32_t code) { return IsWhiteSpace(code) || (code >= 0x1c &
 }  // namespace
 
 const std::string& TextOf(const Value& value, const At& at) {
-  if (value.text() == nullptr) Fail(at.line, "an operation on what is no text");
+  if (value.text() == nullptr) Fail(at.line, "a string operation on a value that is not a string");
   return *value.text();
 }
 

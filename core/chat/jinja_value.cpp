@@ -111,7 +111,7 @@ void Value::UseItems(const At& at) const {
   const auto* held = std::get_if<std::shared_ptr<const Held<Items>>>(&storage_);
   if (held == nullptr || (*held)->form != Form::kOnce) return;
   if (std::exchange((*held)->used, true))
-    Fail(at.line, "going twice through what a filter gives (put | list behind it)");
+    Fail(at.line, "iterating twice over the result of a filter (put | list after it)");
 }
 
 const Entries* Value::mapping() const {

@@ -212,7 +212,7 @@ bool Contains(const Value& whole, const Value& part, const At& at) {
     at.Scan(part.text()->size());
     return whole.mapping()->Find(*part.text()) != nullptr;
   }
-  if (whole.list() == nullptr) Fail(at.line, "'in' with what is no list");
+  if (whole.list() == nullptr) Fail(at.line, "'in' with a value that is not a list");
   whole.UseItems(at);
   return std::any_of(whole.list()->begin(), whole.list()->end(),
                      [&](const Value& item) { return IsEqual(item, part, at); });
@@ -220,7 +220,7 @@ bool Contains(const Value& whole, const Value& part, const At& at) {
 
 int64_t WholeNumber(const Value& value, const At& at) {
   const auto integer = Integer(value);
-  if (!integer) Fail(at.line, "an operation on what is no whole number");
+  if (!integer) Fail(at.line, "an operation on a value that is not an integer");
   return *integer;
 }
 
@@ -245,7 +245,7 @@ Value ApplyOperator(std::string_view name, const Value& left, const Value& right
   const auto x = Real(left);
   const auto y = Real(right);
   if (x && y) return RealArithmetic(name, *x, *y, at);
-  if (x || y) Fail(at.line, "an operation on what is no whole number");
+  if (x || y) Fail(at.line, "an operation on a value that is not a number");
   FailOperation(name, at);
 }
 
@@ -271,7 +271,7 @@ Value ItemsOf(const Value& value, const At& at) {
       i += length;
     }
   } else if (!value.IsUndefined()) {
-    Fail(at.line, "going through what is no list");
+    Fail(at.line, "iterating over a value that is not a list");
   }
   return Value::List(std::move(items), at);
 }
@@ -331,7 +331,7 @@ Value SlicedOf(const Value& value, const Value& begin, const Value& end, const V
                const At& at) {
   if (value.IsUndefined()) Fail(at.line, "a part of what is undefined");
   const bool is_text = value.text() != nullptr;
-  if (!is_text && !value.IsListOrTuple()) Fail(at.line, "a slice of what is no list");
+  if (!is_text && !value.IsListOrTuple()) Fail(at.line, "a slice of a value that is not a list");
   const auto size =
       static_cast<int64_t>(is_text ? CountCharacters(*value.text(), at) : value.list()->size());
   const int64_t by = step.IsNone() ? 1 : WholeNumber(step, at);

@@ -32,7 +32,7 @@ DeviceName ParseDevice(std::string_view word) {
     const auto index = WholeNumber(word.substr(kCudaPrefix.size()), kLargestIndex);
     if (index) return {DeviceKind::kCuda, static_cast<int>(*index)};
   }
-  throw UsageError("device '" + std::string(word) + "'", "there is no such device", kForms);
+  throw UsageError("device '" + std::string(word) + "'", "no such device", kForms);
 }
 
 DeviceShare ParseShare(std::string_view text) {
@@ -44,7 +44,7 @@ DeviceShare ParseShare(std::string_view text) {
   const auto layers = WholeNumber(count, kMostLayers);
   if (!layers || *layers == 0) {
     throw UsageError("device '" + std::string(text) + "'",
-                     "'" + std::string(count) + "' is no number of layers",
+                     "'" + std::string(count) + "' is not a number of layers",
                      "Say for example cuda:0=20,cpu=12");
   }
   share.layers = *layers;

@@ -200,7 +200,7 @@ ArithmeticTimes FindArithmeticTimes(const ModelSource& source, const DecoderOpti
   }
   if (!WriteTimes(TimesKey(source, options), times)) {
     context.Log("dtype: " + TimesFile().string() +
-                " can't be written, so this is measured again next time");
+                " cannot be written, so this is measured again next time");
   }
   return times;
 }

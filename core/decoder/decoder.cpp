@@ -85,7 +85,7 @@ void CheckProducts(const DecoderOptions& options) {
   if (options.products == Products::kFloat) return;
   const std::string thing = "products '" + ProductsName(options.products) + "'";
   if (options.weights == WeightStorage::kExpanded) {
-    throw UsageError(thing, "expanded weights are no longer the file's whole numbers",
+    throw UsageError(thing, "expanded weights no longer hold the file's integers",
                      "Use --weights stored, or leave it out");
   }
   if (!options.placement.IsPlainCpu()) {
@@ -193,8 +193,8 @@ std::vector<float> Decoder::PositionEmbedding(double position) const {
 LogitDirection Decoder::DirectionBetween(int32_t token, int32_t against) const {
   if (parts_->config.stream_norms) {
     throw UsageError("attribution",
-                     "this model norms the stream itself after attention and MLP, so that logits "
-                     "are no sum of what its parts add");
+                     "this model normalises the stream itself after attention and MLP, so logits "
+                     "are not the sum of what its parts add");
   }
   const c10::InferenceMode inference;
   const std::lock_guard lock(parts_->running);

@@ -98,12 +98,12 @@ SequencePass PrepareSequence(const RunRequest& request, int64_t index, const Mod
       CompilePlans(request.intervention, config, sequence.prompt_tokens, sequence.rows);
   MIDSCOPE_CHECK(sequence.prompt_tokens <= sequence.rows || request.ratios ||
                      std::none_of(sequence.plans.begin(), sequence.plans.end(), DecidedByLastRow),
-                 "the last prompt row decides ratios, so the prompt can't be cut");
+                 "the last prompt row decides ratios, so the prompt cannot be cut");
   MIDSCOPE_CHECK(
       sequence.prompt_tokens <= sequence.rows ||
           std::none_of(sequence.plans.begin(), sequence.plans.end(),
                        [](const AttentionPlan& plan) { return plan.residual.TakesMeans(); }),
-      "means are taken over the whole prompt, so it can't be cut");
+      "means are taken over the whole prompt, so it cannot be cut");
   if (!request.rerun &&
       !SamePositions(sequence.trace->plans(), sequence.plans, sequence.trace->rows()))
     sequence.trace->Truncate(0);

@@ -89,8 +89,8 @@ int64_t ConfigJson::Count(std::string_view key, int64_t max,
   // Some writers add a fraction of zero to integers.
   const double number = value->is_number() ? value->get<double>() : -1.0;
   if (!(number >= 1.0) || number > static_cast<double>(max) || std::floor(number) != number) {
-    Fail(fmt::format("{} is {}; it must be a whole number from 1 to {}", Name(key),
-                     ValueText(*value), max));
+    Fail(fmt::format("{} is {}; it must be an integer from 1 to {}", Name(key), ValueText(*value),
+                     max));
   }
   return static_cast<int64_t>(number);
 }
@@ -166,7 +166,7 @@ std::vector<int64_t> ConfigJson::Indices(std::string_view key, int64_t max) cons
     const bool fits =
         value.is_number_unsigned() && value.get<uint64_t>() <= static_cast<uint64_t>(max);
     if (!fits) {
-      Fail(Name(key) + " holds " + ValueText(value) + "; it must hold whole numbers from 0 to " +
+      Fail(Name(key) + " holds " + ValueText(value) + "; it must hold integers from 0 to " +
            std::to_string(max));
     }
     indices.push_back(value.get<int64_t>());

@@ -39,8 +39,8 @@ void CheckIsControlVector(const GgufFile& file) {
   if (architecture == kArchitecture) return;
   throw Failure(file.path().string(),
                 architecture
-                    ? "it is no control vector: its architecture is " + Quote(*architecture)
-                    : "it is no control vector: general.architecture is missing",
+                    ? "it is not a control vector: its architecture is " + Quote(*architecture)
+                    : "it is not a control vector: general.architecture is missing",
                 "Name a file with general.architecture=controlvector, as repeng writes them");
 }
 

@@ -73,7 +73,7 @@ std::vector<std::string> NamesIn(const std::filesystem::path& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     names.push_back(entry.path().filename().string());
   }
-  if (error) throw Failure(folder.string(), "can't be read (" + error.message() + ")");
+  if (error) throw Failure(folder.string(), "cannot be read (" + error.message() + ")");
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -139,7 +139,7 @@ void GgufFile::OpenOtherShards(int64_t count) {
   }
   if (tensors && *tensors != std::ssize(tensors_)) {
     throw Failure(path().string(),
-                  fmt::format("its {} shards have {} tensors; {} says {}", count, tensors_.size(),
+                  fmt::format("its {} shards have {} tensors; {} is {}", count, tensors_.size(),
                               kShardTensors, *tensors),
                   "Fetch all files of the model again");
   }

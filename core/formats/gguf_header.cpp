@@ -243,7 +243,7 @@ class Parser {
       GgufTensor& tensor = (*tensors)[i];
       const std::string what = "tensor " + Quote(tensor.name);
       if (offsets[i] % alignment != 0) {
-        Fail(fmt::format("{} lies at offset {}, which is not a multiple of the alignment {}", what,
+        Fail(fmt::format("{} is at offset {}, which is not a multiple of the alignment {}", what,
                          offsets[i], alignment));
       }
       const auto bytes = static_cast<uint64_t>(tensor.bytes);

@@ -176,7 +176,7 @@ SafetensorsTensor Check(const std::string& name, const Entry& entry,
   const uint64_t end = entry.offsets[1];
   if (begin > end || end > buffer.size()) {
     throw Failure(thing,
-                  fmt::format("{} lies at bytes {} to {} of {}", tensor, begin, end, buffer.size()),
+                  fmt::format("{} is at bytes {} to {} of {}", tensor, begin, end, buffer.size()),
                   "The file is damaged or incomplete: fetch it again");
   }
   const auto bytes = TensorBytes(*bits, entry.shape);

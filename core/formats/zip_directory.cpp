@@ -117,7 +117,7 @@ class ZipParser {
       directory = ReadEnd64(end, place - kLocatorBytes, directory);
     }
     if (directory.begin > end || directory.bytes != end - directory.begin)
-      Damaged("its zip directory is not where its end says");
+      Damaged("its zip directory is not at the offset stated in its end record");
     if (directory.entries > kMaxZipEntries || directory.entries > directory.bytes / kEntryBytes)
       Damaged(fmt::format("its zip directory claims {} entries in {} bytes", directory.entries,
                           directory.bytes));
@@ -127,7 +127,7 @@ class ZipParser {
   // Numbers that fit into the older record must be the same in both.
   ZipEnd ReadEnd64(uint64_t place, uint64_t locator, const ZipEnd& old) const {
     if (place > locator || locator - place < kEnd64Bytes || At<uint32_t>(place) != kEnd64Magic)
-      Damaged("its ZIP64 directory is not where its end says");
+      Damaged("its ZIP64 directory is not at the offset stated in its end record");
     const ZipEnd directory{At<uint64_t>(place + 32), At<uint64_t>(place + 40),
                            At<uint64_t>(place + 48)};
     const auto agrees = [](uint64_t older, uint64_t newer, uint64_t most) {
@@ -189,7 +189,7 @@ class ZipParser {
   ZipEntry Locate(const ZipHeader& entry, uint64_t directory) {
     const uint64_t header = entry.header;
     if (!Contains(header, kLocalBytes) || At<uint32_t>(header) != kZipLocalMagic)
-      Fail(entry, "has no header where the directory says");
+      Fail(entry, "has no header at the offset stated in the directory");
     const uint64_t name_bytes = At<uint16_t>(header + 26);
     const uint64_t extra_bytes = At<uint16_t>(header + 28);
     const uint64_t begin = header + kLocalBytes + name_bytes + extra_bytes;

@@ -143,7 +143,7 @@ void ThrowIfBusy(const HttpAnswer& answer) {
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
     case CURLE_COULDNT_CONNECT:
-      throw ConnectionError(host, "it can't be reached (" + why + ")",
+      throw ConnectionError(host, "it cannot be reached (" + why + ")",
                             "Check the connection; behind a proxy set https_proxy");
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
@@ -320,7 +320,7 @@ HttpAnswer HttpClient::Get(const HttpRequest& request, const OnHead& head, const
 
 std::string HttpOrigin(const std::string& url) {
   if (const auto address = ParseAddress(url)) return address->Origin();
-  throw UsageError(Quote(url, 120), "is no http or https address",
+  throw UsageError(Quote(url, 120), "is not an http or https address",
                    "It must read https://HOST or http://HOST:PORT");
 }
 

@@ -31,7 +31,7 @@ void MakeFolder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) {
-    throw Failure(folder.string(), "the folder can't be made (" + error.message() + ")",
+    throw Failure(folder.string(), "the folder cannot be made (" + error.message() + ")",
                   "Check its permissions, or set HF_HOME to a folder that you may write to");
   }
 }
@@ -42,7 +42,7 @@ void Rename(const std::filesystem::path& from, const std::filesystem::path& to) 
   if (!error) return;
   std::error_code ignored;
   std::filesystem::remove(from, ignored);
-  throw Failure(to.string(), "it can't be written (" + error.message() + ")");
+  throw Failure(to.string(), "it cannot be written (" + error.message() + ")");
 }
 
 // A unique name beside `path`.
@@ -95,7 +95,7 @@ void HubCacheModel::Link(const HubFile& file, const std::string& commit) const {
   std::filesystem::remove(temporary, error);
   std::filesystem::create_symlink(target, temporary, error);
   if (error) {
-    throw Failure(link.string(), "the link can't be made (" + error.message() + ")",
+    throw Failure(link.string(), "the link cannot be made (" + error.message() + ")",
                   "The cache needs a file system with symbolic links: set HF_HOME to another");
   }
   Rename(temporary, link);
@@ -130,7 +130,7 @@ FileLock::FileLock(const std::filesystem::path& path, const std::string& thing,
                    const JobContext& context)
     : descriptor_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
   if (descriptor_.get() < 0) {
-    throw Failure(path.string(), std::string("it can't be written: ") + std::strerror(errno));
+    throw Failure(path.string(), std::string("it cannot be written: ") + std::strerror(errno));
   }
   bool told = false;
   while (::flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0) {
@@ -168,7 +168,7 @@ PartFile::PartFile(std::filesystem::path path) : path_(std::move(path)) {
     const int error = errno;
     if (descriptor_ >= 0) ::close(descriptor_);
     errno = error;
-    Fail("it can't be written");
+    Fail("it cannot be written");
   }
   size_ = status.st_size;
 }
@@ -196,7 +196,7 @@ void PartFile::Append(std::span<const std::byte> bytes) {
 }
 
 void PartFile::Clear() {
-  if (::ftruncate(descriptor_, 0) != 0) Fail("it can't be emptied");
+  if (::ftruncate(descriptor_, 0) != 0) Fail("it cannot be emptied");
   size_ = 0;
 }
 

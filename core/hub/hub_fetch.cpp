@@ -40,12 +40,12 @@ std::string KindText(const FetchRequest& request) {
 void CheckRequest(const FetchRequest& request) {
   if (!IsModelName(request.model)) {
     throw UsageError(Quote(request.model, 120),
-                     "is no name of a " + KindText(request) + " on the hub",
+                     "is not the name of a " + KindText(request) + " on the hub",
                      "It must read ORG/NAME");
   }
   if (!IsRevisionName(request.revision)) {
     throw UsageError("option --revision",
-                     Quote(request.revision, 120) + " is no branch, tag or commit");
+                     Quote(request.revision, 120) + " is not a branch, tag or commit");
   }
   const auto strange = [](unsigned char c) { return c <= 0x20 || c >= 0x7f; };
   if (std::any_of(request.token.begin(), request.token.end(), strange)) {
@@ -204,7 +204,7 @@ class Hub {
 
   static std::string Said(const HttpAnswer& answer) {
     const std::string message = answer.Header("x-error-message");
-    return message.empty() ? "" : " (it says " + Quote(message, 200) + ")";
+    return message.empty() ? "" : " (the server reports " + Quote(message, 200) + ")";
   }
 
   const FetchRequest& request_;
@@ -283,7 +283,8 @@ class Fetcher {
       // own.
       if (!resumed || !Complete(file, &part, &fetched)) {
         part.Clear();
-        throw Failure(thing, "what came has another digest than the hub's list of files says",
+        throw Failure(thing,
+                      "the received file's digest differs from that in the hub's list of files",
                       "Try again; where it stays so, do not trust the server or what is between");
       }
     }
@@ -334,7 +335,7 @@ class Fetcher {
              const std::function<void()>& restart) const {
     if (head.status == 200) {
       if (part.size() > 0) {
-        context_.Warn(DisplayText(file.name) + ": the server can't go on; starting over");
+        context_.Warn(DisplayText(file.name) + ": the server cannot go on; starting over");
         restart();
       }
       return;
@@ -342,8 +343,8 @@ class Fetcher {
     const std::string wanted = fmt::format("bytes {}-", part.size());
     if (part.size() > 0 && head.Header("content-range").starts_with(wanted)) return;
     restart();
-    throw ConnectionError(DisplayText(file.name), "the server sends another part than asked for",
-                          "Try again");
+    throw ConnectionError(DisplayText(file.name),
+                          "the server sent a part other than the requested one", "Try again");
   }
 
   const FetchRequest& request_;

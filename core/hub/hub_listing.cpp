@@ -45,7 +45,7 @@ bool IsSafeName(const std::string& name) {
 int64_t ReadSize(const JsonFields& fields) {
   const nlohmann::json& size = fields.Need("size");
   const bool whole = size.is_number_unsigned() && size.get<uint64_t>() <= kMaxFileBytes;
-  if (!whole) fields.Fail("has a size that is none");
+  if (!whole) fields.Fail("has an invalid size");
   return size.get<int64_t>();
 }
 
@@ -189,7 +189,7 @@ std::string ReadCommit(std::string_view json, const std::string& thing) {
 
 void AddTreePage(std::string_view json, const std::string& thing, std::vector<HubFile>* files) {
   const nlohmann::json parsed = ParseJson(json, thing);
-  if (!parsed.is_array()) throw Failure(thing, "it is no list of files");
+  if (!parsed.is_array()) throw Failure(thing, "it is not a list of files");
   for (const nlohmann::json& entry : parsed) {
     const JsonFields fields(entry, thing, "");
     if (fields.Text("type") != "file") continue;

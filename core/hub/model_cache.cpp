@@ -102,7 +102,7 @@ std::optional<std::filesystem::path> FindCachedModel(const std::string& name) {
   throw Failure(model,
                 repository.string() + (found.empty() ? " holds no snapshot of it"
                                                      : " holds several snapshots of it and does "
-                                                       "not say which is main"),
+                                                       "not state which is main"),
                 "Name the snapshot's folder, or fetch the model again: midscope fetch " + model);
 }
 

@@ -36,7 +36,8 @@ class Cells {
   // `where`: "line 3", "layer 2, head 1".
   void Set(const std::string& where, int64_t layer, int64_t head, double ratio) {
     if (layer < 0 || layer >= kMostLayers || head < 0 || head >= kMostHeads) {
-      throw UsageError(file_, fmt::format("{}: there is no layer {}, head {}", where, layer, head));
+      throw UsageError(file_,
+                       fmt::format("{}: layer {}, head {} is out of range", where, layer, head));
     }
     // NaN fails too.
     if (!(ratio >= kSmallestRatio && ratio <= kLargestRatio)) {
@@ -105,17 +106,17 @@ HeadRatioTable FromJson(const std::string& file, std::string_view text) {
   if (root.is_discarded()) throw UsageError(file, "it is not JSON, or a damaged one");
   const nlohmann::json& rows = root.is_object() ? ExportedTable(file, root) : root;
   if (!rows.is_array()) {
-    throw UsageError(file, std::string(kPositionRatio) + " is no list of layers",
+    throw UsageError(file, std::string(kPositionRatio) + " is not a list of layers",
                      "Write [[ratio of layer 0, head 0, ...], ...]");
   }
   Cells cells(file);
   for (size_t layer = 0; layer < rows.size(); ++layer) {
     const std::string row_name = fmt::format("layer {}", layer);
     const nlohmann::json& row = rows[layer];
-    if (!row.is_array()) throw UsageError(file, row_name + " is no list of ratios");
+    if (!row.is_array()) throw UsageError(file, row_name + " is not a list of ratios");
     for (size_t head = 0; head < row.size(); ++head) {
       const std::string where = fmt::format("{}, head {}", row_name, head);
-      if (!row[head].is_number()) throw UsageError(file, where + " is no number");
+      if (!row[head].is_number()) throw UsageError(file, where + " is not a number");
       cells.Set(where, static_cast<int64_t>(layer), static_cast<int64_t>(head),
                 row[head].get<double>());
     }

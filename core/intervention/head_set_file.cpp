@@ -38,9 +38,9 @@ class ListedHeads {
 
   void Add(int64_t layer, int64_t head, bool group, std::optional<double> score) {
     if (layer < 0 || layer >= kHeadSetLayers || head < 0 || head >= kHeadSetHeads)
-      throw UsageError(file_, Named(layer, head) + " is no head of a model");
+      throw UsageError(file_, Named(layer, head) + " is out of the range of layers and heads");
     if (score && !std::isfinite(*score))
-      throw UsageError(file_, Named(layer, head) + " has a score that is no finite number");
+      throw UsageError(file_, Named(layer, head) + " has a score that is not finite");
     if (heads_.size() == kHeadSetNames)
       throw UsageError(file_, "it names more than " + std::to_string(kHeadSetNames) + " heads");
     heads_.push_back({{layer, head, group}, score.value_or(0)});
@@ -97,7 +97,8 @@ bool ReadPair(std::string_view text, int64_t& layer, int64_t& head) {
 double MeanScore(const std::string& file, const std::string& key, const nlohmann::json& scores) {
   double sum = 0;
   for (const nlohmann::json& score : scores) {
-    if (!score.is_number()) throw UsageError(file, Quote(key) + " has a score that is no number");
+    if (!score.is_number())
+      throw UsageError(file, Quote(key) + " has a score that is not a number");
     sum += score.get<double>();
   }
   return scores.empty() ? 0 : sum / static_cast<double>(scores.size());
@@ -124,7 +125,7 @@ ListedHeads HeadsOfJson(const std::string& file, std::string_view text) {
     }
     for (const auto& value : values) {
       if (!value.is_number_integer())
-        throw UsageError(file, Quote(key) + " has a head that is no whole number");
+        throw UsageError(file, Quote(key) + " has a head that is not an integer");
       heads.Add(layer, value.get<int64_t>(), false, std::nullopt);
     }
   }
@@ -162,7 +163,7 @@ ListedHeads HeadsOfYaml(const std::string& file, std::string_view text) {
     int64_t layer = 0;
     int64_t head = 0;
     if (!ReadPair(word, layer, head))
-      throw UsageError(file, Quote(word) + " is no head", "Write layer and head as 16-19");
+      throw UsageError(file, Quote(word) + " is not a head", "Write layer and head as 16-19");
     heads.Add(layer, head, false, std::nullopt);
   }
   return heads;
@@ -180,8 +181,8 @@ ListedHeads HeadsOfTable(const std::string& file, std::string_view text) {
       if (!ReadWhole(std::string_view(word), score)) {
         throw UsageError(
             file,
-            "line " + std::to_string(layer + 1) + " has " + Quote(word) + ", which is no number",
-            "It is none of the lists of heads that are known");
+            "line " + std::to_string(layer + 1) + " has " + Quote(word) + ", which is not a number",
+            "The file has none of the known formats of head lists");
       }
       heads.Add(layer, head, true, score);
       line = TrimmedPart(line, kHeadSetBlanks);
@@ -204,7 +205,7 @@ HeadChoice DividedChoice(std::string_view name) {
   const auto number = [&](auto& to) {
     std::remove_reference_t<decltype(*to)> read = 0;
     if (!ReadWhole(value, read) || !(read > -1e9 && read < 1e9))
-      throw UsageError(file.path, Quote(std::string(value)) + " is no number");
+      throw UsageError(file.path, Quote(std::string(value)) + " is not a number");
     to = read;
     file.path = std::string(name.substr(0, word_at));
   };

@@ -58,7 +58,7 @@ HeadName ReadHead(const TextAtom& atom) {
                     ReadWhole(text.substr(1, mark - 1), name.layer) && name.layer >= 0 &&
                     name.layer < kEveryLayerAfter && ReadHeadNumbers(text.substr(mark + 1), name);
   if (!read) {
-    throw ErrorAt(atom.column, "'" + atom.text + "' is no head",
+    throw ErrorAt(atom.column, "'" + atom.text + "' is not a head",
                   "Write L12H3 for layer 12, head 3, L12H0-3 or L12H* for several of its heads, "
                   "L12G1 for key head 1 of layer 12, all, or file:NAME");
   }

@@ -72,7 +72,7 @@ Described Describe(const ConfigJson& json) {
 ConfigJson ReadJson(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / "config.json";
   if (!std::filesystem::exists(path)) {
-    throw Failure(folder.string(), "has no config.json, so it is no Hugging Face model",
+    throw Failure(folder.string(), "has no config.json, so it is not a Hugging Face model",
                   "Name a folder that has one, or a .gguf file");
   }
   return ConfigJson::Read(path);

@@ -94,7 +94,7 @@ void ResolveOutput(const std::vector<TensorPlace>& places, const std::string& th
     if (own != tensors->end() || output.empty() || embedded == tensors->end()) return;
     throw Failure(thing,
                   "has no output matrix " + Quote(output) +
-                      ", and its config.json says that the embeddings do not stand for it "
+                      ", and its config.json does not tie it to the embeddings "
                       "(tie_word_embeddings is false): it was saved as a base model, without its "
                       "head",
                   "Save the whole model (AutoModelForCausalLM), or fetch it again");
@@ -109,7 +109,7 @@ void ResolveOutput(const std::vector<TensorPlace>& places, const std::string& th
   config->notes.push_back(
       "tie_word_embeddings is set, but the file has an output matrix " + Quote(output) +
       " of other values than the embeddings: it is used, as transformers 5 does. Set "
-      "tie_word_embeddings to false to say so in config.json");
+      "tie_word_embeddings to false in config.json to match the file");
 }
 
 namespace {
@@ -144,7 +144,7 @@ void JoinNormsOfHeads(const std::string& thing, FileTensors* tensors,
       const FileTensor& tensor = tensors->at(name);
       if (tensor.shape != first.shape || tensor.format.type != first.format.type ||
           tensor.unread_dtype != first.unread_dtype || tensor.shape.size() != 1) {
-        throw Failure(thing, "tensor " + Quote(name, 120) + " is no vector like that of head 0");
+        throw Failure(thing, "tensor " + Quote(name, 120) + " is not a vector like that of head 0");
       }
       joined.insert(joined.end(), tensor.data, tensor.data + tensor.bytes);
       tensors->erase(name);

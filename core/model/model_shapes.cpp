@@ -44,11 +44,11 @@ void CheckExperts(const ModelConfig& config, const std::string& thing) {
   const int64_t group = experts.count / experts.groups;
   if (experts.count % experts.groups != 0 || experts.groups_per_row > experts.groups ||
       (experts.groups > 1 && group < (experts.groups_by_largest ? 1 : 2))) {
-    throw Failure(thing, fmt::format("{} experts can't be chosen by {} of {} groups", experts.count,
-                                     experts.groups_per_row, experts.groups));
+    throw Failure(thing, fmt::format("{} experts cannot be chosen by {} of {} groups",
+                                     experts.count, experts.groups_per_row, experts.groups));
   }
   if (experts.per_row > group * experts.groups_per_row) {
-    throw Failure(thing, fmt::format("{} of {} experts can't be chosen", experts.per_row,
+    throw Failure(thing, fmt::format("{} of {} experts cannot be chosen", experts.per_row,
                                      group * experts.groups_per_row));
   }
 }
@@ -147,8 +147,8 @@ void AddLayer(const ModelConfig& config, int64_t layer, std::vector<NeededTensor
 
 void CheckModelConfig(const ModelConfig& config, const std::string& thing) {
   if (config.heads % config.key_value_heads != 0) {
-    throw Failure(thing, fmt::format("{} heads can't share {} key-value heads evenly", config.heads,
-                                     config.key_value_heads));
+    throw Failure(thing, fmt::format("{} heads cannot share {} key-value heads evenly",
+                                     config.heads, config.key_value_heads));
   }
   // Products of widths stay far from overflow: each is at most 2^20.
   if (config.heads * config.head_dim > kMaxWidth) {

@@ -87,7 +87,7 @@ std::filesystem::path ResolveModel(const std::string& model) {
   if (model == "embedded") return ModelPath(model);
   const bool exists = PathExists(model);
   if (!exists && !NearestWord(model, {"embedded"}).empty()) {
-    throw Failure(model, "there is no such file or folder", "Did you mean 'embedded'?");
+    throw Failure(model, "no such file or folder", "Did you mean 'embedded'?");
   }
   const bool is_model_folder = PathExists(std::filesystem::path(model) / "config.json");
   if (exists && std::filesystem::is_directory(model) && !is_model_folder)

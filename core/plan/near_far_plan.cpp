@@ -61,7 +61,8 @@ std::string SelfExtendAdvice(const SelfExtend& scheme, const ModelConfig& config
   const int64_t well_trained = 2 * trained / 3;
   if (tokens <= Reach(scheme, well_trained)) return "";
   return fmt::format(
-      "{}:{} make distances of more than two thirds of the trained {}, which models know less "
+      "{}:{} make distances of more than two thirds of the trained {}, for which models are "
+      "trained less "
       "well. A larger group or a smaller window may do better",
       kSelfExtendTerm, beyond(well_trained), trained);
 }

@@ -106,7 +106,7 @@ void CheckPaper(const OptionSet& options) {
     throw Refused(
         "Eq. 4 as printed runs from 1 to 1 + L/N, so alpha can be L/N + 1, which puts the middle "
         "beyond the context",
-        "Take printed=none: 1 to L/N, as the sentence before the equation says");
+        "Take printed=none: 1 to L/N, as in the sentence before the equation");
   }
   if (printed == "eq6") {
     throw Refused(
@@ -228,7 +228,7 @@ std::vector<Parameter> Parameters() {
                              1e-3, 1e6)),
       ChoiceParameter("printed",
                       "with variant=paper: takes Eq. 4, Eq. 6 or line 7 of Algorithm 1 as they are "
-                      "printed; none of the three can be run, the error says why",
+                      "printed; none of the three can be run; the error states the reason",
                       {"none", "eq4", "eq6", "line7"})};
 }
 

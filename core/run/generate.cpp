@@ -52,8 +52,7 @@ void CheckOptions(const GenerateOptions& options) {
   if (options.new_tokens < 1) throw UsageError("new-tokens", "it must be at least 1");
   if (!(options.temperature >= 0))
     throw UsageError("temperature", "it must not be negative", "0 means greedy");
-  if (!(options.top_p > 0 && options.top_p <= 1))
-    throw UsageError("top-p", "it must lie in (0, 1]");
+  if (!(options.top_p > 0 && options.top_p <= 1)) throw UsageError("top-p", "it must be in (0, 1]");
   if (options.top_k < 0) throw UsageError("top-k", "it must not be negative", "0 means no limit");
 }
 

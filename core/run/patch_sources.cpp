@@ -83,7 +83,7 @@ void PatchSources::Give(Patch& patch, const Prompt& prompt, const JobContext& co
       throw Refused(patch.source,
                     "the rows to be replaced are " + std::to_string(wanted) + ", the source has " +
                         std::to_string(there),
-                    "Say which stand for which: align=end, align=start or align=mean");
+                    "Choose how they are matched: align=end, align=start or align=mean");
     case PatchAlign::kEnd:
       patch.taken.rows.first = to.last - common;
       patch.taken.first_source_row = there - common;
@@ -113,7 +113,7 @@ PatchSources::Run PatchSources::MakeRun(const PatchSource& source, const Prompt&
     case PatchSource::Kind::kPlace:
     case PatchSource::Kind::kNext:
       if (!prompts_.at_place) {
-        throw Refused(source, "the prompt is of no task, so that it has no other places or samples",
+        throw Refused(source, "the prompt is not a task's, so it has no other places or samples",
                       "Give --task, or the other prompt as --source-prompt-file with "
                       "from=source:NAME");
       }
@@ -136,7 +136,7 @@ PatchSources::Run PatchSources::MakeRun(const PatchSource& source, const Prompt&
     names += (names.empty() ? "" : ", ") + name;
   }
   throw Refused(
-      source, "there is no prompt of this name",
+      source, "no prompt has this name",
       names.empty() ? "Give it as --source-prompt-file NAME=FILE" : "There are: " + names);
 }
 
@@ -180,7 +180,7 @@ void PatchSources::CheckKnown(const Intervention& intervention, const Prompt& pr
 
 AnswerScore PatchSources::ScoreOf(const PatchSource& source, const Prompt& prompt,
                                   const JobContext& context) {
-  MIDSCOPE_CHECK(!prompt.answer_ids.empty(), "there is no answer to score");
+  MIDSCOPE_CHECK(!prompt.answer_ids.empty(), "the prompt has no answer to score");
   const Run& run = RunOf(source, prompt);
   const std::vector<int32_t> ids = IdsToScore(run.prompt.ids, prompt.answer_ids);
   RunRequest request;

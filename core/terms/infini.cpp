@@ -53,7 +53,7 @@ void CheckNoPassages(const TermPlans& plans) {
   if (!any) return;
   throw UsageError(plans.term,
                    "it does not go together with " + Joined(names, " or ") +
-                       ": what is in the memory has no tokens any more",
+                       ": the memory does not keep single tokens",
                    "Leave one of the two out");
 }
 
@@ -103,8 +103,8 @@ std::vector<BoundArgument<InfiniAttention>> Arguments() {
            GatesText},
           ChoiceArgument<&InfiniAttention::update>(
               "update",
-              "How a segment enters the memory. linear: added. delta: what the memory says of its "
-              "keys already is taken off first.",
+              "How a segment enters the memory. linear: added. delta: the memory's output for its "
+              "keys is subtracted first.",
               {"linear", "delta"})};
 }
 
@@ -113,8 +113,9 @@ std::vector<BoundArgument<InfiniAttention>> Arguments() {
 TermType InfiniTerm() {
   return MakePositionTerm<InfiniAttention>(
       {.name = "infini",
-       .summary = "Infini-attention: causal attention within segments, mixed by gate with what a "
-                  "compressive memory of all earlier segments says.",
+       .summary =
+           "Infini-attention: causal attention within segments, mixed by gate with the output of a "
+           "compressive memory of all earlier segments.",
        .source =
            "Munkhdalai et al. 2024, arXiv 2404.07143. There the gate is learned; a model that was "
            "not trained with it has none, so any gate above 0 is expected to hurt. The first "

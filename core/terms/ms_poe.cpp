@@ -22,7 +22,8 @@ MsPoe Read(const TextTerm& term, const TermForm<MsPoe>& form) {
   const TextArgument* layers = Find(term, "layers");
   if (first_layer && layers) {
     throw ErrorAt(std::max(first_layer->column, layers->column),
-                  "'first_layer' and 'layers' both say where to begin", "Leave one of the two out");
+                  "'first_layer' and 'layers' both set the first layer",
+                  "Leave one of the two out");
   }
   auto value = ReadArguments(term, form);
   const TextArgument* seed = Find(term, "seed");
@@ -155,11 +156,11 @@ TermType MsPoeTerm() {
            "Multi-scale positions: each head divides its positions by a ratio of its own, chosen "
            "by how position-aware the head is.",
        .source =
-           "Zhang et al. 2024, arXiv 2403.04797. Its public code departs from the paper: it hands "
-           "ratios out by argsort instead of rank, divides by the number of heads instead of one "
-           "less, leaves the first two layers alone, and gives heads that share keys different "
-           "ratios from those keys (mode=code). Its script scores heads for the gold places 1 and "
-           "3 only and runs the others with order=reversed.",
+           "Zhang et al. 2024, arXiv 2403.04797. Its public code departs from the paper: it "
+           "assigns ratios by argsort instead of rank, divides by the number of heads instead of "
+           "that number minus one, leaves the first two layers alone, and gives heads that share "
+           "keys different ratios from those keys (mode=code). Its script scores heads for the "
+           "gold places 1 and 3 only and runs the others with order=reversed.",
        .arguments = Arguments(),
        .examples = {"ms-poe(min=1.2, max=1.8, mode=rank)"},
        .small_example = "ms-poe(first_layer=0)",

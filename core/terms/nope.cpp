@@ -26,9 +26,8 @@ double Stretch(const NoRotation&, const ModelConfig&) { return 1; }
 TermType NopeTerm() {
   return MakePositionTerm<NoRotation>(
       {.name = "nope",
-       .summary =
-           "No rotation in these layers: keys there are told apart by what they are and by the "
-           "causal mask alone.",
+       .summary = "No rotation in these layers: keys there differ by their content and by the "
+                  "causal mask alone.",
        .source =
            "Kazemnejad et al. 2023, arXiv 2305.19466, train without positions; a model that was "
            "trained with them loses much where they are taken away.",

@@ -37,7 +37,7 @@ PatchSource ReadSource(const TextAtom& atom) {
   const auto behind = [&](std::string_view mark) {
     std::string name(text.substr(mark.size()));
     if (name.empty())
-      throw ErrorAt(atom.column, "nothing stands behind '" + std::string(mark) + "'");
+      throw ErrorAt(atom.column, "a value is missing after '" + std::string(mark) + "'");
     return name;
   };
   const auto place_behind = [&](std::string_view mark) {
@@ -50,7 +50,7 @@ PatchSource ReadSource(const TextAtom& atom) {
   if (text.starts_with(kSettingMark)) return {PatchSource::Kind::kSetting, 1, behind(kSettingMark)};
   if (text.starts_with(kSourceMark)) return {PatchSource::Kind::kSource, 1, behind(kSourceMark)};
   throw ErrorAt(
-      atom.column, "'" + atom.text + "' is no run whose values could be taken",
+      atom.column, "'" + atom.text + "' is not a run whose values can be taken",
       "Write place:1 (the same sample with the gold piece there), next:1 (the task's next "
       "sample with its gold piece there), \"setting:pi(1.5)\" (the same prompt under that "
       "setting) or source:NAME (a prompt of --source-prompt-file)");

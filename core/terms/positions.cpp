@@ -131,8 +131,8 @@ void ApplyToEmbeddings(const GivenPositions& given, const TermPlans& plans) {
     if (!learned || ids.At(row) == std::floor(ids.At(row))) continue;
     throw UsageError(
         plans.term,
-        NumberText(ids.At(row)) + " is no whole number, and the model's positions are learned",
-        "Give whole numbers");
+        NumberText(ids.At(row)) + " is not an integer, and the model's positions are learned",
+        "Give integers");
   }
   CheckPositionsHeld(plans.intervention, plans.config, plans.prompt_tokens, plans.prompt_tokens);
   plans.plans.front().position_ids = ids;

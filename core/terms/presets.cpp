@@ -101,7 +101,7 @@ TermType PresetTerm() {
   Parameter name = Required(ChoiceParameter("name", "Which one.", names));
   name.default_value = {};
   return {kPresetTerm,
-          "A published setting by name; printed forms state what it stands for.",
+          "A published setting by name; printed forms show its terms.",
           "See midscope help presets for each one's models, source and warnings.",
           {name},
           1,

@@ -21,7 +21,7 @@ void Apply(const SelfExtend& scheme, const TermPlans& plans) {
   }
   if (plans.intervention.Find<Move>()) {
     throw UsageError(plans.term,
-                     "it does not go together with move: near and far are told apart by "
+                     "it does not go together with move: near and far are decided by "
                      "where tokens are in the text",
                      "Leave one of the two out");
   }

@@ -89,7 +89,7 @@ void Pattern::Matcher::FindAll(std::string_view subject, std::vector<Cut>* cuts)
                     search, PCRE2_NO_UTF_CHECK, state_->match.get(), nullptr);
     if (found == PCRE2_ERROR_NOMATCH) break;
     if (found < 0) {
-      throw Failure("text", fmt::format("can't be cut into words at byte {} ({})", search,
+      throw Failure("text", fmt::format("cannot be cut into words at byte {} ({})", search,
                                         PcreMessage(found)));
     }
     const PCRE2_SIZE* range = pcre2_get_ovector_pointer(state_->match.get());

@@ -125,7 +125,8 @@ class Translator {
         Refuse("this character's number");
     }
     // In Oniguruma \x80 and above are bytes, not characters.
-    if (!braced && digits == 2 && expression_[from] >= '8') Refuse("a byte that is no character");
+    if (!braced && digits == 2 && expression_[from] >= '8')
+      Refuse("a byte that is not a character");
     out_ += "\\x{" + std::string(expression_.substr(from, digits)) + "}";
     at_ = from + digits + (braced ? 1 : 0);
   }

@@ -48,7 +48,7 @@ class Checker {
   void CheckReplacement(uint32_t begin) const {
     if (begin >= replacements_.size()) Fail();
     if (FindInvalidUtf8(replacements_.c_str() + begin))
-      throw Failure(thing_, "one of its normalisation rules gives what is not UTF-8");
+      throw Failure(thing_, "one of its normalisation rules gives invalid UTF-8");
   }
 
   [[noreturn]] void Fail() const {

@@ -56,7 +56,7 @@ class TokenizerFolderReader {
       throw Failure(path.string(), "too large for a tokenizer's file");
     std::ifstream stream(path, std::ios::binary);
     std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-    if (stream.bad() || !stream.is_open()) throw Failure(path.string(), "it can't be read");
+    if (stream.bad() || !stream.is_open()) throw Failure(path.string(), "it cannot be read");
     return text;
   }
 

@@ -87,7 +87,7 @@ class TokenizerJsonReader {
 
   void ReadVocabulary() {
     const nlohmann::json& vocabulary = model_.Need("vocab");
-    if (!vocabulary.is_object()) model_.Fail("has a 'vocab' that is no object");
+    if (!vocabulary.is_object()) model_.Fail("has a 'vocab' that is not an object");
     ids_.reserve(vocabulary.size());
     for (const auto& [text, number] : vocabulary.items()) {
       const int32_t id = model_.Id(number, "token " + Quote(text));
@@ -103,7 +103,7 @@ class TokenizerJsonReader {
       if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number())
         model_.Fail(fmt::format("has token {} that is not [text, score]", id));
       const double score = ReadScore(entry[1]);
-      if (!std::isfinite(score)) model_.Fail("has a score that is no number");
+      if (!std::isfinite(score)) model_.Fail("has a score that is not finite");
       const auto text = entry[0].get<std::string>();
       scores_.emplace_back(text, score);
       ids_.insert_or_assign(text, id);

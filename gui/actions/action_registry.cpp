@@ -80,7 +80,7 @@ void ActionRegistry::Do(const QString& line) {
   if (entry.argument && !argument.isEmpty()) {
     ReadValue(*entry.argument, argument.toStdString(), thing);
   }
-  if (!item->action->isEnabled()) throw UsageError(thing, "it can't be done now");
+  if (!item->action->isEnabled()) throw UsageError(thing, "it cannot be done now");
   Run(entry, argument);
 }
 

@@ -73,7 +73,7 @@ std::vector<Parameter> WindowOptions() {
   head.kind = ParameterKind::kHeads;
   return {
       FileParameter("session", "a session (.midscope) that File > Save session has written"),
-      TextParameter("task", "what is asked at the start: list:lines=20, kv:pairs=10"),
+      TextParameter("task", "task of the first prompt: list:lines=20, kv:pairs=10"),
       TextParameter("with",
                     "setting B at the start, such as \"channel(100, factor=-1, layers=8-25)\""),
       WholeNumberParameter("samples", "how many samples the means are over; 0: no means", 0,

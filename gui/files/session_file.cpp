@@ -139,7 +139,7 @@ std::vector<std::string> ReadKept(const JsonFields& fields) {
   std::vector<std::string> kept;
   if (!fields.Find(kKeptKey)) return kept;
   for (const nlohmann::json& text : fields.Array(kKeptKey)) {
-    if (!text.is_string()) fields.Fail("has a kept setting that is no text");
+    if (!text.is_string()) fields.Fail("has a kept setting that is not a string");
     kept.push_back(text.get<std::string>());
     if (!kept.back().empty()) kept.back() = PrintIntervention(ParseIntervention(kept.back()));
   }
@@ -163,7 +163,7 @@ std::vector<OffTerm> ReadOffTerms(const JsonFields& fields, const std::string& k
   for (const nlohmann::json& one : fields.Array(key)) {
     const bool known = one.is_object() && one.contains("term") && one["term"].is_string() &&
                        one.value("rank", nlohmann::json(0)).is_number_integer();
-    if (!known) fields.Fail("has a term in '" + key + "' that is no {term, rank}");
+    if (!known) fields.Fail("has a term in '" + key + "' that is not {term, rank}");
     off.push_back({one["term"].get<std::string>(), one.value("rank", int64_t{0})});
     ReadTerm(off.back().text);
   }
@@ -173,7 +173,7 @@ std::vector<OffTerm> ReadOffTerms(const JsonFields& fields, const std::string& k
 void ReadDocuments(const JsonFields& fields, SavedSession* session) {
   if (!fields.Find("documents")) return;
   for (const nlohmann::json& path : fields.Array("documents")) {
-    if (!path.is_string()) fields.Fail("has a document that is no path");
+    if (!path.is_string()) fields.Fail("has a document that is not a path");
     session->documents.push_back(path.get<std::string>());
   }
   session->shown_document = fields.Whole("shown_document", -1, -1);
@@ -233,7 +233,7 @@ SavedSession ParseSession(const std::string& text, const std::string& file) {
   const JsonFields fields(json, thing, "");
   CheckKeys(json, SessionKeys(), file);
   if (fields.Whole("midscope_session", 0, 0) != kVersion) {
-    throw UsageError(thing, "it is no session of this version",
+    throw UsageError(thing, "it is not a session of this version",
                      "Save one with File > Save session");
   }
   SavedSession session;

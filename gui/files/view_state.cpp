@@ -101,7 +101,7 @@ std::optional<std::array<double, 2>> FindPair(const JsonFields& fields, const st
   const nlohmann::json& pair = fields.Array(key);
   if (pair.size() != 2 || !pair[0].is_number() || !pair[1].is_number() ||
       !(pair[0].get<double>() < pair[1].get<double>())) {
-    fields.Fail("has a '" + key + "' that is no [lower, upper]");
+    fields.Fail("has a '" + key + "' that is not [lower, upper]");
   }
   return std::array<double, 2>{pair[0].get<double>(), pair[1].get<double>()};
 }

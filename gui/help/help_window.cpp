@@ -170,7 +170,7 @@ QString ReportBug(const HelpContext& context) {
   return QObject::tr(
              "<p>Tell what you did, what you expected and what happened, with the message of the "
              "bar at the top if there is one. Add a session file (<i>File &gt; Save session</i>): "
-             "it asks the same of the same model again. The lines below belong to the "
+             "it repeats the same requests on the same model. The lines below belong to the "
              "report.</p>") +
          QStringLiteral("<pre>%1</pre>").arg(Escaped(VersionLines(context)));
 }

@@ -51,8 +51,8 @@ PanelEntry TextEntry() {
       QObject::tr(
           "The prompt, each token on the colour of a number: the last query's attention of "
           "a head or its mean over heads, a hidden channel, or what another record has over "
-          "tokens. One scale for A and B, without the first tokens unless they are asked "
-          "for. The gold is underlined; click locks a token in all panels, dragging "
+          "tokens. One scale for A and B, without the first tokens unless they are switched "
+          "on. The gold is underlined; click locks a token in all panels, dragging "
           "selects tokens."));
 }
 
@@ -101,7 +101,7 @@ PanelEntry NextTokensEntry() {
 PanelEntry LogitLensEntry() {
   return Entry<LogitLensPanel>(
       "logit-lens", QObject::tr("Logit lens"),
-      QObject::tr("What the model would say if it ended after a layer: the last row through the "
+      QObject::tr("The model's prediction if it ended after a layer: the last row through the "
                   "final norm and the output matrix after every block (nostalgebraist, 2020). "
                   "Words by rank, coloured by probability, and the rank of the answer's first "
                   "token among all. Layer 0 is at the bottom."));

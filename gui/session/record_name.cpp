@@ -38,8 +38,7 @@ RecordName NameOf(const Session& session, Side side, const Record* record) {
   name.older = session.ShownAsOlder(side, *record);
   if (name.setting.isEmpty()) return name;
   // The most important part first: legends are cut at their end.
-  const QString form =
-      name.older ? QObject::tr("%1, not of what is asked: %2") : QStringLiteral("%1: %2");
+  const QString form = name.older ? QObject::tr("%1, older setting: %2") : QStringLiteral("%1: %2");
   QString part;
   if (IsPartial(*record)) {
     part = QObject::tr(" (%1 of %2 layers done)")

@@ -97,7 +97,7 @@ void SettingMarks::CheckState(const JsonFields& session) {
   if (marks.Find("names")) {
     for (const nlohmann::json& one : marks.Array("names")) {
       if (!is_text(one, "setting") || !is_text(one, "name"))
-        marks.Fail("has names that are no {setting, name}");
+        marks.Fail("has names that are not {setting, name}");
     }
   }
   if (!marks.Find("hidden")) return;

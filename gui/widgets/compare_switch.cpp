@@ -18,7 +18,7 @@ CompareSwitch::CompareSwitch(Selection* selection, QWidget* parent) : QWidget(pa
     QString help;
   } choices[] = {
       {"compare_a", tr("A"), tr("Every panel shows A")},
-      {"compare_b", tr("B"), tr("Every panel shows B; A where there is no B")},
+      {"compare_b", tr("B"), tr("Every panel shows B, or A where B is missing")},
       {"compare_difference", tr("B − A"), tr("Every panel shows the difference")},
       {"compare_split", tr("A | B"), tr("Every panel shows A and B beside or over each other")}};
   for (size_t i = 0; i < std::size(choices); ++i) {

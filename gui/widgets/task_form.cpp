@@ -27,7 +27,7 @@ TaskForm::TaskForm(QWidget* parent)
                    QStringLiteral("mdqa:documents=10"), QStringLiteral("lines:lines=20"),
                    QStringLiteral("passkey:tokens=500"), QStringLiteral("needle:tokens=500")});
   line_->setToolTip(
-      tr("<p>What is asked, as <i>--task</i> takes it. All tasks and their parameters are in the "
+      tr("<p>The task, as <i>--task</i> takes it. All tasks and their parameters are in the "
          "fields below and in <i>midscope help tasks</i></p>"));
   error_->setObjectName(QStringLiteral("task_error"));
   name_->setObjectName(QStringLiteral("task_name"));

@@ -66,7 +66,7 @@ std::unique_ptr<RecordedWork> CudaOps::Record(const std::function<void()>& work)
 }
 
 void CudaOps::CheckNotRecorded() const {
-  if (recorded_) throw std::runtime_error("a copy from host memory can't be recorded");
+  if (recorded_) throw std::runtime_error("a copy from host memory cannot be recorded");
 }
 
 void CudaOps::Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,

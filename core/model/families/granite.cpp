@@ -22,7 +22,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
   if (!metadata.Flag("rope.scaling.finetuned", true)) {
     metadata.Fail(metadata.Key("rope.scaling.finetuned") +
-                  " is false, which stands for no positions and is not supported yet");
+                  " is false, which means no positions; this is not supported yet");
   }
   config->embedding_scale = metadata.Positive("embedding_scale", 1.0);
   config->logit_scale = metadata.PositiveOrZero("attention.scale");

@@ -27,7 +27,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
       rope->Positive("rope_theta", json.Positive("rope_theta", RopeDefaults().base));
   const auto width = static_cast<double>(config->head_dim);
   config->rope_dimensions = config->head_dim;
-  if (config->head_dim <= 2) json.Fail("heads of 2 dimensions can't be stretched by alpha");
+  if (config->head_dim <= 2) json.Fail("heads of 2 dimensions cannot be stretched by alpha");
   config->rope_base = base * std::pow(rope->Positive("alpha"), width / (width - 2));
 }
 

@@ -41,7 +41,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   constexpr int64_t kPublishedWindow = 4096;
   if (!metadata.Has(kWindow)) {
     config->notes.push_back(
-        fmt::format("the file does not say its sliding window; it is run with {}, which all "
+        fmt::format("the file does not state its sliding window; it is run with {}, which all "
                     "published StarCoder2 models have",
                     kPublishedWindow));
   }

@@ -76,8 +76,8 @@ ChannelSearchPanel::ChannelSearchPanel(const PanelContext& context) : Panel(cont
   rank_prompt_ = new QPushButton(tr("Monotone channels of this prompt"), this);
   rank_prompt_->setObjectName(QStringLiteral("channels_of_prompt"));
   rank_prompt_->setToolTip(
-      tr("<p>Ranks the channels of the shown prompt under A by the same rule, in one run: what the "
-         "text says is in these numbers too</p>"));
+      tr("<p>Ranks the channels of the shown prompt under A by the same rule, in one run; effects "
+         "of the text are part of these numbers, too</p>"));
   put_on_knob_ = new QPushButton(tr("Put on the knob"), this);
   put_on_knob_->setObjectName(QStringLiteral("channels_to_knob"));
   put_on_knob_->setToolTip(tr(

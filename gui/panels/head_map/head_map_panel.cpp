@@ -203,14 +203,14 @@ void HeadMapPanel::CheckState(const JsonFields& session) {
   state.Flag("list", false);
   state.Flag("square", false);
   if (const nlohmann::json* colours = state.Find("colours")) {
-    if (!ReadColours(*colours)) state.Fail("has 'colours' that are no ranges");
+    if (!ReadColours(*colours)) state.Fail("has 'colours' that are not ranges");
   }
   if (state.Whole("compare", 0, 0) > static_cast<int64_t>(Compare::kSplit)) {
     state.Fail("has a 'compare' beyond 3");
   }
   if (!state.Find("pinned")) return;
   for (const nlohmann::json& head : state.Array("pinned")) {
-    if (!head.is_string()) state.Fail("has a pinned head that is no text");
+    if (!head.is_string()) state.Fail("has a pinned head that is not a string");
   }
   try {
     ReadHeads(state.Array("pinned"));

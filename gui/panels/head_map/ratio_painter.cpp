@@ -123,7 +123,7 @@ HeadRatioTable RatioPainter::Edited(Edit edit, const HeadRatioTable& table) cons
   }
   const Record* scores = session_->record(Side::kA, kPositionAwarenessRecord);
   if (!scores || IsPartial(*scores)) {
-    throw UsageError("ratios from score", "there are no position-awareness scores of A yet",
+    throw UsageError("ratios from score", "A has no position-awareness scores yet",
                      "Wait for the run");
   }
   return RatiosByScore(table, ArrayTable(scores, kPositionAwarenessScore));

@@ -24,7 +24,7 @@ double ReadRatio(const QString& text) {
   if (!ReadWhole(text.trimmed().toStdString(), ratio) ||
       !(ratio >= kSmallestRatio && ratio <= kLargestRatio)) {  // also rejects NaN
     throw UsageError(
-        "position ratios", "'" + text.toStdString() + "' is no ratio",
+        "position ratios", "'" + text.toStdString() + "' is not a ratio",
         "Give numbers from " + NumberText(kSmallestRatio) + " to " + NumberText(kLargestRatio));
   }
   return ratio;

@@ -59,7 +59,7 @@ QString MarkHtml(const std::optional<bool>& right, bool older) {
 QString NextHtml(const SaidFacts& said) {
   if (said.next.isEmpty()) return {};
   const QString html =
-      QObject::tr("says %1 %2").arg(TokenHtml(said.next), Probability(said.next_probability));
+      QObject::tr("predicts %1 %2").arg(TokenHtml(said.next), Probability(said.next_probability));
   return said.answered_place.isEmpty()
              ? html
              : html + Grey(QObject::tr(" (of %1)").arg(said.answered_place));
@@ -118,7 +118,7 @@ AnswerStrip::AnswerStrip(Session* session, QWidget* parent) : QWidget(parent), s
   generate_ = new QPushButton(this);
   generate_->setObjectName(QStringLiteral("answer_generate"));
   generate_->setToolTip(
-      tr("<p>What the model says after this prompt, always by the likeliest token, until it ends "
+      tr("<p>The model's text after this prompt, always by the likeliest token, until it ends "
          "its text; the first token that differs between A and B is marked</p>"));
   auto* top = new QHBoxLayout;
   top->addWidget(question_, 1);
@@ -213,8 +213,8 @@ void AnswerStrip::ShowRequested(const SaidFacts& a, const SaidFacts& b) {
   QString question = requested_.question;
   if (question.isEmpty()) {
     question = session_->shows_file()
-                   ? tr("The file has no prompt, so there is no question to show")
-                   : tr("Run a prompt to see what is asked and what the model says");
+                   ? tr("The file has no prompt, so no question can be shown")
+                   : tr("Run a prompt to see the question and the model's answer");
   }
   question_->SetText(question);
   question_->setEnabled(!requested_.question.isEmpty());

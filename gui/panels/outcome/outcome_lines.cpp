@@ -69,8 +69,8 @@ void AddModelLines(const Session& session, const OutcomeChoice& choice, std::vec
                   Paler(SideColor(side)), false};
         line.older = made_by.older;
         if (line.older) {
-          line.name = QObject::tr("%1, not of what is asked: %2")
-                          .arg(line.name, WithoutFolders(made_by.setting));
+          line.name =
+              QObject::tr("%1, older setting: %2").arg(line.name, WithoutFolders(made_by.setting));
         }
         lines.push_back(std::move(line));
       }

@@ -39,7 +39,7 @@ ReferenceRow::ReferenceRow(Session* session, QWidget* parent) : QWidget(parent),
   tables_ = MakeBox("reference_table", this);
   tables_->setToolTip(
       tr("<p>Published accuracy of the same task, dashed. Other models, and generated answers "
-         "scored as the paper says: shapes can be compared, heights only with care. Where the "
+         "scored as in the paper: shapes can be compared, heights only with care. Where the "
          "numbers of pieces differ, places are drawn at the same share of the way from first to "
          "last.</p><p>Or the means of other runs' files: without the documents "
          "(prompt=closed_book), with the one that answers alone (documents=1).</p>"));

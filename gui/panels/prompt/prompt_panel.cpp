@@ -46,7 +46,7 @@ QString Quoted(const QString& passage) {
 PromptPanel::PromptPanel(QWidget* parent) : QWidget(parent) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
-  auto* box = new QGroupBox(tr("What is asked"), this);
+  auto* box = new QGroupBox(tr("Prompt"), this);
   pages_ = new QTabWidget(box);
   pages_->setObjectName(QStringLiteral("prompt_pages"));
   pages_->addTab(MakeTaskPage(), tr("Task"));

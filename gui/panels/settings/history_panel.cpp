@@ -65,7 +65,7 @@ HistoryPanel::HistoryPanel(Session* session, TriedSettings* tried, QWidget* pare
                                      tr("mean nats"), tr("gap of means"), tr("name")});
   table_->horizontalHeaderItem(kNatsColumn)
       ->setToolTip(tr("-log p(answer) of this sample, mean over places"));
-  table_->horizontalHeaderItem(kGapColumn)->setToolTip(tr("Worst place less best place"));
+  table_->horizontalHeaderItem(kGapColumn)->setToolTip(tr("Worst place minus best place"));
   table_->horizontalHeaderItem(kMeanColumn)
       ->setToolTip(tr("Over samples too, where means were made"));
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);

@@ -92,8 +92,9 @@ void StackEditor::FillCardMenu(size_t card) {
     action->setToolTip(tip);
     return action;
   };
-  QAction* duplicate = add(QStringLiteral("card_duplicate"), tr("&Duplicate"),
-                           tr("Once more beside it; switched off where it can't be there twice"));
+  QAction* duplicate =
+      add(QStringLiteral("card_duplicate"), tr("&Duplicate"),
+          tr("Duplicates the term; the copy is off where the term may occur only once"));
   connect(duplicate, &QAction::triggered, this, [this, card] { Duplicate(card); });
   const QString term = QString::fromStdString(TermLine(entries_[card].form->value()));
   for (const CopyTarget& target : targets_) {

@@ -58,10 +58,10 @@ TEST(Options, BadTextNamesOptionAndWhatIsAllowed) {
   EXPECT_THAT(ErrorMessage(ErrorKind::kUsage, [&] { options.SetText("samples", "4x"); }),
               HasSubstr("'4x'"));
   EXPECT_THAT(ErrorMessage(ErrorKind::kUsage, [&] { options.SetText("samples", ""); }),
-              HasSubstr("whole number"));
+              HasSubstr("integer"));
   EXPECT_THAT(
       ErrorMessage(ErrorKind::kUsage, [&] { options.SetText("samples", "99999999999999999999"); }),
-      HasSubstr("whole number"));
+      HasSubstr("integer"));
   EXPECT_THAT(ErrorMessage(ErrorKind::kUsage, [&] { options.SetText("scale", "nan"); }),
               HasSubstr("--scale"));
   EXPECT_THAT(ErrorMessage(ErrorKind::kUsage, [&] { options.SetText("scale", "inf"); }),

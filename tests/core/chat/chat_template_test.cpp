@@ -92,7 +92,7 @@ TEST(ChatTemplate, RefusesWhatItCannotRender) {
   EXPECT_THAT(error("\n{{ messages is heavy }}"), HasSubstr("line 2: the test 'heavy'"));
   EXPECT_THAT(error("{{ strftime_now('%s') }}"), HasSubstr("strftime_now with '%s'"));
   EXPECT_THAT(error("{% include 'x' %}"), HasSubstr("'include' is not supported"));
-  EXPECT_THAT(error("{{ 'a' + 1 }}"), HasSubstr("no whole number"));
+  EXPECT_THAT(error("{{ 'a' + 1 }}"), HasSubstr("not a number"));
   EXPECT_THAT(error("{{ nothing.at.all }}"), HasSubstr("what is undefined"));
   EXPECT_THAT(error("{{ raise_exception('No users!') }}"),
               HasSubstr("it refuses this conversation: No users!"));
@@ -140,17 +140,18 @@ TEST(ChatTemplate, RefusesVariablesThatAreNone) {
   };
   EXPECT_THAT(error("thinking"),
               HasSubstr("chat option 'thinking': has no value. Write KEY=VALUE"));
-  EXPECT_THAT(error("=1"), HasSubstr("its key is no name"));
-  EXPECT_THAT(error("a b=1"), HasSubstr("its key is no name"));
+  EXPECT_THAT(error("=1"), HasSubstr("its key is not a name"));
+  EXPECT_THAT(error("a b=1"), HasSubstr("its key is not a name"));
   EXPECT_THAT(error("messages=[]"), HasSubstr("gets this variable from the prompt"));
   EXPECT_THAT(error("a=\xff"), HasSubstr("not UTF-8 at byte 2"));
   ChatOptions damaged;
   damaged.variables_json = "[1]";
-  EXPECT_THAT(ErrorMessage([&] { AddChatOption("a=1", &damaged); }), HasSubstr("no JSON object"));
+  EXPECT_THAT(ErrorMessage([&] { AddChatOption("a=1", &damaged); }),
+              HasSubstr("must be a JSON object"));
   EXPECT_THAT(ErrorMessage([&] {
                 RenderChat(kPlain, {{"user", "hi"}}, true, {}, damaged);
               }),
-              HasSubstr("no JSON object"));
+              HasSubstr("must be a JSON object"));
 }
 
 TEST(ChatTemplate, WritesTheDateItIsGiven) {
@@ -168,7 +169,8 @@ TEST(ChatTemplate, WritesTheDateItIsGiven) {
   EXPECT_EQ(render("{{ strftime_now is defined }}", "2024-02-29"), "True");
   for (const char* none : {"2023-02-29", "2023-13-01", "2023-00-10", "23-1-1", "today", "",
                            "2023-02-05 ", "1899-12-31", "2023--1-05"})
-    EXPECT_THAT(ErrorMessage([&] { render("x", none); }), HasSubstr("is no day written YYYY-MM-DD"))
+    EXPECT_THAT(ErrorMessage([&] { render("x", none); }),
+                HasSubstr("must be a date, written YYYY-MM-DD"))
         << none;
 }
 

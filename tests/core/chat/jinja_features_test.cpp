@@ -131,7 +131,7 @@ TEST(JinjaFeatures, GeneratorsAreGoneThroughOnce) {
   const std::string once = "{% set g = messages | map(attribute='role') %}{{ g | first }}";
   EXPECT_EQ(Rendered(once), "user");
   EXPECT_THAT(test::ErrorMessage([&] { Rendered(once + "{{ g | first }}"); }),
-              ::testing::HasSubstr("put | list behind it"));
+              ::testing::HasSubstr("put | list after it"));
 }
 
 // Each would take memory or time without end, or hold itself.

@@ -145,7 +145,7 @@ TEST_F(ArithmeticChoice, AFolderThatCannotBeWrittenCostsAMessage) {
   std::ofstream(folder_.path() / "midscope") << "a file where the folder would be";
   FindArithmeticTimes(*source_, {}, executor_, context_);
   ASSERT_FALSE(log_.empty());
-  EXPECT_NE(log_.back().find("can't be written"), std::string::npos) << log_.back();
+  EXPECT_NE(log_.back().find("cannot be written"), std::string::npos) << log_.back();
 }
 
 TEST_F(ArithmeticChoice, ADecoderHasTheResolvedArithmetic) {

@@ -138,7 +138,7 @@ TEST(Patch, RefusesWhatItCannotResolve) {
   const auto message = [](const std::string& setting) {
     return test::ErrorMessage([&] { FullRun("llama", setting); });
   };
-  EXPECT_THAT(message("patch(from=place:3, span=last)"), HasSubstr("of no task"));
+  EXPECT_THAT(message("patch(from=place:3, span=last)"), HasSubstr("not a task's"));
   EXPECT_THAT(message("patch(from=source:else, span=last)"), HasSubstr("There are: other"));
   EXPECT_THAT(message("patch(from=\"setting:patch(from=place:1, span=last)\", span=last)"),
               HasSubstr("cannot itself"));
@@ -147,7 +147,7 @@ TEST(Patch, RefusesWhatItCannotResolve) {
   EXPECT_THAT(message("patch(from=source:other, span=last, heads=L0H1)"),
               HasSubstr("resid belongs to no head"));
   EXPECT_THAT(message("patch(from=elsewhere, span=last)"), HasSubstr("place:1"));
-  EXPECT_THAT(message("patch(from=place:, span=last)"), HasSubstr("nothing stands behind"));
+  EXPECT_THAT(message("patch(from=place:, span=last)"), HasSubstr("a value is missing after"));
   EXPECT_THAT(message("patch(from=place:1, span=answer)"), HasSubstr("no answer rows"));
   // The source has not been run.
   const Prompt prompt = PromptOf("llama");

@@ -127,7 +127,7 @@ TEST(GgufFile, NamesWhatIsWrongWithThePath) {
   EXPECT_THAT(OpenError("/nowhere/model.gguf"),
               AllOf(HasSubstr("/nowhere/model.gguf"), HasSubstr("No such file")));
   EXPECT_THAT(OpenError(std::filesystem::temp_directory_path()), HasSubstr("is a folder"));
-  EXPECT_THAT(OpenError(""), HasSubstr("can't be opened"));
+  EXPECT_THAT(OpenError(""), HasSubstr("cannot be opened"));
   EXPECT_THAT(OpenError("/dev/null"), HasSubstr("not a regular file"));
   const TemporaryFile empty("");
   EXPECT_THAT(OpenError(empty.path()), HasSubstr("is empty"));

@@ -111,10 +111,10 @@ TEST(HostileSafetensors, RangesThatLeaveGaps) {
 }
 
 TEST(HostileSafetensors, RangesOutsideTheFile) {
-  EXPECT_THAT(OneError(Entry("F32", "2", "0,8"), 4), HasSubstr("lies at bytes 0 to 8 of 4"));
-  EXPECT_THAT(OneError(Entry("F32", "1", "4,0"), 4), HasSubstr("lies at bytes 4 to 0"));
+  EXPECT_THAT(OneError(Entry("F32", "2", "0,8"), 4), HasSubstr("is at bytes 0 to 8 of 4"));
+  EXPECT_THAT(OneError(Entry("F32", "1", "4,0"), 4), HasSubstr("is at bytes 4 to 0"));
   EXPECT_THAT(OneError(Entry("F32", "1", "18446744073709551612,18446744073709551615"), 4),
-              HasSubstr("lies at bytes"));
+              HasSubstr("is at bytes"));
 }
 
 TEST(HostileSafetensors, RangesThatDisagreeWithShapeAndDtype) {
@@ -258,7 +258,7 @@ TEST_F(Index, OfTwoFilesWithOneTensorTheLaterCounts) {
 TEST_F(Index, WithAMissingFileIsRefused) {
   std::filesystem::remove(folder_.path() / "model-00002-of-00004.safetensors");
   EXPECT_THAT(ErrorMessage([&] { FolderWeights file(folder_.path()); }),
-              HasSubstr("model-00002-of-00004.safetensors: can't be opened"));
+              HasSubstr("model-00002-of-00004.safetensors: cannot be opened"));
 }
 
 TEST_F(Index, OfTheWrongFormIsRefused) {

@@ -19,7 +19,7 @@ TEST(HttpClientTest, TellsOriginsApart) {
   EXPECT_NE(HttpOrigin("http://hub.example"), HttpOrigin("https://hub.example"));
   EXPECT_NE(HttpOrigin("https://hub.example.evil"), HttpOrigin("https://hub.example"));
   for (const char* url : {"", "hub.example:x", "file:///etc/passwd", "https://"}) {
-    EXPECT_THAT(ErrorMessage([&] { HttpOrigin(url); }), HasSubstr("no http")) << url;
+    EXPECT_THAT(ErrorMessage([&] { HttpOrigin(url); }), HasSubstr("not an http")) << url;
   }
   EXPECT_TRUE(MayCarryToken("https://hub.example"));
   EXPECT_TRUE(MayCarryToken("http://127.0.0.1:80"));

@@ -327,7 +327,7 @@ TEST_F(HubFetch, SaysBeforehandThatTheDiskIsTooSmall) {
 TEST_F(HubFetch, SaysThatNobodyAnswers) {
   FetchRequest request = Request("plain");
   request.endpoint = "http://127.0.0.1:1";
-  EXPECT_THAT(ErrorOf(request), AllOf(HasSubstr("can't be reached"), HasSubstr("connection")));
+  EXPECT_THAT(ErrorOf(request), AllOf(HasSubstr("cannot be reached"), HasSubstr("connection")));
   request.endpoint = "ftp://127.0.0.1";
   EXPECT_THAT(ErrorOf(request), HasSubstr("http"));
 }

@@ -75,9 +75,9 @@ TEST(HeadRatioFile, NamesFileAndRow) {
   says("[[]]", "no ratios");
   says("[[1,2],[1]]", "layer 1, head 1 has no ratio");
   says("[[1],[2,3]]", "layer 0, head 1 has no ratio");
-  says("[[1,\"2\"]]", "layer 0, head 1 is no number");
-  says("[[1,null]]", "layer 0, head 1 is no number");
-  says("[1,2]", "layer 0 is no list");
+  says("[[1,\"2\"]]", "layer 0, head 1 is not a number");
+  says("[[1,null]]", "layer 0, head 1 is not a number");
+  says("[1,2]", "layer 0 is not a list");
   says("[[1,2]", "not JSON");
   says("[[1e999]]", "JSON");
   says("[[0]]", "layer 0, head 0: a ratio must be from 0.01 to 1000, not 0");
@@ -87,7 +87,7 @@ TEST(HeadRatioFile, NamesFileAndRow) {
   // Values for which the JSON library would throw its own exception.
   for (const char* data : {"7", "\"text\"", "true", "{\"a\":1}"}) {
     says(std::string(R"({"records":[{"arrays":[{"name":"position_ratio","data":)") + data + "}]}]}",
-         "no list of layers");
+         "not a list of layers");
   }
   says("0,0,1\n0,1\n", "line 2 is not layer,head,ratio");
   says("0,0,1\n0,x,1\n", "line 2");
@@ -97,8 +97,8 @@ TEST(HeadRatioFile, NamesFileAndRow) {
   says("0,0,1\n0,\"1\n0,2,1\n", "line 2 is not layer,head,ratio: '0,\"1'");
   says("0,0,nan\n", "line 1");
   says("0,0,-1\n", "line 1: a ratio must be");
-  says("0,99999999,1\n", "line 1: there is no layer 0, head 99999999");
-  says("-1,0,1\n", "line 1: there is no layer -1");
+  says("0,99999999,1\n", "line 1: layer 0, head 99999999 is out of range");
+  says("-1,0,1\n", "line 1: layer -1");
   says("1,0,1\n", "layer 0, head 0 has no ratio");
   says(std::string(100000, '['), "JSON");
 }

@@ -67,7 +67,7 @@ TEST_F(HeadSetFile, QrHeadsAreAYamlLine) {
                  "model_base_class: \"Llama-3.1-8B-Instruct\"\n"),
             Names({"L13H16", "L14H1", "L14H22"}));
   EXPECT_EQ(Read("attn_head_set: 14-22,13-16 # top\n", ":top:1"), Names({"L14H22"}));
-  EXPECT_THAT(Refused("attn_head_set: \"14:22\"\n"), HasSubstr("is no head"));
+  EXPECT_THAT(Refused("attn_head_set: \"14:22\"\n"), HasSubstr("is not a head"));
 }
 
 TEST_F(HeadSetFile, DuoAttentionHasAValueForEveryKeyHead) {
@@ -83,16 +83,16 @@ TEST_F(HeadSetFile, OtherFilesAreRefused) {
   EXPECT_THAT(Refused("{\"a\": " + std::string(100000, '[')), HasSubstr("too deeply"));
   EXPECT_THAT(Refused(R"({"16-19": 3})"), HasSubstr("neither"));
   EXPECT_THAT(Refused(R"({"16-19": [1], "3": [1]})", ":top:1"), HasSubstr("neither"));
-  EXPECT_THAT(Refused(R"({"16": [1.5]})"), HasSubstr("whole number"));
-  EXPECT_THAT(Refused(R"({"16": [18446744073709551615]})"), HasSubstr("no head"));
-  EXPECT_THAT(Refused(R"({"-1": [0]})"), HasSubstr("no head"));
-  EXPECT_THAT(Refused(R"({"99999999-0": [0]})", ":top:1"), HasSubstr("no head"));
-  EXPECT_THAT(Refused(R"({"1-0": ["a"]})", ":top:1"), HasSubstr("no number"));
+  EXPECT_THAT(Refused(R"({"16": [1.5]})"), HasSubstr("integer"));
+  EXPECT_THAT(Refused(R"({"16": [18446744073709551615]})"), HasSubstr("out of the range"));
+  EXPECT_THAT(Refused(R"({"-1": [0]})"), HasSubstr("out of the range"));
+  EXPECT_THAT(Refused(R"({"99999999-0": [0]})", ":top:1"), HasSubstr("out of the range"));
+  EXPECT_THAT(Refused(R"({"1-0": ["a"]})", ":top:1"), HasSubstr("not a number"));
   EXPECT_THAT(Refused("{}"), HasSubstr("no head"));
   EXPECT_THAT(Refused("\xff\xfe\n"), HasSubstr("UTF-8"));
-  EXPECT_THAT(Refused("hello\n"), HasSubstr("none of the lists"));
+  EXPECT_THAT(Refused("hello\n"), HasSubstr("none of the known formats"));
   EXPECT_THAT(Refused("0.5\n", ":top:0"), HasSubstr("at least 1"));
-  EXPECT_THAT(Refused("0.5\n", ":top:x"), HasSubstr("no number"));
+  EXPECT_THAT(Refused("0.5\n", ":top:x"), HasSubstr("not a number"));
   EXPECT_THROW(ReadHeadSetFile("no/such/file"), Error);
   EXPECT_THROW(ReadHeadSetFile(""), Error);
 }

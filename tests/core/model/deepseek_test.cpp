@@ -65,7 +65,7 @@ TEST(Deepseek, RefusesWhatItDoesNotFollow) {
   EXPECT_THAT(ErrorWith("deepseek-v3", {{"qk_rope_head_dim", 5}}), HasSubstr("even"));
   EXPECT_THAT(ErrorWith("deepseek-v3", {{"v_head_dim", 1 << 20}}), HasSubstr("are too wide"));
   EXPECT_THAT(ErrorWith("deepseek-v3", {{"kv_lora_rank", 0}}), HasSubstr("kv_lora_rank"));
-  EXPECT_THAT(ErrorWith("deepseek-v3", {{"n_group", 3}}), HasSubstr("8 experts can't be chosen"));
+  EXPECT_THAT(ErrorWith("deepseek-v3", {{"n_group", 3}}), HasSubstr("8 experts cannot be chosen"));
   EXPECT_THAT(OpenErrorWith("deepseek-v3", {{"q_lora_rank", "null"}}),
               HasSubstr("has no tensor 'model.layers.0.self_attn.q_proj.weight'"));
 }

@@ -91,7 +91,7 @@ TEST(DenseFamilies, HunyuanStretchesItsBase) {
   rope.erase("alpha");
   EXPECT_EQ(ConfigWith("hunyuan", {{"rope_parameters", rope}}).rope_scaling.kind,
             RopeScalingKind::kDynamic);
-  EXPECT_THAT(ErrorWith("hunyuan", {{"head_dim", 2}}), HasSubstr("can't be stretched"));
+  EXPECT_THAT(ErrorWith("hunyuan", {{"head_dim", 2}}), HasSubstr("cannot be stretched"));
 }
 
 TEST(DenseFamilies, InternLm2ReadsItsBiases) {

@@ -81,17 +81,17 @@ TEST(FolderModel, ReadsWhichLayersHaveExperts) {
 
 TEST(FolderModel, RefusesExpertsThatCannotBeChosen) {
   EXPECT_THAT(ErrorWith("mixtral", {{"num_experts_per_tok", 6}}),
-              HasSubstr("6 of 5 experts can't be chosen"));
+              HasSubstr("6 of 5 experts cannot be chosen"));
   EXPECT_THAT(ErrorWith("mixtral", {{"num_local_experts", 0}}),
               HasSubstr("num_local_experts is 0"));
   EXPECT_THAT(ErrorWith("qwen2-moe", {{"mlp_only_layers", {-1}}}),
-              HasSubstr("it must hold whole numbers from 0"));
+              HasSubstr("it must hold integers from 0"));
   EXPECT_THAT(ErrorWith("glm4-moe", {{"n_group", 3}}),
-              HasSubstr("8 experts can't be chosen by 2 of 3 groups"));
+              HasSubstr("8 experts cannot be chosen by 2 of 3 groups"));
   EXPECT_THAT(ErrorWith("glm4-moe", {{"topk_group", 1}}),
-              HasSubstr("3 of 2 experts can't be chosen"));
+              HasSubstr("3 of 2 experts cannot be chosen"));
   EXPECT_THAT(ErrorWith("glm4-moe", {{"n_group", 8}}),
-              HasSubstr("8 experts can't be chosen by 2 of 8 groups"));
+              HasSubstr("8 experts cannot be chosen by 2 of 8 groups"));
   EXPECT_THAT(ErrorWith("olmoe", {{"clip_qkv", -2}}), HasSubstr("must be a positive number"));
 }
 
@@ -269,13 +269,13 @@ TEST(FolderModel, RefusesWhatItDoesNotFollow) {
 
 TEST(FolderModel, RefusesNumbersThatCannotBe) {
   EXPECT_THAT(ErrorWith("llama", {{"num_hidden_layers", 1025}}),
-              HasSubstr("num_hidden_layers is 1025; it must be a whole number from 1 to 1024"));
+              HasSubstr("num_hidden_layers is 1025; it must be an integer from 1 to 1024"));
   EXPECT_THAT(ErrorWith("llama", {{"num_hidden_layers", 1.5}}), HasSubstr("is 1.5"));
   EXPECT_THAT(ErrorWith("llama", {{"hidden_size", "28"}}), HasSubstr("hidden_size is '28'"));
   EXPECT_THAT(ErrorWith("llama", {{"hidden_size", -1}}), HasSubstr("hidden_size is -1"));
   EXPECT_THAT(ErrorWith("llama", {{"vocab_size", nullptr}}), HasSubstr("vocab_size is missing"));
   EXPECT_THAT(ErrorWith("llama", {{"num_key_value_heads", 4}}),
-              HasSubstr("6 heads can't share 4 key-value heads"));
+              HasSubstr("6 heads cannot share 4 key-value heads"));
   EXPECT_THAT(ErrorWith("llama", {{"head_dim", 9}}), HasSubstr("heads of 9 dimensions"));
   EXPECT_THAT(ErrorWith("llama", {{"rms_norm_eps", 0}}), HasSubstr("rms_norm_eps is 0"));
   EXPECT_THAT(ErrorWith("mpt", {{"n_heads", 100}}), HasSubstr("not supported"));
@@ -370,7 +370,7 @@ TEST(FolderModel, RefusesFoldersAndFilesThatAreNoModels) {
   EXPECT_THAT(error(folder.path() / "weights.bin"), HasSubstr("pickle"));
   folder.Write("weights", "PK\x03\x04 zip");
   EXPECT_THAT(error(folder.path() / "weights"), HasSubstr("pickle"));
-  EXPECT_THAT(error(folder.path() / "nothing.gguf"), HasSubstr("can't be opened"));
+  EXPECT_THAT(error(folder.path() / "nothing.gguf"), HasSubstr("cannot be opened"));
   EXPECT_THAT(ErrorMessage([] { OpenModel("no-such/model"); }),
               HasSubstr("is neither a file nor a folder"));
 }

@@ -105,7 +105,7 @@ TEST(GgufFamilies, GraniteReadsItsFactors) {
   EXPECT_EQ(Config(writer).embedding_scale, 12.0);
   EXPECT_EQ(Config(writer).update_scale, 0.25);
   writer.Remove("granite.rope.scaling.finetuned").Bool("granite.rope.scaling.finetuned", false);
-  EXPECT_THAT(ConfigError(writer), HasSubstr("stands for no positions"));
+  EXPECT_THAT(ConfigError(writer), HasSubstr("means no positions"));
 }
 
 TEST(GgufFamilies, YarnsAttentionFactorIsThatOfLlamaCpp) {

@@ -321,8 +321,8 @@ TEST(GgufModel, NamesTensorTypesThatAreNotRead) {
 
 TEST(GgufModel, RefusesNumbersThatCannotBe) {
   EXPECT_THAT(WithNumber("llama.attention.head_count_kv", 3),
-              HasSubstr("4 heads can't share 3 key-value heads"));
-  EXPECT_THAT(WithNumber("llama.attention.head_count_kv", 8), HasSubstr("4 heads can't share 8"));
+              HasSubstr("4 heads cannot share 3 key-value heads"));
+  EXPECT_THAT(WithNumber("llama.attention.head_count_kv", 8), HasSubstr("4 heads cannot share 8"));
   EXPECT_THAT(WithNumber("llama.attention.head_count", 0),
               HasSubstr("head_count is 0; it must be from 1"));
   EXPECT_THAT(WithNumber("llama.attention.head_count", UINT32_MAX), HasSubstr("it must be from 1"));

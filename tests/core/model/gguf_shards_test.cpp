@@ -148,7 +148,7 @@ TEST(GgufShards, OfAnotherModelAreRefused) {
                 writer.Remove("split.tensors.count")
                     .RawValue("split.tensors.count", GgufType::kInt32, Raw(25));
               }),
-              HasSubstr("its 3 shards have 20 tensors; split.tensors.count says 25"));
+              HasSubstr("its 3 shards have 20 tensors; split.tensors.count is 25"));
   // A shard's file that is damaged or cut off is named itself.
   const TemporaryFolder folder;
   WriteShards(folder);

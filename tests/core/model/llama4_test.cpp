@@ -66,7 +66,7 @@ TEST(Llama4, RefusesWhatContradictsItself) {
   EXPECT_THAT(ErrorWith("llama4", {{"attention_chunk_size", -1}}),
               HasSubstr("attention_chunk_size"));
   EXPECT_THAT(ErrorWith("llama4", {{"num_experts_per_tok", 6}}),
-              HasSubstr("6 of 5 experts can't be chosen"));
+              HasSubstr("6 of 5 experts cannot be chosen"));
 }
 
 std::vector<float> LastAttention(const Decoder& decoder, const std::string& setting, int64_t rows) {

@@ -118,7 +118,8 @@ TEST(PromptBuilder, ReadsFilesAsTheyAre) {
   const TemporaryFile broken("abc\xc3(");
   EXPECT_THAT(ErrorMessage([&] { ReadPromptFile(broken.path()); }),
               AllOf(HasSubstr(broken.path().string()), HasSubstr("not UTF-8 at byte 3 (0xC3)")));
-  EXPECT_THAT(ErrorMessage([] { ReadPromptFile("/nowhere/p.txt"); }), HasSubstr("can't be opened"));
+  EXPECT_THAT(ErrorMessage([] { ReadPromptFile("/nowhere/p.txt"); }),
+              HasSubstr("cannot be opened"));
   EXPECT_THAT(ErrorMessage([] { ReadPromptFile("/"); }), HasSubstr("is a folder"));
 }
 

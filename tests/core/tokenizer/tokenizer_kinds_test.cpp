@@ -184,7 +184,7 @@ TEST(TokenizerFolder, RefusesByName) {
 
 TEST(TokenizerFolder, RefusesContradictions) {
   EXPECT_THAT(LoadError(Replaced("\"ab\": 2", "\"ab\": 1")), HasSubstr("has the id 1 for"));
-  EXPECT_THAT(LoadError(Replaced("\"ab\": 2", "\"ab\": -2")), HasSubstr("no token id"));
+  EXPECT_THAT(LoadError(Replaced("\"ab\": 2", "\"ab\": -2")), HasSubstr("not a token id"));
   EXPECT_THAT(LoadError(Replaced("\"ab\": 2", "\"ab\": 2000000000")),
               HasSubstr("has the id 2000000000 for one of 3 tokens"));
   EXPECT_THAT(LoadError(Replaced("[\"a\", \"b\"]", "[\"b\", \"a\"]")),

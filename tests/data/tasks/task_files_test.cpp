@@ -375,7 +375,7 @@ TEST_F(TaskFiles, DamagedFilesAreErrorsWithNameAndLine) {
   EXPECT_THAT(Fails("kv:", R"({"key": "k", "value": "v", "ordered_kv_records": [["k", 1]]})"),
               HasSubstr("[key, value]"));
   EXPECT_THAT(Fails("kv:", R"({"key": "k", "value": "v", "ordered_kv_records": {"k": "v"}})"),
-              HasSubstr("no list"));
+              HasSubstr("not a list"));
   EXPECT_THAT(
       Fails("kv:", good + R"({"key": "k", "value": "v", "ordered_kv_records": [["k", "v"]]})"),
       HasSubstr("line 2: it has 1 records"));
@@ -430,7 +430,7 @@ TEST_F(TaskFiles, FilesThatAreNoneOfLinesAreErrors) {
   EXPECT_THAT(ErrorOf([&] { MakeTask("jsonl:file=" + folder_.string(), 1); }, ErrorKind::kFailure),
               HasSubstr("a folder"));
   EXPECT_THAT(ErrorOf([&] { MakeTask("jsonl:file=/no/such", 1); }, ErrorKind::kFailure),
-              HasSubstr("can't be opened"));
+              HasSubstr("cannot be opened"));
   // Nesting by the hundred thousand neither ends the stack nor goes through.
   EXPECT_THAT(Fails("jsonl:", "{\"context\":" + std::string(200000, '[')), HasSubstr("not JSON"));
   const std::string deep =

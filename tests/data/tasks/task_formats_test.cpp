@@ -264,7 +264,7 @@ TEST_F(NeedleFiles, WrongTextsAreErrors) {
                    ErrorKind::kFailure);
   };
   EXPECT_THAT(error(""), HasSubstr("a file *.txt"));
-  EXPECT_THAT(error("none.txt"), HasSubstr("can't be opened"));
+  EXPECT_THAT(error("none.txt"), HasSubstr("cannot be opened"));
   Write("empty.txt", "");
   EXPECT_THAT(error("empty.txt"), HasSubstr("empty"));
   Write("bad.txt", "ab\xFF");

@@ -96,7 +96,7 @@ class PaletteItemsTest : public QObject {
     QVERIFY(rig.ErrorOf("channel 5000").contains("out of range"));
     QVERIFY(rig.ErrorOf("panel outcme").contains("Did you mean 'outcome'?"));
     rig.registry.Find("save-results")->action->setEnabled(false);
-    QVERIFY(rig.ErrorOf("save-results").contains("can't be done now"));
+    QVERIFY(rig.ErrorOf("save-results").contains("cannot be done now"));
     QVERIFY(rig.runs.isEmpty());
   }
 

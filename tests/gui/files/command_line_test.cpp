@@ -110,9 +110,8 @@ class CommandLineTest : public QObject {
                           << "'3' is not a head";
     QTest::newRow("channel") << "--render a.h5 --out b --channel -2"
                              << "--channel";
-    QTest::newRow("samples")
-        << "--samples few"
-        << "option --samples: 'few' is not a whole number (allowed: at least 0)";
+    QTest::newRow("samples") << "--samples few"
+                             << "option --samples: 'few' is not an integer (allowed: at least 0)";
     QTest::newRow("dtype") << "--dtype float17"
                            << "float17";
     QTest::newRow("weights") << "--weights small"

@@ -136,19 +136,19 @@ class OlderRecordsTest : public QObject {
   static void CheckOlder(Rig& rig, const char* asked) {
     QVERIFY2(rig.Legend(Side::kB).contains(QStringLiteral("channel(100")),
              qPrintable(rig.Legend(Side::kB)));
-    QVERIFY(rig.Legend(Side::kB).contains(QStringLiteral("not of what is asked")));
+    QVERIFY(rig.Legend(Side::kB).contains(QStringLiteral("older setting")));
     QVERIFY(!rig.Legend(Side::kB).contains(Printed(asked)));
-    QVERIFY(!rig.Legend(Side::kA).contains(QStringLiteral("not of what is asked")));
+    QVERIFY(!rig.Legend(Side::kA).contains(QStringLiteral("older setting")));
     const QStringList outcome = rig.OutcomeNames().filter(QStringLiteral("channel(100"));
     QCOMPARE(outcome.size(), 1);
-    QVERIFY2(outcome.first().contains(QStringLiteral("not of what is asked")),
+    QVERIFY2(outcome.first().contains(QStringLiteral("older setting")),
              qPrintable(outcome.first()));
     const std::vector<Record> saved = rig.Saved();
     CheckNames(saved);
     QVERIFY(!Holds(saved, Printed(asked)));
     for (const char* stem : {"attention", "outcome"}) {
       const QByteArray svg = rig.Exported(stem);
-      QVERIFY2(svg.contains("channel(100") && svg.contains("not of what is asked"), stem);
+      QVERIFY2(svg.contains("channel(100") && svg.contains("older setting"), stem);
       QVERIFY(!svg.contains(Printed(asked).toUtf8()));
       // The caption: the picture's prompt and model, also where it is shown alone.
       const QString caption =
@@ -161,7 +161,7 @@ class OlderRecordsTest : public QObject {
   static void CheckAsked(Rig& rig, const char* setting) {
     QVERIFY2(rig.Legend(Side::kB).contains(Printed(setting).left(20)),
              qPrintable(rig.Legend(Side::kB)));
-    QVERIFY(!rig.Legend(Side::kB).contains(QStringLiteral("not of")));
+    QVERIFY(!rig.Legend(Side::kB).contains(QStringLiteral("older setting")));
     const std::vector<Record> saved = rig.Saved();
     CheckNames(saved);
     QVERIFY(Holds(saved, Printed(setting)));
@@ -218,17 +218,17 @@ class OlderRecordsTest : public QObject {
     rig.Ask(kOther);
     QVERIFY(SpyUntil(timed, [&] { return !timed.isEmpty(); }));
     // Attention is the new setting's, the map is not yet.
-    QVERIFY(!rig.Legend(Side::kB).contains(QStringLiteral("not of")));
+    QVERIFY(!rig.Legend(Side::kB).contains(QStringLiteral("older setting")));
     rig.window.panel<HeadMapPanel>()->SetMode(Compare::kB);
     CheckNames(rig.Saved());
     QVERIFY(Holds(rig.Saved(), Printed(kOther)));
     QVERIFY(!Holds(rig.Saved(), Printed(kFirst)));
     const QByteArray map = rig.Exported("head_map");
-    QVERIFY(map.contains("channel(100") && map.contains("not of what is asked"));
+    QVERIFY(map.contains("channel(100") && map.contains("older setting"));
     rig.control->HoldCaptureRuns(false);
     QVERIFY(rig.Settle());
     QVERIFY(rig.Exported("head_map").contains("pi("));
-    QVERIFY(!rig.Exported("head_map").contains("not of what is asked"));
+    QVERIFY(!rig.Exported("head_map").contains("older setting"));
   }
 
   void SwapAndPinWhileARunIsPending() {
@@ -237,9 +237,9 @@ class OlderRecordsTest : public QObject {
     QVERIFY(rig.AskAndHold(kOther));
     rig.Find<QPushButton>("swap")->click();
     QVERIFY2(rig.Legend(Side::kB).contains(QStringLiteral("none")) &&
-                 !rig.Legend(Side::kB).contains(QStringLiteral("not of")),
+                 !rig.Legend(Side::kB).contains(QStringLiteral("older setting")),
              qPrintable(rig.Legend(Side::kB)));
-    QVERIFY2(rig.Legend(Side::kA).contains(QStringLiteral("not of what is asked")),
+    QVERIFY2(rig.Legend(Side::kA).contains(QStringLiteral("older setting")),
              qPrintable(rig.Legend(Side::kA)));
     CheckNames({rig.Saved()});
     rig.window.history()->stack()->undo();

@@ -126,7 +126,7 @@ class SessionsTest : public QObject {
     QTest::newRow("no JSON") << "model"
                              << "not JSON";
     QTest::newRow("no session") << "{}"
-                                << "no session of this version";
+                                << "not a session of this version";
     QTest::newRow("typo") << R"({"midscope_session":1,"model":"embedded","chanel":3})"
                           << "chanel";
     QTest::newRow("option") << R"({"midscope_session":1,"model":"m","model_options":{"dtype":3}})"
@@ -136,9 +136,9 @@ class SessionsTest : public QObject {
     QTest::newRow("place") << R"({"midscope_session":1,"model":"m","place_index":-5})"
                            << "place_index";
     QTest::newRow("channel") << R"({"midscope_session":1,"model":"m","channel":-1})"
-                             << "has a 'channel' that is no whole number from 0 on";
+                             << "has a 'channel' that is not an integer >= 0";
     QTest::newRow("samples") << R"({"midscope_session":1,"model":"m","samples":1.5})"
-                             << "has a 'samples' that is no whole number from 0 on";
+                             << "has a 'samples' that is not an integer >= 0";
     QTest::newRow("head") << R"({"midscope_session":1,"model":"m","head":"first"})"
                           << "--head: 'first' is not a head. Write it as L12H3";
     QTest::newRow("probes") << R"({"midscope_session":1,"model":"m","probes":7})"

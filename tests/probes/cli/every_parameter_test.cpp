@@ -133,7 +133,7 @@ TEST(EveryParameter, RefusesOtherWordsWithThoseThatAreAllowed) {
 TEST(EveryParameter, IsWholeWhereAFractionIsRefused) {
   for (const auto& [of, parameter] : EveryParameter()) {
     if (parameter.kind != ParameterKind::kWholeNumber) continue;
-    EXPECT_THAT(Refusal(parameter, "1.5"), HasSubstr("'1.5' is not a whole number")) << of;
+    EXPECT_THAT(Refusal(parameter, "1.5"), HasSubstr("'1.5' is not an integer")) << of;
   }
 }
 
@@ -146,7 +146,7 @@ TEST(NumberedChoice, TakesANumberInItsRange) {
   rows.maximum = 64;
   EXPECT_EQ(ReadValue(rows, "last:16", "rows"), ParameterValue("last:16"));
   EXPECT_THAT(Refusal(rows, "last:0"), HasSubstr("Allowed: 1 to 64"));
-  EXPECT_THAT(Refusal(rows, "last:x"), HasSubstr("'x' is not a whole number"));
+  EXPECT_THAT(Refusal(rows, "last:x"), HasSubstr("'x' is not an integer"));
   EXPECT_THAT(Refusal(rows, "lsat:3"), HasSubstr("(allowed: all | last:N)"));
 }
 

@@ -142,7 +142,7 @@ TEST(ProgramPatch, SaysWhatIsMissing) {
   const ProgramRun no_task = RunMidscope(
       {"generate", "embedded", "--prompt", "Hello", "--with", "patch(from=place:1, span=last)"});
   EXPECT_EQ(no_task.status, 2);
-  EXPECT_THAT(no_task.err, HasSubstr("of no task"));
+  EXPECT_THAT(no_task.err, HasSubstr("not a task's"));
   const ProgramRun no_file =
       RunMidscope({"generate", "embedded", "--prompt", "Hello", "--source-prompt-file", "other"});
   EXPECT_EQ(no_file.status, 2);
