@@ -5,14 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include <QApplication>
 #include <QFileInfo>
-#include <QKeyEvent>
 #include <QLabel>
 #include <QObject>
 #include <QStatusBar>
 #include <QUndoStack>
-#include <QWidget>
 
 #include "core/base/error.h"
 #include "core/base/record_names.h"
@@ -36,47 +33,9 @@
 #include "gui/widgets/error_bar.h"
 #include "gui/widgets/progress_row.h"
 #include "gui/widgets/selection.h"
+#include "gui/widgets/undo_keys.h"
 
 namespace midscope {
-
-namespace {
-
-// Gives the keys of undo and redo to the window where text fields would take them for an undo of
-// their own.
-
-class UndoKeys : public QObject {
- public:
-  // For all text fields in these widgets, which outlive it, whenever they are made.
-  explicit UndoKeys(std::vector<QWidget*> roots, QObject* parent = nullptr);
-  bool eventFilter(QObject* watched, QEvent* event) override;
-
- private:
-  std::vector<QWidget*> roots_;
-};
-
-UndoKeys::UndoKeys(std::vector<QWidget*> roots, QObject* parent)
-    : QObject(parent), roots_(std::move(roots)) {
-  QApplication::instance()->installEventFilter(this);
-}
-
-bool UndoKeys::eventFilter(QObject* watched, QEvent* event) {
-  const bool pressed = event->type() == QEvent::KeyPress;
-  if (!pressed && event->type() != QEvent::ShortcutOverride) return false;
-  const auto* widget = qobject_cast<const QWidget*>(watched);
-  const auto* key = static_cast<const QKeyEvent*>(event);
-  const bool undo = key->matches(QKeySequence::Undo);
-  if (!widget || (!undo && !key->matches(QKeySequence::Redo))) return false;
-  const bool inside = std::any_of(roots_.begin(), roots_.end(), [widget](const QWidget* root) {
-    return root == widget || root->isAncestorOf(widget);
-  });
-  if (!inside) return false;
-  event->accept();  // not a shortcut of the window: it would come twice
-  if (pressed && undo) Q_EMIT UndoRequested();
-  if (pressed && !undo) Q_EMIT RedoRequested();
-  return true;
-}
-
-}  // namespace
 
 void MainWindow::WireSession() {
   connect(session_, &Session::Changed, this, &MainWindow::Refresh);

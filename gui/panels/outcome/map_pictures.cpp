@@ -19,7 +19,7 @@ namespace midscope {
 namespace {
 
 using Names = std::vector<std::string>;
-using Panel = PanelsPlot::Panel;
+using MapPanel = PanelsPlot::Panel;
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 // An array over these axes, with or without samples in front: where a batch is large, a viewer
@@ -84,7 +84,7 @@ QVector<QVector<double>> Map(int64_t rows, int64_t columns,
 }
 
 void WriteMaps(FilePictures& pictures, const QString& title, const QString& stem,
-               const std::vector<Panel>& panels, const PanelsPlot::Axes& axes) {
+               const std::vector<MapPanel>& panels, const PanelsPlot::Axes& axes) {
   PanelsPlot plot;
   plot.ShowMaps(panels, axes);
   plot.SetTitle(title);
@@ -97,7 +97,7 @@ void DrawPiecesByLayer(FilePictures& pictures) {
   if (!sums.record()) return;
   const Record& record = *sums.record();
   const QStringList layers = AxisLabels(record, "layer");
-  std::vector<Panel> panels;
+  std::vector<MapPanel> panels;
   for (int64_t layer = 0; layer < AxisSize(record, "layer"); ++layer) {
     panels.push_back({QObject::tr("layer %1").arg(layers.value(layer)),
                       Map(AxisSize(record, "place"), AxisSize(record, "piece"),
@@ -124,7 +124,7 @@ void DrawPiecesByHead(FilePictures& pictures) {
   for (int64_t layer = 0; layer < layers.size(); ++layer) {
     const auto number = static_cast<int64_t>(layers[layer]);
     if (pictures.request().head && pictures.request().head->layer != number) continue;
-    std::vector<Panel> panels;
+    std::vector<MapPanel> panels;
     for (int64_t head = 0; head < AxisSize(record, "head"); ++head) {
       panels.push_back({QObject::tr("head %1").arg(head),
                         Map(AxisSize(record, "place"), AxisSize(record, "piece"),
@@ -153,13 +153,13 @@ void DrawGoldByLayer(FilePictures& pictures) {
     return AxisIndexOf(record, "piece", gold.First({place}));
   };
   const int64_t layers = AxisSize(record, "layer");
-  Panel panel{QString(),
-              Map(layers, AxisSize(record, "place"),
-                  [&](int64_t layer, int64_t place) {
-                    const int64_t piece = piece_of(place);
-                    return piece < 0 ? kMissing : sums.Mean({place, layer, piece});
-                  }),
-              {0, 0}};
+  MapPanel panel{QString(),
+                 Map(layers, AxisSize(record, "place"),
+                     [&](int64_t layer, int64_t place) {
+                       const int64_t piece = piece_of(place);
+                       return piece < 0 ? kMissing : sums.Mean({place, layer, piece});
+                     }),
+                 {0, 0}};
   WriteMaps(pictures, QObject::tr("Attention of the last token on the gold piece; mean over heads"),
             QStringLiteral("gold_by_layer"), {std::move(panel)},
             {QObject::tr("gold place"), QObject::tr("layer"), QObject::tr("attention"),
@@ -172,7 +172,7 @@ void DrawHeadsByPlace(FilePictures& pictures) {
     for (const Array& array : record.arrays) {
       if (!HasArray(record, array.name, {"place", "layer", "head"})) continue;
       const QStringList places = AxisLabels(record, "place");
-      std::vector<Panel> panels;
+      std::vector<MapPanel> panels;
       for (int64_t place = 0; place < AxisSize(record, "place"); ++place) {
         panels.push_back({QObject::tr("place %1").arg(places.value(place)),
                           Map(AxisSize(record, "layer"), AxisSize(record, "head"),
@@ -201,7 +201,7 @@ void DrawCurvesByPlace(FilePictures& pictures) {
   for (const Array& array : record->arrays) {
     if (array.axes.size() != 3 || array.axes[0] != "curve" || array.axes[2] != "place") continue;
     const std::string& parameter = array.axes[1];
-    std::vector<Panel> panels;
+    std::vector<MapPanel> panels;
     for (int64_t curve = 0; curve < AxisSize(*record, "curve"); ++curve) {
       panels.push_back({curves.value(curve),
                         Map(AxisSize(*record, "place"), AxisSize(*record, parameter),
@@ -270,7 +270,7 @@ void DrawRowByPlace(FilePictures& pictures) {
   const Record& record = *rows.record();
   if (head.layer >= AxisSize(record, "layer") || head.head >= AxisSize(record, "head")) return;
   const QStringList places = AxisLabels(record, "place");
-  std::vector<Panel> panels;
+  std::vector<MapPanel> panels;
   for (int64_t place = 0; place < AxisSize(record, "place"); ++place) {
     panels.push_back({QObject::tr("gold at place %1").arg(places.value(place)),
                       {rows.FirstRow({place, head.layer, head.head})},
