@@ -199,7 +199,7 @@ std::string SchemaPage() {
          "without a word. Midscope compares\nevery part's checksum with `part_checksums` when it "
          "opens the file, and refuses it where a part is missing or has\nchanged; a script can do "
          "no less than look whether the files of `parts` are there. Move parts and file "
-         "together:\nthe parts lie in its folder, are no links and are of the same run; Midscope "
+         "together:\nthe parts lie in its folder, are not links and belong to the same run; Midscope "
          "refuses "
          "others.\n\n"
          "## Changes\n\n"

@@ -144,7 +144,7 @@ Record StackedFrame(const Record& sample_frame, const std::vector<int64_t>& samp
                               {kSampleAxis},
                               std::vector<int64_t>{},
                               "",
-                              "places of axis " + name + " that are no padding"});
+                              "places of axis " + name + " that are not padding"});
   }
   return stacked;
 }
