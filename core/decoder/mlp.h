@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <span>
-
 #include <ATen/core/Tensor.h>
 
 #include "core/compute/layer_ops.h"
@@ -19,16 +17,6 @@ namespace midscope {
 at::Tensor ActivatedMlp(const LayerOps& ops, const ModelConfig& config, const MlpWeights& mlp,
                         const XieluSettings& xielu, const at::Tensor& x,
                         const ProductContext& context);
-
-// Which experts a row uses, and with what weights. Internal to core.
-
-// values [expert]: a row's router logits, which become the weights that the experts' outputs are
-// multiplied by, 0 for those that are not chosen. choice_bias [expert] or empty. Among equal
-// scores, the first expert's counts as larger. As transformers' routers of mixtral, qwen2_moe,
-// olmoe (softmax) and glm4_moe, deepseek_v3 (sigmoid, groups: the reference code of DeepSeek-V3)
-// have it.
-void ChooseExperts(const ExpertSettings& settings, std::span<const float> choice_bias,
-                   std::span<float> values);
 
 // The MLP of a layer with experts: router, the experts that rows chose, and the shared ones.
 // Internal to core.

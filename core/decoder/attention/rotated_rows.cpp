@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/decoder/attention/rotated_rows.h"
+#include "core/plan/query_scale.h"
 
 #include <algorithm>
 #include <complex>

@@ -3,8 +3,6 @@
 // themselves. Internal to core.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 
 #include <ATen/core/Tensor.h>
@@ -28,27 +26,11 @@ at::Tensor RotatedQueries(const ModelConfig& config, const RotaryTables& tables,
 at::Tensor RotatedKeys(const ModelConfig& config, const RotaryTables& tables, int64_t query,
                        RowRange rows, const at::Tensor& k);
 
-// Queries that grow with their position (core/decoder/attention/rotated_rows.h). Internal to core.
+// Queries that grow with their position (core/plan/query_scale.h). Internal to core.
 
 // q [rows, heads * head_dim] of these rows, each with the model's and the plan's scale of its
 // position; q itself where all are 1.
 at::Tensor ScaledQueries(const ModelConfig& config, const LayerOps& ops, const AttentionPlan& plan,
                          RowRange rows, const at::Tensor& q);
-
-// Queries that grow with the logarithm of their position, so that attention over more keys stays as
-// sharp: Self-Extend's scale_base (public code of arXiv 2401.01325), EABF (arXiv 2401.07004), and
-// what a model was made with (Llama 4's scaling in ministral3 of transformers).
-// Internal to core.
-
-// The factor of the query at this position id; 1 below `base`. base > 1.
-inline double QueryScale(double position, int64_t base) {
-  return std::max(1.0, std::log(position + 1) / std::log(static_cast<double>(base)));
-}
-
-// The model's own; 1 below the context.
-inline double QueryGrowth(double position, const ModelConfig& config) {
-  return 1.0 +
-         config.query_growth * std::log(1.0 + std::floor(position / config.query_growth_context));
-}
 
 }  // namespace midscope

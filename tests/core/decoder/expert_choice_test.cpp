@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Contract: the experts that a row uses are those with the largest scores, of equal ones the first;
 // their weights are the scores of transformers' routers, worked out by hand here, to 1e-6.
-#include "core/decoder/mlp.h"
+#include "core/decoder/expert_choice.h"
 
 #include <gtest/gtest.h>
 

@@ -11,11 +11,11 @@
 #include <map>
 
 #include "core/base/error.h"
-#include "core/decoder/attention/rotated_rows.h"
 #include "core/intervention/rope_schemes.h"
 #include "core/plan/attention_plan.h"
 #include "core/plan/context_limit.h"
 #include "core/plan/plan_changes.h"
+#include "core/plan/query_scale.h"
 #include "core/plan/rope_frequencies.h"
 #include "core/terms/intervention_text.h"
 #include "core/terms/terms.h"

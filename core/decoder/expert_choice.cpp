@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "core/decoder/mlp.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+namespace midscope {
+namespace {
+
+constexpr float kNever = -std::numeric_limits<float>::infinity();
+
+void ScoresOfLogits(ExpertScore score, std::span<float> values) {
+  if (score == ExpertScore::kSigmoid) {
+    for (float& value : values) value = 1.0f / (1.0f + std::exp(-value));
+    return;
+  }
+  const float largest = *std::max_element(values.begin(), values.end());
+  float sum = 0;
+  for (float& value : values) {
+    value = std::exp(value - largest);
+    sum += value;
+  }
+  for (float& value : values) value /= sum;
+}
+
+// The places of the `count` largest, largest first.
+std::vector<size_t> Largest(std::span<const float> values, int64_t count) {
+  std::vector<size_t> places(values.size());
+  std::iota(places.begin(), places.end(), size_t{0});
+  const auto end = places.begin() + count;
+  std::partial_sort(places.begin(), end, places.end(), [values](size_t a, size_t b) {
+    return values[a] != values[b] ? values[a] > values[b] : a < b;
+  });
+  places.erase(end, places.end());
+  return places;
+}
+
+// Experts outside the best groups can't be chosen any more.
+void LeaveOutGroups(const ExpertSettings& settings, std::span<float> choice) {
+  const size_t width = choice.size() / static_cast<size_t>(settings.groups);
+  std::vector<float> scores;
+  for (size_t first = 0; first < choice.size(); first += width) {
+    const auto group = choice.subspan(first, width);
+    float sum = 0;
+    for (const size_t place : Largest(group, settings.groups_by_largest ? 1 : 2))
+      sum += group[place];
+    scores.push_back(sum);
+  }
+  std::vector<bool> kept(scores.size(), false);
+  for (const size_t group : Largest(scores, settings.groups_per_row)) kept[group] = true;
+  for (size_t expert = 0; expert < choice.size(); ++expert) {
+    if (!kept[expert / width]) choice[expert] = kNever;
+  }
+}
+
+}  // namespace
+
+void ChooseExperts(const ExpertSettings& settings, std::span<const float> choice_bias,
+                   std::span<float> values) {
+  std::vector<float> choice(values.begin(), values.end());
+  ScoresOfLogits(settings.score, values);
+  if (!settings.scales_input) choice.assign(values.begin(), values.end());
+  for (size_t expert = 0; expert < choice_bias.size(); ++expert)
+    choice[expert] += choice_bias[expert];
+  if (settings.groups > 1) LeaveOutGroups(settings, choice);
+  const std::vector<size_t> chosen = Largest(choice, settings.per_row);
+  std::vector<float> weights(values.size(), 0.0f);
+  float sum = 0;
+  for (const size_t expert : chosen) sum += values[expert];
+  for (const size_t expert : chosen) {
+    weights[expert] = (settings.normalised ? values[expert] / sum : values[expert]) *
+                      static_cast<float>(settings.scale);
+  }
+  std::copy(weights.begin(), weights.end(), values.begin());
+}
+
+}  // namespace midscope
