@@ -2,10 +2,7 @@
 #include "core/decoder/mlp.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <limits>
-#include <numeric>
 #include <span>
 #include <vector>
 
