@@ -27,7 +27,10 @@ double FakeEngine::NextProbability(int64_t rank) {
 }
 
 double FakeEngine::Strength(const Intervention& intervention) {
-  double strength = static_cast<double>(intervention.positions.index());
+  double strength = 0;
+  if (intervention.Find<PositionInterpolation>()) strength = 1;
+  if (intervention.Find<HeadRatioTable>()) strength = 2;
+  if (intervention.Find<MsPoe>()) strength = 3;
   for (const ChannelScaling& scaling : intervention.All<ChannelScaling>())
     strength += 1 - scaling.factor;
   return strength;

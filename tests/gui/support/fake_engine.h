@@ -5,8 +5,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/terms/terms.h"
 #include "probes/base/record_origin.h"
 #include "probes/engine/engine.h"
 #include "tests/gui/support/fake_control.h"
@@ -16,7 +18,11 @@ namespace midscope {
 // Another factor of one channel, in a few layers of the fake model.
 inline Intervention Factor(double factor) {
   Intervention intervention;
-  intervention.Add(TermOf(ChannelScaling{100, factor, {false, {{1, 3}}}}));
+  ChannelScaling scaling;
+  scaling.channel = 100;
+  scaling.factor = factor;
+  scaling.layers = {false, {{1, 3}}};
+  intervention.Add(TermOf(std::move(scaling)));
   return intervention;
 }
 
