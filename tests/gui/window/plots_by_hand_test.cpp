@@ -54,7 +54,7 @@ class PlotsByHandTest : public QObject {
       return {qRound(channel->xAxis->coordToPixel(position)),
               qRound(channel->yAxis->coordToPixel(value))};
     }
-    const std::vector<ChannelScaling>& scalings() const {
+    std::vector<ChannelScaling> scalings() const {
       return window.history()->current().b.All<ChannelScaling>();
     }
     void Wheel(Plot* plot, const QPoint& at, int angle) const {
