@@ -203,7 +203,7 @@ std::string CounterpartText(const FileOutcome& outcome, const std::vector<Publis
       continue;
     }
     const std::string method = MethodText(line.method);
-    text += "  published " + line.label + ": yours has none of it" +
+    text += "  published " + line.label + ": yours has no setting of this method" +
             (method.empty() ? ", nor has this program" : " (" + method + ")") + "\n";
   }
   return text;

@@ -136,7 +136,8 @@ class OlderRecordsTest : public QObject {
   static void CheckOlder(Rig& rig, const char* asked) {
     QVERIFY2(rig.Legend(Side::kB).contains(QStringLiteral("channel(100")),
              qPrintable(rig.Legend(Side::kB)));
-    QVERIFY(rig.Legend(Side::kB).contains(QStringLiteral("older setting")));
+    QVERIFY2(rig.Legend(Side::kB).contains(QStringLiteral("older setting")),
+             qPrintable(rig.Legend(Side::kB)));
     QVERIFY(!rig.Legend(Side::kB).contains(Printed(asked)));
     QVERIFY(!rig.Legend(Side::kA).contains(QStringLiteral("older setting")));
     const QStringList outcome = rig.OutcomeNames().filter(QStringLiteral("channel(100"));
