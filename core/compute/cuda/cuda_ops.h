@@ -5,14 +5,14 @@
 //
 // For few rows, attention reads keys and values in place, in float32 arithmetic, and applies a
 // what-if's update to keys while reading them. For many bfloat16 or float16 rows it uses tensor
-// cores: queries and keys are rotated (kernels/cuda/rotary.h), and LibTorch's flash or cuDNN
-// attention multiplies them, or with soft cap, ALiBi, sinks, temperatures, hidden keys or factors
-// kernels/cuda/attention.h; where the heads of a group see different positions (Ms-PoE), for one
-// head of every group at a time, so that there is one copy of the keys instead of one per head;
-// near and far keys (Self-Extend) are processed separately and the results merged
+// cores: queries and keys are rotated (kernels/cuda/rotary.h) and passed to LibTorch's flash or
+// cuDNN attention, or, with soft cap, ALiBi, sinks, temperatures, hidden keys or factors, to
+// kernels/cuda/attention.h. If the heads of a group see different positions (Ms-PoE), one head of
+// every group is processed at a time, so that there is one copy of the keys instead of one per
+// head. Near and far keys (Self-Extend) are processed separately and the results merged
 // (kernels/cuda/merge_parts.h). Rotated queries and keys and the weights are rounded to that dtype,
-// as by the CPU's kernels with AVX-512 BF16. Rotary tables are formed on the GPU. AtenOps computes
-// the rest: many rows of float32, heads of sizes that the kernels do not have.
+// as by the CPU's kernels with AVX-512 BF16. Rotary tables are computed on the GPU. AtenOps
+// computes the rest: many rows of float32, head sizes that the kernels lack.
 #pragma once
 
 #include <vector>
