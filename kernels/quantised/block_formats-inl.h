@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The implementation of each block format for CPUs; compiled once for each instruction set (see
-// rows-inl.h). Values are those of the `gguf` Python package to the last bit: each is a product
+// rows-inl.h). Values equal those of the `gguf` Python package to the last bit: each is a product
 // that float32 holds exactly, or that is rounded once.
 //
 // A format is a struct in number_blocks-inl.h, small_blocks-inl.h or super_blocks-inl.h:
@@ -32,7 +32,7 @@ namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 namespace blocks {
 
-// The unit that is read at once: a block, or a part of single numbers.
+// The elements that are read together: a block, or one part of single numbers.
 template <class Format>
 constexpr int64_t kUnitElements = Format::kParts* kPartElements;
 template <class Format>
