@@ -22,7 +22,7 @@ bool HasKernel(Activation activation) {
   return activation != Activation::kXielu && activation != Activation::kClampedSwiglu;
 }
 
-// Whether the device computed gates, ups and their activation at once, as for few rows.
+// Whether the device has computed gates, ups and their activation in one step, as for few rows.
 bool ActivatedTogether(const LayerOps& ops, const ModelConfig& config, const Projection& gate_up,
                        const at::Tensor& x, const at::Tensor& post, const JobContext& job) {
   return !ops.host_memory() && HasKernel(config.activation) && gate_up.bias.empty() &&
@@ -36,7 +36,7 @@ at::Tensor ActivatedMlp(const LayerOps& ops, const ModelConfig& config, const Ml
                         const ProductContext& context) {
   if (!config.gated_mlp) {
     at::Tensor up = Projected(ops, x, mlp.gate_up, context);
-    // In place.
+    // The activation is computed in place.
     if (config.activation == Activation::kXielu) {
       ApplyXielu(xielu, up);
     } else {
@@ -73,7 +73,7 @@ void ScoresOfLogits(ExpertScore score, std::span<float> values) {
   for (float& value : values) value /= sum;
 }
 
-// The places of the `count` largest, largest first.
+// Returns the indices of the `count` largest values, largest first.
 std::vector<size_t> Largest(std::span<const float> values, int64_t count) {
   std::vector<size_t> places(values.size());
   std::iota(places.begin(), places.end(), size_t{0});
@@ -85,7 +85,7 @@ std::vector<size_t> Largest(std::span<const float> values, int64_t count) {
   return places;
 }
 
-// Experts outside the best groups can't be chosen any more.
+// Excludes experts outside the best groups from the choice.
 void LeaveOutGroups(const ExpertSettings& settings, std::span<float> choice) {
   const size_t width = choice.size() / static_cast<size_t>(settings.groups);
   std::vector<float> scores;
@@ -126,10 +126,10 @@ void ChooseExperts(const ExpertSettings& settings, std::span<const float> choice
 
 namespace {
 
-// Rows of router logits for one thread.
+// Number of rows of router logits per thread.
 constexpr int64_t kGrain = 16;
 
-// One MLP's output for x [rows, hidden].
+// Returns one MLP's output for x [rows, hidden].
 at::Tensor RunMlp(const ExpertStep& step, const MlpWeights& mlp, const at::Tensor& x) {
   const at::Tensor post = ActivatedMlp(step.ops, step.config, mlp, {}, x, step.context);
   return Projected(step.ops, post, mlp.down, step.context);
@@ -143,7 +143,7 @@ at::Tensor RunShared(const ExpertStep& step, const at::Tensor& x) {
   return shared.mul_(gate.sigmoid_());
 }
 
-// [expert]: the rows that use it, in order.
+// Returns [expert]: the rows that use it, in order.
 std::vector<std::vector<int64_t>> RowsOfExperts(const at::Tensor& weights) {
   const int64_t experts = weights.size(1);
   const auto* weight = weights.const_data_ptr<float>();
@@ -156,11 +156,11 @@ std::vector<std::vector<int64_t>> RowsOfExperts(const at::Tensor& weights) {
   return rows;
 }
 
-// The rows of a batch that use one expert, with their factors. For a single row, such as a token
-// after a prompt, nothing is copied to the device.
+// The rows of a batch that use one expert, with their factors. For a single row, such as a
+// generated token, nothing is copied to the device.
 class RowsOfExpert {
  public:
-  // weights [rows]: the expert's, in host memory.
+  // weights [rows]: the expert's weights, in host memory.
   RowsOfExpert(const at::Tensor& x, const std::vector<int64_t>& ids, const at::Tensor& weights) {
     if (x.size(0) == 1) {
       factor_ = weights.item<float>();
@@ -172,7 +172,7 @@ class RowsOfExpert {
   }
 
   at::Tensor Of(const at::Tensor& x) const { return ids_.defined() ? x.index_select(0, ids_) : x; }
-  // Times the rows' factors, in float32.
+  // Returns `of_rows` multiplied by the rows' factors, in float32.
   at::Tensor Scaled(const at::Tensor& of_rows) const {
     const at::Tensor floats = of_rows.to(at::kFloat);
     return factors_.defined() ? floats.mul(factors_) : floats.mul(factor_);
@@ -182,7 +182,7 @@ class RowsOfExpert {
   }
 
  private:
-  at::Tensor ids_;      // undefined: the only row
+  at::Tensor ids_;      // undefined: the batch is a single row
   at::Tensor factors_;  // [rows, 1] float32
   float factor_ = 1;
 };
