@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From Oniguruma's dialect (doc/RE of kkos/oniguruma, Ruby syntax) to PCRE2's: what both write
-// alike is kept, classes that PCRE2 defines otherwise are written out, the rest is refused.
+// Converts Oniguruma's dialect (doc/RE of kkos/oniguruma, Ruby syntax) to PCRE2's: common syntax is
+// kept, classes that PCRE2 defines differently are written out, and anything else is refused.
 #include <cctype>
 
 #include <fmt/format.h>
@@ -12,12 +12,12 @@
 namespace midscope {
 namespace {
 
-// White space as Unicode has it. PCRE2's own \s also holds U+180E, which lost the property in
-// Unicode 6.3.
+// Unicode's white space. PCRE2's own \s also contains U+180E, which lost the property in Unicode
+// 6.3.
 constexpr std::string_view kWhite = R"(\x{09}-\x{0d}\x{20}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a})"
                                     R"(\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})";
-// PCRE2's own \w lacks marks, connecting punctuation and letter-like symbols. Among other numbers,
-// Oniguruma's has only those of Latin-1.
+// PCRE2's own \w lacks marks, connecting punctuation and letter-like symbols. Of numbers that are
+// not digits, Oniguruma's \w only contains those of Latin-1.
 constexpr std::string_view kWord =
     R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{b2}\x{b3}\x{b9}\x{bc}-\x{be})";
 
@@ -58,7 +58,7 @@ class Translator {
   }
 
   void Outside(char c) {
-    // "{,n}" means another thing (nothing at all) in PCRE2.
+    // "{,n}" has another meaning in PCRE2 (literal text).
     if (c == '{' && Rest().starts_with("{,")) Refuse("'{,'");
     Take(1);
   }
@@ -69,7 +69,7 @@ class Translator {
       Take(known.size());
       return;
     }
-    // Only at the very beginning do both dialects take it for the whole expression.
+    // Only at the very beginning do both dialects apply it to the whole expression.
     if (Rest().starts_with("(?i)") && at_ == 0) {
       Take(4);
       return;
@@ -124,7 +124,7 @@ class Translator {
       if (std::isxdigit(static_cast<unsigned char>(expression_[i])) == 0)
         Refuse("this character's number");
     }
-    // In Oniguruma \x80 and above are bytes, not characters.
+    // In Oniguruma, \x80 and above are bytes instead of characters.
     if (!braced && digits == 2 && expression_[from] >= '8') Refuse("a byte that is no character");
     out_ += "\\x{" + std::string(expression_.substr(from, digits)) + "}";
     at_ = from + digits + (braced ? 1 : 0);
@@ -159,12 +159,12 @@ class Translator {
       case 'A':
       case 'z':
         if (in_class_) Refuse(std::string("\\") + c + " inside a class");
-        // A word's edge: as PCRE2's \w is another, so is its edge.
+        // Word boundaries depend on \w, which differs in PCRE2.
         if (c == 'b' || c == 'B') Refuse(std::string("\\") + c);
         return Take(2);
       default:
         if (std::isalnum(static_cast<unsigned char>(c)) != 0) Refuse(std::string("\\") + c);
-        // An escaped character of several bytes is that character.
+        // An escaped multi-byte character means that character.
         if (static_cast<unsigned char>(c) >= 0x80) {
           ++at_;
           return;
