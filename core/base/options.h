@@ -37,8 +37,7 @@ class OptionSet {
   bool Flag(std::string_view name) const;   // false if it has no value
   int64_t Integer(std::string_view name) const;
   double Number(std::string_view name) const;
-  const std::string& Text(
-      std::string_view name) const;  // for kText, kChoice, kFile; "" if it has no value
+  const std::string& Text(std::string_view name) const;  // kText, kChoice, kFile; "" if no value
   const std::vector<std::string>& TextList(std::string_view name) const;
   const ParameterValue& Value(std::string_view name) const;
 

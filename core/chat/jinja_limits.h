@@ -12,11 +12,10 @@ namespace midscope::jinja {
 
 inline constexpr size_t kMaxTemplateBytes = size_t{1} << 20;
 inline constexpr size_t kMaxNameBytes = 200;
-inline constexpr int kMaxParseDepth = 150;  // nesting of tags, brackets and operators
-inline constexpr int kMaxHeight = 300;      // of the syntax tree
-inline constexpr int kMaxEvaluationDepth =
-    500;                                    // nesting of nodes, including macros that call macros
-inline constexpr int kMaxValueDepth = 100;  // nesting of lists and mappings
+inline constexpr int kMaxParseDepth = 150;       // nesting of tags, brackets and operators
+inline constexpr int kMaxHeight = 300;           // of the syntax tree
+inline constexpr int kMaxEvaluationDepth = 500;  // nesting of nodes and macro calls
+inline constexpr int kMaxValueDepth = 100;       // nesting of lists and mappings
 inline constexpr int64_t kMaxSteps = 5'000'000;
 inline constexpr size_t kMaxTextBytes = size_t{16} << 20;   // of one string, and of the result
 inline constexpr size_t kMaxItems = 1'000'000;              // of one list or mapping

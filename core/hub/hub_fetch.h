@@ -25,9 +25,8 @@ struct FetchRequest {
   std::string token;            // "" for none; sent only to the endpoint's origin
   std::filesystem::path cache;  // contains models--org--name, datasets--org--name
 
-  double retry_pause = 1.0;  // seconds before the second attempt; doubled for each further one
-  int64_t stall_seconds =
-      60;  // if no byte arrives for this time, the connection is considered broken
+  double retry_pause = 1.0;    // seconds before the second attempt; doubled for each further one
+  int64_t stall_seconds = 60;  // after this time without a byte, the connection is broken
 };
 
 // Returns a request with settings from the environment: HF_ENDPOINT, HF_TOKEN and the cache's

@@ -83,10 +83,9 @@ struct MsPoe {
   double max = 1.8;  // the ramp's last ratio
   MsPoeMode mode = MsPoeMode::kRank;
   MsPoeOrder order = MsPoeOrder::kScore;
-  uint64_t seed = 0;  // for kRandom
-  double alpha = 3;   // threshold of the score, as a multiple of the mean weight
-  LayerSet layers =
-      LayerSet::From(2);  // default as in the public scripts; the paper uses all layers
+  uint64_t seed = 0;                    // for kRandom
+  double alpha = 3;                     // threshold of the score, as a multiple of the mean weight
+  LayerSet layers = LayerSet::From(2);  // as in the public scripts; the paper: all layers
   RowChoice rows{ChannelRows::kAll};
   bool operator==(const MsPoe&) const = default;
 };

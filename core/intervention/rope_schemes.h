@@ -50,9 +50,8 @@ std::string_view YarnFormName(YarnForm form);
 struct YarnSettings {
   double factor = 1.0;
   double original_context = 0;  // tokens
-  double beta_fast =
-      32.0;  // pairs with at least so many rotations within the original context are unchanged
-  double beta_slow = 1.0;  // pairs with at most so many are divided by the factor
+  double beta_fast = 32.0;      // pairs with more rotations in the original context are unchanged
+  double beta_slow = 1.0;       // pairs with fewer are divided by the factor
   YarnForm form = YarnForm::kRepo;
   bool truncate = true;  // whether the ramp is rounded outwards to whole pairs
 };

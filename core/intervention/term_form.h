@@ -44,8 +44,7 @@ struct TermForm {
   std::string source = {};
   std::vector<BoundArgument<T>> arguments = {};
   size_t bare_arguments = 0;
-  std::string correct_example =
-      {};  // a term with all required arguments, shown by the error about a missing one
+  std::string correct_example = {};  // a term with all required arguments, for errors
   std::vector<std::string> examples = {};
   std::string small_example = {};  // if "", the first of the examples
   // Parses the term, for terms that check more than each argument on its own; if null,
@@ -165,7 +164,7 @@ BoundArgument<T> WithSlider(BoundArgument<T> number, double first, double last) 
   return number;
 }
 
-// `word` stands for 0 and is the default.
+// `word` means 0 and is the default.
 template <auto kMember>
 BoundArgument<term_form::ClassOf<kMember>> NumberOrWordArgument(const std::string& name,
                                                                 const std::string& help,

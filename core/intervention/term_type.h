@@ -54,9 +54,8 @@ struct TermType {
   // A setting of the term without layers, channels or heads that a small model lacks.
   std::string small_example = {};
 
-  std::type_index value =
-      typeid(void);  // type of Term's value; void: `add` adds terms of other types
-  int order = 0;     // index in the list
+  std::type_index value = typeid(void);  // Term's value; void: `add` adds other types
+  int order = 0;                         // index in the list
   TermStage stage = TermStage::kAfterPositions;
   SchemeKind kind = SchemeKind::kOther;
   bool needs_rotation = false;  // refused, with its name, for models without rotary positions

@@ -81,10 +81,8 @@ struct LayerAttention {
   int64_t window = 0;  // keys that a query sees, including its own; 0: all
   bool rotary = true;  // false: no positions in this layer (SmolLM3's NoPE layers)
   bool local = false;  // rotates with rope_local_base and without scaling (gemma3's sliding layers)
-  int64_t chunk =
-      0;  // number of rows per chunk; queries see keys of their own chunk; 0: of all rows
-  double logit_divisor =
-      1.0;  // divides the logits, in addition to logit_scale (gpt2: the layer number, from 1)
+  int64_t chunk = 0;   // rows per chunk; a query sees only its own chunk; 0: no chunks
+  double logit_divisor = 1.0;  // of the logits, besides logit_scale (gpt2: the layer, from 1)
   bool operator==(const LayerAttention&) const = default;
 };
 
@@ -193,8 +191,7 @@ struct ModelConfig {
   ExpertSettings experts;
 
   double embedding_scale = 1.0;  // gemma: sqrt(hidden)
-  double update_scale =
-      1.0;  // of the outputs of attention and MLP before they are added to the stream (granite)
+  double update_scale = 1.0;     // of attention and MLP outputs when added to the stream (granite)
   double output_scale = 1.0;     // of the final logits, before final_softcap (cohere, granite)
   double logit_scale = 0;        // of attention logits; 0: 1 / sqrt(head_dim)
   double attention_softcap = 0;  // cap * tanh(x / cap) on attention logits; 0: none
@@ -207,9 +204,8 @@ struct ModelConfig {
 
   // Number of further layers in the file that predict tokens after the next one. They are not read.
   int64_t prediction_layers = 0;
-  bool tied_embeddings =
-      false;                 // no separate output matrix: logits are computed with the embeddings
-  std::string quantisation;  // the tensor type that holds most parameters, "Q4_1"
+  bool tied_embeddings = false;  // no separate output matrix: logits use the embeddings
+  std::string quantisation;      // the tensor type that holds most parameters, "Q4_1"
   int64_t parameters = 0;
   int64_t stored_bytes = 0;     // bytes of the parameters in the file
   int64_t quantised_bytes = 0;  // bytes of those in blocks with a common scale

@@ -23,8 +23,7 @@ int64_t TokenRank(std::span<const float> logits, int32_t id);
 struct AnswerScore {
   double nll = 0;                 // nats, summed over the answer's tokens, teacher-forced
   std::vector<double> token_nll;  // [answer token]
-  bool correct =
-      false;  // whether the greedy continuation equals the answer, over the answer's length
+  bool correct = false;           // the greedy continuation begins with the answer
 };
 
 // `result` holds the rows from prompt_tokens - 1 on of a run of prompt + answer (the answer's last

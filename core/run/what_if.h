@@ -77,10 +77,9 @@ struct WhatIfOutcome {
 
 // The state of the cache between calls.
 struct WhatIfKept {
-  int64_t bytes = 0;  // for all prompts together
-  int64_t limit = 0;  // in bytes; 0: no limit
-  int64_t first_layer =
-      0;  // lower layers are dropped; if it is the number of layers, there is no cache
+  int64_t bytes = 0;        // for all prompts together
+  int64_t limit = 0;        // in bytes; 0: no limit
+  int64_t first_layer = 0;  // lower ones are dropped; the number of layers: no cache
 };
 
 // The layers and rows to run: layers from first_layer on (the number of layers: none), and rows
@@ -104,8 +103,7 @@ struct WhatIfPart {
   // last_logits and score are empty until all layers are done.
   WhatIfOutcome outcome;
   int64_t layers_done = 0;
-  const Trace* trace =
-      nullptr;  // the prompt's trace, once all layers are done; null if none is cached
+  const Trace* trace = nullptr;  // once all layers are done; null if none is cached
 };
 
 // The prompt that a window shows. It runs before the others, and is reported while it runs.

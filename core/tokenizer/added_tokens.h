@@ -102,10 +102,9 @@ struct DeclaredTokens {
   void AddTo(AddedTokenList* list, const std::map<int64_t, std::string>& own = {}) const;
 
   std::map<int64_t, AddedToken> listed;  // keyed by the id in the file
-  bool is_legacy =
-      false;  // `listed` is from added_tokens.json, which has lower priority than tokenizer.json
-  std::vector<Role> roles;        // in the order in which new tokens get their ids
-  std::vector<AddedToken> extra;  // likewise, after the roles
+  bool is_legacy = false;                // `listed` is from added_tokens.json, after tokenizer.json
+  std::vector<Role> roles;               // in the order in which new tokens get their ids
+  std::vector<AddedToken> extra;         // likewise, after the roles
 };
 
 // Reads the files' JSON. `ordered`: tokenizer_config.json with keys in the file's order. Throws

@@ -14,7 +14,7 @@
 
 namespace midscope {
 
-// What happens to a separator.
+// The treatment of a separator.
 enum class SplitBehavior { kRemoved, kIsolated, kMergedWithPrevious, kMergedWithNext, kContiguous };
 
 // Which pieces get a space before them.

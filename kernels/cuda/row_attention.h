@@ -313,8 +313,7 @@ MIDSCOPE_CUDA_BODY void MergeRowPartsBlock(Machine& machine, const MergeRowParts
   const int64_t of = block.y * a.heads + block.x;
   const int64_t of_part = a.rows * a.heads;
   const int chunks = a.head_dim / kChunk;
-  const int groups =
-      kMergeThreads / chunks;  // each thread of a group processes one chunk of a part
+  const int groups = kMergeThreads / chunks;  // a group's threads have one chunk each
   auto* z_of_threads = machine.template Shared<Chunk>(kMergeThreads);
   auto* sum_of_threads = machine.template Shared<float>(kMergeThreads);
   typename Machine::template PerThread<Number> largest(machine);
