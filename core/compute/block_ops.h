@@ -43,8 +43,8 @@ class BlockOps {
   // rows. `copies`: outputs to copy, or null; its `first` may be negative.
   virtual void MultiplyFew(const kernels::BlockMatrix& matrix, const at::Tensor& x,
                            const at::Tensor& y, const Copies* copies) const = 0;
-  // As MultiplyFew, but the first half of the matrix' rows gives gates: y [rows, matrix.rows / 2] =
-  // activation(gate) times the output of the second half. Both factors are first rounded to y's
+  // Like MultiplyFew, but the first half of the matrix' rows gives gates: y [rows, matrix.rows / 2]
+  // = activation(gate) times the output of the second half. Both factors are first rounded to y's
   // dtype.
   virtual void MultiplyFewGated(const kernels::BlockMatrix& matrix, const at::Tensor& x,
                                 kernels::ActivationKind activation, const at::Tensor& y) const = 0;

@@ -53,7 +53,7 @@ class ForwardPass {
   static constexpr int64_t kLogitRows = 64;
   at::Tensor LogitsOnDevice(const SequencePass& sequence, int64_t first);
   std::vector<float> LogitsFrom(const at::Tensor& on_device) const;
-  // Returns [row, k]: the k most likely tokens of those rows, as LayerOps::TopTokens; the logits
+  // Returns [row, k]: the k most likely tokens of those rows, like LayerOps::TopTokens; the logits
   // stay on the device.
   std::vector<TopToken> Likeliest(const SequencePass& sequence, int64_t first, int64_t k);
   // Returns [sequence][row, vocabulary]: the logits of every sequence from its first requested row

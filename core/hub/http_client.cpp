@@ -88,8 +88,7 @@ size_t OnHeaderLine(char* data, size_t size, size_t count, void* user) {
     if (transfer->header_bytes > kMaxHeaderBytes) {
       throw Failure(transfer->answer.host, "its answer has headers without end");
     }
-    if (line.starts_with("HTTP/"))
-      transfer->answer.headers.clear();  // after a 100 response, or a proxy's
+    if (line.starts_with("HTTP/")) transfer->answer.headers.clear();  // after a 100, or a proxy's
     const size_t colon = line.find(':');
     if (colon != std::string_view::npos) {
       transfer->answer.headers[LowerCase(line.substr(0, colon))] =

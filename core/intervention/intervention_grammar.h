@@ -25,8 +25,7 @@ struct TextAtom {
 };
 
 struct TextArgument {
-  std::string
-      name;  // after name resolution; if the text has no name, that of the described argument
+  std::string name;    // resolved; if the text has no name, the described argument's
   int64_t column = 0;  // the argument's column
   bool list = false;   // whether the values were in brackets
   std::vector<TextAtom> values;

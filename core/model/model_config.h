@@ -129,11 +129,10 @@ struct LatentAttention {
 };
 
 struct ModelConfig {
-  std::string
-      architecture;    // "llama", "gemma2": the described architecture; not read by the decoder
-  std::string name;    // the model's name in the file; may be empty
-  int64_t layers = 0;  // 1 to 1,024
-  int64_t heads = 0;   // query heads; a multiple of key_value_heads
+  std::string architecture;  // "llama", "gemma2"; not read by the decoder
+  std::string name;          // the model's name in the file; may be empty
+  int64_t layers = 0;        // 1 to 1,024
+  int64_t heads = 0;         // query heads; a multiple of key_value_heads
   int64_t key_value_heads = 0;
   int64_t head_dim = 0;      // even; need not be hidden / heads
   int64_t hidden = 0;        // width of the residual stream

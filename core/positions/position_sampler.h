@@ -37,7 +37,7 @@ inline constexpr int64_t kLargestPositionContext = 1 << 24;
 
 struct PositionRequest {
   int64_t tokens = 0;    // N: number of tokens in a sample
-  int64_t context = 0;   // L: all position ids are below it; N to kLargestPositionContext
+  int64_t context = 0;   // L: all position ids are below it; from N to kLargestPositionContext
   int64_t document = 0;  // number of tokens in the document that the sample is taken from; 0: L
   uint64_t seed = 1;
 

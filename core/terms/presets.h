@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Published settings by name, as data. preset(NAME) in an intervention's text stands for one of
-// them.
+// Published settings by name, as data. An intervention's text names one with preset(NAME).
 #pragma once
 
 #include <string>

@@ -31,14 +31,11 @@ class BytePairEncoding : public TokenModel {
     Alphabet() { bytes.fill(-1); }
     // Whether units are characters (as in SentencePiece) rather than bytes (as in GPT-2).
     bool of_characters = false;
-    std::array<int32_t, 256>
-        bytes{};  // [byte]: the byte's token; -1: none. If of_characters, the fallback for
-                  // characters without a token: all bytes have a token, or none
-    std::unordered_map<std::string, int32_t>
-        characters;  // if of_characters: single-character tokens
-    std::optional<int32_t>
-        unknown;                // replaces a unit without a token; nullopt: the unit is dropped
-    bool fuse_unknown = false;  // adjacent unknown units become one token
+    std::array<int32_t, 256> bytes{};  // [byte]: its token, -1: none; of_characters: for characters
+                                       // without a token, all bytes or none
+    std::unordered_map<std::string, int32_t> characters;  // of_characters: tokens of one character
+    std::optional<int32_t> unknown;  // for a unit without a token; nullopt: it is dropped
+    bool fuse_unknown = false;       // adjacent unknown units become one token
   };
 
   // merges: in order of rank, best first; of duplicate pairs the last is used. whole_pieces: pieces

@@ -18,11 +18,7 @@ namespace midscope {
 enum class SplitBehavior { kRemoved, kIsolated, kMergedWithPrevious, kMergedWithNext, kContiguous };
 
 // Which pieces get a space before them.
-enum class PrefixScheme {
-  kNever,
-  kFirst,
-  kAlways
-};  // kFirst: only the piece at the beginning of the text
+enum class PrefixScheme { kNever, kFirst, kAlways };  // kFirst: at the beginning of the text
 
 // Immutable once its steps are added; thread-safe. Without steps, the text is one piece.
 class PreTokenizer {

@@ -63,8 +63,7 @@ struct Q2K : QuartersOf<BlockType::kQ2_K, 84> {
 struct Q3K : QuartersOf<BlockType::kQ3_K, 110> {
   struct Bits {
     Eight quants;
-    Eight
-        high;  // in each byte, bit g belongs to group g of the first half, bit 4 + g to the second
+    Eight high;  // per byte, bit g: group g of the first half; bit 4 + g: of the second
     Float16 d;
     uint8_t low_scale[kGroups];
     uint8_t high_scale[kGroups];

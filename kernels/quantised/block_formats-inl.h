@@ -10,7 +10,7 @@
 //   kParts                            parts of 32 elements that are read together: those of a
 //                                     block, 1 for formats of single numbers
 //   kGroup                            parts that one iteration of a loop reads
-//   Header Read(at)                   what the block's parts share
+//   Header Read(at)                   the common data of the block's parts
 //   Part Get<kPart>(at, header, group)  part group * kGroup + kPart of the block at `at`
 //
 // To add one: a line in BlockType (dequantise.h); the struct, and its name in the list below it;

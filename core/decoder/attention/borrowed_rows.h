@@ -50,8 +50,7 @@ class BorrowedRows {
 
   Trace& trace_;
   int64_t first_row_;
-  std::vector<std::pair<at::Tensor, at::Tensor>>
-      saved_;  // slices of the trace, and their previous contents
+  std::vector<std::pair<at::Tensor, at::Tensor>> saved_;  // in the trace; previous rows
 };
 
 }  // namespace midscope

@@ -48,8 +48,7 @@ enum class Bias { kNever, kMay, kMust };
 
 // If several places have the same name, the first whose tensor the file has is used.
 struct TensorPlace {
-  std::string_view
-      name;  // the decoder's name, with N for the layer and E for the expert: "N.query"
+  std::string_view name;       // the decoder's: "N.query" (N: layer, E: expert)
   std::string_view file_name;  // without .weight: "model.layers.N.self_attn.q_proj"
   RowPart part = RowPart::kAll;
   Bias bias = Bias::kNever;
