@@ -42,7 +42,7 @@ class GgufMetadata {
   // Marks as read a key whose value does not affect the model.
   void Ignore(std::string_view key) const;
 
-  // Throws Error for the first key of this architecture that was not read.
+  // Throws Error that names the first key of this architecture that was not read.
   void CheckAllRead() const;
 
  private:

@@ -10,7 +10,7 @@
 
 namespace midscope {
 
-// The range of ratios by which a position may be divided.
+// The smallest and the largest ratio by which a position may be divided.
 inline constexpr double kSmallestRatio = 0.01;
 inline constexpr double kLargestRatio = 1000;
 

@@ -19,8 +19,8 @@ std::vector<double> PlainFrequencies(double base, int64_t dimensions);
 // Returns the number of positions per full turn, 2 pi / frequency: [pair].
 std::vector<double> Periods(std::span<const double> frequencies);
 
-// Position interpolation (Chen et al., arXiv 2306.15595): positions divided by `factor`, which is
-// the same as frequencies divided by it.
+// Position interpolation (Chen et al., arXiv 2306.15595): returns the frequencies divided by
+// `factor`, which has the same effect as dividing the positions by it.
 std::vector<double> InterpolatedFrequencies(std::span<const double> frequencies, double factor);
 
 // NTK-aware scaling: returns the base that leaves pair 0 unchanged and divides the last pair's

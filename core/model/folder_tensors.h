@@ -41,7 +41,7 @@ void ResolveOutput(const std::vector<TensorPlace>& places, const std::string& th
 void JoinNormsOfHeads(const std::string& thing, FileTensors* tensors,
                       std::deque<std::vector<std::byte>>* data);
 
-// Matrices of a Hugging Face folder in MXFP4, which are stored there as two tensors: NAME_blocks
+// MXFP4 matrices of a Hugging Face folder, which stores each as two tensors: NAME_blocks
 // (U8, [..., columns / 32, 16], elements 2i and 2i + 1 of a block in the low and high nibble of
 // byte i) and NAME_scales (U8, [..., columns / 32], the exponents).
 

@@ -80,7 +80,7 @@ struct AttentionEdits {
   std::vector<BoostedTokens> boosted;
   std::vector<HeadTemperature> temperatures;
   std::vector<AblatedHead> ablated;
-  // Whether softmax and rotation are as without edits (heads may still be ablated).
+  // Whether the edits leave softmax and rotation unchanged (heads may still be ablated).
   bool LeavesPatterns() const {
     return hidden.empty() && streaming.empty() && moved.empty() && boosted.empty() &&
            temperatures.empty();

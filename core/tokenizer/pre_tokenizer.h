@@ -58,7 +58,7 @@ struct NamedScheme {
   bool adds_bos = false;        // llama.cpp puts BOS first if the file does not specify it
 };
 
-// Throws Error for an unknown name (which would silently give other ids).
+// Throws Error for an unknown name, because a guess would silently give wrong ids.
 NamedScheme MakeNamedScheme(const std::string& name);
 
 }  // namespace midscope

@@ -43,7 +43,7 @@ void VisitAmong(BlockType type, const Visitor& visitor) {
   (void)((type == Formats::kType && (visitor(Formats()), true)) || ...);
 }
 
-// Calls visitor(Format()) for the format of that type.
+// Calls visitor(Format()) with the format of block type `type`.
 template <class Visitor>
 void VisitFormat(BlockType type, const Visitor& visitor) {
   VisitAmong<Visitor, F32, F16, BF16, Q40, Q41, Q50, Q51, Q80, IQ4NL, MXFP4, Q2K, Q3K, Q4K, Q5K,

@@ -144,7 +144,7 @@ class GpuMachine {
     LetLaterWorkStart();
     AwaitEarlierWork();
   }
-  // For a body that calls AwaitEarlierWork itself.
+  // Constructor for a body that calls AwaitEarlierWork itself.
   MIDSCOPE_CUDA_BODY GpuMachine(std::byte* shared, StartsEarly) : shared_(shared) {
     LetLaterWorkStart();
   }

@@ -44,7 +44,7 @@ HWY_INLINE void VisitListed(FormatList<Formats...> /*list*/, BlockType type,
   (void)((type == Formats::kType && (visitor(Formats()), true)) || ...);
 }
 
-// Calls visitor(Format()) for the format of that type.
+// Calls visitor(Format()) with the format of block type `type`.
 template <class Visitor>
 HWY_INLINE void VisitFormat(BlockType type, const Visitor& visitor) {
   VisitListed(NumberFormats(), type, visitor);
