@@ -103,8 +103,7 @@ bool IsBlank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
 }
 
-// Throws Error where the line is not JSON, or its object has a key twice, of which one would be
-// lost.
+// Throws Error if the line is not JSON, or its object has a key twice, of which one would be lost.
 nlohmann::json ParseLine(const std::string& line, const std::string& thing) {
   std::set<std::string> keys;
   std::string twice;

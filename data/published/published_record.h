@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lines of a published table as a record, for plots, tables and files of results.
+// Lines of a published table as a record, for plots, tables and results files.
 #pragma once
 
 #include <cstdint>

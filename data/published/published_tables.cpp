@@ -71,7 +71,7 @@ std::map<std::string, PublishedMethod> ReadMethods(const json& settings) {
   return methods;
 }
 
-// The value of the longest ending of `label` ("" matches all); null where there is none.
+// The value of the longest ending of `label` ("" matches all); null if there is none.
 template <typename T>
 const T* OfEnding(const std::map<std::string, T>& by_ending, const std::string& label) {
   const T* best = nullptr;

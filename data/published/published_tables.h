@@ -78,7 +78,7 @@ struct PublishedTable {
   int64_t samples = 0;  // per cell according to the source; 0: not stated
   std::vector<std::string> columns;
   std::vector<std::string> rows;                // labels, their parts joined by " / "
-  std::vector<std::vector<std::string>> cells;  // [row][column], as printed; "" where there is none
+  std::vector<std::vector<std::string>> cells;  // [row][column], as printed; "" if there is none
   std::vector<PublishedOutcome> outcomes;
   std::map<std::string, std::vector<std::string>> averages;  // column: those whose mean it is
   std::vector<PublishedNumber> numbers;
@@ -89,7 +89,7 @@ struct PublishedTable {
   std::vector<PublishedMark> marks;
   std::vector<std::string> notes;
 
-  // NaN where the cell is empty or no number.
+  // NaN if the cell is empty or no number.
   double Value(size_t row, size_t column) const;
   size_t ColumnIndex(std::string_view column) const;  // throws std::logic_error for an unknown one
   // The marks of a cell, with those of its row.
@@ -104,7 +104,7 @@ struct PublishedTable {
 const std::vector<PublishedTable>& PublishedTables();
 
 // The tables with that name, or whose name begins with it and a "-" ("mspoe-t2": both halves of
-// Table 2). Throws Error (usage) with the existing names where there is none.
+// Table 2). Throws Error (usage) with the existing names if there is none.
 std::vector<const PublishedTable*> FindPublishedTables(std::string_view name);
 
 // A row of a table as a line over places, to be drawn or printed beside a sweep's.
@@ -116,7 +116,7 @@ struct PublishedLine {
   PublishedMethod method;          // MethodOf the row
   TuningRecipe recipe;             // RecipeOf the row
   std::vector<int64_t> places;     // 1-based
-  std::vector<double> accuracy;    // share of samples, 0 to 1; NaN where there is none
+  std::vector<double> accuracy;    // share of samples, 0 to 1; NaN if there is none
   std::vector<bool> marked;        // whether the cell has a known error
   std::vector<std::string> notes;  // known errors, one per place; "" for none
   // [place]: samples behind the number; 0: not stated, or impossible by a mark.
@@ -127,11 +127,11 @@ struct PublishedLine {
 bool IsPublishedTask(std::string_view published, std::string_view task);
 
 // The number of pieces in `task`, by the parameter that a published task of its kind has
-// ("kv:pairs=50": pairs); 0 where it has none.
+// ("kv:pairs=50": pairs); 0 if it has none.
 int64_t PublishedPieces(std::string_view published, std::string_view task);
 
-// Lines of `table` for a task with as many pieces ("mdqa:documents=10,seed=3" is one); empty where
-// it has none. Other parameters of the task are ignored.
+// Lines of `table` for a task with as many pieces ("mdqa:documents=10,seed=3" is one); empty if it
+// has none. Other parameters of the task are ignored.
 std::vector<PublishedLine> PublishedLines(const PublishedTable& table, std::string_view task);
 
 // As above; where the table has the task only with other numbers of pieces, returns their lines.

@@ -21,11 +21,11 @@ using TuningRecipe = std::map<std::string, std::string>;
 TuningRecipe ParseTuningRecipe(const std::string& text, const std::string& thing);
 
 // The recipe of a model's folder; no fields where `model` is a file, or a folder without
-// kRecipeFile. Throws as ParseTuningRecipe, and Error (failure) for a file that cannot be read or
-// has more than 64 KiB.
+// kRecipeFile. Throws in the same cases as ParseTuningRecipe, and Error (failure) for a file that
+// cannot be read or has more than 64 KiB.
 TuningRecipe ReadTuningRecipe(const std::string& model);
 
-// As JSON, for files of results.
+// As JSON, for results files.
 std::string TuningRecipeJson(const TuningRecipe& recipe);
 
 // "cream, interpolation=linear, context=32768"; "no tuning" for one without fields.

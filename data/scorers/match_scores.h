@@ -23,7 +23,7 @@ double SubspanExactMatch(std::string_view prediction, std::string_view reference
 // punctuation alone stays.
 std::vector<std::string> BareWords(std::string_view text);
 
-// 1 where the reference's BareWords occur in the prediction's, one behind the other: for references
+// 1 if the reference's BareWords occur in the prediction's, one behind the other: for references
 // that normalise to nothing.
 double WholeWordsMatch(std::string_view prediction, std::string_view reference);
 
@@ -31,7 +31,7 @@ double WholeWordsMatch(std::string_view prediction, std::string_view reference);
 double ExactMatch(std::string_view prediction, std::string_view reference);
 
 // Harmonic mean of precision and recall over the normalised words, counted with repetition (SQuAD,
-// LongBench). 0 where no word is shared, also where both are empty.
+// LongBench). 0 if no word is shared, also if both are empty.
 double TokenF1(std::string_view prediction, std::string_view reference);
 
 // As TokenF1, over the given words.
@@ -39,7 +39,7 @@ double WordsF1(std::span<const std::string> prediction, std::span<const std::str
 
 // Share of the reference's words, in lower case and each counted once, that the prediction has: the
 // rule-based score of a needle in a haystack (Fu et al. 2024, arXiv 2402.10171; visualize.py of
-// github.com/FranxYao/Long-Context-Data-Engineering). Punctuation belongs to its word. 0 where the
+// github.com/FranxYao/Long-Context-Data-Engineering). Punctuation belongs to its word. 0 if the
 // reference has none.
 double WordRecall(std::string_view prediction, std::string_view reference);
 
@@ -54,18 +54,18 @@ double ClassScore(std::string_view prediction, std::string_view reference,
 
 // LongBench's passage retrieval: the share of the prediction's numbers that equal the one in the
 // reference's "Paragraph 17" ("段落17" in its Chinese set), as text; 0 without numbers. Throws
-// Error (failure) where the reference holds no such number.
+// Error (failure) if the reference holds no such number.
 double RetrievalScore(std::string_view prediction, std::string_view reference);
 
 // LongBench's counts: the share of the prediction's numbers that equal the reference, as text.
 double CountScore(std::string_view prediction, std::string_view reference);
 
-// The runs of digits at either end, without leading zeros; nullopt where there are none. Passkey
-// and the lines task as CREAM scores it use the first, LongChat's lines task the last.
+// The runs of digits at either end, without leading zeros; nullopt if there are none. Passkey and
+// the lines task as CREAM scores it use the first, LongChat's lines task the last.
 std::optional<std::string> FirstInteger(std::string_view text);
 std::optional<std::string> LastInteger(std::string_view text);
 
-// 1 where that integer equals the reference's.
+// 1 if that integer equals the reference's.
 double FirstIntegerMatch(std::string_view prediction, std::string_view reference);
 double LastIntegerMatch(std::string_view prediction, std::string_view reference);
 

@@ -40,7 +40,7 @@ std::vector<int64_t> ListedIntegers(std::string_view text) {
   return numbers;
 }
 
-// Indices of 1 to n in the list; nullopt where it is not a permutation of them.
+// Indices of 1 to n in the list; nullopt if it is not a permutation of them.
 std::optional<std::vector<size_t>> PlacesOf(const std::vector<int64_t>& list) {
   std::vector<size_t> places(list.size(), list.size());
   for (size_t i = 0; i < list.size(); ++i) {

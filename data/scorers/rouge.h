@@ -16,8 +16,8 @@ struct RougeScores {
 
 // The Python package `rouge` (1.0.1), which LongBench uses: case and punctuation count, sentences
 // end at every '.', n-grams are counted once each, ROUGE-L is of whole summaries and on sets of
-// words. All 0 where a text has no sentence. The package's recursion fails on sentences of more
-// than about a thousand words, for which LongBench notes 0; here they are scored.
+// words. All 0 if a text has no sentence. The package's recursion fails on sentences of more than
+// about a thousand words, for which LongBench notes 0; here they are scored.
 RougeScores RougeOfSets(std::string_view prediction, std::string_view reference);
 
 // The Python package `rouge-score` (0.1.2) without its stemmer, which ZeroSCROLLS uses: words are

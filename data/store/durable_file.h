@@ -16,7 +16,7 @@ namespace midscope {
 // Publish() the destructor removes it.
 class DurableFile {
  public:
-  // Throws Error (failure) where the folder is missing or can't be written.
+  // Throws Error (failure) if the folder is missing or can't be written.
   explicit DurableFile(std::string path);
   ~DurableFile();
   DurableFile(const DurableFile&) = delete;
@@ -37,8 +37,8 @@ class DurableFile {
   // An empty HDF5 file, open for writing, whose bytes go to this file. Close it before Publish().
   hdf5::Handle CreateHdf5();
 
-  // Flushes and renames; `before` is called in between. `replace` false: throws Error (usage) where
-  // a file of that name was created meanwhile.
+  // Flushes and renames; `before` is called in between. `replace` false: throws Error (usage) if a
+  // file of that name was created meanwhile.
   void Publish(bool replace, const std::function<void()>& before = {});
 
  private:
@@ -48,8 +48,8 @@ class DurableFile {
   int error_number_ = 0;
 };
 
-// Removes temporary files for `path` that killed processes left. Only call it where no other
-// process can write `path`.
+// Removes temporary files for `path` that killed processes left. Only call it if no other process
+// can write `path`.
 void RemoveLeftTemporaries(const std::string& path);
 
 // Flushes a folder's entries to the disk, so that a rename or removal in it survives a power cut.

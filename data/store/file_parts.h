@@ -14,8 +14,8 @@ struct FilePart {
   std::string seal;  // its checksum (file_seal.h)
 };
 
-// `path` as a part of `whole`. Throws Error: (usage) where it is in another folder or is a link,
-// (failure) where it has no checksum.
+// `path` as a part of `whole`. Throws Error: (usage) if it is in another folder or is a link,
+// (failure) if it has no checksum.
 FilePart MakeFilePart(const std::string& path, const std::string& whole);
 
 // The file's own location, if its name is a link: its parts are searched there.
@@ -24,7 +24,7 @@ std::string LocationOf(const std::string& path);
 // The path of a part.
 std::string PartPath(const std::string& whole, const FilePart& part);
 
-// Bytes of all parts together. Throws as CheckPartsAreThere does.
+// Bytes of all parts together. Throws in the same cases as CheckPartsAreThere.
 int64_t PartBytes(const std::string& whole, const std::vector<FilePart>& parts);
 
 // Whether the parts are small enough to compute their checksums when they are opened.

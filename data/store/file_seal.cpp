@@ -48,7 +48,7 @@ std::optional<XXH128_canonical_t> ChecksumOf(int descriptor, int64_t size) {
   return canonical;
 }
 
-// Number of bytes before the seal, or before its place where there is none.
+// Number of bytes before the seal, or before its place if there is none.
 int64_t SizeBeforeSeal(int descriptor) {
   return SizeOf(descriptor) - static_cast<int64_t>(sizeof(Seal));
 }

@@ -23,10 +23,10 @@ enum class SealState {
   kUnchecked,  // the seal exists, and the file exceeds the limit
 };
 
-// `largest`: maximum size that is checked. kNone where the file can't be read.
+// `largest`: maximum size that is checked. kNone if the file can't be read.
 SealState CheckSeal(const std::string& path, int64_t largest = kLargestSealChecked);
 
-// The checksum at the file's end, as 32 hexadecimal digits; "" where it has no seal.
+// The checksum at the file's end, as 32 hexadecimal digits; "" if it has no seal.
 std::string ReadSeal(const std::string& path);
 
 }  // namespace midscope

@@ -35,7 +35,7 @@ class Handle {
   using Closer = herr_t (*)(hid_t);
 
   Handle() = default;
-  // Throws Hdf5Error "cannot WHAT: ..." where `id` is negative.
+  // Throws Hdf5Error "cannot WHAT: ..." if `id` is negative.
   Handle(hid_t id, Closer closer, const std::string& what);
   ~Handle() { Close(); }
   Handle(Handle&& other) noexcept
@@ -50,8 +50,7 @@ class Handle {
   }
 
   hid_t id() const { return id_; }
-  // Closes now and throws Hdf5Error where that fails, as it does when buffered data can't be
-  // written.
+  // Closes now and throws Hdf5Error if that fails, as it does when buffered data can't be written.
   void CloseOrThrow(const std::string& what);
 
  private:
@@ -73,11 +72,11 @@ Status Check(Status status, const std::string& what) {
 }
 
 Handle OpenForReading(const std::string& path);
-// Opens the file at `path` as HDF5 does for virtual data sets of the file `whole`: where this
-// throws, HDF5 would return fill values; while it is open, HDF5 finds it.
+// Opens the file at `path` as HDF5 does for virtual data sets of the file `whole`: if this throws,
+// HDF5 would return fill values; while it is open, HDF5 finds it.
 Handle OpenPart(hid_t whole, const std::string& path);
 Handle CreateGroup(hid_t parent, const std::string& name);  // keeps the order of creation
-// Both throw Hdf5Error where `name` is not a hard link of `parent` to such an object: other links
+// Both throw Hdf5Error if `name` is not a hard link of `parent` to such an object: other links
 // could lead out of the file.
 Handle OpenGroup(hid_t parent, const std::string& name);
 Handle OpenDataSet(hid_t parent, const std::string& name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads a file of results by HDF5 in this process. HDF5 1.10 crashes on some damaged files: only
-// for files with a valid seal (file_seal.h), and for midscope-reader. Internal to data/.
+// Reads a results file by HDF5 in this process. HDF5 1.10 crashes on some damaged files: only for
+// files with a valid seal (file_seal.h), and for midscope-reader. Internal to data/.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ Provenance ReadProvenance(hid_t entry);
 std::vector<FilePart> ReadParts(hid_t entry);
 
 // A record's axes and attributes, and its arrays without data. `limits`: bounds on plausible sizes;
-// `part_roots`: the open parts. Throws Hdf5Error where the group is inconsistent or does not have
-// the structure that Midscope writes (file_structure.h).
+// `part_roots`: the open parts. Throws Hdf5Error if the group is inconsistent or does not have the
+// structure that Midscope writes (file_structure.h).
 Record ReadFrame(hid_t group, const FileLimits& limits, const std::vector<FilePart>& parts,
                  const std::vector<hdf5::Handle>& part_roots);
 

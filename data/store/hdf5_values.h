@@ -16,9 +16,9 @@ void WriteAttribute(hid_t object, const std::string& name, const Attribute& valu
 void WriteAttribute(hid_t object, const std::string& name, const std::vector<std::string>& values);
 
 bool HasAttribute(hid_t object, const std::string& name);
-// nullopt where the attribute is missing or its type is not in Attribute.
+// nullopt if the attribute is missing or its type is not in Attribute.
 std::optional<Attribute> ReadAttribute(hid_t object, const std::string& name);
-std::string ReadTextAttribute(hid_t object, const std::string& name);  // "" where missing
+std::string ReadTextAttribute(hid_t object, const std::string& name);  // "" if missing
 std::vector<std::string> ReadTextListAttribute(hid_t object, const std::string& name);
 std::vector<std::string> AttributeNames(hid_t object);
 
@@ -38,12 +38,12 @@ struct Box {
 };
 void WriteData(hid_t data_set, const ArrayData& data, const Box& box = {});
 
-// Throws Hdf5Error for a type that ArrayData does not have, and where elements or texts exceed the
+// Throws Hdf5Error for a type that ArrayData does not have, and if elements or texts exceed the
 // file's limits.
 ArrayData ReadData(hid_t data_set, const FileLimits& limits, const Box& box = {});
 // An empty value of the alternative that ReadData would give.
 ArrayData DataKind(hid_t data_set);
-// Throws Hdf5Error where a data set has more elements than its stored bytes can contain. Not for
+// Throws Hdf5Error if a data set has more elements than its stored bytes can contain. Not for
 // virtual ones, which store nothing.
 void CheckStored(hid_t data_set, const std::string& name, const FileLimits& limits);
 

@@ -12,13 +12,12 @@ inline constexpr const char* kSamplesOfPlan = "samples";
 // That with the CPU's instructions that the kernels used (kernels/instruction_set.h).
 inline constexpr const char* kInstructionsOfPlan = "instructions";
 
-// Throws Error (failure) that names the file where the text is longer, or nests deeper, than a
-// plan. `what`: "plan". Texts that pass may be parsed, compared and printed; they may still not be
-// JSON.
+// Throws Error (failure) that names the file if the text is longer, or nests deeper, than a plan.
+// `what`: "plan". Texts that pass may be parsed, compared and printed; they may still not be JSON.
 void CheckJsonText(const std::string& file, const std::string& what, const std::string& text);
 
-// The plan as an object, its keys in their order. Throws Error (failure) that names the file where
-// it is not an object, or its number of samples or its settings have the wrong type.
+// The plan as an object, its keys in their order. Throws Error (failure) that names the file if it
+// is not an object, or its number of samples or its settings have the wrong type.
 nlohmann::ordered_json ParsePlan(const std::string& file, const std::string& plan_json);
 
 // Whether two plans are of one run: they differ only in samples, settings and instructions. Which

@@ -18,7 +18,7 @@ struct AxisSlice {
   int64_t end = 0;
 };
 
-// The axis name of a slice's text, before its "=". Throws Error (usage) where there is none.
+// The axis name of a slice's text, before its "=". Throws Error (usage) if there is none.
 std::string SlicedAxisName(std::string_view text);
 
 // The indices of a slice's text on the axes of this record: a label of the axis, for axis `setting`
@@ -27,8 +27,7 @@ std::string SlicedAxisName(std::string_view text);
 // for values that the axis lacks or that are not adjacent.
 AxisSlice ReadAxisSlice(const Record& record, std::string_view text);
 
-// Axis `axis` of the record after `slices`; its values are explicit where they are no longer 0, 1,
-// ...
+// Axis `axis` of the record after `slices`; its values are explicit if they are no longer 0, 1, ...
 Axis SlicedAxis(const Axis& axis, const std::vector<AxisSlice>& slices);
 
 }  // namespace midscope

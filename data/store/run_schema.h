@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Schema 1 of the files of results as a table, the one source of the documentation (`midscope help
+// Schema 1 of the results files as a table, the one source of the documentation (`midscope help
 // schema`, data/SCHEMA.md) and of the test that checks real files. Writing: run_store.h.
 #pragma once
 

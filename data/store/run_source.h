@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A file of results for RunReader: read by HDF5 in this process (hdf5_run.h) or in another one
+// A results file for RunReader: read by HDF5 in this process (hdf5_run.h) or in another one
 // (reader_process.h). Internal to data/.
 #pragma once
 

@@ -39,8 +39,8 @@ struct WriteOptions {
 void CheckStorable(const Record& record);
 
 // Writes to a temporary file beside `path`, flushes it to the disk and renames it, so that `path`
-// is never partly written. Throws Error: (usage) where the file exists and `overwrite` is false,
-// (failure) where writing fails; then the temporary file is removed and an older file unchanged.
+// is never partly written. Throws Error: (usage) if the file exists and `overwrite` is false,
+// (failure) if writing fails; then the temporary file is removed and an older file unchanged.
 // Throws std::logic_error for a record that fails its Check() or uses a reserved name.
 void WriteRecords(const std::string& path, const std::vector<Record>& records,
                   const Provenance& provenance, const WriteOptions& options = {});

@@ -19,12 +19,12 @@ inline constexpr const char* kCountSuffix = "_count";  // AXIS_count [sample]
 
 bool HasAxis(const Array& array, const std::string& axis);
 
-// The number of the sample in a row of axis `sample`; nullopt where a damaged file has an invalid
-// one: NaN, a fraction, less than 0 or more than 2^53.
+// The number of the sample in a row of axis `sample`; nullopt if a damaged file has an invalid one:
+// NaN, a fraction, less than 0 or more than 2^53.
 std::optional<int64_t> SampleNumber(const Axis& samples, int64_t row);
 
 // A sample's record with the labels of its ragged axes as text arrays AXIS_label [AXIS], so that
-// only arrays differ between samples. Throws Error (failure) where the record can't be stacked.
+// only arrays differ between samples. Throws Error (failure) if the record can't be stacked.
 Record FlattenSample(Record sample, const std::vector<std::string>& ragged_axes);
 
 // The common part of all samples: axes, arrays without data; ragged axes have size 0.

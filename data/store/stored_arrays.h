@@ -22,8 +22,8 @@ bool IsOverHeads(const Array& array);
 
 // The values of an axis as stored. Internal to data/.
 
-// int64 where all are integers (or implied: 0, 1, ...), so that they read as 0, 1, 5 and joins on
-// them work; float64 otherwise.
+// int64 if all are integers (or implied: 0, 1, ...), so that they read as 0, 1, 5 and joins on them
+// work; float64 otherwise.
 ArrayData AxisValues(const Axis& axis);
 
 }  // namespace midscope

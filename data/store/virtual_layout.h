@@ -42,8 +42,8 @@ struct VirtualMapping {
   std::vector<hsize_t> sizes;  // stated sizes of the data set
 };
 
-// Empty where the data set is not virtual. Throws Hdf5Error for names with patterns for many files
-// or data sets ("%b"), and for more mappings than Midscope writes.
+// Empty if the data set is not virtual. Throws Hdf5Error for names with patterns for many files or
+// data sets ("%b"), and for more mappings than Midscope writes.
 std::vector<VirtualMapping> VirtualMappings(hid_t data_set);
 
 }  // namespace midscope::hdf5

@@ -16,7 +16,7 @@ inline constexpr const char* kFailuresRecord = "failures";
 // failed_sample, failure_message [failure]. `failures`: reasons by sample number.
 Record FailuresRecord(const std::map<int64_t, std::string>& failures);
 
-// The reverse, of a file that has the record. Throws Error (failure) where it is damaged.
+// The reverse, of a file that has the record. Throws Error (failure) if it is damaged.
 std::map<int64_t, std::string> ReadFailures(const RunReader& reader);
 
 }  // namespace midscope

@@ -21,8 +21,8 @@ bool TakesAnyInstructions(const AnyJson& plan) {
   return plan.contains("dtype") && plan.at("dtype") == "float32" && !plan.contains("products");
 }
 
-// The plan as it is compared: its task without paths, where it has the hash of its files; without
-// instructions where any do.
+// The plan as it is compared: its task without paths, if it has the hash of its files; without
+// instructions if any do.
 template <typename AnyJson>
 AnyJson ComparablePlan(AnyJson plan) {
   if (plan.is_object() && TakesAnyInstructions(plan)) plan.erase(kInstructionsOfPlan);
@@ -35,7 +35,7 @@ AnyJson ComparablePlan(AnyJson plan) {
 
 // The first member in which a stored plan and the requested one differ, in the order of the stored
 // one: "seed is 1 there, and 2 is asked for"; for lists the elements that only one has: "settings:
-// there without 'pi(1.5)'". "" where they are equal.
+// there without 'pi(1.5)'". "" if they are equal.
 std::string FirstPlanDifference(const nlohmann::ordered_json& stored,
                                 const nlohmann::ordered_json& asked);
 // As above, for plans as text, compared as ComparablePlan. Where one is not JSON, that is the

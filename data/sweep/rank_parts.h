@@ -33,15 +33,16 @@ struct EarlierParts {
 };
 
 // Merges the journals of all existing parts, including run.h5 itself where one process wrote it (it
-// is kept until JoinRankParts replaces it). Throws Error: as SweepMerge does, and (failure) where
-// the plan differs from theirs in more than the number of samples.
+// is kept until JoinRankParts replaces it). Throws Error: as SweepMerge does, and (failure) if the
+// plan differs from theirs in more than the number of samples.
 EarlierParts SettleRankParts(const SharedSweep& sweep);
 
-// Writes run.h5 over the parts, which have no journals. Throws Error as SweepMerge does.
+// Writes run.h5 over the parts, which have no journals. Throws Error in the same cases as
+// SweepMerge.
 void JoinRankParts(const SharedSweep& sweep);
 
 // Copies run.h5 and the parts, including a killed job's journals, into a complete run.h5, for one
-// process to continue. No effect without parts. Throws as SettleRankParts does.
+// process to continue. No effect without parts. Throws in the same cases as SettleRankParts.
 void FoldRankParts(const SharedSweep& sweep);
 
 }  // namespace midscope

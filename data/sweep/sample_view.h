@@ -22,11 +22,11 @@ struct SampleChoice {
 
 class SampleView {
  public:
-  // Throws as ReadRecords does. Calls may come from any one thread (as its RunReader's), but
-  // samples(), settings() and places() from any.
+  // Throws in the same cases as ReadRecords. Calls may come from any one thread (as its
+  // RunReader's), but samples(), settings() and places() from any.
   explicit SampleView(const std::string& address);
 
-  // Axes to choose along; of size 0 where there is no choice.
+  // Axes to choose along; of size 0 if there is no choice.
   const Axis& samples() const { return samples_; }
   const Axis& settings() const { return settings_; }
   const Axis& places() const { return places_; }
@@ -38,8 +38,8 @@ class SampleView {
   // The sample's part, as records of the window (probes/engine/engine.h). For a sweep: `outcome`
   // [setting, place], `last_query_attention` [layer, head, key] and a `prompt` with only the gold
   // piece's position. For a batch: its records at the chosen place, padding removed, arrays over
-  // place kept for all places. Attributes: sample (its number), place, intervention where it is
-  // known. Throws Error (failure).
+  // place kept for all places. Attributes: sample (its number), place, intervention if it is known.
+  // Throws Error (failure).
   std::vector<Record> Read(const SampleChoice& choice) const;
 
  private:

@@ -18,7 +18,7 @@ struct SweepContents {
   std::string plan_json;
   Provenance provenance;
   std::vector<std::string> ragged_axes;
-  Record frame;  // the common part of all samples (sample_rows.h); unused where there are none
+  Record frame;  // the common part of all samples (sample_rows.h); unused if there are none
   std::map<int64_t, std::map<std::string, int64_t>> ragged_sizes;  // of every sample
   std::function<Record(int64_t sample)> load;  // as appended; called once per sample, ascending
   std::map<int64_t, std::string> failures;     // sample: reason

@@ -18,7 +18,7 @@ namespace midscope {
 
 // The access of a journal's user.
 enum class JournalAccess {
-  kWrite,         // created where it does not exist; locks out all other processes
+  kWrite,         // created if it does not exist; locks out all other processes
   kRead,          // locks out other writers
   kReadUnlocked,  // takes no lock: another process may be writing it
 };
@@ -62,7 +62,7 @@ class SweepJournal {
 // The contents of a sweep's journal (sweep_store.h), read without locking or changing it.
 
 struct JournalSummary {
-  std::string plan_json;       // "" where it holds none
+  std::string plan_json;       // "" if it holds none
   std::set<int64_t> finished;  // samples
   std::set<int64_t> failed;
   int64_t torn_bytes = 0;  // of an incomplete last entry

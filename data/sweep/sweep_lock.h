@@ -13,9 +13,9 @@ namespace midscope {
 // system has no locks, nothing is held.
 class SweepLock {
  public:
-  // Throws Error (failure) where another process holds it, or the journal can't be created.
+  // Throws Error (failure) if another process holds it, or the journal can't be created.
   explicit SweepLock(const std::string& path);
-  // Removes the journal where it has no entries.
+  // Removes the journal if it has no entries.
   ~SweepLock();
   SweepLock(const SweepLock&) = delete;
   SweepLock& operator=(const SweepLock&) = delete;
@@ -25,7 +25,7 @@ class SweepLock {
   int descriptor_ = -1;
 };
 
-// Throws Error (failure) where another process is writing the sweep `path`.
+// Throws Error (failure) if another process is writing the sweep `path`.
 void CheckNoWriter(const std::string& path);
 
 // A journal that is open for writing.
@@ -33,8 +33,8 @@ struct OpenJournal {
   int descriptor = -1;
   bool is_locked = false;  // false on a file system without locks: others may write it too
 };
-// Creates the journal where it is missing, takes its lock and writes this process' name into its
-// head. Throws Error (failure): it can't be opened, or another process has the lock.
+// Creates the journal if it is missing, takes its lock and writes this process' name into its head.
+// Throws Error (failure): it can't be opened, or another process has the lock.
 OpenJournal OpenForWriting(const std::string& journal);
 
 // "FILE: its file system has no locks ...", a note for whoever writes there.
@@ -46,7 +46,7 @@ bool WriteJournalHead(int descriptor);
 // The error of a journal that the process that its head names has locked.
 Error HeldFailure(const std::string& journal, int descriptor);
 
-// The size of an open file; 0 where the system doesn't tell it.
+// The size of an open file; 0 if the system doesn't tell it.
 int64_t BytesIn(int descriptor);
 
 // "PATH: cannot be WHAT: REASON", of a call of the system that failed (errno).

@@ -48,7 +48,7 @@ std::string Differences(const Json& a, const Json& b) {
   return text;
 }
 
-// All inputs are open at once: raises the limit of open files where it is too low for so many.
+// All inputs are open at once: raises the limit of open files if it is too low for so many.
 void AllowOpenFiles(size_t files) {
   constexpr rlim_t kOfEach = 2;  // with its journal
   constexpr rlim_t kOfOthers = 64;

@@ -35,7 +35,7 @@ class SweepMerge {
   std::vector<int64_t> samples() const;
   const std::map<int64_t, std::string>& failures() const { return failures_; }
   // The sample as in the merged file, with only those arrays that are `wanted` (empty: all). Throws
-  // Error (failure) where inputs whose settings are joined differ in the sample's prompt.
+  // Error (failure) if inputs whose settings are joined differ in the sample's prompt.
   Record ReadSample(int64_t sample, const ArrayFilter& wanted = {}) const;
 
   // Writes the merged file; an older one of that name is replaced when the new one is complete.

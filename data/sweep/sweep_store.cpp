@@ -50,7 +50,7 @@ Error ExistsAlready(const std::string& path) {
   return UsageError(path, "exists already", "Resume it (--resume) or give another name");
 }
 
-// Throws Error (failure) where another process is writing the sweep, (usage) where there is one.
+// Throws Error (failure) if another process is writing the sweep, (usage) if there is one.
 void CheckNew(const std::string& path) {
   CheckNoWriter(path);
   if (std::filesystem::exists(path)) throw ExistsAlready(path);

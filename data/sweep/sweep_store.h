@@ -44,8 +44,8 @@ class SweepStore {
   static SweepStore Create(const std::string& path, const std::string& plan_json,
                            const Provenance& provenance, const SweepStoreOptions& options = {});
   // Opens a sweep that ended, was interrupted or is a rank's part, to read its samples: the file,
-  // its journal or both. The plan is the stored one. Throws Error (failure) where neither exists,
-  // one can't be read, or another process is writing it.
+  // its journal or both. The plan is the stored one. Throws Error (failure) if neither exists, one
+  // can't be read, or another process is writing it.
   static SweepStore OpenForReading(const std::string& path);
   ~SweepStore();
   SweepStore(SweepStore&&) noexcept;
@@ -69,8 +69,8 @@ class SweepStore {
   int64_t dropped_bytes() const;
 
   // Stores one sample: durable in the journal when this returns. All samples have arrays of the
-  // same names, types and axes; axes are equal except ragged ones. Throws Error (failure) where
-  // they are not or writing fails, std::logic_error where the sample is stored already.
+  // same names, types and axes; axes are equal except ragged ones. Throws Error (failure) if they
+  // are not or writing fails, std::logic_error if the sample is stored already.
   void Append(int64_t sample, const Record& record);
   // Records that a sample could not be run; the sweep continues. A later Append of it removes this.
   void AppendFailure(int64_t sample, const std::string& message);
@@ -78,7 +78,7 @@ class SweepStore {
   // Merges all stored samples into the file: arrays stacked on a leading axis `sample` (its values:
   // the samples' numbers, ascending), one sample per chunk for arrays over a ragged axis. `extra`
   // (summaries) replaces the extra records of the checkpoint before. Record "failures" lists failed
-  // samples, where there are any.
+  // samples, if there are any.
   void Checkpoint(const std::vector<Record>& extra = {});
   // Checkpoint, then removes the journal. A file that was finished, and to which nothing was added,
   // is not written again.
@@ -89,13 +89,12 @@ class SweepStore {
   Record ReadSample(int64_t sample, const ArrayFilter& wanted = {}) const;
 
   // The common part of all samples (sample_rows.h): their record without data, with labels of
-  // ragged axes as arrays; null where there are no samples. And the sizes of a sample's ragged
-  // axes.
+  // ragged axes as arrays; null if there are no samples. And the sizes of a sample's ragged axes.
   const Record* common_frame() const;
   const std::map<std::string, int64_t>& RaggedSizesOf(int64_t sample) const;
 
-  // The file's reader as of opening or the last checkpoint, null where all samples are in the
-  // journal; and a sample's row in it, nullopt where it is in the journal.
+  // The file's reader as of opening or the last checkpoint, null if all samples are in the journal;
+  // and a sample's row in it, nullopt if it is in the journal.
   const RunReader* file() const;
   std::optional<int64_t> FileRow(int64_t sample) const;
   const std::string& record_name() const;

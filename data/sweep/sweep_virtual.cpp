@@ -31,7 +31,7 @@ void CheckCanBePointedInto(const SweepStore& input) {
   }
 }
 
-// The common part of all samples of all inputs; empty where there are no samples.
+// The common part of all samples of all inputs; empty if there are no samples.
 Record CommonFrame(const SweepMerge& merge) {
   Record frame;
   for (const SweepStore& input : merge.inputs()) {

@@ -22,7 +22,7 @@ using PairScore = double (*)(std::string_view prediction, std::string_view refer
 struct MetricEntry {
   AnswerMetric metric;
   const char* name;
-  PairScore score;  // null where it needs more than the pair
+  PairScore score;  // null if it needs more than the pair
 };
 
 constexpr std::array kMetrics = {

@@ -62,9 +62,8 @@ struct GenerationRule {
 bool IsNormalisedAway(AnswerMetric metric, std::string_view answer);
 
 // 0 to 1: the maximum over the answers of the rule's score of the generated text, of kAllSubstrings
-// the mean. `classes` are
-// used by kClasses only. Throws Error (failure) where an answer does not fit the metric, and
-// std::logic_error for no answers.
+// the mean. `classes` are used by kClasses only. Throws Error (failure) if an answer does not fit
+// the metric, and std::logic_error for no answers.
 double ScoreAnswer(const GenerationRule& rule, std::string_view generated,
                    std::span<const std::string> answers, std::span<const std::string> classes = {});
 

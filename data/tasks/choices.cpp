@@ -117,7 +117,7 @@ std::vector<TaskChoice> ChoicesOf(const JsonFields& fields, const std::vector<st
   return choices;
 }
 
-// A label as a number or as text, from `first` on; -1 where there is none.
+// A label as a number or as text, from `first` on; -1 if there is none.
 int64_t Label(const JsonFields& fields, const std::string& key, int64_t first) {
   const nlohmann::json* label = fields.Find(key);
   if (!label) return -1;

@@ -53,8 +53,8 @@ struct ChoiceItem {
   std::vector<TaskChoice> choices;
 };
 
-// label: the right choice, counted from 0, where it is in a separate file. Throws Error (failure)
-// that names the line: a field is missing, has another type or can't be used.
+// label: the right choice, counted from 0, if it is in a separate file. Throws Error (failure) that
+// names the line: a field is missing, has another type or can't be used.
 using ChoiceReader = ChoiceItem (*)(const JsonFields& fields, std::optional<int64_t> label);
 
 struct ChoiceSet {

@@ -10,7 +10,7 @@
 namespace midscope {
 
 // The file itself, or the folder's files whose names end in one of `endings`, in the order of their
-// names. Throws Error (failure) where a folder has none or can't be read.
+// names. Throws Error (failure) if a folder has none or can't be read.
 std::vector<std::string> DataFiles(const std::string& path,
                                    const std::vector<std::string>& endings);
 

@@ -10,7 +10,7 @@
 namespace midscope {
 
 // The text of a file, or of all files *.txt of a folder, concatenated in the order of their names.
-// Throws Error (failure) where there is none, it is not UTF-8, empty or longer than 256 MiB.
+// Throws Error (failure) if there is none, it is not UTF-8, empty or longer than 256 MiB.
 std::string ReadHaystack(const std::string& path);
 
 // At least `bytes` bytes of paragraphs of generic sentences, none of them about a city.

@@ -22,7 +22,7 @@ struct LongBenchFormat {
 // 18 of the 21 sets: multifieldqa_zh, dureader and vcsum are scored over segmented Chinese words.
 const std::vector<LongBenchFormat>& LongBenchFormats();
 
-// Null where there is none of that name.
+// Null if there is none of that name.
 const LongBenchFormat* FindLongBenchFormat(std::string_view dataset);
 
 }  // namespace midscope

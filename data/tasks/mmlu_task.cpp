@@ -89,7 +89,7 @@ constexpr std::array kSubjects = {
 };
 
 // "STEM", "humanities", "social sciences" or "other" of a subject as its files are called
-// ("high_school_physics"); "" where there is none of that name.
+// ("high_school_physics"); "" if there is none of that name.
 std::string MmluGroup(std::string_view subject) {
   const auto found =
       std::find_if(kSubjects.begin(), kSubjects.end(),

@@ -32,7 +32,7 @@ const std::vector<std::string>& Fields() {
 
 struct OwnItem {
   std::string instruction;
-  std::vector<std::string> pieces;  // the gold one first, where there is one
+  std::vector<std::string> pieces;  // the gold one first, if there is one
   bool has_gold = false;
   std::string question;
   std::vector<std::string> answers;

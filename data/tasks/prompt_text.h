@@ -66,7 +66,7 @@ std::vector<T> WithFirstAt(std::vector<T> items, int64_t place) {
 // A task's spec as text, without the task.
 
 // The spec with every parameter stated, as Task::name() gives it; reads no file. Throws Error
-// (usage) as MakeTask does.
+// (usage) in the same cases as MakeTask.
 std::string TaskInFull(std::string_view spec);
 
 // The text of a prompt with {placeholders}, out of a file.

@@ -26,7 +26,7 @@ struct RulerNeedles {
   int64_t queries = 1;  // of the keys
 };
 
-// The haystack's words, repeated where more are needed; empty where the task has none.
+// The haystack's words, repeated where more are needed; empty if the task has none.
 struct RulerText {
   std::vector<std::string> words;
 };

@@ -48,13 +48,13 @@ struct TaskSample {
   bool gold_cut = false;
 };
 
-// 0 to 1, by the sample's own rule. Throws Error (failure) where the answers don't fit it.
+// 0 to 1, by the sample's own rule. Throws Error (failure) if the answers don't fit it.
 double ScoreGenerated(const TaskSample& sample, std::string_view generated);
 
 // 1-based rank of the piece whose answer the generated text gives, by the sample's own rule (a full
 // score): the gold piece where the text is right, else of those that score the one that the text
-// names first (of several there the longest, then the first in the prompt); 0 for none. Throws as
-// ScoreGenerated does.
+// names first (of several there the longest, then the first in the prompt); 0 for none. Throws in
+// the same cases as ScoreGenerated.
 int64_t AnsweredPiece(const TaskSample& sample, std::string_view generated);
 
 class Task {
@@ -68,11 +68,11 @@ class Task {
   virtual std::string name() const = 0;
   // Number of places of a prompt: its pieces, or 101 in tasks by depth.
   virtual int64_t pieces() const = 0;
-  // 1, or 0 where the spec counts places from 0.
+  // 1, or 0 if the spec counts places from 0.
   virtual int64_t first_place() const { return 1; }
   // Whether places are depths: place p has the gold piece p - 1 percent into the text.
   virtual bool by_depth() const { return false; }
-  // Number of samples; nullopt where it is unlimited.
+  // Number of samples; nullopt if it is unlimited.
   virtual std::optional<int64_t> samples() const { return std::nullopt; }
   // Notes for the user about the files that were read.
   virtual std::vector<std::string> notes() const { return {}; }
@@ -98,7 +98,7 @@ void CheckSample(const Task& task, int64_t sample);
 int64_t RankAtPercent(int64_t pieces, int64_t percent);
 
 // "12", or "25%": the depth in tasks by depth (place 26), the piece at RankAtPercent in the others.
-// Throws Error (usage) where it is not a place of the task.
+// Throws Error (usage) if it is not a place of the task.
 int64_t ReadPlace(const Task& task, std::string_view text);
 
 // Whether a word, given with its leading space, may be an answer of the list task: one token in the
@@ -141,7 +141,7 @@ std::unique_ptr<Task> MakeTask(std::string_view spec, uint64_t seed, const WordF
 
 // XXH3-128 of the contents of the files that a spec names (of a folder those that it reads), to
 // distinguish files of the same name;
-// "" where it names none. Throws as MakeTask does.
+// "" if it names none. Throws in the same cases as MakeTask.
 std::string TaskFilesHash(std::string_view spec);
 
 struct TaskType;

@@ -53,7 +53,7 @@ std::string Text(const TaskSpec& spec, IsStated is_stated) {
   return spec.task + text;
 }
 
-// file= takes the rest of the spec. Where there is no such file and it contains another parameter,
+// file= takes the rest of the spec. If there is no such file and it contains another parameter,
 // that is the mistake.
 void CheckFileIsLast(const std::string& thing, const TaskType& task, const std::string& file) {
   std::error_code ignored;

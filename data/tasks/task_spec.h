@@ -30,7 +30,7 @@ struct TaskSpec {
   int64_t Number(std::string_view name) const { return parameters.Integer(name); }
   // Index among the parameter's choices.
   size_t Choice(std::string_view name) const;
-  // A file's path; "" where the spec names none or the task takes none.
+  // A file's path; "" if the spec names none or the task takes none.
   const std::string& Path(std::string_view name) const;
   const std::string& file() const { return Path("file"); }
 };

@@ -13,12 +13,12 @@
 
 namespace midscope {
 
-// The counter itself. Throws Error (usage) about the task where it is empty.
+// The counter itself. Throws Error (usage) about the task if it is empty.
 const TokenCounter& NeedCounter(const TokenCounter& count, const std::string& task);
 
 // The longest beginning (end) of the text that makes at most `tokens` tokens and stops (starts) at
-// white space, or at a character where there is none near. A tokenizer makes about as many tokens
-// of a longer text as of a shorter one and more; what is not monotone shortens the result a little.
+// white space, or at a character if there is none near. A tokenizer makes about as many tokens of a
+// longer text as of a shorter one and more; what is not monotone shortens the result a little.
 std::string_view FirstTokens(std::string_view text, int64_t tokens, const TokenCounter& count);
 std::string_view LastTokens(std::string_view text, int64_t tokens, const TokenCounter& count);
 
@@ -30,14 +30,14 @@ std::string_view LastTokens(std::string_view text, int64_t tokens, const TokenCo
 void CutMiddle(TaskSample& sample, int64_t tokens, const TokenCounter& count,
                const TokenEnds& ends);
 
-// The task with the samples of `task` cut so. Throws Error (usage) where a function is empty.
+// The task with the samples of `task` cut so. Throws Error (usage) if a function is empty.
 std::unique_ptr<Task> WithMiddleCut(std::unique_ptr<Task> task, int64_t tokens,
                                     const TaskInputs& inputs);
 
 // Its parameter `tokens`. always_stated: as Parameter::always_stated.
 Parameter MiddleCutParameter(bool always_stated);
 
-// Throws Error (usage) about the task where it is empty.
+// Throws Error (usage) about the task if it is empty.
 const TokenEnds& NeedEnds(const TokenEnds& ends, const std::string& task);
 
 // The largest n of [0, most] for which fits(n) holds, given that fits(0) does and that none fits

@@ -18,7 +18,7 @@ double AttentionSum(std::span<const float> row, int64_t begin, int64_t end);
 double AttentionEntropy(std::span<const float> row);
 
 // Mean of the positions (0-based tokens) of the keys from `first_key` on, weighted by attention.
-// NaN where their weights are 0.
+// NaN if their weights are 0.
 double AttentionCentre(std::span<const float> row, int64_t first_key = 0);
 
 // The key with the largest weight; ties: the lower key.

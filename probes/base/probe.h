@@ -63,10 +63,10 @@ class Probe {
   Probe(const Probe&) = delete;
   Probe& operator=(const Probe&) = delete;
 
-  // The hooks that read during the run, owned by the probe; empty where the result suffices.
+  // The hooks that read during the run, owned by the probe; empty if the result suffices.
   virtual std::vector<Hook*> Hooks() { return {}; }
   // Called once, after the run. `result` holds the logits from the last prompt row on; it is empty
-  // where all probes make their own runs. Throws Error, Cancelled.
+  // if all probes make their own runs. Throws Error, Cancelled.
   virtual Record Finish(const RunResult& result) = 0;
 };
 
@@ -84,7 +84,7 @@ struct ProbeType {
   bool large =
       false;  // its record is large: with several prompts it runs only where --probes names it
   bool own_runs = false;  // runs the decoder itself, in Finish; prompts may have any length
-  // Throws Error where an option does not fit the model, or the prompt lacks what is measured.
+  // Throws Error if an option does not fit the model, or the prompt lacks what is measured.
   std::function<std::unique_ptr<Probe>(const ProbeInput&)> make{};
   // File name of the plugin's library; empty for Midscope's own probes.
   std::string plugin{};

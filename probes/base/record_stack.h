@@ -13,7 +13,7 @@ namespace midscope {
 // records, arrays are padded to the largest (NaN; -1 for integers, 0 for booleans, "" for text) and
 // an array AXIS_count [leading] holds the sizes; where its values differ, AXIS_values [leading,
 // axis] holds them. Attributes that all records share are kept; others become arrays [leading].
-// Throws std::logic_error where the records differ in their arrays or axes.
+// Throws std::logic_error if the records differ in their arrays or axes.
 Record StackRecords(const std::vector<Record>& records, const std::vector<Axis>& leading);
 
 }  // namespace midscope

@@ -21,8 +21,8 @@ Axis LabelledAxis(const std::string& name, std::vector<std::string> labels);
 
 // Access to arrays of records by name and type.
 
-// The values of an array. Throws std::logic_error where it does not exist, std::bad_variant_access
-// where it has another type.
+// The values of an array. Throws std::logic_error if it does not exist, std::bad_variant_access if
+// it has another type.
 template <typename T>
 const std::vector<T>& ArrayValues(const Record& record, const std::string& array) {
   const Array* found = record.FindArray(array);
@@ -30,7 +30,7 @@ const std::vector<T>& ArrayValues(const Record& record, const std::string& array
   return std::get<std::vector<T>>(found->data);
 }
 
-// The axis of that name. Throws std::logic_error where it does not exist.
+// The axis of that name. Throws std::logic_error if it does not exist.
 inline const Axis& AxisOf(const Record& record, const std::string& axis) {
   const Axis* found = record.FindAxis(axis);
   if (!found) throw std::logic_error("record '" + record.name + "' has no axis '" + axis + "'");

@@ -73,7 +73,7 @@ struct ModelSummary {
   std::vector<DeviceFacts> devices{};  // of the placement, once the weights are there
   bool sliding_window = true;
   std::vector<ProbeOffer> probes{};
-  // The model's embeddings of positions; null where it has learned none. Their measurements
+  // The model's embeddings of positions; null if it has learned none. Their measurements
   // (LearnedPositions) take seconds for wide models and are not made here.
   std::shared_ptr<const PositionTable> learned_positions{};
 };
@@ -220,13 +220,13 @@ class Engine {
   virtual std::vector<Record> SetPrompt(const PromptRequest& prompt_request,
                                         const JobContext& context) = 0;
   // The records that SetPrompt would return; changes nothing. Thread-safe: may be called while any
-  // other function runs. Throws Error as SetPrompt does, and where no model is open.
+  // other function runs. Throws Error in the same cases as SetPrompt, and if no model is open.
   virtual std::vector<Record> Preview(const PromptRequest& prompt_request) const = 0;
   // Records: last_query_attention, position_awareness, position_ratio, hidden_channels (if
   // requested), next_tokens, answer (where the prompt has one), those of plugins, and those of
   // probes that the request names. A record's attribute `options` (JSON) has the options of its
-  // probe. Throws Error where the setting or the prompt does not fit the model; the error of a
-  // single probe is returned in CaptureRunReply::failures.
+  // probe. Throws Error if the setting or the prompt does not fit the model; the error of a single
+  // probe is returned in CaptureRunReply::failures.
   virtual CaptureRunReply CaptureRun(const CaptureRunRequest& request,
                                      const JobContext& context) = 0;
   // Runs the request's place before the others. The reply to a request that was made before with

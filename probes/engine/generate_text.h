@@ -31,7 +31,7 @@ Record GenerationRecord(const Tokenizer& tokenizer, const std::vector<GeneratedT
 
 // Continues the prompt by the likeliest tokens (core/run/generate.h), at most `new_tokens` of them.
 // `partial` gets the record so far, at most ten times a second. `intervention` may name passages;
-// its patches have their values. Throws Error (usage) where the prompt does not fit, Cancelled.
+// its patches have their values. Throws Error (usage) if the prompt does not fit, Cancelled.
 Record GenerateText(const Decoder& decoder, const Prompt& prompt, const Intervention& intervention,
                     int64_t new_tokens, const std::function<void(const Record&)>& partial,
                     const JobContext& context);

@@ -46,7 +46,7 @@ class PromptsInMemory : public PromptStore {
 class KeptPrompts : public PromptStore {
  public:
   static std::string FolderOf(const std::string& file) { return file + ".prompts"; }
-  // The plan of the prompts that are kept of the file; "" where there are none. Throws Error
+  // The plan of the prompts that are kept of the file; "" if there are none. Throws Error
   // (failure).
   static std::string PlanIn(const std::string& file);
 

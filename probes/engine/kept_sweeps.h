@@ -37,7 +37,7 @@ class KeptSweeps {
 
 class KeptChannelSearch {
  public:
-  // FindChannels without files. Sums of a finished search are kept where they take no more than
+  // FindChannels without files. Sums of a finished search are kept if they take no more than
   // kFinishedBytes.
   std::vector<Record> Run(FindChannelsRun run, const JobContext& context);
 

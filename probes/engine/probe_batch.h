@@ -27,7 +27,7 @@ struct ProbeBatch {
 
 // Runs the prompts of the samples of `source` that `store` lacks, one after another; each is kept
 // there when it is done. Logs the number of runs of the whole batch before the first; progress is
-// counted in its prompts. Throws Error (also where a prompt of the batch does not fit the context,
+// counted in its prompts. Throws Error (also if a prompt of the batch does not fit the context,
 // before anything runs), Cancelled.
 void RunBatchPrompts(const Decoder& decoder, const ProbeBatch& batch,
                      const Intervention& intervention, const ProbeRegistry& probes,
@@ -45,8 +45,8 @@ std::vector<Record> StackBatch(const ProbeBatch& batch, const std::vector<int64_
                                PromptStore& store);
 
 // Both, in memory. With `samples_done` a cancelled run returns the records of its complete samples,
-// and their number there. Throws as RunBatchPrompts does, Cancelled (with `samples_done` where no
-// sample is complete).
+// and their number there. Throws in the same cases as RunBatchPrompts, Cancelled (with
+// `samples_done` if no sample is complete).
 std::vector<Record> RunProbeBatch(const Decoder& decoder, const ProbeBatch& batch,
                                   const Intervention& intervention, const ProbeRegistry& probes,
                                   const OptionSet& options, const JobContext& context = {},

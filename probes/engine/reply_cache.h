@@ -15,7 +15,7 @@ class ReplyCache {
  public:
   explicit ReplyCache(size_t limit_bytes) : limit_(limit_bytes) {}
 
-  // The reply to an equal request; null where there is none. Valid until the next call of Add.
+  // The reply to an equal request; null if there is none. Valid until the next call of Add.
   const WhatIfReply* Find(const WhatIfRequest& request);
   // A reply that is larger than the limit is not kept.
   void Add(const WhatIfRequest& request, const WhatIfReply& reply);

@@ -37,7 +37,7 @@ class ScanSoFar {
   const SweepPlan& plan_;
   std::function<void(Record record)> tell_;
   std::vector<SampleOutcome> finished_;
-  SampleOutcome running_;  // NaN where nothing has been run
+  SampleOutcome running_;  // NaN if nothing has been run
   int64_t run_ = 0;        // settings at a place of the running sample
   std::chrono::steady_clock::time_point reported_{};
 };

@@ -23,7 +23,7 @@ struct ArithmeticDistance {
 
 // Opens `model` once in float32 and once in each of `others`, one after the other, and runs so many
 // prompts of some 200 tokens in each (list:lines=20, sample by sample, over the usual places in
-// turn). One distance for each of `others`. Throws Error where the model has no context for them,
+// turn). One distance for each of `others`. Throws Error if the model has no context for them,
 // Cancelled.
 std::vector<ArithmeticDistance> MeasureArithmeticDistances(const std::string& model,
                                                            const DecoderOptions& options,

@@ -12,7 +12,7 @@ namespace midscope {
 struct InterventionSupport {
   std::string term;  // "ms-poe"
   bool supported = false;
-  std::string why_not;  // "" where it is
+  std::string why_not;  // "" if it is
 };
 
 // Support of every term of the intervention text except `none`: an example of it is compiled for

@@ -17,7 +17,7 @@ inline constexpr char kPluginPathVariable[] = "MIDSCOPE_PLUGIN_PATH";
 Parameter PluginOption();
 
 // Loads the library and adds its probes, wrapped (guarded_probe.h), to `registry`; it is not
-// unloaded before the process ends. Throws Error, and leaves the registry unchanged, where the file
+// unloaded before the process ends. Throws Error, and leaves the registry unchanged, if the file
 // does not exist, is not a library or lacks a symbol; is not a plugin, or one for another version
 // or compiler; has a probe whose name is taken or not allowed; or its registration throws.
 void LoadPlugin(const std::string& file, ProbeRegistry& registry);

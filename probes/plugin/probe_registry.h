@@ -21,11 +21,11 @@ class ProbeRegistry {
   std::vector<Parameter> Options() const;
   // The probes that `options` select, in their order: without --probes all that run by default,
   // else those that it names (`default`: all that run by default); and always those whose own
-  // options request them. With `several_prompts` large ones only where they are named. Throws Error
+  // options request them. With `several_prompts` large ones only if they are named. Throws Error
   // (usage) for an unknown name, and for a named probe whose options request nothing.
   std::vector<const ProbeType*> Selected(const OptionSet& options,
                                          bool several_prompts = false) const;
-  // Throws Error (usage) where an option is set of a probe that is not selected.
+  // Throws Error (usage) if an option is set of a probe that is not selected.
   void RefuseUnusedOptions(const OptionSet& options,
                            const std::vector<const ProbeType*>& selected) const;
 

@@ -27,8 +27,8 @@ struct KeptPart {
 };
 
 // Offset of the message in the template's output, found from the output for another message: exact
-// also where the text occurs elsewhere in the template. nullopt where the rest of the output
-// depends on the text.
+// also where the text occurs elsewhere in the template. nullopt if the rest of the output depends
+// on the text.
 std::optional<KeptPart> FindByStandIn(const std::function<std::string(std::string_view)>& render,
                                       const std::string& text, const std::string& rendered) {
   const std::string other = render(kStandIn);

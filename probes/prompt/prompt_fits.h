@@ -9,8 +9,8 @@
 
 namespace midscope {
 
-// Throws Error (usage), with both numbers, where the prompt and the rows of its answer exceed what
-// the model accepts under the intervention (core/plan/context_limit.h).
+// Throws Error (usage), with both numbers, if the prompt and the rows of its answer exceed what the
+// model accepts under the intervention (core/plan/context_limit.h).
 void CheckPromptFits(const ModelConfig& config, const Prompt& prompt,
                      const Intervention& intervention = {});
 

@@ -51,11 +51,11 @@ struct PromptFormat {
   bool operator==(const PromptFormat&) const = default;
 };
 
-// Sets chat_template, and template_text where it names a file. Throws Error (usage) where it is not
+// Sets chat_template, and template_text if it names a file. Throws Error (usage) if it is not
 // "model", a family, or a readable file.
 void SetChatTemplate(const std::string& name_or_file, PromptFormat* format);
 
-// Throws Error where no prompt of this format can be made for the model: it has no chat template of
+// Throws Error if no prompt of this format can be made for the model: it has no chat template of
 // its own, or no BOS. Called before anything runs.
 void CheckPromptFormat(const Tokenizer& tokenizer, const PromptFormat& format);
 

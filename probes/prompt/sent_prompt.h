@@ -28,7 +28,7 @@ std::string SentLine(const Prompt& prompt, const Tokenizer& tokenizer, const Pro
 void LogPromptNotes(const Prompt& prompt, const PromptFormat& format, const JobContext& context);
 
 // Writes attributes to a record of the prompt: begin_of_text_tokens, bos (the rule), chat_template
-// ("none"), and where they are set system, chat_options, chat_date, chat_template_hash (of a file).
+// ("none"), and if they are set system, chat_options, chat_date, chat_template_hash (of a file).
 void NoteFormat(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format,
                 Record& record);
 // As above, without attributes of a single prompt.

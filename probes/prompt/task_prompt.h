@@ -90,8 +90,7 @@ std::vector<TaskQuestion> AnswerQuestions(std::vector<Prompt> prompts);
 std::vector<int64_t> DefaultPlaces(int64_t pieces);
 
 // Parses a list of places of the task: "all", numbers and ranges ("1,5,10-12"), or numbers and
-// shares
-// ("0%,25%,7", ReadPlace) where there is one; "": DefaultPlaces. Throws Error (usage), also for
+// shares ("0%,25%,7", ReadPlace) if there is one; "": DefaultPlaces. Throws Error (usage), also for
 // duplicates.
 std::vector<int64_t> ReadPlaces(std::string_view text, const Task& task);
 

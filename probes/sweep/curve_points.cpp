@@ -82,7 +82,7 @@ size_t PointCount(const std::vector<Curve>& curves) {
   return count;
 }
 
-// Whether the feature distinguishes the curve from another one: of the same terms, where it is an
+// Whether the feature distinguishes the curve from another one: of the same terms, if it is an
 // argument.
 bool Distinguishes(const std::string& feature, const Curve& curve,
                    const std::vector<Curve>& curves) {

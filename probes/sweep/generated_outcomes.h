@@ -14,7 +14,7 @@ namespace midscope {
 
 inline constexpr const char* kGeneratedOutcomes = "generated_outcomes";
 
-// Shares of the samples on which the setting was run; NaN where there is none. They may overlap: a
+// Shares of the samples on which the setting was run; NaN if there is none. They may overlap: a
 // right answer can be cut.
 struct GeneratedCell {
   int64_t samples = 0;
@@ -29,7 +29,7 @@ struct GeneratedCell {
 };
 
 struct GeneratedOutcomes {
-  std::vector<int64_t> answered_places;  // those of all pieces; empty where they have no answers
+  std::vector<int64_t> answered_places;  // those of all pieces; empty if they have no answers
   std::vector<GeneratedCell> cells;      // [setting, place]; empty: nothing was generated, or in a
                                          // scan
 };

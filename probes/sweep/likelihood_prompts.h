@@ -39,13 +39,13 @@ class LikelihoodPrompts {
   std::vector<Prompt> all_;
 };
 
-// The scores of cells [setting, place] by the sample's rule; NaN where a choice has no likelihood.
+// The scores of cells [setting, place] by the sample's rule; NaN if a choice has no likelihood.
 // nll: [setting, place, choice].
 std::vector<double> ChoiceScores(const std::vector<TaskQuestion>& questions,
                                  std::span<const double> nll);
 
 // Arrays choice_correct or (by the rule) right_share [setting, place], choice_nll [setting, place,
-// choice], choice_right [place, choice]; nothing where there are no scores.
+// choice], choice_right [place, choice]; nothing if there are no scores.
 void AddChoices(const std::vector<TaskQuestion>& questions, std::vector<double> scores,
                 std::vector<double> nll, Record& record);
 

@@ -95,7 +95,7 @@ class MeasureArrays {
     return numbers;
   }
 
-  // Null where the curve has no such value.
+  // Null if the curve has no such value.
   const CurvePoint* At(const Curve& curve, double value) const {
     if (curve.constant) return &*curve.constant;
     const auto found = curve.points.find(value);

@@ -17,12 +17,12 @@ namespace midscope {
 // settings, task, model, seed; its label is what they have in common and other curves have not. A
 // setting without the parameter's term is a curve with the same value everywhere, as `none` beside
 // ratios. Arrays of every measure: MEASURE_mean, MEASURE_gap with _low and _high,
-// MEASURE_worst_place (NaN where all are alike) [curve, PARAMETER] (a sweep at one place has
-// neither gap nor worst place: NaN, and where all are such the arrays are left out), and MEASURE
-// [curve, PARAMETER, place] where all inputs have as many places. NaN where a curve lacks a value.
-// For running text (task `text`) perplexity with _low and _high [curve, PARAMETER] comes first, and
-// such sweeps alone have no accuracy. Attributes: parameter; model, task and samples of the first
-// input. Throws Error (usage) for a parameter ("": the first) that is not one of CurveParameters.
+// MEASURE_worst_place (NaN if all are alike) [curve, PARAMETER] (a sweep at one place has neither
+// gap nor worst place: NaN, and if all are such the arrays are left out), and MEASURE [curve,
+// PARAMETER, place] where all inputs have as many places. NaN if a curve lacks a value. For running
+// text (task `text`) perplexity with _low and _high [curve, PARAMETER] comes first, and such sweeps
+// alone have no accuracy. Attributes: parameter; model, task and samples of the first input. Throws
+// Error (usage) for a parameter ("": the first) that is not one of CurveParameters.
 Record OutcomeCurves(const std::vector<CurveInput>& inputs, const std::string& parameter);
 
 }  // namespace midscope

@@ -27,7 +27,7 @@ void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record);
 PatchPrompts SourcePromptsOf(const SampleRequest& request);
 
 // answer_nll of each place's answer in the source run of the first patch of the settings: those of
-// a scan have one source. [place]; empty where nothing is patched or there is no answer.
+// a scan have one source. [place]; empty if nothing is patched or there is no answer.
 std::vector<double> SourceNll(const SampleRequest& request, PatchSources& sources,
                               const JobContext& context);
 

@@ -24,7 +24,7 @@ std::ptrdiff_t IndexOf(const SweepPlan& plan, int64_t place) {
   return found == plan.places.end() ? -1 : found - plan.places.begin();
 }
 
-// The array's elements where it is over the record's places; null otherwise.
+// The array's elements if it is over the record's places; null otherwise.
 template <typename T>
 const std::vector<T>* OverPlaces(const Record& record, const char* name) {
   const Axis* axis = record.FindAxis("place");

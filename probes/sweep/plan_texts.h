@@ -18,8 +18,8 @@ std::string PlaceText(const std::vector<int64_t>& places, const std::vector<std:
                       int64_t place);
 // As above, for a place of the plan.
 std::string PlaceText(const SweepPlan& plan, int64_t place);
-// Share of the way from the task's first place to its last, 0 to 1; NaN where the plan does not
-// have it.
+// Share of the way from the task's first place to its last, 0 to 1; NaN if the plan does not have
+// it.
 double PlaceShare(const SweepPlan& plan, int64_t place);
 
 // Adds to a record over `setting` and `place`: attributes setting_N_as_given and, for controls,

@@ -46,8 +46,8 @@ class RankGroup {
 };
 
 // The group of this process: of mpirun's or srun's job where this was built with MPI, else of one.
-// Throws Error (usage) where several processes were started and this was built without MPI, or
-// srun did not connect them: each would run the whole sweep. Call once per process.
+// Throws Error (usage) if several processes were started and this was built without MPI, or srun
+// did not connect them: each would run the whole sweep. Call once per process.
 std::unique_ptr<RankGroup> JoinRankGroup();
 
 // The group of mpirun's or srun's job (mpi_rank_group.cpp).

@@ -25,7 +25,7 @@ struct RunnableSettings {
   bool Has(size_t setting) const { return failures[setting].empty(); }
 };
 
-// As in RunSample's record; by cell ([setting, place], row-major), NaN, 0, false and "" where a
+// As in RunSample's record; by cell ([setting, place], row-major), NaN, 0, false and "" if a
 // setting was not run.
 struct GenerationArrays {
   std::vector<double> score;

@@ -15,13 +15,13 @@ namespace midscope {
 class SampleSource {
  public:
   virtual ~SampleSource() = default;
-  // The next sample to run; nullopt where all are done. The call also reports the one before as
-  // done, and waits while other processes run samples that they may give back. Throws Cancelled.
+  // The next sample to run; nullopt if all are done. The call also reports the one before as done,
+  // and waits while other processes run samples that they may give back. Throws Cancelled.
   virtual std::optional<int64_t> Next(const JobContext& context) = 0;
   // Leaves a sample that this process has not enough memory for to another one, and ends this
-  // source. Returns false, and does nothing, where there is no other, or one gave it back before.
+  // source. Returns false, and does nothing, if there is no other, or one gave it back before.
   virtual bool GiveBack(int64_t /*sample*/) { return false; }
-  // Number of samples that other processes have done; 0 where it is not known here.
+  // Number of samples that other processes have done; 0 if it is not known here.
   virtual int64_t done_elsewhere() const { return 0; }
 };
 

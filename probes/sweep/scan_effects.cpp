@@ -40,7 +40,7 @@ std::vector<double> Differences(const std::vector<SampleOutcome>& outcomes, size
   return differences;
 }
 
-// Differences of the patches' source minus `none`. [sample, place]; empty where nothing is patched.
+// Differences of the patches' source minus `none`. [sample, place]; empty if nothing is patched.
 std::vector<double> SourceDifferences(const std::vector<SampleOutcome>& outcomes, size_t places) {
   std::vector<double> differences;
   for (const SampleOutcome& outcome : outcomes) {
@@ -168,7 +168,7 @@ double MiddleOf(std::span<const double> places) {
   return places[places.size() / 2] - (places.front() + places.back()) / 2;
 }
 
-// Differences of one item; empty where a sample lacks a place. [sample][place]
+// Differences of one item; empty if a sample lacks a place. [sample][place]
 std::vector<std::vector<double>> DifferencesOf(size_t item, size_t places,
                                                const std::vector<SampleOutcome>& outcomes) {
   std::vector<std::vector<double>> rows;

@@ -63,10 +63,10 @@ ScanEffects ScanEffectsOf(const SweepPlan& plan, const std::vector<SampleOutcome
 // have numbers for it and for `none` at all places (else NaN). `samples` counts those of any item.
 ScanEffects ScanEffectsSoFar(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes);
 
-// Record scan, over the axes of the kind (for heads [layer, head]; NaN where nothing was scanned)
-// and place: effect, effect_low, effect_high, effect_p [..., place]; mean_effect and middle_effect
-// with theirs [...]. Where patches are scanned share, share_low, share_high [..., place] and
-// mean_share with its own [...].
+// Record scan, over the axes of the kind (for heads [layer, head]; NaN if nothing was scanned) and
+// place: effect, effect_low, effect_high, effect_p [..., place]; mean_effect and middle_effect with
+// theirs [...]. Where patches are scanned share, share_low, share_high [..., place] and mean_share
+// with its own [...].
 Record ScanEffectsRecord(const SweepPlan& plan, const ScanEffects& effects);
 
 }  // namespace midscope

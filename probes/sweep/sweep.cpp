@@ -73,8 +73,8 @@ bool IsOfMemory(const Error& error) {
 }
 
 // Runs one sample; its Error is recorded, so that the sweep continues. A lost device would fail all
-// others as well: they are left to --resume. Returns false where this process ends, because
-// another one, which may have more memory, runs the sample.
+// others as well: they are left to --resume. Returns false if this process ends, because another
+// one, which may have more memory, runs the sample.
 bool RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context,
                   SweepResult& result) {
   Record record;

@@ -80,20 +80,19 @@ struct SweepRun {
 };
 
 // Runs the plan's samples that the store does not have. A failing sample is recorded and the sweep
-// continues. On cancellation a checkpoint is written and Cancelled rethrown. Throws Error where
-// every sample fails, and where the store cannot be written.
+// continues. On cancellation a checkpoint is written and Cancelled rethrown. Throws Error if every
+// sample fails, and if the store cannot be written.
 SweepResult RunSweep(const SweepRun& run, const JobContext& context);
 
 // A store's samples: their outcomes and failures.
 SweepResult StoredResult(const SweepStore& store);
 
-// Throws Error (failure) where no sample succeeded and some failed.
+// Throws Error (failure) if no sample succeeded and some failed.
 void CheckSomeSamples(const SweepResult& result);
 
 // Which samples failed for another reason than the length of their prompts; "" for none.
 std::string FailedSamplesText(const SweepResult& result);
-// Throws Error (failure) where that text is not empty: a table that misses samples is not a
-// success.
+// Throws Error (failure) if that text is not empty: a table that misses samples is not a success.
 void CheckAllSamples(const std::string& failed);
 
 // The summaries of a whole sweep's file: means, tests of settings and places, and record
@@ -106,7 +105,7 @@ std::vector<Record> SweepSummaries(const SweepPlan& plan, const SweepResult& res
 std::vector<CellStatistics> Summarise(const SweepPlan& plan, const SweepResult& result);
 Record MeansRecord(const SweepPlan& plan, const SweepResult& result);
 
-// The mean used for generation_score, where it is not the mean of samples' scores: ZeroSCROLLS'
+// The mean used for generation_score, if it is not the mean of samples' scores: ZeroSCROLLS'
 // geometric mean of mean ROUGE scores; "" otherwise.
 std::string GenerationMeanText(const SweepResult& result);
 

@@ -53,7 +53,7 @@ int64_t MostPositions(const std::vector<TaskQuestion>& questions, const SweepSet
   return most;
 }
 
-// Why one setting cannot be run; "" where it can. Begins with kTooLong, or names the ids.
+// Why one setting cannot be run; "" if it can. Begins with kTooLong, or names the ids.
 std::string WhyNot(const std::vector<TaskQuestion>& questions, const SweepSetting& setting,
                    const ScoreArms& score, const ModelConfig& config) {
   for (const TaskQuestion& question : questions) {

@@ -23,13 +23,13 @@ inline constexpr const char* kSettingFailure = "setting_failure";
 inline constexpr const char* kBeyondContext = "beyond_context";
 inline constexpr const char* kGenerationRouge = "generation_rouge";
 
-// Why each setting cannot be run on these prompts: "prompt too long: it has ...", "" where it can.
+// Why each setting cannot be run on these prompts: "prompt too long: it has ...", "" if it can.
 // [setting]
 std::vector<std::string> ContextFailures(const std::vector<TaskQuestion>& questions,
                                          const std::vector<SweepSetting>& settings,
                                          const ScoreArms& score, const ModelConfig& config);
 
-// Throws Error (failure; what() begins with kTooLong) where no setting can be run.
+// Throws Error (failure; what() begins with kTooLong) if no setting can be run.
 // `failures`: ContextFailures.
 void CheckFits(const std::vector<std::string>& failures);
 

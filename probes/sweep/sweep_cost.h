@@ -33,7 +33,7 @@ inline constexpr double kGeneratedTokenCost = 15;
 inline constexpr double kLastRowsShare = 0.02;
 
 // `traces_fit`: whether the traces of a sample's prompts are cached (sweep_sample.h). Throws Error
-// as CompilePlans does.
+// in the same cases as CompilePlans.
 SampleCost CostOfSample(const SweepPlan& plan, const std::vector<TaskQuestion>& questions,
                         const ModelConfig& config, bool traces_fit);
 

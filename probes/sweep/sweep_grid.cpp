@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kSize = "{size}";
 
-// The task at every size, or unchanged where it has no {size}.
+// The task at every size, or unchanged if it has no {size}.
 std::vector<std::string> AtSizes(const std::string& task, const std::vector<int64_t>& sizes) {
   if (task.find(kSize) == std::string::npos) return {task};
   if (sizes.empty()) {

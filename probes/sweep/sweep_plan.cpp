@@ -66,7 +66,7 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
   json["places"] = plan.places;
   json["settings"] = plan.CanonicalSettings();
   json["attention"] = plan.attention;
-  // Members below are omitted where they have their defaults.
+  // Members below are omitted if they have their defaults.
   if (!plan.task_files_hash.empty()) json["task_files_hash"] = plan.task_files_hash;
   if (!plan.source_prompts.empty()) json["source_prompts"] = plan.source_prompts;
   if (plan.score != ScoreArms()) json["score"] = ScoreArmsName(plan.score);

@@ -74,16 +74,16 @@ struct SweepPlan {
 // sweeps with equal JSON can share a file.
 std::string PlanJson(const SweepPlan& plan, const Decoder& decoder);
 
-// The member instructions of such a JSON; "" where it has none.
+// The member instructions of such a JSON; "" if it has none.
 std::string PlanInstructions(const std::string& plan_json);
 
-// The products of such a JSON: "float" where it has none.
+// The products of such a JSON: "float" if it has none.
 std::string PlanProducts(const std::string& plan_json);
 
-// The dtype of such a JSON; "" where it has none.
+// The dtype of such a JSON; "" if it has none.
 std::string PlanDtype(const std::string& plan_json);
 
-// Throws Error (usage) where the model cannot take one of the settings (a layer or channel out of
+// Throws Error (usage) if the model cannot take one of the settings (a layer or channel out of
 // range), before anything runs.
 void CheckSettings(const std::vector<SweepSetting>& settings, const ModelConfig& config);
 

@@ -46,7 +46,7 @@ struct SampleRequest {
 };
 
 // All places packed in one batch, settings in EvaluationOrder on cached traces. Record `outcome`,
-// all [setting, place]: answer_nll, correct and, where there are choices, choice_correct or (by its
+// all [setting, place]: answer_nll, correct and, if there are choices, choice_correct or (by its
 // rule) right_share, choice_nll [setting, place, choice] and choice_right [place, choice] by
 // likelihood; generation_score, generated_tokens, generated_text, generation_cut, generation_empty
 // by generation, generation_rouge [setting, place, rouge] where the score is the geometric mean of
@@ -65,12 +65,11 @@ struct SampleRequest {
 // In a scan (`together`) that patches, source_nll [place] is answer_nll of the prompt's answer in
 // the source run.
 //
-// Throws Error where no setting's context holds the prompts (what() begins with kTooLong),
-// Cancelled.
+// Throws Error if no setting's context holds the prompts (what() begins with kTooLong), Cancelled.
 Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequest& request,
                  const JobContext& context);
 
-// The outcome of a prompt: its score, or NaN where it has no answer.
+// The outcome of a prompt: its score, or NaN if it has no answer.
 double AnswerNll(const Prompt& prompt, const AnswerScore& score);
 
 // Record `outcome` of `settings` x `places` (both row-major arrays, [setting, place]).
@@ -85,8 +84,8 @@ SampleOutcome ReadOutcome(int64_t sample, const Record& record);
 
 // Reads the stored sample samples[index], only the arrays that are `wanted`.
 using StoredSampleReader = std::function<Record(size_t index, const ArrayFilter& wanted)>;
-// The outcomes of the stored samples with these numbers, read without their large arrays. Throws as
-// ReadOutcome and `read` do.
+// The outcomes of the stored samples with these numbers, read without their large arrays. Throws in
+// the same cases as ReadOutcome and `read` do.
 std::vector<SampleOutcome> ReadOutcomes(const std::vector<int64_t>& samples,
                                         const StoredSampleReader& read);
 

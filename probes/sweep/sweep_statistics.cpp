@@ -31,7 +31,7 @@ std::vector<double> SampleDifferences(const MeasureRows& rows, const MeasureRows
   return differences;
 }
 
-// The doubles of a file's array; null where the record or the array is missing, or of other length.
+// The doubles of a file's array; null if the record or the array is missing, or of other length.
 const std::vector<double>* Doubles(const Record* record, const std::string& name, size_t count) {
   const Array* array = record ? record->FindArray(name) : nullptr;
   const auto* values = array ? std::get_if<std::vector<double>>(&array->data) : nullptr;

@@ -27,7 +27,7 @@ struct SettingStatistics {
   double gap = 0;
   Interval gap_interval;
   double chance_gap = 0;  // mean gap where a sample's places are permuted; NaN for one place
-  // nullopt where all places are equal.
+  // nullopt if all places are equal.
   std::optional<int64_t> best_place;
   std::optional<int64_t> worst_place;
   double place_p = 0;  // ColumnEffect::p over places; NaN for one place

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// midscope-reader FILE: reads one file of results for Midscope's other programs, which start it and
+// midscope-reader FILE: reads one results file for Midscope's other programs, which start it and
 // send requests over a socket that is its standard input.
 #include <sys/stat.h>
 #include <unistd.h>

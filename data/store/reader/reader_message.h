@@ -41,16 +41,16 @@ struct ReaderRequest {
 
 std::vector<uint8_t> EncodeRequest(const ReaderRequest& request);
 std::vector<uint8_t> EncodeContents(const RunContents& contents);
-// Both throw Error (failure) that names `file` where the bytes are invalid.
+// Both throw Error (failure) that names `file` if the bytes are invalid.
 ReaderRequest DecodeRequest(const std::string& file, std::span<const uint8_t> bytes);
 RunContents DecodeContents(const std::string& file, std::span<const uint8_t> bytes);
 
 // Texts as a piece of values: for each its length (4 bytes) and its bytes.
 void AppendText(std::vector<uint8_t>& piece, const std::string& text);
-// Reads texts from a piece; returns false where it contains anything else.
+// Reads texts from a piece; returns false if it contains anything else.
 bool TakeTexts(std::span<const uint8_t> piece, std::vector<std::string>& texts);
 
-// Sends all bytes; returns false where the connection is closed. Neither raises SIGPIPE.
+// Sends all bytes; returns false if the connection is closed. Neither raises SIGPIPE.
 bool SendBytes(int socket, const void* bytes, size_t size);
 bool SendMessage(int socket, MessageKind kind, std::span<const uint8_t> bytes);
 // `wait_ms`: maximum time without data; -1: no limit. Returns false after that time, too.

@@ -256,7 +256,7 @@ ReaderChild::~ReaderChild() { End(); }
 
 std::string ReaderChild::End() {
   if (process_ <= 0) return "ended before";
-  // Where it has ended or is about to, returns how; otherwise ends it here.
+  // If it has ended or is about to, returns how; otherwise ends it here.
   pollfd hung_up{socket_, 0, 0};
   const bool gone = poll(&hung_up, 1, 0) > 0 && (hung_up.revents & POLLHUP) != 0;
   if (!gone) kill(process_, SIGKILL);

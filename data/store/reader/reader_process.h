@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads a file of results by HDF5 in another process, midscope-reader, under limits of memory and
+// Reads a results file by HDF5 in another process, midscope-reader, under limits of memory and
 // time: HDF5 1.10 crashes, loops and exhausts the memory on some damaged files. Its replies are not
 // trusted more than the file. Internal to data/.
 #pragma once
@@ -13,12 +13,12 @@
 
 namespace midscope {
 
-// Throws Error (failure) for a file that can't be read, or where midscope-reader is not installed.
+// Throws Error (failure) for a file that can't be read, or if midscope-reader is not installed.
 std::unique_ptr<RunSource> OpenRunApart(const std::string& path);
 
 // The program midscope-reader as a child process. Internal to data/.
 
-// Beside the running program, beside this library's installation, or in PATH; "" where it does not
+// Beside the running program, beside this library's installation, or in PATH; "" if it does not
 // exist.
 std::string FindReaderProgram();
 
@@ -26,7 +26,7 @@ std::string FindReaderProgram();
 // and does not receive the terminal's interrupts.
 class ReaderChild {
  public:
-  // Throws Error (failure) that names `path` where the program does not exist or can't be started.
+  // Throws Error (failure) that names `path` if the program does not exist or can't be started.
   explicit ReaderChild(const std::string& path);
   // Ends it.
   ~ReaderChild();

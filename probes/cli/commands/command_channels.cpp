@@ -53,7 +53,7 @@ bool IsLong(const FindChannelsRun& run) {
   return run.search.states.prompts * run.search.states.tokens > kManyTokens;
 }
 
-// The results that a finished search wrote. Throws Error (failure) where the file has another plan.
+// The results that a finished search wrote. Throws Error (failure) if the file has another plan.
 std::vector<Record> ReadFinished(const std::string& file, const std::string& plan_json) {
   RunFile finished = ReadRecords(file);
   if (finished.plan_json != plan_json) {

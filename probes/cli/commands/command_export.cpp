@@ -74,9 +74,9 @@ class ChildSettings {
 };
 
 // Writes the pictures of `address` into the existing folder as "png", "svg" or "pdf", the outcome
-// with the means of the sweeps `references` beside it; returns their
-// file names, sorted. Throws Error (failure) where midscope-gui is neither beside this program nor
-// in PATH, and where it fails, whose message is on standard error.
+// with the means of the sweeps `references` beside it; returns their file names, sorted. Throws
+// Error (failure) if midscope-gui is neither beside this program nor in PATH, and if it fails,
+// whose message is on standard error.
 std::vector<std::string> DrawPictures(const std::string& address, const std::string& folder,
                                       const std::string& format,
                                       const std::vector<std::string>& references) {
@@ -265,7 +265,7 @@ std::vector<std::string> ExportPictures(const OptionSet& options, const std::str
   return written;
 }
 
-// Writes tables and arrays; returns "" where they went to standard output.
+// Writes tables and arrays; returns "" if they went to standard output.
 std::string ExportArrays(const CommandInput& input, const std::string& format) {
   const OptionSet& options = input.options;
   const std::string& file = options.Text("out");

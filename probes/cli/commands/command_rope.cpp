@@ -94,7 +94,7 @@ Json NumbersOrNull(const std::vector<double>& values) {
   return json;
 }
 
-// `file`: where it is written to; empty: nowhere.
+// `file`: if it is written to; empty: nowhere.
 std::string LearnedPositionsText(const Record& record, const std::string& file) {
   return fmt::format(
              "{} learned positions of {} dimensions, beside the sinusoidal encoding of base {}\n"
@@ -276,7 +276,7 @@ PositionTable TableOf(const ModelSource& source) {
   return table;
 }
 
-// The model's learned positions; of one whose positions are rotary, or where none is named, these.
+// The model's learned positions; of one whose positions are rotary, or if none is named, these.
 Record MakeRecord(const OptionSet& options) {
   if (!options.IsSet("model")) return RopePeriods(ReadRopeQuestion(options, nullptr));
   const std::unique_ptr<ModelSource> source = OpenModel(options.Text("model"));

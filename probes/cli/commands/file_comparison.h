@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compares files of results: how they were made, how their outcomes differ, and whether their
-// arrays are equal.
+// Compares results files: how they were made, how their outcomes differ, and whether their arrays
+// are equal.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace midscope::cli {
 
-// One cell of one file, and its difference to the first file's, where both are of one task; paired
-// by sample, where both have the same samples.
+// One cell of one file, and its difference to the first file's, if both are of one task; paired by
+// sample, if both have the same samples.
 struct ComparedCell {
   std::string setting;
   int64_t place = 0;
@@ -27,7 +27,7 @@ struct ComparedCell {
   double answer_nll = 0;
   double difference =
       0;              // of answer_nll to the first file; NaN: not comparable, or the first itself
-  Interval interval;  // 95 % of the paired difference, by Student's t; NaN where it is not paired
+  Interval interval;  // 95 % of the paired difference, by Student's t; NaN if it is not paired
 };
 // `outcomes`: ReadFileOutcomes.
 std::vector<ComparedCell> CompareOutcomes(const std::vector<RunReader>& readers,

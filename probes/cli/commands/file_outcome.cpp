@@ -17,14 +17,14 @@
 namespace midscope::cli {
 namespace {
 
-// An array of so many numbers; empty where the record has none.
+// An array of so many numbers; empty if the record has none.
 std::vector<double> NumbersOf(const Record& record, const std::string& name, size_t count) {
   const Array* array = record.FindArray(name);
   const auto* values = array ? std::get_if<std::vector<double>>(&array->data) : nullptr;
   return values && values->size() == count ? *values : std::vector<double>();
 }
 
-// NAME_low and NAME_high; NaN where the record has none.
+// NAME_low and NAME_high; NaN if the record has none.
 std::vector<Interval> IntervalsOf(const Record& record, const std::string& name, size_t count) {
   const std::vector<double> low = NumbersOf(record, name + "_low", count);
   const std::vector<double> high = NumbersOf(record, name + "_high", count);

@@ -148,7 +148,7 @@ ModelFacts FactsOfFiles(const std::string& model, const std::filesystem::path& p
   return facts;
 }
 
-// Facts of a model that can't be opened because of `error`. Throws `error` where the file has no
+// Facts of a model that can't be opened because of `error`. Throws `error` if the file has no
 // facts.
 ModelFacts StatedFacts(const std::string& model, const std::filesystem::path& path,
                        const Error& error) {

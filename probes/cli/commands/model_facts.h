@@ -29,7 +29,7 @@ struct TokenizerFacts {
 // Known speed and exactness of the model in each dtype on this machine.
 struct DtypeFacts {
   std::optional<ArithmeticTimes> times;
-  // Distances of other arithmetics to float32 with products in float; empty where they were not
+  // Distances of other arithmetics to float32 with products in float; empty if they were not
   // measured.
   std::vector<std::pair<Arithmetic, ArithmeticDistance>> distances;
 };
@@ -48,11 +48,11 @@ struct ModelFacts {
   std::vector<DeviceFacts> devices;  // of this machine
 };
 
-// Throws Error only where there are no facts: no complete GGUF file, no folder with a config.json.
-// Its dtypes' times are those that earlier runs have kept.
+// Throws Error only if there are no facts: no complete GGUF file, no folder with a config.json. Its
+// dtypes' times are those that earlier runs have kept.
 ModelFacts ReadModelFacts(const std::string& model);
 
-// Prompt lengths of the memory table where none are given.
+// Prompt lengths of the memory table if none are given.
 std::vector<int64_t> UsualLengths(const ModelConfig& config);
 
 // The output of `info --json` and `info`, with the memory of prompts of `lengths` tokens; the text

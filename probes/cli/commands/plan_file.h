@@ -19,7 +19,7 @@ nlohmann::ordered_json ReadPlanFile(const std::string& path);
 OptionSet WithPlanObject(const OptionSet& command_line, const nlohmann::ordered_json& plan,
                          const std::string& path);
 
-// Throws Error (usage) where neither the command line nor the plan names a model.
+// Throws Error (usage) if neither the command line nor the plan names a model.
 void RequireModel(const OptionSet& options, const std::string& command);
 
 // The options that a JSON (.json) or TOML (.toml) file sets by name, in a set like `command_line`;

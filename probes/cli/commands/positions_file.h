@@ -27,7 +27,7 @@ void WriteIds(const std::vector<int64_t>& ids, std::ostream& out);
 void CheckPositionsFile(const SampleRange& range, int64_t tokens, bool coverage,
                         const OptionSet& options);
 
-// Writes the samples and the records of coverage to --out; nothing where it is not given. HDF5:
+// Writes the samples and the records of coverage to --out; nothing if it is not given. HDF5:
 // records. NPZ: position_id, token_index [sample, token], the arrays of coverage, and without axes
 // seed, sampler_name, options and provenance (JSON). JSON lines: one object per sample, with the
 // provenance in each.

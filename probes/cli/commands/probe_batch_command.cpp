@@ -36,7 +36,7 @@ std::string NameOf(const ProbeCell& cell) {
 }
 
 // The mean over samples of an array [sample, place] of the answers, [place]; of one that is the
-// same for all prompts, which is an attribute. Empty where the prompts have no answer.
+// same for all prompts, which is an attribute. Empty if the prompts have no answer.
 std::vector<double> AnswerMeans(const ProbeBatchReport& report, const std::string& name) {
   const Record* answer = FindRecord(report.records, kAnswerRecord);
   if (!answer) return {};

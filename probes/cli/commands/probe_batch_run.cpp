@@ -41,7 +41,7 @@ constexpr const char* kNotOfThePlan[] = {"model",    "out",     "overwrite", "re
                                          "plan",     "dry-run", "threads",   "dtype",  "weights",
                                          "products", "samples", "quiet",     "list"};
 
-// The plan of the existing part of the batch; "" where there is none.
+// The plan of the existing part of the batch; "" if there is none.
 std::string ContinuedPlan(const std::string& file) {
   std::string kept = KeptPrompts::PlanIn(file);
   if (!kept.empty() || !fs::exists(file)) return kept;

@@ -44,11 +44,11 @@ struct PlacedPrompt {
   Prompt prompt;
   int64_t place = 0;  // of a task's gold piece; 0 for own text
 };
-// Logs what a task cuts from the prompt. Throws Error, also where the model cannot take the format.
+// Logs what a task cuts from the prompt. Throws Error, also if the model cannot take the format.
 PlacedPrompt ReadPrompt(const OptionSet& options, const PromptFormat& format,
                         const Tokenizer& tokenizer, const JobContext& job);
 
-// Throws Error (usage) where a prompt of --source-prompt-file is one that no patch takes from.
+// Throws Error (usage) if a prompt of --source-prompt-file is one that no patch takes from.
 void CheckSourcesUsed(const OptionSet& options, const std::vector<Intervention>& interventions);
 
 // The prompts of --source-prompt-file by name. Throws Error.

@@ -14,7 +14,7 @@ namespace midscope::cli {
 // Tables print shares times this.
 inline constexpr double kPublishedPercent = 100;
 
-// MatchSetting, and kNone where the model's recipe is not the row's.
+// MatchSetting, and kNone if the model's recipe is not the row's.
 PublishedMatch MatchRun(const FileOutcome& outcome, const std::string& setting,
                         const PublishedMethod& method, const TuningRecipe& recipe);
 bool IsOfOneSetting(PublishedMatch match);
@@ -24,8 +24,8 @@ std::string MethodText(const PublishedMethod& method);
 
 // Ours minus theirs. The interval holds the chance of both sides where the source states how many
 // samples are behind its share (Wilson's score; of a mean over places that number once, so that it
-// is rather too wide), else that of the run alone: the printed number is taken as exact. NaN where
-// the run has no interval.
+// is rather too wide), else that of the run alone: the printed number is taken as exact. NaN if the
+// run has no interval.
 struct PublishedDifference {
   double value = 0;
   Interval interval;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shared by commands that read files of results.
+// Shared by commands that read results files.
 #pragma once
 
 #include <string>
@@ -53,7 +53,7 @@ std::string PrintedTable(const RunReader& reader, const JobContext& job = {});
 // for a damaged file.
 CellReport StoredReport(const RunReader& reader, const JobContext& job = {});
 
-// The plan of the sweep that is continued into `file`; "" where there is none, or none that can be
+// The plan of the sweep that is continued into `file`; "" if there is none, or none that can be
 // read, which the store then reports. Only a single process looks into a journal, which others may
 // be writing.
 std::string ContinuedPlanJson(const std::string& file, const RankGroup& ranks);

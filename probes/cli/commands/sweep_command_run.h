@@ -47,22 +47,22 @@ class SweepCommandRun {
 
  private:
   void Open(const std::string& model, const DecoderOptions& options);
-  // Fills in `run`, which must stay where it is; returns whether the samples of `file` are run
-  // again, for --add. `continued`: the plan that goes on, or "".
+  // Fills in `run`, which must stay if it is; returns whether the samples of `file` are run again,
+  // for --add. `continued`: the plan that goes on, or "".
   bool Prepare(const SweepCell& cell, const std::string& file, const std::string& continued,
                const Task& task, SweepRun& run);
   SweepPlan Plan(const SweepCell& cell, const Task& task) const;
   // Notes that this CPU runs other instructions than those of another plan, of the sweep in
-  // `where`. Throws Error (failure) where that changes more than the last digits, unless
-  // --mixed-cpus is given: then `plan` has the other's.
+  // `where`. Throws Error (failure) if that changes more than the last digits, unless --mixed-cpus
+  // is given: then `plan` has the other's.
   void CheckInstructions(const std::string& where, const std::string& other_plan,
                          SweepPlan& plan) const;
-  // Throws, on all ranks, where the plan of one is not rank 0's, or where one does not see rank 0's
-  // part under that name.
+  // Throws, on all ranks, if the plan of one is not rank 0's, or if one does not see rank 0's part
+  // under that name.
   void CheckSamePlan(const std::string& first_part, SweepPlan& plan) const;
-  // Logs the format of the first prompt. Throws Error, before a file is created, where prompts lack
-  // a passage that a setting names, or where a patch's source is not there: sample 0 is checked for
-  // all. A prompt that can't be made is a failed sample, unless no prompt of the task can be made.
+  // Logs the format of the first prompt. Throws Error, before a file is created, if prompts lack a
+  // passage that a setting names, or if a patch's source is not there: sample 0 is checked for all.
+  // A prompt that can't be made is a failed sample, unless no prompt of the task can be made.
   void CheckFirstPrompts(const SweepRun& run) const;
   // Logs the task's notes, and the settings that get no control from --control.
   void LogNotes(const SweepPlan& plan, const Task& task) const;

@@ -43,7 +43,7 @@ struct PlannedCell {
   int64_t weight_bytes = 0;
   int64_t trace_bytes = 0;      // of one sample, at most
   int64_t attention_bytes = 0;  // in the file, of one sample
-  std::string too_long;         // why a measured sample can't run; "" where all can
+  std::string too_long;         // why a measured sample can't run; "" if all can
 
   double seconds() const { return static_cast<double>(samples) * sample.work_tokens / throughput; }
   double tokens() const { return static_cast<double>(samples) * sample.prompt_tokens; }
@@ -163,7 +163,7 @@ std::vector<CellCost> CostsOf(const std::vector<PlannedCell>& cells) {
 // The results of a dry run.
 struct DryRun {
   std::vector<PlannedCell> cells;
-  std::vector<Schedule> schedules;  // of one process, and of --ranks where they are more
+  std::vector<Schedule> schedules;  // of one process, and of --ranks if they are more
   std::vector<std::string> advice;
 
   int64_t Most(int64_t PlannedCell::*bytes) const {

@@ -17,7 +17,7 @@ namespace midscope::cli {
 
 std::vector<Parameter> SweepOptions();
 
-// The options, with those of --plan where they are not set.
+// The options, with those of --plan if they are not set.
 OptionSet WithPlan(const OptionSet& options);
 
 // The product of the options: models x tasks x sizes x seeds. Throws Error (usage).
@@ -30,7 +30,7 @@ std::vector<SweepSetting> ReadSettings(const OptionSet& options);
 // duplicate setting, an option without effect.
 void CheckSweepOptions(const OptionSet& options);
 
-// One cell's plan with its controls, checked against the model. Throws Error (usage), also where
+// One cell's plan with its controls, checked against the model. Throws Error (usage), also if
 // --samples exceeds the task's number (its default is limited to it).
 SweepPlan PlanOf(const OptionSet& options, const SweepCell& cell, const Task& task,
                  const Decoder& decoder);

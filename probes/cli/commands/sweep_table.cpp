@@ -235,7 +235,7 @@ std::string MethodsText(const CellReport& report) {
       few ? fmt::format(", which holds less than 95 % below {} samples", kFewSamples) : "");
 }
 
-// The smallest possible p of so few samples, where it is too large to find an effect.
+// The smallest possible p of so few samples, if it is too large to find an effect.
 std::string SmallestPText(const CellReport& report, int64_t family) {
   int64_t samples = 0;
   double smallest = 0;

@@ -34,7 +34,7 @@ struct CellReport {
   std::string failed_samples = {};  // FailedSamplesText
 };
 
-// Throws Cancelled where the result has no tests yet (SweepResult::tests).
+// Throws Cancelled if the result has no tests yet (SweepResult::tests).
 CellReport MakeReport(const SweepCell& cell, const std::string& file, const SweepPlan& plan,
                       const SweepResult& result, const JobContext& job = {});
 
@@ -42,10 +42,10 @@ CellReport MakeReport(const SweepCell& cell, const std::string& file, const Swee
 // "sweeps": [{"model", "task", "seed", ..., "settings", "comparisons", "advice"}]}; a sweep over
 // several data sets has "groups", too. With several cells a row has "model", "task" and "seed" too.
 // Values that were not requested are left out or null; intervals of fewer than two samples are
-// null. A row also has, where there are some: "beyond_context_samples", samples with a prompt that
-// the context does not hold, "not_run_samples", on which the setting was not run, "cut_samples",
-// whose prompt the task cut, and "gold_cut_samples", whose gold it cut out; for generating sweeps
-// the values of AddGeneratedCell and AnsweredPlacesJson (generated_table.h; the latter as
+// null. A row also has, if there are some: "beyond_context_samples", samples with a prompt that the
+// context does not hold, "not_run_samples", on which the setting was not run, "cut_samples", whose
+// prompt the task cut, and "gold_cut_samples", whose gold it cut out; for generating sweeps the
+// values of AddGeneratedCell and AnsweredPlacesJson (generated_table.h; the latter as
 // "answered_place" of a sweep).
 std::string SweepJson(const std::vector<CellReport>& reports);
 std::string SweepText(const std::vector<CellReport>& reports);

@@ -45,7 +45,7 @@ class WhatIfPrompt {
   WhatIfPrompt(const WhatIfPrompt&) = delete;
   WhatIfPrompt& operator=(const WhatIfPrompt&) = delete;
 
-  // Reads all lines. Throws Error (failure) with the line's number where a line fails away from a
+  // Reads all lines. Throws Error (failure) with the line's number if a line fails away from a
   // terminal and keep_going is not set; Cancelled.
   void Run();
 

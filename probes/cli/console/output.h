@@ -51,7 +51,7 @@ class CheckedStream : public std::ostream {
 // except line ends and tabs, are escaped by DisplayText (core/base/utf8.h).
 std::string TerminalText(std::string_view text);
 
-// Throws Error (usage) where the file exists and `overwrite` is false, and (failure) where another
+// Throws Error (usage) if the file exists and `overwrite` is false, and (failure) if another
 // process is writing a sweep of that name, or the folder does not exist or can't be written. Called
 // before the work.
 void CheckOutputPath(const std::string& path, bool overwrite, const std::string& remedy);
@@ -63,13 +63,13 @@ void MakeFolderOfFiles(const std::string& folder);
 // The last line of a command that wrote a file: "file: run.h5"; "" for none.
 std::string FileNote(const std::string& path);
 
-// Throws Error (usage) where an option is given that has no effect without --out, and that is not.
+// Throws Error (usage) if an option is given that has no effect without --out, and that is not.
 void RefuseWithoutOut(const OptionSet& options, const char* name);
 
-// Checks --out, where it is given, by CheckOutputPath, and --overwrite. Throws Error.
+// Checks --out, if it is given, by CheckOutputPath, and --overwrite. Throws Error.
 void CheckOutOption(const OptionSet& options);
 
-// Throws Error (usage) where --overwrite is given without --out, or beside --resume.
+// Throws Error (usage) if --overwrite is given without --out, or beside --resume.
 void CheckOverwrite(const OptionSet& options);
 
 // Writes a text file through `write`. After an Error no partial file is left.

@@ -9,8 +9,8 @@
 
 namespace midscope::cli {
 
-// Columns of the terminal that standard output is; nullopt where it is a file or a pipe, whose
-// lines are as long as they need to be.
+// Columns of the terminal that standard output is; nullopt if it is a file or a pipe, whose lines
+// are as long as they need to be.
 std::optional<size_t> TerminalWidth();
 
 // Reads lines from a descriptor without blocking.
@@ -24,7 +24,7 @@ class LineSource {
   LineSource& operator=(const LineSource&) = delete;
 
   virtual int descriptor() const = 0;
-  // Reads available data; call when poll() reports some. Throws Error where reading fails.
+  // Reads available data; call when poll() reports some. Throws Error if reading fails.
   virtual void Fill() = 0;
   // A complete line, without its end ("\n" or "\r\n"); at the end of input also one without an
   // end.
@@ -58,7 +58,7 @@ class LineReader : public LineSource {
 };
 
 // Lines typed at a terminal, with editing and history (libedit; readline's keys). The history is
-// stored in a file of the user's state folder (XDG_STATE_HOME). Only one may exist. Null where this
+// stored in a file of the user's state folder (XDG_STATE_HOME). Only one may exist. Null if this
 // build has no libedit.
 std::unique_ptr<LineSource> MakeTerminalLines(const std::string& invitation);
 

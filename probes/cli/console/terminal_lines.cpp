@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kHistoryLines = 1000;
 
-// The history file of `whatif`; "" where there is no folder for it.
+// The history file of `whatif`; "" if there is no folder for it.
 std::string HistoryFile() {
   namespace fs = std::filesystem;
   fs::path folder = Environment("XDG_STATE_HOME");

@@ -41,11 +41,11 @@ class TextTable {
 
 inline constexpr size_t kHelpWidth = 100;
 
-// Columns of help: those of the terminal where it is narrower than kHelpWidth.
+// Columns of help: those of the terminal if it is narrower than kHelpWidth.
 size_t HelpWidth();
 
 // `first` and the text after it, wrapped at spaces to lines of at most `width` characters;
-// continuation lines begin with `indent` spaces. "" where the text is empty.
+// continuation lines begin with `indent` spaces. "" if the text is empty.
 std::string Paragraph(const std::string& first, const std::string& text, size_t indent,
                       size_t width = HelpWidth());
 

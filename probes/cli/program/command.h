@@ -24,7 +24,7 @@ struct CommandInput {
   const OptionSet& options;
   const JobContext& job;            // progress, cancel by Ctrl-C, messages to standard error
   const std::string& command_line;  // as given, for the provenance
-  std::ostream& out;                // results; throws where they cannot be written
+  std::ostream& out;                // results; throws if they cannot be written
 };
 
 struct Command {

@@ -11,7 +11,7 @@ namespace midscope::cli {
 
 // The array of that name ("NAME" or "RECORD/NAME"), as a record with its axes; the first where
 // several records have one, `also` names the others. Throws Error (usage) with the existing names
-// where it is absent.
+// if it is absent.
 struct PickedArray {
   Record record;
   std::vector<std::string> also;  // "RECORD/NAME"

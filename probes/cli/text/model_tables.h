@@ -19,13 +19,13 @@ namespace midscope::cli {
 // tokens in each dtype with all layers on it, and whether its free memory holds both.
 nlohmann::ordered_json DevicesJson(const std::vector<DeviceFacts>& devices,
                                    const ModelConfig& config, const std::vector<int64_t>& lengths);
-// As above, as a table for the longest of `lengths`; where there is no GPU, with the reason.
+// As above, as a table for the longest of `lengths`; if there is no GPU, with the reason.
 std::string DevicesText(const std::vector<DeviceFacts>& devices, const ModelConfig& config,
                         const std::vector<int64_t>& lengths);
 
 // Known speed and exactness of a model in each dtype, as text, for `info`.
 
-// Null where nothing has been timed.
+// Null if nothing has been timed.
 nlohmann::ordered_json DtypesJson(const DtypeFacts& facts);
 
 // "bfloat16: a layer takes ..."; how far others are from float32 on lines of their own.

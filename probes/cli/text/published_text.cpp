@@ -37,7 +37,7 @@ std::string Notes(const PublishedTable& table, const std::set<std::string>& rows
   return text;
 }
 
-// The prompt format of a file, where it has one.
+// The prompt format of a file, if it has one.
 std::string FormatText(const FileOutcome& outcome) {
   if (outcome.bos.empty()) return "";
   const bool chat = !outcome.chat_template.empty() && outcome.chat_template != "none";

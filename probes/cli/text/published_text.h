@@ -27,8 +27,8 @@ std::string PublishedTableText(const PublishedTable& table);
 // sweep, followed by the published rows of that setting, compared with all arguments
 // (MatchSetting), with the difference at places that both have; rows of its method with other
 // arguments follow without difference; the other rows are below. Then which rows were compared with
-// which, which settings have no counterpart, marks and notes as above. The whole table where it has
-// no outcome of the sweep's task.
+// which, which settings have no counterpart, marks and notes as above. The whole table if it has no
+// outcome of the sweep's task.
 std::string PublishedBesideText(const PublishedTable& table, const FileOutcome& outcome);
 
 // {"name", "source", "title", "rows": [{"label", "method", "settings", "yours": [{"setting",

@@ -20,7 +20,7 @@ class SettingLetters {
 
   // The text in the table.
   const std::string& Name(size_t setting) const { return names_[setting]; }
-  // One line per letter, with the text; "" where there are none.
+  // One line per letter, with the text; "" if there are none.
   const std::string& Legend() const { return legend_; }
 
  private:

@@ -25,7 +25,7 @@ struct WhatIfOutcomeRow {
 // From a finished what-if's reply, with `top` tokens at most.
 WhatIfOutcomeRow OutcomeRow(const EngineReply& reply, int64_t top);
 
-// `layers`: of the model. `plain_nll`: the answer's under `none`, where it is known.
+// `layers`: of the model. `plain_nll`: the answer's under `none`, if it is known.
 std::string WhatIfText(const WhatIfOutcomeRow& row, std::optional<double> plain_nll,
                        int64_t layers);
 // One line; `given`: the setting as typed.

@@ -19,9 +19,9 @@ struct ComparedTokens {
 
 // `token`: the answer's first; without an answer the likeliest. `against`: the first token of
 // `given`, if that is not empty; else, of tokens in other named pieces that the gold passage lacks,
-// that with the largest logit (the best wrong piece); where there are none, the likeliest other
-// token. logits [vocabulary] of the last prompt row. Throws Error (usage) where `given` starts with
-// the answer's token, or has none.
+// that with the largest logit (the best wrong piece); if there are none, the likeliest other token.
+// logits [vocabulary] of the last prompt row. Throws Error (usage) if `given` starts with the
+// answer's token, or has none.
 ComparedTokens FindComparedTokens(const Tokenizer& tokenizer, const Prompt& prompt,
                                   std::span<const float> logits, const std::string& given);
 

@@ -25,7 +25,7 @@ struct HiddenSumsPlan {
 
 // The ids of prompt number `prompt`: characters drawn uniformly from A-Z, a-z, 0-9 and space, ten
 // per token as in the public code of PositionalHidden (which adds no BOS), cut to `tokens`, BOS
-// included. Throws Error (failure) where they make fewer tokens.
+// included. Throws Error (failure) if they make fewer tokens.
 std::vector<int32_t> RandomTextIds(const Tokenizer& tokenizer, uint64_t seed, int64_t prompt,
                                    int64_t tokens, bool bos = false);
 
@@ -52,9 +52,9 @@ struct HiddenSumsRun {
   double checkpoint_seconds = 30;
 };
 
-// Throws Error (also where the checkpoint is of another plan), Cancelled. The same, into `sums`:
-// those of an earlier call with the same plan (prompts in them are not run again), or empty ones.
-// After Cancelled they hold the prompts that were finished.
+// Throws Error (also if the checkpoint is of another plan), Cancelled. The same, into `sums`: those
+// of an earlier call with the same plan (prompts in them are not run again), or empty ones. After
+// Cancelled they hold the prompts that were finished.
 void SumHiddenStates(const HiddenSumsRun& run, HiddenSums& sums, const JobContext& context);
 HiddenSums SumHiddenStates(const HiddenSumsRun& run, const JobContext& context);
 

@@ -35,8 +35,8 @@ Record AnswerAttributionByPlace(const Record& stacked);
 // last token's stream goes back to each token, layer by layer.
 
 // Record attention_rollout: attention_rollout [layer, key], the row of shares when `layer` is
-// entered (it sums to 1 where patterns do); attention_share [layer], the share lambda of the
-// attention's update in the stream; gold_rollout [layer] where there is a span gold. Over several
+// entered (it sums to 1 if patterns do); attention_share [layer], the share lambda of the
+// attention's update in the stream; gold_rollout [layer] if there is a span gold. Over several
 // prompts, record attention_rollout_by_place (below). Memory is linear in the prompt; time is that
 // of two more runs and of every row's pattern.
 ProbeType AttentionRolloutProbe();
@@ -66,7 +66,7 @@ Record CountedKeysRecord(const ModelConfig& config, int64_t keys,
 // Which experts of a mixture each token uses.
 
 // Record expert_use: expert and expert_weight [expert_layer, token, choice], largest weight first
-// (-1 and 0 where fewer are used); expert_share [expert_layer, expert], the share of the prompt's
+// (-1 and 0 if fewer are used); expert_share [expert_layer, expert], the share of the prompt's
 // tokens that use it. Axis expert_layer holds the numbers of the layers with experts.
 ProbeType ExpertUseProbe();
 
@@ -83,7 +83,7 @@ ProbeType HeadScoresProbe();
 // Record head_score_stability, of stacked head_scores: score_spearman, score_kendall [layer] (means
 // over pairs of prompts, the heads of a layer ordered by their scores), rank_mean, rank_deviation
 // [layer, head]; attributes spearman_all_heads, kendall_all_heads (the heads of all layers
-// together), pairs. NaN where there are fewer than two prompts.
+// together), pairs. NaN if there are fewer than two prompts.
 Record HeadScoreStability(const Record& stacked);
 
 // Chosen channels of the residual stream against position.
@@ -116,7 +116,7 @@ struct Piece {
   int64_t number = 0;
   PromptSpan span;
 };
-// In the order of their numbers. Empty where no span is numbered.
+// In the order of their numbers. Empty if no span is numbered.
 std::vector<Piece> NumberedPieces(const Prompt& prompt);
 
 // Record key_information, over the layers of --key-layers: piece_attention_sum and
@@ -204,7 +204,7 @@ Record PositionAwarenessRecord(const ModelConfig& config,
                                const kernels::AwarenessThreshold& threshold,
                                std::vector<float> scores);
 
-// The threshold of a run: --awareness-alpha where it is given, else as the setting has it
+// The threshold of a run: --awareness-alpha if it is given, else as the setting has it
 // (AwarenessRule).
 kernels::AwarenessThreshold AwarenessThresholdOf(const ProbeInput& input);
 
@@ -234,7 +234,7 @@ ProbeType PositionEmbeddingsProbe();
 
 // The ratio by which each head's positions were divided.
 
-// Record position_ratio: position_ratio [layer, head] float64; 1 where the scheme has no ratio.
+// Record position_ratio: position_ratio [layer, head] float64; 1 if the scheme has no ratio.
 ProbeType PositionRatioProbe();
 
 // Record position_ratio for ratios [layer, head] computed elsewhere.
@@ -271,11 +271,11 @@ ProbeType RetrievalHeadsProbe();
 // The last query's attention logit towards gold, first and last tokens, by rotary pair: which
 // frequencies make a head look near or far.
 
-// Record rope_bands, axis `target` being gold (where there is such a span), first and last:
-// rope_bands [target, layer, head, rotary_pair], unrotated_logit, target_logit (the sum of both)
-// [target, layer, head], means over the target's tokens; wavelength [layer, rotary_pair] in tokens.
-// NaN: pairs of layers that do not rotate, targets that a sliding window hides. Over several
-// prompts, record rope_bands_by_place (below).
+// Record rope_bands, axis `target` being gold (if there is such a span), first and last: rope_bands
+// [target, layer, head, rotary_pair], unrotated_logit, target_logit (the sum of both) [target,
+// layer, head], means over the target's tokens; wavelength [layer, rotary_pair] in tokens. NaN:
+// pairs of layers that do not rotate, targets that a sliding window hides. Over several prompts,
+// record rope_bands_by_place (below).
 ProbeType RopeBandsProbe();
 
 // Record rope_bands_by_place, of a stacked rope_bands: mean_rope_bands [place, target, layer, head,
@@ -294,7 +294,7 @@ ProbeType SinkShareProbe();
 
 // Record span_attention: span_attention_sum, span_attention_mean [layer, head, span] (gold first,
 // then the others in the text's order); attention_centre, attention_centre_after_sink,
-// attention_entropy, sink_mass [layer, head]; where there is a span `gold` gold_attention,
+// attention_entropy, sink_mass [layer, head]; if there is a span `gold` gold_attention,
 // gold_over_uniform [layer, head]. Over several prompts, record gold_following (below).
 ProbeType SpanAttentionProbe();
 

@@ -22,7 +22,7 @@ struct RopeQuestion {
   double largest_ratio = 0;
 };
 
-// Throws Error (usage) where the question has an odd number of dimensions or a number out of range.
+// Throws Error (usage) if the question has an odd number of dimensions or a number out of range.
 void CheckRopeQuestion(const RopeQuestion& question);
 
 // Record `rope`. The first scheme is always `none`; those of Ms-PoE are named by the term and the
@@ -38,7 +38,7 @@ void CheckRopeQuestion(const RopeQuestion& question);
 //   2104.09864, section 3.4.3), mean over i of |sum over j < i of exp(i distance theta_j)|;
 //   sinusoidal_encoding [position, dimension] of Vaswani et al. (arXiv 1706.03762) with this base.
 // clang-format on
-// Attributes yarn_ramp_low, yarn_ramp_high (pairs), where there is a factor.
+// Attributes yarn_ramp_low, yarn_ramp_high (pairs), if there is a factor.
 Record RopePeriods(const RopeQuestion& question);
 
 }  // namespace midscope

@@ -7,7 +7,7 @@
 
 namespace midscope {
 
-// Means over samples of values [sample, ...]: [...]. NaN are left out; NaN where nothing remains.
+// Means over samples of values [sample, ...]: [...]. NaN are left out; NaN if nothing remains.
 std::vector<double> MeanOverSamples(const std::vector<double>& values, size_t samples);
 
 }  // namespace midscope

@@ -66,7 +66,7 @@ struct ChannelSearchOptions {
 
 // The options of the variant for a model with `layers` layers.
 ChannelSearchOptions OptionsOf(SearchVariant variant, int64_t model_layers);
-// Throws Error (usage) where prompts are shorter than the skipped positions, or exceed the model's
+// Throws Error (usage) if prompts are shorter than the skipped positions, or exceed the model's
 // context.
 void CheckSearchOptions(const ChannelSearchOptions& options, const ModelConfig& config);
 
@@ -89,10 +89,10 @@ std::vector<ChannelScore> RankChannels(const std::vector<ChannelScore>& scores,
 
 inline constexpr const char* kChannelSearchRecord = "channel_search";
 // Record channel_search: trend (1 rising, -1 falling, 0 none), monotone_layers, smoothness,
-// smoothest_layer [channel]; where there are candidates ranked_channel [rank], and for the first
-// `top` of them hidden_mean and cubic_fit [candidate, layer, position] from position 30 on,
-// as in the paper's figures (NaN where the fit skips). Attributes layers_examined, layer_threshold,
-// prompts, tokens, seed, trend_skip, smoothness_skip, smoothing_window, ranking.
+// smoothest_layer [channel]; if there are candidates ranked_channel [rank], and for the first `top`
+// of them hidden_mean and cubic_fit [candidate, layer, position] from position 30 on, as in the
+// paper's figures (NaN if the fit skips). Attributes layers_examined, layer_threshold, prompts,
+// tokens, seed, trend_skip, smoothness_skip, smoothing_window, ranking.
 Record ChannelSearchRecord(const HiddenSums& sums, const ChannelSearchOptions& options,
                            const std::vector<ChannelScore>& scores, int64_t top);
 

@@ -105,7 +105,7 @@ Losses Summarise(std::vector<SampleOutcome> outcomes, size_t settings, size_t pl
   return losses;
 }
 
-// The setting with the least loss among trials of the kind; -1 where there are none.
+// The setting with the least loss among trials of the kind; -1 if there are none.
 int64_t Best(const ValidationPlan& plan, const std::vector<double>& loss, bool control) {
   int64_t best = -1;
   for (size_t trial = 0; trial < plan.trials.size(); ++trial) {

@@ -57,7 +57,7 @@ std::vector<int64_t> ControlChannels(const std::vector<int64_t>& candidates, int
 LayerSet MiddleLayers(int64_t model_layers);
 
 // The paper's own (Table 5), by the number of layers: 10-22 of 28, 10-25 of 32, 10-34 of 40, 10-42
-// of 48. nullopt where the paper has no model with that number.
+// of 48. nullopt if the paper has no model with that number.
 std::optional<LayerSet> PublishedLayers(int64_t model_layers);
 
 // "channel(100, factor=-1, layers=8-25)".

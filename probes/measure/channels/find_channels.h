@@ -53,15 +53,15 @@ std::string FindChannelsPlanJson(const FindChannelsRun& run);
 // sweep's file) with its journal.
 std::vector<std::string> UnfinishedFiles(const std::string& out);
 void RemoveUnfinishedFiles(const std::string& out);
-// Throws Error (usage) where one of them exists and `resume` is false.
+// Throws Error (usage) if one of them exists and `resume` is false.
 void CheckUnfinishedFiles(const std::string& out, bool resume);
 
 // Whether a search that was interrupted left something beside `out`.
 bool HasUnfinishedSearch(const std::string& out);
 
-// Returns records channel_search and, where there is a validation and a candidate,
-// channel_validation and the sweep's outcome_means. Throws Error: (usage) where unfinished work
-// exists and `resume` is false, (failure) where it is of another plan; Cancelled.
+// Returns records channel_search and, if there is a validation and a candidate, channel_validation
+// and the sweep's outcome_means. Throws Error: (usage) if unfinished work exists and `resume` is
+// false, (failure) if it is of another plan; Cancelled.
 std::vector<Record> FindChannels(const FindChannelsRun& run, const JobContext& context);
 
 // Estimated duration in seconds, measured on a prefill, and on one example at one place under

@@ -20,7 +20,7 @@ namespace midscope {
 inline constexpr const char* kPromptChannelsRecord = "prompt_channels";
 
 // The search's options for a prompt of so many tokens: of a short one a quarter is left out of
-// trend and smoothness at most. Throws Error (usage) where too few are left.
+// trend and smoothness at most. Throws Error (usage) if too few are left.
 ChannelSearchOptions ForPrompt(ChannelSearchOptions options, int64_t tokens);
 
 // Record prompt_channels, of the arrays and attributes of channel_search with `prompts` 1. One run

@@ -46,7 +46,7 @@ std::vector<double> SetMeansOf(const std::vector<SampleOutcome>& outcomes, const
   return means;
 }
 
-// [setting]; NaN where one of them is.
+// [setting]; NaN if one of them is.
 std::vector<double> GroupAverage(const std::vector<const GroupMean*>& of, size_t settings) {
   std::vector<double> average(settings);
   for (const GroupMean* one : of) {

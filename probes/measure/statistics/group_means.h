@@ -19,7 +19,7 @@ struct GroupMean {
   int64_t data_sets = 1;
   int64_t samples = 0;
   // [setting], over places: for a data set the mean over its samples, for a group that over its
-  // data sets, for all groups that over groups. NaN where a setting was not run on one of them.
+  // data sets, for all groups that over groups. NaN if a setting was not run on one of them.
   std::vector<double> mean;
   // As above, with all samples weighted equally, however many a data set has.
   std::vector<double> pooled;
@@ -31,7 +31,7 @@ struct MeasureGroups {
   std::vector<GroupMean> groups;  // each group with its data sets behind it, then all
 };
 
-// One per measure of the outcomes; empty where the samples are of fewer than two data sets.
+// One per measure of the outcomes; empty if the samples are of fewer than two data sets.
 std::vector<MeasureGroups> GroupMeansOf(const std::vector<SampleOutcome>& outcomes, size_t settings,
                                         size_t places);
 

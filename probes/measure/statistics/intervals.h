@@ -31,7 +31,7 @@ Interval RowShareInterval(std::span<const double> rows, size_t columns);
 
 // Difference a - b of two independent estimates with their intervals: each end is as far from a - b
 // as the root of the summed squares of the two ends' distances (Newcombe, Statistics in Medicine
-// 17, 1998, method 10; Zou and Donner 2008 for other estimates than shares). NaN where an end is.
+// 17, 1998, method 10; Zou and Donner 2008 for other estimates than shares). NaN if an end is.
 Interval IndependentDifferenceInterval(double a, Interval of_a, double b, Interval of_b);
 
 // Difference between two shares of the same `samples`, of which only the first is correct for

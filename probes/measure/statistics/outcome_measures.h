@@ -16,7 +16,7 @@ inline constexpr size_t kRougeKinds = 3;
 // An answered place that is none.
 inline constexpr int64_t kNoPlace = -1;
 
-// The outcome of one sample. All [setting, place], row-major; empty where it was not requested.
+// The outcome of one sample. All [setting, place], row-major; empty if it was not requested.
 struct SampleOutcome {
   int64_t sample = 0;
   std::vector<double> answer_nll;             // nats, summed over the answer's tokens
@@ -25,7 +25,7 @@ struct SampleOutcome {
   std::vector<double> generation_score = {};  // 0 to 1, by the task's own scorer
   // [setting, place, kRougeKinds], where the task's score is the geometric mean of these.
   std::vector<double> rouge = {};
-  // [setting]: why the setting could not be run on this sample; "" where it was. Empty: all were.
+  // [setting]: why the setting could not be run on this sample; "" if it was. Empty: all were.
   // Other arrays have no meaning for a setting that was not run.
   std::vector<std::string> failures = {};
   // [setting]: whether one of its prompts is longer than the context; empty: none is.
@@ -34,13 +34,13 @@ struct SampleOutcome {
   // [place]: of patches' source, nats (recovered_share.h); empty: nothing is patched.
   std::vector<double> source_nll = {};
   // Properties of generated text (sample_generation.h). The places are in the task's own counting,
-  // kNoPlace for none; empty where the pieces have no answers.
+  // kNoPlace for none; empty if the pieces have no answers.
   std::vector<uint8_t> generation_cut = {};
   std::vector<uint8_t> generation_empty = {};
   std::vector<int64_t> answered_place = {};
   std::vector<int64_t> first_piece_place = {};  // [place]
   std::vector<int64_t> last_piece_place = {};   // [place]
-  // [setting]: wall time; NaN where it was not run, empty in a scan.
+  // [setting]: wall time; NaN if it was not run, empty in a scan.
   std::vector<double> setting_seconds = {};
   // [place]: whether the task cut the prompt, and the first token of the gold piece (-1: none is
   // left). Empty: the task does not cut.

@@ -132,7 +132,7 @@ struct MeanArray {
   const char* description;
   double CellStatistics::*mean;
   Interval CellStatistics::*interval;
-  bool always;  // also where it was not requested
+  bool always;  // also if it was not requested
 };
 
 constexpr MeanArray kMeanArrays[] = {

@@ -13,7 +13,7 @@
 
 namespace midscope {
 
-// NaN where a measure was not requested, and where no sample was run.
+// NaN if a measure was not requested, and if no sample was run.
 struct CellStatistics {
   int64_t samples = 0;         // on which the setting was run
   int64_t beyond_context = 0;  // of these with a prompt longer than the context
@@ -44,8 +44,8 @@ void AddPerplexity(std::vector<SampleOutcome> outcomes, int64_t places,
                    std::vector<CellStatistics>& cells);
 inline constexpr const char* kPerplexityMethod = "Student's t of the ratio of sums, in nats";
 
-// [setting]: mean wall time per sample of the samples on which it was run; empty where no sample
-// has it.
+// [setting]: mean wall time per sample of the samples on which it was run; empty if no sample has
+// it.
 std::vector<double> MeanSettingSeconds(const std::vector<SampleOutcome>& outcomes, size_t settings);
 
 // [setting, place]. Sums run over the samples in ascending order, whatever their order of
@@ -61,9 +61,9 @@ inline constexpr const char* kOutcomeMeans = "outcome_means";
 
 // Record outcome_means: answer_nll, answer_nll_low, answer_nll_high, accuracy, accuracy_low,
 // accuracy_high, answer_nll_difference, ..._low, ..._high [setting, place], samples [setting], and
-// choice_accuracy, right_share, generation_score with theirs where they were requested;
-// beyond_context [setting] where a prompt was longer than the context. Attributes
-// answer_nll_interval, ... name the intervals' methods.
+// choice_accuracy, right_share, generation_score with theirs if they were requested; beyond_context
+// [setting] where a prompt was longer than the context. Attributes answer_nll_interval, ... name
+// the intervals' methods.
 Record OutcomeMeansRecord(const std::vector<std::string>& settings,
                           const std::vector<int64_t>& places,
                           const std::vector<CellStatistics>& cells,

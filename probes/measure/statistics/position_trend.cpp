@@ -46,7 +46,7 @@ double Dot(std::span<const double> a, std::span<const double> b) {
   return sum;
 }
 
-// Finds the smallest and largest value; returns false where they are equal.
+// Finds the smallest and largest value; returns false if they are equal.
 bool FindRange(std::span<const double> values, double& low, double& high) {
   const auto [lowest, highest] = std::minmax_element(values.begin(), values.end());
   low = *lowest;

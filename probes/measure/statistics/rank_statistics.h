@@ -21,7 +21,7 @@ double KendallTau(std::span<const double> a, std::span<const double> b);
 // in Ms-PoE's assignment of ratios.
 std::vector<int64_t> StableRanks(std::span<const int64_t> counts);
 
-// Mean of the finite values; NaN where there is none.
+// Mean of the finite values; NaN if there is none.
 double MeanOfNumbers(std::span<const double> values);
 
 }  // namespace midscope

@@ -87,7 +87,7 @@ std::vector<double> HolmAdjusted(std::span<const double> p_values);
 
 // The number of paired samples that show a mean difference of `difference` with 80 % power at the 5
 // % level, two-sided, for differences with `standard_deviation` (normal approximation); and the
-// difference that `samples` show. -1 where no number is enough.
+// difference that `samples` show. -1 if no number is enough.
 int64_t SamplesForDifference(double standard_deviation, double difference);
 double DetectableDifference(double standard_deviation, int64_t samples);
 
