@@ -17,10 +17,9 @@ namespace midscope {
 struct RunContents {
   Provenance provenance;
   std::string plan_json;
-  std::vector<FilePart> parts;  // of a virtual file; otherwise empty
-  std::vector<std::string>
-      records;                      // names of the records, in the order in which they were written
-  std::vector<std::string> groups;  // for each record, the name of its group in /entry
+  std::vector<FilePart> parts;       // of a virtual file; otherwise empty
+  std::vector<std::string> records;  // record names, in the order of writing
+  std::vector<std::string> groups;   // for each record, the name of its group in /entry
 };
 
 // The box of an array to read: one begin and one size per axis.

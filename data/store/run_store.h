@@ -41,7 +41,8 @@ void CheckStorable(const Record& record);
 // Writes to a temporary file beside `path`, flushes it to the disk and renames it, so that `path`
 // is never partly written. Throws Error: (usage) if the file exists and `overwrite` is false,
 // (failure) if writing fails; then the temporary file is removed and an existing file unchanged.
-// Throws std::logic_error in the same cases as CheckStorable.
+// Throws std::logic_error in the same cases as CheckStorable, and if two records have the same
+// name.
 void WriteRecords(const std::string& path, const std::vector<Record>& records,
                   const Provenance& provenance, const WriteOptions& options = {});
 

@@ -28,8 +28,7 @@ struct VirtualSource {
   std::string data_set;        // its path in that file
   std::vector<hsize_t> sizes;  // its full sizes
   std::vector<RowRun> rows;    // `here` and `there` ascending
-  std::vector<hsize_t>
-      begin;  // offsets of its other axes in the virtual data set; one fewer than its axes
+  std::vector<hsize_t> begin;  // offsets of its other axes (all but the first)
 };
 
 // Makes the data set of `sizes` that is created with the properties `create` virtual. Elements
