@@ -19,12 +19,10 @@ struct SweepContents {
   Provenance provenance;
   std::vector<std::string> ragged_axes;
   Record frame;  // the common part of all samples (sample_rows.h); unused if there are no samples
-  std::map<int64_t, std::map<std::string, int64_t>>
-      ragged_sizes;  // sizes of the ragged axes of every sample
-  std::function<Record(int64_t sample)>
-      load;  // returns the record as appended; called once per sample, ascending
-  std::map<int64_t, std::string> failures;  // error messages by sample
-  std::vector<Record> extra;                // summaries, written after the samples
+  std::map<int64_t, std::map<std::string, int64_t>> ragged_sizes;  // by sample
+  std::function<Record(int64_t sample)> load;  // as appended; called in ascending order
+  std::map<int64_t, std::string> failures;     // error messages by sample
+  std::vector<Record> extra;                   // summaries, written after the samples
   // Arrays of the samples that are stored in other files (`parts`); the copies that `load` returns
   // are not written.
   VirtualArrays elsewhere;

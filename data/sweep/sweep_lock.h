@@ -31,8 +31,7 @@ void CheckNoWriter(const std::string& path);
 // A journal that is open for writing.
 struct OpenJournal {
   int descriptor = -1;
-  bool is_locked =
-      false;  // false on a file system without locks: other processes may write it, too
+  bool is_locked = false;  // false if the file system has no locks
 };
 // Creates the journal if it is missing, takes its lock and writes this process' name into its head.
 // Throws Error (failure) if it can't be opened or another process has the lock.

@@ -11,10 +11,10 @@ namespace midscope {
 
 // `passages:file=FILE`: each line is a JSON object and makes one sample:
 //   {"text": "...", "answer": " paper", "gold": [12, 40], "pieces": [[0, 40], [41, 80]],
-//    "spans": {"question": [90, 120]}} Byte ranges of `text`, the end not included. The text is
-//    sent as it is, and the answer follows it as it is. The piece that holds `gold` moves among the
-//    others (pieces_task.h); without pieces there is one place. All lines must have the same number
-//    of pieces.
+//    "spans": {"question": [90, 120]}}
+// Ranges are byte ranges of `text`, the end excluded. Text and answer are used unchanged. The piece
+// that contains `gold` moves among the others (pieces_task.h); without pieces there is one place.
+// All lines must have the same number of pieces.
 TaskType PassagesTaskType();
 
 // Returns the text as a line of such a file, including the line end. Pieces and gold may be
