@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The results of a scan as text and as JSON.
+// Formats the results of a scan, as text and as JSON.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace midscope::cli {
 
-// The `most` items with the largest effects: on the mean over places, and on the middle place
-// against the ends. For patches also the recovered shares: a grid of layers and passages, or the
-// largest. Last, the parts that tasks cut from prompts.
+// Returns the `most` items with the largest effects on the mean over places, and on the middle
+// place relative to the ends. For patches, also the recovered shares: a grid of layers and
+// passages, or the largest ones. Then the parts that tasks cut from prompts.
 std::string ScanText(const SweepPlan& plan, const ScanEffects& effects, const PromptCuts& cuts,
                      int64_t most);
 
