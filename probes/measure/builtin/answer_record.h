@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The score of a given answer, as a record.
+// Makes a record of the score of a given answer.
 #pragma once
 
 #include "core/base/record.h"
