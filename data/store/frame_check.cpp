@@ -13,7 +13,7 @@ namespace midscope {
 namespace {
 
 constexpr size_t kMostAxes = 1024;
-constexpr size_t kMostArrayAxes = 32;  // HDF5's own limit
+constexpr size_t kMostArrayAxes = 32;  // limit of HDF5
 constexpr size_t kLongestName = 1024;
 
 void Require(bool holds, const std::string& what) {

@@ -106,7 +106,7 @@ class PiecesTask : public Task {
   }
 
  private:
-  // Indices of the pieces, the gold one at the place.
+  // Returns the indices of the pieces, with the gold one at the place.
   std::vector<size_t> OrderAt(int64_t place) const {
     std::vector<size_t> order = {gold_piece_};
     for (size_t i = 0; i < own_.pieces.size(); ++i) {
@@ -128,8 +128,8 @@ std::unique_ptr<Task> MakePiecesTask(PiecesText text) {
 std::vector<ByteSpan> ParagraphPieces(std::string_view text) {
   std::vector<ByteSpan> pieces;
   const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
-  size_t begin = 0;  // of the paragraph
-  size_t end = 0;    // one past its last letter
+  size_t begin = 0;  // begin of the paragraph
+  size_t end = 0;    // one past its last character
   for (size_t line = 0; line <= text.size();) {
     const size_t line_end = std::min(text.find('\n', line), text.size());
     const std::string_view words = text.substr(line, line_end - line);

@@ -128,7 +128,8 @@ struct WhatIfRequest {
   bool operator==(const WhatIfRequest&) const = default;
 };
 
-// What a what-if had to run again, and what it caches for the next one (core/run/what_if.h).
+// Cost of a what-if: the parts that it ran again, and its cache for the next one
+// (core/run/what_if.h).
 struct WhatIfCost {
   double seconds = 0;
   bool seen_before = false;  // the reply came from the cache: nothing was run
