@@ -27,8 +27,8 @@ constexpr size_t kRunsShown = 5;
 // The parsed request of the command.
 struct Question {
   const PositionSampler* sampler = nullptr;
-  std::vector<const PositionSampler*> samplers;  // it, and those beside it
-  PositionRequest request;                       // of `sampler`
+  std::vector<const PositionSampler*> samplers;  // `sampler` and those compared with it
+  PositionRequest request;                       // for `sampler`
   SampleRange range;
   bool coverage = false;
 };
@@ -56,7 +56,7 @@ PositionRequest RequestOf(const PositionSampler& sampler, const OptionSet& optio
   return request;
 }
 
-// Throws Error (usage) for an option of a sampler that is not requested.
+// Throws Error (usage) if an option of a sampler that is not requested is set.
 void CheckSamplerOptions(const std::vector<const PositionSampler*>& samplers,
                          const OptionSet& options) {
   for (const PositionSampler& sampler : PositionSamplers()) {
@@ -181,7 +181,7 @@ std::string SamplesText(const Question& question, const SampledPositions& positi
   return text;
 }
 
-// Numbers of samples that a table shows: 1, 2, 5, 10, ... and the last.
+// Returns the numbers of samples that a table shows: 1, 2, 5, 10, ... and the last.
 std::vector<int64_t> TableCounts(int64_t samples) {
   std::vector<int64_t> counts;
   for (int64_t power = 1; power < samples; power *= 10) {

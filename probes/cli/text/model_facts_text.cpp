@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A model's facts as text, for `info`.
+// Formats the facts of a model, for `info`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -85,7 +85,7 @@ bool IsRotary(const ModelConfig& config) {
   return config.positions == PositionKind::kRotary && config.rope_base > 0;
 }
 
-// Layers for whose settings `of` holds.
+// Returns the layers for whose settings `of` is true.
 template <typename Settings, typename Of>
 std::vector<int64_t> LayersOf(const Settings& settings, Of of) {
   std::vector<int64_t> layers;
@@ -168,7 +168,7 @@ std::string RopeText(const ModelConfig& config) {
   std::string text = fmt::format("{}", config.rope_base);
   const RopeScaling& scaling = config.rope_scaling;
   if (scaling.kind == RopeScalingKind::kLongRope) {
-    // A GGUF file also has llama3's scaling, as one factor per frequency.
+    // GGUF files store llama3's scaling, too, as one factor per frequency.
     const bool one = scaling.short_factors == scaling.long_factors;
     text += one ? ", a factor for each frequency" : ", longrope factors by length";
   } else if (scaling.kind != RopeScalingKind::kNone) {
@@ -248,7 +248,7 @@ std::string InterventionsText(const std::vector<InterventionSupport>& interventi
   return (text.empty() ? "none" : text) + refused;
 }
 
-// Empty: none.
+// Returns the text of chunked attention; "" if the model has none.
 std::string ChunkText(const ModelConfig& config) {
   const std::vector<int64_t> layers = ChunkLayers(config);
   if (layers.empty()) return "";
@@ -270,7 +270,7 @@ std::string TokenizerText(const TokenizerFacts& tokenizer) {
   };
   // A tokenizer.json contains both.
   const bool one = tokenizer.model == tokenizer.pre_tokenizer;
-  // The usual case is BOS alone.
+  // Usually, this is only BOS.
   const bool several = tokenizer.begin_ids.size() > 1;
   return fmt::format("{}{}, {} tokens, BOS {} ({}), {}EOS {}", tokenizer.model,
                      one ? "" : ", pre-tokenizer " + tokenizer.pre_tokenizer, tokenizer.vocabulary,
