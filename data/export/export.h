@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Records as text for other programs: CSV and JSON.
+// Exports records as text for other programs: CSV and JSON.
 #pragma once
 
 #include <ostream>

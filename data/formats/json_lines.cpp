@@ -168,7 +168,7 @@ int64_t Integer(const JsonFields& fields, const std::string& key, int64_t minimu
                 int64_t otherwise) {
   const nlohmann::json* found = fields.Find(key);
   if (found == nullptr) return otherwise;
-  // Some writers (pandas) add a fraction of zero to integers.
+  // Accepts integers with a fraction of zero, which some writers (pandas) add.
   constexpr double kExact = 1LL << 53;
   const bool whole = found->is_number_float() && std::abs(found->get<double>()) <= kExact &&
                      std::floor(found->get<double>()) == found->get<double>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads files with one JSON object, or one short text, per line, plain or compressed by gzip, line
-// by line. Internal to data/.
+// Reads files with one JSON object or one short text per line, plain or compressed by gzip.
+// Internal to data/.
 #pragma once
 
 #include <cstdint>

@@ -93,7 +93,7 @@ struct PublishedTable {
 
   // The cell as a number; NaN if it is empty or not a number.
   double Value(size_t row, size_t column) const;
-  size_t ColumnIndex(std::string_view column) const;  // throws std::logic_error for an unknown one
+  size_t ColumnIndex(std::string_view column) const;  // throws std::logic_error if unknown
   // Returns the marks of a cell and those of its whole row.
   std::vector<const PublishedMark*> MarksOf(size_t row, std::string_view column) const;
   const PublishedMethod& MethodOf(size_t row) const;
@@ -119,7 +119,7 @@ struct PublishedLine {
   std::vector<int64_t> places;     // 1-based
   std::vector<double> accuracy;    // share of samples, 0 to 1; NaN: empty cell
   std::vector<bool> marked;        // whether the cell has a known error
-  std::vector<std::string> notes;  // known errors, one per place; "" for none
+  std::vector<std::string> notes;  // known errors, one per place; "": none
   // [place]: number of samples of the accuracy; 0: not stated, or contradicted by a mark.
   std::vector<int64_t> samples;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Scores of L-Eval's closed-ended tasks (An et al. 2023, arXiv 2307.11088; Evaluation/auto_eval.py
-// and em.py of github.com/OpenLMLab/LEval), 0 to 1 each.
+// and em.py of github.com/OpenLMLab/LEval), each from 0 to 1.
 #pragma once
 
 #include <string>

@@ -26,7 +26,7 @@ RougeScores RougeOfSets(std::string_view prediction, std::string_view reference)
 // ROUGE-L treats the whole text as one sentence.
 RougeScores RougeOfCounts(std::string_view prediction, std::string_view reference);
 
-// Geometric mean of the three scores of one pair.
+// Geometric mean of the three scores of one pair of texts.
 double GeometricMean(const RougeScores& scores);
 
 // The number in ZeroSCROLLS' table: the geometric mean of the three scores' means over the pairs.

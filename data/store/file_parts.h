@@ -22,7 +22,7 @@ FilePart MakeFilePart(const std::string& path, const std::string& whole);
 // target.
 std::string LocationOf(const std::string& path);
 
-// The path of a part.
+// Returns the path of a part.
 std::string PartPath(const std::string& whole, const FilePart& part);
 
 // Returns the total size of all parts, in bytes. Throws in the same cases as CheckPartsAreThere.

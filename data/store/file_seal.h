@@ -11,7 +11,7 @@
 namespace midscope {
 
 // Appends the seal: 8 bytes "MIDSSEAL" and the XXH3-128 (canonical form) of all bytes before them.
-// Returns 0 or an errno.
+// Returns 0, or an errno on failure.
 int SealFile(int descriptor);
 
 // In bytes; larger files are not checked, because that would take seconds.

@@ -13,7 +13,7 @@
 
 namespace midscope {
 
-// All functions throw Hdf5Error with the reason.
+// All functions throw Hdf5Error, which states the reason.
 
 // Checks the number of links and attributes of a group, and that no link leads to another file.
 void CheckGroup(hid_t group, const std::string& name);

@@ -12,7 +12,7 @@ namespace midscope {
 // the type of a field is std::string or int64_t.
 template <typename Origin, typename Visit>
 void ForEachField(Origin& provenance, Visit&& visit) {
-  // Fails to compile when Provenance gets another field.
+  // Fails to compile if a field is added to Provenance.
   auto& [program, version, created, command, model_path, model_hash, architecture, dtype, products,
          weights, device, instructions, threads, seed, options_json, libraries] = provenance;
   visit("program", program);

@@ -19,7 +19,7 @@ inline constexpr const char* kRecordNameAttribute = "record_name";
 inline constexpr const char* kRoleAttribute = "midscope_role";  // "axis", "label", "array"
 inline constexpr const char* kAxisNamesAttribute = "axis_names";
 inline constexpr const char* kImpliedAttribute = "implied";  // an axis' values are just 0, 1, ...
-inline constexpr const char* kKindAttribute = "kind";        // "boolean" on uint8
+inline constexpr const char* kKindAttribute = "kind";        // "boolean", on uint8 data
 inline constexpr const char* kLabelSuffix = "_label";
 // Attributes of /entry of a virtual file, one value per part (file_parts.h).
 inline constexpr const char* kPartsAttribute = "parts";

@@ -44,7 +44,7 @@ std::vector<T> DecodeNumbers(const Json& json) {
   return values;
 }
 
-// `kind` is the index in ArrayData.
+// `kind`: index of the type in ArrayData.
 ArrayData DecodeData(const Json& json, int64_t kind) {
   switch (kind) {
     case 0:

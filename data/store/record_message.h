@@ -18,7 +18,7 @@ struct JournalEntry {
   Kind kind = Kind::kSample;
   int64_t sample = 0;
   std::string text;  // kPlan: the plan; kFailure: the message
-  Record record;     // kSample
+  Record record;     // for kSample
 };
 
 std::vector<uint8_t> EncodeEntry(const JournalEntry& entry);

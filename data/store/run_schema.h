@@ -19,7 +19,7 @@ struct SchemaAttribute {
   std::string object;  // path of its SchemaObject
   std::string name;
   std::string type;    // "text", "texts", "int64", "int64 or text", "reference"
-  bool always = true;  // whether every such object has it
+  bool always = true;  // whether every object of the kind has it
   std::string meaning;
 };
 

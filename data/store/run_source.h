@@ -22,7 +22,7 @@ struct RunContents {
   std::vector<std::string> groups;   // for each record, the name of its group in /entry
 };
 
-// The box of an array to read: one begin and one size per axis.
+// A part of an array: one begin and one size per axis.
 struct IndexBox {
   std::vector<int64_t> begin;
   std::vector<int64_t> sizes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Records in an HDF5 file, schema 1, which NeXus viewers (silx, h5web), h5py and netCDF4 readers
-// (xarray) can read:
+// Writes records to an HDF5 file of schema 1, which NeXus viewers (silx, h5web), h5py and netCDF4
+// readers (xarray) can read:
 //
 // clang-format off
 //   /                          NXroot; schema_name "midscope", schema_version 1, default "entry"

@@ -18,7 +18,7 @@ inline constexpr std::string_view kJournalMark = "MIDSJNL1";
 inline constexpr size_t kJournalHeadBytes = 128;
 inline constexpr const char* kJournalEnding = ".journal";
 
-// "run.h5.journal", with samples that are not yet in the file of the sweep `path`.
+// Returns "run.h5.journal", the file of samples that are not yet in the file `path` of the sweep.
 std::string JournalPath(const std::string& path);
 
 // Whether the sweep `path` has a journal with entries, or another program's file of the journal's
@@ -35,7 +35,7 @@ bool BeginsJournal(std::string_view bytes);
 // Returns the sweep's file for the journal `path`: the name without ".journal".
 std::string FileOfJournal(const std::string& path);
 
-// "run.h5.rank3"
+// Returns "run.h5.rank3".
 std::string RankPath(const std::string& path, int64_t number);
 
 // Paths of the parts beside `path` that have a file or a journal, ordered by number.

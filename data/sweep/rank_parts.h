@@ -26,7 +26,7 @@ struct SharedSweep {
   std::function<std::vector<Record>(const SweepMerge& merge)> summaries;
 };
 
-// The results of earlier jobs.
+// The parts that earlier jobs wrote.
 struct EarlierParts {
   int64_t next = 0;            // number of the next part
   std::set<int64_t> finished;  // samples in the parts

@@ -27,7 +27,7 @@ std::vector<T> JoinValues(const std::vector<T>& values, const std::vector<T>& mo
   return joined;
 }
 
-// Number of blocks before the setting axis: the product of the axes in front of it.
+// Number of blocks before the setting axis: the product of the sizes of the axes before it.
 size_t OuterPlaces(const Record& record, const Array& array) {
   size_t places = 1;
   for (const std::string& name : array.axes) {

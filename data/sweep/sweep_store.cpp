@@ -33,7 +33,7 @@ struct SamplePlace {
   std::optional<Record> in_memory = {};  // while the old file has not been replaced
 };
 
-// Whether `later` differs from `earlier` only in a larger number `member`.
+// Whether `later` differs from `earlier` only in a larger value of `member`.
 bool HasGrown(nlohmann::json earlier, nlohmann::json later, const std::string& member) {
   if (member.empty() || !earlier.is_object() || !later.is_object()) return false;
   const auto number = [&](const nlohmann::json& plan) {

@@ -31,7 +31,7 @@ enum class AnswerMetric {
   kFirstInteger,          // passkey; the lines task as CREAM scores it
   kLastInteger,           // the lines task as LongChat scores it
   kChoiceLetter,          // ZeroSCROLLS' QuALITY
-  kWordRecall,            // needle, by rule
+  kWordRecall,            // needle, with score=word-recall
   kAllSubstrings,         // RULER: the share of the answers that occur
   kLEvalLetter,           // L-Eval's multiple choice
   kLEvalLetters,          // L-Eval's Coursera, with several right choices

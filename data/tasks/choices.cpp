@@ -34,7 +34,7 @@ double Characters(std::string_view choice) {
   return static_cast<double>(std::max<int64_t>(1, CountCharacters(choice) - space));
 }
 
-// Whether a right choice costs less than every wrong one.
+// Returns 1 if a right choice costs less than every wrong one, else 0.
 double IsCheapest(std::span<const TaskChoice> choices, std::span<const double> cost) {
   double right = std::numeric_limits<double>::infinity();
   double wrong = right;

@@ -29,8 +29,8 @@ inline constexpr int64_t kMostInventedPassages = 1000;
 
 // Subjects of the passages that do not contain the answer.
 enum class OtherPassages {
-  kOtherSubjects,  // the same fact of other subjects: other companies' founders
-  kSameSubject,    // other facts of the question's subject: who led, bought or painted it
+  kOtherSubjects,  // the same fact about other subjects: other companies' founders
+  kSameSubject,    // other facts about the question's subject: who led, bought or painted it
 };
 
 // All passages are about one kind of subject (companies, towns or novels), have the same form and

@@ -224,7 +224,7 @@ class OwnTask : public Task {
   }
 
   std::string name_;
-  std::vector<TemplatePart> template_;  // empty: the usual text
+  std::vector<TemplatePart> template_;  // empty: the default text
   std::vector<OwnItem> items_;
   std::vector<std::string> notes_;
 };

@@ -53,7 +53,7 @@ class PiecesTask : public Task {
     gold_piece_ = static_cast<size_t>(found - own_.pieces.begin());
     own_.gold.name = "gold";
     own_.spans.push_back(own_.gold);
-    Make(0, 1);  // checks the other passages
+    Make(0, 1);  // throws if another passage is invalid
   }
 
   std::string name() const override { return {}; }
@@ -115,7 +115,7 @@ class PiecesTask : public Task {
     return WithFirstAt(std::move(order), place);
   }
 
-  PiecesText own_;  // its gold passage is among its spans
+  PiecesText own_;  // its `spans` include the gold passage
   size_t gold_piece_ = 0;
 };
 

@@ -18,7 +18,7 @@ struct PiecesText {
   std::vector<ByteSpan> pieces;
   ByteSpan gold;                // inside one of the pieces; that piece moves
   std::vector<ByteSpan> spans;  // other passages, each inside one piece or between two
-  std::string answer;           // what follows the text, with its leading space; may be empty
+  std::string answer;           // follows the text; with its leading space; may be empty
 };
 
 // Makes a task without a name, with one sample; a place is the 1-based rank of the gold piece. The

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The synthetic tasks of RULER (Hsieh et al. 2024, arXiv 2404.06654; scripts/data/synthetic of
-// github.com/NVIDIA/RULER, read in a copy): templates, parameters and scores of the public code,
-// with words, numbers and texts of our own.
+// github.com/NVIDIA/RULER, read in a copy), with the templates, parameters and scores of the public
+// code, but with words, numbers and texts of this project.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ struct TaskSample {
   // Spans for every piece, if the task has pieces ("line 7", "pair 7", "document 7": 1-based rank
   // in this text; without line ends), "gold" (the piece that answers) and "question".
   std::vector<ByteSpan> spans;
-  std::string answer;  // what follows the text, with its leading space
+  std::string answer;  // follows the text; with its leading space
   int64_t place = 0;  // 1-based rank of the gold piece; in tasks by depth, its depth in percent + 1
   int64_t pieces = 0;
   std::vector<std::string> answers = {};  // references for generated text; never empty
@@ -76,7 +76,7 @@ class Task {
   virtual bool by_depth() const { return false; }
   // Number of samples; nullopt if it is unlimited.
   virtual std::optional<int64_t> samples() const { return std::nullopt; }
-  // Notes for the user about the files that were read.
+  // Returns notes for the user about the files that were read.
   virtual std::vector<std::string> notes() const { return {}; }
   // Whether the task's published score is a likelihood, not a score of generated text.
   virtual bool scored_by_likelihood() const { return false; }
@@ -97,7 +97,8 @@ void CheckSample(const Task& task, int64_t sample);
 
 // Returns the rank of the piece at `percent` (0 to 100) of the way from the first to the last
 // piece:
-// 1 + floor(share * (pieces - 1) + 0.5). 140 pieces have 1, 36, 71, 105, 140 at the quarters.
+// 1 + floor(share * (pieces - 1) + 0.5). For 140 pieces and 0, 25, 50, 75, 100 percent: 1, 36, 71,
+// 105, 140.
 int64_t RankAtPercent(int64_t pieces, int64_t percent);
 
 // Parses a place: "12", or "25%", which is the depth in tasks by depth (place 26) and the piece at
@@ -150,7 +151,7 @@ std::unique_ptr<Task> MakeTask(std::string_view spec, uint64_t seed, const WordF
 std::string TaskFilesHash(std::string_view spec);
 
 struct TaskType;
-// All tasks, in the order in which help lists them.
+// Returns all tasks, in the order in which help lists them.
 const std::vector<TaskType>& Tasks();
 
 // Whether the outcome of a task with this Task::name() is the perplexity of running text, as for

@@ -67,7 +67,7 @@ void CheckFileIsLast(const std::string& thing, const TaskType& task, const std::
   }
 }
 
-// Takes one PARAMETER=VALUE off the front of `rest`, with the comma after it.
+// Takes one PARAMETER=VALUE, with the comma after it, from the front of `rest`.
 void ReadParameter(const std::string& thing, const TaskType& task, std::string_view& rest,
                    TaskSpec& spec) {
   size_t end = rest.find(',');

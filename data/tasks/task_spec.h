@@ -30,7 +30,8 @@ struct TaskSpec {
   int64_t Number(std::string_view name) const { return parameters.Integer(name); }
   // Index of the value among the parameter's choices.
   size_t Choice(std::string_view name) const;
-  // A file's path; "" if the spec names none or the task takes none.
+  // Returns the path of a file parameter; "" if the spec does not state it or the task does not
+  // have it.
   const std::string& Path(std::string_view name) const;
   const std::string& file() const { return Path("file"); }
 };

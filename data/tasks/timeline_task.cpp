@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Timeline reorder: events in mixed order must be put in the order of their years. LooGLE's
-// prompt and form of question (Li et al. 2023, arXiv 2311.04939), which the channel paper uses,
-// over invented events or LooGLE's own file. One place.
+// Timeline reorder: events in mixed order must be put in the order of their years. Uses the prompt
+// and form of question of LooGLE (Li et al. 2023, arXiv 2311.04939), as the channel paper does,
+// with invented events or LooGLE's file. There is one place.
 #include <algorithm>
 #include <array>
 #include <memory>

@@ -21,7 +21,7 @@ double AttentionEntropy(std::span<const float> row);
 // weights are 0.
 double AttentionCentre(std::span<const float> row, int64_t first_key = 0);
 
-// The key with the largest weight; ties: the lower key.
+// Returns the key with the largest weight; for ties, the lower key.
 int64_t LargestKey(std::span<const float> row);
 
 // Passes rows of the attention pattern to a callback during the run, without storing them. A row

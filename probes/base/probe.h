@@ -71,7 +71,7 @@ class Probe {
   virtual Record Finish(const RunResult& result) = 0;
 };
 
-// A kind of probe.
+// Describes a kind of probe.
 struct ProbeType {
   std::string name;          // the name of its record
   std::string summary;       // one line for help
@@ -87,7 +87,7 @@ struct ProbeType {
   // Makes the probe. Throws Error if an option does not fit the model, or the prompt has nothing to
   // measure (no answer, for example).
   std::function<std::unique_ptr<Probe>(const ProbeInput&)> make{};
-  // File name of the plugin's library; empty for Midscope's own probes.
+  // File name of the plugin's library; empty for built-in probes.
   std::string plugin{};
   // Makes additional records from the records of several prompts, stacked [sample, place, ...]
   // (record_stack.h). If empty, there are none.

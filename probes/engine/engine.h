@@ -51,7 +51,7 @@
 
 namespace midscope {
 
-// A probe that CaptureRun can run, with its options, for a form.
+// A probe that CaptureRun can run, with its options; for forms.
 struct ProbeOffer {
   std::string name;  // name of its record
   std::string summary;
@@ -109,7 +109,7 @@ struct PromptRequest {
   int64_t kept_limit = int64_t{3} << 30;
 };
 
-// Values to capture in one full run of one prompt.
+// A full run of one prompt, and the values to capture in it.
 struct CaptureRunRequest {
   size_t place = 0;  // index into the prompt request's places; 0 for own text
   Intervention intervention;
@@ -119,7 +119,7 @@ struct CaptureRunRequest {
   std::string probe_options = "{}";
 };
 
-// Runs the current sample at every place under one setting, from cached traces.
+// Requests runs of the current sample at every place under one setting, from cached traces.
 struct WhatIfRequest {
   Intervention intervention;
   size_t place = 0;  // the place whose attention is returned
@@ -144,7 +144,7 @@ struct WhatIfCost {
 
 struct CaptureRunReply {
   std::vector<Record> records;
-  // Messages of requested probes that failed: their records are missing.
+  // Messages of requested probes that failed; their records are missing.
   std::vector<std::string> failures;
   double seconds = 0;  // duration of the run, with its probes
 };
@@ -174,8 +174,9 @@ struct CompareRequest {
   std::optional<Intervention> against = {};
 };
 
-// Applies a term to every item of a kind (head, layer, ...; probes/measure/scan/scan_kind.h), one
-// at a time, on samples of the current task, and compares with `none`.
+// Requests a scan: applies a term to every item of a kind (head, layer, ...;
+// probes/measure/scan/scan_kind.h), one at a time, on samples of the current task, and compares
+// with `none`.
 struct ScanRequest {
   std::string over = "heads";
   std::string term = {};  // "": the kind's default
@@ -192,20 +193,21 @@ struct ScanRequest {
   }
 };
 
-// Searches the open model for positional channels (probes/measure/channels/find_channels.h).
+// Requests a search of the open model for positional channels
+// (probes/measure/channels/find_channels.h).
 struct ChannelSearchRequest {
   std::string options = "{}";  // ChannelOptions (channel_options.h) as a JSON object
   bool operator==(const ChannelSearchRequest&) const = default;
 };
 
-// Ranks the channels of one prompt (probes/measure/channels/prompt_channels.h).
+// Requests a ranking of the channels of one prompt (probes/measure/channels/prompt_channels.h).
 struct PromptChannelsRequest {
   size_t place = 0;  // index into the prompt request's places
   Intervention intervention = {};
   std::string options = "{}";  // as above; options of the validation have no effect
 };
 
-// Continues one prompt with the likeliest tokens (greedy decoding).
+// Requests a continuation of one prompt with the likeliest tokens (greedy decoding).
 struct GenerateRequest {
   static constexpr int64_t kUsualTokens = 32;
 
@@ -259,7 +261,7 @@ class Engine {
   virtual std::vector<Record> SearchChannels(const ChannelSearchRequest& request,
                                              const std::function<void(const Record&)>& partial,
                                              const JobContext& context) = 0;
-  // Returns record prompt_channels.
+  // Returns record prompt_channels (probes/measure/channels/prompt_channels.h).
   virtual Record PromptChannels(const PromptChannelsRequest& request,
                                 const JobContext& context) = 0;
   // Returns record generation, equal to the output of `midscope generate` for the same prompt.

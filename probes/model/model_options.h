@@ -18,7 +18,7 @@ inline constexpr const char* kAutoDtype = "auto";
 inline constexpr const char* kAutoProducts = "auto";
 
 struct OpenRequest {
-  std::string model = "embedded";  // see Decoder::Open
+  std::string model = "embedded";  // name or path, see Decoder::Open
   std::string dtype = "float32";   // "bfloat16", "auto"
   std::string products = "float";  // "int16", "int8", "auto"
   int threads = 0;
@@ -49,7 +49,7 @@ DecoderOptions ReadDecoderOptions(const OpenRequest& request);
 // Returns the decoder options of --dtype auto --products auto.
 DecoderOptions AutoOptions();
 
-// Inverse of ProductsName. Throws Error (usage).
+// Parses a name from ProductsName. Throws Error (usage).
 Products ParseProducts(std::string_view name);
 
 // All dtypes in which a model can be run.
@@ -58,7 +58,7 @@ inline constexpr kernels::Dtype kDtypes[] = {kernels::Dtype::kFloat32, kernels::
 // One dtype of every size, for tables of memory.
 inline constexpr kernels::Dtype kDtypeSizes[] = {kernels::Dtype::kFloat32,
                                                  kernels::Dtype::kBFloat16};
-// Inverse of DtypeName. Throws Error (usage).
+// Parses a name from DtypeName. Throws Error (usage).
 kernels::Dtype ParseDtype(std::string_view name);
 
 // Convert to and from "auto", "stored" and "expanded". Parsing throws Error (usage).

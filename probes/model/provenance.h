@@ -12,7 +12,7 @@ namespace midscope {
 
 // The program's version, "0.1.0".
 std::string ProgramVersion();
-// "LibTorch 2.11.0, HDF5 1.10.8".
+// The versions of libraries: "LibTorch 2.11.0, HDF5 1.10.8".
 std::string LibraryVersions();
 // The current time in UTC, "2026-11-21T03:04:05Z".
 std::string UtcNow();

@@ -12,8 +12,8 @@ namespace midscope {
 
 // The origin of a plugin.
 struct PluginOrigin {
-  std::string file;  // its name, without folders
-  std::string hash;  // XXH3-128 of its bytes
+  std::string file;  // file name, without folders
+  std::string hash;  // XXH3-128 of the file
 };
 
 // Runs code of a plugin. Exceptions Cancelled and std::bad_alloc are passed on; Error is rethrown

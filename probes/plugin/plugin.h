@@ -5,13 +5,13 @@
 //   void Register(midscope::ProbeRegistry& probes) { probes.Add(MyProbe()); }
 //   MIDSCOPE_PLUGIN(Register)
 //
-// PLUGINS.md beside this header is the manual; tests/probes/plugin/plugin_example is an example to
-// copy. Nothing here needs LibTorch.
+// See the manual, PLUGINS.md beside this header, and the example in
+// tests/probes/plugin/plugin_example. Plugins do not need LibTorch.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <string>  // the library's macros
+#include <string>  // for the library's macros
 
 #include "core/base/error.h"
 #include "core/base/record.h"

@@ -88,7 +88,7 @@ FormattedText InTemplate(const Tokenizer& tokenizer, const TaskSample& sample,
   FormattedText formatted;
   formatted.templated = true;
   formatted.text = render(sample.text);
-  if (sample.spans.empty()) return formatted;  // no offset is needed
+  if (sample.spans.empty()) return formatted;  // no offset needed
   std::optional<KeptPart> kept = FindByStandIn(render, sample.text, formatted.text);
   if (!kept) kept = FindOnce(sample.text, formatted.text);
   if (!kept) {

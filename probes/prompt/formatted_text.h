@@ -12,7 +12,7 @@
 
 namespace midscope {
 
-// The formatted text.
+// A formatted text and its relation to the sample's text.
 struct FormattedText {
   std::string text;
   bool add_bos = false;    // whether BOS must be added before `text`

@@ -51,8 +51,8 @@ struct PromptFormat {
   bool operator==(const PromptFormat&) const = default;
 };
 
-// Sets chat_template, and template_text if it names a file. Throws Error (usage) if it is not
-// "model", a family, or a readable file.
+// Sets chat_template, and template_text if it names a file. Throws Error (usage) if it is neither
+// "model", nor a family, nor a readable file.
 void SetChatTemplate(const std::string& name_or_file, PromptFormat* format);
 
 // Throws Error if no prompt of this format can be made because the model has no chat template or no

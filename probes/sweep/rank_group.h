@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The processes ("ranks") that share a sweep: this one only, or those of an MPI job. Samples are
-// assigned one by one to free ranks; each rank writes its finished samples to its own files
+// The processes ("ranks") that share a sweep: only this process, or those of an MPI job. Samples
+// are assigned one by one to free ranks; each rank writes its finished samples to separate files
 // (data/sweep/rank_parts.h), so that only sample numbers are sent between processes.
 #pragma once
 

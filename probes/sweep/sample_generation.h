@@ -17,7 +17,7 @@ namespace midscope {
 
 inline constexpr const char* kGenerationScore = "generation_score";  // [setting, place]
 
-// The settings that can be run on the sample.
+// The settings that can be run on the sample, and why others cannot.
 struct RunnableSettings {
   std::vector<size_t> order;  // in EvaluationOrder
   std::vector<std::string> failures;

@@ -39,7 +39,7 @@ inline constexpr const char* kScanRecord = "scan";
 
 struct ScanEffect {
   double effect = 0;  // mean over samples, in nats; NaN: no samples
-  Interval interval;  // Student's t over the samples' differences
+  Interval interval;  // by Student's t of the samples' differences
   double p = 0;       // from JointPValues, adjusted for all items (and places)
 };
 

@@ -29,7 +29,7 @@ std::vector<std::string> ContextFailures(const std::vector<TaskQuestion>& questi
                                          const std::vector<SweepSetting>& settings,
                                          const ScoreArms& score, const ModelConfig& config);
 
-// Throws Error (failure; what() begins with kTooLong) if no setting can be run.
+// Throws Error (failure), whose what() begins with kTooLong, if no setting can be run.
 // `failures`: from ContextFailures.
 void CheckFits(const std::vector<std::string>& failures);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Models x tasks x sizes x seeds: the cells of a plan, each a separate sweep with its own file.
+// The cells of a plan, models x tasks x sizes x seeds; each is a separate sweep with a separate
+// file.
 #pragma once
 
 #include <cstdint>

@@ -120,7 +120,7 @@ void CheckSettings(const std::vector<SweepSetting>& settings, const ModelConfig&
 
 namespace {
 
-// Whether rows before the last prompt row differ as well, so that what-if must run them again.
+// Whether rows before the last prompt row also change, so that what-if must run them again.
 bool ChangesEarlyRows(const Intervention& intervention) {
   return std::any_of(intervention.terms.begin(), intervention.terms.end(),
                      [](const Term& term) { return term.type().changes_early_rows(term); });

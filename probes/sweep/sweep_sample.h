@@ -39,7 +39,7 @@ struct SampleRequest {
   // gold piece at any place. Empty: only this sample at `places`.
   std::function<Prompt(int64_t place, int64_t samples_on)> prompt_at = nullptr;
   std::vector<std::pair<std::string, Prompt>> source_prompts = {};  // patch(from=source:NAME)
-  // The order in which settings run, [index into settings]; empty: EvaluationOrder.
+  // The order in which settings run, as indices into `settings`; empty: EvaluationOrder.
   std::vector<size_t> order = {};
   // Called with every answer_nll as soon as it is known; may be empty.
   std::function<void(size_t setting, size_t place, double answer_nll)> on_answer_nll = nullptr;

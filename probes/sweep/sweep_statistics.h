@@ -30,7 +30,7 @@ struct SettingStatistics {
   // nullopt if all places are equal.
   std::optional<int64_t> best_place;
   std::optional<int64_t> worst_place;
-  double place_p = 0;  // ColumnEffect::p over places; NaN for one place
+  double place_p = 0;  // p of PlaceEffect; NaN for one place
   double place_p_holm = 0;
 };
 
@@ -43,7 +43,7 @@ struct SettingComparison {
   int64_t samples = 0;
   double difference = 0;
   Interval interval;
-  double p = 0;  // DifferencePValue; for gaps GapDifferencePValue
+  double p = 0;  // from DifferencePValue; for gaps, GapDifferencePValue
   double p_holm = 0;
   double smallest_p = 0;  // smallest possible p with that number of samples
 };

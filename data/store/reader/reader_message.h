@@ -36,7 +36,7 @@ struct ReaderRequest {
   enum class Kind : int64_t { kContents, kFrame, kValues };
   Kind kind = Kind::kContents;
   int64_t record = 0;
-  std::string array;  // kValues
+  std::string array;  // for kValues
   IndexBox box;
 };
 

@@ -26,7 +26,8 @@ std::string FindReaderProgram();
 // and no signal mask, and does not receive the terminal's interrupts.
 class ReaderChild {
  public:
-  // Throws Error (failure) that names `path` if the program does not exist or can't be started.
+  // Starts the process. Throws Error (failure), which names `path`, if midscope-reader does not
+  // exist or can't be started.
   explicit ReaderChild(const std::string& path);
   // Ends the process.
   ~ReaderChild();

@@ -247,7 +247,7 @@ std::vector<std::string> ExportPictures(const OptionSet& options, const std::str
                                                       format, options.TextList("reference"));
   const std::vector<std::filesystem::path> targets = Targets(out, one_file, names);
   for (size_t i = 0; i < names.size(); ++i) {
-    // A picture has the same numbers in every format.
+    // The CSV is the same for every format of the picture, so it may already exist.
     if (Ending(names[i]) == "csv" && SameNumbers(drawn.path() / names[i], targets[i])) continue;
     CheckOutputPath(targets[i].string(), options.Flag("overwrite"),
                     "Give --overwrite, or another --out");

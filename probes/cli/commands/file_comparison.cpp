@@ -182,7 +182,8 @@ void CompareRecord(const std::vector<RunReader>& readers, size_t file, const std
       result.verdict = "other shape";
     } else {
       const std::string axis = OtherPlaces(first, array, other, *twin);
-      // Elements with the same index would be of different settings, places or samples.
+      // Not compared, because elements with the same index belong to different settings, places or
+      // samples.
       if (!axis.empty()) {
         result.verdict = "other places on axis " + axis;
       } else {

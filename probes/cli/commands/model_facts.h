@@ -20,7 +20,7 @@ struct TokenizerFacts {
   std::string pre_tokenizer;
   int64_t vocabulary = 0;
   std::optional<int64_t> bos_id;
-  std::vector<int32_t> begin_ids;  // Tokenizer::begin_ids
+  std::vector<int32_t> begin_ids;  // see Tokenizer::begin_ids
   std::optional<int64_t> eos_id;
   bool add_bos = false;
   bool chat_template = false;
@@ -44,7 +44,7 @@ struct ModelFacts {
   bool supported = false;
   std::string why_not;
   DtypeFacts dtypes;
-  std::vector<DeviceFacts> devices;  // of this machine
+  std::vector<DeviceFacts> devices;  // devices of this machine
 };
 
 // Reads the facts; times per dtype come from the cache of earlier runs. Throws Error only if

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The results of a sweep as text and as JSON.
+// Formats the results of a sweep, as text and as JSON.
 #pragma once
 
 #include <cstdint>

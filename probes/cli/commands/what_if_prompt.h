@@ -28,7 +28,7 @@ struct WhatIfPromptOptions {
   // one; errors and Ctrl-C do not end the program. Otherwise, each line waits until the previous
   // one has finished, and the first error ends the program.
   bool terminal = false;
-  bool keep_going = false;             // away from a terminal: continue after failed lines
+  bool keep_going = false;             // without a terminal: continue after failed lines
   int64_t top = 5;                     // number of likeliest next tokens to show
   int64_t layers = 0;                  // number of layers of the model
   std::vector<Record> prompt_records;  // as returned by the engine's SetPrompt
@@ -46,7 +46,7 @@ class WhatIfPrompt {
   WhatIfPrompt(const WhatIfPrompt&) = delete;
   WhatIfPrompt& operator=(const WhatIfPrompt&) = delete;
 
-  // Reads all lines. Throws Error (failure) with the line's number if a line fails away from a
+  // Reads all lines. Throws Error (failure) with the line's number if a line fails without a
   // terminal and keep_going is not set; Cancelled.
   void Run();
 
@@ -55,7 +55,7 @@ class WhatIfPrompt {
 
   // A requested setting.
   struct Asked {
-    int64_t line = 0;  // 0: the run of `none` before the first line
+    int64_t line = 0;  // number of the line; 0: the initial run of `none`
     std::string text;
     Intervention intervention;
   };
@@ -93,7 +93,7 @@ class WhatIfPrompt {
   std::mutex mutex_;
   std::deque<ReplyPointer> replies_;        // guarded by mutex_
   int wake_[2] = {-1, -1};                  // a pipe: one byte per reply
-  std::unique_ptr<EngineService> service_;  // last: its thread uses the members above
+  std::unique_ptr<EngineService> service_;  // last member, because its thread uses the others
 };
 
 }  // namespace midscope::cli

@@ -72,7 +72,7 @@ class TerminalLines : public LineSource {
     HistEvent event;
     if (!line.empty()) history(history_, &event, H_ENTER, line.c_str());
     lines_.push_back(std::move(line));
-    // Begins the next line.
+    // Prepares the editor for the next line.
     el_set(editor_, EL_UNBUFFERED, 0);
     el_set(editor_, EL_UNBUFFERED, 1);
   }

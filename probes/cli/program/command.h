@@ -22,7 +22,7 @@ namespace midscope::cli {
 // The arguments of a running command.
 struct CommandInput {
   const OptionSet& options;
-  const JobContext& job;            // progress, cancel by Ctrl-C, messages to standard error
+  const JobContext& job;            // progress, cancellation by Ctrl-C, messages to standard error
   const std::string& command_line;  // as typed, for the provenance
   std::ostream& out;                // results; throws if they cannot be written
 };
@@ -34,7 +34,7 @@ struct Command {
   // Names of the positional options, in order; a list option takes all remaining arguments.
   std::vector<std::string> positionals;
   std::vector<Parameter> options;
-  std::string examples;  // lines for --help
+  std::string examples;  // text for --help
   // Name of a flag that only prints information: with it, no positional or required option is
   // needed.
   std::string informs{};
@@ -73,7 +73,7 @@ Command PositionsCommand();
 Command CompletionCommand();
 Command ManCommand();
 
-// All commands, in the order of the help.
+// Returns all commands, in the order in which help lists them.
 const std::vector<Command>& Commands();
 
 // Finds a command. Throws Error (usage), which suggests the nearest name, if there is none of that

@@ -35,7 +35,7 @@ std::string Description(const Parameter& option) { return Wrap(HelpWithFacts(opt
 // Values are parsed by the option's description, so that forms, JSON files and the command line
 // reject the same values with the same message.
 void Bind(const Command& command, CLI::App& app, OptionSet& options) {
-  // Options without a group are listed with --help.
+  // Options without a group are listed in the group of --help.
   const auto group_of = [](const Parameter& option) {
     return option.group.empty() ? std::string("Options") : option.group;
   };

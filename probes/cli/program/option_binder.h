@@ -19,7 +19,7 @@ std::optional<std::string> ParseArguments(const Command& command,
                                           const std::vector<std::string>& arguments,
                                           OptionSet& options, OptionSet& common);
 
-// The text of --help.
+// Returns the text of --help.
 std::string HelpText(const Command& command);
 
 }  // namespace midscope::cli

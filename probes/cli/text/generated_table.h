@@ -20,8 +20,8 @@ std::string GeneratedText(const SweepPlan& plan, const GeneratedOutcomes& outcom
 // have answers, "answered_another", "answered_none". Adds nothing if nothing was generated.
 void AddGeneratedCell(const GeneratedOutcomes& outcomes, size_t cell, nlohmann::ordered_json& row);
 
-// [{"setting", "gold_places", "answered_places", "shares" [gold place][answered place]}]; empty for
-// tasks whose pieces have no answers.
+// Returns [{"setting", "gold_places", "answered_places", "shares" [gold place][answered place]}];
+// empty for tasks whose pieces have no answers.
 nlohmann::ordered_json AnsweredPlacesJson(const SweepPlan& plan, const GeneratedOutcomes& outcomes);
 
 }  // namespace midscope::cli

@@ -23,7 +23,7 @@ Json NumberOrNull(int64_t number) { return number > 0 ? Json(number) : Json(null
 Json PositiveOrNull(double number) { return number > 0 ? Json(number) : Json(nullptr); }
 Json IdOrNull(const std::optional<int64_t>& id) { return id ? Json(*id) : Json(nullptr); }
 
-// The result of `--weights auto`.
+// Returns the storage that `--weights auto` selects.
 WeightStorage AutomaticStorage(const ModelConfig& config, kernels::Dtype dtype) {
   return ResolveStorage(WeightStorage::kAuto, config, dtype);
 }

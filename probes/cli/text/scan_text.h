@@ -18,10 +18,10 @@ std::string ScanText(const SweepPlan& plan, const ScanEffects& effects, const Pr
                      int64_t most);
 
 // {"over", "with", "task", "samples", "effects": [{"kind", "id", "place", "effect", "low", "high",
-// "p", "layer", "head" if they exist}], "mean_effects": [the same without place], "middle_effects",
-// "cut_samples" and "gold_cut_samples" [place] where prompts were cut}; where patches are scanned
-// "share", "share_low", "share_high" in "effects" and "mean_effects". Numbers that are not there
-// are null.
+// "p", "layer", "head" if they exist}], "mean_effects": [as "effects", without "place"],
+// "middle_effects", and "cut_samples" and "gold_cut_samples" [place] if prompts were cut}. If
+// patches are scanned, "effects" and "mean_effects" also have "share", "share_low" and
+// "share_high". Missing numbers are null.
 std::string ScanEffectsJson(const SweepPlan& plan, const ScanEffects& effects,
                             const PromptCuts& cuts);
 

@@ -13,7 +13,7 @@ namespace midscope::cli {
 
 struct WhatIfOutcomeRow {
   std::string setting;             // as PrintIntervention prints it
-  double answer_nll = 0;           // nats; NaN: there is no answer
+  double answer_nll = 0;           // nats; NaN: no answer
   bool correct = false;            // whether the answer is the greedy continuation
   bool beyond_context = false;     // whether the prompt exceeds the context
   std::vector<int64_t> token_ids;  // most likely first

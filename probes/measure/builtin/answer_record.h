@@ -8,7 +8,7 @@
 
 namespace midscope {
 
-// Record answer: answer_ids, answer_token_nll [answer_token]; attributes answer, answer_nll
+// Makes record answer: answer_ids, answer_token_nll [answer_token]; attributes answer, answer_nll
 // (nats), correct (0/1).
 Record AnswerRecord(const Prompt& prompt, const AnswerScore& score);
 

@@ -18,7 +18,7 @@ struct HiddenSumsPlan {
   uint64_t seed = 1;  // seed of the text
   int64_t prompts = 24;
   int64_t tokens = 1000;        // tokens per prompt
-  bool bos = false;             // the model's begin-of-text tokens come first
+  bool bos = false;             // whether prompts begin with the model's begin-of-text tokens
   std::vector<int64_t> layers;  // blocks after which the stream is read
   bool operator==(const HiddenSumsPlan&) const = default;
 };

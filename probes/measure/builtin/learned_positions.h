@@ -22,7 +22,7 @@ struct PositionTable {
 // i, dimension 2t is sin(i / base^(2t / dimensions)), dimension 2t + 1 the cosine.
 std::vector<float> SinusoidalEncoding(int64_t positions, int64_t dimensions, double base);
 
-// Record `learned_positions`. The axis `table` has `learned` and `sinusoidal`. Arrays:
+// Makes record `learned_positions`. The axis `table` has `learned` and `sinusoidal`. Arrays:
 // clang-format off
 //   period [table, dimension]: positions of one turn of the wave a + b cos(w i) + c sin(w i) that
 //   fits the dimension best, 2 to four times the table's positions; NaN where the best one is longer

@@ -24,7 +24,7 @@ struct SampledPositions {
   DrawPositions draw;
 };
 
-// Throws Error (usage) in the same cases as PreparePositions.
+// Prepares a sampler. Throws Error (usage) in the same cases as PreparePositions.
 SampledPositions MakeSampledPositions(const PositionSampler& sampler,
                                       const PositionRequest& request, const OptionSet& options);
 

@@ -209,7 +209,7 @@ Record PositionAwarenessRecord(const ModelConfig& config,
 // (AwarenessRule).
 kernels::AwarenessThreshold AwarenessThresholdOf(const ProbeInput& input);
 
-// ">= 3/tokens", "> 2.5/tokens".
+// The threshold as text: ">= 3/tokens", "> 2.5/tokens".
 std::string ThresholdText(const kernels::AwarenessThreshold& threshold);
 
 // Makes a parameter that is a number above 0 or `auto`, the default; `help` describes `auto`.

@@ -57,7 +57,7 @@ const RankingName& NameOf(SearchRanking ranking);
 const RankingName& FindRanking(std::string_view name);
 
 struct ChannelSearchOptions {
-  HiddenSumsPlan states;          // the public code runs 200 prompts
+  HiddenSumsPlan states;          // 24 prompts by default; the public code runs 200
   int64_t trend_skip = 100;       // number of first positions excluded from the trend ...
   int64_t smoothness_skip = 200;  // ... and of the smoothness
   int64_t smoothing_window = 11;  // 0 or 1: no smoothing before second differences

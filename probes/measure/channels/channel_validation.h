@@ -22,8 +22,8 @@ struct ChannelTrial {
   bool control = false;  // a random channel, to measure the effect of any channel
 };
 
-// The paper states only "loss". The default is Midscope's definition: nats summed over the answer's
-// tokens, mean over places and examples.
+// The paper states only "loss". The default is Midscope's definition: the sum over the answer's
+// tokens, in nats, averaged over places and examples.
 struct ValidationLoss {
   bool per_token = false;  // mean over the answer's tokens instead of their sum
   bool one_place = false;  // example i only at place i modulo the number of places
@@ -60,7 +60,7 @@ LayerSet MiddleLayers(int64_t model_layers);
 // 40, 10-42 of 48; nullopt if the paper has no model with that number.
 std::optional<LayerSet> PublishedLayers(int64_t model_layers);
 
-// "channel(100, factor=-1, layers=8-25)".
+// Returns "channel(100, factor=-1, layers=8-25)".
 std::string TrialText(const ChannelTrial& trial, const LayerSet& layers);
 
 // Returns the sweep that runs the trials: setting 0 is `none`, setting i + 1 is trials[i].

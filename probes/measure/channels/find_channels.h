@@ -41,7 +41,7 @@ struct FindChannelsRun {
   // Sums of an earlier search with the same states, or empty ones; updated by the search, also on
   // Cancelled. Not owned; may be null.
   HiddenSums* sums = nullptr;
-  // Runs the trials; empty: RunSweep.
+  // Runs the trials; if empty, RunSweep does.
   std::function<SweepResult(SweepRun run, const JobContext& context)> run_trials = {};
 };
 
@@ -52,7 +52,7 @@ std::string FindChannelsPlanJson(const FindChannelsRun& run);
 // OUT.validation (a sweep's file) with its journal.
 std::vector<std::string> UnfinishedFiles(const std::string& out);
 void RemoveUnfinishedFiles(const std::string& out);
-// Throws Error (usage) if one of them exists and `resume` is false.
+// Throws Error (usage) if one of these files exists and `resume` is false.
 void CheckUnfinishedFiles(const std::string& out, bool resume);
 
 // Whether there are files of an interrupted search beside `out`.

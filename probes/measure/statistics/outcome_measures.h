@@ -23,7 +23,7 @@ struct SampleOutcome {
   std::vector<double> answer_nll;             // nats, summed over the answer's tokens
   std::vector<uint8_t> correct;               // greedy continuation equals the answer
   std::vector<uint8_t> choice_correct = {};   // a right choice is the likeliest
-  std::vector<double> generation_score = {};  // 0 to 1, by the task's own scorer
+  std::vector<double> generation_score = {};  // 0 to 1, by the task's scorer
   // [setting, place, kRougeKinds]: the scores whose geometric mean is the task's score.
   std::vector<double> rouge = {};
   // [setting]: why the setting could not be run on this sample; "" if it was run. Empty: all were
@@ -60,7 +60,8 @@ enum class MeasureKind {
   kRouge,   // the geometric mean of three means, each between 0 and 1
 };
 
-// The numbers of every sample and cell. Which measures a sweep has depends on its scoring.
+// The values of one measure for every sample and cell. Which measures a sweep has depends on its
+// scoring.
 struct OutcomeMeasure {
   std::string
       name;  // "answer_nll", "accuracy", "choice_accuracy", "right_share", "generation_score"

@@ -39,7 +39,7 @@ class CubicFit {
 // centred between two positions, which shifts the result by half a position.
 class CubicSmoother {
  public:
-  // A window of 0 or 1 changes nothing. Throws std::logic_error for 2 to 4.
+  // With a window of 0 or 1, values are unchanged. Throws std::logic_error for windows of 2 to 4.
   explicit CubicSmoother(int64_t window);
 
   // Returns as many values as are given; there must be at least `window`.
