@@ -50,7 +50,7 @@ void ReadCells(const std::string& file, size_t labels, PublishedTable& table) {
   }
 }
 
-// "pi(1.5) + ..." -> "pi".
+// Returns "pi" for "pi(1.5) + ...".
 std::string FirstTerm(const std::string& setting) { return setting.substr(0, setting.find('(')); }
 
 // Reads a list of settings, or the term of a method whose arguments the source does not state.
@@ -127,7 +127,7 @@ PublishedTable ReadTable(const json& entry) {
   return table;
 }
 
-// "mdqa:documents=10,seed=1" -> {"mdqa", {"documents=10", "seed=1"}}.
+// Returns {"mdqa", {"documents=10", "seed=1"}} for "mdqa:documents=10,seed=1".
 std::pair<std::string, Texts> TaskParts(std::string_view task) {
   const size_t colon = task.find(':');
   std::pair<std::string, Texts> parts{std::string(task.substr(0, colon)), {}};

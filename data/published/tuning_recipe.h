@@ -28,7 +28,7 @@ TuningRecipe ReadTuningRecipe(const std::string& model);
 // Returns the recipe as JSON, for results files.
 std::string TuningRecipeJson(const TuningRecipe& recipe);
 
-// "cream, interpolation=linear, context=32768"; "no tuning" if it has no fields.
+// Returns "cream, interpolation=linear, context=32768"; "no tuning" if it has no fields.
 std::string TuningRecipeText(const TuningRecipe& recipe);
 
 // Whether a run's recipe matches a published one: it is equal in every field that the published one

@@ -20,7 +20,8 @@ struct RunFile {
   std::string plan_json;  // the plan of a sweep; "" for other files
 };
 
-// "run.h5" or "run.h5::/entry/probe" or "run.h5::/entry/probe/last_logits" or "run.h5::probe".
+// An address: "run.h5" or "run.h5::/entry/probe" or "run.h5::/entry/probe/last_logits" or
+// "run.h5::probe".
 struct RunAddress {
   std::string path;
   std::string inside;  // "" for the whole file
@@ -61,8 +62,8 @@ class RunReader {
   const std::vector<std::string>& record_names() const;
   // Whether the file has a record of that name.
   bool Has(const std::string& record) const;
-  // "/entry/GROUP", the record's path in the file. Throws Error (failure) if there is no such
-  // record.
+  // Returns "/entry/GROUP", the record's path in the file. Throws Error (failure) if there is no
+  // such record.
   std::string GroupPath(const std::string& record) const;
 
   // Returns the record's axes and attributes, and its arrays without data.

@@ -37,7 +37,7 @@ struct OpenJournal {
 // Throws Error (failure) if it can't be opened or another process has the lock.
 OpenJournal OpenForWriting(const std::string& journal);
 
-// "FILE: its file system has no locks ...", a note for the user who writes FILE.
+// Returns "FILE: its file system has no locks ...", a note for the user who writes FILE.
 std::string WithoutLockText(const std::string& path);
 
 // Writes a journal's head: the mark and "process 12 on node3", padded. Returns whether that

@@ -146,8 +146,8 @@ std::unique_ptr<Task> MakeTask(std::string_view spec, uint64_t seed, const WordF
                                const TokenEnds& token_ends = {});
 
 // Returns the XXH3-128 of the contents of the files that a spec names (for a folder, of the files
-// that the task reads), to distinguish files of the same name;
-// "" if it names none. Throws in the same cases as MakeTask.
+// that the task reads), to distinguish files of the same name; "" if it names none. Throws in the
+// same cases as MakeTask.
 std::string TaskFilesHash(std::string_view spec);
 
 struct TaskType;

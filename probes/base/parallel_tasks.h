@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs independent tasks on all hardware threads.
+// Runs independent tasks in parallel on all hardware threads.
 #pragma once
 
 #include <cstddef>

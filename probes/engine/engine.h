@@ -255,9 +255,9 @@ class Engine {
   // Throws Error (usage) if the model does not support the term or lacks items.
   virtual Record Scan(const ScanRequest& request, const std::function<void(const Record&)>& partial,
                       const JobContext& context) = 0;
-  // Returns records channel_search and, where the request validates, channel_validation. `partial`
-  // gets channel_search before the validation. A cancelled search continues from its finished
-  // prompts and examples. Throws Error (usage) if the options do not fit the model.
+  // Returns records channel_search and, if the request includes a validation, channel_validation.
+  // `partial` gets channel_search before the validation. A cancelled search continues from its
+  // finished prompts and examples. Throws Error (usage) if the options do not fit the model.
   virtual std::vector<Record> SearchChannels(const ChannelSearchRequest& request,
                                              const std::function<void(const Record&)>& partial,
                                              const JobContext& context) = 0;

@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// "1.23 [1.10, 1.36]"; "-" if there is no value, such as the gap of a single place.
+// Returns "1.23 [1.10, 1.36]"; "-" if there is no value, such as the gap of a single place.
 std::string Bounded(const Record& record, const std::string& array, size_t i) {
   const double value = ArrayValues<double>(record, array)[i];
   if (std::isnan(value)) return "-";

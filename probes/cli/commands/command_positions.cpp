@@ -92,7 +92,7 @@ Question ReadQuestion(const OptionSet& options) {
   return question;
 }
 
-// {"share": {"cream": [share after 1, 2, ... samples], ...}, "theorems": [{...}, ...]}.
+// Returns {"share": {"cream": [share after 1, 2, ... samples], ...}, "theorems": [{...}, ...]}.
 Json CoverageJson(const Record& coverage, const Record* theorems) {
   const std::vector<std::string>& names = coverage.FindAxis("sampler")->labels;
   const auto samples = static_cast<ptrdiff_t>(coverage.FindAxis("samples")->size);
@@ -132,7 +132,7 @@ void WriteJson(const Question& question, const SampledPositions& positions,
   out << "}\n";
 }
 
-// "0-31  8000-12031  32736-32767".
+// Returns "0-31  8000-12031  32736-32767".
 std::string RunsText(const std::vector<IdRun>& runs) {
   if (runs.size() > kRunsShown) {
     return fmt::format("{} runs within {}-{}", runs.size(), runs.front().first,

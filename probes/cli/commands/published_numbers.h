@@ -34,7 +34,7 @@ struct PublishedDifference {
 // `theirs`: a share, from `samples` samples (0: not stated).
 PublishedDifference DifferenceOfShares(double ours, Interval of_ours, double theirs,
                                        int64_t samples);
-// "+34.8 [30.1, 39.0]", multiplied by `scale`; "-" if there is none.
+// Returns "+34.8 [30.1, 39.0]", multiplied by `scale`; "-" if there is none.
 std::string DifferenceText(const PublishedDifference& difference, double scale);
 nlohmann::ordered_json DifferenceJson(const PublishedDifference& difference, double scale);
 

@@ -38,7 +38,7 @@ constexpr const char* kSweepRecord = "sweep";
 // Whether `midscope channels` wrote the file; its plan is not that of a sweep.
 bool IsChannelSearch(const RunReader& reader) { return reader.Has("channel_search"); }
 
-// "40 of 40 samples, 2 settings".
+// Returns "40 of 40 samples, 2 settings".
 std::string SweepFileText(const RunReader& reader) {
   const auto plan = nlohmann::json::parse(reader.plan_json(), nullptr, false);
   if (!plan.is_object()) return "an invalid plan";

@@ -24,12 +24,12 @@ Parameter SliceOption();
 std::vector<std::string> ReadSlices(const OptionSet& options);
 Parameter AddressOption(const std::string& name, const std::string& help);
 
-// "float32", "text", ...: the type of an array's elements.
+// Returns "float32", "text", ...: the type of an array's elements.
 std::string TypeName(const ArrayData& data);
 // Value of the plan's member `command` in files that `midscope probe` wrote.
 inline constexpr const char* kProbeCommand = "probe";
 
-// "[setting 2, place 5]"; "" for a single value.
+// Returns "[setting 2, place 5]"; "" for a single value.
 std::string ShapeText(const Record& record, const Array& array);
 
 // Returns one line with the kind of file, the model, the date, and whether a journal beside the

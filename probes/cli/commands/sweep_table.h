@@ -39,9 +39,9 @@ struct CellReport {
 CellReport MakeReport(const SweepCell& cell, const std::string& file, const SweepPlan& plan,
                       const SweepResult& result, const JobContext& job = {});
 
-// {"rows": [{"setting", "setting_canonical", "place", "samples", "accuracy", "answer_nll", ...}],
-// "sweeps": [{"model", "task", "seed", ..., "settings", "comparisons", "advice"}]}; a sweep over
-// several data sets also has "groups". With several cells, a row also has "model", "task" and
+// Returns {"rows": [{"setting", "setting_canonical", "place", "samples", "accuracy", "answer_nll",
+// ...}], "sweeps": [{"model", "task", "seed", ..., "settings", "comparisons", "advice"}]}; a sweep
+// over several data sets also has "groups". With several cells, a row also has "model", "task" and
 // "seed". Values that were not requested are omitted or null; intervals of fewer than two samples
 // are null. If there are such samples, a row also has "beyond_context_samples", samples whose
 // prompt exceeds the context, "not_run_samples", on which the setting was not run, "cut_samples",

@@ -9,11 +9,12 @@
 
 namespace midscope::cli {
 
-// "42 s", "3:05 min", "1:12 h".
+// Returns "42 s", "3:05 min", "1:12 h".
 std::string TimeText(double seconds);
 
-// "sweep 12/40 samples, 1.3 samples/s, 21 s left"; for bytes, "fetch 1.2 MB of 3.4 GB, ...".
-// `begun`: amount done when the stage began, not counted in the rate; `seconds`: time since then.
+// Returns "sweep 12/40 samples, 1.3 samples/s, 21 s left"; for bytes, "fetch 1.2 MB of 3.4 GB,
+// ...". `begun`: amount done when the stage began, not counted in the rate; `seconds`: time since
+// then.
 std::string ProgressText(const Progress& progress, int64_t begun, double seconds);
 
 // Timing of log lines: time before the first one, and minimum time between lines.
@@ -26,7 +27,7 @@ struct ProgressPace {
 // program.
 enum class ProgressForm { kTerminal, kLog, kJson };
 
-// {"stage":"sweep","done":12,"total":40,"unit":"samples"}, without a line end.
+// Returns {"stage":"sweep","done":12,"total":40,"unit":"samples"}, without a line end.
 std::string ProgressJson(const Progress& progress);
 
 // Writes progress to standard error. On a terminal, the line is erased when a stage is complete.

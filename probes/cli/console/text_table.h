@@ -59,7 +59,7 @@ std::string Fitted(const std::string& text, size_t width = HelpWidth());
 
 // Formats means with their intervals, and p values, for tables.
 
-// "1.50 [1.20, 1.80]"; "-" if there is no value.
+// Returns "1.50 [1.20, 1.80]"; "-" if there is no value.
 inline std::string WithInterval(double value, const Interval& interval) {
   if (!std::isfinite(value)) return "-";
   if (!std::isfinite(interval.low)) return fmt::format("{:.2f}", value);

@@ -190,7 +190,7 @@ using Json = nlohmann::ordered_json;
 
 Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-// "    label: text".
+// Returns "    label: text".
 std::string Labelled(const std::string& label, const std::string& text) {
   return Paragraph("    " + label + (label.empty() ? "" : ": "), text, 6);
 }

@@ -28,8 +28,8 @@ std::string PresetHelp();
 // behaviour for grouped heads and other position schemes, and its options.
 std::string ProbeHelp(const ProbeRegistry& probes);
 
-// [{"name", "summary", "source", "plugin": file name or null, "options": [{"name", "help", "unit",
-// "allowed", "default"}]}]; a default is written as on the command line; null: none.
+// Returns [{"name", "summary", "source", "plugin": file name or null, "options": [{"name", "help",
+// "unit", "allowed", "default"}]}]; a default is written as on the command line; null: none.
 std::string ProbeListJson(const ProbeRegistry& probes);
 
 // Returns one line per probe.

@@ -9,7 +9,7 @@
 
 namespace midscope::cli {
 
-// {"layers_examined", "layer_threshold", ..., "channels": [{"channel", "monotone_layers",
+// Returns {"layers_examined", "layer_threshold", ..., "channels": [{"channel", "monotone_layers",
 // "smoothness", "trend", "smoothest_layer"}, ...], "validation": {...} or null, "setting": text or
 // null, "file"}; "channels" has those that pass the threshold, smoothest first.
 std::string ChannelsJson(const std::vector<Record>& records, const std::string& file);

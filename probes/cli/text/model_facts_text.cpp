@@ -116,7 +116,7 @@ std::vector<int64_t> ChunkLayers(const ModelConfig& config) {
   return LayersOf(config.attention, [](const LayerAttention& layer) { return layer.chunk > 0; });
 }
 
-// "0-2, 4".
+// Returns "0-2, 4".
 std::string LayersText(const std::vector<int64_t>& layers) {
   std::string text;
   for (size_t i = 0; i < layers.size();) {
@@ -133,7 +133,7 @@ std::vector<int64_t> ExpertLayers(const ModelConfig& config) {
   return LayersOf(config.experts.layers, [](bool has) { return has; });
 }
 
-// "8 (width 14336), each token uses 2; in layers 0-31".
+// Returns "8 (width 14336), each token uses 2; in layers 0-31".
 std::string ExpertsText(const ModelConfig& config) {
   const ExpertSettings& experts = config.experts;
   std::string text = fmt::format("{} (width {}), each token uses {}", experts.count, experts.width,
@@ -153,7 +153,7 @@ Json ExpertsJson(const ModelConfig& config) {
           {"layers", ExpertLayers(config)}};
 }
 
-// "500000, llama3 scaling by 8 of a context of 8192, ...".
+// Returns "500000, llama3 scaling by 8 of a context of 8192, ...".
 std::string RopeText(const ModelConfig& config) {
   if (config.positions == PositionKind::kAlibi) {
     return fmt::format("none: ALiBi, slopes down to 2^-{:g}", config.alibi_max_bias);

@@ -28,7 +28,7 @@ std::string DevicesText(const std::vector<DeviceFacts>& devices, const ModelConf
 // Null if nothing has been measured.
 nlohmann::ordered_json DtypesJson(const DtypeFacts& facts);
 
-// "bfloat16: a layer takes ..."; deviations from float32 are on separate lines.
+// Returns "bfloat16: a layer takes ..."; deviations from float32 are on separate lines.
 std::string DtypesText(const DtypeFacts& facts);
 
 }  // namespace midscope::cli

@@ -30,8 +30,8 @@ std::string PublishedTableText(const PublishedTable& table);
 // marks and notes. If the table has no outcomes for the sweep's task, returns the whole table.
 std::string PublishedBesideText(const PublishedTable& table, const FileOutcome& outcome);
 
-// {"name", "source", "title", "rows": [{"label", "method", "settings", "yours": [{"setting",
-// "match"}], "places", "accuracy", "marked"}], "marks": [...], "notes": [...],
+// Returns {"name", "source", "title", "rows": [{"label", "method", "settings", "yours":
+// [{"setting", "match"}], "places", "accuracy", "marked"}], "marks": [...], "notes": [...],
 // "without_counterpart": [...]} for the rows of the sweep's task.
 nlohmann::ordered_json PublishedBesideJson(const PublishedTable& table, const FileOutcome& outcome);
 

@@ -83,7 +83,7 @@ std::string Table(const Record& record, const std::string& axis_name) {
   return table.Text();
 }
 
-// "layer 12, head 3".
+// Returns "layer 12, head 3".
 std::string Where(const Record& record, const Array& array, int64_t index) {
   std::string text;
   for (size_t i = array.axes.size(); i-- > 0;) {

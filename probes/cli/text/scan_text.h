@@ -17,8 +17,8 @@ namespace midscope::cli {
 std::string ScanText(const SweepPlan& plan, const ScanEffects& effects, const PromptCuts& cuts,
                      int64_t most);
 
-// {"over", "with", "task", "samples", "effects": [{"kind", "id", "place", "effect", "low", "high",
-// "p", "layer", "head" if they exist}], "mean_effects": [as "effects", without "place"],
+// Returns {"over", "with", "task", "samples", "effects": [{"kind", "id", "place", "effect", "low",
+// "high", "p", "layer", "head" if they exist}], "mean_effects": [as "effects", without "place"],
 // "middle_effects", and "cut_samples" and "gold_cut_samples" [place] if prompts were cut}. If
 // patches are scanned, "effects" and "mean_effects" also have "share", "share_low" and
 // "share_high". Missing numbers are null.

@@ -36,7 +36,7 @@ std::string WhatIfJson(const WhatIfOutcomeRow& row, std::optional<double> plain_
 std::string TriedText(const std::vector<WhatIfOutcomeRow>& rows, std::optional<double> plain_nll);
 std::string TriedJson(const std::vector<WhatIfOutcomeRow>& rows, std::optional<double> plain_nll);
 
-// {"line": ..., "setting": ..., "error": ...}
+// Returns {"line": ..., "setting": ..., "error": ...}.
 std::string LineErrorJson(int64_t line, const std::string& given, const std::string& why);
 
 // Returns the text of `help` at the prompt.
