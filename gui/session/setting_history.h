@@ -28,7 +28,7 @@ struct SettingPair {
   bool operator==(const SettingPair&) const = default;
 };
 
-// Pinned copies B to A; Exchanged swaps A and B. Switched-off terms move with their setting.
+// Pinned copies B to A; Swapped exchanges A and B. Switched-off terms move with their setting.
 SettingPair Pinned(const SettingPair& pair);
 SettingPair Swapped(const SettingPair& pair);
 
