@@ -59,7 +59,8 @@ class FileMenu : public QObject {
   // Opens a model, a session (.midscope) or a results file (.h5); results are read asynchronously
   // (ResultsOpened). Errors are shown on the error bar.
   void OpenPath(const QString& path);
-  // As above, for several paths: opens the first session, the first model, and all results.
+  // As above, for several paths: opens the first session or model and all results; each further
+  // session or model is an error.
   void OpenPaths(const QStringList& paths);
   void OpenSession(const QString& path);
   // Discards results that are still being read.

@@ -51,8 +51,8 @@ class MainWindow : public QMainWindow {
   // Opens the request's model with its options on the CPU, for the requested prompt.
   void OpenOnCpu(OpenRequest request);
   void OpenPath(const QString& path);  // a model, session or results file, by extension
-  // Runs the prompt that the panels describe, on the open model; if the panels name another model,
-  // opens that one first.
+  // Runs the prompt that the panels describe, on the open model; if none is open, first opens the
+  // model that they describe.
   void Run();
   // Shows a place of the gold passage, counted from 1.
   void ChoosePlace(qint64 place);

@@ -64,8 +64,8 @@ class Plot : public QCustomPlot {
   void ReleaseAlongY() { held_.setFlag(Qt::Vertical, false); }
   // The axes whose ranges the user has changed.
   Qt::Orientations held() const { return held_; }
-  // Shows this part of the x axis as if the user had chosen it, or all data if the range is empty,
-  // without emitting a signal.
+  // ShowAlongX shows this part of the x axis as if the user had chosen it; ShowAllAlongX shows all
+  // data along it. Neither emits a signal.
   void ShowAlongX(const QCPRange& range);
   void ShowAllAlongX();
   // Shows this part of the y axis as if the user had chosen it.
