@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// MainWindow: what its parts tell each other.
+// MainWindow: signal connections between its parts.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -41,12 +41,13 @@ namespace midscope {
 
 namespace {
 
-// Gives the keys of undo and redo to the window where text fields would take them for an undo of
-// their own.
+// Makes text fields pass the keys of undo and redo to the window instead of using them for their
+// own undo.
 
 class UndoKeys : public QObject {
  public:
-  // For all text fields in these widgets, which outlive it, whenever they are made.
+  // Applies to all text fields in these widgets, including those created later. The widgets must
+  // outlive this object.
   explicit UndoKeys(std::vector<QWidget*> roots, QObject* parent = nullptr);
   bool eventFilter(QObject* watched, QEvent* event) override;
 
@@ -70,7 +71,7 @@ bool UndoKeys::eventFilter(QObject* watched, QEvent* event) {
     return root == widget || root->isAncestorOf(widget);
   });
   if (!inside) return false;
-  event->accept();  // not a shortcut of the window: it would come twice
+  event->accept();  // as a window shortcut it would be delivered twice
   if (pressed && undo) Q_EMIT UndoRequested();
   if (pressed && !undo) Q_EMIT RedoRequested();
   return true;
@@ -93,7 +94,7 @@ void MainWindow::WireSession() {
   connect(progress_, &ProgressRow::CancelRequested, session_, &Session::Cancel);
 }
 
-// All panels are refreshed before any of them is painted: their plots queue their replots.
+// Refreshes all panels before any of them is painted, because their plots queue replots.
 void MainWindow::Refresh(Changes changes) {
   for (Plot* plot : findChildren<Plot*>()) plot->SetDragging(session_->dragging());
   if (changes & Change::kModel) ShowModel();
@@ -109,10 +110,10 @@ void MainWindow::Refresh(Changes changes) {
 }
 
 void MainWindow::RefreshSettings() {
-  // Settings of the model, also while a file is shown: its own are in the bar of documents.
+  // The model's settings, even while a file is shown; the file's settings are in the document bar.
   const SettingPair asked{session_->live().a.setting, session_->live().b.setting};
   const SettingPair& now = history_->current();
-  // A file that is open without a model sets them; undo begins with them.
+  // A file that was opened without a model sets the settings; undo starts from them.
   if (asked.a != now.a || asked.b != now.b) history_->Reset(asked);
   settings_->Show(history_->current());
   settings_->ShowNames(*session_->marks());
@@ -152,7 +153,7 @@ void MainWindow::WirePanels() {
   connect(settings_, &SettingsPanel::Changed, history_, &SettingHistory::Change);
   connect(history_, &SettingHistory::Applied, this, [this](const SettingPair& pair, bool dragging) {
     session_->SetSettings(pair.a, pair.b, dragging);
-    // The setting's effect is shown in the model's view.
+    // Switches to the model's view, which shows the effect of the setting.
     if (session_->live().model) session_->ShowDocument(Session::kModelDocument);
     settings_->Show(pair);
     settings_->ShowNames(*session_->marks());
@@ -161,7 +162,7 @@ void MainWindow::WirePanels() {
           [this](const SettingPair& pair) { history_->Change(pair, false); });
 }
 
-// The numbers on the screen are of the prompt request that was run, not of the panel's.
+// The numbers on the screen belong to the request that was run, not to the one in the panel.
 void MainWindow::RefreshWaiting() {
   const std::optional<PromptRequest>& shown = session_->shown_prompt_request();
   bool waiting = false;
@@ -169,7 +170,7 @@ void MainWindow::RefreshWaiting() {
     waiting =
         shown && PromptRequestText(prompt_panel_->prompt_request()) != PromptRequestText(*shown);
   } catch (const Error&) {
-    waiting = true;  // a request that can't be run differs from the shown one
+    waiting = true;  // a request that cannot be run counts as different
   }
   prompt_panel_->SetWaiting(waiting);
 }
@@ -203,8 +204,8 @@ void MainWindow::ShowWhatIf(const WhatIfCost& cost) {
   what_if_text_->setText(text);
 }
 
-// One order of steps for the whole window, whichever field has the focus. Lines of settings keep
-// an undo of their own: what is typed there is in force on Enter only.
+// The window has one undo stack, whichever field has the focus. Only the text lines of settings
+// have their own undo, because their text takes effect only on Enter.
 void MainWindow::WireUndo() {
   auto* keys = new UndoKeys({prompt_panel_, prompt_panel_->workbench()}, this);
   const PromptEditor* editor = prompt_panel_->editor();

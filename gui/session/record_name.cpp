@@ -15,7 +15,7 @@ namespace {
 
 constexpr qsizetype kLongestSetting = 60;
 
-// Elided in the middle: settings differ at either end.
+// The setting elided in the middle, because settings differ at both ends.
 QString Short(const QString& setting) {
   if (setting.size() <= kLongestSetting) return setting;
   constexpr qsizetype kEnd = kLongestSetting / 2;
@@ -32,12 +32,12 @@ RecordName NameOf(const Session& session, Side side, const Record* record) {
   name.text = name.full = letter;
   if (!record) return name;
   name.setting = SettingOf(*record);
-  // A file of `midscope probe` has it at the prompt.
+  // In a file of `midscope probe`, the setting is in the prompt record.
   const Record* prompt = session.prompt();
   if (name.setting.isEmpty() && session.shows_file() && prompt) name.setting = SettingOf(*prompt);
   name.older = session.ShownAsOlder(side, *record);
   if (name.setting.isEmpty()) return name;
-  // The most important part first: legends are cut at their end.
+  // The most important part is first, because legends cut the end.
   const QString form =
       name.older ? QObject::tr("%1, not of what is asked: %2") : QStringLiteral("%1: %2");
   QString part;

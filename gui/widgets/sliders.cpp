@@ -55,7 +55,7 @@ FactorSlider::FactorSlider(double minimum, double maximum, QWidget* parent) : QW
 double FactorSlider::value() const { return box_->value(); }
 
 void FactorSlider::SetValue(double value) {
-  // A slider that is being dragged is not set: its value is newer than the argument.
+  // A slider that is being dragged is not set, because its value is newer than the argument.
   if (slider_->isSliderDown()) return;
   const QSignalBlocker quiet_slider(slider_);
   const QSignalBlocker quiet_box(box_);
@@ -65,8 +65,8 @@ void FactorSlider::SetValue(double value) {
 
 namespace {
 
-constexpr int kRadius = 6;  // of a handle, pixels
-constexpr int kGroove = 4;  // height, pixels
+constexpr int kRadius = 6;  // of a handle, in pixels
+constexpr int kGroove = 4;  // height in pixels
 constexpr double kSteps = 100;
 
 }  // namespace
@@ -84,7 +84,7 @@ double RangeSlider::Clamped(double value) const {
 }
 
 void RangeSlider::SetValues(double first, double last) {
-  // A handle that is held is not set: its value is newer than the argument.
+  // A handle that is being dragged is not set, because its value is newer than the argument.
   if (held_) return;
   values_ = {Clamped(first), Clamped(last)};
   update();
@@ -103,7 +103,7 @@ double RangeSlider::ValueAt(double x) const {
 
 void RangeSlider::Move(double value, bool dragging) {
   const double now = Clamped(value);
-  // The release of a handle emits Changed without `dragging`.
+  // Releasing a handle emits Changed with `dragging` false even if its value is unchanged.
   if (now == values_[handle_] && dragging) return;
   values_[handle_] = now;
   update();
@@ -114,7 +114,7 @@ void RangeSlider::mousePressEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton) return;
   const double x = event->position().x();
   const auto distance = [&](int handle) { return std::abs(HandleAt(handle).x() - x); };
-  // If both are at one place, the one on the side of the press.
+  // If both handles are at one position, takes the one on the side of the press.
   const bool same = HandleAt(0) == HandleAt(1);
   handle_ = same ? (x < HandleAt(0).x() ? 0 : 1) : (distance(0) < distance(1) ? 0 : 1);
   held_ = true;
@@ -161,7 +161,7 @@ void RangeSlider::paintEvent(QPaintEvent*) {
   const int right = std::max(HandleAt(0).x(), HandleAt(1).x());
   painter.setBrush(accent);
   painter.drawRect(QRectF(left, groove.top(), right - left, kGroove));
-  // The first value's handle is hollow, the last one's full.
+  // The handle of the first value is hollow, that of the last value filled.
   for (const int handle : {0, 1}) {
     const bool used = hasFocus() && handle == static_cast<int>(handle_);
     painter.setPen(QPen(accent, used ? 3 : 2));
