@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contract: the experts that a row uses are those with the largest scores, of equal ones the first;
-// their weights are the scores of transformers' routers, worked out by hand here, to 1e-6.
+// Contract: a row uses the experts with the largest scores, the first ones if scores are equal;
+// their weights equal the scores of transformers' routers, calculated by hand here, to 1e-6.
 #include "core/decoder/mlp.h"
 
 #include <gtest/gtest.h>
