@@ -100,7 +100,7 @@ class MainWindow : public QMainWindow {
   // Writes all plots to the folder in all formats; errors are shown on the error bar. If files
   // exist and `overwrite` is false, shows an error that names them and writes nothing.
   void ExportTo(const QString& folder, bool overwrite);
-  // As above, but asks before overwriting files.
+  // As above, but requires confirmation before files are overwritten.
   void AskExportTo(const QString& folder);
   // Writes one plot and its numbers. Throws Error on failure, or if a file exists and `overwrite`
   // is false.

@@ -18,7 +18,7 @@ std::string TaskOrEmpty(const std::string& task) {
   try {
     return task.empty() ? "" : TaskInFull(task);
   } catch (const Error&) {
-    return task;  // only the engine knows the task
+    return task;  // a task that only the engine has
   }
 }
 

@@ -90,11 +90,11 @@ ParameterField WithSlider(ParameterField field, const Parameter& parameter, QWid
   return field;
 }
 
-// A combo box of choices. One of them may stand for a number, which is in a box beside it.
+// A combo box of choices. One of them may represent a number, which is in a box beside it.
 struct ChoiceField {
   QComboBox* box = nullptr;
-  NumberBox* number = nullptr;  // null: no choice stands for a number
-  int numbered = -1;            // index of the choice that stands for the number
+  NumberBox* number = nullptr;  // null: no choice represents a number
+  int numbered = -1;            // index of the choice that represents the number
   std::string prefix = {};      // text before the number: "last:"
   QString by_default = {};
   // Printed settings omit some defaults. The field does the same, because otherwise the two would

@@ -44,7 +44,7 @@ class AttentionPanel : public Panel {
   AttentionPlot* plot() const { return plot_; }
   // The plots below the first, for pinned heads or for places.
   const std::vector<AttentionPlot*>& plots_below() const { return stacked_; }
-  // What is drawn in addition to the chosen head, and where.
+  // The rows drawn in addition to that of the chosen head, and where they are drawn.
   enum class Beside { kPinnedOver, kPinnedBelow, kPlacesBelow };
   void SetBeside(Beside beside);
 

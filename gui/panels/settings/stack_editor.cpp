@@ -20,8 +20,8 @@ namespace {
 
 constexpr int kFitMilliseconds = 120;
 
-// Of arguments that exclude each other, such as layers and first_layer, keeps the one that was
-// changed. Leaves `term` unchanged if the result would still be invalid.
+// If arguments exclude each other, such as layers and first_layer, keeps the one that was changed.
+// Leaves `term` unchanged if the result would still be invalid.
 void LeaveOutOther(TermText& term, size_t changed) {
   for (size_t i = 0; i < term.values.size(); ++i) {
     if (i == changed || term.values[i].empty() || !term.term->arguments[i].choices.empty())
