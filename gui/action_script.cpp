@@ -12,8 +12,8 @@
 namespace midscope {
 namespace {
 
-constexpr int kTurn = 15;  // milliseconds between two looks at the session
-// A change requests numbers in the same turn or the next one.
+constexpr int kTurn = 15;  // milliseconds between two checks of the session
+// A change requests its results in the same or the next turn of the event loop.
 constexpr int kRestedTurns = 3;
 
 }  // namespace

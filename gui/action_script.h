@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs a list of actions one after another (--do), each once all numbers that the previous one
+// Runs a list of actions in order (--do). Each starts when all results that the previous one
 // requested are on the screen.
 #pragma once
 
@@ -15,16 +15,16 @@ class ActionScript : public QObject {
   Q_OBJECT
 
  public:
-  // `lines`: of ActionRegistry::SplitScript.
+  // `lines`: returned by ActionRegistry::SplitScript.
   ActionScript(MainWindow* window, const QStringList& lines);
 
   void Start();
 
  Q_SIGNALS:
-  // All actions were run and their numbers are there.
+  // Emitted when all actions have run and their results are on the screen.
   void Finished();
-  // An action, or a run that it requested, failed; the rest is skipped. `status`: 2 for an action
-  // that is unknown or that does not take its argument, else 1.
+  // Emitted when an action, or a run that it requested, failed; the remaining actions are skipped.
+  // `status`: 2 if the action is unknown or does not accept its argument, else 1.
   void Failed(const QString& why, int status);
 
  private:
@@ -32,9 +32,9 @@ class ActionScript : public QObject {
   void Next();
 
   MainWindow* window_;
-  QStringList lines_;  // that have not run
+  QStringList lines_;  // not yet run
   QTimer timer_;
-  int rested_ = 0;  // turns of the timer without a request
+  int rested_ = 0;  // consecutive timer events without a pending request
 };
 
 }  // namespace midscope

@@ -30,13 +30,14 @@
 namespace midscope {
 namespace {
 
-constexpr int kRecentFiles = 9;  // one for each key Ctrl+1 to Ctrl+9
+constexpr int kRecentFiles = 9;  // one per key from Ctrl+1 to Ctrl+9
 constexpr QLatin1String kRecentKey("recent_files");
 constexpr QLatin1String kModelOptionsKey("model_options");
-constexpr QLatin1String kOpening("open ");  // what failed, for the error bar
+// Prefix that names the failed operation for the error bar.
+constexpr QLatin1String kOpening("open ");
 constexpr QLatin1String kSessionEnding(".midscope");
 
-// By the file's ending or the HDF5 signature: a sweep's file may have any name.
+// Decides by the extension or the HDF5 signature, because a sweep's file may have any name.
 bool IsResults(const QString& path) {
   if (path.endsWith(QLatin1String(".h5")) || path.contains(QLatin1String(".h5::"))) return true;
   QFile file(path);
@@ -67,7 +68,7 @@ FileMenu::~FileMenu() = default;
 
 void FileMenu::Register() {
   const QString file = QStringLiteral("file");
-  // Without a file, a file dialog is opened.
+  // If the argument is empty, the action opens a file dialog.
   const auto add = [this, &file](const char* id, const QString& title, const QString& help,
                                  const QKeySequence& key, void (FileMenu::*choose)(),
                                  void (FileMenu::*use)(const QString&)) {
@@ -137,7 +138,7 @@ void FileMenu::NoteModel() {
   const auto& model = context_.session->live().model;
   if (!model || context_.session->shows_file()) return;
   const QString name = context_.model->model();
-  if (name == noted_model_) return;  // shown again after a file
+  if (name == noted_model_) return;  // the same model is shown again after a file
   noted_model_ = name;
   if (QFileInfo::exists(name)) NoteRecent(name);
   if (!settings_) return;
@@ -217,7 +218,8 @@ void FileMenu::ShowResults(const ResultOpener::ReplyPointer& reply) {
   Q_EMIT ResultsOpened();
 }
 
-// The next file of the session that is being opened; after the last one what it showed is shown.
+// Opens the next results file of the session; after the last one, shows the document that the
+// session showed.
 void FileMenu::OpenWaiting() {
   if (!waiting_documents_.isEmpty()) return OpenResults(waiting_documents_.takeFirst());
   if (const auto shown = std::exchange(document_to_show_, std::nullopt)) {
@@ -225,8 +227,8 @@ void FileMenu::OpenWaiting() {
   }
 }
 
-// As soon as the prompts are shown (panels forget the view of other prompts): what the user moves
-// after that stays. Values that only the records bring follow when these are there.
+// Runs as soon as the prompts are shown, because panels discard the view of other prompts; later
+// changes by the user are kept. Values that need records are restored when these arrive.
 void FileMenu::RestoreWaitingView() {
   const nlohmann::json view = std::exchange(waiting_view_, nullptr);
   if (!view.is_null()) rest_of_view_ = RestoreView(view, context_.panels, context_.selection);
@@ -276,7 +278,7 @@ void FileMenu::Apply(const SavedSession& saved) {
     const auto state = saved.panels.find(PanelList()[i].state_key);
     context_.panels[i]->Restore(state == saved.panels.end() ? nlohmann::json() : state->second);
   }
-  // A state of another version of the window is left out: the layout stays as it is.
+  // A state of another version of the window is ignored; the layout is then unchanged.
   if (!saved.layout.empty())
     context_.docks->Restore(QByteArray::fromBase64(QByteArray::fromStdString(saved.layout)));
   current->marks()->Restore(saved.marks);
@@ -288,7 +290,7 @@ void FileMenu::Apply(const SavedSession& saved) {
   rest_of_view_ = nullptr;
   if (saved.place_index >= 0) current->PreferPlace(static_cast<size_t>(saved.place_index));
   context_.history->Change(saved.settings, false);
-  context_.history->stack()->clear();  // undo begins with the session
+  context_.history->stack()->clear();  // undo starts from the session
   Q_EMIT OpenRequested();
   while (!current->documents().isEmpty()) current->CloseDocument(0);
   waiting_documents_.clear();

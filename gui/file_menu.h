@@ -28,7 +28,7 @@ class Session;
 class SettingHistory;
 class TriedSettings;
 
-// State that the menu reads and changes. All outlive it.
+// State that the menu reads and changes. All of it must outlive the menu.
 struct FileMenuContext {
   Session* session = nullptr;
   SettingHistory* history = nullptr;
@@ -36,61 +36,63 @@ struct FileMenuContext {
   ModelPanel* model = nullptr;
   PromptPanel* prompt = nullptr;
   ErrorBar* errors = nullptr;
-  DockArea* docks = nullptr;  // their arrangement is part of a session
+  DockArea* docks = nullptr;  // their arrangement is stored in sessions
   ActionRegistry* actions = nullptr;
-  Selection* selection = nullptr;  // part of a session too
-  std::vector<Panel*> panels;      // of PanelList(); their state is part of a session
+  Selection* selection = nullptr;  // stored in sessions
+  std::vector<Panel*> panels;      // of PanelList(); their state is stored in sessions
 };
 
 class FileMenu : public QObject {
   Q_OBJECT
 
  public:
-  // Registers the actions of the menu `file`. `parent`: of the dialogs; Quit closes it.
+  // Registers the actions of the menu `file`. `parent`: parent of the dialogs; the action Quit
+  // closes it.
   FileMenu(FileMenuContext context, QWidget* parent);
   ~FileMenu() override;
 
-  // Stores recent files and the options of the model in this file, and restores those it holds.
+  // Restores recent files and the options of the model from this file, and stores changes in it.
   // Without this call nothing is stored.
   void Remember(const QString& file);
   static QString UsualSettingsFile();
 
-  // Opens a model, a session (.midscope) or a file of results (.h5), which is read asynchronously
+  // Opens a model, a session (.midscope) or a results file (.h5); results are read asynchronously
   // (ResultsOpened). Errors are shown on the error bar.
   void OpenPath(const QString& path);
-  // As above, for several paths: the first session and the first model, then all results.
+  // As above, for several paths: opens the first session or model and all results; each further
+  // session or model is an error.
   void OpenPaths(const QStringList& paths);
   void OpenSession(const QString& path);
-  // Results that are still being read are not shown.
+  // Discards results that are still being read.
   void StopOpening() { opening_.clear(); }
   void SaveSession(const QString& path);
   SavedSession session() const;
   void Apply(const SavedSession& session);
-  // Writes what is on the screen; the error bar names what is left out.
+  // Saves the records on the screen; the error bar names the omitted ones.
   void SaveResultsTo(const QString& path);
-  // Opens a folder dialog; ExportRequested.
+  // Opens a folder dialog and emits ExportRequested.
   void ChooseExport();
-  // Whether a file of results is being read.
+  // Whether a results file is being read.
   bool opening() const { return !opening_.isEmpty(); }
   QStringList recent() const { return recent_; }
   // The menu of recent files.
   QMenu* recent_menu() const { return recent_menu_.get(); }
-  // Whether a start without a model or a file goes on with the last work.
+  // Sets whether a start without a model or a file restores the last session.
   void SetReopensLast(bool reopens) { reopens_last_ = reopens; }
   bool reopens_last() const { return reopens_last_; }
-  // Where dialogs for files begin; "": where the last one was.
+  // Sets the initial folder of file dialogs; "": the last used folder.
   void SetFolder(const QString& folder) { folder_ = folder; }
   const QString& folder() const { return folder_; }
-  // Where the window keeps what it remembers; null: nowhere.
+  // The window's persistent settings; nullptr if nothing is stored.
   QSettings* settings() const { return settings_.get(); }
 
  Q_SIGNALS:
-  // A file of results is shown, or its error is on the error bar.
+  // Emitted when a results file is shown, or its error is on the error bar.
   void ResultsOpened();
-  // The model that the model panel describes is to be opened.
+  // Emitted when the model described in the model panel is to be opened.
   void OpenRequested();
   void ExportRequested(const QString& folder);
-  // The menu's current work; empty: none.
+  // The menu's current operation; "": none.
   void StatusChanged(const QString& text);
 
  private:
@@ -116,13 +118,14 @@ class FileMenu : public QObject {
   bool reopens_last_ = false;
   QString folder_;
   QString noted_model_;  // the open model, once it is among the recent files
-  // Set while a session is being opened: files of results, which of them is shown when all are open
-  // ("": the model), and the view, restored once the prompts are there (null: none waits).
+  // State while a session is being opened: the results files to open, which of them is shown when
+  // all are open ("": the model), and the view, which is restored when the prompts exist (null:
+  // none).
   QStringList waiting_documents_;
   std::optional<QString> document_to_show_;  // nullopt: no session is being opened
   nlohmann::json waiting_view_;
-  nlohmann::json rest_of_view_;  // restored once A's run is done (null: nothing is left)
-  QString opening_;              // results that are being read; empty: none
+  nlohmann::json rest_of_view_;  // restored when A's run is done; null: nothing remains
+  QString opening_;              // results being read; empty: none
   ResultOpener opener_;
 };
 

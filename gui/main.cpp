@@ -50,14 +50,14 @@ bool HasDisplay() {
 }
 
 void TakePicture(QApplication& app, midscope::MainWindow& window, const QString& path) {
-  // Redraws of the last replies are still queued.
+  // Redraws for the last replies may still be queued.
   for (midscope::Plot* plot : window.plots()) plot->replot();
   const bool written = window.grab().save(path);
   app.exit(written ? 0 : Complain(QStringLiteral("'%1': it could not be written").arg(path)));
 }
 
-// Runs the actions of --do; then `done`. What fails is printed and ends the program where the
-// script would have ended it, and stays on the error bar where somebody looks at the window.
+// Runs the actions of --do, then `done`. An error is printed and ends the program if the script
+// would have ended it; otherwise it is shown on the error bar.
 template <typename Done>
 void RunScript(QApplication& app, midscope::MainWindow& window, const GuiCommand& command,
                Done done) {
@@ -74,11 +74,11 @@ void RunScript(QApplication& app, midscope::MainWindow& window, const GuiCommand
   script->Start();
 }
 
-// Takes the screenshot when all requests of a model are answered, or the first sample of a file is
-// shown.
+// Takes the screenshot when all requests of a model are answered, or when the first sample of a
+// file is shown.
 void ScreenshotAtRest(QApplication& app, midscope::MainWindow& window, const QString& path) {
   midscope::Session* session = window.session();
-  // A moment later: rows whose texts have changed must be laid out first.
+  // Waits a moment, because rows whose texts have changed must be laid out first.
   auto* soon = new QTimer(&app);
   soon->setSingleShot(true);
   QObject::connect(soon, &QTimer::timeout, &app,
@@ -117,7 +117,7 @@ int RunWindow(QApplication& app, const GuiCommand& command) {
   }
   if (command.samples) window.session()->SetSamples(*command.samples);
   if (!command.prompt_task.isEmpty()) window.prompt_panel()->SetTask(command.prompt_task);
-  window.history()->stack()->clear();  // undo begins with the task of the command line
+  window.history()->stack()->clear();  // undo starts from the task of the command line
   if (!command.setting_b.isEmpty()) {
     window.history()->Change({{}, midscope::ParseIntervention(command.setting_b.toStdString())},
                              false);
@@ -138,13 +138,13 @@ int RunWindow(QApplication& app, const GuiCommand& command) {
   } else {
     window.OpenPath(command.open.isEmpty() ? QStringLiteral("embedded") : command.open);
   }
-  // A refused request has no end for which a picture could wait.
+  // After a rejected request, the signal on which the screenshot waits would never be emitted.
   const QStringList refused = window.errors()->messages();
   if (command.task == GuiTask::kScreenshot && !refused.isEmpty()) return Complain(refused.first());
   return QApplication::exec();
 }
 
-// Must outlive QApplication, which removes the arguments that it has read.
+// Must outlive QApplication, which removes the arguments that it has processed.
 class ArgumentVector {
  public:
   explicit ArgumentVector(const QStringList& arguments) {
@@ -162,7 +162,7 @@ class ArgumentVector {
   int count_ = 0;
 };
 
-// Where no font is installed, Qt draws a box for each letter.
+// If no font is installed, Qt draws a box for each letter.
 void CheckFont() {
   if (!QRawFont::fromFont(QApplication::font()).fontTable("cmap").isEmpty()) return;
   throw midscope::Failure("fonts", "none is installed, so pictures would have no readable text",
@@ -183,8 +183,8 @@ int Run(const QStringList& qt_arguments, const GuiCommand& command) {
   }
   ArgumentVector arguments(qt_arguments);
   QApplication app(arguments.count(), arguments.data());
-  // Numbers are those of tables and files whatever the desktop's language is: in widgets, and in
-  // functions of C, whose locale QApplication sets.
+  // Numbers are formatted as in tables and files whatever the desktop's language: in widgets, and
+  // in C functions, whose locale QApplication sets.
   QLocale::setDefault(QLocale::c());
   std::setlocale(LC_NUMERIC, "C");
   QApplication::setApplicationName(QStringLiteral("midscope-gui"));
@@ -203,7 +203,7 @@ int main(int argc, char** argv) {
   midscope::PrepareProcess(argv);
   midscope::GuardMappedFiles();
   try {
-    // Qt's own options are separated first: --plugin is also Qt's.
+    // Separates Qt's options first, because --plugin is also an option of Qt.
     const midscope::SplitArguments split =
         midscope::SplitQtArguments(midscope::ReadArguments(argc, argv));
     const GuiCommand command = midscope::ReadCommandLine(split.own);

@@ -54,7 +54,7 @@ namespace {
 
 constexpr int kWidestControls = 460;
 constexpr int kMessageMilliseconds = 8000;
-// Keys of the file that Remember names.
+// Keys in the settings file that is passed to Remember.
 constexpr QLatin1String kGeometryKey("geometry");
 constexpr QLatin1String kLayoutKey("layout");
 constexpr QLatin1String kRecentActionsKey("recent_actions");
@@ -101,8 +101,8 @@ MainWindow::MainWindow(std::unique_ptr<Engine> engine, QWidget* parent) : QMainW
 }
 
 MainWindow::~MainWindow() {
-  // Children are destroyed in creation order: from here on no signal of the session may reach a
-  // panel.
+  // Children are destroyed in creation order, so no signal of the session may reach a panel from
+  // here on.
   session_->disconnect();
 }
 
@@ -121,7 +121,7 @@ void MainWindow::MakeDocks() {
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setMinimumWidth(top->minimumSizeHint().width() +
                             scroll->verticalScrollBar()->sizeHint().width());
-    // The room of a larger window is the plots'.
+    // In a larger window, the extra space goes to the plots.
     scroll->setMaximumWidth(kWidestControls);
     docks_->Add(QString::fromLatin1(id), title, help, scroll);
   };
@@ -170,7 +170,7 @@ void MainWindow::Arrange() {
   setCentralWidget(centre);
   statusBar()->addWidget(progress_);
   statusBar()->addPermanentWidget(what_if_text_);
-  // Text that does not fit is elided, so that it does not set the window's minimum width.
+  // Elides text that does not fit, so that it does not set the window's minimum width.
   auto* help = new ElidedLabel;
   help->setObjectName(QStringLiteral("mouse_help"));
   help->SetText(Plot::MouseHelp());
@@ -190,10 +190,11 @@ void MainWindow::Remember(const QString& file) {
   keeper_ = new SessionKeeper(session_, history_, files_, QFileInfo(file).path());
 }
 
-// The frame is known once the window is shown; with it the window is not larger than the screen.
+// The size of the window frame is known only after the window is shown; the window including it
+// must fit on the screen.
 void MainWindow::showEvent(QShowEvent* event) {
   QMainWindow::showEvent(event);
-  // A panel may need more than the size that the window chose, in one direction.
+  // In one direction, a panel may need more than the size that the window chose.
   const QSize own = std::exchange(own_size_, QSize());
   if (width() == own.width() || height() == own.height())
     QMetaObject::invokeMethod(this, "FitScreen", Qt::QueuedConnection);
@@ -234,7 +235,7 @@ void MainWindow::PutOnB(const QString& term) {
       QStringLiteral("setting"));
 }
 
-// The knob shows the first channel of B; the others are kept.
+// The control shows B's first scaled channel; the others are preserved.
 void MainWindow::PutOnKnob(const ChannelScaling& scaling, bool dragging) {
   SettingPair next = history_->current();
   std::vector<ChannelScaling> all = next.b.All<ChannelScaling>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The main window: places the panels as docks and connects them to the session
-// (main_window_wiring.cpp). What the user can do in it is in the files window_actions*.cpp.
+// The main window. It places the panels as docks and connects them to the session
+// (main_window_wiring.cpp). The actions of the user are in window_actions*.cpp.
 #pragma once
 
 #include <QMainWindow>
@@ -48,20 +48,21 @@ class MainWindow : public QMainWindow {
   void OpenModel(const QString& model);
   // Opens the model that the panels describe.
   void Open();
-  // Opens the model of the request, with its options, on the CPU; for the requested prompt.
+  // Opens the request's model with its options on the CPU, for the requested prompt.
   void OpenOnCpu(OpenRequest request);
-  void OpenPath(const QString& path);  // a model, a session or a file of results, by its ending
-  // Runs the prompt that the panels describe, on the open model or on the one that they name.
+  void OpenPath(const QString& path);  // a model, session or results file, by extension
+  // Runs the prompt that the panels describe, on the open model; if none is open, first opens the
+  // model that they describe.
   void Run();
-  // The place of the gold passage, counted from 1.
+  // Shows a place of the gold passage, counted from 1.
   void ChoosePlace(qint64 place);
-  // Sets a side. Throws Error for a text that is not a setting.
+  // Sets A or B. Throws Error if the text is not a valid setting.
   void SetSetting(Side side, const QString& setting);
-  // Adds a term to setting B, or replaces the one of its kind.
+  // Adds a term to setting B, or replaces B's term of the same kind.
   void PutOnB(const QString& term);
 
-  // Keeps recent files, options, geometry, layout and appearance in this file, and takes over those
-  // it holds. Without this call nothing is stored.
+  // Restores recent files, options, geometry, layout and appearance from this file, and stores
+  // changes in it. Without this call nothing is stored.
   void Remember(const QString& file);
 
   Session* session() const { return session_; }
@@ -70,7 +71,7 @@ class MainWindow : public QMainWindow {
   ModelPanel* model() const { return model_; }
   PromptPanel* prompt_panel() const { return prompt_panel_; }
   SettingsPanel* settings() const { return settings_; }
-  // Its stack has the steps of everything that can be undone.
+  // Its undo stack contains the steps of everything that can be undone.
   SettingHistory* history() const { return history_; }
   ChoiceHistory* choices() const { return choices_; }
   AnswerStrip* answers() const { return answers_; }
@@ -83,26 +84,26 @@ class MainWindow : public QMainWindow {
   DockArea* docks() const { return docks_; }
   ActionRegistry* actions_list() const { return actions_; }
   CommandPalette* palette_of_actions() const { return palette_; }
-  // One per entry of PanelList(), in its order.
+  // One panel per entry of PanelList(), in that order.
   const std::vector<Panel*>& panels() const { return panels_; }
-  // The panel of a class of the list.
+  // The panel of the given class.
   template <typename Shown>
   Shown* panel() const {
     return findChild<Shown*>();
   }
-  // Brings the panel to the front where it is one of several tabs.
+  // Brings the panel to the front of its tabs.
   void ShowPanel(Panel* panel);
-  // By PanelEntry::id; null where there is none.
+  // Finds a panel by PanelEntry::id; returns nullptr if there is none.
   Panel* FindPanel(const QString& id) const;
-  // The plots that the panels draw now, in their order.
+  // The plots that the panels currently draw, in the order of the panels.
   std::vector<Plot*> plots() const;
-  // Writes all plots into the folder in all formats; errors are shown on the error bar. Unless
-  // `overwrite`, files that are there already are an error that names them, and nothing is written.
+  // Writes all plots to the folder in all formats; errors are shown on the error bar. If files
+  // exist and `overwrite` is false, shows an error that names them and writes nothing.
   void ExportTo(const QString& folder, bool overwrite);
-  // As above, but confirms before it overwrites files.
+  // As above, but requires confirmation before files are overwritten.
   void AskExportTo(const QString& folder);
-  // Writes one plot with its numbers beside it. Throws Error, also where a file is there already
-  // unless `overwrite`.
+  // Writes one plot and its numbers. Throws Error on failure, or if a file exists and `overwrite`
+  // is false.
   void ExportPlot(Plot& plot, const QString& path, bool overwrite);
 
  protected:
@@ -126,7 +127,7 @@ class MainWindow : public QMainWindow {
   void RefreshWaiting();
   void ShowWhatIf(const WhatIfCost& cost);
 
-  QSize own_size_;  // which the window chose itself and was not shown with yet
+  QSize own_size_;  // initial size chosen by the window, until it is first shown
   Session* session_;
   SettingHistory* history_;
   Selection* selection_;
@@ -148,7 +149,7 @@ class MainWindow : public QMainWindow {
   ProgressRow* progress_;
   QLabel* what_if_text_;
   CommandPalette* palette_;
-  SessionKeeper* keeper_ = nullptr;  // null: nothing is remembered
+  SessionKeeper* keeper_ = nullptr;  // null: nothing is stored
 };
 
 }  // namespace midscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// MainWindow: pictures into files, none of which is overwritten unasked.
+// MainWindow: export of pictures, which never overwrites files without confirmation.
 #include <QDir>
 #include <QFileInfo>
 #include <QMessageBox>
@@ -19,7 +19,7 @@ constexpr QSize kExportSize(760, 460);
 constexpr int kShownMilliseconds = 8000;
 constexpr qsizetype kMostNamed = 5;
 
-// Names of the files that are in the folder already.
+// Names of the files that already exist in the folder.
 QStringList Present(const QString& folder, const QString& stem, QStringList endings) {
   QStringList present;
   endings << QStringLiteral("csv");

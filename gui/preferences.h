@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The user's preferences, described once: the dialog, the stored values and the next start iterate
-// over this list.
+// The user's preferences. Each is described once in a list, which the dialog, the storage and the
+// start of the program iterate over.
 #pragma once
 
 #include <QDialog>
@@ -20,19 +20,19 @@ class ParameterForm;
 struct Preference {
   Parameter parameter;
   std::function<std::string(const MainWindow&)> read;
-  // Takes effect at once.
+  // Sets the value; takes effect immediately.
   std::function<void(MainWindow&, const std::string&)> write;
-  // The key under which it is remembered; empty: something else remembers it.
+  // The key under which it is stored; empty: it is stored elsewhere.
   QString key = {};
 };
 
 const std::vector<Preference>& Preferences();
 
-// Applies the stored values; those that cannot be read are left unchanged.
+// Applies the stored values. Preferences whose value cannot be read are unchanged.
 void RestorePreferences(MainWindow& window, const QSettings& stored);
 void StorePreferences(const MainWindow& window, QSettings& stored);
 
-// All preferences as a form; each takes effect when it is changed.
+// All preferences as a form; each change takes effect immediately.
 class PreferencesDialog : public QDialog {
   Q_OBJECT
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A dialog that edits the ratios of ratios(FILE): copied from the screen, pasted or typed, then
-// written to a file and used as setting B.
+// A dialog to edit the ratios of a ratios(FILE) scheme. They are copied from the screen, pasted or
+// typed, then written to a file and used as setting B.
 #pragma once
 
 #include <QDialog>
@@ -17,7 +17,7 @@ class RatioTable;
 class Session;
 class SettingHistory;
 
-// State that the dialog reads and changes. All outlive it.
+// State that the dialog reads and changes. All of it must outlive the dialog.
 struct RatioEditorContext {
   const Session* session = nullptr;
   SettingHistory* history = nullptr;
@@ -31,10 +31,11 @@ class RatioEditor : public QDialog {
   explicit RatioEditor(const RatioEditorContext& context, QWidget* parent = nullptr);
 
   RatioTable* table() const { return table_; }
-  // The folder of the files that Use writes, one per set of numbers, named by their digest.
+  // Sets the folder in which Use writes files, one per distinct table, named by the digest of the
+  // table.
   void SetFolder(const QString& folder) { folder_ = folder; }
 
-  // Copies the ratios of B's run, or A's where B has none, or 1 everywhere.
+  // Copies the ratios of B's run, or else of A's, or else sets all to 1.
   void TakeFromScreen();
   // Writes the table to the folder and sets it as B's position scheme. Errors are shown on the
   // error bar.

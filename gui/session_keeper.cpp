@@ -30,7 +30,7 @@ SessionKeeper::SessionKeeper(Session* session, SettingHistory* history, FileMenu
   timer_.setInterval(kQuietTime);
   connect(&timer_, &QTimer::timeout, this, &SessionKeeper::Write);
   connect(session_, &Session::Changed, &timer_, qOverload<>(&QTimer::start));
-  // Steps that are not changes of the session: terms that are off, pins, marks, fields.
+  // Covers steps that do not change the session: switched-off terms, pins, marks, fields.
   connect(history->stack(), &QUndoStack::indexChanged, &timer_, qOverload<>(&QTimer::start));
 }
 
@@ -39,8 +39,8 @@ QString SessionKeeper::previous() const {
   return QFile::exists(file) ? file : QString();
 }
 
-// A prompt that cannot be read now is stored once it can be; a full disk is reported when the user
-// saves.
+// A prompt that cannot be read now is stored as soon as it can be. A full disk is reported only
+// when the user saves.
 void SessionKeeper::Write() {
   if (!session_->live().model) return;
   ErrorText([this] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Stores the requests in a session file while the window is used, so that the next start can
-// continue, also after a crash.
+// Saves the requests to a session file while the window is used, so that the next start can
+// continue, even after a crash.
 #pragma once
 
 #include <QObject>
@@ -17,12 +17,13 @@ class SessionKeeper : public QObject {
   Q_OBJECT
 
  public:
-  // `folder`: where the two files are. What the last start left becomes previous().
+  // `folder`: contains the two session files. The file that the last start wrote becomes
+  // previous().
   SessionKeeper(Session* session, SettingHistory* history, FileMenu* files, const QString& folder);
 
-  // The session file of the start before this one; "": there is none.
+  // The session file written by the previous start; "" if there is none.
   QString previous() const;
-  // Writes the current requests immediately. No effect before a model has answered.
+  // Writes the current requests immediately. No effect until a model has answered.
   void Write();
 
  private:

@@ -240,7 +240,7 @@ void WindowActions::AddSettings() {
        [](const SettingPair&) { return SettingPair{}; });
 }
 
-// Names of settings, and which of them the outcome draws.
+// Actions on the names of settings and on which of them the outcome draws.
 void WindowActions::AddMarks() {
   const QString menu = QStringLiteral("settings");
   const auto letter_of = [](const QString& text) {
@@ -288,7 +288,8 @@ void WindowActions::AddMarks() {
        tr("Draws one of A to F alone in the outcome; again: all"), true);
 }
 
-// Into a folder all plots, into a picture's file the first plot of the panel that was shown last.
+// If the path is a folder, exports all plots; if it is a picture file, exports the first plot of
+// the panel shown last.
 void WindowActions::ExportInto(const QString& path, bool overwrite) {
   const QString ending = path.section(QLatin1Char('.'), -1).toLower();
   if (!path.contains(QLatin1Char('.')) || !PlotFormats().contains(ending))

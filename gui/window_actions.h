@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Registers what can be done in the main window, and makes its menus of it. Ids are in
+// Registers the actions of the main window and makes its menus from them. The ids are listed in
 // gui/WINDOW.md; scripts rely on them.
 #pragma once
 
@@ -21,7 +21,7 @@ class WindowActions : public QObject {
   Q_OBJECT
 
  public:
-  // Belongs to the window.
+  // The window owns this object.
   explicit WindowActions(MainWindow* window);
 
  private:
@@ -44,7 +44,7 @@ class WindowActions : public QObject {
   HeadId HeadOfModel(const QString& text) const;
   void Pin(HeadId head);
   void ChooseChannel(qint64 channel);
-  // Throws Error (usage) where no prompt is shown.
+  // Throws Error (usage) if no prompt is shown.
   int64_t LastToken() const;
   void SelectRange(const QString& text);
   void SetRatios(const QString& text);
@@ -55,7 +55,7 @@ class WindowActions : public QObject {
   MainWindow* window_;
   ActionRegistry* actions_;
   HelpWindow* help_ = nullptr;   // created on first use
-  Panel* last_panel_ = nullptr;  // that an action showed or changed last
+  Panel* last_panel_ = nullptr;  // the panel that an action showed or changed last
 };
 
 }  // namespace midscope

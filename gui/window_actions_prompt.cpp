@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Actions that ask another prompt: the task, its sample and seed, own text with its gold passage.
+// Actions that request another prompt: the task, its sample and seed, own text with its gold
+// passage.
 #include <QUndoStack>
 #include <functional>
 
@@ -21,7 +22,7 @@ constexpr int64_t kLargestNumber = 2147483647;
 
 }  // namespace
 
-// Changes fields of the panel and runs its request, as one step of undo.
+// Changes fields of the panel and runs its request, as one undo step.
 void WindowActions::AskPrompt(const QString& name,
                               const std::function<void(PromptFields&)>& change) {
   PromptPanel* panel = window_->prompt_panel();
@@ -35,7 +36,8 @@ void WindowActions::AskPrompt(const QString& name,
   stack->endMacro();
 }
 
-// The task's sample before or after; own text and files without samples have none.
+// Requests the previous or next sample of the task; no effect for own text and files without
+// samples.
 void WindowActions::StepSample(int step) {
   const PromptFields fields = window_->prompt_panel()->fields();
   if (window_->session()->shows_file() || fields.page != 0) return;

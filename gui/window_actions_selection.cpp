@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Actions that choose what all panels show: head, pins, channel, place, tokens, and what the map of
-// heads shows and paints.
+// Actions that choose what all panels show: head, pins, channel, place, tokens, and what the head
+// map shows and paints.
 #include <QStringList>
 #include <string>
 #include <utility>
@@ -22,7 +22,7 @@
 namespace midscope {
 namespace {
 
-// Throws Error (usage) for anything else than a number from `least` to `most`.
+// Throws Error (usage) unless the text is an integer from `least` to `most`.
 int64_t ReadWhole(const QString& thing, const QString& text, int64_t least, int64_t most) {
   bool read = false;
   const qint64 number = text.trimmed().toLongLong(&read);
@@ -95,7 +95,7 @@ void WindowActions::AddSelection() {
                      }});
 }
 
-// Throws Error (usage) for a text that is not a head, and for one that the open model lacks.
+// Throws Error (usage) if the text is not a head, or if the open model lacks that head.
 HeadId WindowActions::HeadOfModel(const QString& text) const {
   const HeadId head = ReadHeadId(text.trimmed());
   const auto& model = window_->session()->live().model;
@@ -191,7 +191,7 @@ void WindowActions::AddMap() {
                  .run = [this](const QString& text) { SetRatios(text); }});
 }
 
-// All of them, or none where one can't be read.
+// Sets all ratios, or none if one of them cannot be read.
 void WindowActions::SetRatios(const QString& text) {
   std::vector<std::pair<HeadId, double>> ratios;
   for (const QString& part : text.split(QLatin1Char(','))) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Actions of what is seen and where, of help, and the menus.
+// Actions for the view and the layout, for help, and the menus.
 #include "gui/window_actions.h"
 
 #include <QAction>
@@ -25,7 +25,7 @@
 namespace midscope {
 namespace {
 
-// "1600x1000".
+// Parses a size such as "1600x1000".
 QSize ReadSize(const QString& text) {
   const QStringList sides = text.split(QLatin1Char('x'));
   const QSize size(sides.value(0).toInt(), sides.value(1).toInt());

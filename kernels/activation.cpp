@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The activations of normalise.h.
+// Implements the activations of normalise.h.
 #include "kernels/check.h"
 #include "kernels/normalise.h"
 #include "kernels/row_work.h"
@@ -15,10 +15,11 @@ HWY_BEFORE_NAMESPACE();
 namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 
-// erf(x), absolute error below 3e-7: an odd rational function, as in Eigen's vectorised erf.
+// Returns erf(x), absolute error below 3e-7: an odd rational function, as in Eigen's vectorised
+// erf.
 template <class D>
 HWY_INLINE hn::Vec<D> Erf(D d, hn::Vec<D> x) {
-  // Beyond, float32 has no number between erf and 1.
+  // Beyond this limit, float32 has no number between erf and 1.
   const auto limit = hn::Set(d, 4.0f);
   const auto clamped = hn::Max(hn::Neg(limit), hn::Min(x, limit));
   const auto square = hn::Mul(clamped, clamped);
@@ -51,8 +52,8 @@ HWY_INLINE hn::Vec<D> Activated(D d, hn::Vec<D> x) {
     const auto positive = hn::Max(x, hn::Zero(d));
     return hn::Mul(positive, positive);
   } else {
-    // (1 + tanh(u)) / 2 = 1 / (1 + e^-2u), which keeps its digits where tanh is near -1. The
-    // constants are -2 sqrt(2 / pi) and that times 0.044715.
+    // (1 + tanh(u)) / 2 = 1 / (1 + e^-2u), which stays precise if tanh is near -1. The constants
+    // are -2 sqrt(2 / pi) and that times 0.044715.
     const auto square = hn::Mul(x, x);
     const auto inner = hn::MulAdd(square, hn::Set(d, -0.0713548163f), hn::Set(d, -1.59576912f));
     return hn::Div(x, hn::Add(one, Exp(d, hn::Mul(x, inner))));
@@ -112,7 +113,7 @@ HWY_INLINE void PlainRows(ActivationKind kind, const T* x, int64_t count, T* out
   }
 }
 
-// One entry per dtype, because HWY_EXPORT takes no templates.
+// One function per dtype, because HWY_EXPORT does not support templates.
 void GatedFloat(ActivationKind kind, const float* gate_up, int64_t rows, int64_t width,
                 float* out) {
   GatedRows(kind, gate_up, rows, width, out);

@@ -14,13 +14,14 @@ using bf16::kLanes;
 using bf16::Pairs;
 using bf16::ShapeScore;
 
-constexpr int64_t kVectors = 3;  // 8 x 3 sums, 3 queries and 1 key fill the 32 registers
+constexpr int64_t kVectors = 3;  // 8 x 3 sums, 3 vectors of queries and 1 key fill the 32 registers
 constexpr int64_t kRows = kVectors * kLanes;
 constexpr float kHidden = kHiddenLogit;
 
 using Sums = __m512[kTile][kVectors];
 
-// 2^x, relatively within 3e-6 (weights are rounded to bfloat16, 2^-9) and exactly 1 at 0.
+// Returns 2^x, with relative error below 3e-6 (weights are rounded to bfloat16, 2^-9) and exactly 1
+// at 0.
 MIDSCOPE_BF16_INLINE __m512 Weight(__m512 x) {
   const __m512 f = _mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
   __m512 p = _mm512_set1_ps(1.34266829e-2f);
@@ -31,7 +32,7 @@ MIDSCOPE_BF16_INLINE __m512 Weight(__m512 x) {
   return _mm512_scalef_ps(p, x);
 }
 
-// sums[t][v] += sum over steps of tile[step][t] * vectors[step][v].
+// Computes sums[t][v] += sum over steps of tile[step][t] * vectors[step][v].
 MIDSCOPE_BF16_INLINE void MultiplyTile(const uint32_t* tile, const uint32_t* vectors, int64_t steps,
                                        Sums& sums) {
   for (int64_t step = 0; step < steps; ++step) {
@@ -67,14 +68,14 @@ MIDSCOPE_BF16_INLINE void Store(const Sums& sums, float* to) {
   }
 }
 
-// The running softmax of a block's rows, a lane each. Weights are 2^(logit - base). The base of a
-// row is the largest logit of the tile in which it was raised last: weights stay below 2^kSlack,
-// and outputs are seldom rescaled. Rows do not affect each other: a row that is not raised is
-// multiplied by exactly 1.
+// The running softmax of a block's rows, one lane per row. Weights are 2^(logit - base). The base
+// of a row is the largest logit of the tile in which it was last raised: weights stay below
+// 2^kSlack, and outputs are rarely rescaled. Rows do not affect each other: a row that is not
+// raised is multiplied by exactly 1.
 constexpr float kSlack = 8;
 struct Softmax {
-  __m512 base[kVectors];   // 0 where no logit was seen yet
-  __m512 limit[kVectors];  // a logit less its base above this raises the base
+  __m512 base[kVectors];   // 0 if no logit was seen yet
+  __m512 limit[kVectors];  // a logit minus its base that exceeds this raises the base
   __m512 total[kVectors];
 };
 
@@ -82,13 +83,14 @@ MIDSCOPE_BF16_INLINE void Begin(const AttentionBlock& block, Softmax& softmax) {
   const bool sink = block.sink != kHidden;
   for (int64_t v = 0; v < kVectors; ++v) {
     softmax.base[v] = _mm512_set1_ps(sink ? block.sink : 0.0f);
-    // A hidden key raises nothing.
+    // A hidden key does not raise the base.
     softmax.limit[v] = _mm512_set1_ps(sink ? kSlack : kHidden / 2);
     softmax.total[v] = _mm512_set1_ps(block.sink_weight());
   }
 }
 
-// Logits of the tile of keys from `key` on less the rows' bases, by the given queries and keys.
+// Computes the logits of the tile of keys from `key` on minus the rows' bases, with the given
+// queries and keys.
 template <bool kMasked, bool kShaped>
 MIDSCOPE_BF16_INLINE void ScoreTile(const AttentionBlock& block, const void* queries,
                                     const void* keys, int64_t key, const Softmax& softmax,
@@ -129,8 +131,8 @@ template <bool kShaped>
 MIDSCOPE_BF16_INLINE void ScoreKeysBy(const AttentionBlock& block, const void* queries,
                                       const void* keys, int64_t key, const Softmax& softmax,
                                       Sums& sums) {
-  // The first row sees the fewest keys ahead and the last the fewest behind: where they see the
-  // whole tile, all do.
+  // The first row sees the fewest later keys and the last row the fewest earlier ones: if both see
+  // the whole tile, all rows do.
   const bool masked =
       key + kTile - 1 > block.first_row || (kShaped && key < block.key_count - block.window);
   if (masked) {
@@ -140,8 +142,8 @@ MIDSCOPE_BF16_INLINE void ScoreKeysBy(const AttentionBlock& block, const void* q
   }
 }
 
-// As above, where far keys have other positions, into scores [kTile][kRows]: a tile that is near to
-// some rows and far from others is scored twice.
+// Likewise if far keys have other positions, into scores [kTile][kRows]: a tile that is near to
+// some rows and far from others is computed twice.
 MIDSCOPE_BF16 __attribute__((noinline)) void ScoreNearAndFar(const AttentionBlock& block,
                                                              int64_t key, const Softmax& softmax,
                                                              float* scores) {
@@ -185,9 +187,9 @@ MIDSCOPE_BF16_INLINE void AddBias(const float* bias, Sums& sums) {
   }
 }
 
-// Raises the bases of the rows above their limit by `max`, the largest of a tile's logits, and
-// makes up for it: in these, logits [kTile][kRows], in the totals and in what `out`
-// [tiles][kTile][kRows] holds.
+// Raises the bases of rows above their limit by `max`, the largest of a tile's logits, and adjusts
+// these logits [kTile][kRows], the totals and the contents of `out` [tiles][kTile][kRows]
+// accordingly.
 MIDSCOPE_BF16 __attribute__((noinline)) void Raise(const float* max, float* logits,
                                                    Softmax& softmax, int64_t tiles, float* out) {
   __m512 fade[kVectors];
@@ -195,7 +197,7 @@ MIDSCOPE_BF16 __attribute__((noinline)) void Raise(const float* max, float* logi
     const __m512 largest = _mm512_load_ps(max + v * kLanes);
     const __mmask16 raised = _mm512_cmp_ps_mask(largest, softmax.limit[v], _CMP_GT_OQ);
     const __m512 rise = _mm512_maskz_mov_ps(raised, largest);
-    // A row without earlier keys has nothing to fade.
+    // A row without earlier keys has nothing to rescale.
     const __mmask16 seen = _mm512_cmp_ps_mask(softmax.limit[v], _mm512_setzero_ps(), _CMP_GT_OQ);
     fade[v] = Weight(_mm512_maskz_sub_ps(seen, _mm512_setzero_ps(), rise));
     softmax.base[v] = _mm512_add_ps(softmax.base[v], rise);
@@ -214,7 +216,7 @@ MIDSCOPE_BF16 __attribute__((noinline)) void Raise(const float* max, float* logi
   }
 }
 
-// The largest logits of a tile; returns whether one is above its row's limit.
+// Computes the largest logits of a tile; returns whether one is above its row's limit.
 MIDSCOPE_BF16_INLINE bool ExceedsLimit(const Sums& sums, const Softmax& softmax,
                                        __m512 (&max)[kVectors]) {
   unsigned above = 0;
@@ -228,8 +230,8 @@ MIDSCOPE_BF16_INLINE bool ExceedsLimit(const Sums& sums, const Softmax& softmax,
   return above != 0;
 }
 
-// A tile's weights [kTile / 2][kRows] pairs = 2^logit, added to the totals. With `factors` [kTile]
-// (else null), weights are multiplied by them after that.
+// Computes a tile's weights [kTile / 2][kRows] pairs = 2^logit, and adds them to the totals. Then
+// multiplies them by `factors` [kTile] unless null.
 MIDSCOPE_BF16_INLINE void Weigh(const Sums& sums, const float* factors, uint32_t* weights,
                                 Softmax& softmax) {
 #pragma GCC unroll 4
@@ -248,8 +250,8 @@ MIDSCOPE_BF16_INLINE void Weigh(const Sums& sums, const float* factors, uint32_t
   }
 }
 
-// out [tiles][kTile][kRows] += values x weights for the keys [first, end) of a block: values
-// [tile][kKeyBlock / 2][kTile] and weights [kKeyBlock / 2][kRows] pairs.
+// Computes out [tiles][kTile][kRows] += values x weights for the keys [first, end) of a block:
+// values [tile][kKeyBlock / 2][kTile] and weights [kKeyBlock / 2][kRows] pairs.
 MIDSCOPE_BF16 __attribute__((noinline)) void AddValues(const uint32_t* values,
                                                        const uint32_t* weights, int64_t first,
                                                        int64_t end, int64_t tiles, float* out) {
@@ -262,7 +264,7 @@ MIDSCOPE_BF16 __attribute__((noinline)) void AddValues(const uint32_t* values,
   }
 }
 
-// Weights and sums of the keys [begin, begin + kKeyBlock), as far as the block sees them.
+// Computes weights and sums for the keys [begin, begin + kKeyBlock), as far as the block sees them.
 template <bool kShaped, bool kEdited>
 MIDSCOPE_BF16_INLINE void AttendKeys(const AttentionBlock& block, int64_t begin, Softmax& softmax) {
   auto* weights = reinterpret_cast<uint32_t*>(block.scratch);
@@ -273,7 +275,7 @@ MIDSCOPE_BF16_INLINE void AttendKeys(const AttentionBlock& block, int64_t begin,
   const bool touched =
       kEdited && block.edits->Touches(begin, std::min(begin + kKeyBlock, block.key_count));
   if (touched) block.edits->Fill(begin, kKeyBlock, bias, factors);
-  int64_t added = 0;  // keys whose values are in the output
+  int64_t added = 0;  // keys whose values are already in the output
   int64_t keys = 0;
   for (; keys < kKeyBlock && begin + keys < block.key_count; keys += kTile) {
     Sums sums;
@@ -283,7 +285,7 @@ MIDSCOPE_BF16_INLINE void AttendKeys(const AttentionBlock& block, int64_t begin,
     if (ExceedsLimit(sums, softmax, max)) {
       AddValues(values, weights, added, keys, block.value_tiles, block.out);
       added = keys;
-      // Copies, so that the sums of the other tiles stay in registers.
+      // Copied, so that the sums of the other tiles stay in registers.
       alignas(64) float logits[kTile * kRows];
       alignas(64) float largest[kRows];
       Store(sums, logits);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The attention engine in float32, on whatever vectors the CPU has.
+// The attention engine in float32, for any vectors of the CPU.
 #include "kernels/attention_engine.h"
 
 #include <algorithm>
@@ -15,28 +15,28 @@ HWY_BEFORE_NAMESPACE();
 namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 
-// Fixed-size vectors only: sums live in arrays.
+// Fixed-size vectors only, because sums are in arrays.
 using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 constexpr int64_t kVectors = 3;
 constexpr int64_t kLanes = hn::MaxLanes(D());
 constexpr int64_t kRows = kVectors * kLanes;
-// Tile rows whose sums are in registers at once, for blocks of so many vectors of queries: up to 24
-// of 32 registers, or 12 of 16.
+// Number of tile rows whose sums are in registers at once, for blocks with kUsed vectors of
+// queries: up to 24 of 32 registers, or 12 of 16.
 template <int64_t kUsed>
 constexpr int64_t kPart = HWY_MAX_BYTES >= 64 || kUsed == 1 ? 8 : 4;
 constexpr float kHidden = kHiddenLogit;
 
-// One vector of queries' worth of numbers each.
+// One number per query, in kUsed vectors.
 template <int64_t kUsed>
 struct Vectors {
   V v[kUsed];
 };
 
 #if HWY_TARGET == HWY_AVX2 && defined(__x86_64__) && defined(__GNUC__)
-// MultiplyTile for 4 x 3 sums, by hand: 12 sums, 3 vectors of queries and a scalar fill the 16
-// registers. Compilers load queries anew for each product instead, and CPUs load no more vectors
-// than they multiply: that took a third longer.
+// MultiplyTile for 4 x 3 sums, written by hand: 12 sums, 3 vectors of queries and a scalar fill the
+// 16 registers. Compilers would reload queries for each product, and CPUs load no more vectors than
+// they multiply: this took a third longer.
 HWY_INLINE void MultiplyFullTile(const float* tile, const float* vectors, int64_t steps,
                                  V (&sums)[4][3]) {
   if (steps == 0) return;
@@ -77,8 +77,8 @@ HWY_INLINE void MultiplyFullTile(const float* tile, const float* vectors, int64_
 #define MIDSCOPE_TILE_BY_HAND 0
 #endif
 
-// sums[t][v] += sum over steps of tile[step][t] * vectors[step][v], for kPart<kUsed> rows of the
-// tile.
+// Computes sums[t][v] += sum over steps of tile[step][t] * vectors[step][v], for kPart<kUsed> rows
+// of the tile.
 template <int64_t kUsed>
 HWY_INLINE void MultiplyTile(const float* HWY_RESTRICT tile, const float* HWY_RESTRICT vectors,
                              int64_t steps, V (&sums)[kPart<kUsed>][kUsed]) {
@@ -100,12 +100,12 @@ HWY_INLINE void MultiplyTile(const float* HWY_RESTRICT tile, const float* HWY_RE
 }
 #undef MIDSCOPE_TILE_BY_HAND
 
-// The logit of a product (in units of ln 2): `distance` is the key's row minus that of the query in
-// lane 0.
+// Returns the logit for a scaled product (in units of ln 2); `distance` is the key's row minus that
+// of the query in lane 0.
 HWY_INLINE V ShapeScore(const AttentionBlock& block, V score, int64_t distance) {
   const D d;
   if (block.softcap != 0) {
-    // tanh's argument is in natural units: softcap carries the same factor as the scores.
+    // tanh's argument is in natural units, because softcap has the same factor as the scores.
     const V cap = hn::Set(d, block.softcap);
     score = hn::Mul(cap, Tanh(d, hn::Div(score, cap)));
   }
@@ -116,8 +116,8 @@ HWY_INLINE V ShapeScore(const AttentionBlock& block, V score, int64_t distance) 
   return score;
 }
 
-// Scores of kPart<kUsed> keys from `key` on into scores [kPart<kUsed>][kRows]; raises `max` to
-// them.
+// Computes the scores of kPart<kUsed> keys from `key` on into scores [kPart<kUsed>][kRows]; raises
+// `max` to them.
 template <int64_t kUsed, bool kMasked, bool kShaped>
 HWY_INLINE void ScoreTile(const AttentionBlock& block, const float* queries, const float* tile,
                           int64_t key, float* HWY_RESTRICT scores, Vectors<kUsed>& max) {
@@ -180,14 +180,14 @@ HWY_INLINE void MultiplyWeights(const float* HWY_RESTRICT factors, int64_t keys,
   }
 }
 
-// Scores of a whole tile of keys, by the given queries and keys of the block.
+// Computes the scores of a whole tile of keys, with the given queries and keys of the block.
 template <int64_t kUsed, bool kShaped>
 HWY_INLINE void ScoreKeysBy(const AttentionBlock& block, const void* queries, const void* keys,
                             int64_t key, float* HWY_RESTRICT scores, Vectors<kUsed>& max) {
   const auto* rows = static_cast<const float*>(queries);
   const float* tile = static_cast<const float*>(keys) + key * block.steps;
-  // The first row sees the fewest keys ahead and the last the fewest behind: where they see the
-  // whole tile, all do.
+  // The first row sees the fewest later keys and the last row the fewest earlier ones: if both see
+  // the whole tile, all rows do.
   const bool masked =
       key + kTile - 1 > block.first_row || (kShaped && key < block.key_count - block.window);
   for (int64_t part = 0; part < kTile; part += kPart<kUsed>) {
@@ -201,8 +201,8 @@ HWY_INLINE void ScoreKeysBy(const AttentionBlock& block, const void* queries, co
   }
 }
 
-// As above, where far keys have other positions: a tile that is near to some rows and far from
-// others is scored twice.
+// Likewise if far keys have other positions: a tile that is near to some rows and far from others
+// is scored twice.
 template <int64_t kUsed>
 HWY_NOINLINE void ScoreNearAndFar(const AttentionBlock& block, int64_t key,
                                   float* HWY_RESTRICT scores, Vectors<kUsed>& max) {
@@ -242,7 +242,7 @@ HWY_INLINE void ScoreKeys(const AttentionBlock& block, int64_t key, float* HWY_R
   }
 }
 
-// out tile [kTile][kRows] = out * fade + values x weights.
+// Computes the tile of out [kTile][kRows] = out * fade + values x weights.
 template <int64_t kUsed>
 HWY_INLINE void AddValues(const float* HWY_RESTRICT values, const float* HWY_RESTRICT weights,
                           int64_t keys, const Vectors<kUsed>& fade, float* HWY_RESTRICT out) {
@@ -267,7 +267,7 @@ HWY_INLINE void AddValues(const float* HWY_RESTRICT values, const float* HWY_RES
   }
 }
 
-// scores [keys][kRows] become 2^(score - max) and are added to `total`.
+// Replaces scores [keys][kRows] by 2^(score - max) and adds them to `total`.
 template <int64_t kUsed>
 HWY_INLINE void Weigh(float* HWY_RESTRICT scores, int64_t keys, const Vectors<kUsed>& max,
                       Vectors<kUsed>& total) {
@@ -283,8 +283,8 @@ HWY_INLINE void Weigh(float* HWY_RESTRICT scores, int64_t keys, const Vectors<kU
   }
 }
 
-// A row that sees no key of a block, because of its window, weighs the hidden ones evenly; the
-// first key that it sees raises its maximum by so much that this fades to exactly 0.
+// A row that sees no key of a block, because of its window, gives hidden keys equal weights; the
+// first key that it sees raises its maximum so far that these weights become exactly 0.
 template <int64_t kUsed, bool kShaped, bool kEdited>
 HWY_INLINE void AttendAs(const AttentionBlock& block) {
   const D d;
@@ -341,7 +341,7 @@ HWY_INLINE void AttendAs(const AttentionBlock& block) {
 void AttendFloat(const AttentionBlock& block) {
   if (block.edits) return AttendAs<kVectors, true, true>(block);
   if (block.shaped()) return AttendAs<kVectors, true, false>(block);
-  // Only the first vectors may hold queries that are there.
+  // Only the first vectors contain existing queries.
   const int64_t rows = block.key_count - block.first_row;
   if (rows <= kLanes) return AttendAs<1, false, false>(block);
   if (rows <= 2 * kLanes) return AttendAs<2, false, false>(block);

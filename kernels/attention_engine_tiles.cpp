@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The attention engine for bfloat16 on AMX: both products on matrix tiles of 16 x 16 sums, the
-// softmax between them on vectors. Tiles are reached by assembly, since compilers' intrinsics for
-// them do not declare that they read memory.
+// softmax between them on vectors. Tiles are used through assembly, because compilers' intrinsics
+// for them do not declare that they read memory.
 #include "kernels/attention_bf16.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -18,12 +18,12 @@ using bf16::kLanes;
 
 constexpr int64_t kVectors = 4;
 constexpr int64_t kRows = kVectors * kLanes;
-constexpr int64_t kSide = 16;         // rows of a tile, and its columns of 4 bytes
+constexpr int64_t kSide = 16;         // rows of a tile, and number of its 4-byte columns
 constexpr int64_t kPair = 2 * kSide;  // keys or elements that two tiles hold
 constexpr int64_t kValueItems = kKeyBlock / 2;
 constexpr float kHidden = kHiddenLogit;
 
-// Tiles 0 to 3 are sums, [side of 4 and 5][side of 6 and 7].
+// Tiles 0 to 3 contain sums, [side of 4 and 5][side of 6 and 7].
 #define MIDSCOPE_LOAD_TILE(tile, from, items) \
   asm volatile("tileloadd (%0,%1,1), %%tmm" #tile ::"r"(from), "r"((items)*4) : "memory")
 #define MIDSCOPE_STORE_TILE(tile, to, items) \
@@ -41,7 +41,7 @@ struct alignas(64) TileShapes {
   uint8_t rows[16] = {};
 };
 
-// Sets the thread's tile shapes; afterwards they are those that another library has set.
+// Sets the thread's tile shapes, and afterwards restores those that another library has set.
 class TileScope {
  public:
   TileScope() {
@@ -66,8 +66,8 @@ class TileScope {
   TileShapes before_;
 };
 
-// sums [rows of a][rows of b] += a x b, for two tiles of a, with stride `a_next` in items, and one
-// or two adjacent ones of b: items [b_step] along the summed dimension.
+// Computes sums [rows of a][rows of b] += a x b, for two tiles of a, with stride `a_next` in items,
+// and one or two adjacent tiles of b: items [b_step] along the summed dimension.
 template <bool kBoth>
 MIDSCOPE_BF16_INLINE void MultiplyTiles(const uint32_t* a, int64_t a_stride, int64_t a_next,
                                         const uint32_t* b, int64_t steps) {
@@ -108,8 +108,8 @@ MIDSCOPE_BF16_INLINE void ScorePair(const uint32_t* keys, const uint32_t* querie
   StoreSums<kBoth>(scores);
 }
 
-// scores [count][kRows] of `count` keys from `key` on, whole pairs of tiles, for the first
-// `vectors` vectors of queries.
+// Computes scores [count][kRows] of `count` keys from `key` on, in whole pairs of tiles, for the
+// first `vectors` vectors of queries.
 MIDSCOPE_BF16_INLINE void ScoreKeys(const AttentionBlock& block, const void* queries,
                                     const void* keys, int64_t key, int64_t count, int64_t vectors,
                                     float* scores) {
@@ -140,7 +140,7 @@ MIDSCOPE_BF16_INLINE void AddValuesPair(const uint32_t* values, const uint32_t* 
   StoreSums<kBoth>(out);
 }
 
-// out [elements][kRows] += values x weights.
+// Computes out [elements][kRows] += values x weights.
 MIDSCOPE_BF16_INLINE void AddValues(const uint32_t* values, const uint32_t* weights, int64_t keys,
                                     int64_t elements, int64_t vectors, float* out) {
   for (int64_t element = 0; element < elements; element += kPair) {
@@ -156,17 +156,18 @@ MIDSCOPE_BF16_INLINE void AddValues(const uint32_t* values, const uint32_t* weig
   }
 }
 
-// One vector of queries as it meets a block of keys: column [key][kRows] of scores.
+// One vector of queries and a block of keys: a column [key][kRows] of scores.
 struct Column {
   int64_t begin;         // the block's first key
-  int64_t keys;          // whole pairs of tiles
-  int64_t first_row;     // of lane 0
-  const float* far;      // scores by far positions; null: none are far
+  int64_t keys;          // number of keys, in whole pairs of tiles
+  int64_t first_row;     // row of lane 0
+  const float* far;      // scores by far positions; null: no key is far
   const float* bias;     // [keys], or null
   const float* factors;  // [keys], or null
 };
 
-// Products become logits: far ones are selected, shaped, hidden, biased.
+// Turns products into logits: selects far ones, applies soft cap and ALiBi, hides keys and adds the
+// bias.
 MIDSCOPE_BF16 __attribute__((noinline)) void ShapeColumn(const AttentionBlock& block,
                                                          const Column& column, float* scores) {
   const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
@@ -198,8 +199,8 @@ MIDSCOPE_BF16_INLINE __m512 Largest(const float* scores, int64_t keys, __m512 ma
   return _mm512_max_ps(max, other);
 }
 
-// scores [keys][kRows] into weights [keys / 2][kRows] pairs = 2^(score - max), times `factors`
-// unless null; returns the sums before factors.
+// Turns scores [keys][kRows] into weights [keys / 2][kRows] pairs = 2^(score - max), times
+// `factors` unless null; returns the sums before factors.
 MIDSCOPE_BF16_INLINE __m512 Weigh(const float* scores, int64_t keys, __m512 max,
                                   const float* factors, uint32_t* weights) {
   __m512 evens = _mm512_setzero_ps();
@@ -218,7 +219,8 @@ MIDSCOPE_BF16_INLINE __m512 Weigh(const float* scores, int64_t keys, __m512 max,
   return _mm512_add_ps(evens, odds);
 }
 
-// The sums so far of one vector of queries, out [elements][kRows], fade where the maximum rose.
+// Multiplies the sums so far of one vector of queries, out [elements][kRows], by `fade`, for rows
+// whose maximum rose.
 MIDSCOPE_BF16_INLINE void Fade(__m512 fade, int64_t elements, float* out) {
   if (_mm512_cmpneq_ps_mask(fade, _mm512_set1_ps(1.0f)) == 0) return;
   for (int64_t element = 0; element < elements; ++element) {
@@ -230,7 +232,7 @@ MIDSCOPE_BF16_INLINE void Fade(__m512 fade, int64_t elements, float* out) {
 // Working memory of a block, from its scratch.
 struct Room {
   float* scores;      // [kKeyBlock][kRows]
-  float* far_scores;  // the same
+  float* far_scores;  // likewise
   uint32_t* weights;  // [kKeyBlock / 2][kRows]
 };
 constexpr int64_t kScratchFloats = kKeyBlock * kRows * 5 / 2;
@@ -254,7 +256,7 @@ MIDSCOPE_BF16_INLINE void AttendKeys(const AttentionBlock& block, int64_t begin,
     ScoreKeys(block, block.far_queries, block.far_keys, begin, keys, vectors,
               any_near ? room.far_scores : room.scores);
   }
-  // The first row sees the fewest keys ahead and the last the fewest behind.
+  // The first row sees the fewest later keys, the last row the fewest earlier ones.
   const bool shaped = touched || block.shaped() || begin + keys - 1 > block.first_row;
   for (int64_t v = 0; v < vectors; ++v) {
     float* scores = room.scores + v * kLanes;
@@ -277,8 +279,8 @@ MIDSCOPE_BF16_INLINE void AttendKeys(const AttentionBlock& block, int64_t begin,
   AddValues(values, room.weights, keys, elements, vectors, block.out);
 }
 
-// As the other engines do where a row sees no key of a block: hidden keys weigh evenly until the
-// first seen one fades them to exactly 0.
+// As in the other engines, a row that sees no key of a block gives hidden keys equal weights, until
+// the first visible key makes them exactly 0.
 MIDSCOPE_BF16 void AttendOnTiles(const AttentionBlock& block) {
   const TileScope tiles;
   const Room room{block.scratch, block.scratch + kKeyBlock * kRows,

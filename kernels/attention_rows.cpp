@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Attention weights of a few query rows, and what they make of the values. Bound by reading keys
-// and values once, so work is cut along the keys; the cuts are fixed, so that sums do not depend on
-// the number of threads.
+// Attention weights of a few query rows, and the weighted sums of values. Reading keys and values
+// once limits the speed, so the work is divided along the keys; the division is fixed, so that sums
+// do not depend on the number of threads.
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -24,17 +24,17 @@
 #define MIDSCOPE_KERNELS_ATTENTION_ROWS_ONCE
 namespace midscope::kernels {
 
-constexpr int64_t kKeyChunk = 128;   // keys in a unit of work
-constexpr int64_t kValueBlock = 32;  // keys whose values stay in the first-level cache
+constexpr int64_t kKeyChunk = 128;   // keys per unit of work
+constexpr int64_t kValueBlock = 32;  // keys whose values fit the first-level cache
 
-// One unit's share of AttentionWeights: a range of keys, for all heads.
+// A unit of work of AttentionWeights: a range of keys, for all heads.
 struct LogitUnit {
   const AttentionShape& shape;
   const ConstHeads& k;
-  int64_t width;             // head_dim, rounded up to whole vectors
-  const float* queries;      // [head, row, width]: rotated, times the logit scale; zeros behind
-  const float* far_queries;  // the same, as they meet far keys; null: all keys are near
-  int64_t near;              // keys that a row sees from near
+  int64_t width;         // head_dim, rounded up to whole vectors
+  const float* queries;  // [head, row, width]: rotated, times the logit scale; padded with zeros
+  const float* far_queries;  // likewise, rotated for far keys; null: all keys are near
+  int64_t near;              // number of keys that are near to a row
   std::span<const KeySet> sets;
   int64_t begin;
   int64_t end;
@@ -42,7 +42,7 @@ struct LogitUnit {
   float* weights;  // [row, head, key]
 };
 
-// Keys that are rotated at a time.
+// Number of keys that are rotated at a time.
 constexpr int64_t kBlockKeys = 8;
 
 struct ValueUnit {
@@ -76,14 +76,14 @@ HWY_INLINE void RotateKeys(const LogitUnit& unit, const In* rows, int64_t key, i
   }
 }
 
-// Logits of `count` keys from `key` on for all rows and the heads of a set.
+// Computes the logits of `count` keys from `key` on for all rows and the heads of a set.
 template <class In>
 HWY_INLINE void BlockLogits(const LogitUnit& unit, const KeySet& set, int64_t key, int64_t count) {
   const AttentionShape& shape = unit.shape;
   const In* rows = static_cast<const In*>(unit.k.data) + set.key_value_head * unit.k.head_stride;
   float* near_keys = unit.work;
   float* far_keys = unit.work + kBlockKeys * unit.width;
-  // Rows from this one on are far from a key.
+  // Rows from this one on are far from the key.
   const auto first_far = [&](int64_t of_key) {
     return unit.far_queries ? of_key + unit.near - shape.first_query : shape.query_rows;
   };
@@ -110,7 +110,7 @@ HWY_INLINE void BlockLogits(const LogitUnit& unit, const KeySet& set, int64_t ke
 
 template <class In>
 void LogitsAs(const LogitUnit& unit) {
-  // Keys that are not there, and elements beyond the head's, count as zeros.
+  // Missing keys and elements beyond the head's are zeros.
   std::fill_n(unit.work, 2 * kBlockKeys * unit.width, 0.0f);
   for (int64_t key = unit.begin; key < unit.end; key += kBlockKeys) {
     const int64_t count = std::min(kBlockKeys, unit.end - key);
@@ -123,7 +123,7 @@ void Logits(const LogitUnit& unit) {
   LogitsAs<BFloat16>(unit);
 }
 
-// Caps `count` logits and adds ALiBi's bias; the first belongs to a key `distance` rows after the
+// Caps `count` logits and adds ALiBi's bias; the first logit is for a key `distance` rows after the
 // query (0 or less).
 void ShapeRow(float* row, int64_t count, float softcap, float slope, int64_t distance) {
   if (softcap != 0) {
@@ -140,7 +140,7 @@ void ShapeRow(float* row, int64_t count, float softcap, float slope, int64_t dis
 }
 
 // Turns the first `visible` of `count` logits into weights, the rest into 0. `sink`: a logit
-// without a weight; kHiddenLogit: none.
+// without a value; kHiddenLogit: none.
 void SoftmaxRow(float* row, int64_t visible, int64_t count, float sink) {
   const hn::ScalableTag<float> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -172,11 +172,11 @@ void SoftmaxRow(float* row, int64_t visible, int64_t count, float sink) {
   std::fill(row + visible, row + count, 0.0f);
 }
 
-// As AddWeightedRows, for all elements of the heads' sums.
+// Like AddWeightedRows, for all elements of the heads' sums.
 template <int kMembers, class In>
 HWY_INLINE void AddMembers(const ValueUnit& unit, const float* weights, const In* rows,
                            int64_t keys, float* sums) {
-  // 12 sums, or 8 with one member, keep the products busy and fit the registers of AVX2.
+  // 12 sums, or 8 with one member, keep the multipliers busy and fit the registers of AVX2.
   constexpr int kAtOnce = kMembers == 1 ? 8 : 4;
   const hn::CappedTag<float, 16> wide;
   const hn::CappedTag<float, 1> one;
@@ -228,7 +228,8 @@ void AddValueRows(const ValueUnit& unit) {
   AddValuesAs<BFloat16>(unit);
 }
 
-// to [count] = sum of `parts` rows of `count`, with stride `stride`, in order; rounded to `dtype`.
+// Computes to [count] = sum of `parts` rows of `count`, with stride `stride`, in order; rounded to
+// `dtype`.
 void SumParts(const float* from, int64_t parts, int64_t stride, int64_t count, Dtype dtype,
               void* to, int64_t offset) {
   ForEachVector(count, [&](auto d, int64_t i) HWY_ATTR {
@@ -262,8 +263,8 @@ struct QueryTag {};
 struct KeyTag {};
 struct PartTag {};
 
-// queries [head, row, width] float32: rotated by `tables` [head] and scaled; zeros beyond the
-// head's elements.
+// Computes queries [head, row, width] float32: rotated by `tables` [head] and scaled; zeros beyond
+// the head's elements.
 void RotateQueries(const AttentionShape& shape, const ConstHeads& q, const HeadPositions& positions,
                    std::span<const RotaryView> tables, int64_t width, float* queries) {
   for (int64_t head = 0; head < shape.heads; ++head) {

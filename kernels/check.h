@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Checks of what only a bug can break: std::logic_error that names the place in the source and the
+// Checks that only a bug can fail. They throw std::logic_error that names the source line and the
 // values, as in
 //
 //   MIDSCOPE_CHECK_EQ(update.size(), rows * width);
 //   core/decoder/forward_pass.cpp:343: update.size() == rows * width does not hold: 575 and 576
 //
-// A text behind the condition replaces the condition in the message. MIDSCOPE_BUG(text) throws
-// always. MIDSCOPE_KERNEL_CHECK... hold the contracts of kernels; they are compiled out unless
-// MIDSCOPE_CHECK_KERNELS is defined (Debug and sanitizer builds). Input from outside the program is
-// not checked with these, but refused with an Error (core/base/error.h).
+// A text after the condition replaces the condition in the message. MIDSCOPE_BUG(text) always
+// throws. MIDSCOPE_KERNEL_CHECK... check the contracts of kernels; they are compiled out unless
+// MIDSCOPE_CHECK_KERNELS is defined (Debug and sanitizer builds). Do not use them for input from
+// outside the program; invalid input throws Error (core/base/error.h).
 #pragma once
 
 #include <stdexcept>
@@ -19,7 +19,7 @@
 
 namespace midscope::check {
 
-// `file` from the root of the repository, of which kernels/ is a folder.
+// Returns `file` relative to the repository's root, which contains kernels/.
 inline std::string_view ShownFile(std::string_view file) {
   constexpr std::string_view kSelf = __FILE__;
   constexpr std::string_view kOwn = "kernels/check.h";
@@ -49,7 +49,7 @@ std::string Shown(const T& value) {
 template <class T>
 inline constexpr bool kIsWhole = std::is_integral_v<T> && !std::is_same_v<T, bool>;
 
-// Compares integers by value, whichever of them is unsigned.
+// Compares integers by value, even if one is unsigned.
 struct Equal {
   template <class A, class B>
   constexpr bool operator()(const A& a, const B& b) const {
@@ -132,7 +132,7 @@ inline std::string Text(const char* /*condition*/, const std::string& text) { re
 #ifdef MIDSCOPE_CHECK_KERNELS
 #define MIDSCOPE_KERNEL_CHECK_(check) check
 #else
-// Compiled, so that it cannot rot, and never run.
+// Compiled, so that it stays valid code, but never run.
 #define MIDSCOPE_KERNEL_CHECK_(check)                                \
   do {                                                               \
     if (false) check; /* NOLINT(bugprone-macro-parentheses): code */ \

@@ -14,12 +14,13 @@
 namespace midscope::kernels {
 namespace {
 
-// Excludes what the environment does not allow; returns whether AVX-512 is allowed.
+// Excludes instruction sets that the environment does not allow; returns whether AVX-512 is
+// allowed.
 bool LimitTargets() {
   const char* const capability = std::getenv("ATEN_CPU_CAPABILITY");
   const std::string_view limit = capability != nullptr ? capability : "";
 #if HWY_ARCH_X86
-  // Better targets are lower bits.
+  // Better targets have lower bits.
   const auto allow_up_to = [](int64_t target) { hwy::DisableTargets(target - 1); };
   if (limit == "avx2") allow_up_to(HWY_AVX2);
   if (limit == "default") allow_up_to(HWY_SSE4);
@@ -27,7 +28,7 @@ bool LimitTargets() {
   return limit != "avx2" && limit != "default";
 }
 
-// Before the first kernel runs: Highway keeps what it chose.
+// Must run before the first kernel, because Highway keeps its choice.
 const bool wide_allowed = LimitTargets();
 
 bool CpuHasBFloat16Products() {
@@ -40,7 +41,7 @@ bool CpuHasBFloat16Products() {
 }
 
 #if defined(__x86_64__) && defined(__linux__)
-// AMX-TILE and AMX-BF16, which compilers' own test does not know everywhere.
+// Whether the CPU has AMX-TILE and AMX-BF16, which not all compilers' own tests support.
 bool CpuHasMatrixTiles() {
   constexpr unsigned kFeatures = 7;
   constexpr unsigned kWanted = 1u << 22 | 1u << 24;
@@ -48,14 +49,15 @@ bool CpuHasMatrixTiles() {
   return __get_cpuid_count(kFeatures, 0, &a, &b, &c, &d) != 0 && (d & kWanted) == kWanted;
 }
 
-// Linux gives a process tiles only on request, because they make its threads' state 8 KiB larger.
+// Linux lets a process use tiles only on request, because they make its threads' state 8 KiB
+// larger.
 bool MayUseMatrixTiles() {
   constexpr int64_t kAskForState = 0x1023;  // ARCH_REQ_XCOMP_PERM
   constexpr int64_t kTileData = 18;
   return syscall(SYS_arch_prctl, kAskForState, kTileData) == 0;
 }
 
-// oneDNN's own limit, so that one variable makes another machine of this one for all.
+// oneDNN's own limit, so that one variable makes all libraries treat this machine as another.
 bool TilesAllowed() {
   const char* const limit = std::getenv("ONEDNN_MAX_CPU_ISA");
   const std::string_view name = limit != nullptr ? limit : "ALL";
@@ -76,8 +78,8 @@ bool HasMatrixTiles() {
 #endif
 }
 
-// Intel's vector instruction multiplies no faster than float32's two per cycle (measured: 116 and
-// 195 GFLOP/s); who has it from Intel has tiles as a rule.
+// Intel's vector instruction is not faster than float32's two per cycle (measured: 116 and 195
+// GFLOP/s); Intel CPUs that have it usually have tiles.
 static bool ProductsAreFast() {
 #if defined(__x86_64__) && defined(__GNUC__)
   return !__builtin_cpu_is("intel") || HasMatrixTiles();
@@ -93,7 +95,7 @@ bool HasBFloat16Products() {
 
 std::string InstructionSetName() {
   const int64_t targets = hwy::SupportedTargets();
-  // The call makes Highway choose among all that the CPU has, whatever is excluded (1.0.3).
+  // The call makes Highway choose among all targets of the CPU, even excluded ones (1.0.3).
   hwy::GetChosenTarget().Update(targets);
 #if HWY_ARCH_X86
   if (HasMatrixTiles()) return "AVX-512 with bfloat16 matrix tiles";

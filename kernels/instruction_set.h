@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
-// The instruction sets that kernels use: the CPU's, unless ATEN_CPU_CAPABILITY (LibTorch's
-// variable: default, avx2 or avx512) requests less, so that one machine can show the behaviour of
-// another.
+// Reports the instruction set that kernels use: the CPU's, unless ATEN_CPU_CAPABILITY (LibTorch's
+// variable: default, avx2 or avx512) requests a smaller one, with which a machine can reproduce the
+// behaviour of another.
 #pragma once
 
 #include <string>
 
 namespace midscope::kernels {
 
-// "AVX-512 with bfloat16 matrix tiles", "AVX-512 with bfloat16 products", "AVX-512", "AVX2",
-// "SSE4", "NEON", "none".
+// Returns "AVX-512 with bfloat16 matrix tiles", "AVX-512 with bfloat16 products", "AVX-512",
+// "AVX2", "SSE4", "NEON" or "none".
 std::string InstructionSetName();
 
-// Whether pairs of bfloat16 are multiplied and summed in float32 by one instruction (AVX-512 BF16),
-// faster than in float32: not on Intel's CPUs without matrix tiles.
+// Whether one instruction multiplies pairs of bfloat16 and adds them in float32 (AVX-512 BF16), and
+// is faster than float32: false on Intel's CPUs without matrix tiles.
 bool HasBFloat16Products();
 
-// Whether tiles of bfloat16 are multiplied by one instruction (AMX), too. ONEDNN_MAX_CPU_ISA
-// (oneDNN's variable) set to less than AMX excludes them.
+// Whether one instruction also multiplies tiles of bfloat16 (AMX). ONEDNN_MAX_CPU_ISA (oneDNN's
+// variable) set to less than AMX excludes them.
 bool HasMatrixTiles();
 
 }  // namespace midscope::kernels

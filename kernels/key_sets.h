@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Internal: which query heads of an attention call read the same rotated keys.
+// Internal: finds the query heads of an attention call that read the same rotated keys.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace midscope::kernels {
 
-// Heads of one KV group whose keys are rotated alike, in the order of the heads.
+// Heads of one KV group whose keys are rotated equally, in the order of the heads.
 struct KeySet {
   int64_t key_value_head = 0;
   RotaryView table;
-  RotaryView far;  // of far keys, where the call has them
+  RotaryView far;  // for far keys, if the call has them
   std::vector<int64_t> heads;
 };
 
@@ -26,7 +26,8 @@ std::vector<KeySet> FindKeySets(const AttentionShape& shape, const HeadPositions
 
 // Internal: hidden keys and factors of an attention call, or of one head in it, block by block.
 
-// A finite replacement for -infinity: differences of two stay numbers, and logits vanish in it.
+// A finite replacement for -infinity: the difference of two such values is a number, and a logit
+// added to one is negligible.
 inline constexpr float kHiddenLogit = -1e30f;
 
 class KeyEdits {
@@ -34,7 +35,7 @@ class KeyEdits {
   explicit KeyEdits(const HeadPositions& positions)
       : hidden_(positions.hidden), factors_(positions.factors) {}
 
-  // Those that hold for the head.
+  // Returns the edits that apply to the head.
   KeyEdits OfHead(int64_t head) const {
     KeyEdits of_head = *this;
     of_head.head_ = head;
@@ -42,13 +43,13 @@ class KeyEdits {
   }
 
   bool empty() const { return hidden_.empty() && factors_.empty(); }
-  // Whether one range hides all keys [begin, end), of a call: from all heads. Such blocks need not
-  // be looked at.
+  // Whether one range hides all keys [begin, end); for the edits of a call, from all heads. Such
+  // blocks can be skipped.
   bool HidesAll(int64_t begin, int64_t end) const;
   // Whether any key of [begin, end) is hidden or has a factor, for one head.
   bool Touches(int64_t begin, int64_t end) const;
-  // For one head and each key from `begin` on: the term added to its logit in units of ln 2
-  // (kHiddenLogit: hidden), and the factor of its weight after the softmax's sum.
+  // Writes, for one head and each key from `begin` on, the term to add to its logit in units of ln
+  // 2 (kHiddenLogit: hidden), and the factor of its weight after the softmax.
   void Fill(int64_t begin, int64_t count, float* bias, float* factor) const;
 
  private:

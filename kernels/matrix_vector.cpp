@@ -14,8 +14,8 @@ HWY_BEFORE_NAMESPACE();
 namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 
-// y[r, o] for kOutputs outputs and kRows rows: several weight rows at once keep several reads from
-// memory under way.
+// Computes y[r, o] for kOutputs outputs and kRows rows; reading several weight rows together keeps
+// several memory reads in flight.
 template <int kOutputs, int kRows, class T, class Y>
 HWY_INLINE void Products(const T* weight, const T* x, int64_t inputs, Y* y, int64_t outputs) {
   const hn::CappedTag<float, 16> d;
@@ -58,7 +58,7 @@ template <int kOutputs, class T, class Y>
 HWY_INLINE void RowProducts(const T* weight, const T* x, int64_t rows, int64_t inputs, Y* y,
                             int64_t outputs) {
   int64_t r = 0;
-  // Four rows at a time; the second four find the weights in the first-level cache.
+  // Four rows at a time; the second four rows find the weights in the first-level cache.
   for (; r + 4 <= rows; r += 4) {
     Products<kOutputs, 4>(weight, x + r * inputs, inputs, y + r * outputs, outputs);
   }

@@ -17,7 +17,7 @@
 #define MIDSCOPE_KERNELS_NORMALISE_ONCE
 namespace midscope::kernels {
 
-// Arguments of LayerNorm for rows; `update` null: nothing is added first.
+// Arguments of LayerNorm for rows; if `update` is null, nothing is added first.
 struct LayerNormWork {
   void* x;
   const void* update;
@@ -47,7 +47,7 @@ HWY_BEFORE_NAMESPACE();
 namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 
-// x += update (unless null), as rounded to T; returns sum of squares of the sum.
+// Computes x += update (unless null), rounded to T; returns the sum of squares of the result.
 template <class T>
 HWY_INLINE float AddAndSquare(T* x, const T* update, int64_t width) {
   const hn::ScalableTag<float> d;
@@ -63,8 +63,8 @@ HWY_INLINE float AddAndSquare(T* x, const T* update, int64_t width) {
     const auto value = step(d, i);
     sums = hn::MulAdd(value, value, sums);
   }
-  // The rest by the same operation: what a compiler makes of a product and a sum differs from one
-  // copy of this function to the next.
+  // The remaining elements use the same operation, because compilers translate a product and a sum
+  // differently in different copies of this function.
   const hn::CappedTag<float, 1> one;
   auto total = hn::Set(one, hn::GetLane(hn::SumOfLanes(d, sums)));
   for (; i < width; ++i) {
@@ -97,7 +97,7 @@ void AddAll(T* residual, const T* update, int64_t count) {
   });
 }
 
-// sum over i = 0 .. width - 1 of term(d, i), a vector or a single element at a time.
+// Returns the sum over i = 0 .. width - 1 of term(d, i), one vector or one element at a time.
 template <class Term>
 HWY_INLINE float SumOver(int64_t width, Term&& term) {
   const hn::ScalableTag<float> d;
@@ -120,8 +120,8 @@ HWY_INLINE void LayerNormAs(const LayerNormWork& work, int64_t begin, int64_t en
     const float sum =
         SumOver(work.width, [&](auto d, int64_t i) HWY_ATTR { return LoadFloats(d, x + i); });
     const float mean = sum / count;
-    // The sum is of squared deviations: a difference of squares would cancel where the mean is far
-    // from 0.
+    // The sum is of squared deviations, because a difference of squares would cancel if the mean is
+    // far from 0.
     const float squares = SumOver(work.width, [&](auto d, int64_t i) HWY_ATTR {
       const auto deviation = hn::Sub(LoadFloats(d, x + i), hn::Set(d, mean));
       return hn::Mul(deviation, deviation);
@@ -153,7 +153,7 @@ HWY_INLINE float InverseRms(const T* x, float epsilon, int64_t width) {
   return 1.0f / std::sqrt(squares / static_cast<float>(width) + epsilon);
 }
 
-// One head's norm, x [width] into to [width], which may be x.
+// Computes one head's norm from x [width] into to [width], which may be x.
 template <class In, class Out>
 HWY_INLINE void NormHead(const In* x, const float* weight, float epsilon, int64_t width, Out* to) {
   const float inverse = InverseRms(x, epsilon, width);
@@ -186,7 +186,7 @@ void NormHeads(const HeadNormWork& work, int64_t begin, int64_t end) {
   NormHeadsAs<BFloat16, BFloat16>(work, begin, end);
 }
 
-// One entry per dtype: HWY_EXPORT takes no templates.
+// One function per dtype, because HWY_EXPORT does not support templates.
 void NormFloat(float* x, const float* update, const float* weight, float epsilon, int64_t rows,
                int64_t width, float* out, float* inverse_rms) {
   NormRows(x, update, weight, epsilon, rows, width, out, inverse_rms);

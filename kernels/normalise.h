@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Row-wise pieces of a decoder block, each one pass over memory. Rows are contiguous; arithmetic is
-// float32.
+// Row-wise operations of a decoder block, each in one pass over memory. Rows are contiguous;
+// arithmetic is float32.
 #pragma once
 
 #include <cstdint>
@@ -10,43 +10,45 @@
 
 namespace midscope::kernels {
 
-// out[r, i] = x[r, i] * inverse_rms[r] * weight[i], inverse_rms = 1 / sqrt(mean(x^2) + epsilon).
-// x, out [rows, width] of `dtype`; weight [width] float32; inverse_rms [rows] is also returned
+// Computes out[r, i] = x[r, i] * inverse_rms[r] * weight[i], inverse_rms = 1 / sqrt(mean(x^2) +
+// epsilon).
+// x, out [rows, width] of `dtype`; weight [width] float32; inverse_rms [rows] is also written
 // unless null.
 void RmsNorm(const void* x, const float* weight, float epsilon, int64_t rows, int64_t width,
              Dtype dtype, void* out, float* inverse_rms, const Executor& executor);
 
-// residual += update (rounded to `dtype`), then out and inverse_rms as RmsNorm of the sum.
+// Computes residual += update (rounded to `dtype`), then out and inverse_rms as in RmsNorm of the
+// sum.
 void AddRmsNorm(void* residual, const void* update, const float* weight, float epsilon,
                 int64_t rows, int64_t width, Dtype dtype, void* out, float* inverse_rms,
                 const Executor& executor);
 
-// out[r, i] = (x[r, i] - mean) * inverse_deviation * weight[i] + bias[i], inverse_deviation = 1 /
-// sqrt(variance + epsilon) with the variance over `width` elements (not width - 1), as
-// torch.nn.LayerNorm in float32. bias [width] may be null: none. mean and inverse_deviation [rows]
-// are also returned unless null.
+// Computes out[r, i] = (x[r, i] - mean) * inverse_deviation * weight[i] + bias[i],
+// inverse_deviation = 1 / sqrt(variance + epsilon) with the variance over `width` elements (not
+// width - 1), like torch.nn.LayerNorm in float32. bias [width] may be null: no bias. mean and
+// inverse_deviation [rows] are also written unless null.
 void LayerNorm(const void* x, const float* weight, const float* bias, float epsilon, int64_t rows,
                int64_t width, Dtype dtype, void* out, float* mean, float* inverse_deviation,
                const Executor& executor);
 
-// residual += update (rounded to `dtype`), then out, mean and inverse_deviation as LayerNorm of the
-// sum.
+// Computes residual += update (rounded to `dtype`), then out, mean and inverse_deviation as in
+// LayerNorm of the sum.
 void AddLayerNorm(void* residual, const void* update, const float* weight, const float* bias,
                   float epsilon, int64_t rows, int64_t width, Dtype dtype, void* out, float* mean,
                   float* inverse_deviation, const Executor& executor);
 
-// Every head of x [rows, heads, head_dim] normalised on its own (qwen3, gemma3): RmsNorm over
-// head_dim with the one weight [head_dim]. `out` may be x. A norm over all heads together (olmo2)
-// is one head of heads * head_dim.
+// Normalises every head of x [rows, heads, head_dim] separately (qwen3, gemma3): RmsNorm over
+// head_dim, with weight [head_dim] for all heads. `out` may be x. A norm over all heads together
+// (olmo2) is one head of heads * head_dim.
 void RmsNormHeads(const ConstHeads& x, const float* weight, float epsilon, int64_t rows,
                   int64_t heads, int64_t head_dim, const Heads& out, const Executor& executor);
 
-// x[r, i] += bias[i], in place. x [rows, width] of `dtype`, with row stride x_stride in elements;
-// bias [width] float32.
+// Computes x[r, i] += bias[i], in place. x [rows, width] of `dtype`, with row stride x_stride in
+// elements; bias [width] float32.
 void AddBias(void* x, int64_t x_stride, const float* bias, int64_t rows, int64_t width, Dtype dtype,
              const Executor& executor);
 
-// residual += update, [count] elements.
+// Computes residual += update, [count] elements.
 void Add(void* residual, const void* update, int64_t count, Dtype dtype, const Executor& executor);
 
 // kSilu: x / (1 + e^-x). kGelu: x (1 + erf(x / sqrt 2)) / 2, within 1e-6 of it times max(1, |x|).
@@ -54,18 +56,18 @@ void Add(void* residual, const void* update, int64_t count, Dtype dtype, const E
 // kRelu: max(0, x). kSquaredRelu: its square.
 enum class ActivationKind { kSilu, kGelu, kGeluTanh, kRelu, kSquaredRelu };
 
-// gate_up [rows, 2 * width]: gate in the first half of each row, up in the second; out [rows,
-// width] = activation(gate) * up.
+// Computes out [rows, width] = activation(gate) * up. gate_up [rows, 2 * width]: gate in the first
+// half of each row, up in the second.
 void GatedActivation(ActivationKind kind, const void* gate_up, int64_t rows, int64_t width,
                      Dtype dtype, void* out, const Executor& executor);
 
-// out = activation(x), [count] elements; `out` may be x.
+// Computes out = activation(x), [count] elements; `out` may be x.
 void Activate(ActivationKind kind, const void* x, int64_t count, Dtype dtype, void* out,
               const Executor& executor);
 
-// out[r, i] = x[r, i] - amount[r] * direction[i]: how keys (or queries) change when one input
-// channel is scaled. x, out [rows, width] of `dtype` with row strides x_stride / out_stride in
-// elements; amount [rows], direction [width] float32.
+// Computes out[r, i] = x[r, i] - amount[r] * direction[i]: the change of keys (or queries) if one
+// input channel is scaled. x, out [rows, width] of `dtype` with row strides x_stride / out_stride
+// in elements; amount [rows], direction [width] float32.
 void RankOneUpdate(const void* x, int64_t x_stride, const float* amount, const float* direction,
                    int64_t rows, int64_t width, Dtype dtype, void* out, int64_t out_stride,
                    const Executor& executor);

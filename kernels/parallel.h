@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How kernels get threads: they are handed an Executor and own none, so that one thread pool serves
-// the whole program.
+// The threads of kernels: kernels are passed an Executor and own no threads, so that the whole
+// program uses one thread pool.
 #pragma once
 
 #include <atomic>
@@ -12,29 +12,29 @@ namespace midscope::kernels {
 class Executor {
  public:
   virtual ~Executor() = default;
-  // Number of calls of `work` that may run at once; at least 1.
+  // Returns the number of calls of `work` that may run at once; at least 1.
   virtual int Threads() const = 0;
-  // Calls work(begin, end) for disjoint ranges that cover [0, count), each but the last a multiple
-  // of `grain` long; returns when all have returned. `work` must not throw.
+  // Calls work(begin, end) for disjoint ranges that cover [0, count), whose lengths, except the
+  // last, are multiples of `grain`; returns when all calls have returned. `work` must not throw.
   virtual void For(int64_t count, int64_t grain,
                    const std::function<void(int64_t begin, int64_t end)>& work) const = 0;
-  // As For, for long work: threads take ever smaller ranges as they finish earlier ones, so that
-  // all end together where cores differ in speed or are shared with other programs. Costs some more
-  // calls of `work`. Equals For where a subclass has nothing better.
+  // Like For, for long work: threads take smaller and smaller ranges as they finish earlier ones,
+  // so that all finish together even if cores differ in speed or are shared with other programs.
+  // Makes more calls of `work`. By default the same as For.
   virtual void ForOnDemand(int64_t count, int64_t grain,
                            const std::function<void(int64_t begin, int64_t end)>& work) const {
     For(count, grain, work);
   }
 };
 
-// ForOnDemand where that many multiplications are long work, else For.
+// Calls ForOnDemand if that number of multiplications is long work, else For.
 void ForProduct(const Executor& executor, int64_t multiply_adds, int64_t count, int64_t grain,
                 const std::function<void(int64_t begin, int64_t end)>& work);
 
-// Runs everything on the calling thread.
+// Returns an executor that runs everything on the calling thread.
 const Executor& SerialExecutor();
 
-// Set by another thread when the result is no longer needed. Null means: never.
+// Set by another thread if the result is no longer needed. Null means never.
 using CancelFlag = const std::atomic<bool>*;
 
 inline bool Cancelled(CancelFlag flag) { return flag && flag->load(std::memory_order_relaxed); }

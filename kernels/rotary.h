@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Rotary position embedding. Pair j of a head is (element j, element j + pairs): the half-split
-// layout. Files with interleaved pairs (GGUF's llama) are permuted when they are read.
+// layout. The rows of files with interleaved pairs (GGUF's llama) are permuted on reading.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace midscope::kernels {
 
-// cos and sin [rows, pairs], row-major; rotated are the first 2 * pairs elements of a head, the
-// rest passes through.
+// cos and sin [rows, pairs], row-major. The first 2 * pairs elements of a head are rotated; the
+// rest is unchanged.
 struct RotaryView {
   const float* cos = nullptr;
   const float* sin = nullptr;
@@ -19,12 +19,12 @@ struct RotaryView {
 };
 
 // Fills cos and sin [rows, pairs] for real positions (first + row) / ratio: angle = position *
-// inverse_frequency[pair], formed in double (a float32 angle is off by 0.01 rad near 2.6e5), both
-// then multiplied by `magnitude` (YaRN's temperature; else 1).
+// inverse_frequency[pair], computed in double (a float32 angle is wrong by 0.01 rad near 2.6e5).
+// Both are then multiplied by `magnitude` (YaRN's temperature; otherwise 1).
 void FillRotary(std::span<const double> inverse_frequency, double ratio, int64_t first,
                 int64_t rows, double magnitude, float* cos, float* sin);
 
-// As above, for the real positions positions[row] / ratio of `rows` rows, in any order.
+// Like FillRotary, for `rows` real positions positions[row] / ratio, in any order.
 void FillRotaryAt(std::span<const double> inverse_frequency, double ratio,
                   std::span<const double> positions, double magnitude, float* cos, float* sin);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Dot products of a row with several rows at once, and sums of rows with weights: what attention of
-// few query rows does with keys and values. Included like rows-inl.h, after it.
+// Dot products of a row with several rows at once, and weighted sums of rows: the operations on
+// keys and values in attention of few query rows. Included like rows-inl.h, after it.
 #if defined(MIDSCOPE_KERNELS_ROW_DOTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MIDSCOPE_KERNELS_ROW_DOTS_INL_H_
 #undef MIDSCOPE_KERNELS_ROW_DOTS_INL_H_
@@ -16,10 +16,10 @@ HWY_BEFORE_NAMESPACE();
 namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 
-// Fixed-size vectors only: sums live in arrays.
+// Fixed-size vectors only, because sums are in arrays.
 using DotTag = hn::CappedTag<float, 16>;
 
-// Adds up the 128-bit blocks of v.
+// Returns the sum of the 128-bit blocks of v.
 template <class D, class V>
 HWY_INLINE hn::Vec<hn::FixedTag<float, 4>> SumOfBlocks([[maybe_unused]] D d, V v) {
   if constexpr (hn::MaxLanes(D()) == 4) {
@@ -30,7 +30,8 @@ HWY_INLINE hn::Vec<hn::FixedTag<float, 4>> SumOfBlocks([[maybe_unused]] D d, V v
   }
 }
 
-// The sums over lanes of a, b, c and e, in this order. Every sum is formed alike.
+// Returns the sums over lanes of a, b, c and e, in this order. Every sum is added in the same
+// order.
 HWY_INLINE hn::Vec<hn::FixedTag<float, 4>> SumsOfLanes(hn::Vec<DotTag> a, hn::Vec<DotTag> b,
                                                        hn::Vec<DotTag> c, hn::Vec<DotTag> e) {
   const DotTag d;
@@ -44,8 +45,9 @@ HWY_INLINE hn::Vec<hn::FixedTag<float, 4>> SumsOfLanes(hn::Vec<DotTag> a, hn::Ve
 
 constexpr int64_t kDotRows = 8;
 
-// sums [kDotRows] = x [count] times each of kDotRows rows [row][count]; `count` is a multiple of
-// the lanes. The sum of a row does not depend on the others, nor on its place among them.
+// Computes sums [kDotRows] = x [count] times each of kDotRows rows [row][count]; `count` must be a
+// multiple of the number of lanes. A row's sum does not depend on the other rows or its index among
+// them.
 HWY_INLINE void DotRows(const float* HWY_RESTRICT x, const float* HWY_RESTRICT rows, int64_t count,
                         float* HWY_RESTRICT sums) {
   const DotTag d;
@@ -64,9 +66,9 @@ HWY_INLINE void DotRows(const float* HWY_RESTRICT x, const float* HWY_RESTRICT r
   hn::StoreU(SumsOfLanes(totals[4], totals[5], totals[6], totals[7]), four, sums + 4);
 }
 
-// sums[m * sum_stride + i] += sum over keys of weights[m * weight_stride + key] * values[key *
-// stride + i] for kMembers members m and kVectors vectors from i = 0 on, keys in order. A key whose
-// weights are all 0 is not read: no row of the call may see it.
+// Computes sums[m * sum_stride + i] += sum over keys of weights[m * weight_stride + key] *
+// values[key * stride + i] for kMembers members m and kVectors vectors from i = 0 on, keys in
+// order. A key whose weights are all 0 is not read, because no row of the call may see it.
 template <int kMembers, int kVectors, class D, class In>
 HWY_INLINE void AddWeightedRows(D d, const float* HWY_RESTRICT weights, int64_t weight_stride,
                                 const In* HWY_RESTRICT values, int64_t stride, int64_t keys,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// AddBias and RankOneUpdate of normalise.h.
+// Implements AddBias and RankOneUpdate of normalise.h.
 #include "kernels/check.h"
 #include "kernels/normalise.h"
 #include "kernels/row_work.h"
@@ -40,7 +40,7 @@ void UpdateRows(const T* x, int64_t x_stride, const float* amount, const float* 
   }
 }
 
-// One entry per dtype, because HWY_EXPORT takes no templates.
+// One function per dtype, because HWY_EXPORT does not support templates.
 void BiasFloat(float* x, int64_t x_stride, const float* bias, int64_t rows, int64_t width) {
   BiasRows(x, x_stride, bias, rows, width);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How work on rows is cut into pieces for threads. Internal to kernels.
+// Divides work on rows into ranges for threads. Internal to kernels.
 #pragma once
 
 #include <algorithm>
@@ -7,15 +7,15 @@
 
 namespace midscope::kernels {
 
-// Elements that make a unit of work worth handing to another thread.
+// The number of elements for which it pays to pass the work to another thread.
 inline constexpr int64_t kGrainElements = 16384;
 
-// As many rows of `width` elements.
+// Returns the number of rows of `width` elements with that many elements.
 inline int64_t RowGrain(int64_t width) {
   return std::max<int64_t>(1, kGrainElements / std::max<int64_t>(1, width));
 }
 
-// An element of an array; null stays null.
+// Returns the address of an array's element; null stays null.
 template <class T>
 T* At(void* data, int64_t offset) {
   return data ? static_cast<T*>(data) + offset : nullptr;

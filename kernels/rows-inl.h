@@ -32,7 +32,8 @@ HWY_INLINE hn::Vec<D> LoadFloats(D d, const BFloat16* from) {
   return hn::BitCast(d, hn::ShiftLeft<16>(bits));
 }
 
-// Upper halves of float32 in the low bits of each lane, rounded as ToBFloat16 does.
+// Returns the upper halves of float32 numbers in the low bits of each lane, rounded as in
+// ToBFloat16.
 template <class D>
 HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> RoundedHalves(D /*d*/, hn::Vec<D> value) {
   const hn::RebindToUnsigned<D> d32;
@@ -44,7 +45,7 @@ HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> RoundedHalves(D /*d*/, hn::Vec<D> va
   return hn::ShiftRight<16>(hn::IfThenElse(is_nan, quiet, rounded));
 }
 
-// Stores Lanes(d) float32, rounded as ToBFloat16 does where the target is narrower.
+// Stores Lanes(d) float32 numbers, rounded as in ToBFloat16 if the target is narrower.
 template <class D>
 HWY_INLINE void StoreFloats(D d, hn::Vec<D> value, float* to) {
   hn::StoreU(value, d, to);
@@ -55,7 +56,7 @@ HWY_INLINE void StoreFloats(D d, hn::Vec<D> value, BFloat16* to) {
   hn::StoreU(hn::TruncateTo(d16, RoundedHalves(d, value)), d16, reinterpret_cast<uint16_t*>(to));
 }
 
-// The value that would be read back after StoreFloats to a T.
+// Returns the value that would be read back after StoreFloats to a T.
 template <class T, class D>
 HWY_INLINE hn::Vec<D> RoundedTo([[maybe_unused]] D d, hn::Vec<D> value) {
   if constexpr (sizeof(T) == sizeof(BFloat16)) {
@@ -76,7 +77,8 @@ HWY_INLINE void ForEachVector(int64_t count, Step&& step) {
   for (; i < count; ++i) step(one, i);
 }
 
-// 2^f for f in [-1/2, 1/2]: minimax polynomial of degree 5, relative error below 2.2e-7 in float32.
+// Returns 2^f for f in [-1/2, 1/2]: minimax polynomial of degree 5, relative error below 2.2e-7 in
+// float32.
 template <class D>
 HWY_INLINE hn::Vec<D> Exp2Fraction(D d, hn::Vec<D> f) {
   auto p = hn::Set(d, 1.3276472e-3f);
@@ -87,20 +89,21 @@ HWY_INLINE hn::Vec<D> Exp2Fraction(D d, hn::Vec<D> f) {
   return hn::MulAdd(p, f, hn::Set(d, 1.0000001f));
 }
 
-// The term added to a number of -127 .. 127 to round it: float32 has no fractions from 2^23 on. The
-// 127 more make the last bits of the sum the exponent's of 2^whole. Instructions that round and
-// convert take several steps on x86, and softmax is half as much work as its products.
+// Added to a number of -127 .. 127 to round it: float32 has no fractions from 2^23 on. The
+// additional 127 makes the last bits of the sum the exponent bits of 2^whole. Instructions that
+// round and convert take several steps on x86, and the softmax takes half as much work as its
+// products.
 constexpr float kRoundingShift = 12582912.0f + 127.0f;
 
-// x * 2^whole, where `shifted` is whole + kRoundingShift; 0 for -127.
+// Returns x * 2^whole, where `shifted` is whole + kRoundingShift; 0 if whole is -127.
 template <class D>
 HWY_INLINE hn::Vec<D> TimesPowerOf2(D d, hn::Vec<D> x, hn::Vec<D> shifted) {
   const hn::RebindToSigned<D> di;
   return hn::Mul(x, hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(di, shifted))));
 }
 
-// 2^x for x < 127.5, relative error below 3e-7; 0 below -126.5, as for -1e30 and the like (no
-// infinities).
+// Returns 2^x for x < 127.5, relative error below 3e-7; 0 below -126.5, for instance for -1e30
+// (infinities are not allowed).
 template <class D>
 HWY_INLINE hn::Vec<D> Exp2(D d, hn::Vec<D> x) {
   const auto clamped = hn::Max(x, hn::Set(d, -127.0f));
@@ -109,10 +112,11 @@ HWY_INLINE hn::Vec<D> Exp2(D d, hn::Vec<D> x) {
   return TimesPowerOf2(d, Exp2Fraction(d, hn::Sub(clamped, hn::Sub(shifted, shift))), shifted);
 }
 
-// e^x, relative error below 3e-7; clamped to the range of normal float32, and 0 below -87.7.
+// Returns e^x, relative error below 3e-7; clamped to the range of normal float32, and 0 below
+// -87.7.
 template <class D>
 HWY_INLINE hn::Vec<D> Exp(D d, hn::Vec<D> x) {
-  // log2(e) in two parts, so that the fraction of x * log2(e) keeps its digits where x is large.
+  // log2(e) in two parts, so that the fraction of x * log2(e) keeps its precision if x is large.
   const auto high = hn::Set(d, 1.44269502f);
   const auto low = hn::Set(d, 1.92596303e-8f);
   const auto clamped = hn::Min(hn::Max(x, hn::Set(d, -88.0f)), hn::Set(d, 88.0f));
@@ -123,10 +127,11 @@ HWY_INLINE hn::Vec<D> Exp(D d, hn::Vec<D> x) {
   return TimesPowerOf2(d, Exp2Fraction(d, fraction), shifted);
 }
 
-// tanh(x), relative error below 4e-7: an odd rational function, as in Eigen's vectorised tanh.
+// Returns tanh(x), relative error below 4e-7: an odd rational function, as in Eigen's vectorised
+// tanh.
 template <class D>
 HWY_INLINE hn::Vec<D> Tanh(D d, hn::Vec<D> x) {
-  // Beyond, float32 has no number between tanh and 1.
+  // Beyond this limit, float32 has no number between tanh and 1.
   const auto limit = hn::Set(d, 7.90531110763549805f);
   const auto clamped = hn::Max(hn::Neg(limit), hn::Min(x, limit));
   const auto square = hn::Mul(clamped, clamped);
@@ -144,8 +149,8 @@ HWY_INLINE hn::Vec<D> Tanh(D d, hn::Vec<D> x) {
   return hn::Div(hn::Mul(clamped, over), under);
 }
 
-// Rotates one head's row from x into out (which may be x), times `factor`; see RotaryView. `cos`
-// may be null.
+// Rotates one head's row from x into out (which may be x) and multiplies it by `factor`; see
+// RotaryView. `cos` may be null: no rotation.
 template <class In, class Out>
 HWY_INLINE void RotateRow(const In* x, int64_t head_dim, const float* cos, const float* sin,
                           int64_t pairs, float factor, Out* out) {

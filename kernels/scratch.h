@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Working memory that is kept between calls: fresh megabytes from the allocator cost a page fault
-// every 4 KiB, which for short prompts is as expensive as the arithmetic.
+// Working memory that is kept between calls: megabytes of new memory from the allocator cost a page
+// fault every 4 KiB, which for short prompts is as expensive as the arithmetic.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class Scratch {
     return *this;
   }
 
-  // At least `bytes` bytes; contents are unspecified. Throws std::bad_alloc.
+  // Returns at least `bytes` bytes; their contents are unspecified. Throws std::bad_alloc.
   void* Get(size_t bytes) {
     if (bytes > size_) {
       const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -48,8 +48,8 @@ class Scratch {
   size_t size_ = 0;
 };
 
-// The calling thread's kept Scratch, taken out for the life of this object. A nested call on the
-// same thread (a thread pool may run other work while it waits) simply gets a fresh one.
+// Borrows the calling thread's kept Scratch for the lifetime of this object. A nested call on the
+// same thread (a thread pool may run other work while it waits) gets a new one.
 template <class Tag>
 class BorrowedScratch {
  public:
@@ -66,7 +66,7 @@ class BorrowedScratch {
   }
 
  private:
-  // Above this, keeping the memory would cost more than mapping it again.
+  // Above this size, keeping the memory would cost more than mapping it again.
   static constexpr size_t kKeepBytes = size_t{64} << 20;
   static Scratch& Kept() {
     thread_local Scratch kept;

@@ -17,8 +17,8 @@ namespace HWY_NAMESPACE {
 
 constexpr int64_t kSquare = 4;  // rows and columns that are transposed in registers
 
-// Four vectors of 32-bit lanes: in each part of four lanes, as rows of a matrix, they become its
-// columns.
+// Transposes four vectors of 32-bit lanes: in each part of four lanes, the vectors are the rows of
+// a 4 x 4 matrix and become its columns.
 template <class V>
 HWY_INLINE void TransposeSquare(V (&rows)[kSquare]) {
   const hn::DFromV<V> d;
@@ -34,8 +34,8 @@ HWY_INLINE void TransposeSquare(V (&rows)[kSquare]) {
   rows[3] = hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23));
 }
 
-// from [width][steps] into to [steps][width], with row strides `from_stride` and `to_stride` in
-// items; items of 32 bits; `width` is a multiple of kSquare.
+// Transposes from [width][steps] into to [steps][width], with row strides `from_stride` and
+// `to_stride` in items of 32 bits; `width` must be a multiple of kSquare.
 template <class Item>
 HWY_INLINE void TransposeItems(const Item* HWY_RESTRICT from, int64_t from_stride, int64_t steps,
                                int64_t width, Item* HWY_RESTRICT to, int64_t to_stride) {

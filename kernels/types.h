@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Element types and views that kernels work on. Raw pointers and shapes only: no tensor library.
+// Element types and views that kernels work on. They use raw pointers and shapes, no tensor
+// library.
 #pragma once
 
 #include <bit>
@@ -8,12 +9,12 @@
 
 namespace midscope::kernels {
 
-// float16: GPUs compute in it, and LibTorch's own operations; the CPU's kernels only convert it.
+// GPUs and LibTorch's own operations compute in float16; the CPU's kernels only convert it.
 enum class Dtype { kFloat32, kBFloat16, kFloat16 };
 
 constexpr int64_t SizeOf(Dtype dtype) { return dtype == Dtype::kFloat32 ? 4 : 2; }
 
-// Upper half of a float32. Conversion rounds to nearest even; NaN stays NaN.
+// The upper half of a float32. Conversion rounds to nearest even; NaN stays NaN.
 struct BFloat16 {
   uint16_t bits = 0;
 };
@@ -28,7 +29,7 @@ constexpr BFloat16 ToBFloat16(float value) {
   return {static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16)};
 }
 
-// IEEE binary16. Conversion rounds to nearest even; from 65,520 on to infinity; NaN stays NaN.
+// IEEE binary16. Conversion rounds to nearest even, and from 65,520 on to infinity; NaN stays NaN.
 struct Float16 {
   uint16_t bits = 0;
 };
@@ -38,7 +39,7 @@ constexpr Dtype kDtypeOf = std::is_same_v<T, float>      ? Dtype::kFloat32
                            : std::is_same_v<T, BFloat16> ? Dtype::kBFloat16
                                                          : Dtype::kFloat16;
 
-// The product lifts subnormals without a branch; it is exact.
+// The multiplication handles subnormals without a branch; it is exact.
 constexpr float ToFloat(Float16 value) {
   const uint32_t magnitude = static_cast<uint32_t>(value.bits & 0x7fff) << 13;
   const uint32_t sign = static_cast<uint32_t>(value.bits & 0x8000) << 16;
@@ -58,7 +59,7 @@ constexpr Float16 ToFloat16(float value) {
   } else if (magnitude >= 0x477ff000u) {
     half = 0x7c00u;
   } else if (magnitude < 0x38800000u) {
-    // Subnormal: the last bit of a float32 from 1/2 on is the smallest binary16.
+    // Subnormal: the last bit of a float32 from 1/2 on has the value of the smallest binary16.
     half = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000u;
   } else {
     half = (magnitude + 0xfffu + ((magnitude >> 13) & 1u) - 0x38000000u) >> 13;
@@ -66,7 +67,7 @@ constexpr Float16 ToFloat16(float value) {
   return {static_cast<uint16_t>(sign | half)};
 }
 
-// The value as that type holds it.
+// Returns the value after rounding to that type.
 constexpr float RoundedTo(Dtype dtype, float value) {
   switch (dtype) {
     case Dtype::kFloat32:
@@ -80,7 +81,7 @@ constexpr float RoundedTo(Dtype dtype, float value) {
 }
 
 // Rows of vectors, one vector per head: element (row, head, i) is at data + row * row_stride + head
-// * head_stride + i (strides in elements). `ConstHeads` is read, `Heads` is written.
+// * head_stride + i (strides in elements). `ConstHeads` is for input, `Heads` for output.
 struct ConstHeads {
   const void* data = nullptr;
   Dtype dtype = Dtype::kFloat32;

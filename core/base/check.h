@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Messages about bugs: the outermost handlers of programs and jobs use them for exceptions other
+// Messages about bugs. The outermost handlers of programs and jobs use them for exceptions other
 // than Error.
 #pragma once
 

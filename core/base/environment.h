@@ -11,14 +11,15 @@
 
 namespace midscope {
 
-// The value of an environment variable; empty where it is not set.
+// Returns the value of an environment variable; empty if it is not set.
 inline std::string Environment(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
 }
 
-// The limit on the process' memory that a batch system or `ulimit -v` sets, as the end of a
-// message: "; ulimit -v lets this process have 420 MB in all". "" without a limit.
+// Returns the limit on the process' memory that a batch system or `ulimit -v` sets, worded as the
+// end of a message: "; ulimit -v lets this process have 420 MB in all". Returns "" if there is no
+// limit.
 inline std::string MemoryLimitText() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "";
@@ -26,8 +27,8 @@ inline std::string MemoryLimitText() {
          " MB in all";
 }
 
-// The user's home: $HOME, else that of the system's list of users, as in services and containers
-// without the variable; "/" where neither names one, so that no path depends on the current folder.
+// Returns the user's home folder: $HOME; if unset, as in some services and containers, the entry in
+// the system's user list; "/" if neither exists, so that no path depends on the current folder.
 inline std::filesystem::path HomeFolder() {
   std::filesystem::path home = Environment("HOME");
   if (home.is_absolute()) return home;
@@ -36,14 +37,14 @@ inline std::filesystem::path HomeFolder() {
   return known.is_absolute() ? known : "/";
 }
 
-// $XDG_CACHE_HOME, else ~/.cache.
+// Returns $XDG_CACHE_HOME, or ~/.cache if that is not set.
 inline std::filesystem::path UserCacheFolder() {
   const std::filesystem::path cache = Environment("XDG_CACHE_HOME");
   return cache.is_absolute() ? cache : HomeFolder() / ".cache";
 }
 
-// The folder of what can be fetched or measured again: $XDG_CACHE_HOME/midscope, else
-// ~/.cache/midscope. It need not exist.
+// Returns the folder for data that can be fetched or measured again: $XDG_CACHE_HOME/midscope, else
+// ~/.cache/midscope. It may not exist yet.
 inline std::filesystem::path CacheFolder() { return UserCacheFolder() / "midscope"; }
 
 }  // namespace midscope

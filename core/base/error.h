@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The one exception that Midscope throws on purpose: something outside the program is not as it
-// must be. It names the thing, the reason and the remedy. A bug throws std::logic_error;
-// std::bad_alloc and others pass through.
+// The one exception that Midscope throws on purpose: something outside the program is wrong. Its
+// text names the thing, the reason and the remedy. A bug throws std::logic_error; std::bad_alloc
+// and others pass through.
 #pragma once
 
 #include <stdexcept>
@@ -9,8 +9,8 @@
 
 namespace midscope {
 
-// Which exit status a command line gives: a request that can't be understood (2), or one that
-// failed (1).
+// Selects the exit status of a command line: kUsage for a request that cannot be understood (2),
+// kFailure for one that failed (1).
 enum class ErrorKind { kUsage, kFailure };
 
 class Error : public std::runtime_error {
@@ -23,12 +23,12 @@ class Error : public std::runtime_error {
         problem_length_(thing.size() + 2 + reason.size()) {}
 
   ErrorKind kind() const { return kind_; }
-  // "thing: reason".
+  // Returns "thing: reason", without the remedy.
   std::string problem() const { return std::string(what()).substr(0, problem_length_); }
 
  private:
   ErrorKind kind_;
-  size_t problem_length_;  // copying an exception must not throw: no text
+  size_t problem_length_;  // copying an exception must not throw, so no string is stored
 };
 
 inline Error UsageError(const std::string& thing, const std::string& reason,
@@ -47,11 +47,11 @@ class Cancelled : public std::exception {
   const char* what() const noexcept override { return "cancelled"; }
 };
 
-// A failure of a device that computes, where another device may do the same work.
+// A failure of a compute device; another device may be able to do the same work.
 
 class DeviceError : public Error {
  public:
-  // `lost`: nothing runs on the device any more.
+  // `lost`: the device can run nothing any more.
   DeviceError(bool lost, const std::string& thing, const std::string& reason,
               const std::string& remedy)
       : Error(ErrorKind::kFailure, thing, reason, remedy), lost_(lost) {}
@@ -62,7 +62,7 @@ class DeviceError : public Error {
   bool lost_;
 };
 
-// The host's memory is too small for some work.
+// Thrown if the host's memory is too small for some work.
 class MemoryError : public Error {
  public:
   MemoryError(const std::string& thing, const std::string& reason, const std::string& remedy)

@@ -45,12 +45,12 @@ void CheckReplaceable(const fs::path& path) {
 }
 
 std::string LinkTarget(const std::string& path) {
-  constexpr int kMostLinks = 40;  // as the kernel follows
+  constexpr int kMostLinks = 40;  // the Linux kernel's limit
   fs::path target = path;
   for (int links = 0; links < kMostLinks; ++links) {
     std::error_code error;
     const fs::path next = fs::read_symlink(target, error);
-    if (error) return target.string();  // not a link, or not there
+    if (error) return target.string();  // not a link, or does not exist
     target = target.parent_path() / next;
   }
   throw Failure(path, Reason(ELOOP));

@@ -14,21 +14,21 @@
 namespace midscope {
 
 // The two digests by which a model hub names the contents of files: SHA-256 for large ones (git
-// LFS), and git's own for small ones: SHA-1 of "blob SIZE\0" and the bytes.
+// LFS), and git's own digest for small ones: SHA-1 of "blob SIZE\0" and the bytes.
 
 enum class ContentHashKind { kSha256, kGitBlob };
 
-// Fed piece by piece. Move-only.
+// Computes a digest of bytes that are added part by part. Move-only.
 class ContentHash {
  public:
-  // `size`: bytes that will be added in all; git's digest begins with it.
+  // `size`: total number of bytes that will be added; git's digest begins with it.
   ContentHash(ContentHashKind kind, int64_t size);
   ~ContentHash();
   ContentHash(ContentHash&&) noexcept;
   ContentHash& operator=(ContentHash&&) noexcept;
 
   void Add(std::span<const std::byte> bytes);
-  // 64 or 40 lower-case hexadecimal digits. Nothing may be added afterwards.
+  // Returns 64 or 40 lower-case hexadecimal digits. No bytes may be added afterwards.
   std::string Finish();
 
  private:
@@ -36,21 +36,22 @@ class ContentHash {
   std::unique_ptr<State> state_;
 };
 
-// Whether the text is such a digest: it becomes a file's name.
+// Whether the text is such a digest. Checked because it becomes a file name.
 bool IsContentHash(const std::string& text, ContentHashKind kind);
 
-// The identity of a model file in every output: XXH3-128 of its bytes.
+// The hash that identifies a model file in every output: XXH3-128 of its bytes.
 
-// 32 hexadecimal digits, as `xxhsum -H2` prints them.
+// Returns 32 hexadecimal digits, as `xxhsum -H2` prints them.
 std::string HashBytes(std::span<const std::byte> bytes);
 
-// The first 16 of them, enough to distinguish named files: the digests in printed terms.
+// Returns the first 16 digits of the text's hash, enough to distinguish named files. Printed terms
+// contain this digest.
 std::string ShortDigest(std::string_view text);
 
-// Hashes the bytes of the maps one after the other, and returns their pages to the system.
+// Returns the hash of the maps' bytes in order, and gives their pages back to the system.
 std::string HashMaps(std::span<const MemoryMap> maps);
 
-// Throws Error where the file can't be read.
+// Returns the hash of a file's bytes. Throws Error if the file cannot be read.
 std::string HashFile(const std::filesystem::path& path);
 
 }  // namespace midscope

@@ -42,7 +42,7 @@ JobOutcome RunJob(const JobContext& context,
       outcome.problem = BugProblem("an exception of unknown type");
       outcome.why = BugMessage("an exception of unknown type");
     }
-  } catch (...) {  // no memory even for the message: only the end shows that it failed
+  } catch (...) {  // no memory even for the message: only the outcome shows the failure
   }
   return outcome;
 }

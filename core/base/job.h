@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Long work: what it is handed, and how it ends. No threads in here and no globals: whoever runs a
-// job decides where it runs, draws its progress and may cancel it.
+// The context that long work receives, and its outcome. There are no threads and no globals here:
+// the caller of a job decides where it runs, draws its progress and may cancel it.
 #pragma once
 
 #include <atomic>
@@ -17,25 +17,25 @@ struct Progress {
   std::string unit;   // "samples", "tokens"
 };
 
-// Passed down to whatever works long. Callbacks may be empty and are called on the working thread;
-// they must not throw.
+// Passed to every function that may run for long. Callbacks may be empty and are called on the
+// working thread; they must not throw.
 struct JobContext {
   const std::atomic<bool>* cancel = nullptr;
   std::function<void(const Progress&)> progress;
   std::function<void(const std::string& message)> log;
-  std::function<void(const std::string& message)> warn{};  // empty: warnings go to `log`
+  std::function<void(const std::string& message)> warn{};  // if empty, warnings go to `log`
 
   bool cancelled() const { return cancel && cancel->load(std::memory_order_relaxed); }
-  // Throws Cancelled when the work has been cancelled.
+  // Throws Cancelled if the work has been cancelled.
   void ThrowIfCancelled() const;
   void Report(const Progress& state) const {
     if (progress) progress(state);
   }
-  // A note: what is done, what was sent.
+  // Logs a note about progress: what is done, what was sent.
   void Log(const std::string& message) const {
     if (log) log(message);
   }
-  // A warning, or a failure that does not end the work: kept where notes are switched off.
+  // Logs a warning, or a failure that does not end the work. Shown even if notes are switched off.
   void Warn(const std::string& message) const {
     if (warn) {
       warn(message);
@@ -54,7 +54,7 @@ struct JobOutcome {
   std::string problem = {};  // `why` without the remedy
 };
 
-// Runs `work` and turns its exceptions into an outcome; nothing leaves it but the outcome.
+// Runs `work` and turns every exception into an outcome.
 JobOutcome RunJob(const JobContext& context,
                   const std::function<void(const JobContext&)>& work) noexcept;
 

@@ -13,7 +13,7 @@ namespace {
 struct ValueHead {
   uint64_t length_bytes = 0;
   uint64_t payload_bytes = 0;
-  uint64_t values = 0;  // nested ones, where the first byte gives their number
+  uint64_t values = 0;  // number of nested values, if the first byte gives it
   uint64_t values_per_length = 0;
   bool length_is_payload = false;
 };
@@ -98,7 +98,7 @@ bool JsonNestsWithin(std::string_view json, int64_t levels) {
 }
 
 bool MessagePackNestsWithin(std::span<const uint8_t> bytes, int64_t levels) {
-  std::vector<uint64_t> left = {1};  // values still to come, per level
+  std::vector<uint64_t> left = {1};  // values still to be read, per level
   uint64_t at = 0;
   while (true) {
     while (!left.empty() && left.back() == 0) left.pop_back();
@@ -114,7 +114,7 @@ bool MessagePackNestsWithin(std::span<const uint8_t> bytes, int64_t levels) {
     at += payload;
     const uint64_t values = head->values + head->values_per_length * length;
     if (values == 0) continue;
-    if (values > bytes.size() - at) return false;  // each takes a byte at least
+    if (values > bytes.size() - at) return false;  // each value takes at least one byte
     if (static_cast<int64_t>(left.size()) > levels) return false;
     left.push_back(values);
   }

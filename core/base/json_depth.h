@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Nesting depth of JSON and MessagePack texts, checked without recursion before parsing: parsers
-// and printers of the JSON library call themselves once per level, and a file of some kilobytes can
-// hold more levels than a stack does.
+// Checks the nesting depth of JSON and MessagePack texts without recursion before they are parsed.
+// The JSON library's parsers and printers recurse once per level, and a file of a few kilobytes can
+// have more levels than the stack has room for.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace midscope {
 
-// More levels than any file of ours has.
+// A limit above the nesting depth of any of Midscope's files.
 inline constexpr int64_t kDeepestJson = 64;
 
 // Whether no part of the text is nested in more than `levels` lists and objects. Does not check
-// that the text is JSON.
+// that the text is valid JSON.
 bool JsonNestsWithin(std::string_view json, int64_t levels = kDeepestJson);
 
 // Whether the bytes are exactly one MessagePack value, no part of which is nested in more than

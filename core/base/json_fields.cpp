@@ -8,7 +8,7 @@
 namespace midscope {
 namespace {
 
-// The text with null for NaN, Infinity and -Infinity outside of strings.
+// Returns the text with NaN, Infinity and -Infinity outside of strings replaced by null.
 std::string WithoutPythonNumbers(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -65,7 +65,7 @@ Json ParseAs(std::string_view text, const std::string& thing) {
     return Json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {
     FailJson(text, thing, error);
-  } catch (const nlohmann::json::exception&) {  // a number beyond those of double
+  } catch (const nlohmann::json::exception&) {  // a number outside double's range
     throw Failure(thing, "it holds a number that is too large");
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fields of JSON that came from elsewhere: what has the wrong type is an Error that names the
-// field.
+// Reads fields of JSON from outside the program. A value of the wrong type is an Error that names
+// the field.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace midscope {
 
 class JsonFields {
  public:
-  // thing: the file, in messages; where: the path of `json` inside it ("normalizer").
+  // thing: the file's name in messages; where: the path of `json` inside that file ("normalizer").
   JsonFields(const nlohmann::json& json, std::string thing, std::string where)
       : json_(json), thing_(std::move(thing)), where_(std::move(where)) {
     if (!json.is_object()) Fail("must be an object");
@@ -33,7 +33,7 @@ class JsonFields {
   const std::string& where() const { return where_; }
   const nlohmann::json& json() const { return json_; }
 
-  // Throws where there is a field that is not among `known`.
+  // Throws if there is a field that is not among `known`.
   void RefuseOthers(const std::vector<std::string>& known) const {
     for (const auto& [key, value] : json_.items()) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
@@ -41,7 +41,7 @@ class JsonFields {
     }
   }
 
-  // Null where the field is absent or null.
+  // Returns null if the field is absent or null.
   const nlohmann::json* Find(const std::string& key) const {
     const auto found = json_.find(key);
     return found == json_.end() || found->is_null() ? nullptr : &*found;
@@ -62,7 +62,7 @@ class JsonFields {
     if (const auto text = FindText(key)) return *text;
     Fail("has no " + Quote(key));
   }
-  // From `minimum` to 2^31 - 1; `otherwise` where the field is absent.
+  // Returns an integer from `minimum` to 2^31 - 1, or `otherwise` if the field is absent.
   int64_t Whole(const std::string& key, int64_t otherwise, int64_t minimum) const {
     const nlohmann::json* found = Find(key);
     if (found == nullptr) return otherwise;
@@ -78,7 +78,7 @@ class JsonFields {
     if (!found->is_boolean()) Fail("has a field " + Quote(key) + " that is neither true nor false");
     return found->get<bool>();
   }
-  // A token's number: 0 to 2^31 - 1.
+  // Returns a token id from 0 to 2^31 - 1, or nothing if the field is absent.
   std::optional<int32_t> FindId(const std::string& key) const {
     const nlohmann::json* found = Find(key);
     if (found == nullptr) return std::nullopt;
@@ -106,13 +106,13 @@ class JsonFields {
   std::string where_;
 };
 
-// Throws Error with the place and the reason where `text` is not JSON.
+// Throws Error with the position and the reason if `text` is not JSON.
 nlohmann::json ParseJson(std::string_view text, const std::string& thing);
 
-// As ParseJson, with null for NaN and Infinity, which Python's json module writes and reads:
-// config.json and others that transformers writes.
+// Like ParseJson, but reads NaN and Infinity as null. Python's json module writes and reads these,
+// for instance in the config.json of transformers.
 nlohmann::json ParsePythonJson(std::string_view text, const std::string& thing);
-// As above, with the keys in the order of the text.
+// Like ParsePythonJson, but keeps the keys in the order of the text.
 nlohmann::ordered_json ParseOrderedPythonJson(std::string_view text, const std::string& thing);
 
 }  // namespace midscope

@@ -15,12 +15,11 @@ namespace midscope {
 
 namespace {
 
-// Data that the handler reads: in static storage, and atomic, because a signal may come at any
-// time.
+// Data that the handler reads: static and atomic, because a signal may arrive at any time.
 struct Slot {
   std::atomic<bool> taken = false;
   std::atomic<std::uintptr_t> begin = 0;
-  std::atomic<std::uintptr_t> end = 0;  // set last: 0 while the slot is made ready
+  std::atomic<std::uintptr_t> end = 0;  // set last: 0 while the slot is being prepared
   std::atomic<bool> cut_off = false;
 };
 
@@ -28,8 +27,8 @@ std::array<Slot, 256> slots;
 struct sigaction previous;
 std::uintptr_t page_bytes = 0;
 
-// Puts zeros where the file was, from the page that was read to the mapping's end: all of it is
-// beyond the file's.
+// Maps zeros from the page that was read to the mapping's end, all of which is beyond the file's
+// end.
 bool CoverWithZeros(Slot& slot, std::uintptr_t address) {
   const std::uintptr_t end = slot.end;
   if (end == 0 || address < slot.begin || address >= end) return false;
@@ -43,9 +42,10 @@ bool CoverWithZeros(Slot& slot, std::uintptr_t address) {
 void OnBusError(int /*signal*/, siginfo_t* info, void* /*context*/) {
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   for (Slot& slot : slots) {
-    if (CoverWithZeros(slot, address)) return;  // the read is done again
+    if (CoverWithZeros(slot, address)) return;  // the read is repeated
   }
-  sigaction(SIGBUS, &previous, nullptr);  // and the fault comes again, as if this were not here
+  sigaction(SIGBUS, &previous,
+            nullptr);  // the fault occurs again, as if this handler did not exist
 }
 
 }  // namespace

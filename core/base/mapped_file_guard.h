@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Mapped files that are truncated while in use. Reading beyond a file's new end is SIGBUS, which
-// would end the process, and with it a window full of work. Internal to core, except
-// GuardMappedFiles().
+// Protection against mapped files that are truncated while in use. Reading beyond a file's new end
+// raises SIGBUS, which would end the process and lose the work in its window. Internal to core,
+// except GuardMappedFiles().
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,13 @@
 
 namespace midscope {
 
-// From now on such reads give zeros, and MemoryMap::CheckWhole() throws. Installs a handler for
-// SIGBUS, which leaves every other cause as it was, and a stack for it in this thread; other
-// threads that read mapped files call UseSignalStack (signal_stack.h). For main().
+// After this call, reads beyond a truncated file's end give zeros, and MemoryMap::CheckWhole()
+// throws. Installs a handler for SIGBUS, which leaves the signal's other causes unchanged, and a
+// signal stack for this thread; other threads that read mapped files call UseSignalStack
+// (signal_stack.h). Called by main().
 void GuardMappedFiles();
 
-// One mapping that the handler guards. Mappings beyond the handler's capacity stay unguarded.
+// A mapping that the handler guards. Mappings beyond the handler's capacity stay unguarded.
 class MappedFileGuard {
  public:
   explicit MappedFileGuard(std::span<const std::byte> bytes);
@@ -22,19 +23,19 @@ class MappedFileGuard {
   MappedFileGuard(const MappedFileGuard&) = delete;
   MappedFileGuard& operator=(const MappedFileGuard&) = delete;
 
-  // Whether a read found the file cut off.
+  // Whether a read has found the file truncated.
   bool cut_off() const;
 
  private:
   int slot_ = -1;  // -1: unguarded
 };
 
-// A stack for the signal handlers of a thread. Internal to core and probes.
+// A separate stack for the signal handlers of a thread. Internal to core and probes.
 
-// Handlers that have SA_ONSTACK run on it in the calling thread from now on, until the thread ends.
-// Measured: interrupted in one of oneDNN's generated products, a handler on the thread's own stack
-// damages what the product keeps below its stack pointer, and with that the heap. No effect where
-// the thread has one.
+// Makes the calling thread run its SA_ONSTACK handlers on a separate stack until the thread ends.
+// Measured: a handler on the thread's own stack that interrupts one of oneDNN's generated matrix
+// products overwrites data that the product keeps below its stack pointer, which corrupts the heap.
+// No effect if the thread already has such a stack.
 void UseSignalStack();
 
 }  // namespace midscope

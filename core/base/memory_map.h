@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A file's bytes, mapped read-only. Pages come in as they are touched and can be given back, so
-// that opening a file of gigabytes costs nothing and what was converted once does not stay in
-// memory.
+// A file's bytes, mapped read-only. Pages are loaded when they are touched and can be given back,
+// so that opening a file of gigabytes costs nothing and converted data does not stay in memory.
 #pragma once
 
 #include <sys/mman.h>
@@ -20,12 +19,13 @@
 
 namespace midscope {
 
-// Move-only; pointers into the map stay valid when it is moved. A file that somebody truncates
-// while it is mapped reads as zeros beyond its end where GuardMappedFiles() was called
-// (mapped_file_guard.h), and ends the process (SIGBUS) otherwise.
+// Move-only; pointers into the map stay valid when it is moved. If the file is truncated while it
+// is mapped, reads beyond its end give zeros if GuardMappedFiles() was called
+// (mapped_file_guard.h), and end the process (SIGBUS) otherwise.
 class MemoryMap {
  public:
-  // Throws Error: no such file, not a regular file, empty, no permission, mapping refused.
+  // Throws Error if there is no such file, it is not a regular file, it is empty, permission is
+  // missing or the mapping is refused.
   explicit MemoryMap(const std::filesystem::path& path);
   ~MemoryMap();
   MemoryMap(MemoryMap&& other) noexcept;
@@ -38,11 +38,11 @@ class MemoryMap {
   std::span<const std::byte> bytes() const { return {data_, static_cast<size_t>(size_)}; }
   const std::filesystem::path& path() const { return path_; }
 
-  // Throws Error (failure) where a read found the file cut off: what was read of it is wrong.
+  // Throws Error (failure) if a read has found the file truncated: the data read from it is wrong.
   void CheckWhole() const;
 
-  // Gives back the whole pages inside bytes [begin, end); they come in again when read. A hint:
-  // never fails.
+  // Gives back the whole pages inside bytes [begin, end); they are loaded again when read. Only a
+  // hint: never fails.
   void DontNeed(int64_t begin, int64_t end) const noexcept;
 
  private:
@@ -52,13 +52,14 @@ class MemoryMap {
   std::unique_ptr<MappedFileGuard> guard_;
 };
 
-// As MemoryMap::DontNeed, for `bytes` bytes at `data` in one of the maps; no effect for others.
+// Like MemoryMap::DontNeed, for `bytes` bytes at `data` in one of the maps; no effect if `data` is
+// in none of them.
 void DontNeedInside(std::span<const MemoryMap> maps, const std::byte* data, int64_t bytes) noexcept;
 
-// Copies of arrays of many megabytes.
+// Fast copies of arrays of many megabytes.
 
-// A copy of `values` in memory with large pages, where the system has them on demand: allocating
-// and freeing pages of 4 KiB takes longer than copying their contents.
+// Returns a copy of `values` in memory with large pages, if the system provides them on demand:
+// allocating and freeing pages of 4 KiB takes longer than copying their contents.
 inline std::vector<float> LargeCopy(const std::vector<float>& values) {
   std::vector<float> copy;
   copy.reserve(values.size());
@@ -66,7 +67,7 @@ inline std::vector<float> LargeCopy(const std::vector<float>& values) {
   constexpr size_t kPage = size_t{1} << 21;
   void* first = copy.data();
   size_t bytes = values.size() * sizeof(float);
-  // Whether the advice is followed makes a difference of time alone.
+  // If the system ignores the advice, the copy is only slower.
   if (std::align(kPage, kPage, first, bytes))
     (void)madvise(first, bytes / kPage * kPage, MADV_HUGEPAGE);
 #endif

@@ -13,7 +13,7 @@
 namespace midscope {
 namespace {
 
-// How errors name an option.
+// Returns an option's name for errors.
 std::string ThingOf(const Parameter& option) { return "option --" + option.name; }
 
 std::string MarkdownCell(std::string text) {
@@ -24,7 +24,7 @@ std::string MarkdownCell(std::string text) {
 
 }  // namespace
 
-// Plain messages without a place in the source: a plugin can cause them, and its author reads them.
+// Plain messages without a source location: a plugin can cause them, and its author reads them.
 OptionSet::OptionSet(std::vector<Parameter> descriptions)
     : descriptions_(std::move(descriptions)), values_(descriptions_.size()) {
   for (size_t i = 0; i < descriptions_.size(); ++i) {
@@ -140,7 +140,7 @@ std::string OptionSet::ToJson() const {
     if (option.always_stated || Value(option.name) != option.default_value)
       json[option.name] = ParameterJson(Value(option.name));
   }
-  // Paths and prompts need not be UTF-8; provenance must be written all the same.
+  // Paths and prompts may not be UTF-8, but provenance must be written anyway.
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 

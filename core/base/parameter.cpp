@@ -16,7 +16,7 @@ bool Holds(const Parameter& parameter, const std::string& text) {
   return std::find(choices.begin(), choices.end(), text) != choices.end();
 }
 
-// Whether the value has the type of the kind.
+// Whether the value's type matches the parameter's kind.
 bool HoldsKind(const Parameter& parameter, const ParameterValue& value) {
   switch (parameter.kind) {
     case ParameterKind::kFlag:
@@ -38,8 +38,8 @@ std::string BadReason(const Parameter& parameter, const std::string& given) {
          (allowed.empty() ? "" : " (allowed: " + allowed + ")");
 }
 
-// The error for a text that is not one of the choices: names the nearest one. The reason lists
-// them.
+// Returns the error for a text that is not one of the choices. It lists the choices and names the
+// nearest one.
 Error NoChoice(const Parameter& parameter, const std::string& given, const std::string& thing) {
   const std::string nearest = NearestWord(given, parameter.choices);
   return UsageError(thing, BadReason(parameter, given),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A parameter described once: an option of a command or probe, an argument of an intervention's
-// term, a parameter of a task. Flags, forms, JSON files, help, documentation and provenance come
-// from the description.
+// The description of a parameter: an option of a command or probe, an argument of an intervention's
+// term, a parameter of a task. Flags, forms, JSON files, help, documentation and provenance are
+// generated from it.
 #pragma once
 
 #include <cstdint>
@@ -24,16 +24,16 @@ enum class ParameterKind {
   kText,
   kTextList,
   kFile,
-  // Texts that core/intervention parses into types of its own.
+  // The following kinds are texts that core/intervention parses into its own types.
   kLayers,  // all, 8-25, [2-8,12]
   kRows,    // one of the choices
   kHeads,   // L12H3, [L12H3,L14G0]
   kSpan,    // gold, 400:600
 };
 
-// Holds nothing where a parameter was not given and has no default. kFlag holds a bool,
-// kWholeNumber an int64_t, kNumber a double, kTextList a list, all others a string; numbers with
-// choices hold a string for one of these.
+// Empty (monostate) if a parameter was not given and has no default. kFlag holds a bool,
+// kWholeNumber an int64_t, kNumber a double, kTextList a list, all others a string; a number with
+// choices holds a string if its value is one of the choices.
 using ParameterValue =
     std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<std::string>>;
 
@@ -42,32 +42,34 @@ struct Parameter {
   ParameterKind kind = ParameterKind::kText;
   std::string help{};
   std::string unit{};  // "tokens"; "" for none
-  // kChoice, kRows: all of them. Numbers: words allowed instead of the number.
+  // For kChoice and kRows: all choices. For numbers: words allowed instead of a number.
   std::vector<std::string> choices{};
   // The range of numbers, and of the number in numbered_choice; inclusive.
   double minimum = -std::numeric_limits<double>::infinity();
   double maximum = std::numeric_limits<double>::infinity();
-  ParameterValue default_value{};  // none: the parameter is absent until it is set
+  ParameterValue default_value{};  // monostate: the parameter is absent until it is set
   bool required = false;
-  // For kChoice: the choice that a bare option means on a command line, and that `true` means in a
-  // file. "": one must be named.
+  // For kChoice: the choice meant by an option without a value on a command line, and by `true` in
+  // a file. If "", a choice must be named.
   std::string value_if_bare{};
-  // false: task texts and OptionSet::ToJson state it only where it differs from the default.
+  // If false, task texts and OptionSet::ToJson state the value only if it differs from the default.
   bool always_stated = true;
-  // The one of the choices that ends in "N", for which an integer is written: "last:N". "" for
-  // none.
+  // The choice that ends in "N" and is written with an integer in its place: "last:N". "" if there
+  // is none.
   std::string numbered_choice{};
-  bool several = false;  // of a term: may be several numbers, in brackets
-  // Numbers only: the ends of the slider that forms show beside the number. Equal: no slider.
+  bool several = false;  // in a term: may be several numbers, in brackets
+  // For numbers only: the ends of the slider that forms show beside the number. If they are equal,
+  // there is no slider.
   struct SliderEnds {
     double first = 0;
     double last = 0;
   };
   SliderEnds slider{};
-  // The heading under which a command's help lists the option; "": under no heading of its own.
+  // The heading under which a command's help lists the option; if "", it is listed without a
+  // heading.
   std::string group{};
-  // For kChoice: other names of choices. They are read as the choice, which is kept, stored and
-  // printed.
+  // For kChoice: alternative names of choices. They are accepted as input; the choice itself is
+  // stored and printed.
   struct OtherName {
     std::string name;    // "bf16"
     std::string choice;  // "bfloat16"
@@ -75,46 +77,50 @@ struct Parameter {
   std::vector<OtherName> other_names{};
 };
 
-// Whether the kind is kWholeNumber or kNumber.
+// Whether the parameter's kind is kWholeNumber or kNumber.
 bool IsNumber(const Parameter& parameter);
 
-// The number that is written for N of the numbered choice, as a parameter of that choice's name.
+// Returns a number parameter that describes the N of the numbered choice; its name is that choice.
 Parameter NumberInChoice(const Parameter& parameter);
-// The choice that the text names by another name; else the text.
+// Returns the choice for which the text is another name, else the text itself.
 std::string ChoiceNamed(const Parameter& parameter, std::string_view text);
-// The text for N: "16" of "last:16"; nullopt where the text is not of the numbered choice.
+// Returns the text in place of N: "16" for "last:16"; nullopt if the text is not of the numbered
+// choice.
 std::optional<std::string_view> NumberedPart(const Parameter& parameter, std::string_view text);
 
-// Reads one value; of a kTextList, one of its texts. A flag is "true", "false", "1", "0" or "".
-// kLayers, kHeads and kSpan are any text here: core/intervention reads them. Throws Error (usage)
-// that begins with `thing`, which names the parameter, and states the fault and the allowed values.
+// Reads one value; for a kTextList, one of its texts. A flag is "true", "false", "1", "0" or "".
+// kLayers, kHeads and kSpan accept any text here: core/intervention parses them. Throws Error
+// (usage) that begins with `thing`, which names the parameter, and states the fault and the allowed
+// values.
 ParameterValue ReadValue(const Parameter& parameter, std::string_view text,
                          const std::string& thing);
-// The error for a text that is not of the parameter's kind or not one of its choices.
+// Returns the error for a text that is not of the parameter's kind or not one of its choices.
 Error BadValue(const Parameter& parameter, const std::string& given, const std::string& thing);
-// Makes the same checks on a value that has been read. Throws Error (usage).
+// Makes the same checks on a value that is already typed. Throws Error (usage).
 void CheckValue(const Parameter& parameter, const ParameterValue& value, const std::string& thing);
 
-// "1.5", "true", "a, b"; "" for no value. Numbers in their shortest form that reads back the same.
+// Returns the value as text: "1.5", "true", "a, b"; "" for no value. Numbers have the shortest form
+// that reads back the same.
 std::string ParameterText(const ParameterValue& value);
 
-// "0 to 1", "at least 1", "rank | code | group", "auto | 0.01 to 100"; "" where everything of the
-// kind is allowed.
+// Describes the allowed values: "0 to 1", "at least 1", "rank | code | group", "auto | 0.01 to
+// 100"; "" if every value of the kind is allowed.
 std::string AllowedText(const Parameter& parameter);
-// "true or false", "a whole number".
+// Describes the kind: "true or false", "a whole number".
 std::string KindText(ParameterKind kind);
-// The placeholder for a value in help: "N", "FILE", "TEXT"; "" for a flag.
+// Returns the placeholder for a value in help: "N", "FILE", "TEXT"; "" for a flag.
 std::string ValueSymbol(ParameterKind kind);
-// The text that help adds to Parameter::help: "1 to 1000; in tokens; default: 40"; "" for nothing.
+// Returns the facts that help adds to Parameter::help: "1 to 1000; in tokens; default: 40"; "" if
+// there are none.
 std::string FactsText(const Parameter& parameter);
 
-// Descriptions of parameters, one function per kind.
+// Functions that make descriptions of parameters, one per kind.
 
 inline constexpr int64_t kNoMaximum = INT64_MAX;
 
 Parameter FlagParameter(const std::string& name, const std::string& help);
 Parameter TextParameter(const std::string& name, const std::string& help);
-// Can be given more than once; by position, several values.
+// An option that may be given more than once; as a positional argument, it takes several values.
 Parameter TextListParameter(const std::string& name, const std::string& help);
 Parameter FileParameter(const std::string& name, const std::string& help);
 Parameter NumberParameter(const std::string& name, const std::string& help, double minimum,
@@ -122,16 +128,16 @@ Parameter NumberParameter(const std::string& name, const std::string& help, doub
 // The default is the first choice.
 Parameter ChoiceParameter(const std::string& name, const std::string& help,
                           const std::vector<std::string>& choices);
-// kNoMaximum: no upper bound.
+// `maximum` may be kNoMaximum: no upper bound.
 Parameter WholeNumberParameter(const std::string& name, const std::string& help, int64_t minimum,
                                int64_t maximum, std::optional<int64_t> default_value = {});
-// A number of tokens.
+// A number parameter whose unit is tokens.
 Parameter TokensParameter(const std::string& name, const std::string& help, int64_t minimum,
                           int64_t default_value);
 
-// The descriptions, listed by help under the heading.
+// Returns the descriptions with their group set, so that help lists them under that heading.
 std::vector<Parameter> InGroup(const std::string& group, std::vector<Parameter> parameters);
-// The description, as one that must be given.
+// Returns the description, changed so that a value must be given.
 Parameter Required(Parameter parameter);
 
 }  // namespace midscope

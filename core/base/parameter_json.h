@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Values of parameters in JSON. Internal to Midscope: plugins do not see the JSON library.
+// Conversion between parameter values and JSON. Internal to Midscope: plugins do not see the JSON
+// library.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,11 +10,11 @@
 
 namespace midscope {
 
-// null for no value.
+// Returns null for an empty value.
 nlohmann::ordered_json ParameterJson(const ParameterValue& value);
 
-// A number that is written without a fraction may also set a kNumber; `true` sets value_if_bare
-// where there is one. Throws Error (usage) as ReadValue does; the range is not checked yet.
+// A kNumber also accepts a number without a fraction; `true` gives value_if_bare if the parameter
+// has one. Throws Error (usage) in the same cases as ReadValue; does not check the range.
 ParameterValue ReadJsonValue(const Parameter& parameter, const nlohmann::ordered_json& json,
                              const std::string& thing);
 

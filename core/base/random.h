@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Random numbers that are the same on every machine and library: SplitMix64 (Steele, Lea and Flood,
-// 2014) and exact draws from it. The standard library's distributions differ between libraries.
+// 2014) and unbiased draws from it. The standard library's distributions differ between libraries.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,16 @@ namespace midscope {
 class SplitMix64 {
  public:
   explicit SplitMix64(uint64_t seed) : state_(seed) {}
-  // A stream of its own for each (seed, stream).
+  // Creates an independent stream for each (seed, stream).
   SplitMix64(uint64_t seed, uint64_t stream) : state_(SplitMix64(seed).Next() ^ Mix(stream + 1)) {}
 
   uint64_t Next() { return Mix(state_ += kStep); }
 
-  // Returns the number that Next() returns after `skipped` further calls.
+  // Returns the number that Next() returns after `skipped` further calls, without advancing the
+  // state.
   uint64_t At(uint64_t skipped) const { return Mix(state_ + (skipped + 1) * kStep); }
 
-  // Uniform in [0, bound), without bias; bound > 0.
+  // Returns a uniform draw from [0, bound), without bias; bound > 0.
   uint64_t Below(uint64_t bound) {
     const uint64_t reject_below = (0 - bound) % bound;
     uint64_t draw = Next();
@@ -29,7 +30,7 @@ class SplitMix64 {
     return draw % bound;
   }
 
-  // As Below, for many draws with one bound: without a division.
+  // Draws as Below does, without a division: for many draws with one bound.
   class Bound {
    public:
     explicit Bound(uint64_t bound)
@@ -37,7 +38,7 @@ class SplitMix64 {
     uint64_t Draw(SplitMix64& random) const {
       uint64_t draw = random.Next();
       while (draw < reject_below_) draw = random.Next();
-      // The quotient, or one less than it.
+      // The quotient, or one below it.
       const auto quotient = static_cast<uint64_t>((Wide{draw} * inverse_) >> 64);
       const uint64_t rest = draw - quotient * bound_;
       return rest >= bound_ ? rest - bound_ : rest;
@@ -50,7 +51,7 @@ class SplitMix64 {
     uint64_t inverse_;
   };
 
-  // The first `count` places of a random permutation of `values`; count <= values.size().
+  // Returns the first `count` elements of a random permutation of `values`; count <= values.size().
   template <typename T>
   std::vector<T> Draw(std::vector<T> values, size_t count) {
     for (size_t i = 0; i < count; ++i) {

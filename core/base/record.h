@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The result of a measurement: named arrays over named axes. The command line prints it, the window
-// draws it, the store writes it, and none of the three reads anything else. Holds no tensor, no Qt
+// draws it and the store writes it; none of the three has any other input. Holds no tensor, no Qt
 // type, no HDF5 handle.
 //
 // Example:
@@ -25,8 +25,8 @@
 
 namespace midscope {
 
-// An axis has `size` places. They are identified by `labels` (one per place, or none) or `values`
-// (one per place, or none: then 0, 1, ...).
+// An axis has `size` places, identified by `labels` or `values`: one per place, or empty. If both
+// are empty, the places are 0, 1, ...
 struct Axis {
   std::string name;  // "layer", "head", "key"
   int64_t size = 0;
@@ -39,13 +39,13 @@ using ArrayData = std::variant<std::vector<float>, std::vector<double>, std::vec
                                std::vector<uint8_t>,
                                std::vector<std::string>>;  // uint8_t: booleans
 
-// Row-major; the product of the axes' sizes is the number of elements. NaN marks "no value here".
+// Row-major; the number of elements is the product of the axes' sizes. NaN means "no value here".
 struct Array {
   std::string name;               // "last_query_attention"
-  std::vector<std::string> axes;  // names, outermost first, of axes of the record
+  std::vector<std::string> axes;  // names of axes of the record, outermost first
   ArrayData data;
   std::string unit;
-  std::string description;  // one line: what it is, with its source
+  std::string description;  // one line: meaning and source
 };
 
 using Attribute = std::variant<int64_t, double, std::string>;
@@ -59,15 +59,15 @@ struct Record {
 
   const Axis* FindAxis(const std::string& axis_name) const;
   const Array* FindArray(const std::string& array_name) const;
-  // Throws std::logic_error when an array names an axis that is missing or has a wrong number of
-  // elements, or a name occurs twice.
+  // Throws std::logic_error if an array names a missing axis or has a wrong number of elements, or
+  // if a name is duplicated.
   void Check() const;
 };
 
-// Number of elements held.
+// Returns the number of elements.
 int64_t ElementCount(const ArrayData& data);
 
-// Where numbers come from; written into every output.
+// The origin of the numbers; written into every output.
 struct Provenance {
   std::string program = "midscope";
   std::string version;
@@ -78,18 +78,19 @@ struct Provenance {
   std::string architecture;
   std::string dtype;
   std::string products = "float";  // with quantised weights: "float", "int16" or "int8"
-  std::string weights;             // "stored" or "expanded": which of the two the run had
-  std::string device;              // which ran which layers, "cpu=30"
-  std::string instructions;        // of the CPU, those that the kernels used: "AVX2"
+  std::string weights;             // "stored" or "expanded": the form of the weights in the run
+  std::string device;              // which device ran how many layers, "cpu=30"
+  std::string instructions;        // CPU instructions that the kernels used: "AVX2"
   int64_t threads = 0;
   int64_t seed = 0;
   std::string options_json;  // every option with its value
   std::string libraries;     // "LibTorch 2.11.0, HDF5 1.10.8"
 };
 
-// Records by name, and what their attributes hold.
+// Helpers that find records by name and read their attributes.
 
-// The text in an attribute of the record; "" where there is none of that name or it is a number.
+// Returns the text of an attribute of the record; "" if there is no attribute of that name or it is
+// a number.
 inline std::string AttributeText(const Record& record, const std::string& name) {
   const auto found = record.attributes.find(name);
   if (found == record.attributes.end()) return "";
@@ -97,7 +98,7 @@ inline std::string AttributeText(const Record& record, const std::string& name) 
   return text ? *text : "";
 }
 
-// The first record of that name; null where there is none. Points into `records`.
+// Returns the first record of that name, or null. Points into `records`.
 inline const Record* FindRecord(const std::vector<Record>& records, const std::string& name) {
   for (const Record& record : records) {
     if (record.name == name) return &record;

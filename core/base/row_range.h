@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which rows of a sequence are meant, and at which positions they are rotated.
+// Selects rows of a sequence and the positions at which they are rotated.
 #pragma once
 
 #include <cmath>
@@ -10,29 +10,29 @@
 
 namespace midscope {
 
-// Position ids of a sequence's rows, as a value.
+// Position ids of a sequence's rows, as a value type.
 
-// The position id of each row of a sequence: real numbers, in any order. Where none are given, a
-// row's id is its index. Copies share the numbers.
+// The position id of each row of a sequence: real numbers, in any order. If none are given, a row's
+// id is its index. Copies share the array.
 class PositionIds {
  public:
   PositionIds() = default;
-  // [row]: of the first rows, usually of the prompt; those behind go on from the last id + 1. The
-  // ids 0, 1, 2, ... are the rows' own and count as none given.
+  // [row]: ids of the first rows, usually of the prompt; later rows count on from the last id + 1.
+  // The ids 0, 1, 2, ... are the default and are treated as none given.
   explicit PositionIds(std::vector<double> ids);
 
   bool given() const { return ids_ != nullptr; }
   double At(int64_t row) const;
-  // The smallest integer above the ids of the first `rows` rows: the number of tokens of a sequence
-  // that has such positions as its own.
+  // Returns the smallest integer above the ids of the first `rows` rows: the length of a sequence
+  // in which those are ordinary positions.
   int64_t Reach(int64_t rows) const;
-  // Whether no row's id is below that of the row before.
+  // Whether no row's id is below that of the row before it.
   bool NeverFall() const;
 
   bool operator==(const PositionIds& other) const;
   std::partial_ordering operator<=>(const PositionIds& other) const;
 
-  // The first row with different ids; INT64_MAX where there is none.
+  // Returns the first row whose ids differ; INT64_MAX if there is none.
   static int64_t FirstDifference(const PositionIds& a, const PositionIds& b);
 
  private:
@@ -49,8 +49,8 @@ struct RowRange {
 
 inline constexpr RowRange kAllRows = {0, INT64_MAX};
 
-// The position whose angles a table's row holds: floor(id of the row / group) + offset; with a
-// group of 1 the id itself + offset, not rounded.
+// Maps a row to the position whose angles the rotary table holds for it: floor(id of the row /
+// group) + offset. With a group of 1, it is id + offset, not rounded.
 struct RowPositions {
   int64_t group = 1;
   int64_t offset = 0;

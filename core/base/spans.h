@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Named half-open ranges: of the bytes of a text, of the tokens of a prompt.
+// Named half-open ranges: bytes of a text and tokens of a prompt.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct ByteSpan {
 
 // Tokens [begin, end) of a prompt.
 struct TokenSpan {
-  std::string name;  // as ByteSpan::name; may be empty
+  std::string name;  // like ByteSpan::name; may be empty
   int64_t begin = 0;
   int64_t end = 0;
   bool empty() const { return end <= begin; }

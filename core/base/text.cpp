@@ -23,10 +23,10 @@ std::string ShellCommand(const std::string& program, const std::vector<std::stri
 
 namespace {
 
-// Capitals and small letters are the same.
+// Compares without regard to case.
 bool Same(char a, char b) { return LowerCase(a) == LowerCase(b); }
 
-// Optimal string alignment distance.
+// Returns the optimal string alignment distance.
 size_t Edits(std::string_view a, std::string_view b) {
   std::vector<size_t> before_last;
   std::vector<size_t> last(b.size() + 1);
@@ -50,7 +50,7 @@ size_t Edits(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string NearestWord(std::string_view word, const std::vector<std::string>& known) {
-  constexpr size_t kLongestTypo = 64;  // a longer word is not a typo; bounds the work
+  constexpr size_t kLongestTypo = 64;  // a longer word is not considered a typo; limits the work
   if (word.size() > kLongestTypo) return "";
   std::string nearest;
   size_t fewest = std::max<size_t>(word.size() / 2, 1) + 1;

@@ -12,17 +12,17 @@
 
 namespace midscope {
 
-// 0 to 9, independent of the locale.
+// Whether the character is 0 to 9, independent of the locale.
 constexpr bool IsDigit(char character) { return character >= '0' && character <= '9'; }
 
-// `text` without the characters of `blanks` at both ends; a view of `text`.
+// Returns `text` without the characters of `blanks` at both ends, as a view of `text`.
 inline std::string_view Trimmed(std::string_view text, std::string_view blanks) {
   const size_t first = text.find_first_not_of(blanks);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-// "a, b, c"; with `last` " and ": "a, b and c".
+// Returns "a, b, c"; if `last` is " and ", "a, b and c".
 inline std::string Joined(const std::vector<std::string>& texts, std::string_view last = ", ") {
   std::string joined;
   for (size_t i = 0; i < texts.size(); ++i) {
@@ -32,7 +32,7 @@ inline std::string Joined(const std::vector<std::string>& texts, std::string_vie
   return joined;
 }
 
-// Small letters for ASCII capitals, whatever the locale; other bytes stay.
+// Returns ASCII capitals as small letters, whatever the locale; other bytes are unchanged.
 
 constexpr char LowerCase(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -44,9 +44,9 @@ inline std::string LowerCase(std::string_view text) {
   return lower;
 }
 
-// Digests as text.
+// Formats digests as text.
 
-// Two lower-case digits a byte.
+// Returns two lower-case digits per byte.
 inline std::string Hexadecimal(std::span<const unsigned char> bytes) {
   constexpr const char* kDigits = "0123456789abcdef";
   std::string text;
@@ -58,7 +58,7 @@ inline std::string Hexadecimal(std::span<const unsigned char> bytes) {
   return text;
 }
 
-// A share of 0 to 1 as "25 %", "26.32 %": up to four digits.
+// Formats a share from 0 to 1 as "25 %" or "26.32 %", with up to four digits.
 inline std::string PercentText(double share) {
   constexpr int kDigits = 4;
   char buffer[32];
@@ -67,11 +67,11 @@ inline std::string PercentText(double share) {
   return std::string(buffer, result.ptr) + " %";
 }
 
-// Text files as Windows' editors write them.
+// Reads text files as Windows editors write them.
 
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// The contents of a text file without a byte-order mark, each CR LF as LF.
+// Returns the contents without a byte-order mark and with each CR LF replaced by LF.
 inline std::string PlainText(std::string_view contents) {
   if (contents.starts_with(kByteOrderMark)) contents.remove_prefix(kByteOrderMark.size());
   std::string text;
@@ -82,18 +82,19 @@ inline std::string PlainText(std::string_view contents) {
   return text;
 }
 
-// Texts as a POSIX shell reads them.
+// Quotes text for a POSIX shell.
 
-// In single quotes, whatever it holds.
+// Returns the text in single quotes, whatever it contains.
 std::string ShellQuoted(std::string_view text);
 
-// The program and its arguments; those that a shell would read otherwise are quoted.
+// Returns the program and its arguments as a command line; arguments with special characters are
+// quoted.
 std::string ShellCommand(const std::string& program, const std::vector<std::string>& arguments);
 
-// Numbers to text and back, the same in every locale.
+// Converts numbers to text and back, independent of the locale.
 
-// The shortest text that reads back as the same number, written as a person would: 500000, not
-// 5e+05; with an exponent below 1e-5 and from 1e17 on alone.
+// Returns the shortest text that reads back as the same number, written as a person would: 500000,
+// not 5e+05. It has an exponent only below 1e-5 and from 1e17 on.
 inline std::string NumberText(double value) {
   char buffer[32];
   const double size = std::abs(value);
@@ -104,25 +105,25 @@ inline std::string NumberText(double value) {
   return {buffer, result.ptr};
 }
 
-// How many of a thing there are: "1 sample", "2 samples".
+// Returns a count with its noun: "1 sample", "2 samples".
 inline std::string CountText(int64_t count, const std::string& thing) {
   return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
 
-// Whether all of `text` is a number of type T, which `value` then holds.
+// Whether the whole `text` is a number of type T; if so, `value` is set to it.
 template <typename T>
 bool ReadWhole(std::string_view text, T& value) {
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
   return result.ec == std::errc() && result.ptr == text.data() + text.size();
 }
 
-// The known word that a mistyped one most likely meant, for error messages.
+// Finds the known word that a mistyped word most likely meant, for error messages.
 
-// The word of `known` that is fewest edits (insert, delete, replace, swap of neighbours) away from
-// `word`, or "" where none is nearer than half of the word's length.
+// Returns the word of `known` with the smallest number of edits (insert, delete, replace, swap of
+// neighbours) from `word`, or "" if none is closer than half of the word's length.
 std::string NearestWord(std::string_view word, const std::vector<std::string>& known);
 
-// "did you mean 'ms-poe'? known: none, pi, ms-poe"
+// Returns "did you mean 'ms-poe'? known: none, pi, ms-poe"
 std::string KnownWordsHint(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace midscope

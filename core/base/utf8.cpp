@@ -12,7 +12,8 @@
 namespace midscope {
 namespace {
 
-// Length of the character at text[offset], 0 where there is none; the code point in `code`.
+// Returns the length of the character at text[offset], or 0 if there is none; `code` receives the
+// code point.
 int64_t NextCharacter(std::string_view text, size_t offset, utf8proc_int32_t* code) {
   const auto* begin = reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + offset;
   const utf8proc_ssize_t length =
@@ -41,7 +42,7 @@ std::string Escape(const char* format, unsigned value) {
   return buffer;
 }
 
-// The character or byte at `offset`, fit to be shown; moves offset on.
+// Returns the character or byte at `offset` in displayable form, and advances `offset`.
 std::string ShowNext(std::string_view text, size_t* offset) {
   utf8proc_int32_t code = 0;
   const int64_t length = NextCharacter(text, *offset, &code);
@@ -81,14 +82,14 @@ std::optional<int64_t> FindInvalidUtf8(std::string_view text) {
 
 namespace {
 
-// Number of bytes at the beginning of `text`, which begins no well-formed character, that could
-// begin one; at least 1.
+// For a `text` that does not begin with a well-formed character: returns how many of its first
+// bytes could begin one; at least 1.
 size_t BrokenLength(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(0);
   if (lead < 0xC2 || lead > 0xF4) return 1;
   const size_t whole = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  // The second byte's range excludes overlong forms, surrogates and what exceeds U+10FFFF.
+  // The second byte's range excludes overlong forms, surrogates and code points above U+10FFFF.
   unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
   unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
   size_t length = 1;

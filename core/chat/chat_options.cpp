@@ -28,8 +28,8 @@ bool IsVariableName(std::string_view name) {
                      [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
-// A discarded value where the text is not JSON. Throws where it nests deeper than copying can
-// follow.
+// Returns a discarded value if the text is not JSON. Throws if it is nested too deeply to be
+// copied.
 Json ParseVariables(std::string_view text) {
   static constexpr int kMaxDepth = 50;
   return Json::parse(
@@ -44,7 +44,7 @@ Json ParseVariables(std::string_view text) {
 }
 
 Json ReadValue(std::string_view text) {
-  // Python's spelling: enable_thinking=False is not meant as a text.
+  // Python's spelling: enable_thinking=False is not meant as a string.
   if (text == "True") return true;
   if (text == "False") return false;
   if (text == "None") return nullptr;
@@ -122,7 +122,7 @@ std::string FormatChatDate(std::string_view date, std::string_view format) {
       text += format[i];
       continue;
     }
-    // "%-d" (no leading zero) is the GNU form that templates use.
+    // "%-d" (no leading zero) is a GNU extension that templates use.
     std::string directive = "%";
     if (i + 1 < format.size() && format[i + 1] == '-') directive += format[++i];
     const char letter = ++i < format.size() ? format[i] : '\0';

@@ -18,8 +18,9 @@ namespace midscope {
 
 namespace {
 
-// Chat templates of families, for models whose files have none. Formats: as the families' own
-// tokenizer_config.json write them; vicuna: lm-sys/FastChat fastchat/conversation.py (vicuna_v1.1).
+// Chat templates of families, for models whose files have none. The formats are those of the
+// families' own tokenizer_config.json; vicuna: lm-sys/FastChat fastchat/conversation.py
+// (vicuna_v1.1).
 
 struct ChatFamily {
   std::string_view name;

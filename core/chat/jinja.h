@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The part of the template language Jinja (jinja.palletsprojects.com, 3.1) that chat templates are
-// written in, with the settings of transformers (trim_blocks, lstrip_blocks). Any other syntax is
-// an Error, never left out; so is a template beyond the limits of jinja_limits.h.
+// An interpreter of the part of the template language Jinja (jinja.palletsprojects.com, 3.1) that
+// chat templates use, with the settings of transformers (trim_blocks, lstrip_blocks). Any other
+// syntax is an Error and never ignored; so is a template that exceeds the limits of jinja_limits.h.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ namespace midscope::jinja {
 struct Node;
 using NodePtr = std::unique_ptr<Node>;
 
-// A part of an expression or a statement. The contents of the members depend on the kind:
+// A node of the syntax tree: a part of an expression or a statement. The contents of the members
+// depend on the kind:
 // clang-format off
 //   kText: text. kPrint: [expression]. kIf: [condition, then, otherwise or null].
 //   kFor: [list, body, condition or null, otherwise or null, target].
@@ -70,25 +71,25 @@ enum class Kind : uint8_t {
 struct Node {
   Kind kind = Kind::kBlock;
   size_t line = 1;
-  int height = 1;  // of the tree below
+  int height = 1;  // height of the subtree
   std::string text;
   std::vector<std::string> names;
-  // kMacro: those of caller, varargs and kwargs that its body uses.
+  // For kMacro: which of caller, varargs and kwargs its body uses.
   std::vector<std::string> specials;
   Value value;
   std::vector<NodePtr> children;
 };
 
-// Throws Error with the line and what is not understood there.
+// Throws Error with the line and the unsupported syntax.
 NodePtr Parse(std::string_view source);
 
-// The text that the template makes of `variables` (an object) on `date` (YYYY-MM-DD). Throws Error:
-// what the template raises itself, an unknown filter, test, function or method, an operation on
-// values that do not have it, a limit.
+// Renders the template with `variables` (an object) and `date` (YYYY-MM-DD). Throws Error if the
+// template itself raises one, for an unknown filter, test, function or method, for an operation
+// that its values do not support, and for an exceeded limit.
 std::string Render(const Node& root, const nlohmann::ordered_json& variables,
                    const std::string& date);
 
-// The error of a template, said the same way everywhere.
+// Throws the error of a template, in one wording for all callers.
 [[noreturn]] void Fail(size_t line, const std::string& reason);
 
 }  // namespace midscope::jinja

@@ -219,7 +219,8 @@ Value Renderer::CallMacro(const Node& macro, const Arguments& arguments, const N
     if (is_other && name == kCaller) caller = value;
     if (is_other && name != kCaller) others_named.Set(name, value);
   }
-  // A macro sees what is set at the top, not where it is called; a block what is set around it.
+  // A macro sees variables set at top level, but not those at its call; a block sees those around
+  // it.
   std::vector<Scope> hidden;
   const size_t base = std::exchange(base_, scopes_.size());
   if (macro.text.empty()) hidden = HideMacro(macro);

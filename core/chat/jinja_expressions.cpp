@@ -87,7 +87,7 @@ NodePtr ExpressionParser::Sum() {
   });
 }
 
-// A sign binds closer than a filter behind the value.
+// A sign binds more tightly than a filter after the value.
 NodePtr ExpressionParser::Unary() {
   const Deeper deeper(this);
   NodePtr value;
@@ -118,7 +118,7 @@ NodePtr ExpressionParser::Filtered(NodePtr value) {
   }
 }
 
-// A filter's name and arguments; the value is still to be put before them.
+// Parses a filter's name and arguments; its value is inserted before them later.
 NodePtr ExpressionParser::Filter() {
   NodePtr filter = Make(Kind::kFilter, Name());
   if (TakeOperator("(")) CallArguments(filter.get());
@@ -138,7 +138,7 @@ NodePtr ExpressionParser::Test(NodePtr value) {
   return With(Make(Kind::kNot), std::move(test));
 }
 
-// Whether the argument of a test without brackets begins here.
+// Whether an argument without brackets of a test begins here.
 bool ExpressionParser::BeginsArgument() const {
   if (IsOperator("[") || IsOperator("{")) return true;
   if (Peek().kind == TokenKind::kString || Peek().kind == TokenKind::kNumber) return true;
@@ -149,7 +149,7 @@ bool ExpressionParser::BeginsArgument() const {
 }
 
 void ExpressionParser::CallArguments(Node* node) {
-  bool named = false;  // one by name or spread was read
+  bool named = false;  // an argument by name or spread was read
   while (!TakeOperator(")")) {
     NodePtr argument;
     if (IsOperator("*") || IsOperator("**")) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Expressions of templates. Order of operators as in Jinja's own parser: choice, or, and, not,
-// comparison, + -, ~, * / // %, **, signs, then what follows a value. Internal to core.
+// The parser of expressions in templates. Operators bind in the order of Jinja's own parser,
+// loosest first: choice, or, and, not, comparison, + -, ~, * / // %, **, signs, then the suffixes
+// of a value. Internal to core.
 #pragma once
 
 #include <string_view>
@@ -15,12 +16,12 @@ class ExpressionParser : protected Cursor {
   explicit ExpressionParser(std::string_view source) : Cursor(source) {}
 
   NodePtr Expression();
-  // Without a choice (VALUE if CONDITION), as in the head of a loop.
+  // Parses an expression without a choice (VALUE if CONDITION), as in the head of a loop.
   NodePtr Or();
-  // One or, with commas, a kTuple of what `next` reads, up to `end` (")", a name, or "": the tag's
-  // end), which is left to be read.
+  // Parses one item with `next` or, if there are commas, a kTuple of such items, up to `end` (")",
+  // a name, or "" for the tag's end), which is not consumed.
   NodePtr TupleOrOne(std::string_view end, NodePtr (ExpressionParser::*next)());
-  // The target of a loop or {% set %}.
+  // Parses the target of a loop or {% set %}.
   NodePtr Target();
   NodePtr OneTarget();
   NodePtr Filter();
@@ -32,7 +33,7 @@ class ExpressionParser : protected Cursor {
   NodePtr And();
   NodePtr Not();
   NodePtr Comparison();
-  // One level of operators that are read from left to right.
+  // Parses one level of left-associative operators.
   template <typename Next>
   NodePtr Chain(const std::vector<std::string_view>& operators, const Next& next);
   NodePtr Sum();

@@ -85,7 +85,7 @@ Value Json(const Value& value, const Arguments& a, const At& at) {
   return Value::Text(ToJson(value, format, at));
 }
 
-// select, reject, selectattr, rejectattr: the items that pass a test, or that do not.
+// select, reject, selectattr, rejectattr: returns the items that pass a test, or those that do not.
 Filter Selecting(bool by_attribute, bool passing) {
   return [=](const Value& value, const Arguments& a, const At& at) {
     if (!value.IsTrue()) return Value::List({}, at, Form::kOnce);
@@ -117,7 +117,7 @@ Value MapItems(const Value& value, const Arguments& a, const At& at) {
   if (attribute == nullptr) {
     rest.values.assign(a.values.begin() + 1, a.values.end());
     rest.names = a.names;
-    // Filters that take filters would go as deep as there are arguments.
+    // Filters that take filters could be nested as deeply as there are arguments.
     if (TextOf(a.values[0], at) == "map") Fail(at.line, "map of map");
   }
   const Value items = ItemsOf(value, at);
@@ -181,7 +181,7 @@ Value AbsoluteOf(const Value& value, const At& at) {
   return negative ? ApplyOperator("-", Value::Of(int64_t{0}), value, at) : value;
 }
 
-// As float() of Python; what cannot be read is `default`.
+// Like float() of Python; returns `default` for a value that cannot be converted.
 Value RealOf(const Value& value, const Arguments& a, const At& at) {
   if (value.real() != nullptr) return value;
   if (value.integer() != nullptr || value.boolean() != nullptr)
@@ -209,7 +209,7 @@ Value Format(const Value& value, const Arguments& a, const At& at) {
                        at);
 }
 
-// Pairs by their keys: numbers, or texts without regard to capitals.
+// Sorts pairs by their keys: numbers, or strings without regard to case.
 Value SortedPairs(const Value& value, const Arguments& arguments, const At& at) {
   if (!arguments.values.empty()) Fail(at.line, "the filter 'dictsort' of this form");
   const Value pairs = Pairs(value, at, Form::kList);
@@ -285,7 +285,7 @@ const std::map<std::string, Filter>& Filters() {
 
 using Test = std::function<bool(const Value&, const Arguments&, const At&)>;
 
-// A test with an argument that is an operator.
+// A test that is an operator with an argument.
 Test Comparing(const char* name) {
   return [name](const Value& v, const Arguments& a, const At& at) {
     if (a.values.size() != 1) Fail(at.line, "the test " + Quote(name) + " of this form");

@@ -20,7 +20,7 @@ constexpr size_t kMaxWidth = 10'000;
 
 struct Spec {
   std::string fill = " ";
-  char align = 0;  // < > ^ =; 0: by the kind of value
+  char align = 0;  // < > ^ =; 0: depends on the kind of value
   char sign = 0;
   bool alternate = false;
   size_t width = 0;
@@ -132,7 +132,7 @@ std::string FormatText(const std::string& text, const Spec& spec, const At& at) 
   return Padded(kept, spec, spec.align == 0 ? '<' : spec.align, at);
 }
 
-// format(value, spec) of Python.
+// Returns format(value, spec) of Python.
 std::string FormatValue(const Value& value, std::string_view spec, const At& at) {
   if (spec.empty()) return ToText(value, at);
   const Spec read = ReadSpec(spec, at);
@@ -143,7 +143,7 @@ std::string FormatValue(const Value& value, std::string_view spec, const At& at)
   return FormatNumber(value, read, at);
 }
 
-// The fields of a text for str.format.
+// Replaces the fields of a text for str.format.
 class Fields {
  public:
   Fields(const Arguments& arguments, const At& at) : arguments_(arguments), at_(at) {}
@@ -241,7 +241,7 @@ Value FormatFields(const std::string& pattern, const Arguments& arguments, const
 
 namespace {
 
-// The value of "%(key)s" or of the next "%s".
+// Returns the value for "%(key)s" or for the next "%s".
 class PercentValues {
  public:
   PercentValues(const Value& given, const At& at) : given_(given), at_(at) {

@@ -34,7 +34,7 @@ void AppendUtf8(unsigned code, std::string* text) {
 class Lexer {
  public:
   explicit Lexer(std::string_view source) {
-    // As Jinja reads a file: one kind of newline, the last one not part of it.
+    // Jinja converts all newlines to one kind and removes the last one.
     for (size_t i = 0; i < source.size(); ++i) {
       if (source[i] == '\r') {
         source_ += '\n';
@@ -79,7 +79,7 @@ class Lexer {
     return source_.size();
   }
 
-  // Text up to `tag`, without what the tags on its two sides take away.
+  // Adds the text up to `tag`, without the white space that the tags on its two sides remove.
   void Text(size_t tag) {
     size_t begin = at_;
     size_t end = tag;
@@ -93,10 +93,10 @@ class Lexer {
       if (mark == '-') {
         while (end > begin && IsSpace(source_[end - 1])) --end;
       } else if (mark != '+' && source_[tag + 1] != '{') {
-        // White space at the beginning of a block's line.
+        // Beginning of the white space before a block at the start of its line.
         size_t left = end;
         while (left > begin && source_[left - 1] != '\n' && IsSpace(source_[left - 1])) --left;
-        // The line may begin before this text, at a newline that was just taken away.
+        // The line may begin before this text, at a newline that was just removed.
         const bool line_begins = left == 0 || source_[left - 1] == '\n';
         if (line_begins) end = left;
       }
@@ -125,7 +125,7 @@ class Lexer {
     Add(TokenKind::kTagEnd, "");
   }
 
-  // Reads {% raw %} TEXT {% endraw %}, if it is at this position, between {% and raw.
+  // Reads {% raw %} TEXT {% endraw %}, if it is at this position (between {% and raw).
   bool Raw() {
     const auto word = [&](size_t from, std::string_view name) -> size_t {
       while (from < source_.size() && IsSpace(source_[from])) ++from;

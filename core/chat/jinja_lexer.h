@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Cuts a Jinja template into text and the tokens of its tags.
+// Splits a Jinja template into text and the tokens of its tags.
 #pragma once
 
 #include <algorithm>
@@ -31,15 +31,15 @@ enum class TokenKind : uint8_t {
 
 struct Lexeme {
   TokenKind kind;
-  std::string text;  // of strings: without escapes
+  std::string text;  // of strings: with escapes resolved
   size_t line;
 };
 
-// Throws Error.
+// Throws Error for invalid syntax.
 std::vector<Lexeme> Lex(std::string_view source);
 
-// Base of the parsers of jinja_expressions.h and jinja_parser.cpp: the current position among the
-// lexemes of a template, and how nodes are made there. Internal to core.
+// The base class of the parsers in jinja_expressions.h and jinja_parser.cpp: holds the current
+// position among a template's lexemes, and makes nodes there. Internal to core.
 
 class Cursor {
  protected:
@@ -100,7 +100,8 @@ class Cursor {
     parent->children.push_back(std::move(child));
     CheckHeight(parent);
   }
-  // Sets a node's height from those of its first and its last child; the others were checked.
+  // Sets a node's height from the heights of its first and last child; the others were checked
+  // before.
   void CheckHeight(Node* node) const {
     for (const NodePtr* child : {&node->children.front(), &node->children.back()}) {
       if (*child) node->height = std::max(node->height, (*child)->height + 1);

@@ -22,7 +22,7 @@ int64_t Number(const Value* value, int64_t otherwise, const At& at) {
   return value == nullptr ? otherwise : WholeNumber(*value, at);
 }
 
-// startswith and endswith: one text, or any of a list of them.
+// startswith and endswith accept one string, or any of a list.
 bool BeginsOrEnds(const std::string& text, const Arguments& arguments, bool begins, const At& at) {
   if (arguments.values.size() != 1) Fail(at.line, "startswith() or endswith() of this form");
   const auto matches = [&](const Value& part) {
@@ -49,7 +49,7 @@ Value Lines(const std::string& text, const Arguments& a, const At& at) {
   return Value::List(std::move(lines), at);
 }
 
-// partition and rpartition: before, the separator, after.
+// partition and rpartition return the text before, the separator and the text after.
 Value Partition(const std::string& text, const Arguments& a, bool from_end, const At& at) {
   if (a.values.size() != 1 || TextOf(a.values[0], at).empty())
     Fail(at.line, "partition() of this form");
@@ -65,7 +65,7 @@ Value Partition(const std::string& text, const Arguments& a, bool from_end, cons
   return Value::List(std::move(parts), at, Form::kTuple);
 }
 
-// The number of the character where `part` begins; -1: nowhere.
+// Returns the index of the character at which `part` begins; -1 if there is none.
 Value FindPart(const std::string& text, const Arguments& a, const At& at) {
   if (a.values.size() != 1) Fail(at.line, "find() of this form");
   const size_t place = FindIn(text, TextOf(a.values[0], at), 0, at);
@@ -121,7 +121,7 @@ const std::map<std::string, TextMethod, std::less<>>& TextMethods() {
       {"join",
        [](const std::string& text, const Arguments& a, const At& at) {
          if (a.values.size() != 1) Fail(at.line, "join() of this form");
-         // Unlike the filter, Python's join() takes texts alone.
+         // Unlike the filter, Python's join() only accepts strings.
          const Value items = ItemsOf(a.values[0], at);
          for (const Value& item : *items.list()) TextOf(item, at);
          return JoinItems(items, text, at);
@@ -172,7 +172,7 @@ Value CallLoop(const std::string& name, const Loop& loop, const Arguments& argum
   return Value::Of(changed);
 }
 
-// index and count of lists.
+// The methods index and count of lists.
 Value CallList(const std::string& name, const Items& items, const Arguments& arguments,
                const At& at) {
   const bool counts = name == "count";
@@ -232,7 +232,7 @@ Value CallAny(const std::string& name, const Value& value, const Arguments& argu
 
 Value CallMethod(const std::string& name, const Value& value, const Arguments& arguments,
                  const At& at) {
-  // Methods of Markup escape their arguments, and give Markup.
+  // Methods of Markup escape their arguments, and return Markup.
   for (const char* other : {"replace", "join", "format", "partition", "rpartition"}) {
     if (value.is_safe() && name == other)
       Fail(at.line, "the method " + Quote(name) + " of a text that is marked safe");
@@ -245,7 +245,7 @@ Value CallMethod(const std::string& name, const Value& value, const Arguments& a
   return Value::List(std::move(parts), at);
 }
 
-// The functions that every template can call.
+// Functions that every template can call.
 
 namespace {
 
@@ -262,7 +262,7 @@ Value StrftimeNow(const Arguments& arguments, const std::string& date, const At&
   return Value::Text(FormatChatDate(date, format), at);
 }
 
-// The entries of "dict" and "namespace", which take only named arguments.
+// Returns the entries for "dict" and "namespace", which only take named arguments.
 Entries NamedEntries(const Arguments& arguments, const char* function, const At& at) {
   if (arguments.positional() > 0) Fail(at.line, std::string(function) + "() of this form");
   Entries entries;
@@ -287,7 +287,7 @@ Value Range(const Arguments& arguments, const At& at) {
   const int64_t end = WholeNumber(given[given.size() > 1 ? 1 : 0], at);
   const int64_t step = given.size() > 2 ? WholeNumber(given[2], at) : 1;
   if (step == 0) Fail(at.line, "range() with step 0");
-  // As the sandbox of Jinja, which has the same limit.
+  // The same limit as in Jinja's sandbox.
   constexpr int64_t kMaxRange = 100'000;
   if (std::min(begin, end) < -kMaxRange || std::max(begin, end) > kMaxRange ||
       step > 2 * kMaxRange || step < -2 * kMaxRange) {

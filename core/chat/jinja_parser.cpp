@@ -17,7 +17,7 @@ bool Mentions(const Node& node, std::string_view name) {
                      [&](const NodePtr& child) { return child && Mentions(*child, name); });
 }
 
-// Statements, and the template as a block of them.
+// Parses statements, and the template as a block of them.
 class Parser : private ExpressionParser {
  public:
   explicit Parser(std::string_view source) : ExpressionParser(source) {}
@@ -29,7 +29,7 @@ class Parser : private ExpressionParser {
   }
 
  private:
-  // Statements up to a block that begins with one of `ends`, whose name is left to be read.
+  // Parses statements up to a tag that begins with one of `ends`, whose name is not consumed.
   NodePtr Block(const std::vector<std::string_view>& ends) {
     const Deeper deeper(this);
     NodePtr block = Make(Kind::kBlock);
@@ -70,7 +70,7 @@ class Parser : private ExpressionParser {
       EndTag();
       return Make(name == "break" ? Kind::kBreak : Kind::kContinue);
     }
-    if (name == "generation") {  // of transformers: marks what the model wrote
+    if (name == "generation") {  // an extension of transformers: marks text that the model wrote
       EndTag();
       NodePtr body = Block({"endgeneration"});
       ++at_;
@@ -136,7 +136,8 @@ class Parser : private ExpressionParser {
     return node;
   }
 
-  // The text of what follows up to {% END %}, through `filters` and those at the current position.
+  // Returns the node for the text of the following statements up to {% END %}, passed through
+  // `filters` and the filters at the current position.
   NodePtr BodyThrough(std::vector<NodePtr> filters, std::string_view end) {
     const Deeper deeper(this);
     while (TakeOperator("|")) filters.push_back(Filter());
@@ -192,7 +193,7 @@ class Parser : private ExpressionParser {
     return With(std::move(node), std::move(call), std::move(body));
   }
 
-  // Up to the closing bracket; returns the default of each, or null.
+  // Parses up to the closing bracket; returns each parameter's default, or null.
   std::vector<NodePtr> Parameters(Node* node) {
     std::vector<NodePtr> defaults;
     while (!TakeOperator(")")) {

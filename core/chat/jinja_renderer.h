@@ -15,7 +15,7 @@
 
 namespace midscope::jinja {
 
-// Names that macros can use without declaring them.
+// Names that macros may use without declaring them.
 inline constexpr std::string_view kCaller = "caller";
 inline constexpr std::string_view kVariableArguments = "varargs";
 inline constexpr std::string_view kNamedArguments = "kwargs";
@@ -27,7 +27,7 @@ class Renderer {
   Renderer(const Renderer&) = delete;
   Renderer& operator=(const Renderer&) = delete;
 
-  // Namespaces may hold each other, in a circle or in a chain of any length.
+  // Clears the namespaces, which may refer to each other in a cycle or in a chain of any length.
   ~Renderer();
 
   std::string Run(const Node& root);
@@ -36,7 +36,7 @@ class Renderer {
   enum class Flow : uint8_t { kOn, kBreak, kContinue };
   using Scope = std::unordered_map<std::string, Value>;
 
-  // One node within others.
+  // Counts the nesting of one node within others.
   class Deeper {
    public:
     Deeper(Renderer* renderer, const Node& node) : renderer_(renderer) {
@@ -52,7 +52,7 @@ class Renderer {
     Renderer* renderer_;
   };
 
-  // The position of a {% call %} block: the scopes that it sees.
+  // A {% call %} block and the scopes that it sees.
   struct Caller {
     const Node* node;
     size_t base;
@@ -70,21 +70,21 @@ class Renderer {
   void Name(const std::string& name, Value value, size_t line);
 
   void Write(std::string_view text, const Node& node);
-  // Statements.
+  // The following functions execute statements.
   Flow Execute(const Node& node);
   void Print(const Node& node);
-  // Returns the text that `body` writes, as a value.
+  // Returns the text that `body` outputs, as a value.
   Value Capture(const Node& body, const Node& node);
   void Assign(const Node& target, Value value);
   void SetAttribute(const Node& target, Value value);
-  // All values are evaluated before any name is set.
+  // Executes {% with %}: all values are evaluated before any name is set.
   Flow WithValues(const Node& node);
-  // {% call %}: the macro that is called gets the block as caller().
+  // Executes {% call %}: the called macro gets the block as caller().
   void CallWithBlock(const Node& node);
   Value Filtered(const Node& node, const Value& items);
   Flow For(const Node& node);
 
-  // Expressions.
+  // The following functions evaluate expressions.
   Value Evaluate(const Node& node);
   Value Attribute(const Node& node);
   Value Index(const Node& node);
@@ -93,23 +93,24 @@ class Renderer {
   Value TestOf(const Node& node);
   Value ListOf(const Node& node);
   Value Dict(const Node& node);
-  // Null: there is no such variable. A macro sees its own and those at the top.
+  // Returns null if there is no such variable. A macro sees its own variables and those at top
+  // level.
   const Value* Lookup(const std::string& name, const Node& node);
   Value Binary(const Node& node);
-  // a < b <= c, up to the first that does not hold.
+  // Evaluates a < b <= c, up to the first comparison that is false.
   Value Comparisons(const Node& node);
   Arguments ReadArguments(const Node& node);
   void SpreadMapping(const Node& node, const Value& value, Arguments* arguments, Items* named);
   Value Call(const Node& node);
   Value CallMacro(const Node& macro, const Arguments& arguments, const Node& node);
-  // For a call of a {% call %} block: hides the scopes that were made after it.
+  // For a call of a {% call %} block: hides the scopes that were created after it.
   std::vector<Scope> HideMacro(const Node& block);
 
   Budget budget_;
   std::vector<Scope> scopes_;  // innermost last
   std::vector<Caller> callers_;
-  size_t base_ = 0;   // the first scope of the macro that is called
-  size_t names_ = 0;  // in all scopes
+  size_t base_ = 0;   // the first scope of the running macro
+  size_t names_ = 0;  // number of names in all scopes
   std::vector<std::shared_ptr<Entries>> spaces_;
   std::string date_;
   std::string out_;

@@ -10,8 +10,8 @@
 namespace midscope::jinja {
 namespace {
 
-// The sort keys of an item, as in Jinja: its attributes (one, or several joined by commas), texts
-// without regard to capitals unless case_sensitive.
+// The sort keys of an item, as in Jinja: its attributes (one, or several separated by commas);
+// strings are compared without regard to case unless case_sensitive.
 class SortKeys {
  public:
   SortKeys(const Value* attribute, const Value* case_sensitive, const At& at)

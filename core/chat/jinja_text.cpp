@@ -17,7 +17,7 @@
 namespace midscope::jinja {
 namespace {
 
-// As repr() of Python: the shortest text that reads back as the number, always with a point.
+// Like repr() of Python: the shortest text that reads back as the same number, always with a point.
 std::string RealText(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
@@ -38,7 +38,7 @@ std::string Hex(char32_t code, size_t digits) {
   return text;
 }
 
-// As str.isprintable of Python, of one character.
+// Like str.isprintable of Python, for one character.
 bool IsPrintable(char32_t code) {
   if (code == ' ') return true;
   switch (utf8proc_category(static_cast<utf8proc_int32_t>(code))) {
@@ -56,10 +56,10 @@ bool IsPrintable(char32_t code) {
   }
 }
 
-// Writes a value with all that is in it, as repr() or json.dumps of Python.
+// Writes a value with its contents, like repr() or json.dumps of Python.
 class Writer {
  public:
-  // format null: repr().
+  // A null `format` means repr().
   Writer(const JsonFormat* format, const At& at) : format_(format), at_(at) {}
 
   std::string Run(const Value& value) {
@@ -260,7 +260,7 @@ std::string ToJson(const Value& value, const JsonFormat& format, const At& at) {
 size_t FindIn(std::string_view text, std::string_view part, size_t from, const At& at) {
   if (from > text.size()) return std::string::npos;
   if (part.empty()) return from;
-  // memmem is linear where string::find is not.
+  // memmem takes linear time, unlike string::find.
   const void* found = memmem(text.data() + from, text.size() - from, part.data(), part.size());
   const size_t place = found == nullptr
                            ? std::string::npos
@@ -308,7 +308,7 @@ Items SplitAtSpace(const std::string& text, int64_t most, const At& at) {
   for (skip(true); i < text.size(); skip(true)) {
     const size_t begin = i;
     if (most >= 0 && parts.size() == static_cast<size_t>(most)) {
-      // The rest keeps its white space but at its end.
+      // The rest keeps its white space, except at its end.
       parts.push_back(
           Value::Text(StripCharacters(text.substr(begin), nullptr, false, true, at), at));
       return parts;
@@ -360,7 +360,7 @@ std::string ReplaceIn(const std::string& text, const std::string& from, const st
 std::string ChangeCase(std::string text, bool upper, const At& at) {
   at.Scan(text.size());
   for (char& c : text) {
-    // ASCII only: names of roles.
+    // Only ASCII is needed, for names of roles.
     if (static_cast<unsigned char>(c) >= 0x80)
       Fail(at.line, "upper or lower case of " + Quote(text));
     if (upper ? c >= 'a' && c <= 'z' : c >= 'A' && c <= 'Z') c = static_cast<char>(c ^ 0x20);

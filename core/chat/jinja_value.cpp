@@ -166,7 +166,7 @@ Value Loop::Attribute(std::string_view name, const At& at) const {
   if (name == "revindex0") return Value::Of(all.size() - index - 1);
   if (name == "previtem") return index == 0 ? Value() : all[index - 1];
   if (name == "nextitem") return index + 1 == all.size() ? Value() : all[index + 1];
-  if (name == "depth") return Value::Of(int64_t{1});  // recursive loops are not read
+  if (name == "depth") return Value::Of(int64_t{1});  // recursive loops are not supported
   if (name == "depth0") return Value::Of(int64_t{0});
   if (name == "cycle" || name == "changed") Fail(at.line, "a method that is not called");
   return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A value of the template language. Texts, lists and mappings never change once made and are
-// shared, so that a copy costs the same whatever its size. Internal to core.
+// A value of the template language. Strings, lists and mappings are immutable and shared, so that
+// copying a value takes the same time whatever its size. Internal to core.
 #pragma once
 
 #include <cstddef>
@@ -23,14 +23,14 @@ struct Node;
 class Value;
 using Items = std::vector<Value>;
 
-// Entries in the order in which they were first set.
+// A mapping whose entries are in the order in which they were first set.
 class Entries {
  public:
   const Value* Find(std::string_view key) const;
   void Set(std::string key, Value value);
   const std::vector<std::pair<std::string, Value>>& all() const { return entries_; }
   void Clear();
-  // The keys are integers, as std::to_string writes them.
+  // Marks the keys as integers; they are stored as std::to_string writes them.
   void SetKeysAreNumbers() { keys_are_numbers_ = true; }
   bool keys_are_numbers() const { return keys_are_numbers_; }
 
@@ -41,10 +41,10 @@ class Entries {
 };
 
 // The Python type of a sequence: the types are printed, compared and indexed differently. kOnce: a
-// generator, which can be gone through once (`select`, `map` and the like).
+// generator, which can be iterated only once (`select`, `map` and the like).
 enum class Form : uint8_t { kList, kTuple, kKeys, kValues, kItems, kRange, kOnce };
 
-// The variable `loop`; changes during the loop.
+// The variable `loop`, which changes during the loop.
 struct Loop;
 
 enum class Function : uint8_t { kRaiseException, kStrftimeNow, kNamespace, kRange, kDict };
@@ -57,13 +57,13 @@ class Value {
   static Value Of(int64_t value) { return Value(Storage(value)); }
   static Value Of(size_t value) { return Of(static_cast<int64_t>(value)); }
   static Value Of(double value) { return Value(Storage(value)); }
-  // Not charged to the budget: for values of the program or the template's text.
+  // Not charged to the budget: for values from the program or the template's text.
   static Value Text(std::string text);
-  // These three charge the size of the value.
+  // The following three charge the value's size to the budget.
   static Value Text(std::string text, const At& at);
   static Value List(Items items, const At& at, Form form = Form::kList);
   static Value Mapping(Entries entries, const At& at);
-  // Changed in place by {% set NAME.ATTRIBUTE %}; shared by all its users.
+  // A mapping that {% set NAME.ATTRIBUTE %} changes in place; shared by all its users.
   static Value Namespace(std::shared_ptr<Entries> entries);
   static Value Of(std::shared_ptr<Loop> loop) { return Value(Storage(std::move(loop))); }
   static Value Of(Function function) { return Value(Storage(function)); }
@@ -72,16 +72,16 @@ class Value {
 
   bool IsUndefined() const { return std::holds_alternative<std::monostate>(storage_); }
   bool IsNone() const { return std::holds_alternative<Nothing>(storage_); }
-  // Null where the value is of another kind.
+  // These return null if the value is of another kind.
   const bool* boolean() const { return std::get_if<bool>(&storage_); }
   const int64_t* integer() const { return std::get_if<int64_t>(&storage_); }
   const double* real() const { return std::get_if<double>(&storage_); }
   const std::string* text() const;
-  const Items* list() const;  // of every form
-  Form form() const;          // of a list
-  // Whether the value is a list of one of the two forms that + and * join.
+  const Items* list() const;  // lists of every form
+  Form form() const;          // form of a list
+  // Whether the value is a list of one of the two forms to which + and * apply.
   bool IsListOrTuple() const;
-  // Throws Error where a kOnce is gone through a second time.
+  // Throws Error if a kOnce is iterated a second time.
   void UseItems(const At& at) const;
   const Entries* mapping() const;
   Entries* space() const;
@@ -89,7 +89,8 @@ class Value {
   const Function* function() const { return std::get_if<Function>(&storage_); }
   const Node* macro() const;
 
-  // Whether a text is marked by `safe` (Markup of Python): what + adds to it is escaped as HTML.
+  // Whether a string is marked by `safe` (Markup in Python): text that + adds to it is escaped as
+  // HTML.
   bool is_safe() const { return safe_; }
   Value AsSafe() const {
     Value value = *this;
@@ -98,7 +99,7 @@ class Value {
   }
 
   bool IsTrue() const;
-  // Lists and mappings within each other; 0 of a text or number.
+  // Returns the nesting depth of lists and mappings; 0 for a string or number.
   int depth() const;
 
  private:
@@ -110,7 +111,7 @@ class Value {
     T value;
     int depth;
     Form form;
-    mutable bool used = false;  // of kOnce
+    mutable bool used = false;  // for kOnce: already iterated
   };
   struct Space {
     std::shared_ptr<Entries> entries;
@@ -129,12 +130,13 @@ class Value {
 struct Loop {
   Value items;  // a list
   size_t index = 0;
-  // The tuple that loop.changed() was last called with. It may hold the loop itself and so is
-  // cleared when the loop is over.
+  // The arguments of the last call of loop.changed(), as a tuple. It may refer to the loop itself
+  // and is therefore cleared when the loop ends.
   mutable Value changed = {};
   bool over = false;
 
-  // Undefined where loops have no such attribute; Error for one that is not supported.
+  // Returns an undefined value if loops have no such attribute. Throws Error for one that is not
+  // supported.
   Value Attribute(std::string_view name, const At& at) const;
 };
 

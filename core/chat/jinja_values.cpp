@@ -13,7 +13,7 @@
 namespace midscope::jinja {
 namespace {
 
-// Numbers of Python, of which booleans are some.
+// Returns Python's integer value; booleans are integers too.
 std::optional<int64_t> Integer(const Value& value) {
   if (value.integer() != nullptr) return *value.integer();
   if (value.boolean() != nullptr) return *value.boolean() ? 1 : 0;
@@ -47,12 +47,12 @@ bool IsEqualMapping(const Entries& left, const Entries& right, const At& at) {
   Fail(at.line, "the operation " + Quote(name) + " on these values");
 }
 
-// Rounded down, as Python does.
+// Rounds down, as Python does.
 int64_t FloorDivide(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
 
-// An integer where the exponent is not negative, as in Python.
+// The result is an integer if the exponent is not negative, as in Python.
 Value Power(int64_t base, int64_t exponent, const At& at) {
   if (base == 0 && exponent < 0) Fail(at.line, "a division by zero");
   const double power = std::pow(static_cast<double>(base), static_cast<double>(exponent));
@@ -94,7 +94,7 @@ bool Compare(std::string_view name, const T& left, const T& right) {
   return left >= right;
 }
 
-// By the first items that differ, as in Python.
+// Compares by the first items that differ, as in Python.
 Value CompareLists(std::string_view name, const Items& left, const Items& right, const At& at) {
   const size_t both = std::min(left.size(), right.size());
   for (size_t i = 0; i < both; ++i) {
@@ -120,7 +120,7 @@ Value ApplyComparison(std::string_view name, const Value& left, const Value& rig
 }
 
 Value JoinTexts(const Value& left, const Value& right, const At& at) {
-  // Two texts are joined without a copy of either: contents may be long.
+  // Two strings are joined without copying either, because they may be long.
   if (left.text() != nullptr && right.text() != nullptr) {
     at.MakeText(left.text()->size() + right.text()->size());
     return Value::Text(*left.text() + *right.text());
@@ -131,7 +131,7 @@ Value JoinTexts(const Value& left, const Value& right, const At& at) {
   return Value::Text(a + b);
 }
 
-// As escape() of markupsafe; a text that is marked safe stays.
+// Like escape() of markupsafe; a string marked as safe is unchanged.
 Value Escaped(const Value& value, const At& at) {
   if (value.is_safe()) return value;
   constexpr std::string_view kCharacters = "&<>'\"";
@@ -284,7 +284,7 @@ Value SlicedOf(const Value& value, const Value& begin, const Value& end, const V
 
 }  // namespace
 
-// Parts of a text that is marked safe are, too.
+// Parts of a string marked as safe are also safe.
 Value ItemOf(const Value& value, const Value& index, const At& at) {
   Value part = PartOf(value, index, at);
   return value.is_safe() && part.text() != nullptr ? part.AsSafe() : part;
@@ -312,7 +312,7 @@ Value PartOf(const Value& value, const Value& index, const At& at) {
                                                     : nullptr;
     if (found != nullptr) return *found;
     if (value.loop() != nullptr) return value.loop()->Attribute(*index.text(), at);
-    // Texts and numbers have no such parts, which templates may check.
+    // Strings and numbers have no such parts, which templates may test.
     return {};
   }
   if (value.list() == nullptr && value.text() == nullptr) Fail(at.line, "this kind of index");
@@ -352,7 +352,7 @@ Value SlicedOf(const Value& value, const Value& begin, const Value& end, const V
   }
   const Value all = ItemsOf(value, at);
   Items part;
-  // No step goes further than past the end, so that adding it can't overflow.
+  // No step goes further than past the end, so that adding it cannot overflow.
   const int64_t stride = std::clamp<int64_t>(by, -size - 1, size + 1);
   for (int64_t i = first; by > 0 ? i < last : i > last; i += stride)
     part.push_back((*all.list())[static_cast<size_t>(i)]);

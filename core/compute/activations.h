@@ -7,15 +7,16 @@
 
 namespace midscope {
 
-// The gate of gpt-oss' experts. Internal to core.
+// The gated activation of gpt-oss' experts. Internal to core.
 
-// out [rows, width] = Activation::kClampedSwiglu of x [rows, gate then up, 2 width], of any
+// Sets out [rows, width] to Activation::kClampedSwiglu of x [rows, gate then up, 2 width], in any
 // floating type, on any device; computed in float32.
 void ApplyClampedSwiglu(const ClampedSwiglu& settings, const at::Tensor& x, const at::Tensor& out);
 
-// The activation of Apertus, whose settings are learned, layer by layer. Internal to core.
+// The activation of Apertus; its settings are learned separately for each layer. Internal to core.
 
-// x [rows, width] of any floating type, on any device, becomes its activation; computed in float32.
+// Replaces x [rows, width], in any floating type, on any device, by its activation; computed in
+// float32.
 void ApplyXielu(const XieluSettings& settings, const at::Tensor& x);
 
 }  // namespace midscope

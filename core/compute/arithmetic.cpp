@@ -60,8 +60,8 @@ std::string ArithmeticName(const Arithmetic& arithmetic) {
 
 namespace {
 
-// Smaller models run fastest expanded, and are often run many times; for larger ones a machine may
-// lack the memory for a copy of the weights.
+// Smaller models run fastest expanded, and are often run many times; for larger ones, the machine
+// may not have enough memory for a copy of the weights.
 constexpr int64_t kExpandedBytes = int64_t{1} << 30;
 
 }  // namespace
@@ -92,7 +92,7 @@ int64_t PackedBytesBeside(const ModelConfig& config, kernels::Dtype dtype) {
   return beside ? config.parameters * kernels::SizeOf(dtype) : 0;
 }
 
-// Few enough to stay in a cache, and enough for a matrix product to reach its speed.
+// Returns a number of rows that fits a cache, but lets a matrix product reach its full speed.
 int64_t WeightsAtOnce(int64_t inputs, kernels::Dtype dtype) {
   constexpr int64_t kBytes = int64_t{8} << 20;
   constexpr int64_t kMultiple = 64;

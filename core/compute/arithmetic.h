@@ -15,8 +15,8 @@ namespace midscope {
 
 // Arithmetic of products with quantised weights. kFloat: weights as floating-point numbers. kInt16
 // and kInt8: the file's integers with inputs rounded to 16 or 8 bits in blocks of 32
-// (kernels/quantised/whole_number_product.h); formats that have no such product are multiplied as
-// with kFloat.
+// (kernels/quantised/whole_number_product.h); formats without such a product are multiplied as with
+// kFloat.
 enum class Products { kFloat, kInt16, kInt8 };
 
 struct Arithmetic {
@@ -25,43 +25,45 @@ struct Arithmetic {
   bool operator==(const Arithmetic&) const = default;
 };
 
-// "float32", "bfloat16", "float16".
+// Returns "float32", "bfloat16" or "float16".
 std::string DtypeName(kernels::Dtype dtype);
 
-// As options and files call them: "float", "int16", "int8".
+// Returns the name in options and files: "float", "int16", "int8".
 std::string ProductsName(Products products);
 std::vector<std::string> ProductsNames();
-// nullopt: none has this name.
+// Returns nullopt if there is no such name.
 std::optional<Products> FindProducts(std::string_view name);
 
-// The difference from float32 with products in float: "bfloat16", "int16", "bfloat16 with int8";
-// "float32" for nothing.
+// Returns the difference from float32 with products in float: "bfloat16", "int16", "bfloat16 with
+// int8"; "float32" if there is none.
 std::string ArithmeticName(const Arithmetic& arithmetic);
 
 // The storage of a model's matrices during runs.
 
 // kExpanded: dequantised to the run's dtype when the model is opened. kStored: as in the file,
-// dequantised in the products. kAuto: expanded where that takes at most 1 GiB.
+// dequantised during products. kAuto: expanded if that takes at most 1 GiB.
 enum class WeightStorage { kAuto, kStored, kExpanded };
 
-// Resolves kAuto for this model; others are returned unchanged. Integer products read the file's
-// integers: kAuto is then kStored.
+// Resolves kAuto for this model; other values are returned unchanged. Integer products read the
+// file's integers, so kAuto is then kStored.
 WeightStorage ResolveStorage(WeightStorage asked, const ModelConfig& config, kernels::Dtype dtype,
                              Products products = Products::kFloat);
 
-// Whether expanded matrices of layers on the CPU are packed (WeightMatrix::Pack). bfloat16: where
-// the CPU multiplies it, and all copies together take no more than `auto` allows expanded weights.
-// float32: on x86, where our product was measured to be as fast as LibTorch's or faster.
+// Whether expanded matrices of layers on the CPU are packed (WeightMatrix::Pack). bfloat16: if the
+// CPU has bfloat16 products and all copies together take no more than kAuto allows for expanded
+// weights. float32: on x86, for which our product was measured to be at least as fast as
+// LibTorch's.
 bool PacksExpanded(const ModelConfig& config, kernels::Dtype dtype);
 
-// Bytes that packing adds to expanded weights and the blocks beside them: bfloat16 weights that are
-// not quantised are stored packed, and also unpacked for products of few rows.
+// Returns the bytes that packing adds to expanded weights and the blocks stored with them: bfloat16
+// weights that are not quantised are stored both packed and, for products of few rows, unpacked.
 int64_t PackedBytesBeside(const ModelConfig& config, kernels::Dtype dtype);
 
-// Rows of a stored matrix with `inputs` columns that are dequantised at a time.
+// Returns how many rows of a stored matrix with `inputs` columns are dequantised at a time.
 int64_t WeightsAtOnce(int64_t inputs, kernels::Dtype dtype);
 
-// Bytes that products of stored weights need beside the file: the block of dequantised rows.
+// Returns the bytes that products of stored weights need in addition to the file: the block of
+// dequantised rows.
 int64_t StoredScratchBytes(const ModelConfig& config, kernels::Dtype dtype);
 
 }  // namespace midscope

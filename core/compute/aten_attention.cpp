@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// AtenOps' attention.
+// Attention of AtenOps.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -14,12 +14,12 @@
 namespace midscope {
 namespace {
 
-// [rows, heads, head_dim] of x [rows, heads * head_dim].
+// Returns [rows, heads, head_dim] of x [rows, heads * head_dim].
 at::Tensor ByHead(const at::Tensor& x, int64_t head_dim) {
   return x.view({x.size(0), x.size(1) / head_dim, head_dim});
 }
 
-// Float32 [heads, rows, head_dim] of some heads of v [>= rows, all heads * head_dim].
+// Returns float32 [heads, rows, head_dim] of some heads of x [>= rows, all heads * head_dim].
 at::Tensor HeadsFirst(const at::Tensor& x, int64_t rows, int64_t head_dim, int64_t first_head,
                       int64_t heads) {
   return ByHead(x.narrow(0, 0, rows), head_dim)
@@ -29,7 +29,7 @@ at::Tensor HeadsFirst(const at::Tensor& x, int64_t rows, int64_t head_dim, int64
       .contiguous();
 }
 
-// True where the key is hidden from the row. [rows, keys]
+// Returns [rows, keys]: true if the key is hidden from the row.
 at::Tensor Hidden(const at::Tensor& rows, const at::Tensor& keys, int64_t window) {
   at::Tensor hidden = keys.unsqueeze(0) > rows.unsqueeze(1);
   if (window > 0) hidden.bitwise_or_(keys.unsqueeze(0) <= rows.unsqueeze(1) - window);
@@ -40,12 +40,13 @@ at::Tensor Range(int64_t first, int64_t last, at::Device device) {
   return at::arange(first, last, at::TensorOptions().dtype(at::kLong).device(device));
 }
 
-// Softmax over the keys, which begin with `first_key`, with hidden ones and factors. logits [heads
-// from first_head on, rows, keys] are overwritten. sinks: [heads, 1, 1], or undefined.
+// Returns the softmax over the keys, which begin with `first_key`, with hidden keys and factors.
+// logits [heads from first_head on, rows, keys] are overwritten. sinks: [heads, 1, 1], or
+// undefined.
 at::Tensor EditedSoftmax(const at::Tensor& logits, const at::Tensor& sinks, const RowEdits& edits,
                          int64_t first_head, int64_t first_key) {
   const int64_t last_key = first_key + logits.size(2);
-  // Calls change for the range's part of the heads that it holds for.
+  // Calls change for the part of the heads to which the range applies.
   const auto change_part = [&](const at::Tensor& of, const auto& range, const auto& change) {
     const int64_t from = std::clamp(range.begin, first_key, last_key);
     const at::Tensor keys =
@@ -79,7 +80,7 @@ at::Tensor EditedSoftmax(const at::Tensor& logits, const at::Tensor& sinks, cons
   return weights;
 }
 
-// weights [heads, rows, keys] times values [key_value_heads, keys, head_dim]: [heads, rows,
+// Returns weights [heads, rows, keys] times values [key_value_heads, keys, head_dim]: [heads, rows,
 // head_dim].
 at::Tensor Mixed(const at::Tensor& weights, const at::Tensor& values) {
   const int64_t heads = weights.size(0);
@@ -107,12 +108,12 @@ bool GroupsShareTables(std::span<const kernels::RotaryView> tables, int64_t grou
   return true;
 }
 
-// A range of query heads in whole groups, with their rotated keys.
+// A range of query heads that consists of whole groups, with their rotated keys.
 struct AtenOps::HeadRange {
   int64_t first_head = 0;
   int64_t heads = 0;
-  at::Tensor keys;  // [key-value heads, or heads where those of a group differ, key_rows, head_dim]
-  at::Tensor far_keys;  // as far rows see them; undefined where none does
+  at::Tensor keys;  // [key-value heads, or heads if those of a group differ, key_rows, head_dim]
+  at::Tensor far_keys;  // as far rows see them; undefined if there are no far rows
 };
 
 AtenOps::DeviceTable AtenOps::TableOf(const RotaryTables& tables,
@@ -141,8 +142,8 @@ AtenOps::DeviceTable AtenOps::MakeTable(
   return {host, Upload(host->cos(), shape), Upload(host->sin(), shape)};
 }
 
-// x [rows, heads, head_dim] from table row first_row on, each head by its own table: float32
-// [heads, rows, head_dim].
+// Rotates x [rows, heads, head_dim] by table rows from first_row on, each head by its own table.
+// Returns float32 [heads, rows, head_dim].
 at::Tensor AtenOps::Rotated(const at::Tensor& x, const RotaryTables& tables,
                             std::span<const kernels::RotaryView> views, int64_t first_row) const {
   const int64_t rows = x.size(0);
@@ -186,7 +187,8 @@ AtenOps::HeadRange AtenOps::MakeRange(const kernels::AttentionShape& shape, cons
   return range;
 }
 
-// Products of queries, scaled, and keys: [heads of the range, rows, keys]. Arguments as of Weights.
+// Returns the products of scaled queries and keys: [heads of the range, rows, keys]. The arguments
+// are those of Weights.
 at::Tensor AtenOps::Products(const kernels::AttentionShape& shape, const HeadRange& range,
                              const at::Tensor& q, const RotaryTables& tables, int64_t first_row,
                              int64_t rows, int64_t first_key, int64_t last_key) const {
@@ -210,7 +212,8 @@ at::Tensor AtenOps::Products(const kernels::AttentionShape& shape, const HeadRan
         .view({range.heads, rows, to - from});
   };
   if (tables.near == 0) return products(tables.q, range.keys, first_key, last_key);
-  // Keys before the first are far from every row, those from the second on near to every row.
+  // Keys before the first of these are far from every row, keys from the second on are near to
+  // every row.
   const int64_t near_begin = std::clamp(first_row - tables.near + 1, first_key, last_key);
   const int64_t far_end = std::clamp(first_row + rows - tables.near, first_key, last_key);
   at::Tensor near = products(tables.q, range.keys, near_begin, last_key);
@@ -226,7 +229,7 @@ at::Tensor AtenOps::Products(const kernels::AttentionShape& shape, const HeadRan
       2);
 }
 
-// `values` [head] for some heads, [heads, 1, 1].
+// Returns the entries of `values` [head] for some heads: [heads, 1, 1].
 at::Tensor AtenOps::OfHeads(const std::vector<float>& values, int64_t first_head,
                             int64_t heads) const {
   return FewOnDevice(values).narrow(0, first_head, heads).view({heads, 1, 1});
@@ -264,9 +267,9 @@ at::Tensor AtenOps::Softmaxed(const kernels::AttentionShape& shape, const Rotary
   return EditedSoftmax(logits, sinks, tables.edits, first_head, first_key);
 }
 
-// Attention weights of rows [first_row, first_row + rows) (absolute) over keys [first_key,
-// last_key), outside of which they see none: [heads of the range, rows, keys]. q: those rows, all
-// heads.
+// Returns the attention weights of rows [first_row, first_row + rows) (absolute) over keys
+// [first_key, last_key), outside of which these rows see no keys: [heads of the range, rows, keys].
+// q: those rows, all heads.
 at::Tensor AtenOps::Weights(const kernels::AttentionShape& shape, const HeadRange& range,
                             const at::Tensor& q, const RotaryTables& tables, int64_t first_row,
                             int64_t rows, int64_t first_key, int64_t last_key) const {

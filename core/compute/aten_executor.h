@@ -6,8 +6,8 @@
 
 namespace midscope {
 
-// UseSignalStack (core/base/mapped_file_guard.h) in all threads that work for the calling one.
-// After the first call with that number of threads without effect.
+// Calls UseSignalStack (core/base/mapped_file_guard.h) in all threads that work for the calling
+// one. After the first call with this number of threads, it has no effect.
 void UseSignalStacks();
 
 class AtenExecutor : public kernels::Executor {

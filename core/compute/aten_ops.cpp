@@ -36,7 +36,7 @@ at::Tensor Activated(Activation activation, const at::Tensor& x) {
   return x;
 }
 
-// Work that is called at every start.
+// Work that is called again at every launch.
 class CalledWork : public RecordedWork {
  public:
   explicit CalledWork(std::function<void()> work) : work_(std::move(work)) {}
@@ -58,7 +58,8 @@ void MultiplyByAten(const at::Tensor& x, const at::Tensor& weight, const at::Ten
     at::mm_out(out, x, weight.t());
     return;
   }
-  // A GPU's products of narrow numbers can keep their sums; LibTorch has them for no other device.
+  // A GPU's products of 16-bit numbers can return unrounded sums; LibTorch supports this on no
+  // other device.
   if (x.is_cuda() && x.scalar_type() == weight.scalar_type() && y.scalar_type() == at::kFloat) {
     at::Tensor out = y;
     at::mm_out(out, x, weight.t(), at::kFloat);
@@ -86,7 +87,7 @@ void NormaliseHeadsByAten(const at::Tensor& x, const HeadNorm& norm, const at::T
 
 at::Tensor AtenOps::Upload(const float* values, at::IntArrayRef shape) const {
   CheckNotRecorded();
-  // from_blob takes no const pointer; the copy below only reads.
+  // from_blob does not accept a const pointer; the copy below only reads.
   const at::Tensor host =
       at::from_blob(const_cast<float*>(values), shape, at::TensorOptions().dtype(at::kFloat));
   return host.to(device_, /*non_blocking=*/false, /*copy=*/true);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A decoder block's operations by LibTorch alone, on whatever device the tensors are. Internal to
-// core.
+// A decoder block's operations by LibTorch alone, on the device of the tensors. Internal to core.
 //
-// Norms, softmax and sums are float32; attention rotates and multiplies in float32, also where
-// tensors are bfloat16 (Midscope's CPU kernels round to bfloat16 there). Attention goes by blocks
-// of query rows and of key-value heads, so that nothing tokens x tokens is built.
+// Norms, softmax and sums are float32; attention rotates and multiplies in float32 even if tensors
+// are bfloat16 (Midscope's CPU kernels round to bfloat16 there). Attention is computed in blocks of
+// query rows and key-value heads, so that no array of tokens x tokens is made.
 #pragma once
 
 #include <algorithm>
@@ -24,13 +23,13 @@ namespace midscope {
 
 // Copies on a device of values that are requested repeatedly. Internal to core.
 
-// The copies of the latest `most` arrays, found by what they hold.
+// A cache of the copies of the latest `most` arrays, keyed by their contents.
 template <class T>
 class KeptCopies {
  public:
   explicit KeptCopies(size_t most) : most_(most) {}
 
-  // copy(values) where there is none.
+  // Returns the cached copy, or else copy(values), which it caches.
   template <class Copy>
   const at::Tensor& Of(const std::vector<T>& values, const Copy& copy) {
     auto found = std::find_if(kept_.begin(), kept_.end(),
@@ -47,34 +46,35 @@ class KeptCopies {
 
  private:
   size_t most_;
-  std::vector<std::pair<std::vector<T>, at::Tensor>> kept_;  // the latest first
+  std::vector<std::pair<std::vector<T>, at::Tensor>> kept_;  // most recently used first
 };
 
-// y = x weight^T for tensors on one device. y may be float32 where x and weight are bfloat16: sums
-// are not rounded then.
+// Computes y = x weight^T for tensors on one device. y may be float32 if x and weight are bfloat16;
+// sums are then not rounded.
 void MultiplyByAten(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& y);
 
-// LayerOps::NormaliseHeads with the norm's weights on x's device.
+// Implements LayerOps::NormaliseHeads, with the norm's weights on x's device.
 void NormaliseHeadsByAten(const at::Tensor& x, const HeadNorm& norm, const at::Tensor& weight,
                           const at::Tensor& out);
 
-// Memory limit of one block of attention; one query row and one key-value head always run. Up to
-// three copies of the logits exist during softmax.
+// Memory limits of one block of attention; a block has at least one query row and one key-value
+// head. Up to three copies of the logits exist during softmax.
 struct AttentionLimits {
   int64_t logit_floats = int64_t{16} << 20;
   int64_t query_rows = 512;
-  int64_t key_floats = int64_t{64} << 20;  // of rotated keys and of values together
-  // Bytes of rotary tables kept on the device, one per head and length; beyond it all are dropped.
+  int64_t key_floats = int64_t{64} << 20;  // for rotated keys and values together
+  // Bytes of rotary tables cached on the device, one per head and length; beyond it, all are
+  // dropped.
   int64_t table_bytes = int64_t{256} << 20;
 };
 
-// Whether all query heads of each group of `group` use equally rotated keys.
+// Whether all query heads in each group of `group` heads use equally rotated keys.
 bool GroupsShareTables(std::span<const kernels::RotaryView> tables, int64_t group);
 
-// The first key that is visible to any row from absolute row `row` on.
+// Returns the first key that is visible to any row from absolute row `row` on.
 int64_t FirstSeenKey(const kernels::AttentionShape& shape, const RowEdits& edits, int64_t row);
 
-// Used by one thread at a time.
+// To be used by one thread at a time.
 class AtenOps : public LayerOps {
  public:
   explicit AtenOps(at::Device device, const AttentionLimits& limits = {})
@@ -82,11 +82,11 @@ class AtenOps : public LayerOps {
 
   at::Device device() const override { return device_; }
   bool host_memory() const override { return false; }
-  // Without a GPU nothing is won by it: work is called at every start, so that what may be recorded
-  // is the same everywhere.
+  // Without a GPU, recording saves nothing: `work` is called at every launch. It exists so that the
+  // same work can be recorded on every device.
   std::unique_ptr<RecordedWork> Record(const std::function<void()>& work) const override;
   at::Tensor FewOnDevice(const std::vector<float>& values) const override;
-  // Vectors of norms and biases are copied to the device once, and found by address: they must not
+  // Vectors of norms and biases are copied to the device once and cached by address: they must not
   // change, move or be freed before this object.
   void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
                  const at::Tensor& out, const NormKeeps& keeps) const override;
@@ -113,21 +113,22 @@ class AtenOps : public LayerOps {
       const at::Tensor& weights, const kernels::AwarenessThreshold& threshold) const override;
 
  protected:
-  // cos and sin of a table, [rows, pairs] on the device.
+  // cos and sin of a rotary table, [rows, pairs] each, on the device.
   struct DeviceTable {
-    std::shared_ptr<const RotaryCache::Table> host;  // keeps the address from being reused
+    std::shared_ptr<const RotaryCache::Table> host;  // keeps its address from being reused
     at::Tensor cos;
     at::Tensor sin;
   };
-  // A table on the device: a copy of the host's, which is filled.
+  // Returns a table on the device: a copy of the host's table, which must be filled.
   virtual DeviceTable MakeTable(const std::shared_ptr<const RotaryCache::Table>& host) const;
-  // The view's table must be owned by `tables`. Data on the device are kept for later calls.
+  // Returns the view's table on the device; `tables` must own the view's data. The copy is cached
+  // for later calls.
   DeviceTable TableOf(const RotaryTables& tables, const kernels::RotaryView& view) const;
-  // A copy on the device, found by the values' address. Throws std::logic_error where a sample of
-  // them shows other values there than were copied.
+  // Returns the copy on the device, cached by the values' address. Throws std::logic_error if a
+  // sample shows that the values at that address are not those that were copied.
   at::Tensor OnDevice(const std::vector<float>& values) const;
-  // Throws while work is recorded: it would copy again at every launch, from freed memory. Data
-  // already on the device from an earlier run are not copied.
+  // Throws while work is recorded, because each launch would repeat the copy from freed memory.
+  // Data already on the device from an earlier run are not copied.
   virtual void CheckNotRecorded() const {}
 
  private:
@@ -138,8 +139,8 @@ class AtenOps : public LayerOps {
   HeadRange MakeRange(const kernels::AttentionShape& shape, const at::Tensor& k,
                       const RotaryTables& tables, int64_t first_head, int64_t heads) const;
   at::Tensor OfHeads(const std::vector<float>& values, int64_t first_head, int64_t heads) const;
-  // Attention weights of scaled products of queries and keys, which are overwritten: [heads from
-  // first_head on, rows from first_row (absolute) on, keys from first_key on].
+  // Returns the attention weights for scaled products of queries and keys, which are overwritten:
+  // [heads from first_head on, rows from first_row (absolute) on, keys from first_key on].
   at::Tensor Softmaxed(const kernels::AttentionShape& shape, const RotaryTables& tables,
                        const at::Tensor& products, int64_t first_head, int64_t first_row,
                        int64_t first_key) const;

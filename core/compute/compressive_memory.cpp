@@ -10,15 +10,15 @@
 namespace midscope {
 namespace {
 
-// ELU(x) + 1 of [rows, heads * head_dim], as [heads, rows, head_dim] float32. e^x itself below 0:
-// ELU first would round small values to 0.
+// Returns ELU(x) + 1 of [rows, heads * head_dim], as [heads, rows, head_dim] float32. Below 0 it is
+// computed as e^x, because ELU followed by + 1 would round small values to 0.
 at::Tensor Feature(const at::Tensor& x, int64_t head_dim) {
   const at::Tensor heads =
       x.view({x.size(0), x.size(1) / head_dim, head_dim}).transpose(0, 1).to(at::kFloat);
   return at::where(heads > 0, heads + 1, heads.exp());
 }
 
-// The memory's output for features [key-value head, row, head_dim], the same shape.
+// Returns the memory's output for features [key-value head, row, head_dim], in the same shape.
 at::Tensor Retrieve(const SegmentMemory& state, const at::Tensor& features) {
   return at::bmm(features, state.matrix).div_(at::bmm(features, state.key_sums));
 }
@@ -55,7 +55,7 @@ void AddMemory(const CompressiveMemory& memory, const SegmentMemory& state, cons
   const int64_t rows = q.size(0);
   const int64_t heads = q.size(1) / head_dim;
   const int64_t groups = state.matrix.size(0);
-  // Query heads of a group use the same memory: they are treated as further rows.
+  // Query heads of a group use the same memory, so they are treated as additional rows.
   const at::Tensor features =
       Feature(q, head_dim).contiguous().view({groups, heads / groups * rows, head_dim});
   const at::Tensor read =

@@ -12,8 +12,8 @@
 #include "kernels/instruction_set.h"
 
 #ifdef MIDSCOPE_ONEDNN_PRODUCTS
-// LibTorch exports these, but installs no header that declares them; core/CMakeLists.txt has
-// looked.
+// LibTorch exports these functions, but installs no header that declares them; core/CMakeLists.txt
+// checks that they exist.
 namespace at::native {
 void mkldnn_matmul(const Tensor& a, const Tensor& b, const Tensor& result, float beta, float alpha);
 Tensor mkldnn_linear_pointwise(const Tensor& x, const Tensor& weight,
@@ -30,7 +30,7 @@ namespace {
 enum class FloatProduct {
   kMkl,
   kOneDnn,        // into `out`
-  kOneDnnCopied,  // into a tensor of its own: the former is for CPUs with AVX-512 only
+  kOneDnnCopied,  // into a new tensor: kOneDnn is only for CPUs with AVX-512
 };
 
 bool OneDnnWritesInPlace() {
@@ -64,7 +64,7 @@ at::Tensor Linear(const at::Tensor& x, const at::Tensor& weight) {
                                              c10::List<std::optional<at::Scalar>>(), std::nullopt);
 }
 
-// Returns false where MKL's product is to be taken.
+// Returns false if MKL's product must be used.
 bool MultiplyByOneDnn(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& out) {
   switch (Chosen()) {
     case FloatProduct::kMkl:
@@ -73,7 +73,7 @@ bool MultiplyByOneDnn(const at::Tensor& x, const at::Tensor& weight, const at::T
       at::native::mkldnn_matmul(x, weight.t(), out, /*beta=*/0.0f, /*alpha=*/1.0f);
       return true;
     case FloatProduct::kOneDnnCopied:
-      // All rows at once, since every call packs the weights: that costs more than a copy of
+      // All rows at once, because every call packs the weights, which costs more than a copy of
       // results that have left the cache.
       out.copy_(Linear(x, weight));
       return true;
@@ -104,7 +104,7 @@ at::Tensor DenseProduct(const at::Tensor& x, const at::Tensor& weight) {
 
 at::Tensor PackedWeight([[maybe_unused]] const at::Tensor& weight) {
 #ifdef MIDSCOPE_ONEDNN_PRODUCTS
-  // The layout for this many rows, which is also that of other large numbers of rows.
+  // The layout is made for this many rows; other large numbers of rows use the same.
   constexpr int64_t kRows = 1024;
   static const auto reorder =
       c10::Dispatcher::singleton().findSchema({"mkldnn::_reorder_linear_weight", ""});
@@ -113,7 +113,7 @@ at::Tensor PackedWeight([[maybe_unused]] const at::Tensor& weight) {
     return reorder->typed<at::Tensor(const at::Tensor&, std::optional<int64_t>)>().call(weight,
                                                                                         kRows);
   } catch (const c10::Error&) {
-    return {};  // ONEDNN_MAX_CPU_ISA may forbid oneDNN what the kernels may do
+    return {};  // ONEDNN_MAX_CPU_ISA may forbid oneDNN instructions that the kernels may use
   }
 #else
   return {};
@@ -124,7 +124,7 @@ at::Tensor PackedProduct(const at::Tensor& x, const at::Tensor& packed) {
 #ifdef MIDSCOPE_ONEDNN_PRODUCTS
   return Linear(x, packed);
 #else
-  return DenseProduct(x, packed);  // PackedWeight gives none
+  return DenseProduct(x, packed);  // PackedWeight returns undefined here
 #endif
 }
 

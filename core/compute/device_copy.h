@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies of values that kernels read as they are. Internal to core.
+// Copies values to a device bytewise, for kernels that read them directly. Internal to core.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -9,8 +9,8 @@
 
 namespace midscope {
 
-// The bytes of `values` in the device's memory. For a GPU from pinned memory, as other copies wait
-// for it.
+// Returns the bytes of `values` in the device's memory. To a GPU they are copied from pinned
+// memory, because other copies wait for the GPU.
 template <class T>
 at::Tensor CopiedTo(at::Device device, std::span<const T> values) {
   const at::Tensor host =

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kBytesPerKibibyte = 1024;
 
-// The bytes of a line "MemTotal:   24676352 kB" of /proc/meminfo; 0 where there is none.
+// Returns the bytes in a line "MemTotal:   24676352 kB" of /proc/meminfo; 0 if there is none.
 int64_t MemoryLine(const std::string& name) {
   std::ifstream file("/proc/meminfo");
   std::string word;
@@ -26,14 +26,15 @@ int64_t MemoryLine(const std::string& name) {
   return 0;
 }
 
-// A number in a file of the control group that this process sees as its root; -1: no limit.
+// Returns a number in a file of the control group that this process sees as its root; -1 if there
+// is no limit.
 int64_t GroupNumber(const char* path) {
   std::ifstream file(path);
   int64_t bytes = 0;
   return file >> bytes ? bytes : -1;
 }
 
-// A container may allow less than the machine has.
+// Limits the memory to what the container allows, which may be less than the machine has.
 void LimitToGroup(DeviceFacts& facts) {
   const int64_t limit = GroupNumber("/sys/fs/cgroup/memory.max");
   const int64_t used = GroupNumber("/sys/fs/cgroup/memory.current");

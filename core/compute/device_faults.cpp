@@ -19,9 +19,9 @@
 namespace midscope {
 namespace {
 
-// cudaError_t after which every call of the process fails: cudaErrorNoDevice and
+// Values of cudaError_t after which every call of the process fails: cudaErrorNoDevice and
 // cudaErrorDevicesUnavailable, uncorrectable ECC and NVLink errors, illegal addresses and
-// instructions, time-outs and faults of kernels, contexts that are gone, unknown errors.
+// instructions, time-outs and faults of kernels, destroyed contexts, unknown errors.
 constexpr std::array kStickyCodes = {46,  100, 127, 214, 220, 700, 702, 709, 710,
                                      714, 715, 716, 717, 718, 719, 721, 802, 999};
 
@@ -39,13 +39,13 @@ const char* Needed(DeviceWork work) {
   return "";
 }
 
-// Remedies that need less memory.
+// Returns remedies that need less memory.
 std::string Smaller(DeviceWork work) {
   return work == DeviceWork::kWeights ? "--dtype bfloat16 or --weights stored"
                                       : "--dtype bfloat16, a shorter prompt or fewer captures";
 }
 
-// The device of a layer; layers beyond the last are on its device.
+// Returns the device of a layer; layers beyond the last are on the last layer's device.
 DeviceName DeviceOf(const Placement& placement, int64_t layer) {
   for (const DeviceShare& share : placement.shares) {
     if (layer < share.layers) return share.device;
@@ -58,14 +58,14 @@ bool Contains(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
 }
 
-// Whether the message is from LibTorch's CUDA parts or its libraries.
+// Whether the message comes from LibTorch's CUDA parts or its libraries.
 bool IsOfGpu(const std::string& message) {
   return Contains(message, "CUDA error") || Contains(message, "CUDA driver error") ||
          Contains(message, "CUBLAS_STATUS") || Contains(message, "CUDNN_STATUS") ||
          Contains(message, "cuDNN error");
 }
 
-// "GPU 1 has a total capacity of ...": LibTorch's message where it has no memory.
+// Finds the GPU in LibTorch's message about too little memory: "GPU 1 has a total capacity of ...".
 std::optional<DeviceName> GpuIn(const std::string& message) {
   constexpr std::string_view kBefore = "GPU ";
   const size_t found = message.find(kBefore);
@@ -76,7 +76,7 @@ std::optional<DeviceName> GpuIn(const std::string& message) {
   return read.ec == std::errc() ? std::optional(device) : std::nullopt;
 }
 
-// Whether the GPU still does the smallest work.
+// Whether the GPU can still do the smallest work.
 bool Answers(const DeviceName& device) {
   try {
     at::zeros({1}, at::TensorOptions().device(
@@ -90,7 +90,7 @@ bool Answers(const DeviceName& device) {
   }
 }
 
-// The first GPU of the placement that answers no more.
+// Returns the first GPU of the placement that no longer responds.
 std::optional<DeviceName> SilentGpu(const Placement& placement) {
   for (const DeviceShare& share : placement.shares) {
     if (share.device.kind == DeviceKind::kCuda && !Answers(share.device)) return share.device;
@@ -98,8 +98,8 @@ std::optional<DeviceName> SilentGpu(const Placement& placement) {
   return std::nullopt;
 }
 
-// LibTorch's: "[enforce fail at alloc_cpu.cpp:117] err == 0. DefaultCPUAllocator: can't allocate
-// memory: ...".
+// Whether it is LibTorch's "[enforce fail at alloc_cpu.cpp:117] err == 0. DefaultCPUAllocator:
+// can't allocate memory: ...".
 bool IsOfHostMemory(const std::string& message) { return Contains(message, "DefaultCPUAllocator"); }
 
 }  // namespace
@@ -120,7 +120,8 @@ DeviceName DeviceFaults::DeviceAt(int64_t layer) const {
 void DeviceFaults::ThrowMemory(const std::string& message, DeviceWork work, int64_t layer) const {
   const DeviceName device =
       IsOfHostMemory(message) ? DeviceName() : GpuIn(message).value_or(DeviceAt(layer));
-  // LibTorch keeps what the failed work had taken; its libraries would find none for themselves.
+  // LibTorch keeps the memory of the failed work, and its libraries could not allocate any for
+  // themselves.
   if (device.kind == DeviceKind::kCuda && at::globalContext().hasCUDA())
     at::getDeviceAllocator(at::kCUDA)->emptyCache();
   const std::string memory = FreeMemoryText(FactsOf(device));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Faults of devices while they compute: memory that is too small, and a GPU that is lost (after a
-// fault in a kernel, or of the machine) and answers nothing until the process ends. Both become a
+// Faults of devices while they compute: too little memory, and a GPU that is lost (after a fault in
+// a kernel or of the machine) and does not respond until the process ends. Both become a
 // DeviceError that names the device, the reason and the remedy. Internal to core.
 #pragma once
 
@@ -22,16 +22,17 @@ class DeviceFaults {
  public:
   static constexpr int64_t kAnyLayer = -1;
 
-  // `placement`: with every layer count.
+  // `placement`: with the layer count of every share.
   explicit DeviceFaults(Placement placement = {}) : placement_(std::move(placement)) {}
 
-  // Throws the error of the device that an earlier run has lost: nothing runs on it any more, and
-  // waiting for it might not end.
+  // Throws the error of the device that an earlier run has lost: the device can run nothing any
+  // more, and waiting for it might not end.
   void ThrowIfLost() const;
 
-  // Rethrows the exception that is being handled. Those of LibTorch and of CUDA kernels that are a
-  // device's fault become a DeviceError (too little memory of the CPU: an Error, as there is no
-  // other device to offer); all others stay as they are. `layer`: which one computed.
+  // Rethrows the exception that is being handled. Exceptions of LibTorch and CUDA kernels that are
+  // a device's fault become a DeviceError (for too little memory of the CPU, an Error, because
+  // there is no other device to suggest); all others are rethrown unchanged. `layer`: the layer
+  // that was being computed.
   [[noreturn]] void Rethrow(DeviceWork work, int64_t layer = kAnyLayer) const;
 
  private:
@@ -44,7 +45,8 @@ class DeviceFaults {
   mutable std::optional<DeviceError> lost_;  // guarded by mutex_
 };
 
-// The result of `work`, which is done on devices. Throws as ThrowIfLost and Rethrow do.
+// Returns the result of `work`, which uses devices. Throws in the same cases as ThrowIfLost and
+// Rethrow.
 template <typename Work>
 auto OnDevices(const DeviceFaults& faults, DeviceWork kind, Work work) {
   faults.ThrowIfLost();

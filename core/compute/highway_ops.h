@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Midscope's own kernels, on tensors in host memory. Internal to core.
+// Runs Midscope's own kernels on tensors in host memory. Internal to core.
 #pragma once
 
 #include "core/compute/layer_ops.h"

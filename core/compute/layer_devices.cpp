@@ -41,7 +41,7 @@ std::unique_ptr<LayerOps> MakeOps(const DeviceName& name, kernels::Dtype dtype,
 
 LayerDevices::LayerDevices(const Placement& placement, kernels::Dtype dtype,
                            const kernels::Executor& executor) {
-  // By default LibTorch allows GPUs to sum some narrow products in their own dtype.
+  // By default, LibTorch allows GPUs to add some 16-bit products in their own dtype.
   at::globalContext().setAllowBF16ReductionCuBLAS(false);
   at::globalContext().setAllowFP16ReductionCuBLAS(false);
   for (const DeviceShare& share : placement.shares) {
@@ -78,7 +78,7 @@ void PlaceWeights(const LayerDevices& devices, const kernels::Executor& executor
     weights->layers[static_cast<size_t>(layer)].VisitProjections(
         [&](Projection& projection) { place(projection.weight, layer); });
   }
-  // LoadFirstLayer leaves it out.
+  // LoadFirstLayer does not load it.
   if (weights->output.weight.outputs() > 0) place(weights->output.weight, layers);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The devices of a decoder's layers, with their operations; moves the weights there. Internal to
+// The devices of a decoder's layers, with their operations; also moves weights to them. Internal to
 // core.
 #pragma once
 
@@ -20,14 +20,15 @@ namespace midscope {
 class LayerDevices {
  public:
   LayerDevices() = default;
-  // `placement`: with every layer count resolved, checked. `executor` must outlive this object.
+  // `placement`: checked, with every layer count resolved. `executor` must outlive this object.
   LayerDevices(const Placement& placement, kernels::Dtype dtype, const kernels::Executor& executor);
-  // One device for all of `layers` layers (for tests of operations on devices without a name).
+  // Uses one device for all of `layers` layers (for tests of operations on devices without a name).
   LayerDevices(std::unique_ptr<LayerOps> ops, int64_t layers);
 
-  // Device of the layer; `layer` = number of layers: of the final norm and logits.
+  // Returns the operations of the layer's device; if `layer` is the number of layers, of the device
+  // of the final norm and logits.
   const LayerOps& Of(int64_t layer) const;
-  // [layer + 1], the last is that of the final norm and logits.
+  // Returns [layer + 1]; the last entry is the device of the final norm and logits.
   std::vector<at::Device> Devices() const;
 
  private:
@@ -35,11 +36,11 @@ class LayerDevices {
   std::vector<size_t> of_layer_;
 };
 
-// Moves every matrix to the device of its layer, one by one, so that at most one exists twice. GPUs
-// keep the blocks of stored matrices (WeightMatrix::MoveTo), which `devices` must then outlive;
-// `cpu:portable` has expanded ones, in any storage. The embeddings stay in host memory. Throws
-// LibTorch's exception where a device's memory is too small (DeviceFaults::Rethrow), Error where a
-// stored matrix is not finite.
+// Moves every matrix to the device of its layer, one by one, so that at most one is in memory
+// twice. GPUs keep stored matrices in blocks (WeightMatrix::MoveTo), and `devices` must then
+// outlive the weights; `cpu:portable` always has expanded ones. The embeddings stay in host memory.
+// Throws LibTorch's exception if a device's memory is too small (DeviceFaults::Rethrow), and Error
+// if a stored matrix is not finite.
 void PlaceWeights(const LayerDevices& devices, const kernels::Executor& executor, Weights* weights);
 
 }  // namespace midscope

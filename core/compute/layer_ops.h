@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The operations of a decoder block other than matrix products with many rows, on the device of its
-// tensors. Two implementations: HighwayOps (Midscope's kernels, on the CPU) and AtenOps (LibTorch's
-// operations, on any device). Shapes and dtypes are those of kernels/normalise.h and
-// kernels/attention.h; rows of x, q, k, v and out are contiguous, with any distance. Arithmetic is
-// float32 for all dtypes. Internal to core.
+// tensors. There are two implementations: HighwayOps (Midscope's kernels, on the CPU) and AtenOps
+// (LibTorch's operations, on any device). Shapes and dtypes are those of kernels/normalise.h and
+// kernels/attention.h; rows of x, q, k, v and out are contiguous, with any row stride. Arithmetic
+// is float32 for all dtypes. Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -27,20 +27,21 @@
 
 namespace midscope {
 
-// Row j of the keys is k[j] - amount[j] direction: the keys after a channel's change.
+// A change of keys: row j of the keys becomes k[j] - amount[j] direction, the key after a channel
+// was scaled.
 struct KeyUpdate {
-  at::Tensor amount;     // [rows] float32; undefined: none
+  at::Tensor amount;     // [rows] float32; undefined: no change
   at::Tensor direction;  // [key_value_heads * head_dim] float32
 };
 
-// Values of a norm that are written besides its result, each unless undefined.
+// Values that a norm writes in addition to its result. An undefined tensor is not written.
 struct NormKeeps {
-  at::Tensor mean;   // [rows] float32; an RMS norm does not write it
+  at::Tensor mean;   // [rows] float32; not written by an RMS norm
   at::Tensor scale;  // [rows] float32
-  at::Tensor input;  // [rows, width], contiguous: the rows that are normalised
+  at::Tensor input;  // [rows, width], contiguous: the norm's input rows
 };
 
-// The effect of a norm on one channel: none without `scale`.
+// The effect of a norm on one channel; without `scale`, there is no norm.
 struct NormOfColumn {
   at::Tensor mean;   // [rows] float32, or undefined
   at::Tensor scale;  // [rows] float32, or undefined
@@ -48,22 +49,22 @@ struct NormOfColumn {
   float bias = 0;
 };
 
-// A norm of each of `heads` equal parts of a row, without bias.
+// A norm of each of the `heads` equal parts of a row, without bias.
 struct HeadNorm {
   NormKind kind = NormKind::kRms;
   int64_t heads = 1;
-  const std::vector<float>& weight;  // [head_dim], for all heads alike, or [heads * head_dim]
+  const std::vector<float>& weight;  // [head_dim], shared by all heads, or [heads * head_dim]
   float epsilon = 0;
 };
 
-// A factor that is known, or is on the device.
+// A factor that is known on the host, or is stored on the device.
 struct ColumnFactor {
   float value = 1;
-  at::Tensor on_device;  // [1] float32; undefined: `value`
+  at::Tensor on_device;  // [1] float32; undefined: use `value`
 };
 
-// Recorded work on a device: one launch runs all of it. Its inputs and outputs stay at the same
-// addresses.
+// Recorded work on a device: one launch runs all of it. The addresses of its inputs and outputs are
+// fixed.
 class RecordedWork {
  public:
   virtual ~RecordedWork() = default;
@@ -71,7 +72,7 @@ class RecordedWork {
 };
 
 // The rotary tables of a layer's heads. Tables are in host memory; `owned` keeps them alive. They
-// need not be filled for operations that form tables by themselves.
+// need not be filled for operations that compute tables themselves.
 struct RotaryTables {
   std::vector<std::shared_ptr<const RotaryCache::Table>> owned;
   std::vector<kernels::RotaryView> q;  // [head]; without data: not rotated
@@ -84,9 +85,9 @@ struct RotaryTables {
   float softcap = 0;
   std::vector<kernels::RotaryView> far_q;  // [head], or empty
   std::vector<kernels::RotaryView> far_k;  // [head], or empty
-  int64_t near = 0;                        // kernels::FarPositions' window; 0: all keys are near
+  int64_t near = 0;                        // window of kernels::FarPositions; 0: all keys are near
   RowEdits edits;
-  // [head], or empty: factor of the resulting weights and z (Infini-attention's local part).
+  // [head], or empty: factor of the final weights and of z (for Infini-attention's local part).
   std::vector<float> share;
   kernels::HeadPositions Positions() const {
     return {q,
@@ -102,7 +103,7 @@ struct RotaryTables {
   }
 };
 
-// The kernels' name of it.
+// Returns the kernels' name of the activation.
 kernels::ActivationKind ActivationKindOf(Activation activation);
 
 class LayerOps {
@@ -110,37 +111,39 @@ class LayerOps {
   virtual ~LayerOps() = default;
 
   virtual at::Device device() const = 0;
-  // False: kernels and hooks can't read the tensors in place: matrix products are
+  // If false, kernels and hooks cannot read the tensors in place: matrix products use
   // WeightMatrix::MultiplyOnDevice, and hooks get copies.
   virtual bool host_memory() const = 0;
-  // Records what `work` starts on the device, which is not done before it is started. Null: the
-  // device can't, or `work` does what can't be recorded (waits for the device, or copies from or to
-  // host memory). `work` is called now, or at every start.
+  // Records the operations that `work` launches on the device; they run only when the record is
+  // launched. Returns null if the device cannot record or `work` does something that cannot be
+  // recorded (waits for the device, or copies from or to host memory). `work` is called now, or at
+  // every launch.
   virtual std::unique_ptr<RecordedWork> Record(const std::function<void()>& /*work*/) const {
     return nullptr;
   }
-  // Work that is being recorded reads x, which it has not made: the record keeps it.
+  // Called if recorded work reads x, which it did not create: the record keeps x alive.
   virtual void KeepRecorded(const at::Tensor& /*x*/) const {}
-  // Whether rotary tables are formed on the device, where those in host memory are not filled.
+  // Whether rotary tables are computed on the device; those in host memory are then not filled.
   virtual bool forms_tables() const { return false; }
-  // Operations that read quantised matrices on the device. Null: they are expanded there.
+  // Returns the operations that read quantised matrices on the device. If null, matrices are
+  // expanded there.
   virtual const BlockOps* blocks() const { return nullptr; }
 
-  // A few values in a tensor on the device, whose address may come to hold others: that of an
-  // earlier call where they are the same, which must not be changed. A tensor that is recorded
-  // work's outlives its being found.
+  // Returns a tensor on the device with a few values. Equal values give the tensor of an earlier
+  // call, which must not be changed; unlike in OnDevice, the array at `values` may change later. A
+  // tensor that recorded work uses stays alive after it has left the cache.
   virtual at::Tensor FewOnDevice(const std::vector<float>& values) const = 0;
 
-  // out = norm(x), [rows, width].
+  // Computes out = norm(x), [rows, width].
   virtual void Normalise(NormKind kind, const at::Tensor& x, const Norm& norm, float epsilon,
                          const at::Tensor& out, const NormKeeps& keeps) const = 0;
-  // residual += update; out = norm(residual).
+  // Computes residual += update; out = norm(residual).
   virtual void AddNormalise(NormKind kind, const at::Tensor& residual, const at::Tensor& update,
                             const Norm& norm, float epsilon, const at::Tensor& out,
                             const NormKeeps& keeps) const = 0;
-  // out [rows] float32 = factor times what the norm of rows made of one channel, whose elements
-  // before it are `column` [rows], rounded to its dtype. mean and scale: the norm's statistics;
-  // weight and bias: the channel's.
+  // Sets out [rows] float32 to factor times one channel's result of the norm, rounded to the dtype
+  // of `column` [rows], the channel's input. mean and scale: the norm's statistics; weight and
+  // bias: the channel's.
   virtual void NormaliseColumn(const at::Tensor& column, const NormOfColumn& norm,
                                const ColumnFactor& factor, const at::Tensor& out) const {
     out.copy_(column);
@@ -152,44 +155,45 @@ class LayerOps {
     }
     factor.on_device.defined() ? out.mul_(factor.on_device) : out.mul_(factor.value);
   }
-  // out = norm(x), [rows, heads * head_dim]. `out` may be x.
+  // Computes out = norm(x), [rows, heads * head_dim]. `out` may be x.
   virtual void NormaliseHeads(const at::Tensor& x, const HeadNorm& norm,
                               const at::Tensor& out) const = 0;
   virtual void AddBias(const at::Tensor& x, const std::vector<float>& bias) const = 0;
-  // residual += update.
+  // Computes residual += update.
   virtual void Add(const at::Tensor& residual, const at::Tensor& update) const = 0;
-  // out = activation(gate) * up of x = [gate, up] in one row; not gated: activation(x), and `out`
-  // may be x.
+  // Computes out = activation(gate) * up, where a row of x is [gate, up]; if not gated,
+  // activation(x), and `out` may be x.
   virtual void Activate(Activation activation, bool gated, const at::Tensor& x,
                         const at::Tensor& out) const = 0;
-  // out[r, i] = x[r, i] - amount[r] * direction[i]; amount and direction float32. `out` may be x.
+  // Computes out[r, i] = x[r, i] - amount[r] * direction[i]; amount and direction are float32.
+  // `out` may be x.
   virtual void RankOneUpdate(const at::Tensor& x, const at::Tensor& amount,
                              const at::Tensor& direction, const at::Tensor& out) const = 0;
 
-  // first and second, [rows, width] each, become the halves of from [rows, 2 width].
+  // Copies the halves of from [rows, 2 width] to first and second, [rows, width] each.
   virtual void SplitRows(const at::Tensor& from, const at::Tensor& first,
                          const at::Tensor& second) const {
     first.copy_(from.narrow(1, 0, first.size(1)));
     second.copy_(from.narrow(1, first.size(1), second.size(1)));
   }
 
-  // For the shape's query rows q [query_rows, heads * head_dim] over keys and values [>= key_rows,
-  // key_value_heads * head_dim], both before rotation: writes z to out [query_rows, heads *
-  // head_dim]. Returns false, with `out` incomplete, when `cancel` was set.
+  // Computes attention of the shape's query rows q [query_rows, heads * head_dim] over keys and
+  // values [>= key_rows, key_value_heads * head_dim], q and k before rotation, and writes z to out
+  // [query_rows, heads * head_dim]. Returns false, with `out` incomplete, if `cancel` was set.
   virtual bool Attention(const kernels::AttentionShape& shape, const at::Tensor& q,
                          const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
                          const at::Tensor& out, kernels::CancelFlag cancel) const = 0;
-  // For few rows: the attention weights, [query_rows, heads, key_rows] float32, on the device; of
-  // keys that `update` changes, which are rounded to k's dtype where they are formed before they
-  // are read (Updated), and not where they are formed while they are.
+  // For few rows: returns the attention weights [query_rows, heads, key_rows], float32 on the
+  // device, with the keys changed by `update`. Changed keys are rounded to k's dtype if they are
+  // computed before they are read (Updated), but not if they are computed during reading.
   virtual at::Tensor AttentionWeights(const kernels::AttentionShape& shape, const at::Tensor& q,
                                       const at::Tensor& k, const KeyUpdate& update,
                                       const RotaryTables& tables) const = 0;
-  // out = weights v. Weights of keys that are hidden from all rows are not read.
+  // Computes out = weights v. Weights of keys that are hidden from all rows are not read.
   virtual void WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
                               const at::Tensor& v, const at::Tensor& out) const = 0;
-  // out = attention of few rows; `weights`: those of AttentionWeights where they are known, else
-  // undefined.
+  // Computes out = attention of few rows; `weights`: the result of AttentionWeights if it is known,
+  // else undefined.
   virtual void RowAttention(const kernels::AttentionShape& shape, const at::Tensor& q,
                             const at::Tensor& k, const KeyUpdate& update, const at::Tensor& v,
                             const RotaryTables& tables, const at::Tensor& weights,
@@ -197,16 +201,16 @@ class LayerOps {
     WeightedValues(
         shape, weights.defined() ? weights : AttentionWeights(shape, q, k, update, tables), v, out);
   }
-  // The number of keys of each head that reach the threshold, as in kernels::CountAttendedKeys,
-  // from weights [1, heads, keys] on the device.
+  // Returns for each head the number of keys that reach the threshold, as in
+  // kernels::CountAttendedKeys, from weights [1, heads, keys] on the device.
   virtual std::vector<int64_t> CountAttendedKeys(
       const at::Tensor& weights, const kernels::AwarenessThreshold& threshold) const = 0;
-  // TopTokensOfRows of logits [row, vocabulary], in float32 on the device; for a row with logits
-  // that are not finite only the first is returned.
+  // Returns TopTokensOfRows of logits [row, vocabulary], in float32 on the device. For a row with
+  // logits that are not finite, only the first such logit is returned.
   virtual std::vector<TopToken> TopTokens(const at::Tensor& logits, int64_t k) const;
 
  protected:
-  // The changed keys in a tensor of their own; k itself where there is no change.
+  // Returns the changed keys in a new tensor; k itself if there is no change.
   at::Tensor Updated(const at::Tensor& k, const KeyUpdate& update) const {
     if (!update.amount.defined()) return k;
     at::Tensor updated = k.new_empty(k.sizes());
@@ -215,7 +219,7 @@ class LayerOps {
   }
 };
 
-// LibTorch does not specify which of equal values it takes.
+// LibTorch does not specify which of several equal values it takes.
 inline std::vector<TopToken> LayerOps::TopTokens(const at::Tensor& logits, int64_t k) const {
   const at::Tensor on_host = logits.cpu();
   const auto* values = on_host.const_data_ptr<float>();

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kForms = "Say cpu, cpu:portable or cuda:N, several with commas between";
 
-// Digits alone, up to `largest`.
+// Parses a text that consists only of digits, up to `largest`.
 std::optional<int64_t> WholeNumber(std::string_view text, int64_t largest) {
   int64_t value = 0;
   if (!ReadWhole(text, value) || text.front() == '-') return std::nullopt;
@@ -27,7 +27,7 @@ DeviceName ParseDevice(std::string_view word) {
   if (word == "cpu:portable") return {DeviceKind::kCpuPortable, 0};
   if (word == "cuda") return {DeviceKind::kCuda, 0};
   constexpr std::string_view kCudaPrefix = "cuda:";
-  constexpr int64_t kLargestIndex = 127;  // LibTorch keeps it in 8 bits
+  constexpr int64_t kLargestIndex = 127;  // LibTorch stores the index in 8 bits
   if (word.starts_with(kCudaPrefix)) {
     const auto index = WholeNumber(word.substr(kCudaPrefix.size()), kLargestIndex);
     if (index) return {DeviceKind::kCuda, static_cast<int>(*index)};
@@ -39,7 +39,7 @@ DeviceShare ParseShare(std::string_view text) {
   const size_t equals = text.find('=');
   DeviceShare share{ParseDevice(Trimmed(text.substr(0, equals), " ")), 0};
   if (equals == std::string_view::npos) return share;
-  constexpr int64_t kMostLayers = 1024;  // of any model
+  constexpr int64_t kMostLayers = 1024;  // for any model
   const std::string_view count = Trimmed(text.substr(equals + 1), " ");
   const auto layers = WholeNumber(count, kMostLayers);
   if (!layers || *layers == 0) {

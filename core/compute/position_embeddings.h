@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The embeddings of positions that a model adds to those of tokens. Internal to core.
+// The position embeddings that a model adds to those of tokens. Internal to core.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace midscope {
 
-// Learned (a table of the file, a row for each position of the context) or sinusoidal (computed,
-// for any real position). Not thread-safe, as WeightMatrix.
+// Learned (a table in the file with a row for each position of the context) or sinusoidal
+// (computed, for any real position). Not thread-safe, like WeightMatrix.
 class PositionEmbeddings {
  public:
-  // A model without.
+  // For a model without position embeddings.
   PositionEmbeddings() = default;
-  // table [offset + positions, hidden].
+  // Learned embeddings: table [offset + positions, hidden].
   PositionEmbeddings(WeightMatrix table, int64_t offset);
-  // Row `position` is sin((position + offset) theta_j) for j < width / 2, then the cosines, then a
-  // zero where the width is odd; theta_j = 10000^(-j / (width / 2 - 1)) as in tensor2tensor and
-  // XGLM. Vaswani et al. 2017 (arXiv 1706.03762, section 3.5) let the two alternate and divide by
-  // width / 2. In float32, rounded once to `dtype`.
+  // Sinusoidal embeddings. Row `position` is sin((position + offset) theta_j) for j < width / 2,
+  // then the cosines, then a zero if the width is odd; theta_j = 10000^(-j / (width / 2 - 1)) as in
+  // tensor2tensor and XGLM. Vaswani et al. 2017 (arXiv 1706.03762, section 3.5) alternate sines and
+  // cosines and divide by width / 2. Computed in float32 and rounded once to `dtype`.
   PositionEmbeddings(int64_t width, int64_t offset, kernels::Dtype dtype);
 
-  // out [hidden] of the run's dtype. A learned table has whole positions of the context alone.
-  // Throws Error where the table's row is not finite.
+  // Writes the embedding to out [hidden], in the run's dtype. A learned table has only the integer
+  // positions within the context. Throws Error if the table's row is not finite.
   void Row(double position, void* out) const;
 
  private:

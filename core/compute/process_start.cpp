@@ -18,13 +18,14 @@ constexpr char kSpinCount[] = "3000";
 void SpinBriefly(char** argv) {
   if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT")) return;
   setenv("GOMP_SPINCOUNT", kSpinCount, 1);
-  execv("/proc/self/exe", argv);  // returns only where it failed: the program then runs as it is
+  execv("/proc/self/exe",
+        argv);  // only returns if it failed; the program then runs without the setting
 }
 
 void KeepFreedBuffers() {
 #ifdef __GLIBC__
   if (std::getenv("MALLOC_MMAP_THRESHOLD_") || std::getenv("MALLOC_TRIM_THRESHOLD_")) return;
-  // Larger blocks (weights, traces) go back to the system when they are freed.
+  // Larger blocks (weights, traces) are returned to the system when they are freed.
   constexpr int kLargestOnHeap = 32 << 20;
   constexpr int kKept = 64 << 20;
   mallopt(M_MMAP_THRESHOLD, kLargestOnHeap);

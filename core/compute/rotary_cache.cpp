@@ -8,19 +8,19 @@
 namespace midscope {
 namespace {
 
-// Above this size the cache is emptied; tables in use stay alive through their users' pointers.
-// The heads of a model have one each under Ms-PoE: 16 MiB for 32,768 rows of 64 pairs.
+// Above this size, the cache is emptied; tables in use are kept alive by their users' pointers.
+// With Ms-PoE, each head of a model has its own table: 16 MiB for 32,768 rows of 64 pairs.
 constexpr int64_t kMaximumBytes = int64_t{2} << 30;
-// From this size on those that the last kKeptRuns runs did not use are dropped: A and B of several
-// places take turns.
+// From this size on, tables that the last kKeptRuns runs did not use are dropped; several runs,
+// because settings A and B of several places alternate.
 constexpr int64_t kUnusedBytes = int64_t{32} << 20;
 constexpr int64_t kKeptRuns = 16;
-// Tables grow in steps, so that decoding token by token does not make one per token.
+// Tables grow in steps, so that token-by-token decoding does not make one table per token.
 constexpr int64_t kRowStep = 256;
 
-// Rows first .. first + rows - 1 of a table whose rows have ids of their own. Whole positions are
-// filled as in a table of positions 0, 1, 2, ..., so that equal positions have equal bits there and
-// here; runs of them at once.
+// Fills rows first .. first + rows - 1 of a table whose rows have given ids. Integer positions are
+// filled as in a table of positions 0, 1, 2, ..., so that equal positions have equal bits in both;
+// consecutive ones are filled together.
 void FillRowsById(const RotaryAngles& angles, int64_t first, int64_t rows,
                   const RotaryCache::Table& table) {
   const int64_t last = first + rows;
@@ -44,8 +44,8 @@ void FillRowsById(const RotaryAngles& angles, int64_t first, int64_t rows,
   }
 }
 
-// Rows first .. first + rows - 1 of the table; the angles of a position are computed once for all
-// rows with it.
+// Fills rows first .. first + rows - 1 of the table; the angles of a position are computed once for
+// all rows that have it.
 void FillRows(const RotaryAngles& angles, int64_t first, int64_t rows,
               const RotaryCache::Table& table) {
   const RowPositions& positions = angles.positions;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cos/sin tables by frequencies and position ratio, made once and shared by the layers and heads
-// with the same positions.
+// cos/sin tables for frequencies and a position ratio, computed once and shared by all layers and
+// heads with the same positions.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace midscope {
 
-// Angles position / ratio * inverse_frequency[pair]; their cosines and sines are multiplied by
-// `magnitude`.
+// The angles are position / ratio * inverse_frequency[pair]; their cosines and sines are multiplied
+// by `magnitude`.
 struct RotaryAngles {
   std::vector<double> inverse_frequency;
   double magnitude = 1;
@@ -28,26 +28,26 @@ struct RotaryAngles {
 
 class RotaryCache {
  public:
-  // cos and sin [rows, pairs], in host memory. Those of angles are formed by Fill; until then the
-  // memory is reserved, and a view names the table without showing its numbers: a device may form
-  // them for itself.
+  // cos and sin [rows, pairs], in host memory. For a table of angles, Fill computes the numbers;
+  // until then the memory is only reserved, and a view identifies the table without containing its
+  // numbers, because a device may compute them itself.
   class Table {
    public:
     Table(RotaryAngles angles, int64_t rows);
-    // Whose numbers are set by who makes it.
+    // A table whose numbers are set by the caller.
     Table(int64_t rows, int64_t pairs);
 
     int64_t rows() const { return rows_; }
     int64_t pairs() const { return pairs_; }
     int64_t bytes() const { return static_cast<int64_t>(sizeof(float)) * 2 * rows_ * pairs_; }
-    // Nothing: the numbers were set.
+    // nullopt if the caller sets the numbers.
     const std::optional<RotaryAngles>& angles() const { return angles_; }
     float* cos() const { return cos_.get(); }
     float* sin() const { return sin_.get(); }
     kernels::RotaryView View() const { return {cos(), sin(), pairs_}; }
 
-    // Forms the numbers where that is not done, on the executor's threads. Thread-safe. False where
-    // `cancel` was set before they were formed.
+    // Computes the numbers on the executor's threads, unless that is done already. Thread-safe.
+    // Returns false if `cancel` was set before they were complete.
     bool Fill(const kernels::Executor& executor, kernels::CancelFlag cancel = nullptr) const;
 
    private:
@@ -60,13 +60,14 @@ class RotaryCache {
     mutable bool filled_ = false;
   };
 
-  // A table with at least `rows` rows, filled or not. Thread-safe.
+  // Returns a table with at least `rows` rows, filled or not. Thread-safe.
   std::shared_ptr<const Table> Reserve(const RotaryAngles& angles, int64_t rows);
 
-  // A run begins: where the tables take more than a limit, those that the last runs did not use are
-  // dropped. Every value of a dragged ratio makes one for each head. Thread-safe.
+  // Must be called when a run begins. If the tables exceed a memory limit, those that the last runs
+  // did not use are dropped: while a ratio is dragged, each of its values makes a table per head.
+  // Thread-safe.
   void BeginRun();
-  // Bytes of the tables that are kept.
+  // Returns the bytes of all cached tables.
   int64_t bytes() const;
 
  private:

@@ -10,7 +10,7 @@ namespace midscope {
 std::vector<TopToken> TopTokens(std::span<const float> logits, int64_t k) {
   const auto count =
       static_cast<size_t>(std::clamp<int64_t>(k, 0, static_cast<int64_t>(logits.size())));
-  if (count == 1) {  // of every token that is generated
+  if (count == 1) {  // used for every generated token
     const auto first = std::max_element(logits.begin(), logits.end());
     return {{static_cast<int32_t>(first - logits.begin()), *first}};
   }

@@ -12,11 +12,11 @@ struct TopToken {
   float logit = 0;
 };
 
-// The k largest, largest first; ties: lower id first. [min(k, logits)]
+// Returns the k largest, largest first; among equal logits the lower id first: [min(k, logits)].
 std::vector<TopToken> TopTokens(std::span<const float> logits, int64_t k);
 
-// TopTokens of each row of logits [row, vocabulary]; where one of its logits is not finite, of that
-// one alone. [row, k]; k is at most the vocabulary.
+// Returns [row, k]: TopTokens of each row of logits [row, vocabulary]; if a row has a logit that is
+// not finite, only that one. k is at most the vocabulary size.
 std::vector<TopToken> TopTokensOfRows(std::span<const float> logits, int64_t vocabulary, int64_t k);
 
 }  // namespace midscope

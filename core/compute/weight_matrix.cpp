@@ -122,7 +122,7 @@ void WeightMatrix::PackPanels(const kernels::Executor& executor) {
   StayStored();
 }
 
-// In the matrix' own copy.
+// Keeps the matrix stored, in its own copy.
 void WeightMatrix::StayStored() {
   parts_ = std::move(copied_);
   copied_.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WeightMatrix on a device other than the plain CPU.
+// WeightMatrix on devices other than the plain CPU.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -14,9 +14,9 @@
 namespace midscope {
 namespace {
 
-// Rows of a product between two checks of the cancel flag. A GPU needs many to be busy.
+// Number of rows of a product between two checks of the cancel flag. A GPU needs many to be busy.
 constexpr int64_t kDeviceRowChunk = 4096;
-// Rows of a panel of weights are a multiple of it, unless they are few.
+// The number of weight rows in a panel is a multiple of this, unless there are few.
 constexpr int64_t kPanelRows = 128;
 
 void MultiplyInChunks(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& y,
@@ -28,7 +28,7 @@ void MultiplyInChunks(const at::Tensor& x, const at::Tensor& weight, const at::T
   }
 }
 
-// Writes rows in their order, with stride `row_bytes`, in the layout of kernels/cuda/device_rows.h.
+// Writes rows in order, with stride `row_bytes`, in the layout of kernels/cuda/device_rows.h.
 void ArrangeRows(const kernels::BlockMatrix& matrix, int64_t row_bytes, void* to,
                  const kernels::Executor& executor) {
   constexpr int64_t kGrain = 64;
@@ -67,7 +67,8 @@ void WeightMatrix::MoveStored(at::Device device, const kernels::Executor& execut
   CheckOnce(executor);
   std::vector<StoredPart> moved;
   for (auto part = parts_.begin(); part != parts_.end();) {
-    // Neighbours of one type become one part: starting a product costs as much as many of its rows.
+    // Neighbouring parts of the same type become one part, because launching a product costs as
+    // much as many of its rows.
     const auto end = std::find_if(part, parts_.end(), [part](const StoredPart& other) {
       return other.matrix.type != part->matrix.type;
     });
@@ -148,7 +149,7 @@ void WeightMatrix::MultiplyInPanels(const kernels::BlockMatrix& matrix, const at
   const at::Tensor rows = x.to(y.scalar_type());
   int64_t at_once =
       std::clamp<int64_t>(blocks_->panel_bytes() / (inputs_ * y.element_size()), 1, matrix.rows);
-  // A panel's columns of y begin where products can write 16 bytes and more at once.
+  // A panel's columns of y begin at addresses to which products can write 16 bytes or more at once.
   if (at_once > kPanelRows) at_once -= at_once % kPanelRows;
   const at::Tensor panel = at::empty({at_once, inputs_}, y.options());
   for (int64_t first = 0; first < matrix.rows; first += at_once) {

@@ -19,15 +19,16 @@
 namespace midscope {
 namespace {
 
-// Rows of a product between two checks of the cancel flag; also bounds what kernels pack.
+// Number of rows of a product between two checks of the cancel flag; also limits the memory that
+// kernels pack.
 constexpr int64_t kRowChunk = 1024;
-// As above, for a product with panels, which need no work per chunk: sums of so many rows stay in
-// the L2 cache.
+// Likewise for a product with panels, which has no fixed work per chunk: the sums of this many rows
+// stay in the L2 cache.
 constexpr int64_t kPanelRowChunk = 512;
 
 // Work of a product by LibTorch between two checks of the cancel flag: up to this many
 // multiply-adds (5 to 10 ms on two cores), or, with wide matrices, the smallest block that keeps
-// the cores busy. Every block packs its weights anew.
+// the cores busy. Every block packs its weights again.
 constexpr int64_t kMultiplyAdds = int64_t{1} << 30;
 constexpr int64_t kLeastRows = 256;
 constexpr int64_t kLeastOutputs = 1024;
@@ -45,11 +46,11 @@ ProductBlock BlockOf(int64_t inputs, int64_t outputs) {
   return {rows, std::max(rounded(kMultiplyAdds / (inputs * rows)), kLeastOutputs)};
 }
 
-// Work of a product with a packed matrix, or into a tensor of its own, between two checks (10 to 20
-// ms on two cores).
+// Work of a product with a packed matrix, or into a new tensor, between two checks (10 to 20 ms on
+// two cores).
 constexpr int64_t kWholeMultiplyAdds = int64_t{1} << 31;
-// Fewer rows of bfloat16 are multiplied faster with a quantised matrix' blocks than with what they
-// are expanded to, and as fast as with a packed one.
+// With fewer rows than this, bfloat16 products with a quantised matrix' blocks are faster than with
+// the expanded matrix, and as fast as with a packed one.
 constexpr int64_t kDenseRows = 128;
 
 struct WeightTag {};
@@ -58,7 +59,7 @@ kernels::RoundedBits BitsOf(Products products) {
   return products == Products::kInt8 ? kernels::RoundedBits::k8 : kernels::RoundedBits::k16;
 }
 
-// y = x weight^T.
+// Computes y = x weight^T.
 void MultiplyExpanded(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& y,
                       const JobContext& job) {
   const int64_t outputs = weight.size(0);
@@ -77,7 +78,7 @@ void MultiplyExpanded(const at::Tensor& x, const at::Tensor& weight, const at::T
   }
 }
 
-// As above, in bfloat16 with a matrix as stored in the file.
+// Like MultiplyExpanded, in bfloat16 with a matrix as stored in the file.
 void MultiplyInTiles(const kernels::BlockMatrix& weight, const at::Tensor& x, const at::Tensor& y,
                      const ProductContext& context) {
   for (int64_t first = 0; first < x.size(0); first += kRowChunk) {
@@ -91,8 +92,8 @@ void MultiplyInTiles(const kernels::BlockMatrix& weight, const at::Tensor& x, co
   }
 }
 
-// `chunk` rows of x at a time, in the order in which float32 products read them, and theirs of y:
-// product(input, y) returns false when it was cancelled.
+// Calls product(input, y) for `chunk` rows of x at a time, in the order in which float32 products
+// read them, and the same rows of y. product returns false if it was cancelled.
 template <class Product>
 void InFloat32(const at::Tensor& x, const at::Tensor& y, kernels::Dtype dtype, int64_t chunk,
                const ProductContext& context, const Product& product) {
@@ -104,7 +105,7 @@ void InFloat32(const at::Tensor& x, const at::Tensor& y, kernels::Dtype dtype, i
   }
 }
 
-// A tensor over memory of another owner. Products only read it.
+// Returns a tensor over memory that it does not own. Products only read it.
 at::Tensor View(const void* data, int64_t rows, int64_t columns, kernels::Dtype dtype) {
   return at::from_blob(const_cast<void*>(data), {rows, columns},
                        at::TensorOptions().dtype(TorchType(dtype)));
@@ -167,7 +168,7 @@ void WeightMatrix::MultiplyPacked(const at::Tensor& x, const at::Tensor& y,
   }
 }
 
-// Parts that are multiplied so; x is rounded once for all of them.
+// Multiplies the parts with products in integers; x is rounded once for all of them.
 void WeightMatrix::MultiplyInWholeNumbers(const at::Tensor& x, const at::Tensor& y,
                                           const ProductContext& context) const {
   for (int64_t first = 0; first < x.size(0); first += kRowChunk) {
@@ -185,7 +186,7 @@ void WeightMatrix::MultiplyInWholeNumbers(const at::Tensor& x, const at::Tensor&
   }
 }
 
-// Those parts; x is packed once for all of them.
+// Multiplies the parts with products in float32; x is packed once for all of them.
 void WeightMatrix::MultiplyInFloat32(const at::Tensor& x, const at::Tensor& y,
                                      const ProductContext& context) const {
   InFloat32(x, y, dtype_, kRowChunk, context,
@@ -200,7 +201,7 @@ void WeightMatrix::MultiplyInFloat32(const at::Tensor& x, const at::Tensor& y,
             });
 }
 
-// y [rows, outputs] float32, contiguous.
+// Computes y [rows, outputs] float32, contiguous.
 void WeightMatrix::MultiplyPanels(const at::Tensor& x, void* y,
                                   const ProductContext& context) const {
   const at::Tensor out =
@@ -264,7 +265,7 @@ void WeightMatrix::MultiplyDequantised(const StoredPart& part, const at::Tensor&
   }
 }
 
-// y = x weights^T for weights [rows, inputs] of the run's dtype, contiguous.
+// Computes y = x weights^T for weights [rows, inputs] in the run's dtype, contiguous.
 void WeightMatrix::MultiplyReady(const at::Tensor& x, const void* weights, int64_t rows,
                                  const at::Tensor& y, const ProductContext& context) const {
   if (dtype_ == kernels::Dtype::kBFloat16 && !kernels::HasBFloat16Products()) {
@@ -280,7 +281,7 @@ void WeightMatrix::MultiplyReady(const at::Tensor& x, const void* weights, int64
   }
 }
 
-// Whether the file's bytes have the layout that a product of the run's dtype reads.
+// Whether the file's bytes have the layout that a product in the run's dtype reads.
 bool WeightMatrix::IsReady(const kernels::BlockMatrix& matrix) const {
   return matrix.type == kernels::BlockTypeOf(dtype_) && matrix.row_order.empty() &&
          reinterpret_cast<uintptr_t>(matrix.data) %

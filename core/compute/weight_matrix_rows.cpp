@@ -12,7 +12,7 @@
 namespace midscope {
 namespace {
 
-// Rows that a thread gathers at a time, between two checks of the cancel flag.
+// Number of rows that a thread gathers between two checks of the cancel flag.
 constexpr int64_t kGatheredRows = 64;
 
 }  // namespace

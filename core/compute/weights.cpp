@@ -64,15 +64,15 @@ class Loader {
     int64_t outputs;
   };
 
-  // A matrix of which products take few rows, and some read one: where others are packed, a
-  // quantised one is not expanded.
+  // Returns a matrix that is multiplied with few rows and read row by row: if other matrices are
+  // packed, a quantised one is not expanded.
   Projection ReadByRow(const Part& part) {
     const bool packed = options_.expansion == Expansion::kPacked;
     return Stack(config_.hidden, {part}, packed ? &WeightMatrix::CopyOrExpand : OfLayers());
   }
 
-  // The matrix [vocabulary, hidden]; of narrower rows what a projection makes of them: `through`
-  // [hidden, embedding_width], or that which undoes it [embedding_width, hidden].
+  // Returns the matrix [vocabulary, hidden]. Narrower rows are projected: by `through` [hidden,
+  // embedding_width], or by the reverse projection [embedding_width, hidden].
   WeightMatrix Embedding(const char* name, const char* through) {
     if (config_.embedding_width == 0) return ReadByRow({name, config_.vocabulary}).weight;
     const bool enters = std::string_view(through) == "embedding_in";
@@ -91,7 +91,7 @@ class Loader {
     return matrix.expanded();
   }
 
-  // table: makes the matrix of a part.
+  // table: a function that makes the matrix of a part.
   template <class Table>
   PositionEmbeddings Positions(Table table) {
     const int64_t offset = config_.position_offset;
@@ -221,8 +221,8 @@ class Loader {
     return weights;
   }
 
-  // Stacks projections of one input, and brings them into own memory by `own` unless they are to
-  // stay in the file. A part without a bias beside one that has one gets zeros.
+  // Stacks projections of the same input, and copies them to own memory by `own` unless they stay
+  // in the file. If only some parts have a bias, the others get zeros.
   Projection Stack(int64_t inputs, const std::vector<Part>& parts) {
     return Stack(inputs, parts, OfLayers());
   }
@@ -271,12 +271,12 @@ class Loader {
     return {source_.path(), tensors, options_.dtype, options_.products};
   }
 
-  // The name in the file.
+  // Returns the tensor's name in the file.
   static std::string FileName(const TensorRef& tensor, const std::string& name) {
     return tensor.file_name.empty() ? name : tensor.file_name;
   }
 
-  // Throws unless the tensor exists with this shape, which bounds what is read from it.
+  // Throws Error unless the tensor exists with this shape, which limits how much of it is read.
   const TensorRef& Require(const std::string& name, int64_t rows, int64_t columns) const {
     const TensorRef* tensor = source_.Find(name);
     if (tensor == nullptr) {

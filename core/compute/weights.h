@@ -17,18 +17,19 @@
 namespace midscope {
 
 struct Norm {
-  std::vector<float> weight;  // [width]; where files keep weight - 1, 1 has been added
+  std::vector<float> weight;  // [width]; if the file stores weight - 1, 1 has been added
   std::vector<float> bias;    // [width], or empty: none
 };
 
-// Projections that read the same input are in one matrix, so that they cost one product.
+// A projection with bias. Projections of the same input are stacked in one matrix, so that they
+// cost one product.
 struct Projection {
   WeightMatrix weight;      // [outputs, inputs]
   std::vector<float> bias;  // [outputs], or empty: none
 };
 
 struct MlpWeights {
-  Projection gate_up;  // 2 * width outputs; width (up) where not gated
+  Projection gate_up;  // 2 * width outputs; width (up alone) if not gated
   Projection down;     // width inputs
 };
 
@@ -37,37 +38,37 @@ struct ExpertWeights {
   Projection router;               // [experts, hidden]
   std::vector<float> choice_bias;  // [experts], or empty: none
   std::vector<MlpWeights> experts;
-  MlpWeights shared;       // without outputs: none
-  Projection shared_gate;  // [1, hidden]; without outputs: none
+  MlpWeights shared;       // no outputs: none
+  Projection shared_gate;  // [1, hidden]; no outputs: none
 };
 
-// Those of attention over latent keys (ModelConfig::latent), whose query_key_value is empty.
+// Weights of attention over latent keys (ModelConfig::latent); query_key_value is then empty.
 struct LatentWeights {
-  Projection query_in;  // without outputs: none
+  Projection query_in;  // no outputs: none
   Norm query_in_norm;
   Projection query;      // heads * (plain + rotated) outputs
   Projection key;        // rank + rotated outputs
   Norm key_norm;         // [rank]
-  Projection key_out;    // [heads * plain, rank]: what makes heads' keys of the latent one
-  Projection value_out;  // [heads * value, rank]: likewise their values
+  Projection key_out;    // [heads * plain, rank]: maps the latent key to heads' keys
+  Projection value_out;  // [heads * value, rank]: maps the latent key to heads' values
 };
 
 struct LayerWeights {
   LatentWeights latent;
-  XieluSettings xielu;         // where that is the activation
+  XieluSettings xielu;         // used if that is the activation
   Projection query_key_value;  // (heads + 2 key_value_heads) * head_dim outputs; q and k rows in
                                // half-split order
   Projection attention_out;    // heads * head_dim inputs
-  MlpWeights mlp;              // not in layers with experts
-  ExpertWeights experts;       // in these alone
-  Norm attention_norm;         // input or stream norms; empty where the model has none
+  MlpWeights mlp;              // empty in layers with experts
+  ExpertWeights experts;       // only in layers with experts
+  Norm attention_norm;         // input or stream norms; empty if the model has none
   Norm mlp_norm;
-  Norm attention_output_norm;  // output norms, likewise
+  Norm attention_output_norm;  // output norms; empty if the model has none
   Norm mlp_output_norm;
   std::vector<float> sinks;  // [heads], or empty: none
-  // [head_dim], or for all heads; empty: none. For norms after the rotation: ones; the weights,
-  // [head_dim], are in rotated_*_norm, and those of queries times those of keys, by which queries
-  // are multiplied, in rotated_norms.
+  // [head_dim], or for all heads; empty: none. For norms after the rotation, these are ones; the
+  // weights [head_dim] are in rotated_*_norm, and the product of the queries' and keys' weights, by
+  // which queries are multiplied, is in rotated_norms.
   std::vector<float> query_norm;
   std::vector<float> key_norm;
   std::vector<float> rotated_query_norm;
@@ -102,15 +103,15 @@ bool HasWholeNumberProducts(LayerWeights& layer);
 
 struct Weights {
   WeightMatrix embedding;        // [vocabulary, hidden]
-  PositionEmbeddings positions;  // where they are learned or sinusoidal
-  Norm embedding_norm;           // empty where the model has none
-  Projection output;             // [vocabulary, hidden]; the embedding's matrix where tied
+  PositionEmbeddings positions;  // if learned or sinusoidal
+  Norm embedding_norm;           // empty if the model has none
+  Projection output;             // [vocabulary, hidden]; the embedding's matrix if tied
   Norm final_norm;
   std::vector<LayerWeights> layers;
 };
 
-// The form of layers' expanded matrices: alone (none is on the plain CPU), beside their blocks
-// (WeightMatrix::ExpandBesideBlocks) or packed (WeightMatrix::Pack).
+// The form of layers' expanded matrices: alone (if no layer is on the plain CPU), with a copy of
+// their blocks (WeightMatrix::ExpandBesideBlocks) or packed (WeightMatrix::Pack).
 enum class Expansion { kAlone, kBesideBlocks, kPacked };
 
 struct WeightOptions {
@@ -120,18 +121,19 @@ struct WeightOptions {
   Expansion expansion = Expansion::kBesideBlocks;
 };
 
-// With the storage that kAuto comes to, and the expansion for these devices (PacksExpanded).
+// Returns the options with kAuto resolved to a storage, and the expansion for these devices
+// (PacksExpanded).
 WeightOptions Resolved(WeightOptions asked, const ModelConfig& config, const Placement& placement);
 
-// Matrices expanded to the dtype one by one, or left in `source`, which must then outlive them
-// (kStored; not kAuto). Throws Error for a tensor that is missing or has another shape than the
-// source's description, and for values that are not finite (in a stored matrix: when it is first
-// used); Cancelled.
+// Loads the weights. Matrices are expanded to the dtype one by one, or stay in `source`, which must
+// then outlive them (kStored; kAuto must be resolved). Throws Error for a tensor that is missing or
+// whose shape is not the described one, and for values that are not finite (in a stored matrix, on
+// first use), and Cancelled.
 Weights LoadWeights(const ModelSource& source, const WeightOptions& options,
                     const kernels::Executor& executor, const JobContext& context);
 
-// The weights that a pass through the first layer reads: the embedding (left in `source`) and that
-// layer.
+// Loads the weights that a pass through the first layer reads: the embedding (left in `source`) and
+// that layer.
 Weights LoadFirstLayer(const ModelSource& source, const WeightOptions& options,
                        const kernels::Executor& executor, const JobContext& context);
 

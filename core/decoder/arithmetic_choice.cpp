@@ -36,12 +36,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-// One that is faster by less is not worth its lower precision.
+// An arithmetic with a smaller speedup is not worth its lower precision.
 constexpr double kLeastSpeedup = 1.05;
 
 std::filesystem::path TimesFile() { return CacheFolder() / "dtype_times.json"; }
 
-// Differs between builds: size and time of the file that this code was loaded from.
+// Returns a mark that differs between builds: size and time of the file from which this code was
+// loaded.
 std::string BuildMark() {
   Dl_info info{};
   struct stat file {};
@@ -60,14 +61,14 @@ std::string NamesOf(const std::vector<Arithmetic>& arithmetics) {
   return Joined(names, " and ");
 }
 
-// Products in int16 need the file's integers, and the CPU's own kernels. Without any products of
-// that kind they are not timed (TimeFirstLayer).
+// Whether int16 products are possible: they need the file's integers and the CPU's own kernels. If
+// the layer has no such products, they are not timed (TimeFirstLayer).
 bool MayTakeInt16(const ModelConfig& config, const DecoderOptions& options) {
   return options.products == Products::kFloat && options.weights != WeightStorage::kExpanded &&
          options.placement.IsPlainCpu() && config.quantised_bytes > 0;
 }
 
-// From the most exact to the least.
+// Returns the candidates, from the most to the least exact.
 std::vector<Arithmetic> Candidates(const ModelConfig& config, const DecoderOptions& options) {
   std::vector<Arithmetic> candidates = {{kernels::Dtype::kFloat32, options.products}};
   if (MayTakeInt16(config, options))
@@ -76,7 +77,7 @@ std::vector<Arithmetic> Candidates(const ModelConfig& config, const DecoderOptio
   return candidates;
 }
 
-// The key of the times: everything that they depend on.
+// Returns the key of the times, which contains everything on which they depend.
 std::string TimesKey(const ModelSource& source, const DecoderOptions& options) {
   const ModelConfig& config = source.config();
   const auto expanded = [&](kernels::Dtype dtype) {
@@ -102,7 +103,8 @@ std::string TimesKey(const ModelSource& source, const DecoderOptions& options) {
       .dump();
 }
 
-// An empty object where there is no such file, or one that is damaged: it is measured anew.
+// Returns an empty object if the file does not exist or is damaged; the times are then measured
+// again.
 Json ReadTimes() {
   std::ifstream file(TimesFile());
   Json all = Json::parse(file, nullptr, /*allow_exceptions=*/false);
@@ -123,12 +125,12 @@ bool WriteTimes(const std::string& key, const ArithmeticTimes& times) {
   file.close();
   if (file) std::filesystem::rename(temporary, TimesFile(), failed);
   const bool kept = file && !failed;
-  if (!kept) std::filesystem::remove(temporary, failed);  // a full disk
+  if (!kept) std::filesystem::remove(temporary, failed);  // for instance, the disk is full
   return kept;
 }
 
-// nullopt where the entry is damaged. One that has no such arithmetic is not: its model has no
-// weights for these products.
+// Returns nullopt if the entry is damaged. An entry without one of the arithmetics is valid: its
+// model has no weights for these products.
 std::optional<ArithmeticTimes> TimesOf(const Json& entry,
                                        const std::vector<Arithmetic>& arithmetics) {
   if (!entry.is_object()) return std::nullopt;
@@ -215,7 +217,7 @@ void LogFastest(const ArithmeticTimes& times, const DecoderOptions& options,
 
 }  // namespace
 
-// bfloat16 can only be slower where the CPU has no instruction for it.
+// bfloat16 can only be slower if the CPU has no instruction for it.
 Arithmetic ResolveArithmetic(const ModelSource& source, const DecoderOptions& options,
                              const kernels::Executor& executor, const JobContext& context) {
   const bool needs_times = options.dtype == kernels::Dtype::kBFloat16 &&
@@ -263,10 +265,11 @@ namespace {
 
 constexpr size_t kFewestPasses = 3;
 constexpr size_t kMostPasses = 15;
-// Beyond it, passes with so many rows are only repeated up to kFewestPasses.
+// Time limit in seconds: beyond it, passes with this number of rows are only repeated up to
+// kFewestPasses times.
 constexpr double kSeconds = 0.3;
 
-// A model that ends after its first layer.
+// The model's first layer as a complete model.
 class FirstLayer {
  public:
   FirstLayer(const ModelSource& source, DecoderOptions options, const Arithmetic& arithmetic,
@@ -274,8 +277,8 @@ class FirstLayer {
       : config_(source.config()), dtype_(arithmetic.dtype), executor_(executor), context_(context) {
     config_.layers = 1;
     config_.attention.resize(1);
-    config_.beyond_context = true;  // the time does not depend on what the positions mean
-    // The first device's: layers are split between devices of one kind as a rule.
+    config_.beyond_context = true;  // the time does not depend on the meaning of positions
+    // Uses the first device, because layers are usually split between devices of the same kind.
     options.placement.shares = {{options.placement.shares.front().device, 1}};
     const WeightOptions how =
         Resolved({.dtype = dtype_, .storage = options.weights, .products = arithmetic.products},
@@ -287,7 +290,7 @@ class FirstLayer {
 
   bool HasWholeNumbers() { return HasWholeNumberProducts(weights_.layers.front()); }
 
-  // Seconds for `rows` rows, or for fewer where the model has no position for more.
+  // Returns the seconds for `rows` rows, or for fewer if the model has no positions for more.
   double SecondsOf(int64_t rows) {
     rows = std::min(rows, LongestRun({}, config_));
     std::vector<int32_t> ids(static_cast<size_t>(rows));
@@ -302,7 +305,7 @@ class FirstLayer {
     ForwardPass pass({config_, weights_, devices_, dtype_, rotary_, executor_}, quiet);
     const auto start = std::chrono::steady_clock::now();
     pass.Run(sequences);
-    // A GPU is done when its result can be read.
+    // A GPU is done when its result has been read.
     if (!devices_.Of(0).host_memory()) pass.residual().cpu();
     return SecondsSince(start);
   }
@@ -332,7 +335,7 @@ std::vector<std::vector<double>> TimeFirstLayer(const ModelSource& source,
                                                 const kernels::Executor& executor,
                                                 const JobContext& context) {
   std::vector<std::unique_ptr<FirstLayer>> layers;
-  std::vector<size_t> timed;  // places in `arithmetics`
+  std::vector<size_t> timed;  // indices into `arithmetics`
   for (size_t i = 0; i < arithmetics.size(); ++i) {
     auto layer = std::make_unique<FirstLayer>(source, options, arithmetics[i], executor, context);
     const bool whole_numbers = arithmetics[i].products != options.products;
@@ -343,7 +346,7 @@ std::vector<std::vector<double>> TimeFirstLayer(const ModelSource& source,
   std::vector<std::vector<double>> seconds(arithmetics.size());
   for (const int64_t count : rows) {
     std::vector<std::vector<double>> passes(layers.size());
-    for (const auto& layer : layers) layer->SecondsOf(count);  // memory, tables, first use
+    for (const auto& layer : layers) layer->SecondsOf(count);  // warm-up: memory, tables, first use
     const auto start = std::chrono::steady_clock::now();
     while (passes.front().size() < kFewestPasses ||
            (passes.front().size() < kMostPasses && SecondsSince(start) < kSeconds)) {

@@ -10,7 +10,8 @@ namespace {
 
 HookRequest Read(int64_t first, int64_t last) { return {HookAccess::kRead, {first, last}}; }
 
-// Weights [layer, head, key] get the view's of its layer, which are float32 with adjacent keys.
+// Copies the view's weights to its layer in `weights` [layer, head, key]; the view is float32 with
+// adjacent keys.
 void KeepPattern(const HookView& view, int64_t heads, int64_t keys, std::vector<float>& weights) {
   for (int64_t head = 0; head < heads; ++head) {
     const float* source = static_cast<const float*>(view.data) + head * view.strides[1];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Hooks that the program itself uses. Each stores what it read; memory is linear in the prompt.
+// Hooks that the program itself uses. Each stores the activations that it reads; memory is linear
+// in the prompt.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +13,10 @@
 
 namespace midscope {
 
-// Attention of the last prompt query over the keys up to and including it. attention [layer, head,
-// key], key = prompt_tokens. Under Infini-attention it is that of the query's own segment, times 1
-// - gate where there is a segment before: the memory's part belongs to no key, so that a row sums
-// to 1 minus the gate.
+// Attention of the last prompt query over the keys up to and including its own: attention [layer,
+// head, key], with prompt_tokens keys. Under Infini-attention it covers the query's own segment,
+// multiplied by 1 - gate if there is an earlier segment. The memory's part belongs to no key, so a
+// row then sums to 1 minus the gate.
 class LastQueryAttention : public Hook {
  public:
   explicit LastQueryAttention(const ModelConfig& config)
@@ -33,8 +34,8 @@ class LastQueryAttention : public Hook {
   std::vector<float> attention_;
 };
 
-// Ms-PoE's position-awareness score, from q and k before rotation. The weights are kept, so that
-// they can be counted by any threshold.
+// Ms-PoE's position-awareness score, from q and k before rotation. The weights are stored, so that
+// keys can be counted by any threshold.
 class PositionAwareness : public Hook {
  public:
   explicit PositionAwareness(const ModelConfig& config,
@@ -43,13 +44,13 @@ class PositionAwareness : public Hook {
   HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override;
   void OnActivation(HookView& view) override;
   int64_t keys() const { return keys_; }
-  // [layer, head]: attended keys / prompt_tokens.
+  // Returns [layer, head]: attended keys / prompt_tokens.
   std::vector<float> score(const kernels::AwarenessThreshold& threshold) const;
   std::vector<float> score() const { return score(threshold_); }
-  // [layer, head]
+  // Returns [layer, head]: the number of attended keys.
   std::vector<int64_t> attended_keys(const kernels::AwarenessThreshold& threshold) const;
   std::vector<int64_t> attended_keys() const { return attended_keys(threshold_); }
-  // [layer, head, key]: whether the key is one of them.
+  // Returns [layer, head, key]: whether the key is attended.
   std::vector<uint8_t> counted_keys(const kernels::AwarenessThreshold& threshold) const;
 
  private:
@@ -60,8 +61,8 @@ class PositionAwareness : public Hook {
   std::vector<float> weights_;  // [layer, head, key]
 };
 
-// Chosen channels of the residual stream after every block, at every position. values [layer,
-// channel, position].
+// Chosen channels of the residual stream after every block, at every position. Its values are
+// [layer, channel, position].
 class HiddenChannels : public Hook {
  public:
   HiddenChannels(const ModelConfig& config, std::vector<int64_t> channels);
@@ -78,17 +79,18 @@ class HiddenChannels : public Hook {
   std::vector<float> values_;
 };
 
-// Rows of the residual stream after every block. values [layer, row, hidden].
+// Rows of the residual stream after every block: values [layer, row, hidden].
 class ResidualRows : public Hook {
  public:
-  // The last `last_rows` prompt rows.
+  // Stores the last `last_rows` prompt rows.
   ResidualRows(const ModelConfig& config, int64_t last_rows);
-  // These prompt rows, ascending, each once; those outside the prompt are left out.
+  // Stores these prompt rows, sorted and without duplicates; positions outside the prompt are
+  // omitted.
   ResidualRows(const ModelConfig& config, std::vector<int64_t> positions);
   HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override;
   void OnActivation(HookView& view) override;
   int64_t rows() const { return static_cast<int64_t>(positions_.size()); }
-  // [row]: which prompt rows they are.
+  // Returns the position of each stored row: [row].
   const std::vector<int64_t>& positions() const { return positions_; }
   const std::vector<float>& values() const { return values_; }
 

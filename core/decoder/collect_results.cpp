@@ -10,7 +10,7 @@
 namespace midscope {
 namespace {
 
-// Layers that a re-run does not change keep their ratios.
+// Keeps the ratios of layers that a re-run does not change.
 void KeepRatios(SequencePass& sequence) {
   for (size_t layer = 0; layer < sequence.plans.size(); ++layer) {
     if (sequence.Runs(static_cast<int64_t>(layer))) continue;
@@ -19,7 +19,7 @@ void KeepRatios(SequencePass& sequence) {
   }
 }
 
-// Results of rows from first_reported_row on.
+// Results of the rows from first_reported_row on.
 struct ReportedRows {
   std::vector<float> logits;        // [row, vocabulary]
   std::vector<TopToken> likeliest;  // [row, RunRequest::likeliest]
@@ -30,7 +30,7 @@ ReportedRows OfLogits(std::vector<float> logits, const RunRequest& request, int6
   return {{}, TopTokensOfRows(logits, vocabulary, request.likeliest)};
 }
 
-// Rows of every sequence; empty where one ends below the last layer.
+// Returns the rows of every sequence; empty if a sequence ends below the last layer.
 std::vector<ReportedRows> AllRows(const std::vector<SequencePass>& sequences,
                                   std::span<const RunRequest> requests, const ModelConfig& config,
                                   ForwardPass& pass) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From sequences that have been run to results. Internal to core.
+// Collects the results of sequences that have been run. Internal to core.
 #pragma once
 
 #include <span>
@@ -11,14 +11,14 @@
 
 namespace midscope {
 
-// One for each of the sequences, which are those of `requests`. Throws Error where logits are not
-// finite.
+// Returns one result per sequence; sequences correspond to `requests`. Throws Error if logits are
+// not finite.
 std::vector<RunResult> CollectResults(std::vector<SequencePass>& sequences,
                                       std::span<const RunRequest> requests,
                                       const ModelConfig& config, kernels::Dtype dtype,
                                       ForwardPass& pass);
 
-// As above, for one sequence whose logits, from its first logit row on, are known.
+// Like CollectResults, for one sequence whose logits, from its first logit row on, are passed in.
 RunResult CollectResult(SequencePass& sequence, std::vector<float> logits,
                         const ModelConfig& config, kernels::Dtype dtype);
 

@@ -34,11 +34,11 @@
 namespace midscope {
 
 struct Decoder::Parts {
-  // Loads the weights onto their devices.
+  // Loads the weights to their devices.
   void Load(std::unique_ptr<ModelSource> from, const JobContext& context);
   PassParts OfPass() const { return {config, weights, devices, options.dtype, rotary, executor}; }
 
-  std::unique_ptr<ModelSource> source;  // owns stored weights; null where they are expanded
+  std::unique_ptr<ModelSource> source;  // owns stored weights; null if they are expanded
   std::string path;
   mutable std::string hash;
   mutable std::once_flag hashed;
@@ -50,8 +50,8 @@ struct Decoder::Parts {
   LayerDevices devices;
   std::shared_ptr<const DeviceFaults> faults;
   mutable RotaryCache rotary;
-  mutable std::mutex running;             // one pass at a time: a pass uses every thread
-  mutable std::set<std::string> advised;  // advices that were logged; guarded by `running`
+  mutable std::mutex running;             // held by a pass, because one pass uses every thread
+  mutable std::set<std::string> advised;  // advice that has been logged; guarded by `running`
 };
 
 Decoder::Decoder(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -94,7 +94,7 @@ void CheckProducts(const DecoderOptions& options) {
   }
 }
 
-// The CPU's own kernels have no arithmetic for float16.
+// Throws Error for float16 on the CPU, whose kernels have no arithmetic for it.
 void CheckDtype(const DecoderOptions& options) {
   const bool on_kernels = options.placement.Has(DeviceKind::kCpu);
   if (options.dtype != kernels::Dtype::kFloat16 || options.fastest_dtype || !on_kernels) return;
@@ -239,7 +239,8 @@ int64_t Decoder::TraceBytes(int64_t rows, const TraceParts& parts) const {
 
 namespace {
 
-// Rows of a re-run change from layer to layer, and with them where the others of its batch enter.
+// Checks a batch with re-runs: their rows change from layer to layer, and with them the layer at
+// which the other sequences enter from their traces.
 void CheckBatch(std::span<const RunRequest> requests) {
   const auto reruns = [](const RunRequest& request) { return request.rerun.has_value(); };
   const auto can_enter = [](const RunRequest& request) {
@@ -255,8 +256,8 @@ void CheckBatch(std::span<const RunRequest> requests) {
                  "a re-run that ends below the last layer must be alone in its batch");
 }
 
-// Sequences that leave their traces as they are enter together, once, and cannot use what a run
-// leaves behind in its trace.
+// Checks sequences that do not change their traces: they must enter together, once, and cannot use
+// data that a run stores in its trace.
 void CheckUnkept(const std::vector<SequencePass>& sequences) {
   const auto unkept = [](const SequencePass& sequence) { return !sequence.keeps(); };
   if (std::none_of(sequences.begin(), sequences.end(), unkept)) return;
@@ -272,7 +273,7 @@ void CheckUnkept(const std::vector<SequencePass>& sequences) {
   }
 }
 
-// Logs advice about the runs, each once.
+// Logs advice about the runs, without repetition.
 void Advise(std::span<const RunRequest> requests, const ModelConfig& config,
             const JobContext& context, std::set<std::string>& said) {
   for (const RunRequest& request : requests) {
@@ -286,7 +287,7 @@ void Advise(std::span<const RunRequest> requests, const ModelConfig& config,
   }
 }
 
-// Cuts traces back to the rows that are valid after an incomplete run.
+// Truncates traces to the rows that are valid after an incomplete run.
 void CutBack(std::vector<SequencePass>& sequences) {
   for (SequencePass& sequence : sequences) {
     if (sequence.keeps())

@@ -16,10 +16,10 @@
 namespace midscope {
 namespace {
 
-// Rows of the MLP at a time: bounds its scratch memory. A GPU needs more to be busy.
+// Number of MLP rows at a time, which limits its scratch memory. A GPU needs more rows to be busy.
 constexpr int64_t kRowChunk = 1024;
 constexpr int64_t kDeviceRowChunk = 4096;
-// As above, for experts, each of which gets a part of the rows.
+// Likewise for experts, each of which gets only some of the rows.
 constexpr int64_t kExpertRowChunk = 8192;
 
 }  // namespace
@@ -68,8 +68,8 @@ void ForwardPass::Run(std::vector<SequencePass>& sequences) {
     context_.ThrowIfCancelled();
     ChangeRows(sequences, layer);
     Layer(sequences, layer);
-    // Hooks receive the requested rows of the layer before while a device computes this one. A
-    // layer is done when they have all of its rows.
+    // Hooks receive the requested rows of the previous layer while a device computes this one. A
+    // layer is done when hooks have all of its rows.
     copies_.TellBelow(layer);
     const int64_t done = copies_.empty() ? layer + 1 : layer;
     context_.Report({kRunStage, done, config_.layers, "layers"});
@@ -87,7 +87,7 @@ void ForwardPass::ChangeRows(std::vector<SequencePass>& sequences, int64_t layer
         return sequence.active_first == sequence.first_row[index];
       });
   if (same) return;
-  // Rows that ran below this layer are in the trace by now, so all rows can enter from there.
+  // Rows that ran below this layer are now in the trace, so all rows can enter from there.
   KeepResidual(sequences, layer);
   for (SequencePass& sequence : sequences) sequence.active_first = sequence.first_row[index];
   EnterFromTrace(sequences, layer);
@@ -107,7 +107,7 @@ void ForwardPass::Pack(std::vector<SequencePass>& sequences, at::Device device) 
 }
 
 void ForwardPass::Embed(std::vector<SequencePass>& sequences) {
-  // The table is in host memory, for any first device.
+  // The embedding table is in host memory, whatever the first device.
   Pack(sequences, at::Device(at::kCPU));
   const int64_t row_bytes = config_.hidden * kernels::SizeOf(dtype_);
   auto* out = static_cast<std::byte*>(residual_.data_ptr());
@@ -127,7 +127,8 @@ void ForwardPass::Embed(std::vector<SequencePass>& sequences) {
   Show(sequences, HookSite::kEmbed, -1, residual_);
 }
 
-// A learned table has a row for every position of a run (LongestRun, CheckPositionsHeld).
+// Adds position embeddings. A learned table has a row for every position of a run (LongestRun,
+// CheckPositionsHeld).
 void ForwardPass::AddPositions(const std::vector<SequencePass>& sequences) {
   const at::Tensor positions = at::empty(residual_.sizes(), residual_.scalar_type());
   auto* out = static_cast<std::byte*>(positions.data_ptr());
@@ -256,8 +257,9 @@ void ForwardPass::AttentionHalf(std::vector<SequencePass>& sequences, int64_t la
   EnterMlp(sequences, layer, update);
 }
 
-// For few rows that no hook changes before they are stored, the product writes keys and values to
-// the trace: a kernel that moves them costs as much as reading megabytes of weights.
+// For few rows that no hook changes before they are stored, the product itself writes keys and
+// values to the trace, because a kernel that copies them costs as much as reading megabytes of
+// weights.
 at::Tensor ForwardPass::ProjectQueryKeyValue(std::vector<SequencePass>& sequences, int64_t layer) {
   const Projection& projection = weights_.layers[static_cast<size_t>(layer)].query_key_value;
   SequencePass& sequence = sequences.front();
@@ -361,7 +363,8 @@ at::Tensor ForwardPass::Experts(std::vector<SequencePass>& sequences, int64_t la
   return update;
 }
 
-// As in transformers, a Python number times a tensor: the product is rounded, the factor is not.
+// As in transformers, where a tensor is multiplied by a Python number: the product is rounded, the
+// factor is not.
 void ForwardPass::ScaleUpdate(const at::Tensor& update) const {
   if (config_.update_scale != 1.0) update.mul_(config_.update_scale);
 }
@@ -382,7 +385,7 @@ void ForwardPass::Show(std::vector<SequencePass>& sequences, HookSite site, int6
       packed.scalar_type() == at::kFloat ? kernels::Dtype::kFloat32 : dtype_;
   for (SequencePass& sequence : sequences) {
     if (sequence.hooks->Wanted(site, layer).empty()) continue;
-    // The part of this sequence in the packed rows shown.
+    // The part of the packed rows that belongs to this sequence.
     const int64_t begin = std::max(sequence.packed_begin, packed_first);
     const int64_t end =
         std::min(sequence.packed_begin + sequence.active_rows(), packed_first + packed.size(0));

@@ -20,8 +20,8 @@
 
 namespace midscope {
 
-// The shared parts of passes. Every layer's weights and trace must be on its device; `executor` is
-// for those in host memory.
+// The parts that passes share. Every layer's weights and trace must be on the layer's device;
+// `executor` runs the layers in host memory.
 struct PassParts {
   const ModelConfig& config;
   const Weights& weights;
@@ -35,48 +35,50 @@ class ForwardPass {
  public:
   ForwardPass(const PassParts& parts, const JobContext& context);
 
-  // Runs the blocks for each sequence's rows from first_row on, whose inputs are tokens in layer 0
-  // and the trace's residual stream elsewhere; afterwards the residual stream of all active rows is
-  // in residual() [packed rows, hidden].
+  // Runs the blocks for each sequence's rows from first_row on. Their input is the tokens in layer
+  // 0 and the trace's residual stream in other layers. Afterwards residual() [packed rows, hidden]
+  // holds the residual stream of all active rows.
   void Run(std::vector<SequencePass>& sequences);
   const at::Tensor& residual() const { return residual_; }
-  // The layer whose device computes; after Run, of the logits too.
+  // Returns the layer that is being computed; after Run, the layer whose device also computes the
+  // logits.
   int64_t layer() const { return layer_; }
 
-  // Logits of rows [first, sequence.rows) of a sequence that has been run. [row, vocabulary]
-  // float32.
+  // Returns logits [row, vocabulary] float32 of rows [first, sequence.rows) of a sequence that has
+  // been run.
   std::vector<float> Logits(const SequencePass& sequence, int64_t first);
-  // The two halves of it where logits are computed on a device and not in host memory: [row,
-  // vocabulary] float32 there, of up to kLogitRows rows, and what becomes of them.
+  // The two halves of Logits if logits are computed on a device rather than in host memory: the
+  // first gives [row, vocabulary] float32 there, for up to kLogitRows rows, and the second finishes
+  // them.
   static constexpr int64_t kLogitRows = 64;
   at::Tensor LogitsOnDevice(const SequencePass& sequence, int64_t first);
   std::vector<float> LogitsFrom(const at::Tensor& on_device) const;
-  // The k likeliest tokens of those rows by their logits, which stay on the device: as
-  // LayerOps::TopTokens. [row, k]
+  // Returns [row, k]: the k most likely tokens of those rows, like LayerOps::TopTokens; the logits
+  // stay on the device.
   std::vector<TopToken> Likeliest(const SequencePass& sequence, int64_t first, int64_t k);
-  // Logits of every sequence, from the first row that it requests, of which `residual` holds the
-  // active ones; without hooks. All together, so that the output's weights are read once.
-  // [sequence][row, vocabulary]
+  // Returns [sequence][row, vocabulary]: the logits of every sequence from its first requested row
+  // on, whose active rows residual() holds; hooks are not called. All are computed together, so
+  // that the output's weights are read once.
   std::vector<std::vector<float>> LogitsTogether(const std::vector<SequencePass>& sequences);
-  // Logits of any rows of the residual stream [row, hidden]; nothing need have been run. [row,
-  // vocabulary]
+  // Returns logits [row, vocabulary] of any rows of the residual stream [row, hidden]; no run is
+  // needed before.
   std::vector<float> Unembed(std::span<const float> residual);
 
  private:
   void Embed(std::vector<SequencePass>& sequences);
   void AddPositions(const std::vector<SequencePass>& sequences);
   void EnterFromTrace(std::vector<SequencePass>& sequences, int64_t layer);
-  // Changes the active rows to those of the layer, where they differ from the one before.
+  // Sets the active rows to those of the layer, if they differ from the previous layer's.
   void ChangeRows(std::vector<SequencePass>& sequences, int64_t layer);
   // Selects the layer's operations and moves the residual stream to its device.
   void EnterDevice(int64_t layer);
   void Pack(std::vector<SequencePass>& sequences, at::Device device);
-  // Stores those active rows in the trace that the layer computes as well.
+  // Stores in the trace the active rows that the layer also computes.
   void KeepResidual(std::vector<SequencePass>& sequences, int64_t layer);
   void Layer(std::vector<SequencePass>& sequences, int64_t layer);
   void AttentionHalf(std::vector<SequencePass>& sequences, int64_t layer);
-  // Active rows, the residual stream and z [packed rows, heads * head_dim] from first_needed_row
-  // on.
+  // Drops active rows, rows of the residual stream and rows of z [packed rows, heads * head_dim]
+  // before first_needed_row.
   void DropUnneededRows(std::vector<SequencePass>& sequences, at::Tensor& z);
   // Computes normalized_, the input of the attention's projections.
   void EnterAttention(std::vector<SequencePass>& sequences, int64_t layer);
@@ -84,55 +86,58 @@ class ForwardPass {
   void EnterMlp(std::vector<SequencePass>& sequences, int64_t layer, const at::Tensor& update);
   void MlpHalf(std::vector<SequencePass>& sequences, int64_t layer);
   at::Tensor ProjectQueryKeyValue(std::vector<SequencePass>& sequences, int64_t layer);
-  // The layer's MLP, or its experts, of rows [first, first + rows) of normalized_: [rows, hidden].
+  // Returns the output of the layer's MLP, or of its experts, for rows [first, first + rows) of
+  // normalized_: [rows, hidden].
   at::Tensor Mlp(std::vector<SequencePass>& sequences, int64_t layer, int64_t first, int64_t rows);
   at::Tensor Experts(std::vector<SequencePass>& sequences, int64_t layer, int64_t first,
                      int64_t rows);
-  // Where the layer's input norm writes one of its statistics, [rows]: the trace of a single
-  // sequence, or a tensor from which KeepNormRows copies; undefined where no trace has them.
+  // Returns the tensor [rows] to which the layer's input norm writes one of its statistics: in the
+  // trace of a single sequence, or else a tensor from which KeepNormRows copies; undefined if no
+  // trace stores them.
   at::Tensor NormRows(const std::vector<SequencePass>& sequences,
                       std::vector<at::Tensor> Trace::Storage::*where, int64_t layer) const;
   void KeepNormRows(std::vector<SequencePass>& sequences, const at::Tensor& values,
                     std::vector<at::Tensor> Trace::Storage::*where, int64_t layer);
-  // The values that the layer's input norm writes for its rows: to the trace of a single sequence,
-  // or statistics for KeepNormRows; without `input`, KeepResidual is needed.
+  // Returns the tensors that the layer's input norm writes: in the trace of a single sequence, or
+  // else statistics for KeepNormRows. If `input` is undefined, KeepResidual is needed.
   NormKeeps KeepsOfNorm(const std::vector<SequencePass>& sequences, int64_t layer) const;
-  // Whether the MLP's update can be added to the stream where the next layer's norm reads it: the
-  // stream in between is not requested.
+  // Whether the MLP's update can be added to the stream together with the next layer's norm,
+  // because the stream in between is not requested.
   bool AddsWithNextNorm(const std::vector<SequencePass>& sequences, int64_t layer) const;
-  // out = norm(x), [rows, hidden].
+  // Computes out = norm(x), [rows, hidden].
   void Normalise(const at::Tensor& x, const Norm& norm, const at::Tensor& out,
                  const NormKeeps& keeps = {});
-  // residual += update; out = norm(residual).
+  // Computes residual += update; out = norm(residual).
   void AddNormalise(const at::Tensor& residual, const at::Tensor& update, const Norm& norm,
                     const at::Tensor& out, const NormKeeps& keeps);
   at::Tensor Projected(const at::Tensor& x, const Projection& projection) const;
   void ScaleUpdate(const at::Tensor& update) const;
-  // Shows rows of a packed [rows, width] tensor, of the run's dtype or float32, to the hooks;
-  // `heads` > 0: as [1, pos, head, width / heads].
+  // Passes rows of a packed [rows, width] tensor, in the run's dtype or float32, to the hooks; if
+  // `heads` > 0, as [1, pos, head, width / heads].
   void Show(std::vector<SequencePass>& sequences, HookSite site, int64_t layer,
             const at::Tensor& packed, int64_t heads = 0, int64_t packed_first = 0);
-  // Rows [first, sequence.rows) after the final norm, which hooks are shown. [row, hidden]
+  // Returns rows [first, sequence.rows) after the final norm, [row, hidden], and passes them to
+  // hooks.
   at::Tensor FinalNormalised(const SequencePass& sequence, int64_t first);
   // Calls take(first row, logits [row, vocabulary] float32 on the last device) for a few rows of
-  // normalized at a time; without bias, scale and soft cap.
+  // normalized at a time; the logits are without bias, scale and soft cap.
   void PartsOfLogits(const at::Tensor& normalized,
                      const std::function<void(int64_t first, const at::Tensor& part)>& take);
-  // Logits of normalised rows [row, hidden], by dot products in float32.
+  // Returns logits of normalised rows [row, hidden], by dot products in float32.
   std::vector<float> Output(const at::Tensor& normalized);
-  // OutputOfMany: as Output, by one product where that gives float32.
+  // OutputOfMany is like Output, but uses one matrix product if that gives float32.
   void FinalNorm(const at::Tensor& residual, const at::Tensor& out);
   std::vector<float> OutputOfMany(const at::Tensor& normalized);
-  // The output's bias and the soft cap, where the model has them.
+  // Applies the output's bias and the soft cap, if the model has them.
   void FinishLogits(std::vector<float>& logits) const;
   bool Wanted(const std::vector<SequencePass>& sequences, HookSite site, int64_t layer) const;
-  // On the device of the layer.
+  // Returns an empty tensor on the layer's device.
   at::Tensor Empty(int64_t rows, int64_t width) const;
 
   const ModelConfig& config_;
   const Weights& weights_;
   const LayerDevices& devices_;
-  const LayerOps* ops_;  // of the layer that runs
+  const LayerOps* ops_;  // operations of the running layer
   int64_t layer_ = 0;
   kernels::Dtype dtype_;
   const kernels::Executor& executor_;
@@ -142,7 +147,7 @@ class ForwardPass {
   int64_t packed_rows_ = 0;
   at::Tensor residual_;    // [packed rows, hidden]
   at::Tensor normalized_;  // [packed rows, hidden]
-  at::Tensor pending_;     // an update that residual_ lacks, or undefined
+  at::Tensor pending_;     // an update not yet added to residual_, or undefined
 };
 
 }  // namespace midscope

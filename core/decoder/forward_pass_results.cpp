@@ -12,7 +12,7 @@
 
 namespace midscope {
 
-// Values that a pass stores in the traces of its sequences.
+// Stores values of a pass in the traces of its sequences.
 
 namespace {
 
@@ -34,7 +34,8 @@ bool KeepsNormRows(const SequencePass& sequence, std::vector<at::Tensor> Trace::
 void ForwardPass::KeepResidual(std::vector<SequencePass>& sequences, int64_t layer) {
   for (SequencePass& sequence : sequences) {
     if (!KeepsResidual(sequence, layer)) continue;
-    // Above dropped layers, whose rows are all computed again, the trace has the unchanged ones.
+    // Above dropped layers, all of whose rows are recomputed, the trace already has the unchanged
+    // rows.
     const int64_t first =
         layer < config_.layers
             ? std::max(sequence.active_first, sequence.first_row[static_cast<size_t>(layer)])
@@ -65,7 +66,7 @@ at::Tensor ForwardPass::NormRows(const std::vector<SequencePass>& sequences,
 
 void ForwardPass::KeepNormRows(std::vector<SequencePass>& sequences, const at::Tensor& values,
                                std::vector<at::Tensor> Trace::Storage::*where, int64_t layer) {
-  // Those of a single sequence were written to their place.
+  // For a single sequence they were written directly to their destination.
   if (!values.defined() || sequences.size() == 1) return;
   for (SequencePass& sequence : sequences) {
     if (!KeepsNormRows(sequence, where, layer)) continue;
@@ -90,7 +91,7 @@ NormKeeps ForwardPass::KeepsOfNorm(const std::vector<SequencePass>& sequences,
   return keeps;
 }
 
-// The last part of a pass: from the residual stream to logits.
+// The last part of a pass: computes logits from the residual stream.
 
 void ForwardPass::FinalNorm(const at::Tensor& residual, const at::Tensor& out) {
   if (!config_.final_norm) return void(out.copy_(residual));
@@ -221,8 +222,8 @@ std::vector<float> ForwardPass::Unembed(std::span<const float> residual) {
 
 std::vector<float> ForwardPass::OutputOfMany(const at::Tensor& normalized) {
   const int64_t rows = normalized.size(0);
-  // For many rows one product reads the output matrix once, but its result has the run's dtype:
-  // bfloat16 uses the dot products, whose result is float32.
+  // For many rows, one product reads the output matrix once, but its result has the run's dtype.
+  // bfloat16 therefore uses dot products, whose result is float32.
   if (rows <= kernels::kMatrixVectorRows || dtype_ != kernels::Dtype::kFloat32 ||
       !ops_->host_memory()) {
     return Output(normalized);

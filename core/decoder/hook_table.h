@@ -15,26 +15,26 @@ namespace midscope {
 
 class HookTable {
  public:
-  // Throws Error where a hook would change a point that can only be read.
+  // Throws Error if a hook would change a point that can only be read.
   HookTable(const std::vector<Hook*>& hooks, int64_t layers, const SequenceInfo& sequence);
 
-  // The rows that hooks request at the point, as one range (empty: none).
+  // Returns the rows that hooks request at the point, as one range (empty: none).
   RowRange Wanted(HookSite site, int64_t layer) const;
-  // The first row that hooks request at any point of the layer from `site` on (in the order of
-  // HookSite); kNoRow: none.
+  // Returns the first row that hooks request at any point of the layer from `site` on (in the order
+  // of HookSite); kNoRow if none.
   int64_t FirstWanted(HookSite site, int64_t layer) const;
   static constexpr int64_t kNoRow = std::numeric_limits<int64_t>::max();
-  // The first layer that a hook may change; `layers` where none writes inside the blocks, -1 for
-  // the embeddings.
+  // Returns the first layer that a hook may change; `layers` if none writes inside the blocks, -1
+  // for the embeddings.
   int64_t first_written_layer() const { return first_written_layer_; }
   bool Writes(HookSite site, int64_t layer) const;
-  // As above, for any point.
+  // Whether a hook may change any point.
   bool writes() const { return writes_; }
-  // Wanted of every point at which rows are requested.
+  // Returns the requested rows of every point at which rows are requested.
   std::map<std::pair<HookSite, int64_t>, RowRange> AllWanted() const;
 
-  // Passes the view (of consecutive rows) to each hook that requested some of them, cut to its
-  // rows.
+  // Passes the view, restricted to the requested rows, to each hook that requested some of its
+  // consecutive rows.
   void Call(HookView view) const;
 
  private:

@@ -28,7 +28,7 @@ constexpr std::pair<HookSite, std::string_view> kBlockSites[] = {
     {HookSite::kResidPost, "hook_resid_post"},
 };
 
-// "12.rest" -> 12 and "rest" (empty where nothing follows).
+// Splits "12.rest" into 12 and "rest" (empty if nothing follows).
 std::optional<std::pair<int64_t, std::string_view>> SplitLayer(std::string_view text) {
   int64_t layer = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), layer);

@@ -23,26 +23,26 @@
 //   ln_final.hook_normalized                  [1, pos, d_model]       rows with logits only
 // clang-format on
 //
-// ln1.hook_normalized has the norm's weight applied. hook_pattern_unrotated, of which Ms-PoE's
-// scores are made, is not in TransformerLens.
-// hook_rot_q and hook_rot_k are float32 and can be read, not changed: what the logits are made of,
-// after norm, clamp, scaled channels and query scale. hook_rot_k has one head per query head (in
+// ln1.hook_normalized has the norm's weight applied. hook_pattern_unrotated, from which Ms-PoE's
+// scores are computed, is not in TransformerLens.
+// hook_rot_q and hook_rot_k are float32 and read-only: the factors of the logits, after norm,
+// clamp, scaled channels and query scale. hook_rot_k has one head per query head (in
 // TransformerLens per key-value head), because a scheme may rotate a shared key differently for
-// each; rows as the last prompt query sees them, which moved passages, scaled channels and
-// Self-Extend make differ from what other queries see. A key that is far by Self-Extend's rule is
-// turned so that its product with hook_rot_q is the logit. Where nothing rotates (ALiBi, layers
-// without positions) both are the finished q and k.
-// hook_embed is what enters layer 0: with learned positions (gpt2; in TransformerLens without) and
-// after a norm of the embeddings (bloom).
+// each; its rows are keys as the last prompt query sees them. With moved passages, scaled channels
+// and Self-Extend, other queries see different keys. A key that is far by Self-Extend's rule is
+// turned so that its product with hook_rot_q is the logit. Without rotation (ALiBi, layers without
+// positions), both are the finished q and k.
+// hook_embed is the input of layer 0: including learned positions (gpt2; TransformerLens excludes
+// them) and after a norm of the embeddings (bloom).
 // hook_q and hook_k come before a model's norm of q and k (qwen3, gemma3, olmo2) and before
 // clamping (mpt); attn_out and mlp_out after an output norm. Models with a parallel residual
 // (gpt_neox) have no hook_resid_mid: hooks that request it are not called.
 //
-// hook_expert_weights, in layers with experts alone, is float32: what the experts' outputs are
-// multiplied by. A hook that changes it changes which experts run. (In TransformerLens all experts'
-// scores, before the choice.)
+// hook_expert_weights, only in layers with experts, is float32: the factors of the experts'
+// outputs. A hook that changes it changes which experts run. (In TransformerLens it holds all
+// experts' scores, before the choice.)
 //
-// Long runs go through some points in chunks of rows: a hook may be called several times for one
+// Long runs compute some points in chunks of rows: a hook may be called several times for one
 // point, with consecutive rows.
 //
 // Example:
@@ -103,10 +103,10 @@ struct HookPoint {
   bool operator==(const HookPoint&) const = default;
 };
 
-// "blocks.12.attn.hook_pattern".
+// Returns "blocks.12.attn.hook_pattern".
 std::string HookName(const HookPoint& point);
-// Also accepts the aliases blocks.{i}.hook_out, model.layers.{i} (both: resid_post) and
-// model.layers.{i}.self_attn (attn_out).
+// Parses a hook name. Also accepts the aliases blocks.{i}.hook_out, model.layers.{i} (both:
+// resid_post) and model.layers.{i}.self_attn (attn_out).
 std::optional<HookPoint> ParseHookName(std::string_view name);
 
 enum class HookAccess { kNone, kRead, kWrite };
@@ -116,11 +116,11 @@ struct HookRequest {
   RowRange rows;
 };
 
-// The memory of a view's data.
+// The memory in which a view's data is stored.
 enum class MemoryDevice { kCpu, kCuda };
 
-// A piece of a point's tensor, for one sequence. Element (a, b, c, d) is at a * strides[0] + ...;
-// unused dimensions are 1.
+// A part of a hook point's tensor, for one sequence. Element (a, b, c, d) is at a * strides[0] +
+// ...; unused dimensions are 1.
 struct HookView {
   HookPoint point;
   int64_t sequence = 0;   // index within the batch
@@ -130,8 +130,8 @@ struct HookView {
   int dimensions = 0;    // 3 or 4, as listed above
   std::array<int64_t, 4> shape{};
   std::array<int64_t, 4> strides{};          // in elements
-  MemoryDevice device = MemoryDevice::kCpu;  // At and Set are for kCpu only
-  int64_t first_head = 0;  // id of the view's first head (of keys and values: key-value head)
+  MemoryDevice device = MemoryDevice::kCpu;  // At and Set require kCpu
+  int64_t first_head = 0;  // index of the view's first head (for keys and values: key-value head)
 
   int64_t rows() const { return dimensions == 4 && IsPattern() ? shape[2] : shape[1]; }
   bool IsPattern() const {
@@ -150,9 +150,9 @@ struct SequenceInfo {
 class Hook {
  public:
   virtual ~Hook() = default;
-  // Called once per point, before anything runs. Rows outside the sequence are ignored.
+  // Called once per point, before the run starts. Rows outside the sequence are ignored.
   virtual HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) = 0;
-  // Called during the run with the requested rows. The view is valid during the call only.
+  // Called during the run with the requested rows. The view is only valid during the call.
   virtual void OnActivation(HookView& view) = 0;
 };
 

@@ -28,8 +28,8 @@ HookSite SiteOf(PatchWhat what) {
   }
 }
 
-// Whether `head` of a view with so many heads is replaced: a key head where one of the query heads
-// that read it is.
+// Whether `head` is replaced in a view with `of_view` heads: a key head is, if one of the query
+// heads that read it is.
 bool IsPatched(const std::vector<uint8_t>& heads, int64_t head, int64_t of_view) {
   if (heads.empty()) return true;
   const auto members = static_cast<int64_t>(heads.size()) / of_view;
@@ -37,7 +37,8 @@ bool IsPatched(const std::vector<uint8_t>& heads, int64_t head, int64_t of_view)
   return std::find(first, first + members, 1) != first + members;
 }
 
-// The head sizes of [1, pos, head, d_head], or of [1, pos, d_model], which counts as one head.
+// The number and size of heads in a view [1, pos, head, d_head]; a view [1, pos, d_model] counts as
+// one head.
 struct HeadsOfView {
   explicit HeadsOfView(const HookView& view)
       : heads(view.dimensions == 4 ? view.shape[2] : 1),

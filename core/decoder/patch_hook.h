@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The hooks of activation patching: one puts a run's patches in, the other takes the values of a
-// source run. Both go by the same hook points.
+// The hooks of activation patching: one inserts a run's patches, the other reads the values of a
+// source run. Both use the same hook points.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace midscope {
 
-// The hook point of the patched values in a layer, and the number of values per row there.
+// Return the hook point of the patched values in a layer, and the number of values per row there.
 HookPoint PatchPoint(PatchWhat what, int64_t layer);
 int64_t PatchWidth(PatchWhat what, const ModelConfig& config);
 
-// Replaces rows according to the plans.
+// Replaces rows according to the plans' patches.
 class PatchHook : public Hook {
  public:
   // `plans` [layer] must outlive the hook.
@@ -30,18 +30,18 @@ class PatchHook : public Hook {
   std::span<const AttentionPlan> plans_;
 };
 
-// The patch hook of plans that patch anything; else null. Throws Error (usage) where a patch has no
-// values: its source has not been run.
+// Returns the hook for plans with patches; null if there are none. Throws Error (usage) if a patch
+// has no values because its source has not been run.
 std::unique_ptr<PatchHook> MakePatchHook(std::span<const AttentionPlan> plans);
 
-// Rows of one hook point in every layer.
+// Reads rows of one hook point in every layer.
 class RowValues : public Hook {
  public:
-  // `rows` of the prompt.
+  // `rows`: rows of the prompt.
   RowValues(const ModelConfig& config, PatchWhat what, RowRange rows);
   HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override;
   void OnActivation(HookView& view) override;
-  // The values that were read; call once, after the run.
+  // Returns the values that were read. Call it once, after the run.
   RunValues Take() { return std::move(values_); }
 
  private:

@@ -47,10 +47,10 @@ void CheckRequest(const RunRequest& request, const ModelConfig& config) {
   }
 }
 
-// Rows in a trace were made with frequencies, ids and ratios for its length; where those of the
-// longer sequence differ (dynamic scaling, of the model or as a scheme; longrope at its threshold),
-// they are run again, as in a run without a trace: rotating the stored keys anew would be wrong,
-// because their inputs have changed as well.
+// Whether the first rows keep their positions. Rows in a trace were computed with frequencies, ids
+// and ratios for its length; if those of the longer sequence differ (dynamic scaling, of the model
+// or as a scheme; longrope at its threshold), the rows are run again. Rotating the stored keys
+// again would be wrong, because their inputs have changed as well.
 bool SamePositions(const std::vector<AttentionPlan>& before,
                    const std::vector<AttentionPlan>& after, int64_t rows) {
   const auto same = [rows](const AttentionPlan& a, const AttentionPlan& b) {
@@ -64,7 +64,7 @@ bool SamePositions(const std::vector<AttentionPlan>& before,
          std::equal(before.begin(), before.end(), after.begin(), after.end(), same);
 }
 
-// The rows that are computed in each layer.
+// Sets the rows that are computed in each layer.
 void SetRows(SequencePass& sequence, int64_t layers) {
   if (sequence.request->rerun) {
     sequence.changed_row = sequence.request->rerun->first_row;
@@ -72,7 +72,7 @@ void SetRows(SequencePass& sequence, int64_t layers) {
   } else {
     sequence.changed_row.assign(static_cast<size_t>(layers), sequence.trace->rows());
   }
-  // Else the trace holds every row already.
+  // Otherwise the trace would already hold every row.
   MIDSCOPE_CHECK_LT(sequence.changed_row.back(), sequence.rows);
   sequence.first_row =
       FirstRowsToRun(sequence.changed_row, sequence.trace->first_layer(), sequence.rows);
@@ -119,7 +119,7 @@ SequencePass PrepareSequence(const RunRequest& request, int64_t index, const Mod
   MIDSCOPE_CHECK(!scales || sequence.first_row.back() == 0 || sequence.trace->has_residual(),
                  "channel scaling on top of a trace needs its residual rows");
   sequence.frozen_plans = sequence.trace->plans();
-  // Other hooks read values that are already patched.
+  // Added last, so that other hooks read values that are already patched.
   std::vector<Hook*> hooks = request.hooks;
   sequence.patches = MakePatchHook(sequence.plans);
   if (sequence.patches) hooks.insert(hooks.begin(), sequence.patches.get());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From a request to a sequence that a pass can run. Internal to core.
+// Makes a sequence that a pass can run from a request. Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,10 +14,10 @@
 
 namespace midscope {
 
-// Checks the request, compiles its intervention and finds the rows to compute. `index`: of the
-// sequence within its batch. A trace whose rows have other positions than those of this run is
-// emptied; without one the sequence gets its own, for this run alone. Throws Error where the prompt
-// is empty, too long or holds ids outside the vocabulary.
+// Checks the request, compiles its intervention and finds the rows to compute. `index`: the
+// sequence's index within its batch. A trace whose rows have other positions than this run is
+// emptied; without a trace, the sequence gets its own for this run. Throws Error if the prompt is
+// empty, too long or contains ids outside the vocabulary.
 SequencePass PrepareSequence(const RunRequest& request, int64_t index, const ModelConfig& config,
                              kernels::Dtype dtype, const std::vector<at::Device>& devices);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A linear projection on the device of its layer. Internal to core.
+// Applies a linear projection on the device of its layer. Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,16 +9,16 @@
 
 namespace midscope {
 
-// y = x weight^T + bias. x [rows, inputs] and y [rows, outputs] of the run's dtype, on the device
-// of `ops`. Returns early when cancelled, or throws Cancelled.
+// Computes y = x weight^T + bias. x [rows, inputs] and y [rows, outputs] are in the run's dtype, on
+// the device of `ops`. Returns early when cancelled, or throws Cancelled.
 void Project(const LayerOps& ops, const at::Tensor& x, const Projection& projection,
              const at::Tensor& y, const ProductContext& context);
 
-// As Project, with the result in a new tensor, which is faster (WeightMatrix::Product).
+// Like Project, but returns a new tensor, which is faster (WeightMatrix::Product).
 at::Tensor Projected(const LayerOps& ops, const at::Tensor& x, const Projection& projection,
                      const ProductContext& context);
 
-// As Project, with y in float32: sums are not rounded to the run's dtype.
+// Like Project, with y in float32: sums are not rounded to the run's dtype.
 void ProjectToFloat(const LayerOps& ops, const at::Tensor& x, const Projection& projection,
                     const at::Tensor& y, const ProductContext& context);
 

@@ -14,12 +14,12 @@
 namespace midscope {
 namespace {
 
-// Rows of a matrix that are brought to the host at a time.
+// Number of matrix rows that are copied to the host at a time.
 constexpr int64_t kRows = 64;
 
 using RowVisitor = std::function<void(int64_t row, std::span<const float> values)>;
 
-// Visits rows [first, last) of a matrix, in float32, as the run's dtype has them.
+// Visits rows [first, last) of a matrix in float32, after rounding to the run's dtype.
 void VisitRows(const WeightMatrix& matrix, int64_t first, int64_t last, const RowVisitor& visit) {
   const int64_t width = matrix.inputs();
   for (int64_t begin = first; begin < last; begin += kRows) {
@@ -31,7 +31,8 @@ void VisitRows(const WeightMatrix& matrix, int64_t first, int64_t last, const Ro
   }
 }
 
-// The direction before a norm, of one after it, less the factor 1 / deviation.
+// Returns the direction before a norm that corresponds to a direction after it, without the factor
+// 1 / deviation.
 std::vector<double> BeforeNorm(NormKind kind, const Norm& norm, std::span<const double> after) {
   std::vector<double> before(after.begin(), after.end());
   if (!norm.weight.empty()) {
@@ -44,7 +45,8 @@ std::vector<double> BeforeNorm(NormKind kind, const Norm& norm, std::span<const 
   return before;
 }
 
-// 1 / sqrt(mean of squares + epsilon); of a LayerNorm of the deviations from the mean.
+// Returns 1 / sqrt(mean of squares + epsilon); for a LayerNorm, of the squared deviations from the
+// mean.
 double InverseDeviation(const ModelConfig& config, std::span<const double> x) {
   const auto count = static_cast<double>(x.size());
   const double mean = config.norm == NormKind::kLayer ? Sum(x) / count : 0.0;
@@ -53,18 +55,18 @@ double InverseDeviation(const ModelConfig& config, std::span<const double> x) {
   return 1 / std::sqrt(squares / count + config.norm_epsilon);
 }
 
-// `values` along the direction; 0 where there are none.
+// Returns the component of `values` along the direction; 0 if there are no values.
 double Along(const std::vector<float>& values, std::span<const double> direction) {
   return values.empty() ? 0.0 : Dot(values, direction);
 }
 
-// The width of a head's input to the layer's output projection.
+// Returns the width of a head's input to the layer's output projection.
 int64_t OutputWidth(const ModelConfig& config) {
   return config.latent.used() ? config.latent.value : config.head_dim;
 }
 
-// [heads * head_dim]: directions in the latent values that z holds, of those [heads * value] in the
-// heads' outputs, which are made of them (LatentWeights::value_out).
+// Returns [heads * head_dim]: directions in the latent values of z, from directions [heads * value]
+// in the heads' outputs, which value_out of LatentWeights computes from z.
 std::vector<double> OfLatentValues(const ModelConfig& config, const LatentWeights& weights,
                                    std::span<const double> of_outputs) {
   std::vector<double> of_z(static_cast<size_t>(config.heads * config.head_dim));

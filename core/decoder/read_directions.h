@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads directions of logit_direction.h from a decoder's weights. Internal to core.
+// Computes the directions of logit_direction.h from a decoder's weights. Internal to core.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,13 @@
 
 namespace midscope {
 
-// `token` less `against`. Throws Error where stored weights are not finite.
+// Returns the logit of `token` minus that of `against`. Throws Error if stored weights are not
+// finite.
 LogitDirection MakeLogitDirection(const ModelConfig& config, const Weights& weights, int32_t token,
                                   int32_t against);
 
-// z [heads * head_dim] decides the statistics of an output norm; elsewhere it is not read. Reads
-// the layer's output projection once.
+// z [heads * head_dim] is only used for the statistics of an output norm. Reads the layer's output
+// projection once.
 HeadDirections MakeHeadDirections(const ModelConfig& config, const LayerWeights& weights,
                                   std::span<const float> z, std::span<const double> direction);
 

@@ -21,7 +21,7 @@ std::vector<AttentionPlan> WithoutFactors(std::vector<AttentionPlan> plans) {
   return plans;
 }
 
-// visit(layer, channels) for the scaled channels of every layer that runs, in their order.
+// Calls visit(layer, channels) for the scaled channels of every layer that runs, in order.
 template <class Visit>
 void VisitChannels(const SequencePass& sequence, const Visit& visit) {
   for (size_t layer = 0; layer < sequence.plans.size(); ++layer) {
@@ -38,22 +38,22 @@ std::vector<float> Amounts(const SequencePass& sequence) {
   return amounts;
 }
 
-// Whether the layer's work needs nothing of the host while it is done, and leaves nothing there.
+// Whether the layer's work needs nothing from the host while it runs, and stores nothing there.
 bool StaysOnDevice(const AttentionPlan& plan) {
   return !DecidedByLastRow(plan) && !LeavesData(plan) && plan.edits == AttentionEdits{} &&
          plan.patches.empty() && plan.residual.empty();
 }
 
-// Limit of the rows shown to hooks, which stay on the device until the work is done.
+// Limit on the rows shown to hooks, which stay on the device until the work is done.
 constexpr int64_t kMostShownBytes = int64_t{512} << 20;
 
-// Whether hooks read alone, what the device computes, and not too much of it.
+// Whether hooks only read values that the device computes, and not too many.
 bool CanShow(const SequencePass& sequence, const ModelConfig& config) {
   if (sequence.hooks->writes()) return false;
   int64_t bytes = 0;
   for (const auto& [point, rows] : sequence.hooks->AllWanted()) {
     const HookSite site = point.first;
-    // Rotated by tables in host memory.
+    // These are rotated with tables in host memory.
     if (site == HookSite::kRotatedQuery || site == HookSite::kRotatedKey) return false;
     const bool pattern = site == HookSite::kPattern || site == HookSite::kPatternUnrotated;
     const int64_t width =
@@ -94,7 +94,7 @@ bool RecordedRows::CanRecord(const SequencePass& sequence, const PassParts& part
   const int64_t first_layer = sequence.FirstLayer();
   const int64_t first_row = sequence.first_row.back();
   const auto from = sequence.first_row.begin() + first_layer;
-  // The first layer's input is of tokens, which are in host memory.
+  // The first layer's input depends on tokens, which are in host memory.
   if (first_layer == 0 || sequence.rows - first_row > ForwardPass::kLogitRows ||
       sequence.first_row != sequence.changed_row ||
       std::any_of(from, sequence.first_row.end(),

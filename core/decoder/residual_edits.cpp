@@ -12,7 +12,7 @@ namespace midscope {
 
 namespace {
 
-// Those of the active rows, of which `stream` [active rows, hidden] begins at active_first.
+// Returns the part of `rows` in `stream` [active rows, hidden], which begins at active_first.
 at::Tensor RowsOfStream(const SequencePass& sequence, const at::Tensor& stream, RowRange rows) {
   const int64_t first = std::max(rows.first, sequence.active_first);
   const int64_t last = std::max(first, std::min(rows.last, sequence.rows));
@@ -24,14 +24,14 @@ double PromptMean(SequencePass& sequence, int64_t layer, int64_t channel,
                   const at::Tensor& stream) {
   auto& kept = sequence.trace->storage().channel_means;
   if (sequence.active_first > 0) {
-    // Those rows have not changed since the run that took it (plan_changes.h).
+    // The rows have not changed since the run that computed the mean (plan_changes.h).
     const auto mean = kept.find({layer, channel});
     MIDSCOPE_CHECK(mean != kept.end(), "no run took the mean of this channel");
     return mean->second;
   }
   const at::Tensor column = stream.narrow(0, 0, sequence.prompt_tokens).select(1, channel);
   const double mean = column.to(at::kDouble).mean().item<double>();
-  // Layers that are not kept run all rows whenever they run.
+  // Layers that are not stored run all rows whenever they run.
   if (layer >= sequence.trace->first_layer()) kept[{layer, channel}] = mean;
   return mean;
 }
@@ -46,7 +46,7 @@ void EditResidual(SequencePass& sequence, int64_t layer, const at::Tensor& resid
     const at::Tensor rows = RowsOfStream(sequence, stream, added.rows);
     if (rows.size(0) == 0) continue;
     const at::Tensor values = at::tensor(at::ArrayRef<float>(added.values)).to(rows.device());
-    rows.add_(values);  // in float32, rounded to the run's dtype once
+    rows.add_(values);  // in float32, rounded once to the run's dtype
   }
   std::vector<double> values;
   for (const SetChannel& set : plan.set)
@@ -59,15 +59,16 @@ void EditResidual(SequencePass& sequence, int64_t layer, const at::Tensor& resid
 
 namespace {
 
-// Row i: the mean of the head's outputs in rows 0 .. i. `outputs` are those of the active rows.
+// Returns in row i the mean of the head's outputs in rows 0 .. i. `outputs` are those of the active
+// rows.
 at::Tensor RunningMean(SequencePass& sequence, int64_t layer, int64_t head,
                        const at::Tensor& outputs) {
   const int64_t first = sequence.active_first;
   const int64_t count = outputs.size(0);
   const at::Tensor now = outputs.to(at::kDouble).cumsum(0);
-  // Layers that are not kept run all rows whenever they run.
+  // Layers that are not stored run all rows whenever they run.
   if (layer >= sequence.trace->first_layer()) {
-    // A missing tensor: no earlier run computed the means of this head.
+    // If there is no tensor, no earlier run computed the means of this head.
     at::Tensor& sums = sequence.trace->storage().head_sums[{layer, head}];
     if (!sums.defined()) {
       MIDSCOPE_CHECK_EQ(first, 0);

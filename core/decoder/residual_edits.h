@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Edits of a residual plan to the stream of one sequence. Internal to core.
+// Applies a residual plan's edits to the stream of one sequence. Internal to core.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace midscope {
 
-// Changes the sequence's active rows of `residual` [packed rows, hidden], which leave the layer.
-// Means over the prompt are taken where the layer runs all of its rows, and kept in the trace for
-// runs of later ones.
+// Changes the sequence's active rows of `residual` [packed rows, hidden], the layer's output. Means
+// over the prompt are computed when the layer runs all prompt rows, and stored in the trace for
+// runs of later rows.
 void EditResidual(SequencePass& sequence, int64_t layer, const at::Tensor& residual);
 
 // Replaces the outputs of ablated heads. Internal to core.
 
-// In the sequence's active rows of z [packed rows, heads * head_dim], replaces outputs of heads
-// that the layer's plan ablates. Sums for means are stored in the trace, for later rows.
+// Replaces the outputs of heads that the layer's plan ablates, in the sequence's active rows of z
+// [packed rows, heads * head_dim]. Sums for means are stored in the trace, for later rows.
 void AblateHeads(SequencePass& sequence, int64_t layer, int64_t head_dim, const at::Tensor& z);
 
 }  // namespace midscope

@@ -18,54 +18,55 @@
 
 namespace midscope {
 
-// Rows of the sequence that the current layer computes are [active_first, rows), possibly none; in
+// The active rows, which the current layer computes, are [active_first, rows), possibly none; in
 // the packed batch they start at packed_begin. Rows before active_first are in the trace.
 struct SequencePass {
   const RunRequest* request = nullptr;
-  int64_t index = 0;  // within the batch
-  int64_t rows = 0;   // of the whole sequence
+  int64_t index = 0;  // index within the batch
+  int64_t rows = 0;   // length of the whole sequence
   int64_t prompt_tokens = 0;
   // [layer]: the first row that differs from the trace, and the first that is computed. The latter
-  // equals the former, or is 0 in layers that the trace has dropped; `rows`: none.
+  // equals the former, or is 0 in layers that the trace has dropped. The value `rows` means no row.
   std::vector<int64_t> changed_row;
   std::vector<int64_t> first_row;
-  int64_t end_layer = 0;  // layers from this one on are not run
+  int64_t end_layer = 0;  // this layer and those above are not run
   int64_t active_first = 0;
-  // The first active row whose output of the layer is computed; earlier rows, which are not
-  // requested, have only keys and values in the last layer.
+  // The first active row whose layer output is computed. In the last layer, earlier rows, which are
+  // not requested, only get keys and values.
   int64_t first_needed_row = 0;
   int64_t packed_begin = 0;
-  // The layer whose keys and values of the active rows are in the trace from their projection on.
+  // The layer whose keys and values of the active rows were written to the trace by their
+  // projection.
   int64_t stored_layer = -1;
-  Trace* trace = nullptr;  // the request's, or `scratch`
+  Trace* trace = nullptr;  // the request's trace, or `scratch`
   std::unique_ptr<Trace> scratch;
-  std::vector<AttentionPlan> plans;         // this run's, [layer]
-  std::vector<AttentionPlan> frozen_plans;  // the trace's, from before
-  std::unique_ptr<PatchHook> patches;       // of `plans`; null: none
+  std::vector<AttentionPlan> plans;         // plans of this run, [layer]
+  std::vector<AttentionPlan> frozen_plans;  // the trace's plans, from earlier runs
+  std::unique_ptr<PatchHook> patches;       // for `plans`; null: none
   std::unique_ptr<HookTable> hooks;
-  ShownCopies* copies = nullptr;  // the pass's, for the hooks
-  // [layer], of its plan's row_override: 1 - factor of each channel, on the layer's device, instead
-  // of the plan's. Empty: the plan's are taken.
+  ShownCopies* copies = nullptr;  // the pass's copies for hooks
+  // [layer]: 1 - factor of each channel of the plan's row_override, on the layer's device. If
+  // empty, the plan's factors are used.
   std::vector<at::Tensor> channel_amounts;
-  // Not null: the pass is recorded (recorded_rows.h), so that what it computes is not there yet,
-  // and this receives the rows that hooks requested.
+  // If not null, the pass is being recorded (recorded_rows.h): its results do not exist yet, and
+  // this receives the rows that hooks requested.
   std::vector<ShownRows>* recorded = nullptr;
 
-  // Whether the rows that are computed go into the trace.
+  // Whether computed rows are stored in the trace.
   bool keeps() const { return !request->rerun || request->rerun->keep; }
   int64_t active_rows() const { return rows - active_first; }
-  // The first requested row of logits.
+  // Returns the first row whose logits are requested.
   int64_t first_logit_row() const {
     return request->first_logit_row >= 0 ? request->first_logit_row
                                          : std::min(prompt_tokens, rows) - 1;
   }
-  // The first of them that the last layer computes.
+  // Returns the first of these rows that the last layer computes.
   int64_t first_reported_row() const { return std::max(first_logit_row(), active_first); }
   int64_t last_query() const { return prompt_tokens - 1; }
   bool Runs(int64_t layer) const {
     return layer < end_layer && first_row[static_cast<size_t>(layer)] < rows;
   }
-  // The first layer that runs; one must.
+  // Returns the first layer that runs; at least one must run.
   int64_t FirstLayer() const {
     int64_t layer = 0;
     while (!Runs(layer)) ++layer;

@@ -9,8 +9,8 @@ namespace midscope {
 
 namespace {
 
-// Calls the hooks with `view`, completed by data and shape of values [rows, ...]; of a device when
-// they are copied. `steady`: nothing writes to `values` later.
+// Calls the hooks with `view`, after setting its data and shape from values [rows, ...]; values on
+// a device are copied first. `steady`: `values` are not overwritten later.
 template <typename Shape>
 void Show(const LayerOps& ops, const SequencePass& sequence, HookView view,
           const at::Tensor& values, bool steady, const Shape& shape) {
@@ -33,7 +33,8 @@ void Show(const LayerOps& ops, const SequencePass& sequence, HookView view,
     sequence.recorded->push_back({view, kept});
     return;
   }
-  // A GPU copies into pinned memory, which it writes directly and LibTorch keeps for the next copy.
+  // A GPU copies to pinned memory, to which it writes directly and which LibTorch keeps for the
+  // next copy.
   const at::Tensor copy =
       at::empty(part.sizes(), part.options().device(at::kCPU).pinned_memory(part.is_cuda()));
   shape(view, copy);
@@ -84,8 +85,8 @@ void ShowWeights(const LayerOps& ops, const SequencePass& sequence, const HookPo
 
 int64_t FirstNeededRow(const ModelConfig& config, const SequencePass& sequence, int64_t layer) {
   const AttentionPlan& plan = sequence.plans[static_cast<size_t>(layer)];
-  // Those change rows by others' outputs, or by projections of all rows; a trace's residual rows
-  // are read later.
+  // All rows are needed if rows depend on other rows' outputs or on projections of all rows, or if
+  // the trace stores residual rows, which are read later.
   const bool reads_all = plan.row_override || plan.memory || !plan.edits.ablated.empty() ||
                          plan.residual.TakesMeans() || sequence.trace->has_residual();
   if (layer + 1 < config.layers || reads_all || sequence.active_rows() == 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Shows rows of tensors to hooks, in host memory: the tensor itself where it is there, else a copy
-// of the requested rows. Hooks that read get the copy when it is made (shown_copies.h), those that
-// write at once, and it is copied back. Internal to core.
+// Passes rows of tensors to hooks in host memory: the tensor itself if it is there, else a copy of
+// the requested rows. Hooks that read get the copy once it is finished (shown_copies.h); hooks that
+// write get it immediately, and it is copied back. Internal to core.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@
 
 namespace midscope {
 
-// values [rows, width] from absolute row first_row on, with any distance of rows. As [1, pos,
-// width], or with `heads` > 0 as [1, pos, head, width / heads].
+// Passes values [rows, width], which begin at absolute row first_row and may have any row stride,
+// as [1, pos, width], or if `heads` > 0 as [1, pos, head, width / heads].
 void ShowRows(const LayerOps& ops, const SequencePass& sequence, const HookPoint& point,
               int64_t first_row, kernels::Dtype dtype, const at::Tensor& values, int64_t heads = 0);
 
-// Attention weights [query, head, key] float32, contiguous, of the queries from first_row on; as
-// [1, head, query, key]. Nothing may write to them later.
+// Passes attention weights [query, head, key], float32 and contiguous, of the queries from
+// first_row on, as [1, head, query, key]. They must not be overwritten later.
 void ShowWeights(const LayerOps& ops, const SequencePass& sequence, const HookPoint& point,
                  int64_t first_row, const at::Tensor& weights);
 
-// Rows whose last-layer output is not requested. Internal to core.
+// Finds rows whose output of the last layer is not needed. Internal to core.
 
-// The first active row whose output of the layer is computed: the first one, but in the last layer
-// the first that logits, hooks or the plan's ratios need. Rows before it have keys and values there
-// alone.
+// Returns the first active row whose layer output is computed: the first active row, but in the
+// last layer the first row that logits, hooks or the plan's ratios need. Rows before it only get
+// keys and values there.
 int64_t FirstNeededRow(const ModelConfig& config, const SequencePass& sequence, int64_t layer);
 
 }  // namespace midscope

@@ -10,7 +10,7 @@
 namespace midscope {
 namespace {
 
-// Limit of pending copies: a layer's channels at all positions are as large.
+// Limit on the size of pending copies: the channels of a layer at all positions take about as much.
 constexpr int64_t kMostBytes = int64_t{256} << 20;
 
 }  // namespace
@@ -52,8 +52,8 @@ ShownCopies::~ShownCopies() {
   }
 }
 
-// LibTorch ends the program where pinned memory that a GPU copied to is freed after the GPU was
-// lost: so much is never freed then.
+// If a GPU was lost, LibTorch ends the program when pinned memory to which it copied is freed; that
+// memory is therefore never freed.
 void ShownCopies::Abandon(Kept& kept) noexcept {
   if (!kept.made) return;
   try {

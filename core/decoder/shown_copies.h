@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies of rows that hooks requested, which a device may still be making. A pass that waited for
-// each of them would leave the device without work: hooks get the rows of a layer while the device
+// Copies of rows that hooks requested, some of which a device may still be writing. Waiting for
+// each copy would leave the device idle; instead, hooks get the rows of a layer while the device
 // computes the next one. Internal to core.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace midscope {
 
-// Rows that hooks requested, on their device: `view` is of a copy that is not made yet.
+// Rows that hooks requested, on their device; `view` refers to a copy that does not exist yet.
 struct ShownRows {
   HookView view;
   at::Tensor rows;
@@ -30,13 +30,13 @@ class ShownCopies {
   ShownCopies& operator=(const ShownCopies&) = delete;
   ~ShownCopies();
 
-  // Starts the copy of `source` to host memory, and keeps `view`, which is of the copy, for the
-  // hooks. `steady`: nothing writes to `source` later, so that a GPU copies beside what it computes
-  // next. Hooks get rows that take much memory at once.
+  // Starts copying `source` to host memory, and stores `view`, which refers to the copy, for the
+  // hooks. `steady`: `source` is not overwritten later, so that a GPU can copy it while it
+  // computes. Rows that take much memory are passed to hooks immediately.
   void Add(const HookTable& hooks, const HookView& view, const at::Tensor& source,
            const at::Tensor& copy, bool steady);
   // Calls the hooks with all rows of layers below `layer`, in the order in which they were added,
-  // each when its copy is made.
+  // each once its copy is finished.
   void TellBelow(int64_t layer);
   void TellAll();
   bool empty() const { return kept_.empty(); }
@@ -47,12 +47,12 @@ class ShownCopies {
     HookView view;
     at::Tensor source;  // until it is copied
     at::Tensor copy;
-    std::optional<c10::Event> made;  // empty: at once
+    std::optional<c10::Event> made;  // empty: already finished
   };
   void TellFirst();
-  // Lets go of a copy whose hooks are not called.
+  // Releases a copy whose hooks are not called.
   static void Abandon(Kept& kept) noexcept;
-  // A stream of the GPU for copies alone.
+  // Returns a stream of the GPU that is used only for copies.
   c10::Stream Beside(at::Device gpu);
 
   std::deque<Kept> kept_;

@@ -20,7 +20,7 @@ int64_t Bytes(const std::vector<at::Tensor>& tensors) {
   int64_t bytes = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (!tensors[i].defined()) continue;
-    // Layers that use the same tensor in turn share it.
+    // Layers that use the same tensor in turn share it, so it is counted once.
     const bool counted =
         std::any_of(tensors.begin(), tensors.begin() + static_cast<std::ptrdiff_t>(i),
                     [&](const at::Tensor& other) { return other.is_same(tensors[i]); });
@@ -29,7 +29,8 @@ int64_t Bytes(const std::vector<at::Tensor>& tensors) {
   return bytes;
 }
 
-// One tensor per layer from first_layer on; layers below share one per device, created on demand.
+// Makes one tensor per layer from first_layer on; layers below share one per device, created on
+// demand.
 template <class Make>
 void ShareBelow(int64_t first_layer, const std::vector<at::Device>& devices, const Make& make,
                 std::vector<at::Tensor>& tensors) {
@@ -46,7 +47,7 @@ void ShareBelow(int64_t first_layer, const std::vector<at::Device>& devices, con
   }
 }
 
-// The result of work with a trace's tensors.
+// Returns the result of work with a trace's tensors.
 template <class Work>
 auto OnTrace(const Trace::Storage& storage, Work work) {
   return storage.faults ? OnDevices(*storage.faults, DeviceWork::kTrace, work) : work();
@@ -84,10 +85,10 @@ void Trace::DropLayersBelow(int64_t layer) {
   MIDSCOPE_CHECK(residual_, "layers are entered by their residual rows, which are not kept");
   if (layer <= first_layer_) return;
   first_layer_ = layer;
-  storage_->recorded.reset();  // it holds the tensors' addresses
+  storage_->recorded.reset();  // it contains the tensors' addresses
   std::vector<at::Device> devices;
   for (const at::Tensor& keys : storage_->keys) devices.push_back(keys.device());
-  const auto none = [](at::Device) { return at::Tensor(); };  // all layers have one by now
+  const auto none = [](at::Device) { return at::Tensor(); };  // every layer has a tensor by now
   for (auto* tensors :
        {&storage_->keys, &storage_->values, &storage_->projected_keys, &storage_->projected_values})
     ShareBelow(layer, devices, none, *tensors);
@@ -119,11 +120,11 @@ void Trace::TakeRows(const Trace& donor, int64_t rows) {
   MIDSCOPE_CHECK(CanTakeFrom(donor));
   const c10::InferenceMode inference;
   const auto copy = [&](const std::vector<at::Tensor>& from, std::vector<at::Tensor>& to) {
-    // Layers that are not kept run all rows.
+    // Layers that are not stored run all rows.
     for (auto layer = static_cast<size_t>(first_layer_); layer < to.size(); ++layer)
       to[layer].narrow(0, 0, rows).copy_(from[layer].narrow(0, 0, rows));
   };
-  Truncate(0);  // a copy may fail
+  Truncate(0);  // because a copy may fail
   storage_->head_sums.clear();
   storage_->channel_means.clear();
   storage_->memories.clear();
@@ -146,7 +147,7 @@ void Trace::Set(int64_t rows, int64_t prompt_tokens, std::vector<AttentionPlan> 
   rows_ = rows;
   prompt_tokens_ = prompt_tokens;
   plans_ = std::move(plans);
-  // Later runs continue the sums of heads that these plans ablate, and no others.
+  // Later runs only continue the sums of heads that these plans ablate.
   std::erase_if(storage_->head_sums, [&](const auto& sum) {
     const auto& [layer, head] = sum.first;
     const auto& ablated = plans_[static_cast<size_t>(layer)].edits.ablated;
@@ -219,7 +220,7 @@ std::unique_ptr<Trace> AllocateTrace(const ModelConfig& config, kernels::Dtype d
   };
   if (FinishesQueryKey(config)) add_projected(storage->projected_keys);
   if (FinishesValue(config)) add_projected(storage->projected_values);
-  // One per kept layer, [layers + rows beyond the last].
+  // Makes one tensor per stored layer: [layers + additional entries].
   const auto add = [&](std::vector<at::Tensor>& tensors, size_t count, const auto& make) {
     tensors.resize(count);
     for (auto layer = static_cast<size_t>(first_layer); layer < count; ++layer)

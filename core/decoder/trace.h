@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The state of a run that later runs reuse: per layer the residual stream that enters it, keys
-// (before rotation and channel scaling) and values; both also as projected where the model
-// normalises or clamps them, because channel scaling acts before that. It is the cache of
-// generation and of what-if.
+// (before rotation and channel scaling) and values; if the model normalises or clamps keys or
+// values, also their unprocessed projections, to which channel scaling applies. Generation and
+// what-if use it as their cache.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@
 
 namespace midscope {
 
-// The parts of a trace.
+// The contents of a trace that determine its size.
 struct TraceParts {
   bool residual = true;     // false: keys and values only
   int64_t first_layer = 0;  // layers below it are dropped
-  int64_t mean_heads = 0;   // heads in kept layers whose outputs are summed, for their mean
-  int64_t memories = 0;     // kept layers with a compressive memory
+  int64_t mean_heads = 0;   // heads in stored layers whose outputs are summed, for their mean
+  int64_t memories = 0;     // stored layers with a compressive memory
 };
 
 class Trace {
@@ -31,11 +31,11 @@ class Trace {
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
-  int64_t rows() const { return rows_; }  // rows held by every layer
+  int64_t rows() const { return rows_; }  // number of rows that every layer holds
   int64_t capacity() const { return capacity_; }
   bool has_residual() const { return residual_; }
-  // Layers below this one are not kept: a change in them runs all their rows again, from the tokens
-  // up. 0: every layer is kept.
+  // Layers below this one are not stored: a change in them runs all their rows again, from the
+  // embeddings up. 0: every layer is stored.
   int64_t first_layer() const { return first_layer_; }
   // Drops the data of the layers below `layer` (< layers), permanently. Requires a trace with
   // residual.
@@ -43,24 +43,25 @@ class Trace {
   int64_t bytes() const;
   // Drops rows from `rows` on; the next run computes them.
   void Truncate(int64_t rows);
-  // Replaces the content by the first `rows` rows of another sequence's trace and its plans. Throws
-  // std::logic_error where `donor` has fewer rows or CanTakeFrom returns false, DeviceError.
+  // Replaces the contents by the first `rows` rows and the plans of another sequence's trace.
+  // Throws std::logic_error if `donor` has fewer rows or CanTakeFrom returns false, and
+  // DeviceError.
   void TakeRows(const Trace& donor, int64_t rows);
-  // Whether `donor`, of the same model, keeps everything that this one does.
+  // Whether `donor`, a trace of the same model, stores everything that this one stores.
   bool CanTakeFrom(const Trace& donor) const;
-  // The plans under which its rows were computed (empty before the first run), with resolved
-  // position ratios.
+  // Returns the plans under which its rows were computed, with resolved position ratios (empty
+  // before the first run).
   const std::vector<AttentionPlan>& plans() const { return plans_; }
   int64_t prompt_tokens() const { return prompt_tokens_; }
 
-  // Residual stream entering `layer` (layer = number of layers: leaving the last), channel by
-  // position, as float32. [rows]. Throws std::logic_error where that layer is dropped,
-  // DeviceError where its device is lost.
+  // Returns [rows]: one channel of the residual stream that enters `layer` (the number of layers:
+  // leaves the last), at every position, as float32. Throws std::logic_error if that layer is
+  // dropped, and DeviceError if its device is lost.
   std::vector<float> Channel(int64_t layer, int64_t channel) const;
 
   Storage& storage() { return *storage_; }
   const Storage& storage() const { return *storage_; }
-  // Called by the decoder, when a run has filled rows.
+  // Called by the decoder after a run has filled rows.
   void Set(int64_t rows, int64_t prompt_tokens, std::vector<AttentionPlan> plans);
 
  private:
@@ -73,11 +74,13 @@ class Trace {
   std::vector<AttentionPlan> plans_;
 };
 
-// Bytes of a trace per row; memories have a fixed size and are not included. Layers that are not
-// kept share working memory, once per device: `devices` is the number of devices of those layers.
+// Returns the bytes of a trace per row; compressive memories have a fixed size and are not
+// included. Layers that are not stored share working memory, one per device: `devices` is the
+// number of devices of those layers.
 int64_t TraceBytesPerRow(const ModelConfig& config, kernels::Dtype dtype,
                          const TraceParts& parts = {}, int64_t devices = 1);
-// Bytes of one layer's compressive memory: a matrix and a vector per key-value head, float32.
+// Returns the bytes of one layer's compressive memory: a matrix and a vector per key-value head,
+// float32.
 int64_t MemoryBytes(const ModelConfig& config);
 
 }  // namespace midscope

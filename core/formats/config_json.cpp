@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kMaxBytes = 16 << 20;
 
-// As written in the file, for messages.
+// Returns the value as written in the file, for messages.
 std::string ValueText(const nlohmann::json& value) {
   if (value.is_array()) return "an array";
   if (value.is_object()) return "an object";
@@ -86,7 +86,7 @@ int64_t ConfigJson::Count(std::string_view key, int64_t max,
     Fail(fmt::format("{} is missing, and follows from others as {}; it must be from 1 to {}",
                      Name(key), *otherwise, max));
   }
-  // Some writers add a fraction of zero to integers.
+  // Some writers write integers with a fraction of zero.
   const double number = value->is_number() ? value->get<double>() : -1.0;
   if (!(number >= 1.0) || number > static_cast<double>(max) || std::floor(number) != number) {
     Fail(fmt::format("{} is {}; it must be an integer from 1 to {}", Name(key), ValueText(*value),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A configuration in JSON (config.json, or an object within it), read with checks: a value is
-// valid, or an Error names the file, the key and the requirement.
+// either valid, or causes an Error that names the file, the key and the requirement.
 #pragma once
 
 #include <cstdint>
@@ -16,31 +16,32 @@ namespace midscope {
 
 class ConfigJson {
  public:
-  // Throws Error: can't be read, more than 16 MiB, not UTF-8, not JSON, not an object.
+  // Throws Error if the file cannot be read, exceeds 16 MiB, or is not UTF-8, not JSON or not an
+  // object.
   static ConfigJson Read(const std::filesystem::path& path);
 
-  // "DIR/config.json", for messages.
+  // Returns "DIR/config.json", for messages.
   const std::string& thing() const { return thing_; }
   [[noreturn]] void Fail(const std::string& reason, const std::string& remedy = "") const;
-  // "rope_scaling.factor" for a key of a nested object.
+  // Returns "rope_scaling.factor" for a key of a nested object.
   std::string Name(std::string_view key) const;
 
-  bool Has(std::string_view key) const;     // there, and not null
-  bool IsNull(std::string_view key) const;  // there, and null
-  // There, of any type, and neither null, false, 0 nor empty.
+  bool Has(std::string_view key) const;     // present and not null
+  bool IsNull(std::string_view key) const;  // present and null
+  // Whether the key is present, of any type, and neither null, false, 0 nor empty.
   bool IsSet(std::string_view key) const;
 
-  // `otherwise` is the value of a key that is absent or null; without it that is an Error. Error
-  // where the value has another type or is out of range.
+  // `otherwise` is the value if the key is absent or null; without `otherwise`, that is an Error.
+  // Throws Error if the value has another type or is out of range.
   int64_t Count(std::string_view key, int64_t max,
                 std::optional<int64_t> otherwise = std::nullopt) const;  // 1 to max
   int64_t CountOrZero(std::string_view key, int64_t max, int64_t otherwise) const;
   double Positive(std::string_view key, std::optional<double> otherwise = std::nullopt) const;
-  double PositiveOrZero(std::string_view key) const;  // 0: absent, null or 0
+  double PositiveOrZero(std::string_view key) const;  // 0 if absent, null or 0
   bool Flag(std::string_view key, bool otherwise) const;
   std::string Text(std::string_view key, const std::string& otherwise) const;
 
-  // Empty where the key is absent or null.
+  // Returns an empty array if the key is absent or null.
   std::vector<double> Positives(std::string_view key) const;
   std::vector<int64_t> Indices(std::string_view key, int64_t max) const;  // each 0 to max
   std::vector<int64_t> Flags(
@@ -51,13 +52,13 @@ class ConfigJson {
  private:
   ConfigJson(std::string thing, std::string prefix, std::shared_ptr<const nlohmann::json> root,
              const nlohmann::json* object);
-  const nlohmann::json* Find(std::string_view key) const;  // null where absent or JSON's null
+  const nlohmann::json* Find(std::string_view key) const;  // null if absent or JSON's null
   const nlohmann::json* FindArray(std::string_view key) const;
 
   std::string thing_;
   std::string prefix_;
   std::shared_ptr<const nlohmann::json> root_;
-  const nlohmann::json* object_;  // within root_
+  const nlohmann::json* object_;  // points into root_
 };
 
 }  // namespace midscope

@@ -24,7 +24,7 @@ constexpr std::string_view kLayerCount = "controlvector.layer_count";
 constexpr std::string_view kTensor = "direction.";
 constexpr size_t kAlignment = 32;
 
-// "direction.12" -> 12, written in one way only, so that no layer is named twice.
+// Parses "direction.12" to 12. Only one spelling is accepted, so that no layer is named twice.
 std::optional<int64_t> LayerOf(std::string_view name) {
   if (!name.starts_with(kTensor)) return std::nullopt;
   const std::string_view digits = name.substr(kTensor.size());
@@ -108,7 +108,7 @@ std::string ControlVectorBytes(const ControlVector& vector) {
   std::string bytes = "GGUF";
   Append<uint32_t>(bytes, 3);
   Append<uint64_t>(bytes, vector.directions.size());
-  Append<uint64_t>(bytes, 3);  // metadata
+  Append<uint64_t>(bytes, 3);  // number of metadata entries
   for (const auto& [key, text] :
        {std::pair{std::string_view("general.architecture"), kArchitecture},
         std::pair{kHint, std::string_view(vector.model_hint)}}) {
@@ -123,7 +123,7 @@ std::string ControlVectorBytes(const ControlVector& vector) {
   for (const auto& [layer, values] : vector.directions) {
     Pad(data);
     AppendText(bytes, std::string(kTensor) + std::to_string(layer));
-    Append<uint32_t>(bytes, 1);  // dimensions
+    Append<uint32_t>(bytes, 1);  // number of dimensions
     Append<uint64_t>(bytes, values.size());
     Append(bytes, kernels::BlockType::kF32);
     Append<uint64_t>(bytes, data.size());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Control vectors in GGUF files, as repeng writes and llama.cpp reads them (repeng's
 // ControlVector.export_gguf, llama.cpp's common_control_vector_load): general.architecture =
-// "controlvector", controlvector.model_hint, and a float32 tensor `direction.N` [hidden] for each
-// layer N that has one. direction.N is added to the residual stream after block N, counted from
-// zero. llama.cpp adds nothing after block 0 and refuses direction.0; Midscope reads it.
+// "controlvector", controlvector.model_hint, and one float32 tensor `direction.N` [hidden] for each
+// layer N that has a direction. direction.N is added to the residual stream after block N, counted
+// from zero. llama.cpp adds nothing after block 0 and refuses direction.0; Midscope reads it.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 namespace midscope {
 
 struct ControlVector {
-  std::string model_hint;  // the architecture that it was made for, as its maker names it
-  // By layer, from zero; all of one size (> 0), finite. Not empty.
+  std::string model_hint;  // the architecture that it was made for, as stated in the file
+  // Keyed by layer, from zero; all of the same size (> 0) and finite. Not empty.
   std::map<int64_t, std::vector<float>> directions;
   bool operator==(const ControlVector&) const = default;
 };
@@ -24,14 +24,15 @@ struct ControlVector {
 // The largest layer that a file may name.
 inline constexpr int64_t kMostControlLayers = 1 << 16;
 
-// Throws Error naming the file and the fault: those of GgufFile, another architecture, a tensor of
-// another name, type or shape, directions of different sizes, numbers that are not finite.
+// Throws Error naming the file and the fault: the faults of GgufFile, another architecture, a
+// tensor of another name, type or shape, directions of different sizes, numbers that are not
+// finite.
 ControlVector ReadControlVector(const std::filesystem::path& path);
 
-// The file's bytes, version 3, tensors in the order of layers.
+// Returns the file's bytes: version 3, tensors in the order of layers.
 std::string ControlVectorBytes(const ControlVector& vector);
 
-// 16 hexadecimal digits of the layers and the numbers.
+// Returns 16 hexadecimal digits that identify the layers and the numbers.
 std::string ControlVectorDigest(const ControlVector& vector);
 
 }  // namespace midscope

@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kMaxIndexBytes = 32 << 20;
 constexpr size_t kMaxShards = 4096;
 
-// Tensor -> file, from the index.
+// The index: maps a tensor to its file.
 using TensorPlaces = std::map<std::string, std::string, std::less<>>;
 
 TensorPlaces ReadIndex(const std::filesystem::path& path) {
@@ -147,7 +147,7 @@ SafetensorsTensors FolderWeights::OpenFile(const std::filesystem::path& path) {
   const MemoryMap& map = maps_.emplace_back(path);
   if (!pickled_) return ParseSafetensorsHeader(map.bytes(), path.string());
   SafetensorsTensors tensors = ReadTorchFile(map.bytes(), path.string(), &copies_);
-  map.DontNeed(0, map.size());  // pages of what was copied
+  map.DontNeed(0, map.size());  // returns the pages of copied tensors
   return tensors;
 }
 

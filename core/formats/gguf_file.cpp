@@ -26,7 +26,7 @@ bool IsInteger(GgufType type) {
 
 bool IsFloat(GgufType type) { return type == GgufType::kFloat32 || type == GgufType::kFloat64; }
 
-// The integer at `position`; a uint64 over the range of int64 gives nothing.
+// Returns the integer at `position`; nullopt for a uint64 beyond the range of int64.
 std::optional<int64_t> LoadInteger(GgufType type, const std::byte* position) {
   switch (type) {
     case GgufType::kUint8:
@@ -51,12 +51,13 @@ std::optional<int64_t> LoadInteger(GgufType type, const std::byte* position) {
   }
 }
 
-constexpr std::string_view kShardNumber = "split.no";  // from 0
+constexpr std::string_view kShardNumber = "split.no";  // counted from 0
 constexpr std::string_view kShardCount = "split.count";
 constexpr std::string_view kShardTensors = "split.tensors.count";  // of all shards together
 
-// The name of `path`, from which those of the other shards follow. Throws Error where it is not the
-// name of the first of `count` shards; `number` is that of its metadata, from 0.
+// Returns the parsed name of `path`, from which the other shards' names follow. Throws Error if it
+// is not the name of the first of `count` shards; `number` is the shard's number in its metadata,
+// from 0.
 GgufShardName NameOfFirstShard(const std::filesystem::path& path, int64_t number, int64_t count) {
   const auto name = ParseGgufShardName(path.filename().string());
   const bool named = name && name->count == count;
@@ -97,7 +98,7 @@ GgufFile::GgufFile(const std::filesystem::path& path) {
   if (const int64_t count = GetInt(kShardCount).value_or(0); count > 1) OpenOtherShards(count);
 }
 
-// Adds the tensors of the file that was opened last.
+// Adds the tensors of the most recently opened file.
 void GgufFile::AddTensors(std::vector<GgufTensor> tensors) {
   for (GgufTensor& tensor : tensors) {
     if (!tensor_indices_.emplace(tensor.name, tensors_.size()).second) {
@@ -120,7 +121,7 @@ void GgufFile::OpenOtherShards(int64_t count) {
                     fmt::format("this file is missing: shard {} of {} of the model", shard, count),
                     fmt::format("Put all {} files of the model into one folder", count));
     }
-    // A file of its own, whose metadata state which shard it is.
+    // A separate file, whose metadata state which shard it is.
     GgufHeader header = ParseGgufHeader(maps_.emplace_back(other).bytes(), other.string());
     const auto number = [&](std::string_view key) -> std::optional<int64_t> {
       const auto found = header.values.find(key);

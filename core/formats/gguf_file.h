@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // GGUF model files, versions 2 and 3, little-endian (format: docs/gguf.md of ggml-org/ggml). The
-// whole header is checked when the file is opened; a number in the file is checked against the
-// file's size before anything of that size is allocated.
+// whole header is checked when the file is opened; numbers are checked against the file's size
+// before memory of that size is allocated.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct GgufTensor {
   std::vector<int64_t>
       shape;  // outermost first (the reverse of the file's order); 1 to 4 dimensions, each > 0
   kernels::BlockFormat format;
-  const std::byte* data = nullptr;  // inside the map of the file; aligned to at least 8 bytes
+  const std::byte* data = nullptr;  // points into the file's map; aligned to at least 8 bytes
   int64_t bytes = 0;
 
   int64_t elements() const;
@@ -46,41 +46,41 @@ enum class GgufType : uint32_t {
   kFloat64 = 12,
 };
 
-// "uint32"; "unknown" for a number outside the enumeration.
+// Returns "uint32"; "unknown" for a number outside the enumeration.
 std::string_view GgufTypeName(GgufType type);
 
-// Location of a metadata value in the file: its bounds were checked when the file was opened.
+// Location of a metadata value in the file, whose bounds were checked when the file was opened.
 struct GgufValue {
-  GgufType type;  // of the elements when is_array
+  GgufType type;  // type of the elements if is_array
   bool is_array = false;
-  int64_t count = 1;                // elements
+  int64_t count = 1;                // number of elements
   const std::byte* data = nullptr;  // the first element; unaligned
 };
 
-// Move-only. Tensors' data and string views point into the maps and are valid as long as this
-// object (moving keeps them valid).
+// Move-only. The tensors' data and all string views point into the maps, and are valid as long as
+// this object exists (moving it keeps them valid).
 class GgufFile {
  public:
-  // For a model that is split into several files (gguf_shards.h), `path` is the first; the others
-  // are opened by their names. Throws Error naming the file and the fault: missing, truncated (with
-  // the number of missing bytes), not GGUF, another version or byte order, an unknown tensor type,
+  // If a model is split into several files (gguf_shards.h), `path` is the first; the others are
+  // found by their names. Throws Error naming the file and the fault: missing, truncated (with the
+  // number of missing bytes), not GGUF, another version or byte order, an unknown tensor type,
   // ranges that overlap or leave the file, duplicate names; a shard other than the first, shards
   // that are missing or of another model.
   explicit GgufFile(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return maps_.front().path(); }
   std::string file_name() const { return path().filename().string(); }
-  // In the order of the shards; one where the model is not split.
+  // Returns the mapped shards in order; one map if the model is not split.
   const std::vector<MemoryMap>& maps() const { return maps_; }
   uint32_t version() const { return version_; }
 
-  // Metadata keys in alphabetical order.
+  // Returns the metadata keys in alphabetical order.
   std::vector<std::string> Keys() const;
   bool Has(std::string_view key) const { return FindValue(key) != nullptr; }
   const GgufValue* FindValue(std::string_view key) const;
 
-  // nullopt where the key is absent; Error where the value has another type (all integer types are
-  // accepted; a number out of range is an Error too).
+  // Returns nullopt if the key is absent. Throws Error if the value has another type (all integer
+  // types are accepted) or is out of range.
   std::optional<int64_t> GetInt(std::string_view key) const;
   std::optional<uint64_t> GetUnsigned(std::string_view key) const;
   std::optional<double> GetFloat(std::string_view key) const;
@@ -91,13 +91,13 @@ class GgufFile {
   std::optional<std::vector<int64_t>> GetIntArray(std::string_view key) const;
   std::optional<std::vector<double>> GetFloatArray(std::string_view key) const;
 
-  // In the order of the files.
+  // Returns the tensors in the order of the files.
   const std::vector<GgufTensor>& tensors() const { return tensors_; }
   const GgufTensor* Find(std::string_view name) const;
-  // Throws Error where the file has no such tensor.
+  // Throws Error if the file has no such tensor.
   const GgufTensor& Require(std::string_view name) const;
 
-  // Returns the pages of a tensor's bytes to the system; they can still be read.
+  // Returns the pages of a tensor's bytes to the system; the bytes can still be read.
   void DontNeed(const std::byte* data, int64_t bytes) const noexcept;
 
  private:

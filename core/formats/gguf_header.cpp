@@ -27,7 +27,7 @@ constexpr uint64_t kMinValueBytes = 8 + 0 + 4 + 1;  // key length, key, type, th
 constexpr uint64_t kMinTensorBytes =
     8 + 0 + 4 + 8 + 4 + 8;  // name length, name, rank, one dimension, type, offset
 
-// ggml's names of tensor types that kernels/quantised/dequantise.h does not read.
+// Returns ggml's name of a tensor type that kernels/quantised/dequantise.h does not read.
 std::string UnreadTypeName(uint32_t type) {
   constexpr std::array<std::pair<uint32_t, std::string_view>, 18> kNames = {{{9, "Q8_1"},
                                                                              {15, "Q8_K"},
@@ -87,7 +87,7 @@ class Parser {
 
   uint64_t remaining() const { return file_.size() - position_; }
 
-  // The next `bytes` bytes; every read of the header uses this function.
+  // Returns the next `bytes` bytes; every read of the header uses this function.
   const std::byte* Take(uint64_t bytes, const std::string& what) {
     if (bytes > remaining()) {
       Fail(fmt::format("the file ends inside {}: {} bytes are missing (it has {})", what,
@@ -104,7 +104,8 @@ class Parser {
     return LoadNumber<T>(Take(sizeof(T), what));
   }
 
-  // A count of items of at least `bytes_each` bytes that follow, checked before it is used.
+  // Checks a count of following items, each of at least `bytes_each` bytes, before the count is
+  // used.
   void CheckCount(uint64_t count, uint64_t bytes_each, const std::string& what) const {
     if (count > remaining() / bytes_each) {
       Fail(fmt::format("it claims {} {}, but only {} bytes are left in the file", count, what,
@@ -196,7 +197,7 @@ class Parser {
     return alignment;
   }
 
-  // Name, shape and format; the offset goes to `offsets`.
+  // Reads name, shape and format; the offset is appended to `offsets`.
   GgufTensor ReadTensor(std::vector<uint64_t>* offsets) {
     GgufTensor tensor;
     tensor.name = ReadString(kMaxTensorNameBytes, "a tensor's name");
@@ -248,7 +249,7 @@ class Parser {
       }
       const auto bytes = static_cast<uint64_t>(tensor.bytes);
       if (offsets[i] > available || bytes > available - offsets[i]) {
-        // The larger of two numbers below 2^63 + 2^64: printed without the sum that could overflow.
+        // Printed as the larger of two numbers, because their sum could overflow.
         const uint64_t over = offsets[i] > available ? offsets[i] - available : 0;
         const uint64_t missing = over > UINT64_MAX - bytes ? UINT64_MAX
                                  : over == 0               ? bytes - (available - offsets[i])

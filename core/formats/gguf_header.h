@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parser of GgufFile, without file access, so that damaged headers can be tested in memory.
+// The parser of GgufFile. It has no file access, so that damaged headers can be tested in memory.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace midscope {
 
-// The T at `position`, aligned or not.
+// Returns the T at `position`, which may be unaligned.
 template <typename T>
 T LoadNumber(const std::byte* position) {
   T value;
@@ -27,15 +27,16 @@ struct GgufHeader {
   std::vector<GgufTensor> tensors;
 };
 
-// Pointers in the result point into `file`. Throws Error, beginning with `name`, for every fault
-// that GgufFile lists.
+// Pointers in the result point into `file`. Throws Error for every fault that GgufFile lists; its
+// text begins with `name`.
 GgufHeader ParseGgufHeader(std::span<const std::byte> file, const std::string& name);
 
-// Bytes of one element in the file; 0 for strings, arrays and numbers outside the enumeration.
+// Returns the bytes of one element in the file; 0 for strings, arrays and numbers outside the
+// enumeration.
 int64_t GgufElementBytes(GgufType type);
 
-// Reads the string (length as uint64, then bytes) at *position and advances it; its bounds were
-// checked.
+// Reads the string (length as uint64, then bytes) at *position and advances *position. The bounds
+// must have been checked.
 std::string_view ReadGgufString(const std::byte** position);
 
 }  // namespace midscope

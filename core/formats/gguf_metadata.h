@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The metadata of one architecture in a GGUF file ("qwen2.block_count"), read with checks. It
-// records the keys that were read: a key that was not read may change the model's numbers, and is
-// refused.
+// records which keys were read, because a key that was not read might affect the model's numbers
+// and is refused.
 #pragma once
 
 #include <cstdint>
@@ -22,26 +22,27 @@ class GgufMetadata {
 
   const GgufFile& file() const { return file_; }
   [[noreturn]] void Fail(const std::string& reason, const std::string& remedy = "") const;
-  std::string Key(std::string_view key) const;  // with the architecture as prefix
+  std::string Key(std::string_view key) const;  // prefixed with the architecture
   bool Has(std::string_view key) const;
 
-  // `otherwise` is the value of an absent key; without it that is an Error. Error where the value
-  // has another type or is out of range. Integers may be given once per layer where all are equal.
+  // `otherwise` is the value if the key is absent; without `otherwise`, that is an Error. Throws
+  // Error if the value has another type or is out of range. Integers may be given once per layer if
+  // all are equal.
   int64_t Count(std::string_view key, int64_t max,
                 std::optional<int64_t> otherwise = std::nullopt) const;  // 1 to max
-  int64_t CountOrZero(std::string_view key, int64_t max) const;          // 0: absent or 0
+  int64_t CountOrZero(std::string_view key, int64_t max) const;          // 0 if absent or 0
   double Positive(std::string_view key, std::optional<double> otherwise = std::nullopt) const;
-  double PositiveOrZero(std::string_view key) const;  // 0: absent or 0
+  double PositiveOrZero(std::string_view key) const;  // 0 if absent or 0
   bool Flag(std::string_view key, bool otherwise) const;
-  // An array of `count` finite numbers, which must be there.
+  // Returns an array of `count` finite numbers; the key is required.
   std::vector<double> Numbers(std::string_view key, int64_t count) const;
-  // An array of bool; empty where the key is absent or a single value.
+  // Returns an array of bool; empty if the key is absent or a single value.
   std::vector<bool> Flags(std::string_view key) const;
   std::string Text(std::string_view key, const std::string& otherwise) const;
-  // For keys whose value does not affect the model.
+  // Marks as read a key whose value does not affect the model.
   void Ignore(std::string_view key) const;
 
-  // Throws Error for the first key of this architecture that was not read.
+  // Throws Error that names the first key of this architecture that was not read.
   void CheckAllRead() const;
 
  private:

@@ -12,8 +12,8 @@ namespace {
 
 constexpr size_t kDigits = 5;
 
-// Removes a number of five digits and `separator` before it from the end of `text`; 0 where `text`
-// does not end so.
+// Removes a five-digit number and the `separator` before it from the end of `text`, and returns the
+// number; 0 if `text` does not end in this way.
 int64_t TakeNumber(std::string_view separator, std::string_view* text) {
   const size_t size = separator.size() + kDigits;
   if (text->size() < size) return 0;

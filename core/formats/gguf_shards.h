@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Names of the files of a split GGUF model: PREFIX-00001-of-00003.gguf (llama.cpp's
+// Parses names of the files of a split GGUF model: PREFIX-00001-of-00003.gguf (llama.cpp's
 // llama_split_path).
 #pragma once
 
@@ -17,17 +17,18 @@ struct GgufShardName {
   int64_t number = 0;  // 1 to count
   int64_t count = 0;
 
-  // The file name of another shard of the same model.
+  // Returns the file name of another shard of the same model.
   std::string OfShard(int64_t shard) const;
 };
 
-// nullopt where `file_name` (with or without folders in front) is not the name of a shard.
+// Returns nullopt if `file_name` (with or without folders before it) is not the name of a shard.
 std::optional<GgufShardName> ParseGgufShardName(std::string_view file_name);
 
-// Whether `file_name` names a shard after the first, which is read through the first.
+// Whether `file_name` names a shard after the first. Such a shard is read through the first.
 bool IsLaterGgufShard(std::string_view file_name);
 
-// The .gguf files among `files` that can be opened as a model, sorted: later shards are left out.
+// Returns those of `files` that can be opened as a GGUF model, sorted; shards after the first are
+// omitted.
 std::vector<std::filesystem::path> GgufModelsAmong(std::vector<std::filesystem::path> files);
 
 }  // namespace midscope

@@ -16,7 +16,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers of pickles are little-endian");
 
-constexpr size_t kMaxNameBytes = 256;  // of a module or of a name in it
+constexpr size_t kMaxNameBytes = 256;  // of a module, or of a name in it
 constexpr uint8_t kStop = '.';
 constexpr uint8_t kProtocol = 0x80;
 
@@ -25,7 +25,7 @@ struct Opcode {
   std::string_view name;
 };
 
-// Opcodes of other protocols and of objects that no state dict holds.
+// Opcodes of other protocols, and of objects that no state dict contains.
 constexpr std::array kRefusedOpcodes = {Opcode{'i', "INST"},
                                         Opcode{'o', "OBJ"},
                                         Opcode{0x81, "NEWOBJ"},
@@ -150,7 +150,8 @@ bool PickleReader::StepNumber(uint8_t opcode) {
     case 0x8a:  // LONG1
       PushInteger(Number<uint8_t>());
       return true;
-    case 0x8b:  // LONG4, whose length has a sign: a negative one is longer than any pickle here
+    case 0x8b:  // LONG4, whose length is signed: a negative one would be longer than any pickle
+                // here
       PushInteger(Number<uint32_t>());
       return true;
     case 'G':  // BINFLOAT
@@ -275,7 +276,7 @@ bool PickleReader::StepName(uint8_t opcode) {
   }
 }
 
-// The next bytes; every read of the pickle uses this function.
+// Returns the next bytes; every read of the pickle uses this function.
 const std::byte* PickleReader::Take(uint64_t bytes) {
   if (bytes > bytes_.size() - position_) {
     Damaged(fmt::format("its pickle ends early: {} bytes are missing",
@@ -308,7 +309,7 @@ void PickleReader::PushText(uint64_t bytes) {
   Push({PickleKind::kText, 0, text, {}});
 }
 
-// Two's complement in as few bytes as it takes.
+// Reads two's complement with the smallest number of bytes.
 void PickleReader::PushInteger(uint64_t bytes) {
   const std::byte* digits = Take(bytes);
   if (bytes > sizeof(int64_t))
@@ -377,7 +378,7 @@ void PickleReader::SetItems(const std::vector<PickleIndex>& items) {
   dictionary.items.insert(dictionary.items.end(), items.begin(), items.end());
 }
 
-// Attributes of an OrderedDict (`_metadata` of a state dict) are not kept.
+// Attributes of an OrderedDict (`_metadata` of a state dict) are ignored.
 void PickleReader::Build() {
   const PickleValue& state = value(Pop());
   const PickleValue& object = value(Top());

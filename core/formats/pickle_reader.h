@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Values of a Python pickle of protocol 2 to 5 (opcodes: Python's Lib/pickletools.py). The stack
-// machine builds numbers, strings, tuples, lists and dictionaries. It imports and calls nothing:
-// names and calls go to a derived class, which has a list of supported ones.
+// Reads the values of a Python pickle of protocol 2 to 5 (opcodes: Python's Lib/pickletools.py).
+// The stack machine builds numbers, strings, tuples, lists and dictionaries. It imports and calls
+// nothing: names and calls are passed to a derived class, which has a list of supported ones.
 #pragma once
 
 #include <cstddef>
@@ -27,25 +27,25 @@ enum class PickleKind : uint8_t {
   kDict,
   kOrderedDict,
   kName,    // a class or a function
-  kObject,  // a result of a call, or the object of a persistent id
+  kObject,  // the result of a call, or the object of a persistent id
 };
 
-// Refers to a PickleValue. A value may occur in several others, and in itself.
+// Index of a PickleValue. A value may be contained in several others, and in itself.
 using PickleIndex = uint32_t;
 
 struct PickleValue {
   PickleKind kind = PickleKind::kNone;
-  int64_t number = 0;     // kBool, kInteger; kName, kObject: the derived class's
-  std::string_view text;  // kText: UTF-8, in the pickle
-  // kTuple, kList: elements; dictionaries: key, value, key, value, ...
+  int64_t number = 0;     // for kBool and kInteger; kName and kObject: set by the derived class
+  std::string_view text;  // for kText: UTF-8, points into the pickle
+  // kTuple, kList: the elements; dictionaries: key, value, key, value, ...
   std::vector<PickleIndex> items;
 };
 
 class PickleReader {
  public:
-  // Limits, so that memory stays within a few hundred bytes per value.
+  // Limits that keep memory within a few hundred bytes per value.
   static constexpr size_t kMaxBytes = size_t{32} << 20;
-  static constexpr size_t kMaxValues = size_t{1} << 20;  // also of the stack and of the memo
+  static constexpr size_t kMaxValues = size_t{1} << 20;  // also limits the stack and the memo
   static constexpr size_t kMaxMarks = 1000;
 
   // `bytes`: the pickle, which must outlive the reader. Errors name `thing`.
@@ -54,23 +54,23 @@ class PickleReader {
   PickleReader(const PickleReader&) = delete;
   PickleReader& operator=(const PickleReader&) = delete;
 
-  // Returns the pickled value. Throws Error: an opcode that data have no need of, a name or a call
-  // that the derived class does not support, a damaged pickle, a limit.
+  // Returns the pickled value. Throws Error for an opcode that data do not need, a name or call
+  // that the derived class does not support, a damaged pickle, or an exceeded limit.
   PickleIndex Read();
   const PickleValue& value(PickleIndex index) const { return values_[index]; }
-  // "a tuple", "the string 'abc'", for messages.
+  // Returns "a tuple" or "the string 'abc'", for messages.
   std::string Describe(const PickleValue& value) const;
 
   const std::string& thing() const { return thing_; }
-  // Throws Error naming the place in the pickle.
+  // Throws Error that names the offset in the pickle.
   [[noreturn]] void Refuse(const std::string& reason) const;
 
  protected:
-  // The number of a class or a function. Must refuse what it does not know.
+  // Returns the number for a class or a function. Must call Refuse for unknown names.
   virtual int64_t NumberOf(std::string_view module, std::string_view name) = 0;
   virtual std::string NameOf(int64_t number) const = 0;
   virtual PickleValue Call(int64_t name, const std::vector<PickleIndex>& arguments) = 0;
-  // The object of a persistent id.
+  // Returns the object for a persistent id.
   virtual PickleValue Load(const PickleValue& id) = 0;
 
  private:
@@ -107,7 +107,7 @@ class PickleReader {
   size_t opcode_position_ = 0;
   std::deque<PickleValue> values_;
   std::vector<PickleIndex> stack_;
-  std::vector<size_t> marks_;  // sizes of the stack
+  std::vector<size_t> marks_;  // stack sizes at the marks
   std::unordered_map<uint32_t, PickleIndex> memo_;
 };
 

@@ -16,7 +16,7 @@
 namespace midscope {
 namespace {
 
-constexpr uint64_t kMaxHeader = 100'000'000;  // the reference implementation's
+constexpr uint64_t kMaxHeader = 100'000'000;  // the reference implementation's limit
 constexpr size_t kLengthBytes = 8;
 constexpr size_t kMaxShapeLength = 16;
 
@@ -47,7 +47,7 @@ struct Entry {
   bool has_shape = false;
 };
 
-// Parses the JSON in a stream, so that only entries are built: a header of 100 MB can contain a
+// Parses the JSON as a stream, so that only entries are built: a header of 100 MB can contain a
 // hundred million numbers.
 class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
  public:
@@ -153,7 +153,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   bool has_metadata_ = false;
 };
 
-// Bytes of a tensor of this dtype and shape; nullopt where the number overflows.
+// Returns the bytes of a tensor of this dtype and shape; nullopt if the number overflows.
 std::optional<int64_t> TensorBytes(int64_t bits, const std::vector<uint64_t>& shape) {
   __extension__ using Wide = unsigned __int128;
   Wide total = static_cast<Wide>(bits);
@@ -186,7 +186,7 @@ SafetensorsTensor Check(const std::string& name, const Entry& entry,
   }
   SafetensorsTensor checked;
   checked.dtype = entry.dtype;
-  // Sizes beside a zero may exceed int64: such a tensor is empty, and its shape is not used.
+  // Sizes next to a zero may exceed int64: such a tensor is empty, and its shape is not used.
   for (const uint64_t size : entry.shape) {
     checked.shape.push_back(static_cast<int64_t>(std::min<uint64_t>(size, INT64_MAX)));
   }

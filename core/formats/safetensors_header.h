@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The header of a safetensors file: 8 bytes of length, JSON, then the tensors' bytes without a gap
-// (format: github.com/huggingface/safetensors). Refuses what the reference implementation refuses.
+// (format: github.com/huggingface/safetensors). Refuses the same files as the reference
+// implementation.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@
 namespace midscope {
 
 struct SafetensorsTensor {
-  std::string dtype;           // "BF16", one of the format's
+  std::string dtype;           // "BF16", as named in the format
   std::vector<int64_t> shape;  // outermost first, row-major; may be empty (one element)
   const std::byte* data = nullptr;
   int64_t bytes = 0;
@@ -22,9 +23,10 @@ struct SafetensorsTensor {
 
 using SafetensorsTensors = std::map<std::string, SafetensorsTensor, std::less<>>;
 
-// `bytes`: the whole file. Throws Error naming `thing`: a header longer than the file or than 100
-// MB, not UTF-8, not JSON, not beginning with {, duplicate or unknown keys, an unknown dtype, a
-// shape whose size is not the tensor's, tensors that overlap, leave gaps, or leave the file.
+// `bytes`: the whole file. Throws Error naming `thing` for a header longer than the file or than
+// 100 MB, not UTF-8, not JSON, not beginning with {, duplicate or unknown keys, an unknown dtype, a
+// shape that does not match the tensor's size, and tensors that overlap, leave gaps, or extend
+// beyond the file.
 SafetensorsTensors ParseSafetensorsHeader(std::span<const std::byte> bytes,
                                           const std::string& thing);
 

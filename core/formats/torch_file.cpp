@@ -18,7 +18,7 @@ namespace midscope {
 namespace {
 
 constexpr std::string_view kPickleName = "data.pkl";
-// Views of one element in many places can be larger than any file.
+// Views that repeat elements can be larger than any file.
 constexpr int64_t kMaxExtraCopies = int64_t{64} << 20;
 
 constexpr const char* kSaveAgain =
@@ -30,7 +30,7 @@ std::string_view AsText(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Refuses other files by name.
+// Refuses other formats, naming the format.
 void CheckForm(std::span<const std::byte> bytes, const std::string& thing) {
   const std::string_view text = AsText(bytes);
   if (text.starts_with("PK\x03\x04")) return;
@@ -51,7 +51,7 @@ void CheckForm(std::span<const std::byte> bytes, const std::string& thing) {
                 "Fetch it again, or convert the model to safetensors");
 }
 
-// torch.save stores entries as they are.
+// Returns an entry's data. torch.save stores entries uncompressed.
 std::span<const std::byte> StoredData(const ZipEntries::value_type& entry,
                                       const std::string& thing) {
   if (entry.second.stored) return entry.second.data;
@@ -59,7 +59,7 @@ std::span<const std::byte> StoredData(const ZipEntries::value_type& entry,
                 kSaveAgain);
 }
 
-// "NAME/", in which torch.save puts its entries.
+// Returns "NAME/", the folder in which torch.save stores its entries.
 std::string ArchiveFolder(const ZipEntries& entries, const std::string& thing) {
   std::string folder;
   for (const auto& [name, entry] : entries) {
@@ -109,14 +109,15 @@ Storages FindStorages(const TorchStateDict& state, const ZipEntries& entries,
   return found;
 }
 
-// Whether elements are in row-major order without gaps; strides of single elements do not matter.
+// Whether elements are in row-major order without gaps; the strides of dimensions of size 1 do not
+// matter.
 bool IsContiguous(const TorchTensor& tensor) {
   int64_t next = 1;
   for (size_t i = tensor.shape.size(); i > 0; --i) {
     const int64_t size = tensor.shape[i - 1];
     if (size == 1) continue;
     if (tensor.strides[i - 1] != next) return false;
-    next *= size;  // within the tensor's elements, which were counted
+    next *= size;  // at most the tensor's number of elements, which was checked
   }
   return true;
 }
@@ -158,7 +159,7 @@ class TensorMaker {
                   kFetchAgain);
   }
 
-  // Strides of 0 make more elements than the storage has.
+  // Checks the number of elements: with strides of 0, there can be more than the storage has.
   int64_t CountElements(const std::string& name, const TorchTensor& tensor) const {
     Wide elements = 1;
     for (const int64_t size : tensor.shape) {
@@ -184,7 +185,7 @@ class TensorMaker {
     std::vector<std::byte>& copy = copies_->emplace_back(static_cast<size_t>(bytes));
     const auto element = static_cast<size_t>(tensor.dtype->bytes);
     std::vector<int64_t> index(tensor.shape.size(), 0);
-    int64_t place = 0;  // of the element in the storage, from the first one on
+    int64_t place = 0;  // of the element within the storage, relative to the first one
     for (std::byte* to = copy.data(); to < copy.data() + bytes; to += element) {
       std::memcpy(to, from + place * tensor.dtype->bytes, element);
       for (size_t i = index.size(); i > 0; --i) {

@@ -38,7 +38,7 @@ constexpr std::array kTorchDtypes = {TorchDtype{"F32", 4, "float32", "FloatStora
                                      TorchDtype{"F8_E5M2FNUZ", 1, "float8_e5m2fnuz", ""},
                                      TorchDtype{"F8_E8M0", 1, "float8_e8m0fnu", ""}};
 
-constexpr size_t kUntyped = 8;  // torch.storage.UntypedStorage has bytes
+constexpr size_t kUntyped = 8;  // torch.storage.UntypedStorage counts bytes
 static_assert(kTorchDtypes[kUntyped].name == "U8");
 
 enum class TorchName {
@@ -71,7 +71,8 @@ constexpr std::array kNames = {
     KnownName{"torch._utils", "_rebuild_parameter_with_state", TorchName::kParameterWithState},
     KnownName{"torch._tensor", "_rebuild_from_type_v2", TorchName::kFromType}};
 
-// Numbers of names: an index into kNames, then those of storages and dtypes, by kTorchDtypes.
+// Numbers for names: an index into kNames, then those of storages and dtypes, in the order of
+// kTorchDtypes.
 constexpr int64_t kFirstStorage = kNames.size();
 constexpr int64_t kFirstDtype = kFirstStorage + static_cast<int64_t>(kTorchDtypes.size());
 constexpr int64_t kNameCount = kFirstDtype + static_cast<int64_t>(kTorchDtypes.size());
@@ -88,7 +89,7 @@ std::string FullName(std::string_view module, std::string_view name) {
 
 using Arguments = std::vector<PickleIndex>;
 
-// kObject's numbers: storages by their index, tensors behind them from kFirstTensor on.
+// Numbers for kObject: storages by their index, tensors from kFirstTensor on.
 constexpr int64_t kFirstTensor = int64_t{1} << 32;
 
 class StateDictReader : public PickleReader {
@@ -164,7 +165,7 @@ class StateDictReader : public PickleReader {
     RefuseCall(number);
   }
 
-  // ("storage", class, key, device, number of elements).
+  // Reads ("storage", class, key, device, number of elements).
   PickleValue Load(const PickleValue& id) override {
     const Arguments& items = id.items;
     if (id.kind != PickleKind::kTuple || items.size() != 5 ||
@@ -244,7 +245,7 @@ class StateDictReader : public PickleReader {
   }
 
   bool IsFlag(PickleIndex index) const { return value(index).kind == PickleKind::kBool; }
-  // Hooks and metadata of tensors (conjugate and negative views), of which there must be none.
+  // Whether a tensor's hooks or metadata (conjugate and negative views) are empty, as they must be.
   bool IsEmpty(PickleIndex index) const {
     const PickleValue& object = value(index);
     return object.kind == PickleKind::kNone ||
@@ -252,7 +253,7 @@ class StateDictReader : public PickleReader {
             object.items.empty());
   }
 
-  // (storage, offset, shape, strides[, requires_grad, hooks[, dtype][, metadata]]).
+  // Reads (storage, offset, shape, strides[, requires_grad, hooks[, dtype][, metadata]]).
   PickleValue Tensor(int64_t number, const Arguments& arguments, size_t least, size_t most) {
     const size_t count = arguments.size();
     if (count < least || count > most) RefuseCall(number);
@@ -279,7 +280,7 @@ class StateDictReader : public PickleReader {
     return {PickleKind::kObject, kFirstTensor + static_cast<int64_t>(tensors_.size() - 1), {}, {}};
   }
 
-  // (tensor, requires_grad, hooks[, attributes]).
+  // Reads (tensor, requires_grad, hooks[, attributes]).
   PickleValue Parameter(int64_t number, const Arguments& arguments, size_t count) {
     if (arguments.size() != count || TensorOf(value(arguments[0])) == nullptr ||
         !IsFlag(arguments[1]) || !IsEmpty(arguments[2]))
@@ -287,7 +288,8 @@ class StateDictReader : public PickleReader {
     return value(arguments[0]);
   }
 
-  // (function, class, its arguments, attributes): a tensor with attributes, which are not kept.
+  // Reads (function, class, its arguments, attributes): a tensor with attributes, which are
+  // ignored.
   PickleValue FromType(int64_t number, const Arguments& arguments) {
     if (arguments.size() != 4) RefuseCall(number);
     const PickleValue& function = value(arguments[0]);

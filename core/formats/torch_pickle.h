@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The pickle of a state dict, as torch.save writes it: which tensors there are, and where their
-// elements are in which storage. The names that it may use are those of tensors, storages, dtypes
-// and OrderedDict; every other name is refused where it occurs, whether it is called or not.
+// Reads the pickle of a state dict as written by torch.save: the list of tensors, and the storage
+// and location of their elements. The pickle may use only the names of tensors, storages, dtypes
+// and OrderedDict; any other name is refused, even if it is not called.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@ struct TorchDtype {
   std::string_view name;     // as safetensors names it: "BF16"
   int64_t bytes;             // per element
   std::string_view torch;    // torch.NAME: "bfloat16"
-  std::string_view storage;  // torch.NAME: "BFloat16Storage"; empty: UntypedStorage is used
+  std::string_view storage;  // torch.NAME: "BFloat16Storage"; empty: stored as UntypedStorage
 };
 
 struct TorchStorage {
-  std::string_view key;  // decimal digits: the entry data/KEY of the archive
+  std::string_view key;  // decimal digits; the storage is the archive's entry data/KEY
   const TorchDtype* dtype = nullptr;
   int64_t elements = 0;
 };
@@ -32,7 +32,7 @@ struct TorchTensor {
   const TorchDtype* dtype = nullptr;
   int64_t offset = 0;  // of the first element, in elements of `dtype`
   std::vector<int64_t> shape;
-  std::vector<int64_t> strides;  // of every dimension, in elements
+  std::vector<int64_t> strides;  // [dimension], in elements
 };
 
 struct TorchStateDict {
@@ -40,9 +40,9 @@ struct TorchStateDict {
   std::map<std::string, TorchTensor, std::less<>> tensors;
 };
 
-// Numbers are checked to be >= 0; whether tensors are inside their storages is not. Values that are
-// not tensors are skipped, as transformers does. Throws Error naming `thing`: an opcode, a name, a
-// call or a persistent id that no state dict has (pickle_reader.h), anything but a dictionary with
+// Checks that numbers are >= 0, but not that tensors are within their storages. Values that are not
+// tensors are skipped, as in transformers. Throws Error naming `thing` for an opcode, name, call or
+// persistent id that no state dict has (pickle_reader.h), and for anything but a dictionary with
 // tensors by name.
 TorchStateDict ReadTorchPickle(std::span<const std::byte> pickle, const std::string& thing);
 

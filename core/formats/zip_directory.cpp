@@ -35,7 +35,7 @@ constexpr uint16_t kEncrypted = 1;
 constexpr uint16_t kHasDescriptor = 8;
 constexpr uint16_t kZip64Extra = 1;
 
-// The directory's place in the file.
+// The directory's location in the file.
 struct ZipEnd {
   uint64_t entries = 0;
   uint64_t bytes = 0;
@@ -49,7 +49,7 @@ struct ZipHeader {
   uint32_t checksum = 0;
   uint64_t stored_bytes = 0;
   uint64_t bytes = 0;
-  uint64_t header = 0;  // place of the local header
+  uint64_t header = 0;  // offset of the local header
 };
 
 class ZipParser {
@@ -80,7 +80,7 @@ class ZipParser {
     Damaged("its entry " + Quote(entry.name, 120) + " " + reason);
   }
 
-  // The caller has checked that these bytes exist.
+  // Returns the T at `place`; the caller must have checked that these bytes exist.
   template <class T>
   T At(uint64_t place) const {
     T value{};
@@ -124,7 +124,7 @@ class ZipParser {
     return directory;
   }
 
-  // Numbers that fit into the older record must be the same in both.
+  // Numbers that fit the older record must be the same in both.
   ZipEnd ReadEnd64(uint64_t place, uint64_t locator, const ZipEnd& old) const {
     if (place > locator || locator - place < kEnd64Bytes || At<uint32_t>(place) != kEnd64Magic)
       Damaged("its ZIP64 directory is not at the offset stated in its end record");
@@ -164,7 +164,7 @@ class ZipParser {
     return entry;
   }
 
-  // Replaces those of the numbers that the older field has no room for, in their order.
+  // Replaces, in order, those of the numbers that do not fit the older field.
   void ReadZip64(std::initializer_list<uint64_t*> numbers, uint64_t place, uint64_t bytes) const {
     const uint64_t end = place + bytes;
     while (end - place >= 4) {
@@ -185,7 +185,7 @@ class ZipParser {
     }
   }
 
-  // Checks the local header, and the descriptor behind the data where there is one.
+  // Checks the local header, and the descriptor after the data if there is one.
   ZipEntry Locate(const ZipHeader& entry, uint64_t directory) {
     const uint64_t header = entry.header;
     if (!Contains(header, kLocalBytes) || At<uint32_t>(header) != kZipLocalMagic)
@@ -214,7 +214,7 @@ class ZipParser {
     return {file_.subspan(begin, entry.stored_bytes), plain};
   }
 
-  // Returns the descriptor's end. Its sizes have 4 bytes each, or 8.
+  // Returns the descriptor's end. Its sizes have 4 or 8 bytes each.
   uint64_t CheckDescriptor(const ZipHeader& entry, uint64_t place, uint64_t directory) const {
     const uint64_t room = directory - place;
     const bool begins = room >= 16 && At<uint32_t>(place) == kDescriptorMagic &&
@@ -237,7 +237,7 @@ class ZipParser {
 
   std::span<const std::byte> file_;
   const std::string& thing_;
-  std::vector<std::pair<uint64_t, uint64_t>> ranges_;  // of headers and data
+  std::vector<std::pair<uint64_t, uint64_t>> ranges_;  // ranges of headers and data
 };
 
 }  // namespace

@@ -22,11 +22,11 @@ namespace {
 
 constexpr int kMaxRedirects = 10;
 constexpr int kPollMilliseconds = 100;
-// Limit of the bodies of redirects and errors, which are read and dropped to keep the connection.
+// Limit on the bodies of redirects and errors, which are read and discarded to keep the connection.
 constexpr int64_t kMaxDropped = 64 << 10;
 constexpr int64_t kMaxHeaderBytes = 256 << 10;
 
-// `host` must be in lower case. Names that only begin like an address do not count.
+// `host` must be in lower case. A name that only begins like an address does not count.
 bool IsLoopback(std::string_view host) {
   const bool number = host.find_first_not_of("0123456789.") == std::string_view::npos;
   return host == "localhost" || host.ends_with(".localhost") || host == "[::1]" || host == "::1" ||
@@ -40,7 +40,7 @@ struct Address {
   std::string Origin() const { return scheme + "://" + host + ":" + port; }
 };
 
-// nullopt where the text is not an http or https address with a host.
+// Returns nullopt if the text is not an http or https address with a host.
 std::optional<Address> ParseAddress(const std::string& url) {
   const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> parsed(curl_url(), &curl_url_cleanup);
   if (!parsed) throw std::bad_alloc();
@@ -58,7 +58,7 @@ std::optional<Address> ParseAddress(const std::string& url) {
   return address;
 }
 
-// State of one answer during libcurl's callbacks.
+// The state of one response during libcurl's callbacks.
 struct Transfer {
   CURL* curl = nullptr;
   HttpAnswer answer;
@@ -67,7 +67,7 @@ struct Transfer {
   bool begun = false;
   int64_t dropped = 0;
   int64_t header_bytes = 0;
-  std::exception_ptr thrown;  // by head or body: exceptions must not pass through libcurl
+  std::exception_ptr thrown;  // thrown by head or body: exceptions must not pass through libcurl
 
   bool Wanted() const { return answer.status == 200 || answer.status == 206; }
   void Begin() {
@@ -208,7 +208,7 @@ void SetOptions(CURL* curl, const HttpRequest& request, const Address& address,
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(curl, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);  // cancelling does not wait for a name server
+  curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);  // cancelling does not wait for DNS
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 30L);
   curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
   curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, static_cast<long>(stall_seconds));
@@ -216,7 +216,7 @@ void SetOptions(CURL* curl, const HttpRequest& request, const Address& address,
   curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, 256L << 10);
   // A proxy is never used for addresses of this machine.
   if (IsLoopback(address.host)) curl_easy_setopt(curl, CURLOPT_PROXY, "");
-  // As the program curl reads them: libcurl itself does not.
+  // These are variables of the program curl; libcurl itself does not read them.
   for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
     const std::string file = Environment(name);
     if (file.empty()) continue;
@@ -257,7 +257,7 @@ struct Running {
   }
 };
 
-// One request and its answer, without redirects; `next` is the address of one.
+// Performs one request without redirects; `next` receives the address of a redirect.
 void Perform(CURLM* multi, const Address& address, Transfer* transfer, std::string* next,
              const JobContext& context) {
   CURL* curl = transfer->curl;
@@ -267,13 +267,13 @@ void Perform(CURLM* multi, const Address& address, Transfer* transfer, std::stri
   {
     const Running running(multi, curl);
     code = running.Finish(context);
-    if (code == CURLE_OK && !transfer->thrown) transfer->Begin();  // of an answer without a body
+    if (code == CURLE_OK && !transfer->thrown) transfer->Begin();  // for a response without a body
     char* url = nullptr;
     curl_easy_getinfo(curl, CURLINFO_REDIRECT_URL, &url);
     *next = url != nullptr ? url : "";
   }
   if (transfer->thrown) std::rethrow_exception(transfer->thrown);
-  // The body of an error is dropped.
+  // The body of an error is discarded.
   const bool known = transfer->begun && !transfer->Wanted();
   if (code != CURLE_OK && !known) ThrowTransferError(code, address.host, detail.c_str());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// HTTP GET, for `midscope fetch` only: nothing else of Midscope opens a connection. Proxies come
-// from the environment, as libcurl reads them (http_proxy, https_proxy, no_proxy), except for
-// addresses of this machine.
+// HTTP GET, used only by `midscope fetch`: nothing else in Midscope opens a connection. Proxies are
+// set by the environment, as in libcurl (http_proxy, https_proxy, no_proxy), except for addresses
+// of this machine.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,14 @@
 
 namespace midscope {
 
-// The connection failed or was interrupted, or the server is busy: a retry may succeed.
+// Thrown if the connection failed or was interrupted, or if the server is busy: a retry may
+// succeed.
 class ConnectionError : public Error {
  public:
   ConnectionError(const std::string& thing, const std::string& reason, const std::string& remedy,
                   int64_t wait_seconds = 0)
       : Error(ErrorKind::kFailure, thing, reason, remedy), wait_seconds_(wait_seconds) {}
-  // The server's Retry-After; 0: none.
+  // Returns the server's Retry-After in seconds; 0 if there is none.
   int64_t wait_seconds() const { return wait_seconds_; }
 
  private:
@@ -34,14 +35,14 @@ struct HttpRequest {
   std::string url;
   std::string token;  // sent as a bearer token to the origin (scheme, host, port) of `url` only,
                       // and over plain http to this machine only; "" for none
-  int64_t first_byte = 0;  // > 0: requests the bytes from there on (Range)
-  int64_t time_limit = 0;  // seconds for the whole request; 0: unlimited while bytes arrive
+  int64_t first_byte = 0;  // > 0: requests the bytes from this offset on (Range)
+  int64_t time_limit = 0;  // seconds for the whole request; 0: no limit as long as bytes arrive
 };
 
 struct HttpAnswer {
   int status = 0;
-  std::string host;  // the answering host, after redirects
-  // Names in lower case; of duplicate names the last one.
+  std::string host;  // the host that answered, after redirects
+  // Keyed by the name in lower case; of duplicate names the last value.
   std::map<std::string, std::string, std::less<>> headers;
 
   std::string Header(const std::string& name) const {
@@ -52,7 +53,7 @@ struct HttpAnswer {
 
 class HttpClient {
  public:
-  // After `stall_seconds` without a byte the connection counts as broken.
+  // If no byte arrives for `stall_seconds`, the connection is considered broken.
   explicit HttpClient(int64_t stall_seconds = 60);
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
@@ -62,10 +63,10 @@ class HttpClient {
   using OnBody = std::function<void(std::span<const std::byte>)>;
 
   // Follows up to ten redirects, over http and https only and never from https to http. `head` is
-  // called before the body, `body` for its pieces, both for status 200 and 206 only; an exception
-  // of theirs ends the request. Any other status is returned. Throws ConnectionError; Error (too
-  // many redirects, an invalid address, an invalid certificate); Cancelled, within a quarter of a
-  // second.
+  // called before the body and `body` for each part of it, both only for status 200 and 206; if one
+  // of them throws, the request ends. Any other status is returned. Throws ConnectionError, Error
+  // (too many redirects, an invalid address, an invalid certificate), or Cancelled within a quarter
+  // of a second.
   HttpAnswer Get(const HttpRequest& request, const OnHead& head, const OnBody& body,
                  const JobContext& context);
 
@@ -74,11 +75,11 @@ class HttpClient {
   std::unique_ptr<State> state_;
 };
 
-// "https://host:port" in a canonical form, for comparison. Throws Error (usage) for anything but an
-// http or https address.
+// Returns "https://host:port" in a canonical form, for comparison. Throws Error (usage) for
+// anything but an http or https address.
 std::string HttpOrigin(const std::string& url);
 
-// Whether a token may be sent there: over https, or to this machine.
+// Whether a token may be sent to this address: over https, or to this machine.
 bool MayCarryToken(const std::string& url);
 
 // Percent-encodes all but letters, digits, - . _ ~ and the characters of `keep`.

@@ -25,7 +25,7 @@ namespace midscope {
 namespace {
 
 constexpr auto kLockPoll = std::chrono::milliseconds(100);
-constexpr int64_t kSpaceReserve = 64 << 20;  // reserve for other writers
+constexpr int64_t kSpaceReserve = 64 << 20;  // left free for other writers
 
 void MakeFolder(const std::filesystem::path& folder) {
   std::error_code error;
@@ -45,7 +45,7 @@ void Rename(const std::filesystem::path& from, const std::filesystem::path& to) 
   throw Failure(to.string(), "it cannot be written (" + error.message() + ")");
 }
 
-// A unique name beside `path`.
+// Returns a unique name in the folder of `path`.
 std::filesystem::path Beside(const std::filesystem::path& path) {
   static std::atomic<int> count = 0;
   return fmt::format("{}.{}-{}.tmp", path.string(), ::getpid(), ++count);
@@ -116,7 +116,7 @@ void HubCacheModel::WriteRef(const std::string& revision, const std::string& com
 void HubCacheModel::CheckSpace(int64_t bytes) const {
   std::error_code error;
   const auto space = std::filesystem::space(folder_, error);
-  if (error) return;  // the write reports it
+  if (error) return;  // the write will report it
   const auto free =
       static_cast<int64_t>(std::min<uintmax_t>(space.available, static_cast<uintmax_t>(INT64_MAX)));
   if (bytes == 0 || free - kSpaceReserve >= bytes) return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Writes into the Hugging Face cache in huggingface_hub's layout, so that both use each other's
-// files: models--org--name (data sets: datasets--org--name)/blobs/DIGEST, snapshots/COMMIT/NAME ->
-// ../../blobs/DIGEST, refs/REVISION, and locks beside. A file with its final name is complete:
-// files are renamed when finished.
+// Writes to the Hugging Face cache in huggingface_hub's layout, so that the two programs can use
+// each other's files: models--org--name (data sets: datasets--org--name)/blobs/DIGEST,
+// snapshots/COMMIT/NAME -> ../../blobs/DIGEST, refs/REVISION, and lock files. Files are renamed
+// when they are finished, so a file with its final name is complete.
 #pragma once
 
 #include <cstddef>
@@ -17,24 +17,24 @@
 
 namespace midscope {
 
-// The folder of one model or data set.
+// The cache folder of one model or data set.
 class HubCacheModel {
  public:
   HubCacheModel(std::filesystem::path cache, HubKind kind, const std::string& model);
 
   std::filesystem::path Blob(const HubFile& file) const { return folder_ / "blobs" / file.hash; }
-  // The part of an incomplete file that has been fetched.
+  // Returns the path of the fetched part of an incomplete file.
   std::filesystem::path Part(const HubFile& file) const;
   std::filesystem::path Lock(const HubFile& file) const;
   std::filesystem::path Snapshot(const std::string& commit) const;
-  // Number of missing bytes: 0 where the blob exists with its size.
+  // Returns the number of missing bytes: 0 if the blob exists with its full size.
   int64_t MissingBytes(const HubFile& file) const;
 
-  // Links the file under its name in the commit's snapshot. Throws Error.
+  // Creates the file's link in the commit's snapshot. Throws Error.
   void Link(const HubFile& file, const std::string& commit) const;
   // Sets `revision` to this commit. Throws Error.
   void WriteRef(const std::string& revision, const std::string& commit) const;
-  // Throws Error where the disk has less than `bytes` plus a reserve left.
+  // Throws Error if the disk has less free space than `bytes` plus a reserve.
   void CheckSpace(int64_t bytes) const;
 
  private:
@@ -43,10 +43,10 @@ class HubCacheModel {
   std::filesystem::path folder_;
 };
 
-// A lock of one process at a time (flock), released by the destructor.
+// A lock that one process at a time can hold (flock); released by the destructor.
 class FileLock {
  public:
-  // Waits while another process holds it. Throws Cancelled; Error where the lock can't be made.
+  // Waits while another process holds it. Throws Cancelled, or Error if the lock cannot be created.
   FileLock(const std::filesystem::path& path, const std::string& thing, const JobContext& context);
 
  private:
@@ -56,7 +56,7 @@ class FileLock {
 // Whether the file at `path` has the size and the digest of `file`. Throws Cancelled.
 bool HasContent(const std::filesystem::path& path, const HubFile& file, const JobContext& context);
 
-// A file that is appended to over several runs of the program. Every member throws Error.
+// A file that several runs of the program append to. Every member throws Error.
 class PartFile {
  public:
   explicit PartFile(std::filesystem::path path);
@@ -67,9 +67,9 @@ class PartFile {
   int64_t size() const { return size_; }
   void Append(std::span<const std::byte> bytes);
   void Clear();
-  // Adds its content to `hash`, from its beginning.
+  // Adds the file's content, from its beginning, to `hash`.
   void AddTo(ContentHash* hash, const JobContext& context) const;
-  // Flushes it to the disk and renames it; the object must not be used afterwards.
+  // Flushes the file to the disk and renames it; the object must not be used afterwards.
   void MoveTo(const std::filesystem::path& path);
 
  private:

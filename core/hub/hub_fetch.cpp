@@ -27,7 +27,7 @@ constexpr const char* kDefaultEndpoint = "https://huggingface.co";
 constexpr size_t kMaxListingBytes = 32 << 20;
 constexpr int kMaxPages = 100;
 constexpr int64_t kListingSeconds = 300;
-constexpr int kTries = 5;  // consecutive, without a byte of progress
+constexpr int kTries = 5;  // consecutive attempts without a byte of progress
 
 std::string TrimmedEnvironment(const char* name) {
   return std::string(Trimmed(Environment(name), " \t\r\n"));
@@ -90,9 +90,9 @@ class Hub {
     throw Failure(Thing("list of files"), "it goes on without end, or at another server");
   }
 
-  // Fetches the bytes of a file from first_byte on; `head` gets whether they begin there (status
-  // 206) or at the file's beginning (200). Returns false where the server has no bytes from there
-  // on.
+  // Fetches the bytes of a file from first_byte on; `head` receives whether they begin there
+  // (status 206) or at the file's beginning (200). Returns false if the server has no bytes from
+  // that offset on.
   bool Download(const HubFile& file, const std::string& commit, int64_t first_byte,
                 const HttpClient::OnHead& head, const HttpClient::OnBody& body) {
     HttpRequest http;
@@ -106,7 +106,7 @@ class Hub {
   }
 
   // Repeats until it succeeds. Connection errors are retried, up to kTries times in a row without
-  // progress (a growing number).
+  // progress; `progress` returns a growing number.
   void WithRetries(const std::function<int64_t()>& progress, const std::function<void()>& work) {
     int tries = 0;
     int64_t before = progress();
@@ -131,7 +131,7 @@ class Hub {
     std::string link;
   };
 
-  // URLs of the API, and of the files and the description.
+  // Return URLs of the API, and of files and the description.
   std::string Questions() const {
     const bool model = request_.kind == HubKind::kModel;
     return request_.endpoint + (model ? "/api/models/" : "/api/datasets/") + request_.model;
@@ -262,7 +262,7 @@ class Fetcher {
     context_.Report({"fetch", done_ + of_file, total_, "bytes"});
   }
 
-  // Returns the number of bytes that came over the network.
+  // Returns the number of bytes fetched over the network.
   int64_t FetchFile(const HubFile& file) {
     const std::string thing = DisplayText(file.name);
     const FileLock lock(cache_.Lock(file), thing, context_);
@@ -279,8 +279,8 @@ class Fetcher {
     PartFile part(cache_.Part(file));
     if (!Complete(file, &part, &fetched)) {
       part.Clear();
-      // A partial file may have been another version's; one fetched in one request is the server's
-      // own.
+      // A partial file may belong to another version; one fetched in a single request is the
+      // server's current file.
       if (!resumed || !Complete(file, &part, &fetched)) {
         part.Clear();
         throw Failure(thing,
@@ -292,12 +292,13 @@ class Fetcher {
     return fetched;
   }
 
-  // Completes the partial file. Returns whether it then has its digest.
+  // Completes the partial file. Returns whether it then has the right digest.
   bool Complete(const HubFile& file, PartFile* part, int64_t* fetched) {
     if (part->size() > file.bytes) part->Clear();
     std::optional<ContentHash> hash(std::in_place, file.hash_kind, file.bytes);
     part->AddTo(&*hash, context_);
-    // Counts this request only: a server that restarts each time would never be given up.
+    // Counts only this request: otherwise a server that restarts each time would be retried
+    // forever.
     int64_t farthest = part->size();
     const auto restart = [&] {
       part->Clear();
@@ -330,7 +331,7 @@ class Fetcher {
     return hash->Finish() == file.hash;
   }
 
-  // The offset of an answer's bytes, from its head.
+  // Handles the head of a response, which determines the offset of its bytes.
   void Begin(const HttpAnswer& head, const HubFile& file, const PartFile& part,
              const std::function<void()>& restart) const {
     if (head.status == 200) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Fetches a model or a data set from the Hugging Face hub, or a server with its interface, into the
-// Hugging Face cache, where model_cache.h finds it. Nothing else of Midscope downloads anything.
+// Fetches a model or a data set from the Hugging Face hub, or a server with the same interface,
+// into the Hugging Face cache, where model_cache.h finds it. Nothing else in Midscope downloads
+// files.
 #pragma once
 
 #include <cstdint>
@@ -15,39 +16,39 @@ namespace midscope {
 
 struct FetchRequest {
   HubKind kind = HubKind::kModel;
-  std::string model;              // "org/name", of a data set too
+  std::string model;              // "org/name", also of a data set
   std::string revision = "main";  // a branch, a tag or a commit
   std::vector<std::string>
       include;  // patterns, see ChooseFiles and ChooseDataFiles in hub_listing.h
 
   std::string endpoint;         // "https://HOST"
-  std::string token;            // "" for none; sent to the endpoint's origin only
+  std::string token;            // "" for none; sent only to the endpoint's origin
   std::filesystem::path cache;  // contains models--org--name, datasets--org--name
 
-  double retry_pause = 1.0;    // seconds before the second attempt, doubled with each further one
-  int64_t stall_seconds = 60;  // without a byte: the connection counts as broken
+  double retry_pause = 1.0;    // seconds before the second attempt; doubled for each further one
+  int64_t stall_seconds = 60;  // after this time without a byte, the connection is broken
 };
 
-// From the environment: HF_ENDPOINT, HF_TOKEN, the cache's variables (model_cache.h). Throws Error
-// (usage) where HF_HUB_OFFLINE is set.
+// Returns a request with settings from the environment: HF_ENDPOINT, HF_TOKEN and the cache's
+// variables (model_cache.h). Throws Error (usage) if HF_HUB_OFFLINE is set.
 FetchRequest FetchRequestFromEnvironment(const std::string& model);
 
 struct FetchedFile {
   std::string name;
   int64_t bytes = 0;
-  int64_t fetched_bytes = 0;  // of this call; 0 where it existed
+  int64_t fetched_bytes = 0;  // fetched by this call; 0 if the files existed
 };
 
 struct FetchResult {
   std::string commit;
-  std::filesystem::path folder;  // the snapshot's
+  std::filesystem::path folder;  // folder of the snapshot
   std::vector<FetchedFile> files;
 };
 
-// Every file has the size and the digest of the hub's listing, also an existing one: it is checked,
-// and fetched again where it is damaged. An interrupted file is continued; a lost connection is
-// retried some times. The revision's name is written last, so that it names a complete snapshot.
-// Throws Error, Cancelled.
+// Checks that every file has the size and the digest of the hub's listing; an existing file that is
+// damaged is fetched again. An interrupted download is continued; a lost connection is retried a
+// few times. The revision's name is written last, so that it always names a complete snapshot.
+// Throws Error or Cancelled.
 FetchResult FetchModel(const FetchRequest& request, const JobContext& context);
 
 }  // namespace midscope

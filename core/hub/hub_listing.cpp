@@ -20,14 +20,14 @@ namespace {
 
 constexpr int64_t kMaxFileBytes = int64_t{1} << 50;
 constexpr size_t kMaxFiles = 10'000;
-// Files that folder_model and tokenizer_folder read beside the weights.
+// Files that folder_model and tokenizer_folder read in addition to the weights.
 constexpr std::array<std::string_view, 10> kSmallFiles = {
     "config.json",       "generation_config.json", "tokenizer.json",
     "tokenizer.model",   "tokenizer_config.json",  "special_tokens_map.json",
     "added_tokens.json", "chat_template.jinja",    "chat_template.json",
     "tekken.json"};
 
-// A relative path made of ordinary names, inside its folder.
+// Whether the name is a relative path of ordinary names that stays inside its folder.
 bool IsSafeName(const std::string& name) {
   if (name.empty() || name.size() > 1024 || FindInvalidUtf8(name)) return false;
   const auto control = [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '\\'; };
@@ -91,7 +91,7 @@ const HubFile* Find(const std::vector<HubFile>& files, std::string_view name) {
   return found == files.end() ? nullptr : &*found;
 }
 
-// "a.gguf (12.0 MB), b.gguf (3.4 GB)", of at most twenty.
+// Returns "a.gguf (12.0 MB), b.gguf (3.4 GB)" for at most twenty files.
 std::string ListText(const std::vector<HubFile>& files) {
   constexpr size_t kShown = 20;
   std::string text;
@@ -115,7 +115,7 @@ constexpr const char* kConvert =
     "Look for the same model with safetensors, pytorch_model.bin or as GGUF, or convert it where "
     "you trust it";
 
-// The GGUF files of which each is a model, or the first shard of one.
+// Returns the GGUF files that are a model, or the first shard of one.
 std::vector<HubFile> GgufModels(const std::vector<HubFile>& files) {
   std::vector<HubFile> found;
   for (const HubFile& file : files) {
@@ -141,7 +141,7 @@ void AddShards(const std::vector<HubFile>& files, const std::string& thing, HubC
   }
 }
 
-// Adds the weights of a folder, or their index. Returns false where there are none.
+// Adds the weights of a folder, or their index. Returns false if there are none.
 bool AddWeights(const std::vector<HubFile>& files, HubChoice* choice) {
   for (const WeightNames& names : kWeightNames) {
     const HubFile* single = Find(files, names.single);
@@ -205,7 +205,7 @@ void AddTreePage(std::string_view json, const std::string& thing, std::vector<Hu
 }
 
 std::string NextPage(std::string_view link_header) {
-  // <https://...>; rel="next", <https://...>; rel="last"
+  // A header such as <https://...>; rel="next", <https://...>; rel="last"
   while (true) {
     const size_t open = link_header.find('<');
     const size_t close = link_header.find('>', open);
@@ -261,7 +261,7 @@ bool EndsWithAny(const std::string& name, std::initializer_list<std::string_view
                      [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
-// Files that describe the set, by the names that the hub gives them.
+// Whether the file describes the set, by the names that the hub uses.
 bool DescribesData(const std::string& name) {
   return EndsWithAny(name, {"dataset_infos.json", "dataset_info.json", "dataset_dict.json",
                             "state.json", "croissant.json", "LICENSE.txt", "requirements.txt"});

@@ -21,8 +21,8 @@ bool IsPlain(const std::string& part) {
   });
 }
 
-// The first line of refs/REVISION: its commit when it was fetched. Empty where there is none, or
-// anything but a plain name (it becomes part of a path).
+// Returns the first line of refs/REVISION, its commit when it was fetched. Empty if there is none,
+// or if it is not a plain name (it becomes part of a path).
 std::string CommitOf(const std::filesystem::path& repository, const std::string& revision) {
   std::ifstream file(repository / "refs" / revision);
   std::string commit(128, '\0');
@@ -32,7 +32,7 @@ std::string CommitOf(const std::filesystem::path& repository, const std::string&
   return IsPlain(commit) ? commit : "";
 }
 
-// Empty where it has no snapshot.
+// Returns an empty path if there is no snapshot.
 std::filesystem::path FindSnapshot(const std::filesystem::path& repository,
                                    const std::string& revision) {
   std::error_code error;

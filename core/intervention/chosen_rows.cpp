@@ -42,7 +42,7 @@ ChosenRows ReadChosenRows(const TextArgument& argument) {
 
 std::string ChosenRowsText(const ChosenRows& rows) {
   if (rows.by_rule) return RowsText(rows.rule, DescribedRule());
-  // A passage of such a name stays one.
+  // A passage that has such a name is still a passage.
   const std::string text = SpanText(rows.passage);
   return IsRule({text, 0}) ? '"' + text + '"' : text;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The argument of edits whose rows are given by rule or as a passage: question, 400:600, last,
-// answer, last:N, all. Internal to core.
+// The argument of edits that apply to chosen rows, given by rule or as a passage: question,
+// 400:600, last, answer, last:N, all. Internal to core.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace midscope {
 
-// `help` is followed by what can be written. Without a default.
+// Describes the argument, without a default. The possible values are appended to `help`.
 Parameter DescribedChosenRows(const std::string& name, const std::string& help);
 
-// Throws Error (usage).
+// Throws Error (usage) if the argument is not valid.
 ChosenRows ReadChosenRows(const TextArgument& argument);
 std::string ChosenRowsText(const ChosenRows& rows);
 

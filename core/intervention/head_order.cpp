@@ -9,8 +9,8 @@
 
 namespace midscope {
 
-// The standard fixes the engine's numbers, but no shuffle. SplitMix64 before it: neighbouring seeds
-// and layers come out unlike one another.
+// The standard specifies the engine's numbers, but not the result of std::shuffle. SplitMix64 first
+// mixes seed and layer, so that neighbouring ones give unrelated orders.
 std::vector<int64_t> RandomHeadOrder(uint64_t seed, int64_t layer, size_t count) {
   std::mt19937_64 engine(SplitMix64(SplitMix64(seed).Next() + static_cast<uint64_t>(layer)).Next());
   std::vector<int64_t> items(count);

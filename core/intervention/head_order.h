@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The random order in which heads get their ratios.
+// Draws the random order in which heads get their ratios.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace midscope {
 
-// A permutation of 0 .. count - 1, the same for (seed, layer) on every machine.
+// Returns a permutation of 0 .. count - 1 that depends only on (seed, layer), not on the machine.
 std::vector<int64_t> RandomHeadOrder(uint64_t seed, int64_t layer, size_t count);
 
 }  // namespace midscope

@@ -28,18 +28,18 @@ constexpr int64_t kMostHeads = 4096;
 constexpr std::string_view kBlanks = " \t\r";
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
-// A table under way: cells come in any order.
+// A table being filled; cells may come in any order.
 class Cells {
  public:
   explicit Cells(std::string file) : file_(std::move(file)) {}
 
-  // `where`: "line 3", "layer 2, head 1".
+  // `where` is a location such as "line 3" or "layer 2, head 1".
   void Set(const std::string& where, int64_t layer, int64_t head, double ratio) {
     if (layer < 0 || layer >= kMostLayers || head < 0 || head >= kMostHeads) {
       throw UsageError(file_,
                        fmt::format("{}: layer {}, head {} is out of range", where, layer, head));
     }
-    // NaN fails too.
+    // Also rejects NaN.
     if (!(ratio >= kSmallestRatio && ratio <= kLargestRatio)) {
       throw UsageError(file_,
                        where + ": a ratio must be from " + NumberText(kSmallestRatio) + " to " +
@@ -82,7 +82,7 @@ class Cells {
   std::vector<std::vector<double>> rows_;
 };
 
-// "position_ratio" of an exported file.
+// Returns the array "position_ratio" of an exported file.
 const nlohmann::json& ExportedTable(const std::string& file, const nlohmann::json& root) {
   const auto records = root.find("records");
   if (records != root.end() && records->is_array()) {
@@ -126,7 +126,7 @@ HeadRatioTable FromJson(const std::string& file, std::string_view text) {
 
 HeadRatioTable FromCsv(const std::string& file, std::string_view text) {
   Cells cells(file);
-  bool exported = false;  // each row begins with its array's name
+  bool exported = false;  // whether each row begins with its array's name
   CsvReader reader(text);
   while (std::optional<CsvRow> row = reader.Next()) {
     if (Trimmed(row->text, kBlanks).empty()) continue;

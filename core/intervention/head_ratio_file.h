@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A position ratio for every head, from a file as a user or `midscope export` writes it.
+// Reads a position ratio for every head from a file written by a user or by `midscope export`.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,25 @@
 
 namespace midscope {
 
-// The range of ratios by which a position may be divided.
+// The smallest and the largest ratio by which a position may be divided.
 inline constexpr double kSmallestRatio = 0.01;
 inline constexpr double kLargestRatio = 1000;
 
-// JSON: lists of ratios [[...], ...] as [layer][head], or what `midscope export --format json`
-// writes, of which the array "position_ratio" is taken. CSV: rows layer,head,ratio under a header
-// or none, or what `midscope export --format csv` writes, of which the rows of position_ratio are
-// taken. Every head of every layer must have a ratio from kSmallestRatio to kLargestRatio, once.
-// Throws Error that names the file and the row.
+// Reads JSON: lists of ratios [[...], ...] as [layer][head], or the array "position_ratio" of
+// `midscope export --format json`. Or CSV: rows layer,head,ratio with or without a header, or the
+// rows of position_ratio of `midscope export --format csv`. Every head of every layer must have
+// exactly one ratio, from kSmallestRatio to kLargestRatio. Throws Error that names the file and the
+// row.
 HeadRatioTable ReadHeadRatios(const std::string& file);
 
-// As above, from the file's contents.
+// Like ReadHeadRatios, but parses the file's contents `text`.
 HeadRatioTable ParseHeadRatios(const std::string& file, std::string_view text);
 
-// The table with the ratios of each layer given to its heads in a random order by `seed`.
+// Returns the table with each layer's ratios given to its heads in a random order, drawn by `seed`.
 HeadRatioTable ShuffledRatios(HeadRatioTable table, uint64_t seed);
 
-// 16 hexadecimal digits of the heads and the ratios (not of the file's name).
+// Returns 16 hexadecimal digits that identify the number of heads and the ratios (not the file's
+// name).
 std::string RatioDigest(const HeadRatioTable& table);
 
 }  // namespace midscope

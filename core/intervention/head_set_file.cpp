@@ -24,7 +24,7 @@ constexpr int64_t kHeadSetHeads = 4096;
 constexpr size_t kHeadSetNames = 65536;
 constexpr std::string_view kHeadSetBlanks = " \t\r";
 
-// A file's heads in its order, and how many of them are requested.
+// A file's heads in the file's order, and how many of them are requested.
 struct HeadChoice {
   std::string path;
   std::optional<int64_t> top;
@@ -87,7 +87,7 @@ class ListedHeads {
   bool scored_ = false;
 };
 
-// "16-19"
+// Reads "16-19".
 bool ReadPair(std::string_view text, int64_t& layer, int64_t& head) {
   const size_t dash = text.find('-');
   return dash != std::string_view::npos && ReadWhole(text.substr(0, dash), layer) &&
@@ -138,7 +138,7 @@ std::string_view TrimmedPart(std::string_view text, std::string_view what) {
   return text.substr(first, text.find_last_not_of(what) - first + 1);
 }
 
-// The next part of `rest` up to one of `ends`, which is taken from it.
+// Removes and returns the part of `rest` before the next character of `ends`.
 std::string_view NextPart(std::string_view& rest, std::string_view ends) {
   const size_t end = std::min(rest.find_first_of(ends), rest.size());
   const std::string_view part = rest.substr(0, end);
@@ -192,7 +192,7 @@ ListedHeads HeadsOfTable(const std::string& file, std::string_view text) {
   return heads;
 }
 
-// Takes the last two parts of NAME:top:20 off.
+// Splits the last two parts off NAME:top:20.
 HeadChoice DividedChoice(std::string_view name) {
   HeadChoice file{std::string(name), {}, {}, {}};
   const size_t value_at = name.rfind(':');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lists of heads as they are published.
+// Reads lists of heads in the formats in which papers publish them.
 #pragma once
 
 #include <string_view>
@@ -9,20 +9,21 @@
 
 namespace midscope {
 
-// How the value of an argument begins that names such a file.
+// The prefix of an argument's value that names such a file.
 inline constexpr std::string_view kHeadFileMark = "file:";
 
-// The heads of "NAME", "NAME:top:20" (the first 20, largest scores first; of equal ones the lower
-// layer and head), "NAME:least:0.5" (scores from 0.5 on) or "NAME:below:0.5" (scores under 0.5);
-// sorted, each once. Files:
+// The heads of "NAME", "NAME:top:20" (the 20 largest scores; among equal scores the lower layer and
+// head), "NAME:least:0.5" (scores >= 0.5) or "NAME:below:0.5" (scores < 0.5); sorted, without
+// duplicates. Files:
 //   {"16-19": [0.9, 0.8], ...}   scores of layer 16, head 19, whose mean counts (Retrieval_Head,
 //                                head_score/*.json)
 //   {"16": [19, 3], ...}         heads of layer 16, in the file's order (PASTA, config/head_config)
 //   attn_head_set: "16-19,3-0"   in YAML, in the file's order (QRHead, configs/*.yaml)
 //   rows of numbers              a score for every key head, one row per layer (DuoAttention,
 //                                full_attention_heads.tsv); these are key heads, "L16G2"
-// Throws Error (usage): the file cannot be read or is none of these; scores without one of the
-// three choices, or `least` and `below` without scores; no head is left.
+// Throws Error (usage) if the file cannot be read or has none of these formats, if it has scores
+// and none of the three choices is given, if `least` or `below` is given and it has no scores, or
+// if no head is left.
 std::vector<HeadName> ReadHeadSetFile(std::string_view name);
 
 }  // namespace midscope

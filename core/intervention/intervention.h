@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The changes to a run, as a value: a list of terms. Its text form is described in
+// Intervention, the changes to a run as a value: a list of terms. Its text form is described in
 // core/terms/intervention_text.h, each term in one file of core/terms. ResolvePassages (passage.h)
-// replaces names of passages by tokens; CompilePlans (plan/attention_plan.h) then makes attention
-// plans of it.
+// replaces names of passages by tokens; CompilePlans (plan/attention_plan.h) then compiles it to
+// attention plans.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@
 
 namespace midscope {
 
-// The last layer of a range that is open to the end of any model.
+// A layer number above that of any model: the last layer of an open-ended range.
 inline constexpr int64_t kEveryLayerAfter = 1 << 20;
 
-// Zero-based inclusive ranges; `all` where nothing was said.
+// Zero-based inclusive ranges; `all` if no layers were specified.
 struct LayerSet {
   struct Range {
     int64_t first = 0;
@@ -30,17 +30,17 @@ struct LayerSet {
   bool all = true;
   std::vector<Range> ranges;
 
-  static LayerSet From(int64_t first);  // `first` and all later ones
+  static LayerSet From(int64_t first);  // `first` and all later layers
   bool Contains(int64_t layer) const;
-  // "all", "8-25", "[2-8,12]".
+  // Returns "all", "8-25" or "[2-8,12]".
   std::string Text() const;
   bool operator==(const LayerSet&) const = default;
 };
 
-// The rows whose attention is changed.
+// The query rows whose attention is changed.
 enum class ChannelRows {
-  kAnswer,  // the last prompt row and every scored or generated row (the public code)
-  kLast,    // the last prompt row alone (the paper's words)
+  kAnswer,  // the last prompt row and every scored or generated row (as in the public code)
+  kLast,    // the last prompt row alone (as the paper says)
   kLastN,   // the last n prompt rows, and every scored or generated row
   kAll,     // every row
 };
@@ -51,19 +51,19 @@ struct RowChoice {
   bool operator==(const RowChoice&) const = default;
 };
 
-// Position interpolation: every position divided by `ratio`.
+// Position interpolation: every position is divided by `ratio`.
 struct PositionInterpolation {
   double ratio = 1.5;
   RowChoice rows{ChannelRows::kAll};
   bool operator==(const PositionInterpolation&) const = default;
 };
 
-// A ratio for every head, as a user edits it.
+// A user's ratio for every head.
 struct HeadRatioTable {
-  std::string file;            // where it was read from
+  std::string file;            // the file that it was read from
   int64_t heads = 0;           // columns of `ratios`
   std::vector<double> ratios;  // [layer, head]
-  // The seed by which each layer's ratios were given to its heads in another order than the file's.
+  // The seed that shuffled each layer's ratios among its heads; nullopt: the file's order.
   std::optional<uint64_t> shuffle = {};
   RowChoice rows{ChannelRows::kAll};
   bool operator==(const HeadRatioTable&) const = default;
@@ -72,29 +72,29 @@ struct HeadRatioTable {
 enum class MsPoeMode { kRank, kCode, kGroup };
 // kScore: the most position-aware head gets `min`. kScoreReversed: it gets `max`. kSequential: head
 // 0 gets `min`. kReversed: head 0 gets `max` (the public code's head_type "normal", with the mode's
-// divisor). kRandom: a permutation by `seed` and layer. kEntropy: the head whose last row, before
-// rotation, has the highest entropy gets the ratio that is nearest to 1.
+// divisor). kRandom: a permutation drawn by `seed` and layer. kEntropy: the head whose last row,
+// before rotation, has the highest entropy gets the ratio closest to 1.
 enum class MsPoeOrder { kScore, kScoreReversed, kSequential, kReversed, kRandom, kEntropy };
 
-// Ms-PoE (arXiv 2403.04797; departures of its public code: seed-facts A.3). Positions of a head are
-// divided by its ratio.
+// Ms-PoE (arXiv 2403.04797; departures of its public code: seed-facts A.3). Each head's positions
+// are divided by its ratio.
 struct MsPoe {
-  double min = 1.2;  // the ramp's first ratio; above `max` the ramp falls
-  double max = 1.8;  // its last
+  double min = 1.2;  // the ramp's first ratio; if above `max`, the ramp falls
+  double max = 1.8;  // the ramp's last ratio
   MsPoeMode mode = MsPoeMode::kRank;
   MsPoeOrder order = MsPoeOrder::kScore;
-  uint64_t seed = 0;                    // of kRandom
-  double alpha = 3;                     // of the score: keys with alpha times the mean weight count
-  LayerSet layers = LayerSet::From(2);  // as the public scripts; the paper: all
+  uint64_t seed = 0;                    // for kRandom
+  double alpha = 3;                     // threshold of the score, as a multiple of the mean weight
+  LayerSet layers = LayerSet::From(2);  // as in the public scripts; the paper: all layers
   RowChoice rows{ChannelRows::kAll};
   bool operator==(const MsPoe&) const = default;
 };
 
-// Self-Extend (arXiv 2401.01325; seed-facts C): keys nearer than `window` keep their distance,
-// those further away at positions divided by `group`, rounded down.
+// Self-Extend (arXiv 2401.01325; seed-facts C): keys nearer than `window` keep their distance; keys
+// further away have their positions divided by `group`, rounded down.
 struct SelfExtend {
   int64_t group = 2;
-  int64_t window = 64;     // keys, the query's own included
+  int64_t window = 64;     // keys, including the query's own
   int64_t scale_base = 0;  // > 0: AttentionPlan::log_scale_base
   RowChoice rows{ChannelRows::kAll};
   bool operator==(const SelfExtend&) const = default;
@@ -105,13 +105,14 @@ enum class MemoryUpdate { kLinear, kDelta };
 // Infini-attention (arXiv 2404.07143): local attention within segments, mixed by `gate` with the
 // output of a compressive memory of all earlier segments.
 struct InfiniAttention {
-  int64_t segment = 2048;             // tokens
-  std::vector<double> gates = {0.1};  // share of the memory, 0 to 1: one, or one per query head
+  int64_t segment = 2048;  // tokens
+  std::vector<double> gates = {
+      0.1};  // share of the memory, 0 to 1: one value, or one per query head
   MemoryUpdate update = MemoryUpdate::kLinear;
   bool operator==(const InfiniAttention&) const = default;
 };
 
-// Rows by rule, or those of a passage's tokens.
+// Rows chosen by rule, or the rows of a passage's tokens.
 struct ChosenRows {
   bool by_rule = true;
   RowChoice rule{ChannelRows::kAll};
@@ -120,9 +121,10 @@ struct ChosenRows {
 };
 
 // Positional channel scaling (arXiv 2406.02536; seed-facts D): in the listed layers the chosen
-// rows' queries, and all keys that those rows see, come from the normalised input with `channel`
-// multiplied by `factor`; values stay clean, unless `change_value`: then the values that those rows
-// see come from it too (an option of the public code that nothing in it switches on).
+// rows' queries, and all keys that those rows see, are computed from the normalised input with
+// `channel` multiplied by `factor`. Values are computed from the unchanged input, unless
+// `change_value` is set (an option that the public code has but never sets): then the values that
+// those rows see use the scaled input too.
 struct ChannelScaling {
   int64_t channel = 0;
   double factor = 1.0;
@@ -132,91 +134,92 @@ struct ChannelScaling {
   bool operator==(const ChannelScaling&) const = default;
 };
 
-// Position ids of the prompt's tokens, set before the position scheme divides or groups them: of a
-// file, or drawn by a sampler (core/positions) for the prompt's number of tokens. Neither: the
-// rows' own.
+// Position ids of the prompt's tokens, set before the position scheme divides or groups them: read
+// from a file, or drawn by a sampler (core/positions) for the prompt's number of tokens. If there
+// is neither, ids are the rows' indices.
 struct GivenPositions {
-  std::string file;         // where `ids` were read from
+  std::string file;         // the file that `ids` were read from
   std::vector<double> ids;  // [prompt token], from 0
-  // The sampler's name; "": of the file. Context length L = factor times the prompt's tokens,
-  // rounded down.
+  // The sampler's name; "" if the ids are from a file. Its context length L is factor times the
+  // prompt's number of tokens, rounded down.
   std::string sampler;
   double factor = 8;
   uint64_t seed = 1;
   std::vector<std::pair<std::string, ParameterValue>> options;  // every parameter of the sampler
-  // Those that see the ids, in their queries and in the keys that they see.
+  // The rows that see the ids, in their queries and in the keys that they see.
   RowChoice rows{ChannelRows::kAll};
-  // The file's numbers count, not its name.
+  // Compares the numbers of the file, not its name.
   bool operator==(const GivenPositions& other) const {
     return ids == other.ids && sampler == other.sampler && factor == other.factor &&
            seed == other.seed && options == other.options && rows == other.rows;
   }
 };
 
-// The tokens that rows of a cropped passage still see besides the passage itself.
+// The tokens that the passage's rows still see besides the passage itself.
 enum class CropKeep {
   kFirst,  // the prompt's first token (arXiv 2406.02536, App. C)
   kNone,   // nothing (App. D)
 };
 
-// The passage's tokens see nothing before the passage except as `keep` allows; all others see them
-// as before (arXiv 2406.02536, App. C "crop mask": layers 1-8 in the paper's count).
+// The passage's tokens see nothing before the passage except what `keep` allows; all other tokens
+// see what they did before (arXiv 2406.02536, App. C "crop mask": layers 1-8 in the paper's
+// numbering).
 struct Crop {
-  TokenSpan span;  // with a name: the prompt's passage of that name; without one: [begin, end)
+  TokenSpan span;  // with a name: the prompt's passage of that name; else [begin, end)
   LayerSet layers;
   CropKeep keep = CropKeep::kFirst;
   bool operator==(const Crop&) const = default;
 };
 
 enum class MoveTo {
-  kBegin,  // the passage begins where the first piece does
-  kEnd,    // it ends where the last piece does
-  kShift,  // each token is `shift` positions further on
+  kBegin,  // the passage is moved to where the first piece begins
+  kEnd,    // the passage is moved to where the last piece ends
+  kShift,  // each token moves `shift` positions further on
 };
 
-// The passage's tokens take other positions, in what the chosen rows see and, where a row is one of
-// them, for its query (arXiv 2406.02536, App. C: the last row alone; App. D: every row). The order
-// of tokens, and so the causal mask, stays.
+// The passage's tokens take other positions: in the keys that the chosen rows see and, if a row of
+// the passage is chosen, in its query (arXiv 2406.02536, App. C: the last row alone; App. D: every
+// row). The order of tokens, and so the causal mask, is unchanged.
 struct Move {
-  TokenSpan span;  // as in Crop
+  TokenSpan span;  // like Crop::span
   MoveTo to = MoveTo::kBegin;
-  int64_t shift = 0;  // of kShift
+  int64_t shift = 0;  // for kShift
   LayerSet layers;
   RowChoice rows;
-  // For a kShift that replaces kBegin or kEnd: the passage moves to where other tokens of the
-  // prompt are, and takes their ids where ids are given.
+  // For a kShift that replaces a resolved kBegin or kEnd: the passage moves to where other tokens
+  // of the prompt are, and takes their ids if ids are given.
   bool to_tokens = false;
   bool operator==(const Move&) const = default;
 };
 
-// HeadName::more that means all heads from `head` on.
+// The value of HeadName::more that means all heads from `head` on.
 inline constexpr int64_t kEveryHeadAfter = 1 << 20;
-// HeadName::layer that means all layers.
+// The value of HeadName::layer that means all layers.
 inline constexpr int64_t kEveryLayer = -1;
 
-// A query head, or a key head together with all query heads that read it, or several of either:
+// Names a query head, a key head together with all query heads that read it, or several of either:
 // "L12H3", "L12G1", "L12H0-3", "L12H*", "all".
 struct HeadName {
   int64_t layer = 0;
   int64_t head = 0;
   bool group = false;
-  int64_t more = 0;  // so many heads after it are meant as well
+  int64_t more = 0;  // number of heads after `head` that are named as well
   static HeadName All() { return {kEveryLayer, 0, false, kEveryHeadAfter}; }
   std::string Text() const;
   bool operator==(const HeadName&) const = default;
   auto operator<=>(const HeadName&) const = default;  // NOLINT(modernize-use-nullptr): no 0
 };
 
-// The chosen rows' attention weights of the passage's tokens, times `factor` (arXiv 2406.02536,
-// section 4.3 "manually double the attention weights": as said there a row then no longer sums to
-// 1, unless `renormalise`).
+// The attention weights that the chosen rows give to the passage's tokens are multiplied by
+// `factor` (arXiv 2406.02536, section 4.3 "manually double the attention weights"). As the paper
+// says, a row then no longer sums to 1, unless `renormalise` is set.
 struct Boost {
-  TokenSpan span;  // as in Crop
+  TokenSpan span;  // like Crop::span
   double factor = 2;
   bool renormalise = false;
   LayerSet layers;
   RowChoice rows;
-  std::vector<HeadName> heads = {HeadName::All()};  // sorted, each once
+  std::vector<HeadName> heads = {HeadName::All()};  // sorted, without duplicates
   bool operator==(const Boost&) const = default;
 };
 
@@ -227,27 +230,28 @@ enum class AblateWith {
 
 // The outputs of heads (hook_z) are replaced.
 struct Ablation {
-  std::vector<HeadName> heads;  // sorted, each once
+  std::vector<HeadName> heads;  // sorted, without duplicates
   AblateWith with = AblateWith::kZero;
   RowChoice rows{ChannelRows::kAll};
   bool operator==(const Ablation&) const = default;
 };
 
-// The heads' logits, soft cap and ALiBi included, are divided by `temperature`.
+// The heads' logits, including soft cap and ALiBi, are divided by `temperature`.
 struct Temperature {
-  std::vector<HeadName> heads;  // sorted, each once
+  std::vector<HeadName> heads;  // sorted, without duplicates
   double temperature = 1;
   RowChoice rows{ChannelRows::kAll};
   bool operator==(const Temperature&) const = default;
 };
 
 struct Intervention {
-  // Ordered by type as core/terms/terms.h lists them; terms of one type as they were added.
+  // Ordered by type as core/terms/terms.h lists them; terms of one type are in the order in which
+  // they were added.
   std::vector<Term> terms;
 
-  // Puts the term behind those of its type. A position scheme replaces another.
+  // Inserts the term after those of its type. A position scheme replaces the present one.
   void Add(Term term);
-  // The first value of this type; null without one.
+  // Returns the first value of this type, or null.
   template <typename T>
   const T* Find() const {
     for (const Term& term : terms) {
@@ -255,7 +259,7 @@ struct Intervention {
     }
     return nullptr;
   }
-  // All values of this type, in order.
+  // Returns all values of this type, in order.
   template <typename T>
   std::vector<T> All() const {
     std::vector<T> values;

@@ -26,7 +26,7 @@ class Scanner {
   }
   bool AtEnd() const { return offset_ == text_.size(); }
 
-  // Characters, not bytes: continuation bytes of UTF-8 do not count.
+  // Counts characters instead of bytes: continuation bytes of UTF-8 do not count.
   int64_t Column() const { return 1 + CountCharacters(text_.substr(0, offset_)); }
 
   bool At(char wanted) {
@@ -40,7 +40,7 @@ class Scanner {
     return true;
   }
 
-  // A run of word characters; a sign of an exponent ("1e+5") belongs to it.
+  // Reads a run of word characters, including the sign of an exponent ("1e+5").
   TextAtom TakeAtom(const std::string& expected) {
     SkipSpace();
     TextAtom atom{"", Column()};
@@ -136,7 +136,7 @@ TextArgument ParseArgument(Scanner& scanner, const TextTerm& term) {
   }
   const auto& described = term.term->arguments;
   const size_t place = term.arguments.size();
-  // Arguments without names are in their order, before those with names.
+  // Arguments without names must come before those with names, in the described order.
   const bool in_order =
       std::equal(term.arguments.begin(), term.arguments.end(), described.begin(),
                  described.begin() + static_cast<std::ptrdiff_t>(std::min(place, described.size())),

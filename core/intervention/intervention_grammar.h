@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The outer grammar of the intervention text: terms with named arguments, each with its column. The
-// meaning of values is described by the terms (term_form.h).
+// terms define the meaning of values (term_form.h).
 //
 //   text     = term { "+" term }
 //   term     = word [ "(" [ argument { "," argument } ] ")" ]
@@ -21,13 +21,13 @@ namespace midscope {
 struct TextAtom {
   std::string text;
   int64_t column = 0;   // 1-based, in characters
-  bool quoted = false;  // `text` is the text between the quotation marks
+  bool quoted = false;  // `text` was between quotation marks, which are removed
 };
 
 struct TextArgument {
-  std::string name;    // resolved: the described one where the text has none
-  int64_t column = 0;  // of the argument
-  bool list = false;   // in brackets
+  std::string name;    // resolved; if the text has no name, the described argument's
+  int64_t column = 0;  // the argument's column
+  bool list = false;   // whether the values were in brackets
   std::vector<TextAtom> values;
 };
 
@@ -37,16 +37,16 @@ struct TextTerm {
   std::vector<TextArgument> arguments;  // each name at most once
 };
 
-// Terms are of these types, argument names those of their types; values are still text. Throws
-// Error (usage).
+// Parses the text into terms of these types, with argument names checked against the types; values
+// are still text. Throws Error (usage).
 std::vector<TextTerm> ParseTerms(std::string_view text, const std::vector<TermType>& types);
 
-// "intervention text, column 8".
+// Returns "intervention text, column 8".
 std::string PlaceOf(int64_t column);
-// "intervention text, column 8: REASON. REMEDY", a usage error.
+// Returns the usage error "intervention text, column 8: REASON. REMEDY".
 Error ErrorAt(int64_t column, const std::string& reason, const std::string& remedy = "");
 
-// Whether an atom of this text needs no quotation marks.
+// Whether this text needs no quotation marks as an atom.
 bool IsWord(std::string_view text);
 
 }  // namespace midscope

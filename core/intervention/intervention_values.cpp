@@ -28,12 +28,13 @@ LayerSet::Range ReadRange(const TextAtom& atom) {
   return range;
 }
 
-// Names made of digits, ':' and '-' alone are taken for mistyped tokens unless they are quoted.
+// Whether the text consists only of digits, ':' and '-'. Such names are taken for mistyped tokens
+// unless they are quoted.
 bool LooksLikeTokens(std::string_view text) {
   return text.find_first_not_of("0123456789:-") == std::string_view::npos;
 }
 
-// The numbers after the H or G: "3", "0-3", "*".
+// Reads the numbers after the H or G: "3", "0-3", "*".
 bool ReadHeadNumbers(std::string_view text, HeadName& name) {
   if (text == "*") {
     name.more = kEveryHeadAfter;
@@ -66,7 +67,7 @@ HeadName ReadHead(const TextAtom& atom) {
   return name;
 }
 
-// The heads of "file:NAME".
+// Returns the heads of "file:NAME".
 std::vector<HeadName> HeadsOfFile(const TextAtom& atom) {
   try {
     return ReadHeadSetFile(std::string_view(atom.text).substr(kHeadFileMark.size()));
@@ -190,7 +191,8 @@ std::vector<HeadName> ReadHeads(const TextArgument& argument) {
   }
   heads.insert(heads.end(), of_files.begin(), of_files.end());
   std::sort(heads.begin(), heads.end());
-  heads.erase(std::unique(heads.begin(), heads.end()), heads.end());  // a file's may be named too
+  heads.erase(std::unique(heads.begin(), heads.end()),
+              heads.end());  // heads of a file may also be named directly
   return heads;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the values of arguments of intervention terms are read from text and printed. term_form.h
-// binds them to the members of a term's type. Internal to core.
+// Functions that parse and print the values of arguments of intervention terms. term_form.h binds
+// them to the members of a term's type. Internal to core.
 #pragma once
 
 #include <optional>
@@ -14,13 +14,14 @@
 
 namespace midscope {
 
-// The argument's value where it may be but one. Throws Error (usage), as all of the following.
+// Returns the argument's value if it has exactly one. Throws Error (usage), like all functions
+// below.
 const TextAtom& OnlyValue(const TextArgument& argument);
 
-// The part of an error after the column: "intervention text, column 8: 'min'".
+// Returns the part of an error after the column: "intervention text, column 8: 'min'".
 std::string ThingAt(const TextAtom& atom, const Parameter& described);
 
-// T: an integer for kWholeNumber, else a floating-point number.
+// Parses a number. T: an integer for kWholeNumber, else a floating-point number.
 template <typename T>
 T Number(const TextAtom& atom, const Parameter& described) {
   using Held = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
@@ -28,34 +29,35 @@ T Number(const TextAtom& atom, const Parameter& described) {
   return static_cast<T>(std::get<Held>(value));
 }
 
-// Index of the value among the described choices.
+// Returns the index of the value among the described choices.
 size_t Choice(const TextAtom& atom, const Parameter& described);
 
-// The number given for N of the numbered choice, as in "last:16"; nullopt for another choice.
-// Throws for the "N" itself; `example` is a valid text.
+// Returns the number given for N of the numbered choice, as in "last:16"; nullopt for another
+// choice. Throws if the text has the letter "N" itself; `example` is a valid text.
 std::optional<int64_t> ReadNumberedChoice(const TextAtom& atom, const Parameter& described,
                                           const std::string& example);
 
-// Sorted, with overlapping and touching ranges joined, so that equal sets are equal values.
+// Parses layers. The ranges are sorted, and overlapping and touching ranges are joined, so that
+// equal sets are equal values.
 LayerSet ReadLayers(const TextArgument& argument);
 
-// "answer", "last", "last:16", "all".
+// Parses "answer", "last", "last:16" or "all".
 RowChoice ReadRows(const TextArgument& argument, const Parameter& described);
 std::string RowsText(const RowChoice& choice, const Parameter& described);
 
-// The name of a passage, or tokens as 400:600.
+// Parses the name of a passage, or tokens such as 400:600.
 TokenSpan ReadSpan(const TextArgument& argument);
 std::string SpanText(const TokenSpan& span);
 
-// "L12H3", "[L12H3,L14G0]", "L9H*", "L9H0-3", "all", "file:NAME" (head_set_file.h: its heads, from
-// then on named one by one); sorted. A head that is named twice in the same words is an error.
+// Parses "L12H3", "[L12H3,L14G0]", "L9H*", "L9H0-3", "all" or "file:NAME" (head_set_file.h;
+// replaced by the names of its heads); sorted. The same head name given twice is an error.
 std::vector<HeadName> ReadHeads(const TextArgument& argument);
 std::string HeadsText(const std::vector<HeadName>& heads);
 
-// The argument of that name, or null.
+// Returns the argument of that name, or null.
 const TextArgument* Find(const TextTerm& term, std::string_view name);
 
-// Throws where a required one is missing; `example` is a term that is right.
+// Throws if a required argument is missing; `example` is a correct term.
 void RequireArguments(const TextTerm& term, const std::string& example);
 
 }  // namespace midscope

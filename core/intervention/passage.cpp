@@ -20,7 +20,7 @@ bool IsPiece(const PromptSpan& span) {
                      [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-// From the first piece to the end of the last; without pieces the whole prompt.
+// Returns the tokens from the first piece to the end of the last; without pieces, the whole prompt.
 TokenSpan PiecesOf(const Prompt& prompt) {
   std::optional<TokenSpan> extent;
   for (const PromptSpan& span : prompt.spans) {
@@ -59,7 +59,7 @@ TokenSpan TokensOf(const TokenSpan& span, const Prompt& prompt) {
   return {"", found->token_begin, found->token_end};
 }
 
-// The shift of a move whose passage is already resolved to tokens.
+// Returns the shift of a move whose passage is already resolved to tokens.
 int64_t ShiftOf(const Move& move, const Prompt& prompt) {
   if (move.to == MoveTo::kShift) return move.shift;
   const TokenSpan pieces = PiecesOf(prompt);
@@ -81,7 +81,7 @@ Intervention ResolvePassages(const Intervention& intervention, const Prompt& pro
 Intervention WithAnyPassages(const Intervention& given) {
   Intervention intervention = given;
   intervention.Change<GivenPositions>([](GivenPositions& positions) { positions = {}; });
-  // Each its own token, so that no two seem to overlap.
+  // Each name gets a different token, so that no two passages seem to overlap.
   int64_t token = 0;
   return Resolved(intervention, {[&token](const TokenSpan&) {
                                    ++token;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Activation patching, as a value: rows of this run take values of another run. The term `patch` is
-// read in edits/patch.cpp; core/run/patch_sources.h runs the other run and fills in `taken`;
-// row_patch.h in plan/ is what it compiles to.
+// Activation patching as a value: rows of this run take values of another run. The term `patch` is
+// defined in terms/patch.cpp; core/run/patch_sources.h runs the other run and fills in `taken`; it
+// compiles to the RowPatch values in plan/attention_plan.h.
 #pragma once
 
 #include <algorithm>
@@ -17,38 +17,39 @@ namespace midscope {
 
 inline constexpr const char* kPatchTerm = "patch";
 
-// The replaced values, by the names of the choices: the residual stream after a block, q, k and v
-// before rotation, outputs of heads, and what attention and MLP add to the stream.
+// The kind of value that is replaced, named like the choices: the residual stream after a block, q,
+// k and v before rotation, the outputs of heads, and the additions of attention and MLP to the
+// stream.
 enum class PatchWhat { kResid, kQuery, kKey, kValue, kZ, kAttentionOut, kMlpOut };
 inline constexpr PatchWhat kPatchWhats[] = {
     PatchWhat::kResid, PatchWhat::kQuery,        PatchWhat::kKey,   PatchWhat::kValue,
     PatchWhat::kZ,     PatchWhat::kAttentionOut, PatchWhat::kMlpOut};
 
-// The run whose values are taken.
+// Names the run whose values are taken.
 struct PatchSource {
   enum class Kind {
     kPlace,    // the same sample with the gold piece at place `place`
     kNext,     // the task's next sample with its gold piece at place `place`
-    kSetting,  // the same prompt under the intervention that `name` is the text of
-    kSource,   // the prompt of that name, which the user gave
+    kSetting,  // the same prompt under the intervention whose text is `name`
+    kSource,   // the user's prompt named `name`
   };
   Kind kind = Kind::kPlace;
   int64_t place = 1;
   std::string name;
-  // "place:1", "next:1", "setting:ms-poe", "source:other".
+  // Returns "place:1", "next:1", "setting:ms-poe" or "source:other".
   std::string Text() const;
   bool operator==(const PatchSource&) const = default;
 };
 
-// Which rows correspond where the passage has more tokens in one prompt than in the other.
+// Which rows correspond if the passage has more tokens in one prompt than in the other.
 enum class PatchAlign {
-  kNone,   // that is refused
-  kEnd,    // the last of both, as many as the shorter has
-  kStart,  // the first of both
+  kNone,   // none: different lengths are an error
+  kEnd,    // the last rows of both, as many as the shorter has
+  kStart,  // the first rows of both, as many as the shorter has
   kMean,   // every row takes the mean of the source's rows
 };
 
-// Values at one hook point of a run, in all layers. [layer, row, width]
+// Values at one hook point of a run, in all layers: [layer, row, width].
 struct RunValues {
   int64_t rows = 0;
   int64_t width = 0;
@@ -59,13 +60,13 @@ struct RunValues {
   bool operator==(const RunValues&) const = default;
 };
 
-// Row rows.first + i takes row first_source_row + i of `values`; with one_row each takes row
+// Row rows.first + i takes row first_source_row + i of `values`; with one_row, every row takes row
 // first_source_row.
 struct TakenRows {
   RowRange rows;
   int64_t first_source_row = 0;
   bool one_row = false;
-  std::shared_ptr<const RunValues> values = {};  // null: not known yet
+  std::shared_ptr<const RunValues> values = {};  // null: the other run has not been made yet
   bool operator==(const TakenRows& other) const {
     return rows == other.rows && first_source_row == other.first_source_row &&
            one_row == other.one_row &&
@@ -73,7 +74,8 @@ struct TakenRows {
   }
 };
 
-// Those of `rows` that a prompt of so many tokens has: answer rows are not patched.
+// Returns the part of `rows` within a prompt of `prompt_tokens` tokens: answer rows are not
+// patched.
 inline RowRange PromptRows(const RowRange& rows, int64_t prompt_tokens) {
   return {std::max<int64_t>(rows.first, 0), std::min(rows.last, prompt_tokens)};
 }
@@ -81,11 +83,11 @@ inline RowRange PromptRows(const RowRange& rows, int64_t prompt_tokens) {
 struct Patch {
   PatchSource source;
   PatchWhat what = PatchWhat::kResid;
-  ChosenRows span;  // prompt rows
+  ChosenRows span;  // rows of the prompt
   LayerSet layers;
   std::vector<HeadName> heads = {HeadName::All()};
   PatchAlign align = PatchAlign::kNone;
-  TakenRows taken;  // of one prompt; `rows` empty: not resolved
+  TakenRows taken;  // for one prompt; if its `rows` are empty, not resolved yet
   bool operator==(const Patch&) const = default;
 };
 

@@ -23,7 +23,7 @@ class Ids {
   explicit Ids(const std::string& file) : file_(file) {}
 
   void Add(double id) {
-    // NaN fails too.
+    // Also rejects NaN.
     if (!(id >= 0 && id <= kLargestPositionId)) {
       throw UsageError(file_,
                        Next() + " is " + NumberText(id) + ": a position id must be from 0 to " +
@@ -37,7 +37,7 @@ class Ids {
     ids_.push_back(id);
   }
 
-  // "number 3", of the one that comes next.
+  // Returns "number 3" for the number that comes next.
   std::string Next() const { return "number " + std::to_string(ids_.size() + 1); }
 
   std::vector<double> Finish() {
@@ -67,7 +67,7 @@ std::vector<double> FromText(const std::string& file, std::string_view text) {
   return ids.Finish();
 }
 
-// The list of numbers in the root: itself, or the one sample of {"positions": [[...]]}.
+// Returns the list of numbers: the root itself, or the one sample of {"positions": [[...]]}.
 const nlohmann::json& ListOf(const std::string& file, const nlohmann::json& root) {
   if (root.is_array()) return root;
   const auto samples = root.find("positions");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Position ids of a prompt's tokens, from a file.
+// Reads the position ids of a prompt's tokens from a file.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@ namespace midscope {
 
 inline constexpr double kLargestPositionId = 1e9;
 
-// Numbers from 0 to kLargestPositionId, one per prompt token, in any order: text with white space
-// or commas between, or JSON: a list of numbers, or one sample of `midscope positions --json`
-// ({"positions": [[...]]}). Throws Error (usage) that names the file, and the number where it is
-// one that is wrong.
+// Reads numbers from 0 to kLargestPositionId, one per prompt token, in any order: as text separated
+// by white space or commas, or as JSON: a list of numbers, or one sample of `midscope positions
+// --json` ({"positions": [[...]]}). Throws Error (usage) that names the file and, if a number is
+// wrong, which one.
 std::vector<double> ReadPositionIds(const std::string& file);
 
-// As above, from the file's contents.
+// Like ReadPositionIds, but parses the file's contents `text`.
 std::vector<double> ParsePositionIds(const std::string& file, std::string_view text);
 
-// 16 hexadecimal digits of the numbers.
+// Returns 16 hexadecimal digits that identify the numbers.
 std::string PositionIdDigest(const std::vector<double>& ids);
 
 }  // namespace midscope

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kTurn = 2.0 * std::numbers::pi;
 
-// The (real) pair that turns `rotations` times within the original context.
+// Returns the (real) index of the pair that turns `rotations` times within the original context.
 double YarnPair(double base, int64_t dimensions, double original_context, double rotations) {
   return static_cast<double>(dimensions) * std::log(original_context / (rotations * kTurn)) /
          (2 * std::log(base));
@@ -74,13 +74,13 @@ YarnRange YarnCorrectionRange(double base, int64_t dimensions, const YarnSetting
     high = std::ceil(high);
   }
   YarnRange range{std::max(low, 0.0), std::min(high, static_cast<double>(dimensions - 1))};
-  if (range.low == range.high) range.high += 0.001;  // no division by zero
+  if (range.low == range.high) range.high += 0.001;  // avoids division by zero
   return range;
 }
 
 namespace {
 
-// 0 to `low`, 1 from `high`.
+// Returns 0 up to `low`, 1 from `high` on.
 double Ramp(const YarnRange& range, size_t pair) {
   return std::clamp((static_cast<double>(pair) - range.low) / (range.high - range.low), 0.0, 1.0);
 }
@@ -115,7 +115,7 @@ std::vector<double> YarnFrequencies(double base, int64_t dimensions, const YarnS
   std::vector<double> frequencies = PlainFrequencies(base, dimensions);
   for (size_t pair = 0; pair < frequencies.size(); ++pair) {
     double& frequency = frequencies[pair];
-    // 0: left alone, 1: divided by the factor.
+    // 0: unchanged, 1: divided by the factor.
     double ramp = Ramp(range, pair);
     if (settings.form == YarnForm::kPaper) {
       const double rotations = settings.original_context * frequency / kTurn;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One term of an intervention: a value together with its type. The type of the value may be known
-// to one file of core/terms alone.
+// A term of an intervention: a value together with its type. The value's C++ type may be visible in
+// only one file of core/terms.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ struct TermType;  // term_type.h
 
 class Term {
  public:
-  // T must be copyable and have operator==. Callers use TermOf (core/terms/terms.h), which finds
+  // T must be copyable and have operator==. Use TermOf (core/terms/terms.h) instead, which finds
   // the type. `type` must outlive the term.
   template <typename T>
   Term(const TermType& type, T value)
@@ -20,7 +20,7 @@ class Term {
 
   const TermType& type() const { return *type_; }
 
-  // Null where the value is of another type.
+  // Returns null if the value is of another type.
   template <typename T>
   const T* As() const {
     const auto* held = dynamic_cast<const HeldValue<T>*>(held_.get());
@@ -51,7 +51,7 @@ class Term {
   };
 
   const TermType* type_;
-  std::shared_ptr<const Held> held_;  // copies of a term share it; it never changes
+  std::shared_ptr<const Held> held_;  // immutable; copies of a term share it
 };
 
 }  // namespace midscope

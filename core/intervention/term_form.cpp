@@ -5,7 +5,7 @@ namespace midscope {
 
 namespace {
 
-// A text that only terms have.
+// Describes a text of a kind that only terms have.
 Parameter OfKind(ParameterKind kind, Parameter parameter) {
   parameter.kind = kind;
   return parameter;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The description of a term that is read into a value of type T and printed from it: each argument
-// is described together with the member of T that holds it. Internal to core.
+// The description of a term that is parsed into a value of type T and printed from it. Each
+// argument's description is bound to the member of T that holds its value. Internal to core.
 //
 // clang-format off
 //   NumberArgument<&Ntk::factor>       a number (an integer where the member is)
@@ -31,9 +31,9 @@ namespace midscope {
 template <typename T>
 struct BoundArgument {
   Parameter described;
-  // Throws Error (usage) with the value's column.
+  // Parses the argument into `value`. Throws Error (usage) with the value's column.
   void (*read)(T& value, const TextArgument& argument, const Parameter& described);
-  // An empty text leaves the argument out.
+  // Prints the argument; if the text is empty, the argument is omitted.
   std::string (*print)(const T& value, const Parameter& described);
 };
 
@@ -44,15 +44,15 @@ struct TermForm {
   std::string source = {};
   std::vector<BoundArgument<T>> arguments = {};
   size_t bare_arguments = 0;
-  std::string correct_example = {};  // a term with all required arguments, for the error
+  std::string correct_example = {};  // a term with all required arguments, for errors
   std::vector<std::string> examples = {};
-  std::string small_example = {};  // "": the first of the examples
-  // Reads the term where more is to be checked than its arguments one by one; null: ReadArguments.
-  // Throws Error (usage).
+  std::string small_example = {};  // if "", the first of the examples
+  // Parses the term, for terms that check more than each argument on its own; if null,
+  // ReadArguments is used. Throws Error (usage).
   T (*read)(const TextTerm& term, const TermForm& form) = nullptr;
 };
 
-// Makes the argument one that the term cannot do without.
+// Returns the argument marked as required.
 template <typename T>
 BoundArgument<T> RequiredArgument(BoundArgument<T> argument) {
   argument.described.required = true;
@@ -70,7 +70,7 @@ TermType Describe(const TermForm<T>& form) {
   return term;
 }
 
-// Arguments that are not given keep their default.
+// Returns the term's value; arguments that are not given keep their default.
 template <typename T>
 T ReadArguments(const TextTerm& term, const TermForm<T>& form) {
   T value;
@@ -126,13 +126,13 @@ std::string MemberText(const term_form::ClassOf<kMember>& value) {
   }
 }
 
-// Smallest and largest value that is accepted.
+// The smallest and the largest accepted value.
 struct Limits {
   double minimum = 0;
   double maximum = 0;
 };
 
-// A parameter for a number: an integer for an integer T.
+// Describes a number parameter: an integer if T is an integer.
 template <typename T>
 Parameter DescribedNumber(const std::string& name, const std::string& help, Limits limits,
                           std::optional<double> by_default = {}, const std::string& unit = "") {
@@ -157,7 +157,7 @@ BoundArgument<term_form::ClassOf<kMember>> NumberArgument(const std::string& nam
           [](const auto& value, const auto&) { return MemberText<kMember>(value); }};
 }
 
-// The same argument, with a slider between these values in forms.
+// Returns the argument with a slider between these values in forms.
 template <typename T>
 BoundArgument<T> WithSlider(BoundArgument<T> number, double first, double last) {
   number.described.slider = {first, last};
@@ -200,10 +200,10 @@ BoundArgument<term_form::ClassOf<kMember>> ChoiceArgument(const std::string& nam
           }};
 }
 
-// The help text for layers that are changed.
+// The help text for an argument that selects the layers to change.
 inline constexpr const char* kLayersHelp = "Layers that are changed: all, 8-25 or [2-8,12].";
 
-// "" for no default.
+// `by_default` is "" if there is no default.
 Parameter DescribedLayers(const std::string& help, const std::string& by_default);
 
 template <typename T>
@@ -214,7 +214,7 @@ BoundArgument<T> LayersArgument(const std::string& help = kLayersHelp,
           [](const T& value, const auto&) { return value.layers.Text(); }};
 }
 
-// `help`: which rows; what the words mean is added.
+// `help` says which rows are meant; the meaning of the words is appended.
 Parameter DescribedRows(const std::string& help, const std::string& by_default);
 
 template <typename T>
@@ -244,7 +244,7 @@ BoundArgument<T> HeadsArgument() {
           [](const T& value, const auto&) { return HeadsText(value.heads); }};
 }
 
-// The argument is `heads`; all are the default, and are not stated.
+// Describes the argument `heads`. The default is all, and is not printed.
 Parameter DescribedHeadSet(const std::string& help);
 
 template <typename T>
@@ -257,8 +257,8 @@ BoundArgument<T> HeadSetArgument(const std::string& help) {
           }};
 }
 
-// A file that a term names: its arguments `file` and `digest`, which a term's own reader reads, as
-// the digest is compared once the numbers are known. Internal to core.
+// The arguments `file` and `digest` of a term that names a file. The term's own reader reads both,
+// because the digest can only be compared once the numbers are known. Internal to core.
 //
 //   TwoNumbers Read(const TextTerm& term, const TermForm<TwoNumbers>& form) {
 //     TwoNumbers value = ReadTermFile(term, ReadTwoNumbers);
@@ -266,13 +266,14 @@ BoundArgument<T> HeadSetArgument(const std::string& help) {
 //     return value;
 //   }
 
-// `help`: what the file holds, without a full stop at its end; how to quote its name is added.
+// `help` says what the file holds, without a full stop at its end; how to quote the file's name is
+// appended.
 Parameter DescribedTermFile(const std::string& help);
 
-// As a printed form states it: in quotation marks where it is not one word.
+// Returns the file's name as a printed term states it: in quotation marks if it is not one word.
 std::string TermFileText(const std::string& file);
 
-// The argument is the member `file`, which the term's own reader sets.
+// The argument is bound to the member `file`, which the term's own reader sets.
 template <typename T>
 BoundArgument<T> TermFileArgument(const std::string& help) {
   return {DescribedTermFile(help), [](T&, const TextArgument&, const Parameter&) {},
@@ -283,15 +284,15 @@ inline constexpr const char* kDigestHelp =
     "Of the numbers in the file, as printed forms state it: a file that has changed since is "
     "refused. Leave it out to take the file as it is.";
 
-// kDigest: the digest of a value's numbers, std::string(const T&).
+// kDigest: a function std::string(const T&) that returns the digest of a value's numbers.
 template <typename T, auto kDigest>
 BoundArgument<T> DigestArgument(const std::string& help = kDigestHelp) {
   return {TextParameter("digest", help), [](T&, const TextArgument&, const Parameter&) {},
           [](const T& value, const Parameter&) { return kDigest(value); }};
 }
 
-// The result of `read` for the file's name. An Error that it throws is reported at the name in the
-// term.
+// Returns the result of `read` for the file's name. An Error that it throws is reported at the
+// column of the name in the term.
 template <typename Read>
 auto ReadTermFile(const TextTerm& term, Read read) {
   const TextAtom& file = OnlyValue(*Find(term, "file"));
@@ -302,8 +303,8 @@ auto ReadTermFile(const TextTerm& term, Read read) {
   }
 }
 
-// Throws Error (usage) where the term states a digest other than `now`. `what`: the numbers' name,
-// in the plural.
+// Throws Error (usage) if the term states a digest other than `now`. `what`: the plural noun for
+// the numbers.
 void CheckDigest(const TextTerm& term, const std::string& what, const std::string& now);
 
 }  // namespace midscope

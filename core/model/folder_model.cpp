@@ -25,12 +25,12 @@
 namespace midscope {
 namespace {
 
-// The model that config.json describes: a family's decoder, on its own or as the text part of
-// another model.
+// The model that config.json describes: a family's decoder, alone or as the text part of another
+// model.
 struct Described {
   const Family* family = nullptr;
-  const TextWrapper* wrapper = nullptr;  // null: on its own
-  ConfigJson text;                       // of the decoder
+  const TextWrapper* wrapper = nullptr;  // null: not part of another model
+  ConfigJson text;                       // configuration of the decoder
 };
 
 [[noreturn]] void FailType(const ConfigJson& json, const std::string& type) {
@@ -79,7 +79,7 @@ ConfigJson ReadJson(const std::filesystem::path& folder) {
 }
 
 ModelConfig ReadConfig(const ConfigJson& json, const Described& described) {
-  // Weights packed by one of many schemes, whose tensors have names and types of their own.
+  // Such weights are packed by one of many schemes, with special tensor names and types.
   const auto quantised = json.Object("quantization_config");
   const bool is_read =
       quantised && described.family->takes_mxfp4 && quantised->Text("quant_method", "") == "mxfp4";
@@ -100,7 +100,7 @@ ModelConfig ReadConfig(const ConfigJson& json, const Described& described) {
   return config;
 }
 
-// F64 is cast to F32, as transformers does; the copy goes to `copies`.
+// Casts F64 to F32, as transformers does; the copy is stored in `copies`.
 FileTensor ReadTensor(const std::string& name, const SafetensorsTensor& tensor,
                       std::deque<std::vector<std::byte>>* copies) {
   FileTensor read{tensor.shape, *kernels::FindBlockFormat(0), tensor.data, tensor.bytes, name};
@@ -129,7 +129,7 @@ FileTensor ReadTensor(const std::string& name, const SafetensorsTensor& tensor,
   return read;
 }
 
-// Whether a tensor is not a weight: masks, frequencies and positions that old checkpoints contain.
+// Whether a tensor is not a weight: old checkpoints contain masks, frequencies and positions.
 bool IsPassedOver(std::string_view name, const Family& family) {
   // transformers ignores these in every model.
   if (name.find("rotary_emb.inv_freq") != std::string_view::npos) return true;
@@ -137,7 +137,7 @@ bool IsPassedOver(std::string_view name, const Family& family) {
                      [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
-// The tensors of the decoder under the names that its family's places have.
+// Returns the decoder's tensors by the names in its family's places.
 FileTensors WeightsOf(const FolderWeights& file, const Described& described,
                       const std::string& folder, ModelConfig* config,
                       std::deque<std::vector<std::byte>>* joined) {
@@ -152,7 +152,7 @@ FileTensors WeightsOf(const FolderWeights& file, const Described& described,
   int64_t left_out = 0;
   int64_t left_out_bytes = 0;
   for (const auto& [name, tensor] : stored) {
-    if (IsPassedOver(name, *described.family)) continue;  // of any dtype
+    if (IsPassedOver(name, *described.family)) continue;  // whatever its dtype
     const auto own = described.wrapper == nullptr ? name : TextTensorName(name, *described.wrapper);
     if (!own) {
       ++left_out;
@@ -215,7 +215,7 @@ class FolderModel : public ModelSource {
   std::filesystem::path folder_;
   ModelConfig config_;
   FolderWeights file_;
-  std::deque<std::vector<std::byte>> joined_;  // matrices of MXFP4, norms of heads, copies of F64
+  std::deque<std::vector<std::byte>> joined_;  // MXFP4 matrices, norms of heads, copies of F64
   FileTensors weights_;
   TensorTable table_;
 };

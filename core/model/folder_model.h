@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A Hugging Face folder (config.json, safetensors or pytorch_model.bin, tokenizer) as a model
+// Opens a Hugging Face folder (config.json, safetensors or pytorch_model.bin, tokenizer) as a model
 // source.
 #pragma once
 
@@ -12,12 +12,13 @@
 
 namespace midscope {
 
-// The description in config.json, checked; without parameters and quantisation, which come from the
-// weights. Throws Error: an unsupported model_type, settings that the decoder does not implement.
+// Returns the checked description in config.json, without parameters and quantisation, which are
+// read from the weights. Throws Error for an unsupported model_type, or settings that the decoder
+// does not implement.
 ModelConfig ReadFolderConfig(const std::filesystem::path& folder);
 
-// Throws Error, also for weights that are quantised in an unknown way, missing, of another shape
-// than in the description, or not part of it.
+// Throws Error in the same cases, and for weights that are quantised in an unknown way, missing, of
+// another shape than described, or not part of the description.
 std::unique_ptr<ModelSource> OpenFolderModel(const std::filesystem::path& folder);
 
 }  // namespace midscope

@@ -16,39 +16,39 @@
 
 namespace midscope {
 
-// Names of tensors in folders: leaves out the parts that are no text model, and maps names of all
-// versions of transformers to the family's.
+// Maps names of tensors in folders to the family's names, for all versions of transformers, and
+// excludes parts that are not the text model.
 
-// The tensor's name in the text part's causal model; nullopt for one of another part.
+// Returns the tensor's name in the text part's causal model; nullopt if it belongs to another part.
 std::optional<std::string> TextTensorName(std::string_view name, const TextWrapper& wrapper);
 
-// Folders saved from a base model (AutoModel) have no "model." before their names: adds it. No
-// effect where the embedding has its full name.
+// Adds "model." to names in folders saved from a base model (AutoModel), which lack this prefix. No
+// effect if the embedding has its full name.
 void CompleteBaseNames(const std::vector<TensorPlace>& places, FileTensors* tensors);
 
-// The rule of transformers 5 where config->tied_embeddings is set and the file has an output matrix
-// anyway: a matrix of other values is used (tied_embeddings becomes false, with a note), an equal
-// one is shared. Where only the output matrix exists, it is also the embedding. Throws Error naming
-// `thing` where embeddings are not tied and the file has no output matrix.
+// Applies the rule of transformers 5 if config->tied_embeddings is set and the file has an output
+// matrix anyway: a matrix with different values is used (tied_embeddings becomes false, with a
+// note), an equal one is shared. If only the output matrix exists, it is also the embedding. Throws
+// Error naming `thing` if embeddings are not tied and the file has no output matrix.
 void ResolveOutput(const std::vector<TensorPlace>& places, const std::string& thing,
                    FileTensors* tensors, ModelConfig* config);
 
-// Norms with weights for each head that a Hugging Face folder keeps in a tensor per head:
+// Norms of a Hugging Face folder whose weights are stored in a separate tensor per head:
 // PREFIX.norms.0.weight, PREFIX.norms.1.weight, ..., each [head_dim] (StableLM).
 
-// Replaces them by PREFIX.weight [heads, head_dim]; its bytes are copies in `data`. Throws Error
-// naming `thing`: heads that are left out, or of other shapes or dtypes than the first.
+// Replaces them by PREFIX.weight [heads, head_dim]; its bytes are copied to `data`. Throws Error
+// naming `thing` if heads are missing or differ from the first in shape or dtype.
 void JoinNormsOfHeads(const std::string& thing, FileTensors* tensors,
                       std::deque<std::vector<std::byte>>* data);
 
-// Matrices of a Hugging Face folder in MXFP4, which are stored there as two tensors: NAME_blocks
+// MXFP4 matrices of a Hugging Face folder, which stores each as two tensors: NAME_blocks
 // (U8, [..., columns / 32, 16], elements 2i and 2i + 1 of a block in the low and high nibble of
 // byte i) and NAME_scales (U8, [..., columns / 32], the exponents).
 
-// Takes such pairs out of `file` and puts NAME.mxfp4 [..., columns], in the layout of
-// BlockType::kMXFP4, into `tensors`; its bytes are copies in `data`. Calls `copied` with each
-// tensor of the file that is not read any more. Throws Error naming `thing`: half of a pair,
-// another dtype or shapes that do not fit.
+// Removes such pairs from `file` and adds NAME.mxfp4 [..., columns], in the layout of
+// BlockType::kMXFP4, to `tensors`; its bytes are copied to `data`. Calls `copied` with each tensor
+// of the file that is no longer read. Throws Error naming `thing` for half of a pair, another
+// dtype, or shapes that do not match.
 void JoinMxfp4(const std::string& thing,
                const std::function<void(const SafetensorsTensor&)>& copied,
                SafetensorsTensors* file, FileTensors* tensors,

@@ -32,7 +32,7 @@ const Family& FamilyOf(const GgufFile& file) {
                     ". How to add a family: core/model/families/README.md in Midscope's source");
 }
 
-// The tensors that are weights; those of rope factors have gone into the description.
+// Returns the tensors that are weights; those of rope factors are already in the description.
 FileTensors WeightsOf(const GgufFile& file) {
   FileTensors tensors;
   for (const GgufTensor& tensor : file.tensors()) {
@@ -42,7 +42,7 @@ FileTensors WeightsOf(const GgufFile& file) {
   return tensors;
 }
 
-// Rope factors that the description does not have would change every angle.
+// Rope factors missing from the description would change every angle.
 void CheckRopeTensors(const GgufFile& file, const ModelConfig& config) {
   if (config.rope_scaling.kind == RopeScalingKind::kLongRope &&
       config.positions == PositionKind::kRotary) {
@@ -55,7 +55,7 @@ void CheckRopeTensors(const GgufFile& file, const ModelConfig& config) {
   }
 }
 
-// For a family without experts: accepts keys that state no experts.
+// For a family without experts: accepts keys that state that there are none.
 void CheckNoExperts(const GgufMetadata& metadata) {
   for (const char* key : {"expert_count", "expert_used_count"}) {
     if (const int64_t value = metadata.CountOrZero(key, kMaxTokens); value != 0) {

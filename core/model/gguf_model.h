@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A GGUF file as a model source.
+// Opens a GGUF file as a model source.
 #pragma once
 
 #include <filesystem>
@@ -11,13 +11,13 @@
 
 namespace midscope {
 
-// The description in the file's metadata, checked. Throws Error: an unsupported architecture, or
-// metadata that the decoder does not implement (such files must not silently run with other
-// numbers).
+// Returns the checked description in the file's metadata. Throws Error for an unsupported
+// architecture, or metadata that the decoder does not implement (such files must not silently give
+// wrong numbers).
 ModelConfig ReadGgufConfig(const GgufFile& file);
 
-// Throws Error, also for tensors that are missing, of another shape than in the description, or not
-// part of it.
+// Throws Error in the same cases, and for tensors that are missing, of another shape than
+// described, or not part of the description.
 std::unique_ptr<ModelSource> OpenGgufModel(const std::filesystem::path& path);
 
 }  // namespace midscope

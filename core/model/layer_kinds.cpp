@@ -14,7 +14,7 @@ struct LayerKinds {
   std::vector<std::string_view> names;
 };
 
-// One line for each kind; GGUF's names after those of transformers.
+// One entry per kind; GGUF's names follow those of transformers.
 const std::vector<LayerKinds>& AllLayerKinds() {
   static const std::vector<LayerKinds> all = {
       {"state space layers (Mamba), without attention",

@@ -150,7 +150,7 @@ void CheckModelConfig(const ModelConfig& config, const std::string& thing) {
     throw Failure(thing, fmt::format("{} heads cannot share {} key-value heads evenly",
                                      config.heads, config.key_value_heads));
   }
-  // Products of widths stay far from overflow: each is at most 2^20.
+  // Products of two widths cannot overflow: each is at most 2^20.
   if (config.heads * config.head_dim > kMaxWidth) {
     throw Failure(thing, fmt::format("{} heads of {} dimensions are too wide", config.heads,
                                      config.head_dim));

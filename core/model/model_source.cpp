@@ -24,8 +24,8 @@ namespace midscope {
 
 namespace {
 
-// torch.save writes a zip archive, or in old files a bare pickle of protocol 2 and up.
-// Opening anything but a file could wait for ever.
+// Whether a file is from torch.save, which writes a zip archive, or in old versions a bare pickle
+// of protocol 2 or higher. Opening anything but a file could wait forever.
 bool IsPickle(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return false;
@@ -65,7 +65,7 @@ std::vector<std::filesystem::path> GgufModelsIn(const std::filesystem::path& fol
   return GgufModelsAmong(std::move(files));
 }
 
-// A folder itself where it holds a Hugging Face model, else its only GGUF model.
+// Returns the folder itself if it contains a Hugging Face model, else its only GGUF model.
 std::filesystem::path ResolveFolder(const std::filesystem::path& folder,
                                     const std::vector<std::filesystem::path>& models) {
   if (models.empty()) return folder;
@@ -75,7 +75,7 @@ std::filesystem::path ResolveFolder(const std::filesystem::path& folder,
   throw Failure(folder.string(), "holds several GGUF files", "Name one of them: " + names);
 }
 
-// For a snapshot in the cache: users often fetch one GGUF file instead of a folder.
+// For a snapshot in the cache, because users often fetch one GGUF file instead of a folder.
 std::filesystem::path ResolveSnapshot(const std::filesystem::path& folder) {
   if (HasWeights(folder)) return folder;
   return ResolveFolder(folder, GgufModelsIn(folder, /*also_below=*/true));
@@ -109,7 +109,7 @@ RunnableModel OpenRunnableModel(const std::string& model) {
   RunnableModel opened{OpenModel(model), nullptr, {}};
   opened.config = opened.source->config();
   opened.tokenizer = opened.source->MakeTokenizer();
-  // Either may have more: embeddings are padded, and tokens are added without a row.
+  // Either number may be larger: embeddings are padded, and tokens may be added without a row.
   opened.tokenizer->SetRows(opened.config.vocabulary);
   const std::vector<std::string>& notes = opened.tokenizer->notes();
   opened.config.notes.insert(opened.config.notes.end(), notes.begin(), notes.end());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A model on disk, in any format: a description, tensors under the decoder's own names, a
-// tokenizer. The decoder loads from this and does not depend on GGUF or safetensors.
+// tokenizer. The decoder loads models through it and does not depend on GGUF or safetensors.
 //
-// Names (N: layer), and NAME.bias for each where the model has one:
+// Names of tensors (N: layer); each may also have a NAME.bias:
 // clang-format off
 //   token_embedding                              [vocabulary, hidden or embedding_width]
 //   embedding_in                                 [hidden, embedding_width]  where there is one
@@ -36,7 +36,7 @@
 //   N.shared.gate, N.shared.up, N.shared.down    likewise
 //   N.shared_gate                                [1, hidden]
 // clang-format on
-// Rows of query and key are in half-split rotary order.
+// The rows of query and key are in half-split rotary order.
 #pragma once
 
 #include <cstddef>
@@ -52,18 +52,19 @@
 
 namespace midscope {
 
-// Rows of one of the decoder's matrices within the file: fused projections (gpt_neox, phi3, mpt)
-// and interleaved rotary order (GGUF's llama) are rows of the same tensor in another order. Row r
-// of the matrix is row rows[r] of the tensor; empty rows: the tensor as it is.
+// The rows of one of the decoder's matrices within a file's tensor. With fused projections
+// (gpt_neox, phi3, mpt) and interleaved rotary order (GGUF's llama), they are selected rows of a
+// tensor: row r of the matrix is row row_order[r] of the tensor. If row_order is empty, they are
+// its rows in order.
 struct TensorRef {
   kernels::BlockFormat format;
   const std::byte* data =
-      nullptr;       // row 0 of the tensor; memory-mapped, lives as long as the source
-  int64_t rows = 0;  // of the decoder's matrix; 1 for vectors
+      nullptr;       // row 0 of the tensor; memory-mapped, valid as long as the source
+  int64_t rows = 0;  // rows of the decoder's matrix; 1 for vectors
   int64_t columns = 0;
   int64_t row_bytes = 0;
   std::vector<int64_t> row_order;  // [rows], or empty: 0, 1, 2, ...
-  std::string file_name;           // the tensor's in the file, for messages
+  std::string file_name;           // the tensor's name in the file, for messages
 
   const std::byte* Row(int64_t row) const {
     return data + (row_order.empty() ? row : row_order[static_cast<size_t>(row)]) * row_bytes;
@@ -74,7 +75,7 @@ class ModelSource {
  public:
   virtual ~ModelSource() = default;
   virtual const ModelConfig& config() const = 0;
-  // Null where the model has no such tensor. Throws Error where it has another shape than the
+  // Returns null if the model has no such tensor. Throws Error if its shape is not the one that the
   // description requires.
   virtual const TensorRef* Find(const std::string& name) const = 0;
   virtual std::unique_ptr<Tokenizer> MakeTokenizer() const = 0;
@@ -82,15 +83,14 @@ class ModelSource {
   virtual std::string Hash()
       const = 0;  // XXH3-128 of the file, or of the folder's weight files in name order
   virtual void DontNeed(const TensorRef& tensor) const = 0;
-  // Throws Error (failure) where a file turned out to be truncated in a read
-  // (MemoryMap::CheckWhole).
+  // Throws Error (failure) if a read found a file truncated (MemoryMap::CheckWhole).
   virtual void CheckWhole() const = 0;
 };
 
-// The file or folder of a user's name for a model: a .gguf file (of a split model the first), a
-// Hugging Face folder, a folder with one GGUF model, `org/name` or `org/name@REVISION` in the
-// Hugging Face cache (for a snapshot without weights of a folder its only GGUF model), or
-// "embedded". Throws Error where there is none, or several.
+// Returns the file or folder for a user's name of a model: a .gguf file (the first of a split
+// model), a Hugging Face folder, a folder with one GGUF model, `org/name` or `org/name@REVISION` in
+// the Hugging Face cache (if the snapshot is not a Hugging Face folder with weights, its only GGUF
+// model), or "embedded". Throws Error if there is no such model, or several.
 std::filesystem::path ResolveModel(const std::string& model);
 
 // Opens the result of ResolveModel. Throws Error.
@@ -99,20 +99,20 @@ std::unique_ptr<ModelSource> OpenModel(const std::string& model);
 struct RunnableModel {
   std::unique_ptr<ModelSource> source;
   std::unique_ptr<Tokenizer> tokenizer;
-  ModelConfig config;  // the source's, with the tokenizer's notes
+  ModelConfig config;  // the source's description, with the tokenizer's notes added
 };
 
-// Opens a model for a run: every run and `info` decide by this function alone whether a model is
-// supported. Throws Error where it is not.
+// Opens a model for a run. Every run and `info` use only this function to decide whether a model is
+// supported. Throws Error if it is not.
 RunnableModel OpenRunnableModel(const std::string& model);
 
-// Locations of models: the name `embedded` and the cache folder.
+// Finds models by the name `embedded` and in the cache folder.
 
-// $MIDSCOPE_MODELS, else $XDG_CACHE_HOME/midscope/models, else ~/.cache/midscope/models.
+// Returns $MIDSCOPE_MODELS, else $XDG_CACHE_HOME/midscope/models, else ~/.cache/midscope/models.
 std::filesystem::path ModelFolder();
 
-// The path of a model from the user's name: "embedded", or a path. Throws Error where the embedded
-// model has not been fetched yet.
+// Returns the path for a user's name of a model: "embedded", or a path. Throws Error if the
+// embedded model has not been fetched yet.
 std::filesystem::path ModelPath(const std::string& model);
 
 }  // namespace midscope

@@ -13,7 +13,7 @@
 namespace midscope {
 namespace {
 
-// A kind of layers and the keys that show it. GGUF's come after the architecture's name.
+// A kind of layer and the keys that show it. GGUF's keys follow the architecture's name.
 struct Sign {
   std::string_view kind;
   std::vector<std::string_view> folder_keys;
@@ -53,7 +53,7 @@ const std::vector<Sign>& Signs() {
   return signs;
 }
 
-// Lists of a name for each layer, or for each of a pattern that repeats.
+// Keys of lists with a name for each layer, or for each layer of a repeating pattern.
 constexpr std::string_view kListsOfLayers[] = {"layer_types", "layers_block_type", "block_types"};
 
 std::vector<std::string> Distinct(std::vector<std::string> texts) {
@@ -68,12 +68,12 @@ std::vector<std::string> ListedLayers(const ConfigJson& json, std::string_view k
   try {
     for (const std::string& name : Distinct(json.Texts(key))) names.push_back(Quote(name, kLength));
   } catch (const Error&) {
-    return {};  // not a list of names: it shows nothing
+    return {};  // not a list of names, so it shows nothing
   }
   return names;
 }
 
-// `is_set`: whether a key of `keys` has a value that means yes.
+// `is_set`: whether any key of `keys` has a value that means yes.
 template <typename IsSet>
 std::vector<std::string> ShownBySigns(std::vector<std::string_view> Sign::*keys,
                                       const IsSet& is_set) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Layer kinds of a model that is in no family and no list (layer_kinds.h), as far as its
-// configuration shows, for messages.
+// Describes, for messages, the layer kinds of a model that is in no family and not listed in
+// layer_kinds.h, as far as its configuration shows them.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace midscope {
 
-// "state space layers (ssm_cfg), layer_types full_attention and mamba"; empty where no key of the
-// configuration shows it. Does not throw for values of a wrong type.
+// Returns "state space layers (ssm_cfg), layer_types full_attention and mamba"; empty if no key of
+// the configuration shows layer kinds. Does not throw for values of a wrong type.
 std::string ShownLayers(const ConfigJson& json);
 
-// As above, from a file's metadata, whose keys begin with general.architecture.
+// Like ShownLayers above, from a file's metadata, whose keys begin with general.architecture.
 std::string ShownLayers(const GgufFile& file);
 
 }  // namespace midscope

@@ -39,14 +39,14 @@ bool IsInterleaved(RowPart part) {
          part == RowPart::kInterleavedKey;
 }
 
-// Whether the file's tensor holds the matrices of all experts of a layer.
+// Whether the file's tensor contains the matrices of all experts of a layer.
 bool HoldsExperts(RowPart part) {
   return part == RowPart::kExpert || part == RowPart::kExpertGate || part == RowPart::kExpertUp ||
          part == RowPart::kExpertEven || part == RowPart::kExpertOdd;
 }
 
-// Number of rows of the file's whole tensor, or of one expert's in it, of which `rows` are the
-// decoder's.
+// Returns the number of rows in the file's tensor, or in one expert's part of it, that contains the
+// decoder's `rows` rows.
 int64_t FileRows(RowPart part, int64_t rows, const ModelConfig& config) {
   const int64_t heads = config.heads + 2 * config.key_value_heads;
   switch (part) {
@@ -68,7 +68,7 @@ int64_t FileRows(RowPart part, int64_t rows, const ModelConfig& config) {
   }
 }
 
-// First row of a contiguous part of `rows` rows.
+// Returns the first row of a contiguous part of `rows` rows.
 int64_t FirstRow(RowPart part, int64_t rows, const ModelConfig& config) {
   const int64_t query = config.heads * config.head_dim;
   switch (part) {
@@ -85,23 +85,24 @@ int64_t FirstRow(RowPart part, int64_t rows, const ModelConfig& config) {
   }
 }
 
-// Row of the file's head for a row of the decoder's. Only the first `rotated` rows of a head are
-// pairs: 2j and 2j + 1 in the file, j and j + rotated / 2 in the decoder. The others are in order.
+// Returns the row of the file's head for a row of the decoder's head. Only the first `rotated` rows
+// of a head are pairs: 2j and 2j + 1 in the file, j and j + rotated / 2 in the decoder. The other
+// rows are in order.
 int64_t InterleavedRow(int64_t within, int64_t rotated) {
   const int64_t pairs = rotated / 2;
   if (within >= rotated) return within;
   return within < pairs ? 2 * within : 2 * (within - pairs) + 1;
 }
 
-// The file's head that is head `head` of the decoder's query, key or value: a key-value head's
-// queries are followed by its key and its value.
+// Returns the file's head for head `head` of the decoder's query, key or value: in the file, a
+// key-value head's queries are followed by its key and its value.
 int64_t HeadInFile(RowPart part, int64_t head, const ModelConfig& config) {
   const int64_t queries = config.heads_per_key_value_head();
   if (part == RowPart::kHeadQuery) return head / queries * (queries + 2) + head % queries;
   return head * (queries + 2) + queries + (part == RowPart::kHeadValue ? 1 : 0);
 }
 
-// Row of the file for each of the decoder's rows; empty where they are in order.
+// Returns the row of the file for each of the decoder's rows; empty if they are in order.
 std::vector<int64_t> RowOrder(RowPart part, int64_t rows, const ModelConfig& config) {
   std::vector<int64_t> order;
   if (part == RowPart::kExpertEven || part == RowPart::kExpertOdd) {
@@ -124,7 +125,7 @@ std::vector<int64_t> RowOrder(RowPart part, int64_t rows, const ModelConfig& con
   return order;
 }
 
-// Whether it is of the layers that come after the model's last (ModelConfig::prediction_layers).
+// Whether the tensor belongs to a layer after the model's last (ModelConfig::prediction_layers).
 bool IsOfPredictionLayer(const std::string& name, const ModelConfig& config) {
   for (int64_t extra = 0; extra < config.prediction_layers; ++extra) {
     const std::string layer = std::to_string(config.layers + extra) + ".";
@@ -133,11 +134,12 @@ bool IsOfPredictionLayer(const std::string& name, const ModelConfig& config) {
   return false;
 }
 
-// [columns, rows] of each of `count` matrices [rows, columns] whose elements have the size of T.
+// Returns [columns, rows] for each of `count` matrices [rows, columns], whose elements have the
+// size of T.
 template <class T>
 std::vector<std::byte> Transposed(const std::byte* data, int64_t count, int64_t rows,
                                   int64_t columns) {
-  constexpr int64_t kTile = 32;  // rows and columns at a time, which stay in a cache
+  constexpr int64_t kTile = 32;  // rows and columns processed together, which fit a cache
   constexpr auto kSize = static_cast<int64_t>(sizeof(T));
   const int64_t bytes = rows * columns * kSize;
   std::vector<std::byte> out(static_cast<size_t>(count * bytes));
@@ -169,12 +171,12 @@ const std::string& ShownName(const FileTensor& tensor, const std::string& name) 
 
 void CountParameters(const FileTensors& tensors, ModelConfig* config) {
   std::map<std::string_view, int64_t> counts;
-  // Tied weights of a pytorch_model.bin are two names for the same bytes.
+  // Tied weights in a pytorch_model.bin are two names for the same bytes.
   std::set<std::pair<const std::byte*, int64_t>> counted;
   for (const auto& [name, tensor] : tensors) {
     if (!tensor.unread_dtype.empty()) continue;
     if (!counted.emplace(tensor.data, tensor.bytes).second) continue;
-    // Each tensor's bytes are inside its file or a copy, so these sums can't overflow.
+    // Each tensor's bytes are inside its file or a copy, so these sums cannot overflow.
     const int64_t elements = tensor.bytes / tensor.format.bytes * tensor.format.elements;
     counts[tensor.format.name] += elements;
     config->parameters += elements;
@@ -269,7 +271,7 @@ void TensorTable::AddBias(const NeededTensor& needed, const TensorPlace& place) 
   tensors_.emplace(needed.name() + ".bias", Vector(rows));
 }
 
-// Vectors have one row per element.
+// Vectors are stored as matrices with one element per row.
 TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& needed,
                                  const TensorPlace& place, const std::string& file_name) {
   const std::vector<int64_t>& shape = needed.shape;
@@ -287,7 +289,7 @@ TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& n
   if (part == RowPart::kByHead) wanted = {config_.heads, shape[0] / config_.heads, shape[1]};
   if (transposed) std::swap(wanted[wanted.size() - 2], wanted.back());
   const bool single = tensor.shape.empty() && wanted == std::vector<int64_t>{1};
-  // Norms with weights for each head are [heads, head_dim].
+  // Norms with separate weights per head are [heads, head_dim].
   const int64_t heads = wanted[0] / config_.head_dim;
   const bool by_head = shape.size() == 1 && heads * config_.head_dim == wanted[0] &&
                        tensor.shape == std::vector<int64_t>{heads, config_.head_dim};
@@ -315,7 +317,7 @@ TensorRef TensorTable::Reference(const FileTensor& tensor, const NeededTensor& n
   return reference;
 }
 
-// Parts of a fused matrix share one copy.
+// All parts of a fused matrix share one copy.
 const std::byte* TensorTable::TransposedData(const FileTensor& tensor,
                                              const std::string& file_name) {
   auto found = transposed_.find(file_name);
@@ -334,7 +336,7 @@ const std::byte* TensorTable::TransposedData(const FileTensor& tensor,
   return found->second.data();
 }
 
-// One row with all elements, in order.
+// Returns one row with all elements, in order.
 TensorRef TensorTable::Vector(const TensorRef& rows) {
   TensorRef vector = rows;
   vector.rows = 1;

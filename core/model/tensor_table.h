@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tensors of a model file under the decoder's names: checks the family's tensors against the
+// The tensors of a model file by the decoder's names. Checks the family's tensors against the
 // file's.
 #pragma once
 
@@ -26,31 +26,32 @@ struct FileTensor {
   const std::byte* data = nullptr;  // any alignment
   int64_t bytes = 0;
   std::string file_name;  // its name in the file; empty: its key in FileTensors
-  // Set where weights of this dtype are not read: an error only where the decoder needs the tensor.
+  // Set if weights of this dtype cannot be read, which is an error only if the decoder needs the
+  // tensor.
   std::string unread_dtype = {};
 };
 
-// By the names that a family's places have.
+// Keyed by the names in a family's places.
 using FileTensors = std::map<std::string, FileTensor, std::less<>>;
 
-// Fills in config->parameters, their bytes and the type that most of them have.
+// Sets the number of parameters, their bytes and the most common type in `config`.
 void CountParameters(const FileTensors& tensors, ModelConfig* config);
 
-// Number of bytes from tensor.data on that contain its rows.
+// Returns the number of bytes from tensor.data on that contain the tensor's rows.
 int64_t SpannedBytes(const TensorRef& tensor);
 
 class TensorTable {
  public:
-  // Throws Error naming `thing` and the tensor: missing, of another shape than in the description,
-  // or not part of it (endings in `ignored` are skipped). `copied` is called with each tensor of
-  // the file of which a transposed copy was made, and which is not read any more.
+  // Throws Error naming `thing` and the tensor if it is missing, of another shape than described,
+  // or not part of the description (endings in `ignored` are skipped). `copied` is called with each
+  // tensor of the file that was copied transposed and is no longer read.
   TensorTable(
       const ModelConfig& config, const std::vector<TensorPlace>& places, const FileTensors& file,
       const std::vector<std::string_view>& ignored, const std::string& thing,
       const std::function<void(const FileTensor&)>& copied = [](const FileTensor&) {});
 
-  const TensorRef* Find(const std::string& name) const;  // null where there is none
-  int64_t transposed_bytes() const;                      // of copies of the file's matrices
+  const TensorRef* Find(const std::string& name) const;  // null if there is none
+  int64_t transposed_bytes() const;  // bytes of transposed copies of the file's matrices
 
  private:
   void Add(const NeededTensor& needed, const TensorPlace& place);
@@ -65,12 +66,13 @@ class TensorTable {
 
   const ModelConfig& config_;                             // only while constructing
   const FileTensors& file_;                               // only while constructing
-  const std::function<void(const FileTensor&)>& copied_;  // likewise
+  const std::function<void(const FileTensor&)>& copied_;  // only while constructing
   std::string thing_;
   std::map<std::string, TensorRef, std::less<>> tensors_;
   std::set<std::string, std::less<>> used_;
   std::deque<std::vector<float>> reordered_;  // biases whose elements are in another order
-  // Copies of matrices that the file has as [inputs, outputs], by their names in the file.
+  // Transposed copies of matrices that are [inputs, outputs] in the file, keyed by their names
+  // there.
   std::map<std::string, std::vector<std::byte>, std::less<>> transposed_;
 };
 

@@ -12,8 +12,8 @@ namespace {
 
 bool Holds(const RowRange& rows, int64_t row) { return rows.first <= row && row < rows.last; }
 
-// Smallest first row of the entries that one list has more often than the other. `first_row`
-// returns the first row that an entry changes.
+// Returns the smallest first row among the entries that occur more often in one list than in the
+// other. `first_row` returns the first row that an entry changes.
 template <class Entry, class FirstRow>
 int64_t FirstDifference(const std::vector<Entry>& a, const std::vector<Entry>& b,
                         const FirstRow& first_row) {
@@ -32,12 +32,12 @@ int64_t FirstRowOfRows(const Entry& entry) {
   return entry.rows.first;
 }
 
-// The first row that does not see every key.
+// Returns the first row that does not see every key.
 int64_t FirstStreamingRow(const StreamingHeads& entry) {
   return std::max(entry.rows.first, entry.sink + entry.recent);
 }
 
-// Rows before the tokens do not see them.
+// Returns the first row that sees the tokens; rows before the tokens do not.
 template <class Entry>
 int64_t FirstRowThatSees(const Entry& entry) {
   return std::max(entry.rows.first, entry.begin);
@@ -81,7 +81,7 @@ std::vector<RowRange> AlikeRows(const AttentionEdits& edits, RowRange rows) {
   add(edits.moved);
   add(edits.boosted);
   add(edits.temperatures);
-  // Each row of these sees other keys.
+  // Rows that the entry affects see different keys from each other.
   for (const StreamingHeads& entry : edits.streaming) {
     const int64_t last = std::min(entry.rows.last, rows.last);
     for (int64_t row = std::max(FirstStreamingRow(entry), rows.first); row < last; ++row)

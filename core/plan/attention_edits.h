@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Edits of one layer's attention, as an intervention's crops, moves, boosts, ablations and
-// temperatures compile to: values that name rows and tokens of one sequence.
+// Edits of one layer's attention: the values to which an intervention's crops, moves, boosts,
+// ablations and temperatures compile. They name rows and tokens of one sequence.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace midscope {
 
-// Query heads of a layer: [head], 0 for those that are left alone; empty: all.
+// Selects query heads of a layer: [head], 0 for a head that is unchanged; empty: all heads.
 using LayerHeads = std::vector<uint8_t>;
 
-// `rows` do not see the tokens [begin, end), all of which come before them.
+// `rows` do not see the tokens [begin, end); these tokens precede all of the rows.
 struct HiddenTokens {
   RowRange rows;
   int64_t begin = 0;
@@ -25,7 +25,8 @@ struct HiddenTokens {
   bool operator==(const HiddenTokens&) const = default;
 };
 
-// `rows` see the first `sink` tokens and the last `recent` ones, their own included (> 0).
+// `rows` see only the first `sink` tokens and the last `recent` ones, including their own (recent >
+// 0).
 struct StreamingHeads {
   RowRange rows;
   int64_t sink = 0;
@@ -34,9 +35,9 @@ struct StreamingHeads {
   bool operator==(const StreamingHeads&) const = default;
 };
 
-// For `rows` the tokens [begin, end) are `shift` positions further on. Where position ids are given
-// that is added to their ids, or (to_tokens) they take the ids of the tokens `shift` rows further
-// on.
+// For `rows` the tokens [begin, end) are `shift` positions further on. If position ids are given,
+// `shift` is added to them, or (to_tokens) the tokens take the ids of the tokens `shift` rows
+// further on.
 struct MovedTokens {
   RowRange rows;
   int64_t begin = 0;
@@ -46,7 +47,8 @@ struct MovedTokens {
   bool operator==(const MovedTokens&) const = default;
 };
 
-// The weights that `rows` give to the tokens [begin, end) are multiplied (kernels/attention.h).
+// The attention weights that `rows` give to the tokens [begin, end) are multiplied
+// (kernels/attention.h).
 struct BoostedTokens {
   RowRange rows;
   int64_t begin = 0;
@@ -78,7 +80,7 @@ struct AttentionEdits {
   std::vector<BoostedTokens> boosted;
   std::vector<HeadTemperature> temperatures;
   std::vector<AblatedHead> ablated;
-  // Whether softmax and rotation are as without edits (heads may still be ablated).
+  // Whether the edits leave softmax and rotation unchanged (heads may still be ablated).
   bool LeavesPatterns() const {
     return hidden.empty() && streaming.empty() && moved.empty() && boosted.empty() &&
            temperatures.empty();
@@ -86,14 +88,15 @@ struct AttentionEdits {
   bool operator==(const AttentionEdits&) const = default;
 };
 
-// The first row that comes out differently; INT64_MAX where none does. Means of heads need all rows
-// before, which only a run that took them leaves behind: where `after` adds one, that is row 0.
+// Returns the first row whose output changes; INT64_MAX if none does. The means of heads depend on
+// all earlier rows, and only a run that takes them stores their sums: if `after` adds a mean, the
+// result is row 0.
 int64_t FirstChangedRow(const AttentionEdits& before, const AttentionEdits& after);
 
-// `rows` in parts whose rows are all edited alike, in order.
+// Splits `rows` into ranges of rows with the same edits, in order.
 std::vector<RowRange> AlikeRows(const AttentionEdits& edits, RowRange rows);
 
-// The kernel arguments of a part of AlikeRows; they point into the edits.
+// The kernel arguments for one range of AlikeRows; they point into the edits.
 struct RowEdits {
   std::vector<kernels::KeyRange> hidden;
   std::vector<kernels::KeyFactor> factors;
@@ -102,10 +105,11 @@ struct RowEdits {
 };
 RowEdits EditsOfRow(const AttentionEdits& edits, int64_t row, int64_t heads);
 
-// The given ids with the moves on top of them, for a sequence of `rows` rows.
+// Returns the given ids with the moves applied, for a sequence of `rows` rows.
 PositionIds MovedIds(const PositionIds& ids, const std::vector<MovedTokens>& moved, int64_t rows);
 
-// Rows that rotary tables need so that every token of a sequence of `rows` finds its position.
+// Returns the number of rows that rotary tables need to hold the position of every token of a
+// sequence of `rows` rows.
 int64_t PositionRows(const AttentionEdits& edits, int64_t rows);
 
 }  // namespace midscope

@@ -24,7 +24,7 @@ std::vector<float> SlopesOf(const ModelConfig& config) {
   return slopes;
 }
 
-// The model's own plans, layer by layer.
+// Returns the model's own plans, layer by layer.
 std::vector<AttentionPlan> PlainPlans(const ModelConfig& config, int64_t tokens) {
   AttentionPlan plain;
   plain.logit_scale = config.logit_scale != 0
@@ -86,13 +86,13 @@ std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const 
     ApplyTerms(stage, intervention, config, prompt_tokens, positions, plans);
   };
   apply(TermStage::kBeforePositions);
-  // Plans of the rows that see neither scheme nor ids.
+  // The plans of rows that see neither scheme nor ids.
   const std::vector<AttentionPlan> own = id_rows == kAllRows ? plans : PlainPlans(config, length);
   apply(TermStage::kPositions);
   LimitScheme(RowsOf(PositionSchemeRows(intervention), prompt_tokens), own, plans);
   apply(TermStage::kAfterPositions);
   LimitIds(id_rows, own, plans);
-  // A norm after the rotation takes a factor of it away again.
+  // A norm after the rotation would cancel such a factor.
   if (config.norm_after_rotation) {
     for (AttentionPlan& plan : plans) plan.magnitude = 1.0;
   }
@@ -101,8 +101,8 @@ std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const 
 
 namespace {
 
-// Calls visit(patch) for those that are not at the same place of the other list: a later one wins
-// where rows overlap.
+// Calls visit(patch) for patches that are not at the same index in the other list: if rows overlap,
+// the later patch overrides.
 template <class Visit>
 void VisitDifferences(const std::vector<RowPatch>& a, const std::vector<RowPatch>& b,
                       const Visit& visit) {
@@ -144,7 +144,8 @@ bool AddsMean(const ResidualPlan& before, const ResidualPlan& after) {
   });
 }
 
-// Smallest first row of the entries that one list has and the other has not at the same place.
+// Returns the smallest first row among the entries that are not at the same index in the other
+// list.
 template <class Entry>
 int64_t FirstDifference(const std::vector<Entry>& a, const std::vector<Entry>& b) {
   int64_t first = INT64_MAX;
@@ -163,7 +164,7 @@ bool ResidualPlan::TakesMeans() const {
 }
 
 int64_t FirstChangedRow(const ResidualPlan& before, const ResidualPlan& after) {
-  // Other vectors change means too.
+  // Different vectors change means too.
   const bool other_means = after.TakesMeans() && before.added != after.added;
   if (other_means || AddsMean(before, after)) return 0;
   return std::min(FirstDifference(before.added, after.added),

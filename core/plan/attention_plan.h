@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One layer's settings for the positions and inputs of attention: the only part of an intervention
-// that is passed to the attention kernels. Edits of the stream after the layer are included.
+// that is passed to the attention kernels. It also includes edits of the residual stream after the
+// layer.
 #pragma once
 
 #include <cstdint>
@@ -16,62 +17,62 @@
 
 namespace midscope {
 
-// Values that one layer takes from another run: those of `what` in `taken.rows`.
+// Values of kind `what` that one layer takes from another run, in the rows `taken.rows`.
 // decoder/patch_hook.h inserts them.
 
 struct RowPatch {
   PatchWhat what = PatchWhat::kResid;
   TakenRows taken;
-  // [query head], 0 for those that are left alone; empty: all. For k and v, the key heads that one
-  // of these reads are replaced.
+  // [query head], 0 for heads that are unchanged; empty: all heads. For k and v, the key heads that
+  // a selected head reads are replaced.
   std::vector<uint8_t> heads;
   bool operator==(const RowPatch&) const = default;
 };
 
-// The first row that comes out differently in the layer; INT64_MAX where none does.
+// Returns the first row whose values in the layer change; INT64_MAX if none does.
 int64_t FirstPatchedRow(const std::vector<RowPatch>& before, const std::vector<RowPatch>& after);
 
-// Whether q or k differ, of which ratios of heads may be made.
+// Whether the patches of q or k differ, from which heads' ratios may be computed.
 bool PatchedScoresDiffer(const std::vector<RowPatch>& before, const std::vector<RowPatch>& after);
 
-// Edits of the residual stream after one block: values that name rows of one sequence. They are a
-// member of the block's AttentionPlan (attention_plan.h).
+// Edits of the residual stream after one block. They name rows of one sequence and are a member of
+// the block's AttentionPlan (attention_plan.h).
 
-// Added to the stream of `rows`.
+// A vector that is added to the stream of `rows`.
 struct AddedVector {
   RowRange rows;
   std::vector<float> values;  // [hidden]
   bool operator==(const AddedVector&) const = default;
 };
 
-// The channel's value in the stream of `rows` becomes `value`, or its mean over the prompt's rows.
+// In the stream of `rows`, the channel is set to `value` or to its mean over the prompt's rows.
 struct SetChannel {
   RowRange rows;
   int64_t channel = 0;
-  std::optional<double> value;  // none: the mean
+  std::optional<double> value;  // nullopt: the mean
   bool operator==(const SetChannel&) const = default;
 };
 
-// Vectors are added first; means are those of the stream after that, in float64, and before any
-// channel is set.
+// Vectors are added first. Means are then taken of the stream, in float64, before any channel is
+// set.
 struct ResidualPlan {
   std::vector<AddedVector> added;
   std::vector<SetChannel> set;
   bool empty() const { return added.empty() && set.empty(); }
-  // Then a row depends on all of the prompt's.
+  // Whether a channel is set to its mean; each row then depends on all of the prompt's rows.
   bool TakesMeans() const;
   bool operator==(const ResidualPlan&) const = default;
 };
 
-// The first row whose stream comes out differently from the same block; INT64_MAX where none does.
-// Means need all of the prompt's rows: where `after` takes one that `before` does not, that is row
-// 0.
+// Returns the first row whose stream changes, given the same output of the block; INT64_MAX if none
+// does. Means need all of the prompt's rows: if `after` takes a mean that `before` does not, that
+// is row 0.
 int64_t FirstChangedRow(const ResidualPlan& before, const ResidualPlan& after);
 
-// Heads' position ratios, most of which are known only when the last prompt query is (Ms-PoE).
+// How the heads' position ratios are computed; most rules need the last prompt query (Ms-PoE).
 struct RatioRule {
   MsPoe scheme;
-  int64_t layer = 0;  // order random: each has a permutation of its own
+  int64_t layer = 0;  // for order random: each layer has its own permutation
   bool operator==(const RatioRule&) const = default;
 };
 
@@ -82,10 +83,10 @@ struct ScaledChannel {
   bool operator==(const ScaledChannel&) const = default;
 };
 
-// The layer's rows from `first_row` on take q, and the keys that they see, from the normalised
-// input with `channels` scaled; the v that they see too for channels with change_value, else it is
-// clean. Rows in [first_row, last_row) only; last_row is the sequence's end unless the intervention
-// specifies otherwise.
+// In the layer's rows [first_row, last_row), q and the keys that these rows see are computed from
+// the normalised input with `channels` scaled. The values that they see use the scaled input only
+// for channels with change_value. last_row is the sequence's end unless the intervention specifies
+// otherwise.
 struct RowOverride {
   int64_t first_row = 0;
   int64_t last_row = INT64_MAX;
@@ -93,9 +94,9 @@ struct RowOverride {
   bool operator==(const RowOverride&) const = default;
 };
 
-// Self-Extend's rule: at distance i - j < window the plan's own positions; further away query i
-// is at floor(i / group) + window - floor(window / group) and key j at floor(j / group). Where rows
-// are given position ids, i and j are those, in the distance too.
+// Self-Extend's rule: at a distance i - j < window, the plan's own positions hold; further away,
+// query i is at floor(i / group) + window - floor(window / group) and key j at floor(j / group). If
+// rows are given position ids, i and j are these ids, also in the distance.
 struct NearFarRule {
   int64_t group = 1;
   int64_t window = 1;
@@ -105,73 +106,73 @@ struct NearFarRule {
 // Infini-attention's segments and memory.
 struct CompressiveMemory {
   int64_t segment = 0;        // tokens
-  std::vector<double> gates;  // [head]: share of the memory
+  std::vector<double> gates;  // [head]: share of the memory's output
   MemoryUpdate update = MemoryUpdate::kLinear;
   bool operator==(const CompressiveMemory&) const = default;
 };
 
-// Where only some rows see a position scheme: those, and the model's own rotation, which all others
-// have (at ratio 1, near and far alike). The rows hold the last prompt row.
+// If only some rows see a position scheme: those rows, and the model's own rotation, which holds
+// for all others (at ratio 1, for near and far keys alike). `rows` includes the last prompt row.
 struct SchemeRows {
   RowRange rows;
   std::vector<double> own_inverse_frequency;
   double own_magnitude = 1.0;
-  bool own_ids = false;  // the others are not given the position ids either
+  bool own_ids = false;  // the other rows do not see the given position ids either
   bool operator==(const SchemeRows&) const = default;
 };
 
 struct AttentionPlan {
-  // Position ids of the rows, before ratios and near_far act on them. Learned positions: in the
-  // first layer only, for the embeddings below it.
+  // Position ids of the rows, before ratios and near_far are applied. With learned positions, set
+  // in the first layer only, for the embeddings below it.
   PositionIds position_ids;
   std::vector<double> inverse_frequency;  // [rotary pairs], radians per position; empty: unrotated
   double magnitude = 1.0;                 // factor of cos and sin (YaRN's temperature)
   std::vector<double> q_ratio;            // [head]: divides the positions of its queries
-  std::vector<double> k_ratio;            // [head]: divides the positions of the keys it sees
+  std::vector<double> k_ratio;            // [head]: divides the positions of the keys that it sees
   double logit_scale = 1.0;
-  // > 0: the query at position id i is multiplied by max(1, ln(i + 1) / ln(log_scale_base))
+  // If > 0, the query at position id i is multiplied by max(1, ln(i + 1) / ln(log_scale_base))
   // (query_scale.h).
   int64_t log_scale_base = 0;
-  int64_t window = 0;               // keys that a query sees, itself included; 0: all
-  int64_t chunk = 0;                // rows of which a query sees those of its own chunk; 0: all
-  double softcap = 0;               // of the logits; 0: none
+  int64_t window = 0;  // number of keys that a query sees, including its own; 0: all
+  int64_t chunk = 0;   // rows per chunk; a query sees only keys of its own chunk; 0: all
+  double softcap = 0;  // soft cap of the logits; 0: none
   std::vector<float> alibi_slopes;  // [head]; empty: none
   std::optional<RatioRule>
-      ratio_rule;  // set: q_ratio and k_ratio are filled in when the last prompt query is known
+      ratio_rule;  // if set, q_ratio and k_ratio are filled in once the last prompt query is known
   std::optional<NearFarRule> near_far;
-  // Not set: all of the above holds for every row. Set: see PlanOfRow (row_plans.h).
+  // If not set, the members above hold for every row. If set, see PlanOfRow (row_plans.h).
   std::optional<SchemeRows> scheme_rows;
   std::optional<CompressiveMemory> memory;
   std::optional<RowOverride> row_override;
   AttentionEdits edits;
-  std::vector<RowPatch> patches;  // in this order: a later one wins
+  std::vector<RowPatch> patches;  // applied in this order: a later one overrides
   // Edits of the stream after the block; attention does not read them.
   ResidualPlan residual;
   bool operator==(const AttentionPlan&) const = default;
 };
 
-// One plan per layer, for a sequence of `tokens` tokens, of which the prompt is the first
-// prompt_tokens (0: all are prompt). The length matters where the model's own frequencies depend on
-// it (rope_frequencies.h) or the scheme does (dynamic-ntk, dynamic-linear); where position ids are
-// given, the largest id + 1 replaces it, as in transformers. Throws Error (usage) where the model
-// cannot take the intervention: a layer, channel or row out of range, a position scheme for a model
-// that rotates nothing (ALiBi), ratios for another number of heads, a token or passage that is not
-// there, tokens moved twice. Layers that are not rotated in a model of which others are keep ratio
-// 1.
+// Returns one plan per layer, for a sequence of `tokens` tokens, the first prompt_tokens of which
+// are the prompt (0: all). The length matters if the model's own frequencies (rope_frequencies.h)
+// or the scheme (dynamic-ntk, dynamic-linear) depend on it; if position ids are given, the largest
+// id + 1 replaces it, as in transformers. Throws Error (usage) if the intervention does not fit the
+// model: a layer, channel or row out of range, a position scheme for a model without rotation
+// (ALiBi), ratios for another number of heads, a missing token or passage, tokens moved twice. In a
+// model with rotated and unrotated layers, unrotated layers keep ratio 1.
 std::vector<AttentionPlan> CompilePlans(const Intervention& intervention, const ModelConfig& config,
                                         int64_t prompt_tokens, int64_t tokens = 0);
 
-// ALiBi's slopes [head] as MPT has them: 2^(-max_bias i / n) for i = 1 .. n, n the power of two not
-// below `heads`; where n is not `heads`, every other slope first (transformers'
-// build_mpt_alibi_tensor).
+// Returns ALiBi's slopes [head] as in MPT: 2^(-max_bias i / n) for i = 1 .. n, where n is the
+// smallest power of two not below `heads`. If n is not `heads`, every second slope comes first
+// (transformers' build_mpt_alibi_tensor).
 std::vector<float> AlibiSlopes(int64_t heads, double max_bias);
 
-// Ratios of heads by their scores [head], by the rule's mode and order; ties go to the lower head.
-// Scores: counts of attended keys (kernels/position_awareness.h), and for order entropy the
-// entropies of the last row; sequential, reversed and random do not look at them. In mode `group`
-// scores of heads that share keys are summed. q_ratio and k_ratio differ in mode `code` with
-// grouped key heads only. Entropies that are equal except for rounding may swap ratios between
-// machines, as counts near the threshold may.
+// Ratios of heads, assigned by their scores [head] and the rule's mode and order; among equal
+// scores the lower head comes first. Scores are counts of attended keys
+// (kernels/position_awareness.h), or for order entropy the entropies of the last row; the orders
+// sequential, reversed and random do not use them. In mode `group`, the scores of heads that share
+// keys are summed. q and k differ only in mode `code` with grouped key heads. Heads whose entropies
+// are equal except for rounding, or whose counts are near the threshold, may swap ratios between
+// machines.
 struct HeadRatios {
   std::vector<double> q;  // [head]
   std::vector<double> k;  // [head]
@@ -181,16 +182,16 @@ HeadRatios ResolveRatios(const RatioRule& rule, std::span<const int64_t> attende
 HeadRatios ResolveRatios(const RatioRule& rule, std::span<const double> scores,
                          int64_t key_value_heads);
 
-// As above, from the input of scores: the last prompt query's attention weights before rotation
-// [heads, keys].
+// Like ResolveRatios, but computes the scores from the last prompt query's attention weights before
+// rotation [heads, keys].
 HeadRatios ResolveRatiosOfRow(const RatioRule& rule, const float* last_row, int64_t keys,
                               int64_t heads, int64_t key_value_heads);
 
-// True when the rule needs no scores: order sequential, reversed or random.
+// Whether the rule needs no scores: order sequential, reversed or random.
 bool RatiosAreFixed(const RatioRule& rule);
 
-// The value of each head's first head of those that share its keys [head]: the ratio that mode
-// `code` rotates the keys by.
+// Returns, for each head, the value of the first head that shares its keys: [head]. In mode `code`,
+// keys are rotated by this ratio.
 std::vector<double> FirstOfGroup(std::span<const double> of_heads, int64_t key_value_heads);
 
 }  // namespace midscope

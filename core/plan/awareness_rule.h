@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which keys Ms-PoE's position-awareness score counts under an intervention.
+// Defines which keys Ms-PoE's position-awareness score counts under an intervention.
 #pragma once
 
 #include "core/intervention/intervention.h"
@@ -7,11 +7,11 @@
 
 namespace midscope {
 
-// The public code counts keys over the threshold, the paper those that reach it: what the
-// intervention follows, the score follows; so it does with Ms-PoE's alpha.
+// Returns the threshold that the intervention uses. The public code counts keys above it, the paper
+// those that reach it; the score follows the intervention's choice and its alpha of Ms-PoE.
 kernels::AwarenessThreshold AwarenessRule(const Intervention& intervention);
 
-// As above, for Ms-PoE's own value.
+// Like AwarenessRule above, for the value of a Ms-PoE term.
 kernels::AwarenessThreshold AwarenessRule(const MsPoe& scheme);
 
 }  // namespace midscope

@@ -13,7 +13,7 @@ int64_t ContextOf(const Intervention& intervention, const ModelConfig& config) {
   const Term* scheme = PositionScheme(intervention);
   const double stretch = scheme ? scheme->type().stretch(*scheme, config) : 1;
   const double tokens = stretch * static_cast<double>(config.trained_context);
-  // NaN too, of a base that is none.
+  // Also catches NaN, from a base that is not valid.
   if (!(tokens > static_cast<double>(config.trained_context))) return config.trained_context;
   return tokens < 0x1p62 ? static_cast<int64_t>(tokens * (1 + 1e-12)) : INT64_MAX;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The position ids that an intervention gives to a prompt's tokens.
+// Determines the position ids that an intervention gives to a prompt's tokens.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace midscope {
 
-// Ids of a file, or drawn by the sampler (its sample 0): they depend on the number of tokens and
-// the setting alone. Not given() where the intervention gives none. Throws Error (usage) where a
-// file has another number of ids than the prompt has tokens, or the sampler cannot make such a
-// sample.
+// Returns the ids of the file, or those that the sampler draws (its sample 0); they depend only on
+// the number of tokens and the setting. given() is false if the intervention gives no ids. Throws
+// Error (usage) if a file's number of ids is not the prompt's number of tokens, or the sampler
+// cannot make such a sample.
 PositionIds PositionIdsOf(const Intervention& intervention, int64_t prompt_tokens);
 
-// The rows that see the given ids; all of them where none are given.
+// Returns the rows that see the given ids; all rows if none are given.
 RowRange RowsOfIds(const Intervention& intervention, int64_t prompt_tokens);
 
-// How many positions a sequence of `rows` rows takes of the model's: the largest id + 1, or `rows`
-// where no ids are given. Throws what PositionIdsOf throws.
+// Returns how many of the model's positions a sequence of `rows` rows takes: the largest id + 1, or
+// `rows` if no ids are given. Throws Error in the same cases as PositionIdsOf.
 int64_t PositionsTaken(const Intervention& intervention, int64_t prompt_tokens, int64_t rows);
 
-// Throws Error (usage) where ids are given and a sequence takes more positions than LongestRun
-// (context_limit.h) permits. PositionsTaken throws as well.
+// Throws Error (usage) if ids are given and a sequence takes more positions than LongestRun
+// (context_limit.h) permits, and in the same cases as PositionsTaken.
 void CheckPositionsHeld(const Intervention& intervention, const ModelConfig& config,
                         int64_t prompt_tokens, int64_t rows);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which ratio of Ms-PoE's ramp a head gets; declared in attention_plan.h.
+// Assigns the ratios of Ms-PoE's ramp to heads; declared in attention_plan.h.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -13,15 +13,15 @@
 namespace midscope {
 namespace {
 
-// The ramp's value at `index` of `count`. The public code divides by count, so that max is never
-// reached; the paper by count - 1.
+// Returns the ramp's value at `index` of `count`. The public code divides by count, so that max is
+// never reached; the paper by count - 1.
 double Ramp(const MsPoe& scheme, int64_t index, int64_t count) {
   const int64_t divisor = scheme.mode == MsPoeMode::kCode ? count : std::max<int64_t>(count - 1, 1);
   return scheme.min +
          (scheme.max - scheme.min) * static_cast<double>(index) / static_cast<double>(divisor);
 }
 
-// Items by falling value, ties in their own order: order[rank] = item.
+// Returns items by falling value, ties in their own order: order[rank] = item.
 std::vector<int64_t> ByFallingValue(std::span<const double> values) {
   std::vector<int64_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);
@@ -31,7 +31,7 @@ std::vector<int64_t> ByFallingValue(std::span<const double> values) {
   return order;
 }
 
-// Indices of the ramp, those whose ratio is nearest to 1 first.
+// Returns the ramp's indices, ordered by how close their ratio is to 1.
 std::vector<int64_t> NearestToOne(const MsPoe& scheme, size_t count) {
   std::vector<double> nearness;
   nearness.reserve(count);
@@ -42,7 +42,7 @@ std::vector<int64_t> NearestToOne(const MsPoe& scheme, size_t count) {
   return ByFallingValue(nearness);
 }
 
-// Ramp index of each of `scores.size()` items.
+// Returns the ramp index of each of `scores.size()` items.
 std::vector<int64_t> RampIndices(const RatioRule& rule, std::span<const double> scores) {
   const MsPoe& scheme = rule.scheme;
   const auto items = static_cast<int64_t>(scores.size());
@@ -54,13 +54,13 @@ std::vector<int64_t> RampIndices(const RatioRule& rule, std::span<const double> 
   if (RatiosAreFixed(rule)) return index;
 
   const std::vector<int64_t> order = ByFallingValue(scores);
-  // Indices of the ramp in the order in which items get them.
+  // The ramp's indices in the order in which items get them.
   std::vector<int64_t> handed = index;
   if (scheme.order == MsPoeOrder::kEntropy) handed = NearestToOne(scheme, scores.size());
   const bool by_count = scheme.order != MsPoeOrder::kEntropy;
   for (int64_t rank = 0; rank < items; ++rank) {
     // The public code indexes the ramp by the sorted order itself, not by its inverse (seed-facts
-    // A.3 #1). It has no order by entropy.
+    // A.3 #1). The public code has no order by entropy.
     if (scheme.mode == MsPoeMode::kCode && by_count) {
       index[static_cast<size_t>(rank)] = order[static_cast<size_t>(rank)];
     } else {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kSelfExtendTerm = "self-extend";
 
-// The longest run whose distances, seen through the rule, stay below `distance`.
+// Returns the length of the longest run whose distances, after the rule, stay below `distance`.
 int64_t Reach(const SelfExtend& scheme, int64_t distance) {
   return (distance - scheme.window) * scheme.group + scheme.window;
 }
@@ -34,7 +34,7 @@ std::vector<NearRows> NearParts(const NearFarRule& rule, const PositionIds& ids,
   for (int64_t row = rows.first; row < rows.last; ++row) {
     while (ids.At(row) - ids.At(first_near) >= static_cast<double>(rule.window)) ++first_near;
     const int64_t near = row - first_near + 1;
-    // A row to which all keys are near fits into any part with at least as many.
+    // A row whose keys are all near fits into any part with at least as many near keys.
     const bool all = first_near == 0;
     if (!parts.empty() && (parts.back().near == near || (all && parts.back().near > near))) {
       parts.back().rows.last = row + 1;

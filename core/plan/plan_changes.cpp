@@ -13,7 +13,7 @@ namespace midscope {
 
 namespace {
 
-// The plan without what is compared row by row.
+// Returns the plan without the members that are compared row by row.
 AttentionPlan ForAllRows(AttentionPlan plan) {
   if (DecidedByLastRow(plan)) {
     plan.q_ratio.clear();
@@ -34,31 +34,32 @@ int64_t FirstRowOf(const std::optional<RowOverride>& rows) {
   return rows ? rows->first_row : kNoRow;
 }
 
-// Rows before the window's end see no key that is far away, unless their ids make it so.
+// Returns the first row with a far key: rows before the window's end have none, unless ids are
+// given.
 int64_t FirstFarRow(const AttentionPlan& plan) {
   if (!plan.near_far) return kNoRow;
   return plan.position_ids.given() ? 0 : plan.near_far->window;
 }
 
-// Moved tokens may take the ids of later ones.
+// Returns the first row whose ids differ. Moved tokens may take the ids of later tokens.
 int64_t FirstOtherId(const AttentionPlan& before, const AttentionPlan& after) {
   const int64_t row = PositionIds::FirstDifference(before.position_ids, after.position_ids);
   const bool moves = !before.edits.moved.empty() || !after.edits.moved.empty();
   return row != kNoRow && moves ? 0 : row;
 }
 
-// Queries at positions before the base have the scale 1.
+// Returns the first scaled row: queries at positions below the base have scale 1.
 int64_t FirstScaledRow(const AttentionPlan& plan) {
   if (plan.log_scale_base == 0) return kNoRow;
   return plan.position_ids.given() ? 0 : plan.log_scale_base;
 }
 
-// Rows before the window's end see all keys before them.
+// Returns the first row that the window affects: rows before the window's end see all earlier keys.
 int64_t FirstWindowedRow(const AttentionPlan& plan) {
   return plan.window > 0 ? plan.window : kNoRow;
 }
 
-// The first changed row of one layer with equal input, where each plan holds for all rows.
+// Returns the first changed row of one layer for equal input, if each plan holds for all rows.
 int64_t ChangedRowOfPlans(const AttentionPlan& before, const AttentionPlan& after) {
   if (ForAllRows(before) != ForAllRows(after)) return 0;
   int64_t row =
@@ -75,7 +76,7 @@ int64_t ChangedRowOfPlans(const AttentionPlan& before, const AttentionPlan& afte
   return row;
 }
 
-// The first changed row of one layer's attention with equal input.
+// Returns the first changed row of one layer's attention for equal input.
 int64_t ChangedRowOfLayer(const AttentionPlan& before, const AttentionPlan& after) {
   for (const RowRange before_rows : PartsOfOnePlan(before, {0, kNoRow})) {
     for (const RowRange rows : PartsOfOnePlan(after, before_rows)) {
@@ -110,7 +111,7 @@ std::vector<int64_t> FirstChangedRows(std::span<const AttentionPlan> before,
     const bool other_ratios = other_scores && DecidedByLastRow(after[layer]);
     first = std::min(first, ChangedRowOfLayer(before[layer], after[layer]));
     if (other_ratios) first = std::min(first, FirstSchemeRow(after[layer]));
-    // Means over the prompt are taken of all its rows, and change with any of them.
+    // Means are taken over all of the prompt's rows, and change with any of them.
     if (first != kNoRow && after[layer].residual.TakesMeans()) first = 0;
     first = std::min(first, FirstChangedRow(before[layer].residual, after[layer].residual));
     rows.push_back(first);

@@ -21,7 +21,8 @@ double OriginalContext(const ModelConfig& config) {
   return original > 0 ? original : static_cast<double>(config.trained_context);
 }
 
-// A base that grows with the tokens beyond the original context ("NTK-aware").
+// Returns frequencies with a base that grows with the number of tokens beyond the original context
+// ("NTK-aware").
 std::vector<double> Dynamic(const ModelConfig& config, int64_t tokens) {
   const double base =
       DynamicNtkBase(config.rope_base, config.rope_scaling.factor, config.rope_dimensions,
@@ -29,7 +30,7 @@ std::vector<double> Dynamic(const ModelConfig& config, int64_t tokens) {
   return PlainFrequencies(base, config.rope_dimensions);
 }
 
-// Slow pairs are divided by the factor, fast ones left alone, those between mixed.
+// Divides slow pairs by the factor, leaves fast ones unchanged, and blends those in between.
 std::vector<double> Llama3(const ModelConfig& config) {
   const RopeScaling& scaling = config.rope_scaling;
   const double original = OriginalContext(config);

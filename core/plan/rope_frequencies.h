@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rotary frequencies as a model's own configuration specifies them, scaling included: as in
-// transformers' modeling_rope_utils.py, but in double instead of float32.
+// Rotary frequencies according to a model's configuration, including scaling: as in transformers'
+// modeling_rope_utils.py, but in double instead of float32.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 namespace midscope {
 
 struct RopeFrequencies {
-  std::vector<double> inverse_frequency;  // [rope_dimensions / 2], radians a position
+  std::vector<double> inverse_frequency;  // [rope_dimensions / 2], radians per position
   double magnitude = 1.0;                 // factor of cos and sin
   bool operator==(const RopeFrequencies&) const = default;
 };
 
-// Frequencies for a sequence of `tokens` tokens. Only dynamic scaling (beyond its original context)
-// and longrope (short or long factors) depend on the length. Where a scaling has no
-// original_context, the trained context is used; where longrope has neither attention_factor nor
+// Returns the frequencies for a sequence of `tokens` tokens. Only dynamic scaling (beyond its
+// original context) and longrope (short or long factors) depend on the length. If a scaling has no
+// original_context, the trained context is used; if longrope has neither attention_factor nor
 // factor (1), its factor is trained context / original context.
 RopeFrequencies ModelFrequencies(const ModelConfig& config, int64_t tokens);
 
-// Frequencies of `local` layers: rope_local_base, unscaled.
+// Returns the frequencies of `local` layers: rope_local_base, unscaled.
 RopeFrequencies LocalFrequencies(const ModelConfig& config);
 
 }  // namespace midscope

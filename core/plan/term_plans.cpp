@@ -12,7 +12,8 @@
 namespace midscope {
 namespace {
 
-// A model that has positions but does not rotate by them gives position schemes nothing to change.
+// Throws Error for a model with positions but without rotation, in which position schemes have
+// nothing to change.
 void CheckRotates(const ModelConfig& config, const std::string& term) {
   if (config.positions == PositionKind::kRotary) return;
   throw UsageError(term,
@@ -21,7 +22,7 @@ void CheckRotates(const ModelConfig& config, const std::string& term) {
                    "Channel scaling works on all models");
 }
 
-// Self-Extend refuses the term `move` itself; this holds for every edit.
+// Self-Extend refuses the term `move` itself; this check covers every edit.
 void CheckNearFar(const std::string& term, const std::vector<AttentionPlan>& plans) {
   for (const AttentionPlan& plan : plans) {
     if (!plan.near_far || plan.edits.moved.empty()) continue;

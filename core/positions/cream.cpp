@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CREAM: head, middle and tail of the context, the middle by a truncated Gaussian.
+// CREAM: uses head, middle and tail of the context; the middle is drawn from a truncated Gaussian.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,21 +13,21 @@
 namespace midscope {
 namespace {
 
-constexpr int64_t kDocumentsPerCoin = 3000;  // of a batch of the code's map over documents
+constexpr int64_t kDocumentsPerCoin = 3000;  // batch size of the public code's map over documents
 constexpr double kCodeDeviation = 1.5;
-constexpr size_t kGridPoints = 1000;  // Eq. 4
+constexpr size_t kGridPoints = 1000;  // as in Eq. 4
 
 Error Refused(const std::string& reason, const std::string& remedy) {
   return UsageError("sampler cream", reason, remedy);
 }
 
-// The number of an option that may be "auto", for which `automatic` is taken.
+// Returns the number of an option that may be "auto", for which `automatic` is returned.
 double NumberOr(const OptionSet& options, std::string_view name, double automatic) {
   const auto* number = std::get_if<double>(&options.Value(name));
   return number ? *number : automatic;
 }
 
-// The factor alpha by which the middle segment moves, in half steps: 2 alpha.
+// The factor alpha by which the middle segment moves, in half steps: its values are 2 alpha.
 class MiddleFactor {
  public:
   MiddleFactor(int64_t stretch, bool paper, const OptionSet& options)
@@ -45,7 +45,7 @@ class MiddleFactor {
     }
   }
 
-  // Refuses a Gaussian that has no mass within the interval.
+  // Refuses a Gaussian without mass in the interval.
   void Check() const {
     if (paper_ && !uniform_ && stretch_ > 1 && !(shares_.back() > shares_.front())) {
       throw Refused(
@@ -69,12 +69,12 @@ class MiddleFactor {
   }
 
  private:
-  // Eq. 3 is a distribution on the whole line; this is its share of the mass within the interval.
+  // Eq. 3 is a distribution on the whole line; returns the share of its mass within the interval.
   double Within(double share) const {
     return shares_.front() + share * (shares_.back() - shares_.front());
   }
 
-  // Eq. 5 before rounding; the ends of the interval where `share` is outside of the curve.
+  // Eq. 5 before rounding; returns the ends of the interval if `share` is outside the curve.
   double AlphaAt(double share) const {
     const auto above = std::upper_bound(shares_.begin(), shares_.end(), share);
     if (above == shares_.begin()) return alphas_.front();
@@ -92,7 +92,7 @@ class MiddleFactor {
   std::array<double, kGridPoints> shares_{};  // F(alpha) of Eq. 3
 };
 
-// The inclusive range from which the middle's last position id is drawn (Eq. 6).
+// Returns the inclusive range from which the middle's last position id is drawn (Eq. 6).
 std::pair<int64_t, int64_t> LastIdRange(const PositionRequest& request,
                                         const CreamSegments& segments, int64_t halves, bool paper) {
   const int64_t last = halves * request.tokens / 2 - segments.tail - 1;
@@ -165,7 +165,7 @@ class Cream {
 
  private:
   CreamSegments Toss(SplitMix64& random, int64_t index) const {
-    uint64_t side = random.Below(2);  // drawn in any case: other draws do not depend on `coin`
+    uint64_t side = random.Below(2);  // always drawn, so that other draws do not depend on `coin`
     if (coin_per_batch_) {
       SplitMix64 coins(~request_.seed, static_cast<uint64_t>(index / kDocumentsPerCoin));
       side = coins.Below(2);
@@ -184,7 +184,7 @@ DrawPositions Prepare(const PositionRequest& request, const OptionSet& options) 
   return [cream = Cream(request, options)](int64_t sample) { return cream.Draw(sample); };
 }
 
-// A number, or "auto", which is the default.
+// Returns a parameter that also accepts "auto", which is the default.
 Parameter OrAuto(Parameter parameter) {
   parameter.choices = {"auto"};
   parameter.default_value = "auto";

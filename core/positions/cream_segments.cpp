@@ -22,7 +22,7 @@ CreamSegments MakeSegments(const PositionRequest& request, const std::string& en
   return segments;
 }
 
-// L_h under continuity.
+// Returns L_h under continuity.
 int64_t ContinuityEnd(const PositionRequest& request, const OptionSet& options) {
   if (const auto* k = std::get_if<int64_t>(&options.Value("k"))) return *k;
   return options.Text("variant") == "paper" ? kPaperEndTokens

@@ -9,15 +9,15 @@
 
 namespace midscope {
 
-// Tokens of each segment; a head or tail of 0 is not there.
+// Number of tokens in each segment; a head or tail of 0 does not exist.
 struct CreamSegments {
   int64_t head = 0;    // L_h
   int64_t middle = 0;  // L_m
   int64_t tail = 0;    // L_t
 };
 
-// Those that the sampler `cream` takes with these options of its: one, or two between which a coin
-// decides. Throws Error (usage) where they leave no middle.
+// Returns the segments that the sampler `cream` uses with these options: one choice, or two from
+// which it draws with equal probability. Throws Error (usage) if they leave no middle.
 std::vector<CreamSegments> CreamSegmentChoices(const PositionRequest& request,
                                                const OptionSet& options);
 

@@ -9,7 +9,7 @@ namespace {
 
 // Marks `count` distinct numbers below `size`, all sets with equal probability: numbers are drawn
 // until enough are distinct. `count` is at most half of `size`, so fewer than two draws per mark
-// are expected where `size` is a power of two, fewer than four elsewhere.
+// are expected if `size` is a power of two, else fewer than four.
 std::vector<uint64_t> MarkDistinct(SplitMix64& random, int64_t size, int64_t count) {
   std::vector<uint64_t> marks(static_cast<size_t>(size + 63) / 64);
   const auto bound = static_cast<uint64_t>(size);

@@ -6,7 +6,7 @@
 namespace midscope {
 namespace {
 
-// Positions in at least one of two inclusive ranges.
+// Returns the number of positions in at least one of two inclusive ranges.
 int64_t UnionSize(const std::pair<int64_t, int64_t>& a, const std::pair<int64_t, int64_t>& b) {
   const auto size = [](int64_t first, int64_t last) {
     return std::max<int64_t>(last - first + 1, 0);
@@ -37,11 +37,11 @@ void DistanceCounts::Add(const std::vector<int64_t>& ids) {
     return second_differences_[static_cast<size_t>(distance)];
   };
   for (size_t i = 0; i < runs.size(); ++i) {
-    // Within a run: count - d pairs of distance d.
+    // Within a run, there are count - d pairs with distance d.
     at(0) += runs[i].count;
     at(1) -= runs[i].count + 1;
     at(runs[i].count + 1) += 1;
-    // Between two runs the counts are a trapezoid over the distance.
+    // Between two runs, the counts form a trapezoid over the distance.
     for (size_t j = i + 1; j < runs.size(); ++j) {
       const int64_t shortest = runs[j].first - (runs[i].first + runs[i].count - 1);
       at(shortest) += 1;
@@ -69,7 +69,7 @@ LargestCoverage CreamLargestCoverage(const CreamSegments& segments, int64_t cont
   LargestCoverage largest;
   largest.longest = std::max({head, middle, tail}) - 1;
   largest.distances = largest.longest + 2 * (head + middle + tail) - 2;
-  // P_e < (L - L_t) / 2; (L + L_h) / 2 - 1 < P_s.
+  // Conditions: P_e < (L - L_t) / 2; (L + L_h) / 2 - 1 < P_s.
   const int64_t last_end = (context - tail + 1) / 2 - 1;
   largest.starts[0] = {largest.longest + head, last_end - middle + 1};
   largest.starts[1] = {(context + head) / 2, context - tail - largest.longest - middle};

@@ -21,7 +21,8 @@ namespace midscope {
 
 namespace {
 
-// Uniform in [0, 1) from the engine's bits: the standard's distributions differ between libraries.
+// Returns a uniform number in [0, 1) from the engine's bits: the standard's distributions differ
+// between libraries.
 double Uniform(std::mt19937_64& engine) { return static_cast<double>(engine() >> 11) * 0x1.0p-53; }
 
 int32_t Sample(std::span<const float> logits, const GenerateOptions& options,
@@ -35,7 +36,7 @@ int32_t Sample(std::span<const float> logits, const GenerateOptions& options,
         std::exp((candidates[i].logit - candidates.front().logit) / options.temperature);
   }
   const double sum = std::accumulate(probability.begin(), probability.end(), 0.0);
-  // The smallest set of most probable tokens whose share reaches top_p.
+  // The size of the smallest set of most probable tokens whose share reaches top_p.
   size_t kept = 0;
   double mass = 0;
   while (kept < candidates.size() && (kept == 0 || mass < options.top_p * sum))
@@ -125,8 +126,8 @@ struct Sequence {
   int64_t rows_to_run() const { return rows() - trace->rows(); }
 };
 
-// Keeps in a shared trace the prompt's rows that `intervention` does not change. The last one is
-// run in any case, for its logits.
+// Keeps only those prompt rows of a shared trace that `intervention` does not change. The last row
+// is run in any case, for its logits.
 void KeepUnchangedRows(const Decoder& decoder, const GreedyRequest& request) {
   Trace& trace = *request.trace;
   if (trace.rows() == 0) return;
@@ -188,7 +189,7 @@ void Take(const Decoder& decoder, const RunResult& result, Sequence& sequence) {
   }
 }
 
-// One more token for each of the sequences, in batches of bounded size.
+// Generates one more token for each sequence, in batches of bounded size.
 void Step(const Decoder& decoder, std::span<Sequence* const> sequences, const JobContext& context) {
   const auto rows_of = [&](size_t i) { return sequences[i]->rows_to_run(); };
   for (size_t begin = 0; begin < sequences.size();) {
@@ -202,8 +203,8 @@ void Step(const Decoder& decoder, std::span<Sequence* const> sequences, const Jo
   }
 }
 
-// Where prompts have a common prefix, one generates its first token before the others, which take
-// over its rows.
+// If prompts have a common prefix, one of them generates its first token before the others, which
+// copy its rows.
 void ShareRows(const Decoder& decoder, std::span<Sequence> sequences, const JobContext& context) {
   std::vector<Sequence*> whole;
   std::vector<std::vector<AttentionPlan>> plans;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text from a model, token by token, under an intervention.
+// Generates text from a model, token by token, under an intervention.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace midscope {
 
-// Whether a token ends a text or a turn of it.
+// Whether a token ends a text or a turn of a chat.
 bool EndsText(const Tokenizer& tokenizer, int32_t id);
 
 struct GenerateOptions {
@@ -22,13 +22,13 @@ struct GenerateOptions {
   double top_p = 1;
   int64_t top_k = 0;  // 0: no limit
   uint64_t seed = 0;
-  bool stop_at_end = true;  // at an end-of-text or end-of-turn token
+  bool stop_at_end = true;  // stop at an end-of-text or end-of-turn token
 };
 
 struct Generated {
-  std::vector<int32_t> ids;  // new tokens, without the one that ended it
+  std::vector<int32_t> ids;  // new tokens, without the end token
   std::string text;
-  bool ended = false;  // by an end token rather than by new_tokens
+  bool ended = false;  // ended by an end token rather than by new_tokens
 };
 
 struct GeneratedToken {
@@ -37,37 +37,36 @@ struct GeneratedToken {
   double probability = 0;  // softmax over the vocabulary, at temperature 1
 };
 
-// `on_token` (may be empty) gets each token as it is generated; its return value false ends the
-// run.
+// `on_token` (may be empty) gets each token as it is generated; if it returns false, generation
+// stops.
 Generated Generate(const Decoder& decoder, std::span<const int32_t> prompt,
                    const Intervention& intervention, const GenerateOptions& options,
                    const std::function<bool(const GeneratedToken& token)>& on_token,
                    const JobContext& context = {});
 
-// Greedy text after several prompts in one batch, for published scores.
+// Generates greedy text after several prompts in one batch, for published scores.
 
 struct GreedyRequest {
   std::span<const int32_t> prompt;
-  Intervention intervention;  // passages as tokens (passage.h)
+  Intervention intervention;  // with passages resolved to tokens (passage.h)
   int64_t new_tokens = 100;
-  // Whether the text so far is enough; may be empty.
+  // Whether the text so far suffices, which ends the request; may be empty.
   std::function<bool(const std::string& text)> enough = {};
-  // Made by GreedyTrace(), and passed from one request after this prompt to the next: rows of the
-  // prompt that are equal under both interventions are not run again. Null: one for this request
-  // only.
+  // Made by GreedyTrace() and reused by later requests with this prompt: prompt rows that are equal
+  // under both interventions are not run again. If null, the request gets its own trace.
   Trace* trace = nullptr;
 };
 
-// A trace that requests after a prompt of `prompt_tokens` tokens can share. `channels`: whether one
-// of them scales channels.
+// Returns a trace that requests with a prompt of `prompt_tokens` tokens can share. `channels`:
+// whether one of them scales channels.
 std::unique_ptr<Trace> GreedyTrace(const Decoder& decoder, int64_t prompt_tokens,
                                    int64_t new_tokens, bool channels);
 
-// Always takes the most likely token (the lower id of equals), until a token that ends the text,
-// `enough` or new_tokens. The prompts are packed into batches of bounded size. Equal to Generate()
-// one by one, within the rounding of packed matrix products; with shared traces as what-if is to
-// full runs (what_if.h). Throws Error (usage) where prompt and new tokens are longer than
-// LongestRun (context_limit.h), Cancelled.
+// Always takes the most likely token (the lower id among equals), until a token ends the text,
+// `enough` returns true or new_tokens is reached. The prompts are packed into batches of bounded
+// size. The texts equal those of Generate() for each prompt, within the rounding of packed matrix
+// products; with shared traces, within that of what-if runs (what_if.h). Throws Error (usage) if
+// prompt and new tokens are longer than LongestRun (context_limit.h), and Cancelled.
 std::vector<Generated> GenerateGreedy(const Decoder& decoder,
                                       std::span<const GreedyRequest> requests,
                                       const JobContext& context = {});

@@ -14,10 +14,11 @@
 namespace midscope {
 namespace {
 
-// A run of a source takes all that can be patched at the rows, if that is no more than this, so
-// that patches of another kind need no further run.
+// If all values that can be patched at the rows take at most this many bytes, a source run stores
+// all of them, so that patches of another kind need no further run.
 constexpr int64_t kTakenTogetherBytes = int64_t{64} << 20;
-// Beyond this the values of earlier patches are dropped; they are run again when requested.
+// Above this size, the values of earlier patches are dropped; their sources are run again on
+// request.
 constexpr int64_t kMostBytes = int64_t{1} << 30;
 
 int64_t BytesOf(PatchWhat what, RowRange rows, const ModelConfig& config) {
@@ -32,14 +33,15 @@ Error Refused(const PatchSource& source, const std::string& reason, const std::s
 RowRange RowsIn(const Patch& patch, const Prompt& prompt) {
   const auto tokens = static_cast<int64_t>(prompt.ids.size());
   if (patch.span.by_rule) return PromptRows(RowsOf(patch.span.rule, tokens), tokens);
-  // Only the passage counts: other edits of the intervention may name ones that a source lacks.
+  // Only the passage is resolved: other edits of the intervention may name passages that a source
+  // lacks.
   Intervention one;
   one.Add(TermOf(patch));
   const TokenSpan span = ResolvePassages(one, prompt).Find<Patch>()->span.passage;
   return {span.begin, span.end};
 }
 
-// One row: the mean over rows. [layer, 1, width]
+// Returns one row, the mean over rows: [layer, 1, width].
 RunValues MeanOf(const RunValues& values, int64_t layers) {
   RunValues mean{1, values.width, std::vector<float>(static_cast<size_t>(layers * values.width))};
   std::vector<double> sums;
@@ -165,7 +167,7 @@ const std::shared_ptr<const RunValues>& PatchSources::ValuesOf(Run& run, PatchWh
     request.hooks.push_back(hooks.back().get());
   }
   JobContext quiet = context;
-  quiet.progress = nullptr;  // counts layers of the run that is patched
+  quiet.progress = nullptr;  // it would count layers of the patched run
   decoder_.RunOne(request, quiet);
   for (size_t i = 0; i < wanted.size(); ++i) {
     bytes_ += BytesOf(wanted[i], rows, config);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The source runs of patches (intervention/patch.h): runs each once, takes the values that patches
-// request, and aligns their rows with those of the prompt that is patched.
+// The source runs of patches (intervention/patch.h). Runs each source once, stores the values that
+// patches request, and aligns their rows with those of the patched prompt.
 //
 // Example:
 //
@@ -29,31 +29,32 @@
 
 namespace midscope {
 
-// The prompts that patches may name. All others are refused.
+// The prompts that patches may name. Any other name is an error.
 struct PatchPrompts {
-  // The sample, or the one that is `samples_on` further on, with the gold piece at that place;
-  // empty: there is no task. Throws Error (usage) for a place that the task lacks.
+  // Returns the sample that is `samples_on` after the current one (0: the current one), with the
+  // gold piece at that place; empty if there is no task. Throws Error (usage) for a place that the
+  // task lacks.
   std::function<Prompt(int64_t place, int64_t samples_on)> at_place = nullptr;
-  std::vector<std::pair<std::string, Prompt>> named = {};  // --source-prompt-file
+  std::vector<std::pair<std::string, Prompt>> named = {};  // from --source-prompt-file
 };
 
 class PatchSources {
  public:
-  // `decoder` must outlive it.
+  // `decoder` must outlive this object.
   explicit PatchSources(const Decoder& decoder, PatchPrompts prompts = {});
 
-  // `intervention` with the values of its patches for this prompt (Patch::taken); spans stay names.
-  // Runs the sources that have not been run, without any other term of `intervention`. Throws Error
-  // (usage): an unknown source, a passage of another length without a rule; what Decoder::Run
-  // throws.
+  // Returns `intervention` with the values of its patches for this prompt (Patch::taken); its spans
+  // are still names. Runs the sources that have not been run yet, without any other term of
+  // `intervention`. Throws Error (usage) for an unknown source, or for a passage of another length
+  // if no alignment is chosen, and the exceptions of Decoder::Run.
   Intervention Give(const Intervention& intervention, const Prompt& prompt,
                     const JobContext& context = {});
 
-  // Throws Error (usage) where a patch names an unknown source. Runs nothing.
+  // Throws Error (usage) if a patch names an unknown source. Runs nothing.
   void CheckKnown(const Intervention& intervention, const Prompt& prompt) const;
 
-  // How likely `prompt`'s answer is in the run of the source: after its prompt, under its setting.
-  // Throws as Give does; std::logic_error where there is no answer.
+  // Returns the score of `prompt`'s answer in the source run: after the source's prompt, under its
+  // setting. Throws in the same cases as Give, and std::logic_error if there is no answer.
   AnswerScore ScoreOf(const PatchSource& source, const Prompt& prompt,
                       const JobContext& context = {});
 
@@ -72,7 +73,7 @@ class PatchSources {
 
   const Decoder& decoder_;
   PatchPrompts prompts_;
-  // By the source's text and, of a setting, the tokens of the prompt.
+  // The key is the source's text and, for a setting, the prompt's tokens.
   std::map<std::pair<std::string, std::vector<int32_t>>, Run> runs_;
   int64_t bytes_ = 0;  // of all values
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sequences that are run together: packed into batches of bounded size, in their order.
+// Packs sequences into batches of bounded size, in their order.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace midscope {
 
-// Rows per batch: more do not make matrix products faster.
+// Rows per batch; with more rows, matrix products are not faster.
 inline constexpr int64_t kBatchRows = 2048;
 
-// The end of the batch that begins with item `begin` of `count`: as many items as have kBatchRows
-// together, at least one. rows_of(item) -> int64_t.
+// Returns the end of the batch that begins with item `begin` of `count`: as many items as fit into
+// kBatchRows rows, but at least one. rows_of(item) -> int64_t.
 template <typename RowsOf>
 size_t BatchEnd(size_t begin, size_t count, const RowsOf& rows_of) {
   size_t end = begin;

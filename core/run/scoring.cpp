@@ -30,8 +30,8 @@ AnswerScore ScoreAnswer(const RunResult& result, int64_t prompt_tokens,
     const double nll = NegativeLogLikelihood(logits, answer_ids[i]);
     score.token_nll.push_back(nll);
     score.nll += nll;
-    // Greedy decoding reaches the answer's token i only through its tokens before, so teacher
-    // forcing has the same result.
+    // Greedy decoding only reaches the answer's token i after the tokens before it, so teacher
+    // forcing gives the same result.
     const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
     score.correct = score.correct && best == answer_ids[i];
   }

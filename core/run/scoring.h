@@ -11,27 +11,27 @@
 
 namespace midscope {
 
-// log of the sum of exp(logit), in double.
+// Returns log of the sum of exp(logit), in double.
 double LogSumExp(std::span<const float> logits);
 
-// -log softmax(logits)[target], in double.
+// Returns -log softmax(logits)[target], in double.
 double NegativeLogLikelihood(std::span<const float> logits, int32_t target);
 
-// How many tokens come before this one in TopTokens: 0 is the likeliest.
+// Returns the number of tokens that precede this one in TopTokens: 0 for the most likely.
 int64_t TokenRank(std::span<const float> logits, int32_t id);
 
 struct AnswerScore {
   double nll = 0;                 // nats, summed over the answer's tokens, teacher-forced
   std::vector<double> token_nll;  // [answer token]
-  bool correct = false;           // greedy continuation of as many tokens equals the answer
+  bool correct = false;           // the greedy continuation begins with the answer
 };
 
-// `result` holds rows prompt_tokens - 1 ... of a run of prompt + answer (the answer's last token
-// need not have been run).
+// `result` holds the rows from prompt_tokens - 1 on of a run of prompt + answer (the answer's last
+// token need not be run).
 AnswerScore ScoreAnswer(const RunResult& result, int64_t prompt_tokens,
                         std::span<const int32_t> answer_ids);
 
-// prompt + answer without its last token: the tokens to run for its score.
+// Returns prompt + answer without its last token: the tokens to run for its score.
 std::vector<int32_t> IdsToScore(std::span<const int32_t> prompt_ids,
                                 std::span<const int32_t> answer_ids);
 

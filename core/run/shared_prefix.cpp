@@ -10,8 +10,8 @@
 namespace midscope {
 namespace {
 
-// The first row that depends on later ones, or on data of earlier ones that a trace does not pass
-// on.
+// Returns the first row that depends on later rows, or on data of earlier rows that a trace does
+// not pass on.
 int64_t FirstDependentRow(const AttentionPlan& plan) {
   if (LeavesData(plan)) return 0;
   return DecidedByLastRow(plan) ? FirstSchemeRow(plan) : kNoRow;

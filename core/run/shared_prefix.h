@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Prompts with a common prefix, such as one sample with its gold piece at several places: the
-// prefix is run once.
+// Runs the common prefix of several prompts once, such as of one sample with its gold piece at
+// several places.
 #pragma once
 
 #include <cstddef>
@@ -14,37 +14,38 @@
 
 namespace midscope {
 
-// A sequence that is run from its first row on.
+// A sequence that is run from its first row.
 struct FreshSequence {
-  std::span<const int32_t> ids;          // prompt and continuation
-  int64_t prompt_tokens = 0;             // of ids
+  std::span<const int32_t> ids;          // tokens of prompt and continuation
+  int64_t prompt_tokens = 0;             // number of prompt tokens in ids
   std::span<const AttentionPlan> plans;  // [layer]
   Trace* trace =
-      nullptr;  // not owned; where its rows are kept; null in all: to know the rows alone
+      nullptr;  // not owned; stores its rows; null in all sequences: only the row counts are needed
 };
 
-// Sharing fewer rows does not repay running one sequence before the others.
+// With fewer shared rows, running one sequence before the others does not pay.
 inline constexpr int64_t kFewestSharedRows = 32;
 
-// Number of first rows that are equal in both, before either's last prompt row: those of equal
-// tokens before anything in which the plans differ. 0 where the last prompt row decides ratios,
-// where rows are added to a memory, where means of heads are taken, and where `taker` keeps data
-// that `donor` does not.
+// Returns the number of leading rows that are equal in both, before either's last prompt row: rows
+// with equal tokens that precede the first difference between the plans. 0 if ratios depend on the
+// last prompt row, if rows are added to a memory, if means of heads are taken, or if `taker` stores
+// data that `donor` does not.
 int64_t SharedRows(const FreshSequence& donor, const FreshSequence& taker);
 
-// One sequence that runs before the others, and how many of its rows each of these takes over.
+// The sequence that runs before the others (the donor), and how many of its rows each other
+// sequence copies.
 struct PrefixSharing {
   size_t donor = 0;
   std::vector<int64_t> rows;  // [sequence]; 0: none
 };
 
-// The donor that saves most rows; nullopt where no two sequences share kFewestSharedRows.
+// Returns the donor that saves most rows; nullopt if no two sequences share kFewestSharedRows.
 std::optional<PrefixSharing> FindPrefixSharing(std::span<const FreshSequence> sequences);
-// As above, with this donor.
+// Like FindPrefixSharing, with a fixed donor.
 std::optional<PrefixSharing> PrefixSharingFrom(size_t donor,
                                                std::span<const FreshSequence> sequences);
 
-// Call it after the donor has been run.
+// Copies the shared rows. Call it after the donor has been run.
 void GiveRows(const PrefixSharing& sharing, std::span<const FreshSequence> sequences);
 
 }  // namespace midscope

@@ -20,7 +20,7 @@
 namespace midscope {
 namespace {
 
-// Number of heads of kept layers whose mean one of the plans needs.
+// Returns the number of heads in stored layers whose mean one of the plans needs.
 int64_t MeanHeads(const std::vector<AttentionPlan>& before, const std::vector<AttentionPlan>& after,
                   int64_t first_layer) {
   std::set<std::pair<size_t, int64_t>> heads;
@@ -34,7 +34,8 @@ int64_t MeanHeads(const std::vector<AttentionPlan>& before, const std::vector<At
   return static_cast<int64_t>(heads.size());
 }
 
-// Number of kept layers in which one of the plans adds rows of a sequence of `rows` to a memory.
+// Returns the number of stored layers in which one of the plans adds rows of a sequence of `rows`
+// to a memory.
 int64_t Memories(const std::vector<AttentionPlan>& before, const std::vector<AttentionPlan>& after,
                  int64_t first_layer, int64_t rows) {
   std::set<size_t> layers;
@@ -49,14 +50,15 @@ int64_t Memories(const std::vector<AttentionPlan>& before, const std::vector<Att
 
 }  // namespace
 
-// The rows to run for `plans`.
+// Determines the rows to run for `plans`.
 void WhatIf::Sequence::PlanRows() {
   rerun = false;
   first_row.assign(plans.size(), 0);
   if (!trace || trace->rows() == 0) return;
   first_row = FirstChangedRows(trace->plans(), plans);
   if (trace->rows() < rows()) {
-    // Left by a cancelled run: the first rows are valid, unless the change affects them.
+    // A cancelled run may have left an incomplete trace: its first rows are valid, unless the
+    // change affects them.
     trace->Truncate(std::min(trace->rows(), first_row.back()));
     std::fill(first_row.begin(), first_row.end(), trace->rows());
     return;
@@ -117,8 +119,8 @@ WhatIf::~WhatIf() = default;
 
 const Trace* WhatIf::trace(size_t prompt) const { return sequences_[prompt].trace.get(); }
 
-// Bytes of all traces, for their plans and the requested ones, with layers below first_layer
-// dropped.
+// Returns the bytes of all traces, for their current and the requested plans, if layers below
+// first_layer are dropped.
 int64_t WhatIf::Bytes(int64_t first_layer) const {
   if (first_layer == decoder_->config().layers) return 0;
   int64_t bytes = 0;
@@ -155,7 +157,7 @@ Intervention WhatIf::Resolved(const Intervention& intervention, const Sequence& 
   return ResolvePassages(sources_->Give(intervention, *sequence.prompt, context), *sequence.prompt);
 }
 
-// The rows to run of each prompt.
+// Determines the rows to run of each prompt.
 void WhatIf::PlanSequences(const Intervention& intervention, const JobContext& context,
                            bool attention) {
   for (Sequence& sequence : sequences_) {
@@ -194,9 +196,9 @@ WhatIfResult WhatIf::Evaluate(const Intervention& intervention, const JobContext
   return result;
 }
 
-// Where sequences that run whole have a common prefix, runs one of them and copies its rows to the
-// others. `first`: runs this one in any case, and gives its rows to those that it shares some with.
-// Returns those that are still to be run.
+// If sequences that run from their first row have a common prefix, runs one of them and copies its
+// rows to the others. `first`, if not null, is run in any case, and its rows are copied to
+// sequences that share any. Returns the sequences that must still be run.
 std::vector<WhatIf::Sequence*> WhatIf::RunDonor(std::vector<Sequence*> sequences, Sequence* first,
                                                 const JobContext& context) {
   std::vector<Sequence*> whole;
@@ -283,7 +285,7 @@ WhatIfWork WhatIf::Work() const {
   return work;
 }
 
-// All of the result but the time.
+// Returns all of the result except the time.
 WhatIfResult WhatIf::CollectResult(const Intervention& intervention, bool attention) const {
   WhatIfResult result;
   static_cast<WhatIfWork&>(result) = Work();

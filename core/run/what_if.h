@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Runs one or several prompts under changed interventions and computes only what a change affects:
-// the traces of earlier runs are cached.
+// Runs prompts under changed interventions and computes only the rows that a change affects, by
+// caching the traces of earlier runs.
 //
-// Rows that a changed term runs again, in its layers and all above them; earlier rows and lower
-// layers are taken from the cache:
+// The following rows are run again if a term changes, in its layers and in all above them; earlier
+// rows and lower layers are taken from the cache:
 // clang-format off
 //   channel                 rows=answer, last: rows from the last prompt row on (keys, and with
 //                           change_value values, change by a rank-one update); last:n: from the
@@ -27,13 +27,13 @@
 //   any of these below a layer whose ratios the last prompt row decides (ms-poe by score or
 //   entropy)                every row that sees the ratios, from that layer on
 // clang-format on
-// Where several prompts run in full and have a common prefix, one is run first and the others copy
-// its rows up to where they differ (shared_prefix.h).
+// If several prompts run in full and have a common prefix, one is run first and the others copy its
+// rows up to the first difference (shared_prefix.h).
 //
-// The cache has a memory limit. Beyond it layers are dropped, the lowest first and the same ones of
-// every prompt: a change above them costs the same as before, and one in them runs all rows of the
-// dropped layers from the tokens up, but no more of the others. (Without the highest layers every
-// change would be expensive, because each runs all layers above it.) Dropped layers stay dropped.
+// The cache has a memory limit. Beyond it, layers are dropped, the lowest first and the same ones
+// for every prompt. A change above them costs the same as before; a change in them also runs all
+// rows of the dropped layers, from the embeddings up. (Without the highest layers every change
+// would be expensive, because each runs all layers above it.) Dropped layers stay dropped.
 //
 // Example:
 //
@@ -71,24 +71,24 @@ struct WhatIfOutcome {
   // unless requested.
   std::vector<float> position_awareness;
   std::vector<uint8_t> counted_keys;  // 1: the score counts the key
-  std::vector<float> last_logits;     // [vocabulary], of the last prompt row
-  AnswerScore score;                  // where the prompt has an answer
+  std::vector<float> last_logits;     // [vocabulary], at the last prompt row
+  AnswerScore score;                  // set if the prompt has an answer
 };
 
-// The cache between calls.
+// The state of the cache between calls.
 struct WhatIfKept {
-  int64_t bytes = 0;        // of all prompts together
-  int64_t limit = 0;        // in bytes; 0: none
-  int64_t first_layer = 0;  // layers below are dropped; the number of layers: no cache
+  int64_t bytes = 0;        // for all prompts together
+  int64_t limit = 0;        // in bytes; 0: no limit
+  int64_t first_layer = 0;  // lower ones are dropped; the number of layers: no cache
 };
 
-// The layers and rows that are run: layers from first_layer on (the number of layers: none), and in
-// them rows from first_row on, the lowest of any layer and prompt.
+// The layers and rows to run: layers from first_layer on (the number of layers: none), and rows
+// from first_row on, the lowest row in any layer and prompt.
 struct WhatIfWork {
   int64_t first_layer = 0;
   int64_t first_row = 0;
-  bool last_rows_only = false;  // no row before the last prompt rows
-  double share = 0;             // rows x layers that are run, of those of full runs
+  bool last_rows_only = false;  // whether no row before the last prompt rows is run
+  double share = 0;             // rows x layers to run, as a share of full runs
 };
 
 struct WhatIfResult : WhatIfWork {
@@ -97,21 +97,21 @@ struct WhatIfResult : WhatIfWork {
   double seconds = 0;
 };
 
-// Results of one prompt before the run of all prompts ends.
+// Results of one prompt that are reported before the run of all prompts ends.
 struct WhatIfPart {
-  // Final, and equal to that of the result, in layers below layers_done; NaN in the others.
+  // Final and equal to the result's outcome in layers below layers_done; NaN in the others.
   // last_logits and score are empty until all layers are done.
   WhatIfOutcome outcome;
   int64_t layers_done = 0;
-  const Trace* trace = nullptr;  // of the prompt, once all layers are done; null: none is kept
+  const Trace* trace = nullptr;  // once all layers are done; null if none is cached
 };
 
-// The prompt that a window shows: it runs before the others, and is reported while it runs.
+// The prompt that a window shows. It runs before the others, and is reported while it runs.
 struct WhatIfShown {
   size_t prompt = 0;
-  // Empty: none. Called on the running thread: some time after the start (so that a short run is
-  // reported once), then at intervals, when a layer is done; and when the prompt is done while
-  // others are still to be run. Not called where nothing is run of it.
+  // If empty, nothing is reported. Called on the running thread when a layer is done, first some
+  // time after the start (so that a short run is reported once) and then at intervals, and when the
+  // prompt is done while others remain. Not called if nothing of the prompt is run.
   std::function<void(const WhatIfPart&)> partial{};
   std::chrono::milliseconds first_after{60};
   std::chrono::milliseconds interval{100};
@@ -119,38 +119,38 @@ struct WhatIfShown {
 
 class WhatIf {
  public:
-  // The cache takes at most `memory_limit` bytes; 0: no limit. With `position_awareness` every
-  // outcome has that score.
+  // The cache takes at most `memory_limit` bytes; 0: no limit. If `position_awareness` is true,
+  // every outcome has that score.
   WhatIf(std::shared_ptr<const Decoder> decoder, std::vector<Prompt> prompts,
          int64_t memory_limit = 0, bool position_awareness = false);
   ~WhatIf();
 
-  // Where patches take their values from; else only settings of the same prompt can be sources.
+  // Sets the source runs of patches; without it, only settings of the same prompt can be sources.
   void TakePatchesFrom(std::shared_ptr<PatchSources> sources) { sources_ = std::move(sources); }
 
-  // Returns the outcome under `intervention`, whose passages are those of each prompt (passage.h),
-  // from the traces of earlier calls. Equal to a full run within rounding. Throws Error, Cancelled;
-  // the next call is correct after either. With `attention` false the attention rows are left out,
-  // of parts as well.
+  // Returns the outcome under `intervention`, computed from the traces of earlier calls; its
+  // passages are resolved for each prompt (passage.h). Equal to a full run within rounding. Throws
+  // Error or Cancelled; the next call is correct after either. If `attention` is false, the result
+  // and its parts have no attention rows.
   WhatIfResult Evaluate(const Intervention& intervention, const JobContext& context = {},
                         bool attention = true, const WhatIfShown* shown = nullptr);
 
-  // Called with the number of the setting and of the prompt; the outcome has no attention rows.
+  // Receives the index of the setting and of the prompt; the outcome has no attention rows.
   using OnOutcome =
       std::function<void(size_t setting, size_t prompt, const WhatIfOutcome& outcome)>;
-  // The outcomes of many settings, each once, in an order of its own. Those that change rows from
-  // the last prompt row on alone run as rows of one batch, on the traces of `none`, which stay as
-  // they are: so a setting of a scan costs little more than its rows. Equal to
-  // Evaluate within rounding; the same settings give the same bits. Throws as Evaluate does.
+  // Reports the outcome of each setting once, in any order. Settings that change only rows from the
+  // last prompt row on run together in one batch, on the unchanged traces of `none`, so that a
+  // setting of a scan costs little more than its rows. Equal to Evaluate within rounding; the same
+  // settings give the same bits. Throws in the same cases as Evaluate.
   void EvaluateEach(std::span<const Intervention> settings, const OnOutcome& on_outcome,
                     const JobContext& context = {});
 
-  // The layers and rows that Evaluate would run for it now; not those that it runs again for
-  // attention rows that an earlier call left out.
+  // Returns the layers and rows that Evaluate would run for `intervention` now, except those that
+  // it would run again for attention rows omitted by an earlier call.
   WhatIfWork Estimate(const Intervention& intervention, const JobContext& context = {});
 
   const std::vector<Prompt>& prompts() const { return prompts_; }
-  // The cached trace of a prompt; null where the memory limit allows none.
+  // Returns the cached trace of a prompt; null if the memory limit allows none.
   const Trace* trace(size_t prompt) const;
 
  private:
@@ -162,7 +162,7 @@ class WhatIf {
                                   const JobContext& context);
   void RunAll(std::span<Sequence* const> sequences, const JobContext& context);
   static void SetOutcome(const Sequence& sequence, const RunResult& result, WhatIfOutcome& outcome);
-  // With passages as tokens and the values of patches.
+  // Returns the intervention with passages resolved to tokens and with the values of patches.
   Intervention Resolved(const Intervention& intervention, const Sequence& sequence,
                         const JobContext& context) const;
   std::optional<int64_t> LateFirstLayer(const Intervention& intervention,
@@ -178,7 +178,7 @@ class WhatIf {
   std::shared_ptr<PatchSources> sources_;
   std::vector<Sequence> sequences_;
   int64_t memory_limit_ = 0;
-  int64_t first_layer_ = 0;  // layers below are dropped
+  int64_t first_layer_ = 0;  // lower layers are dropped
 };
 
 }  // namespace midscope

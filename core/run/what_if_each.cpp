@@ -10,12 +10,13 @@
 namespace midscope {
 namespace {
 
-// Rows of a batch of settings: with more, products are hardly faster, and their logits take memory.
+// Maximum number of rows in a batch of settings: with more, products are hardly faster, and their
+// logits take memory.
 constexpr int64_t kMostRows = 256;
-// With fewer rows than these a batch also takes settings that begin in a higher layer.
+// With fewer rows than this, a batch also takes settings that begin in a higher layer.
 constexpr int64_t kFewRows = 64;
 
-// A setting that changes the last rows alone.
+// A setting that changes only the last rows.
 struct LateSetting {
   size_t index = 0;
   int64_t first_layer = 0;  // the number of layers: it changes nothing
@@ -27,8 +28,8 @@ struct Batch {
   int64_t first_layer = 0;
 };
 
-// Settings of alike first layers together; batches in the order in which their first setting was
-// given.
+// Groups settings by similar first layers; batches are in the order in which their first setting
+// was given.
 std::vector<Batch> Batches(std::vector<LateSetting> settings, int64_t rows_of_setting) {
   std::stable_sort(
       settings.begin(), settings.end(),
@@ -55,8 +56,8 @@ std::vector<Batch> Batches(std::vector<LateSetting> settings, int64_t rows_of_se
 
 }  // namespace
 
-// The first layer that `intervention` changes where it changes rows from the last prompt row on
-// alone, and leaves nothing in the traces, which are those of `none`.
+// Returns the first layer that `intervention` changes, if it only changes rows from the last prompt
+// row on and stores nothing in the traces, which must be those of `none`.
 std::optional<int64_t> WhatIf::LateFirstLayer(const Intervention& intervention,
                                               const JobContext& context) const {
   const int64_t layers = decoder_->config().layers;

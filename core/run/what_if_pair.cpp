@@ -13,7 +13,7 @@ WhatIfPair::WhatIfPair(std::shared_ptr<const Decoder> decoder, std::vector<Promp
       position_awareness_(position_awareness),
       first_(decoder_, prompts_, memory_limit, position_awareness) {}
 
-// Selects the trace on which the setting costs least, except one that would overwrite `none`.
+// Returns the trace on which the setting costs least, except one that would overwrite `none`.
 WhatIf* WhatIfPair::Choose(const Intervention& intervention, const JobContext& context) {
   if (!has_none_ || intervention.empty()) return &first_;
   const WhatIfWork on_first = first_.Estimate(intervention, context);
@@ -24,7 +24,7 @@ WhatIf* WhatIfPair::Choose(const Intervention& intervention, const JobContext& c
   }
   const bool room = memory_limit_ == 0 || 2 * first_bytes_ <= memory_limit_;
   if (!room) {
-    // Takes over the trace of `none`, as if there had been one trace.
+    // From now on uses the trace of `none`, as if there were only one trace.
     has_none_ = false;
     return &first_;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What-if with two traces: of `none`, and of the last setting. A setting that changes only the last
-// rows costs only those, after any earlier setting.
+// What-if with two traces, one for `none` and one for the last setting. A setting that changes only
+// the last rows costs only these rows, whatever setting preceded it.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,22 @@ namespace midscope {
 //   kept.Evaluate(ParseIntervention("boost(span=gold, factor=2)"));   // a few rows of `none`
 class WhatIfPair {
  public:
-  // Parameters as those of WhatIf. The second trace exists where both need at most `memory_limit`
-  // bytes (0: no limit); else there is one, of the last setting.
+  // The parameters are those of WhatIf. There are two traces if both fit into `memory_limit` bytes
+  // (0: no limit); else only that of the last setting.
   WhatIfPair(std::shared_ptr<const Decoder> decoder, std::vector<Prompt> prompts,
              int64_t memory_limit = 0, bool position_awareness = false);
 
-  // As WhatIf::TakePatchesFrom; before the first call.
+  // Like WhatIf::TakePatchesFrom; must precede the first Evaluate.
   void TakePatchesFrom(const std::shared_ptr<PatchSources>& sources) {
     sources_ = sources;
     first_.TakePatchesFrom(sources);
   }
 
-  // As WhatIf::Evaluate; `kept` is of both traces.
+  // Like WhatIf::Evaluate; `kept` of the result counts both traces.
   WhatIfResult Evaluate(const Intervention& intervention, const JobContext& context = {},
                         bool attention = true, const WhatIfShown* shown = nullptr);
 
-  // The trace of the last setting; null where the memory limit leaves nothing.
+  // Returns the trace of the last setting; null if the memory limit allows none.
   const Trace* trace(size_t prompt) const { return last_->trace(prompt); }
 
  private:
@@ -41,11 +41,11 @@ class WhatIfPair {
   std::vector<Prompt> prompts_;
   int64_t memory_limit_;
   bool position_awareness_;
-  std::shared_ptr<PatchSources> sources_;  // null: those of a WhatIf itself
-  WhatIf first_;  // of `none` except the last rows, where there is memory for a second one
-  std::unique_ptr<WhatIf> second_;  // of the last setting that changed earlier rows; created then
+  std::shared_ptr<PatchSources> sources_;  // null: each WhatIf uses its own
+  WhatIf first_;  // under `none` except for the last rows, if there is memory for a second one
+  std::unique_ptr<WhatIf> second_;  // the last setting that changed earlier rows; created on demand
   bool has_none_ = false;           // first_ has only been run under settings of late rows
-  int64_t first_bytes_ = 0;         // bytes of its trace
+  int64_t first_bytes_ = 0;         // size of its trace
   WhatIf* last_ = &first_;
 };
 

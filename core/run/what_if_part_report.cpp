@@ -34,7 +34,7 @@ RatiosSoFar::RatiosSoFar(const ModelConfig& config, const std::vector<AttentionP
     const auto& rule = plans[layer].ratio_rule;
     const bool decided_in_run = rule && !RatiosAreFixed(*rule);
     const bool runs = first_row[layer] < rows;
-    // Ratios are frozen with the rows that are kept.
+    // Ratios are frozen if the rows that determine them are in the trace.
     const bool frozen =
         !kept.empty() &&
         (!runs || (decided_in_run && first_row[layer] > FirstSchemeRow(plans[layer])));
@@ -106,7 +106,7 @@ void WhatIf::PartReport::LayerDone(int64_t layers_done) {
     Blank(part.outcome.last_query_attention, layers_done, layers);
   }
   sequence_.TellAwareness(intervention_, part.outcome);
-  part.outcome.counted_keys.clear();  // of whole runs
+  part.outcome.counted_keys.clear();  // only valid for complete runs
   Blank(part.outcome.position_awareness, layers_done, layers);
   part.outcome.position_ratio = ratios_.ratios();
   Blank(part.outcome.position_ratio.values, layers_done, layers);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reports the layers of a running what-if that are done.
+// Reports the finished layers of a running what-if.
 #pragma once
 
 #include <chrono>
@@ -11,11 +11,11 @@
 
 namespace midscope {
 
-// The ratios of a run by layer, as the run itself decides them: known for a layer when it is done.
+// Records the ratios that a run itself computes, layer by layer: available once the layer is done.
 class RatiosSoFar : public Hook {
  public:
-  // `plans` of the run and `kept` of the trace below it, [layer] each (kept may be empty);
-  // first_row: the first row that is run of each layer, of `rows`.
+  // `plans` are the run's and `kept` those of the trace that it starts from, [layer] each (kept may
+  // be empty). first_row [layer]: the first row that each layer runs, out of `rows` rows.
   RatiosSoFar(const ModelConfig& config, const std::vector<AttentionPlan>& plans,
               const std::vector<AttentionPlan>& kept, const std::vector<int64_t>& first_row,
               int64_t rows);
@@ -27,22 +27,23 @@ class RatiosSoFar : public Hook {
   void Fill(int64_t layer, const std::vector<double>& ratios);
 
   const ModelConfig& config_;
-  std::vector<const RatioRule*> rules_;  // [layer]; null: decided before the run
+  std::vector<const RatioRule*> rules_;  // [layer]; null: ratios are fixed before the run
   HeadMatrix ratios_;
 };
 
 class WhatIf::PartReport {
  public:
-  // Reads along in the sequence's run until it is destroyed. The references must outlive it.
+  // Observes the sequence's run until it is destroyed. The references must outlive it.
   PartReport(const Decoder& decoder, Sequence& sequence, const Intervention& intervention,
              const WhatIfShown& shown, bool attention);
   ~PartReport() { sequence_.extra_hook = nullptr; }
   PartReport(const PartReport&) = delete;
   PartReport& operator=(const PartReport&) = delete;
 
-  // The context for the sequence's own run, which reports its layers. Must not outlive this.
+  // Returns the context for the sequence's own run, which reports finished layers. It must not
+  // outlive this object.
   JobContext Observed(const JobContext& context);
-  // Call it after the run.
+  // Reports the finished prompt. Call it after the run.
   void TellWhole();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The outputs of heads, replaced.
+// Replaces the outputs of heads.
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 

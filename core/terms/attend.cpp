@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How many keys the rows of a layer see: the model's own sliding window, switched off or replaced.
+// Sets how many keys a layer's rows see: switches the model's own sliding window off or replaces
+// it.
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 
@@ -9,7 +10,7 @@ namespace {
 constexpr double kMostKeys = 1 << 24;
 
 struct Attend {
-  int64_t keys = 0;  // 0: all
+  int64_t keys = 0;  // 0: all keys
   LayerSet layers;
   bool operator==(const Attend&) const = default;
 };

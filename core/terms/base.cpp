@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rotation's base replaced ("adjusted base frequency").
+// Replaces the base of the rotation ("adjusted base frequency").
 #include <cmath>
 
 #include "core/plan/term_plans.h"
@@ -18,7 +18,7 @@ void Apply(const BaseChange& scheme, const TermPlans& plans) {
   ReplaceFrequencies(plans, FrequenciesWith(plans, scheme.base, {}));
 }
 
-// The factor whose NTK-aware base this is.
+// Returns the factor for which this would be the NTK-aware base.
 double Stretch(const BaseChange& scheme, const ModelConfig& config) {
   const auto d = static_cast<double>(config.rope_dimensions);
   return std::pow(scheme.base / config.rope_base, d > 2 ? (d - 2) / d : 1.0);

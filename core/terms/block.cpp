@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Attention knockout: rows that do not see a passage.
+// Attention knockout: chosen rows do not see a passage.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -35,7 +35,8 @@ void Resolve(Block& block, const SpanResolver& resolver) {
   ResolveRows(block.from, resolver);
 }
 
-// A row sees itself in any case: rows of the passage see what is left of it.
+// A row always sees itself, so rows of the passage still see the passage's later part from their
+// own token on.
 void Apply(const Block& block, const TermPlans& plans) {
   CheckSpan(block.to, block.layers, plans);
   const RowRange rows = RowsOf(block.from, block.layers, plans);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Attention weights of a passage, multiplied.
+// Multiplies the attention weights of a passage.
 #include "core/base/text.h"
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"

@@ -14,7 +14,7 @@
 namespace midscope {
 namespace {
 
-// The values of an argument that takes one or several.
+// Reads the values of an argument that accepts one or several.
 template <typename T>
 std::vector<T> Numbers(const TextArgument& argument, const Parameter& described) {
   std::vector<T> numbers;
@@ -92,7 +92,7 @@ void Apply(const ChannelScaling& scaling, const TermPlans& plans) {
   });
 }
 
-// Not printed where it is no.
+// Not printed if it is "no".
 BoundArgument<ChannelScaling> ChangeValueArgument() {
   auto argument = ChoiceArgument<&ChannelScaling::change_value>(
       "change_value",
@@ -116,7 +116,7 @@ std::vector<BoundArgument<ChannelScaling>> Arguments() {
                        "channel", "Hidden channel, or several in brackets; zero-based.",
                        {0, kEveryLayerAfter})),
                    [](auto&, const auto& argument, const auto& described) {
-                     Numbers<int64_t>(argument, described);  // ReadAll takes the values
+                     Numbers<int64_t>(argument, described);  // ReadAll reads the values
                    },
                    [](const auto& value, const auto&) { return std::to_string(value.channel); }},
           Argument{
@@ -134,7 +134,7 @@ std::vector<BoundArgument<ChannelScaling>> Arguments() {
 
 bool IsNeutral(const ChannelScaling& scaling) { return scaling.factor == 1; }
 
-// Replaces every channel by one that the setting does not scale.
+// Replaces every scaled channel by a random one that the setting does not scale.
 bool Randomise(Intervention& intervention, const ModelConfig& config, SplitMix64& random) {
   const auto scalings = intervention.All<ChannelScaling>();
   std::vector<int64_t> others;
@@ -145,7 +145,7 @@ bool Randomise(Intervention& intervention, const ModelConfig& config, SplitMix64
                     [&](const ChannelScaling& scaling) { return scaling.channel == channel; });
     if (!scaled) others.push_back(channel);
   }
-  // A channel that is scaled twice gets one replacement.
+  // If a channel is scaled twice, both get the same replacement.
   std::map<int64_t, int64_t> drawn;
   for (const ChannelScaling& scaling : scalings) {
     if (drawn.contains(scaling.channel)) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The causal mask of a passage, cropped.
+// Crops the causal mask of a passage.
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Position interpolation that grows with the sequence.
+// Position interpolation whose factor grows with the sequence.
 #include <cmath>
 
 #include "core/plan/term_plans.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// NTK-aware base that grows with the sequence (rope_schemes.h).
+// NTK-aware base whose factor grows with the sequence (rope_schemes.h).
 #include <cmath>
 
 #include "core/intervention/head_ratio_file.h"

@@ -10,7 +10,7 @@ namespace midscope {
 namespace {
 
 struct DynamicYarn {
-  int64_t context = 0;  // tokens of the original training; 0: the model's
+  int64_t context = 0;  // trained context in tokens; 0: the model's
   YarnForm form = YarnForm::kRepo;
   double beta_fast = 32;
   double beta_slow = 1;

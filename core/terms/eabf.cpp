@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// EABF: another base, and queries that grow with the logarithm of their position.
+// EABF: another base, and queries scaled by the logarithm of their position.
 #include <cmath>
 
 #include "core/plan/plan_changes.h"
@@ -11,7 +11,7 @@ namespace {
 
 struct Eabf {
   double base = 500000;
-  int64_t context = 0;  // tokens of the original training; 0: the model's
+  int64_t context = 0;  // trained context in tokens; 0: the model's
   int64_t first_layer = 2;
   RowChoice rows{ChannelRows::kAll};
   bool operator==(const Eabf&) const = default;
@@ -33,7 +33,7 @@ void Apply(const Eabf& scheme, const TermPlans& plans) {
   }
 }
 
-// The factor whose NTK-aware base this is.
+// Returns the factor for which this would be the NTK-aware base.
 double Stretch(const Eabf& scheme, const ModelConfig& config) {
   const auto d = static_cast<double>(config.rope_dimensions);
   return std::pow(scheme.base / config.rope_base, d > 2 ? (d - 2) / d : 1.0);

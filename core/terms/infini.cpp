@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Infini-attention (arXiv 2404.07143). Its segments: plan/infini_plan.h; what its memory computes:
-// compute/compressive_memory.h.
+// Infini-attention (arXiv 2404.07143). Its segments are in plan/near_far_plan.h, its memory's
+// computation in compute/compressive_memory.h.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -42,7 +42,8 @@ void CheckSegment(const InfiniAttention& scheme, const TermPlans& plans) {
   }
 }
 
-// The memory's contents are no longer tokens, so that edits of passages would miss them.
+// Throws Error (usage) if passages are edited: the memory does not store separate tokens, so such
+// edits would not affect it.
 void CheckNoPassages(const TermPlans& plans) {
   std::vector<std::string> names;
   bool any = false;

@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kThing = "intervention JSON";
 
-// A name in quotation marks that would be something else without them keeps them.
+// A name in quotation marks keeps them if it would be read as something else without them.
 Json ValueOf(const TextAtom& atom) {
   if (atom.quoted) return IsWord(atom.text) ? '"' + atom.text + '"' : atom.text;
   int64_t whole = 0;

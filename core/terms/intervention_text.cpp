@@ -18,7 +18,7 @@
 namespace midscope {
 namespace {
 
-// Terms one after the other become one intervention.
+// Combines terms, one after the other, into one intervention.
 class Terms {
  public:
   void Add(const TextTerm& text) {
@@ -48,10 +48,10 @@ class Terms {
   }
 
   Intervention intervention_;
-  std::string scheme_;  // name of the position scheme's term
+  std::string scheme_;  // name of the position scheme, if any
 };
 
-// An intervention in a file, as text on any number of lines or as JSON.
+// Returns the intervention in a file, as text on any number of lines or as JSON.
 Intervention OfFile(std::string_view path) {
   constexpr int64_t kMaxBytes = int64_t{1} << 20;
   while (!path.empty() && std::isspace(static_cast<unsigned char>(path.back())) != 0)
@@ -99,7 +99,7 @@ bool SameSetting(const std::string& a, const std::string& b) {
   if (a == b) return true;
   try {
     return ParseIntervention(a) == ParseIntervention(b);
-  } catch (const Error&) {  // such as a file of ratios that is gone
+  } catch (const Error&) {  // for instance, a file of ratios no longer exists
     return false;
   }
 }

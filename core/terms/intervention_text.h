@@ -6,7 +6,7 @@
 //   {"terms": [...]}       the JSON form (intervention_json.h)
 //
 // terms.h lists the terms, of which at most one is a position scheme. Each has one description,
-// from which it is parsed and printed, and which help, forms and documentation show. The grammar is
+// which is used to parse and print it and is shown by help, forms and documentation. The grammar is
 // in intervention/intervention_grammar.h.
 #pragma once
 
@@ -18,14 +18,15 @@
 namespace midscope {
 
 // Throws Error (usage) that names the column (1-based) and what was expected there, with the
-// nearest known word for a typo. Reads the file of `ratios` or @FILE.
+// nearest known word for a typo. Reads the file that `ratios` or @FILE names.
 Intervention ParseIntervention(std::string_view text);
 
-// Every argument stated, in a fixed order; ParseIntervention of it gives the same value.
+// Returns a text that states every argument, in a fixed order; ParseIntervention of it gives an
+// equal value.
 std::string PrintIntervention(const Intervention& intervention);
 
-// Whether two texts state the same setting: equal texts, or texts of equal values. False where they
-// differ and one of them cannot be parsed.
+// Whether two texts state the same setting, that is, are equal or parse to equal values. False if
+// they differ and one of them cannot be parsed.
 bool SameSetting(const std::string& a, const std::string& b);
 
 }  // namespace midscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// LongRoPE's factors, from a file.
+// LongRoPE's factors from a file.
 #include <cmath>
 #include <optional>
 #include <string>
@@ -22,17 +22,17 @@ struct LongRope {
   std::string file;
   std::vector<double> short_factors;  // [rotary pairs]
   std::vector<double> long_factors;
-  int64_t context = 0;   // tokens of the original training; 0: the model's
-  double factor = 0;     // how much longer the context becomes; 0: the file's
-  double magnitude = 0;  // factor of cos and sin; 0: by the formula or the file
+  int64_t context = 0;   // trained context in tokens; 0: the model's
+  double factor = 0;     // factor by which the context becomes longer; 0: the file's
+  double magnitude = 0;  // factor of cos and sin; 0: by the formula, or from the file
   Factors use = Factors::kAuto;
-  double file_factor = 0;     // what the file states; 0: nothing
-  double file_magnitude = 0;  // likewise
+  double file_factor = 0;     // the file's factor; 0: not stated
+  double file_magnitude = 0;  // the file's magnitude; 0: not stated
   RowChoice rows{ChannelRows::kAll};
   bool operator==(const LongRope&) const = default;
 };
 
-// The digest of the factors only.
+// Returns the digest of the factors only.
 std::string Digest(const LongRope& scheme) {
   HeadRatioTable numbers;
   numbers.heads = static_cast<int64_t>(scheme.short_factors.size());
@@ -89,7 +89,7 @@ double Factor(const LongRope& scheme) {
   return scheme.file_factor > 0 ? scheme.file_factor : 1;
 }
 
-// Ding et al., as transformers has it.
+// Ding et al.'s formula, as in transformers.
 double Magnitude(const LongRope& scheme, double context) {
   if (scheme.magnitude > 0) return scheme.magnitude;
   if (scheme.factor == 0 && scheme.file_magnitude > 0) return scheme.file_magnitude;

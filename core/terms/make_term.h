@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Makes the type of a term from the description of its arguments (intervention/term_form.h) and
-// functions of its value, which is of any copyable type with operator==. Internal to the folder.
+// Makes a TermType from the description of the term's arguments (intervention/term_form.h) and
+// functions that take its value. The value may have any copyable type with operator==. Internal to
+// the folder.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,7 @@
 
 namespace midscope {
 
-// Replaces the member `span` by its tokens where T has one.
+// Replaces the member `span` by its tokens, if T has that member.
 template <typename T>
 void ResolveSpan(T& value, const SpanResolver& resolver) {
   if constexpr (requires { value.span = resolver.tokens(value.span); })
@@ -28,9 +29,9 @@ void ResolveSpan(T& value, const SpanResolver& resolver) {
 template <typename T>
 struct TermTraits {
   TermStage stage = TermStage::kAfterPositions;
-  // Several terms for one text; null: one, read by the form.
+  // Parses one text into several values; if null, the text gives one value, read by the form.
   std::vector<T> (*read_all)(const TextTerm& text, const TermForm<T>& form) = nullptr;
-  // Throws Error (usage) where `value` cannot follow `before`.
+  // Throws Error (usage) if `value` may not follow `before` in one intervention.
   void (*check)(const TextTerm& text, const T& before, const T& value) = nullptr;
   void (*resolve)(T& value, const SpanResolver& resolver) = ResolveSpan<T>;
   T (*sample)(const ModelConfig& config) = nullptr;
@@ -99,11 +100,11 @@ struct PositionTraits {
                   SplitMix64& random) = nullptr;
 };
 
-// Seeds that random controls draw are below it.
+// Upper bound (exclusive) of the seeds that random controls draw.
 inline constexpr uint64_t kControlSeeds = 1000000;
 
-// The argument `rows` of a position scheme: answer, last, last:16, all. All are the default, and
-// are not printed.
+// The argument `rows` of a position scheme: answer, last, last:16, all. The default is all, and is
+// not printed.
 template <typename T>
 BoundArgument<T> PositionRowsArgument() {
   BoundArgument<T> rows = RowsArgument<T>(
@@ -117,7 +118,7 @@ BoundArgument<T> PositionRowsArgument() {
   return rows;
 }
 
-// A position scheme. Where T has a member `rows`, the term has that argument.
+// Makes the type of a position scheme. If T has a member `rows`, the term has that argument.
 template <typename T>
 TermType MakePositionTerm(TermForm<T> form, void (*apply)(const T& value, const TermPlans& plans),
                           double (*stretch)(const T& value, const ModelConfig& config),

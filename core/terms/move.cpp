@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Other positions for the tokens of a passage.
+// Moves the tokens of a passage to other positions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ void Resolve(Move& move, const SpanResolver& resolver) {
   move.to = MoveTo::kShift;
 }
 
-// The lowest and the highest position of the moved tokens.
+// Returns the lowest and the highest position of the moved tokens.
 std::pair<double, double> MovedBounds(const Move& move, const TermPlans& plans) {
   const PositionIds ids = PositionIdsOf(plans.intervention, plans.prompt_tokens);
   double first = HUGE_VAL;
@@ -53,7 +53,7 @@ std::pair<double, double> MovedBounds(const Move& move, const TermPlans& plans) 
   return {first, last};
 }
 
-// Throws Error (usage): the model has no such positions.
+// Throws Error (usage) if the model has no such positions.
 void CheckPositions(const Move& move, const TermPlans& plans) {
   const int64_t positions = LongestRun(plans.intervention, plans.config);
   const auto [first, last] = MovedBounds(move, plans);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ms-PoE (arXiv 2403.04797). Which head gets which ratio: plan/head_ratios.cpp.
+// Ms-PoE (arXiv 2403.04797). plan/head_ratios.cpp assigns ratios to heads.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -43,7 +43,8 @@ void Apply(const MsPoe& scheme, const TermPlans& plans) {
     if (!scheme.layers.Contains(layer) || plan.inverse_frequency.empty()) continue;
     any = true;
     plan.ratio_rule = RatioRule{scheme, layer};
-    plan.ratio_rule->scheme.rows = {ChannelRows::kAll};  // AttentionPlan::scheme_rows has them
+    plan.ratio_rule->scheme.rows = {
+        ChannelRows::kAll};  // stored in AttentionPlan::scheme_rows instead
     if (!RatiosAreFixed(*plan.ratio_rule)) continue;
     const std::vector<int64_t> no_counts(static_cast<size_t>(config.heads), 0);
     HeadRatios ratios = ResolveRatios(*plan.ratio_rule, no_counts, config.key_value_heads);
@@ -53,7 +54,7 @@ void Apply(const MsPoe& scheme, const TermPlans& plans) {
   if (!any) RefuseUnrotated(plans, scheme.layers);
 }
 
-// Layers that are left alone do not count: the public scripts leave the first two.
+// Unchanged layers do not count: the public scripts leave the first two unchanged.
 double Stretch(const MsPoe& scheme, const ModelConfig&) { return std::min(scheme.min, scheme.max); }
 
 BoundArgument<MsPoe> SeedArgument() {
@@ -65,7 +66,7 @@ BoundArgument<MsPoe> SeedArgument() {
   return argument;
 }
 
-// Not printed where it is the default.
+// Not printed if it is the default.
 BoundArgument<MsPoe> AlphaArgument() {
   BoundArgument<MsPoe> argument = NumberArgument<&MsPoe::alpha>(
       "alpha",
@@ -137,7 +138,7 @@ std::vector<BoundArgument<MsPoe>> Arguments() {
 
 bool IsNeutral(const MsPoe& scheme) { return scheme.min == 1 && scheme.max == 1; }
 
-// Gives the ratios to heads in random order.
+// Assigns the ratios to heads in random order.
 bool Randomise(Intervention& intervention, const ModelConfig&, SplitMix64& random) {
   if (intervention.Find<MsPoe>()->order == MsPoeOrder::kRandom) return false;
   intervention.Change<MsPoe>([&random](MsPoe& scheme) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The model's own positions: a text of its own, which adds no term.
+// The model's own positions: a text form that adds no term.
 #include "core/terms/terms.h"
 
 namespace midscope {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// No rotation at all in some layers.
+// Switches rotation off in some layers.
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// NTK-by-parts as it was before YaRN (rope_schemes.h).
+// NTK-by-parts, YaRN's predecessor (rope_schemes.h).
 #include "core/terms/make_term.h"
 #include "core/terms/yarn_arguments.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 struct NtkByParts {
   double factor = 2;
-  int64_t context = 0;  // tokens of the original training; 0: the model's
+  int64_t context = 0;  // trained context in tokens; 0: the model's
   RowChoice rows{ChannelRows::kAll};
   bool operator==(const NtkByParts&) const = default;
 };

@@ -98,7 +98,7 @@ void Apply(const Patch& patch, const TermPlans& plans) {
                                  WhatNames()[static_cast<size_t>(patch.what)]),
                      "Leave heads out, or take q, k, v or z");
   }
-  // Where the source has not been run: the rows that it would change.
+  // If the source has not been run yet: the rows that the patch would change.
   const TakenRows taken =
       patch.taken.rows.empty() ? TakenRows{PromptRows(rows, plans.prompt_tokens)} : patch.taken;
   ForLayersAndHeads(patch.layers, patch.heads, plans,

@@ -21,7 +21,7 @@ namespace {
 using Argument = BoundArgument<GivenPositions>;
 
 constexpr const char* kCorrect = "positions(sampler=randpos)";
-// The one that shows all positions, of which a prompt has as many as tokens.
+// The sampler whose samples have all positions, as many as the prompt has tokens.
 constexpr const char* kFullSampler = "full";
 
 std::vector<std::string> SamplerNames() {
@@ -30,13 +30,13 @@ std::vector<std::string> SamplerNames() {
   return names;
 }
 
-// Whether the argument is a parameter of a sampler, rather than one that the edit has itself.
+// Whether the argument is a parameter of the sampler, rather than the edit's own argument.
 bool IsOption(const PositionSampler& sampler, const std::string& name) {
   return std::any_of(sampler.parameters.begin(), sampler.parameters.end(),
                      [&](const Parameter& described) { return described.name == name; });
 }
 
-// "" where the ids are a sampler's.
+// Returns "" if the ids are a sampler's.
 std::string Digest(const GivenPositions& given) {
   return given.ids.empty() ? std::string() : PositionIdDigest(given.ids);
 }
@@ -44,7 +44,7 @@ std::string Digest(const GivenPositions& given) {
 void ReadFile(const TextTerm& term, GivenPositions& given) {
   for (const TextArgument& argument : term.arguments) {
     if (argument.name == "file" || argument.name == "digest" || argument.name == "rows") continue;
-    // Forms state defaults.
+    // Forms also state defaults.
     if (argument.name == "factor" && given.factor == GivenPositions().factor) continue;
     if (argument.name == "seed" && given.seed == GivenPositions().seed) continue;
     throw ErrorAt(argument.column, "'" + argument.name + "' is of samplers, and a file is given",
@@ -57,7 +57,7 @@ void ReadFile(const TextTerm& term, GivenPositions& given) {
   CheckDigest(term, "ids", Digest(given));
 }
 
-// Every parameter of the sampler, given or by default.
+// Reads every parameter of the sampler, given or default.
 void ReadOptions(const TextTerm& term, GivenPositions& given) {
   const PositionSampler& sampler = *FindPositionSampler(given.sampler);
   OptionSet options(sampler.parameters);
@@ -104,7 +104,7 @@ void RefuseSecond(const TextTerm& term, const GivenPositions&, const GivenPositi
   throw ErrorAt(term.column, "position ids are given twice", "Keep one of the two");
 }
 
-// The rows of a scheme and of ids are one choice, so that a row sees both or none.
+// Checks that a position scheme and the ids have the same rows, so that a row sees both or neither.
 void CheckRows(const GivenPositions& given, const TermPlans& plans) {
   const Intervention& intervention = plans.intervention;
   const bool limited = given.rows != RowChoice{ChannelRows::kAll};
@@ -115,8 +115,8 @@ void CheckRows(const GivenPositions& given, const TermPlans& plans) {
                    "Give both the same rows");
 }
 
-// Embeddings of positions are added once, below the first layer, so that every layer's rows see the
-// same ids; a learned table has a row for each integer.
+// Position embeddings are added once, below the first layer, so every layer's rows see the same
+// ids; a learned table has one row per integer.
 void ApplyToEmbeddings(const GivenPositions& given, const TermPlans& plans) {
   if (given.rows != RowChoice{ChannelRows::kAll}) {
     throw UsageError(plans.term,
@@ -185,7 +185,7 @@ Argument SamplerArgument() {
           [](const auto& given, const auto&) { return given.sampler; }};
 }
 
-// A printed form states it where there is a sampler.
+// Printed only if there is a sampler.
 template <auto kMember>
 Argument SamplerNumber(const std::string& name, const std::string& help, Limits limits,
                        double by_default) {
@@ -196,7 +196,8 @@ Argument SamplerNumber(const std::string& name, const std::string& help, Limits 
   return argument;
 }
 
-// The parameters of all samplers, each name once; without a default, as that is the sampler's.
+// Returns the parameters of all samplers, each name once; without defaults, because these depend on
+// the sampler.
 std::vector<Argument> OptionArguments() {
   std::vector<Argument> arguments;
   for (const PositionSampler& sampler : PositionSamplers()) {
@@ -221,7 +222,7 @@ std::vector<Argument> OptionArguments() {
   return arguments;
 }
 
-// Not printed where it is the default.
+// Not printed if it is the default.
 Argument RowsOfIds() {
   Argument argument = RowsArgument<GivenPositions>(
       "Query rows that see the ids, their own and those of all keys; the others see the tokens' "

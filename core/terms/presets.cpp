@@ -18,7 +18,8 @@ constexpr const char* kTransposed =
 constexpr const char* kOffGrid =
     "The factor is not among those that the paper says it chose from (0.5, 0, -0.5, -1); the "
     "public code has 0.";
-// Attention on the first token depends on it, so a number can only be met with the same.
+// Attention on the first token depends on it, so numbers can only be reproduced with the same
+// setting.
 constexpr const char* kMsPoeBos = "begin-of-text: none, no chat template (--bos off)";
 constexpr const char* kChannelBos =
     "begin-of-text: what the chat template writes (--chat); Vicuna's writes none";
@@ -94,7 +95,7 @@ const std::vector<Preset>& InterventionPresets() {
   return presets;
 }
 
-// Its text is expanded by ParseIntervention.
+// ParseIntervention expands its text.
 TermType PresetTerm() {
   std::vector<std::string> names;
   for (const Preset& preset : InterventionPresets()) names.push_back(preset.name);

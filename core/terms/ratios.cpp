@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A position ratio for every head, from a file.
+// Position ratios for every head, from a file.
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -16,7 +16,7 @@
 namespace midscope {
 namespace {
 
-// The digest is of the order that the seed draws.
+// The digest is that of the order after the seed's shuffle.
 HeadRatioTable Read(const TextTerm& term, const TermForm<HeadRatioTable>& form) {
   HeadRatioTable table = ReadTermFile(term, ReadHeadRatios);
   const auto arguments = ReadArguments(term, form);
@@ -55,7 +55,7 @@ double Stretch(const HeadRatioTable& scheme, const ModelConfig&) {
   return scheme.ratios.empty() ? 1 : *std::min_element(scheme.ratios.begin(), scheme.ratios.end());
 }
 
-// A ratio for every head of the model, as a file would have it.
+// Returns a ratio for every head of the model, as a file might contain.
 HeadRatioTable Sample(const ModelConfig& config) {
   HeadRatioTable table;
   table.heads = config.heads;
@@ -89,12 +89,12 @@ bool IsNeutral(const HeadRatioTable& scheme) {
                      [](double ratio) { return ratio == 1; });
 }
 
-// Gives each layer's ratios to other heads; returns false where all are equal, so that nothing
-// changes.
+// Assigns each layer's ratios to other heads; returns false if all are equal, so that nothing would
+// change.
 bool Randomise(Intervention& intervention, const ModelConfig&, SplitMix64& random) {
   const HeadRatioTable table = *intervention.Find<HeadRatioTable>();
   if (table.shuffle) return false;
-  // A random order may leave all ratios unchanged, mostly where few heads differ.
+  // A random order may leave all ratios unchanged, mostly if few heads differ.
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
     HeadRatioTable shuffled = ShuffledRatios(table, random.Below(kControlSeeds));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The frequencies of chosen rotary pairs, multiplied.
+// Multiplies the frequencies of chosen rotary pairs.
 #include <fmt/format.h>
 
 #include "core/base/error.h"
@@ -11,7 +11,7 @@ namespace midscope {
 namespace {
 
 struct PairFrequencies {
-  LayerSet pairs;  // ranges of rotary pairs, written as those of layers are
+  LayerSet pairs;  // ranges of rotary pairs, written like layers
   double factor = 0;
   LayerSet layers;
   RowChoice rows{ChannelRows::kAll};
@@ -28,7 +28,7 @@ BoundArgument<PairFrequencies> PairsArgument() {
           [](const PairFrequencies& value, const Parameter&) { return value.pairs.Text(); }};
 }
 
-// Throws Error (usage): a pair that is not rotated.
+// Throws Error (usage) for a pair that is not rotated.
 void CheckPairs(const LayerSet& pairs, int64_t count, const std::string& term) {
   for (const LayerSet::Range& range : pairs.ranges) {
     if (range.last < count) continue;
@@ -47,7 +47,7 @@ void Apply(const PairFrequencies& scheme, const TermPlans& plans) {
   });
 }
 
-// How far the context reaches is set by the pairs that are left alone.
+// The supported context is determined by the pairs that are unchanged.
 double Stretch(const PairFrequencies&, const ModelConfig&) { return 1; }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Self-Extend (arXiv 2401.01325). The positions of its rule: plan/near_far_plan.h.
+// Self-Extend (arXiv 2401.01325). The positions of its rule are in plan/near_far_plan.h.
 #include <cmath>
 
 #include "core/base/error.h"
@@ -12,8 +12,9 @@ namespace {
 
 constexpr double kLargestTokens = 1 << 24;
 
-// Keys beyond a sliding window would stay unseen, and nothing be extended. Near and far are
-// distinguished by the positions of tokens in the text, which a move changes.
+// Refuses sliding windows, because keys beyond one would still not be seen and nothing would be
+// extended, and moves, because near and far are distinguished by the tokens' positions, which a
+// move changes.
 void Apply(const SelfExtend& scheme, const TermPlans& plans) {
   if (scheme.group < 1) throw UsageError(plans.term, "group must be at least 1");
   if (scheme.window < 1) {
@@ -33,7 +34,7 @@ void Apply(const SelfExtend& scheme, const TermPlans& plans) {
   }
 }
 
-// Not printed where it is off.
+// Not printed if it is off.
 BoundArgument<SelfExtend> ScaleBaseArgument() {
   BoundArgument<SelfExtend> argument = NumberOrWordArgument<&SelfExtend::scale_base>(
       "scale_base",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Channels of the residual stream, set to a value.
+// Sets channels of the residual stream to a value.
 #include <optional>
 #include <string>
 
@@ -17,7 +17,7 @@ namespace {
 struct Set {
   int64_t channel = 0;
   ChosenRows span;
-  std::optional<double> to = 0;  // none: the mean
+  std::optional<double> to = 0;  // nullopt: the mean
   LayerSet layers;
   bool operator==(const Set&) const = default;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Heads that see the first and the last keys alone.
+// Makes heads see only the first and the last keys.
 #include <vector>
 
 #include "core/plan/term_plans.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The logits of heads, divided.
+// Divides the logits of heads.
 #include "core/plan/term_plans.h"
 #include "core/terms/make_term.h"
 

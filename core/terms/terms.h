@@ -30,16 +30,17 @@ namespace midscope {
 MIDSCOPE_TERMS(MIDSCOPE_DECLARE_TERM)
 #undef MIDSCOPE_DECLARE_TERM
 
-// All types, in the order of the list.
+// Returns all types, in the order of the list.
 const std::vector<TermType>& TermTypes();
 
-// Null where no term has this name.
+// Returns null if no term has this name.
 const TermType* FindTermType(std::string_view name);
 
-// The type whose terms have values of this type. Throws std::logic_error where none has.
+// Returns the type whose terms have values of this C++ type. Throws std::logic_error if there is
+// none.
 const TermType& TermTypeOf(std::type_index value);
 
-// A term of this value: TermOf(PositionInterpolation{1.5}).
+// Makes a term with this value: TermOf(PositionInterpolation{1.5}).
 template <typename T>
 Term TermOf(T value) {
   return {TermTypeOf(typeid(T)), std::move(value)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A control vector of a file, added to the residual stream.
+// Adds a control vector from a file to the residual stream.
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,12 +16,12 @@ namespace midscope {
 namespace {
 
 struct AddVector {
-  std::string file;  // where `vector` was read from
+  std::string file;  // the file from which `vector` was read
   std::shared_ptr<const ControlVector> vector;
   double scale = 1;
   LayerSet layers;
   RowChoice rows{ChannelRows::kAll};
-  // The file's numbers count, not its name.
+  // Compares the numbers of the file, not its name.
   bool operator==(const AddVector& other) const {
     const bool same = vector == other.vector ||
                       (vector && other.vector && vector->directions == other.vector->directions);

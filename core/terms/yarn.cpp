@@ -8,11 +8,11 @@ namespace {
 
 struct Yarn {
   double factor = 4;
-  int64_t context = 0;  // tokens of the original training; 0: the model's
+  int64_t context = 0;  // trained context in tokens; 0: the model's
   YarnForm form = YarnForm::kRepo;
   double beta_fast = 32;
   double beta_slow = 1;
-  double magnitude = 0;  // factor of cos and sin; 0: 0.1 ln factor + 1. 1: none
+  double magnitude = 0;  // factor of cos and sin; 0: 0.1 ln factor + 1; 1: no factor
   RowChoice rows{ChannelRows::kAll};
   bool operator==(const Yarn&) const = default;
 };

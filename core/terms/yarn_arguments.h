@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Code shared by YaRN and dynamic YaRN: T has the members context (0: the model's), form,
-// beta_fast, beta_slow and magnitude (0: by the formula). Internal to the folder.
+// beta_fast, beta_slow and magnitude (0: computed by the formula). Internal to the folder.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +30,13 @@ T ReadYarn(const TextTerm& term, const TermForm<T>& form) {
                 "The papers have beta_fast=32, beta_slow=1");
 }
 
-// Tokens of the training that the scheme starts from; 0: the model's.
+// Returns the trained context that the scheme extends, in tokens: `context`, or the model's if that
+// is 0.
 inline double OriginalContext(int64_t context, const ModelConfig& config) {
   return static_cast<double>(context > 0 ? context : TrainedContext(config));
 }
 
-// Throws Error (usage) where pairs have no order to blend along.
+// Throws Error (usage) if the rotary pairs have no order along which to blend.
 inline void CheckPairsHaveOrder(const TermPlans& plans) {
   if (plans.config.rope_base > 1) return;
   throw UsageError(plans.term,
@@ -60,7 +61,7 @@ BoundArgument<T> YarnContextArgument() {
       {1, kLargestYarnContext}, "tokens");
 }
 
-// context, form, beta_fast, beta_slow and magnitude.
+// Returns the arguments context, form, beta_fast, beta_slow and magnitude.
 template <typename T>
 std::vector<BoundArgument<T>> YarnArguments() {
   return {

@@ -22,7 +22,7 @@ bool IsWholeWord(std::string_view text, size_t begin, size_t end) {
          (end == text.size() || !IsWord(CharacterAt(text, end).code));
 }
 
-// Where the white space before `begin` begins, at least `limit`.
+// Returns the beginning of the white space before `begin`, but at least `limit`.
 size_t StripLeft(std::string_view text, size_t begin, size_t limit) {
   while (begin > limit) {
     const Character character = CharacterBefore(text, begin);
@@ -69,7 +69,7 @@ const AddedToken* AddedTokens::Match(std::string_view text, size_t offset,
 }
 
 void AddedTokens::Split(std::string_view text, bool parse_special, const Next& next) const {
-  size_t plain = 0;  // where the text since the last token begins
+  size_t plain = 0;  // beginning of the text since the last token
   for (size_t i = 0; i < text.size();) {
     const AddedToken* token = Match(text, i, parse_special);
     if (token == nullptr) {
@@ -77,7 +77,7 @@ void AddedTokens::Split(std::string_view text, bool parse_special, const Next& n
       continue;
     }
     const size_t match_end = i + token->text.size();
-    // A token that must be a separate word and isn't still hides tokens that begin inside it.
+    // A token that must be a separate word but is not still hides tokens that begin inside it.
     if (!token->single_word || IsWholeWord(text, i, match_end)) {
       const size_t begin = token->left_strip ? StripLeft(text, i, plain) : i;
       const size_t end = token->right_strip ? StripRight(text, match_end) : match_end;
@@ -108,7 +108,7 @@ auto Flags(const AddedToken& token) {
 
 AddedToken Special(std::string text) { return {std::move(text)}; }
 
-// A special token, given as its text or as an object that holds it.
+// Reads a special token, given as its text or as an object that contains it.
 AddedToken ReadSpecial(const nlohmann::json& value, const JsonFields& file,
                        const std::string& key) {
   if (value.is_string()) return Special(value.get<std::string>());
@@ -143,7 +143,7 @@ class DeclaredTokensReader {
       if (value.is_string() || value.is_object()) ReadRole(config, key);
     }
     const nlohmann::json* extra = config.Find(kExtra);
-    // The names of a model's other tokens, such as those of pictures.
+    // Names of a model's other tokens, such as those for images.
     if (extra != nullptr && extra->is_object()) {
       for (const auto& [name, value] : ordered.at(kExtra).items())
         SetRole(name, ReadSpecial(extra->at(name), config, kExtra));
@@ -152,7 +152,7 @@ class DeclaredTokensReader {
     ReadExtra(config, extra != nullptr && !extra->empty() ? kExtra : kAdditional);
   }
 
-  // Older files: special_tokens_map.json has priority over tokenizer_config.json.
+  // For older files: special_tokens_map.json has priority over tokenizer_config.json.
   void ReadMap(const JsonFields& map) {
     for (const auto& [key, value] : map.json().items()) {
       if (key.ends_with("_token")) ReadRole(map, key);
@@ -162,7 +162,7 @@ class DeclaredTokensReader {
 
   bool has_extra() const { return !made_.extra.empty(); }
 
-  // With the roles that every tokenizer has first.
+  // Returns the tokens, with the roles that every tokenizer has first.
   DeclaredTokens Take() {
     std::stable_sort(made_.roles.begin(), made_.roles.end(), [](const auto& a, const auto& b) {
       return std::find(kRoles.begin(), kRoles.end(), a.name) <
@@ -280,12 +280,12 @@ DeclaredTokens ReadDeclaredTokens(const JsonFields& config, const nlohmann::orde
     made.listed = ReadDecoder(config);
     return made;
   }
-  // transformers has not joined these with the extra tokens when it reads added_tokens.json.
+  // transformers has not yet joined these with the extra tokens when it reads added_tokens.json.
   const bool later = !reader.has_extra() && special_tokens_map.Find(kExtra) == nullptr;
   reader.ReadMap(special_tokens_map);
   DeclaredTokens made = reader.Take();
   made.is_legacy = true;
-  // {"<pad>": 32000}
+  // Entries such as {"<pad>": 32000}.
   for (const auto& [text, number] : added_tokens.json().items()) {
     const bool special =
         std::any_of(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A part of a text after changes (normalised, a space added), with the original offset of each of
-// its bytes.
+// A part of a text after changes (normalisation, an added space), with each byte's offset in the
+// original text.
 #pragma once
 
 #include <cstdint>
@@ -12,31 +12,31 @@ namespace midscope {
 
 class AlignedText {
  public:
-  // The unchanged bytes at `offset` of the original text.
+  // Holds unchanged bytes, which begin at `offset` of the original text.
   AlignedText(std::string text, int64_t offset) : text_(std::move(text)), offset_(offset) {}
 
   std::string_view text() const { return text_; }
   size_t size() const { return text_.size(); }
 
-  // Original offsets of bytes [begin, end) of this text: [OriginalBegin(begin), OriginalEnd(end)).
-  // Added bytes have an empty range.
+  // Bytes [begin, end) of this text come from [OriginalBegin(begin), OriginalEnd(end)) of the
+  // original. Added bytes have an empty range.
   int64_t OriginalBegin(size_t begin) const;
   int64_t OriginalEnd(size_t end) const;
 
-  // An empty text that begins where byte `begin` of this one does, to be filled by Append.
+  // Returns an empty text that begins at byte `begin` of this text, to be filled by Append.
   AlignedText Empty(size_t begin) const;
-  // Bytes [begin, end) as a text of their own.
+  // Returns bytes [begin, end) as a separate text.
   AlignedText Part(size_t begin, size_t end) const;
 
-  // Appends bytes of `source`, as they are; only to a text that Empty made.
+  // Appends unchanged bytes of `source`; only for a text made by Empty.
   void AppendPart(const AlignedText& source, size_t begin, size_t end);
-  // Appends `bytes`, which replace [begin, end) of `source` as a whole.
+  // Appends `bytes` as a replacement of the whole range [begin, end) of `source`.
   void AppendChanged(const AlignedText& source, size_t begin, size_t end, std::string_view bytes);
 
  private:
   std::string text_;
   int64_t offset_;
-  // [byte] in the original; both empty where byte i comes from offset_ + i.
+  // [byte]: offset in the original; both are empty if byte i comes from offset_ + i.
   std::vector<int64_t> begins_;
   std::vector<int64_t> ends_;
 };

@@ -18,17 +18,17 @@ uint64_t Pair(int32_t left, int32_t right) {
 struct Symbol {
   Token token;
   int32_t previous;
-  int32_t next;  // -1: last
+  int32_t next;  // -1: this is the last
   bool gone;
 };
 
-// A merge that was possible when it was found.
+// A merge that was possible when it was added.
 struct Candidate {
   int32_t rank;
-  int32_t place;  // of the left symbol
-  int32_t id;     // of the joined token
+  int32_t place;  // index of the left symbol
+  int32_t id;     // the joined token
 
-  // Best rank first, then leftmost.
+  // Orders by best rank, then leftmost.
   bool operator<(const Candidate& other) const {
     return rank != other.rank ? rank > other.rank : place > other.place;
   }
@@ -57,7 +57,7 @@ const BytePairEncoding::Joined* BytePairEncoding::Find(int32_t left, int32_t rig
   return found == joined_.end() ? nullptr : &found->second;
 }
 
-// Whether the character has tokens: its own, or those of its bytes.
+// Appends the character's tokens, its own or those of its bytes; returns whether it has any.
 bool BytePairEncoding::CutCharacter(std::string_view character, size_t begin,
                                     std::vector<Token>* symbols) const {
   const auto from = static_cast<int64_t>(begin);
@@ -135,7 +135,7 @@ void BytePairEncoding::Encode(std::string_view piece, bool /*at_text_begin*/,
     if (left.gone || left.next < 0) continue;
     Symbol& right = symbols[left.next];
     const Joined* joined = Find(left.token.id, right.token.id);
-    // One of the two has been merged since.
+    // One of the two symbols has been merged since.
     if (joined == nullptr || joined->id != best.id) continue;
     left.token = {best.id, left.token.byte_begin, right.token.byte_end};
     right.gone = true;

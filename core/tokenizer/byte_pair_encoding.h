@@ -23,27 +23,27 @@ class BytePairEncoding : public TokenModel {
     int32_t left;
     int32_t right;
     int32_t joined;
-    int32_t rank = -1;  // -1: its index in the list
+    int32_t rank = -1;  // -1: its index in the list of merges
   };
 
-  // The units into which text is cut before the first merge.
+  // The units into which text is split before the first merge.
   struct Alphabet {
     Alphabet() { bytes.fill(-1); }
-    // Characters (SentencePiece's way) rather than bytes (GPT-2's).
+    // Whether units are characters (as in SentencePiece) rather than bytes (as in GPT-2).
     bool of_characters = false;
-    std::array<int32_t, 256> bytes{};  // [byte] its token, -1: none; of_characters: what characters
-                                       // without a token fall back to, all or nothing
+    std::array<int32_t, 256> bytes{};  // [byte]: its token, -1: none; of_characters: for characters
+                                       // without a token, all bytes or none
     std::unordered_map<std::string, int32_t> characters;  // of_characters: tokens of one character
-    std::optional<int32_t> unknown;  // for what has no token; where there is none it is left out
-    bool fuse_unknown = false;       // neighbouring unknown ones become one token
+    std::optional<int32_t> unknown;  // for a unit without a token; nullopt: it is dropped
+    bool fuse_unknown = false;       // adjacent unknown units become one token
   };
 
-  // merges: by rank, best first; of duplicate pairs the last is used. whole_pieces: pieces that are
-  // one token without merges.
+  // merges: in order of rank, best first; of duplicate pairs the last is used. whole_pieces: pieces
+  // that become one token without any merges.
   BytePairEncoding(Alphabet alphabet, const std::vector<Merge>& merges,
                    std::unordered_map<std::string, int32_t> whole_pieces = {});
 
-  // O(n log n) in the length of the piece.
+  // Takes O(n log n) time in the length of the piece.
   void Encode(std::string_view piece, bool at_text_begin,
               std::vector<Token>* tokens) const override;
 

@@ -7,7 +7,7 @@
 namespace midscope {
 namespace {
 
-// special_eog_ids.
+// llama.cpp's special_eog_ids.
 constexpr std::array<std::string_view, 22> kEnds = {
     "<|eot_id|>",
     "<|im_end|>",
@@ -33,10 +33,10 @@ constexpr std::array<std::string_view, 22> kEnds = {
     "end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>",
     "[e~["};
 
-// Tokens for filling in text, which the metadata may name or not.
+// Tokens for filling in text (FIM), which the metadata may or may not name.
 struct Fill {
   const char* role;
-  bool ends;  // a generation
+  bool ends;  // whether it ends a generation
   std::array<std::string_view, 8> texts;
 };
 constexpr std::array<Fill, 6> kFills = {{
@@ -65,7 +65,7 @@ constexpr std::array<Fill, 6> kFills = {{
     {"fim_sep", true, {"<|file_sep|>"}},
 }};
 
-// gpt-oss.
+// The tokens of gpt-oss' channels.
 constexpr std::array<std::string_view, 4> kChannels = {"<|channel|>", "<|message|>", "<|start|>",
                                                        "<|constrain|>"};
 
@@ -124,11 +124,11 @@ std::vector<int32_t> FindGgufEnds(
   for (const std::string_view text : kChannels) {
     if (const auto id = finder.Find(text)) finder.SetType(*id, TokenType::kUserDefined);
   }
-  // Formats in which "<|end|>" is between the channels of one answer.
+  // In these formats, "<|end|>" separates the channels of one answer.
   const bool calls = finder.Ends("<|call|>") || finder.Ends("<|calls|>");
   if (calls && finder.Ends("<|end|>") && (finder.Ends("<|return|>") || finder.Ends("<|flush|>")))
     finder.RemoveEnd("<|end|>", TokenType::kUserDefined);
-  // Gemma 4 and PLaMo have it as text.
+  // In Gemma 4 and PLaMo it is ordinary text.
   const bool as_text = finder.Ends("<|tool_response>") || finder.Ends("<|plamo:eos|>");
   if (as_text && finder.Ends("</s>")) finder.RemoveEnd("</s>", TokenType::kNormal);
   return finder.Take();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Roles that llama.cpp gives to tokens of GGUF files by their texts (src/llama-vocab.cpp,
-// llama_vocab::impl::load).
+// The roles that llama.cpp gives to tokens of GGUF files because of their texts
+// (src/llama-vocab.cpp, llama_vocab::impl::load).
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,10 @@
 
 namespace midscope {
 
-// ids: of the texts as written in the file; named("fim_pad"): the id of that role in the metadata.
-// Sets the types of tokens with a role as llama.cpp does: a token that ends a turn is a control
-// token even where the file has another type. Returns the tokens that end a generation, each once.
+// ids: maps texts, as written in the file, to ids; named("fim_pad"): the id of that role in the
+// metadata. Sets the types of tokens with a role like llama.cpp: a token that ends a turn is a
+// control token even if the file has another type. Returns the tokens that end a generation,
+// without duplicates.
 std::vector<int32_t> FindGgufEnds(
     const std::unordered_map<std::string_view, int32_t>& ids,
     const std::function<std::optional<int32_t>(const char* role)>& named,

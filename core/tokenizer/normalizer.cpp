@@ -14,7 +14,7 @@ namespace midscope {
 class Normalizer::Step {
  public:
   virtual ~Step() = default;
-  // Throws TooLong before the text would be longer than `most` bytes.
+  // Throws TooLong before the text exceeds `most` bytes.
   virtual void Apply(AlignedText* text, size_t most) const = 0;
 };
 
@@ -26,7 +26,8 @@ void CheckLength(size_t bytes, size_t most) {
   if (bytes > most) throw TooLong();
 }
 
-// A step that looks at one character at a time; the change gives nothing where it stays.
+// A step that processes one character at a time; `Change` returns nothing if the character is
+// unchanged.
 using Change = std::function<std::optional<std::string>(char32_t code)>;
 
 void ChangeCharacters(AlignedText* text, const Change& change) {
@@ -53,8 +54,9 @@ class FormStep : public Normalizer::Step {
   void Apply(AlignedText* text, size_t /*most*/) const override {
     const std::string whole = Normalise(text->text(), form_);
     if (whole == text->text()) return;
-    // Grapheme by grapheme for the alignment. Where the parts' results differ from the whole's (a
-    // cluster boundary that a normal form crosses), the whole is aligned as one.
+    // Normalised grapheme by grapheme for the alignment. If the joined results differ from those
+    // for the whole text (a normal form crosses a cluster boundary), the whole text is aligned as
+    // one part.
     AlignedText changed = text->Empty(0);
     ForEachGrapheme(text->text(), [&](size_t begin, size_t end) {
       const std::string_view cluster = text->text().substr(begin, end - begin);
@@ -161,8 +163,8 @@ class ReplaceAllStep : public Normalizer::Step {
   std::string content_;
 };
 
-// As `tokenizers` applies it, which is not as SentencePiece does: short graphemes as a whole, the
-// others character by character.
+// Applies the map like `tokenizers`, which differs from SentencePiece: short graphemes are replaced
+// as a whole, others character by character.
 class PrecompiledStep : public Normalizer::Step {
  public:
   explicit PrecompiledStep(PrecompiledMap map) : map_(std::move(map)) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The normalisation of tokenizers: a chain of steps, each equal to the component of the same name
-// in Hugging Face `tokenizers`.
+// The normalisation step of tokenizers: a chain of steps, each equivalent to the component of the
+// same name in Hugging Face `tokenizers`.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@
 
 namespace midscope {
 
-// Limit of a normalised text's length, as a multiple of the text's, plus kNormalizerSlack bytes.
-// Normal forms make a text at most 18 times as long.
+// Maximum length of a normalised text, as a multiple of the original length, plus kNormalizerSlack
+// bytes. Unicode normal forms make a text at most 18 times as long.
 inline constexpr size_t kNormalizerGrowth = 32;
 inline constexpr size_t kNormalizerSlack = 4096;
 inline constexpr size_t kMaxNormalizerSteps = 200;
 
-// Immutable and thread-safe. Without steps text is unchanged.
+// Immutable after its steps are added, and thread-safe. Without steps, text is unchanged.
 class Normalizer {
  public:
   // `thing` names the file in messages.
@@ -31,17 +31,17 @@ class Normalizer {
   Normalizer(Normalizer&&) noexcept;
   Normalizer& operator=(Normalizer&&) noexcept;
 
-  // Steps run in the order in which they were added. Throws Error for one that is too many.
+  // Steps run in the order in which they were added. Throws Error if there are too many steps.
   void AddForm(NormalForm form);
   void AddLowercase();
-  void AddStrip(bool left, bool right);  // white space
-  void AddStripAccents();                // marks
-  void AddPrepend(std::string text);     // before any text that isn't empty
+  void AddStrip(bool left, bool right);  // of white space
+  void AddStripAccents();                // removes marks
+  void AddPrepend(std::string text);     // before any non-empty text
   void AddReplace(Pattern pattern, std::string content);
   void AddPrecompiled(PrecompiledMap map);
 
   bool empty() const { return steps_.empty(); }
-  // Throws Error naming the file where text grows beyond the limits above.
+  // Throws Error naming the file if the text grows beyond the limits above.
   void Apply(AlignedText* text) const;
   std::string Apply(std::string_view text) const;
 

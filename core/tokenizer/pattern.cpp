@@ -48,7 +48,7 @@ struct Pattern::Code {
                     fmt::format("not a regular expression that is supported ({} at byte {})",
                                 PcreMessage(error), offset));
     }
-    // Without a just-in-time compiler, matching is slower with the same results.
+    // Without the just-in-time compiler, matching is slower but gives the same results.
     pcre2_jit_compile(compiled.get(), PCRE2_JIT_COMPLETE);
   }
 };
@@ -82,7 +82,7 @@ Pattern::Matcher& Pattern::Matcher::operator=(Matcher&&) noexcept = default;
 void Pattern::Matcher::FindAll(std::string_view subject, std::vector<Cut>* cuts) {
   cuts->clear();
   size_t done = 0;    // end of the last match
-  size_t search = 0;  // an empty match is followed by a search one character on
+  size_t search = 0;  // after an empty match, the search continues one character further
   while (search <= subject.size()) {
     const int found =
         pcre2_match(state_->code, reinterpret_cast<PCRE2_SPTR>(subject.data()), subject.size(),

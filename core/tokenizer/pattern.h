@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Regular expressions over UTF-8, in the dialect of tokenizers.
+// Regular expressions on UTF-8 text, in the dialect of tokenizers.
 #pragma once
 
 #include <cstddef>
@@ -13,24 +13,24 @@ namespace midscope {
 // Immutable; thread-safe with one Matcher per thread.
 class Pattern {
  public:
-  // `expression` in the dialect of `tokenizers` (Oniguruma with Unicode classes), as far as it
-  // means the same in PCRE2 or can be written otherwise; Throws Error naming what can't.
+  // `expression` is in the dialect of `tokenizers` (Oniguruma with Unicode classes), as far as it
+  // has the same meaning in PCRE2 or can be translated. Throws Error naming any part that cannot.
   explicit Pattern(const std::string& expression);
   ~Pattern();
   Pattern(Pattern&&) noexcept;
   Pattern& operator=(Pattern&&) noexcept;
 
-  // Matches the same bytes, without special characters.
+  // Matches exactly these bytes; no character is special.
   static Pattern Literal(std::string_view text);
 
-  // A part of a subject: a match, or the text before, between and after matches.
+  // A part of a subject: a match, or the text before, between or after matches.
   struct Cut {
     size_t begin;
     size_t end;
     bool match;
   };
 
-  // The state of a search; reusable.
+  // The state of a search; can be reused.
   class Matcher {
    public:
     explicit Matcher(const Pattern& pattern);
@@ -38,8 +38,8 @@ class Pattern {
     Matcher(Matcher&&) noexcept;
     Matcher& operator=(Matcher&&) noexcept;
 
-    // All of the subject in order: matches (empty ones too) and non-empty rest. Throws Error where
-    // the subject can't be matched within the library's limits.
+    // Returns the whole subject in order: matches (including empty ones) and the non-empty text
+    // between them. Throws Error if the subject cannot be matched within the library's limits.
     void FindAll(std::string_view subject, std::vector<Cut>* cuts);
 
    private:
@@ -53,7 +53,7 @@ class Pattern {
   std::unique_ptr<const Code> code_;
 };
 
-// `expression` in PCRE2's dialect. Throws Error.
+// Returns `expression` in PCRE2's dialect. Throws Error.
 std::string ToPcre2(std::string_view expression);
 
 }  // namespace midscope

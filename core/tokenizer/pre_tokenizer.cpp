@@ -51,7 +51,7 @@ void Join(SplitBehavior behavior, Cuts* cuts) {
 
 }  // namespace
 
-// A step either cuts or changes text.
+// A step either splits or changes text.
 class PreTokenizer::Step {
  public:
   virtual ~Step() = default;
@@ -123,7 +123,7 @@ class ReplaceStep : public PreTokenizer::Step {
   std::string to_;
 };
 
-// One walk through the steps; keeps what the searches of each step need.
+// One pass of a text through the steps; stores the search state of each step.
 class Walk {
  public:
   Walk(const std::vector<std::unique_ptr<const PreTokenizer::Step>>& steps,
@@ -135,7 +135,7 @@ class Walk {
                               : std::optional<Pattern::Matcher>(std::in_place, *step->pattern()));
   }
 
-  // A pattern sees the piece alone, so that its look-ahead ends where the piece does.
+  // A pattern only sees the piece, so that its look-ahead ends at the piece's end.
   void From(size_t level, const AlignedText& text, size_t begin, size_t end) {
     if (begin == end) return;
     if (level == steps_.size()) {
@@ -181,8 +181,9 @@ void PreTokenizer::Split(const AlignedText& text, size_t begin, size_t end,
   Walk(steps_, piece).From(0, text, begin, end);
 }
 
-// The pre-tokenizers that GGUF files know by name. Each is what the tokenizer.json of the family
-// holds (the files' names: ggml-org/llama.cpp convert_hf_to_gguf.py, get_vocab_base_pre).
+// The pre-tokenizers that GGUF files know by name. Each is the pre-tokenizer in the family's
+// tokenizer.json (the names in files: ggml-org/llama.cpp convert_hf_to_gguf.py,
+// get_vocab_base_pre).
 
 namespace {
 
@@ -194,11 +195,11 @@ constexpr const char* kDigit = R"(\p{N})";
 constexpr const char* kLlama3 =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*)"
     R"(|\s*[\r\n]+|\s+(?!\S)|\s+)";
-// Qwen/Qwen2 tokenizer.json: as Llama 3's, numbers digit by digit.
+// Qwen/Qwen2 tokenizer.json: like Llama 3's, but digits are separate.
 constexpr const char* kQwen2 =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*)"
     R"(|\s*[\r\n]+|\s+(?!\S)|\s+)";
-// ByteDance-Seed/Seed-OSS tokenizer.json: as Qwen 2's, without line ends after punctuation.
+// ByteDance-Seed/Seed-OSS tokenizer.json: like Qwen 2's, without line ends after punctuation.
 constexpr const char* kSeed =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}\r\n]+)"
     R"(|\s*[\r\n]+|\s+(?!\S)|\s+)";
@@ -220,7 +221,7 @@ constexpr const char* kTekken =
 #undef CONTRACTION
 #undef BEFORE
 
-// tiiuae/falcon-7b tokenizer.json: punctuation, GPT-2's pieces, numbers by threes.
+// tiiuae/falcon-7b tokenizer.json: punctuation, GPT-2's pieces, numbers in groups of three digits.
 constexpr const char* kFalconMarks = R"([\p{P}\$\+<=>\^~\|`]+)";
 constexpr const char* kThreeDigits = "[0-9][0-9][0-9]";
 // bigscience/bloom tokenizer.json.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Cuts text into the pieces that a token model encodes separately: a chain of steps, each equal to
-// the component of the same name in Hugging Face `tokenizers`.
+// Splits text into pieces, each of which the token model encodes separately: a chain of steps, each
+// equivalent to the component of the same name in Hugging Face `tokenizers`.
 #pragma once
 
 #include <functional>
@@ -17,10 +17,10 @@ namespace midscope {
 // The treatment of a separator.
 enum class SplitBehavior { kRemoved, kIsolated, kMergedWithPrevious, kMergedWithNext, kContiguous };
 
-// The pieces that get a space in front.
+// Which pieces get a space before them.
 enum class PrefixScheme { kNever, kFirst, kAlways };  // kFirst: at the beginning of the text
 
-// Immutable once its steps are added; thread-safe. Without steps text is one piece.
+// Immutable once its steps are added; thread-safe. Without steps, the text is one piece.
 class PreTokenizer {
  public:
   PreTokenizer();
@@ -28,19 +28,19 @@ class PreTokenizer {
   PreTokenizer(PreTokenizer&&) noexcept;
   PreTokenizer& operator=(PreTokenizer&&) noexcept;
 
-  // Steps run in the order in which they were added, each on the pieces of the one before. invert:
-  // text that does not match separates.
+  // Steps run in the order in which they were added, each on the pieces of the previous step.
+  // invert: text that does not match is the separator.
   void AddSplit(Pattern pattern, SplitBehavior behavior, bool invert = false);
-  // Pieces that do not begin with `replacement` get one before them.
+  // Inserts `replacement` before pieces that do not begin with it.
   void AddPrefix(std::string replacement, PrefixScheme scheme);
   void AddReplace(std::string from, std::string to);
-  // GPT-2's pattern, what `ByteLevel` cuts with.
+  // Splits by GPT-2's pattern, which `ByteLevel` uses.
   void AddByteLevel();
 
   size_t steps() const { return steps_.size(); }
 
   // Calls `piece(changed, begin, end)` for each piece, in order: bytes [begin, end) of `changed`,
-  // which lives during the call. Throws Error where the text can't be matched.
+  // which is valid during the call. Throws Error if the text cannot be matched.
   using Piece = std::function<void(const AlignedText& changed, size_t begin, size_t end)>;
   void Split(const AlignedText& text, size_t begin, size_t end, const Piece& piece) const;
 
@@ -50,15 +50,15 @@ class PreTokenizer {
   std::vector<std::unique_ptr<const Step>> steps_;
 };
 
-// The scheme that a GGUF file names in `tokenizer.ggml.pre`.
+// The pre-tokenization scheme that a GGUF file names in `tokenizer.ggml.pre`.
 struct NamedScheme {
   PreTokenizer pre_tokenizer;
-  bool ignores_merges = false;  // a piece that is one token is taken as it is, before any merge
-  bool composes = false;        // text is brought into normal form C first
-  bool adds_bos = false;        // llama.cpp puts BOS first where the file does not state it
+  bool ignores_merges = false;  // a piece that is one token becomes that token, without merges
+  bool composes = false;        // text is first converted to normal form C
+  bool adds_bos = false;        // llama.cpp puts BOS first if the file does not specify it
 };
 
-// Throws Error for an unknown name (which would silently give other ids).
+// Throws Error for an unknown name, because a guess would silently give wrong ids.
 NamedScheme MakeNamedScheme(const std::string& name);
 
 }  // namespace midscope

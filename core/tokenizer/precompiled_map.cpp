@@ -11,7 +11,7 @@
 namespace midscope {
 namespace {
 
-// Fields of a unit, as darts-clone packs them.
+// Fields of a unit, packed as in darts-clone.
 constexpr uint32_t kLeaf = 1u << 8;
 uint32_t Label(uint32_t unit) { return unit & ((1u << 31) | 0xff); }
 uint32_t LeafValue(uint32_t unit) { return unit & ((1u << 31) - 1); }
@@ -19,7 +19,7 @@ size_t Offset(uint32_t unit) {
   return static_cast<size_t>(unit >> 10) << ((unit & (1u << 9)) >> 6);
 }
 
-// Visits every unit that a key can lead to.
+// Visits every unit that a key can reach.
 class Checker {
  public:
   Checker(const std::vector<uint32_t>& units, const std::string& replacements,

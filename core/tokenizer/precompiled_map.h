@@ -13,11 +13,11 @@ namespace midscope {
 
 class PrecompiledMap {
  public:
-  // Throws Error naming `thing` where following the trie could leave the bytes.
+  // Throws Error naming `thing` if following the trie could read outside the bytes.
   PrecompiledMap(std::string_view bytes, const std::string& thing);
 
-  // The replacement of the shortest beginning of `text` that has one, as `tokenizers` takes it
-  // (crate spm_precompiled); it replaces all of `text`.
+  // Returns the replacement for the shortest prefix of `text` that has one, like `tokenizers`
+  // (crate spm_precompiled); it replaces the whole `text`.
   std::optional<std::string_view> Find(std::string_view text) const;
 
  private:

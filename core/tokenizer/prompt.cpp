@@ -38,8 +38,8 @@ void CheckBytes(const std::string& text, const ByteSpan& span) {
                    "Passages of the prompt are counted in bytes, span= of a term in tokens");
 }
 
-// Sets the tokens of `span` to those that overlap its bytes; `shift` tokens come before the text's
-// own.
+// Sets the tokens of `span` to those that overlap its bytes; `shift` tokens precede those of the
+// text.
 void PlaceTokens(const std::vector<Token>& tokens, int64_t shift, PromptSpan* span) {
   const auto begin = std::find_if(tokens.begin(), tokens.end(), [&](const Token& token) {
     return token.byte_end > span->byte_begin;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Token ids with named passages, and the passages' offsets in the text.
+// Token ids with named passages, and the passages' ranges in the text.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,12 @@ struct PromptSpan {
 struct Prompt {
   std::string text;
   std::vector<int32_t> ids;
-  std::vector<std::string> tokens;  // text of each token, for labels
+  std::vector<std::string> tokens;  // [token]: text for labels
   std::vector<PromptSpan> spans;
-  std::string answer;  // empty: nothing to score
+  std::string answer;  // if empty, there is nothing to score
   std::vector<int32_t> answer_ids;
-  // Bytes of the text without a token in the vocabulary: nearly always 0. Otherwise a warning must
-  // be shown with the prompt.
+  // Number of bytes of the text without a token in the vocabulary: nearly always 0. If not, a
+  // warning must be shown with the prompt.
   int64_t bytes_without_token = 0;
 
   const PromptSpan* FindSpan(const std::string& name) const;
@@ -38,28 +38,29 @@ struct Prompt {
 
 // Builds a Prompt from a text and its named passages.
 
-// A requested passage: by its bytes, or by its text (which must occur exactly once).
+// A requested passage, given by its bytes or by its text (which must occur exactly once).
 struct SpanRequest {
-  ByteSpan span;     // of the prompt's text; only its name is read where `text` is given
-  std::string text;  // empty: by bytes
+  ByteSpan span;     // of the prompt's text; if `text` is given, only the name is used
+  std::string text;  // if empty, the passage is given by its bytes
 };
 
-// "NAME=START:END" where what follows `=` is two numbers, else "NAME=TEXT". Throws Error (usage).
+// Parses "NAME=START:END" if two numbers follow `=`, else "NAME=TEXT". Throws Error (usage).
 SpanRequest ParseSpan(std::string_view argument);
 
-// The requested bytes of the text. Throws Error (usage): a text that is absent or
-// occurs more than once, bytes outside the text.
+// Returns the requested bytes of the text. Throws Error (usage) if the passage's text is absent or
+// occurs more than once, or if its bytes are outside the text.
 ByteSpan FindSpanBytes(const std::string& text, const SpanRequest& request);
 
-// The text tokenised once and whole, special tokens recognised; each span mapped to the tokens that
-// overlap its bytes; answer ids are ids(text + answer) after ids(text) where that is a prefix, else
-// ids(answer). With `bos`, Tokenizer::begin_ids() are put first (token indices of spans count
-// them). Throws Error: bytes outside the text, a name that occurs twice, no tokens, no BOS, a token
-// without an embedding row.
+// Tokenises the text as a whole, with special tokens, and maps each span to the tokens that overlap
+// its bytes. If ids(text) is a prefix of ids(text + answer), the answer's ids are the rest of it;
+// otherwise they are ids(answer). With `bos`, Tokenizer::begin_ids() are put first (token indices
+// of spans include them). Throws Error for bytes outside the text, a duplicate name, no tokens, no
+// BOS, or a token without an embedding row.
 Prompt BuildPrompt(const Tokenizer& tokenizer, const std::string& text,
                    const std::vector<ByteSpan>& spans, const std::string& answer, bool bos);
 
-// The file's bytes, unchanged. Throws Error: unreadable, or not UTF-8 (with the offset).
+// Returns the file's bytes, unchanged. Throws Error if it is unreadable or not UTF-8 (with the
+// offset).
 std::string ReadPromptFile(const std::filesystem::path& path);
 
 }  // namespace midscope

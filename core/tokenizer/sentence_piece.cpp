@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tokens by the SentencePiece library. It aborts or reads past its tables where a model contradicts
-// itself, so the model is checked first.
+// Tokenises with the SentencePiece library. It aborts or reads beyond its tables if a model
+// contradicts itself, so the model is checked first.
 #include <sentencepiece_processor.h>
 
 #include <cmath>
@@ -16,10 +16,11 @@
 #include "core/tokenizer/sentence_piece_model.h"
 #include "core/tokenizer/tokenizer.h"
 
-// Room for a variable of this name that the SentencePiece library has, an object of 32 bytes, and
-// LibTorch too, of 4 bytes. The dynamic linker makes them one, and takes the first that it finds:
-// ours. Without it, it is LibTorch's, and what SentencePiece writes behind it switches LibTorch to
-// abort the program where it would throw, such as where the machine has no memory left.
+// Memory for a variable with this name, which the SentencePiece library defines as an object of 32
+// bytes and LibTorch as one of 4 bytes. The dynamic linker merges them and uses the first that it
+// finds: this one. Otherwise it would be LibTorch's, and SentencePiece would write beyond it, which
+// makes LibTorch abort the program instead of throwing, for instance if the machine is out of
+// memory.
 // NOLINTNEXTLINE(readability-identifier-naming)
 alignas(64) unsigned char FLAGS_minloglevel[64] = {};
 
@@ -40,7 +41,8 @@ std::unique_ptr<Processor> Load(const SentencePieceModel& model, const std::stri
 
 class SentencePiece : public TokenModel {
  public:
-  // later: where pieces that don't begin the text are encoded otherwise; may be null.
+  // later: used for pieces that do not begin the text, if these are encoded differently; may be
+  // null.
   SentencePiece(std::unique_ptr<Processor> first, std::unique_ptr<Processor> later)
       : first_(std::move(first)), later_(std::move(later)) {}
 
@@ -49,12 +51,12 @@ class SentencePiece : public TokenModel {
     const Processor& processor = at_text_begin || !later_ ? *first_ : *later_;
     const auto encoded =
         processor.EncodeAsImmutableProto(absl::string_view(piece.data(), piece.size()));
-    size_t run = 0;  // byte tokens since the last other one
+    size_t run = 0;  // byte tokens since the last other token
     for (const auto& found : encoded.pieces()) {
       const auto id = static_cast<int32_t>(found.id());
       tokens->push_back({id, found.begin(), found.end()});
       run = processor.IsByte(id) ? run + 1 : 0;
-      // The library gives all of a character to the last of its bytes.
+      // The library assigns the whole character to the last of its bytes.
       if (run > 0 && found.end() > found.begin()) {
         SpreadOverBytes(found.begin(), found.end(), run, tokens);
         run = 0;
@@ -106,7 +108,7 @@ void Check(const SentencePieceModel& model, const std::string& thing) {
   if (bytes != 0 && bytes != 256) {
     throw Failure(thing, fmt::format("its tokenizer has tokens for {} of the 256 bytes", bytes));
   }
-  // The library follows this table without checks.
+  // The library uses this table without checks.
   if (!model.normalisation.empty()) PrecompiledMap(model.normalisation, thing);
 }
 

@@ -12,7 +12,7 @@
 namespace midscope {
 namespace {
 
-// Numbers of the fields, sentencepiece_model.proto.
+// Field numbers, from sentencepiece_model.proto.
 enum Field : uint64_t {
   kModelPieces = 1,
   kModelTrainer = 2,
@@ -27,13 +27,13 @@ enum Field : uint64_t {
   kNormalizerRemoveSpaces = 4,
 };
 
-// Wire types of protocol buffers.
+// Protocol buffers' wire types.
 enum Wire : uint64_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
 struct Value {
   uint64_t field = 0;
   uint64_t number = 0;     // kVarint
-  std::string_view bytes;  // the others
+  std::string_view bytes;  // for all other types
 };
 
 class MessageReader {
@@ -164,7 +164,7 @@ SentencePieceModel ParseSentencePiece(std::string_view bytes, const std::string&
 }
 
 std::string SerializeSentencePiece(const SentencePieceModel& model) {
-  // The file's own settings are kept; later fields of a message override earlier ones.
+  // The file's own settings are kept, because later fields of a message override earlier ones.
   std::string bytes = model.file;
   const std::string prefix = Number(kNormalizerSpacePrefix, model.add_space_prefix ? 1 : 0);
   if (!bytes.empty()) return bytes + Bytes(kModelNormalizer, prefix);

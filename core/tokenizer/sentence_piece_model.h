@@ -12,7 +12,7 @@
 namespace midscope {
 
 struct SentencePieceModel {
-  enum class Kind { kUnigram = 1, kBytePair = 2 };  // as numbered in the file
+  enum class Kind { kUnigram = 1, kBytePair = 2 };  // numbered as in the file
   struct Piece {
     std::string text;
     float score = 0;
@@ -24,17 +24,17 @@ struct SentencePieceModel {
   bool add_space_prefix = true;
   bool remove_extra_spaces = true;
   std::string normalisation;  // compiled rules (PrecompiledMap); empty: none
-  // The file's own bytes, which hold more than is read here; empty where there is no file.
+  // The file's own bytes, which contain more than the other members; empty if there is no file.
   std::string file;
 };
 
-// Throws Error for bytes that are no such file, and for kinds of model other than the two.
+// Throws Error for bytes that are not such a file, and for kinds of models other than these two.
 SentencePieceModel ParseSentencePiece(std::string_view bytes, const std::string& thing);
 
-// `model` in the file format.
+// Returns `model` in the file format.
 std::string SerializeSentencePiece(const SentencePieceModel& model);
 
-// Throws Error where the model contradicts itself.
+// Throws Error if the model contradicts itself.
 TokenizerParts MakeSentencePiece(const SentencePieceModel& model, const std::string& thing,
                                  const SentencePieceOptions& options);
 

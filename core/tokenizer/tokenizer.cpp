@@ -59,7 +59,7 @@ std::vector<Token> Tokenizer::EncodeAll(std::string_view text, bool parse_specia
   return tokens;
 }
 
-// Appends the tokens of text[begin, end), in which no token is written out as it is.
+// Appends the tokens of text[begin, end), which contains no literally matched token.
 void Tokenizer::EncodePlain(std::string_view text, size_t begin, size_t end, bool parse_special,
                             std::vector<Token>* tokens) const {
   AlignedText prepared(std::string(text.substr(begin, end - begin)), static_cast<int64_t>(begin));
@@ -97,7 +97,7 @@ int64_t Tokenizer::BytesWithoutToken(std::string_view text, std::span<const Toke
     for (const Token& token : tokens) bytes -= static_cast<int64_t>(TokenText(token.id).size());
     return bytes;
   }
-  int64_t covered = 0;  // bytes before this were counted
+  int64_t covered = 0;  // bytes before this offset were counted
   for (const Token& token : tokens) {
     const int64_t begin = std::max(token.byte_begin, covered);
     if (token.byte_end <= begin) continue;
@@ -115,7 +115,7 @@ std::string Tokenizer::Decode(std::span<const int32_t> ids) const {
 
 std::string Tokenizer::DecodeText(std::span<const int32_t> ids) const {
   std::string text;
-  std::string bytes;  // of consecutive byte tokens
+  std::string bytes;  // bytes of consecutive byte tokens
   const auto flush = [&] {
     if (FindInvalidUtf8(bytes)) {
       for (size_t i = 0; i < bytes.size(); ++i) text += "\xEF\xBF\xBD";

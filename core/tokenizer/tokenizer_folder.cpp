@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The tokenizer of a Hugging Face folder: tokenizer.json, else tekken.json, else tokenizer.model;
-// what these leave open is in tokenizer_config.json, special_tokens_map.json,
-// generation_config.json, config.json.
+// further settings are in tokenizer_config.json, special_tokens_map.json, generation_config.json
+// and config.json.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -60,7 +60,7 @@ class TokenizerFolderReader {
     return text;
   }
 
-  // An empty object where there is no such file.
+  // Returns an empty object if there is no such file.
   nlohmann::json Json(const std::string& file) const {
     const auto text = Text(file);
     return text ? ParsePythonJson(*text, Name(file)) : nlohmann::json::object();
@@ -93,7 +93,7 @@ class TokenizerFolderReader {
     const TokenizerJsonChanges changes{Declared(config), ReadMistralRegex(config)};
     parts_ =
         ReadTokenizerJson(ParseJson(text, Name("tokenizer.json")), Name("tokenizer.json"), changes);
-    // As in transformers 5, "add_bos_token" is not read beside a tokenizer.json.
+    // As in transformers 5, "add_bos_token" is ignored if there is a tokenizer.json.
     SetRoles(changes.tokens);
   }
 
@@ -101,8 +101,8 @@ class TokenizerFolderReader {
     const std::string kind = config.FindText("tokenizer_class").value_or("");
     const nlohmann::json json = Json("config.json");
     const JsonFields model(json, Name("config.json"), "");
-    // `legacy` is transformers' flag for whether text after a special token gets a space, too. Its
-    // class for Llama, which it takes where the file names it, has it off by default.
+    // `legacy` is transformers' flag for whether text after a special token also gets a space. In
+    // its class for Llama, which is used if the file names it, the default is off.
     const bool is_llama =
         kind.starts_with("LlamaTokenizer") && model.FindText("model_type") == "llama";
     parts_ = ReadSentencePiece(bytes, Name("tokenizer.model"), {!config.Flag("legacy", !is_llama)});
@@ -133,7 +133,7 @@ class TokenizerFolderReader {
     ReadFlags(config, kind);
   }
 
-  // The tokens around a text, from the files beside a tokenizer.model.
+  // Reads the tokens around a text from the files that accompany a tokenizer.model.
   void ReadFlags(const JsonFields& config, const std::string& kind) {
     Vocabulary& vocabulary = parts_.vocabulary;
     const bool by_default = kind.empty() || kind.find("Llama") != std::string::npos ||
@@ -164,8 +164,8 @@ class TokenizerFolderReader {
     set("unk_token", &parts_.vocabulary.unknown);
   }
 
-  // As transformers: only for folders that an older transformers wrote (or did not state), and for
-  // Mistral's models.
+  // As in transformers, only for folders written by an older (or unstated) version of transformers,
+  // and for Mistral's models.
   MistralRegex ReadMistralRegex(const JsonFields& config) const {
     const nlohmann::json json = Json("config.json");
     if (json.empty()) return MistralRegex::kNotRead;
@@ -203,7 +203,7 @@ class TokenizerFolderReader {
       }
     }
     if (!vocabulary.eos && !vocabulary.ends.empty()) vocabulary.eos = vocabulary.ends.front();
-    // Ends of turns that the files of older models do not name.
+    // End-of-turn tokens that the files of older models do not name.
     for (const char* text :
          {"<|endoftext|>", "<|im_end|>", "</s>", "<|eot_id|>", "<end_of_turn>"}) {
       const auto id = FindToken(text);
@@ -219,7 +219,7 @@ class TokenizerFolderReader {
     }
     const nlohmann::json* found = config.Find("chat_template");
     if (found == nullptr) {
-      // Where models with pictures had it before chat_template.jinja.
+      // The location for models with images before chat_template.jinja existed.
       const nlohmann::json processor = Json("chat_template.json");
       const JsonFields fields(processor, Name("chat_template.json"), "");
       text = fields.FindText("chat_template").value_or(text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tokenizers out of GGUF metadata (tokenizer.ggml.*): byte-level BPE here, SentencePiece's by
-// giving its library the model that the metadata were converted from.
+// Makes tokenizers from GGUF metadata (tokenizer.ggml.*): byte-level BPE here; for SentencePiece,
+// the model from which the metadata were converted is rebuilt and passed to its library.
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -89,7 +89,8 @@ class GgufTokenizerReader {
     }
   }
 
-  // An id that llama.cpp assumes where the file states none; nullopt where there is no such token.
+  // Returns an id that llama.cpp assumes if the file states none; nullopt if there is no such
+  // token.
   std::optional<int32_t> DefaultId(const char* key, int32_t id) {
     if (static_cast<size_t>(id) >= texts_.size()) return std::nullopt;
     parts_.vocabulary.notes.push_back(
@@ -141,7 +142,7 @@ class GgufTokenizerReader {
           "its tokenizer puts a space before every text, which is not supported for byte-level "
           "BPE");
     }
-    // Not used, but a file that declares them otherwise is damaged.
+    // The scores are not used, but a file that declares them with another type is damaged.
     file_.GetFloatArray("tokenizer.ggml.scores");
     parts_.vocabulary.pre_tokenizer = file_.GetString("tokenizer.ggml.pre").value_or("default");
     ReadTexts();
@@ -214,13 +215,13 @@ class GgufTokenizerReader {
     return found->second;
   }
 
-  // Early converters marked padding as unknown, and the unknown token as another (Phi-3): the one
-  // that the file names as unknown is it.
+  // Early converters gave padding the type of the unknown token, and the unknown token another type
+  // (Phi-3), so the token that the file names as unknown is used.
   void ChooseUnknown() {
     std::vector<TokenType>& types = parts_.vocabulary.types;
     auto named = ReadId("tokenizer.ggml.unknown_token_id");
     if (file_.FindValue("tokenizer.ggml.token_type") == nullptr) {
-      // Without types llama.cpp goes by the texts of bytes.
+      // If there are no types, llama.cpp identifies byte tokens by their texts.
       for (size_t i = 0; i < texts_.size(); ++i) {
         if (ParseByteToken(texts_[i])) types[i] = TokenType::kByte;
       }
@@ -245,7 +246,7 @@ class GgufTokenizerReader {
     for (size_t i = 0; i < texts_.size(); ++i) {
       const TokenType type = parts_.vocabulary.types[i];
       std::string text(texts_[i]);
-      // llama.cpp's converter writes the spaces of user-defined tokens as themselves.
+      // llama.cpp's converter writes the spaces of user-defined tokens unchanged.
       if (type == TokenType::kUserDefined) text = MarkSpaces(text);
       model.pieces.push_back({std::move(text), static_cast<float>((*scores)[i]), type});
     }
@@ -258,8 +259,8 @@ class GgufTokenizerReader {
     parts_ = MakeSentencePiece(model, file_.path().string(), {});
   }
 
-  // llama.cpp takes white space after the special tokens of Phi-3 as a part of them, as their
-  // tokenizer_config.json has it, which is not in the file.
+  // Like llama.cpp, makes white space after Phi-3's special tokens a part of them. Their
+  // tokenizer_config.json specifies this, but the GGUF file does not.
   void StripAfterSpecial() {
     const std::string name =
         LowerCase(std::string_view(file_.GetString("general.name").value_or("")));
@@ -288,8 +289,8 @@ class GgufTokenizerReader {
 
   const GgufFile& file_;
   TokenizerParts parts_;
-  std::vector<std::string_view> texts_;  // [token] as written in the file
-  std::deque<std::string> names_;        // of tokens without a text
+  std::vector<std::string_view> texts_;  // [token]: as written in the file
+  std::deque<std::string> names_;        // names of tokens without a text
   std::vector<int32_t> ends_;
   bool adds_bos_ = false;                              // llama.cpp's default for the pre-tokenizer
   std::unordered_map<std::string_view, int32_t> ids_;  // as written in the file

@@ -18,8 +18,9 @@
 namespace midscope {
 namespace {
 
-// A number as serde_json reads it (its digits as an integer, times or divided by a power of ten),
-// which is not always the nearest double: ties between cuts of a text hang on the last bit.
+// Reads a number like serde_json (its digits as an integer, times or divided by a power of ten),
+// which does not always give the nearest double: ties between splits of a text depend on the last
+// bit.
 double ReadScore(const nlohmann::json& number) {
   const std::string text = number.dump();
   uint64_t digits = 0;
@@ -34,7 +35,7 @@ double ReadScore(const nlohmann::json& number) {
     }
   }
   if (i < text.size()) exponent += std::atoi(text.c_str() + i + 1);
-  // Outside the exact powers and integers it is read as written.
+  // Outside the range of exact powers and integers, the number is read normally.
   if (text.size() > 19 || std::abs(exponent) > 22) return number.get<double>();
   const auto value = static_cast<double>(digits);
   const double scaled =
@@ -73,7 +74,7 @@ class TokenizerJsonReader {
   }
 
  private:
-  // Files of early versions don't name the type.
+  // Files of early versions do not state the type.
   std::string ModelType() const {
     if (const auto type = model_.FindText("type")) return *type;
     return model_.Find("merges") != nullptr ? "BPE" : "Unigram";
@@ -147,8 +148,8 @@ class TokenizerJsonReader {
     return added;
   }
 
-  // How text is cut before the model, with transformers' repair for Mistral's tokenizers of 2024
-  // and 2025 (PreTrainedTokenizerFast._patch_mistral_regex, for more than 100,000 tokens).
+  // Reads how text is split before the model, with transformers' fix for Mistral's tokenizers of
+  // 2024 and 2025 (PreTrainedTokenizerFast._patch_mistral_regex, for more than 100,000 tokens).
   void ReadCuts() {
     const nlohmann::json* found = fields_.Find("pre_tokenizer");
     if (found == nullptr) return;
@@ -188,7 +189,7 @@ class TokenizerJsonReader {
     parts_.SetAddedTokens(added);
   }
 
-  // <0x00> to <0xFF>, all or none.
+  // Returns the tokens <0x00> to <0xFF>; all or none.
   std::array<int32_t, 256> ByteTokens() const {
     std::array<int32_t, 256> bytes{};
     bytes.fill(-1);
@@ -331,9 +332,9 @@ class TokenizerJsonReader {
   TokenizerParts parts_;
   bool byte_level_ = false;
   bool byte_fallback_ = false;
-  std::vector<std::optional<std::string>> texts_;  // [token] as written; nothing in gaps
+  std::vector<std::optional<std::string>> texts_;  // [token]: as written; nullopt in gaps
   std::unordered_map<std::string, int32_t> ids_;
-  std::vector<std::pair<std::string, double>> scores_;  // [token] of Unigram
+  std::vector<std::pair<std::string, double>> scores_;  // [token]: for Unigram
 };
 
 }  // namespace

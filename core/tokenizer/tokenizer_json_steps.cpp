@@ -14,17 +14,18 @@ namespace {
 
 constexpr const char* kNumeric = R"(\p{N})";
 constexpr const char* kWhiteSpaces = R"(\s)";
-// \w+|[^\w\s]+ with \w as IsWord has it.
+// \w+|[^\w\s]+ with the \w of IsWord.
 constexpr const char* kWords = R"([\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{200c}\x{200d}]+|)"
                                R"([^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{200c}\x{200d}\s]+)";
-// mistralai/Mistral-Nemo tokenizer.json, as transformers writes it into others.
+// mistralai/Mistral-Nemo tokenizer.json; transformers inserts it into other files.
 constexpr const char* kMistralPattern =
     R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|)"
     R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|)"
     R"(\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 constexpr const char* kPunctuation = R"([!-/:-@\[-`{-~\p{P}])";
 
-// Calls `read` for each component of a Sequence. Nesting is limited: the file comes from elsewhere.
+// Calls `read` for each component of a Sequence. Nesting is limited, because the file is not
+// trusted.
 template <typename Read>
 void ForEach(const JsonFields& fields, const std::string& list, const Read& read) {
   const nlohmann::json& parts = fields.Array(list);
@@ -61,10 +62,11 @@ SplitBehavior ReadBehavior(const JsonFields& fields, const std::string& otherwis
   fields.Fail("has the unknown behavior " + Quote(name));
 }
 
-// Spaces become marks, and one is put before the text.
+// Replaces spaces by marks, and puts one mark before the text.
 void ReadMetaspace(const JsonFields& fields, PreTokenizer* pre_tokenizer) {
   const std::string mark = fields.FindText("replacement").value_or(std::string(kSpaceMark));
-  // `tokenizers` has one character here; longer ones would make the text grow with every step.
+  // `tokenizers` requires one character here; a longer mark would make the text grow with every
+  // step.
   if (mark.empty() || CharacterAt(mark, 0).length != mark.size())
     fields.Fail("replaces spaces by " + Quote(mark) + ", which is not one character");
   PrefixScheme scheme = PrefixScheme::kAlways;
@@ -90,7 +92,7 @@ void ReadByteLevelStep(const JsonFields& fields, PreTokenizer* pre_tokenizer) {
   if (fields.Flag("use_regex", true)) pre_tokenizer->AddByteLevel();
 }
 
-// Whether the type is one of those that only cut.
+// Whether the type is one of those that only split; if so, reads it.
 bool ReadSplitter(const JsonFields& fields, const std::string& type, PreTokenizer* steps) {
   if (type == "Split") {
     steps->AddSplit(ReadPattern(fields), ReadBehavior(fields, ""), fields.Flag("invert", false));
@@ -122,7 +124,7 @@ std::pair<std::string, int32_t> ReadPair(const JsonFields& fields, const std::st
   return {token[0].get<std::string>(), fields.Id(token[1], Quote(key))};
 }
 
-// The ids of a special token of a template: several, where the file has several.
+// Returns the ids of a special token in a template; the file may list several.
 std::vector<int32_t> TemplateIds(const JsonFields& fields, const std::string& token,
                                  const std::unordered_map<std::string, int32_t>& ids) {
   if (fields.Find("special_tokens") != nullptr) {
@@ -276,7 +278,7 @@ TokensAround ReadTokensAround(const JsonFields& fields,
     ForEach(fields, "processors", [&](const JsonFields& part) {
       TokensAround own = ReadTokensAround(part, ids);
       if (own.before.empty() && own.after.empty()) return;
-      // The second would be given the first one's tokens as a text of its own.
+      // The second post-processor would receive the first one's tokens as part of the text.
       if (!around.before.empty() || !around.after.empty())
         part.Fail("adds tokens after another one that does, which is not supported");
       around = std::move(own);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The components of a tokenizer.json around its model.
+// Reads the components of a tokenizer.json other than its model.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,28 @@
 
 namespace midscope {
 
-// Throws Error naming `fields` where `text` is not base64.
+// Throws Error naming `fields` if `text` is not base64.
 std::string DecodeBase64(const std::string& text, const JsonFields& fields);
 
-// Each throws Error naming a component or a setting that is not known here.
+// Each of these functions throws Error naming an unknown component or setting.
 void ReadNormalizer(const JsonFields& fields, Normalizer* normalizer);
 
-// Whether the pieces are in the byte alphabet of byte-level BPE.
+// Returns whether pieces are in the byte alphabet of byte-level BPE.
 bool ReadPreTokenizer(const JsonFields& fields, PreTokenizer* pre_tokenizer);
 
-// Checks the kind of a decoder: its result for a token, except for bytes.
+// Checks that a decoder is of a known kind. It determines the text of a token, except for byte
+// tokens.
 void CheckDecoder(const JsonFields& fields);
 
-// `pre_tokenizer` as transformers changes it where "fix_mistral_regex" is true.
+// Returns `pre_tokenizer` as transformers changes it if "fix_mistral_regex" is true.
 nlohmann::json WithMistralRegex(nlohmann::json pre_tokenizer);
 
 struct TokensAround {
   std::vector<int32_t> before;  // ids
-  std::string after;            // texts, joined
+  std::string after;            // their texts, joined
 };
 
-// The tokens that the post-processor puts around a single text. ids: of texts.
+// Returns the tokens that the post-processor puts around a single text. ids: maps texts to ids.
 TokensAround ReadTokensAround(const JsonFields& fields,
                               const std::unordered_map<std::string, int32_t>& ids);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parts of a tokenizer, from any file.
+// The parts of a tokenizer, for any file format.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace midscope {
 
-// Interface of the models that turn a piece of text into tokens.
+// The interface of models that split a piece of text into tokens.
 
 struct Token;
 
@@ -28,17 +28,17 @@ class TokenModel {
  public:
   virtual ~TokenModel() = default;
 
-  // Appends the tokens of `piece` (UTF-8, not empty), with ranges of bytes of the piece.
-  // at_text_begin: whether the piece begins the text. Throws Error for text without token where the
-  // model has no unknown token.
+  // Appends the tokens of `piece` (UTF-8, not empty), whose ranges are bytes of the piece.
+  // at_text_begin: whether the piece is at the beginning of the text. Throws Error for text without
+  // a token if the model has no unknown token.
   virtual void Encode(std::string_view piece, bool at_text_begin,
                       std::vector<Token>* tokens) const = 0;
 };
 
 class GgufFile;
 
-// Text goes through `added`, `normalizer`, `added_normalized`, `pre_tokenizer`, `model`, in this
-// order.
+// Text is processed by `added`, `normalizer`, `added_normalized`, `pre_tokenizer` and `model`, in
+// this order.
 struct TokenizerParts {
   Vocabulary vocabulary;
   AddedTokens added;
@@ -46,46 +46,47 @@ struct TokenizerParts {
   Normalizer normalizer;
   PreTokenizer pre_tokenizer;
   std::unique_ptr<const TokenModel> model;
-  // Whether the bytes of the tokens are those of the text, none put in and none changed.
+  // Whether the tokens' bytes are exactly those of the text, with none added or changed.
   bool exact = false;
 
-  // Makes these the tokens that are matched in text, after `normalizer` is complete.
+  // Sets the tokens that are matched literally in text; `normalizer` must be complete.
   void SetAddedTokens(const AddedTokenList& list);
 };
 
-// tokenizer.ggml.*: gpt2, llama, t5. Throws Error: another model, arrays that are missing, of a
-// wrong type or of different lengths, duplicate tokens, merges of unknown tokens, ids outside the
-// vocabulary.
+// Reads tokenizer.ggml.* of models gpt2, llama and t5. Throws Error for another model, arrays that
+// are missing, of a wrong type or of different lengths, duplicate tokens, merges of unknown tokens,
+// or ids outside the vocabulary.
 TokenizerParts ReadGgufTokenizer(const GgufFile& file);
 
-// "fix_mistral_regex" of tokenizer_config.json, where transformers reads it.
+// The value of "fix_mistral_regex" in tokenizer_config.json, if transformers reads it.
 enum class MistralRegex { kNotRead, kAbsent, kOff, kOn };
 
-// Changes to a tokenizer.json by the files beside it.
+// Changes that other files of the folder make to a tokenizer.json.
 struct TokenizerJsonChanges {
   DeclaredTokens tokens;
   MistralRegex mistral_regex = MistralRegex::kNotRead;
 };
 
-// A tokenizer.json; `thing` names it in messages. Throws Error naming the first component that is
-// not known here.
+// Reads a tokenizer.json; `thing` is its name in messages. Throws Error naming the first unknown
+// component.
 TokenizerParts ReadTokenizerJson(const nlohmann::json& json, const std::string& thing,
                                  const TokenizerJsonChanges& changes);
 
-// The text of a tekken.json (Mistral's byte-level BPE in tiktoken's form), with the ids of
+// Reads the text of a tekken.json (Mistral's byte-level BPE in tiktoken's form), with the ids of
 // mistral-common. Throws Error.
 TokenizerParts ReadTekken(std::string_view text, const std::string& thing);
 
-// How the text between special tokens gets SentencePiece's leading space.
+// Options for SentencePiece's leading space in the text between special tokens.
 struct SentencePieceOptions {
-  bool prefix_first_only = false;  // only at the very beginning of the text
+  bool prefix_first_only = false;  // only at the beginning of the whole text
 };
 
-// The bytes of a tokenizer.model (sentencepiece_model.proto of google/sentencepiece). Throws Error.
+// Reads the bytes of a tokenizer.model (sentencepiece_model.proto of google/sentencepiece). Throws
+// Error.
 TokenizerParts ReadSentencePiece(std::string_view bytes, const std::string& thing,
                                  const SentencePieceOptions& options);
 
-// A Hugging Face folder. Throws Error.
+// Reads a Hugging Face folder. Throws Error.
 TokenizerParts ReadTokenizerFolder(const std::filesystem::path& folder);
 
 }  // namespace midscope

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tekken.json (mistralai/mistral-common, tokens/tokenizers/tekken.py): tokens by rank in place of
 // merges, and special tokens that have the first ids. Ids and begin of text are those of
-// mistral-common, by which transformers reads such a folder.
+// mistral-common, which transformers uses to read such a folder.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -18,7 +18,7 @@
 namespace midscope {
 namespace {
 
-// Special tokens of files that do not list theirs, by id.
+// Special tokens, by id, for files that do not list them.
 constexpr std::array<const char*, 20> kSpecial = {"<unk>",
                                                   "<s>",
                                                   "</s>",
@@ -40,7 +40,7 @@ constexpr std::array<const char*, 20> kSpecial = {"<unk>",
                                                   "[/SYSTEM_PROMPT]",
                                                   "[TOOL_CONTENT]"};
 
-// Chats of text, as mistral-common encodes them.
+// Text chats, as mistral-common encodes them.
 constexpr const char* kChatV3 =
     "{% set system = messages[0]['content'] if messages[0]['role'] == 'system' else '' %}"
     "{{ bos_token }}{% for message in (messages[1:] if system else messages) %}"
@@ -72,7 +72,7 @@ class TekkenReader {
     vocabulary.eos = FindSpecial("</s>");
     vocabulary.unknown = FindSpecial("<unk>");
     if (vocabulary.bos) vocabulary.begins = {*vocabulary.bos};
-    // "v3", "v7", "v11", "v13"; later ones have settings of the model in their chats.
+    // Versions are "v3", "v7", "v11", "v13"; later versions have model settings in their chats.
     const std::string version = config_.FindText("version").value_or("");
     const int number = version.starts_with('v') ? std::atoi(version.c_str() + 1) : 0;
     if (number >= 3 && number <= 13) vocabulary.chat_template = number < 7 ? kChatV3 : kChatV7;
@@ -127,10 +127,10 @@ class TekkenReader {
     }
   }
 
-  // tiktoken joins the neighbours that make the token of the best rank: all pairs that do are its
-  // merges.
+  // tiktoken joins the neighbours whose joined token has the best rank; the merges are all pairs
+  // that form a token.
   void MakeModel() {
-    // A file of long tokens would take hours.
+    // A file with long tokens would take hours.
     constexpr size_t kMostWork = size_t{1} << 31;
     size_t work = 0;
     BytePairEncoding::Alphabet alphabet;
@@ -159,7 +159,7 @@ class TekkenReader {
   const JsonFields& fields_;
   JsonFields config_;
   TokenizerParts parts_;
-  int32_t first_ = 0;  // id of the token of rank 0
+  int32_t first_ = 0;  // id of the token with rank 0
   std::unordered_map<std::string, int32_t> ids_;
 };
 

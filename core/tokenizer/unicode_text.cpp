@@ -109,7 +109,7 @@ bool IsCaseIgnorable(char32_t code) {
 }
 
 std::string LowerCase(char32_t code) {
-  // The one character whose lower case is two.
+  // The only character whose lower case is two characters.
   if (code == 0x130) return "i\u0307";
   return Utf8(utf8proc_tolower(static_cast<utf8proc_int32_t>(code)));
 }

@@ -12,7 +12,7 @@
 namespace midscope {
 namespace {
 
-// Difference of log probability between the least probable token and the unknown.
+// Difference in log probability between the least probable token and the unknown token.
 constexpr double kUnknownPenalty = 10.0;
 
 }  // namespace
@@ -84,7 +84,7 @@ void Unigram::AddUnknown(std::string_view piece, int64_t begin, int64_t end,
 void Unigram::Encode(std::string_view piece, bool /*at_text_begin*/,
                      std::vector<Token>* tokens) const {
   const std::vector<Best> best = BestPath(piece);
-  std::vector<Token> reversed;  // neighbouring unknown ones are one
+  std::vector<Token> reversed;  // adjacent unknown tokens are joined
   for (auto end = static_cast<int64_t>(piece.size()); end > 0;) {
     const Best& last = best[static_cast<size_t>(end)];
     const bool unknown = last.id < 0 || last.id == unknown_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The cut of a piece of text into tokens whose log probabilities add up to the most (Kudo 2018,
-// arXiv 1804.10959), as Hugging Face `tokenizers` computes it.
+// Splits a piece of text into the tokens with the largest sum of log probabilities (Kudo 2018,
+// arXiv 1804.10959), like Hugging Face `tokenizers`.
 #pragma once
 
 #include <array>
@@ -17,12 +17,12 @@ namespace midscope {
 
 class Unigram : public TokenModel {
  public:
-  // pieces: [token] text and log probability. bytes: [byte] tokens that characters without one fall
-  // back to, all or none (-1).
+  // pieces: [token], text and log probability. bytes: [byte], tokens that represent characters
+  // without a token; all of them or none (-1).
   Unigram(const std::vector<std::pair<std::string, double>>& pieces,
           const std::array<int32_t, 256>& bytes, std::optional<int32_t> unknown);
 
-  // O(length of the piece times the longest token).
+  // Takes time O(length of the piece times length of the longest token).
   void Encode(std::string_view piece, bool at_text_begin,
               std::vector<Token>* tokens) const override;
 
@@ -34,15 +34,15 @@ class Unigram : public TokenModel {
   struct Best {
     double score = 0;
     int64_t begin = -1;  // of the last token; -1: not reached
-    int32_t id = -1;     // -1: unknown
+    int32_t id = -1;     // the last token; -1: unknown
   };
 
   std::vector<Best> BestPath(std::string_view piece) const;
   void AddUnknown(std::string_view piece, int64_t begin, int64_t end,
                   std::vector<Token>* tokens) const;
 
-  std::vector<Node> nodes_;                          // of a trie; 0: the root
-  std::unordered_map<uint64_t, uint32_t> children_;  // node * 256 + byte
+  std::vector<Node> nodes_;                          // of a trie; node 0 is the root
+  std::unordered_map<uint64_t, uint32_t> children_;  // key: node * 256 + byte
   std::array<int32_t, 256> bytes_;
   std::optional<int32_t> unknown_;
   double unknown_score_ = 0;

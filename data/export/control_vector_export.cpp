@@ -17,7 +17,7 @@ namespace {
                    "Give --array with one of [layer, channel], such as position_direction");
 }
 
-// The axes of more than one element, and `layer`.
+// Returns the axes with more than one element, and `layer`.
 std::vector<const Axis*> LongAxes(const Record& record, const Array& array) {
   std::vector<const Axis*> axes;
   for (const std::string& name : array.axes) {

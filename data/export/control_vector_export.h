@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An array of a record as a control vector.
+// Converts an array of a record to a control vector.
 #pragma once
 
 #include <string>
@@ -9,10 +9,11 @@
 
 namespace midscope {
 
-// The control vector in the record's one array, [layer, channel]; further axes of size 1 do not
-// count. Row N is added after block N in core/formats/control_vector_file.h's count, which is that
-// of the axis `layer`; layer 0 is left out, as llama.cpp takes no direction there. Throws Error
-// (usage) where the array has another shape, holds no numbers or one that is not finite.
+// Returns the control vector in the record's only array, [layer, channel]; further axes of size 1
+// are ignored. The row of layer N is added after block N, counted as in
+// core/formats/control_vector_file.h; layer 0 is omitted, because llama.cpp accepts no direction
+// there. Throws Error (usage) if the array has another shape, is not of real numbers or has a
+// number that is not finite.
 ControlVector ControlVectorOf(const Record& record, const std::string& model_hint);
 
 }  // namespace midscope

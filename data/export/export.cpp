@@ -20,7 +20,7 @@ std::string NumberText(T value) {
 }
 
 std::string JsonText(const std::string& text) {
-  // A token's text may be part of a character; JSON must still be valid.
+  // Keeps the JSON valid even if a token's text is only part of a character.
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -31,7 +31,7 @@ std::string CsvCell(const std::string& text) {
   return quoted + "\"";
 }
 
-// One element as text; `json` selects how absent numbers and texts are written.
+// Returns one element as text; `json` selects how missing numbers and texts are written.
 std::string ElementText(const ArrayData& data, size_t index, bool json) {
   return std::visit(
       [&](const auto& values) -> std::string {
@@ -83,8 +83,8 @@ void WriteCsvArray(const Record& record, const Array& array, const std::vector<A
   }
 }
 
-// The one axis that all of several arrays are over; null for none. A single array is in long form,
-// like arrays over more axes.
+// Returns the only axis of all arrays, if there are several; otherwise null. A single array is
+// written in long form, like arrays over several axes.
 const Axis* CommonAxis(const Record& record) {
   if (record.arrays.size() < 2 || record.arrays.front().axes.size() != 1) return nullptr;
   const std::vector<std::string>& axes = record.arrays.front().axes;
@@ -106,7 +106,7 @@ void WriteCsvTable(const Record& record, const Axis& axis, std::ostream& out) {
   }
 }
 
-// Nested lists, outermost axis first.
+// Writes nested lists, outermost axis first.
 void WriteNested(const ArrayData& data, const std::vector<const Axis*>& axes, size_t depth,
                  size_t& element, std::ostream& out) {
   if (depth == axes.size()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Records as text for other programs: CSV and JSON.
+// Exports records as text for other programs: CSV and JSON.
 #pragma once
 
 #include <ostream>
@@ -10,16 +10,17 @@
 
 namespace midscope {
 
-// A record of several arrays that are all over one and the same axis is a table: header
-// "AXIS,ARRAY...", one row per index. Every other record is in long form, one row per element:
-// header "array,AXIS...,value" with all axes of the record that its arrays use; a cell is the label
-// where the axis has labels, its value otherwise, and empty where the array lacks the axis. Quoted
-// as in RFC 4180. NaN is an empty cell. Numbers in the shortest form that parses to the same value.
+// Writes a record as CSV. If all its arrays (two or more) are over one and the same axis, as a
+// table: header "AXIS,ARRAY...", one row per index. Otherwise in long form, one row per element:
+// header "array,AXIS...,value" with all axes of the record that its arrays use; the cell of an axis
+// has its label, its value if the axis has no labels, and is empty if the array lacks the axis.
+// Cells are quoted as in RFC 4180. NaN is an empty cell. Numbers are written in the shortest form
+// that parses to the same value.
 void WriteCsv(const Record& record, std::ostream& out);
 
-// {"provenance": {...}, "records": [{"name", "attributes", "signal", "axes": [...], "arrays":
-// [{"name", "axes", "shape", "unit", "description", "data": nested lists}]}]}. NaN and infinities
-// are null.
+// Writes {"provenance": {...}, "records": [{"name", "attributes", "signal", "axes": [...],
+// "arrays": [{"name", "axes", "shape", "unit", "description", "data": nested lists}]}]}. NaN and
+// infinities become null.
 void WriteJson(const std::vector<Record>& records, const Provenance& provenance, std::ostream& out);
 
 }  // namespace midscope

@@ -20,13 +20,13 @@
 namespace midscope {
 namespace {
 
-// Numbers in the files are little-endian, as on all supported machines.
+// The files' numbers are little-endian, as on all supported machines.
 static_assert(std::endian::native == std::endian::little);
 
 constexpr uint16_t kZipVersion = 20;
-constexpr size_t kMemberBytes = 30;  // before a member's name
+constexpr size_t kMemberBytes = 30;  // size of a member's header before its name
 constexpr uint16_t kUtf8Names = 1 << 11;
-// 1980-01-01, the first date in ZIP: equal records make equal files.
+// 1980-01-01, the first date in ZIP, so that equal records give equal files.
 constexpr uint16_t kNoDate = (1 << 5) | 1;
 
 void Add16(std::string& bytes, uint16_t value) {
@@ -37,7 +37,7 @@ void Add32(std::string& bytes, uint32_t value) {
   bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
-// Code points of valid UTF-8.
+// Returns the code points of valid UTF-8.
 std::u32string CodePoints(const std::string& text) {
   std::u32string points;
   for (size_t offset = 0; offset < text.size();) {
@@ -48,7 +48,7 @@ std::u32string CodePoints(const std::string& text) {
   return points;
 }
 
-// Texts in rows of equal width, padded with zeros, as numpy's U type.
+// Returns the texts in rows of equal width, padded with zeros, as in numpy's type U.
 std::string TextRows(const std::vector<std::string>& texts, size_t& width) {
   std::vector<std::u32string> rows;
   rows.reserve(texts.size());
@@ -74,7 +74,7 @@ const char* NumpyType() {
   if constexpr (std::is_same_v<T, uint8_t>) return "|b1";
 }
 
-// The header of a .npy file, version 1.0, padded to a multiple of 64 bytes.
+// Returns the header of a .npy file, version 1.0, padded to a multiple of 64 bytes.
 std::string NpyHeader(const std::string& type, const std::vector<int64_t>& shape) {
   std::string sizes;
   for (const int64_t size : shape) sizes.append(std::to_string(size)).append(",");
@@ -95,16 +95,16 @@ class ZipWriter {
 
   int64_t largest() const { return largest_; }
 
-  // One member of two pieces: a .npy's header and its data.
+  // Adds a member that consists of a .npy header and its data.
   void Add(const std::string& name, const std::string& header, const void* data, size_t size) {
     const auto total = static_cast<uint32_t>(header.size() + size);
     uLong checksum =
         crc32(0, reinterpret_cast<const Bytef*>(header.data()), static_cast<uInt>(header.size()));
-    // crc32 treats a null pointer, which an empty vector may have, as a restart.
+    // For an empty vector, `data` may be null, which would restart the checksum.
     if (size > 0) {
       checksum = crc32(checksum, static_cast<const Bytef*>(data), static_cast<uInt>(size));
     }
-    // Checked before a byte is written.
+    // Check before any byte is written.
     const auto end =
         offset_ + static_cast<int64_t>(kMemberBytes + name.size() + header.size() + size);
     if (end > largest_) {
@@ -114,7 +114,7 @@ class ZipWriter {
     std::string fields;
     Add16(fields, kZipVersion);
     Add16(fields, kUtf8Names);
-    Add16(fields, 0);  // stored
+    Add16(fields, 0);  // not compressed
     Add16(fields, 0);  // time
     Add16(fields, kNoDate);
     Add32(fields, static_cast<uint32_t>(checksum));
@@ -127,7 +127,7 @@ class ZipWriter {
     directory_ += fields;
     Add16(directory_, 0);  // no comment
     Add16(directory_, 0);  // disk
-    Add16(directory_, 0);  // attributes
+    Add16(directory_, 0);  // no attributes
     Add32(directory_, 0);
     Add32(directory_, static_cast<uint32_t>(offset_));
     directory_ += name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Records as an NPZ file (a ZIP of .npy members, as numpy.savez writes), for numpy.load.
+// Writes records as an NPZ file (a ZIP of .npy members, as numpy.savez writes), for numpy.load.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,15 @@
 
 namespace midscope {
 
-// 4 GiB, the limit of ZIP addresses, without room for its directory.
+// Maximum size in bytes: 4 GiB, the limit of ZIP offsets, minus 4 KiB for the ZIP directory.
 inline constexpr int64_t kLargestNpz = std::numeric_limits<uint32_t>::max() - 4096;
 
-// Each array under its own name, and for each axis AXIS (its values, or 0, 1, ...) and AXIS_label
-// (its labels), where no array or axis has that name. Whole axis values are int64. Texts become
-// fixed-width Unicode, booleans bool, other numbers keep their type; no pickles. Members are
-// stored, not compressed. Throws Error (failure) for an array or a file of more than `largest`
-// bytes, before the first byte of what goes beyond it is written; write errors are those of `out`.
+// Writes each array under its own name, and for each axis the members AXIS (its values, or 0, 1,
+// ...) and AXIS_label (its labels), unless an array or axis already has that name. Integer axis
+// values are int64. Texts become fixed-width Unicode, booleans bool, other numbers keep their type;
+// nothing is pickled. Members are stored, not compressed. Throws Error (failure) if an array or the
+// file would exceed `largest` bytes, before it writes the member that exceeds them; write errors
+// are left in the state of `out`.
 void WriteNpz(const Record& record, std::ostream& out, int64_t largest = kLargestNpz);
 
 }  // namespace midscope

@@ -22,8 +22,8 @@
 namespace midscope {
 namespace {
 
-// Limit of a compressed file's growth, as a multiple of its size, beyond kAlwaysRead: data sets of
-// text grow tenfold, hostile files a thousandfold.
+// Maximum ratio of unpacked to packed size, beyond kAlwaysRead: text data sets have a ratio of
+// about 10, malicious files of 1000.
 constexpr int64_t kLargestGrowth = 200;
 constexpr int64_t kAlwaysRead = int64_t{1} << 30;
 
@@ -31,7 +31,7 @@ struct GzipCloser {
   void operator()(gzFile file) const { gzclose(file); }
 };
 
-// Lines of a file, compressed by gzip or plain.
+// Reads the lines of a file, compressed by gzip or plain.
 class LineReader {
  public:
   LineReader(const std::string& path, int64_t longest_line)
@@ -92,7 +92,7 @@ class LineReader {
   std::string path_;
   size_t longest_;
   int64_t most_bytes_ = 0;
-  int64_t bytes_ = 0;  // unpacked so far
+  int64_t bytes_ = 0;  // number of bytes unpacked so far
   std::unique_ptr<std::remove_pointer_t<gzFile>, GzipCloser> file_;
   std::string buffer_;
   size_t begin_ = 0;
@@ -103,8 +103,8 @@ bool IsBlank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
 }
 
-// Throws Error where the line is not JSON, or its object has a key twice, of which one would be
-// lost.
+// Throws Error if the line is not JSON, or its object has a duplicate key, whose first value would
+// be lost.
 nlohmann::json ParseLine(const std::string& line, const std::string& thing) {
   std::set<std::string> keys;
   std::string twice;
@@ -115,7 +115,7 @@ nlohmann::json ParseLine(const std::string& line, const std::string& thing) {
     return true;
   };
   nlohmann::json json = nlohmann::json::parse(line, note_key, false);
-  if (json.is_discarded()) return ParseJson(line, thing);  // throws with the place and the reason
+  if (json.is_discarded()) return ParseJson(line, thing);  // throws with position and reason
   if (!twice.empty()) throw Failure(thing, "it has " + Quote(twice) + " twice", "Give it once");
   return json;
 }
@@ -168,7 +168,7 @@ int64_t Integer(const JsonFields& fields, const std::string& key, int64_t minimu
                 int64_t otherwise) {
   const nlohmann::json* found = fields.Find(key);
   if (found == nullptr) return otherwise;
-  // Some writers (pandas) add a fraction of zero to integers.
+  // Accepts integers with a fraction of zero, which some writers (pandas) add.
   constexpr double kExact = 1LL << 53;
   const bool whole = found->is_number_float() && std::abs(found->get<double>()) <= kExact &&
                      std::floor(found->get<double>()) == found->get<double>();

@@ -30,7 +30,7 @@ void AppendUtf8(uint32_t code, std::string& text) {
   }
 }
 
-// The escape at the front of `rest`, behind its backslash.
+// Takes an escape sequence, without its backslash, from the front of `rest`.
 void TakeEscape(std::string_view& rest, std::string& text) {
   struct Escape {
     char name;
@@ -52,7 +52,7 @@ void TakeEscape(std::string_view& rest, std::string& text) {
   constexpr uint32_t kLargestCode = 0x10FFFF;
   if (digits == 0 || number.size() < digits || error != std::errc() ||
       end != number.data() + number.size() || code > kLargestCode) {
-    text += '\\';  // as Python keeps an escape that it does not know
+    text += '\\';  // Python keeps unknown escapes unchanged
     text += name;
     return;
   }
@@ -60,7 +60,7 @@ void TakeEscape(std::string_view& rest, std::string& text) {
   rest.remove_prefix(digits);
 }
 
-// The text whose opening mark has been taken; what follows it stays in `rest`.
+// Takes a string, whose opening quotation mark has been taken, from the front of `rest`.
 std::string TakeText(char mark, std::string_view& rest) {
   std::string text;
   while (!rest.empty() && rest.front() != mark) {

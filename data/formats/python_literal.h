@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lists and dictionaries that a data set holds as Python prints them. Internal to data/.
+// Parses lists and dictionaries that a data set contains in Python's notation. Internal to data/.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace midscope {
 
-// The literal as JSON: strings in double quotation marks with JSON's escapes, None, True and False
-// as null, true and false. Any other text gives JSON that a parser refuses.
+// Converts the literal to JSON: strings get double quotation marks and JSON's escapes; None, True
+// and False become null, true and false. For any other text, the result is not valid JSON.
 std::string PythonToJson(std::string_view literal);
 
 }  // namespace midscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The files of data/published as texts, by name. Internal to data/.
+// Returns the contents of the files in data/published, by file name. Internal to data/.
 #pragma once
 
 #include <map>

@@ -44,7 +44,7 @@ Record PublishedRecord(const std::vector<PublishedLine>& lines, std::string_view
       note[cell] = line.notes[point];
     }
     labels.push_back(line.label);
-    // A tuned model's row is not a setting of the untuned one.
+    // The row of a tuned model is not a setting of the untuned one.
     settings.push_back(line.recipe.empty() ? line.method.term : "");
     published_pieces.push_back(line.pieces);
     samples.push_back(line.table->samples);

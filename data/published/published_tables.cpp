@@ -35,7 +35,7 @@ PublishedMarkKind MarkKind(const std::string& text) {
   return kinds.at(text);
 }
 
-// The rows of the CSV: the first `labels` columns name the row.
+// Reads the rows of the CSV file; the first `labels` columns are the row's label.
 void ReadCells(const std::string& file, size_t labels, PublishedTable& table) {
   const std::vector<Texts> rows = ParseCsv(file, PublishedFiles().at(file));
   const auto first = static_cast<std::ptrdiff_t>(labels);
@@ -50,10 +50,10 @@ void ReadCells(const std::string& file, size_t labels, PublishedTable& table) {
   }
 }
 
-// "pi(1.5) + ..." -> "pi".
+// Returns "pi" for "pi(1.5) + ...".
 std::string FirstTerm(const std::string& setting) { return setting.substr(0, setting.find('(')); }
 
-// A list of settings, or the term of a method whose arguments the source does not state.
+// Reads a list of settings, or the term of a method whose arguments the source does not state.
 PublishedMethod ReadMethod(const json& said) {
   if (said.is_string()) return {said.get<std::string>(), {}};
   PublishedMethod method;
@@ -64,14 +64,15 @@ PublishedMethod ReadMethod(const json& said) {
   return method;
 }
 
-// By the end of a row's label.
+// Returns methods keyed by the end of row labels.
 std::map<std::string, PublishedMethod> ReadMethods(const json& settings) {
   std::map<std::string, PublishedMethod> methods;
   for (const auto& [ending, said] : settings.items()) methods[ending] = ReadMethod(said);
   return methods;
 }
 
-// The value of the longest ending of `label` ("" matches all); null where there is none.
+// Returns the value whose key is the longest ending of `label` ("" matches every label); null if
+// none matches.
 template <typename T>
 const T* OfEnding(const std::map<std::string, T>& by_ending, const std::string& label) {
   const T* best = nullptr;
@@ -126,7 +127,7 @@ PublishedTable ReadTable(const json& entry) {
   return table;
 }
 
-// "mdqa:documents=10,seed=1" -> {"mdqa", {"documents=10", "seed=1"}}.
+// Returns {"mdqa", {"documents=10", "seed=1"}} for "mdqa:documents=10,seed=1".
 std::pair<std::string, Texts> TaskParts(std::string_view task) {
   const size_t colon = task.find(':');
   std::pair<std::string, Texts> parts{std::string(task.substr(0, colon)), {}};
@@ -139,7 +140,7 @@ std::pair<std::string, Texts> TaskParts(std::string_view task) {
   return parts;
 }
 
-// The lines of an outcome, one per row with a number.
+// Adds the lines of an outcome, one per row with a number.
 void AddLines(const PublishedTable& table, const PublishedOutcome& outcome,
               std::vector<PublishedLine>& lines) {
   for (size_t row = 0; row < table.rows.size(); ++row) {
@@ -217,7 +218,7 @@ const TuningRecipe& PublishedTable::RecipeOf(size_t row) const {
 PublishedMatch MatchSetting(const std::string& setting, const PublishedMethod& method) {
   const auto& known = method.settings;
   if (std::find(known.begin(), known.end(), setting) != known.end()) return PublishedMatch::kSame;
-  // Stacks of several terms are methods of their own.
+  // A setting of several terms is a different method.
   const bool one_term = setting.find(" + ") == std::string::npos;
   if (!one_term || FirstTerm(setting) != method.term) return PublishedMatch::kNone;
   return known.empty() ? PublishedMatch::kMethodAlone : PublishedMatch::kOtherArguments;

@@ -9,12 +9,12 @@
 namespace midscope {
 namespace {
 
-// Python also counts the four ASCII separators as white space, Unicode's property does not.
+// Python also counts the four ASCII separators as white space, unlike Unicode's property.
 bool IsPythonSpace(char32_t code) {
   return IsWhiteSpace(code) || (code >= U'\x1c' && code <= U'\x1f');
 }
 
-// \w: letters and numbers, and the underscore, which is deleted before this is called.
+// Whether \w matches: letters and numbers. The underscore is deleted before this is called.
 bool IsPythonWord(char32_t code) {
   return (IsWord(code) && !IsMark(code) && !IsPunctuation(code)) || IsNumeric(code);
 }
@@ -24,7 +24,7 @@ bool IsAsciiPunctuation(char character) {
          (character >= '[' && character <= '`') || (character >= '{' && character <= '~');
 }
 
-// Whether the first character that Unicode's Final_Sigma does not ignore has a case.
+// Whether the first character that is not ignored by Unicode's rule Final_Sigma is a cased letter.
 bool BeginsCased(std::string_view text) {
   bool found = false;
   bool cased = false;
@@ -78,11 +78,11 @@ std::string StripText(std::string_view text) {
 std::string LowerText(std::string_view text) {
   std::string lower;
   lower.reserve(text.size());
-  bool after_cased = false;  // the last character that is not ignored has a case
+  bool after_cased = false;  // whether the last character that is not ignored is a cased letter
   size_t offset = 0;
   ForEachCharacter(text, [&](char32_t code, std::string_view bytes) {
     offset += bytes.size();
-    const bool byte = bytes.size() == 1 && code >= 0x80;  // of no character
+    const bool byte = bytes.size() == 1 && code >= 0x80;  // not part of a character
     const bool final_sigma = code == U'\u03a3' && after_cased && !BeginsCased(text.substr(offset));
     lower += byte ? std::string(bytes) : final_sigma ? "\u03c2" : LowerCase(code);
     if (byte || !IsCaseIgnorable(code)) after_cased = !byte && IsCased(code);
@@ -105,7 +105,7 @@ std::vector<std::string> SplitWords(std::string_view text) {
 std::string NormaliseAnswer(std::string_view text) {
   std::string kept = LowerText(text);
   std::erase_if(kept, IsAsciiPunctuation);
-  // The articles are whole words in the sense of a regular expression: a curly quote also ends one.
+  // Articles are whole words as in a regular expression: a curly quote also ends a word.
   std::string without_articles;
   std::string word;
   const auto end_word = [&] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Prepares generated text for comparison with a reference: cut, stripped, normalised, as Python's
-// str methods, by which the published scores were computed.
+// Prepares generated text for comparison with a reference: cuts, strips and normalises it as
+// Python's str methods do, with which the published scores were computed.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace midscope {
 
-// The part of the generated text that is scored. The sources differ: the Llama-2 script of "Lost in
-// the Middle" strips first, its other scripts and Ms-PoE's do not, so that an answer that begins
-// with a newline is lost; LongBench only drops leading newlines.
+// The part of the generated text that is scored. Sources differ: the Llama-2 script of "Lost in the
+// Middle" strips white space first; its other scripts and Ms-PoE's do not, and so lose an answer
+// that begins with a newline; LongBench only drops leading newlines.
 enum class AnswerCut {
   kWhole,
   kFirstLine,               // up to the first newline
@@ -21,20 +21,20 @@ enum class AnswerCut {
 
 std::string CutAnswer(std::string_view generated, AnswerCut cut);
 
-// Whether CutAnswer of the text is final, whatever is generated after it.
+// Whether the result of CutAnswer is final: no further generated text can change it.
 bool AnswerIsWhole(std::string_view generated, AnswerCut cut);
 
-// Without white space at both ends (str.strip()).
+// Removes white space at both ends (str.strip()).
 std::string StripText(std::string_view text);
 
-// Lower case as Python's str.lower(): a Greek capital sigma that ends a word becomes a final one
-// (Unicode's Final_Sigma).
+// Converts to lower case as Python's str.lower() does: a Greek capital sigma at the end of a word
+// becomes a final sigma (Unicode's Final_Sigma).
 std::string LowerText(std::string_view text);
 
 // Splits at runs of white space (str.split()).
 std::vector<std::string> SplitWords(std::string_view text);
 
-// The normaliser of SQuAD, "Lost in the Middle" and LongBench, in its order: lower case; ASCII
+// Normalises text as SQuAD, "Lost in the Middle" and LongBench do, in this order: lower case; ASCII
 // punctuation deleted (not replaced); the words a, an, the replaced by a space; white space
 // collapsed. "The U.S.-A!" -> "usa"; "a an the" -> "". Other punctuation and accents are kept.
 std::string NormaliseAnswer(std::string_view text);

@@ -60,11 +60,11 @@ class Matcher {
  private:
   static constexpr size_t kPopularFrom = 200;
 
-  // The longest block in the range; of equally long ones the earliest in the first text, and of
-  // those the earliest in the second. Popular characters only extend a block found without them.
+  // Returns the longest matching block in the range; for ties, the earliest in the first text, then
+  // the earliest in the second. Popular characters only extend a block found without them.
   Block Longest(const Range& range) const {
     Block best = {range.first_begin, range.second_begin, 0};
-    std::unordered_map<size_t, size_t> ending;  // length of the match that ends at a place
+    std::unordered_map<size_t, size_t> ending;  // length of the match that ends at a position
     for (size_t i = range.first_begin; i < range.first_end; ++i) {
       std::unordered_map<size_t, size_t> next;
       const auto found = places_.find(first_[i]);
@@ -95,7 +95,7 @@ class Matcher {
 
   std::u32string first_;
   std::u32string second_;
-  std::map<char32_t, std::vector<size_t>> places_;  // of each character in the second text
+  std::map<char32_t, std::vector<size_t>> places_;  // in the second text
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Characters of text that may end within one, as generated text does. Internal to data/scorers.
+// Iterates over the characters of text that may end in the middle of one, as generated text can.
+// Internal to data/scorers.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,8 @@
 
 namespace midscope {
 
-// Calls visit(code, bytes) for each character. A byte outside any character has the code 0xDC00 +
-// byte, which is not a character's (Python's surrogateescape).
+// Calls visit(code, bytes) for each character. A byte that is not part of a character gets the code
+// 0xDC00 + byte, which no character has (Python's surrogateescape).
 template <typename Visit>
 void ForEachCharacter(std::string_view text, const Visit& visit) {
   constexpr char32_t kEscape = 0xDC00;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Scores by the overlap of prediction and reference, 0 to 1 each.
+// Scores for the overlap of prediction and reference, each from 0 to 1.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace midscope {
 
-// Key-value retrieval of "Lost in the Middle": the reference, in lower case, occurs anywhere in the
-// prediction. A model that repeats many records also scores.
+// Score of key-value retrieval in "Lost in the Middle": the reference, in lower case, occurs
+// anywhere in the prediction. A model that repeats many records also scores.
 double SubstringMatch(std::string_view prediction, std::string_view reference);
 
 // best_subspan_em of "Lost in the Middle": the normalised reference occurs in the normalised
@@ -19,57 +19,60 @@ double SubstringMatch(std::string_view prediction, std::string_view reference);
 // matches.
 double SubspanExactMatch(std::string_view prediction, std::string_view reference);
 
-// The words of the text, capitals kept, without the ASCII punctuation around them; a word of
-// punctuation alone stays.
+// Returns the words of the text, case kept, without ASCII punctuation at their ends; a word that is
+// only punctuation stays.
 std::vector<std::string> BareWords(std::string_view text);
 
-// 1 where the reference's BareWords occur in the prediction's, one behind the other: for references
+// Returns 1 if the reference's BareWords occur consecutively in the prediction's. For references
 // that normalise to nothing.
 double WholeWordsMatch(std::string_view prediction, std::string_view reference);
 
-// Normalised texts are equal (SQuAD).
+// Whether the normalised texts are equal (SQuAD).
 double ExactMatch(std::string_view prediction, std::string_view reference);
 
 // Harmonic mean of precision and recall over the normalised words, counted with repetition (SQuAD,
-// LongBench). 0 where no word is shared, also where both are empty.
+// LongBench). 0 if they share no word, even if both are empty.
 double TokenF1(std::string_view prediction, std::string_view reference);
 
-// As TokenF1, over the given words.
+// As TokenF1, but for the given words.
 double WordsF1(std::span<const std::string> prediction, std::span<const std::string> reference);
 
-// Share of the reference's words, in lower case and each counted once, that the prediction has: the
+// Share of the reference's distinct words, in lower case, that occur in the prediction: the
 // rule-based score of a needle in a haystack (Fu et al. 2024, arXiv 2402.10171; visualize.py of
-// github.com/FranxYao/Long-Context-Data-Engineering). Punctuation belongs to its word. 0 where the
-// reference has none.
+// github.com/FranxYao/Long-Context-Data-Engineering). Punctuation counts as part of its word. 0 if
+// the reference has no words.
 double WordRecall(std::string_view prediction, std::string_view reference);
 
-// Scores for answers that are a class, a number or a letter, 0 to 1 each.
+// Scores for answers that are a class, a number or a letter, each from 0 to 1.
 
-// LongBench's classes (trec, lsht): 1 / (number of classes that the prediction names) where the
-// reference is among them, else 0. A class that is part of the reference does not count as named.
-// The public code removes such classes from a list while it iterates over it, and so keeps every
-// second one of a run; `as_public_code` does the same.
+// LongBench's score for classes (trec, lsht): 1 / (number of classes that the prediction names) if
+// the reference is among them, else 0. A class that is a substring of the reference does not count
+// as named. The public code removes such classes from a list while iterating over it, and so keeps
+// every second of consecutive ones; `as_public_code` does the same.
 double ClassScore(std::string_view prediction, std::string_view reference,
                   std::span<const std::string> classes, bool as_public_code = true);
 
-// LongBench's passage retrieval: the share of the prediction's numbers that equal the one in the
-// reference's "Paragraph 17" ("段落17" in its Chinese set), as text; 0 without numbers. Throws
-// Error (failure) where the reference holds no such number.
+// LongBench's score for passage retrieval: the share of the prediction's numbers that equal, as
+// text, the number in the reference's "Paragraph 17" ("段落17" in its Chinese set); 0 if it has no
+// numbers. Throws Error (failure) if the reference has no such number.
 double RetrievalScore(std::string_view prediction, std::string_view reference);
 
-// LongBench's counts: the share of the prediction's numbers that equal the reference, as text.
+// LongBench's score for counts: the share of the prediction's numbers that equal the reference, as
+// text.
 double CountScore(std::string_view prediction, std::string_view reference);
 
-// The runs of digits at either end, without leading zeros; nullopt where there are none. Passkey
-// and the lines task as CREAM scores it use the first, LongChat's lines task the last.
+// Returns the first (last) run of digits of the text, without leading zeros; nullopt if it has
+// none. Passkey and CREAM's scoring of the lines task use the first, LongChat's lines task the
+// last.
 std::optional<std::string> FirstInteger(std::string_view text);
 std::optional<std::string> LastInteger(std::string_view text);
 
-// 1 where that integer equals the reference's.
+// Returns 1 if that integer of the prediction equals that of the reference.
 double FirstIntegerMatch(std::string_view prediction, std::string_view reference);
 double LastIntegerMatch(std::string_view prediction, std::string_view reference);
 
-// ZeroSCROLLS' multiple choice (QuALITY): the first of A, B, C, D that is a separate word.
+// ZeroSCROLLS' score for multiple choice (QuALITY): compares the first of A, B, C, D that is a
+// separate word.
 double ChoiceLetterMatch(std::string_view prediction, std::string_view reference);
 
 }  // namespace midscope

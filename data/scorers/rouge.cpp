@@ -17,8 +17,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// lengths[i * (y.size() + 1) + j]: the longest common subsequence of the first i words of x and the
-// first j of y.
+// Returns lengths[i * (y.size() + 1) + j]: the length of the longest common subsequence of the
+// first i words of x and the first j words of y.
 std::vector<int32_t> SubsequenceLengths(const Words& x, const Words& y) {
   const size_t width = y.size() + 1;
   std::vector<int32_t> lengths((x.size() + 1) * width);
@@ -47,7 +47,8 @@ double SetFScore(size_t common, size_t predicted, size_t wanted) {
   return FScore(share(predicted), share(wanted), kSetGuard);
 }
 
-// Words of each sentence. A sentence of white space has one empty word, as in the package.
+// Returns the words of each sentence. A sentence of only white space has one empty word, as in the
+// package.
 std::vector<Words> Sentences(std::string_view text) {
   std::vector<Words> sentences;
   while (true) {
@@ -86,7 +87,8 @@ double SetNGramScore(const Words& predicted, const Words& wanted, size_t length)
   return SetFScore(common, predicted_grams.size(), wanted_grams.size());
 }
 
-// Adds the words of one longest common subsequence; of several, the one the package finds.
+// Adds the words of a longest common subsequence; if there are several, of the one that the package
+// finds.
 void AddSubsequence(const Words& reference, const Words& predicted, std::set<std::string>& words) {
   const std::vector<int32_t> lengths = SubsequenceLengths(reference, predicted);
   const size_t width = predicted.size() + 1;
@@ -105,7 +107,7 @@ void AddSubsequence(const Words& reference, const Words& predicted, std::set<std
   }
 }
 
-// Lower-cased runs of ASCII letters and digits.
+// Returns the runs of ASCII letters and digits, in lower case.
 Words PlainWords(std::string_view text) {
   Words words;
   bool inside = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004) as F scores, in the two forms that published numbers
-// come from; they differ by many points on the same pair.
+// ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004) as F scores, in the two variants behind published
+// numbers, which differ by many points for the same pair.
 #pragma once
 
 #include <span>
@@ -14,22 +14,23 @@ struct RougeScores {
   double rouge_l = 0;
 };
 
-// The Python package `rouge` (1.0.1), which LongBench uses: case and punctuation count, sentences
-// end at every '.', n-grams are counted once each, ROUGE-L is of whole summaries and on sets of
-// words. All 0 where a text has no sentence. The package's recursion fails on sentences of more
-// than about a thousand words, for which LongBench notes 0; here they are scored.
+// Scores of the Python package `rouge` (1.0.1), which LongBench uses: case and punctuation matter,
+// sentences end at every '.', each distinct n-gram is counted once, ROUGE-L is computed for whole
+// summaries, on sets of words. All are 0 if a text has no sentence. The package's recursion fails
+// on sentences of more than about a thousand words, for which LongBench records 0; here they are
+// scored.
 RougeScores RougeOfSets(std::string_view prediction, std::string_view reference);
 
-// The Python package `rouge-score` (0.1.2) without its stemmer, which ZeroSCROLLS uses: words are
-// runs of [a-z0-9] after lower casing, n-grams are counted with repetition, ROUGE-L is of the whole
-// text as one sentence.
+// Scores of the Python package `rouge-score` (0.1.2) without its stemmer, as ZeroSCROLLS uses it:
+// words are runs of [a-z0-9] after conversion to lower case, n-grams are counted with repetition,
+// ROUGE-L treats the whole text as one sentence.
 RougeScores RougeOfCounts(std::string_view prediction, std::string_view reference);
 
-// Geometric mean of the three scores of one pair.
+// Geometric mean of the three scores of one pair of texts.
 double GeometricMean(const RougeScores& scores);
 
-// The figure of ZeroSCROLLS' table: each of the three is averaged over the pairs first. Not the
-// mean of GeometricMean() over pairs, which is lower or equal. 0 for no pairs.
+// The number in ZeroSCROLLS' table: the geometric mean of the three scores' means over the pairs.
+// The mean of GeometricMean() over pairs would be lower or equal. 0 if there are no pairs.
 double GeometricMeanOfMeans(std::span<const RougeScores> scores);
 
 }  // namespace midscope

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A file that gets its name only when it is complete and on the disk. Internal to data/.
+// A file that appears under its name only when it is complete and flushed to the disk. Internal to
+// data/.
 #pragma once
 
 #include <hdf5.h>
@@ -16,7 +17,7 @@ namespace midscope {
 // Publish() the destructor removes it.
 class DurableFile {
  public:
-  // Throws Error (failure) where the folder is missing or can't be written.
+  // Throws Error (failure) if the folder is missing or can't be written.
   explicit DurableFile(std::string path);
   ~DurableFile();
   DurableFile(const DurableFile&) = delete;
@@ -34,11 +35,12 @@ class DurableFile {
   // Throws Error (failure) with the recorded error and its remedy.
   void ThrowIfFailed() const;
 
-  // An empty HDF5 file, open for writing, whose bytes go to this file. Close it before Publish().
+  // Creates an empty HDF5 file, open for writing, that is stored in this file. Close it before
+  // Publish().
   hdf5::Handle CreateHdf5();
 
-  // Flushes and renames; `before` is called in between. `replace` false: throws Error (usage) where
-  // a file of that name was created meanwhile.
+  // Flushes the file, calls `before`, then renames it. If `replace` is false, throws Error (usage)
+  // if a file of that name has been created in the meantime.
   void Publish(bool replace, const std::function<void()>& before = {});
 
  private:
@@ -48,7 +50,7 @@ class DurableFile {
   int error_number_ = 0;
 };
 
-// Removes temporary files for `path` that killed processes left. Only call it where no other
+// Removes temporary files for `path` that killed processes have left. Call it only while no other
 // process can write `path`.
 void RemoveLeftTemporaries(const std::string& path);
 

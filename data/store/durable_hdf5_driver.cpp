@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// HDF5's file driver for DurableFile: reads and writes on its descriptor. A failed write is
-// recorded in the DurableFile and reported to HDF5 as done, because HDF5 1.10 can't close a file
-// that it can't write (H5Fclose fails, the identifier remains, exit() crashes).
+// HDF5 file driver for DurableFile, which reads and writes with its descriptor. A failed write is
+// recorded in the DurableFile and reported to HDF5 as successful, because HDF5 1.10 can't close a
+// file that it can't write (H5Fclose fails, the identifier remains open, exit() crashes).
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace midscope {
 namespace {
 
 struct DriverFile {
-  H5FD_t common;  // first: HDF5 uses the file by this type
+  H5FD_t common;  // must be first: HDF5 uses the object as this type
   DurableFile* target;
   haddr_t end_of_addresses;
   haddr_t end_of_file;
@@ -63,7 +63,7 @@ herr_t Read(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, size_t size, void*
         pread(Of(file)->target->descriptor(), bytes, size, static_cast<off_t>(address));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return -1;
-    if (count == 0) {  // beyond the end of the file: zeros, as with HDF5's own drivers
+    if (count == 0) {  // beyond the end of the file, returns zeros, as HDF5's own drivers do
       std::memset(bytes, 0, size);
       return 0;
     }
@@ -109,7 +109,7 @@ hid_t RegisterDriver() {
   H5FD_class_t driver{};
 #if H5_VERSION_GE(1, 13, 2)
   driver.version = H5FD_CLASS_VERSION;
-  constexpr int kUnassignedDriver = 513;  // HDF5 reserves 256 to 511, 512 and up are for tests
+  constexpr int kUnassignedDriver = 513;  // HDF5 reserves 256 to 511; 512 and above are for tests
   driver.value = kUnassignedDriver;
 #endif
   driver.name = "midscope_durable";
@@ -138,11 +138,12 @@ hdf5::Handle DurableFile::CreateHdf5() {
   const DriverInfo info{this};
   hdf5::Check(H5Pset_driver(access.id(), driver, &info), "set up writing");
   hdf5::Check(H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG), "set up writing");
-  // From 1.10 on the metadata carries checksums, so that a damaged file is an error, not a crash.
+  // The format of 1.10 has checksums for metadata, so that a damaged file causes an error, not a
+  // crash.
   hdf5::Check(H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110),
               "set up writing");
   const hdf5::Handle create(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "set up writing");
-  hdf5::Check(H5Pset_obj_track_times(create.id(), false), "set up writing");  // of the root group
+  hdf5::Check(H5Pset_obj_track_times(create.id(), false), "set up writing");  // for the root group
   hdf5::Check(
       H5Pset_link_creation_order(create.id(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED),
       "set up writing");

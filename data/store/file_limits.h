@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Limits of the contents of a file of a given size. Internal to data/.
+// Bounds on the contents of a file, given its size. Internal to data/.
 #pragma once
 
 #include <cstdint>
 
 namespace midscope {
 
-// How far a file is trusted before it is read.
+// How far the contents of a file are trusted.
 enum class FileTrust {
-  kSealed,   // its checksum matches: it is as Midscope wrote it
-  kOwn,      // written by this program, which continues it
-  kForeign,  // it may be anything
+  kSealed,   // its checksum matches: unchanged since Midscope wrote it
+  kOwn,      // written by this program, which now continues it
+  kForeign,  // of unknown origin
 };
 
 struct FileLimits {
-  int64_t file_bytes = 0;  // of the file and its parts
-  // Limit of the growth of packed data. gzip compresses by at most a factor of about 1,030, which
-  // padding reaches; for foreign files the limit is lower.
+  int64_t file_bytes = 0;  // size of the file and its parts
+  // Maximum ratio of unpacked to packed size. gzip reaches at most about 1,030, and does for
+  // padding; the limit for foreign files is lower.
   int64_t expansion = 1100;
-  int64_t always_allowed = int64_t{1} << 20;  // bytes
+  int64_t always_allowed = int64_t{1} << 20;  // bytes allowed beyond that ratio
 
   FileLimits(FileTrust trust, int64_t bytes) : file_bytes(bytes) {
     if (trust != FileTrust::kForeign) return;

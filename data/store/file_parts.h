@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The files that a virtual file (virtual_layout.h) takes samples from, and checks that they are
-// unchanged. Internal to data/.
+// The parts of a virtual file: the files that contain its samples (virtual_layout.h). Checks that
+// they are unchanged. Internal to data/.
 #pragma once
 
 #include <cstdint>
@@ -10,32 +10,33 @@
 namespace midscope {
 
 struct FilePart {
-  std::string file;  // its name, in the folder of the file that it is a part of
+  std::string file;  // its name; it is in the same folder as the virtual file
   std::string seal;  // its checksum (file_seal.h)
 };
 
-// `path` as a part of `whole`. Throws Error: (usage) where it is in another folder or is a link,
-// (failure) where it has no checksum.
+// Describes `path` as a part of the virtual file `whole`. Throws Error: (usage) if it is in another
+// folder or is a symbolic link, (failure) if it has no checksum.
 FilePart MakeFilePart(const std::string& path, const std::string& whole);
 
-// The file's own location, if its name is a link: its parts are searched there.
+// Returns the target if `path` is a symbolic link, otherwise `path`: a file's parts are next to the
+// target.
 std::string LocationOf(const std::string& path);
 
-// The path of a part.
+// Returns the path of a part.
 std::string PartPath(const std::string& whole, const FilePart& part);
 
-// Bytes of all parts together. Throws as CheckPartsAreThere does.
+// Returns the total size of all parts, in bytes. Throws in the same cases as CheckPartsAreThere.
 int64_t PartBytes(const std::string& whole, const std::vector<FilePart>& parts);
 
-// Whether the parts are small enough to compute their checksums when they are opened.
+// Whether the parts are small enough for their checksums to be computed on opening.
 bool PartsAreChecked(const std::string& whole, const std::vector<FilePart>& parts);
 
-// Throws Error (failure) that names the part that is missing, damaged or not the one that `whole`
-// was written with.
+// Throws Error (failure) if a part is missing, damaged or not the one that `whole` was written
+// with; the error names it.
 void CheckParts(const std::string& whole, const std::vector<FilePart>& parts);
 
-// Checks that all of them exist in the folder of `whole` and are not links. Throws Error (failure)
-// that names the one that fails.
+// Checks that all parts exist in the folder of `whole` and are not symbolic links. Throws Error
+// (failure) that names the one that fails.
 void CheckPartsAreThere(const std::string& whole, const std::vector<FilePart>& parts);
 
 }  // namespace midscope

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A checksum after the end of an HDF5 file. HDF5 1.10 has none for variable-length text and crashes
-// on some damaged files; other readers ignore bytes after the end that the file states. A program
-// that changes the file truncates the seal; the file is then read without. Internal to data/.
+// A seal: a checksum appended to an HDF5 file. HDF5 1.10 has no checksum for variable-length text
+// and crashes on some damaged files; other readers ignore bytes after the end that the file states.
+// A program that changes the file truncates the seal, and Midscope reads the file without it.
+// Internal to data/.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +11,24 @@
 namespace midscope {
 
 // Appends the seal: 8 bytes "MIDSSEAL" and the XXH3-128 (canonical form) of all bytes before them.
-// Returns 0 or an errno.
+// Returns 0, or an errno on failure.
 int SealFile(int descriptor);
 
-// Larger files are not checked, as that would take seconds.
+// In bytes; larger files are not checked, because that would take seconds.
 inline constexpr int64_t kLargestSealChecked = int64_t{1} << 30;
 
 enum class SealState {
   kIntact,     // the bytes match the seal
   kBroken,     // they do not match
-  kNone,       // another program has written or changed the file
-  kUnchecked,  // the seal exists, and the file exceeds the limit
+  kNone,       // no seal: another program has written or changed the file
+  kUnchecked,  // there is a seal, but the file exceeds `largest`
 };
 
-// `largest`: maximum size that is checked. kNone where the file can't be read.
+// `largest`: maximum size, in bytes, of a file that is checked. Returns kNone if the file can't be
+// read.
 SealState CheckSeal(const std::string& path, int64_t largest = kLargestSealChecked);
 
-// The checksum at the file's end, as 32 hexadecimal digits; "" where it has no seal.
+// Returns the checksum in the file's seal, as 32 hexadecimal digits; "" if it has no seal.
 std::string ReadSeal(const std::string& path);
 
 }  // namespace midscope

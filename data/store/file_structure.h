@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Checks the structure of an HDF5 file before its data are read: links out of the file, features
-// for which HDF5 would load code, and sizes beyond the stored bytes are refused. Internal to data/.
+// Checks the structure of an HDF5 file before its data are read: rejects links to other files,
+// features for which HDF5 would load code, and sizes beyond the stored bytes. Internal to data/.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace midscope {
 
-// All functions throw Hdf5Error with the reason.
+// All functions throw Hdf5Error, which states the reason.
 
-// The number of links and attributes of a group, and that none of its links leads out of the file.
+// Checks the number of links and attributes of a group, and that no link leads to another file.
 void CheckGroup(hid_t group, const std::string& name);
 
-// Checks attributes, sizes, filters and the location of the data: in this file, or in one of
-// `parts` at a data set that passes the same checks. `part_roots`: the open parts.
+// Checks attributes, sizes, filters, and that the data are stored in this file or in a data set of
+// one of `parts` that passes the same checks. `part_roots`: the opened `parts`.
 void CheckDataSet(hid_t data_set, const std::string& name, const std::vector<FilePart>& parts,
                   const std::vector<hdf5::Handle>& part_roots, const FileLimits& limits);
 

@@ -13,7 +13,7 @@ namespace midscope {
 namespace {
 
 constexpr size_t kMostAxes = 1024;
-constexpr size_t kMostArrayAxes = 32;  // HDF5's own limit
+constexpr size_t kMostArrayAxes = 32;  // limit of HDF5
 constexpr size_t kLongestName = 1024;
 
 void Require(bool holds, const std::string& what) {
@@ -36,7 +36,7 @@ void CheckName(const std::string& kind, const std::string& name) {
 void CheckAxis(const Axis& axis, int64_t most_bytes) {
   const std::string what = "axis " + Quote(axis.name);
   CheckName("an axis", axis.name);
-  // Every index of an axis has a value in the file.
+  // An axis has a value per index in the file, which limits its size.
   Require(axis.size >= 0 && axis.size <= most_bytes / static_cast<int64_t>(sizeof(int64_t)),
           fmt::format("{} claims {} places", what, axis.size));
   const auto size = static_cast<size_t>(axis.size);

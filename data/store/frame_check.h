@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Checks a record without data, from a file or from midscope-reader, so that its users may rely on
+// Checks a record without data from a file or from midscope-reader, so that callers can rely on its
 // names, axes and sizes. Internal to data/.
 #pragma once
 
@@ -10,17 +10,18 @@
 
 namespace midscope {
 
-// Names become parts of addresses and of file names: they must not be empty, ".", ".." or longer
-// than a kilobyte, nor contain "/" or control characters.
+// Whether a name can be part of an address or a file name: it must not be empty, ".", ".." or
+// longer than a kilobyte, nor contain "/" or control characters.
 bool IsStorableName(const std::string& name);
 
-// The functions below throw std::runtime_error with the reason.
+// The functions below throw std::runtime_error that states the reason.
 
-// A record's group has its name, followed by "_record" as often as necessary.
+// Checks that the group of a record is called like the record, followed by "_record" any number of
+// times.
 void CheckGroupName(const std::string& group, const std::string& record);
 
-// Checks names, labels and values of axes against their sizes, unique axes per array, and that no
-// array has more bytes than `most_bytes`.
+// Checks names, that the numbers of labels and values match the sizes of axes, that no array has an
+// axis twice, and that no array exceeds `most_bytes` bytes.
 void CheckFrame(const Record& frame, int64_t most_bytes);
 
 }  // namespace midscope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// RAII handles of the HDF5 C library: each call is wrapped once, and throws HDF5's own message on
-// failure. Internal to data/.
+// RAII handles for the HDF5 C library: each call is wrapped in one place, and throws HDF5's error
+// message on failure. Internal to data/.
 #pragma once
 
 #include <hdf5.h>
@@ -13,13 +13,13 @@
 
 namespace midscope::hdf5 {
 
-// HDF5's error message; public functions turn it into Error with the file's name.
+// Carries HDF5's error message; public functions convert it to Error with the file's name.
 class Hdf5Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Must be held by every public function that uses HDF5: serialises calls (HDF5 may be built without
+// Every public function that uses HDF5 must hold it: serialises calls (HDF5 may be built without
 // locks) and disables the library's printing to stderr on this thread.
 class LibraryLock {
  public:
@@ -35,7 +35,7 @@ class Handle {
   using Closer = herr_t (*)(hid_t);
 
   Handle() = default;
-  // Throws Hdf5Error "cannot WHAT: ..." where `id` is negative.
+  // Throws Hdf5Error "cannot WHAT: ..." if `id` is negative.
   Handle(hid_t id, Closer closer, const std::string& what);
   ~Handle() { Close(); }
   Handle(Handle&& other) noexcept
@@ -50,8 +50,7 @@ class Handle {
   }
 
   hid_t id() const { return id_; }
-  // Closes now and throws Hdf5Error where that fails, as it does when buffered data can't be
-  // written.
+  // Closes now. Throws Hdf5Error if that fails, for example because buffered data can't be written.
   void CloseOrThrow(const std::string& what);
 
  private:
@@ -61,7 +60,7 @@ class Handle {
   Closer closer_ = nullptr;
 };
 
-// Throws Hdf5Error "cannot WHAT: HDF5's explanation" for a negative status; returns it otherwise.
+// Throws Hdf5Error "cannot WHAT: HDF5's explanation" if `status` is negative; otherwise returns it.
 template <typename Status>
 Status Check(Status status, const std::string& what);
 [[noreturn]] void ThrowLibraryError(const std::string& what);
@@ -73,23 +72,23 @@ Status Check(Status status, const std::string& what) {
 }
 
 Handle OpenForReading(const std::string& path);
-// Opens the file at `path` as HDF5 does for virtual data sets of the file `whole`: where this
-// throws, HDF5 would return fill values; while it is open, HDF5 finds it.
+// Opens the file at `path` as HDF5 does for virtual data sets of the file `whole`. If this throws,
+// HDF5 would return fill values; while the file is open, HDF5 can read it.
 Handle OpenPart(hid_t whole, const std::string& path);
 Handle CreateGroup(hid_t parent, const std::string& name);  // keeps the order of creation
-// Both throw Hdf5Error where `name` is not a hard link of `parent` to such an object: other links
-// could lead out of the file.
+// Both throw Hdf5Error if `name` is not a hard link in `parent` to a group (a data set): other
+// links could lead to other files.
 Handle OpenGroup(hid_t parent, const std::string& name);
 Handle OpenDataSet(hid_t parent, const std::string& name);
-// As above, along a path of groups, "/entry/sweep/answer_nll".
+// As OpenDataSet, for a path through groups, "/entry/sweep/answer_nll".
 Handle OpenDataSetAt(hid_t root, const std::string& path);
 bool HasHardLink(hid_t parent, const std::string& name);
-Handle Space(const std::vector<hsize_t>& sizes);  // no sizes: a scalar
+Handle Space(const std::vector<hsize_t>& sizes);  // empty `sizes`: a scalar
 Handle SpaceOf(hid_t data_set);
 std::vector<hsize_t> SizesOf(hid_t space);
 Handle TextType();  // variable-length UTF-8
 
-// Names of the hard links of a group, in order of creation where the file has it.
+// Names of the hard links in a group, in order of creation if the file records it.
 std::vector<std::string> ChildNames(hid_t group);
 bool IsGroup(hid_t parent, const std::string& name);
 

@@ -95,7 +95,7 @@ class Hdf5Run : public RunSource {
   }
 
   ArrayData Values(size_t record, const Array& array, const IndexBox& box) override {
-    CheckPartsAreThere(location_, contents_.parts);  // HDF5 would give fill values
+    CheckPartsAreThere(location_, contents_.parts);  // otherwise HDF5 would return fill values
     return Guarded(path_, [&] {
       const std::shared_ptr<Handle> data_set = DataSet(record, array.name);
       return hdf5::ReadData(
@@ -136,7 +136,8 @@ class Hdf5Run : public RunSource {
     }
   }
 
-  // A virtual file's parts stay open: reading their mappings takes longer than reading a row.
+  // Data sets of a virtual file stay open, because reading their mappings takes longer than reading
+  // a row.
   std::shared_ptr<Handle> DataSet(size_t record, const std::string& array) {
     const std::string& group = contents_.groups.at(record);
     const auto open = [&] {
@@ -150,7 +151,7 @@ class Hdf5Run : public RunSource {
   }
 
   std::string path_;
-  std::string location_;  // the file's location, if `path_` is a link: parts are searched there
+  std::string location_;  // target of `path_` if it is a link; parts are beside it
   FileLimits limits_;
   Handle root_;
   Handle entry_;
@@ -162,7 +163,7 @@ class Hdf5Run : public RunSource {
 }  // namespace
 
 std::unique_ptr<RunSource> OpenRunHere(const std::string& path, FileTrust trust) {
-  const hdf5::LibraryLock lock;  // also held while objects are closed after an error
+  const hdf5::LibraryLock lock;  // still held when objects are closed after an error
   return std::make_unique<Hdf5Run>(path, trust);
 }
 
@@ -224,7 +225,7 @@ void CheckAxes(const Record& record, const Array& array, hid_t data_set) {
   if (!fits) throw Hdf5Error("data set '" + array.name + "' does not fit its axes");
 }
 
-// Before any of them is read.
+// Checks all data sets before any of them is read.
 void CheckDataSets(hid_t group, const std::vector<FilePart>& parts,
                    const std::vector<Handle>& part_roots, const FileLimits& limits) {
   for (const std::string& name : hdf5::ChildNames(group)) {

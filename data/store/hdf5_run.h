@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads a file of results by HDF5 in this process. HDF5 1.10 crashes on some damaged files: only
-// for files with a valid seal (file_seal.h), and for midscope-reader. Internal to data/.
+// Reads a results file with HDF5 in this process. HDF5 1.10 crashes on some damaged files: use this
+// only for files with a valid seal (file_seal.h), and in midscope-reader. Internal to data/.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,22 @@
 
 namespace midscope {
 
-// Where a virtual file is trusted by its seal, and its parts are too large to compute their
-// checksums (PartsAreChecked), they are not opened, and only Contents() is available. Throws Error
-// (failure) for a file that is truncated, corrupt, of another kind or of a later schema.
+// If a virtual file is trusted by its seal, but its parts are too large to compute their checksums
+// (PartsAreChecked), the parts are not opened, and only Contents() is available. Throws Error
+// (failure) if the file is truncated, corrupt, of another format or of a later schema.
 std::unique_ptr<RunSource> OpenRunHere(const std::string& path, FileTrust trust);
 
-// The description of a file of schema 1 and of its records, without data. Internal to data/.
+// Reads the description of a file of schema 1 and of its records, without array data. Internal to
+// data/.
 
 Provenance ReadProvenance(hid_t entry);
 
-// Parts of a virtual file; empty for others.
+// Returns the parts of a virtual file; empty for other files.
 std::vector<FilePart> ReadParts(hid_t entry);
 
-// A record's axes and attributes, and its arrays without data. `limits`: bounds on plausible sizes;
-// `part_roots`: the open parts. Throws Hdf5Error where the group is inconsistent or does not have
-// the structure that Midscope writes (file_structure.h).
+// Reads a record's axes and attributes, and its arrays without data. `limits`: bounds on plausible
+// sizes; `part_roots`: the opened `parts`. Throws Hdf5Error if the group is inconsistent or does
+// not have the structure that Midscope writes (file_structure.h).
 Record ReadFrame(hid_t group, const FileLimits& limits, const std::vector<FilePart>& parts,
                  const std::vector<hdf5::Handle>& part_roots);
 

@@ -11,7 +11,7 @@
 namespace midscope::hdf5 {
 namespace {
 
-// The longest texts are plans and options of some kilobytes; lists are of axes and parts.
+// The longest attributes are plans and options of some kilobytes, and lists of axes and parts.
 constexpr hsize_t kLargestAttributeBytes = hsize_t{16} << 20;
 constexpr int64_t kLongestAttributeList = 1 << 16;
 
@@ -23,8 +23,8 @@ hid_t NativeType() {
   if constexpr (std::is_same_v<T, uint8_t>) return H5T_NATIVE_UINT8;
 }
 
-// How data is read and written. HDF5 converts texts in a buffer of 1 MiB, which it clears for every
-// call: that took more time than a small array.
+// Returns the properties for reading and writing data, with a small buffer: HDF5 converts texts in
+// a buffer of 1 MiB by default and clears it in every call, which takes longer than a small array.
 Handle SmallTransfer() {
   constexpr size_t kBufferBytes = 16384;
   Handle transfer(H5Pcreate(H5P_DATASET_XFER), H5Pclose, "set up a transfer");
@@ -32,8 +32,8 @@ Handle SmallTransfer() {
   return transfer;
 }
 
-// Limits the total size of texts that HDF5 allocates: all elements of a damaged array could refer
-// to one long text, and each would get a copy of it.
+// Limits the total size of texts that HDF5 allocates. In a damaged file, all elements of an array
+// could refer to the same long text, and each would get a copy.
 class TextBudget {
  public:
   explicit TextBudget(int64_t bytes) : left_(bytes), transfer_(SmallTransfer()) {
@@ -61,7 +61,7 @@ class TextBudget {
   Handle transfer_;
 };
 
-// Strings that HDF5 allocated, returned to it by the destructor.
+// Owns strings that HDF5 allocated; the destructor lets HDF5 free them.
 class LibraryStrings {
  public:
   LibraryStrings(hid_t type, hid_t space, size_t count, hid_t transfer = H5P_DEFAULT)
@@ -85,7 +85,8 @@ class LibraryStrings {
   std::vector<char*> pointers_;
 };
 
-// HDF5's form of texts to write: pointers, and storage for texts that had to be changed.
+// Texts in the form in which HDF5 writes them: pointers, and storage for texts that had to be
+// changed.
 class TextPointers {
  public:
   explicit TextPointers(const std::vector<std::string>& texts) : storable_(texts.size()) {
@@ -132,7 +133,7 @@ std::vector<std::string> ReadTexts(hid_t attribute, const std::string& name) {
   return texts.Copy();
 }
 
-// The file's and the memory's data space for a box.
+// Returns the data spaces for a box, in the file and in memory.
 std::pair<Handle, Handle> BoxSpaces(hid_t data_set, const Box& box) {
   Handle file_space = SpaceOf(data_set);
   if (box.sizes.empty()) {
@@ -169,7 +170,7 @@ std::vector<std::string> ReadTextData(hid_t data_set, const FileLimits& limits, 
   const auto [file_space, memory_space] = BoxSpaces(data_set, box);
   const Handle type = TextType();
   const int64_t count = CheckedElements(memory_space.id(), sizeof(char*), limits);
-  // Midscope stores each text separately, so that together they are no longer than the file.
+  // Midscope stores each text separately, so that their total size is at most that of the file.
   TextBudget budget(limits.MostTextBytes());
   LibraryStrings texts(type.id(), memory_space.id(), static_cast<size_t>(count), budget.transfer());
   const herr_t read = H5Dread(data_set, type.id(), memory_space.id(), file_space.id(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Attributes and array data between C++ values and HDF5. Internal to data/.
+// Converts attributes and array data between C++ values and HDF5. Internal to data/.
 #pragma once
 
 #include <optional>
@@ -16,35 +16,35 @@ void WriteAttribute(hid_t object, const std::string& name, const Attribute& valu
 void WriteAttribute(hid_t object, const std::string& name, const std::vector<std::string>& values);
 
 bool HasAttribute(hid_t object, const std::string& name);
-// nullopt where the attribute is missing or its type is not in Attribute.
+// Returns nullopt if the attribute is missing or Attribute cannot hold its type.
 std::optional<Attribute> ReadAttribute(hid_t object, const std::string& name);
-std::string ReadTextAttribute(hid_t object, const std::string& name);  // "" where missing
+std::string ReadTextAttribute(hid_t object, const std::string& name);  // "" if missing
 std::vector<std::string> ReadTextListAttribute(hid_t object, const std::string& name);
 std::vector<std::string> AttributeNames(hid_t object);
 
-// Valid UTF-8 without NUL, the only text in HDF5's strings: other text (a token may be part of a
-// character) is stored as DisplayText (core/base/utf8.h) escapes it.
+// Returns `text` if it is valid UTF-8 without NUL, the only text that HDF5's strings can hold;
+// other text (a token may be part of a character) is returned as escaped by DisplayText
+// (core/base/utf8.h).
 std::string StorableText(const std::string& text);
 
-// The memory and file type of each kind of array data.
+// Returns the HDF5 type of array data, in memory and in the file.
 Handle TypeOf(const ArrayData& data);
-// Size of one element in a file; for texts that of their reference.
+// Size of one element in a file, in bytes; for texts, the size of the reference to the text.
 size_t ElementBytes(const ArrayData& data);
 
-// The box of a data set that is read or written; empty: all of it.
+// The part of a data set that is read or written: begin and size per axis. Empty: all of it.
 struct Box {
   std::vector<hsize_t> begin;
   std::vector<hsize_t> sizes;
 };
 void WriteData(hid_t data_set, const ArrayData& data, const Box& box = {});
 
-// Throws Hdf5Error for a type that ArrayData does not have, and where elements or texts exceed the
-// file's limits.
+// Throws Hdf5Error if ArrayData cannot hold the type, or if elements or texts exceed `limits`.
 ArrayData ReadData(hid_t data_set, const FileLimits& limits, const Box& box = {});
-// An empty value of the alternative that ReadData would give.
+// Returns an empty value of the type that ReadData would return.
 ArrayData DataKind(hid_t data_set);
-// Throws Hdf5Error where a data set has more elements than its stored bytes can contain. Not for
-// virtual ones, which store nothing.
+// Throws Hdf5Error if a data set has more elements than its stored bytes can contain. Do not call
+// it for virtual data sets, which store nothing.
 void CheckStored(hid_t data_set, const std::string& name, const FileLimits& limits);
 
 }  // namespace midscope::hdf5

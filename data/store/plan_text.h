@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parses a sweep's plan from a file, whose text may be anything. Internal to data/.
+// Parses a sweep's plan from a file; handles arbitrary text. Internal to data/.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -7,22 +7,24 @@
 
 namespace midscope {
 
-// The member of a sweep's plan with its number of samples, which may grow.
+// Key in a sweep's plan for its number of samples, which may grow.
 inline constexpr const char* kSamplesOfPlan = "samples";
-// That with the CPU's instructions that the kernels used (kernels/instruction_set.h).
+// Key in a sweep's plan for the CPU instruction set that the kernels used
+// (kernels/instruction_set.h).
 inline constexpr const char* kInstructionsOfPlan = "instructions";
 
-// Throws Error (failure) that names the file where the text is longer, or nests deeper, than a
-// plan. `what`: "plan". Texts that pass may be parsed, compared and printed; they may still not be
-// JSON.
+// Throws Error (failure) that names the file if the text is longer or more deeply nested than any
+// plan. `what`: name of the text in errors, "plan". Text that passes is safe to parse, compare and
+// print, but may still not be JSON.
 void CheckJsonText(const std::string& file, const std::string& what, const std::string& text);
 
-// The plan as an object, its keys in their order. Throws Error (failure) that names the file where
-// it is not an object, or its number of samples or its settings have the wrong type.
+// Returns the plan as an object, its keys in their order. Throws Error (failure) that names the
+// file if the text is not a JSON object, or if the number of samples or the settings have the wrong
+// type.
 nlohmann::ordered_json ParsePlan(const std::string& file, const std::string& plan_json);
 
-// Whether two plans are of one run: they differ only in samples, settings and instructions. Which
-// instructions go together is decided where files are joined (plan_difference.h).
+// Whether two plans belong to one run: they differ at most in samples, settings and instructions.
+// Which instruction sets can be combined is checked when files are joined (plan_difference.h).
 bool AreOfOneRun(const std::string& plan_json, const std::string& other_plan_json);
 
 }  // namespace midscope

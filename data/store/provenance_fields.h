@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The fields of Provenance with their names in files, the list that the store and the exports use.
+// The fields of Provenance with their names in files; used by the store and the exports.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace midscope {
 
-// Calls visit(const char* name, field&) for each field; `Origin` is Provenance or const Provenance,
-// a field std::string or int64_t.
+// Calls visit(const char* name, field&) for each field; `Origin` is Provenance or const Provenance;
+// the type of a field is std::string or int64_t.
 template <typename Origin, typename Visit>
 void ForEachField(Origin& provenance, Visit&& visit) {
-  // Fails to compile when Provenance gets another field.
+  // Fails to compile if a field is added to Provenance.
   auto& [program, version, created, command, model_path, model_hash, architecture, dtype, products,
          weights, device, instructions, threads, seed, options_json, libraries] = provenance;
   visit("program", program);

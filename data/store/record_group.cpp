@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "data/store/frame_check.h"
-#include "data/store/run_store.h"  // CheckStorable
+#include "data/store/run_store.h"  // for CheckStorable
 #include "data/store/stored_arrays.h"
 
 namespace midscope {
@@ -20,7 +20,7 @@ using hdf5::Handle;
 
 constexpr hsize_t kChunkBytes = 1 << 20;
 
-// Whole inner axes, as many indices of the outer ones as fit.
+// Chunks have whole inner axes, and as many indices of the outer ones as fit.
 std::vector<hsize_t> ChunkSizes(std::vector<hsize_t> sizes, size_t element_bytes, bool row_chunks) {
   if (row_chunks) {
     sizes[0] = 1;
@@ -50,7 +50,7 @@ void SetFill(hid_t create, const ArrayData& data) {
 
 Handle CreationOf(const ArrayData& kind) {
   Handle create(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "set up a data set");
-  // Times would make files of equal results differ.
+  // With times, files of equal results would differ.
   Check(H5Pset_obj_track_times(create.id(), false), "set up a data set");
   SetFill(create.id(), kind);
   return create;
@@ -73,8 +73,7 @@ Handle CreateDataSet(hid_t group, const std::string& name, const ArrayData& kind
     Check(H5Pset_chunk(create.id(), static_cast<int>(chunks.size()), chunks.data()),
           "set up chunks");
     const bool text = std::holds_alternative<std::vector<std::string>>(kind);
-    if (gzip_level > 0 &&
-        !text) {  // texts are stored outside their chunks, where gzip does not apply
+    if (gzip_level > 0 && !text) {  // texts are stored outside chunks and not compressed
       Check(H5Pset_shuffle(create.id()), "set up compression");
       Check(H5Pset_deflate(create.id(), static_cast<unsigned>(gzip_level)), "set up compression");
     }
@@ -246,7 +245,7 @@ void RecordGroupWriter::CreateArray(const Record& frame, const Array& array, Han
   if (!array.axes.empty()) {
     hdf5::WriteAttribute(data_set.id(), kAxisNamesAttribute, array.axes);
   }
-  // With this attribute (CF conventions) xarray makes the labels coordinates.
+  // With this attribute (CF conventions), xarray uses the labels as coordinates.
   if (!label_sets.empty())
     hdf5::WriteAttribute(data_set.id(), "coordinates", Attribute(label_sets));
   for (size_t i = 0; i < array.axes.size(); ++i) {

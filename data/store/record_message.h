@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A record as bytes (MessagePack; numbers as little-endian blocks), for the sweep's journal and the
-// messages of midscope-reader. Internal to data/.
+// Converts records to bytes (MessagePack; numbers as little-endian blocks) and back, for a sweep's
+// journal and the messages of midscope-reader. Internal to data/.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@ struct JournalEntry {
   Kind kind = Kind::kSample;
   int64_t sample = 0;
   std::string text;  // kPlan: the plan; kFailure: the message
-  Record record;     // kSample
+  Record record;     // for kSample
 };
 
 std::vector<uint8_t> EncodeEntry(const JournalEntry& entry);
 
-// Throws Error (failure) that names `file` where the bytes are not an entry; the result passes
-// Record::Check() and CheckFrame().
+// Throws Error (failure), which names `file`, if the bytes are not an entry. The record in the
+// result passes Record::Check() and CheckFrame().
 JournalEntry DecodeEntry(const std::string& file, std::span<const uint8_t> bytes);
 
-// A record whose arrays have no data.
+// Encodes a record whose arrays have no data.
 std::vector<uint8_t> EncodeFrame(const Record& frame);
-// Throws Error (failure) that names `file` where the bytes are not a record. The result is not
+// Throws Error (failure), which names `file`, if the bytes are not a record. The result is not
 // checked further.
 Record DecodeFrame(const std::string& file, std::span<const uint8_t> bytes);
 

@@ -31,13 +31,13 @@
 namespace midscope {
 namespace {
 
-// Elements of a row that is read with others, and of such a block.
+// Maximum number of elements of a row that is read together with others, and of the block of rows.
 constexpr int64_t kSmallRow = 1024;
 constexpr int64_t kBlockElements = 1 << 16;
 constexpr const char* kDamaged = "The file is damaged";
 constexpr std::string_view kAddressSeparator = "::";
 
-// A hint about files that may exist instead.
+// Returns a hint about other files that exist.
 std::string UnfinishedHint(const std::string& path) {
   if (const std::vector<std::string> parts = RankParts(path); !parts.empty()) {
     return "Several processes are at work on it, or were: look into " + parts.front() +
@@ -55,7 +55,7 @@ int64_t CheckedFileSize(const std::string& path) {
   return static_cast<int64_t>(std::filesystem::file_size(path));
 }
 
-// A damaged file must not result in an inconsistent record.
+// Checks that the record is consistent, which it may not be if the file is damaged.
 Record Checked(const std::string& path, Record record) {
   try {
     record.Check();
@@ -65,7 +65,7 @@ Record Checked(const std::string& path, Record record) {
   return record;
 }
 
-// Whether HDF5's signature is at one of its offsets: 0, 512, 1024, 2048, ...
+// Whether HDF5's signature is at one of its possible offsets: 0, 512, 1024, 2048, ...
 bool HasHdf5Mark(const std::string& path, int64_t size) {
   constexpr std::string_view kMark = "\x89HDF\r\n\x1a\n";
   std::ifstream file(path, std::ios::binary);
@@ -93,7 +93,7 @@ bool IsMarkedOpenForWriting(const std::string& path) {
 
 void CheckIsHdf5(const std::string& path, int64_t size) {
   if (HasHdf5Mark(path, size)) return;
-  ::close(OpenForReading(path));  // throws at the limit of open files
+  ::close(OpenForReading(path));  // throws if too many files are open
   if (IsJournal(path)) {
     throw Failure(path, "is the journal of an unfinished sweep",
                   "midscope ls lists its samples; --resume continues the sweep");
@@ -122,15 +122,15 @@ const Array& FindArrayOrThrow(const std::string& path, const Record& frame,
 
 struct RunReader::State {
   std::string path;
-  std::string location;    // the file's location, if `path` is a link
-  int64_t most_bytes = 0;  // limit of one array
+  std::string location;    // target of `path` if it is a link
+  int64_t most_bytes = 0;  // size limit of an array
   std::unique_ptr<RunSource> source;
   RunContents contents;
-  mutable std::vector<Record> frames;  // read on first use; "" name: not yet
+  mutable std::vector<Record> frames;  // filled on first use; an empty name means not yet read
 
   void Open(ReadBy by);
   void CheckContents();
-  // Runs `read`, and converts errors of its results to Error.
+  // Calls `read`, and converts errors in its results to Error.
   template <typename Read>
   auto Guarded(const Read& read) const {
     try {
@@ -163,28 +163,28 @@ struct RunReader::State {
     return frames[index];
   }
   ArrayData Values(const std::string& record, const Array& array, const IndexBox& box) const;
-  // The first `sizes` indices of row `row`; no sizes: the whole row.
+  // Reads the first `sizes` indices of row `row`; empty `sizes`: the whole row.
   Array Row(const std::string& record, const Array& frame_array, int64_t row,
             std::vector<int64_t> sizes) const;
-  // The row, whole, out of the block that holds it.
+  // Returns the whole row from the block that contains it.
   ArrayData SmallRow(const std::string& record, const Array& frame_array, int64_t row,
                      int64_t elements) const;
 
-  // Rows of a small array. Every read costs some 0.1 ms whatever its size, so rows that are read
-  // one after another are read in blocks; each block has twice as many rows as the one before.
+  // A block of rows of a small array. Every read costs about 0.1 ms, independent of its size, so
+  // consecutive rows are read in blocks; each block has twice as many rows as the previous one.
   struct RowBlock {
     int64_t begin = 0;
     int64_t rows = 0;
     ArrayData data;
   };
-  mutable std::map<std::pair<std::string, std::string>, RowBlock> blocks;  // by record and array
+  mutable std::map<std::pair<std::string, std::string>, RowBlock> blocks;  // by record, array
 };
 
 void RunReader::State::Open(ReadBy by) {
   const int64_t bytes = CheckedFileSize(path);
   CheckIsHdf5(path, bytes);
   SealState seal = CheckSeal(path);
-  // Without midscope-reader the checksum is computed, which takes seconds but is as safe.
+  // Without midscope-reader, compute the checksum, which takes seconds but is as safe.
   if (seal == SealState::kUnchecked && FindReaderProgram().empty()) seal = CheckSeal(path, bytes);
   if (seal != SealState::kIntact && IsMarkedOpenForWriting(path)) {
     throw Failure(
@@ -412,8 +412,8 @@ RunAddress ParseRunAddress(std::string_view address) {
 
 namespace {
 
-// The record, or only that array of it ("": all), cut to those of `texts` whose axis it has; `used`
-// counts uses of each.
+// Reads the record, or only that array of it ("": all), cut to those slices in `texts` whose axis
+// it has; `used` counts the uses of each slice.
 Record ReadCut(const RunReader& reader, const std::string& name, const std::string& array,
                const std::vector<std::string>& texts, std::vector<int>& used) {
   Record part = reader.Describe(name);

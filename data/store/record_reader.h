@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads what run_store.h and sweep_store.h wrote; whole records or one sample's part of them.
+// Reads files written by run_store.h and sweep_store.h: whole records or the part of one sample.
 #pragma once
 
 #include <cstdint>
@@ -17,35 +17,36 @@ namespace midscope {
 struct RunFile {
   std::vector<Record> records;
   Provenance provenance;
-  std::string plan_json;  // of a sweep; "" for none
+  std::string plan_json;  // the plan of a sweep; "" for other files
 };
 
-// "run.h5" or "run.h5::/entry/probe" or "run.h5::/entry/probe/last_logits" or "run.h5::probe".
+// An address: "run.h5" or "run.h5::/entry/probe" or "run.h5::/entry/probe/last_logits" or
+// "run.h5::probe".
 struct RunAddress {
   std::string path;
   std::string inside;  // "" for the whole file
 };
 RunAddress ParseRunAddress(std::string_view address);
 
-// Everything that the address names (one array: a record with that array and its axes), cut to
-// `slices` (record_slice.h) in every record that has their axes; nothing else is read. Throws
-// Error: (failure) for a file that is missing, truncated, corrupt, of another kind or of a later
-// schema, (usage) for a slice that none of the records has.
+// Reads everything that the address names (for an array, a record with that array and its axes),
+// cut to `slices` (record_slice.h) in every record that has their axes; nothing else is read.
+// Throws Error: (failure) if the file is missing, truncated, corrupt, of another format or of a
+// later schema, (usage) if no record has the axis of a slice.
 RunFile ReadRecords(const std::string& address, const std::vector<std::string>& slices = {});
 
-// The arrays to read, by name; empty: all.
+// Whether to read the array of that name. Empty: all are read.
 using ArrayFilter = std::function<bool(const std::string& array)>;
 
-// The process in which HDF5 reads a file. Files with a valid checksum of Midscope are read in this
-// one. HDF5 may crash on all others: midscope-reader, a process with limits of memory and time,
-// reads them. That includes files too large to compute their checksum (a GiB), unless kThisProcess
-// is given.
+// The process in which HDF5 reads a file. kWhatFits: files with a valid seal (file_seal.h) are read
+// in this process; others, on which HDF5 may crash, and files above 1 GiB, whose checksum takes too
+// long, by midscope-reader, a process with limits on memory and time. kThisProcess: files above 1
+// GiB are read in this process, too.
 enum class ReadBy { kWhatFits, kThisProcess };
 
-// An open file, for reading parts of it. Movable, not copyable; calls may come from any one thread.
+// An open file, for reading parts of it. Movable, not copyable; use it from one thread at a time.
 class RunReader {
  public:
-  // `by`: kThisProcess for a file that this program wrote and continues.
+  // `by`: give kThisProcess for a file that this program wrote and continues.
   explicit RunReader(const std::string& path, ReadBy by = ReadBy::kWhatFits);
   ~RunReader();
   RunReader(RunReader&&) noexcept;
@@ -54,29 +55,29 @@ class RunReader {
   const std::string& path() const;
   const Provenance& provenance() const;
   const std::string& plan_json() const;
-  // Files in the folder of a virtual file (run_schema.h) that hold its large arrays. They are
-  // checked when it is opened; every read checks that they still exist.
+  // Names of the files that hold the large arrays of a virtual file (run_schema.h), in the same
+  // folder. They are checked on opening; every read checks that they still exist.
   std::vector<std::string> parts() const;
   // Names of the records, in the order in which they were written.
   const std::vector<std::string>& record_names() const;
-  // Whether a record of that name is among them.
+  // Whether the file has a record of that name.
   bool Has(const std::string& record) const;
-  // "/entry/GROUP", the record's path in the file. Throws Error (failure) for an unknown one.
+  // Returns "/entry/GROUP", the record's path in the file. Throws Error (failure) if there is no
+  // such record.
   std::string GroupPath(const std::string& record) const;
 
-  // The record's axes and attributes, and its arrays without data.
+  // Returns the record's axes and attributes, and its arrays without data.
   Record Describe(const std::string& record) const;
   Record Read(const std::string& record) const;
   Array ReadArray(const std::string& record, const std::string& array) const;
-  // As ReadArray, cut along those axes that `slices` name; nothing else is read.
+  // As ReadArray, but reads only the part that `slices` select.
   Array ReadPart(const std::string& record, const std::string& array,
                  const std::vector<AxisSlice>& slices) const;
-  // Row `row` of the first axis, without reading the rest: [sample, layer, ...] becomes [layer,
-  // ...].
+  // Reads only index `row` of the first axis: [sample, layer, ...] becomes [layer, ...].
   Array ReadRow(const std::string& record, const std::string& array, int64_t row) const;
-  // All arrays over the record's `sample` axis, cut to row `row`: padding removed along ragged axes
-  // (those with an array AXIS_count [sample]). Equals the record given to SweepStore::Append, with
-  // only those arrays that are `wanted`.
+  // Reads index `row` of the `sample` axis, from all arrays over it, and removes the padding of
+  // ragged axes (those with an array AXIS_count [sample]). The result equals the record passed to
+  // SweepStore::Append, but has only the `wanted` arrays.
   Record ReadSample(const std::string& record, int64_t row, const ArrayFilter& wanted = {}) const;
 
  private:

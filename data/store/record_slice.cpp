@@ -18,7 +18,7 @@ struct ValueRange {
   double last = 0;
 };
 
-// "8", "8-25", "-3", "-3--1": a minus after a digit separates the two ends.
+// Parses "8", "8-25", "-3" and "-3--1"; a '-' after a digit separates the two ends.
 std::optional<ValueRange> ReadRange(std::string_view text) {
   double one = 0;
   if (ReadWhole(text, one)) return ValueRange{one, one};
@@ -36,8 +36,8 @@ double ValueAt(const Axis& axis, int64_t place) {
   return axis.values.empty() ? static_cast<double>(place) : axis.values[static_cast<size_t>(place)];
 }
 
-// The setting that was given to the sweep as this text, which is not empty (attributes
-// setting_N_as_given).
+// Finds the setting that was given to the sweep as `text` (attributes setting_N_as_given), which
+// must not be empty.
 std::optional<int64_t> FindSetting(const Record& record, const Axis& axis, std::string_view text) {
   if (axis.name != "setting" || axis.labels.empty()) return std::nullopt;
   for (int64_t i = 0; i < axis.size; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A part of a record: ranges along some axes. "layer=8-25", "place=10", "setting=pi(1.5)".
+// Parses slices, which select a range of an axis: "layer=8-25", "place=10", "setting=pi(1.5)".
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,16 @@ struct AxisSlice {
   int64_t end = 0;
 };
 
-// The axis name of a slice's text, before its "=". Throws Error (usage) where there is none.
+// Returns the axis name in a slice's text, before the "=". Throws Error (usage) if there is none.
 std::string SlicedAxisName(std::string_view text);
 
-// The indices of a slice's text on the axes of this record: a label of the axis, for axis `setting`
-// also the text given to the sweep, else one value or an inclusive range of values ("8-25"); an
-// axis without values counts from 0. Throws Error (usage) for an axis that the record lacks, and
-// for values that the axis lacks or that are not adjacent.
+// Finds the indices that a slice's text selects in this record. After the "=" comes a label of the
+// axis (for axis `setting` also the text given to the sweep), one value or an inclusive range of
+// values ("8-25"); an axis without values counts from 0. Throws Error (usage) if the record lacks
+// the axis, the axis has no such values, or they are not adjacent.
 AxisSlice ReadAxisSlice(const Record& record, std::string_view text);
 
-// Axis `axis` of the record after `slices`; its values are explicit where they are no longer 0, 1,
-// ...
+// Returns `axis` cut to `slices`; values that were implied (0, 1, ...) become explicit.
 Axis SlicedAxis(const Axis& axis, const std::vector<AxisSlice>& slices);
 
 }  // namespace midscope

@@ -66,7 +66,7 @@ void WriteRunFile(const std::string& path, const Provenance& provenance, const R
   try {
     WriteContents(file, provenance, frame, fill);
   } catch (const hdf5::Hdf5Error& error) {
-    file.ThrowIfFailed();  // the disk's own error is more precise than HDF5's
+    file.ThrowIfFailed();  // the error of the disk is more precise than HDF5's
     throw Failure(path, std::string("cannot be written: ") + error.what());
   }
   file.ThrowIfFailed();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The frame of a file of schema 1: root, entry, provenance. Internal to data/.
+// Writes the frame of a file of schema 1: root, entry, provenance. Internal to data/.
 #pragma once
 
 #include <functional>
@@ -13,11 +13,11 @@
 namespace midscope {
 
 struct RunFileFrame {
-  std::string default_record;  // group name, "" for none
+  std::string default_record;  // its group name; "": none
   std::string plan_json;
   bool replace = false;              // whether an existing file may be replaced
-  std::vector<FilePart> parts = {};  // of a virtual file
-  // Called when the new file is complete on the disk, before it takes the name. Empty: nothing.
+  std::vector<FilePart> parts = {};  // of a virtual file; otherwise empty
+  // If set, called when the new file is complete on the disk, before it is renamed.
   std::function<void()> before_publish = {};
 };
 

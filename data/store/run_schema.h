@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Schema 1 of the files of results as a table, the one source of the documentation (`midscope help
-// schema`, data/SCHEMA.md) and of the test that checks real files. Writing: run_store.h.
+// Schema 1 of results files as a table, from which the documentation (`midscope help schema`,
+// data/SCHEMA.md) and the test of real files are generated. run_store.h writes such files.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace midscope {
 
-// Kinds of objects in a file, outermost first.
+// A kind of object in a file; SchemaObjects() lists them outermost first.
 struct SchemaObject {
   std::string path;  // "/entry/RECORD/ARRAY"
   std::string kind;  // "group", "data set"
@@ -19,15 +19,15 @@ struct SchemaAttribute {
   std::string object;  // path of its SchemaObject
   std::string name;
   std::string type;    // "text", "texts", "int64", "int64 or text", "reference"
-  bool always = true;  // whether every such object has it
+  bool always = true;  // whether every object of the kind has it
   std::string meaning;
 };
 
 const std::vector<SchemaObject>& SchemaObjects();
-// Attributes of RECORD that the schema defines; a record's own attributes are beside them.
+// Attributes that the schema defines. The group of a record also has the record's own attributes.
 const std::vector<SchemaAttribute>& SchemaAttributes();
 
-// The page, as Markdown.
+// Returns the documentation of the schema, as Markdown.
 std::string SchemaPage();
 
 }  // namespace midscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A file of results for RunReader: read by HDF5 in this process (hdf5_run.h) or in another one
+// A results file as RunReader reads it: in this process (hdf5_run.h) or in another one
 // (reader_process.h). Internal to data/.
 #pragma once
 
@@ -13,30 +13,30 @@
 
 namespace midscope {
 
-// The description of a file.
+// The description of a file, without its records' contents.
 struct RunContents {
   Provenance provenance;
   std::string plan_json;
-  std::vector<FilePart> parts;       // of a virtual file
-  std::vector<std::string> records;  // their names, in the order in which they were written
-  std::vector<std::string> groups;   // of each record, the name of its group in /entry
+  std::vector<FilePart> parts;       // of a virtual file; otherwise empty
+  std::vector<std::string> records;  // record names, in the order of writing
+  std::vector<std::string> groups;   // for each record, the name of its group in /entry
 };
 
-// The box of an array to read: one begin and one size per axis.
+// A part of an array: one begin and one size per axis.
 struct IndexBox {
   std::vector<int64_t> begin;
   std::vector<int64_t> sizes;
 };
 
-// All functions throw Error (failure) that names the file.
+// All functions may throw Error (failure), which names the file.
 class RunSource {
  public:
   virtual ~RunSource() = default;
 
   virtual RunContents Contents() = 0;
-  // The record with its axes and attributes; its arrays without data.
+  // Returns the record's axes and attributes, and its arrays without data.
   virtual Record Frame(size_t record) = 0;
-  // `array`: from Frame(). The box must be inside it and not empty.
+  // Reads a part of `array`, which must come from Frame(). `box` must be inside it and not empty.
   virtual ArrayData Values(size_t record, const Array& array, const IndexBox& box) = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Records in an HDF5 file, schema 1, which NeXus viewers (silx, h5web), h5py and netCDF4 readers
-// (xarray) can read:
+// Writes records to an HDF5 file of schema 1, which NeXus viewers (silx, h5web), h5py and netCDF4
+// readers (xarray) can read:
 //
 // clang-format off
 //   /                          NXroot; schema_name "midscope", schema_version 1, default "entry"
@@ -12,11 +12,11 @@
 //   /entry/RECORD/ARRAY        chunked, shuffled, gzip; unit, description; scales attached
 // clang-format on
 //
-// Metadata have the form of HDF5 1.10, which has checksums; a checksum of the whole file follows
-// the HDF5 data (file_seal.h).
+// Metadata have the format of HDF5 1.10, which includes checksums; a checksum of the whole file
+// follows the HDF5 data (file_seal.h).
 //
-// Booleans are uint8 with kind = "boolean", strings variable-length UTF-8. Where a record has the
-// name of an array in the file, its group is NAME_record, so that an array's name is unique.
+// Booleans are uint8 with kind = "boolean", strings variable-length UTF-8. If a record has the same
+// name as an array in the file, its group is called NAME_record, so that array names are unique.
 #pragma once
 
 #include <string>
@@ -31,17 +31,18 @@ inline constexpr int kRunSchemaVersion = 1;
 struct WriteOptions {
   bool overwrite = false;
   int gzip_level = 4;     // 0: no compression
-  std::string plan_json;  // of a sweep; "" for none
+  std::string plan_json;  // the plan of a sweep; "" for other files
 };
 
-// Throws std::logic_error for a record that fails its Check(), names that can't be links in HDF5,
-// attributes that the schema defines, and an array with the name of an axis' labels.
+// Throws std::logic_error if the record fails its Check(), a name can't be a link in HDF5, an
+// attribute is one of the schema's, or an array has the name of an axis' labels.
 void CheckStorable(const Record& record);
 
 // Writes to a temporary file beside `path`, flushes it to the disk and renames it, so that `path`
-// is never partly written. Throws Error: (usage) where the file exists and `overwrite` is false,
-// (failure) where writing fails; then the temporary file is removed and an older file unchanged.
-// Throws std::logic_error for a record that fails its Check() or uses a reserved name.
+// is never partly written. Throws Error: (usage) if the file exists and `overwrite` is false,
+// (failure) if writing fails; then the temporary file is removed and an existing file unchanged.
+// Throws std::logic_error in the same cases as CheckStorable, and if two records have the same
+// name.
 void WriteRecords(const std::string& path, const std::vector<Record>& records,
                   const Provenance& provenance, const WriteOptions& options = {});
 

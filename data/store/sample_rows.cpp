@@ -30,7 +30,7 @@ ArrayData EmptyOfSameKind(const ArrayData& data) {
       [](const auto& values) -> ArrayData { return std::decay_t<decltype(values)>{}; }, data);
 }
 
-// Names of the axes that a stacked frame pads.
+// Returns the names of the axes that are padded in a stacked record.
 std::vector<std::string> RaggedAxesOf(const Record& stacked) {
   std::vector<std::string> ragged;
   for (const Axis& axis : stacked.axes) {

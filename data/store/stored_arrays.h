@@ -7,23 +7,23 @@
 
 namespace midscope {
 
-// The kind of an array's elements, from its type and unit: defines which arrays have a mean, a
-// largest value and a plot.
+// Derives the kind of an array's elements from its type and unit; it determines which arrays get a
+// mean, a largest value and a plot.
 
-// Unit of ranks that count from 0 in files (0: the first); they are printed from 1 on.
+// Unit of ranks that count from 0 in files; they are printed counting from 1.
 inline constexpr const char* kRankFromZero = "rank from 0";
 
-// Whether the array has statistics and plots: measured numbers, shares of booleans, ranks. Other
-// integers are ids, offsets, indices and counts.
+// Whether statistics and plots make sense for the array: measured numbers, shares of booleans,
+// ranks. Other integers are ids, offsets, indices and counts.
 bool IsMeasured(const Array& array);
 
 // Whether the last two axes of the array are layer and head.
 bool IsOverHeads(const Array& array);
 
-// The values of an axis as stored. Internal to data/.
+// Returns the values of an axis as they are stored. Internal to data/.
 
-// int64 where all are integers (or implied: 0, 1, ...), so that they read as 0, 1, 5 and joins on
-// them work; float64 otherwise.
+// int64 if all values are integers (or implied: 0, 1, ...), so that they are read as 0, 1, 5 and
+// can be used as join keys; float64 otherwise.
 ArrayData AxisValues(const Axis& axis);
 
 }  // namespace midscope

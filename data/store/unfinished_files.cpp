@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::string_view kRank = ".rank";
 
-// The number of a part of `file` from its name, or from its journal's; nullopt for other files.
+// Returns the number in the name of a part of `file`, or of the part's journal; nullopt for other
+// files.
 std::optional<int64_t> PartNumber(std::string_view name, std::string_view file) {
   if (!name.starts_with(file) || !name.substr(file.size()).starts_with(kRank)) return std::nullopt;
   name.remove_prefix(file.size() + kRank.size());
@@ -25,7 +26,7 @@ std::optional<int64_t> PartNumber(std::string_view name, std::string_view file) 
   return number;
 }
 
-// As many as a journal's mark has, or all of a shorter file.
+// Returns the first bytes, as many as kJournalMark has, or all of a shorter file.
 std::string FirstBytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string bytes(kJournalMark.size(), '\0');

@@ -6,7 +6,7 @@
 namespace midscope::hdf5 {
 namespace {
 
-// HDF5 reads "%b" in a source's name as a block's number; "%%" is an escaped "%".
+// Escapes "%": HDF5 interprets "%b" in a source's name as the number of a block, and "%%" as "%".
 std::string Escaped(const std::string& name) {
   std::string escaped;
   escaped.reserve(name.size());

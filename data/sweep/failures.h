@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The record of a sweep's file that lists samples without numbers.
+// The record that lists the failed samples of a sweep.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,12 @@ namespace midscope {
 
 inline constexpr const char* kFailuresRecord = "failures";
 
-// failed_sample, failure_message [failure]. `failures`: reasons by sample number.
+// Makes the record: arrays failed_sample and failure_message [failure]. `failures`: error messages
+// by sample number.
 Record FailuresRecord(const std::map<int64_t, std::string>& failures);
 
-// The reverse, of a file that has the record. Throws Error (failure) where it is damaged.
+// Reads the failures of a file that has the record. Throws Error (failure) if the record is
+// damaged.
 std::map<int64_t, std::string> ReadFailures(const RunReader& reader);
 
 }  // namespace midscope

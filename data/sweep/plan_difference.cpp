@@ -23,7 +23,7 @@ std::string Shown(const Json& value) {
   return Quote(text, kShownCharacters);
 }
 
-// Elements of `all` that `other` lacks, at most three.
+// Returns the elements of `all` that `other` lacks, at most three.
 std::string Lacking(const Json& all, const Json& other) {
   constexpr size_t kMost = 3;
   std::string text;
@@ -49,7 +49,7 @@ std::string ListDifference(const std::string& name, const Json& stored, const Js
 }  // namespace
 
 std::string TaskWithoutPaths(std::string task) {
-  // `file` is the last parameter and takes the rest of the text; other paths end at a comma.
+  // `file` is the last parameter, and its path is the rest of the text; other paths end at a comma.
   for (const char* before : {":file=", ",file="}) {
     if (const size_t file = task.find(before); file != std::string::npos) task.resize(file + 6);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The difference between two plans as text.
+// Describes the difference between two plans.
 #pragma once
 
 #include <string>
@@ -10,19 +10,20 @@
 
 namespace midscope {
 
-// The task's text without the folders of its files, and without its last file's name: the text by
-// which tasks whose files have equal contents are compared.
+// Removes from a task's text the folders of its files and the name of its last file. Tasks whose
+// files have equal contents are compared by the remaining text.
 std::string TaskWithoutPaths(std::string task);
 
-// Whether another instruction set changes no more than the last digits: products in float32. In
-// bfloat16 the mean of some samples' answer_nll moves by up to 0.8, with products in int8 by 3.
+// Whether another CPU instruction set changes only the last digits of results, which holds if
+// products are in float32. In bfloat16, the mean answer_nll of some samples changes by up to 0.8;
+// with products in int8, by up to 3.
 template <typename AnyJson>
 bool TakesAnyInstructions(const AnyJson& plan) {
   return plan.contains("dtype") && plan.at("dtype") == "float32" && !plan.contains("products");
 }
 
-// The plan as it is compared: its task without paths, where it has the hash of its files; without
-// instructions where any do.
+// Prepares a plan for comparison: removes paths from the task if the plan has the hash of its
+// files, and the instruction set if results do not depend on it.
 template <typename AnyJson>
 AnyJson ComparablePlan(AnyJson plan) {
   if (plan.is_object() && TakesAnyInstructions(plan)) plan.erase(kInstructionsOfPlan);
@@ -33,13 +34,12 @@ AnyJson ComparablePlan(AnyJson plan) {
   return plan;
 }
 
-// The first member in which a stored plan and the requested one differ, in the order of the stored
-// one: "seed is 1 there, and 2 is asked for"; for lists the elements that only one has: "settings:
-// there without 'pi(1.5)'". "" where they are equal.
+// Describes the first difference between a stored plan and the requested one, in the member order
+// of the stored one: "seed is 1 there, and 2 is asked for"; for lists, the elements that only one
+// has: "settings: there without 'pi(1.5)'". Returns "" if they are equal.
 std::string FirstPlanDifference(const nlohmann::ordered_json& stored,
                                 const nlohmann::ordered_json& asked);
-// As above, for plans as text, compared as ComparablePlan. Where one is not JSON, that is the
-// difference.
+// As above, for plans as text, which ComparablePlan prepares. If one is not JSON, describes that.
 std::string FirstPlanDifference(const std::string& stored, const std::string& asked);
 
 }  // namespace midscope

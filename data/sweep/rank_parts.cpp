@@ -35,10 +35,10 @@ bool IsVirtual(const std::string& path) {
   return fs::exists(path) && !RunReader(path).parts().empty();
 }
 
-// Gives a part's name also to the file of a sweep by one process.
+// Makes the file of a single-process sweep a part, by giving it a part's name as well.
 void MakePart(const std::string& path) {
   const std::vector<std::string> parts = RankParts(path);
-  // Left by a job that was killed before it joined its parts.
+  // True if a job was killed between this function and joining the parts.
   const bool is_part = std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
     std::error_code ignored;
     return fs::equivalent(path, part, ignored);
@@ -47,7 +47,7 @@ void MakePart(const std::string& path) {
   const std::string part = RankPath(path, NextNumber(path));
   std::error_code failed;
   fs::create_hard_link(path, part, failed);
-  if (failed) fs::rename(path, part, failed);  // a file system without links
+  if (failed) fs::rename(path, part, failed);  // the file system lacks links
   if (failed) throw Failure(path, "it cannot be renamed to " + part + ": " + failed.message());
 }
 
@@ -124,7 +124,7 @@ void FoldRankParts(const SharedSweep& sweep) {
     CheckPlan(sweep, merge);
     merge.Write(sweep.path, OriginOf(sweep, merge), sweep.summaries(merge));
   }
-  // A kill here leaves duplicate samples, which the next merge drops.
+  // If the process is killed here, duplicate samples remain, which the next merge drops.
   fs::remove(JournalPath(sweep.path));
   RemoveParts(parts);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The files of the processes ("ranks") that share a sweep, beside its file run.h5: each writes a
-// part of its own, run.h5.rank0, run.h5.rank1, ..., with a journal while it grows. When all are
-// done, run.h5 is written over the parts (sweep_virtual.h), which copies no large array; from then
-// on they never change: the ranks of a later job use the next numbers. Where run.h5 needs none of
-// the parts, they are removed.
+// The files of the processes ("ranks") that share a sweep with the file run.h5: each process writes
+// a separate part, run.h5.rank0, run.h5.rank1, ..., with a journal while it runs. When all have
+// finished, run.h5 is written as a virtual file (sweep_virtual.h) that refers to the large arrays
+// of the parts. The parts never change after that: the ranks of a later job use the next numbers.
+// Parts that run.h5 does not refer to are removed.
 #pragma once
 
 #include <cstdint>
@@ -18,30 +18,32 @@
 
 namespace midscope {
 
-// The file of a sweep, its expected contents, and the calling process.
+// The file of a shared sweep and its contents.
 struct SharedSweep {
   std::string path;
   std::string plan_json;
-  Provenance provenance;  // for parts that were cut off before they had one
+  Provenance provenance;  // for parts whose process ended before it wrote one
   std::function<std::vector<Record>(const SweepMerge& merge)> summaries;
 };
 
-// The results of earlier jobs.
+// The parts that earlier jobs wrote.
 struct EarlierParts {
   int64_t next = 0;            // number of the next part
-  std::set<int64_t> finished;  // samples
+  std::set<int64_t> finished;  // samples in the parts
 };
 
-// Merges the journals of all existing parts, including run.h5 itself where one process wrote it (it
-// is kept until JoinRankParts replaces it). Throws Error: as SweepMerge does, and (failure) where
-// the plan differs from theirs in more than the number of samples.
+// Merges the journal of every existing part into that part. A run.h5 that a single process wrote
+// becomes a part, too (it is kept until JoinRankParts replaces it). Throws Error in the same cases
+// as SweepMerge, and (failure) if the plan differs from theirs in more than the number of samples.
 EarlierParts SettleRankParts(const SharedSweep& sweep);
 
-// Writes run.h5 over the parts, which have no journals. Throws Error as SweepMerge does.
+// Writes run.h5 from the parts, which must not have journals. Throws Error in the same cases as
+// SweepMerge.
 void JoinRankParts(const SharedSweep& sweep);
 
-// Copies run.h5 and the parts, including a killed job's journals, into a complete run.h5, for one
-// process to continue. No effect without parts. Throws as SettleRankParts does.
+// Copies run.h5 and the parts, including the journals of a killed job, into a complete run.h5, so
+// that one process can continue the sweep. No effect without parts. Throws in the same cases as
+// SettleRankParts.
 void FoldRankParts(const SharedSweep& sweep);
 
 }  // namespace midscope

@@ -19,9 +19,9 @@ namespace {
 
 constexpr const char* kPlaceAxis = "place";
 constexpr const char* kValuesSuffix =
-    "_values";  // AXIS_values: of an axis whose values differ between samples
+    "_values";  // of arrays AXIS_values, for axes whose values differ between samples
 
-constexpr int64_t kLongestPrompt = int64_t{1} << 26;  // tokens: beyond any model
+constexpr int64_t kLongestPrompt = int64_t{1} << 26;  // tokens; beyond any model
 
 bool IsChosen(const std::string& axis) {
   return axis == kSampleAxis || axis == kSettingAxis || axis == kPlaceAxis;
@@ -29,14 +29,14 @@ bool IsChosen(const std::string& axis) {
 
 bool IsOverSamples(const Array& array) { return HasAxis(array, kSampleAxis); }
 
-// Over sample, setting and place only.
+// Whether the array has no other axes than sample, setting and place.
 bool IsCell(const Array& array) {
   return std::all_of(array.axes.begin(), array.axes.end(), IsChosen);
 }
 
 bool HasOwnAxes(const Array& array) { return IsOverSamples(array) && !IsCell(array); }
 
-// Whether the record holds a sweep's outcomes.
+// Whether the record has the outcomes of a sweep.
 bool IsSweep(const Record& frame) {
   const std::vector<std::string> axes = {kSampleAxis, kSettingAxis, kPlaceAxis};
   for (const char* name : {kAnswerNll, "generation_score"}) {
@@ -57,7 +57,7 @@ std::optional<int64_t> WholeAt(const Record& record, const std::string& array, i
   return (*values)[static_cast<size_t>(index)];
 }
 
-// One record of the file at a choice.
+// Reads the part of one record that is selected by a choice.
 class SampleCut {
  public:
   SampleCut(const RunReader& reader, const std::string& name, const SampleChoice& choice)
@@ -65,7 +65,8 @@ class SampleCut {
 
   const Record& frame() const { return frame_; }
 
-  // Arrays with axes of their own, at the chosen setting and place.
+  // Reads the arrays with other axes than sample, setting and place, at the chosen setting and
+  // place.
   Record Own() const {
     Record record = Empty();
     for (const Axis& axis : frame_.axes) {
@@ -81,7 +82,7 @@ class SampleCut {
     return record;
   }
 
-  // Arrays over setting and place only: all settings and places, or the chosen ones.
+  // Reads the arrays without other axes: for all settings and places, or only the chosen ones.
   Record Cells(bool at_choice) const {
     Record record = Empty();
     for (const Array& array : frame_.arrays) {
@@ -109,14 +110,14 @@ class SampleCut {
     return record;
   }
 
-  // AXIS_count of an axis of the record.
+  // Whether the array is AXIS_count of an axis of the record.
   bool IsCount(const Array& array) const {
     return std::any_of(frame_.axes.begin(), frame_.axes.end(), [&array](const Axis& axis) {
       return array.name == axis.name + kCountSuffix;
     });
   }
 
-  // `sizes` has the sizes of axes without their padding.
+  // `sizes`: a record whose axes have their sizes without padding.
   std::vector<AxisSlice> Slices(const Array& array, bool at_choice, const Record& sizes) const {
     std::vector<AxisSlice> slices;
     for (const std::string& axis : array.axes) {
@@ -172,13 +173,13 @@ class SampleCut {
   SampleChoice choice_;
 };
 
-// The prompt of a sweep's sample at a place, as far as the file has it.
+// Makes the record `prompt` of a sweep's sample at a place, as far as the file has the data.
 std::optional<Record> PromptOf(const std::string& file, const Record& cells, int64_t place) {
   const auto tokens = WholeAt(cells, "prompt_tokens", place);
   const auto begin = WholeAt(cells, "gold_token_begin", place);
   const auto end = WholeAt(cells, "gold_token_end", place);
   if (!tokens || !begin || !end) return std::nullopt;
-  // A prompt that could not be run has -1 in all of them.
+  // These are -1 for a prompt that could not be run.
   if (*tokens < 0) return std::nullopt;
   const bool cut = *begin == -1 && *end == -1;
   if (*tokens > kLongestPrompt || (!cut && *begin < 0) || *begin > *end || *end > *tokens) {
@@ -198,8 +199,8 @@ std::optional<Record> PromptOf(const std::string& file, const Record& cells, int
   return prompt;
 }
 
-// A sweep's sample as records of the window; its attention is of the first setting and place unless
-// it has those axes.
+// Adds a sweep's sample as records for the window. The attention is that of the first setting and
+// place unless it has these axes.
 void AddSweepRecords(const std::string& file, const SampleCut& cut, const SampleChoice& choice,
                      std::vector<Record>& records) {
   Record outcome = cut.Cells(false);
@@ -225,7 +226,7 @@ void AddSweepRecords(const std::string& file, const SampleCut& cut, const Sample
   records.push_back(std::move(own));
 }
 
-// A record of a batch of probes at one sample and place.
+// Returns a record of a batch of probes for one sample and place.
 Record BatchRecord(const SampleCut& cut, const SampleChoice& choice) {
   Record record = cut.Own();
   const bool prompt = record.name == kPromptRecord;
@@ -234,7 +235,7 @@ Record BatchRecord(const SampleCut& cut, const SampleChoice& choice) {
     record.attributes["place"] = NumberAt(*places, choice.place);
   }
   for (Array& array : cells.arrays) {
-    // Values that differ between prompts are stored in arrays; they were attributes of each record.
+    // Attributes that differ between prompts are stored as arrays; they become attributes again.
     const auto* texts = std::get_if<std::vector<std::string>>(&array.data);
     const auto* whole = std::get_if<std::vector<int64_t>>(&array.data);
     if (prompt && texts && texts->size() == 1) {
@@ -255,7 +256,7 @@ Record BatchRecord(const SampleCut& cut, const SampleChoice& choice) {
 SampleView::SampleView(const std::string& address)
     : address_(address), reader_(ParseRunAddress(address).path) {
   const std::string inside = ParseRunAddress(address).inside;
-  if (inside.find('/') != std::string::npos) return;  // a single array: unchanged
+  if (inside.find('/') != std::string::npos) return;  // a single array is read as a whole
   names_ = inside.empty() ? reader_.record_names() : std::vector<std::string>{inside};
   for (const std::string& name : names_) {
     const Record frame = reader_.Describe(name);
@@ -263,7 +264,7 @@ SampleView::SampleView(const std::string& address)
     const Axis* axis = frame.FindAxis(kSampleAxis);
     if (!axis || axis->size == 0 || (!with_arrays && !IsSweep(frame))) continue;
     if (samples_.size > 0 && (axis->size != samples_.size || axis->values != samples_.values)) {
-      continue;  // samples of another kind
+      continue;  // other samples
     }
     samples_ = *axis;
     sampled_.push_back(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A file whose records are over samples (a sweep, a batch of probes), read one sample at a time:
-// only that sample's part of the large arrays is read, for files of any size.
+// Reads a file whose records are over samples (a sweep, a batch of probes) one sample at a time.
+// Only that sample's part of the large arrays is read, so that files may have any size.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace midscope {
 
-// The selected part of a file, as indices along its axes.
+// The selected part of a file, as indices of its axes sample, setting and place.
 struct SampleChoice {
   int64_t sample = 0;
   int64_t setting = 0;
@@ -22,24 +22,24 @@ struct SampleChoice {
 
 class SampleView {
  public:
-  // Throws as ReadRecords does. Calls may come from any one thread (as its RunReader's), but
-  // samples(), settings() and places() from any.
+  // Throws in the same cases as ReadRecords. Use it from one thread at a time (as RunReader);
+  // samples(), settings() and places() may be called from any thread.
   explicit SampleView(const std::string& address);
 
-  // Axes to choose along; of size 0 where there is no choice.
+  // The axes that SampleChoice indexes; of size 0 if there is nothing to choose.
   const Axis& samples() const { return samples_; }
   const Axis& settings() const { return settings_; }
   const Axis& places() const { return places_; }
 
-  // The file without Read's part: for records over samples only arrays over sample, setting and
-  // place, of at most kLargestViewed elements.
+  // Reads the file without what Read() returns: of records over samples, only arrays with no other
+  // axes than sample, setting and place, and at most kLargestViewed elements.
   RunFile Overview() const;
 
-  // The sample's part, as records of the window (probes/engine/engine.h). For a sweep: `outcome`
-  // [setting, place], `last_query_attention` [layer, head, key] and a `prompt` with only the gold
-  // piece's position. For a batch: its records at the chosen place, padding removed, arrays over
-  // place kept for all places. Attributes: sample (its number), place, intervention where it is
-  // known. Throws Error (failure).
+  // Reads the part of one sample, as records for the window (probes/engine/engine.h). For a sweep:
+  // `outcome` [setting, place], `last_query_attention` [layer, head, key] and a record `prompt`
+  // that has only the position of the gold piece. For a batch: its records at the chosen place,
+  // without padding; arrays over sample and place only keep all places. Attributes: sample (its
+  // number), place, and intervention if known. Throws Error (failure).
   std::vector<Record> Read(const SampleChoice& choice) const;
 
  private:
@@ -47,25 +47,25 @@ class SampleView {
 
   std::string address_;
   RunReader reader_;
-  std::vector<std::string> names_;    // of the records that the address names
-  std::vector<std::string> sampled_;  // those of them that are over samples
+  std::vector<std::string> names_;    // names of the records in the address
+  std::vector<std::string> sampled_;  // those of `names_` that are over samples
   Axis samples_;
   Axis settings_;
   Axis places_;
 };
 
-// A file's records for viewing: quick to read for files of any size.
+// Reads a file's records for viewing, quickly for files of any size.
 
-// Arrays over samples with more elements than this are read one sample at a time.
+// Arrays over `sample` with more elements than this are read one sample at a time.
 inline constexpr int64_t kLargestViewed = int64_t{1} << 22;
 
-// Removes arrays over samples that are larger from a record; returns whether there were any.
+// Removes arrays over `sample` with more than `largest_elements` elements; returns whether there
+// were any.
 bool DropLarge(Record& record, int64_t largest_elements);
 
-// As ReadRecords, but where a record has an array over `sample` that is larger than
-// `largest_elements`, that array is left out, and the record is followed by RECORD_sample with
-// sample `row` of it: its axes without `sample`, padding removed, attribute `sample` the sample's
-// number.
+// As ReadRecords, but leaves out arrays over `sample` with more than `largest_elements` elements. A
+// record with such an array is followed by a record RECORD_sample with its sample at index `row`:
+// without axis `sample`, without padding, and with the sample's number as attribute `sample`.
 RunFile ReadForViewing(const std::string& address, int64_t row = 0,
                        int64_t largest_elements = kLargestViewed);
 

@@ -15,7 +15,8 @@ constexpr int kGzipLevel = 4;
 
 void WriteSamples(hid_t entry, const std::string& group, const Record& stacked,
                   const SweepContents& contents, const std::function<void()>& check) {
-  // Chunks of one sample where an array is large or ragged, so that one can be read alone.
+  // Large and ragged arrays have chunks of one sample, so that one sample can be read without the
+  // others.
   const std::map<std::string, int64_t>& ragged = contents.ragged_sizes.begin()->second;
   std::vector<std::string> row_arrays;
   for (const Array& array : stacked.arrays) {
@@ -54,7 +55,7 @@ Record StackedFrameOf(const SweepContents& contents) {
 }
 
 void WriteSweepFile(const std::string& path, const SweepContents& contents) {
-  std::vector<Record> records;  // the first one, if there are samples, is the stacked one
+  std::vector<Record> records;  // if there are samples, the first is the stacked one
   if (!contents.ragged_sizes.empty()) records.push_back(StackedFrameOf(contents));
   const size_t stacked = records.size();
   records.insert(records.end(), contents.extra.begin(), contents.extra.end());

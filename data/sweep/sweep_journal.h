@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // An append-only file of checksummed entries: a head of 128 bytes (sweep_lock.h), then for each
-// entry its length and XXH3-64 (8 bytes each, little-endian) and its bytes. A torn last entry is
-// dropped. Internal to data/.
+// entry its length and its XXH3-64 (8 bytes each, little-endian) and its bytes. An incomplete last
+// entry is dropped. Internal to data/.
 #pragma once
 
 #include <cstdint>
@@ -16,31 +16,32 @@
 
 namespace midscope {
 
-// The access of a journal's user.
+// How a journal is opened.
 enum class JournalAccess {
-  kWrite,         // created where it does not exist; locks out all other processes
+  kWrite,         // creates it if missing; locks out all other processes
   kRead,          // locks out other writers
   kReadUnlocked,  // takes no lock: another process may be writing it
 };
 
 class SweepJournal {
  public:
-  // A lock held by another process is an Error (failure); a file system without locks is none.
+  // Throws Error (failure) if another process holds the lock, but not if the file system has no
+  // locks.
   explicit SweepJournal(std::string path, JournalAccess access = JournalAccess::kWrite);
   ~SweepJournal();
   SweepJournal(const SweepJournal&) = delete;
   SweepJournal& operator=(const SweepJournal&) = delete;
 
-  // Whether others are locked out: false on a file system without locks.
+  // Whether other processes are locked out: false on a file system without locks.
   bool is_locked() const { return is_locked_; }
 
-  // Calls visit(entry, offset) for each complete entry from the start and returns the number of
-  // bytes after the last one; with kWrite, these are cut off. Throws Error (failure) for a file
-  // that is not a journal.
+  // Calls visit(entry, offset) for each complete entry, in order, and returns the number of bytes
+  // after the last one; with kWrite, these bytes are removed. Throws Error (failure) if the file is
+  // not a journal.
   int64_t Load(const std::function<void(const JournalEntry& entry, int64_t offset)>& visit);
 
-  // Returns the entry's offset; it is on the disk. Throws Error (failure), and then appends
-  // nothing.
+  // Appends an entry, flushes it to the disk and returns its offset. If it fails, appends nothing
+  // and throws Error (failure).
   int64_t Append(const JournalEntry& entry);
   JournalEntry Read(int64_t offset) const;
   // Removes all entries.
@@ -56,19 +57,19 @@ class SweepJournal {
   JournalAccess access_;
   int descriptor_ = -1;
   bool is_locked_ = false;
-  int64_t end_ = 0;  // of the last whole entry
+  int64_t end_ = 0;  // end of the last complete entry, in bytes
 };
 
 // The contents of a sweep's journal (sweep_store.h), read without locking or changing it.
 
 struct JournalSummary {
-  std::string plan_json;       // "" where it holds none
-  std::set<int64_t> finished;  // samples
+  std::string plan_json;       // "": none
+  std::set<int64_t> finished;  // samples that succeeded
   std::set<int64_t> failed;
-  int64_t torn_bytes = 0;  // of an incomplete last entry
+  int64_t torn_bytes = 0;  // size of an incomplete last entry
 };
 
-// Throws Error (failure) for a file that is not a journal or has unreadable entries.
+// Throws Error (failure) if the file is not a journal or has unreadable entries.
 JournalSummary SummariseJournal(const std::string& path);
 
 }  // namespace midscope

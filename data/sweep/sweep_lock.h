@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The lock of a sweep's file: that of the journal beside it, which a running sweep holds.
+// The lock of a sweep's file. A running sweep locks the journal beside the file.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace midscope {
 
-// Holds the lock of the sweep `path`, without reading or changing its journal. Where the file
-// system has no locks, nothing is held.
+// Holds the lock of the sweep `path`, without reading or changing its journal. Has no effect if the
+// file system has no locks.
 class SweepLock {
  public:
-  // Throws Error (failure) where another process holds it, or the journal can't be created.
+  // Throws Error (failure) if another process holds the lock, or the journal can't be created.
   explicit SweepLock(const std::string& path);
-  // Removes the journal where it has no entries.
+  // Removes the journal if it has no entries.
   ~SweepLock();
   SweepLock(const SweepLock&) = delete;
   SweepLock& operator=(const SweepLock&) = delete;
@@ -25,31 +25,33 @@ class SweepLock {
   int descriptor_ = -1;
 };
 
-// Throws Error (failure) where another process is writing the sweep `path`.
+// Throws Error (failure) if another process is writing the sweep `path`.
 void CheckNoWriter(const std::string& path);
 
 // A journal that is open for writing.
 struct OpenJournal {
   int descriptor = -1;
-  bool is_locked = false;  // false on a file system without locks: others may write it too
+  bool is_locked = false;  // false if the file system has no locks
 };
-// Creates the journal where it is missing, takes its lock and writes this process' name into its
-// head. Throws Error (failure): it can't be opened, or another process has the lock.
+// Creates the journal if it is missing, takes its lock and writes this process' name into its head.
+// Throws Error (failure) if it can't be opened or another process has the lock.
 OpenJournal OpenForWriting(const std::string& journal);
 
-// "FILE: its file system has no locks ...", a note for whoever writes there.
+// Returns "FILE: its file system has no locks ...", a note for the user who writes FILE.
 std::string WithoutLockText(const std::string& path);
 
-// Writes a journal's head: the mark, and "process 12 on node3", padded. Returns whether it could.
+// Writes a journal's head: the mark and "process 12 on node3", padded. Returns whether that
+// succeeded.
 bool WriteJournalHead(int descriptor);
 
-// The error of a journal that the process that its head names has locked.
+// Returns the error for a locked journal; it names the process in the journal's head.
 Error HeldFailure(const std::string& journal, int descriptor);
 
-// The size of an open file; 0 where the system doesn't tell it.
+// Size of an open file in bytes; 0 if fstat fails.
 int64_t BytesIn(int descriptor);
 
-// "PATH: cannot be WHAT: REASON", of a call of the system that failed (errno).
+// Returns the error "PATH: cannot be WHAT: REASON" for a failed system call, whose errno is the
+// reason.
 Error SystemFailure(const std::string& path, const std::string& what);
 
 }  // namespace midscope

@@ -24,13 +24,13 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kSettings = "settings";
 
-// Without one key, for comparison: the order of keys has no meaning.
+// Returns the plan without one key, as JSON whose order of keys is irrelevant, for comparison.
 nlohmann::json Without(Json plan, const char* key) {
   plan.erase(key);
   return ComparablePlan(plan);
 }
 
-// Keys whose values differ between two plans: "seed (1 and 2), model_hash".
+// Lists the keys whose values differ between two plans: "seed (1 and 2), model_hash".
 std::string Differences(const Json& a, const Json& b) {
   std::set<std::string> keys;
   for (const auto& [key, value] : a.items()) keys.insert(key);
@@ -48,9 +48,9 @@ std::string Differences(const Json& a, const Json& b) {
   return text;
 }
 
-// All inputs are open at once: raises the limit of open files where it is too low for so many.
+// Raises the limit of open files if it is too low, because all inputs are open at the same time.
 void AllowOpenFiles(size_t files) {
-  constexpr rlim_t kOfEach = 2;  // with its journal
+  constexpr rlim_t kOfEach = 2;  // the file and its journal
   constexpr rlim_t kOfOthers = 64;
   const rlim_t needed = kOfEach * files + kOfOthers;
   rlimit limit{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Merges several files of sweeps: disjoint samples of one plan (from the ranks of a cluster job),
-// or other settings of the same samples.
+// Merges the files of several sweeps: disjoint samples of one plan (from the ranks of a cluster
+// job), or different settings of the same samples.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace midscope {
 
-// The treatment of a sample that several inputs hold.
+// Whether a sample that several inputs contain is an error, or taken from the first of them.
 enum class RepeatedSamples { kRefuse, kTakeFirst };
 
 class SweepMerge {
  public:
   // Opens the inputs, each with the journal beside it. Plans must be equal except for the number of
   // samples (then samples are joined), or except for their settings (then settings are joined in
-  // the order of the inputs). Throws Error: (usage) for inputs that do not match, with the
-  // difference; (failure) for one that can't be read.
+  // the order of the inputs). Throws Error: (usage) with the difference if inputs do not match;
+  // (failure) if one can't be read.
   explicit SweepMerge(const std::vector<std::string>& inputs,
                       RepeatedSamples repeated = RepeatedSamples::kRefuse);
 
@@ -30,15 +30,15 @@ class SweepMerge {
   const Provenance& provenance() const { return provenance_; }
   bool joins_settings() const { return joins_settings_; }
   const std::vector<SweepStore>& inputs() const { return inputs_; }
-  // The input that a sample is taken from; where settings are joined, the first of them.
+  // The input from which a sample is taken; if settings are joined, the first input.
   const SweepStore& HolderOf(int64_t sample) const { return inputs_[holders_.at(sample)]; }
   std::vector<int64_t> samples() const;
   const std::map<int64_t, std::string>& failures() const { return failures_; }
-  // The sample as in the merged file, with only those arrays that are `wanted` (empty: all). Throws
-  // Error (failure) where inputs whose settings are joined differ in the sample's prompt.
+  // Returns the sample as in the merged file, with only the `wanted` arrays (empty: all). Throws
+  // Error (failure) if inputs whose settings are joined differ in the sample's prompt.
   Record ReadSample(int64_t sample, const ArrayFilter& wanted = {}) const;
 
-  // Writes the merged file; an older one of that name is replaced when the new one is complete.
+  // Writes the merged file; an existing file is replaced when the new one is complete.
   void Write(const std::string& path, const Provenance& provenance,
              const std::vector<Record>& extra) const;
 
@@ -50,12 +50,12 @@ class SweepMerge {
   std::string plan_json_;
   Provenance provenance_;
   bool joins_settings_ = false;
-  std::map<int64_t, size_t> holders_;  // sample: the input that it is taken from
+  std::map<int64_t, size_t> holders_;  // by sample, the index of its input
   std::map<int64_t, std::string> failures_;
 };
 
-// Record `merged_from`, the inputs' description. [input]: input_file, input_created, input_command,
-// input_samples.
+// Makes record `merged_from`, which describes the inputs. Arrays [input]: input_file,
+// input_created, input_command, input_samples.
 Record MergedFromRecord(const SweepMerge& merge);
 
 }  // namespace midscope

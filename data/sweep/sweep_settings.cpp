@@ -9,7 +9,7 @@
 namespace midscope {
 namespace {
 
-// Appends in each of `blocks` blocks the elements of `more` to those of `values`.
+// Appends to each of `blocks` blocks of `values` the elements of the same block of `more`.
 template <typename T>
 std::vector<T> JoinValues(const std::vector<T>& values, const std::vector<T>& more, size_t blocks) {
   const size_t left = values.size() / blocks;
@@ -27,7 +27,7 @@ std::vector<T> JoinValues(const std::vector<T>& values, const std::vector<T>& mo
   return joined;
 }
 
-// Number of blocks before the setting axis: the product of the axes in front of it.
+// Number of blocks before the setting axis: the product of the sizes of the axes before it.
 size_t OuterPlaces(const Record& record, const Array& array) {
   size_t places = 1;
   for (const std::string& name : array.axes) {
@@ -50,20 +50,21 @@ void JoinArray(const Record& sample, Array& array, const Array& more, const std:
       array.data);
 }
 
-// Arrays of numbers that describe the prompt must be equal: otherwise it was another prompt.
+// Whether two arrays that describe the prompt are equal. Only integers are compared; if they
+// differ, the prompts were different.
 bool SameValues(const Array& a, const Array& b) {
   const bool counted = std::holds_alternative<std::vector<int64_t>>(a.data);
   return !counted || a.data == b.data;
 }
 
-// Arrays [setting] that exist only where needed, with the default false or "": a sweep whose
-// settings all accept the same prompts has no setting_failure.
+// Whether this is an array [setting] that exists only if needed, with the default false or "": if
+// all settings of a sweep accept the same prompts, it has no setting_failure.
 bool MayBeLeftOut(const Array& array) {
   return (array.name == "setting_failure" || array.name == "beyond_context") &&
          array.axes == std::vector<std::string>{kSettingAxis};
 }
 
-// The default of an array that the record lacks; without data where `like` is of a frame.
+// Returns the default of an array that the record lacks; without data if `like` has none.
 Array LeftOut(const Array& like, const Record& record) {
   Array array = like;
   const auto settings = static_cast<size_t>(record.FindAxis(kSettingAxis)->size);

@@ -25,15 +25,15 @@
 namespace midscope {
 namespace {
 
-// The location of a stored sample: in the journal, or a row of the last checkpoint.
+// Location of a stored sample: an offset in the journal, or a row of the last checkpoint.
 struct SamplePlace {
   std::optional<int64_t> journal_offset;
   int64_t row = 0;
   std::map<std::string, int64_t> ragged_sizes;
-  std::optional<Record> in_memory = {};  // while an old file is there
+  std::optional<Record> in_memory = {};  // while the old file has not been replaced
 };
 
-// Whether `later` differs from `earlier` only in a larger number `member`.
+// Whether `later` differs from `earlier` only in a larger value of `member`.
 bool HasGrown(nlohmann::json earlier, nlohmann::json later, const std::string& member) {
   if (member.empty() || !earlier.is_object() || !later.is_object()) return false;
   const auto number = [&](const nlohmann::json& plan) {
@@ -50,7 +50,7 @@ Error ExistsAlready(const std::string& path) {
   return UsageError(path, "exists already", "Resume it (--resume) or give another name");
 }
 
-// Throws Error (failure) where another process is writing the sweep, (usage) where there is one.
+// Throws Error: (failure) if another process is writing the sweep, (usage) if the sweep exists.
 void CheckNew(const std::string& path) {
   CheckNoWriter(path);
   if (std::filesystem::exists(path)) throw ExistsAlready(path);
@@ -91,7 +91,7 @@ struct SweepStore::State {
   std::string plan_json;
   Provenance provenance;
   SweepStoreOptions options;
-  std::optional<SweepJournal> journal;  // none: open for reading, and there is no journal
+  std::optional<SweepJournal> journal;  // nullopt: open for reading, and there is no journal
   std::optional<RunReader> checkpoint;
   std::optional<Record> frame;  // the common part of all samples
   std::map<int64_t, SamplePlace> places;
@@ -99,12 +99,12 @@ struct SweepStore::State {
   std::set<int64_t> finished;
   std::set<int64_t> failed;
   int64_t dropped_bytes = 0;
-  bool reading = false;  // nothing may be written
+  bool reading = false;  // opened for reading: nothing may be written
   bool keeps_old_file = false;
-  bool is_complete = false;  // the file is as Finish left it, and nothing has changed since
+  bool is_complete = false;  // Finish has written the file, and nothing has changed since
 };
 
-// The journal of an unfinished sweep that would have been overwritten is left.
+// Removes an empty journal; keeps that of an unfinished sweep that has not been overwritten.
 void SweepStore::State::RemoveUnusedJournal() noexcept {
   if (!keeps_old_file || !journal || HasJournal(path)) return;
   try {
@@ -162,7 +162,7 @@ void SweepStore::State::LoadCheckpoint() {
   if (checkpoint->Has(kFailuresRecord)) LoadFailures();
 }
 
-// Reads one sample for the common part, and only the sizes of the others.
+// Reads one sample, to get the common part, and only the sizes of the others.
 void SweepStore::State::LoadCheckpointSamples(const Record& stacked, const Axis& sample_axis) {
   if (sample_axis.size == 0) return;
   const Record first =
@@ -211,7 +211,7 @@ void SweepStore::State::LoadJournal() {
         break;
     }
   });
-  // Stores a plan that has grown, so that it does not shrink again.
+  // Stores the grown plan, so that it cannot shrink again.
   if (planned != plan_json && !reading) {
     journal->Append({JournalEntry::Kind::kPlan, 0, plan_json, {}});
   }
@@ -237,7 +237,7 @@ void SweepStore::State::Fold(const std::vector<Record>& extra) {
   contents.load = [this](int64_t sample) { return Load(sample, {}); };
   contents.failures = failures;
   contents.extra = extra;
-  // Entries of the old sweep would not fit the new file.
+  // The journal's entries are those of the old sweep and do not belong to the new file.
   if (keeps_old_file) contents.before_publish = [this] { journal->Clear(); };
   WriteSweepFile(path, contents);
 }
@@ -254,14 +254,14 @@ SweepStore SweepStore::Create(const std::string& path, const std::string& plan_j
   const bool journal_is_new = !std::filesystem::exists(JournalPath(path));
   auto state = std::make_unique<State>(path, plan_json, provenance, options);
   state->journal.emplace(JournalPath(path));
-  // Another process may have written the file since, until this one had the lock.
+  // Another process may have written the file before this one had the lock.
   const bool exists = std::filesystem::exists(path);
   const bool had_journal = HasJournal(path);
   if (exists && !options.resume && !options.overwrite) {
     if (!had_journal) state->journal->Remove();
     throw ExistsAlready(path);
   }
-  RemoveLeftTemporaries(path);  // safe: with the journal's lock no other process writes them
+  RemoveLeftTemporaries(path);  // safe, because the journal's lock excludes other writers
   if (options.overwrite) return SweepStore(std::move(state));
   try {
     if (exists) state->LoadCheckpoint();
@@ -348,8 +348,8 @@ void SweepStore::Checkpoint(const std::vector<Record>& extra) {
   state_->Fold(extra);
   if (state_->keeps_old_file) RemoveRankParts(state_->path);
   state_->keeps_old_file = false;
-  // A kill before the journal is cleared leaves equal samples in both places; the journal's are
-  // used.
+  // If the process is killed before the journal is cleared, samples are in both files; those of the
+  // journal are used.
   state_->checkpoint.emplace(state_->path, ReadBy::kThisProcess);
   int64_t row = 0;
   for (auto& [sample, place] : state_->places) {

@@ -31,7 +31,7 @@ void CheckCanBePointedInto(const SweepStore& input) {
   }
 }
 
-// The common part of all samples of all inputs; empty where there are no samples.
+// Returns the common part of all samples of all inputs; empty if there are no samples.
 Record CommonFrame(const SweepMerge& merge) {
   Record frame;
   for (const SweepStore& input : merge.inputs()) {
@@ -64,7 +64,7 @@ bool StaysInPart(const Record& stacked, const Array& array,
   return bytes > hdf5::kLargestWrittenBytes;
 }
 
-// The rows of the merged file that `input` has, and where.
+// Returns the rows of the merged file that `input` has, with their rows in the input.
 std::vector<hdf5::RowRun> RowsOf(const SweepMerge& merge, const SweepStore& input) {
   std::vector<hdf5::RowRun> rows;
   hsize_t here = 0;
@@ -82,7 +82,7 @@ std::vector<hdf5::RowRun> RowsOf(const SweepMerge& merge, const SweepStore& inpu
   return rows;
 }
 
-// An input with its data sets.
+// An input and its data sets.
 struct Part {
   const SweepStore* store = nullptr;
   FilePart file;
@@ -104,10 +104,10 @@ std::vector<Part> PartsOf(const SweepMerge& merge, const std::string& path) {
 std::vector<hdf5::VirtualSource> SourcesOf(const std::vector<Part>& parts, const Array& array,
                                            bool joins_settings) {
   std::vector<hdf5::VirtualSource> sources;
-  hsize_t settings = 0;  // of the parts before
+  hsize_t settings = 0;  // number of settings in the previous parts
   for (const Part& part : parts) {
-    // For an array that a part leaves out (sweep_settings.h) HDF5 returns the fill value, which
-    // equals its default.
+    // For an array that a part omits (sweep_settings.h), HDF5 returns the fill value, which equals
+    // the array's default.
     if (joins_settings && IsOverSettings(array) && !part.stacked.FindArray(array.name)) {
       settings += static_cast<hsize_t>(part.stacked.FindAxis(kSettingAxis)->size);
       continue;
@@ -122,7 +122,7 @@ std::vector<hdf5::VirtualSource> SourcesOf(const std::vector<Part>& parts, const
     }
     sources.push_back(std::move(source));
     if (!joins_settings) continue;
-    if (!IsOverSettings(array)) break;  // the first one's, as in a copy
+    if (!IsOverSettings(array)) break;  // taken from the first part, as in a copy
     settings += static_cast<hsize_t>(part.stacked.FindAxis(kSettingAxis)->size);
   }
   return sources;
@@ -151,7 +151,7 @@ bool WriteVirtualSweep(const std::string& path, const SweepMerge& merge,
   for (const Part& part : parts) {
     if (!contents.elsewhere.empty()) contents.parts.push_back(part.file);
   }
-  // Numbers of the prompts are read in any case, to check that joined settings match.
+  // Arrays that describe prompts are always read, to check that joined settings match.
   const auto wanted = [&](const std::string& name) {
     const Array* array = stacked.FindArray(name);
     const bool whole = array && std::holds_alternative<std::vector<int64_t>>(array->data);

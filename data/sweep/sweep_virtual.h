@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Merges several files of sweeps without copying large arrays: HDF5's virtual data sets refer to
-// them.
+// Merges the files of several sweeps without copying large arrays: HDF5's virtual data sets refer
+// to them.
 #pragma once
 
 #include <string>
@@ -11,12 +11,11 @@
 
 namespace midscope {
 
-// Writes the same as merge.Write(), except those arrays of the samples that are text, over a ragged
-// axis or over kLargestWrittenBytes per sample: they stay in the inputs, which must be in the
-// folder of `path`. Readers of such a file need the unchanged inputs (RunReader checks them).
-// Returns whether any array stays in the inputs. Throws Error: (usage) for an input that can't be
-// referred to, because some of its samples are in its journal or it is a virtual file itself,
-// (failure) for one that another program has changed.
+// Writes the same file as merge.Write(), but leaves those arrays of the samples in the inputs that
+// have text, a ragged axis or more than kLargestWrittenBytes per sample. The inputs must be in the
+// folder of `path`; to read the file, they must be present and unchanged (RunReader checks them).
+// Returns whether any array stays in the inputs. Throws Error: (usage) if an input has samples in
+// its journal or is itself a virtual file, (failure) if another program has changed an input.
 bool WriteVirtualSweep(const std::string& path, const SweepMerge& merge,
                        const Provenance& provenance, const std::vector<Record>& extra);
 

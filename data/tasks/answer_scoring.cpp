@@ -22,7 +22,7 @@ using PairScore = double (*)(std::string_view prediction, std::string_view refer
 struct MetricEntry {
   AnswerMetric metric;
   const char* name;
-  PairScore score;  // null where it needs more than the pair
+  PairScore score;  // null if it needs more than prediction and reference
 };
 
 constexpr std::array kMetrics = {
@@ -99,8 +99,8 @@ bool IsNormalisedAway(AnswerMetric metric, std::string_view answer) {
 
 namespace {
 
-// Words compared without SQuAD's normaliser: the answer's occur (subspan), are all (exact), or are
-// shared (F1).
+// Compares words without SQuAD's normaliser: whether the answer's words occur (subspan) or are all
+// words (exact), or F1.
 double UnnormalisedScore(AnswerMetric metric, std::string_view prediction,
                          std::string_view answer) {
   if (metric == AnswerMetric::kSubspan) return WholeWordsMatch(prediction, answer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Continuations that are compared by likelihood: how multiple choice is scored.
+// Scores multiple choice by comparing the likelihoods of continuations.
 #pragma once
 
 #include <cstdint>
@@ -13,48 +13,50 @@
 
 namespace midscope {
 
-// A continuation among which the model chooses.
+// One of the continuations among which the model chooses.
 struct TaskChoice {
   std::string text;  // with its leading space
   bool right = false;
-  // The prompt that it follows, where that is not the sample's own: WinoGrande compares one
-  // continuation after two prompts.
+  // The prompt before it, if it differs from the sample's text: WinoGrande compares one
+  // continuation after two prompts. "": the sample's text.
   std::string prompt = {};
   bool operator==(const TaskChoice&) const = default;
 };
 
-// All on the log-likelihood of the whole continuation, summed over its tokens. The first two are
-// `acc` and `acc_norm` of the Language Model Evaluation Harness, which takes the first of equal
-// choices; here a right choice that is only equal to another is wrong.
+// All rules use the log-likelihood of the whole continuation, summed over its tokens. The first two
+// are `acc` and `acc_norm` of the Language Model Evaluation Harness, which resolves ties in favour
+// of the first choice; here a tie between a right and a wrong choice counts as wrong.
 enum class ChoiceRule {
-  kLikeliest,              // 1: a right choice is likelier than all wrong ones
-  kLikeliestPerCharacter,  // the same of the log-likelihood per character, without leading space
-  kRightShare,             // of the likelihood of all choices the share of the right ones (mc2 of
-                           // TruthfulQA; Lin et al. 2021, arXiv 2109.07958)
+  kLikeliest,              // 1 if a right choice is likelier than all wrong ones, else 0
+  kLikeliestPerCharacter,  // as above, by log-likelihood per character, without leading space
+  kRightShare,  // likelihood of the right choices / that of all choices (mc2 of TruthfulQA; Lin et
+                // al. 2021, arXiv 2109.07958)
 };
 
-// "likeliest", "per-character", "right-share". Throws Error (failure, about `thing`) for an unknown
-// name.
+// Converts between rules and their names "likeliest", "per-character", "right-share".
+// ReadChoiceRule throws Error (failure), which names `thing`, for an unknown name.
 std::string ChoiceRuleName(ChoiceRule rule);
 ChoiceRule ReadChoiceRule(const std::string& thing, std::string_view name);
 
-// 0 to 1. nll: of each choice, in nats, summed over its tokens. Throws std::logic_error for another
-// number of them.
+// Returns a score of 0 to 1. `nll`: negative log-likelihood of each choice, in nats, summed over
+// its tokens. Throws std::logic_error unless there is one per choice.
 double ScoreChoices(ChoiceRule rule, std::span<const TaskChoice> choices,
                     std::span<const double> nll);
 
-// Data sets of multiple choice whose choices are whole texts: their published lines, and the
-// prompts of the Language Model Evaluation Harness (github.com/EleutherAI/lm-evaluation-harness,
-// folders arc, hellaswag, piqa, super_glue/boolq, truthfulqa and winogrande of lm_eval/tasks).
+// Data sets of multiple choice whose choices are whole texts: parses their published lines, and
+// makes the prompts of the Language Model Evaluation Harness
+// (github.com/EleutherAI/lm-evaluation-harness, folders arc, hellaswag, piqa, super_glue/boolq,
+// truthfulqa and winogrande of lm_eval/tasks).
 
-// A question and its choices, at least one of them right. `prompt` is that of the right choice.
+// A question and its choices, at least one of them right. `prompt` is the prompt of the right
+// choice.
 struct ChoiceItem {
   std::string prompt;
   std::vector<TaskChoice> choices;
 };
 
-// label: the right choice, counted from 0, where it is in a separate file. Throws Error (failure)
-// that names the line: a field is missing, has another type or can't be used.
+// Parses a line. `label`: index of the right choice, if it is in a separate file. Throws Error
+// (failure) that names the line if a field is missing, has another type or can't be used.
 using ChoiceReader = ChoiceItem (*)(const JsonFields& fields, std::optional<int64_t> label);
 
 struct ChoiceSet {
@@ -63,10 +65,10 @@ struct ChoiceSet {
   ChoiceReader read = nullptr;
 };
 
-// arc (easy and challenge), hellaswag, winogrande, piqa, boolq, truthfulqa-mc1, truthfulqa-mc2. A
-// line has the fields of the files that the authors publish, or those of the data hub.
-// ARC and HellaSwag are compared per character, as published tables do; the others by the summed
-// log-likelihood (the harness prints both of PIQA; tables differ).
+// arc (easy and challenge), hellaswag, winogrande, piqa, boolq, truthfulqa-mc1, truthfulqa-mc2.
+// Lines may have the fields of the authors' files or those of the Hugging Face hub.
+// ARC and HellaSwag are compared per character, as in published tables; the others by the summed
+// log-likelihood (for PIQA the harness prints both, and tables differ).
 const std::vector<ChoiceSet>& ChoiceSets();
 
 }  // namespace midscope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Multiple choice by the likelihood of whole choices, over the files of published data sets. There
-// is one place.
+// Multiple choice, scored by the likelihoods of whole choices, over the files of published data
+// sets. There is one place.
 #include <algorithm>
 #include <memory>
 
@@ -119,9 +119,9 @@ class ChoicesTask : public Task {
 
 }  // namespace
 
-// The prompts are the harness's (choice_sets.h); its examples are drawn at random from the training
-// part, here they are the first `shots` lines of `examples`, with blank lines between. The harness
-// does not generate; the generated text is compared with the right choice by ROUGE-L.
+// The prompts are those of the harness (choices.h). The harness draws its examples at random from
+// the training part; here they are the first `shots` lines of `examples`, separated by blank lines.
+// Generated text, which the harness does not use, is compared with the right choice by ROUGE-L.
 TaskType ChoicesTaskType() {
   constexpr int64_t kMostShots = 100;
   std::vector<std::string> names;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tasks over a folder of data sets, one file each.
+// Helpers for tasks over a folder of data sets, one per file.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,14 @@
 
 namespace midscope {
 
-// The file itself, or the folder's files whose names end in one of `endings`, in the order of their
-// names. Throws Error (failure) where a folder has none or can't be read.
+// Returns `path` itself if it is a file; for a folder, its files whose names end in one of
+// `endings`, ordered by name. Throws Error (failure) if a folder has no such files or can't be
+// read.
 std::vector<std::string> DataFiles(const std::string& path,
                                    const std::vector<std::string>& endings);
 
-// [sample] (data set, item in it): the first item of each data set, then the second of each, so
-// that the first samples are of all of them. sizes: number of items of each.
+// Returns a pair (data set, item in it) per sample: the first item of each data set, then the
+// second of each, so that the first samples cover all data sets. `sizes`: number of items in each.
 std::vector<std::pair<size_t, size_t>> RoundRobin(const std::vector<size_t>& sizes);
 
 }  // namespace midscope

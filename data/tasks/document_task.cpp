@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Multi-document question answering of "Lost in the Middle" (Liu et al. 2023, arXiv 2307.03172)
-// with the templates of its public code: over one of its NQ-open files, or over invented passages.
+// with the templates of its public code, over one of its NQ-open files or over invented passages.
 // Scored by best_subspan_em on the first line of 100 new tokens.
 #include <algorithm>
 #include <iterator>
@@ -23,19 +23,19 @@ namespace midscope {
 namespace {
 
 struct Document {
-  InventedPassage passage;    // a file's passage has its title as answer: the file has no other
+  InventedPassage passage;    // if from a file, `answer` is its title
   int64_t source_number = 0;  // 1-based rank of the document in its file
 };
 
 struct Item {
   std::string question;
   std::vector<std::string> answers;
-  std::vector<Document> documents;  // the one that answers first
+  std::vector<Document> documents;  // the gold document first
 };
 
 enum Prompt { kStandard, kOrderedRandomly, kClosedBook };
 
-// given: as the file has them, or invented ones about other subjects.
+// kGiven: those of the file, or invented ones about other subjects.
 enum Distractors { kGiven, kSameSubject, kOtherQuestions };
 
 Item ReadItem(const JsonFields& fields) {
@@ -139,8 +139,8 @@ class DocumentTask : public Task {
     return distractors_ == kOtherQuestions ? WithOthersOf(item, sample, random) : item;
   }
 
-  // The gold document with documents of other questions, drawn without repetition from all of them;
-  // none that holds an answer, by the scorer's own rule.
+  // Returns the gold document with documents of other questions, drawn without repetition, except
+  // those that contain an answer by the scorer's rule.
   Item WithOthersOf(const Item& item, int64_t sample, SplitMix64 random) const {
     Item mixed = {item.question, item.answers, {item.documents.front()}};
     const auto each = static_cast<size_t>(documents_);
@@ -209,7 +209,7 @@ class DocumentTask : public Task {
   int64_t first_place_;
   Distractors distractors_;
   uint64_t seed_;
-  std::vector<Item> items_;  // empty: they are invented
+  std::vector<Item> items_;  // empty: items are invented
 };
 
 Parameter DistractorsParameter() {

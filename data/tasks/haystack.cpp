@@ -91,7 +91,7 @@ std::string ReadHaystack(const std::string& path) {
 }
 
 std::string MakeHaystack(int64_t bytes, SplitMix64 random) {
-  constexpr int kSentences = 6;  // of a paragraph
+  constexpr int kSentences = 6;  // sentences per paragraph
   std::string text;
   while (static_cast<int64_t>(text.size()) < bytes) {
     if (!text.empty()) text += "\n\n";

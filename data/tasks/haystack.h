@@ -9,15 +9,15 @@
 
 namespace midscope {
 
-// The text of a file, or of all files *.txt of a folder, concatenated in the order of their names.
-// Throws Error (failure) where there is none, it is not UTF-8, empty or longer than 256 MiB.
+// Reads a file, or all files *.txt of a folder, concatenated in the order of their names. Throws
+// Error (failure) if there is no file, or the text is empty, not UTF-8 or longer than 256 MiB.
 std::string ReadHaystack(const std::string& path);
 
-// At least `bytes` bytes of paragraphs of generic sentences, none of them about a city.
+// Returns at least `bytes` bytes of paragraphs of generic sentences, none about a city.
 std::string MakeHaystack(int64_t bytes, SplitMix64 random);
 
-// At least `bytes` bytes of `text`, from the first sentence at or after `offset` on, repeated from
-// its beginning. `offset` 0: from its beginning.
+// Returns at least `bytes` bytes of `text`, starting at the first sentence that begins at or after
+// `offset` (0: at the beginning of the text) and continuing at the beginning when the text ends.
 std::string RepeatedText(const std::string& text, int64_t bytes, uint64_t offset);
 
 }  // namespace midscope

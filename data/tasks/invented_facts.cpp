@@ -12,7 +12,7 @@
 namespace midscope {
 namespace {
 
-// All names have eight letters, so that none can be part of another.
+// All names have eight letters, so that no name can be part of another.
 constexpr std::array<const char*, 24> kBegins = {
     "Bel", "Cor", "Dal", "Fen", "Gar", "Hol", "Jor", "Kel", "Lan", "Mor", "Nor", "Pel",
     "Ral", "Sel", "Tor", "Val", "Wen", "Yar", "Zel", "Bra", "Dru", "Gle", "Kir", "Ost"};
@@ -28,7 +28,7 @@ std::string Name(size_t index) {
          kEnds[index / kBegins.size() / kMiddles.size()];
 }
 
-// The parts of a passage; the answer is `answer`, whose last word is a unique name.
+// The parts of a passage; the last word of `answer` is a unique name.
 struct Facts {
   std::string subject;
   std::string answer;
@@ -44,10 +44,10 @@ struct Kind {
   bool person_answers;
   InventedPassage (*passage)(const Facts& facts);
   std::string (*question)(const Facts& facts);
-  // Other facts of the subject, with {subject}, {answer} and {year}; no two may both hold for the
-  // requested fact.
+  // Other facts about the subject, with {subject}, {answer} and {year}; none may also answer the
+  // question.
   const OtherFacts* other_facts;
-  // The title of a passage about one of them, and what follows the fact.
+  // Returns the title of a passage about one of them, and the text after the fact.
   std::string (*other_title)(const Facts& asked);
   const char* other_ending;
 };
@@ -150,7 +150,8 @@ std::string Capitalised(std::string text) {
   return text;
 }
 
-// Another fact of the requested subject; `own` has its answer and year.
+// Returns a passage about another fact of the requested subject; `own` has the answer and year of
+// that fact.
 InventedPassage OtherFactOf(const Kind& kind, const Facts& asked, const Facts& own, size_t number) {
   const std::string name = kind.other_title(asked);
   std::string text = (*kind.other_facts)[number % kind.other_facts->size()];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // UUID key-value retrieval of "Lost in the Middle" (Liu et al. 2023, arXiv 2307.03172), with the
-// template of its public data; pairs are made here, or read from one of its files.
-// Scored by the value as a substring of 100 new tokens, no cut at a line's end.
+// template of its public data; pairs are generated, or read from one of its files.
+// Scored by whether the value is a substring of 100 new tokens, without a cut at the end of a line.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -19,7 +19,7 @@
 namespace midscope {
 namespace {
 
-// Version 4, variant 10xx, lower case: "1b4e28ba-2fa1-4d2e-883f-0016d3cca427".
+// Returns a UUID of version 4, variant 10xx, in lower case: "1b4e28ba-2fa1-4d2e-883f-0016d3cca427".
 std::string Uuid4(SplitMix64& random) {
   constexpr uint64_t kVersionMask = 0xF000;
   constexpr uint64_t kVersion4 = 0x4000;
@@ -57,7 +57,7 @@ Pairs RandomPairs(int64_t count, SplitMix64 random) {
   return pairs;
 }
 
-// The records of one line, the requested one first.
+// Returns the records of one line, the requested one first.
 Pairs ReadRecords(const JsonFields& fields) {
   const std::string key = fields.Text("key");
   Pairs pairs;
@@ -143,8 +143,8 @@ class KeyValueTask : public Task {
   }
 
  private:
-  // All records of each line, or the first `pairs` of them after the gold one is moved
-  // (PositionalHidden cuts the file of 300 to 140 so).
+  // Reads all records of each line, or the first `pairs` of them after moving the gold one
+  // (PositionalHidden cuts the file of 300 pairs to 140 in this way).
   void TakeFile(TaskSpec& spec) {
     items_ = ReadFile(spec.file());
     const auto most = static_cast<int64_t>(items_.front().size());
@@ -167,7 +167,7 @@ class KeyValueTask : public Task {
   bool query_aware_;
   int64_t first_place_;
   uint64_t seed_;
-  std::vector<Pairs> items_;  // gold pair first; empty: they are made
+  std::vector<Pairs> items_;  // gold pair first; empty: pairs are generated
 };
 
 }  // namespace

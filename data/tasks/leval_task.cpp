@@ -42,7 +42,7 @@ constexpr const char* kTopics =
 struct LEvalSet {
   const char* name;
   const char* system;
-  bool is_exam;  // the document and the question are announced, and "Answer:" follows
+  bool is_exam;  // whether document and question are announced, and "Answer:" follows
   AnswerMetric metric;
 };
 
@@ -60,7 +60,7 @@ struct LEvalQuestion {
   std::string answer;
 };
 
-// The first words, where a word ends at every space.
+// Returns the first words; a word ends at every space.
 std::string FirstWords(std::string_view text, int64_t words) {
   size_t end = 0;
   for (int64_t i = 0; i < words; ++i) {
@@ -126,7 +126,8 @@ class LEvalTask : public Task {
     documents_.push_back(fields.Text("input"));
   }
 
-  // The public code's: so many words as the document may have tokens, and 250 fewer in each turn.
+  // Cuts the document as the public code does: to as many words as it may have tokens, then to 250
+  // fewer in each step.
   std::string Cut(const std::string& document) const {
     constexpr int64_t kStep = 250;
     std::string cut = document;
@@ -147,11 +148,12 @@ class LEvalTask : public Task {
 
 }  // namespace
 
-// Fields of a line: input, instructions and outputs, each pair of which is a sample. Prompt and new
-// tokens of Baselines/llama2-chat-test.py and LEval_config.py (github.com/OpenLMLab/LEval) with the
-// spelling of their texts; its system message precedes the text, with a blank line, in place of
-// Llama's marks. `tokens` cuts the end of a longer document, as the code does. codeU and sci_fi are
-// not included: their scores need more than the generated text.
+// Fields of a line: input, instructions and outputs; each pair of instruction and output is a
+// sample. Prompt and number of new tokens are those of Baselines/llama2-chat-test.py and
+// LEval_config.py (github.com/OpenLMLab/LEval), including their spelling; the system message
+// precedes the text, separated by a blank line, instead of Llama's marks. `tokens` cuts the end of
+// longer documents, as that code does. codeU and sci_fi are missing, because their scores need more
+// than the generated text.
 TaskType LEvalTaskType() {
   constexpr int64_t kMostTokens = 1 << 20;
   std::vector<std::string> names;

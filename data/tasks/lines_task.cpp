@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Lines of LongEval (LongChat) and LongChat-Lines (abacusai, used by CREAM): a record of numbers
-// under two-word names, one of which is requested. The header and the question are the published
-// ones; the words of the names are this project's own (the sources draw them from the package
-// wonderwords), and no two lines have the same name, which the sources do not check.
+// Lines of LongEval (LongChat) and LongChat-Lines (abacusai, used by CREAM): lines of numbers with
+// two-word names, one of which is requested. Header and question are the published ones. The words
+// of the names are this project's (the sources take them from the package wonderwords), and names
+// are unique, which the sources do not check.
 #include <memory>
 #include <numeric>
 

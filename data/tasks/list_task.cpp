@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// People and the item that each of them bought; the question is about one person's item. The
-// project's own task, short enough for small models, with an answer of one token.
+// A list of people and the item that each of them bought; the question is about one person's item.
+// A task of this project, short enough for small models, with an answer of one token.
 #include <algorithm>
 #include <memory>
 
@@ -15,7 +15,7 @@
 namespace midscope {
 namespace {
 
-// The answer is one word; a few more tokens show whether the model goes on about others.
+// The answer is one word; a few more tokens show whether the model continues with other items.
 constexpr int64_t kListNewTokens = 10;
 
 class ListTask : public Task {

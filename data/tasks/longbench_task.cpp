@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// LongBench (Bai et al. 2023, arXiv 2308.14508) over one of its JSONL files. There is one place:
-// the text that answers is spread over the context.
+// LongBench (Bai et al. 2023, arXiv 2308.14508) over one of its JSONL files. There is one place,
+// because the evidence for the answer is spread over the context.
 #include <filesystem>
 
 #include "core/base/error.h"
@@ -47,7 +47,7 @@ LongBenchItem ReadLongBenchItem(const JsonFields& fields) {
   return item;
 }
 
-// The prompt with its fields filled in. Braces in a field are not replaced.
+// Fills in the fields of the prompt. Braces inside a field's text are not replaced.
 PromptText FillLongBench(const LongBenchItem& item) {
   PromptText prompt;
   std::string_view rest = item.format->prompt;
@@ -107,9 +107,9 @@ class LongBenchTask : public Task {
 
 }  // namespace
 
-// Fields: input, context, answers, dataset, all_classes. `tokens` cuts a longer prompt as the
-// public code does (CutMiddle). The samples of a folder are the first item of every file, then the
-// second of every one.
+// Fields: input, context, answers, dataset, all_classes. `tokens` cuts longer prompts as the public
+// code does (CutMiddle). The samples of a folder are the first item of every file, then the second
+// of every file, and so on.
 TaskType LongBenchTaskType() {
   TaskType type = {
       "longbench",

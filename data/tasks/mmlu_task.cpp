@@ -20,8 +20,8 @@ namespace midscope {
 
 namespace {
 
-// The subjects of MMLU and the groups in which its table has them (Hendrycks et al. 2020, arXiv
-// 2009.03300; categories.py of github.com/hendrycks/test).
+// The subjects of MMLU and their groups in its table (Hendrycks et al. 2020, arXiv 2009.03300;
+// categories.py of github.com/hendrycks/test).
 
 struct SubjectGroup {
   const char* subject;
@@ -88,8 +88,8 @@ constexpr std::array kSubjects = {
     SubjectGroup{"virology", "other"},
 };
 
-// "STEM", "humanities", "social sciences" or "other" of a subject as its files are called
-// ("high_school_physics"); "" where there is none of that name.
+// Returns the group of a subject ("STEM", "humanities", "social sciences" or "other"), by its name
+// in file names ("high_school_physics"); "" if there is no such subject.
 std::string MmluGroup(std::string_view subject) {
   const auto found =
       std::find_if(kSubjects.begin(), kSubjects.end(),
@@ -120,7 +120,7 @@ MmluRows ReadMmluRows(const std::string& path) {
   return rows;
 }
 
-// "high_school_physics" of "high_school_physics_test.csv".
+// Returns "high_school_physics" for "high_school_physics_test.csv".
 std::string MmluSubject(const fs::path& path) {
   std::string subject = path.stem().string();
   for (const char* ending : {"_test", "_val", "_dev"}) {
@@ -129,7 +129,7 @@ std::string MmluSubject(const fs::path& path) {
   return subject;
 }
 
-// Path of the file with the examples of a subject.
+// Returns the path of the file with the examples of a subject.
 std::string MmluExamplesFile(const fs::path& path) {
   const std::string name = MmluSubject(path) + "_dev.csv";
   const fs::path beside = path.parent_path() / name;
@@ -149,7 +149,7 @@ MmluRows ReadMmluExamples(const fs::path& test, int64_t shots) {
   return rows;
 }
 
-// One subject.
+// The questions of one subject.
 struct MmluSet {
   std::string subject;  // "high school physics"
   std::vector<std::string> groups;
@@ -232,7 +232,7 @@ class MmluTask : public Task {
 }  // namespace
 
 TaskType MmluTaskType() {
-  constexpr int64_t kMostShots = 5;  // rows of a dev file
+  constexpr int64_t kMostShots = 5;  // number of rows in a dev file
   TaskType type = {"mmlu",
                    "multiple choice in MMLU's format, by likelihood",
                    {WholeNumberParameter("shots", "examples in front of the question", 0,

@@ -9,15 +9,15 @@
 
 namespace midscope {
 
-// A file SUBJECT_test.csv of rows question, A, B, C, D, letter, or a folder of them. With shots > 0
-// the examples are the first rows of SUBJECT_dev.csv beside it, or in the folder dev/ beside its
-// own. The prompt is the public code's, which puts two spaces in front of the subject. The choices
-// " A" to " D" are compared by likelihood (TaskSample::choices); generated text by the first letter
-// that is a separate word. One place.
+// Reads a file SUBJECT_test.csv with rows question, A, B, C, D, letter, or a folder of such files.
+// With shots > 0, the examples are the first rows of SUBJECT_dev.csv in the same folder, or in the
+// folder dev/ beside that folder. The prompt is that of the public code, which puts two spaces in
+// front of the subject. The choices " A" to " D" are compared by likelihood (TaskSample::choices);
+// generated text is scored by the first letter that is a separate word. There is one place.
 //
-// The samples of a folder are the first question of every subject, then the second of every one, so
-// that a few samples cover all subjects. TaskSample::groups are the subject's group
-// (mmlu_subjects.h) and the subject.
+// The samples of a folder are the first question of every subject, then the second of every
+// subject, and so on, so that a few samples cover all subjects. TaskSample::groups are the
+// subject's group (mmlu_subjects.h) and the subject.
 TaskType MmluTaskType();
 
 }  // namespace midscope

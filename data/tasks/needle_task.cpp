@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A needle in a haystack (Kamradt 2023): one sentence about San Francisco in a long text, which is
-// a file's, a folder's or made here. Place p is a depth of p - 1 percent of the context's tokens.
+// generated or from a file or folder. Place p is a depth of p - 1 percent of the context's tokens.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -27,11 +27,12 @@ constexpr const char* kChatSystem =
     "direct";
 constexpr const char* kChatRequest =
     " Don't give information outside the document or repeat your findings";
-constexpr int64_t kChatBuffer = 200;  // tokens that Kamradt's code leaves free
-// Context, needle and the rest make a few tokens more together than each alone.
+constexpr int64_t kChatBuffer = 200;  // tokens that Kamradt's code reserves
+// Joined, context, needle and the rest have a few more tokens than separately.
 constexpr int64_t kJoinTokens = 4;
 
-// Ends of sentences: offsets behind a '.' that white space or the text's end follows; 0 in front.
+// Returns the ends of sentences: 0, then the offsets after each '.' that is followed by white space
+// or the end of the text.
 std::vector<size_t> SentenceEnds(std::string_view text) {
   std::vector<size_t> ends = {0};
   for (size_t at = text.find('.'); at != std::string_view::npos; at = text.find('.', at + 1)) {
@@ -73,7 +74,8 @@ class NeedleTask : public Task {
   }
 
  private:
-  // More than enough for the context: read again and longer where a tokenizer packs it denser.
+  // Returns more text than the context needs; if a tokenizer makes too few tokens of it, it is made
+  // longer.
   std::string Haystack(int64_t sample) const {
     SplitMix64 random(seed_, static_cast<uint64_t>(sample));
     const uint64_t offset = sample == 0 ? 0 : random.Next();
@@ -121,22 +123,23 @@ class NeedleTask : public Task {
   uint64_t seed_;
   TokenCounter count_;
   int64_t context_tokens_ = 0;
-  std::string text_;  // empty: it is made
+  std::string text_;  // empty: generated
 };
 
 }  // namespace
 
-// form=answer (as in CREAM, whose describing sentence is replaced by one of ours): context, then
-// question and "Answer:" in one prompt of at most `tokens` tokens; scored by ROUGE-L on the first
-// line. CREAM's slip, which shifts every depth by the description's length, is not repeated.
-// form=chat (Kamradt): a system message, the context, the question with its request not to go
-// beyond the document; context and needle have `tokens` - 200 tokens. Kamradt's score comes from a
-// judge model; here it is ROUGE-L, or with score=word-recall a rule (match_scores.h).
+// form=answer (as in CREAM, but with another descriptive sentence): context, then question and
+// "Answer:" in one prompt of at most `tokens` tokens; scored by ROUGE-L on the first line. CREAM's
+// mistake, which shifts every depth by the length of the description, is not repeated. form=chat
+// (Kamradt): a system message, the context, the question with the request not to go beyond the
+// document; context and needle have `tokens` - 200 tokens. Kamradt's score comes from a judge
+// model; here the score is ROUGE-L or, with score=word-recall, WordRecall (match_scores.h).
 //
-// The needle goes behind the last full stop at or before the depth, at depth 100 to the very end.
-// A full stop is a '.' before white space, where Kamradt's code takes the token '.'.
-// Sample 0 begins with the text, others at a sentence drawn by the seed; a text that is too short
-// is repeated, as in Kamradt's code.
+// The needle is put after the last full stop at or before the depth; for depth 100, at the end of
+// the text.
+// A full stop is a '.' before white space; in Kamradt's code, it is the token '.'.
+// Sample 0 begins at the beginning of the text, others at a random sentence; a text that is too
+// short is repeated, as in Kamradt's code.
 TaskType NeedleTaskType() {
   Parameter score = ChoiceParameter(
       "score", "ROUGE-L (CREAM), or the share of the answer's words that are there (a rule)",

@@ -27,7 +27,7 @@ namespace midscope {
 
 namespace {
 
-// NoLiMa's sets of needles (Modarressi et al. 2025, arXiv 2502.05167), as they are published
+// Reads NoLiMa's sets of needles (Modarressi et al. 2025, arXiv 2502.05167) as published
 // (needle_set*.json): a needle, questions that share no word with it, and the values of their
 // placeholders {1}, {2} ... in each test. Internal to data/.
 
@@ -40,15 +40,15 @@ struct NoLiMaTest {
   std::string needle;
   std::string question;
   std::string distractor;               // "": none
-  std::vector<std::string> answers;     // where the needle has no {CHAR}
+  std::vector<std::string> answers;     // for needles without {CHAR}
   std::vector<std::string> characters;  // possible values of {CHAR}; one of them is the answer
 };
 
 constexpr uintmax_t kLargestSet = uintmax_t{64} << 20;
 constexpr const char* kCharacter = "{CHAR}";
 
-// The public code puts the last argument that occurs into a question; no published question has
-// more than one.
+// The public code only replaces the last argument that occurs in a question; no published question
+// has more than one.
 std::string WithArguments(std::string text, const std::vector<std::string>& arguments) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string placeholder = "{" + std::to_string(i + 1) + "}";
@@ -61,7 +61,7 @@ std::string WithArguments(std::string text, const std::vector<std::string>& argu
   return text;
 }
 
-// A text, or a list of texts.
+// Reads a text or a list of texts.
 std::vector<std::string> TextOrList(const JsonFields& fields, const std::string& key) {
   const nlohmann::json* found = fields.Find(key);
   if (found == nullptr) return {};
@@ -125,9 +125,9 @@ void AddTests(const JsonFields& fields, std::vector<NoLiMaTest>& tests) {
   }
 }
 
-// In the order of the file: needles, their kinds of question, their tests. Throws Error (failure)
-// that names the file and the needle: it can't be read, is larger than 64 MiB or of another form,
-// or a test has no answer.
+// Returns the tests in the order of the file: by needle, kind of question and test. Throws Error
+// (failure) that names the file and the needle, if the file can't be read, is larger than 64 MiB or
+// has another form, or if a test has no answer.
 std::vector<NoLiMaTest> ReadNoLiMaTests(const std::string& path) {
   std::error_code ignored;
   const uintmax_t size = std::filesystem::file_size(path, ignored);
@@ -163,9 +163,9 @@ void ReplaceCharacter(const std::string& character, std::string& text) {
   }
 }
 
-// A part of a book around the end of one of its lines, where something is put in.
+// A part of a book, divided at the end of a line, where the needle is inserted.
 struct Snippet {
-  std::string_view before;  // without its last line end
+  std::string_view before;  // without the last line end
   std::string_view after;
 };
 
@@ -223,9 +223,9 @@ class NoLiMaTask : public Task {
   }
 
  private:
-  // The first line end at or behind the depth; in front of it that share of the tokens of the
-  // snippet, behind it the others (the public code's way; it cuts tokens, this cuts at white
-  // space).
+  // Returns the snippet around the first line end at or after `depth` of the book. The share
+  // `depth` of the snippet's tokens precedes that line end, the others follow it, as in the public
+  // code, which cuts between tokens; this function cuts at white space.
   Snippet At(const std::string& book, double depth) const {
     const double wanted = depth * static_cast<double>(tokens_ + 1);
     size_t end = 0;
@@ -244,7 +244,7 @@ class NoLiMaTask : public Task {
     before = before.substr(
         0, before.find_last_of('\n') == std::string_view::npos ? 0 : before.find_last_of('\n'));
     const std::string_view rest = text.substr(end);
-    constexpr int64_t kSpare = 8;  // tokens: a cut at white space is a little shorter
+    constexpr int64_t kSpare = 8;  // spare tokens, because a cut at white space is slightly shorter
     const int64_t behind = tokens_ - in_front;
     const std::string_view after = FirstTokens(rest, behind, count_);
     if (after.size() == rest.size() && count_(after) + kSpare < behind) TooShort();
@@ -256,7 +256,7 @@ class NoLiMaTask : public Task {
                   "Give fewer tokens, or longer books");
   }
 
-  // Ends of the book's lines that a snippet may need.
+  // Returns the ends of the book's lines that snippets may need.
   std::vector<size_t> LineEnds(const std::string& book) const {
     constexpr size_t kBytesPerToken = 16;
     const size_t most = std::min(book.size(), static_cast<size_t>(tokens_) * kBytesPerToken + 4096);
@@ -266,7 +266,8 @@ class NoLiMaTask : public Task {
     return ends;
   }
 
-  // At least a fifth of the snippet away from the needle, by the public code's rule.
+  // Returns a depth that is at least a fifth of the snippet away from the needle, by the rule of
+  // the public code.
   double DistractorDepth(double depth, double draw) const {
     constexpr double kFree = 0.2;
     constexpr int64_t kShort = 500;
@@ -277,7 +278,8 @@ class NoLiMaTask : public Task {
     return at > left ? depth + kFree + (at - left) : at + kFree;
   }
 
-  // Adds a part of the snippet, with the distractor behind the line that `tokens` tokens end in.
+  // Adds a part of the snippet, with the distractor after the line in which the first `tokens`
+  // tokens end.
   void AddPart(std::string_view part, const std::string& distractor, int64_t tokens,
                PromptText& prompt) const {
     if (distractor.empty() || tokens < 0) return prompt.Add(part);
@@ -326,11 +328,11 @@ class NoLiMaTask : public Task {
 
 }  // namespace
 
-// The samples are the tests of the set in order with the first book, then with the second book.
-// Which {CHAR} a sample has is drawn by seed and sample: in the public code by depth, too. Score:
-// the answer occurs in the text (its metric `contains`, capitals counted). The public code's own
-// prompt, for sets without a task_template, is under a licence of its own and is not repeated here:
-// template=FILE gives it.
+// The samples are the tests of the set, in order, with the first book, then with the second book,
+// and so on. A sample's {CHAR} is drawn from seed and sample; in the public code, it also depends
+// on the depth. Score: whether the answer occurs in the text (the public metric `contains`,
+// case-sensitive). The public prompt for sets without a task_template has a separate licence and is
+// not included: give it with template=FILE.
 TaskType NoLiMaTaskType() {
   Parameter needles = FileParameter(kNeedles, "NoLiMa's needle_set.json, or one of its other sets");
   needles.required = true;

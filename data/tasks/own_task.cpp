@@ -22,7 +22,7 @@ constexpr const char* kInstructionPart = "instruction";
 constexpr const char* kContextPart = "context";
 constexpr const char* kQuestionPart = "question";
 
-// Fields that a line may have. `id` is for the user's own bookkeeping.
+// Returns the fields that a line may have. `id` has no effect; users may use it to identify lines.
 const std::vector<std::string>& Fields() {
   static const std::vector<std::string> fields = {"context",     "gold",    "question",   "answers",
                                                   "instruction", "scorer",  "new_tokens", "classes",
@@ -32,7 +32,7 @@ const std::vector<std::string>& Fields() {
 
 struct OwnItem {
   std::string instruction;
-  std::vector<std::string> pieces;  // the gold one first, where there is one
+  std::vector<std::string> pieces;  // the gold one first, if there is one
   bool has_gold = false;
   std::string question;
   std::vector<std::string> answers;
@@ -54,7 +54,8 @@ GenerationRule ReadRule(const JsonFields& fields) {
   return rule;
 }
 
-// Without white space around them: the prompt defines the space before an answer.
+// Reads answers without white space at their ends, because the prompt defines the space before an
+// answer.
 std::vector<std::string> AnswerList(const JsonFields& fields, const std::string& key) {
   std::vector<std::string> answers = TextList(fields, key);
   for (std::string& answer : answers) {
@@ -64,7 +65,7 @@ std::vector<std::string> AnswerList(const JsonFields& fields, const std::string&
   return answers;
 }
 
-// The choices that are among the answers are right.
+// Reads the choices; those that are among the answers are right.
 void ReadOwnChoices(const JsonFields& fields, OwnItem& item) {
   if (const auto rule = fields.FindText("choice_rule")) {
     if (!fields.Find("choices")) fields.Fail("has a choice_rule and no choices");
@@ -106,7 +107,7 @@ OwnItem ReadOwnItem(const JsonFields& fields) {
   return item;
 }
 
-// Errors without a remedy name the page that shows the fields.
+// Adds to errors without a remedy the name of the help page that describes the fields.
 OwnItem ReadWithRemedy(const JsonFields& fields) {
   try {
     return ReadOwnItem(fields);
@@ -175,7 +176,7 @@ class OwnTask : public Task {
   }
 
  private:
-  // The first one: a file has thousands of lines.
+  // Notes only the first such answer, because a file may have thousands of lines.
   void NoteAnswers(const std::string& thing, const OwnItem& item) {
     if (!notes_.empty()) return;
     for (const std::string& answer : item.answers) {
@@ -187,7 +188,8 @@ class OwnTask : public Task {
     }
   }
 
-  // A piece a line, the last one with or without its line end. `gold`: 1-based; 0 for none.
+  // Adds the pieces, one per line, the last one with or without its line end. `gold`: 1-based
+  // number; 0: none.
   static void AddPieces(const std::vector<std::string>& pieces, int64_t gold, bool last_line_end,
                         PromptText& prompt) {
     for (size_t i = 0; i < pieces.size(); ++i) {
@@ -222,7 +224,7 @@ class OwnTask : public Task {
   }
 
   std::string name_;
-  std::vector<TemplatePart> template_;  // empty: the usual text
+  std::vector<TemplatePart> template_;  // empty: the default text
   std::vector<OwnItem> items_;
   std::vector<std::string> notes_;
 };

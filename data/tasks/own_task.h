@@ -9,18 +9,18 @@
 
 namespace midscope {
 
-// A line: {"context": ["piece", ...], "gold": 2, "question": "...", "answers": ["...", ...]}, and
-// optionally "instruction" (comes first), "scorer" (a metric's name; default subspan),
-// "new_tokens" (default 100), "classes", "choices" with "choice_rule" (choices.h; the answers are
-// the right ones), "id"; other fields are refused. `gold` is the 1-based
-// number of the piece that answers and is moved; without it (in all lines) the pieces stay and
-// there is one place. Lines with gold have as many pieces as the first.
+// Each line is {"context": ["piece", ...], "gold": 2, "question": "...", "answers": ["...", ...]},
+// and optionally "instruction" (comes first in the text), "scorer" (a metric's name; default
+// subspan), "new_tokens" (default 100), "classes", "choices" with "choice_rule" (choices.h; the
+// answers are the right ones), "id"; other fields are refused. `gold` is the 1-based number of the
+// piece that contains the answer, which is moved; if no line has it, the pieces stay and there is
+// one place. With `gold`, all lines must have the same number of pieces.
 //
 // The text: instruction and a blank line; the pieces, one per line; a blank line; "Question: ...",
-// a new line, "Answer:". With template=FILE that file's text (prompt_template.h). Answers are
-// stripped of white space.
+// a new line, "Answer:". With template=FILE, the text is that of the file (prompt_template.h).
+// Answers are stripped of white space.
 TaskType OwnTaskType();
-// A page on all that, with an example.
+// Returns a help page about the format, with an example.
 std::string OwnTaskHelp();
 
 }  // namespace midscope

@@ -26,7 +26,7 @@ ByteSpan ReadBytes(const JsonFields& fields, const std::string& name, const nloh
   return {name, bytes[0].get<int64_t>(), bytes[1].get<int64_t>()};
 }
 
-// The text where nothing moves.
+// A task over a text without pieces, in which nothing moves.
 class OnePlaceTask : public Task {
  public:
   explicit OnePlaceTask(PiecesText text) : own_(std::move(text)) {

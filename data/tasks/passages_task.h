@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Own texts in a file, with passages marked by their bytes.
+// The user's own texts in a file, with passages marked by byte ranges.
 #pragma once
 
 #include <string>
@@ -9,15 +9,16 @@
 
 namespace midscope {
 
-// `passages:file=FILE`: a JSON object per line, a sample each:
+// `passages:file=FILE`: each line is a JSON object and makes one sample:
 //   {"text": "...", "answer": " paper", "gold": [12, 40], "pieces": [[0, 40], [41, 80]],
 //    "spans": {"question": [90, 120]}}
-// Byte ranges of `text`, the end not included. The text is sent as it is, and the answer follows it
-// as it is. The piece that holds `gold` moves among the others (pieces_task.h); without pieces
-// there is one place. All lines have as many pieces as the first.
+// Ranges are byte ranges of `text`, the end excluded. Text and answer are used unchanged. The piece
+// that contains `gold` moves among the others (pieces_task.h); without pieces there is one place.
+// All lines must have the same number of pieces.
 TaskType PassagesTaskType();
 
-// The text as a line of such a file, with its line end. Pieces and gold may be missing.
+// Returns the text as a line of such a file, including the line end. Pieces and gold may be
+// missing.
 std::string PassagesLine(const PiecesText& text);
 
 }  // namespace midscope

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Passkey retrieval (Mohtashami and Jaggi 2023, landmark attention) in its public forms: filler
-// counted in characters (landmark, YaRN), in whole blocks (PoSE), one block per line (LongLM).
-// Scored by the first integer of the generated text.
+// Passkey retrieval (Mohtashami and Jaggi 2023, landmark attention) in its published forms: filler
+// counted in characters (landmark, YaRN), filler in whole blocks (PoSE), one block per line
+// (LongLM). Scored by the first integer of the generated text.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -25,13 +25,13 @@ constexpr const char* kBlock =
     "The grass is green. The sky is blue. The sun is yellow. Here we go. There and back again.";
 constexpr int64_t kPasskeyTokens = 10;
 
-// A public form.
+// A published form.
 struct PasskeyForm {
-  const char* filler;  // what it is called
+  const char* filler;  // its name
   const char* instruction;
   bool whole_blocks;
-  bool blocks_are_lines;  // and the question follows the last one directly, with a space at its end
-  bool counted_by_pose;   // 25 tokens a block and 69 of the rest, whatever the tokenizer
+  bool blocks_are_lines;  // then the question, with a final space, directly follows
+  bool counted_by_pose;   // 25 tokens per block and 69 for the rest, with any tokenizer
   uint64_t smallest_key;
   uint64_t largest_key;
   int64_t new_tokens;
@@ -44,7 +44,7 @@ constexpr std::array kForms = {
     PasskeyForm{"lines", kLongLmInstruction, true, true, false, 10000, 99999, 5},
 };
 
-// The number of blocks of PoSE's eval_passkey.py.
+// Returns the number of blocks as computed by PoSE's eval_passkey.py.
 int64_t PoseBlocks(int64_t tokens) {
   constexpr int64_t kRest = 32 + 26 + 11;
   constexpr int64_t kBlockTokens = 25;
@@ -68,8 +68,8 @@ class PasskeyTask : public Task {
       throw UsageError("task '" + name_ + "'", "the prompt is longer without any filler",
                        "Give more tokens");
     }
-    // No known tokenizer makes less than one token of a block's 18 words, or of 16 characters of
-    // it, on average.
+    // Every known tokenizer makes at least one token per word of a block's 18 words, and per 16
+    // characters of it, on average.
     constexpr int64_t kCharactersPerToken = 16;
     amount_ = LargestFitting(form_.whole_blocks ? tokens : kCharactersPerToken * tokens, fits);
   }
@@ -87,8 +87,8 @@ class PasskeyTask : public Task {
   }
 
  private:
-  // `amount` characters: from the blocks' beginning, joined by spaces. Whole blocks: not parted at
-  // all, as in PoSE, or a line each.
+  // Returns filler: `amount` characters of blocks joined by spaces, or `amount` whole blocks,
+  // either without separator, as in PoSE, or one per line.
   std::string Filler(int64_t amount) const {
     std::string text;
     if (form_.whole_blocks) {
@@ -131,12 +131,13 @@ class PasskeyTask : public Task {
 
 }  // namespace
 
-// The amount of filler is the largest with which a prompt with a five-digit key has at most the
-// requested tokens; shorter keys and other depths make it a few tokens more or less. (The sources
-// step by 25 characters, or count 25 tokens a block, as filler=pose does.) filler=lines is the form
-// of LongLM's example files (passkey_examples.jsonl and example.py of github.com/datamllab/LongLM):
-// keys of five digits, one block per line, a space at the end, five new tokens. Place p has p - 1
-// percent of the filler in front of the key; in the sources the depth is random.
+// The amount of filler is the largest for which a prompt with a five-digit key has at most the
+// requested tokens; with shorter keys and at other depths, prompts may have a few more or fewer.
+// (The sources increase it in steps of 25 characters, or count 25 tokens per block, as filler=pose
+// does.) filler=lines is the form of LongLM's example files (passkey_examples.jsonl and example.py
+// of github.com/datamllab/LongLM): keys of five digits, one block per line, a space at the end,
+// five new tokens. At place p, p - 1 percent of the filler precede the key; in the sources, the
+// depth is random.
 TaskType PasskeyTaskType() {
   std::vector<std::string> fillers;
   fillers.reserve(std::size(kForms));

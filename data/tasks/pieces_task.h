@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A user's own text in which one of several marked pieces, the gold one, moves among the others.
+// A task over a user's text, in which the gold one of several marked pieces moves among the others.
 #pragma once
 
 #include <memory>
@@ -14,21 +14,22 @@ namespace midscope {
 
 struct PiecesText {
   std::string text;
-  // Two or more, in the order of the text, none overlapping the next; their names have no meaning.
+  // Two or more, in the order of the text, without overlap; their names are ignored.
   std::vector<ByteSpan> pieces;
-  ByteSpan gold;                // inside one of the pieces, which then moves
+  ByteSpan gold;                // inside one of the pieces; that piece moves
   std::vector<ByteSpan> spans;  // other passages, each inside one piece or between two
-  std::string answer;           // what follows the text, with its leading space; may be empty
+  std::string answer;           // follows the text; with its leading space; may be empty
 };
 
-// A task of one sample without a name; a place is the 1-based rank of the gold piece. The text
-// before, between and behind the pieces keeps its place; the other pieces keep their order. Spans
-// of a sample: "piece N" by their rank in the made text, "gold", and the others where they are now.
-// Throws Error (usage): pieces that are too few, empty, out of order or beyond the text, a gold
-// passage or another one that is not inside one piece or between two.
+// Makes a task without a name, with one sample; a place is the 1-based rank of the gold piece. The
+// text before, between and after the pieces stays; the other pieces keep their order. A sample's
+// spans are "piece N" (N: rank in the sample's text), "gold" and the other passages. Throws Error
+// (usage) if pieces are too few, empty, out of order or beyond the text, or if the gold or another
+// passage is not inside one piece or between two.
 std::unique_ptr<Task> MakePiecesTask(PiecesText text);
 
-// The paragraphs of a text (parted by blank lines) that have anything but white space, as pieces.
+// Returns the paragraphs of a text (separated by blank lines) as pieces; skips those of only white
+// space.
 std::vector<ByteSpan> ParagraphPieces(std::string_view text);
 
 }  // namespace midscope

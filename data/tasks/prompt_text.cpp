@@ -19,7 +19,7 @@ constexpr uintmax_t kLargestTemplate = uintmax_t{1} << 20;
 
 std::string Braced(const std::string& name) { return "{" + name + "}"; }
 
-// The first placeholder at or after `begin`; npos where there is none.
+// Returns the offset of the first placeholder at or after `begin`; npos if there is none.
 size_t FindPlaceholder(const std::string& text, size_t begin, const std::vector<std::string>& names,
                        std::string& found) {
   size_t first = std::string::npos;
@@ -32,8 +32,8 @@ size_t FindPlaceholder(const std::string& text, size_t begin, const std::vector<
   return first;
 }
 
-// Throws Error where the text has a misspelt placeholder that it has nowhere else; other words in
-// braces are text.
+// Throws Error if the text has a misspelt placeholder and lacks the correct one; other words in
+// braces are literal text.
 void CheckMisspelt(const std::string& text, const std::string& thing,
                    const std::vector<std::string>& names) {
   for (size_t at = 0; (at = text.find('{', at)) != std::string::npos; ++at) {

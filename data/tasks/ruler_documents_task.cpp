@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// RULER's questions over documents (qa_1 of SQuAD, qa_2 of HotpotQA): the documents that answer
+// RULER's questions over documents (qa_1 of SQuAD, qa_2 of HotpotQA): the documents with the answer
 // among others of the file. Place p is a depth of p - 1 percent of the documents.
 #include <algorithm>
 #include <cstddef>
@@ -24,33 +24,33 @@ namespace midscope {
 
 namespace {
 
-// Questions with the documents that answer them, from files of SQuAD and HotpotQA. Internal to
-// data/.
+// Reads questions, with the documents that answer them, from files of SQuAD and HotpotQA. Internal
+// to data/.
 
 struct DocumentQuestion {
   std::string question;
   std::vector<std::string> answers;
-  // Indices of documents: those that answer, then others that come with the question whatever the
-  // length, then those of the same article, which come before any other.
+  // Indices of documents: those with the answer; others that always accompany the question; those
+  // of the same article, which are used before any other.
   std::vector<size_t> gold;
   std::vector<size_t> own;
   std::vector<size_t> related;
 };
 
 struct QuestionDocuments {
-  std::vector<std::string> documents;  // all different, sorted
+  std::vector<std::string> documents;  // unique, sorted
   std::vector<DocumentQuestion> questions;
 };
 
 constexpr uintmax_t kLargestFile = uintmax_t{1} << 30;
 
-// Documents by their text, before their index among all is known.
+// A question with its documents as texts, before their indices are known.
 struct TextQuestion {
   std::string question;
   std::vector<std::string> answers;
   std::vector<std::string> gold;
   std::vector<std::string> own;
-  size_t article = 0;  // whose other documents are related; npos: none
+  size_t article = 0;  // article with related documents; npos: none
 };
 
 struct TextQuestions {
@@ -86,7 +86,7 @@ TextQuestions ReadSquad(const std::string& path, const JsonFields& file) {
   return all;
 }
 
-// (title, text): a pair of a text and a list of texts.
+// Returns title and text of a pair of a title and a list of sentences.
 std::pair<std::string, std::string> TitledText(const JsonFields& item, const nlohmann::json& pair) {
   const bool titled = pair.is_array() && pair.size() == 2 && pair[0].is_string() &&
                       pair[1].is_array() &&
@@ -131,11 +131,11 @@ std::vector<size_t> PlacesOf(const std::vector<std::string>& texts,
   return places;
 }
 
-// SQuAD: {"data": [{"paragraphs": [{"context", "qas": [...]}]}]}, without questions that are
-// impossible. HotpotQA: [{"question", "answer", "context": [[title, [sentences]]],
+// Reads SQuAD: {"data": [{"paragraphs": [{"context", "qas": [...]}]}]}, without impossible
+// questions, or HotpotQA: [{"question", "answer", "context": [[title, [sentences]]],
 // "supporting_facts": [[title, number]]}]; a document is its title and its text. Throws Error
-// (failure) that names the file and the item: it can't be read, is larger than 1 GiB or of another
-// form.
+// (failure) that names the file and the item, if the file can't be read, is larger than 1 GiB or
+// has another form.
 QuestionDocuments ReadQuestionDocuments(const std::string& path) {
   std::error_code ignored;
   const uintmax_t size = std::filesystem::file_size(path, ignored);
@@ -202,7 +202,7 @@ class RulerDocumentsTask : public Task {
   TaskSample Make(int64_t sample, int64_t place) const override {
     CheckSample(*this, sample);
     CheckPlace(*this, place);
-    // Those of sample 0, or fewer where this sample's are longer.
+    // Uses as many other documents as in sample 0, or fewer if those of this sample are longer.
     constexpr int64_t kStep = 10;
     int64_t others = others_;
     while (others > 0 && !Fits(sample, others)) others = std::max<int64_t>(0, others - kStep);
@@ -214,7 +214,8 @@ class RulerDocumentsTask : public Task {
     return count_(Build(sample, others, 1).text) + kRulerAnswerTokens <= tokens_;
   }
 
-  // Those that come with the question, then of its article, then any.
+  // Returns other documents: those that accompany the question, then those of its article, then
+  // any.
   std::vector<size_t> Others(const DocumentQuestion& question, int64_t count,
                              SplitMix64 random) const {
     std::vector<size_t> related = question.related;
@@ -241,7 +242,7 @@ class RulerDocumentsTask : public Task {
     return random.Draw(std::move(others), all);
   }
 
-  // `others`: documents beside those that come with the question.
+  // `others`: number of documents besides those that always accompany the question.
   TaskSample Build(int64_t sample, int64_t others, int64_t place) const {
     const DocumentQuestion& question = file_.questions[static_cast<size_t>(sample)];
     const std::vector<size_t> around =
@@ -268,7 +269,7 @@ class RulerDocumentsTask : public Task {
     return made;
   }
 
-  // All in one passage.
+  // Adds all gold documents as one passage.
   void AddGold(const std::vector<size_t>& gold, size_t& number, PromptText& prompt) const {
     if (number > 0) prompt.Add("\n\n");
     std::string text;
@@ -291,11 +292,11 @@ class RulerDocumentsTask : public Task {
 }  // namespace
 
 // `tokens` is the limit of prompt and generated text, as max_seq_length of the public code.
-// Templates, order of choice (the article's other paragraphs before any) and score
-// (string_match_part: one of the answers occurs) are those of the public code. Departures: the
-// documents that answer are contiguous at the place, where the public code shuffles all; documents
-// do not repeat where the file has too few; for HotpotQA the documents of the supporting facts are
-// the gold ones.
+// Templates, order of choice (the article's other paragraphs before others) and score
+// (string_match_part: one of the answers occurs) are those of the public code. Differences: the
+// documents with the answer are contiguous at the place, whereas the public code shuffles all;
+// documents are not repeated if the file has too few; for HotpotQA, the documents of the supporting
+// facts are the gold ones.
 TaskType RulerDocumentsTaskType() {
   Parameter tokens = PromptTokensParameter();
   tokens.help = "of the prompt and of what is generated";

@@ -10,7 +10,7 @@ constexpr RulerWord kUuidKind = RulerWord::kUuids;
 constexpr int64_t kNeedleTokens = 128;
 
 RulerKind Niah(const std::string& name, const RulerNeedles& needles) {
-  // The unit is a line for blocks and needles, a word for essays.
+  // The haystack's unit is a word for essays, otherwise a line.
   const bool essay = needles.haystack == RulerHaystack::kEssay;
   return {name, kNeedleTokens, essay ? 50 : 1, essay ? 1 : 8, true, needles, MakeRulerNeedles};
 }

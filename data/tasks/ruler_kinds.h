@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The synthetic tasks of RULER (Hsieh et al. 2024, arXiv 2404.06654; scripts/data/synthetic of
-// github.com/NVIDIA/RULER, read in a copy): templates, parameters and scores of the public code,
-// with words, numbers and texts of our own.
+// github.com/NVIDIA/RULER, read in a copy), with the templates, parameters and scores of the public
+// code, but with words, numbers and texts of this project.
 #pragma once
 
 #include <cstdint>
@@ -16,53 +16,55 @@ namespace midscope {
 enum class RulerHaystack { kNoise, kEssay, kNeedles };
 enum class RulerWord { kWords, kNumbers, kUuids };
 
-// Hidden and requested values, by the names of the public code.
+// The hidden and requested values of a needle task, named as in the public code.
 struct RulerNeedles {
   RulerHaystack haystack = RulerHaystack::kNoise;
   RulerWord key = RulerWord::kWords;
   RulerWord value = RulerWord::kNumbers;
   int64_t keys = 1;
-  int64_t values = 1;   // of each key
-  int64_t queries = 1;  // of the keys
+  int64_t values = 1;   // number of values per key
+  int64_t queries = 1;  // number of requested keys
 };
 
-// The haystack's words, repeated where more are needed; empty where the task has none.
+// The words of the haystack, repeated as needed; empty if the task has no text.
 struct RulerText {
   std::vector<std::string> words;
 };
 
 struct RulerRequest {
   SplitMix64 random;
-  int64_t size = 0;    // units of the haystack
-  int64_t depth = 50;  // percent, of the gold needle
-  int64_t tokens = 0;  // what the prompt and its answer may have
+  int64_t size = 0;    // length of the haystack, in units of the task
+  int64_t depth = 50;  // of the gold needle, in percent
+  int64_t tokens = 0;  // maximum number of tokens of prompt and answer
   const RulerText& text;
 };
 
 struct RulerKind {
   std::string name;  // "niah_single_1"
   int64_t new_tokens = 128;
-  int64_t smallest = 1;  // size
-  // No tokenizer makes fewer tokens of a unit: bounds the search for the size.
+  int64_t smallest = 1;  // minimum size
+  // Lower bound for the tokens of a unit with any tokenizer; bounds the search for the size.
   int64_t tokens_per_unit = 1;
   bool by_depth = false;
   RulerNeedles needles = {};
-  // Text, spans, answer and answers of a prompt.
+  // Makes text, spans, answer and answers of a sample.
   TaskSample (*make)(const RulerKind& kind, const RulerRequest& request) = nullptr;
 };
 
 // niah_single_1 to 3, niah_multikey_1 to 3, niah_multivalue, niah_multiquery, vt, cwe, fwe.
 const std::vector<RulerKind>& RulerKinds();
 
-// The gold needle (the first of the first requested key) at the depth, the others where the seed
-// puts them. Spans: "gold", "needle 1" ..., "question".
+// Puts the gold needle (the first value of the first requested key) at the depth, the others at
+// random positions. Spans: "gold", "needle 1" ..., "question".
 TaskSample MakeRulerNeedles(const RulerKind& kind, const RulerRequest& request);
-// One chain of five variables in order among lines of noise, with an example in front, which has
-// ten lines of noise (the public code fits it to 500 tokens).
+// Puts a chain of five variables, in order, among lines of noise; an example with ten lines of
+// noise comes first (the public code fits the example to 500 tokens).
 TaskSample MakeRulerVariables(const RulerKind& kind, const RulerRequest& request);
-// Ten words that occur more often than the others (30 and 3 times; 6 and once below 4096 tokens).
+// Makes a list in which ten words occur more often than the others (30 and 3 times; below 4096
+// tokens, 6 times and once).
 TaskSample MakeRulerCommonWords(const RulerKind& kind, const RulerRequest& request);
-// Coded words whose frequencies fall as the square of the rank; the most frequent is "...".
+// Makes a text of coded words whose frequencies fall as 1 / rank^2; the most frequent word is
+// "...".
 TaskSample MakeRulerFrequentWords(const RulerKind& kind, const RulerRequest& request);
 
 }  // namespace midscope

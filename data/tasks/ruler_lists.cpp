@@ -14,7 +14,7 @@
 namespace midscope {
 namespace {
 
-constexpr int64_t kShortPrompt = 4096;  // below it cwe's lists are shorter
+constexpr int64_t kShortPrompt = 4096;  // cwe has shorter lists below this
 
 std::string JoinedBy(const std::vector<std::string>& parts, const std::string& between) {
   std::string text;
@@ -29,7 +29,7 @@ std::string RandomLetters(size_t count, char first, SplitMix64& random) {
   return letters;
 }
 
-// So many different ones.
+// Returns `words` different words of `count` letters.
 std::vector<std::string> DifferentLetters(size_t words, size_t count, char first,
                                           SplitMix64& random) {
   std::vector<std::string> made;
@@ -46,7 +46,7 @@ struct TrackedVariables {
   std::vector<std::string> variables;
 };
 
-// The prompt's part up to where the variables are listed.
+// Makes the part of the prompt before the list of variables.
 TrackedVariables TrackVariables(int64_t noises, size_t name_length, SplitMix64& random) {
   constexpr size_t kHops = 4;
   constexpr uint64_t kSmallest = 10000;
@@ -84,7 +84,7 @@ struct CountedWords {
   std::vector<std::string> common;
 };
 
-// Single words as long as there are enough, then pairs.
+// Returns single words if there are enough, otherwise also pairs of words.
 std::vector<std::string> ListWords(size_t count, SplitMix64& random) {
   std::vector<std::string> words = PlainNouns();
   words.insert(words.end(), PlainAdjectives().begin(), PlainAdjectives().end());
@@ -149,7 +149,7 @@ TaskSample MakeRulerVariables(const RulerKind& /*kind*/, const RulerRequest& req
   SplitMix64 random = request.random;
   const TrackedVariables example = TrackVariables(kExampleNoises, kExampleNameLength, random);
   const TrackedVariables asked = TrackVariables(request.size, kNameLength, random);
-  // The public code puts a space between the question and its answer, which ends in one already.
+  // The public code puts a space between the question, which already ends in one, and its answer.
   const std::string text = example.text + " " + JoinedBy(example.variables, " ") + "\n\n";
   return FinishedRuler(text + asked.text, JoinedBy(asked.variables, " "), asked.variables);
 }

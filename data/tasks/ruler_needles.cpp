@@ -40,7 +40,7 @@ std::string RulerNeedle(const std::string& kind, const std::string& key, const s
   return "One of the special magic " + kind + " for " + key + " is: " + value + ".";
 }
 
-// A needle in front of the piece of that number.
+// A needle, and the number of the piece before which it is put.
 struct PlacedNeedle {
   int64_t piece = 0;
   std::string text;
@@ -57,7 +57,7 @@ DrawnNeedles DrawNeedles(const RulerNeedles& form, SplitMix64& random) {
   DrawnNeedles drawn;
 
   const std::string kind = RulerWordName(form.value);
-  // The first `queries` keys are requested: they are as random as any others.
+  // The first `queries` keys are requested; they are as random as the others.
   for (int64_t key = 0; key < form.keys; ++key) {
     const std::string name = RandomOf(form.key, random);
     const bool asked = key < form.queries;
@@ -72,7 +72,8 @@ DrawnNeedles DrawNeedles(const RulerNeedles& form, SplitMix64& random) {
   return drawn;
 }
 
-// Lines of noise, lines that look like needles, or sentences.
+// Returns the pieces of the haystack: lines of noise, lines that look like needles, or sentences of
+// an essay.
 std::vector<std::string> RulerPieces(const RulerNeedles& form, const RulerRequest& request,
                                      SplitMix64& random) {
   std::vector<std::string> pieces;
@@ -101,7 +102,7 @@ std::vector<std::string> RulerPieces(const RulerNeedles& form, const RulerReques
   return pieces;
 }
 
-// The others at one of 40 depths each, none twice, as the public code draws them.
+// Puts the other needles at different ones of 40 depths, drawn as in the public code.
 void PlaceNeedles(const RulerRequest& request, int64_t pieces, SplitMix64& random,
                   std::vector<PlacedNeedle>& needles) {
   constexpr int64_t kDepths = 40;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// RULER's synthetic tasks. Places of the needles' tasks are depths of the gold needle; the others
-// have one place.
+// RULER's synthetic tasks. Places of the needle tasks are depths of the gold needle; the other
+// tasks have one place.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -71,7 +71,7 @@ class RulerTask : public Task {
     return count_(Build(sample, size, kMiddle).text) + kind_.new_tokens <= tokens_;
   }
 
-  // The size of sample 0, or less where this sample's words are more tokens.
+  // Returns the size of sample 0, or less if this sample's words have more tokens.
   int64_t SizeOf(int64_t sample) const {
     constexpr int64_t kStep = 50;
     int64_t size = size_;
@@ -93,14 +93,13 @@ class RulerTask : public Task {
 }  // namespace
 
 // `tokens` is the limit of prompt and generated text, as max_seq_length of the public code. The
-// haystack is the largest that fits with the gold needle in its middle; other depths make the
-// prompt a few tokens more or less. Departures: the gold needle's depth is the place, not random;
-// words come from the project's lists, essays are made or the user's file, and their sentences end
-// at a word with . ! or ?; beyond the words of the lists cwe takes pairs of them; the answer's
-// beginning
-// ("The special magic number ... is") always ends the prompt. Scored by the share of the answers
-// that occur in the generated text (string_match_all of scripts/eval/synthetic/constants.py);
-// `answer` is all of them in a row.
+// haystack is the largest that fits with the gold needle in its middle; at other depths, the prompt
+// may have a few more or fewer tokens. Differences from the public code: the gold needle's depth is
+// the place, not random; words come from the project's lists; essays are generated or the user's
+// file, and their sentences end at a word with . ! or ?; if the lists have too few words, cwe uses
+// pairs of words; the answer's beginning ("The special magic number ... is") always ends the
+// prompt. Scored by the share of the answers that occur in the generated text (string_match_all of
+// scripts/eval/synthetic/constants.py); `answer` is all answers joined.
 TaskType RulerTaskType() {
   std::vector<std::string> kinds;
   for (const RulerKind& kind : RulerKinds()) kinds.push_back(kind.name);

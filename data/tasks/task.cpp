@@ -46,7 +46,7 @@ int64_t AnsweredPiece(const TaskSample& sample, std::string_view generated) {
   if (ScoreGenerated(sample, generated) >= 1) return sample.place;
   const std::string text = LowerText(CutAnswer(generated, sample.generation.cut));
   int64_t found = 0;
-  std::pair<size_t, size_t> best;  // where the text names it, and its length from the longest
+  std::pair<size_t, size_t> best;  // offset in the text, then -length
   for (size_t i = 0; i < sample.piece_answers.size(); ++i) {
     const std::string& answer = sample.piece_answers[i];
     const bool gold = static_cast<int64_t>(i) + 1 == sample.place;

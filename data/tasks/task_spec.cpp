@@ -53,8 +53,8 @@ std::string Text(const TaskSpec& spec, IsStated is_stated) {
   return spec.task + text;
 }
 
-// file= takes the rest of the spec. Where there is no such file and it contains another parameter,
-// that is the mistake.
+// The value of file= is the rest of the spec. If there is no such file and it contains another
+// parameter, reports that as the mistake.
 void CheckFileIsLast(const std::string& thing, const TaskType& task, const std::string& file) {
   std::error_code ignored;
   if (std::filesystem::exists(file, ignored)) return;
@@ -67,7 +67,7 @@ void CheckFileIsLast(const std::string& thing, const TaskType& task, const std::
   }
 }
 
-// Takes one PARAMETER=VALUE off the front of `rest`, with the comma after it.
+// Takes one PARAMETER=VALUE, with the comma after it, from the front of `rest`.
 void ReadParameter(const std::string& thing, const TaskType& task, std::string_view& rest,
                    TaskSpec& spec) {
   size_t end = rest.find(',');

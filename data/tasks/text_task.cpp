@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Perplexity over text files, as prompts and continuations.
+// Perplexity of text files, scored as prompts and continuations.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -51,7 +51,7 @@ class TextTask : public Task {
   }
 
  private:
-  // Pieces that hold words; white space at the text's end is none.
+  // Cuts the text into pieces that contain words; white space at the end of the text is no piece.
   void CutPieces(int64_t most) {
     size_t end = 0;
     while (static_cast<int64_t>(ends_.size()) < most) {
@@ -70,7 +70,7 @@ class TextTask : public Task {
   int64_t from_;
   TokenCounter count_;
   std::string text_;
-  std::vector<size_t> ends_;  // of the pieces
+  std::vector<size_t> ends_;  // ends of the pieces
 };
 
 constexpr int64_t kMostTokens = 1 << 20;
@@ -89,13 +89,14 @@ Parameter FromParameter() {
 
 bool IsPerplexityTask(std::string_view task_name) { return task_name.starts_with("text:"); }
 
-// A sliding window: sample i's answer is the text's piece i + 2 of `stride` tokens, its prompt as
-// much of the text before as `tokens` - `stride` tokens hold; the first piece is never scored. With
-// `from` that piece has so many tokens: windows of several lengths, the longest of `from` +
-// `stride` tokens, then score the same pieces, all of them after a prompt of full length. The
+// A sliding window: the answer of sample i is piece i + 2 of the text, of `stride` tokens; its
+// prompt is the preceding text, up to `tokens` - `stride` tokens. The first piece is never scored.
+// With `from`, the first piece has that many tokens, so that windows of different lengths, up to
+// `from` + `stride` tokens, score the same pieces, all after a prompt of full length. The
 // perplexity of a file is exp(sum of answer_nll / sum of answer tokens) over its samples. Windows
-// begin and end at white space, where the public scripts cut token ids, so that a piece has up to a
-// few tokens fewer. The generated text is compared by ROUGE-L, because there is no correct answer.
+// begin and end at white space, whereas the public scripts cut between token ids, so that a piece
+// may have a few tokens fewer. The generated text is compared by ROUGE-L, because there is no
+// correct answer.
 TaskType TextTaskType() {
   constexpr int64_t kMostWindows = 100000;
   TaskType type = {

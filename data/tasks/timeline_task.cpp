@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Timeline reorder: events in mixed order must be put in the order of their years. LooGLE's
-// prompt and form of question (Li et al. 2023, arXiv 2311.04939), which the channel paper uses,
-// over invented events or LooGLE's own file. One place.
+// Timeline reorder: events in mixed order must be put in the order of their years. Uses the prompt
+// and form of question of LooGLE (Li et al. 2023, arXiv 2311.04939), as the channel paper does,
+// with invented events or LooGLE's file. There is one place.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -35,7 +35,7 @@ struct Event {
   std::string what;  // "the town of Beltorwyn built a new bridge"
 };
 
-// As the question lists them. Years and towns are distinct.
+// Makes events in the order of the question's list. Years and towns are unique.
 std::vector<Event> InventEvents(size_t count, SplitMix64& random) {
   constexpr uint64_t kFirstYear = 1500;
   constexpr uint64_t kYears = 500;
@@ -54,7 +54,7 @@ std::vector<Event> InventEvents(size_t count, SplitMix64& random) {
 constexpr const char* kTimelineStart =
     "Please answer the question based on the long texts below. \n";
 
-// The first of `answers` follows the text.
+// The sample's answer follows the text.
 TaskSample FinishedTimeline(PromptText prompt, const std::string& question,
                             const std::string& answer, int64_t new_tokens) {
   prompt.Add("Question: ");
@@ -72,14 +72,15 @@ struct LoogleQuestion {
   std::string answer;
 };
 
-// "II,I,III": the answers of timeline questions, and of no others. (Their field type is in Chinese
-// in the repository's file and in English in the data hub's.)
+// Whether an answer is an order such as "II,I,III", which only timeline questions have. (The field
+// `type` is not used because it is in Chinese in the repository's file, in English in the hub's.)
 bool IsOrder(std::string_view answer) {
   return answer.find(',') != std::string_view::npos &&
          answer.find_first_not_of("IVX, ") == std::string_view::npos;
 }
 
-// The list of questions, which the files hold as a list, as JSON or as Python prints it.
+// Returns the list of questions, which files contain as a list, as JSON text or as a Python
+// literal.
 nlohmann::json QuestionsOf(const JsonFields& fields) {
   const nlohmann::json& pairs = fields.Need("qa_pairs");
   if (!pairs.is_string()) return pairs;
@@ -190,9 +191,9 @@ class TimelineTask : public Task {
 
 // file: longdep_qa.jsonl of LooGLE (fields input and qa_pairs); its questions whose answer is a
 // list of Roman numerals are the samples, with the prompt and new tokens of its public code
-// (config/task2prompt.json of github.com/bigai-nlco/LooGLE); `tokens` cuts the middle out, as that
-// code does. Scored by the whole order: LooGLE's paper has deviations instead, the channel paper's
-// numbers fit this. The spans "event 1" ... are the events in the text, numbered as the question
+// (config/task2prompt.json of github.com/bigai-nlco/LooGLE); `tokens` cuts out the middle, as that
+// code does. Scored by OrderMatch, which fits the channel paper's numbers; LooGLE's paper reports
+// deviations instead. The spans "event 1" ... are the events in the text, numbered as the question
 // lists them.
 TaskType TimelineTaskType() {
   constexpr int64_t kMostFiller = 1000000;

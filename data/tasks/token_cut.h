@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Texts cut to a number of tokens: at white space, where all that is known of the tokenizer is how
-// many it makes, or by its tokens.
+// Cuts texts to a number of tokens: at white space, if only the tokenizer's counts are available,
+// or exactly between tokens.
 #pragma once
 
 #include <cstdint>
@@ -13,35 +13,35 @@
 
 namespace midscope {
 
-// The counter itself. Throws Error (usage) about the task where it is empty.
+// Returns `count`. Throws Error (usage), which names `task`, if it is empty.
 const TokenCounter& NeedCounter(const TokenCounter& count, const std::string& task);
 
-// The longest beginning (end) of the text that makes at most `tokens` tokens and stops (starts) at
-// white space, or at a character where there is none near. A tokenizer makes about as many tokens
-// of a longer text as of a shorter one and more; what is not monotone shortens the result a little.
+// Returns the longest beginning (end) of the text that has at most `tokens` tokens and stops
+// (starts) at white space, or between any characters if there is none nearby. The number of tokens
+// is assumed to grow with the text; where it does not, the result is slightly shorter.
 std::string_view FirstTokens(std::string_view text, int64_t tokens, const TokenCounter& count);
 std::string_view LastTokens(std::string_view text, int64_t tokens, const TokenCounter& count);
 
-// The sample with the middle of a longer text left out: the text of the first tokens / 2 tokens and
-// that of as many at the end, put together without a space, as LongBench's public code cuts by
-// token ids (it counts a begin-of-text token among the first where the tokenizer puts one; here
-// none is counted). Spans keep their remaining part; those without one are dropped. Sets `cut` and
-// `gold_cut`.
+// Removes the middle of a sample's text if it has more than `tokens` tokens: joins the text of the
+// first and the last tokens / 2 tokens without a space, as LongBench's public code does with token
+// ids (which counts a begin-of-text token of the tokenizer among the first; this function does
+// not). Spans keep their remaining bytes; those without any are dropped. Sets `cut` and `gold_cut`.
 void CutMiddle(TaskSample& sample, int64_t tokens, const TokenCounter& count,
                const TokenEnds& ends);
 
-// The task with the samples of `task` cut so. Throws Error (usage) where a function is empty.
+// Returns a task that applies CutMiddle to the samples of `task`. Throws Error (usage) if
+// count_tokens or token_ends of `inputs` is empty.
 std::unique_ptr<Task> WithMiddleCut(std::unique_ptr<Task> task, int64_t tokens,
                                     const TaskInputs& inputs);
 
-// Its parameter `tokens`. always_stated: as Parameter::always_stated.
+// Parameter `tokens` of such tasks. `always_stated` becomes Parameter::always_stated.
 Parameter MiddleCutParameter(bool always_stated);
 
-// Throws Error (usage) about the task where it is empty.
+// Returns `ends`. Throws Error (usage), which names `task`, if it is empty.
 const TokenEnds& NeedEnds(const TokenEnds& ends, const std::string& task);
 
-// The largest n of [0, most] for which fits(n) holds, given that fits(0) does and that none fits
-// after the first that does not.
+// Returns the largest n in [0, most] for which fits(n) is true. fits(0) must be true, and fits must
+// be monotone: once false, it stays false for larger n.
 template <typename Fits>
 int64_t LargestFitting(int64_t most, const Fits& fits) {
   int64_t low = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The words of generated tasks: common first names, things that a person may buy, and plain words
-// for names of lines and filler.
+// Words for generated tasks: common first names, things that a person may buy, and plain words for
+// line names and filler.
 #pragma once
 
 #include <string>

@@ -37,13 +37,14 @@ constexpr std::array kScrollsSets = {
 struct ScrollsItem {
   std::string id;
   std::string input;
-  std::string separator;  // put in place of what is cut off the document
+  std::string separator;  // replaces the part that is cut off the document
   size_t query_begin = 0;
   std::vector<ByteSpan> spans;
   std::vector<std::string> answers;
 };
 
-// The byte where the character of that number begins; the files count as Python does.
+// Returns the offset of the byte at which a character begins; the files count characters as Python
+// does.
 int64_t ByteOfCharacter(std::string_view text, int64_t character) {
   int64_t seen = 0;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -66,7 +67,7 @@ ScrollsItem ReadScrollsItem(const JsonFields& fields) {
   ScrollsItem item;
   item.id = fields.FindText("id").value_or("");
   item.input = fields.Text("input");
-  item.separator = fields.FindText("truncation_seperator").value_or("");  // spelt so in the files
+  item.separator = fields.FindText("truncation_seperator").value_or("");  // (sic)
   const auto most = static_cast<int64_t>(item.input.size());
   item.query_begin = static_cast<size_t>(
       ByteOfCharacter(item.input, Integer(fields, "query_start_index", 0, most, most)));
@@ -122,7 +123,7 @@ class ZeroScrollsTask : public Task {
   }
 
  private:
-  // The end of the document gives way to the separator; the query stays.
+  // Replaces the end of the document by the separator; keeps the query.
   void Trim(const ScrollsItem& item, TaskSample& made) const {
     const std::string tail = item.separator + item.input.substr(item.query_begin);
     const std::string document = item.input.substr(0, item.query_begin);
@@ -139,7 +140,7 @@ class ZeroScrollsTask : public Task {
     made.text = kept + tail;
   }
 
-  // Found out now and not after an hour's run.
+  // Rejects a bad answer now rather than after an hour's run.
   void CheckAnswer(const JsonFields& fields, const std::string& answer) const {
     const std::vector<std::string> answers = {answer};
     try {

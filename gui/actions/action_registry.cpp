@@ -69,7 +69,7 @@ void ActionRegistry::Do(const QString& line) {
     throw UsageError("action '" + id.toStdString() + "'", "there is none of that name",
                      KnownWordsHint(id.toStdString(), known));
   }
-  const ActionEntry entry = item->entry;  // running it may register others
+  const ActionEntry entry = item->entry;  // a copy, because running it may register other actions
   const std::string thing = "action '" + id.toStdString() + "'";
   if (!entry.argument && !argument.isEmpty()) {
     throw UsageError(thing, "it takes no argument", "Leave '" + argument.toStdString() + "' out");

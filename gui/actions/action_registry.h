@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Everything that the user can do in the window, each under an id that stays the same between
-// versions. Menus, the command palette, the page of shortcuts and scripts (--do) walk this list.
+// The registry of all user actions of the window. Each has an id that does not change between
+// versions. Menus, the command palette, the shortcuts page and scripts (--do) iterate over it.
 //
 //   registry.Add({.id = "head", .menu = "", .title = tr("Choose a head"),
 //                 .help = tr("The head whose attention is shown"),
@@ -31,12 +31,12 @@ struct ActionEntry {
   QString title;
   QString help;  // one sentence
   QKeySequence shortcut = {};
-  // None: the action takes no argument. Where it is not required, the action runs without one too
-  // and is given an empty text.
+  // nullopt: the action takes no argument. An optional argument that is omitted is passed as an
+  // empty text.
   std::optional<Parameter> argument = {};
-  // Values that can be chosen now, for an action with an argument; none: the argument's choices.
+  // Returns the currently valid values of the argument; null: the argument's choices.
   std::function<QStringList()> offers = {};
-  // Throws Error where it can't be done. Without `run` the action is the menu's alone.
+  // Throws Error if the action fails. If `run` is null, the action works only in menus.
   std::function<void(const QString& argument)> run = {};
 };
 
@@ -47,10 +47,10 @@ class ActionRegistry : public QObject {
   // Shortcuts work while `window` is active.
   explicit ActionRegistry(QWidget* window);
 
-  // Throws Error (a bug) where the id is taken. Returns the action, which menus show; for an
-  // action that requires an argument it opens the palette (ArgumentRequested).
+  // Throws Error (a bug) if the id is already registered. Returns the action for use in menus; if
+  // an argument is required, triggering it opens the palette (ArgumentRequested).
   QAction* Add(ActionEntry entry);
-  // Registers an action that something else owns and runs, such as undo or one of a panel.
+  // Registers an action that another object owns and runs, such as undo or an action of a panel.
   void Adopt(const QString& id, const QString& menu, QAction* action, const QString& help);
 
   struct Item {
@@ -58,24 +58,24 @@ class ActionRegistry : public QObject {
     QAction* action = nullptr;
   };
   const std::vector<Item>& items() const { return items_; }
-  // Null where there is none.
+  // Returns nullptr if there is none.
   const Item* Find(const QString& id) const;
 
-  // Runs a line such as "head L12H3". Throws Error (usage) for an unknown id, a missing argument or
-  // one that the action does not take, and what the action throws.
+  // Runs a line such as "head L12H3". Throws Error (usage) for an unknown id or a missing or
+  // invalid argument, and passes on the errors of the action.
   void Do(const QString& line);
-  // Splits "head L12H3; channel 100" into lines; empty ones are left out.
+  // Splits a script such as "head L12H3; channel 100" into lines, omitting empty ones.
   static QStringList SplitScript(const QString& script);
 
-  // Adds the actions of the menu in the order in which they were registered.
+  // Adds the actions of the menu in the order of their registration.
   void FillMenu(const QString& menu, QMenu* into) const;
 
  Q_SIGNALS:
-  // A menu's entry was chosen whose argument is missing: "head".
+  // Emitted when an action with a missing argument was chosen in a menu; `id`: such as "head".
   void ArgumentRequested(const QString& id);
-  // An action that was chosen in a menu or by its shortcut failed.
+  // Emitted when an action failed that was chosen in a menu or by its shortcut.
   void Failed(const QString& why);
-  // An action was run; `line` runs it again.
+  // Emitted after an action has run; running `line` repeats it.
   void Done(const QString& line);
 
  private:

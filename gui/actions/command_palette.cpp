@@ -18,7 +18,7 @@ constexpr int kPaletteWidth = 560;
 constexpr int kPaletteHeight = 380;
 constexpr qsizetype kMostRecent = 20;
 
-// The title at the left, the shortcut at the right.
+// The title at the left and the shortcut at the right.
 QString RowText(const PaletteItem& item) {
   return item.shortcut.isEmpty() ? item.title : item.title + QStringLiteral("    ") + item.shortcut;
 }

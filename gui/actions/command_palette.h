@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The command palette (Ctrl+K): a line for a few letters of any action, and the actions that fit,
-// with their shortcuts. Enter runs the chosen one, Esc closes it. What was run last is listed
-// first.
+// The command palette (Ctrl+K): the user types a few letters, and it lists the matching actions
+// with their shortcuts, most recently run first. Enter runs the selected one, Esc closes the
+// palette.
 #pragma once
 
 #include <QFrame>
@@ -21,10 +21,10 @@ class CommandPalette : public QFrame {
   Q_OBJECT
 
  public:
-  // Hidden until Open. `parent`: the window over which it is shown.
+  // Hidden until Open. `parent`: the window that it covers.
   CommandPalette(ActionRegistry* registry, QWidget* parent);
 
-  // Shows it with the text in the line, such as "head ", and gives it the focus.
+  // Shows the palette with `text` in its line, such as "head ", and gives it the focus.
   void Open(const QString& text = QString());
   const std::vector<PaletteItem>& listed() const { return listed_; }
   QLineEdit* line() const { return line_; }
@@ -46,7 +46,7 @@ class CommandPalette : public QFrame {
   QLabel* help_;
   std::vector<PaletteItem> listed_;
   QStringList recent_;              // newest first
-  QPointer<QWidget> focus_before_;  // gets the focus back
+  QPointer<QWidget> focus_before_;  // the widget that gets the focus when the palette closes
 };
 
 }  // namespace midscope

@@ -14,8 +14,8 @@ namespace {
 
 constexpr int kWholeText = 1000;
 constexpr int kBeginning = 500;
-constexpr int kWordBegins = 12;  // a letter that begins a word
-constexpr int kFollows = 6;      // a letter right after the one before it
+constexpr int kWordBegins = 12;  // score of a letter at the begin of a word
+constexpr int kFollows = 6;      // score of a letter directly after the previous match
 constexpr int kArgumentFits = 2000;
 constexpr int kRecent = 20;
 
@@ -38,7 +38,7 @@ PaletteItem WithArgument(const ActionRegistry::Item& item, const QString& argume
           true};
 }
 
-// A text that can be nothing but a head, or a channel of a layer (L12N345).
+// The action for a text that can only be a head.
 std::optional<QString> Obvious(const QString& text) {
   try {
     const HeadId head = ReadHeadId(text);
@@ -60,7 +60,7 @@ bool BeginsWord(const QString& text, qsizetype at) {
   return at == 0 || !text[at - 1].isLetterOrNumber();
 }
 
-// The score of letters that occur in their order; -1: they do not.
+// The score of a match of `wanted` as letters in order; -1 if there is none.
 int InOrder(const QString& wanted, const QString& given, bool prefer_words) {
   int score = 0;
   qsizetype at = 0;
@@ -147,7 +147,8 @@ int MatchScore(const QString& text, const QString& title) {
   const QString given = title.toLower();
   if (wanted == given) return kWholeText;
   const int bonus = given.startsWith(wanted) ? kBeginning : 0;
-  // Beginnings of words first; where these leave no letter for the rest, the first ones.
+  // Prefers matches at the begin of words; if the remaining letters then do not match, tries the
+  // first occurrences.
   for (const bool prefer_words : {true, false}) {
     const int score = InOrder(wanted, given, prefer_words);
     if (score >= 0) return score + bonus;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Items that the command palette lists for a typed text.
+// Computes the items that the command palette lists for a typed text.
 #pragma once
 
 #include <QKeySequence>
@@ -12,22 +12,24 @@
 namespace midscope {
 
 struct PaletteItem {
-  QString line;      // what ActionRegistry::Do runs; ends in a space where an argument is missing
+  QString line;      // argument for ActionRegistry::Do; ends with a space if an argument is missing
   QString title;     // "Choose a head: L12H3"
   QString help;      // of the action
-  QString shortcut;  // as text; "" for none
-  bool complete = true;  // false: an argument has to be typed first
+  QString shortcut;  // as text; "" if there is none
+  bool complete = true;  // false: an argument must be typed first
   bool operator==(const PaletteItem&) const = default;
 };
 
-// The items that match, best first: a text that starts with an action's id and an argument is that
-// action; a text that an action's argument describes exactly (L12H3) is that too; then titles and
-// offered values in which the letters occur in their order, whole words and beginnings of words
-// first. An empty text: all actions, the `recent` lines first. Disabled actions are left out.
+// The matching items, best first. An action's id followed by an argument matches that action, and
+// so does a text that is a valid value of an action's argument (L12H3). Then come titles and
+// offered values that contain the typed letters in order; matches of whole words and of beginnings
+// of words come first. An empty text lists all actions, `recent` lines first. Disabled actions are
+// omitted.
 std::vector<PaletteItem> PaletteItems(const ActionRegistry& registry, const QString& text,
                                       const QStringList& recent);
 
-// How well `text` fits `title`: larger is better; negative: its letters do not occur in order.
+// Score of `text` as a match for `title`; larger is better, negative if the title does not contain
+// its letters in order.
 int MatchScore(const QString& text, const QString& title);
 
 }  // namespace midscope

@@ -17,9 +17,9 @@ namespace {
 
 struct AppearanceState {
   Appearance chosen = Appearance::kDesktop;
-  std::optional<QPalette> first;  // Qt's own, before any was set
+  std::optional<QPalette> first;  // Qt's palette before any other was set
   std::optional<bool> desktop_dark;
-  DesktopScheme* scheme = nullptr;  // created once the desktop's appearance is needed
+  DesktopScheme* scheme = nullptr;  // created when the desktop's appearance is first needed
 };
 
 AppearanceState& State() {
@@ -124,7 +124,7 @@ void DesktopScheme::Ask() {
       QDBusMessage::createMethodCall(QLatin1String(kPortal), QLatin1String(kPortalPath),
                                      QLatin1String(kPortalSettings), QStringLiteral("Read"));
   call << QString::fromLatin1(kSpace) << QString::fromLatin1(kSchemeKey);
-  // Without waiting: a desktop that is slow to answer must not keep the window from opening.
+  // Asynchronous, so that a desktop that answers slowly does not delay the window.
   auto* watcher = new QDBusPendingCallWatcher(bus.asyncCall(call), this);
   connect(watcher, &QDBusPendingCallWatcher::finished, this, [this](QDBusPendingCallWatcher* done) {
     const QDBusPendingReply<QDBusVariant> reply = *done;
@@ -137,7 +137,7 @@ void DesktopScheme::OnChanged(const QString& space, const QString& key, const QD
   if (space == QLatin1String(kSpace) && key == QLatin1String(kSchemeKey)) Answer(value.variant());
 }
 
-// Portals wrap the number in one variant or in two.
+// Portals wrap the number in one or two variants.
 void DesktopScheme::Answer(const QVariant& value) {
   QVariant inner = value;
   if (inner.canConvert<QDBusVariant>()) inner = inner.value<QDBusVariant>().variant();

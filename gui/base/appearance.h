@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Light or dark: the desktop's appearance, or the user's choice.
+// The light or dark appearance of the window: that of the desktop, or the user's choice.
 #pragma once
 
 #include <QColor>
@@ -11,21 +11,22 @@ namespace midscope {
 
 enum class Appearance { kDesktop, kLight, kDark };
 
-// "desktop", "light", "dark"; of any other text: the desktop's.
+// AppearanceName returns "desktop", "light" or "dark". AppearanceOf returns kDesktop for any other
+// text.
 QString AppearanceName(Appearance appearance);
 Appearance AppearanceOf(const QString& name);
 
-// Sets the palette of the whole program. kDesktop: dark or light as the desktop's portal reports
-// (org.freedesktop.appearance color-scheme), followed while the program runs; where no portal
-// answers, the palette that Qt has chosen.
+// Sets the palette of the whole program. kDesktop selects dark or light as the desktop's portal
+// reports (org.freedesktop.appearance color-scheme) and follows it while the program runs; if no
+// portal answers, it selects the palette that Qt chose at the start.
 void SetAppearance(Appearance appearance);
 Appearance CurrentAppearance();
 
-// The colour of changed text and buttons, on light and on dark.
+// The colour of changed text and buttons; the same on light and dark backgrounds.
 QColor ChangedColor();
 
-// Queries the desktop's portal for its appearance, and follows its changes. Qt 6.4 has no
-// colorScheme.
+// Queries the desktop's portal for its appearance and follows its changes. Needed because Qt 6.4
+// has no QStyleHints::colorScheme.
 
 class DesktopScheme : public QObject {
   Q_OBJECT
@@ -33,12 +34,12 @@ class DesktopScheme : public QObject {
  public:
   using QObject::QObject;
 
-  // Answered is emitted when the portal has answered, and again whenever the desktop changes. No
-  // answer where there is no portal.
+  // Queries the portal. Answered is emitted when it answers, and again whenever the desktop
+  // changes; never if there is no portal.
   void Ask();
 
  Q_SIGNALS:
-  // `known`: whether the desktop prefers one of the two.
+  // `known`: whether the desktop has a preference; if so, `dark` is that preference.
   void Answered(bool known, bool dark);
 
  private Q_SLOTS:

@@ -68,7 +68,7 @@ QString WithoutFolders(const QString& setting) {
 }
 
 QString ModelLabel(const QString& model, const QString& otherwise) {
-  // The embedded model is known by the name that its makers gave it.
+  // The embedded model is displayed under its makers' name for it.
   if (model == QLatin1String("embedded")) return QStringLiteral("SmolLM2-135M-Instruct (embedded)");
   QString name = QFileInfo(QDir::cleanPath(model)).fileName();
   for (const char* ending : {".gguf", ".safetensors"}) {
@@ -121,7 +121,7 @@ std::map<double, QString> PlaceNames(const std::vector<Record>& prompts,
 
 namespace {
 
-// Only those whose identifier's words say too little.
+// Titles for records whose identifiers are not descriptive enough.
 const std::map<std::string, const char*>& BetterTitles() {
   static const std::map<std::string, const char*> titles = {
       {"attention_rollout", QT_TRANSLATE_NOOP("midscope", "Attention rollout over layers")},

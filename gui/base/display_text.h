@@ -13,50 +13,51 @@
 
 namespace midscope {
 
-// Error messages as text for widgets.
+// Texts of error messages for widgets.
 
-// Runs `work`. Returns the message of what it throws; "" where it returns.
+// Runs `work`. Returns the message of the exception that it throws, or "" if it returns.
 QString ErrorText(const std::function<void()>& work);
 
-// The text of a head, as in TransformerLens.
+// The name of a head, in the notation of TransformerLens.
 
-// "L12H3".
+// Returns text such as "L12H3".
 QString HeadText(HeadId head);
 
-// "L12H3" (also "attn_L12_3"). Throws Error (usage).
+// Reads "L12H3" or "attn_L12_3". Throws Error (usage) for any other text.
 HeadId ReadHeadId(const QString& text);
 
-// A duration that is about to be spent, rounded up: "12 s", "9 min", "3 h".
+// Text of an expected duration, rounded up: "12 s", "9 min", "3 h".
 QString DurationText(double seconds);
 
-// The setting's text with the names of files of ratios without their folders: for labels.
+// The setting's text for labels: paths of ratio files are reduced to file names.
 QString WithoutFolders(const QString& setting);
 
-// The model's displayed name: the name of its file without the ending, its folder, or the last part
-// of a hub's name; `otherwise` where there is none.
+// The model's displayed name: its file name without the extension, its folder's name, or the last
+// part of its name on the hub; `otherwise` if there is none.
 QString ModelLabel(const QString& model, const QString& otherwise);
 
-// Names of places of the gold passage: ranks, or depths in percent where the task has these.
+// Displayed names of the places of the gold passage: ranks, or depths in percent for tasks that
+// define places by depth.
 
-// "50 %" where the prompt's place is printed as a share (its attribute place_text), else "10"; ""
-// for none.
+// "50 %" if the prompt's place is printed as a share (its attribute place_text), else its rank,
+// such as "10"; "" if it has no place.
 QString PlaceName(const Record& prompt);
-// The prompt's name among those of its request: "50 %", "10", "gold 3 of 8" of own text with
-// pieces, "own text".
+// The prompt's name among the prompts of its request: "50 %", "10", "gold 3 of 8" (the user's own
+// text with pieces), or "own text".
 QString PromptName(const Record& prompt);
-// Names of places that are not their rank, from prompts, or from a file's record of a sweep.
+// Names of the places whose name differs from their rank, by place. Read from the prompts and from
+// the sweep records of a file.
 std::map<double, QString> PlaceNames(const std::vector<Record>& prompts,
                                      const std::vector<Record>& file_records);
 
-// Words for the identifiers of records and their arrays, wherever people read them. Files keep the
-// identifiers.
+// Displayed words for the identifiers of records and their arrays. Files contain the identifiers.
 
-// "Attention entropy" of attention_entropy; records with a better name than their identifier's
-// words are in one list.
+// Returns "Attention entropy" for attention_entropy. Records with a better title than the words of
+// their identifier are in one list.
 QString RecordTitle(const std::string& record);
-// "Attention entropy: entropy by layer, head (nats)".
+// Returns text such as "Attention entropy: entropy by layer, head (nats)".
 QString ArrayTitle(const std::string& record, const Array& array);
-// "entropy" of the array, without its record.
+// The name of the array without that of its record, such as "entropy".
 QString ArrayWords(const std::string& array);
 
 }  // namespace midscope

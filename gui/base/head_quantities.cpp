@@ -109,8 +109,8 @@ HeadTable QuantityTable(const AttentionQuantity& quantity, const Record* attenti
   table.layers = AxisSize(*attention, "layer");
   table.heads = AxisSize(*attention, "head");
   table.values.reserve(static_cast<size_t>(table.layers * table.heads));
-  // Without a copy where the file has the program's own type: a sum over few tokens reads only
-  // them.
+  // Avoids a copy if the file has the program's number type: a sum over few tokens then reads only
+  // those.
   const auto* own =
       std::get_if<std::vector<float>>(&attention->FindArray(kLastQueryAttention)->data);
   const auto keys = static_cast<size_t>(AxisSize(*attention, "key"));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Numbers of a head that the map of heads can show: those that follow from the attention of the
-// last query, each with its name, its unit and how it is computed, and every array [layer, head] of
-// a record.
+// The per-head values that the head map can show: quantities computed from the attention of the
+// last query, each with its name, unit and formula, and every array [layer, head] of a record.
 #pragma once
 
 #include <algorithm>
@@ -17,51 +16,54 @@
 
 namespace midscope {
 
-// One number per head.
+// A table with one number per head.
 struct HeadTable {
   std::vector<double> values;  // [layer, head]; NaN: no value
   int64_t layers = 0;
   int64_t heads = 0;
 };
 
-// The tokens that quantities of the attention are about.
+// The tokens whose attention the quantities measure.
 struct MarkedTokens {
   TokenSpan gold;   // empty: none
-  TokenSpan range;  // the selected ones; empty: none
+  TokenSpan range;  // the selected tokens; empty: none
   bool operator==(const MarkedTokens&) const = default;
 };
 
-// The first tokens, which take what a head has no use for (the sink), and the last ones.
+// Number of first tokens counted as the attention sink, which receives weight that a head does not
+// use elsewhere, and number of last tokens.
 inline constexpr int64_t kSinkTokens = 4;
 inline constexpr int64_t kLastTokens = 16;
 
 struct AttentionQuantity {
   std::string id;  // in session files: "gold"
   QString name;
-  QString unit;  // "" for a share
+  QString unit;  // "" for a dimensionless share
   QString help;  // its formula in one line
-  // row: attention weights [key] of one head, which sum to 1. NaN where it has no value.
+  // `row`: attention weights [key] of one head, which sum to 1. Returns NaN if the quantity is
+  // undefined for that row.
   double (*value)(std::span<const float> row, const MarkedTokens& tokens);
 };
 
-// In the order of a list.
+// All quantities, in the order in which lists show them.
 const std::vector<AttentionQuantity>& AttentionQuantities();
-// Null where there is none of that name.
+// Returns nullptr if no quantity has that id.
 const AttentionQuantity* FindAttentionQuantity(const std::string& id);
 
-// `attention`: a record with last_query_attention [layer, head, key]; null: an empty table.
+// The quantity of every head. `attention`: a record with last_query_attention [layer, head, key];
+// if null, the table is empty.
 HeadTable QuantityTable(const AttentionQuantity& quantity, const Record* attention,
                         const MarkedTokens& tokens);
 
-// Whether the array is a number of every head.
+// Whether the array has one number per head.
 bool IsHeadArray(const Record& record, const Array& array);
-// An array [layer, head]; empty where it is missing.
+// An array [layer, head] of the record as a table; empty if the array is missing.
 HeadTable ArrayTable(const Record* record, const std::string& array);
 
-// b - a, element by element; empty where the shapes differ.
+// b - a, element by element; empty if the shapes differ.
 HeadTable Difference(const HeadTable& a, const HeadTable& b);
 
-// Sum of the weights over the tokens that the row has.
+// Sum of the weights in `row` over `tokens`, clipped to the length of the row.
 template <typename Number>
 double SumOver(std::span<const Number> row, const TokenSpan& tokens) {
   double sum = 0;
@@ -74,11 +76,11 @@ double SumOver(std::span<const Number> row, const TokenSpan& tokens) {
 
 // The head that is shown until the user selects one.
 
-// The gold passage of a record `prompt`; empty for none.
+// The token span of the gold passage in a record named `prompt`; empty if there is none.
 TokenSpan GoldTokens(const Record& prompt);
 
-// Returns the head with the largest sum of attention over `tokens`; L0H0 where there are none.
-// `attention`: a record with last_query_attention [layer, head, key].
+// Returns the head with the largest sum of attention over `tokens`; L0H0 if `tokens` or `attention`
+// is empty. `attention`: a record with last_query_attention [layer, head, key].
 HeadId MostAttentionOn(const Record& attention, const TokenSpan& tokens);
 
 }  // namespace midscope

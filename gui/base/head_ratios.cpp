@@ -16,7 +16,7 @@
 namespace midscope {
 namespace {
 
-// Ms-PoE's range, where a layer has no ratios of its own.
+// The range of Ms-PoE, for layers whose ratios are all equal.
 constexpr double kLeastOfRamp = 1.2;
 constexpr double kMostOfRamp = 1.8;
 
@@ -33,7 +33,7 @@ std::vector<double> Ramp(size_t heads) {
   return ramp;
 }
 
-// Null where the table does not have the head.
+// Returns nullptr if the table does not contain the head.
 double* RatioOf(HeadRatioTable& table, HeadId head) {
   const int64_t at = head.layer * table.heads + head.head;
   const bool there = head.layer >= 0 && head.head >= 0 && head.head < table.heads &&
@@ -45,7 +45,7 @@ size_t LayersOf(const HeadRatioTable& table) {
   return table.heads > 0 ? table.ratios.size() / static_cast<size_t>(table.heads) : 0;
 }
 
-// The heads of a layer by `less` of their indices into the table.
+// The heads of a layer, as indices into the table, sorted by `less`.
 template <typename Less>
 std::vector<size_t> Ordered(const HeadRatioTable& table, size_t layer, Less less) {
   std::vector<size_t> order(static_cast<size_t>(table.heads));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tables of a position ratio per head: what is done to them by hand and as controls, and the files
-// that ratios(FILE) reads.
+// Tables with one position ratio per head: the changes that users and controls make to them, and
+// the files that the setting ratios(FILE) reads.
 #pragma once
 
 #include <QString>
@@ -12,27 +12,29 @@
 
 namespace midscope {
 
-// Every head with the ratio.
+// A table in which every head has the given ratio.
 HeadRatioTable EqualRatios(int64_t layers, int64_t heads, double ratio);
-// The ratios of these heads times e^change, to three decimals and within what a ratio may be.
+// Multiplies the ratios of the given heads by e^change, rounded to three decimals and clamped to
+// the valid range of a ratio.
 HeadRatioTable ScaledRatios(HeadRatioTable table, const std::vector<HeadId>& heads, double change);
-// The heads with this ratio.
+// Sets the ratio of the given heads.
 HeadRatioTable WithRatios(HeadRatioTable table, const std::vector<HeadId>& heads, double ratio);
-// In each layer the head with the highest score has the least ratio, as in Ms-PoE. The ratios are
-// those of the layer; where these are all one value, they are from 1.2 to 1.8 in equal steps.
-// Unchanged where the scores are of another shape or some are missing.
+// In each layer, gives the smallest ratio to the head with the highest score, and so on, as in
+// Ms-PoE. The ratios are the layer's own; if these are all equal, they are 1.2 to 1.8 in equal
+// steps. Returns the table unchanged if the scores have another shape or some are missing.
 HeadRatioTable RatiosByScore(HeadRatioTable table, const HeadTable& scores);
-// In each layer the head with the least ratio gets the largest, and so on: the control of an order.
+// In each layer, gives the largest ratio to the head with the smallest, and so on: a control for
+// the effect of the order.
 HeadRatioTable ReversedRatios(HeadRatioTable table);
-// Heads with one key/value head have the mean of their ratios.
+// Gives all heads that share a key/value head the mean of their ratios.
 HeadRatioTable GroupedRatios(HeadRatioTable table, int64_t heads_per_key_value_head);
 
-// [[head 0, head 1, ...] of layer 0, ...].
+// JSON text [[head 0, head 1, ...] of layer 0, ...], as in ratio files.
 std::string RatioJson(const HeadRatioTable& table);
-// The folder in which the window keeps files of ratios, one per set of numbers.
+// The folder in which the window stores ratio files, one per distinct table.
 QString RatioFolder();
-// Names the table after the file in the folder that its numbers have; `write`: writes the file.
-// Throws Error where it can't be written.
+// Sets the table's file name to the file in `folder` for its ratios; if `write`, also writes that
+// file. Throws Error if it cannot be written.
 HeadRatioTable InFolder(HeadRatioTable table, const QString& folder, bool write);
 
 }  // namespace midscope

@@ -12,10 +12,10 @@
 namespace midscope {
 namespace {
 
-// A length of a prompt at which a setting that fits the model can be compiled.
+// A prompt length at which every setting that fits the model can be compiled.
 constexpr int64_t kSomeTokens = 64;
 
-// "Llama-2-7B-chat" and "llama 2 7b Chat" are one name.
+// Reduces names to their letters, so that "Llama-2-7B-chat" and "llama 2 7b Chat" are equal.
 QString OnlyLetters(const QString& name) {
   static const QRegularExpression others(QStringLiteral("[^a-z0-9]"));
   return name.toLower().remove(others);
@@ -45,7 +45,7 @@ bool IsPublishedFor(const Preset& preset, const ModelConfig& config) {
   const QStringList names = models.split(between, Qt::SkipEmptyParts);
   return std::any_of(names.begin(), names.end(), [&open](const QString& each) {
     const QString name = OnlyLetters(each);
-    // The second part of "7B/13B-Chat" names no model.
+    // The second part of "7B/13B-Chat" does not name a model.
     return !name.isEmpty() && name.front().isLetter() && open.contains(name);
   });
 }

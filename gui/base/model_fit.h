@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whether a setting can run on a model, before it is run.
+// Checks whether a setting can run on a model, before it is run.
 #pragma once
 
 #include <QString>
@@ -10,11 +10,11 @@
 
 namespace midscope {
 
-// Why the model cannot take the setting (its layers, heads, channels, positions); "" where it can.
-// Passages are not checked: they are of a prompt.
+// Why the setting does not fit the model (its layers, heads, channels, positions), or "" if it
+// does. Passages are not checked, because they belong to a prompt.
 QString WhyNotOn(const Intervention& setting, const ModelConfig& config);
 
-// Whether the preset was published for this model, judged by the model's name.
+// Whether the preset was published for this model; decided by the model's name.
 bool IsPublishedFor(const Preset& preset, const ModelConfig& config);
 
 }  // namespace midscope

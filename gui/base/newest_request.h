@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs requests one after another on a thread of its own. A newer request supersedes a waiting one.
+// Runs requests one after another on its own thread. A newer request supersedes a waiting one.
 #pragma once
 
 #include <condition_variable>
@@ -17,7 +17,7 @@ class NewestRequest {
   // `work` must not throw.
   explicit NewestRequest(std::function<void(const Request& request)> work)
       : work_(std::move(work)), thread_([this] { Loop(); }) {}
-  // Waits for the request that is running.
+  // Waits for the running request to finish.
   ~NewestRequest() {
     {
       const std::lock_guard lock(mutex_);
@@ -56,7 +56,7 @@ class NewestRequest {
   std::condition_variable wake_;
   std::optional<Request> wanted_;  // guarded by mutex_
   bool quit_ = false;              // guarded by mutex_
-  std::thread thread_;             // last: it uses all of the above
+  std::thread thread_;             // last member: the thread uses all of the above
 };
 
 }  // namespace midscope

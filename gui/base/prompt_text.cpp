@@ -10,8 +10,8 @@
 namespace midscope {
 namespace {
 
-// Tokens' own texts are made for labels (\n for a line end). The shown text is the prompt's own;
-// its tokens begin at byte offsets.
+// Token texts are made for labels (\n for a line end). The shown text is that of the prompt, in
+// which the tokens begin at byte offsets.
 void FindTokens(const Record& prompt, PromptText& result) {
   const QVector<double> bytes = LastAxisRow(prompt, "token_begin", {});
   result.text = TextAttribute(prompt, "text");

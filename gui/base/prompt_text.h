@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The text of a prompt, and where its tokens begin in it.
+// The text of a prompt, and the offset in it at which each token begins.
 #pragma once
 
 #include <QString>
@@ -14,18 +14,19 @@ namespace midscope {
 
 struct PromptText {
   QString text;
-  QStringList tokens;   // as labels: "\n" for a line end
-  QVector<int> begins;  // UTF-16 unit of each token's first character in `text`, then its length
+  QStringList tokens;   // as labels: a line end is "\n"
+  QVector<int> begins;  // UTF-16 offset of each token in `text`, then the length of `text`
   TokenSpan gold;       // empty: none
-  std::vector<TokenSpan> pieces;  // the prompt's other passages
+  std::vector<TokenSpan> pieces;  // all passages except the gold
 
-  // The part of `text` that the token is.
+  // The substring of `text` that the token covers.
   QString Part(qsizetype token) const {
     return text.mid(begins[token], begins[token + 1] - begins[token]);
   }
 };
 
-// `prompt`: see probes/engine/engine.h; null: no tokens.
+// `prompt`: the record of that name (see probes/engine/engine.h); if null, the result has no
+// tokens.
 PromptText ReadPromptText(const Record* prompt);
 
 }  // namespace midscope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Numbers of every token that can colour the text: the attention of a head and its mean, a hidden
-// channel, and what other records have over tokens.
+// The per-token values that can colour the text: the attention of one head or the mean of all
+// heads, a hidden channel, and arrays over tokens of other records.
 #pragma once
 
 #include <QString>
@@ -18,24 +18,24 @@ struct TokenSource {
   enum class Kind { kHead, kPinned, kMeanOfHeads, kChannel, kOfHead, kOfToken };
   Kind kind = Kind::kHead;
   std::string id;      // in session files: "head", "answer_attribution/answer_attribution_of_key"
-  QString name;        // of a list
-  std::string record;  // that has the array
+  QString name;        // shown in the list of sources
+  std::string record;  // name of the record with the array
   std::string array;
-  HeadId head;  // of kPinned
+  HeadId head;  // for kPinned
   bool operator==(const TokenSource& other) const { return id == other.id && name == other.name; }
 };
 
-// Values of the record over `tokens` tokens: arrays [layer, head, key] (of the shown head) and
-// [key], [token] or [position], measured ones only.
+// The sources that the record offers for a text of `tokens` tokens: arrays [layer, head, key] (for
+// the shown head) and [key], [token] or [position], only those with measured values.
 std::vector<TokenSource> SourcesOf(const Record& record, int64_t tokens);
 
-// The mean of all heads' attention to each token; empty without last_query_attention.
+// The mean of all heads' attention to each token; empty if the record lacks last_query_attention.
 QVector<double> MeanOverHeads(const Record& attention);
-// The mean over layers of a hidden channel by position: over `layers`, or all where they are none.
-// Empty where the record does not have the channel.
+// A hidden channel by position, averaged over `layers`, or over all layers if `layers` is empty.
+// Empty if the record does not contain the channel.
 QVector<double> MeanOverLayers(const Record& hidden, int64_t channel, const LayerSet& layers);
 
-// One value per token; empty for none. `head`: the shown head.
+// One value per token; empty if there are none. `head`: the shown head.
 QVector<double> ValuesOf(const Record* record, const TokenSource& source, HeadId head,
                          int64_t channel, const LayerSet& layers);
 

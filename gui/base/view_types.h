@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Small values that the panels pass to each other.
+// Small value types that the panels pass to each other.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ struct HeadId {
   bool operator==(const HeadId&) const = default;
 };
 
-// Which of the two settings views show: A alone, B alone, B - A, or A and B beside each other.
+// Which of the two settings the views show: A alone, B alone, the difference B - A, or A and B side
+// by side.
 enum class Compare { kA, kB, kDifference, kSplit };
 
 }  // namespace midscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Atomic writing of a file.
+// Replaces a file atomically.
 #pragma once
 
 #include <QString>
@@ -7,8 +7,8 @@
 
 namespace midscope {
 
-// The old file remains until all of `text` is on the disk. Throws Error (failure) that names
-// `thing` ("session") and the path.
+// The old file is replaced only after all of `text` is on the disk. Throws Error (failure) with
+// `thing` (such as "session") and the path in its message.
 void WriteWholeFile(const std::string& thing, const QString& path, const std::string& text);
 
 }  // namespace midscope

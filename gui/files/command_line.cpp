@@ -20,11 +20,11 @@ constexpr char kVersionText[] = "midscope-gui " MIDSCOPE_VERSION;
 
 struct QtOption {
   const char* name;
-  const char* value;  // placeholder of the value in help; null: takes no value
+  const char* value;  // name of the value in the help text; null: the option takes no value
   const char* help;
 };
 
-// The options of QApplication and QGuiApplication that are documented for every platform.
+// The options of QApplication and QGuiApplication that are documented for all platforms.
 constexpr QtOption kQtOptions[] = {
     {"display", "name", "The X11 display, instead of $DISPLAY."},
     {"geometry", "geometry", "Position and size of the window on X11, as 1200x800+10+10."},
@@ -63,7 +63,7 @@ QStringList ReadFormats(const QString& text) {
   return formats;
 }
 
-// Options of the window, beside those of the model.
+// The options of the window, in addition to those of the model.
 std::vector<Parameter> WindowOptions() {
   Parameter format = TextParameter("format", "formats of the pictures");
   format.default_value = "png,svg,pdf";
@@ -126,7 +126,7 @@ RenderRequest ReadRender(const OptionSet& options) {
   return render;
 }
 
-// Qt splits the line; what the values mean is in the descriptions.
+// Qt only splits the line; the descriptions define the meaning of the values.
 void AddOptions(QCommandLineParser& parser) {
   parser.setApplicationDescription(
       QStringLiteral("Shows why a language model loses what is in the middle of its context, "
@@ -145,7 +145,7 @@ void AddOptions(QCommandLineParser& parser) {
   }
 }
 
-// The last of a value that is given several times; all values of a list.
+// For a value given several times, the last one is used; for a list, all of them.
 OptionSet ReadOptions(const QCommandLineParser& parser) {
   OptionSet options(AllOptions());
   for (const Parameter& option : AllOptions()) {
@@ -216,7 +216,7 @@ GuiCommand ReadCommandLine(const QStringList& arguments) {
   const bool all = parser.isSet(QStringLiteral("help-all"));
   if (all || parser.isSet(QStringLiteral("help"))) {
     command.task = GuiTask::kPrintAndLeave;
-    // QCoreApplication, from which Qt reads the program's name, does not exist yet.
+    // QCoreApplication, from which Qt takes the program's name, does not exist yet.
     command.text = parser.helpText().replace(QStringLiteral("<executable_name>"),
                                              QStringLiteral("midscope-gui"));
     if (all) command.text += QtHelp();

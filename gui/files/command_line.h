@@ -17,35 +17,34 @@ enum class GuiTask { kWindow, kRender, kScreenshot, kPrintAndLeave };
 
 struct GuiCommand {
   GuiTask task = GuiTask::kWindow;
-  QString text;  // kPrintAndLeave: help or version
-  QString open;  // a model or a file of results; "" for the embedded model
-  // --dtype, --weights, ...: texts by option name (probes/model/model_options.h)
+  QString text;  // help or version, for kPrintAndLeave
+  QString open;  // a model or a results file; "": the embedded model
+  // --dtype, --weights, ...: option names and values as text (probes/model/model_options.h)
   std::vector<std::pair<std::string, std::string>> model_options;
-  QString prompt_task;  // --task; "" for the default
-  QString setting_b;    // --with; "" for none
+  QString prompt_task;  // --task; "": the default
+  QString setting_b;    // --with; "": none
   QStringList plugins;  // --plugin
-  QString session;      // --session; "" for none
+  QString session;      // --session; "": none
   std::optional<int64_t> samples;
   QString screenshot;
-  QString script;  // --do; "" for none
+  QString script;  // --do; "": none
   RenderRequest render;
 };
 
-// The arguments of main(). Throws Error (usage) for one that is not UTF-8, such as the name of a
-// file: Qt would replace its bytes, and look for or write to another path.
+// Converts the arguments of main(). Throws Error (usage) for an argument that is not UTF-8, such as
+// a file name, because Qt would replace its bytes and then read or write another path.
 QStringList ReadArguments(int count, char** arguments);
 
-// Separates Qt's own arguments (-style Fusion, -platform offscreen, ...; one dash or two) from all
-// others; each list begins with the program's name. Where Qt and midscope-gui share an option's
-// name (--plugin, --session), it is midscope-gui's. Throws Error (usage) for a Qt option without
-// its value.
+// Separates Qt's arguments (-style Fusion, -platform offscreen, ...; with one dash or two) from all
+// others; both lists begin with the program's name. An option that both Qt and midscope-gui have
+// (--plugin, --session) goes to midscope-gui. Throws Error (usage) if a Qt option lacks its value.
 struct SplitArguments {
   QStringList own;
   QStringList qt;
 };
 SplitArguments SplitQtArguments(const QStringList& arguments);
 
-// Throws Error (usage) that names the argument that is not understood.
+// Throws Error (usage), whose message names the argument, if an argument is unknown or invalid.
 GuiCommand ReadCommandLine(const QStringList& arguments);
 
 }  // namespace midscope

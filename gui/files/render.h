@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Draws the window's pictures from a file of results, without a display.
+// Draws the window's pictures of a results file, without a display.
 #pragma once
 
 #include <QStringList>
@@ -8,8 +8,8 @@
 
 namespace midscope {
 
-// Draws everything that the file has records for, panel by panel. Returns the paths written, in
-// order. Throws Error for a file that can't be read or has nothing to draw.
+// Draws every picture for which the file has records, panel by panel. Returns the paths of the
+// written files, in order. Throws Error if the file cannot be read or contains nothing to draw.
 QStringList RenderFile(const RenderRequest& request);
 
 }  // namespace midscope

@@ -16,7 +16,7 @@ QString SaveResults(const Session& session, const QString& path) {
     throw UsageError("results", "there are none yet", "Open a model and run it first");
   }
   WriteOptions options;
-  options.overwrite = true;  // the file dialog has confirmed it
+  options.overwrite = true;  // the file dialog has confirmed the overwriting
   WriteRecords(path.toStdString(), screen.records, session.provenance(), options);
   if (screen.left_out.isEmpty()) return {};
   return QObject::tr(
@@ -33,7 +33,8 @@ ResultOpener::ReplyPointer Read(const QString& path) {
   reply->failure = ErrorText([&] {
     reply->samples = std::make_shared<const SampleView>(path.toStdString());
     reply->view = ViewOfFile(reply->samples->Overview(), path);
-    // The view caches these: the window requests them first.
+    // Computes the series here, off the window's thread; the view caches them and the window needs
+    // them first.
     for (const Measure measure : {Measure::kNll, Measure::kAccuracy})
       reply->view->FileSeries(measure);
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes the records on the screen to a file.
+// Writes the records on the screen to a results file, and opens such files.
 #pragma once
 
 #include <memory>
@@ -15,12 +15,12 @@ namespace midscope {
 
 class Session;
 
-// Writes all records of the requested settings as an HDF5 file, each with the setting, prompt and
-// model that made it. Returns a sentence that names records left out because they are of a previous
-// setting; "" for none. Throws Error.
+// Writes all records of the requested settings to an HDF5 file, each with the setting, prompt and
+// model that made it. Returns a sentence that names the records omitted because they are of a
+// previous setting; "" if there are none. Throws Error if the file cannot be written.
 QString SaveResults(const Session& session, const QString& path);
 
-// Opens files of results on a thread of its own: checksums of large files take seconds, and means
+// Opens results files on its own thread, because checksums of large files take seconds, and means
 // over 100,000 samples tens of milliseconds.
 
 class ResultOpener : public QObject {
@@ -29,7 +29,7 @@ class ResultOpener : public QObject {
  public:
   struct Reply {
     QString path;
-    std::unique_ptr<SessionView> view;  // null: it could not be opened
+    std::unique_ptr<SessionView> view;  // null if it could not be opened
     std::shared_ptr<const SampleView> samples;
     QString failure;  // empty: none
   };
@@ -37,7 +37,7 @@ class ResultOpener : public QObject {
 
   explicit ResultOpener(QObject* parent = nullptr);
 
-  // A newer path supersedes a waiting one; an older reply arrives only where its reading had begun.
+  // A newer path supersedes a waiting one; a file whose reading has begun is still delivered.
   void Open(const QString& path) { thread_.Ask(path); }
 
  Q_SIGNALS:

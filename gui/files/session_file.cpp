@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kVersion = 1;
 constexpr char kKeptKey[] = "kept_settings";
-constexpr qint64 kLargestFile = 64 << 20;  // a prompt of millions of tokens still fits
+constexpr qint64 kLargestFile = 64 << 20;  // large enough for a prompt of millions of tokens
 
 Json PromptRequestJson(const PromptRequest& prompt_request) {
   if (!prompt_request.task.empty()) {
@@ -50,7 +50,7 @@ Json PromptRequestJson(const PromptRequest& prompt_request) {
   return json;
 }
 
-// All keys in their order in the file.
+// All keys, in the order of the file.
 std::vector<std::string> SessionKeys() {
   std::vector<std::string> keys = {"midscope_session", "model",   "model_options", "subject",
                                    "place_index",      "channel", "samples",       "setting_a",
@@ -134,7 +134,7 @@ PromptRequest ReadPromptRequest(const JsonFields& fields, const nlohmann::json& 
   return prompt_request;
 }
 
-// Throws Error unless it is a list of settings, at most one per letter.
+// Throws Error unless the field is a list of settings, at most one per letter.
 std::vector<std::string> ReadKept(const JsonFields& fields) {
   std::vector<std::string> kept;
   if (!fields.Find(kKeptKey)) return kept;
@@ -156,7 +156,7 @@ Json OffTermsJson(const std::vector<OffTerm>& off) {
   return json;
 }
 
-// Their files need not exist: what is off is not run.
+// Files that the terms name need not exist, because switched-off terms do not run.
 std::vector<OffTerm> ReadOffTerms(const JsonFields& fields, const std::string& key) {
   std::vector<OffTerm> off;
   if (!fields.Find(key)) return off;
@@ -179,7 +179,7 @@ void ReadDocuments(const JsonFields& fields, SavedSession* session) {
   session->shown_document = fields.Whole("shown_document", -1, -1);
 }
 
-// Adds the file's name to errors.
+// Runs `work` and adds the file's name to its errors.
 template <typename Work>
 void Naming(const std::string& file, Work work) {
   try {

@@ -18,10 +18,11 @@
 namespace midscope {
 namespace {
 
-// The JSON form of a class of controls.
+// Conversion of one class of controls to and from JSON.
 struct ControlKind {
-  std::function<nlohmann::json(const QWidget&)> read;  // null: the widget is of another class
-  // Returns whether the widget is of this class and has the value.
+  // Returns null if the widget is of another class.
+  std::function<nlohmann::json(const QWidget&)> read;
+  // Returns whether the widget is of this class and accepts the value.
   std::function<bool(QWidget*, const nlohmann::json&)> write;
 };
 
@@ -68,7 +69,7 @@ nlohmann::json ControlsOf(const Panel& panel) {
   nlohmann::json controls = nlohmann::json::object();
   for (const QWidget* widget : panel.findChildren<QWidget*>()) {
     const std::string name = widget->objectName().toStdString();
-    // Parts of Qt's own widgets are named qt_...
+    // Skips parts of Qt's own widgets, which are named qt_...
     if (name.empty() || name.starts_with("qt_") || controls.contains(name)) continue;
     for (const ControlKind& kind : ControlKinds()) {
       nlohmann::json value = kind.read(*widget);
@@ -84,7 +85,7 @@ std::string NameOf(const Plot& plot) {
   return (plot.objectName().isEmpty() ? plot.file_stem() : plot.objectName()).toStdString();
 }
 
-// The range of the y axis alone: that of x is the selection's in plots over tokens.
+// Only the ranges of y axes; in plots over tokens, the x range belongs to the selection.
 nlohmann::json RangesOf(const Panel& panel) {
   nlohmann::json ranges = nlohmann::json::object();
   for (const Plot* plot : panel.findChildren<Plot*>()) {
@@ -95,7 +96,7 @@ nlohmann::json RangesOf(const Panel& panel) {
   return ranges;
 }
 
-// nullopt: the field is absent.
+// Returns nullopt if the field is absent.
 std::optional<std::array<double, 2>> FindPair(const JsonFields& fields, const std::string& key) {
   if (!fields.Find(key)) return std::nullopt;
   const nlohmann::json& pair = fields.Array(key);
@@ -106,7 +107,7 @@ std::optional<std::array<double, 2>> FindPair(const JsonFields& fields, const st
   return std::array<double, 2>{pair[0].get<double>(), pair[1].get<double>()};
 }
 
-// Sets the controls; returns those whose value is not there yet.
+// Sets the controls. Returns the entries whose value is not available yet.
 nlohmann::json RestoreControls(const nlohmann::json& controls, Panel* panel) {
   nlohmann::json rest = nlohmann::json::object();
   for (QWidget* widget : panel->findChildren<QWidget*>()) {
@@ -119,7 +120,7 @@ nlohmann::json RestoreControls(const nlohmann::json& controls, Panel* panel) {
   return rest;
 }
 
-// Plots that show a range of the user's own are left as they are.
+// Does not change plots whose range the user has chosen.
 void RestoreRanges(const JsonFields& ranges, Panel* panel) {
   for (Plot* plot : panel->findChildren<Plot*>()) {
     const auto range = FindPair(ranges, NameOf(*plot));
@@ -138,7 +139,7 @@ nlohmann::json RestorePanel(const JsonFields& fields, Panel* panel) {
   return rest;
 }
 
-// Restores every panel that the field `panels` names.
+// Restores every panel named in the field `panels`.
 nlohmann::json RestorePanels(const JsonFields& view, const std::vector<Panel*>& panels) {
   nlohmann::json rest = {{"panels", nlohmann::json::object()}};
   for (size_t i = 0; i < panels.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One page of help in a window of its own, which stays beside the main window.
+// A separate window that shows one help page and stays open beside the main window.
 #pragma once
 
 #include <vector>
@@ -11,15 +11,15 @@ class QTextBrowser;
 
 namespace midscope {
 
-// The pages of the Help menu, one entry each in the list in help_pages.cpp. What they say of
-// actions, panels and terms comes from the lists of these.
+// The pages of the Help menu, which are listed in help_pages.cpp. Their texts about actions, panels
+// and terms are generated from the lists of these.
 
 class ActionRegistry;
 
-// State that a page may show.
+// The state that a page can show.
 struct HelpContext {
   const ActionRegistry* actions = nullptr;
-  QString model;  // one line for each fact of the open model; "": none is open
+  QString model;  // one line per fact about the open model; "": none is open
 };
 
 struct HelpPage {
@@ -38,7 +38,7 @@ class HelpWindow : public QDialog {
   explicit HelpWindow(QWidget* parent);
 
   void ShowPage(const HelpPage& page, const HelpContext& context);
-  // A text of its own, such as what a panel shows.
+  // Shows a text that is not a page, such as the help of a panel.
   void ShowText(const QString& title, const QString& text);
   QTextBrowser* text() const { return text_; }
 

@@ -18,18 +18,18 @@ namespace midscope {
 
 namespace {
 
-constexpr int kStateVersion = 1;  // of saved states; another one is refused
-// The least size in which every layout can be arranged.
+constexpr int kStateVersion = 1;  // version of saved states; states of another version are rejected
+// The smallest size in which every layout can be arranged.
 constexpr QSize kLeastRoom(900, 520);
 
 }  // namespace
 
 DockArea::DockArea(QWidget* parent) : QMainWindow(parent, Qt::Widget) {
   setObjectName(QStringLiteral("dock_area"));
-  // Without GroupedDragging: dragging a tab inside a torn-off group ends the program in Qt 6.4
-  // (QMainWindowLayout::tabMoved looks for the group in the window and finds none).
-  // Without AnimatedDocks: a state that is restored while a dock still moves to its place ends the
-  // program (QMainWindow::restoreState).
+  // GroupedDragging is off, because dragging a tab inside a floating group crashes Qt 6.4
+  // (QMainWindowLayout::tabMoved looks for the group in the window and finds none). AnimatedDocks
+  // is off, because restoring a state while a dock is still moving crashes too
+  // (QMainWindow::restoreState).
   setDockOptions(AllowNestedDocks | AllowTabbedDocks);
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
   setDocumentMode(true);
@@ -45,14 +45,14 @@ QDockWidget* DockArea::Add(const QString& id, const QString& title, const QStrin
   column->setContentsMargins(0, 0, 0, 0);
   column->addWidget(panel);
   dock->setWidget(holder);
-  // Qt moves a dock behind its tabs out of the window instead of hiding it: a panel that is not
-  // seen must be hidden, so that it is not drawn (Panel::DrawsAtOnce).
+  // Qt moves a dock that is behind other tabs out of the window instead of hiding it. A panel that
+  // is not visible must be hidden, so that it is not drawn (Panel::DrawsAtOnce).
   connect(dock, &QDockWidget::visibilityChanged, panel, [panel](bool seen) {
     if (panel->isHidden() == seen) panel->setVisible(seen);
   });
   auto* bar = new DockTitle(dock, help);
   dock->setTitleBarWidget(bar);
-  // After the click has ended: until then Qt regards the dock as one that may be dragged.
+  // Queued until the click has ended, because until then Qt may treat the dock as being dragged.
   connect(
       bar, &DockTitle::WholeRequested, this, [this, dock] { ToggleWhole(dock); },
       Qt::QueuedConnection);
@@ -76,7 +76,7 @@ QDockWidget* DockArea::FirstOf(const Arrangement& part) const {
   return nullptr;
 }
 
-// The dock whose extent is the part's: not one of several beside each other. Null: there is none.
+// A dock with the same extent as the part along `orientation`; nullptr if docks share that extent.
 QDockWidget* DockArea::SpanningOf(const Arrangement& part, Qt::Orientation orientation) const {
   if (part.kind == Arrangement::Kind::kTabs) return FirstOf(part);
   const auto along =
@@ -88,8 +88,8 @@ QDockWidget* DockArea::SpanningOf(const Arrangement& part, Qt::Orientation orien
   return nullptr;
 }
 
-// The parts' first docks are split before their own parts are, so that a column within a row is a
-// column. `extent`: of the part, as shares of the whole area's width and height.
+// Splits the first docks of the parts before the parts themselves, so that a column within a row is
+// a column. `extent`: of the part, as shares of the whole area's width and height.
 void DockArea::Split(const Arrangement& part, const QSizeF& extent, std::vector<Sizes>* sizes) {
   QDockWidget* first = FirstOf(part);
   if (!first) return;
@@ -148,9 +148,10 @@ void DockArea::Arrange(const LayoutEntry& layout) {
   Split(all, QSizeF(1, 1), &sizes_);
   for (QDockWidget* dock : docks_) dock->show();
   ApplySizes(sizes_);
-  // Again once everything that was resized in this turn has been laid out.
+  // Applies the sizes again after everything resized in this turn of the event loop has been laid
+  // out.
   QMetaObject::invokeMethod(this, "ApplyLastSizes", Qt::QueuedConnection);
-  // The first of each group of tabs in front, from the last to the first.
+  // Raises the first dock of each group of tabs, from the last group to the first.
   std::vector<const Arrangement*> waiting = {&all};
   while (!waiting.empty()) {
     const Arrangement* part = waiting.back();
@@ -173,7 +174,7 @@ void DockArea::ApplySizes(const std::vector<Sizes>& sizes) {
 
 void DockArea::ApplyLastSizes() { ApplySizes(sizes_); }
 
-// Shares that were applied before the window had its size are applied once more.
+// Applies again the shares that were set before the window had its size.
 void DockArea::resizeEvent(QResizeEvent* event) {
   QMainWindow::resizeEvent(event);
   FitRoom();
@@ -208,13 +209,13 @@ void DockArea::ArrangeForRoom() {
     wide_sizes_ = sizes;
   } else if (width() >= needed_.width() && height() >= needed_.height()) {
     restoreState(std::exchange(before_narrow_, QByteArray()), kStateVersion);
-    // The state was kept when the room was small already.
+    // The saved state was taken when the area was already too small.
     sizes_ = wide_sizes_;
     ApplySizes(sizes_);
   }
 }
 
-// Titles of tabs are whole; where they need more room than there is, the tabs are scrolled.
+// Tab titles are never elided; if they need more space than there is, the tab bar scrolls.
 void DockArea::childEvent(QChildEvent* event) {
   QMainWindow::childEvent(event);
   if (!event->polished()) return;
@@ -257,7 +258,7 @@ QByteArray DockArea::State() const { return IsWhole() ? before_whole_ : saveStat
 bool DockArea::Restore(const QByteArray& state) {
   before_narrow_.clear();
   before_whole_.clear();
-  sizes_.clear();  // the state has sizes of its own
+  sizes_.clear();  // the state contains sizes
   return restoreState(state, kStateVersion);
 }
 
@@ -266,7 +267,7 @@ DockTitle::DockTitle(QDockWidget* dock, const QString& help) : QWidget(dock), do
   QFont font = text_->font();
   font.setPointSizeF(font.pointSizeF() * 0.9);
   text_->setFont(font);
-  // A long title does not set the dock's least width.
+  // Prevents a long title from setting the dock's minimum width.
   text_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   setToolTip(help);
   auto* row = new QHBoxLayout(this);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The part of the window that holds panels as docks: they tear off, form tabs, fill the area on a
-// double click of their title, and are arranged by a layout (layouts.h).
+// The part of the window that contains the panels as docks. Docks can be floated, form tabs, fill
+// the area on a double click of their title, and are arranged by a layout (layouts.h).
 #pragma once
 
 #include <vector>
@@ -24,30 +24,31 @@ class DockArea : public QMainWindow {
  public:
   explicit DockArea(QWidget* parent = nullptr);
 
-  // `id`: names the dock in layouts and in saved states. `help`: what the "?" of its title shows.
+  // `id`: names the dock in layouts and saved states. `help`: text that the "?" of its title shows.
   QDockWidget* Add(const QString& id, const QString& title, const QString& help, QWidget* panel);
 
-  // Places all docks: those that the layout does not name are tabs behind its last part.
+  // Places all docks. Docks that the layout does not name become tabs behind its last part.
   void Arrange(const LayoutEntry& layout);
-  // The layout that was arranged last; docks may have been moved since.
+  // The last arranged layout; docks may have been moved since.
   const QString& layout_id() const { return layout_; }
 
   // Shows a dock and brings it to the front of its tabs.
   void Show(const QString& id);
   void ShowPanel(QWidget* panel);
-  // One dock fills the area; the same again restores what was there.
+  // Makes the dock fill the area; a second call restores the previous arrangement.
   void ToggleWhole(QDockWidget* dock);
   bool IsWhole() const { return !before_whole_.isEmpty(); }
   const std::vector<QDockWidget*>& docks() const { return docks_; }
   QDockWidget* Find(const QString& id) const;
 
-  // Less than an arrangement may need: where there is less room than that, the layout is arranged
-  // for it, and what was there comes back with the room.
+  // May be smaller than an arrangement needs. If the area is smaller than that, the layout is
+  // arranged for the smaller size, and the previous arrangement is restored when the area is large
+  // enough.
   QSize minimumSizeHint() const override;
 
-  // Where everything is, for Restore. Of no use to another version of the window.
+  // The arrangement of all docks, for Restore. Not usable by another version of the window.
   QByteArray State() const;
-  // Returns false, without an effect, where the state is not one of this window.
+  // Returns false and has no effect if the state is not of this version of the window.
   bool Restore(const QByteArray& state);
 
  Q_SIGNALS:
@@ -60,7 +61,7 @@ class DockArea : public QMainWindow {
  private:
   struct Sizes {
     QList<QDockWidget*> docks;
-    QList<double> shares;  // of the whole area
+    QList<double> shares;  // share of the whole area per dock
     Qt::Orientation orientation = Qt::Horizontal;
   };
   QDockWidget* FirstOf(const Arrangement& part) const;
@@ -73,23 +74,23 @@ class DockArea : public QMainWindow {
 
   std::vector<QDockWidget*> docks_;
   QString layout_;
-  QByteArray before_whole_;   // empty: no dock fills the area
-  QByteArray before_narrow_;  // empty: the room is as the arrangement needs it
-  QSize needed_;              // of what is in before_narrow_
+  QByteArray before_whole_;   // the state before; empty: no dock fills the area
+  QByteArray before_narrow_;  // the state before; empty: the area is large enough
+  QSize needed_;              // the size that before_narrow_ needs
   std::vector<Sizes> wide_sizes_;
-  // An arrangement's shares are applied again when the window gets its first size.
+  // The shares of an arrangement, applied again when the window gets its first size.
   std::vector<Sizes> sizes_;
   bool resized_ = false;
 };
 
-// The title of a dock: its name, and small buttons for help, tearing off and closing. A double
-// click lets the panel fill the window's area of docks.
+// The title bar of a dock: its name, and small buttons for help, floating and closing. A double
+// click makes the panel fill the dock area.
 
 class DockTitle : public QWidget {
   Q_OBJECT
 
  public:
-  // `help`: what the panel shows, as the tooltip; "": no help button.
+  // `help`: description of the panel, as a tooltip; "": no help button.
   DockTitle(QDockWidget* dock, const QString& help);
 
  Q_SIGNALS:

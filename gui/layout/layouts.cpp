@@ -8,7 +8,8 @@
 namespace midscope {
 namespace {
 
-// Below this height settings, prompt and model are tabs, and plots are one above the other at most.
+// Below this height, settings, prompt and model are tabs, and at most two plots are above each
+// other.
 constexpr int kLowWindow = 860;
 constexpr int kNarrowWindow = 1300;
 
@@ -22,7 +23,7 @@ Arrangement Column(int share, std::vector<Arrangement> parts) {
   return {Arrangement::Kind::kColumn, share, std::move(parts), {}};
 }
 
-// The panels of the request and of the settings.
+// The part with the panels for the request and for the settings.
 Arrangement Controls(int share, const QSize& window) {
   if (window.height() < kLowWindow) return Tabs(share, {"settings", "prompt", "model"});
   return Column(share, {Tabs(55, {"settings"}), Tabs(45, {"prompt", "model"})});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The arrangements of panels that the window offers, one entry each in the list in layouts.cpp.
+// The layouts of panels that the window offers; layouts.cpp lists them.
 #pragma once
 
 #include <QKeySequence>
@@ -10,29 +10,29 @@
 
 namespace midscope {
 
-// A part of the window: parts beside or above each other, or tabs.
+// A part of the window: contains parts side by side or above each other, or tabs.
 struct Arrangement {
   enum class Kind { kRow, kColumn, kTabs };
   Kind kind = Kind::kTabs;
-  int share = 1;  // of the room that the parts of one row or column have
+  int share = 1;  // weight of its size among the parts of one row or column
   std::vector<Arrangement> parts;
-  QStringList panels;  // of tabs: ids (PanelEntry::id), the first in front
+  QStringList panels;  // ids of tabs (PanelEntry::id), the front one first
 };
 
 struct LayoutEntry {
   QString id;  // "explore"
   QString title;
   QString help;
-  // For a window of that size. A small one has more tabs, so that what is moved by hand and what it
-  // changes stay in sight.
+  // Makes the arrangement for a window of that size. A small window has more tabs, so that controls
+  // and the plots that they change remain visible.
   Arrangement (*arrange)(const QSize& window) = nullptr;
 };
 
 const std::vector<LayoutEntry>& LayoutList();
-// Null where there is none.
+// Returns nullptr if there is none.
 const LayoutEntry* FindLayout(const QString& id);
 
-// The ids of all panels that the arrangement names.
+// The ids of all panels in the arrangement.
 QStringList PanelsOf(const Arrangement& arrangement);
 
 }  // namespace midscope

@@ -79,8 +79,8 @@ HeadId FilePictures::head() const {
   return score.a ? LargestScore(*score.a) : HeadId{};
 }
 
-// Model, task, settings and samples: of curves from their first sweep, of a sweep from its plan, of
-// a batch from its options, else of the prompt.
+// Model, task, settings and samples. They are read from the first sweep for curves, from the plan
+// for a sweep, from the options for a batch, and otherwise from the prompt.
 QString FilePictures::RunCaption() const {
   if (const Record* curves = FindRecord(records_, kOutcomeCurves)) {
     return QObject::tr("%1, %2 (of the first sweep), samples: %3")
@@ -90,7 +90,7 @@ QString FilePictures::RunCaption() const {
   const auto parsed = nlohmann::json::parse(
       plan_json_.empty() ? provenance_.options_json : plan_json_, nullptr, false);
   const bool is_one_prompt = prompt_ && !AxisSize(*prompt_, "sample");
-  // A prompt of a batch or sweep names its task; for one of `probe --task` the options do.
+  // The prompt of a batch or sweep names its task; for `probe --task` the task is in the options.
   const bool says_task = is_one_prompt && !TextAttribute(*prompt_, "task").isEmpty();
   const bool has_task = parsed.is_object() && parsed.contains("task") && !parsed["task"].is_null();
   if (says_task || (is_one_prompt && !has_task) || !parsed.is_object())

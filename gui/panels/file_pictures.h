@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Pictures of a file of results, without a window: what panels draw them from (Panel::Render), and
-// where they are written.
+// Draws pictures of a results file without a window: the data from which panels draw them
+// (Panel::Render), and the files that are written.
 #pragma once
 
 #include <QSize>
@@ -18,16 +18,17 @@ namespace midscope {
 class Plot;
 
 struct RenderRequest {
-  QString file;  // RUN.h5, or the address of a group in it
+  QString file;  // path of a file such as RUN.h5, or the address of a group in it
   QString folder;
-  QStringList formats;  // of PlotFormats()
+  QStringList formats;  // a subset of PlotFormats()
   std::optional<HeadId>
-      head;  // none: the head that attends most to gold, else the largest position-awareness score
-  std::optional<int64_t> channel;  // none: the first in the file
+      // Nullopt: the head that attends most to gold, else the largest position-awareness score.
+      head;
+  std::optional<int64_t> channel;  // nullopt: the first in the file
   QStringList reference = {};      // files of midscope sweep, drawn beside the outcome
 };
 
-// A's record, and B's where the window wrote the file; null for none.
+// A record of setting A, and that of B if the window wrote the file; null if missing.
 struct RecordSides {
   const Record* a = nullptr;
   const Record* b = nullptr;
@@ -35,8 +36,8 @@ struct RecordSides {
 
 class FilePictures {
  public:
-  // Both must outlive it.
-  // `reference`: a record published_reference to show beside outcomes; null: the file's own.
+  // `request` and `file` must outlive this object. `reference`: a record published_reference to
+  // show beside outcomes; null: the one in the file.
   FilePictures(const RenderRequest& request, const RunFile& file,
                const Record* reference = nullptr);
 
@@ -45,23 +46,24 @@ class FilePictures {
   const Record* prompt() const { return prompt_; }        // null: none
   const Record* reference() const { return reference_; }  // null: none
 
-  // The first records of A and B that hold the array over exactly these axes.
+  // The first records of A and B that contain the array with exactly these axes.
   RecordSides Find(const std::string& array, const std::vector<std::string>& axes) const;
-  // The setting that made the record: from the record where the window wrote the file, from the
-  // prompt where midscope probe did; "" where neither has it.
+  // The setting that made the record. It is read from the record if the window wrote the file, or
+  // from the prompt if midscope probe did; "" if neither has it.
   QString SettingText(const Record* record) const;
-  // "title — setting", or "title — B − A (setting of B; setting of A)" with A's record as
-  // `without`.
+  // "title — setting", or, if `without` (A's record) is given, "title — B − A (setting of B;
+  // setting of A)".
   QString Titled(const QString& title, const Record* record, const Record* without = nullptr) const;
-  // The requested head, or the one that RenderRequest::head describes.
+  // The requested head, or the default described at RenderRequest::head.
   HeadId head() const;
 
   // Writes the plot in all formats and its numbers as CSV, with model, task, settings and samples
-  // below the picture; the CSV also names the commands that made the file and the picture.
-  // `extent`: of a picture with several panels; by default that of one. Throws Error (failure).
+  // below the picture; the CSV also lists the commands that made the file and the picture.
+  // `extent`: size of a picture with several panels; by default the size for one panel. Throws
+  // Error (failure).
   void Write(Plot& plot, const QString& stem, const RecordSides& drawn = {},
              const QSize& extent = {});
-  // The paths written, CSV files among them, in order.
+  // The paths of all written files, including CSV, in order.
   const QStringList& written() const { return written_; }
 
  private:

@@ -18,10 +18,10 @@
 namespace midscope {
 namespace {
 
-// The checks of the command line, and whether this machine has the devices.
+// Runs the checks of the command line, and checks that this machine has the devices.
 void CheckOptions(const OptionSet& options) { CheckDevices(ReadDecoderOptions(options).placement); }
 
-// "NVIDIA H100, ... GB free"; of several devices, each with its own name.
+// Text such as "NVIDIA H100, ... GB free"; if there are several devices, each with its name.
 QString DeviceNotes(const std::vector<DeviceFacts>& devices) {
   QStringList texts;
   for (const DeviceFacts& facts : devices) {
@@ -64,7 +64,7 @@ QString Description(const ModelSummary& summary, const QString& label) {
 std::vector<Parameter> OptionsBesideModel() {
   std::vector<Parameter> options = ModelOptions();
   std::erase_if(options, [](const Parameter& option) { return option.name == "model"; });
-  // A window is for looking at: the fastest arithmetic is the better start.
+  // The window is used interactively, so its defaults select the fastest arithmetic.
   for (Parameter& option : options) {
     if (option.name == "dtype") option.default_value = std::string(kAutoDtype);
     if (option.name == "products") option.default_value = std::string(kAutoProducts);

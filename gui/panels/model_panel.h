@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Selects a model and its options, which are those of the command line
+// Selects a model and its options, which are the options of the command line
 // (probes/model/model_options.h).
 #pragma once
 
@@ -21,15 +21,15 @@ class ModelPanel : public QWidget {
  public:
   explicit ModelPanel(QWidget* parent = nullptr);
 
-  // Throws Error (usage) for an option that can't be read or a device that this machine lacks.
+  // Throws Error (usage) if an option cannot be read or the machine lacks the device.
   OpenRequest request() const;
   void SetRequest(const OpenRequest& request);
   QString model() const;
   void SetModel(const QString& model);
-  // dtype, products, weights, threads, sliding-window, device.
+  // The form with dtype, products, weights, threads, sliding-window and device.
   ParameterForm* options() const { return options_; }
-  // Describes the open model; null: none, and `instead` is shown.
-  // `label`: the model's displayed name.
+  // Describes the open model; if `summary` is null, shows `instead`. `label`: the model's displayed
+  // name.
   void Show(const ModelSummary* summary, const QString& label, const QString& instead);
 
  Q_SIGNALS:
@@ -39,8 +39,8 @@ class ModelPanel : public QWidget {
   void ChooseFile();
   void ChooseFolder();
   void RefreshTitle();
-  // The devices of this machine can be chosen; the open list has their names and the memory they
-  // have then: asking a GPU takes some of it.
+  // Lists the devices of this machine as choices. Their names and free memory are read only when
+  // the list is opened, because querying a GPU uses some of its memory.
   void OfferDevices();
 
   QLineEdit* model_;
@@ -49,7 +49,7 @@ class ModelPanel : public QWidget {
   QLabel* text_;
 };
 
-// The options of ModelOptions() other than the model itself.
+// ModelOptions() without the model itself.
 std::vector<Parameter> OptionsBesideModel();
 
 }  // namespace midscope

@@ -45,7 +45,7 @@ nlohmann::json NotesPanel::State() const {
   return notes.empty() ? nlohmann::json() : nlohmann::json(notes);
 }
 
-// One step of the editor's undo.
+// Replaces the text as one step of the editor's undo.
 void NotesPanel::Restore(const nlohmann::json& state) {
   const QString text =
       state.is_null() ? QString() : QString::fromStdString(state.get<std::string>());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The user's notes: free text that is kept in the session and, with the prompt, in saved results.
-// While a file of results is shown: its own notes, read-only.
+// The user's notes: free text that is stored in the session and, with the prompt, in saved results.
+// While a results file is shown, its notes are shown read-only.
 #pragma once
 
 #include "gui/panels/panel.h"
@@ -18,7 +18,7 @@ class NotesPanel : public Panel {
   explicit NotesPanel(const PanelContext& context);
 
   static std::string StateKey() { return "notes"; }
-  // Never shown as a record of its own: they are an attribute of the prompt.
+  // The prompt record, whose attribute the notes are, so that the panel of other records omits it.
   static std::vector<std::string> Records();
   static void CheckState(const JsonFields& session);
   void Refresh(Changes changes) override;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Base class of the panels that show records. The window, the export of plots, session files,
-// `--render` and the panel of other records know panels only through this class and the list of
-// them (gui/panels/panel_list.h).
+// `--render` and the panel of other records use panels only through this class and the list of
+// panels (gui/panels/panel_list.h).
 #pragma once
 
 #include <QWidget>
@@ -21,60 +21,57 @@ class Plot;
 class Session;
 class TriedSettings;
 
-// State that panels read and change. Both outlive the panels' use of them: a panel does not touch
-// them in its destructor.
+// Shared state that panels read and change. A panel must not use it in its destructor.
 struct PanelContext {
   Session* session = nullptr;
   Selection* selection = nullptr;  // heads, tokens and settings that all panels show
-  TriedSettings* tried = nullptr;  // settings that were tried, and those that are kept as C to F
+  TriedSettings* tried = nullptr;  // settings that were tried, and those kept as C to F
 };
 
-// The constructor draws the empty session. Actions added to the panel (QWidget::addAction) are also
-// in the View menu.
+// A panel's constructor draws the empty session. Actions added to a panel (QWidget::addAction) also
+// appear in the View menu.
 class Panel : public QWidget {
   Q_OBJECT
 
  public:
   explicit Panel(const PanelContext& context);
 
-  // Shows the session as it is now. `changes`: what has changed since the last call, so that a
-  // panel that draws slowly can leave the rest as it is. Called at most once per turn of the event
-  // loop.
+  // Shows the current state of the session. `changes`: what has changed since the last call, so
+  // that slow panels redraw only that. Called at most once per turn of the event loop.
   virtual void Refresh(Changes changes) = 0;
-  // Draws now what a hidden panel draws when it is shown.
+  // Draws immediately what a hidden panel would draw when it is shown.
   virtual void DrawWaiting() {}
-  // The plots that show something now, for export; after DrawWaiting.
+  // The plots that currently show data, for export; call DrawWaiting first.
   virtual std::vector<Plot*> plots() const { return {}; }
-  // The panel's part of a session file (gui/files/session_file.h), the value of its StateKey; null:
-  // nothing is written.
+  // The panel's state for session files (gui/files/session_file.h), stored under StateKey; null:
+  // nothing is stored.
   virtual nlohmann::json State() const;
-  // Takes over what State gave; null where the file has nothing. CheckState has accepted it. Called
+  // Restores a state that State returned and CheckState accepted; null if the file has none. Called
   // before the session's model is open.
   virtual void Restore(const nlohmann::json& /*state*/) {}
 
-  // Hidden by panels that have them:
-  // Names of the records that this panel shows: the panel of other records leaves them out. Empty
-  // for that panel only.
+  // Static functions that subclasses may hide with their own:
+  // Names of the records that this panel shows; the panel of other records omits them. Empty only
+  // for that panel.
   static std::vector<std::string> Records() { return {}; }
-  // The key of the panel's state in session files, which no other panel has. Empty: it keeps
-  // nothing.
+  // The key of the panel's state in session files, unique among panels; "": the panel has no state.
   static std::string StateKey() { return {}; }
-  // Throws Error where the field StateKey of a session is not what Restore takes.
+  // Throws Error if the field StateKey of a session is not valid input for Restore.
   static void CheckState(const JsonFields& /*session*/) {}
-  // Draws the panel's pictures of a file, without a session.
+  // Draws the panel's pictures of a results file, without a session.
   static void Render(FilePictures& /*pictures*/) {}
 
  Q_SIGNALS:
   // Emitted when the user has chosen a place of the gold passage, counted from 1.
   void PlaceChosen(qint64 place);
-  // Emitted when the user puts a term on setting B: "pi(8)", "channel(100, factor=-1)".
+  // Emitted when the user adds a term to setting B: "pi(8)", "channel(100, factor=-1)".
   void TermOffered(const QString& term);
-  // Emitted when the user puts a channel on the factor knob of setting B, or changes the factor of
-  // one that B scales; `dragging`: goes on.
+  // Emitted when the user selects a channel for the factor control of setting B, or changes the
+  // factor of a channel that B scales; `dragging`: the drag is not finished.
   void ScalingOffered(const midscope::ChannelScaling& scaling, bool dragging);
-  // Emitted when the user changes ratios of heads that B is to have; `dragging`: goes on.
+  // Emitted when the user changes the ratios of heads in B; `dragging`: the drag is not finished.
   void RatiosOffered(const midscope::HeadRatioTable& ratios, bool dragging);
-  // Emitted when the user has chosen another channel to look at.
+  // Emitted when the user has chosen another channel to view.
   void ChannelChosen(qint64 before, qint64 channel);
   // Emitted when the panel cannot do what the user requested.
   void Failed(const QString& why);
@@ -83,11 +80,12 @@ class Panel : public QWidget {
   Session* session() const { return context_.session; }
   Selection* selection() const { return context_.selection; }
   TriedSettings* tried() const { return context_.tried; }
-  // The part of the token axis that the plot shows is the selection's, and Esc in it releases.
+  // Makes the plot show the selection's part of the token axis, and makes Esc in it release the
+  // selection.
   void LinkTokenAxis(Plot* plot);
   // Whether the open model can run the probe of that name.
   bool OffersProbe(const std::string& name) const;
-  // Whether to draw at once: not a panel that is hidden in a window that is shown.
+  // Whether to draw at once. False for a panel that is hidden while its window is visible.
   bool DrawsAtOnce() const { return isVisible() || !window()->isVisible(); }
   void showEvent(QShowEvent* event) override;
 

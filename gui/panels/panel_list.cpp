@@ -154,7 +154,7 @@ PanelEntry RecordsEntry() {
 }  // namespace
 
 const std::vector<PanelEntry>& PanelList() {
-  // The map before the attention, which suggests the head that the map marks.
+  // The map is refreshed before the attention panel, which suggests the head that the map marks.
   static const std::vector<PanelEntry> list = {
       HeadMapEntry(),     TextEntry(),       AttentionEntry(), ChannelEntry(), OutcomeEntry(),
       AttributionEntry(), NextTokensEntry(), LogitLensEntry(), ScanEntry(),    ChannelSearchEntry(),

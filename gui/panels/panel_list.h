@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The list of all panels that show records, in the order in which they are refreshed, exported and
-// rendered. A new panel is one line in panel_list.cpp.
+// rendered. A new panel needs one line in panel_list.cpp.
 #pragma once
 
 #include <QString>
@@ -12,19 +12,20 @@
 namespace midscope {
 
 struct PanelEntry {
-  QString id;                        // "head-map": in layouts (gui/layout/layouts.h), for scripts
-  QString title;                     // of its dock
-  QString help;                      // what it shows, by which formula, from which source
-  std::vector<std::string> records;  // Panel::Records of it
+  // "head-map": used in layouts (gui/layout/layouts.h) and scripts.
+  QString id;
+  QString title;                     // title of its dock
+  QString help;                      // what it shows, with formula and source
+  std::vector<std::string> records;  // the panel's Records()
   Panel* (*make)(const PanelContext& context) = nullptr;
-  std::string state_key;                                     // Panel::StateKey of it
-  void (*check_state)(const JsonFields& session) = nullptr;  // Panel::CheckState of it
-  void (*render)(FilePictures& pictures) = nullptr;          // Panel::Render of it
+  std::string state_key;                                     // the panel's StateKey()
+  void (*check_state)(const JsonFields& session) = nullptr;  // the panel's CheckState()
+  void (*render)(FilePictures& pictures) = nullptr;          // the panel's Render()
 };
 
 const std::vector<PanelEntry>& PanelList();
 
-// Whether a panel of the list shows records of that name, other than the panel of other records.
+// Whether a panel of the list, other than the panel of other records, shows records of that name.
 bool HasOwnPanel(const std::string& record);
 
 }  // namespace midscope

@@ -21,15 +21,15 @@ namespace {
 constexpr char kRecordsProperty[] = "midscope_records";
 constexpr double kPointsPerMillimetre = 72 / 25.4;
 constexpr double kHeightOverWidth = 0.62;
-// Widths of one and two columns of a journal's page, in millimetres.
+// Widths of one and two columns of a journal page, in millimetres.
 constexpr int kNarrow = 85;
 constexpr int kWide = 174;
-constexpr QSize kHiddenSize(760, 460);  // of a picture that only files have
+constexpr QSize kHiddenSize(760, 460);  // size of a picture that exists only for export
 
 Plot* PlotAt(QWidget* inside, const QPoint& position) {
   for (QWidget* at = inside->childAt(position); at && at != inside; at = at->parentWidget()) {
     if (auto* plot = qobject_cast<Plot*>(at)) return plot;
-    // For a widget other than a plot: the picture that files get.
+    // If the widget is not a plot, returns the plot that draws its picture.
     if (auto* plot = qobject_cast<Plot*>(at->property(kPictureProperty).value<QObject*>()))
       return plot;
   }
@@ -96,13 +96,13 @@ QMenu* PlotMenu::Make(Plot* plot, const std::vector<std::string>& records) {
 }
 
 void PlotMenu::CopyPicture(Plot* plot) {
-  constexpr double kSharp = 2;  // pixels per point of the screen
+  constexpr double kSharp = 2;  // pixels per point
   const QSize size = plot->FileSize(plot->isHidden() ? kHiddenSize : plot->size());
   QApplication::clipboard()->setPixmap(plot->toPixmap(size.width(), size.height(), kSharp));
   Q_EMIT Told(tr("The picture is on the clipboard"));
 }
 
-// Copies A's command and, where B differs, B's.
+// Copies the command for A and, if B differs, the one for B.
 void PlotMenu::CopyCommand() {
   const auto& request = session_->shown_prompt_request();
   QString text = request && NeedsTextFile(*request) ? TextFileCommand(*request) : QString();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The menu of a plot (right click): its picture, its numbers, the command and the Python that make
-// them again.
+// The context menu of a plot. It copies or exports the picture, its numbers, and the command and
+// Python code that reproduce them.
 #pragma once
 
 #include <QObject>
@@ -17,7 +17,7 @@ namespace midscope {
 class Plot;
 class Session;
 
-// The property of a widget without a plot that names its picture (a QObject*, a Plot).
+// Property of a widget that is not a plot: the Plot that draws its picture (a QObject*).
 inline constexpr char kPictureProperty[] = "midscope_picture";
 
 class PlotMenu : public QObject {
@@ -26,14 +26,15 @@ class PlotMenu : public QObject {
  public:
   explicit PlotMenu(Session* session, QObject* parent = nullptr);
 
-  // Right clicks on plots inside the dock open the menu. `records`: those that its panel shows.
+  // Opens the menu on right clicks on plots inside the dock. `records`: names of the records that
+  // its panel shows.
   void Watch(QDockWidget* dock, const std::vector<std::string>& records);
-  // The menu of a plot; the caller deletes it. Its entries are named copy_picture, copy_data,
+  // Makes the menu of a plot; the caller deletes it. Its entries are named copy_picture, copy_data,
   // copy_command, copy_python, export_narrow, export_wide.
   QMenu* Make(Plot* plot, const std::vector<std::string>& records);
 
  Q_SIGNALS:
-  // Something was copied or written; for the status bar.
+  // Emitted when something was copied or written; `text` is for the status bar.
   void Told(const QString& text);
   void Failed(const QString& why);
 

@@ -32,9 +32,9 @@ constexpr char kSamplesRecord[] = "positions";
 constexpr char kCoverageRecord[] = "position_coverage";
 constexpr char kRopeRecord[] = "rope";
 constexpr char kLearnedRecord[] = "learned_positions";
-constexpr int64_t kMostContext = 1 << 20;  // more takes gigabytes in the window
+constexpr int64_t kMostContext = 1 << 20;  // a longer context would need gigabytes of memory
 
-// A picture of the panel: an array of a record.
+// A plot of the panel, which shows one array of a record.
 struct Picture {
   QString name;
   std::string record;
@@ -58,7 +58,7 @@ const std::vector<Picture>& Pictures() {
   return pictures;
 }
 
-// Tokens from the middle of the gold passage to the last token; 0 for none.
+// Tokens from the middle of the gold passage to the last token; 0 if there is no gold.
 double GoldDistance(const Record& prompt) {
   const TokenSpan gold = GoldTokens(prompt);
   if (gold.empty()) return 0;
@@ -66,8 +66,8 @@ double GoldDistance(const Record& prompt) {
   return tokens - 1 - static_cast<double>(gold.begin + gold.end - 1) / 2;
 }
 
-// Periods are held against the context that the model was trained with, and against how far the
-// gold passage of the prompt (null: none) is from the last token.
+// Marks for comparison with the periods: the context that the model was trained with, and the
+// distance of the prompt's gold passage from the last token (`prompt` may be null).
 LinesPlot::View ViewOf(const Picture& picture, const Record* record, const Record* prompt) {
   LinesPlot::View view = picture.view;
   const bool of_learned = picture.record == kLearnedRecord;
@@ -231,7 +231,8 @@ PositionsQuestion PositionsPanel::Question() const {
   return question;
 }
 
-// A hidden panel waits: the coverage of long contexts takes a second of a core.
+// Not called while the panel is hidden, because the coverage of long contexts takes a second of CPU
+// time.
 void PositionsPanel::Ask() {
   waits_ = true;
   if (isVisible()) DrawWaiting();
@@ -260,7 +261,7 @@ void PositionsPanel::OfferSchemes() {
   const int before = scheme_->currentIndex();
   scheme_->clear();
   QStringList terms = rope ? AxisLabels(*rope, "scheme") : QStringList();
-  // Heads of Ms-PoE are named "ms-poe(...), least ratio".
+  // Entries of Ms-PoE are named, for example, "ms-poe(...), least ratio"; keeps only the term.
   for (QString& term : terms) {
     const qsizetype end = term.indexOf(QStringLiteral("), "));
     if (end >= 0) term.truncate(end + 1);
@@ -286,7 +287,8 @@ void PositionsPanel::Refresh(Changes changes) {
   if (changes & (Change::kModel | Change::kPrompts)) Draw();
 }
 
-// Learned positions of another model: what is measured of them is made when the panel is seen.
+// Takes the table of learned positions of another model; its record is computed when the panel is
+// visible.
 void PositionsPanel::FollowTable() {
   const auto table = session()->model() ? session()->model()->learned_positions : nullptr;
   if (table == table_) return;
@@ -295,7 +297,7 @@ void PositionsPanel::FollowTable() {
   if (table_) Ask();
 }
 
-// Pictures of learned positions are for models that have them.
+// Offers plots of learned positions only for models that have them.
 void PositionsPanel::OfferPictures() {
   const bool has_learned = table_ != nullptr || FindRecord(kLearnedRecord) != nullptr;
   auto* items = qobject_cast<QStandardItemModel*>(picture_->model());
@@ -340,10 +342,10 @@ nlohmann::json PositionsPanel::State() const {
 }
 
 void PositionsPanel::CheckState(const JsonFields& session) {
-  if (session.Find(StateKey())) session.Inside(StateKey());  // an object
+  if (session.Find(StateKey())) session.Inside(StateKey());  // checks that it is an object
 }
 
-// Options of a later version that this one cannot read leave the form unchanged.
+// Options of a later version that cannot be read leave the form unchanged.
 void PositionsPanel::Restore(const nlohmann::json& state) {
   if (!state.is_object()) return;
   used_ = true;

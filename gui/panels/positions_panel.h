@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Position ids as samplers make them (CREAM, PoSE, RandPos), which distances they show, and the
-// periods of rotary positions, which need no model and can be put on setting B; of a model with
-// learned positions these beside the sinusoidal encoding.
+// Shows the position ids that samplers draw (CREAM, PoSE, RandPos) and the distances that these
+// cover, and the periods of rotary positions; neither needs a model, and both can be added to
+// setting B. For a model with learned positions, shows these beside the sinusoidal encoding.
 #pragma once
 
 #include <memory>
@@ -37,9 +37,9 @@ class PositionsPanel : public Panel {
   void Restore(const nlohmann::json& state) override;
 
   LinesPlot* plot() const { return plot_; }
-  // "positions(sampler=cream, factor=8, seed=1, strategy=coin, ...)" of what is shown.
+  // The shown sampler as a term: "positions(sampler=cream, factor=8, seed=1, strategy=coin, ...)".
   std::string PositionsTerm() const;
-  // The shown record; of the file where it has one. Null for none.
+  // The shown record, from the file if it contains one; nullptr if there is none.
   const Record* FindRecord(const std::string& name) const;
 
  Q_SIGNALS:
@@ -63,16 +63,17 @@ class PositionsPanel : public Panel {
   QComboBox* picture_;
   QComboBox* sampler_;
   ParameterForm* size_;             // tokens, factor, seed, samples
-  ParameterForm* sampler_options_;  // of the sampler; made anew for another
+  ParameterForm* sampler_options_;  // options of the sampler; rebuilt when the sampler changes
   ParameterForm* rope_;
   QVBoxLayout* sampler_column_;
   QComboBox* scheme_;
   QLabel* error_;
-  bool waits_ = true;  // for the panel to be shown
-  bool used_ = false;  // shown or restored, so that sessions keep what it shows
+  bool waits_ = true;  // to draw until the panel is shown
+  bool used_ = false;  // was shown or restored, so that sessions store its state
   std::vector<Record> records_;
   std::shared_ptr<const PositionTable> table_;  // of the model; null: none
-  PositionsMaker maker_;                        // last: it is waited for first
+  // Last member: destroyed first, which waits for its thread.
+  PositionsMaker maker_;
 };
 
 }  // namespace midscope

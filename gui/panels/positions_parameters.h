@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Parameters in the forms of PositionsPanel.
+// Descriptions of the parameters in the forms of PositionsPanel.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ namespace midscope {
 
 inline constexpr int64_t kMostSampleTokens = int64_t{1} << 15;
 
-// Parameters of any sampler: tokens, factor, seed, samples.
+// Parameters that all samplers share: tokens, factor, seed, samples.
 std::vector<Parameter> PositionSampleParameters();
 
-// Parameters of the pictures of rotary positions: dim, base, context, new-base, least-ratio,
+// Parameters of the plots of rotary positions: dim, base, context, new-base, least-ratio,
 // largest-ratio.
 std::vector<Parameter> RopePictureParameters();
 

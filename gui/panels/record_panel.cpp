@@ -31,7 +31,7 @@
 namespace midscope {
 namespace {
 
-// The options that made the record, "lens-top 3, window 512"; "" for none.
+// The options that made the record, such as "lens-top 3, window 512"; "" if there are none.
 QString MadeWith(const Record& record) {
   const QString json = TextAttribute(record, "options");
   const QJsonObject options = QJsonDocument::fromJson(json.toUtf8()).object();
@@ -42,7 +42,7 @@ QString MadeWith(const Record& record) {
   return texts.join(QStringLiteral(", "));
 }
 
-// `leading`: the place on each axis but the last two.
+// `leading`: the index on each axis except the last two.
 void DrawArray(const Record& record, const Array& array, const std::vector<int64_t>& leading,
                const QString& stem, FilePictures& pictures) {
   RecordPlot plot;
@@ -65,7 +65,8 @@ RecordPanel::RecordPanel(const PanelContext& context) : Panel(context) {
   pages_->addWidget(table_view_);
   choice_ = new QComboBox(this);
   choice_->setObjectName(QStringLiteral("record_choice"));
-  // Width from the available space: records' names are long, and the window may be narrow.
+  // Takes the width from the available space, because record names are long and the window may be
+  // narrow.
   choice_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   choice_->setMinimumContentsLength(14);
   side_ = new QComboBox(this);
@@ -108,7 +109,7 @@ nlohmann::json RecordPanel::State() const {
 }
 
 void RecordPanel::CheckState(const JsonFields& session) {
-  if (session.Find(StateKey())) session.Inside(StateKey());  // an object
+  if (session.Find(StateKey())) session.Inside(StateKey());  // checks that it is an object
 }
 
 void RecordPanel::Restore(const nlohmann::json& state) {
@@ -192,7 +193,7 @@ void RecordPanel::AddChoices(const Record& record, std::vector<Choice>& choices)
 
 void RecordPanel::OfferRecords() {
   std::vector<Choice> found;
-  // Plugins' records come first.
+  // Lists records of plugins first.
   for (const bool of_plugin : {true, false}) {
     for (const Side side : {Side::kA, Side::kB}) {
       for (const std::string& name : session()->record_names(side)) {
@@ -318,11 +319,11 @@ void RecordPanel::Render(FilePictures& pictures) {
     const std::string name = suffixed ? record.name.substr(0, record.name.size() - 2) : record.name;
     if (HasOwnPanel(name)) continue;
     for (const Array& array : record.arrays) {
-      // Ids, offsets and counts are not drawn.
+      // Omits ids, offsets and counts.
       if (!IsPicture(record, array) || !IsMeasured(array)) continue;
       const QString stem = QString::fromStdString(record.name + "_" + array.name);
       if (array.axes.size() == 2) DrawArray(record, array, {}, stem, pictures);
-      // One picture a setting.
+      // Draws one picture per setting.
       if (array.axes.size() != 3 || array.axes.front() != "setting") continue;
       for (int64_t i = 0; i < AxisSize(record, "setting"); ++i) {
         DrawArray(record, array, {i}, QStringLiteral("%1_%2").arg(stem).arg(i + 1), pictures);

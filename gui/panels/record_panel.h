@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows records that have no panel of their own, including those of plugins: arrays over one axis
-// as a table, others as a heat map or lines. All labels come from the record.
+// Shows records that no other panel shows, including those of plugins: arrays over one axis as a
+// table, others as a heat map or lines. All labels come from the record.
 #pragma once
 
 #include <functional>
@@ -32,7 +32,7 @@ class RecordPanel : public Panel {
 
   static std::string StateKey() { return "probes"; }
   static void CheckState(const JsonFields& session);
-  // Two-dimensional arrays of records that no panel has as its own.
+  // Draws the two-dimensional arrays of records that no other panel shows.
   static void Render(FilePictures& pictures);
   void Refresh(Changes changes) override;
   void DrawWaiting() override;
@@ -42,24 +42,24 @@ class RecordPanel : public Panel {
 
   RecordPlot* plot() const { return plot_; }
   RecordTable* table() const { return table_; }
-  // The choices of the box, "attention_entropy: entropy [layer, head]"; the box has the words of
-  // titles().
+  // The entries of the box by identifier, such as "attention_entropy: entropy [layer, head]"; the
+  // box displays titles().
   QStringList choices() const;
   QStringList titles() const;
   void Choose(const QString& choice);
   bool shows_picture() const { return shows_picture_; }
 
  private:
-  // A table where `array` is empty, else a plot.
+  // An entry of the box: a table if `array` is empty, else a plot.
   struct Choice {
     std::string record;
     std::string axis;
     std::string array;
-    QString text;   // identifiers, unambiguous
-    QString title;  // words
+    QString text;   // identifiers; unambiguous
+    QString title;  // in words
     bool operator==(const Choice&) const = default;
   };
-  // The chosen array and its record; null where the session lacks them.
+  // The chosen array and its record; null if the session lacks them.
   struct Chosen {
     Choice choice;
     const Record* record = nullptr;
@@ -69,7 +69,7 @@ class RecordPanel : public Panel {
   static void AddChoices(const Record& record, std::vector<Choice>& choices);
 
   void MakeProbes();
-  // Runs `work`; the session reports the message of an Error.
+  // Runs `work`. If it throws an Error, the session reports its message.
   void Try(const std::function<void()>& work);
   void OfferProbes();
   void OfferRecords();
@@ -84,7 +84,7 @@ class RecordPanel : public Panel {
   QComboBox* side_;
   QComboBox* form_;
   QHBoxLayout* place_row_;
-  std::vector<std::string> place_axes_;  // the axes of the boxes below
+  std::vector<std::string> place_axes_;  // axes of the index boxes below the plot
   std::vector<QSpinBox*> place_boxes_;
   std::vector<QWidget*> place_widgets_;  // the boxes and their labels
   QStackedWidget* pages_;
@@ -95,7 +95,7 @@ class RecordPanel : public Panel {
   ProbeForm* probes_;
   QToolButton* probes_shown_;
   bool shows_picture_ = false;
-  bool waits_ = false;  // to be shown, with what has changed
+  bool waits_ = false;  // to draw, with all changes, until the panel is shown
 };
 
 }  // namespace midscope

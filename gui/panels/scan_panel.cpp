@@ -48,15 +48,15 @@ ScanRequest RequestOf(const OptionSet& options) {
   return request;
 }
 
-// The defaults of all kinds, and patches of heads' outputs.
+// The default terms of all kinds of scan, and patches of heads' outputs.
 QStringList OfferedTerms() {
   QStringList terms;
   for (const ScanKind& kind : ScanKinds()) terms << QString::fromStdString(kind.term);
   return terms << QStringLiteral("patch(from=place:1, what=z, span=last, heads={head})");
 }
 
-// The heads by the position-awareness score that the map shows, largest first: a cheap guess at
-// what matters, so that a scan of a large model shows it early.
+// The heads by their position-awareness score, largest first: a cheap guess at which heads matter,
+// so that a scan of a large model shows these early.
 std::vector<std::string> HeadsByScore(const Record* scores) {
   std::vector<std::pair<double, std::string>> heads;
   if (!scores || !HasArray(*scores, kPositionAwarenessScore, {"layer", "head"})) return {};
@@ -74,14 +74,15 @@ std::vector<std::string> HeadsByScore(const Record* scores) {
   return ids;
 }
 
-bool HasGrid(const Record& record) { return record.axes.size() == 3; }  // two and the place
+// Two axes of items and the place.
+bool HasGrid(const Record& record) { return record.axes.size() == 3; }
 
 void ShowLargest(const Record& record, const ScanView& view, BarPlot& plot) {
   plot.Show(LargestItems(record, view, kMostBars), ScanValueName(view));
   plot.SetTitle(ScanTitle(record, view));
 }
 
-// Empty for items of one axis.
+// Shows an empty map for items of one axis.
 void ShowMap(const Record& record, const ScanView& view, RecordPlot& plot) {
   const Record grid = GridOfView(record, view);
   plot.Show(HasGrid(record) ? &grid : nullptr, view.array, {}, RecordForm::kHeatMap);
@@ -140,7 +141,7 @@ const Record* ScanPanel::ShownRecord() const { return session()->record(Side::kA
 void ScanPanel::Start() {
   const QString why = ErrorText([this] {
     ScanRequest request = RequestOf(form_->Checked());
-    // Also what only the model can refuse, before anything is stopped.
+    // Reports errors that depend on the model before anything is stopped.
     MakeScan(FindScanKind(request.over), request.term, request.range, session()->model()->config);
     if (request.over == "heads")
       request.first = HeadsByScore(session()->record(Side::kA, kPositionAwarenessRecord));
@@ -157,7 +158,7 @@ void ScanPanel::Start() {
 void ScanPanel::Refresh(Changes changes) {
   if (!(changes & (Change::kModel | Change::kPrompts | Change::kSampleFile | Change::kScan)))
     return;
-  ShowState(ShownRecord());  // the button, also of a panel that is not seen
+  ShowState(ShownRecord());  // updates the button even if the panel is hidden
   waits_ = true;
   if (DrawsAtOnce()) DrawWaiting();
 }
@@ -171,7 +172,8 @@ void ScanPanel::OfferViews(const Record* record) {
   if (views == views_) return;
   views_ = std::move(views);
   const QSignalBlocker blocker(view_);
-  // The first one was not chosen: shares, which come with the last sample, are before it.
+  // Index 0 is the default, not a choice: views of shares, which arrive with the last sample, are
+  // inserted before it.
   const QString chosen = view_->currentIndex() > 0 ? view_->currentText() : QString();
   view_->clear();
   for (const ScanView& view : views_) view_->addItem(view.name);
@@ -231,14 +233,14 @@ std::vector<Plot*> ScanPanel::plots() const {
   const Record* record = ShownRecord();
   if (!record) return {};
   std::vector<Plot*> plots = {bars_};
-  // The head map has those over heads.
+  // Scans over heads are drawn in the head map.
   if (HasGrid(*record) && !IsHeadScan(record)) plots.push_back(map_);
   return plots;
 }
 
 void ScanPanel::Render(FilePictures& pictures) {
   for (const Record& record : pictures.records()) {
-    // The head map draws those over heads.
+    // Scans over heads are drawn in the head map.
     if (record.name != kScanRecord || IsHeadScan(&record)) continue;
     for (const ScanView& view : ScanViews(&record)) {
       if (view.place >= 0) continue;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Starts scans (which heads, layers, channels ... matter) and shows them while they run: the
-// largest as bars, layers by passages and the like as a map. A click puts the item's term on
-// setting B. The head map shows scans over heads, too.
+// Starts scans, which measure how much heads, layers, channels and so on matter, and shows their
+// results while they run: the largest effects as bars, two-dimensional scans such as layers by
+// passages as a map. A click adds the item's term to setting B. The head map also shows scans over
+// heads.
 #pragma once
 
 #include "gui/panels/panel.h"
@@ -39,7 +40,7 @@ class ScanPanel : public Panel {
   void Draw();
   void OfferViews(const Record* record);
   void ShowState(const Record* record);
-  // Puts the term of the item of this name on setting B.
+  // Adds the term of the item with this name to setting B.
   void Offer(const QString& item);
   const Record* ShownRecord() const;
 
@@ -51,7 +52,7 @@ class ScanPanel : public Panel {
   QPushButton* start_;
   QLabel* note_;
   std::vector<ScanView> views_;
-  bool waits_ = false;  // for the panel to be shown
+  bool waits_ = false;  // to draw until the panel is shown
 };
 
 }  // namespace midscope

@@ -16,7 +16,7 @@
 namespace midscope {
 namespace {
 
-// Smaller weights are drawn at the lower end of a logarithmic axis.
+// On a logarithmic axis, smaller weights are drawn at the lower end.
 constexpr double kLogFloor = 1e-7;
 
 bool HasNumbers(const QVector<double>& row) {
@@ -94,15 +94,15 @@ void AttentionPlot::StyleLines() {
 void AttentionPlot::SetRows(const QVector<double>& row_a, const QVector<double>& row_b) {
   const bool same_extent =
       std::max(row_a.size(), row_b.size()) == std::max(row_a_.size(), row_b_.size());
-  // Layers that were not done had no numbers.
+  // Layers that were not finished had no values.
   const bool had_numbers = HasNumbers(row_a_) || HasNumbers(row_b_);
-  const bool any = !row_a.isEmpty() || !row_b.isEmpty();  // an empty plot may have another reason
+  const bool any = !row_a.isEmpty() || !row_b.isEmpty();  // an empty plot may need another message
   if (any && SameNumbers(row_a, row_a_) && SameNumbers(row_b, row_b_)) return;
   row_a_ = row_a;
   row_b_ = row_b;
   FillLines();
   SetEmptyMessage(row_a_.isEmpty() && row_b_.isEmpty() ? tr("No run yet") : QString());
-  // While a slider is dragged, the axes' ranges change only if a value is outside them.
+  // While a slider is dragged, the axis ranges change only if a value is outside them.
   double highest = 0;
   double lowest = 0;
   for (const double value : DrawnValues()) {
@@ -132,7 +132,7 @@ void AttentionPlot::FillLines() {
   ShowLines();
 }
 
-// Without B every mode shows A.
+// If there is no B, every mode shows A.
 void AttentionPlot::ShowLines() {
   const bool b = !row_b_.isEmpty();
   const bool only_b = b && compare_ == Compare::kB;
@@ -164,7 +164,7 @@ void AttentionPlot::ShowLines() {
   }
 }
 
-// A difference has negative values, of which a logarithmic axis shows none.
+// A difference has negative values, which a logarithmic axis cannot show.
 void AttentionPlot::UseScale() {
   const bool log = logarithmic_ && !differs();
   if (!compact_) {
@@ -181,7 +181,7 @@ void AttentionPlot::UseScale() {
     yAxis->setNumberFormat(QStringLiteral("gb"));
     yAxis->setNumberPrecision(4);
   }
-  ReleaseAlongY();  // a range of the other scale
+  ReleaseAlongY();  // the range belongs to the other scale
   FitView();
 }
 
@@ -217,7 +217,7 @@ void AttentionPlot::SetOthers(const std::vector<HeadRow>& others) {
     for (const bool b : {false, true}) {
       QCPGraph* graph = addGraph();
       graph->setName(b ? tr("%1, B").arg(other.name) : other.name);
-      if (b) graph->removeFromLegend();  // the same colour, dashed
+      if (b) graph->removeFromLegend();  // has A's colour, dashed
       FillGraph(graph, b ? other.row_b : other.row_a);
       other_graphs_.push_back(graph);
     }
@@ -249,7 +249,7 @@ void AttentionPlot::PlaceCounted(const CountedRow& counted, const QVector<double
 }
 
 void AttentionPlot::SetCounted(const CountedRow& counted_a, const CountedRow& counted_b) {
-  if (counted_a == counted_a_ && counted_b == counted_b_) return;  // SetRows places them
+  if (counted_a == counted_a_ && counted_b == counted_b_) return;  // SetRows draws them
   counted_a_ = counted_a;
   counted_b_ = counted_b;
   PlaceCounted(counted_a_, row_a_, rings_a_, threshold_a_);
@@ -332,7 +332,7 @@ void AttentionPlot::ResetView() {
 
 void AttentionPlot::RestyleData() {
   const QColor text = palette().color(QPalette::Text);
-  // Several heads: a colour for each head, the text's for the selected one without a pin.
+  // If there are several heads, each has a colour; an unpinned selected head has the text colour.
   const bool several = !others_.empty() || head_color_.isValid();
   const QColor own = head_color_.isValid() ? head_color_ : text;
   const auto pen = [&](Side side) {

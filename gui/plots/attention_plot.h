@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The attention of the last query over the tokens: of one head A and B in one plot, of several
-// heads one colour each, A solid and B dashed; or the difference B - A. The gold passage, the
-// selected tokens and the piece under the pointer are shaded. The keys that Ms-PoE's score counts
-// are ringed, with a line at the score's threshold.
+// Plots the attention of the last query over the tokens: A and B of one head; several heads, one
+// colour per head, A solid and B dashed; or the difference B - A. The gold passage, the selected
+// tokens and the piece under the pointer are shaded. Rings mark the keys that Ms-PoE's score
+// counts, and a line the score's threshold.
 #pragma once
 
 #include <QString>
@@ -17,15 +17,16 @@
 
 namespace midscope {
 
-// Keys that Ms-PoE's position-awareness score of a head counts, by weights before rotation.
+// The keys that Ms-PoE's position-awareness score of a head counts, by their weights before
+// rotation.
 struct CountedRow {
-  QVector<double> counted;  // [key]: 1 where the key is counted; empty: not known
-  double threshold = 0;     // attention weight
-  QString rule;             // ">= 3/tokens"
+  QVector<double> counted;  // [key]: 1 if the key is counted; empty: unknown
+  double threshold = 0;     // as attention weight
+  QString rule;             // how the threshold is defined: ">= 3/tokens"
   bool operator==(const CountedRow&) const = default;
 };
 
-// The row of another head than the plot's own.
+// The attention row of another head.
 struct HeadRow {
   QString name;
   QColor color;
@@ -42,46 +43,48 @@ class AttentionPlot : public Plot {
  public:
   explicit AttentionPlot(QWidget* parent = nullptr);
 
-  // The record `prompt` (see probes/engine/engine.h); null: tokens without texts and passages.
+  // `prompt`: the record of that name (see probes/engine/engine.h); if null, tokens are shown
+  // without their texts and passages.
   void SetPrompt(const Record* prompt);
-  // One value per key; empty for a side without a record.
+  // One value per key; empty if the side has no record.
   void SetRows(const QVector<double>& row_a, const QVector<double>& row_b);
-  // Counted keys of the rows that were set last.
+  // Sets the counted keys for the rows that were set last.
   void SetCounted(const CountedRow& counted_a, const CountedRow& counted_b);
   void SetNames(const QString& name_a, const QString& name_b);
-  // Older rows, which are not of the requested setting, are grey and dotted.
+  // Draws a side grey and dotted because its row is not of the requested setting.
   void SetOlder(bool older_a, bool older_b);
   void SetLogarithmic(bool on);
-  // Marks the key that another view points at; -1 for none.
+  // Marks the key that is under the pointer in another view; -1: none.
   void SetMarkedKey(int64_t key);
-  // Shades the selected tokens; empty for none.
+  // Shades the selected tokens; an empty span shades none.
   void SetRange(const TokenSpan& range);
-  // Further heads in the same plot.
+  // Sets further heads to draw in the same plot.
   void SetOthers(const std::vector<HeadRow>& others);
-  // Which lines are drawn; B is drawn where there is one.
+  // Sets which lines are drawn; B is drawn only if it has a row.
   void SetCompare(Compare compare);
-  // Without legend and names of axes, below a plot that has them.
+  // Hides the legend and the axis labels, for a plot below one that has them.
   void SetCompact();
-  // The colour of both lines, which differ in style; invalid: the colours of A and B.
+  // Sets one colour for both lines, which then differ in style only; an invalid colour selects the
+  // colours of A and B.
   void SetHeadColor(const QColor& color);
 
   const QVector<double>& row(Side side) const { return side == Side::kA ? row_a_ : row_b_; }
   const QStringList& tokens() const { return tokens_; }
   QCPGraph* graph_of(Side side) const { return side == Side::kA ? graph_a_ : graph_b_; }
-  // Rings around the counted keys, at their weights in the row, and the line at the threshold.
+  // The rings around the counted keys, at their weights in the row, and the line at the threshold.
   QCPGraph* counted_of(Side side) const { return side == Side::kA ? rings_a_ : rings_b_; }
   QCPItemStraightLine* threshold_of(Side side) const {
     return side == Side::kA ? threshold_a_ : threshold_b_;
   }
   QCPGraph* difference_graph() const { return difference_; }
-  // For long prompts: the sum of the row over each passage that holds no other, as a level line
-  // over it; empty otherwise.
+  // For long prompts: horizontal lines at the sum of the row over each passage that contains no
+  // other passage; empty for short prompts.
   QCPGraph* sums_of(Side side) const { return side == Side::kA ? sums_a_ : sums_b_; }
-  // Two graphs, A and B, for each of the others.
+  // Two graphs, for A and B, per other head.
   const std::vector<QCPGraph*>& other_graphs() const { return other_graphs_; }
   const TokenSpan& range() const { return range_; }
   bool logarithmic() const { return logarithmic_; }
-  // Empty for none.
+  // The gold passage; empty if there is none.
   const TokenSpan& gold() const { return gold_; }
   int64_t KeyAt(const QPointF& position) const;
 
@@ -89,10 +92,10 @@ class AttentionPlot : public Plot {
   QString TooltipAt(const QPointF& position) const override;
 
  Q_SIGNALS:
-  // The key under the pointer; -1 for none.
+  // The key under the pointer; -1: none.
   void KeyHovered(qint64 key);
   void KeyClicked(qint64 key);
-  // Half-open.
+  // Half-open [begin, end).
   void RangeBrushed(qint64 begin, qint64 end);
 
  protected:
@@ -103,13 +106,13 @@ class AttentionPlot : public Plot {
   void RestyleData() override;
 
  private:
-  // Below this number of tokens lines are steps: values between two tokens have no meaning. From it
-  // on sums of passages are drawn too.
+  // Below this number of tokens, lines are drawn as steps, because values between two tokens have
+  // no meaning. From this number on, sums of passages are drawn too.
   static constexpr int kMostSteps = 300;
 
   QCPItemRect* MakeShade();
   void PlaceShade(QCPItemRect* shade, const TokenSpan& span);
-  // The smallest span that contains the key, without gold; null for none.
+  // The smallest span except the gold that contains the key; nullptr if there is none.
   const TokenSpan* SpanAt(int64_t key) const;
   void FillSums(QCPGraph* graph, const QVector<double>& row) const;
   static void FillGraph(QCPGraph* graph, const QVector<double>& row);
@@ -118,7 +121,7 @@ class AttentionPlot : public Plot {
   void ShowLines();
   void UseScale();
   bool differs() const { return compare_ == Compare::kDifference && !row_b_.isEmpty(); }
-  // The values that the y axis has to show.
+  // The values that must be visible on the y axis.
   QVector<double> DrawnValues() const;
   static void PlaceCounted(const CountedRow& counted, const QVector<double>& row, QCPGraph* rings,
                            QCPItemStraightLine* line);
@@ -145,11 +148,12 @@ class AttentionPlot : public Plot {
   CountedRow counted_a_;
   CountedRow counted_b_;
   QStringList tokens_;
-  std::vector<TokenSpan> spans_;     // without gold
-  std::vector<TokenSpan> passages_;  // that hold no other one, with gold, by position
+  std::vector<TokenSpan> spans_;  // without gold
+  // Passages that contain no other, including the gold, by position.
+  std::vector<TokenSpan> passages_;
   TokenSpan gold_;
   TokenSpan range_;
-  TokenSpan hovered_span_;  // that is shaded; empty for none
+  TokenSpan hovered_span_;  // the shaded piece; empty: none
   std::vector<HeadRow> others_;
   Compare compare_ = Compare::kSplit;
   QColor head_color_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// AttentionPlot: what is under the pointer.
+// AttentionPlot: tooltips, clicks and hovering.
 #include <algorithm>
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// AttentionPlot: the prompt's passages, as shades and as sums.
+// AttentionPlot: drawing the prompt's passages as shaded areas and as sums.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -13,7 +13,7 @@
 namespace midscope {
 namespace {
 
-// The passages that hold no other one, in their order.
+// The passages that contain no other passage, in their order.
 std::vector<TokenSpan> SmallestOf(std::vector<TokenSpan> spans) {
   std::vector<TokenSpan> smallest;
   for (const TokenSpan& span : spans) {
@@ -69,7 +69,7 @@ void AttentionPlot::SetPrompt(const Record* prompt) {
   if (!gold_.empty()) passages_.push_back(gold_);
   passages_ = SmallestOf(std::move(passages_));
   ticker_->SetTokens(tokens_);
-  if (prompt && before != tokens_) ReleaseView();  // between two prompts there may be none
+  if (prompt && before != tokens_) ReleaseView();  // between two prompts there may be no prompt
   PlaceShade(gold_shade_, gold_);
   PlaceShade(hover_shade_, {});
   hover_name_->setVisible(false);
@@ -79,11 +79,12 @@ void AttentionPlot::SetPrompt(const Record* prompt) {
   QueueReplot();
 }
 
-// A level line over each passage; nothing between them.
+// Fills a graph with one horizontal line per passage and gaps between them.
 void AttentionPlot::FillSums(QCPGraph* graph, const QVector<double>& row) const {
   QVector<QCPGraphData> points;
   const auto keys = static_cast<int64_t>(row.size());
-  // One passage has nothing to be held against, and few tokens are seen one by one.
+  // One passage could not be compared with others, and for few tokens the weights are visible
+  // individually.
   const bool drawn = keys >= kMostSteps && passages_.size() > 1;
   for (const TokenSpan& passage : passages_) {
     if (!drawn || passage.begin < 0 || passage.end > keys) continue;

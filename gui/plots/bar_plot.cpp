@@ -11,7 +11,7 @@ namespace midscope {
 namespace {
 
 constexpr double kWidth = 0.8;
-// Names of so many bars or more are rotated.
+// With this number of bars or more, their names are rotated.
 constexpr qsizetype kManyNames = 8;
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Named signed values as bars, blue above 0 and red below.
+// Plots named signed values as bars, blue above 0 and red below.
 #pragma once
 
 #include <QString>
@@ -21,7 +21,7 @@ class BarPlot : public Plot {
 
   explicit BarPlot(QWidget* parent = nullptr, const QString& file_stem = QStringLiteral("bars"));
 
-  // From left to right; empty: the plot shows its reason.
+  // Shows the bars from left to right; if there are none, the plot shows its reason.
   void Show(const QVector<Bar>& bars, const QString& value_name);
   const QVector<Bar>& bars() const { return shown_; }
 
@@ -29,7 +29,7 @@ class BarPlot : public Plot {
   QString TooltipAt(const QPointF& position) const override;
 
  Q_SIGNALS:
-  // Emitted when the user has clicked a bar, or above or below it.
+  // Emitted when the user has clicked a bar, or the space above or below it.
   void BarChosen(qsizetype bar);
 
  protected:
@@ -37,7 +37,7 @@ class BarPlot : public Plot {
   void ClickAt(const QPointF& position) override;
 
  private:
-  // -1 for none.
+  // Index of the bar at the position; -1: none.
   qsizetype BarAt(const QPointF& position) const;
 
   QVector<Bar> shown_;

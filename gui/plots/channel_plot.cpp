@@ -14,8 +14,8 @@
 namespace midscope {
 namespace {
 
-constexpr double kTail = 0.01;  // share of values at either end that the initial range may exclude
-constexpr int kMostNamed = 4;   // layers at the edge of the frame
+constexpr double kTail = 0.01;  // share of values at each end that the initial range may exclude
+constexpr int kMostNamed = 4;   // largest number of layers named at the edge of the frame
 
 }  // namespace
 
@@ -101,8 +101,7 @@ QCPGraph* ChannelPlot::AddLine(const QVector<double>& smoothed, const QString& n
   return graph;
 }
 
-// Viridis ends in a yellow that is not seen on white, and begins with a violet that is not seen on
-// black: these parts are left out.
+// Omits both ends of Viridis: its yellow is invisible on white, and its violet on black.
 QColor ChannelPlot::LayerColor(int64_t index, int64_t layers) const {
   const bool dark = palette().color(QPalette::Base).lightnessF() < 0.5;
   const double share = static_cast<double>(index) / std::max<double>(1, layers - 1);
@@ -204,7 +203,7 @@ void ChannelPlot::Show(const Record* hidden_a, const Record* hidden_b, const Vie
   const bool same_a = Holds(hidden_a, hidden_a_);
   const bool same_b = Holds(hidden_b, hidden_b_);
   View as_before = view;
-  // Another factor alone is a step of the knob.
+  // A change of only the factor redraws only what depends on it.
   as_before.factor_a = view_.factor_a;
   as_before.factor_b = view_.factor_b;
   as_before.factor_now = view_.factor_now;
@@ -216,7 +215,7 @@ void ChannelPlot::Show(const Record* hidden_a, const Record* hidden_b, const Vie
     QueueReplot();
     return;
   }
-  // A step of the knob leaves the picture where the lines of A do.
+  // The range is kept if only B changes.
   const bool keep_range = same_a && same_view;
   if (view.channel != view_.channel || view.compare != view_.compare) ReleaseAlongY();
   view_ = view;
@@ -239,7 +238,7 @@ void ChannelPlot::Draw() {
   difference_ = view_.compare == Compare::kDifference && both;
   if (difference_) {
     View layers = view_;
-    // For one layer, the mean is that of the layer alone.
+    // With one layer selected, the mean is that layer's line.
     if (view_.layer >= 0) view_.highlighted = {false, {{view_.layer, view_.layer}}};
     AddDifference(MeanOf(rows_a_), MeanOf(rows_b_));
     view_ = std::move(layers);
@@ -251,7 +250,7 @@ void ChannelPlot::Draw() {
   DrawTitle(difference_);
 }
 
-// Why nothing is drawn; "": something is.
+// Why nothing is drawn, or "" if something is drawn.
 QString ChannelPlot::EmptyText(bool captured) const {
   bool any = false;
   for (int i = 0; i < graphCount(); ++i) any = any || graph(i)->dataCount() > 0;
@@ -261,7 +260,8 @@ QString ChannelPlot::EmptyText(bool captured) const {
       .arg(view_.dropped);
 }
 
-// Lines of all layers of both would overlap: thin lines are of A, or of B alone.
+// The thin lines of both settings would overlap, so only those of A are drawn, or those of B if
+// only B is shown.
 void ChannelPlot::DrawBoth() {
   const bool has_a = !rows_a_.empty();
   const bool has_b = !rows_b_.empty();
@@ -287,12 +287,12 @@ void ChannelPlot::DrawTitle(bool difference) {
 
 void ChannelPlot::ResetView() {
   rescaleAxes();
-  // Shows the same part of the tokens as the attention plot, whose axis may be linked.
+  // Uses the same token range as the attention plot, because their axes may be linked.
   const int64_t tokens = std::max(AxisSize(hidden_a_, "position"), AxisSize(hidden_b_, "position"));
   const double margin = std::max(0.5, 0.01 * static_cast<double>(tokens));
   if (tokens > 0) xAxis->setRange(-margin, static_cast<double>(tokens) - 1 + margin);
-  // The last layer's norm can be ten times the others': the range covers nearly all values of the
-  // layers in the mean; lines beyond it are clipped at the frame, and named there.
+  // The norm of the last layer can be ten times that of the others. The range covers nearly all
+  // values of the layers in the mean; lines that leave it are clipped at the frame and named there.
   std::vector<double> values;
   for (int i = 0; i < graphCount(); ++i) {
     if (beyond_mean_.contains(graph(i))) continue;
@@ -312,7 +312,7 @@ void ChannelPlot::ResetView() {
   yAxis->scaleRange(1.15);
 }
 
-// The lines' own colours and widths are set where they are made.
+// Colours and widths of lines are set where the lines are created.
 void ChannelPlot::RestyleData() {
   const QColor text = palette().color(QPalette::Text);
   QColor chosen = palette().color(QPalette::Highlight);

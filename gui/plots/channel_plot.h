@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One hidden channel of the residual stream against position. All layers: a thin line per layer of
-// A, and over the scaled layers the mean with a band of one standard deviation over layers, of A
-// solid and of B dashed. One chosen layer: A solid and B dashed. Values beyond the frame are named
-// at its edge, and the legend has Spearman's rho of each bold line with position. Scaling leaves
-// the stream unchanged and changes the values that attention reads from it: a dotted line is the
-// bold one times B's factor. It, or the bold one where there is none, is dragged up and down to
-// change the factor.
+// Plots one hidden channel of the residual stream against position. All layers: a thin line per
+// layer of A, and the mean over the scaled layers with a band of one standard deviation over
+// layers, A solid and B dashed. One chosen layer: A solid and B dashed. Lines that leave the frame
+// are named at its edge, and the legend shows Spearman's rho between each bold line and position.
+// Scaling does not change the stream, but the values that attention reads from it: a dotted line is
+// the bold one times B's factor. Dragging the dotted line up or down (or the bold one, if there is
+// no dotted one) changes the factor.
 #pragma once
 
 #include <QSet>
@@ -31,33 +31,35 @@ class ChannelPlot : public Plot {
 
   struct View {
     int64_t channel = 0;
-    int64_t layer = -1;     // -1: all layers
-    int64_t dropped = 30;   // first positions left out: their norm is many times the rest's
-    int64_t smoothing = 1;  // window of a moving mean, in positions; 1: the values as they are
+    int64_t layer = -1;  // -1: all layers
+    // Number of first positions left out; their norm is many times that of the rest.
+    int64_t dropped = 30;
+    int64_t smoothing = 1;  // window of a moving mean, in positions; 1: no smoothing
     LayerSet highlighted{false, {}};
     Compare compare = Compare::kSplit;
-    QString factor_a;  // "× 0.5": what the setting makes of the channel; "": nothing
+    QString factor_a;  // "× 0.5": factor that the setting applies to the channel; "": none
     QString factor_b;
-    // B's requested factor of the channel, for the dotted line: 1 where B leaves the channel
-    // unchanged; nullopt: the factor cannot be changed.
+    // B's requested factor of the channel, for the dotted line; 1 if B does not scale the channel.
+    // nullopt: the factor cannot be changed.
     std::optional<double> factor_now;
     bool operator==(const View&) const = default;
   };
-  // Records with hidden_channel [layer, channel, position]; null for none.
+  // Records with hidden_channel [layer, channel, position]; null if there is none.
   void Show(const Record* hidden_a, const Record* hidden_b, const View& view);
-  // Texts of the tokens, for ticks; the range of tokens that is selected, and the marked token.
+  // Set the texts of tokens for the ticks, the selected range of tokens, and the marked token.
   void SetTokens(const QStringList& tokens);
   void SetRange(const TokenSpan& range);
   void SetMarkedToken(int64_t token);
-  // The mean over layers; null where it is not drawn.
+  // The mean over layers; nullptr if it is not drawn.
   QCPGraph* mean_of(Side side) const { return side == Side::kA ? mean_a_ : mean_b_; }
-  // The upper edge of the band around it, filled down to the lower one; null for none.
+  // The upper edge of the band around the mean, filled down to the lower edge; nullptr if there is
+  // none.
   QCPGraph* band_of(Side side) const { return side == Side::kA ? band_a_ : band_b_; }
-  // The bold line of B, or A's, times B's factor; null where the factor is 1.
+  // The bold line of B, or else of A, times B's factor; nullptr if the factor is 1.
   QCPGraph* read_line() const { return read_; }
-  // The lines of single layers, in their order.
+  // The lines of single layers, in layer order.
   const std::vector<QCPGraph*>& layer_lines() const { return layer_lines_; }
-  // "L28, L29": the layers whose lines leave the frame above or below.
+  // The layers whose lines leave the frame at the top or bottom, such as "L28, L29".
   QString BeyondText(bool above) const;
 
   void ResetView() override;
@@ -66,10 +68,10 @@ class ChannelPlot : public Plot {
  Q_SIGNALS:
   void TokenHovered(qint64 token);
   void TokenClicked(qint64 token);
-  // Half-open.
+  // Half-open [begin, end).
   void RangeBrushed(qint64 begin, qint64 end);
-  // The line was dragged, or + or - pressed: the factor of B that puts it there. `dragging`: goes
-  // on.
+  // Emitted when the line is dragged or + or - is pressed. `factor`: B's factor that moves the line
+  // there. `dragging`: the drag is not finished.
   void FactorDragged(double factor, bool dragging);
 
  protected:
@@ -88,28 +90,28 @@ class ChannelPlot : public Plot {
   struct MeanLine {
     QVector<double> mean;
     QVector<double> deviation;
-    double rho = 0;  // of the mean as it is, without the moving mean; NaN where there is none
+    double rho = 0;  // of the mean without smoothing; NaN: undefined
   };
-  // A drag of the line: what it begins with.
+  // The state at the start of a drag of the line.
   struct FactorDrag {
     double factor;
     double value;  // of the pointer, on the y axis
-    double slope;  // of the value with the factor
+    double slope;  // change of the value per unit of the factor
     bool moved = false;
   };
-  // The bold line of a side, of which there may be none.
+  // The bold line of a side; nullptr if there is none.
   const QCPGraph* BoldLine(Side side) const;
   const QCPGraph* FactorLine() const;
   void AddRead();
   void ShowRead();
   std::optional<FactorDrag> DragAt(const QPointF& position) const;
   double FactorAt(const FactorDrag& drag, const QPointF& position) const;
-  // Whether `drawn` has the numbers of `hidden` (null: none).
+  // Whether `drawn` contains the same numbers as `hidden` (null: none).
   static bool Holds(const Record* hidden, const Record& drawn);
-  // The values of the shown channel [layer][position], as they are and with the moving mean; empty
-  // where the record does not have the channel.
+  // The values of the shown channel [layer][position], unsmoothed and smoothed; empty if the record
+  // does not contain the channel.
   struct Rows {
-    QVector<double> layers;  // their numbers
+    QVector<double> layers;  // layer numbers
     std::vector<QVector<double>> values;
     std::vector<QVector<double>> smoothed;
     bool empty() const { return values.empty(); }
@@ -117,18 +119,20 @@ class ChannelPlot : public Plot {
   Rows RowsOf(const Record& hidden) const;
   void Draw();
   void DrawBoth();
-  // Names of the means and the line that attention reads: what a step of the knob changes.
+  // Updates what a change of the factor affects: the names of the means, and the line of the values
+  // that attention reads.
   void DrawFactors();
-  // Positions that a point of a line represents, where so many are shown: the least and the largest
-  // value of each bin are drawn.
+  // Number of positions per bin if that many positions are shown; the smallest and largest value of
+  // each bin are drawn.
   static int64_t BinOf(double positions);
   double ShownPositions() const;
   void FollowZoom();
-  // The point of a line next to a position; null: none is near.
+  // The point of a line nearest to a position; nullptr if none is near.
   const QCPGraphData* PointAt(const QCPGraph* line, double position) const;
   void DrawTitle(bool difference);
   QVector<double> Smoothed(const QVector<double>& values) const;
-  // ", ρ 0.93" of values over the positions that are not dropped; "" where there is none.
+  // Returns ", ρ 0.93", or "" if rho is NaN. RhoOf computes it over the positions that are not
+  // dropped.
   QString RhoText(double rho) const;
   double RhoOf(const QVector<double>& values) const;
   QCPGraph* AddLine(const QVector<double>& smoothed, const QString& name, const QPen& pen);
@@ -136,10 +140,10 @@ class ChannelPlot : public Plot {
   MeanLine MeanOf(const Rows& rows) const;
   void AddMean(const MeanLine& line, Side side);
   void AddDifference(const MeanLine& a, const MeanLine& b);
-  // Whether the mean includes the layer: a highlighted one, or any where none is highlighted.
+  // Whether the mean includes the layer: a highlighted one, or any layer if none is highlighted.
   bool InMean(int64_t layer) const;
   QString MeanText() const;
-  // The colour of a layer's line, readable on the background.
+  // The colour of a layer's line, chosen to be readable on the background.
   QColor LayerColor(int64_t index, int64_t layers) const;
   void NoteBeyond();
   int64_t TokenAt(const QPointF& position) const;
@@ -160,7 +164,7 @@ class ChannelPlot : public Plot {
   QCPItemText* above_;
   QCPItemText* below_;
   QStringList tokens_;
-  bool difference_ = false;  // B - A is drawn
+  bool difference_ = false;  // whether B - A is drawn
   Rows rows_a_;
   Rows rows_b_;
   double rho_a_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ChannelPlot: what is under the pointer.
+// ChannelPlot: tooltips, clicks and hovering.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -16,7 +16,7 @@ namespace midscope {
 const QCPGraphData* ChannelPlot::PointAt(const QCPGraph* line, double position) const {
   const auto& points = *line->data();
   const QCPGraphData* nearest = nullptr;
-  auto found = points.findBegin(position, true);  // the one before, where there is one
+  auto found = points.findBegin(position, true);  // the previous point, if there is one
   for (int i = 0; i < 2 && found != points.constEnd(); ++i, ++found) {
     const bool nearer =
         !nearest || std::abs(found->key - position) < std::abs(nearest->key - position);
@@ -80,15 +80,18 @@ void ChannelPlot::HoverAt(const QPointF& position) { Q_EMIT TokenHovered(TokenAt
 
 void ChannelPlot::HoverEnds() { Q_EMIT TokenHovered(-1); }
 
-// ChannelPlot: the factor of B, as the line that attention reads, which is dragged.
+// ChannelPlot: dragging the line of the values that attention reads, which sets B's factor.
 
 namespace {
 
-constexpr double kLineReach = 7;        // pixels from the line that count as on it
-constexpr double kFactorSlack = 4;      // pixels below which a press is a click
-constexpr double kFactorKeyStep = 0.1;  // of + and -
-constexpr double kFactorSteps = 100;    // a factor has integer hundredths, as on the slider
-constexpr double kLeastSlope = 0.2;     // of the largest value: at zeros a line can't be dragged
+// Distance from the line in pixels that still counts as a hit.
+constexpr double kLineReach = 7;
+// Pixels that the pointer must move, else a press is a click.
+constexpr double kFactorSlack = 4;
+constexpr double kFactorKeyStep = 0.1;  // step of the keys + and -
+constexpr double kFactorSteps = 100;    // factors are rounded to hundredths, as on the slider
+// As a share of the largest value; with values near 0 a line could not be dragged.
+constexpr double kLeastSlope = 0.2;
 
 double RoundedFactor(double factor) { return std::round(factor * kFactorSteps) / kFactorSteps; }
 
@@ -105,7 +108,7 @@ double LargestOf(const QCPGraph* line) {
 const QCPGraph* ChannelPlot::BoldLine(Side side) const {
   if (difference_) return nullptr;
   if (view_.layer < 0) return mean_of(side);
-  // The lines of one layer: A's, then B's.
+  // Finds the lines of one layer by their names: those of A, then those of B.
   const QString start = side == Side::kA ? tr("A") : tr("B");
   for (const QCPGraph* line : layer_lines_) {
     if (line->name().startsWith(start)) return line;
@@ -127,7 +130,8 @@ void ChannelPlot::AddRead() {
   ShowRead();
 }
 
-// A factor below 0 puts the line where no other one is. While it is dragged the frame stays.
+// A negative factor moves the line away from all others. The axis range does not change during a
+// drag.
 void ChannelPlot::ShowRead() {
   bool any = false;
   const QCPRange values = read_->getValueRange(any);
@@ -151,7 +155,7 @@ std::optional<ChannelPlot::FactorDrag> ChannelPlot::DragAt(const QPointF& positi
   if (!at || std::abs(yAxis->coordToPixel(at->value) - position.y()) > kLineReach) {
     return std::nullopt;
   }
-  // Half the frame, where the length of a factor of 1 is unknown.
+  // Half the axis range, if the distance per unit of the factor is unknown.
   double slope = yAxis->range().size() / 2;
   const QCPGraph* of_b = BoldLine(Side::kB);
   if (const QCPGraph* unscaled = of_b ? of_b : BoldLine(Side::kA)) {

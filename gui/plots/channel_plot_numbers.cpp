@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ChannelPlot: the numbers of its lines.
+// ChannelPlot: computation of its lines.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -12,7 +12,8 @@
 namespace midscope {
 namespace {
 
-constexpr int64_t kMostBins = 1024;  // of a line, from which on a point represents several
+// Number of bins per line; with more positions, a point represents several.
+constexpr int64_t kMostBins = 1024;
 
 double PositionsOf(const Record& hidden_a, const Record& hidden_b) {
   return static_cast<double>(
@@ -21,7 +22,7 @@ double PositionsOf(const Record& hidden_a, const Record& hidden_b) {
 
 }  // namespace
 
-// A moving mean. Dropped positions are excluded from it as well: their values would dominate it.
+// A moving average. It excludes dropped positions too, because their values would dominate it.
 QVector<double> ChannelPlot::Smoothed(const QVector<double>& values) const {
   const auto dropped = static_cast<qsizetype>(view_.dropped);
   const qsizetype reach = (std::max<int64_t>(view_.smoothing, 1) - 1) / 2;
@@ -49,7 +50,7 @@ double ChannelPlot::ShownPositions() const {
   return held() & Qt::Horizontal ? std::min(positions, xAxis->range().size()) : positions;
 }
 
-// Closer, the lines have more points.
+// After zooming in, lines have more points.
 void ChannelPlot::FollowZoom() {
   const int64_t bin = BinOf(std::min(xAxis->range().size(), PositionsOf(hidden_a_, hidden_b_)));
   if (bin == bin_ || graphCount() == 0) return;

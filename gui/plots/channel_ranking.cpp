@@ -22,7 +22,7 @@ QString TrendText(double trend) {
   return trend > 0 ? QObject::tr("rising") : trend < 0 ? QObject::tr("falling") : QString();
 }
 
-// nullopt where a later version wrote the setting.
+// Returns nullopt if the setting was written by a later version and cannot be parsed.
 std::optional<ChannelScaling> ScalingOf(const QString& setting) {
   try {
     const Intervention intervention = ParseIntervention(setting.toStdString());

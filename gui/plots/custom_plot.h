@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// QCustomPlot's header uses Qt's keywords, which Midscope disables (they clash with other
-// libraries' names): they are defined while that header is read.
+// Includes QCustomPlot. Its header uses Qt's keywords, which Midscope disables because they clash
+// with names in other libraries, so this header defines them during the include.
 #pragma once
 
 #include <QObject>

@@ -13,7 +13,7 @@ namespace midscope {
 namespace {
 
 constexpr double kNearPixels = 20;
-constexpr int kMostNames = 12;  // of more lines the first and the last are named
+constexpr int kMostNames = 12;  // if there are more lines, only the first and the last are named
 
 QString WithUnit(const std::string& name, const std::string& unit) {
   const QString text = QString::fromStdString(name);
@@ -54,7 +54,7 @@ void LinesPlot::Draw(const Record& record, const Array& array) {
   lines_ = static_cast<int>(AxisSize(record, array.axes[0]));
   for (int line = 0; line < lines_; ++line) {
     QCPGraph* graph = addGraph();
-    // A number alone is meaningless in a legend: "sample 3".
+    // A bare number is meaningless in a legend; the name becomes, for example, "sample 3".
     graph->setName(record.FindAxis(array.axes[0])->labels.empty()
                        ? QString::fromStdString(array.axes[0]) + QLatin1Char(' ') +
                              names.value(line)
@@ -103,14 +103,14 @@ void LinesPlot::DrawMarks() {
 
 void LinesPlot::RestyleData() {
   QCPColorGradient gradient = ViridisGradient();
-  // The light end of the gradient cannot be seen on white, nor the dark end on black.
+  // The light end of the gradient is invisible on white, and the dark end on black.
   const double unused = 0.25 * lines_;
   const double first = palette().color(QPalette::Base).lightness() < 128 ? unused : 0;
   const QCPRange range(0, std::max(1.0, lines_ + unused - 1));
   for (int line = 0; line < lines_; ++line)
     graph(line)->setPen(LinePen(gradient.color(first + line, range), 1.4));
   if (view_.fit >= 0 && view_.fit < lines_) {
-    constexpr double kMiddle = 0.5;  // of the gradient: seen on white and on black
+    constexpr double kMiddle = 0.5;  // of the gradient; visible on white and on black
     const QColor others = gradient.color(kMiddle, QCPRange(0, 1));
     for (int line = 0; line < lines_; ++line) graph(line)->setPen(LinePen(others, 1));
     graph(view_.fit)->setPen(LinePen(palette().color(QPalette::Text), 2.4));
@@ -138,7 +138,7 @@ void LinesPlot::ResetView() {
   if (graphCount() == 0) return;
   rescaleAxes();
   yAxis->scaleRange(1.08);
-  // Marks and bars at the ends are not cut off.
+  // Widens the range so that marks and bars at the ends are not cut off.
   if (plottableCount() > graphCount()) xAxis->scaleRange(1.04);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rows of an array [line, along] as lines against the values of the last axis, each of up
-// to 12 with its name, else the first and the last: for records whose first axis is a few things
-// that are compared. Where the record has ARRAY_low and ARRAY_high, with bars between them.
+// Plots the rows of an array [line, along] as lines against the values of the last axis, for
+// records whose first axis lists a few things to compare. Up to 12 lines are named in the legend;
+// of more, only the first and the last. If the record has ARRAY_low and ARRAY_high, they are drawn
+// as error bars.
 #pragma once
 
 #include <string>
@@ -16,7 +17,7 @@ class LinesPlot : public Plot {
   Q_OBJECT
 
  public:
-  // A horizontal line, and its name in the legend.
+  // A horizontal line with its name in the legend.
   struct Mark {
     double value;
     QString name;
@@ -24,15 +25,15 @@ class LinesPlot : public Plot {
   };
   struct View {
     std::string array;
-    bool logarithmic = false;  // the values' axis
+    bool logarithmic = false;  // the axis of values
     std::vector<Mark> marks = {};
-    int fit = -1;  // this line is drawn thick over the others; -1: none
+    int fit = -1;  // index of the line drawn thick over the others; -1: none
     bool operator==(const View&) const = default;
   };
 
   explicit LinesPlot(QWidget* parent = nullptr, const QString& file_stem = QStringLiteral("lines"));
 
-  // Empty where the record is null or has no such array of two axes.
+  // Shows an empty plot if the record is null or does not have the array with two axes.
   void Show(const Record* record, const View& view);
   // Number of the array's lines that are drawn.
   int lines() const { return lines_; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The likeliest next tokens of A and B side by side, one rank per row, with the rank that B's token
-// has under A; the answer's first token is marked, and has a row of its own below where it is not
-// among them.
+// The most likely next tokens of A and B side by side, one rank per row, with the rank of B's token
+// under A. The answer's first token is marked; if it is not among them, it has a separate row
+// below.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -21,15 +21,15 @@ class NextTokensTable : public QAbstractTableModel {
 
   using QAbstractTableModel::QAbstractTableModel;
 
-  // Records next_tokens of one prompt; null, or another record: the side is empty. `grey`: what is
-  // not of the requested setting.
+  // `a`, `b`: records next_tokens of one prompt; a side is empty if its record is null or another
+  // record. `grey`: the side is not of the requested setting.
   void Show(const Record* a, const Record* b, bool grey_a, bool grey_b);
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
-  // Whether the row below the ranks is there.
+  // Whether there is a row for the answer below the ranks.
   bool has_answer_row() const;
 
  private:

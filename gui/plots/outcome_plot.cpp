@@ -13,14 +13,15 @@ namespace midscope {
 namespace {
 
 constexpr double kDodge = 0.008;  // offset between two means at one place, as a share of the axis
-// An interval of fewer samples is mostly its own uncertainty: it is drawn dotted.
+// With fewer samples, the interval itself is uncertain: it is drawn dotted.
 constexpr int64_t kFewSamples = 6;
-constexpr qsizetype kMostMarks = 1000;  // of a line; more are a solid band, and slow
-// With more lines only the first is distinguished: hundreds of names and intervals hide the
-// picture.
+// Per line; more marks would merge into a solid band and draw slowly.
+constexpr qsizetype kMostMarks = 1000;
+// With more lines, only the first is highlighted, because hundreds of names and intervals would
+// cover the picture.
 constexpr size_t kMostLines = 24;
 
-// As they are drawn, from back to front.
+// The lines in the order of drawing, from back to front.
 std::vector<OutcomePlot::Line> Drawn(const std::vector<OutcomePlot::Line>& lines) {
   if (lines.size() <= kMostLines) return lines;
   std::vector<OutcomePlot::Line> drawn(lines.begin() + 1, lines.end());
@@ -54,7 +55,7 @@ OutcomePlot::OutcomePlot(QWidget* parent)
   SetEmptyMessage(tr("No outcome yet"));
 }
 
-// The marker of the setting that has the colour: settings differ in grey print, too.
+// The marker for the setting with that colour, so that settings also differ in grey-scale print.
 QCPScatterStyle::ScatterShape OutcomePlot::ShapeOf(const QColor& color) {
   static const QCPScatterStyle::ScatterShape shapes[] = {
       QCPScatterStyle::ssCircle, QCPScatterStyle::ssSquare, QCPScatterStyle::ssTriangle,
@@ -66,7 +67,8 @@ QCPScatterStyle::ScatterShape OutcomePlot::ShapeOf(const QColor& color) {
 }
 
 QColor OutcomePlot::SettingColor(size_t index) {
-  // A's and B's colours, then Paul Tol's bright scheme, which is distinct with colour blindness.
+  // The colours of A and B, then Paul Tol's bright scheme, which is distinguishable with colour
+  // blindness.
   static const QColor others[] = {QColor(34, 136, 51),   QColor(170, 51, 119),
                                   QColor(102, 204, 238), QColor(204, 187, 68),
                                   QColor(238, 102, 119), QColor(120, 120, 120)};
@@ -144,7 +146,7 @@ QVector<double> OutcomePlot::Places() const {
 void OutcomePlot::SetPlaceNames(std::map<double, QString> names) {
   if (names == place_names_) return;
   place_names_ = std::move(names);
-  // Drawn again with the names.
+  // Redraws the lines with the new names.
   const std::vector<Line> lines = std::exchange(lines_, {});
   if (!lines.empty()) Show(lines, measure_);
 }
@@ -164,10 +166,11 @@ QString OutcomePlot::NameOfPlace(double place) const {
 void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
   if (!lines.empty() && lines == lines_ && measure == measure_) return;
   const QVector<double> places_before = Places();
-  if (measure != measure_) ReleaseAlongY();  // a range of the other scale
+  if (measure != measure_) ReleaseAlongY();  // the range belongs to the other scale
   lines_ = lines;
   measure_ = measure;
-  // The lines are of other prompts; between two requests there may be none.
+  // The lines belong to other prompts. Between two requests there may be no lines, which does not
+  // count as a change.
   if (!places_before.isEmpty() && !lines.empty() && places_before != Places()) ReleaseView();
   clearPlottables();
   NameMeasure();
@@ -178,10 +181,10 @@ void OutcomePlot::Show(const std::vector<Line>& lines, Measure measure) {
                        : NamesAreDepths()   ? tr("depth of the gold passage")
                                             : tr("place of the gold passage, in shares of the way");
   xAxis->setLabel(references ? tr("%1 (published: same share)").arg(what) : what);
-  // The CSV has places, not the names that the ticks have.
+  // The CSV contains places, not the names that the ticks show.
   NoteElided(xAxis, references ? tr("%1 (published: same share)").arg(ranks) : ranks);
   const QVector<double> places = Places();
-  // Means are offset from their place, so that their intervals do not overlap.
+  // Means are drawn beside their place, so that their intervals do not overlap.
   const std::vector<Line> drawn = Drawn(lines_);
   const auto means =
       std::count_if(drawn.begin(), drawn.end(), [](const Line& line) { return line.mean; });

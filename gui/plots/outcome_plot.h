@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The outcome for every place of the gold passage. Hollow dots: the sample on the screen; full dots
-// with bars: means over samples with their 95 % intervals, dotted for fewer than six; dashed lines
-// with diamonds: published numbers, with a cross where a number is known to be wrong.
+// Plots the outcome for every place of the gold passage. Hollow dots: the sample on the screen;
+// filled dots with bars: means over samples with their 95 % intervals, dotted for fewer than six
+// samples; dashed lines with diamonds: published numbers, with a cross if a number is known to be
+// wrong.
 #pragma once
 
 #include <QVector>
@@ -25,25 +26,26 @@ class OutcomePlot : public Plot {
     QColor color;
     bool mean = false;
     bool in_legend = true;
-    bool reference = false;        // published, or of another run
-    bool same_share = false;       // its places are at the same share of the way as published
-    bool older = false;            // of a setting that is no longer requested
+    bool reference = false;  // published, or of another run
+    // Its places were mapped to the same share of the range as published.
+    bool same_share = false;
+    bool older = false;            // for a setting that is no longer requested
     QStringList point_names = {};  // one per place, for tooltips; empty: "place N"
-    QStringList notes = {};        // known errors of a number, one per place; empty: none
-    bool faint = false;            // one of many: thin, without marks
+    QStringList notes = {};        // known errors in a number, one per place; empty: none
+    bool faint = false;            // one of many: thin and without marks
     bool operator==(const Line&) const = default;
   };
   void Show(const std::vector<Line>& lines, Measure measure);
-  // The place of the shown prompt, 1-based; 0 for none.
+  // Sets the place of the shown prompt, counted from 1; 0: none.
   void SetCurrentPlace(int64_t place);
 
-  // Names of places that are not their rank, such as "50 %". Call before Show.
+  // Sets the names of places that differ from their rank, such as "50 %". Call before Show.
   void SetPlaceNames(std::map<double, QString> names);
-  // The place's name on the axis.
+  // The name of the place on the axis.
   QString NameOfPlace(double place) const;
 
   const std::vector<Line>& lines() const { return lines_; }
-  // A colour per setting, for any number of settings.
+  // A distinct colour per setting, for any number of settings.
   static QColor SettingColor(size_t index);
   static QCPScatterStyle::ScatterShape ShapeOf(const QColor& color);
 
@@ -55,7 +57,7 @@ class OutcomePlot : public Plot {
 
  protected:
   void ClickAt(const QPointF& position) override;
-  // Left and right choose the place before and after the shown one.
+  // Left and Right choose the place before and after the shown one.
   void keyPressEvent(QKeyEvent* event) override;
   void RestyleData() override;
 
@@ -63,12 +65,12 @@ class OutcomePlot : public Plot {
   void AddLine(const Line& line, double shift);
   void StyleGraph(const Line& line, QCPGraph* graph) const;
   void MarkNotes(const Line& line);
-  // The places of the run; empty where only published lines are drawn.
+  // The places of the run; empty if only published lines are drawn.
   QVector<double> Places() const;
   void NameMeasure();
 
   std::map<double, QString> place_names_;
-  // Whether the names are those of tasks by depth, whose place p is at p - 1 percent.
+  // Whether the place names are depths, for which place p is at p - 1 percent.
   bool NamesAreDepths() const;
   std::vector<Line> lines_;
   Measure measure_ = Measure::kNll;

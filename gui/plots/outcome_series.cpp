@@ -22,8 +22,8 @@ std::string SampleName(const Record& record, Measure measure) {
   return record.FindArray("accuracy") ? "accuracy" : "correct";
 }
 
-// Whether a setting was not run on a sample; `correct` is then 0 and has no meaning. [sample,
-// setting], as Texts() returns them; empty: all were run.
+// Whether a setting was not run on a sample; `correct` is then 0 without meaning. `failures`:
+// [sample, setting] as Texts() returns it; if empty, all were run.
 bool WasNotRun(const QStringList& failures, qsizetype settings, int64_t sample, qsizetype setting) {
   const qsizetype at = static_cast<qsizetype>(sample) * settings + setting;
   return at < failures.size() && !failures[at].isEmpty();
@@ -83,7 +83,7 @@ std::vector<OutcomeSeries> MeansOverSamples(const Record& record, const std::str
   return all;
 }
 
-// Adds the series of settings that `all` does not have yet.
+// Adds the series of settings that are not in `all` yet.
 void AddOthers(std::vector<OutcomeSeries> more, std::vector<OutcomeSeries>& all) {
   for (OutcomeSeries& series : more) {
     const bool known = std::any_of(all.begin(), all.end(), [&series](const OutcomeSeries& one) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The outcome by gold place as series, from any of three kinds of records: one sample's outcome,
-// means over samples, a sweep's samples.
+// Converts records to series of the outcome by gold place. Three kinds of records are accepted: the
+// outcome of one sample, means over samples, and the samples of a sweep.
 #pragma once
 
 #include <QString>
@@ -11,29 +11,29 @@
 
 namespace midscope {
 
-// kDifference: nats of B minus those of A, sample by sample.
+// kDifference: loss in nats of B minus that of A, sample by sample.
 enum class Measure { kNll, kAccuracy, kDifference };
 
 struct OutcomeSeries {
   QString setting;         // its text form
-  QVector<double> places;  // 1-based
-  QVector<double> values;  // one per place; NaN: none
-  QVector<double> low;     // ends of the interval; empty for none
+  QVector<double> places;  // counted from 1
+  QVector<double> values;  // one per place; NaN: missing
+  QVector<double> low;     // ends of the interval; empty: no interval
   QVector<double> high;
-  int64_t samples = 0;          // 0: one sample
-  bool beyond_context = false;  // some prompts exceed the model's context
+  int64_t samples = 0;          // number of samples; 0: one sample, not a mean
+  bool beyond_context = false;  // some prompts are longer than the model's context
   bool operator==(const OutcomeSeries&) const = default;
 };
 
-// The series of the setting to which the differences of this one are, from that of the other:
-// minus its values. `setting`: of the result.
+// The series of a difference with the two settings exchanged: its values are negated. `setting`:
+// the setting of the result.
 OutcomeSeries Negated(const OutcomeSeries& series, const QString& setting);
 
-// One series per setting; empty where the record has no such outcome. A sweep's samples are
-// averaged over the axis `sample` (those without a value left out).
+// One series per setting; empty if the record has no such outcome. The samples of a sweep are
+// averaged over the axis `sample`, ignoring those without a value.
 std::vector<OutcomeSeries> SeriesOf(const Record& record, Measure measure);
-// Series of all records: means where any holds them, else means of a sweep's samples, else one
-// sample's; each setting once, of the first record that has it.
+// The best series of all records: means if any record has them, else means of a sweep's samples,
+// else one sample's outcome. Each setting occurs once, from the first record that has it.
 std::vector<OutcomeSeries> BestSeriesOf(const std::vector<Record>& records, Measure measure);
 
 }  // namespace midscope

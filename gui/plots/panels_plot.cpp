@@ -12,7 +12,7 @@
 namespace midscope {
 namespace {
 
-constexpr int kMostLabels = 8;  // along one axis of a panel
+constexpr int kMostLabels = 8;  // largest number along one axis of a panel
 constexpr int kShortLabel = 3;  // characters
 constexpr double kLabelsHeight = 32;
 constexpr double kLabelsWidth = 40;
@@ -25,7 +25,7 @@ QFont SmallFont(QFont font) {
   return font;
 }
 
-// The first label and every so many further ones, so that they do not touch.
+// Labels the first index and every further one at a step large enough that labels do not touch.
 QSharedPointer<QCPAxisTickerText> FewLabels(const QStringList& labels, qsizetype count) {
   qsizetype longest = 0;
   for (const QString& label : labels) longest = std::max(longest, label.size());
@@ -39,7 +39,8 @@ QSharedPointer<QCPAxisTickerText> FewLabels(const QStringList& labels, qsizetype
   return ticker;
 }
 
-// As many columns as give about the requested shape and leave the fewest places empty.
+// The number of columns that gives approximately the requested shape and leaves the fewest empty
+// cells.
 int ColumnsFor(int panels, double width_by_height) {
   const int about = std::max(1, static_cast<int>(std::ceil(std::sqrt(panels * width_by_height))));
   int best = about;
@@ -82,7 +83,7 @@ PanelsPlot::PanelsPlot(QWidget* parent) : Plot(QString(), QStringLiteral("panels
 void PanelsPlot::StyleRect(int index, const QString& name, const Axes& axes, QCPAxisRect* rect) {
   rect->setObjectName(name);
   const bool left = index % columns_ == 0;
-  // Panels of the last row, and those above an empty place, have the columns' labels.
+  // Only panels of the last row, and those above an empty cell, have labels for the columns.
   const bool bottom = index + columns_ >= panels();
   QCPAxis* x = rect->axis(QCPAxis::atBottom);
   QCPAxis* y = rect->axis(QCPAxis::atLeft);
@@ -133,7 +134,7 @@ void PanelsPlot::MakeGrid(const std::vector<Panel>& panels, const Axes& axes) {
     grid->addElement(2 * row + 1, i % columns_, rect);
     rects_.push_back(rect);
   }
-  // Panels are of one size, those with labels below them too.
+  // The last row is higher by its labels, so that all panels have the same size.
   grid->setRowStretchFactor(grid->rowCount() - 1, 1 + kLabelsHeight / kPanelHeight);
   if (columns_ > 1) grid->setColumnStretchFactor(0, 1 + kLabelsWidth / kPanelWidth);
   std::vector<QCPMarginGroup*> across;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Small multiples: maps with one colour scale, or lines with one value axis, side by side in a
-// grid. As App. E of the channel paper (arXiv 2406.02536: a map per layer, or per head of one) and
-// Fig. 4 and 6 of Ms-PoE (arXiv 2403.04797: one head's attention row per gold place).
+// Small multiples in a grid: maps with one colour scale, or lines with one value axis. Follows App.
+// E of the channel paper (arXiv 2406.02536; a map per layer, or per head of one layer) and Fig. 4
+// and 6 of Ms-PoE (arXiv 2403.04797; the attention row of one head per gold place).
 #pragma once
 
 #include <QStringList>
@@ -19,27 +19,29 @@ class PanelsPlot : public Plot {
  public:
   struct Panel {
     QString name;
-    QVector<QVector<double>> rows;  // of a map [row][column]; of lines one row; NaN: no value
-    // For lines: columns that are shaded, first and one past the last; equal: none.
+    QVector<QVector<double>> rows;  // for maps [row][column]; for lines one row; NaN: no value
+    // For lines: shaded columns as [first, second); equal: none.
     std::pair<int, int> shaded = {0, 0};
   };
-  // The axes of all panels. Labels of rows and columns, or no labels: their indices.
+  // The axes that all panels share. If there are no labels of rows or columns, their indices are
+  // shown.
   struct Axes {
     QString column_axis;
-    QString row_axis;  // of lines the values'
+    QString row_axis;  // for lines, the name of the values
     QString value;
     QStringList columns;
     QStringList rows;
-    bool from_zero = true;  // shares and attention; other amounts from the least value on
+    // For shares and attention; false: the range begins at the smallest value.
+    bool from_zero = true;
   };
 
   explicit PanelsPlot(QWidget* parent = nullptr);
 
-  // Panels in reading order, about twice as wide as high in all. Rows of one panel have equal
-  // lengths.
+  // Shows panels in reading order, in a grid about twice as wide as high. All rows of one panel
+  // must have the same length.
   void ShowMaps(const std::vector<Panel>& panels, const Axes& axes);
   void ShowLines(const std::vector<Panel>& panels, const Axes& axes);
-  // A size for files at which panels are legible.
+  // A picture size at which all panels are legible.
   QSize FileSize() const;
 
   int panels() const { return static_cast<int>(panels_.size()); }
@@ -48,7 +50,7 @@ class PanelsPlot : public Plot {
   QString TooltipAt(const QPointF& position) const override;
 
  private:
-  // An axis rectangle per panel, which is named; the first is the plot's own.
+  // Makes one titled axis rectangle per panel; the first is the plot's default one.
   void MakeGrid(const std::vector<Panel>& panels, const Axes& axes);
   void StyleRect(int index, const QString& name, const Axes& axes, QCPAxisRect* rect);
   void UseColorScale(const QCPRange& range, const QString& name);
@@ -58,7 +60,7 @@ class PanelsPlot : public Plot {
   bool maps_ = true;
   int columns_ = 0;
   std::vector<QCPAxisRect*> rects_;
-  QCPColorScale* scale_ = nullptr;  // null: lines
+  QCPColorScale* scale_ = nullptr;  // null if lines are shown
 };
 
 }  // namespace midscope

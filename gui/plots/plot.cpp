@@ -10,13 +10,13 @@
 namespace midscope {
 namespace {
 
-constexpr qsizetype kDense = 2;  // points per pixel of a line whose dashes are not seen
+constexpr qsizetype kDense = 2;  // points per pixel above which the dashes of a line are invisible
 constexpr int kTextMargin = 16;
-constexpr int kScaleWidth = 90;       // of a colour scale with its numbers
-constexpr int kFewestWide = 80;       // pixels of a message in an empty plot
-constexpr int kLegendItemFrame = 44;  // icon and gaps of a name in the legend
+constexpr int kScaleWidth = 90;       // pixels of a colour scale including its numbers
+constexpr int kFewestWide = 80;       // smallest width of a message in an empty plot, in pixels
+constexpr int kLegendItemFrame = 44;  // pixels of the icon and margins of a legend item
 
-// Wraps the words to lines of `width`.
+// Wraps the text at `width` pixels.
 QString Wrapped(const QString& text, const QFontMetrics& metrics, int width) {
   QString wrapped;
   QString line;
@@ -36,7 +36,8 @@ QString Wrapped(const QString& text, const QFontMetrics& metrics, int width) {
 
 Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
     : QCustomPlot(parent), full_title_(title), file_stem_(file_stem) {
-  // Axes write numbers by the widget's locale, and QCustomPlot sets powers of ten only for C's.
+  // Axes format numbers with the widget's locale, and QCustomPlot prints powers of ten correctly
+  // only for the C locale.
   setLocale(QLocale::c());
   QFont title_font = font();
   title_font.setBold(true);
@@ -44,7 +45,8 @@ Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
   title_ = new QCPTextElement(this, title, title_font);
   title_->setMargins(QMargins(4, 4, 4, 2));
   plotLayout()->addElement(0, 0, title_);
-  // Joined, a thick zigzag of thousands of points takes Qt seconds; segment by segment it does not.
+  // Without this flag, Qt joins the segments, which takes seconds for a thick zigzag line of
+  // thousands of points.
   setPlottingHint(QCP::phFastPolylines, true);
   connect(this, &QCustomPlot::beforeReplot, this, &Plot::FitText);
   connect(this, &QCustomPlot::beforeReplot, this, &Plot::DrawDenseLinesSolid);
@@ -52,7 +54,8 @@ Plot::Plot(const QString& title, const QString& file_stem, QWidget* parent)
   connect(this, &QCustomPlot::afterReplot, this, [this] { drawn_fast_ = dragging_; });
   setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
   selectionRect()->setPen(QPen(GoldColor(), 1, Qt::DashLine));
-  // QCustomPlot keeps right clicks from the dock, which has a menu for all of its plots.
+  // By default, QCustomPlot does not propagate right clicks to the dock, whose menu serves all its
+  // plots.
   setAttribute(Qt::WA_NoMousePropagation, false);
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
@@ -93,7 +96,8 @@ QPen Plot::LinePen(const QColor& color, double width, Qt::PenStyle style) const 
   return {color, dragging_ ? 1 : width, style};
 }
 
-// Dashes of a line of more points than the screen has are not seen, and take Qt seconds.
+// If a line has more points than pixels, its dashes are invisible, and drawing them takes Qt
+// seconds.
 void Plot::DrawDenseLinesSolid() {
   for (int i = 0; axisRectCount() > 0 && i < graphCount(); ++i) {
     QCPGraph* line = graph(i);
@@ -118,7 +122,7 @@ void Plot::DrawDenseLinesSolid() {
   }
 }
 
-// On the screen text is fitted before each replot; files have no such event.
+// On the screen, text is fitted before each replot; an export has no such event.
 void Plot::draw(QCPPainter* painter) {
   FitText();
   QCustomPlot::draw(painter);
@@ -144,16 +148,16 @@ void Plot::FitText() {
   }
 }
 
-// After the layout, which does not depend on how long the label is.
+// Runs after the layout, which does not depend on the length of the label.
 void Plot::FitYAxis() {
-  if (!yAxis || axisRectCount() == 0) return;  // a grid of panels has others
-  // Numbers of a low plot would overlap.
+  if (!yAxis || axisRectCount() == 0) return;  // a grid of panels has axes of its own
+  // On a low plot, more numbers would overlap.
   constexpr int kMostTicks = 5;
   const int line = QFontMetrics(yAxis->tickLabelFont()).height();
   const int ticks = std::clamp(axisRect()->height() / (2 * line), 2, kMostTicks);
   if (ticks != yAxis->ticker()->tickCount()) {
     yAxis->ticker()->setTickCount(ticks);
-    QueueReplot();  // those of this one are chosen already
+    QueueReplot();  // the ticks of this replot are already chosen
   }
   const QString label = FullLabel(*yAxis);
   const QString fits = QFontMetrics(yAxis->labelFont())
@@ -189,7 +193,7 @@ void Plot::ReplotMarks() {
   }
 }
 
-// As many names per row as fit.
+// Puts as many names per row as fit.
 void Plot::FitLegend(int width) {
   QVector<int> widths;
   for (int i = 0; i < legend->itemCount(); ++i) {
@@ -227,8 +231,9 @@ void Plot::UseLegendRow(int most_in_a_row) {
   legend->setMargins(QMargins(4, 0, 4, 0));
   legend->setFont(font());
   legend->setIconSize(22, 10);
-  // A legend without names allows no width, and the axes in its column would get no more. Margins
-  // are added to a maximum, and a value above QWIDGETSIZE_MAX is then not a maximum.
+  // An empty legend has a maximum width of 0, which would also limit the axes in its column.
+  // Margins are added to the maximum, and a value above QWIDGETSIZE_MAX would not be a valid
+  // maximum.
   legend->setMaximumSize(QWIDGETSIZE_MAX / 2, QWIDGETSIZE_MAX);
   plotLayout()->setRowStretchFactor(1, 0.001);
   legend->setVisible(true);
@@ -247,7 +252,7 @@ void Plot::SetEmptyMessage(const QString& message) {
   empty_message_->setFont(font());
   empty_text_ = message.isEmpty() || reason_.isEmpty() ? message : reason_;
   empty_message_->setVisible(!message.isEmpty());
-  // Without numbers there are no ticks.
+  // Hides ticks if there are no numbers.
   for (QCPAxis* axis : {xAxis, yAxis}) {
     if (axis) axis->setVisible(message.isEmpty());
   }

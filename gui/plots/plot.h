@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Base class of all plots: title, legend row, palette, tooltip and mouse: drag pans, wheel zooms
-// (with Shift: x only, with Alt: y only), Ctrl+drag zooms into a box (Esc cancels), double click
-// shows all data; arrows pan, + and - zoom, Home shows all data. A plot with the focus has a frame.
-// An axis that the user has moved keeps its range until then (FitView).
+// Base class of all plots: title, legend row, palette, tooltip, mouse and keys. A drag pans, the
+// wheel zooms (with Shift: x only, with Alt: y only), Ctrl+drag zooms into a box (Esc cancels), a
+// double click shows all data; the arrow keys pan, + and - zoom, Home shows all data. A plot with
+// the focus has a frame. An axis that the user has moved keeps its range when data change, until
+// all data are shown again (FitView).
 #pragma once
 
 #include "gui/plots/custom_plot.h"
@@ -16,82 +17,85 @@ class Plot : public QCustomPlot {
   Q_OBJECT
 
  public:
-  // file_stem: the name of exported files, without its ending.
+  // `file_stem`: the name of exported files without extension.
   Plot(const QString& title, const QString& file_stem, QWidget* parent = nullptr);
 
-  // The full title, also where the plot shows an elided one.
+  // The full title, even if the displayed one is elided.
   const QString& title() const { return full_title_; }
   void SetTitle(const QString& title);
   const QString& file_stem() const { return file_stem_; }
   void SetFileStem(const QString& stem) { file_stem_ = stem; }
 
-  // Sets colours for export; without this call the widget's palette is used.
+  // Sets the colours for export; by default the widget's palette is used.
   void UsePalette(const QPalette& palette);
 
-  // Replots before the next painting: at once at most, and only when the plot is seen, if its
-  // window is (a hidden one in a shown window waits for its next showing).
+  // Schedules a replot before the next paint event; several calls cause one replot. If the plot is
+  // hidden while its window is visible, the replot waits until the plot is shown.
   void QueueReplot();
-  // While a slider is dragged: lines without antialiasing, of one pixel, and no dots. A plot that
-  // was drawn so is drawn again at the end.
+  // While a slider is dragged, lines are drawn one pixel wide, without antialiasing and without
+  // dots. If the plot was drawn like that, the end of the drag redraws it.
   void SetDragging(bool dragging);
 
-  // The message of the plot while it is empty; "": its own default.
+  // The message shown while the plot is empty; "": the default message.
   void SetReason(const QString& reason) { reason_ = reason; }
 
-  // "B, not of what is asked: pi(1.5)": hatches the plot and shows the note; empty: the plot shows
-  // the requested setting.
+  // Hatches the plot and shows a note such as "B, not of what is asked: pi(1.5)"; "": the plot
+  // shows the requested setting.
   void SetOlderNote(const QString& note);
-  // Model and prompt of the numbers, drawn below the plot in files only.
+  // Sets the model and prompt of the numbers, which are drawn below the plot in exported files
+  // only.
   void SetCaption(const QString& caption) { caption_ = caption; }
   const QString& caption() const { return caption_; }
-  // Shows or hides the caption below the plot, for a file.
+  // Shows or hides the caption below the plot; used during export.
   void ShowCaption(bool shown);
 
-  // The size of a picture in a file, where `size` is requested: pictures of a text grow with it.
+  // The actual size of a picture file if `size` is requested; pictures of a text grow with the
+  // text.
   virtual QSize FileSize(const QSize& size) { return size; }
-  // Data drawn beside lines and maps, as CSV with a header; "" for none.
+  // Data that are not lines or maps, as CSV with a header; "" if there are none.
   virtual QString Table() const { return {}; }
 
   // Shows all data.
   virtual void ResetView() = 0;
-  // Shows all data along the axes whose ranges the user has not chosen.
+  // Shows all data along the axes whose ranges the user has not changed.
   void FitView();
-  // Forgets which ranges the user has chosen: for other data than before.
+  // Discards the ranges that the user has chosen; call it when other data are shown.
   void ReleaseView() { held_ = {}; }
   void ReleaseAlongY() { held_.setFlag(Qt::Vertical, false); }
-  // The axes whose ranges the user has chosen.
+  // The axes whose ranges the user has changed.
   Qt::Orientations held() const { return held_; }
-  // Shows this part of the x axis as if the user had chosen it, or all data along it; emits
-  // nothing.
+  // ShowAlongX shows this part of the x axis as if the user had chosen it; ShowAllAlongX shows all
+  // data along it. Neither emits a signal.
   void ShowAlongX(const QCPRange& range);
   void ShowAllAlongX();
   // Shows this part of the y axis as if the user had chosen it.
   void ShowAlongY(const QCPRange& range);
-  // The tooltip's text at a position of the widget; empty for none.
+  // The text of the tooltip at a position in the widget; "": no tooltip.
   virtual QString TooltipAt(const QPointF& position) const = 0;
 
   static QString MouseHelp();
 
  Q_SIGNALS:
-  // Emitted when the user has chosen the part of the x axis that is shown.
+  // Emitted when the user has chosen which part of the x axis is shown.
   void ViewedAlongX(double lower, double upper);
-  // Emitted when the user has chosen to view all data.
+  // Emitted when the user has chosen to show all data.
   void ViewedAll();
-  // Emitted for Esc, unless it cancels a zoom.
+  // Emitted when Esc is pressed, unless it cancels a zoom.
   void ReleaseRequested();
 
  protected:
-  // A legend in a row below the title, so that it never covers data; it wraps into further rows
-  // where names do not fit, or beyond `most_in_a_row` names (0: any number).
+  // Puts the legend in a row below the title, so that it never covers data. It wraps into further
+  // rows if names do not fit or exceed `most_in_a_row` (0: no limit).
   void UseLegendRow(int most_in_a_row = 0);
-  // A dimmed message in the middle of an empty plot, which does not widen it.
+  // Shows a dimmed message in the middle of an empty plot, without widening the plot.
   void SetEmptyMessage(const QString& message);
-  // The layer of marks that follow the pointer: ReplotMarks draws it without the data.
+  // Moves the item to a layer for marks that follow the pointer; ReplotMarks redraws that layer
+  // without the data.
   void PutOnMarksLayer(QCPLayerable* mark);
   void ReplotMarks();
   virtual void RestyleData() {}
   bool dragging() const { return dragging_; }
-  // The pen of a data line, as it is drawn now.
+  // The pen of a data line in the current state (see SetDragging).
   QPen LinePen(const QColor& color, double width, Qt::PenStyle style = Qt::SolidLine) const;
 
   void draw(QCPPainter* painter) override;
@@ -111,11 +115,11 @@ class Plot : public QCustomPlot {
 
   virtual void HoverAt(const QPointF& position) { Q_UNUSED(position); }
   virtual void HoverEnds() {}
-  // Called for a press and release at the same position.
+  // Called when the mouse button was pressed and released at one position.
   virtual void ClickAt(const QPointF& position) { Q_UNUSED(position); }
-  // The keys that are held at ClickAt.
+  // The modifier keys held during ClickAt.
   Qt::KeyboardModifiers click_modifiers() const { return click_modifiers_; }
-  // Shift+drag selects along x where a plot enables it: Brush is called while the pointer moves.
+  // Enables Shift+drag to select a range along x: Brush is called while the pointer moves.
   void UseBrush() { brushes_ = true; }
   virtual void Brush(const QPointF& from, const QPointF& to) {
     Q_UNUSED(from);
@@ -123,14 +127,14 @@ class Plot : public QCustomPlot {
   }
 
  private:
-  // Notes which ranges differ from those before.
+  // Records which ranges the user has changed, compared with the previous ranges.
   void NoteView(const QCPRange& x, const QCPRange& y);
   bool SteerByKey(const QKeyEvent& event);
   void ShowAll();
   void FitText();
   void DrawDenseLinesSolid();
-  // Where the y axis is short it has fewer numbers, and its label is elided; the tooltip has the
-  // whole.
+  // Adapts the y axis to its height: a short axis has fewer numbers and an elided label, and the
+  // tooltip shows the full label.
   void FitYAxis();
   void ColourMessage();
   QString LabelTip(const QPointF& position) const;
@@ -139,19 +143,19 @@ class Plot : public QCustomPlot {
   QCPTextElement* title_;
   QString full_title_;
   QString reason_;
-  int most_in_a_row_ = -1;  // of the legend; -1: no legend row
+  int most_in_a_row_ = -1;  // in the legend; -1: no legend row
   QCPItemText* empty_message_ = nullptr;
-  QString empty_text_;  // in one line
+  QString empty_text_;  // without line breaks
   QString file_stem_;
   QString caption_;
   QCPTextElement* caption_text_ = nullptr;  // null: not drawn
   QCPItemRect* older_hatch_ = nullptr;
   QCPItemText* older_text_ = nullptr;
-  QString older_note_;  // in one line
+  QString older_note_;  // without line breaks
   QPointF press_position_;
   Qt::KeyboardModifiers click_modifiers_;
   Qt::Orientations held_;
-  // Lines that are drawn solid now, by their graphs.
+  // Pens of dashed or dotted graphs that are currently drawn solid because their points are dense.
   struct DensePen {
     QPen own;
     QPen drawn;
@@ -160,8 +164,8 @@ class Plot : public QCustomPlot {
   bool brushes_ = false;
   bool brushing_ = false;
   bool dragging_ = false;
-  bool drawn_fast_ = false;    // the picture on the screen was drawn while dragging
-  bool replot_waits_ = false;  // for the plot to be shown
+  bool drawn_fast_ = false;    // whether the displayed picture was drawn during a drag
+  bool replot_waits_ = false;  // until the plot is shown
 };
 
 }  // namespace midscope

@@ -39,8 +39,8 @@ constexpr const char* kCellTexts = "midscope_cell_texts";
 constexpr const char* kFullLabel = "midscope_full_label";
 constexpr const char* kShownOffset = "midscope_shown_offset";
 
-// Replaces the time in the file by a fixed one of the same length, which is that of all offsets in
-// it: pictures of equal records are equal, as PNG and SVG are.
+// Replaces the creation time in the file by a fixed text of the same length, so that all offsets
+// stay valid. Equal records then give equal PDF files, as for PNG and SVG.
 bool FixPdfDate(const QString& path) {
   QFile file(path);
   if (!file.open(QIODevice::ReadWrite)) return false;
@@ -58,13 +58,13 @@ QString Number(double value) {
   return std::isfinite(value) ? QString::number(value, 'g', 9) : QString();
 }
 
-// A coordinate, by the index' name where the axis has names.
+// A coordinate; if the axis has index names, the name.
 QString Coordinate(const QCPAxis& axis, double value) {
   const QStringList names = axis.property(kIndexNames).toStringList();
   return names.isEmpty() ? Number(value) : CsvField(names.value(qRound(value)));
 }
 
-// The first label of the axes on that side: panels inside a grid have none.
+// The first label of the axes on that side, because panels inside a grid have none.
 QString AxisName(const QCustomPlot& plot, QCPAxis::AxisType side, const char* otherwise) {
   for (const QCPAxisRect* rect : plot.axisRects()) {
     const QString label = FullLabel(*rect->axis(side));
@@ -98,7 +98,7 @@ void AddMap(QCPColorMap& map, QString& csv) {
   }
 }
 
-// The error bars of a graph; null where it has none.
+// The error bars of a graph; nullptr if it has none.
 const QCPErrorBars* BarsOf(const QCPAbstractPlottable* graph, QCustomPlot& plot) {
   for (int i = 0; i < plot.plottableCount(); ++i) {
     const auto* bars = qobject_cast<const QCPErrorBars*>(plot.plottable(i));
@@ -107,7 +107,7 @@ const QCPErrorBars* BarsOf(const QCPAbstractPlottable* graph, QCustomPlot& plot)
   return nullptr;
 }
 
-// The name of a line or of bars, after that of its panel where the plot has several.
+// The name of a line or of bars; if the plot has several panels, preceded by the panel's name.
 QString SeriesName(const QCPAbstractPlottable& series) {
   const QString panel = series.keyAxis()->axisRect()->objectName();
   return CsvField(panel.isEmpty() ? series.name() : panel + QStringLiteral(": ") + series.name());
@@ -136,7 +136,7 @@ void AddSeries(QCPAbstractPlottable& series, bool bounds, QString& csv) {
 }  // namespace
 
 QString CsvField(QString text) {
-  // Compiled once: an export has tens of thousands of fields.
+  // Compiled once, because an export has tens of thousands of fields.
   static const QRegularExpression quoted(QStringLiteral("[\",\r\n]"));
   if (!text.contains(quoted)) return text;
   return QLatin1Char('"') + text.replace(QLatin1Char('"'), QStringLiteral("\"\"")) +
@@ -155,7 +155,7 @@ void NoteElided(QCPAxis* axis, const QString& full) {
   axis->setProperty(kFullLabel, QStringList{full, axis->label()});
 }
 
-// A label that was set since is whole.
+// If the label was set after NoteElided, it is not elided.
 QString FullLabel(const QCPAxis& axis) {
   const QStringList noted = axis.property(kFullLabel).toStringList();
   return noted.value(1) == axis.label() && !noted.isEmpty() ? noted.front() : axis.label();
@@ -205,7 +205,7 @@ const QStringList& PlotFormats() {
 }
 
 void WritePlot(Plot& plot, const QString& path, const QString& format, const QSize& size) {
-  // Hides the captions again on every exit.
+  // Hides the captions again on every exit path.
   const struct Caption {
     Plot& plot;
     explicit Caption(Plot& captioned) : plot(captioned) { plot.ShowCaption(true); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes plots as files: PNG in pixels, SVG and PDF as vectors; beside each picture its numbers as
-// CSV. All pictures of the program go through WritePlotFiles.
+// Writes plots to files: PNG, SVG and PDF pictures, each with its numbers as CSV. All pictures that
+// the program writes go through WritePlotFiles.
 #pragma once
 
 #include <QSize>
@@ -13,37 +13,40 @@ namespace midscope {
 
 class Plot;
 
-// The formats that can be written: "png", "svg", "pdf".
+// The supported formats: "png", "svg", "pdf".
 const QStringList& PlotFormats();
 
-// Writes one picture of `size` (in points; PNG has two pixels per point). Throws Error (failure)
-// that names the file where it can't be written.
+// Writes one picture of `size` (in points; a PNG has two pixels per point). Throws Error (failure)
+// with the path in the message if it cannot be written.
 void WritePlot(Plot& plot, const QString& path, const QString& format, const QSize& size);
 
-// The plot's data as CSV: for lines and bars `name,AXIS,AXIS` with `low,high` where there are error
-// bars, for a map `AXIS,AXIS,VALUE`, for several `panel,AXIS,AXIS,VALUE`. Above it lines that begin
-// with "#" (pandas.read_csv skips them with comment="#"): title, caption, and `comments`.
+// The plot's data as CSV. Columns for lines and bars: `name,AXIS,AXIS`, with `low,high` if there
+// are error bars; for a map `AXIS,AXIS,VALUE`; for several maps `panel,AXIS,AXIS,VALUE`. Lines
+// above it begin with "#" (pandas.read_csv skips them with comment="#") and contain title, caption
+// and `comments`.
 QString PlotCsv(Plot& plot, const QStringList& comments = {});
 
-// A field of CSV: quoted where it has to be.
+// Quotes a CSV field if necessary.
 QString CsvField(QString text);
 
-// Names of the indices 0, 1, ... along an axis, which its ticks may shorten: the CSV has them.
+// Sets the names of the indices 0, 1, ... along an axis for the CSV; the ticks of the axis may be
+// shorter.
 void SetIndexNames(QCPAxis* axis, const QStringList& names);
 
-// The axis draws its label elided; the CSV has the whole, `full`.
+// Stores the full label of an axis, which is drawn elided, for the CSV.
 void NoteElided(QCPAxis* axis, const QString& full);
-// The label, whole also where it is drawn elided.
+// The full label of the axis, even if it is drawn elided.
 QString FullLabel(const QCPAxis& axis);
 
-// Texts of a map's cells, [row, column]: the CSV has them beside the values.
+// Sets texts for a map's cells [row, column], which the CSV contains in addition to the values.
 void SetCellTexts(QCPColorMap* map, const QStringList& texts);
 
-// By how much a line is drawn beside its values along x: the CSV has the values.
+// Stores the offset along x by which a line is drawn beside its true values; the CSV contains the
+// true values.
 void SetShownOffset(QCPAbstractPlottable* line, double offset);
 
-// Writes STEM.FORMAT into the folder for each format, and STEM.csv (PlotCsv). Returns the paths
-// written, the CSV last.
+// Writes STEM.FORMAT for each format and STEM.csv (PlotCsv) to the folder. Returns the paths of the
+// files, the CSV last.
 QStringList WritePlotFiles(Plot& plot, const QString& folder, const QString& stem,
                            const QStringList& formats, const QSize& size,
                            const QStringList& comments = {});

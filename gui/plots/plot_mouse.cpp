@@ -11,8 +11,8 @@ namespace midscope {
 namespace {
 
 constexpr double kClickSlack = 3;  // pixels
-constexpr double kKeyZoom = 0.8;   // + shows that share
-constexpr double kKeyPan = 0.1;    // of what is shown, per key
+constexpr double kKeyZoom = 0.8;   // factor of the range per press of +
+constexpr double kKeyPan = 0.1;    // share of the visible range, per key press
 constexpr double kFocusWidth = 2;
 
 }  // namespace
@@ -116,7 +116,7 @@ void Plot::keyPressEvent(QKeyEvent* event) {
   QCustomPlot::keyPressEvent(event);
 }
 
-// Changes the view by keys as the mouse does. Returns whether it was such a key.
+// Handles keys that change the view. Returns whether the key was such a key.
 bool Plot::SteerByKey(const QKeyEvent& event) {
   const bool plain = !(event.modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier));
   if (!plain || !xAxis || axisRectCount() == 0) return false;
@@ -148,7 +148,7 @@ bool Plot::SteerByKey(const QKeyEvent& event) {
   return true;
 }
 
-// The focus frame is drawn over the picture, so that it costs no replot and is in no file.
+// Paints the focus frame over the picture, so that it needs no replot and is not in exported files.
 void Plot::paintEvent(QPaintEvent* event) {
   QCustomPlot::paintEvent(event);
   if (!hasFocus()) return;

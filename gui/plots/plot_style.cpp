@@ -20,7 +20,7 @@ void StyleAxis(QCPAxis* axis, const QColor& text, const QColor& line, const QCol
 
 QCPColorGradient ViridisGradient() {
   QCPColorGradient gradient;
-  // matplotlib's viridis at tenths (CC0).
+  // matplotlib's viridis at steps of 0.1 (CC0).
   gradient.setColorStops({{0.0, QColor(68, 1, 84)},
                           {0.1, QColor(72, 36, 117)},
                           {0.2, QColor(65, 68, 135)},

@@ -16,9 +16,10 @@ namespace midscope {
 namespace {
 
 constexpr int kLongestTickLabel = 14;
-constexpr int kLongestFlatLabel = 5;  // longer labels are rotated, so that they do not overlap
+// In characters; longer labels are rotated so that they do not overlap.
+constexpr int kLongestFlatLabel = 5;
 
-// Ticks 0, 1, ... of an axis with their labels.
+// Ticks at 0, 1, ... of an axis with their labels.
 class PlaceTicker : public QCPAxisTickerFixed {
  public:
   explicit PlaceTicker(QStringList labels) : labels_(std::move(labels)) {
@@ -72,7 +73,7 @@ RecordPlot::RecordPlot(QWidget* parent, const QString& file_stem)
   scale_ = scaled.scale;
   for (QCPAxis* axis : {xAxis, yAxis}) axis->setSubTicks(false);
   Show(nullptr, "", {}, RecordForm::kHeatMap);
-  // Repeated: the colour scale did not exist when the base class called it.
+  // Repeats the call of the base class, because the colour scale did not exist at that time.
   ApplyPalette(this, palette());
 }
 
@@ -158,8 +159,8 @@ void RecordPlot::DrawMap() {
     }
   }
   QCPRange range = RangeOf(rows_);
-  // Values of both signs: centred on 0. Values of one sign (log-probabilities): from least to
-  // largest.
+  // A range with both signs is centred on 0; a range with one sign (log-probabilities) goes from
+  // the smallest to the largest value.
   const bool signs = range.lower < 0 && range.upper > 0;
   if (signs) {
     const double extent = std::max(std::abs(range.lower), std::abs(range.upper));
@@ -212,7 +213,7 @@ std::optional<RecordPlot::Cell> RecordPlot::CellAt(const QPointF& position) cons
   const auto along = static_cast<qsizetype>(std::llround(xAxis->pixelToCoord(position.x())));
   auto line = static_cast<qsizetype>(std::llround(yAxis->pixelToCoord(position.y())));
   if (form_ == RecordForm::kLines) {
-    double nearest = 20;  // pixels
+    double nearest = 20;  // in pixels
     line = -1;
     for (qsizetype i = 0; i < rows_.size(); ++i) {
       const double pixels = std::abs(yAxis->coordToPixel(ValueOf(i, along)) - position.y());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Any array of two or more axes as a heat map or as lines, from the record's names, units and
-// labels. For records that have no plot of their own.
+// Plots any array with two or more axes as a heat map or as lines, using the record's names, units
+// and labels. Used for records that have no specific plot.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace midscope {
 
 enum class RecordForm { kHeatMap, kLines };
 
-// Whether the array can be drawn: numeric, over two axes or more, none of them empty.
+// Whether the array can be drawn: it is numeric and has two or more axes, none of size 0.
 bool IsPicture(const Record& record, const Array& array);
 
 class RecordPlot : public Plot {
@@ -25,8 +25,8 @@ class RecordPlot : public Plot {
   explicit RecordPlot(QWidget* parent = nullptr,
                       const QString& file_stem = QStringLiteral("record"));
 
-  // The array's last two axes, [line, along], at the indices `leading` of those before; empty where
-  // it is null or can't be drawn.
+  // Shows the array's last two axes, [line, along], at the indices `leading` of the axes before
+  // them; empty if the record is null or the array cannot be drawn.
   void Show(const Record* record, const std::string& array, const std::vector<int64_t>& leading,
             RecordForm form);
 
@@ -48,8 +48,8 @@ class RecordPlot : public Plot {
     qsizetype line = 0;
     qsizetype along = 0;
   };
-  // The cell of a heat map under the position, or the nearest point of lines; nullopt: none is
-  // near.
+  // The cell of a heat map at the position, or the nearest point of lines; nullopt if there is none
+  // nearby.
   std::optional<Cell> CellAt(const QPointF& position) const;
   void Clear();
   void DrawMap();
@@ -59,7 +59,7 @@ class RecordPlot : public Plot {
   QCPColorMap* map_;
   QCPColorScale* scale_;
   RecordForm form_ = RecordForm::kHeatMap;
-  QString value_name_;  // with its unit
+  QString value_name_;  // including the unit
   QString line_axis_;
   QString along_axis_;
   QStringList line_labels_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The arrays of a record over one axis as a table: one row per index, one column per array.
+// Shows the arrays of a record over one axis as a table: one row per index, one column per array.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -16,7 +16,8 @@ class RecordTable : public QAbstractTableModel {
  public:
   using QAbstractTableModel::QAbstractTableModel;
 
-  // All arrays over that axis only; "": the single values. Null: an empty table.
+  // Shows all arrays whose only axis is `axis`; if that is "", all single values. If the record is
+  // null, the table is empty.
   void Show(const Record* record, const std::string& axis);
 
   int rowCount(const QModelIndex& parent = {}) const override;
@@ -29,7 +30,7 @@ class RecordTable : public QAbstractTableModel {
   QStringList places_;
 };
 
-// The axes of the arrays of such a table.
+// The list of axes that an array in such a table must have.
 std::vector<std::string> TableAxes(const std::string& axis);
 
 }  // namespace midscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whether numbers that are drawn have changed.
+// Comparisons to decide whether the drawn numbers have changed.
 #pragma once
 
 #include <QVector>
@@ -8,7 +8,7 @@
 
 namespace midscope {
 
-// NaN (no value) equals NaN.
+// As ==, except that NaN (no value) equals NaN.
 inline bool SameNumber(double left, double right) {
   return left == right || (std::isnan(left) && std::isnan(right));
 }

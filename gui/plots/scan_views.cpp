@@ -16,10 +16,10 @@ QString Translated(const char* text) {
   return QCoreApplication::translate("midscope::ScanView", text);
 }
 
-// Whether it is a share of patches' source, not an effect in nats.
+// Whether the view is a share recovered by patches, not an effect in nats.
 bool IsShare(const ScanView& view) { return view.array.find("share") != std::string::npos; }
 
-// The axes of the items: all but the place.
+// The axes of the scanned items: all except the place.
 std::vector<std::string> ItemAxes(const Record& scan) {
   std::vector<std::string> axes;
   for (const Axis& axis : scan.axes) {
@@ -33,7 +33,7 @@ std::vector<int64_t> Indices(const ScanView& view, std::vector<int64_t> at) {
   return at;
 }
 
-// Every item's indices, the last axis fastest.
+// The indices of every item; the last axis varies fastest.
 std::vector<std::vector<int64_t>> ItemIndices(const Record& scan) {
   std::vector<std::vector<int64_t>> all = {{}};
   for (const std::string& axis : ItemAxes(scan)) {
@@ -49,7 +49,7 @@ std::vector<std::vector<int64_t>> ItemIndices(const Record& scan) {
   return all;
 }
 
-// "L3", "H2" and "G1" have no blank; other axes' items begin with the axis' name.
+// "L3", "H2" and "G1" contain no space; items of other axes begin with the name of the axis.
 QString PartName(const std::string& axis, const QString& label) {
   if (axis == "layer") return QLatin1Char('L') + label;
   if (axis == "head") return QLatin1Char('H') + label;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Views of a scan (record `scan`, probes/sweep/scan_effects.h): the effect on the answer at a place
-// of the gold piece, its mean over places, the middle against the ends, and of patches the share
-// that comes back.
+// Views of a scan (record `scan`, probes/sweep/scan_effects.h): the effect on the answer at one
+// gold place, its mean over places, the middle place compared with the ends, and for patches the
+// recovered share.
 #pragma once
 
 #include <QString>
@@ -21,32 +21,33 @@ struct ScanView {
   bool operator==(const ScanView&) const = default;
 };
 
-// In the order of a list; empty for null.
+// All views in the order of a list; empty if `scan` is null.
 std::vector<ScanView> ScanViews(const Record* scan);
 
-// Whether it goes over heads, which the head map shows.
+// Whether the scanned items are heads, so that the head map can show it.
 bool IsHeadScan(const Record* scan);
 
-// The effect of a head in nats (above 0 the answer is less likely without it); NaN for none.
+// The effect of a head in nats (above 0: the answer is less likely without the head); NaN if there
+// is none.
 double ScanEffectOf(const Record& scan, const ScanView& view, HeadId head);
 
-// "effect 0.48 [0.21, 0.75]\np 0.012": with the bounds and p that the record has.
+// Returns "effect 0.48 [0.21, 0.75]\np 0.012"; bounds and p are omitted if the record lacks them.
 QString ScanEffectText(const Record& scan, const ScanView& view, HeadId head);
 
-// The `most` items with the largest absolute values, largest first, named as `midscope scan` does
-// ("L3H2", "channel 100", "L3 gold"). Items that have not run are left out.
+// The `most` items with the largest absolute values, largest first, named as in `midscope scan`
+// ("L3H2", "channel 100", "L3 gold"). Omits items that have not run.
 QVector<BarPlot::Bar> LargestItems(const Record& scan, const ScanView& view, qsizetype most);
 
-// The name of the item at these indices of the item's axes.
+// The name of the item at these indices of the axes of items.
 QString ScanItemName(const Record& scan, const std::vector<int64_t>& at);
 
-// The view as a record with its array alone, over the items' axes, for a RecordPlot.
+// A record with only the view's array, over the axes of items, for a RecordPlot.
 Record GridOfView(const Record& scan, const ScanView& view);
 
-// "effect (nats)" or "share that comes back".
+// Returns "effect (nats)" or "share that comes back".
 QString ScanValueName(const ScanView& view);
 
-// The meaning of a value: "above 0: the change makes the answer less likely".
+// Explains the sign of a value: "above 0: the change makes the answer less likely".
 QString ScanValueNote(const ScanView& view);
 
 // The term and the view: "ablate({head}) — place 5".

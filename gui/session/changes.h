@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Kinds of changes of what a Session shows: the argument of Session::Changed.
+// Flags for the kinds of change to what a Session shows: the argument of Session::Changed.
 #pragma once
 
 #include <QFlags>
@@ -14,7 +14,7 @@ enum class Change {
   kMeans = 1 << 4,        // MeansOf()
   kSampleFile = 1 << 5,   // a file with samples was opened or closed
   kSample = 1 << 6,       // another sample of the file is shown
-  kScan = 1 << 10,        // the scan's record, or whether one runs
+  kScan = 1 << 10,        // the scan's record, or whether a scan runs
   kProbes = 1 << 11,      // probe_options()
   kChannels = 1 << 12,    // records of channels that carry position, or whether a search runs
   kGeneration = 1 << 13,  // generated text, or whether it is being generated
@@ -22,18 +22,19 @@ enum class Change {
   kChannel = 1 << 15,     // channel(), before its records arrive
   kNotes = 1 << 16,       // notes()
 
-  // Records of A or B were added or removed, or now belong to an older setting (ShownAsOlder).
-  // Every what-if has these: last-query attention and outcome.
+  // Records of A or B were added or removed, or now belong to an older setting (ShownAsOlder). This
+  // flag: last-query attention and outcome, which every what-if computes.
   kWhatIfRecords = 1 << 7,
-  // Score map, position ratios and hidden channels: what-ifs have them where all layers are kept.
+  // Score map, position ratios and hidden channels, which what-ifs compute only while all layers
+  // are cached.
   kMapRecords = 1 << 8,
-  // All other records: they come with capture runs only.
+  // All other records, which only capture runs compute.
   kCaptureRecords = 1 << 9,
 };
 Q_DECLARE_FLAGS(Changes, Change)
 Q_DECLARE_OPERATORS_FOR_FLAGS(Changes)
 
-// All records of a side.
+// All flags for the records of a side.
 inline constexpr Changes kRecordChanges =
     Change::kWhatIfRecords | Change::kMapRecords | Change::kCaptureRecords;
 

@@ -18,7 +18,7 @@ bool Contains(const std::vector<PinnedHead>& pins, HeadId head) {
                      [&head](const PinnedHead& pin) { return pin.head == head; });
 }
 
-// The text of a step in the Edit menu: the head, where one was pinned or unpinned.
+// The text of a step in the Edit menu; names the head if one was pinned or unpinned.
 QString PinText(const std::vector<PinnedHead>& before, const std::vector<PinnedHead>& after) {
   const bool more = after.size() > before.size();
   const std::vector<PinnedHead>& larger = more ? after : before;
@@ -45,7 +45,7 @@ class PlaceStep : public QUndoCommand {
   size_t after_;
 };
 
-// Pushed after the change.
+// Pushed after the change was made.
 class ChannelStep : public QUndoCommand {
  public:
   ChannelStep(Session* session, qint64 before, qint64 after)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Undo and redo of what the user has chosen to look at: pinned heads, the place of the gold passage
-// and the channel. The plain choice of a head, zooms and previews by the pointer are not steps: a
-// selection is browsed, and undo would have to go through every cell.
+// Undo and redo for the user's choices of what to view: pinned heads, the place of the gold passage
+// and the channel. Selecting a head, zooming and hovering are not steps, because users browse
+// through many heads and undo would have to visit each one.
 #pragma once
 
 #include <QObject>
@@ -19,13 +19,14 @@ class ChoiceHistory : public QObject {
   Q_OBJECT
 
  public:
-  // Pushes steps onto the stack. All outlive it.
+  // Pushes steps onto `stack`. Session, selection and stack must outlive this object.
   ChoiceHistory(Session* session, Selection* selection, QUndoStack* stack,
                 QObject* parent = nullptr);
 
-  // Index into the prompts of the model. No step where the place is not there, or is shown.
+  // Shows another place: an index into the prompts of the model. Pushes no step if the index is out
+  // of range or already shown.
   void ChoosePlace(size_t place);
-  // After the session was set from one channel to the other. In a file's view it is not a step.
+  // Call after the session's channel has changed. Pushes no step while a file is shown.
   void AddChannel(qint64 before, qint64 after);
 
  private:
@@ -36,7 +37,7 @@ class ChoiceHistory : public QObject {
   Session* session_;
   Selection* selection_;
   QUndoStack* stack_;
-  std::vector<PinnedHead> pins_;  // as they are
+  std::vector<PinnedHead> pins_;  // current pins
 };
 
 }  // namespace midscope

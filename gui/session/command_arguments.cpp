@@ -49,7 +49,7 @@ namespace {
 
 std::string TextFileTask(const QString& file) { return "passages:file=" + file.toStdString(); }
 
-// Options of further probes, and the shown channel.
+// Adds the options of further probes, and the shown channel.
 void AddProbeOptions(const Session& session, QStringList* arguments) {
   const auto options = nlohmann::json::parse(session.probe_options(), nullptr, false);
   bool channels = false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The shown request as arguments of the command line program, and as Python that reads its file.
+// Converts the shown request to arguments of the command line program, and to Python that reads its
+// output file.
 #pragma once
 
 #include <QString>
@@ -14,45 +15,46 @@ namespace midscope {
 
 class Session;
 
-// Appends --option value.
+// Appends --option and the value.
 void AddArgument(const std::string& option, const std::string& value, QStringList* arguments);
 // Appends the options that are set.
 void AddArguments(const OptionSet& options, QStringList* arguments);
-// The model and how it runs: "embedded", "--dtype", "float32", ...
+// The options that select the model and its execution: "embedded", "--dtype", "float32", ...
 QStringList ModelArguments(const ModelSummary& model);
 
-// `midscope probe` with the shown prompt, place, channel and the side's setting. Throws Error
-// (usage) where no prompt of a model is shown.
+// Arguments of `midscope probe` for the shown prompt, place and channel and the side's setting.
+// Throws Error (usage) if no prompt of a model is shown.
 QStringList ProbeArguments(const Session& session, Side side);
 
-// As above, under another setting and into another file.
+// As above, for another setting and another output file.
 QStringList ProbeArguments(const Session& session, const Intervention& setting, const QString& out);
 
-// The axes of a sweep, beside the shown prompt.
+// The axes of a sweep, in addition to the shown prompt.
 struct SweepChoice {
-  std::vector<std::string> settings;  // as texts; a duplicate counts once
-  std::string places = {};            // "": those of the prompt
-  int64_t samples = 0;                // of a task; own text has one
-  QString text_file;                  // of own text, which WriteTextFile makes
+  std::vector<std::string> settings;  // texts of settings; duplicates are dropped
+  std::string places = {};            // "": the places of the prompt
+  int64_t samples = 0;                // for a task; own text has one sample
+  QString text_file;                  // for own text: the file that WriteTextFile writes
 };
-// `midscope sweep` without options of what it writes. Throws Error (usage) where no prompt of a
-// model is shown, and for own text without an answer.
+// Arguments of `midscope sweep` without its output options. Throws Error (usage) if no prompt of a
+// model is shown, or if it is own text without an answer.
 QStringList SweepArguments(const Session& session, const SweepChoice& choice);
 
-// Own text with a question or pieces is read from a file (data/tasks/passages_task.h).
+// Whether the prompt must be passed to a command as a file: own text with a question or pieces
+// (data/tasks/passages_task.h).
 bool NeedsTextFile(const PromptRequest& request);
-// Throws Error (failure).
+// Writes that file. Throws Error (failure).
 void WriteTextFile(const PromptRequest& request, const QString& path);
-// The contents of that file.
+// The contents of that file: one line.
 QString TextFileLine(const PromptRequest& request);
-// The shell command that makes the file kTextFile.
+// The shell command that writes the file kTextFile.
 inline constexpr char kTextFile[] = "prompt.jsonl";
 QString TextFileCommand(const PromptRequest& request);
 
-// The command as a shell reads it: "midscope sweep embedded --with 'pi(1.5)'".
+// The command as text for a shell: "midscope sweep embedded --with 'pi(1.5)'".
 QString CommandText(const QStringList& arguments);
 
-// Python that reads the arrays of these records from the file that the command writes.
+// Python that reads the arrays of these records from the output file of the command.
 QString PythonText(const Session& session, const std::vector<std::string>& records,
                    const QString& file);
 

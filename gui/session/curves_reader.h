@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads files of sweeps for curves on a thread of its own: their statistics take seconds. A newer
-// request supersedes a waiting one and ends the one that runs.
+// Reads sweep files for curves on its own thread, because their statistics take seconds. A newer
+// request supersedes a waiting one and cancels the running one.
 #pragma once
 
 #include <QObject>
@@ -29,11 +29,11 @@ class CurvesReader : public QObject {
   CurvesReader();
   ~CurvesReader() override;
 
-  // Files, and folders whose sweeps are read.
+  // Requests the curves of these files and of the sweeps in these folders.
   void Ask(const QStringList& paths);
 
  Q_SIGNALS:
-  // Emitted on the reader's thread; not for a request that was superseded.
+  // Emitted on the reader's thread; not emitted for a superseded request.
   void Replied(midscope::CurvesReader::ReplyPointer reply);
 
  private:
@@ -43,7 +43,7 @@ class CurvesReader : public QObject {
   };
   void Read(const Request& request);
 
-  std::shared_ptr<std::atomic<bool>> cancel_;  // of the newest request
+  std::shared_ptr<std::atomic<bool>> cancel_;  // cancel flag of the newest request
   NewestRequest<Request> thread_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// EngineService (probes/engine/engine_service.h) with replies as Qt signals.
+// EngineService (probes/engine/engine_service.h) with replies delivered as Qt signals.
 #pragma once
 
 #include <QObject>
@@ -22,7 +22,7 @@ class EngineWorker : public QObject {
   // Cancels the running request and waits for it.
   ~EngineWorker() override;
 
-  // As the functions of EngineService.
+  // See the functions of the same names in EngineService.
   quint64 Post(EngineRequest request, Side side = Side::kA);
   void Cancel(RequestKind kind, Side side) { service_->Cancel(kind, side); }
   std::vector<Record> Preview(const PromptRequest& request) const {
@@ -34,7 +34,7 @@ class EngineWorker : public QObject {
   }
 
  Q_SIGNALS:
-  // Emitted on the service's thread; connections to receivers of another thread are queued.
+  // Emitted on the service's thread; connections to receivers in another thread are queued.
   void Replied(midscope::EngineWorker::ReplyPointer reply);
   void Progressed(quint64 ticket, midscope::Progress progress);
   void WhatIfPart(midscope::EngineWorker::ReplyPointer part);

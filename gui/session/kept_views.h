@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Records of prompts and places that were on the screen before, so that going back to them runs
-// nothing again.
+// Cache of records of prompts and places that were shown before, so that returning to them needs no
+// new run.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace midscope {
 
-// Whether two requests make the same prompts. Of requests with texts that patches take values from
-// it is false.
+// Whether two requests make the same prompts. Always false if a request contains texts for patches
+// to take values from.
 bool SamePrompts(const PromptRequest& a, const PromptRequest& b);
 
 struct KeptView {
@@ -23,25 +23,26 @@ struct KeptView {
   size_t place = 0;  // index into the request's places
   int64_t channel = 0;
   std::string probe_options;
-  // A side that is not settled has no use.
+  // The records of a side are used only if it is settled.
   SideView a;
   SideView b;
   std::map<std::string, MeansEntry> means;
 
-  // The records of a settled side with this setting; null where there are none.
+  // The settled side with this setting; nullptr if there is none.
   const SideView* Find(const Intervention& setting) const;
 };
 
-// Views of one open model. Bounded in bytes; the oldest is dropped first.
+// Cached views of one open model. The total size in bytes is limited; the oldest view is dropped
+// first.
 class KeptViews {
  public:
   static constexpr size_t kLimit = size_t{48} << 20;
 
   explicit KeptViews(size_t limit_bytes = kLimit) : limit_(limit_bytes) {}
 
-  // Replaces that of the same prompt and place. What is larger than the limit is not kept.
+  // Replaces the view of the same prompt and place. A view larger than the limit is not stored.
   void Keep(KeptView view);
-  // Null where there is none. Valid until the next call of another function.
+  // Returns nullptr if there is none. Valid until another function of this object is called.
   const KeptView* Find(const PromptRequest& request, size_t place) const;
   void Forget(const PromptRequest& request);
   void Clear() { views_.clear(); }
@@ -52,7 +53,7 @@ class KeptViews {
     KeptView view;
     size_t bytes = 0;
   };
-  std::list<Entry> views_;  // the newest first
+  std::list<Entry> views_;  // newest first
   size_t limit_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Makes records of position ids and of rotary positions on a thread of its own. A newer request
-// supersedes a waiting one and ends the one that runs.
+// Computes records of position ids and of rotary positions on its own thread. A newer request
+// supersedes a waiting one and cancels the running one.
 #pragma once
 
 #include <QObject>
@@ -23,9 +23,9 @@ namespace midscope {
 struct PositionsQuestion {
   std::string sampler = "cream";
   PositionRequest request;
-  OptionSet options{{}};  // of the sampler's parameters
-  int64_t samples = 100;  // of which the coverage is
-  int64_t drawn = 5;      // the first samples, whose ids are kept
+  OptionSet options{{}};  // parameters of the sampler
+  int64_t samples = 100;  // samples that the coverage counts
+  int64_t drawn = 5;      // number of first samples whose ids are recorded
   RopeQuestion rope;
   std::shared_ptr<const PositionTable> learned;  // null: none
 };
@@ -46,8 +46,8 @@ class PositionsMaker : public QObject {
   void Ask(const PositionsQuestion& question);
 
  Q_SIGNALS:
-  // Emitted on the maker's thread; not for a request that was superseded. A table of learned
-  // positions that is new takes seconds: a reply without its record comes first, then one with it.
+  // Emitted on the maker's thread; not emitted for a superseded request. A new table of learned
+  // positions takes seconds: the first reply omits its record, the second includes it.
   void Replied(midscope::PositionsMaker::ReplyPointer reply);
 
  private:
@@ -56,11 +56,11 @@ class PositionsMaker : public QObject {
     std::shared_ptr<std::atomic<bool>> cancel;
   };
   void Make(const Request& request);
-  // Emits `reply` with the record of the question's table.
+  // Emits `reply` with the record of the request's position table added.
   void AddLearned(const Request& request, const Reply& reply);
 
-  std::shared_ptr<std::atomic<bool>> cancel_;  // of the newest request
-  // The newest table whose record was made. Used by the thread alone.
+  std::shared_ptr<std::atomic<bool>> cancel_;  // cancel flag of the newest request
+  // The newest table whose record was made. Accessed only on the thread.
   std::shared_ptr<const PositionTable> table_;
   std::optional<Record> of_table_;
   NewestRequest<Request> thread_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Names of numbers on the screen and in files, from the record that holds them, not from the
-// requested setting.
+// Captions for numbers on the screen and in files. They are made from the record that contains the
+// numbers, not from the requested setting.
 #pragma once
 
 #include <QString>
@@ -14,33 +14,33 @@ namespace midscope {
 
 class Session;
 
-// The setting that made the record, from its attribute; "" where it has none.
+// The setting that the record was made with, from its attribute; "" if it has none.
 QString SettingOf(const Record& record);
 
 struct RecordName {
-  QString setting;  // in full; "" where neither the record nor the file's prompt has it
-  // "B: pi(1.5)", or "B, not of what is asked: pi(1.5)"; elided where long, the setting's name
-  // where it has one (SettingMarks). During a run: "B: ms-poe (12 of 30 layers done)".
+  QString setting;  // in full; "" if neither the record nor the file's prompt has it
+  // "B: pi(1.5)", or "B, not of what is asked: pi(1.5)". A long setting is elided; a named one is
+  // shown by its name (SettingMarks). During a run: "B: ms-poe (12 of 30 layers done)".
   QString text;
-  QString full;        // the same in full length, beside the name
+  QString full;        // the same without elision, beside the name
   bool older = false;  // marked as not of the requested setting
 };
-// Name of a side's record; for null "B" alone.
+// The caption of a side's record; "B" alone if `record` is null.
 RecordName NameOf(const Session& session, Side side, const Record* record);
-// "B − A: ..." of a difference where both exist.
+// The caption of a difference, "B − A (...; ...)", from the captions of both records.
 RecordName NameOfDifference(const RecordName& a, const RecordName& b);
 
-// "SmolLM2, float32; list:lines=20, seed 1, sample 0, place 10, 271 tokens": model and prompt of
-// the numbers on the screen, for exported pictures.
-// The records that have arrived, sorted by name: of each name that of A, else that of B.
+// The records that have arrived, sorted by name: for each name the record of A, else that of B.
 struct NamedRecord {
-  std::string name;  // under which the session has it
+  std::string name;  // its name in the session
   const Record* record = nullptr;
 };
 std::vector<NamedRecord> RecordsOfEitherSide(const Session& session);
 
+// Model and prompt of the numbers on the screen, for exported pictures: "SmolLM2, float32;
+// list:lines=20, seed 1, sample 0, place 10, 271 tokens".
 QString PromptRequestCaption(const Provenance& provenance, const Record* prompt);
-// As above, for the session, with the full names.
+// As above, for the session, followed by the full names.
 QString CaptionWith(const Session& session, const std::vector<RecordName>& names);
 
 }  // namespace midscope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads samples of a file of results on a thread of its own. A newer choice supersedes a waiting
-// one; an older reply arrives only where its reading had begun.
+// Reads samples of a results file on its own thread. A newer choice supersedes a waiting one; a
+// reading that has begun still delivers its reply.
 #pragma once
 
 #include <QObject>
@@ -17,7 +17,7 @@ class SampleReader : public QObject {
 
  public:
   struct Reply {
-    std::shared_ptr<const SampleView> view;  // the file of the sample
+    std::shared_ptr<const SampleView> view;  // the file that contains the sample
     SampleChoice choice;
     std::vector<Record> records;
     double milliseconds = 0;
@@ -38,7 +38,7 @@ class SampleReader : public QObject {
   ReplyPointer Read(const SampleChoice& choice) const;
 
   const std::shared_ptr<const SampleView> view_;
-  NewestRequest<SampleChoice> thread_;  // last: it uses the view
+  NewestRequest<SampleChoice> thread_;  // last member: the thread uses the view
 };
 
 }  // namespace midscope

@@ -16,7 +16,7 @@ namespace {
 constexpr int kReleaseMilliseconds = 350;
 constexpr int kPauseMilliseconds = 150;
 
-// Records name their products only where these are integer products.
+// Records state their kind of products only for integer products; else "".
 std::string ProductsOf(const Record& record) {
   const std::string named = AttributeText(record, "products");
   return named.empty() ? "float" : named;
@@ -51,7 +51,7 @@ quint64 Session::Post(EngineRequest request, Side side) {
   const auto kind = static_cast<RequestKind>(request.index());
   if (kind != RequestKind::kScan) PauseScan();
   if (kind != RequestKind::kChannelSearch) PauseSearch();
-  // Means wait behind the text.
+  // Means run after text generation, so they do not pause it.
   if (kind != RequestKind::kGenerate && kind != RequestKind::kCompare) PauseGeneration();
   const quint64 ticket = worker_.Post(std::move(request), side);
   last_ticket_ = ticket;
@@ -72,7 +72,7 @@ void Session::Open(const OpenRequest& request, std::optional<PromptRequest> prom
 }
 
 void Session::Mark(Changes changes) {
-  // A queued call is delivered after the events that are waiting now and before the next painting.
+  // A queued call runs after the events that are already waiting and before the next paint event.
   if (!changes_) QMetaObject::invokeMethod(this, "FlushChanges", Qt::QueuedConnection);
   changes_ |= changes;
 }
@@ -115,7 +115,7 @@ void Session::SetSettings(const Intervention& a, const Intervention& b, bool dra
   const bool was_dragging = std::exchange(dragging_, dragging);
   const SideView old[] = {live_.a, live_.b};
   const auto find = [&old](const Intervention& wanted, const SideView& own) {
-    // Pinning and swapping move results together with their setting.
+    // Pinning and swapping settings move the results with them.
     for (const SideView& known : old) {
       if (known.setting == wanted && known.settled) return known;
     }
@@ -133,20 +133,20 @@ void Session::SetSettings(const Intervention& a, const Intervention& b, bool dra
     const bool others_a = ChangeSide(Side::kA, find(a, live_.a), dragging);
     const bool others_b = ChangeSide(Side::kB, find(b, live_.b), dragging);
     if (MayPost()) {
-      // A full run may have come before its outcome.
+      // A capture run may have arrived before its outcome.
       if (a_changed && !HasOutcome(Side::kA)) RequestWhatIf(Side::kA);
       if ((b_changed || !b_was_there) && !HasOutcome(Side::kB) && live_.differs())
         RequestWhatIf(Side::kB);
     }
     Mark(Change::kSettings);
     MarkLive(Change::kMeans);
-    // While a slider is dragged, this is called once per pixel: only changed views are redrawn.
+    // During a drag, this is called once per pixel, so only changed views are redrawn.
     if (!dragging || others_a || others_b || b_was_there != live_.differs())
       MarkLive(kRecordChanges);
   } else if (was_dragging && !dragging && AnyOlder()) {
     MarkLive(kRecordChanges);
   }
-  // Plots are drawn with all care again.
+  // Makes plots redraw at full quality.
   if (was_dragging && !dragging) MarkLive(Change::kSettings);
   (dragging ? release_timer_ : pause_timer_).stop();
   (dragging ? pause_timer_ : release_timer_).start();
@@ -190,7 +190,7 @@ void Session::RequestWhatIf(Side side) {
 
 void Session::RequestEverything() {
   for (const Side side : {Side::kA, Side::kB}) {
-    // A side that is settled already was recalled.
+    // A side that is already settled was restored from the cache.
     if (live_.state(side).settled || (side == Side::kB && !live_.differs())) continue;
     RequestCaptureRun(side);
     RequestWhatIf(side);
@@ -217,7 +217,7 @@ void Session::SetChannel(int64_t channel) {
   shown_->channel = channel;
   Mark(Change::kChannel);
   if (shows_file()) return;
-  // What-ifs include the new channel where every layer is kept.
+  // If all layers are cached, what-ifs include the new channel.
   if (EngineReady()) {
     RequestWhatIf(Side::kA);
     if (live_.differs()) RequestWhatIf(Side::kB);
@@ -253,7 +253,7 @@ void Session::Cancel() {
   stopped_ = true;
   prompt_request_is_own_ = false;
   started_means_.clear();
-  MarkLive(Change::kMeans);  // their button is there again
+  MarkLive(Change::kMeans);  // shows the button that starts them again
   if (std::exchange(dragging_, false)) MarkLive(Change::kSettings);
   if (AnyOlder()) MarkLive(kRecordChanges);
 }
@@ -267,7 +267,7 @@ bool Session::LiveRequests(Side side, const Record& record) const {
   const Record* shown = live_.prompt();
   if (!live_.model || !shown) return false;
   const std::string prompt_hash = AttributeText(record, "prompt_hash");
-  // The settings last: to compare them both may be parsed.
+  // Compares the settings last, because that may require parsing both.
   return AttributeText(record, "model_hash") == live_.provenance.model_hash &&
          AttributeText(record, "dtype") == live_.provenance.dtype &&
          ProductsOf(record) == live_.provenance.products &&

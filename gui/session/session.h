@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The state behind the panels: a model, a prompt request, two settings A and B, and their records,
-// and files of results that are shown in turn with it (gui/session/session_view.h).
-// Requests missing records from the engine; replies are ordered by visual priority. Uses no
-// widgets.
+// The state behind the panels: a model, a prompt request, two settings A and B with their records,
+// and results files that can be shown instead of the model (gui/session/session_view.h). Requests
+// missing records from the engine, those that matter most on the screen first. Uses no widgets.
 //
-// All changes of what is shown are one signal, Changed, with a flag per kind of change; changes of
-// one turn of the event loop are one emission. Receivers read the state from the session.
+// All changes of what is shown are reported by one signal, Changed, with a flag per kind of change;
+// changes in one turn of the event loop are combined into one emission. Receivers read the state
+// from the session.
 //
-// A new setting is answered by a what-if at once, which includes the score map and the hidden
-// channel where all layers are kept. Capture runs (all other records) follow when a dragged slider
-// pauses, means over samples when it is released.
+// A new setting is answered by a what-if at once; it includes the score map and the hidden channel
+// if all layers are cached. Capture runs (all other records) follow when a dragged slider pauses,
+// and means over samples when it is released.
 #pragma once
 
 #include <QObject>
@@ -37,7 +37,7 @@ namespace midscope {
 // The attribute of a saved record `prompt` that holds the user's notes.
 inline constexpr char kNotesAttribute[] = "notes";
 
-// The prompts that a request would make, one per place, or why it makes none.
+// The prompts that a request would make, one per place, or the reason why it fails.
 struct PromptPreview {
   PromptRequest request;
   std::vector<Record> prompts;
@@ -50,17 +50,18 @@ class Session : public QObject {
  public:
   explicit Session(std::unique_ptr<Engine> engine, QObject* parent = nullptr);
 
-  // Opens another model. The records on the screen remain until it is open, and if opening fails.
-  // `prompt_request`: the prompt to run then; without it: the previous one.
+  // Opens another model. The records on the screen remain until it is open, and also if opening
+  // fails. `prompt_request`: the prompt to run then; if omitted, the previous one.
   void Open(const OpenRequest& request, std::optional<PromptRequest> prompt_request = std::nullopt);
-  // Stored until a model is open. What was on the screen before for the same prompt and the same
-  // settings is shown again without a run, unless it is what is shown now.
+  // If no model is open, the request is stored until one is. If the same prompt was shown with the
+  // same settings before, its records are restored without a run, unless that prompt is on the
+  // screen now.
   void SetPrompt(const PromptRequest& prompt_request);
-  // As above, at a place (index into its prompts); no run where they are shown already.
+  // As above, at a place (index into its prompts); runs nothing if the prompts are already shown.
   void RestorePrompt(const PromptRequest& prompt_request, size_t place);
-  // `dragging`: a slider is being dragged; capture runs and means are postponed.
+  // `dragging`: whether a slider is being dragged; capture runs and means are then postponed.
   void SetSettings(const Intervention& a, const Intervention& b, bool dragging);
-  // Index into the prompts of the prompt request. Default: the middle one.
+  // `place`: index into the prompts of the prompt request. By default, the middle one is shown.
   void SetPlace(size_t place);
   // As above, for the prompts of the next prompt request.
   void PreferPlace(size_t place) {
@@ -70,102 +71,105 @@ class Session : public QObject {
   static constexpr int64_t kFirstChannel = SessionView::kFirstChannel;
   void SetChannel(int64_t channel);
   static constexpr int64_t kUsualSamples = 20;
-  // Number of samples of the means; 0: no means.
+  // Sets the number of samples for the means; 0: no means.
   void SetSamples(int64_t samples);
-  // Means start by themselves where they are expected to take less; else StartMeans starts them.
+  // Means start automatically if they are expected to take less than this; otherwise StartMeans
+  // starts them.
   static constexpr double kMostAutomaticSeconds = 10;
-  // Means of A and B that are missing and have not been started.
+  // Means of A and B that are missing and not started.
   struct MeansOffer {
     int64_t samples = 0;
-    double seconds = 0;  // as the runs of the shown prompts took
+    double seconds = 0;  // estimated from the runs of the shown prompts
     bool operator==(const MeansOffer&) const = default;
   };
-  // nullopt: they are there, run, start by themselves, or nothing is known of what they cost.
+  // Returns nullopt if the means exist, are running or start automatically, or if their cost is
+  // unknown.
   std::optional<MeansOffer> means_offer() const;
-  // Whether cheap means start by themselves. Default: they do.
+  // Whether cheap means start automatically; true by default.
   void SetMeansStartAutomatically(bool start);
   bool means_start_automatically() const { return means_start_automatically_; }
   void StartMeans();
-  // False: no means are requested. Those that run stop; finished samples stay.
+  // If false, no means are requested and running ones are stopped; finished samples are kept.
   void SetMeansWanted(bool wanted);
   bool means_wanted() const { return means_wanted_; }
-  // Options of all further capture runs, and repeats those of the shown settings
-  // (CaptureRunRequest::probe_options).
+  // Sets the options of all further capture runs, and repeats the runs of the shown settings with
+  // them (CaptureRunRequest::probe_options).
   void SetProbeOptions(const std::string& json);
-  // Makes the prompts of a request on a thread of its own, beside what runs: Previewed has them. A
-  // newer request supersedes a waiting one.
+  // Makes the prompts of a request on a separate thread, in parallel with engine requests, and
+  // emits Previewed with them. A newer request supersedes a waiting one.
   void Preview(const PromptRequest& prompt_request);
   void Cancel();
-  // Shows records of a file beside the model, which goes on with what it does. Of a file with
-  // samples, the first sample is read asynchronously (Change::kSample). A file that is open already
-  // (by `path`) is replaced.
+  // Shows the records of a file instead of the model's, whose requests continue. If the file has
+  // samples, the first one is read asynchronously (Change::kSample). Replaces a file that is
+  // already open under the same `path`.
   void ShowFile(const RunFile& file, std::shared_ptr<const SampleView> samples = nullptr,
                 const QString& path = QString());
-  // As above, with the view from ViewOfFile.
+  // As above, for a view made by ViewOfFile.
   void ShowView(std::unique_ptr<SessionView> view, std::shared_ptr<const SampleView> samples);
-  // Means of the file that is shown, setting by setting.
+  // Means of the shown file, one series per setting.
   const std::vector<OutcomeSeries>& FileSeries(Measure measure) const {
     return shown_->FileSeries(measure);
   }
-  // The files that are shown in turn with the model, by their paths, and which one is shown.
+  // The open files, which can be shown instead of the model, by path, and which one is shown.
   static constexpr int kModelDocument = -1;
   QStringList documents() const;
   int shown_document() const;
   // Index into documents(), or kModelDocument.
   void ShowDocument(int index);
   void CloseDocument(int index);
-  // Reads another sample of the file; a newer choice supersedes a waiting one. No effect where the
+  // Reads another sample of the file; a newer choice supersedes a waiting one. No effect if the
   // file has no samples.
   void ChooseSample(const SampleChoice& choice);
-  // Scans samples of the task; record(Side::kA, kScanRecord) fills up while it goes on. It gives
-  // way to every other request and goes on after it; Cancel stops it. No effect unless ready().
+  // Scans samples of the task; record(Side::kA, kScanRecord) grows during the scan. The scan pauses
+  // for every other request and resumes after it; Cancel stops it. No effect unless ready().
   void Scan(const ScanRequest& request);
-  // Searches the open model for channels that carry position, on text and examples of its own;
-  // record(Side::kA, kChannelSearchRecord) and kChannelValidationRecord have what it finds. It
-  // gives way as a scan does. No effect unless ready().
+  // Searches the open model for channels that carry position, on its own text and examples. The
+  // results are record(Side::kA, kChannelSearchRecord) and kChannelValidationRecord. Pauses for
+  // other requests as a scan does. No effect unless ready().
   void SearchChannels(const ChannelSearchRequest& request);
-  // Ranks the channels of the shown prompt under A: record(Side::kA, kPromptChannelsRecord), which
-  // goes with the prompt. `options` as ChannelSearchRequest::options. No effect unless ready().
+  // Ranks the channels of the shown prompt under A. The result is record(Side::kA,
+  // kPromptChannelsRecord), which is dropped with the prompt. `options`: see
+  // ChannelSearchRequest::options. No effect unless ready().
   void RankPromptChannels(const std::string& options);
-  // Generates text after the shown prompt, under A, and under B where that differs:
-  // record(side, kGenerationRecord), which grows token by token. It runs before means over samples,
-  // gives way to all other requests, and then starts again under the setting of that time. No
-  // effect unless ready().
+  // Generates text after the shown prompt under A, and also under B if B differs: record(side,
+  // kGenerationRecord), which grows token by token. Runs before means over samples. All other
+  // requests interrupt it; it then starts again under the settings of that time. No effect unless
+  // ready().
   void Generate(int64_t new_tokens);
   void StopGenerating();
-  // The user's notes, which go with the prompt into saved results.
+  // The user's notes, which are stored with the prompt in saved results.
   void SetNotes(const std::string& notes);
   const std::string& notes() const { return notes_; }
-  // Names of settings, and which of them are drawn. Lives as long as the session.
+  // Names of settings, and which of them are drawn. Valid as long as the session.
   SettingMarks* marks() const { return marks_; }
-  // A published line drawn with the outcome (data/published/published_record.h); nullopt: none.
+  // A published line to draw with the outcome (data/published/published_record.h); nullopt: none.
   void SetReference(std::optional<Record> reference);
 
-  // The view on the screen: the model's, or a file's.
+  // The view on the screen: the model's or a file's.
   const SessionView& shown() const { return *shown_; }
-  // The model's view: the requests to the engine, also while a file is shown.
+  // The model's view, also while a file is shown. Requests to the engine are for it.
   const SessionView& live() const { return live_; }
-  // Records of the shown file; empty for a model's.
+  // Records of the shown file; empty if the model is shown.
   const std::vector<Record>& file_records() const { return shown_->file_records; }
-  // Whether a file is shown, with samples or without.
+  // Whether a file is shown, with or without samples.
   bool shows_file() const { return shown_->is_file; }
-  // The file's samples; null where it has none, or a model's records are shown.
+  // The shown file's samples; nullptr if it has none or the model is shown.
   const SampleView* sample_view() const;
   SampleChoice sample_choice() const;
-  // Reading time of the shown sample.
+  // Time that reading the shown sample took.
   double sample_milliseconds() const;
-  // The task of the shown records, with all parameters where it is known: "kv:pairs=10"; "" for own
-  // text.
+  // The task of the shown records, with all parameters if these are known: "kv:pairs=10"; "" for
+  // own text.
   const std::string& task() const { return shown_->task; }
-  // The open model; nullopt where a file is shown.
+  // The open model; nullopt if a file is shown.
   const std::optional<ModelSummary>& model() const { return shown_->model; }
   const Provenance& provenance() const { return shown_->provenance; }
   const std::vector<Record>& prompts() const { return shown_->prompts; }
-  // The request of the prompts on the screen; nullopt: no prompts of a model are shown.
+  // The request that made the prompts on the screen; nullopt if no prompts of a model are shown.
   const std::optional<PromptRequest>& shown_prompt_request() const {
     return shown_->prompt_request;
   }
-  // The newest request, also while its prompts are awaited; nullopt: none was made.
+  // The newest request, even if its prompts have not arrived; nullopt if there was none.
   const std::optional<PromptRequest>& newest_prompt_request() const { return prompt_request_; }
   // Whether a model is being opened.
   bool opening() const { return opening_; }
@@ -174,46 +178,47 @@ class Session : public QObject {
   int64_t channel() const { return shown_->channel; }
   int64_t samples() const { return samples_; }
   const std::string& probe_options() const { return probe_options_; }
-  // The requested setting, or the file's. Records have the setting that made them as attributes
-  // (probes/base/record_origin.h, gui/session/record_name.h).
+  // The requested setting, or that of the file. The setting that made a record is in the record's
+  // attributes (probes/base/record_origin.h, gui/session/record_name.h).
   const Intervention& setting(Side side) const { return shown_->state(side).setting; }
-  // Whether a scan runs, or waits for other requests.
+  // Whether a scan is running, or waits for other requests.
   bool scans() const;
-  // Whether text is generated, or waits for other requests.
+  // Whether text is being generated, or the generation waits for other requests.
   bool generates() const;
-  // Whether a search for channels runs, or waits for other requests.
+  // Whether a search for channels is running, or waits for other requests.
   bool searches() const;
-  // Whether a model and its prompts are on the screen. Runs that are requested while the engine
-  // makes other prompts follow those.
+  // Whether a model and its prompts are on the screen. Runs requested while the engine makes other
+  // prompts are postponed until these exist.
   bool ready() const { return !shows_file() && HasPrompts(); }
-  // Whether SetPlace has an effect: not while other prompts are awaited.
+  // Whether SetPlace has an effect: false while other prompts are awaited.
   bool may_change_place() const { return !shows_file() && EngineReady(); }
-  // By record name (probes/engine/engine.h); null where it has not arrived, or B equals A.
+  // Finds a record by name (probes/engine/engine.h); nullptr if it has not arrived, or if B equals
+  // A.
   const Record* record(Side side, const std::string& name) const {
     return shown_->Find(side, name);
   }
   // As above, for another place of the shown prompts (an index into them) under the requested
-  // setting, where that was on the screen and is cached; for the shown place record(). Null: not
-  // known. Valid until the session changes.
+  // setting, if that was shown before and is cached. For the shown place, equals record(). Returns
+  // nullptr if there is none. Valid until the session changes.
   const Record* RecordAt(Side side, const std::string& name, size_t place) const;
-  // The names of all records that have arrived, sorted; without those of channels.
+  // The sorted names of all records that have arrived, except those of channel searches.
   std::vector<std::string> record_names(Side side) const { return shown_->RecordNames(side); }
-  // Whether the record is of the requested setting, the shown prompt and the open model. For a
-  // file's records: always true.
+  // Whether the record belongs to the requested setting, the shown prompt and the open model.
+  // Always true for a file's records.
   bool IsRequested(Side side, const Record& record) const;
-  // Whether panels mark the record as older than the request. While a slider is dragged, records of
-  // the newest what-if, or part of one, are a step behind and are not marked.
+  // Whether panels mark the record as older than the request. While a slider is dragged, the
+  // records of the newest what-if (or of part of it) lag one step behind and are not marked.
   bool ShownAsOlder(Side side, const Record& record) const;
-  // Whether a slider is being dragged: pictures follow each other, so they are drawn fast.
+  // Whether a slider is being dragged. Panels then draw fast, because new data arrive continuously.
   bool dragging() const { return dragging_; }
-  // Whether the capture run of the side's setting is complete.
+  // Whether the side's capture run is complete for its setting.
   bool settled(Side side) const { return shown_->state(side).settled; }
   // Whether what-ifs include the score map and hidden channels, so that these update while a slider
   // is dragged.
   bool follows(Side side) const { return shown_->state(side).follows; }
-  // For a file: whether it has records of B.
+  // Whether B differs from A; for a file, whether it has records of B.
   bool differs() const { return shown_->differs(); }
-  // SessionView's functions of these names.
+  // See the functions of the same names in SessionView.
   std::optional<Means> MeansOf(Side side, Measure measure) const {
     return shown_->MeansOf(side, measure);
   }
@@ -221,7 +226,7 @@ class Session : public QObject {
     return live_.MeansOfSetting(text, measure);
   }
   std::optional<Means> DifferenceOfMeans() const { return shown_->DifferenceOfMeans(); }
-  // The records to store: those of the requested settings, under their own names. Others are listed
+  // The records to save: those of the requested settings, under their own names. Others are listed
   // in `left_out`, one line per setting.
   struct ScreenRecords {
     std::vector<Record> records;
@@ -229,69 +234,70 @@ class Session : public QObject {
   };
   ScreenRecords RecordsOnScreen() const;
 
-  // Whether replies are awaited or the release delay is running.
+  // Whether a reply is awaited or the release delay is running.
   bool has_pending_request() const { return !pending_.empty() || release_timer_.isActive(); }
 
-  // Emits Changed now if anything has changed since the last emission. For code that reads panels
-  // or plots directly after a change. Changes that receivers make are emitted in the next turn.
+  // Emits Changed now if anything has changed since the last emission, for code that reads panels
+  // or plots directly after a change. Changes made by receivers are emitted in the next turn of the
+  // event loop.
   Q_INVOKABLE void FlushChanges();
 
   EngineWorker& worker() { return worker_; }
-  // Time without a change after which means (and missing capture runs) are requested.
+  // Sets the time without a change after which means (and missing capture runs) are requested.
   void SetReleaseDelay(int milliseconds) { release_timer_.setInterval(milliseconds); }
-  // Time without a change during a drag after which capture runs are requested.
+  // Sets the time without a change, during a drag, after which capture runs are requested.
   void SetPauseDelay(int milliseconds) { pause_timer_.setInterval(milliseconds); }
 
  Q_SIGNALS:
-  // The shown data have changed since the last emission. Emitted by a queued call, so that changes
-  // of one turn of the event loop are one emission, and before Stopped.
+  // The shown data have changed since the last emission. Emitted by a queued call, so that the
+  // changes of one turn of the event loop are combined; always emitted before Stopped.
   void Changed(midscope::Changes changes);
-  // `what` describes the running request, other than what-ifs; empty: none.
+  // `what` describes the running request, except what-ifs; "" if none runs.
   void BusyChanged(const QString& what);
   void Progressed(const midscope::Progress& progress);
   void Previewed(const midscope::PromptPreview& preview);
   void WhatIfTimed(const midscope::WhatIfCost& cost);
-  // `what` failed, a word for the kind of run; empty: nothing that could be repeated.
+  // A request failed. `what`: a word for the kind of run; "" if the run cannot be repeated.
   void Failed(const QString& why, const QString& what = QString());
-  // Emitted after Failed with the same `why`, where a device failed that another one may replace.
-  // `request`: which opens the model, or was to open it.
+  // Emitted after Failed with the same `why`, if the device failed and another device may work.
+  // `request`: the request that opened the model, or failed to open it.
   void DeviceFailed(const QString& why, const midscope::OpenRequest& request);
-  // A run of that kind is complete: earlier errors of it are past.
+  // A run of that kind is complete, so earlier errors of that kind are obsolete.
   void Succeeded(const QString& what);
-  // No request has a reply outstanding. Changed was emitted for all replies; changes
-  // that its receivers made are emitted in the next turn.
+  // All requests have been answered. Changed has been emitted for all replies; changes that its
+  // receivers made are emitted in the next turn of the event loop.
   void Stopped();
 
  private:
   bool HasPrompts() const { return live_.model && !opening_ && !live_.prompts.empty(); }
-  // Whether the engine has the prompts of the model's view, and is not making others.
+  // Whether the engine has the prompts of the model's view and is not making others.
   bool EngineReady() const { return HasPrompts() && !Awaits(RequestKind::kPrompt); }
-  // EngineReady, for a change that the user made: where it returns false, Resume posts its requests
-  // when the engine is ready.
+  // EngineReady, for use after a change by the user: if it returns false, Resume posts the missing
+  // requests when the engine is ready.
   bool MayPost();
-  // IsRequested of the model's view.
+  // As IsRequested, for the model's view.
   bool LiveRequests(Side side, const Record& record) const;
   quint64 Post(EngineRequest request, Side side = Side::kA);
   void PostPrompt();
-  // Whether the side's outcome is there, of the requested setting and all places.
+  // Whether the side's outcome has arrived, for the requested setting and all places.
   bool HasOutcome(Side side) const;
   void KeepView();
   void RecallView();
   void RequestCaptureRun(Side side);
   void RepeatCaptureRuns();
   void RequestWhatIf(Side side);
-  // Runs that the means of A and B require.
+  // The runs that are needed for the means of A and B.
   struct MissingMeans {
     CompareRequest request;
     std::vector<std::string> asking;  // texts of its settings
-    int64_t runs = 0;                 // of a sample at all places under one setting
+    int64_t runs = 0;                 // of one sample at all places under one setting
   };
   MissingMeans FindMissingMeans() const;
   bool MeansMayStart(const MissingMeans& missing) const;
   double SecondsOf(const MissingMeans& missing) const;
   void RequestMeans();
-  // Records the seconds of a sample at all places under one setting; `whole`: measured, not taken
-  // from one place. Requests the means that waited for it.
+  // Records the cost of one sample at all places under one setting; `whole`: measured, not
+  // extrapolated from one place. Requests the means that waited for this estimate.
   void NoteCost(double seconds, bool whole);
   void ForgetMeans();
   bool MeansRun() const { return means_ticket_ != 0 && pending_.count(means_ticket_) > 0; }
@@ -311,7 +317,7 @@ class Session : public QObject {
   void DropChannels();
   void DropPromptChannels();
   void TakeChannels(const EngineReply& reply);
-  // Requests missing prompts or records, after a model or prompts that were awaited did not come.
+  // Requests missing prompts or records after an awaited model or prompt failed to arrive.
   void Resume();
   bool AnyOlder() const;
   // Whether a request of that kind has no reply yet.
@@ -320,19 +326,19 @@ class Session : public QObject {
   void CollectMeans(std::vector<Record>& records) const;
   void OnPaused();
   void OnReleased();
-  // Returns true where the records on the screen are replaced.
+  // Returns true if the records on the screen are replaced.
   bool ChangeSide(Side side, const SideView& next, bool dragging);
-  // Adds to the next emission of Changed.
+  // Adds flags to the next emission of Changed.
   void Mark(Changes changes);
-  // As above, for state that only the model's view has.
+  // As above, but only if the model's view is shown.
   void MarkLive(Changes changes);
 
   void OnReply(const EngineWorker::ReplyPointer& reply);
   void OnPartial(quint64 ticket, const EngineWorker::RecordPointer& record);
   void OnWhatIfPart(const EngineWorker::ReplyPointer& part);
   void OnFailed(const EngineReply& reply);
-  // A model or prompts failed or were cancelled: the engine keeps its previous state, which is on
-  // the screen.
+  // Handles a model or prompt that failed or was cancelled: the engine keeps its previous state,
+  // which is on the screen.
   void OnNotTaken();
   void OnOpen(const EngineReply& reply);
   void OnPrompt(const EngineReply& reply);
@@ -343,7 +349,7 @@ class Session : public QObject {
   void OnChannelSearch(const EngineReply& reply);
   void StoreMeans(const std::shared_ptr<const Record>& record, bool complete);
   bool HasOtherChannel(const SideView& side, const Record& record) const;
-  // Takes records of the shown place from a what-if.
+  // Takes the records of the shown place from a what-if's reply.
   void TakeOfPlace(const EngineReply& reply, SideView& side);
   void UpdateBusy();
   void CancelMeans();
@@ -354,18 +360,19 @@ class Session : public QObject {
   SessionView live_;
   std::vector<std::unique_ptr<SessionView>> files_;
   SessionView* shown_ = &live_;
-  std::optional<OpenRequest> opened_;  // by which the open model was opened
+  std::optional<OpenRequest> opened_;  // the request that opened the model
   std::optional<PromptRequest> prompt_request_;
-  bool prompt_request_waits_ = false;    // for the model that is being opened
-  bool prompt_request_is_own_ = false;   // the user's, not the model's: posted if opening fails too
-  std::optional<size_t> place_of_next_;  // of the prompts that are awaited; nullopt: as usual
+  bool prompt_request_waits_ = false;  // until the model is open
+  // Made by the user, not with the model: posted even if opening fails.
+  bool prompt_request_is_own_ = false;
+  std::optional<size_t> place_of_next_;  // for the awaited prompts; nullopt: default
   KeptViews kept_views_;
-  bool opening_ = false;         // a model is being opened; the view's is the previous one
-  bool show_when_open_ = false;  // a file is shown until then
+  bool opening_ = false;         // a model is being opened; live_ is of the previous one
+  bool show_when_open_ = false;  // a file is shown until the model is open
   bool stopped_ = false;         // cancelled since the last request
   bool dragging_ = false;        // a slider is being dragged
   bool place_chosen_ = false;
-  int64_t wanted_channel_ = kFirstChannel;  // a narrower model shows its last channel
+  int64_t wanted_channel_ = kFirstChannel;  // requested; a narrower model shows its last channel
   int64_t samples_ = kUsualSamples;
   std::string probe_options_ = "{}";
   std::string notes_;
@@ -373,12 +380,12 @@ class Session : public QObject {
   bool means_start_automatically_ = true;
   std::vector<std::string> running_means_;  // settings of the running comparison
   std::set<std::string> started_means_;     // settings whose means the user started
-  std::optional<double> sample_seconds_;    // NoteCost's
+  std::optional<double> sample_seconds_;    // recorded by NoteCost
   bool sample_seconds_whole_ = false;
-  std::optional<ScanRequest> scan_request_;             // of the last scan of these prompts
-  quint64 scan_ticket_ = 0;                             // of the scan that is posted; 0: none
-  bool scan_waits_ = false;                             // for other requests
-  std::optional<ChannelSearchRequest> search_request_;  // of the last search in this model
+  std::optional<ScanRequest> scan_request_;             // last scan of these prompts
+  quint64 scan_ticket_ = 0;                             // ticket of the posted scan; 0: none
+  bool scan_waits_ = false;                             // until other requests are done
+  std::optional<ChannelSearchRequest> search_request_;  // last search in this model
   quint64 search_ticket_ = 0;                           // as scan_ticket_
   bool search_waits_ = false;
   struct Generation {
@@ -389,18 +396,18 @@ class Session : public QObject {
   int64_t new_tokens_ = GenerateRequest::kUsualTokens;
   quint64 means_ticket_ = 0;
   quint64 last_ticket_ = 0;
-  quint64 valid_from_ = 0;  // replies to older tickets are of a previous prompt
+  quint64 valid_from_ = 0;  // replies with older tickets belong to a previous prompt
   struct Pending {
     RequestKind kind = RequestKind::kOpen;
     Side side = Side::kA;
   };
   std::map<quint64, Pending> pending_;
   QString busy_;
-  Changes changes_;  // not emitted yet; an emission is queued unless empty
+  Changes changes_;  // not yet emitted; if not empty, an emission is queued
   QTimer pause_timer_;
   QTimer release_timer_;
   EngineWorker worker_;
-  std::unique_ptr<NewestRequest<PromptRequest>> previews_;  // last: its thread uses worker_
+  std::unique_ptr<NewestRequest<PromptRequest>> previews_;  // last member: its thread uses worker_
 };
 
 }  // namespace midscope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Session: work that gives way to every other request: scans, searches for channels, generated
-// text.
+// Session: background work that pauses for every other request: scans, channel searches, text
+// generation.
 
 #include <algorithm>
 #include <exception>
@@ -13,13 +13,13 @@
 
 namespace midscope {
 
-// Session: scans. A scan gives way to every other request and goes on, from its finished samples,
-// when nothing else is requested.
+// Session: scans. A scan pauses for every other request, and resumes from its finished samples when
+// nothing else is requested.
 
 void Session::Scan(const ScanRequest& request) {
   if (!HasPrompts()) return;
   worker_.Cancel(RequestKind::kScan, Side::kA);
-  // Finished parts of the same scan stay visible.
+  // The finished parts of the same scan remain visible.
   if (!scan_request_ || !scan_request_->ScansTheSame(request)) live_.scan.reset();
   scan_request_ = request;
   MarkLive(Change::kScan);
@@ -74,14 +74,14 @@ void Session::OnScan(const EngineReply& reply) {
   MarkLive(Change::kScan);
 }
 
-// Session: channels that carry position, of a search over random text and of the shown prompt. As a
-// scan, a search gives way to every other request, and goes on from its finished prompts and
+// Session: channels that carry position, from a search over random text and from the shown prompt.
+// Like a scan, a search pauses for every other request, and resumes from its finished prompts and
 // examples when nothing else is requested.
 
 void Session::SearchChannels(const ChannelSearchRequest& request) {
   if (!HasPrompts()) return;
   worker_.Cancel(RequestKind::kChannelSearch, Side::kA);
-  // Finished parts of the same search stay visible.
+  // The finished parts of the same search remain visible.
   if (search_request_ != request) {
     live_.channels.erase(kChannelSearchRecord);
     live_.channels.erase(kChannelValidationRecord);
@@ -139,13 +139,13 @@ void Session::TakeChannels(const EngineReply& reply) {
 void Session::RankPromptChannels(const std::string& options) {
   if (!EngineReady()) return;
   worker_.Cancel(RequestKind::kPromptChannels, Side::kA);
-  CancelMeans();  // they go on afterwards
+  CancelMeans();  // they resume afterwards
   Post(PromptChannelsRequest{live_.place, live_.a.setting, options});
   RequestMeans();
 }
 
-// Session: prompts that are not run yet, and generated text. It gives way to what is shown of the
-// prompt, not to means over samples, which wait for it.
+// Session: previews of prompts, and generated text. Generation pauses for requests about the shown
+// prompt; means over samples wait for it.
 
 void Session::Preview(const PromptRequest& prompt_request) {
   if (!previews_) {
@@ -201,7 +201,7 @@ void Session::PostGeneration() {
     generation.ticket =
         Post(GenerateRequest{live_.place, live_.state(side).setting, new_tokens_}, side);
   }
-  RequestMeans();  // they go on afterwards
+  RequestMeans();  // they resume afterwards
 }
 
 void Session::PauseGeneration() {
@@ -226,7 +226,7 @@ void Session::OnGenerate(const EngineReply& reply) {
   generation.ticket = 0;
   if (reply.outcome.end == JobEnd::kDone && !reply.records.empty()) {
     const Record& record = reply.records.front();
-    // Settings that change sides take their results along, but not their requests.
+    // When A and B are exchanged, their results are exchanged too, but not their requests.
     generation.waits = !LiveRequests(reply.side, record);
     if (!generation.waits)
       live_.state(reply.side).records[kGenerationRecord] = std::make_shared<Record>(record);

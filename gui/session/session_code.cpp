@@ -37,8 +37,8 @@ QStringList ProbeOf(const Session& session, const NamedSetting& setting) {
   return ProbeArguments(session, ParseIntervention(setting.text), setting.file());
 }
 
-// The places as they are on the screen, so that the table has the outcome's. Empty for own text
-// without an answer, whose likelihood nothing is known of.
+// Uses the places on the screen, so that the table has the same places as the outcome. Empty for
+// own text without an answer, whose likelihood cannot be measured.
 QStringList SweepOf(const Session& session, const std::vector<NamedSetting>& settings) {
   const PromptRequest& request = *session.shown_prompt_request();
   if (request.task.empty() && request.answer.empty()) return {};
@@ -51,7 +51,7 @@ QStringList SweepOf(const Session& session, const std::vector<NamedSetting>& set
   return arguments;
 }
 
-// A text of Python; JSON's are Python's.
+// A Python string literal; a JSON string is one.
 QString Quoted(const QString& text) {
   return QString::fromStdString(
       nlohmann::json(text.toStdString())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Session: means over samples, which start by themselves only where they cost little.
+// Session: means over samples, which start automatically only if they are cheap.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -12,7 +12,7 @@
 namespace midscope {
 namespace {
 
-// Number of samples of a setting's means.
+// Number of samples in a setting's means.
 double SamplesIn(const Record& record, size_t setting) {
   const double samples = ValueAt(record, "samples", {static_cast<int64_t>(setting)});
   return std::isnan(samples) ? 0 : samples;
@@ -40,7 +40,7 @@ void Session::SetMeansWanted(bool wanted) {
 }
 
 void Session::CancelMeans() {
-  if (MeansRun()) MarkLive(Change::kMeans);  // their button may be there again
+  if (MeansRun()) MarkLive(Change::kMeans);  // their button may be needed again
   means_ticket_ = 0;
   worker_.Cancel(RequestKind::kCompare, Side::kA);
 }
@@ -75,7 +75,8 @@ Session::MissingMeans Session::FindMissingMeans() const {
   }
   if (live_.a.in_effect == live_.b.in_effect) return missing;
   request.against = WithoutNeutralTerms(live_.a.setting);
-  // Both are known, but not how they differ: their samples are kept, so that nothing runs.
+  // The means of both are known but not their difference. The samples are cached, so requesting it
+  // runs nothing.
   if (missing.asking.empty() && !live_.DifferenceOfMeans()) {
     request.settings = {WithoutNeutralTerms(live_.b.setting)};
     request.beside = {WithoutNeutralTerms(live_.a.setting)};
@@ -137,7 +138,7 @@ void Session::NoteCost(double seconds, bool whole) {
 
 void Session::StoreMeans(const std::shared_ptr<const Record>& record, bool complete) {
   for (size_t i = 0; i < running_means_.size(); ++i) {
-    // A new comparison does not remove an earlier one over more samples.
+    // A new comparison does not replace an earlier one with more samples.
     const auto known = live_.means.find(running_means_[i]);
     if (!complete && known != live_.means.end() &&
         SamplesIn(*known->second.record, known->second.index) > SamplesIn(*record, i)) {
@@ -159,8 +160,8 @@ void Session::OnMeans(const EngineReply& reply) {
   StoreMeans(std::make_shared<Record>(reply.records.front()), true);
 }
 
-// Means of A and B may be in one record or in two; other settings of a record are not on the
-// screen.
+// Means of A and B may be in one record or two; a record may contain other settings, which are not
+// on the screen and are omitted.
 void Session::CollectMeans(std::vector<Record>& records) const {
   for (const Side side : {Side::kA, Side::kB}) {
     if (side == Side::kB && !shown_->differs()) break;
@@ -172,7 +173,7 @@ void Session::CollectMeans(std::vector<Record>& records) const {
     if (side == Side::kB) copy.name += "_b";
     copy.attributes["side"] = std::string(side == Side::kA ? "A" : "B");
     const std::string run = AxisLabels(copy, "setting").value(0).toStdString();
-    // Under its own name, also where an equal setting was run for it.
+    // Stores it under the side's setting, even if an equivalent setting was run instead.
     if (run != view.text) {
       for (Axis& axis : copy.axes) {
         if (axis.name == "setting") axis.labels = {view.text};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Session: the prompt, its places, and what is kept of those that were shown before.
+// Session: the prompt, its places, and the cache of those shown before.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -13,7 +13,7 @@ namespace midscope {
 
 namespace {
 
-// With all parameters, so that defaults can be read from it.
+// The task with all its parameters, so that defaults can be read from the text.
 std::string TaskOrEmpty(const std::string& task) {
   try {
     return task.empty() ? "" : TaskInFull(task);
@@ -22,7 +22,7 @@ std::string TaskOrEmpty(const std::string& task) {
   }
 }
 
-// Whether scans of both requests are over the same prompts.
+// Whether scans for both requests use the same prompts.
 bool SameScanPrompts(const PromptRequest& a, const PromptRequest& b) {
   return !a.task.empty() && a.task == b.task && a.seed == b.seed && a.places == b.places &&
          a.format == b.format;
@@ -93,7 +93,7 @@ void Session::KeepView() {
   if (view.a.settled || view.b.settled) kept_views_.Keep(std::move(view));
 }
 
-// Fills sides that have no records of this place.
+// Restores cached records to sides that have none for this place.
 void Session::RecallView() {
   if (!live_.prompt_request) return;
   const KeptView* kept = kept_views_.Find(*live_.prompt_request, live_.place);
@@ -101,7 +101,7 @@ void Session::RecallView() {
   for (SideView* side : {&live_.a, &live_.b}) {
     const SideView* known = kept->Find(side->setting);
     if (!known || side->settled) continue;
-    // The outcome is over all places: one that is there is as new.
+    // An outcome covers all places, so an existing one is just as new.
     side->records.insert(known->records.begin(), known->records.end());
     side->settled = true;
     side->follows = known->follows;
@@ -125,7 +125,7 @@ void Session::SetPlace(size_t place) {
   search_waits_ = searched;
   DropPromptChannels();
   for (SideView* side : {&live_.a, &live_.b}) {
-    // The outcome is over all places; all other records are of the previous prompt.
+    // The outcome covers all places; all other records belong to the previous prompt.
     std::erase_if(side->records, [](const auto& entry) { return entry.first != kOutcomeRecord; });
     side->settled = false;
   }
@@ -145,7 +145,7 @@ void Session::OnPrompt(const EngineReply& reply) {
   const auto& request = std::get<PromptRequest>(reply.request);
   if (!live_.prompt_request || !SameScanPrompts(*live_.prompt_request, request)) DropScan();
   DropPromptChannels();
-  // A repeated request of the same prompt is run again.
+  // Repeating the request of the shown prompt runs it again.
   if (live_.prompt_request && SamePrompts(*live_.prompt_request, request)) {
     kept_views_.Forget(request);
   } else {
@@ -159,7 +159,7 @@ void Session::OnPrompt(const EngineReply& reply) {
     live_.place = *std::exchange(place_of_next_, std::nullopt);
     place_chosen_ = true;
   }
-  // The default is the middle place: the loss in the middle is what is studied.
+  // Defaults to the middle place, because the loss in the middle is the subject of study.
   if (!place_chosen_ || live_.place >= live_.prompts.size()) live_.place = live_.prompts.size() / 2;
   live_.a.records.clear();
   live_.b.records.clear();
@@ -170,11 +170,11 @@ void Session::OnPrompt(const EngineReply& reply) {
   if (!live_.prompts.empty() && !stopped_ && !others_follow) RequestEverything();
 }
 
-// Session: files of results beside the model, and their samples.
+// Session: results files beside the model, and their samples.
 
 namespace {
 
-// Changes caused by another view.
+// All changes that showing another view causes.
 constexpr Changes kViewChanges = Change::kModel | Change::kPrompts | Change::kSettings |
                                  Change::kReference | Change::kMeans | Change::kSampleFile |
                                  Change::kScan | Change::kChannels | Change::kGeneration |
@@ -209,7 +209,7 @@ void Session::ShowView(std::unique_ptr<SessionView> view,
             Qt::QueuedConnection);
     view->samples->reader->Ask(view->samples->choice);
   }
-  // Without a model, requests begin with the file's settings.
+  // If no model is open, later requests start with the file's settings.
   if (!live_.model) {
     live_.a.Ask(view->a.setting);
     live_.b.Ask(view->b.setting);
@@ -262,7 +262,7 @@ void Session::OnSample(const SampleReader::ReplyPointer& reply) {
   const auto found = std::find_if(files_.begin(), files_.end(), [&reply](const auto& view) {
     return view->samples && view->samples->reader->view() == reply->view;
   });
-  if (found == files_.end()) return;  // closed
+  if (found == files_.end()) return;  // the view was closed
   SessionView& view = **found;
   if (!(reply->choice == view.samples->choice)) return;  // superseded
   if (!reply->failure.isEmpty()) {

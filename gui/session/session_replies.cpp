@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Session: replies of the engine.
+// Session: handling of the engine's replies.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -41,7 +41,7 @@ QString BusyText(RequestKind kind) {
   return Session::tr("What-if");
 }
 
-// The kind of run, for Failed and Succeeded.
+// The word for the kind of run, for Failed and Succeeded.
 QString WhatOf(RequestKind kind, Side side) {
   const bool of_side = kind == RequestKind::kCaptureRun || kind == RequestKind::kWhatIf ||
                        kind == RequestKind::kGenerate;
@@ -53,7 +53,7 @@ QString WhatOf(RequestKind kind, Side side) {
 
 void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
   pending_.erase(reply->ticket);
-  // Models and prompts that the engine has accepted are in effect, even if the request was
+  // A model or prompts that the engine has accepted are in effect even if the request was
   // superseded.
   const bool changes_engine =
       reply->kind == RequestKind::kOpen || reply->kind == RequestKind::kPrompt;
@@ -101,7 +101,7 @@ void Session::OnReply(const EngineWorker::ReplyPointer& reply) {
   if (reply->kind == RequestKind::kGenerate) OnGenerate(*reply);
   UpdateBusy();
   ContinueBackground();
-  // Panels may ask for more (another hidden channel) when they see the changes.
+  // Panels may request more data (another hidden channel) when they receive the changes.
   if (pending_.empty()) FlushChanges();
   if (pending_.empty()) Q_EMIT Stopped();
 }
@@ -121,7 +121,7 @@ void Session::OnFailed(const EngineReply& reply) {
 
 void Session::OnNotTaken() {
   opening_ = Awaits(RequestKind::kOpen);
-  MarkLive(Change::kMeans);  // their button may be there again
+  MarkLive(Change::kMeans);  // their button may be needed again
   if (!stopped_) Resume();
   if (!opening_ && !Awaits(RequestKind::kPrompt)) place_of_next_.reset();
 }
@@ -165,7 +165,7 @@ void Session::OnCaptureRun(const EngineReply& reply) {
     side.records[record.name] = std::make_shared<Record>(record);
   }
   side.settled = true;
-  // A full run has what a what-if has.
+  // A capture run includes everything that a what-if returns.
   Q_EMIT Succeeded(WhatOf(RequestKind::kWhatIf, reply.side));
   for (const std::string& why : reply.failures)
     Q_EMIT Failed(QString::fromStdString(why), WhatOf(reply.kind, reply.side));
@@ -173,7 +173,7 @@ void Session::OnCaptureRun(const EngineReply& reply) {
   NoteCost(reply.seconds * static_cast<double>(live_.prompts.size()), false);
 }
 
-// Whether the record has the shown channel and the side's present record does not.
+// Whether the record has the shown channel and the side's current record lacks it.
 bool Session::HasOtherChannel(const SideView& side, const Record& record) const {
   const auto channel = static_cast<double>(live_.channel);
   const auto known = side.records.find(kHiddenChannelsRecord);
@@ -185,8 +185,8 @@ void Session::TakeOfPlace(const EngineReply& reply, SideView& side) {
   const auto& request = std::get<WhatIfRequest>(reply.request);
   side.follows = false;
   for (const Record& record : reply.records) {
-    // Records of a complete capture run are not replaced by a what-if's equal numbers or another
-    // place's; its hidden channels are, where another channel is requested.
+    // A what-if does not replace the records of a complete capture run, by equal numbers or by
+    // those of another place, except hidden channels if another channel is requested.
     const bool channel = record.name == kHiddenChannelsRecord && HasOtherChannel(side, record);
     if (record.name == kOutcomeRecord || (side.settled && !channel) || request.place != live_.place)
       continue;
@@ -196,7 +196,7 @@ void Session::TakeOfPlace(const EngineReply& reply, SideView& side) {
   }
 }
 
-// A part of a setting that is no longer requested is a step of a drag.
+// Part of a what-if; if its setting is no longer requested, it is a step of a drag.
 void Session::OnWhatIfPart(const EngineWorker::ReplyPointer& part) {
   SideView& side = live_.state(part->side);
   const auto& request = std::get<WhatIfRequest>(part->request);
@@ -223,7 +223,7 @@ void Session::OnWhatIf(const EngineReply& reply) {
     if (record.name == kOutcomeRecord) side.records[record.name] = std::make_shared<Record>(record);
   }
   Q_EMIT WhatIfTimed(reply.cost);
-  // The run was of most rows of all prompts, as those of samples are.
+  // If the run computed most rows of all prompts, its cost is a measurement of that of a sample.
   if (!reply.cost.seen_before && reply.cost.share >= kMostRows)
     NoteCost(reply.cost.seconds / reply.cost.share, true);
 }

@@ -18,7 +18,7 @@
 namespace midscope {
 namespace {
 
-// A file of another version may have an unknown term: its plots are still shown.
+// Returns none if a file of another version has an unknown term, so that its plots are still shown.
 Intervention SettingOrNone(const std::string& text) {
   try {
     return ParseIntervention(text);
@@ -27,7 +27,8 @@ Intervention SettingOrNone(const std::string& text) {
   }
 }
 
-// The text of what the setting changes; a text of another version stays as it is.
+// The setting's text without terms that change nothing; a text that cannot be parsed (another
+// version) is returned unchanged.
 std::string TextInEffect(const std::string& text) {
   try {
     return PrintIntervention(WithoutNeutralTerms(ParseIntervention(text)));
@@ -36,7 +37,8 @@ std::string TextInEffect(const std::string& text) {
   }
 }
 
-// From a sweep's plan, or from the prompt record that the window writes; "" for neither.
+// The task in the sweep's plan, or in the prompt record that the window writes; "" if there is
+// neither.
 std::string TaskOf(const RunFile& file) {
   const nlohmann::json plan = nlohmann::json::parse(file.plan_json, nullptr, false);
   if (plan.is_object() && plan.contains("task") && plan["task"].is_string()) return plan["task"];
@@ -44,7 +46,8 @@ std::string TaskOf(const RunFile& file) {
   return prompt ? TextAttribute(*prompt, "task").toStdString() : "";
 }
 
-// The difference of setting `second` to `first` in one record of means; nullopt: it has none.
+// The difference between setting `second` and setting `first` in one record of means; nullopt if
+// the record lacks it.
 std::optional<Means> DifferenceIn(const MeansEntry& entry, const std::string& first,
                                   const std::string& second) {
   if (AttributeText(*entry.record, "against") != first) return std::nullopt;
@@ -96,7 +99,8 @@ std::vector<std::string> SessionView::RecordNames(Side side) const {
   return names;
 }
 
-// Means over the samples of the other side's partial mean; null where that is complete or missing.
+// Means over the samples of the other side's partial mean; nullptr if that mean is complete or
+// missing.
 const MeansEntry* SessionView::BesideOf(Side side) const {
   if (!differs()) return nullptr;
   const auto other = means.find(state(side == Side::kA ? Side::kB : Side::kA).in_effect);
@@ -124,7 +128,7 @@ std::optional<Means> SessionView::MeansOfSetting(const std::string& text, Measur
   return Means{all[found->second.index], found->second.complete, false};
 }
 
-// Both settings are one in effect: zero, over the samples that were run.
+// For two settings that are equal in effect: a difference of zero over the samples that were run.
 std::optional<Means> SessionView::NoDifference() const {
   std::optional<Means> zero = MeansOf(Side::kA, Measure::kNll);
   if (!zero) return std::nullopt;

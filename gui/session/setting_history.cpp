@@ -30,7 +30,7 @@ QString SettingHistory::StepText(const SettingPair& before, const SettingPair& a
   QString text = QString::fromStdString(PrintIntervention(a_alone ? after.a : after.b));
   const QString shown = shown_ ? shown_(text) : text;
   const bool named = shown_ && !shown.isEmpty() && shown != text;
-  // A table's text is the path of its file.
+  // The text of a ratio table is the path of its file, which says little.
   if (!named && OnlyRatiosDiffer(a_alone ? before.a : before.b, a_alone ? after.a : after.b))
     return a_alone ? QObject::tr("A: position ratios") : QObject::tr("B: position ratios");
   if (named) text = tr("“%1”").arg(shown);
@@ -54,7 +54,7 @@ class SettingHistory::Step : public QUndoCommand {
 
   void redo() override { history_->Apply(after_, std::exchange(dragging_, false)); }
   void undo() override {
-    history_->in_gesture_ = false;  // what follows is a step of its own
+    history_->in_gesture_ = false;  // the next change begins a new step
     history_->Apply(before_, false);
   }
   int id() const override { return 1; }
@@ -81,7 +81,7 @@ void SettingHistory::Change(const SettingPair& next, bool dragging) {
   const int gesture = dragging || in_gesture_ ? gesture_ : 0;
   in_gesture_ = dragging;
   if (next == current_) {
-    // The end of a drag changes no value, but capture runs wait for it.
+    // The end of a drag changes no value, but capture runs wait for this signal.
     if (!dragging) Q_EMIT Applied(current_, false);
     return;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Undo and redo of the two settings. One drag of a slider is one step.
+// Undo and redo of settings A and B. One drag of a slider is one step.
 #pragma once
 
 #include <QObject>
@@ -18,7 +18,7 @@ namespace midscope {
 struct SettingPair {
   Intervention a;
   Intervention b;
-  // Terms that are switched off: they are in no text of a setting and never run.
+  // Terms that are switched off: they are omitted from the texts of settings and never run.
   std::vector<OffTerm> off_a = {};
   std::vector<OffTerm> off_b = {};
   Intervention& setting(Side side) { return side == Side::kA ? a : b; }
@@ -28,7 +28,7 @@ struct SettingPair {
   bool operator==(const SettingPair&) const = default;
 };
 
-// B as A and as B; A and B exchanged. Switched-off terms go with their setting.
+// Pinned copies B to A; Swapped exchanges A and B. Switched-off terms move with their setting.
 SettingPair Pinned(const SettingPair& pair);
 SettingPair Swapped(const SettingPair& pair);
 
@@ -39,12 +39,12 @@ class SettingHistory : public QObject {
   explicit SettingHistory(QObject* parent = nullptr);
 
   const SettingPair& current() const { return current_; }
-  // `dragging`: part of a drag that goes on; the first call with false ends it.
+  // `dragging`: the change is part of an unfinished drag, which the first call with false ends.
   void Change(const SettingPair& next, bool dragging);
   // Sets the pair and clears the undo stack.
   void Reset(const SettingPair& start);
   QUndoStack* stack() { return &stack_; }
-  // The displayed form of a setting in the texts of steps; default: its text.
+  // Sets how the texts of steps display a setting; default: its text.
   void ShowSettingsAs(std::function<QString(const QString&)> shown) { shown_ = std::move(shown); }
 
  Q_SIGNALS:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Names of settings, and which of them are drawn. A name belongs to a setting's text, not to a
-// letter: it is never shown with numbers of another setting.
+// Names of settings, and which of them are drawn. A name belongs to the text of a setting, not to a
+// letter, so it is never shown with numbers of another setting.
 #pragma once
 
 #include <QObject>
@@ -22,34 +22,33 @@ class SettingMarks : public QObject {
  public:
   using QObject::QObject;
 
-  // A to F.
+  // Letters A to F.
   static constexpr int kLetters = 6;
   static QString Letter(int index) { return QString(QChar(u'A' + index)); }
 
-  // "" for a setting without a name.
+  // Returns "" for a setting without a name.
   QString Name(const QString& setting) const;
-  // An empty name takes it away; spaces at its ends are removed. A step of the stack, if there is
-  // one.
+  // Trims spaces at the ends; an empty name removes the setting's name. Pushes a step if an undo
+  // stack is set.
   void SetName(const QString& setting, const QString& name);
-  // The stack outlives the use of this object.
+  // `stack` must outlive this object.
   void UseUndo(QUndoStack* stack) { stack_ = stack; }
-  // The setting's short form: its name, else its text with the names of files without their
-  // folders.
+  // The setting's short form: its name, else its text with paths of files reduced to file names.
   QString Shown(const QString& setting) const;
-  // "B", or "B “paper”" where the setting has a name.
+  // Returns "B", or "B “paper”" if the setting has a name.
   QString WithLetter(const QString& letter, const QString& setting) const;
 
-  // Whether the outcome draws the setting under that letter: 0 for A to 5 for F.
+  // Whether the outcome plot draws the setting of that letter: 0 for A to 5 for F.
   bool Draws(int letter) const { return hidden_.count(letter) == 0; }
   void SetDrawn(int letter, bool drawn);
-  // Draws that one alone; all again where it is alone.
+  // Draws only the setting of that letter; if only that one is drawn, draws all again.
   void Solo(int letter);
 
-  // In session files; null where nothing is marked.
+  // The state as stored in session files; null if nothing is marked.
   nlohmann::json State() const;
   void Restore(const nlohmann::json& state);
   static constexpr const char* kStateKey = "setting_marks";
-  // Throws Error where the field is not what Restore takes.
+  // Throws Error if the session's field is not valid input for Restore.
   static void CheckState(const JsonFields& session);
 
  Q_SIGNALS:

@@ -61,7 +61,7 @@ void SweepProcess::Start(const QStringList& arguments, bool table) {
                     false);
     return;
   }
-  // Other work of the user comes first.
+  // Lowers the priority, so that the user's other work comes first.
   process_.setChildProcessModifier([] { (void)::nice(10); });
   process_.start(program, all);
 }
@@ -74,7 +74,7 @@ void SweepProcess::Stop() {
 }
 
 void SweepProcess::Send(int signal) {
-  // No number yet: 0 would be this process and its group.
+  // The process has no id yet; kill(0) would signal this process and its group.
   if (const qint64 process = process_.processId(); process > 0)
     ::kill(static_cast<pid_t>(process), signal);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs `midscope sweep` as a process of its own: what the window runs is the command that it shows,
-// and a sweep neither stops the window nor ends with it.
+// Runs `midscope sweep` as a separate process: the window runs exactly the command that it shows,
+// and a sweep neither blocks the window nor ends if the window crashes.
 //
 //   SweepProcess sweep;
 //   connect(&sweep, &SweepProcess::Progressed, ...);
@@ -22,32 +22,34 @@ class SweepProcess : public QObject {
 
  public:
   explicit SweepProcess(QObject* parent = nullptr);
-  // Interrupts a sweep that runs; its file keeps the finished samples.
+  // Interrupts a running sweep; its file keeps the finished samples.
   ~SweepProcess() override;
 
-  // Starts the program with these arguments and those that make it tell its progress. `table`: with
-  // tables of what is done so far. No effect while one runs.
+  // Starts the program with these arguments and those that enable progress output. `table`: also
+  // print intermediate tables. No effect while a sweep is running.
   void Start(const QStringList& arguments, bool table = true);
-  // As Ctrl-C does: the file keeps what is done, and --resume goes on. No effect where none runs.
+  // Interrupts the sweep like Ctrl-C: the file keeps the finished samples, and --resume continues
+  // it. No effect if none is running.
   void Stop();
-  // Holds the process, so that it takes no processor time, and lets it go on.
+  // If `held`, suspends the process, so that it uses no processor time; else resumes it.
   void SetHeld(bool held);
   bool running() const { return process_.state() != QProcess::NotRunning; }
   bool held() const { return held_; }
-  // Standard output so far: the tables at the end, or JSON.
+  // Standard output so far: the final tables, or JSON.
   const QString& output() const { return output_; }
 
-  // The command line program beside this one, else the one that PATH finds. "": there is none.
+  // The command line program in the folder of this one, else the one found in PATH; "" if there is
+  // none.
   static QString Program();
-  // A line of `--progress json`; nullopt: the line is none.
+  // Parses a line of `--progress json`; returns nullopt if it is not such a line.
   static std::optional<Progress> ReadProgress(const QString& line);
 
  Q_SIGNALS:
   void Progressed(const midscope::Progress& progress);
-  // A table of what is done so far, as the command prints it.
+  // An intermediate table of the finished samples, as the command prints it.
   void TableChanged(const QString& table);
-  // The process has ended. `failure`: its last message where it failed; "" else. `stopped`: Stop
-  // was called.
+  // The process has ended. `failure`: its last message if it failed, else "". `stopped`: whether
+  // Stop was called.
   void Finished(const QString& failure, bool stopped);
 
  private:
@@ -59,8 +61,8 @@ class SweepProcess : public QObject {
   QProcess process_;
   QString output_;
   QString table_;
-  QString message_;  // the last one that is not progress
-  QByteArray rest_;  // of a line that has not ended
+  QString message_;  // the last line that is not progress
+  QByteArray rest_;  // an incomplete last line
   bool held_ = false;
   bool stopped_ = false;
 };

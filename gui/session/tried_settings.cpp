@@ -60,7 +60,7 @@ void TriedSettings::KeepAs(int kept, const std::string& text) {
     if (found == list_.end()) found = list_.insert(list_.begin(), TriedSetting{text, nullptr, -1});
     found->kept = kept;
   }
-  // One that was never tried is only there while it is kept.
+  // Removes settings that were never tried and are no longer kept.
   std::erase_if(list_, [](const TriedSetting& tried) { return tried.kept < 0 && !tried.outcome; });
   Q_EMIT Changed();
 }
@@ -99,7 +99,7 @@ bool TriedSettings::Note(const std::string& text, const Record& outcome) {
   return true;
 }
 
-// A setting that a slider only passed is not one that was tried.
+// Ignores settings that a slider only passed during a drag.
 void TriedSettings::Refresh(Changes changes) {
   if (session_->shows_file()) return;
   bool changed = false;

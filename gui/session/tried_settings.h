@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The settings that were tried on the shown prompts, newest first, with their outcome; some are
-// kept (C to F), which the outcome draws beside A and B.
+// The settings that were tried on the shown prompts, newest first, with their outcomes. Up to four
+// are kept under the letters C to F and are drawn in the outcome plot beside A and B.
 #pragma once
 
 #include <QObject>
@@ -19,7 +19,7 @@ class Session;
 struct TriedSetting {
   std::string text;  // printed form
   std::shared_ptr<const Record>
-      outcome;    // of this sample at all places; null: not of these prompts
+      outcome;    // for this sample at all places; null: not for these prompts
   int kept = -1;  // 0 for C to 3 for F; -1: not kept
 };
 
@@ -32,16 +32,17 @@ class TriedSettings : public QObject {
   explicit TriedSettings(Session* session);
 
   const std::vector<TriedSetting>& list() const { return list_; }
-  // In the order of their letters.
+  // The kept settings, in the order of their letters.
   std::vector<const TriedSetting*> Kept() const;
-  // Gives it the first free letter, or takes its letter away. Returns false where none is free.
+  // If `keep`, assigns the first free letter to the setting; else removes its letter. Returns false
+  // if no letter is free.
   bool Keep(const std::string& text, bool keep);
-  // Keeps the setting under that letter (0 for C), whether it was tried or not, in place of the one
-  // that has it; "": none is kept under it.
+  // Keeps the setting under that letter (0 for C), even if it was not tried, replacing the one that
+  // has the letter. If `text` is "", the letter becomes free.
   void KeepAs(int kept, const std::string& text);
-  // The setting kept under the letter; "" for none.
+  // The setting kept under the letter; "" if there is none.
   std::string TextOf(int kept) const;
-  // Settings of all letters up to the last that has one, as a session stores them.
+  // The texts of all letters up to the last used one, as a session stores them.
   std::vector<std::string> KeptTexts() const;
   static QString Letter(int kept) { return QString(QChar(u'C' + kept)); }
 
@@ -50,13 +51,13 @@ class TriedSettings : public QObject {
 
  private:
   void Refresh(Changes changes);
-  // By the printed form; list_.end() where it was not tried.
+  // Finds by the printed form; returns list_.end() if it was not tried.
   std::vector<TriedSetting>::iterator Find(const std::string& text);
   bool Note(const std::string& text, const Record& outcome);
 
   Session* session_;
   std::vector<TriedSetting> list_;
-  std::string prompts_;  // hash of what the outcomes are of
+  std::string prompts_;  // hash of the prompts of the outcomes
 };
 
 }  // namespace midscope

@@ -5,7 +5,7 @@ class QPushButton;
 
 namespace midscope {
 
-// Draws the button bold and in colour while what it does would change what is shown.
+// Draws the button bold and in colour if `changed`: pressing it would change what is shown.
 void MarkChanged(QPushButton* button, bool changed);
 
 }  // namespace midscope

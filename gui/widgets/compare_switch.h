@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The choice between A, B, B - A and both, which is the same in every panel: Selection::compare.
+// Buttons that choose between A, B, B - A and both. The choice is Selection::compare, which all
+// panels share.
 #pragma once
 
 #include <QWidget>
@@ -22,7 +23,7 @@ class CompareSwitch : public QWidget {
  private:
   void Show(midscope::Compare compare);
 
-  std::vector<QToolButton*> buttons_;  // in the order of Compare
+  std::vector<QToolButton*> buttons_;  // in the order of the enum Compare
 };
 
 }  // namespace midscope

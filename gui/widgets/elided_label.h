@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One line of plain text, elided at its end where it does not fit; then the tooltip has it whole.
+// One line of plain text. If it does not fit, its end is elided and the tooltip shows the whole
+// text.
 #pragma once
 
 #include <QWidget>
@@ -12,7 +13,7 @@ class ElidedLabel : public QWidget {
  public:
   explicit ElidedLabel(QWidget* parent = nullptr);
 
-  // Line ends are shown as ⏎.
+  // Line ends in the text are displayed as ⏎.
   void SetText(const QString& text);
   const QString& text() const { return text_; }
   QSize sizeHint() const override;

@@ -67,7 +67,7 @@ void ErrorBar::OfferAction(const QString& message, const QString& label,
   Refresh();
 }
 
-// The action may add errors.
+// Removes the message first, because the action may add errors.
 void ErrorBar::RunAction() {
   if (messages_.empty() || !messages_.back().action) return;
   const std::function<void()> action = messages_.back().action;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows errors, the newest first, with their number, until they are dismissed or until what failed
-// has succeeded.
+// Shows the newest error and the number of errors. An error remains until it is dismissed or until
+// the operation that failed succeeds.
 #pragma once
 
 #include <functional>
@@ -22,14 +22,14 @@ class ErrorBar : public QFrame {
  public:
   explicit ErrorBar(QWidget* parent = nullptr);
 
-  // Adds an error, unless it is shown already. `what` failed: Succeed of it takes the error away;
-  // empty: it stays until it is dismissed.
+  // Adds an error, unless it is already shown. `what`: the operation that failed, whose Succeed
+  // removes the error; if empty, the error stays until dismissed.
   void Add(const QString& message, const QString& what = QString());
   void Succeed(const QString& what);
-  // Puts a button beside the error of that message, which runs `action` and takes the error away.
+  // Adds a button to the error with that message, which runs `action` and removes the error.
   void OfferAction(const QString& message, const QString& label,
                    const std::function<void()>& action);
-  // Runs `work` and adds the message of what it throws; else Succeed(what).
+  // Runs `work`. If it throws, adds the message as an error; else calls Succeed(what).
   void Try(const std::function<void()>& work, const QString& what = QString());
   void DismissTop();
   QStringList messages() const;
@@ -40,7 +40,7 @@ class ErrorBar : public QFrame {
   struct Message {
     QString text;
     QString what;
-    QString label{};  // of its action; "": it has none
+    QString label{};  // of the action's button; "": no button
     std::function<void()> action{};
   };
   void RunAction();
@@ -51,12 +51,12 @@ class ErrorBar : public QFrame {
   QToolButton* action_;
 };
 
-// The error below a field: red, wrapped, hidden where there is none.
+// Makes the error label below a field: red, wrapped, and hidden while there is no error.
 
 QLabel* MakeErrorLabel(QWidget* parent);
 // An empty text hides the label.
 void ShowError(QLabel* label, const QString& text);
-// The style sheet of a text that is an error.
+// The style sheet for error texts.
 QString ErrorStyle();
 
 }  // namespace midscope

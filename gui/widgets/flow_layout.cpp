@@ -54,7 +54,7 @@ int FlowLayout::Place(const QRect& rect, bool move) const {
   int y = inside.y();
   qsizetype begin = 0;
   while (begin < items_.size()) {
-    // As many as fit into the row, at least one.
+    // Puts as many items as fit into each row, at least one.
     int x = inside.x();
     int height = 0;
     qsizetype end = begin;

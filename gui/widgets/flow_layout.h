@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A row of small widgets that wraps into further rows.
+// Lays out small widgets in a row that wraps into further rows.
 #pragma once
 
 #include <QLayout>
@@ -18,7 +18,7 @@ class FlowLayout : public QLayout {
   FlowLayout() = default;
   ~FlowLayout() override;
 
-  // Adds a label and its box as one item.
+  // Adds a label and a widget as one item.
   void AddLabelled(const QString& label, QWidget* box);
 
   void addItem(QLayoutItem* item) override { items_.append(item); }
@@ -33,20 +33,20 @@ class FlowLayout : public QLayout {
   void setGeometry(const QRect& rect) override;
 
  private:
-  // Lays the items out in `rect`, and moves them if `move`; returns the height.
+  // Computes the layout in `rect` and applies it if `move` is true. Returns the height.
   int Place(const QRect& rect, bool move) const;
 
   QList<QLayoutItem*> items_;
 };
 
-// The layout of result panels: a view with controls below it.
+// The layout of result panels: a view above a row of controls.
 
 class FlowLayout;
 
 QHBoxLayout* MakeControlRow();
-// For controls that may need more than one row.
+// A layout for controls that may need more than one row.
 FlowLayout* MakeControlFlow();
-// `view` takes the available space, `controls` are at the bottom.
+// `view` takes the available space; `controls` are below it.
 void LayOutPanel(QWidget* panel, QWidget* view, QLayout* controls);
 
 }  // namespace midscope

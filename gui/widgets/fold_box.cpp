@@ -14,7 +14,7 @@ FoldBox::FoldBox(const QString& title, QWidget* content, QWidget* parent)
   heading_->setAutoRaise(true);
   heading_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   heading_->setArrowType(Qt::RightArrow);
-  // A long heading is elided and does not widen the page.
+  // Elides a long heading, so that it does not widen the page.
   heading_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   SetTitle(title);
   auto* column = new QVBoxLayout(this);

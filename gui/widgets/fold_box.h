@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A heading that shows and hides its content.
+// A heading that shows or hides the content below it.
 #pragma once
 
 #include <QWidget>
@@ -17,7 +17,7 @@ class FoldBox : public QWidget {
   FoldBox(const QString& title, QWidget* content, QWidget* parent = nullptr);
 
   void SetTitle(const QString& title);
-  // Whether the heading is drawn as one of something that was changed.
+  // Sets whether the heading is highlighted because something in the content was changed.
   void SetChanged(bool changed);
   bool changed() const { return changed_; }
   QString title() const;

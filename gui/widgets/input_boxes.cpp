@@ -19,12 +19,12 @@ namespace midscope {
 
 namespace {
 
-// Limit of an unbounded range: integers up to here are exact.
+// Limit for an unbounded range: all integers up to it are exact.
 constexpr double kFarEnough = 9007199254740992;
 constexpr int kDecimals = 12;
 
-// One step of the arrows or the wheel: about a tenth of a number above 1, at least 0.1; in ranges
-// no longer than 1, 0.05.
+// Step of the arrow keys and the wheel: about a tenth of a number above 1, at least 0.1; in ranges
+// of length 1 or less, 0.05.
 double StepOf(const NumberRange& range, double value) {
   const double size = std::floor(std::log10(std::max(std::abs(value), 1.0)));
   if (range.whole) return std::max(1.0, std::pow(10, size - 2));
@@ -38,7 +38,7 @@ NumberBox::NumberBox(const NumberRange& range, QWidget* parent)
   range_.minimum = std::max(range.minimum, -kFarEnough);
   range_.maximum = std::min(range.maximum, kFarEnough);
   setDecimals(range.whole ? 0 : kDecimals);
-  // The value below the minimum means "empty".
+  // A value below the minimum represents an empty box.
   setRange(range_.may_be_empty ? range_.minimum - 1 : range_.minimum, range_.maximum);
   setKeyboardTracking(false);
   setFocusPolicy(Qt::StrongFocus);
@@ -98,7 +98,7 @@ void NumberBox::stepBy(int steps) {
 
 QSize NumberBox::sizeHint() const { return minimumSizeHint(); }
 
-// Wide enough for common numbers, not for the ends of an unbounded range.
+// Wide enough for common numbers, not for the limits of an unbounded range.
 QSize NumberBox::minimumSizeHint() const {
   QStyleOptionSpinBox option;
   initStyleOption(&option);
@@ -118,7 +118,7 @@ void NumberBox::wheelEvent(QWheelEvent* event) {
 
 namespace {
 
-// "cuda:0 — NVIDIA H100": the item's text and its note.
+// Draws an item with its note: "cuda:0 — NVIDIA H100".
 class NotedItemDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
@@ -155,7 +155,7 @@ void TextBox::showPopup() {
   if (notes_) {
     const QStringList notes = notes_();
     for (int i = 0; i < count(); ++i) setItemData(i, notes.value(i), kNoteRole);
-    // The line is narrower than the notes.
+    // The list needs more width than the line because of the notes.
     view()->setMinimumWidth(view()->sizeHintForColumn(0) +
                             view()->verticalScrollBar()->sizeHint().width());
   }

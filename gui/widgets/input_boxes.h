@@ -11,12 +11,12 @@
 namespace midscope {
 
 // A number box that prints numbers as the command line does, in every locale. It may be empty if
-// the number is optional. The wheel changes it only when it has the focus: scrolling a page must
-// not change numbers.
+// the number is optional. The mouse wheel changes it only while it has the focus, so scrolling a
+// page never changes numbers.
 
 struct NumberRange {
   double minimum = 0;
-  double maximum = 0;  // infinite: no limit
+  double maximum = 0;  // infinity: no limit
   bool whole = false;
   bool may_be_empty = false;
 };
@@ -27,9 +27,9 @@ class NumberBox : public QDoubleSpinBox {
  public:
   explicit NumberBox(const NumberRange& range, QWidget* parent = nullptr);
 
-  // The shortest text that parses to the same number; "" where it is empty.
+  // The shortest text that parses to the box's number; "" if the box is empty.
   std::string Text() const;
-  // A text that is not a number of the range leaves the box unchanged.
+  // No effect if the text is not a number in the range.
   void SetText(const std::string& text);
   bool empty() const;
 
@@ -57,14 +57,14 @@ class TextBox : public QComboBox {
  public:
   explicit TextBox(QWidget* parent = nullptr);
 
-  // Notes that the open list shows beside each text; choosing an item does not put its note into
-  // the line.
+  // Returns one note per text, which the open list shows beside it; choosing an item does not
+  // insert its note.
   using Notes = std::function<QStringList()>;
-  // Replaces the list; keeps the line's text and emits no signal. `notes`: called whenever the list
-  // is opened; null: no notes.
+  // Replaces the list without changing the line's text or emitting a signal. `notes`: called
+  // whenever the list is opened; null: no notes.
   void Offer(const QStringList& texts, Notes notes = nullptr);
   void showPopup() override;
-  // The role of an item's note.
+  // The item data role of a note.
   static constexpr int kNoteRole = Qt::UserRole;
 
  private:

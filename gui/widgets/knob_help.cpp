@@ -33,7 +33,7 @@ QString TermHelp(const char* term) {
   QString text = QString::fromStdString(described.summary);
   if (!described.source.empty())
     text += QLatin1Char('\n') + QString::fromStdString(described.source);
-  // Rich-text tooltips wrap; plain ones do not.
+  // As rich text, because plain tooltips do not wrap.
   return QStringLiteral("<p>") + text.toHtmlEscaped().replace('\n', QStringLiteral("<br>")) +
          QStringLiteral("</p>");
 }

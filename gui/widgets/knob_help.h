@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tooltips, ranges and choices from the descriptions of the intervention terms.
+// Tooltips, ranges and choices of controls, read from the descriptions of the intervention terms.
 #pragma once
 
 #include <QString>
@@ -14,15 +14,15 @@ class QWidget;
 
 namespace midscope {
 
-// Summary and source of a term, as a tooltip.
+// Summary and source of a term, for a tooltip.
 QString TermHelp(const char* term);
-// Throws std::logic_error for a term or argument without description.
+// Throws std::logic_error if there is no description of the term or argument.
 const Parameter& ArgumentOf(const char* term, const char* argument);
 
-// Sets the argument's tooltip (ParameterTooltip) and, where it has them, its range and default.
+// Sets the box's tooltip (ParameterTooltip) and, if the argument has them, its range and default.
 void Describe(QDoubleSpinBox* box, const char* term, const char* argument);
 void Describe(QSpinBox* box, const char* term, const char* argument);
-// Sets its choices as well.
+// As above; also fills in the argument's choices.
 void Describe(QComboBox* box, const char* term, const char* argument);
 void Describe(QWidget* widget, const char* term, const char* argument);
 

@@ -60,10 +60,10 @@ ParameterField MakeNumber(const Parameter& parameter, FieldText kind, QWidget* p
           }};
 }
 
-constexpr double kSliderSteps = 100;  // per unit
+constexpr double kSliderSteps = 100;  // slider steps per unit
 
-// A slider beside the box of a number that `field` is. The box decides: it has values beyond the
-// slider's ends too.
+// Adds a slider beside the number box of `field`. The box holds the value; it also accepts values
+// outside the slider's range.
 ParameterField WithSlider(ParameterField field, const Parameter& parameter, QWidget* parent,
                           const Edited& edited) {
   auto* both = new QWidget(parent);
@@ -79,7 +79,7 @@ ParameterField WithSlider(ParameterField field, const Parameter& parameter, QWid
   QObject::connect(box, &NumberBox::valueChanged, slider, follow);
   QObject::connect(slider, &QSlider::valueChanged, box,
                    [box](int steps) { box->SetText(NumberText(steps / kSliderSteps)); });
-  // The last value once more, which is no longer one of a drag.
+  // Reports the last value again, now that the drag has ended.
   QObject::connect(slider, &QSlider::sliderReleased, parent, edited);
   auto* row = new QHBoxLayout(both);
   row->setContentsMargins(0, 0, 0, 0);
@@ -90,14 +90,15 @@ ParameterField WithSlider(ParameterField field, const Parameter& parameter, QWid
   return field;
 }
 
-// A box of choices. One of them may stand for a number, which is beside it.
+// A combo box of choices. One of them may represent a number, which is in a box beside it.
 struct ChoiceField {
   QComboBox* box = nullptr;
-  NumberBox* number = nullptr;  // null: all choices are words
+  NumberBox* number = nullptr;  // null: no choice represents a number
   int numbered = -1;            // index of the choice that represents the number
-  std::string prefix = {};      // what is written before the number: "last:"
+  std::string prefix = {};      // text before the number: "last:"
   QString by_default = {};
-  // Printed settings leave out some defaults; so does the field, or the two would never be equal.
+  // Printed settings omit some defaults. The field does the same, because otherwise the two would
+  // never be equal.
   std::shared_ptr<bool> left_out = std::make_shared<bool>(false);
 
   std::string Text() const {

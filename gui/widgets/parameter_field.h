@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The input of one parameter, made from its description: a check box, a number with range and unit,
-// a box of choices, a line of text, a path with a button that chooses it.
+// An input for one parameter, made from its description: a check box, a number box with range and
+// unit, a combo box of choices, a line of text, or a path with a button to choose it.
 #pragma once
 
 #include <QString>
@@ -17,30 +17,30 @@ class QWidget;
 namespace midscope {
 
 struct ParameterField {
-  QWidget* widget = nullptr;  // the input, with what is beside it
+  QWidget* widget = nullptr;  // the input with the widgets beside it
   QWidget* input = nullptr;
-  std::function<std::string()> text;  // "": not given
-  // false: the text needs another field. `edited` may be called.
+  std::function<std::string()> text;  // Returns the text of the value; "" if none is given.
+  // Shows a text. Returns false if that text needs another kind of field. May call `edited`.
   std::function<bool(const std::string&)> show;
-  QSlider* slider = nullptr;  // beside the number; null: none
+  QSlider* slider = nullptr;  // beside the number box; null: none
 };
 
-// The form of a field's texts. kTerm: of an argument of an intervention's term, where every value
-// may be left out, several numbers are in brackets, and paths are in quotation marks.
+// The format of a field's text. kTerm: for an argument of an intervention term; every value may be
+// omitted, several numbers are in brackets, and paths are in quotation marks.
 enum class FieldText { kValue, kTerm };
 
-// `value`: of kTerm, the text that will be shown first. The widgets belong to `parent`.
+// `value`: for kTerm, the text that will be shown first. `parent` owns the widgets.
 ParameterField MakeField(const Parameter& parameter, FieldText kind, const std::string& value,
                          QWidget* parent, const std::function<void()>& edited);
 
-// Texts that can be chosen instead of typed, with notes (TextBox::Offer), where the field is a line
-// of text.
+// If the field is a line of text, sets texts that can be chosen instead of typed, with notes
+// (TextBox::Offer).
 void OfferTexts(const ParameterField& field, const QStringList& texts,
                 TextBox::Notes notes = nullptr);
 
-// "first layer": the parameter's name as a label.
+// The parameter's name as a label, such as "first layer".
 QString FieldLabel(const Parameter& parameter);
-// Help, allowed values, unit and default, as a tooltip that wraps.
+// Help, allowed values, unit and default of the parameter, as a tooltip that wraps.
 QString ParameterTooltip(const Parameter& parameter);
 
 }  // namespace midscope

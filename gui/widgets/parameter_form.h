@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A form made from descriptions of parameters, with a field for each (parameter_field.h). Values
-// that the command line would refuse are refused with the same message, shown below the fields.
+// A form with one field (parameter_field.h) per described parameter. It rejects the values that the
+// command line rejects and shows the same message below the fields.
 #pragma once
 
 #include <QWidget>
@@ -21,26 +21,27 @@ class ParameterForm : public QWidget {
   Q_OBJECT
 
  public:
-  // Inputs are named `prefix` + the parameter's name.
+  // The object name of an input is `prefix` + the parameter's name.
   explicit ParameterForm(std::vector<Parameter> descriptions, QWidget* parent = nullptr,
                          const std::string& prefix = "option_");
 
-  // The last valid values; empty fields have their defaults.
+  // The last valid values; empty fields have their default.
   const OptionSet& options() const { return options_; }
-  // Throws Error (usage) for a field that can't be read or values that the check refuses.
+  // Throws Error (usage) if a field cannot be read or the check rejects the values.
   OptionSet Checked() const;
-  // Sets all fields; emits Changed once if a value differs.
+  // Sets all fields. Emits Changed once if any value differs.
   void SetOptions(const OptionSet& options);
-  // Sets one field from the command line's text. Throws Error (usage).
+  // Sets one field from a command line text. Throws Error (usage).
   void SetText(const std::string& name, const std::string& text);
-  // Texts that can be chosen instead of typed, with notes (TextBox::Offer), for an option of kText.
+  // Sets texts that can be chosen instead of typed, with notes (TextBox::Offer), for an option of
+  // type kText.
   void Offer(const std::string& name, const QStringList& texts, TextBox::Notes notes = nullptr);
-  // Whether a value that was set stays set where it becomes that of the default. Default: it does
-  // not, so that a later default applies to it.
+  // Sets whether an option stays set when its value equals the default. By default it does not, so
+  // that a later default applies to it.
   void SetKeepsStated(bool keeps);
-  // A check of all values together; throws Error (usage), whose message the form shows.
+  // Sets a check of all values together; it throws Error (usage), whose message the form shows.
   void SetCheck(std::function<void(const OptionSet&)> check);
-  // The message below the fields; "" for none.
+  // The message shown below the fields; "" if there is none.
   QString error() const;
 
  Q_SIGNALS:
@@ -54,7 +55,7 @@ class ParameterForm : public QWidget {
   void AddRow(const Parameter& parameter, const std::string& prefix, QFormLayout* layout);
   void Read();
   void ShowAll();
-  // Throws Error (usage). An empty field keeps its default.
+  // Reads one field into `options`; an empty field keeps its default. Throws Error (usage).
   void ReadField(const Parameter& option, OptionSet& options) const;
 
   OptionSet options_;
@@ -65,7 +66,8 @@ class ParameterForm : public QWidget {
   bool quiet_ = false;
 };
 
-// "dtype float32, device cuda:0": the options that are not at their defaults; "" for none.
+// The options that differ from their defaults, such as "dtype float32, device cuda:0"; "" if none
+// does.
 QString ChangedOptionsText(const OptionSet& options);
 
 }  // namespace midscope

@@ -14,7 +14,7 @@
 namespace midscope {
 namespace {
 
-// Named probes run in addition to those that run by default.
+// Probes that are named run in addition to those that run by default.
 constexpr char kByDefault[] = "default";
 
 bool Names(const std::string& list, const std::string& name) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Selects the probes of capture runs: check boxes for those that run on request only, and the
-// options of all, from their descriptions.
+// Selects the probes of capture runs. It has check boxes for the probes that run only on request,
+// and the options of all probes, from their descriptions.
 #pragma once
 
 #include <QScrollArea>
@@ -23,12 +23,13 @@ class ProbeForm : public QScrollArea {
  public:
   explicit ProbeForm(QWidget* parent = nullptr);
 
-  // Rebuilds the forms; values of options that still exist are kept.
+  // Rebuilds the forms and keeps the values of options that still exist.
   void SetProbes(const std::vector<ProbeOffer>& probes);
-  // As CaptureRunRequest::probe_options. Throws Error (usage) for a value that can't be read.
+  // In the format of CaptureRunRequest::probe_options. Throws Error (usage) if a value cannot be
+  // read.
   std::string Json() const;
-  // Sets the forms without emitting a signal. Names of unknown probes are kept for later calls of
-  // SetProbes. Throws Error (usage) for a value that does not fit its option.
+  // Sets the forms without emitting a signal. Options of unknown probes are stored for later calls
+  // of SetProbes. Throws Error (usage) if a value is not valid for its option.
   void SetJson(const std::string& json);
 
  Q_SIGNALS:
@@ -38,23 +39,23 @@ class ProbeForm : public QScrollArea {
  private:
   struct Entry {
     ProbeOffer probe;
-    QCheckBox* named = nullptr;        // of a probe on request
+    QCheckBox* named = nullptr;        // check box of a probe that runs on request
     ParameterForm* options = nullptr;  // null for a probe without options
   };
   void AddProbe(const ProbeOffer& probe);
   void ShowWanted();
 
   std::vector<Entry> entries_;
-  std::string wanted_ = "{}";  // what was set last; may name unknown probes
+  std::string wanted_ = "{}";  // the last value set; may name unknown probes
   QWidget* page_ = nullptr;
   QVBoxLayout* column_ = nullptr;
 };
 
-// Probe options with one more probe: those that run by default, the named ones and `name`. Throws
-// Error for what is no JSON object.
+// Probe options that run `name` in addition to the probes that run by default and those already
+// named in `json`. Throws Error if `json` is not a JSON object.
 std::string WithProbe(const std::string& json, const std::string& name);
 
-// Summary, source, departures and limits, for a tooltip.
+// Summary, source, departures from the source, and limits of a probe, for a tooltip.
 QString ProbeHelp(const ProbeOffer& probe);
 
 }  // namespace midscope

@@ -10,7 +10,7 @@
 namespace midscope {
 namespace {
 
-constexpr double kSoonest = 0.2;  // seconds; rates over less time are unreliable
+constexpr double kSoonest = 0.2;  // seconds; rates over a shorter time are unreliable
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Progress of the running request: stage, bar, rate, time left and a cancel button.
+// Shows the progress of the running request: stage, bar, rate, time left and a cancel button.
 #pragma once
 
 #include <QElapsedTimer>
@@ -19,12 +19,12 @@ class ProgressRow : public QWidget {
  public:
   explicit ProgressRow(QWidget* parent = nullptr);
 
-  // `what` describes the request; empty: nothing is running.
+  // `what` describes the request; "" if nothing is running.
   void SetBusy(const QString& what);
   void SetProgress(const Progress& progress);
 
-  // "12 / 100 samples · 3.2 per s · 28 s left"; the first `before` were done when the time began;
-  // no rate before another one is done.
+  // Returns text such as "12 / 100 samples · 3.2 per s · 28 s left". The first `before` items were
+  // done before the `seconds` began; the rate is omitted until another one is done.
   static QString RateText(const Progress& progress, int64_t before, double seconds);
 
  Q_SIGNALS:

@@ -10,22 +10,22 @@
 namespace midscope {
 namespace {
 
-constexpr int kPromptRows = 6;  // of the picture; the last one makes the first answer token
+constexpr int kPromptRows = 6;  // rows in the icon; the last one predicts the first answer token
 constexpr int kAnswerRows = 2;
-constexpr int kLastRows = 3;  // what last:N fills
+constexpr int kLastRows = 3;  // rows filled for last:N
 constexpr QSize kCell(5, 11);
-constexpr int kCellGap = 4;               // between prompt and answer
-constexpr int kPictureScale = 2;          // for fine screens
-constexpr QColor kChanged(48, 140, 230);  // seen on white and on black
+constexpr int kCellGap = 4;               // pixels between prompt and answer
+constexpr int kPictureScale = 2;          // for high-resolution screens
+constexpr QColor kChanged(48, 140, 230);  // visible on white and on black
 
 struct RowPicture {
-  const char* text;  // what the item begins with
-  int prompt_rows;   // filled, from the last one back
-  bool answer;       // whether those of the answer are filled
+  const char* text;  // prefix of the item's text
+  int prompt_rows;   // number of filled rows, counted from the last one
+  bool answer;       // whether the answer's rows are filled
   const char* help;
 };
 
-// The longer text before the one that it begins with.
+// If one prefix begins with another, the longer one is first.
 constexpr RowPicture kRowPictures[] = {
     {"last:", kLastRows, true,
      QT_TRANSLATE_NOOP("rows", "the last N rows of the prompt and the answer's rows")},
@@ -42,7 +42,7 @@ QIcon PictureOf(const RowPicture& choice) {
   picture.setDevicePixelRatio(kPictureScale);
   picture.fill(Qt::transparent);
   QPainter painter(&picture);
-  painter.setPen(QPen(QColor(128, 128, 128), 1));  // seen on white and on black
+  painter.setPen(QPen(QColor(128, 128, 128), 1));  // visible on white and on black
   for (int cell = 0; cell < kCells; ++cell) {
     const bool answer = cell >= kPromptRows;
     const bool filled = answer ? choice.answer : cell >= kPromptRows - choice.prompt_rows;

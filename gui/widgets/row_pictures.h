@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Pictures of the choices of the argument `rows`: rows of the prompt, then those of the answer;
-// filled: changed.
+// Icons for the choices of the argument `rows`, which show the prompt's rows and then the answer's;
+// changed rows are filled.
 #pragma once
 
 class QComboBox;
 
 namespace midscope {
 
-// Gives a picture to each item whose text is a choice of `rows`: all, answer, last, last:N. The
-// item's help describes the picture.
+// Sets an icon on each item whose text is a choice of `rows`: all, answer, last, last:N. Adds a
+// description of the icon to the item's help.
 void ShowRowPictures(QComboBox* rows);
 
 }  // namespace midscope

@@ -8,10 +8,10 @@
 namespace midscope {
 namespace {
 
-constexpr int kFlicker = 700;  // milliseconds of each: slow enough not to be disturbing
+constexpr int kFlicker = 700;  // milliseconds per picture; slow enough not to disturb
 
-// Those of Okabe and Ito's eight colours, which colour-blind readers can distinguish, that are far
-// from the colours of A, B and gold; then two of Paul Tol's.
+// Those of Okabe and Ito's eight colours (distinguishable with colour blindness) that are far from
+// the colours of A, B and gold, then two of Paul Tol's.
 const std::array<QColor, Selection::kMostPins>& PinColors() {
   static const std::array<QColor, Selection::kMostPins> colors = {
       QColor(0x00, 0x9e, 0x73), QColor(0xcc, 0x79, 0xa7), QColor(0x88, 0x55, 0xd0),

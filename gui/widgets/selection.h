@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The selection of all panels: one head and pinned heads, a token and a range of tokens, the
-// visible part of the token axis, and which of the settings. The pointer previews a head or a
-// token, a click selects it.
+// The selection that all panels share: one head and pinned heads, a token and a range of tokens,
+// the visible part of the token axis, and which of the settings A and B are shown. Hovering
+// previews a head or a token, and a click selects it.
 //
-// The selection is unchanged while a panel has no data and where a model has fewer heads: panels
+// The selection does not change when a panel has no data or when a model has fewer heads: panels
 // clamp what they draw, never the selection.
 #pragma once
 
@@ -18,14 +18,14 @@
 
 namespace midscope {
 
-// A head that stays on the screen beside the selected one, and its colour in every view.
+// A head that stays on the screen in addition to the selected one, with its colour in every view.
 struct PinnedHead {
   HeadId head;
   QColor color;
   bool operator==(const PinnedHead&) const = default;
 };
 
-// Part of the token axis, in axis coordinates: the first token is from -0.5 to 0.5.
+// Part of the token axis, in axis coordinates: the first token extends from -0.5 to 0.5.
 struct TokenWindow {
   double lower = 0;
   double upper = 0;
@@ -38,71 +38,72 @@ class Selection : public QObject {
  public:
   explicit Selection(QObject* parent = nullptr);
 
-  // As many heads can be pinned as there are colours.
+  // The maximum number of pinned heads: the number of colours.
   static constexpr size_t kMostPins = 6;
 
   HeadId head() const { return head_; }
-  // Whether the user has selected it; otherwise it is the head that attends most to the gold.
+  // Whether the user has selected the head; if not, it is the head that attends most to the gold.
   bool chosen() const { return chosen_; }
   void Choose(midscope::HeadId head);
-  // A session file's head: the next Suggest selects it instead of its argument.
+  // Sets the head of a session file: the next Suggest selects it instead of its argument.
   void Prefer(midscope::HeadId head);
-  // Selects the head unless the user has selected one.
+  // Selects the head unless the user has already selected one.
   void Suggest(midscope::HeadId head);
 
   // The head under the pointer of a map; nullopt: none.
   void PreviewHead(std::optional<midscope::HeadId> head);
-  // The head to draw: the previewed one, else the selected one.
+  // The head to draw: the previewed one if any, else the selected one.
   HeadId shown_head() const { return preview_.value_or(head_); }
   bool previews() const { return preview_ && !(*preview_ == head_); }
 
-  // In the order in which they were pinned.
+  // The pinned heads, in the order in which they were pinned.
   const std::vector<PinnedHead>& pinned() const { return pinned_; }
-  // The pin of the head; null where it is not pinned.
+  // The pin of the head; nullptr if it is not pinned.
   const PinnedHead* PinOf(midscope::HeadId head) const;
-  // Pins the head, or unpins a pinned one. No effect where kMostPins heads are pinned.
+  // Pins the head, or unpins it if it is pinned. Does not pin it if kMostPins heads are pinned.
   void TogglePin(midscope::HeadId head);
-  // Replaces all pins; those beyond kMostPins are left out.
+  // Replaces all pins; heads beyond kMostPins are ignored.
   void SetPinned(const std::vector<HeadId>& heads);
-  // As above, with their colours, as pinned() returned them.
+  // As above, with colours; takes a value that pinned() returned.
   void RestorePins(const std::vector<PinnedHead>& pins);
 
-  // Position of the token under the pointer, else of the locked one; -1: none.
+  // Index of the token under the pointer, else of the locked token; -1: none.
   int64_t token() const { return hovered_token_ >= 0 ? hovered_token_ : locked_token_; }
   int64_t locked_token() const { return locked_token_; }
-  // -1: the pointer is on no token.
+  // -1: the pointer is not on a token.
   void HoverToken(qint64 token);
-  // Locks the token; a locked one is released.
+  // Locks the token, or releases it if it is the locked one.
   void LockToken(qint64 token);
 
-  // The brushed tokens; empty for none.
+  // The range of tokens selected by brushing; empty if there is none.
   const TokenSpan& range() const { return range_; }
-  // Half-open; an empty range is none.
+  // Half-open [begin, end); an empty range removes the selection.
   void SetRange(qint64 begin, qint64 end);
 
-  // Releases the locked token, the range and the preview: what Esc does.
+  // Releases the locked token, the range and the preview; Esc calls it.
   void Release();
 
   Compare compare() const { return compare_; }
-  // Ends the flicker.
+  // Also ends the flicker.
   void SetCompare(midscope::Compare compare);
-  // A and B by turns at one place, so that the eye finds what differs; off: what was shown before.
+  // Whether A and B are shown alternately in one place, so that differences stand out. When it
+  // ends, the previous comparison is shown again.
   bool flickers() const { return flicker_.isActive(); }
-  // The comparison shown when the flicker ends.
+  // The comparison, ignoring the flicker: the one shown when the flicker ends.
   Compare lasting_compare() const { return flickers() ? before_flicker_ : compare_; }
   void SetFlicker(bool on);
 
-  // Whether plots over tokens share the visible part of their axis.
+  // Whether all plots over tokens show the same part of the token axis.
   bool linked() const { return linked_; }
   void SetLinked(bool linked);
-  // nullopt: all tokens.
+  // The visible part of the token axis; nullopt: all tokens.
   const std::optional<TokenWindow>& window() const { return window_; }
   // No effect unless linked().
   void ShowTokens(std::optional<midscope::TokenWindow> window);
 
  Q_SIGNALS:
   void HeadChanged(midscope::HeadId head);
-  // shown_head() may have changed.
+  // Emitted when shown_head() may have changed.
   void ShownHeadChanged();
   void PinsChanged();
   void TokenChanged(qint64 token);
@@ -130,7 +131,7 @@ class Selection : public QObject {
   std::optional<TokenWindow> window_;
 };
 
-// The nearest head of a model of that shape; L0H0 where it has none.
+// The nearest head in a model of that shape; L0H0 if the model has no heads.
 HeadId NearestHead(HeadId head, int64_t layers, int64_t heads);
 
 }  // namespace midscope

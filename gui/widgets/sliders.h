@@ -10,13 +10,13 @@ class QSlider;
 
 namespace midscope {
 
-// A slider, and a box for exact values, also outside the slider's range.
+// A slider with a box for exact values, which may be outside the slider's range.
 
 class FactorSlider : public QWidget {
   Q_OBJECT
 
  public:
-  // The slider's range is `minimum` to `maximum` in hundredths; the box has a wider range.
+  // The slider's range is `minimum` to `maximum` in steps of 0.01; the box has a wider range.
   FactorSlider(double minimum, double maximum, QWidget* parent = nullptr);
 
   double value() const;
@@ -26,7 +26,7 @@ class FactorSlider : public QWidget {
   QSlider* slider() const { return slider_; }
 
  Q_SIGNALS:
-  // `dragging`: the slider is still pressed. Its release emits the last value with `dragging`
+  // `dragging`: the slider is still pressed. Releasing it emits the last value with `dragging`
   // false.
   void Changed(double value, bool dragging);
 
@@ -35,28 +35,29 @@ class FactorSlider : public QWidget {
   QDoubleSpinBox* box_;
 };
 
-// A slider with two handles: one is the first value of a range, the other the last. They may pass
-// each other, for a range may fall.
+// A slider with two handles, for the first and the last value of a range. The handles may pass each
+// other, because a range may be decreasing.
 
 class RangeSlider : public QWidget {
   Q_OBJECT
 
  public:
-  // Values go from `minimum` to `maximum` in steps of a hundredth.
+  // The values are from `minimum` to `maximum` in steps of 0.01.
   RangeSlider(double minimum, double maximum, QWidget* parent = nullptr);
 
   double first() const { return values_[0]; }
   double last() const { return values_[1]; }
-  // Sets the values, as far as they are in the range, without emitting Changed.
+  // Sets the values, clamped to the range, without emitting Changed.
   void SetValues(double first, double last);
-  // Where the handle of the first value (0) or of the last (1) is, in the widget.
+  // Position in the widget of the handle for the first value (0) or the last (1).
   QPoint HandleAt(int handle) const;
 
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return sizeHint(); }
 
  Q_SIGNALS:
-  // `dragging`: a handle is still held. Its release emits the last values with `dragging` false.
+  // `dragging`: a handle is still pressed. Releasing it emits the last values with `dragging`
+  // false.
   void Changed(double first, double last, bool dragging);
 
  protected:
@@ -64,7 +65,7 @@ class RangeSlider : public QWidget {
   void mousePressEvent(QMouseEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
-  // Left and right move the handle that was used last; up and down change to the other one.
+  // Left and Right move the handle that was used last; Up and Down select the other handle.
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
@@ -75,7 +76,7 @@ class RangeSlider : public QWidget {
   double minimum_;
   double maximum_;
   std::array<double, 2> values_;
-  size_t handle_ = 1;  // used last
+  size_t handle_ = 1;  // the handle used last
   bool held_ = false;
 };
 

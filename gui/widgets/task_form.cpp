@@ -66,7 +66,7 @@ void TaskForm::OnLineEdited() {
   Q_EMIT Edited();
 }
 
-// Another task begins with its defaults: parameters of one name differ in meaning.
+// Another task starts with its defaults, because equally named parameters differ in meaning.
 void TaskForm::OnTaskChosen() {
   ShowLine(name_->currentText());
   OnLineEdited();
@@ -101,7 +101,7 @@ void TaskForm::ShowSpec(const TaskSpec& spec) {
   fields_->SetOptions(spec.parameters);
 }
 
-// Also of what a form may still lack, such as a required file.
+// Also reports what the form lacks, such as a required file.
 void TaskForm::RefreshError() {
   ShowError(error_, ErrorText([this] { ParseTaskSpec(text().toStdString(), Tasks()); }));
 }

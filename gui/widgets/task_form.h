@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Edits a task: as its line of text, and as a box of tasks with a field for each parameter. Each
-// follows the other. A text that cannot be read stays, with its error below; the fields are
-// disabled until it can be read.
+// Edits a task as a line of text, and as a list of tasks with a field per parameter; each updates
+// the other. A text that cannot be parsed is kept and its error is shown below; until it can be
+// parsed, the fields are disabled.
 #pragma once
 
 #include <QWidget>
@@ -22,14 +22,14 @@ class TaskForm : public QWidget {
  public:
   explicit TaskForm(QWidget* parent = nullptr);
 
-  // The line without white space at its ends; it may be a text that cannot be read.
+  // The trimmed line of text; it may not be parsable.
   QString text() const;
   void SetText(const QString& text);
-  // The message below the line; "" for none.
+  // The message below the line; "" if there is none.
   QString error() const;
 
  Q_SIGNALS:
-  // Emitted when the line has changed, by itself or by the fields.
+  // Emitted when the line has changed, whether by typing or by the fields.
   void Edited();
 
  private:
@@ -45,7 +45,7 @@ class TaskForm : public QWidget {
   FoldBox* fold_;
   QComboBox* name_;
   QVBoxLayout* column_;
-  ParameterForm* fields_ = nullptr;  // of the task `shown_`
+  ParameterForm* fields_ = nullptr;  // for the task `shown_`
   QString shown_;
 };
 

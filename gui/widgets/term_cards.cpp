@@ -10,7 +10,8 @@
 namespace midscope {
 namespace {
 
-// Position schemes first, then in the order in which settings are printed.
+// The rank of the term's kind: position schemes first, then the order in which settings are
+// printed.
 std::ptrdiff_t KindOf(const TermText& term) {
   if (GroupOf(*term.term) == TermGroup::kPositions) return -1;
   return term.term - TermTypes().data();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The terms of a setting as cards: those that are in force, and those that are switched off, which
-// are kept beside the setting and never run.
+// The terms of a setting as cards. Cards are in force or switched off; terms that are switched off
+// are stored beside the setting and never run.
 #pragma once
 
 #include <QString>
@@ -11,10 +11,10 @@
 
 namespace midscope {
 
-// A term that is switched off, as text, so that a file that it names need not exist.
+// A switched-off term. It is stored as text, so that a file that it names need not exist.
 struct OffTerm {
   std::string text;  // "pi(ratio=1.5)"
-  int64_t rank = 0;  // number of cards of its kind before it, those in force included
+  int64_t rank = 0;  // number of cards of the same kind before it, including those in force
   bool operator==(const OffTerm&) const = default;
 };
 
@@ -24,23 +24,24 @@ struct TermCard {
   bool operator==(const TermCard&) const = default;
 };
 
-// In the order of the printed setting, each switched-off term at its rank among those of its kind.
-// All position schemes are one kind. Of the terms that are off, one that the grammar refuses is
-// left out.
+// The cards in the order of the printed setting, with each switched-off term at its rank among the
+// cards of its kind. All position schemes are one kind. Omits switched-off terms that cannot be
+// parsed.
 std::vector<TermCard> MakeCards(const Intervention& setting, const std::vector<OffTerm>& off);
-// The cards that are in force, in their order.
+// The terms of the cards that are in force, in the order of the cards.
 std::vector<TermText> TermsInForce(const std::vector<TermCard>& cards);
 std::vector<OffTerm> OffTermsOf(const std::vector<TermCard>& cards);
-// Throws Error (usage) where the text is not one term that is known, with arguments that it has.
+// Throws Error (usage) unless the text is exactly one known term with known arguments.
 TermText ReadTerm(const std::string& text);
 
-// Whether both are of one kind. Only cards of one kind have an order: between kinds it has no
-// meaning, and the printed setting has its own.
+// Whether both terms are of one kind. Order matters only among terms of one kind; between kinds the
+// printed setting has a fixed order.
 bool SameKind(const TermText& a, const TermText& b);
-// The place among the cards at which a term of that kind is added: behind the last of its kind.
+// The index at which a new card for that term is inserted: after the last card of its kind.
 size_t PlaceFor(const TermText& term, const std::vector<TermCard>& cards);
 
-// "channel 100 · factor -1 · layers 8-25": the name, and what differs from the defaults.
+// Returns text such as "channel 100 · factor -1 · layers 8-25": the name and the arguments that
+// differ from their defaults.
 QString CardText(const TermText& term);
 
 }  // namespace midscope

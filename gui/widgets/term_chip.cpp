@@ -14,7 +14,7 @@ namespace midscope {
 namespace {
 
 constexpr int kNarrowestFace = 60;
-constexpr qsizetype kLongestText = 44;  // letters; the tooltip has all
+constexpr qsizetype kLongestText = 44;  // in characters; the tooltip shows the whole text
 
 }  // namespace
 
@@ -29,7 +29,7 @@ TermChip::TermChip(size_t index, QWidget* parent) : QFrame(parent) {
   face_->setCheckable(true);
   face_->setAutoRaise(true);
   face_->setFocusPolicy(Qt::StrongFocus);
-  // A narrow panel elides the text and is not widened by it.
+  // In a narrow panel the text is elided, so that it does not widen the panel.
   face_->setMinimumWidth(kNarrowestFace);
   face_->installEventFilter(this);
   more_ = new QToolButton(this);
@@ -113,7 +113,7 @@ bool TermChip::OnMouse(QEvent* event) {
     dragging_ = false;
     face_->unsetCursor();
     face_->setDown(false);
-    // Queued by the receiver where it removes this card.
+    // If the receiver removes this card, it must queue that.
     Q_EMIT Dropped(static_cast<QMouseEvent*>(event)->globalPosition().toPoint());
     return true;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A card of one term: a switch, its name and parameters (press: opens its form; drag: moves it),
-// and a menu of what can be done with it.
+// A card of one term: a switch, a button with its name and parameters (a click opens the form, a
+// drag moves the card), and a menu of actions on the card.
 #pragma once
 
 #include <QFrame>
@@ -16,15 +16,15 @@ class TermChip : public QFrame {
   Q_OBJECT
 
  public:
-  // `index`: of the card, in the names of its widgets.
+  // `index`: index of the card, used in the object names of its widgets.
   explicit TermChip(size_t index, QWidget* parent = nullptr);
 
-  // `text`: as a card; `full`: the term as it is written, for the tooltip; `warning`: why the model
-  // cannot take it, "" where it can.
+  // `text`: shown on the card; `full`: the printed term, for the tooltip; `warning`: why the term
+  // does not fit the model, or "" if it does.
   void ShowTerm(const QString& text, const QString& full, bool on, const QString& warning);
   void SetOpen(bool open);
   bool open() const;
-  QString text() const;  // not elided
+  QString text() const;  // without elision
   QString warning() const { return warning_; }
   QToolButton* face() const { return face_; }
   QMenu* menu() const { return menu_; }
@@ -34,9 +34,9 @@ class TermChip : public QFrame {
   void OpenChanged(bool open);
   void RemoveRequested();
   void DuplicateRequested();
-  // By one place among the cards of its kind: -1, 1 (Alt+Left, Alt+Right).
+  // Requests a move by one place among the cards of its kind: -1 or 1 (Alt+Left, Alt+Right).
   void MoveRequested(int by);
-  // While it is dragged, and when it is dropped, in global coordinates.
+  // Emitted during a drag and at its end, with the pointer in global coordinates.
   void Dragged(const QPoint& position);
   void Dropped(const QPoint& position);
 

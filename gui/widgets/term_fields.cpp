@@ -21,8 +21,8 @@ bool IsBeyond(const Parameter& argument, const std::string& value) {
          (number < argument.minimum || number > argument.maximum);
 }
 
-// The argument as the model limits it. A value that the model cannot take keeps the wider range:
-// the field shows the setting's value.
+// The argument with its range limited to the model. If `value` is outside that range, returns the
+// argument unchanged, so that the field can show the value.
 Parameter OfModel(const Parameter& argument, const ModelConfig& model, const std::string& value) {
   Parameter limited = argument;
   const auto last = [](int64_t count) { return static_cast<double>(count - 1); };

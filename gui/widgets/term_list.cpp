@@ -79,7 +79,7 @@ std::string StartingValue(const TermType& term, const Parameter& argument) {
   if (argument.kind == ParameterKind::kSpan) return "gold";
   if (argument.kind == ParameterKind::kHeads) return "L0H0";
   if (argument.kind == ParameterKind::kLayers) return "all";
-  // A channel that encodes position in many models, turned off.
+  // A channel that encodes position in many models; the example scales it to 0.
   if (argument.name == "channel") return "100";
   if (term.name == "channel" && argument.name == "factor") return "0";
   if (!IsNumber(argument)) return "";
@@ -94,7 +94,7 @@ TermText NewTerm(const TermType& term) {
                                                                   : by_default);
   }
   if (Reads({made})) return made;
-  // One of several arguments has to be given, as the example does.
+  // One of several arguments is required; takes the one in the example.
   TermText shown = made;
   SetValues(ParseTerms(term.small_example, TermTypes()).front(), shown);
   return Reads({shown}) ? shown : made;
@@ -110,7 +110,7 @@ Intervention WithTerm(const Intervention& setting, const std::string& term) {
   const auto is_scheme = [](const TermText& text) {
     return GroupOf(*text.term) == TermGroup::kPositions;
   };
-  // `none` is the absence of a scheme.
+  // `none` counts as a scheme, because it means that there is none.
   const bool scheme = added.empty() || std::any_of(added.begin(), added.end(), is_scheme);
   std::vector<TermText> next = SplitTerms(setting);
   std::erase_if(next, [&](const TermText& old) {

@@ -66,7 +66,8 @@ void TextLine::SetName(const QString& name) {
   label_->setToolTip(name);
 }
 
-// The names of files without their folders, which would hide the rest; in full while it is edited.
+// Reduces paths to file names, because folders would hide the rest; while the line is edited, the
+// text is complete.
 void TextLine::ShowText() {
   const QString text = TextOf(shown_);
   edit_->setText(edit_->hasFocus() ? text : WithoutFolders(text));
@@ -106,7 +107,8 @@ void TextLine::OnEdited(const QString& text) {
   }
 }
 
-// Shows what the line means in its printed form; nullopt: it keeps its error.
+// Replaces the text by the printed form of its setting; returns nullopt if it has an error, which
+// stays shown.
 std::optional<Intervention> TextLine::Accept() {
   OnEdited(edit_->text());
   if (failed_) return std::nullopt;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Edits a setting as its line of text. It takes effect on Enter or when the focus leaves, because
-// partly typed text is often a valid other setting. Text that can't be parsed is kept, with the
-// error (and its column) below; text that has not taken effect yet is marked.
+// Edits a setting as a line of text. The text takes effect on Enter or when the line loses the
+// focus, because partly typed text is often another valid setting. Text that cannot be parsed is
+// kept, with its error and column below; text that has not taken effect yet is marked.
 #pragma once
 
 #include <QWidget>
@@ -20,16 +20,16 @@ class TextLine : public QWidget {
  public:
   TextLine(const QString& name, const QString& color, QWidget* parent = nullptr);
 
-  // Shows the setting without emitting a signal; text that is being edited is kept if it means the
-  // same.
+  // Shows the setting without emitting a signal; text that is being edited is kept if it denotes
+  // the same setting.
   void SetIntervention(const Intervention& intervention);
-  // A name beside the letter; "": none.
+  // Sets a name to show beside the letter; "": none.
   void SetName(const QString& name);
-  // Sets the whole line as if it were typed and Enter pressed: it takes effect, or is kept with its
+  // Sets the line as if the text were typed and Enter pressed: it takes effect, or is kept with its
   // error.
   void Enter(const QString& text);
-  // Sets the whole line. Returns the setting that it means, without emitting a signal; nullopt
-  // where it can't be parsed: it is kept with its error.
+  // Sets the line without emitting a signal and returns the setting that it denotes. If the text
+  // cannot be parsed, it is kept with its error, and the result is nullopt.
   std::optional<Intervention> Take(const QString& text);
   QLineEdit* edit() const { return edit_; }
   QString error() const;
@@ -42,7 +42,7 @@ class TextLine : public QWidget {
 
  private:
   void ShowText();
-  // Returns whether the text can be parsed; shows its error, or that Enter is awaited.
+  // Returns whether the text can be parsed. Shows its error, or that Enter is awaited.
   void OnEdited(const QString& text);
   void OnFinished();
   std::optional<Intervention> Accept();
@@ -51,7 +51,7 @@ class TextLine : public QWidget {
   QString letter_;
   QLabel* label_;
   QLineEdit* edit_;
-  QLabel* error_;        // or that Enter is awaited
+  QLabel* error_;        // shows the error, or that Enter is awaited
   bool failed_ = false;  // whether error_ shows an error
   Intervention shown_;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tables of rotary embedding, formed on a GPU: as kernels/rotary.h's FillRotary and FillRotaryAt.
+// Computes tables of rotary embedding on a GPU, like FillRotary and FillRotaryAt of
+// kernels/rotary.h.
 #pragma once
 
 #include <cmath>
@@ -11,8 +12,8 @@
 namespace midscope::kernels::cuda {
 
 // cos and sin [rows, pairs] of (floor(id / group) + offset) / ratio * inverse_frequency[pair], both
-// times `magnitude`: the CPU's numbers or float32's next ones, of angles up to 1e8. Angles, their
-// cosines and sines are formed in double. With a group of 1 ids are not rounded.
+// times `magnitude`: equal to the CPU's numbers or adjacent float32 numbers, for angles up to 1e8.
+// Angles, their cosines and sines are computed in double. With a group of 1, ids are not rounded.
 struct AnglesArguments {
   const double* inverse_frequency = nullptr;  // [pairs]
   const double* ids = nullptr;                // [rows], or null: 0, 1, 2, ...
@@ -31,9 +32,10 @@ struct CosSin {
   double sin;
 };
 
-// Cosine and sine of an angle up to 1e8, within 1e-15 plus the error of the angle. The nearest
-// multiple of a quarter turn is subtracted in two parts; the power series of the rest ends below
-// 1e-17. CUDA's own functions keep an array for larger angles, in memory.
+// Returns cosine and sine of an angle up to 1e8, within 1e-15 plus the error of the angle. The
+// nearest multiple of a quarter turn is subtracted in two parts; the first omitted term of the
+// remainder's power series is below 1e-17. CUDA's own functions need an array in memory for larger
+// angles.
 MIDSCOPE_CUDA_BODY CosSin CosSinOf(double angle) {
   constexpr double kTwoOverPi = 0.63661977236758134308;
   constexpr double kQuarterTurn = 1.57079632679489655800;
@@ -41,7 +43,7 @@ MIDSCOPE_CUDA_BODY CosSin CosSinOf(double angle) {
   const double turns = rint(angle * kTwoOverPi);
   const double x = fma(turns, -kQuarterTurnRest, fma(turns, -kQuarterTurn, angle));
   const double square = x * x;
-  // From the inside: 1 - x^2 / (k (k - 1)) of what comes after.
+  // Horner's method from the innermost term: 1 - x^2 / (k (k - 1)) times the following terms.
   double cos = 1;
   double sin = 1;
   MIDSCOPE_CUDA_UNROLL for (int k = 16; k > 0; k -= 2) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Causal attention of many rows on tensor cores, bfloat16 or float16, of queries and keys that are
-// rotated already: as LibTorch's flash attention, with all other settings of HeadPositions except
-// weights of queries. The online softmax is that of Dao, arXiv 2307.08691, algorithm 1.
+// Causal attention of many rows on tensor cores, in bfloat16 or float16, for queries and keys that
+// are already rotated: like LibTorch's flash attention, but with all other settings of
+// HeadPositions except weights of queries. The online softmax is algorithm 1 of Dao, arXiv
+// 2307.08691.
 //
-// A block is 64 query rows of one head, a warp 16 of these rows. Values are on their way while
-// queries and keys are multiplied, the next keys while values are. Weights are rounded to that type
-// before they are multiplied, sums are float32.
+// A block processes 64 query rows of one head, a warp 16 of these rows. Values are loaded while
+// queries and keys are multiplied, and the next keys while values are multiplied. Weights are
+// rounded to bfloat16 or float16 before they are multiplied; sums are float32.
 #pragma once
 
 #include <cmath>
@@ -19,8 +20,8 @@
 
 namespace midscope::kernels::cuda {
 
-// q, out [query_rows, heads, head_dim], k, v [keys, key heads, head_dim]: addresses and strides of
-// rows are multiples of 16 bytes, heads adjoin. A query r sees the keys up to row first_query + r,
+// q, out [query_rows, heads, head_dim], k, v [keys, key heads, head_dim]: addresses and row strides
+// are multiples of 16 bytes, heads are contiguous. Query r sees the keys up to row first_query + r,
 // `window` of them (0: all), except hidden ones. Tables of AttentionHead are not read.
 template <class T>
 struct AttentionArguments {
@@ -36,29 +37,29 @@ struct AttentionArguments {
   int64_t query_rows = 0;
   int64_t first_query = 0;
   int64_t heads = 0;
-  int64_t group = 1;  // so many neighbouring heads share a key head
+  int64_t group = 1;  // number of neighbouring heads that share a key head
   int64_t window = 0;
-  // Rows by which a query is further from the keys than first_query states, for ALiBi: the call has
-  // the far part of the keys, without the heads' sinks.
+  // Number of rows by which a query is further from the keys than first_query states, for ALiBi:
+  // the call processes the far part of the keys, without the heads' sinks.
   int64_t behind = 0;
   float softcap = 0;
-  const AttentionHead* tables = nullptr;  // of head h: tables[h * table_step]
+  const AttentionHead* tables = nullptr;  // head h uses tables[h * table_step]
   int64_t table_step = 1;
 };
 
 constexpr int kBlockRows = 64;
 constexpr int kAttentionThreads = 128;
-// Keys of a tile: fewer where the sums of a large head fill the registers.
+// Keys per tile: fewer if the sums of a large head fill the registers.
 template <int kDim>
 constexpr int kBlockKeys = kDim > 128 ? 32 : 64;
-// Blocks of a multiprocessor, of which others multiply while one takes exponentials.
+// Blocks per multiprocessor: while one computes exponentials, others multiply.
 constexpr int AttentionBlocks(int head_dim) { return head_dim <= 64 ? 4 : head_dim <= 128 ? 3 : 2; }
 constexpr bool HasAttention(int64_t head_dim) {
   return head_dim == 64 || head_dim == 96 || head_dim == 128 || head_dim == 256;
 }
 
 // Rows of a tile in shared memory are 16 bytes longer than a head, so that the eight rows that a
-// warp reads at once are in different banks.
+// warp reads together are in different banks.
 template <int kDim>
 constexpr int kTileStride = kDim + kChunk;
 
@@ -69,8 +70,8 @@ inline Grid AttentionGrid(const AttentionArguments<T>& a) {
           kRowsOfTiles * kTileStride<kDim> * 2};
 }
 
-// The values of a warp's thread: rows lane / 4 and lane / 4 + 8 of the warp's 16, columns lane % 4
-// * 2 and the next of each 8.
+// The values that one thread of a warp holds: of the warp's 16 rows, rows lane / 4 and lane / 4 +
+// 8; of each 8 columns, column lane % 4 * 2 and the next.
 template <int kDim>
 struct Logits {
   float of[kBlockKeys<kDim> / 8][4];
@@ -88,7 +89,7 @@ struct Operands {
   uint32_t of[4];
 };
 
-// work(std::integral_constant<int, kDim>()) for a size of heads that there is (HasAttention).
+// Calls work(std::integral_constant<int, kDim>()) for an available head size (HasAttention).
 template <class Work>
 void WithHeadDim(int64_t head_dim, const Work& work) {
   if (head_dim == 64) return work(std::integral_constant<int, 64>());
@@ -103,7 +104,7 @@ class AttentionBlock {
   MIDSCOPE_CUDA_BODY AttentionBlock(Machine& machine, const AttentionArguments<T>& a)
       : machine_(machine), a_(a), head_(a.tables[machine.block().y * a.table_step]) {
     const BlockIndex block = machine.block();
-    // The blocks with the most keys begin first.
+    // The blocks with the most keys start first.
     first_row_ = static_cast<int>(machine.blocks().x - 1 - block.x) * kBlockRows;
     const int left = static_cast<int>(a.query_rows) - first_row_;
     rows_ = left < kBlockRows ? left : kBlockRows;
@@ -153,7 +154,7 @@ class AttentionBlock {
     machine_.Each([&](int thread) {
       Sums<kDim>& mine = sums[thread];
       mine = {};
-      // Four threads have a row: one of them counts its sink.
+      // Four threads share a row: one of them adds its sink.
       const float sink = a_.behind > 0 ? -INFINITY : head_.sink;
       const bool counts = sink > -INFINITY && thread % 4 == 0;
       MIDSCOPE_CUDA_UNROLL for (int half = 0; half < 2; ++half) {
@@ -163,7 +164,7 @@ class AttentionBlock {
     });
   }
 
-  // The first tile from that key on which is not hidden as a whole.
+  // Returns the first tile from that key on that is not hidden as a whole.
   MIDSCOPE_CUDA_BODY int TileFrom(int key) const {
     while (key < last_key_ && head_.edits.Hide(key, key + kKeys)) key += kKeys;
     return key;
@@ -177,13 +178,13 @@ class AttentionBlock {
       Fetch<kKeys>(k_ + int64_t{key} * a_.k_stride, a_.k_stride, KeysOfTile(key), keys_);
   }
 
-  // Starts to copy `rows` rows of one head, and zeros to the end of a tile of kRows.
+  // Starts copying `rows` rows of one head, followed by zeros up to kRows rows.
   template <int kRows>
   MIDSCOPE_CUDA_BODY void Fetch(const T* from, int64_t stride, int rows, T* tile) {
     constexpr int kChunks = kDim / kChunk;
     static_assert(kRows * kChunks % kAttentionThreads == 0);
     machine_.Each([&](int thread) {
-      // Not unrolled: addresses would be kept in registers.
+      // Not unrolled, because addresses would be kept in registers.
       MIDSCOPE_CUDA_UNROLL_BY(1)
       for (int item = thread; item < kRows * kChunks; item += kAttentionThreads) {
         const int row = item / kChunks;
@@ -195,7 +196,7 @@ class AttentionBlock {
     });
   }
 
-  // logits = queries keys^T, 16 rows a warp.
+  // Computes logits = queries keys^T, 16 rows per warp.
   template <class PerThreadLogits>
   MIDSCOPE_CUDA_BODY void Multiply(PerThreadLogits& logits) {
     typename Machine::template PerThread<Operands> left(machine_);
@@ -224,7 +225,7 @@ class AttentionBlock {
     }
   }
 
-  // Calls work(logit, key - query, column of the tile) for a thread's logits.
+  // Calls work(logit, key - query, column of the tile) for each logit of the thread.
   template <class Work>
   MIDSCOPE_CUDA_BODY void EachLogit(int thread, int key, Logits<kDim>& logits,
                                     const Work& work) const {
@@ -237,7 +238,7 @@ class AttentionBlock {
       }
     }
   }
-  // As above, for logits of keys in the edit: work(logit).
+  // Calls work(logit) for each logit of the thread whose key is in the edit.
   template <class Work>
   MIDSCOPE_CUDA_BODY void EachEdited(int thread, int key, const KeyEdit& edit, Logits<kDim>& logits,
                                      const Work& work) const {
@@ -248,8 +249,8 @@ class AttentionBlock {
     });
   }
 
-  // Products become powers of two of logits, less the row's largest so far; what was summed by a
-  // smaller one is scaled down.
+  // Turns products into powers of two of the logits minus the row's largest logit so far; earlier
+  // sums, computed with a smaller maximum, are scaled down.
   template <class PerThreadLogits, class PerThreadSums>
   MIDSCOPE_CUDA_BODY void Weigh(int key, PerThreadLogits& logits, PerThreadSums& sums) {
     typename Machine::template PerThread<Pair> largest(machine_);
@@ -295,9 +296,10 @@ class AttentionBlock {
     });
   }
 
-  // From products to what goes into the softmax, to base 2.
+  // Turns products into the softmax input, to base 2.
   MIDSCOPE_CUDA_BODY void FinishLogits(int thread, int key, Logits<kDim>& logits) const {
-    // The steps run one after the other, each only if requested: all at once fill the registers.
+    // The steps run one after the other, each only if requested, because all at once would fill the
+    // registers.
     const float to_base_2 = head_.inverse_temperature * kLog2E;
     float factor = head_.scale * to_base_2;
     if (a_.softcap > 0) {
@@ -324,7 +326,7 @@ class AttentionBlock {
     });
   }
 
-  // sums += weights values. A thread's logits of 16 keys are its left operand.
+  // Computes sums += weights values. A thread's logits of 16 keys are its left operand.
   template <class PerThreadLogits, class PerThreadSums>
   MIDSCOPE_CUDA_BODY void AddValues(PerThreadLogits& logits, PerThreadSums& sums) {
     typename Machine::template PerThread<Operands> left(machine_);
@@ -382,11 +384,11 @@ class AttentionBlock {
   Machine& machine_;
   const AttentionArguments<T>& a_;
   const AttentionHead head_;
-  // Rows fit into 32 bits here: numbers of 64 fill the registers.
-  int first_row_ = 0;  // of the call
+  // Rows fit 32 bits here; 64-bit numbers would fill the registers.
+  int first_row_ = 0;  // within the call
   int rows_ = 0;
   int position_ = 0;  // the last key that the first row sees
-  int last_key_ = 0;  // behind those that are seen
+  int last_key_ = 0;  // end (exclusive) of the keys that are seen
   int window_ = 0;
   const T* k_ = nullptr;
   const T* v_ = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Arguments of a GPU's attention for a head: kernels::HeadPositions, except weights of queries.
+// Arguments of attention on a GPU for one head: kernels::HeadPositions, except weights of queries.
 #pragma once
 
 #include <cmath>
@@ -13,10 +13,10 @@
 
 namespace midscope::kernels::cuda {
 
-// Keys that attention hides or reweights, as passed to a GPU's block of threads.
+// Keys that attention hides or reweights, as passed to a GPU's thread block.
 
-// For keys [begin, end): `logit` is added to the softmax input, and `weight` multiplies their
-// weight after the softmax.
+// For keys [begin, end): `logit` is added to the softmax input, and `weight` multiplies the weight
+// after the softmax.
 struct KeyEdit {
   int64_t begin = 0;
   int64_t end = 0;
@@ -25,7 +25,7 @@ struct KeyEdit {
   bool operator==(const KeyEdit&) const = default;
 };
 
-// The edits of one head, from ranges as kernels::Attention takes them.
+// Returns the edits of one head, from ranges as passed to kernels::Attention.
 inline std::vector<KeyEdit> EditsOfHead(std::span<const KeyRange> hidden,
                                         std::span<const KeyFactor> factors, int64_t head) {
   std::vector<KeyEdit> edits;
@@ -51,14 +51,14 @@ struct KeyEdits {
   int count = 0;
   bool operator==(const KeyEdits&) const = default;
 
-  // Whether one of them hides all keys [first, last).
+  // Whether one edit hides all keys [first, last).
   MIDSCOPE_CUDA_BODY bool Hide(int64_t first, int64_t last) const {
     for (int i = 0; i < count; ++i) {
       if (data[i].begin <= first && data[i].end >= last && data[i].logit == -INFINITY) return true;
     }
     return false;
   }
-  // The term added to a key's logit, and the factor of its weight.
+  // Return the term that is added to a key's logit, and the factor of its weight.
   MIDSCOPE_CUDA_BODY float LogitOf(int64_t key) const {
     float logit = 0;
     for (int i = 0; i < count; ++i) {
@@ -73,7 +73,7 @@ struct KeyEdits {
     }
     return weight;
   }
-  // work(edit) for those of keys among [first, last).
+  // Calls work(edit) for each edit of keys in [first, last).
   template <class Work>
   MIDSCOPE_CUDA_BODY void EachWithin(int64_t first, int64_t last, const Work& work) const {
     for (int i = 0; i < count; ++i) {
@@ -88,7 +88,7 @@ struct AttentionHead {
   Table k;
   Table far_q;
   Table far_k;
-  float scale = 1;  // of the logits
+  float scale = 1;  // factor of the logits
   float slope = 0;  // ALiBi's
   float inverse_temperature = 1;
   float sink = -INFINITY;  // a logit without a value; -infinity: none
@@ -96,8 +96,8 @@ struct AttentionHead {
   bool operator==(const AttentionHead&) const = default;
 };
 
-// The softmax input of a scaled product, before edits of keys: with the soft cap (0: none), ALiBi
-// for a key `distance` rows after the query, and times `factor`.
+// Returns the softmax input for a scaled product, before edits of keys: applies the soft cap (0:
+// none), adds ALiBi for a key `distance` rows after the query, and multiplies by `factor`.
 MIDSCOPE_CUDA_BODY float LogitOf(float product, float softcap, float slope, float distance,
                                  float factor) {
   if (softcap > 0) product = softcap * tanhf(product / softcap);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Attention of a few query rows, in float32 whatever the dtype of queries, keys and values: logits
-// (their softmax is row_softmax.h's) and what weights make of the values. Keys are changed and
-// rotated while they are read.
+// Attention of a few query rows, in float32 whatever the dtype of queries, keys and values: the
+// logits (row_softmax.h computes their softmax) and the weighted sums of values. Keys are updated
+// and rotated while they are read.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,10 @@
 namespace midscope::kernels::cuda {
 
 // logits [heads, query_rows, keys] = scale q k^T, with far tables for keys at least `near` rows
-// before the query. Keys are rows [first_key, first_key + keys) of k; what a query must not see has
-// a logit too. With `amount`, key j is k[j] - amount[j] direction, which is not rounded (a what-if
-// of a channel). Layouts as in AttentionArguments; head_dim a multiple of 8 up to 256.
+// before the query. Keys are rows [first_key, first_key + keys) of k; keys that a query must not
+// see also get a logit. With `amount`, key j is k[j] - amount[j] direction, without rounding (a
+// what-if of a channel). Layouts as in AttentionArguments; head_dim must be a multiple of 8 up to
+// 256.
 template <class T>
 struct RowLogitsArguments {
   const T* q = nullptr;
@@ -39,11 +40,11 @@ struct RowLogitsArguments {
 
 constexpr int kRowHeadDim = 256;
 constexpr int kKeysOfBlock = 256;
-// So many threads share a key.
+// 2^kKeyThreadBits threads share a key.
 constexpr int kKeyThreadBits = 3;
 constexpr int kKeyThreads = 1 << kKeyThreadBits;
-// Heads of a block, which loads angles once for heads with the same table, and a key once for heads
-// of its group: the angles of a key are more bytes than the key.
+// Heads per block. A block loads angles once for heads with the same table, and a key once for
+// heads of its group; the angles of a key take more bytes than the key.
 constexpr int kHeadsOfBlock = 4;
 
 template <class T>
@@ -52,15 +53,15 @@ inline Grid RowLogitsGrid(const RowLogitsArguments<T>& a) {
           a.query_rows, kRowThreads, int64_t{2} * kHeadsOfBlock * kRowHeadDim * 4};
 }
 
-// Heads of the block whose first is that.
+// Returns the number of heads in the block that begins with first_head.
 template <class T>
 MIDSCOPE_CUDA_BODY int HeadsOfBlock(const RowLogitsArguments<T>& a, int64_t first_head) {
   const int64_t left = a.heads - first_head;
   return left < kHeadsOfBlock ? static_cast<int>(left) : kHeadsOfBlock;
 }
 
-// Where the key of each of the block's heads begins in a row; heads that are not there have the
-// last one's. 32 bits: a division of 64 takes a thread a hundred operations.
+// The offset in a row at which the key of each of the block's heads begins; missing heads use the
+// last head's. 32 bits, because a 64-bit division takes a thread a hundred operations.
 struct KeyColumns {
   int of[kHeadsOfBlock];
 };
@@ -79,13 +80,13 @@ MIDSCOPE_CUDA_BODY bool AreOne(const KeyColumns& columns) {
   return columns.of[0] == columns.of[kHeadsOfBlock - 1];
 }
 
-// work(std::bool_constant<kChanged>()) for the kernel that the rows take.
+// Calls work(std::bool_constant<kChanged>()) for the kernel variant that the rows need.
 template <class T, class Work>
 void WithVariantOf(const RowLogitsArguments<T>& a, const Work& work) {
   a.amount ? work(std::true_type()) : work(std::false_type());
 }
 
-// kChanged: with an update of the keys. keys_of_block: of a block of threads.
+// kChanged: with an update of the keys. keys_of_block: number of keys per thread block.
 template <class T, bool kChanged, class Machine>
 class RowLogitsBlock {
  public:
@@ -110,8 +111,8 @@ class RowLogitsBlock {
     });
   }
 
-  // Calls write(head, key, logit) by threads of the block, with the head counted from the block's
-  // first and the key from first_key on.
+  // The block's threads call write(head, key, logit), with the head counted from the block's first
+  // head and the key from first_key.
   template <class Write>
   MIDSCOPE_CUDA_BODY void Run(const Write& write) {
     machine_.Each([&](int thread) { RotateQueries(thread); });
@@ -133,14 +134,14 @@ class RowLogitsBlock {
     float of[kHeadsOfBlock];
   };
 
-  // Writes the logits of the block's keys, to which multiply(key, first chunk, products) adds the
+  // Writes the logits of the block's keys. multiply(key, first chunk, products) must add the
   // products of every kKeyThreads-th chunk.
   template <class Multiply, class Write>
   MIDSCOPE_CUDA_BODY void EachKey(const Multiply& multiply, const Write& write) {
     typename Machine::template PerThread<Products> products(machine_);
     for (int at = 0; at < keys_of_block_; at += kRowThreads / kKeyThreads) {
       const int64_t first = machine_.block().x * keys_of_block_ + at;
-      machine_.ReadAgain();  // four queries fill the registers
+      machine_.ReadAgain();  // four queries would fill the registers
       machine_.Each([&](int thread) {
         products[thread] = {};
         const int64_t key = first + thread / kKeyThreads;
@@ -161,7 +162,7 @@ class RowLogitsBlock {
     }
   }
 
-  // By a warp for each head and table.
+  // Uses one warp for each head and table.
   MIDSCOPE_CUDA_BODY void RotateQueries(int thread) const {
     static_assert(kRowThreads == 2 * kHeadsOfBlock * kWarp && kRowHeadDim <= kWarp * kChunk);
     const int head = thread / kWarp % kHeadsOfBlock;
@@ -180,7 +181,7 @@ class RowLogitsBlock {
 
   MIDSCOPE_CUDA_BODY bool IsFar(int64_t key) const { return a_.near > 0 && row_ - key >= a_.near; }
 
-  // 8 values of a key from column `at` of its row on, after the update.
+  // Loads 8 values of a key from column `at` of its row on, after the update.
   MIDSCOPE_CUDA_BODY void LoadKey(int64_t key, int64_t at, float* values) const {
     Load(a_.k + key * a_.k_stride + at, values);
     if constexpr (kChanged) {
@@ -198,8 +199,8 @@ class RowLogitsBlock {
     return sum;
   }
 
-  // Adds the products of the queries of kHeads heads from `head` on with a chunk of their keys, by
-  // one table; kSharedKeys: 1 where they share a key.
+  // Adds the products of the queries of kHeads heads, from `head` on, with a chunk of their keys,
+  // which are rotated by one table; kSharedKeys is 1 if the heads share a key.
   template <int kHeads, int kSharedKeys>
   MIDSCOPE_CUDA_BODY void AddChunk(int64_t key, int chunk, int head, const Table& table,
                                    Products& products) const {
@@ -239,7 +240,7 @@ class RowLogitsBlock {
     }
   }
 
-  // Heads with tables of their own, or fewer of them.
+  // For heads with separate tables, or if there are fewer heads.
   MIDSCOPE_CUDA_BODY void MultiplyApart(int64_t key, int first_chunk, Products& products) const {
     MIDSCOPE_CUDA_UNROLL for (int head = 0; head < kHeadsOfBlock; ++head) {
       if (head >= heads_) break;
@@ -276,8 +277,9 @@ class RowLogitsBlock {
   float* far_queries_;
 };
 
-// sums [parts, query_rows, heads, head_dim]: of each part of kKeysOfBlock keys, weights times
-// values. weights: key j of row r and head h at r * row_stride + h * head_stride + j.
+// sums [parts, query_rows, heads, head_dim]: for each part of kKeysOfBlock keys, the sum of weights
+// times values. weights: the weight of key j for row r and head h is at r * row_stride + h *
+// head_stride + j.
 template <class T>
 struct RowValuesArguments {
   const float* weights = nullptr;
@@ -311,7 +313,7 @@ template <class Machine, class T>
 MIDSCOPE_CUDA_BODY void RowValuesBlock(Machine& machine, const RowValuesArguments<T>& a) {
   const BlockIndex block = machine.block();
   const int chunks = a.head_dim / kChunk;
-  const int groups = kRowThreads / chunks;  // threads of a group have a chunk each
+  const int groups = kRowThreads / chunks;  // each thread of a group processes one chunk
   auto* sums = machine.template Shared<Chunk>(kRowThreads);
   const int64_t first = block.x * kKeysOfBlock;
   const int64_t last = first + kKeysOfBlock < a.keys ? first + kKeysOfBlock : a.keys;
@@ -322,7 +324,7 @@ MIDSCOPE_CUDA_BODY void RowValuesBlock(Machine& machine, const RowValuesArgument
     for (int64_t key = first + thread / chunks; thread / chunks < groups && key < last;
          key += groups) {
       const float weight = weights[key];
-      if (weight == 0) continue;  // a hidden key may hold anything
+      if (weight == 0) continue;  // a hidden key may contain any bits
       float values[kChunk];
       Load(v + key * a.v_stride + thread % chunks * kChunk, values);
       MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) sum.of[i] += weight * values[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a thread of a GPU reads the small numbers of a block; see block_formats.h.
+// Functions by which a GPU's thread reads the small numbers of a block; see block_formats.h.
 #pragma once
 
 #include <bit>
@@ -15,7 +15,7 @@
 
 namespace midscope::kernels::cuda {
 
-// A number at an address that is a multiple of its size.
+// Reads a number at an address that is a multiple of its size.
 template <class Number>
 MIDSCOPE_CUDA_BODY Number ReadNumber(const uint8_t* at) {
 #ifdef __CUDACC__
@@ -28,7 +28,7 @@ MIDSCOPE_CUDA_BODY Number ReadNumber(const uint8_t* at) {
 #endif
 }
 
-// 4 bytes at a multiple of kAligned, the first in the lowest bits.
+// Reads 4 bytes at an address that is a multiple of kAligned; the first byte is in the lowest bits.
 template <int kAligned>
 MIDSCOPE_CUDA_BODY uint32_t ReadWord(const uint8_t* at) {
   if constexpr (kAligned >= 4) {
@@ -47,23 +47,23 @@ MIDSCOPE_CUDA_BODY uint32_t ReadWord(const uint8_t* at) {
   }
 }
 
-// Times a byte: a word of four of it.
+// A byte times this is a word with four copies of the byte.
 constexpr uint32_t kEveryByte = 0x01010101;
 
 // 8 bytes of a block.
 struct Eight {
   uint32_t word[2];
 
-  // `mask` of byte i from `bit` on.
+  // Returns byte i, shifted right by `bit` and masked with `mask`.
   MIDSCOPE_CUDA_BODY uint32_t Field(int i, int bit, uint32_t mask) const {
     return (word[i / 4] >> (At(i % 4, 8) + bit)) & mask;
   }
-  // `mask` of every byte from `bit` on.
+  // Returns every byte, shifted right by `bit` and masked with `mask`.
   MIDSCOPE_CUDA_BODY Eight Fields(int bit, uint32_t mask) const {
     mask *= kEveryByte;
     return {{(word[0] >> bit) & mask, (word[1] >> bit) & mask}};
   }
-  // Bytes with those of `high` above their lowest `bits` bits.
+  // Returns each byte with the byte of `high` placed above its lowest `bits` bits.
   MIDSCOPE_CUDA_BODY Eight Below(const Eight& high, int bits) const {
     return {{word[0] | high.word[0] << bits, word[1] | high.word[1] << bits}};
   }
@@ -79,22 +79,23 @@ MIDSCOPE_CUDA_BODY Eight ReadEight(const uint8_t* at) {
   }
 }
 
-// Each of the lowest 8 bits, in a byte of its own.
+// Returns each of the lowest 8 bits in a separate byte.
 MIDSCOPE_CUDA_BODY Eight BitsToBytes(uint32_t bits) {
-  // Bit i of a nibble times 2^(7 i) is at bit 8 i; no two of the products' bits meet there.
+  // In the product with a nibble, bit i of the nibble, times 2^(7 i), is at bit 8 i; no two partial
+  // products overlap there.
   constexpr uint32_t kSpread = 0x00204081;
   return {{(bits & 15) * kSpread & kEveryByte, ((bits >> 4) & 15) * kSpread & kEveryByte}};
 }
 
 MIDSCOPE_CUDA_BODY Float16 ReadHalf(const uint8_t* at) { return Float16{ReadNumber<uint16_t>(at)}; }
 
-// n - zero, exactly, for n below 2^22: the float of 2^23 + n has the bits of n at the end of its
-// mantissa. GPUs add faster than they convert.
+// Returns n - zero exactly, for n below 2^22: the float 2^23 + n has the bits of n at the end of
+// its mantissa. GPUs add faster than they convert.
 MIDSCOPE_CUDA_BODY float Centred(uint32_t n, int zero) {
   return std::bit_cast<float>(0x4b000000u | n) - (8388608.0f + static_cast<float>(zero));
 }
 
-// (word & mask) | power, in one operation: nvcc emits two where both constants are known.
+// Returns (word & mask) | power in one operation: nvcc emits two if both constants are known.
 MIDSCOPE_CUDA_BODY uint32_t FieldUnder(uint32_t power, uint32_t word, uint32_t mask) {
 #ifdef __CUDACC__
   constexpr int kAndThenOr = (0xf0 & 0xcc) | 0xaa;
@@ -108,8 +109,9 @@ MIDSCOPE_CUDA_BODY uint32_t FieldUnder(uint32_t power, uint32_t word, uint32_t m
 #endif
 }
 
-// Centred of `mask` of the word from `bit` on, both known at compile time: the mantissa holds it at
-// its position in the word, under the exponent for which its lowest bit counts 1.
+// Returns Centred for the field of the word at `bit` with `mask`, both known at compile time. The
+// mantissa holds the field at its position in the word, with the exponent for which the field's
+// lowest bit has the value 1.
 MIDSCOPE_CUDA_BODY float CentredField(uint32_t word, int bit, uint32_t mask, int zero) {
   constexpr int kMantissa = 23;
   constexpr int kHigh = 16;
@@ -122,7 +124,7 @@ MIDSCOPE_CUDA_BODY float CentredField(uint32_t word, int bit, uint32_t mask, int
          (std::bit_cast<float>(power) + static_cast<float>(zero));
 }
 
-// `mask` of each of 8 bytes from `bit` on, less zero.
+// Returns for each of 8 bytes the field at `bit` with `mask`, minus zero.
 MIDSCOPE_CUDA_BODY void CentredBytes(const Eight& bytes, int bit, uint32_t mask, int zero,
                                      float* numbers) {
   MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
@@ -130,7 +132,7 @@ MIDSCOPE_CUDA_BODY void CentredBytes(const Eight& bytes, int bit, uint32_t mask,
   }
 }
 
-// A block of a row as stored in GPU memory (device_rows.h).
+// A block of a row in the layout of GPU memory (device_rows.h).
 struct BlockBytes {
   const uint8_t* together;
   const uint8_t* apart;
@@ -147,14 +149,14 @@ struct BlockOf {
   static constexpr int kAligned =
       static_cast<int>((kTogether & -kTogether) < 8 ? (kTogether & -kTogether) : 8);
 
-  // The i-th of the `blocks` blocks of a row.
+  // Returns the i-th of the `blocks` blocks of a row.
   MIDSCOPE_CUDA_BODY static BlockBytes Block(const uint8_t* row, int64_t blocks, int64_t i) {
     return {row + i * kTogether, row + blocks * kTogether + i * kApart};
   }
 };
 
-// Four bytes of the eight of low and high, by the lowest 3 bits of each of the selector's lowest 4
-// nibbles, whose highest bit must be 0.
+// Selects four of the eight bytes of low and high, by the lowest 3 bits of each of the selector's
+// lowest 4 nibbles; the nibbles' highest bit must be 0.
 MIDSCOPE_CUDA_BODY uint32_t Permuted(uint32_t low, uint32_t high, uint32_t selector) {
 #ifdef __CUDACC__
   return __byte_perm(low, high, selector);
@@ -168,7 +170,7 @@ MIDSCOPE_CUDA_BODY uint32_t Permuted(uint32_t low, uint32_t high, uint32_t selec
 #endif
 }
 
-// The values of 16 nibbles, plus 128, 4 in each number: GPU registers cannot be indexed.
+// The values of 16 nibbles, plus 128, 4 per number, because GPU registers cannot be indexed.
 struct NibbleTable {
   uint32_t quarter[4] = {};
 
@@ -178,7 +180,7 @@ struct NibbleTable {
     }
   }
 
-  // The values of the lowest 4 nibbles, one byte each.
+  // Returns the values of the lowest 4 nibbles, one byte each.
   MIDSCOPE_CUDA_BODY uint32_t Of(uint32_t nibbles) const {
     const uint32_t within_half = nibbles & 0x7777u;
     const uint32_t first = Permuted(quarter[0], quarter[1], within_half);
@@ -187,11 +189,11 @@ struct NibbleTable {
   }
 };
 
-// The numbers of a group of nibbles.
+// Returns the numbers of a group of nibbles.
 MIDSCOPE_CUDA_BODY void TableNumbers(NibbleTable table, const Eight& quants, int group,
                                      float* numbers) {
   MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; i += 2) {
-    // Both nibbles of each of two bytes.
+    // Both nibbles of each of two bytes are looked up.
     const uint32_t four = table.Of(quants.word[i / 4] >> At(i % 4, 8));
     numbers[i] = CentredField(four, At(group, 8), 255, 128);
     numbers[i + 1] = CentredField(four, At(group, 8, 16), 255, 128);

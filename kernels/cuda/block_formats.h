@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-// GGUF's block formats as the threads of a GPU read them: the values are those of
+// GGUF's block formats in the form in which a GPU's threads read them. The values equal those of
 // kernels/quantised/dequantise.h to the last bit.
 //
 // A thread reads a bundle: 8 bytes of small numbers, which hold groups of 8 neighbouring elements.
 // Neighbouring bundles are adjacent, and so are their groups. A format is a struct:
 //
-//   kType, kElements, kBytes      as in BlockFormat; of formats of single numbers 8 elements
-//   kBundles                      in a block
-//   kGroups                       in a bundle
+//   kType, kElements, kBytes      as in BlockFormat; for formats of single numbers 8 elements
+//   kBundles                      bundles per block
+//   kGroups                       groups per bundle
 //   First(bundle, group)          the first element of a group, within the block
-//   Block(row, blocks, i)         the i-th block of a row of so many
+//   Block(row, blocks, i)         the i-th block of a row with `blocks` blocks
 //   Bits Read(block, bundle)      the data of a bundle, as stored: a thread reads the next bundle
 //                                 while it multiplies one, and waits for the data that it uses
-//   Numbers(bits, group, numbers) [8]: of a group, small integers where kHasStep
-//   Step(bits, group)             where kHasStep: an element is its number times it
-//   Minimum(bits, group)          where kHasMinimum: plus that
+//   Numbers(bits, group, numbers) [8]: those of a group, small integers if kHasStep
+//   Step(bits, group)             if kHasStep: an element is its number times this step
+//   Minimum(bits, group)          if kHasMinimum: plus this minimum
 //
 // Rows have the layout of device_rows.h and are 16-byte aligned; the contiguous part of a block is
 // aligned to the largest power of two that divides its size, up to 16.
@@ -26,7 +26,7 @@
 
 namespace midscope::kernels::cuda {
 
-// [8]: the elements of a group.
+// Computes the elements of a group: [8].
 template <class Format>
 MIDSCOPE_CUDA_BODY void GroupValues(const typename Format::Bits& bits, int group, float* values) {
   Format::Numbers(bits, group, values);
@@ -43,7 +43,7 @@ void VisitAmong(BlockType type, const Visitor& visitor) {
   (void)((type == Formats::kType && (visitor(Formats()), true)) || ...);
 }
 
-// Calls visitor(Format()) for the format of that type.
+// Calls visitor(Format()) with the format of block type `type`.
 template <class Visitor>
 void VisitFormat(BlockType type, const Visitor& visitor) {
   VisitAmong<Visitor, F32, F16, BF16, Q40, Q41, Q50, Q51, Q80, IQ4NL, MXFP4, Q2K, Q3K, Q4K, Q5K,

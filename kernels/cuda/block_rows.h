@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Code shared by kernels over rows of float32, bfloat16 or float16 values: chunks of 8 values, sums
-// over a block's threads.
+// Code shared by kernels that process rows of float32, bfloat16 or float16 values: chunks of 8
+// values, and sums over a block's threads.
 #pragma once
 
 #include <type_traits>
@@ -12,15 +12,16 @@ namespace midscope::kernels::cuda {
 
 constexpr int kRowThreads = 256;
 
-// Elements that a thread reads at once.
+// Number of elements that a thread reads together.
 constexpr int kChunk = 8;
 
-// Values that are read or written at once.
+// Values that are read or written together.
 struct alignas(16) Four {
   float of[4];
 };
 
-// 8 values, at a 16-byte aligned address. T: BFloat16 or Float16; the same for float.
+// Loads 8 values from a 16-byte aligned address. T: BFloat16 or Float16; there are overloads for
+// float.
 template <class T>
 MIDSCOPE_CUDA_BODY void Unpack(const Words& words, float* values) {
   MIDSCOPE_CUDA_UNROLL for (int i = 0; i < 4; ++i) {
@@ -30,7 +31,7 @@ MIDSCOPE_CUDA_BODY void Unpack(const Words& words, float* values) {
 }
 template <class T>
 MIDSCOPE_CUDA_BODY void Load(const T* at, float* values) {
-  // A copy: what is only referred to is read 4 bytes at a time.
+  // A copy, because a reference would be read 4 bytes at a time.
   const Words words = *reinterpret_cast<const Words*>(at);
   Unpack<T>(words, values);
 }
@@ -56,7 +57,7 @@ MIDSCOPE_CUDA_BODY void Keep(const float* values, float* at) {
   }
 }
 
-// Load and Keep from element `at` of an array of that dtype on.
+// Load and Keep for an array with a dtype known at run time, from element `at` on.
 MIDSCOPE_CUDA_BODY void LoadAs(Dtype dtype, const void* from, int64_t at, float* values) {
   if (dtype == Dtype::kFloat32) {
     Load(static_cast<const float*>(from) + at, values);
@@ -76,7 +77,7 @@ MIDSCOPE_CUDA_BODY void KeepAs(Dtype dtype, const float* values, void* to, int64
   }
 }
 
-// One value.
+// Writes one value.
 MIDSCOPE_CUDA_BODY void KeepOneAs(Dtype dtype, float value, void* to, int64_t at) {
   switch (dtype) {
     case Dtype::kFloat32:
@@ -111,19 +112,19 @@ MIDSCOPE_CUDA_BODY float RoundedOne(Dtype dtype, float value) {
   }
 }
 
-// Whole warps, as many as have something to do, up to `most` threads.
+// Returns a number of threads in whole warps, as many as have work, up to `most`.
 inline int ThreadsFor(int64_t items, int most) {
   const int64_t threads = (items + kWarp - 1) / kWarp * kWarp;
   return threads < most ? static_cast<int>(threads) : most;
 }
 
-// A grid in which every thread has one chunk of one row.
+// Returns a grid in which every thread processes one chunk of one row.
 inline Grid RowChunkGrid(int64_t rows, int64_t width) {
   const int64_t chunks = width / kChunk;
   return {rows, (chunks + kRowThreads - 1) / kRowThreads, 1, kRowThreads, 0};
 }
 
-// Calls work(row, first element of the chunk) for the threads of such a grid.
+// Calls work(row, first element of the chunk) in each thread of such a grid.
 template <class Machine, class Work>
 MIDSCOPE_CUDA_BODY void EachRowChunk(Machine& machine, int64_t width, const Work& work) {
   const BlockIndex block = machine.block();
@@ -137,8 +138,8 @@ struct Number {
   float value = 0;
 };
 
-// Every thread's number becomes combine of those that the warps' first threads have. `shared`:
-// [threads / kWarp], which no other code uses from the last barrier to the next.
+// Sets every thread's number to the result of combine over the numbers of the warps' first threads.
+// `shared` [threads / kWarp] must not be used by other code from the last barrier to the next.
 template <class Machine, class Numbers, class Combine>
 MIDSCOPE_CUDA_BODY void CombineWarps(Machine& machine, Numbers& numbers, float* shared,
                                      const Combine& combine) {
@@ -154,13 +155,13 @@ MIDSCOPE_CUDA_BODY void CombineWarps(Machine& machine, Numbers& numbers, float* 
   machine.Barrier();
 }
 
-// The sum of every thread's number, for all threads.
+// Gives all threads the sum of the threads' numbers.
 template <class Machine, class Numbers>
 MIDSCOPE_CUDA_BODY void BlockSum(Machine& machine, Numbers& numbers, float* shared) {
   machine.template GroupSum<5>([&](int thread) -> float& { return numbers[thread].value; });
   CombineWarps(machine, numbers, shared, [](float a, float b) { return a + b; });
 }
-// Likewise the largest.
+// Gives all threads the largest of the threads' numbers.
 template <class Machine, class Numbers>
 MIDSCOPE_CUDA_BODY void BlockMax(Machine& machine, Numbers& numbers, float* shared) {
   machine.template GroupMax<5>([&](int thread) -> float& { return numbers[thread].value; });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows of blocks of GGUF's formats, turned into float32, bfloat16 or float16 on a GPU: bound by
-// writing them.
+// Dequantises rows of blocks in GGUF's formats to float32, bfloat16 or float16 on a GPU; writing
+// the result limits the speed.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 namespace midscope::kernels::cuda {
 
 // out [rows, columns] of `dtype`, contiguous, 16-byte aligned: the values of
-// kernels::DequantiseRows, of those columns of rows of row_columns from first_column on. Rows have
-// stride row_bytes and the layout of device_rows.h; all numbers of columns are whole blocks, of
-// formats of single numbers multiples of 8.
+// kernels::DequantiseRows for the columns from first_column on of rows with row_columns columns.
+// Rows have stride row_bytes and the layout of device_rows.h; all column counts are whole blocks,
+// or multiples of 8 for formats of single numbers.
 struct DequantiseArguments {
   const uint8_t* blocks = nullptr;
   int64_t row_bytes = 0;
@@ -26,7 +26,7 @@ struct DequantiseArguments {
   int64_t columns = 0;
 };
 
-// Bundles of a row. constexpr, as grids on the CPU are made of it too.
+// Number of bundles in a row. constexpr, because it is also used for grids on the CPU.
 template <class Format>
 constexpr int64_t BundlesOf(int64_t columns) {
   return columns / Format::kElements * Format::kBundles;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Norms of the heads of q and k, each on its own, in one pass over memory with the arithmetic of
-// kernels/normalise.h: float32, rounded where it is written. A warp processes one head of a row, a
-// block one wide head: the norm over a whole projection is one head.
+// Norms of each head of q and k separately, in one pass over memory with the arithmetic of
+// kernels/normalise.h: float32, rounded on writing. A warp processes one head of a row, or a block
+// one wide head; the norm over a whole projection is one head.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace midscope::kernels::cuda {
 
-// out = norm(x) of every head of [rows, heads * head_dim]; rows and weights 16-byte aligned,
-// head_dim and strides multiples of 8. `out` may be x. T: float, BFloat16 or Float16.
+// Computes out = norm(x) for every head of [rows, heads * head_dim]; rows and weights are 16-byte
+// aligned, head_dim and strides multiples of 8. `out` may be x. T: float, BFloat16 or Float16.
 template <class T>
 struct HeadNormArguments {
   const T* x = nullptr;
@@ -25,12 +25,12 @@ struct HeadNormArguments {
   int64_t rows = 0;
   int64_t heads = 0;
   int head_dim = 0;
-  int64_t weight_stride = 0;  // from the weights of a head to the next one's; 0: one for all heads
+  int64_t weight_stride = 0;  // from one head's weights to the next; 0: all heads share the weights
   float epsilon = 0;
-  bool centred = false;  // a layer norm, else an RMS norm
+  bool centred = false;  // a layer norm; else an RMS norm
 };
 
-// Values that a warp holds in registers.
+// Number of values that a warp can hold in registers.
 constexpr int kMostOfWarp = kWarp * kChunk * kHeldChunks;
 
 template <class T>
@@ -46,7 +46,7 @@ inline Grid HeadNormGrid(const HeadNormArguments<T>& a) {
   return {a.rows, (a.heads + heads - 1) / heads, 1, threads, 0};
 }
 
-// work(std::bool_constant<kOfBlock>()) for the kernel that the heads take.
+// Calls work(std::bool_constant<kOfBlock>()) for the kernel variant that the heads need.
 template <class T, class Work>
 void WithVariantOf(const HeadNormArguments<T>& a, const Work& work) {
   TakesBlockPerHead(a) ? work(std::true_type()) : work(std::false_type());
@@ -68,7 +68,7 @@ class HeadNormBlock {
       const float* weight = WeightOf(thread);
       EachHeld(thread, [&](int chunk, int i) { Load(weight + i, weights[thread].of[chunk]); });
     });
-    // Weights are read while whatever makes x still runs.
+    // Weights may be read while the kernel that makes x is still running.
     machine_.AwaitEarlierWork();
     machine_.Each([&](int thread) {
       const T* x = XOf(thread);
@@ -106,8 +106,9 @@ class HeadNormBlock {
     return a_.weight + HeadOf(thread) * a_.weight_stride;
   }
 
-  // work(chunk, first element) for what a thread holds of its head, work(first element) for the
-  // rest, which is a block's alone. The last warps may have no head.
+  // Calls work(chunk, first element) for the chunks of a head that the thread holds in registers,
+  // and work(first element) for the rest, which exists only with a block per head. The last warps
+  // may have no head.
   template <class Work>
   MIDSCOPE_CUDA_BODY void EachHeld(int thread, const Work& work) const {
     if (HeadOf(thread) >= a_.heads) return;
@@ -123,7 +124,7 @@ class HeadNormBlock {
     }
   }
 
-  // The sum of of(value) over a thread's values.
+  // Returns the sum of of(value) over a thread's values.
   template <class Of>
   MIDSCOPE_CUDA_BODY float Sum(int thread, const Of& of) {
     float sum = 0;
@@ -148,7 +149,7 @@ class HeadNormBlock {
     }
   }
 
-  // Where `out` is x, a thread reads again what it alone writes, and before it does.
+  // If `out` is x, each thread rereads only elements that it writes itself, before it writes them.
   MIDSCOPE_CUDA_BODY void Write(int thread, const HeldChunks& weights) {
     const float mean = means_[thread].value;
     const float scale =

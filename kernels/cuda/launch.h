@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Starts the kernels of this folder on the current GPU, after what was started before on its
-// default stream, or on that of OnStream. All pointers are into the GPU's memory, those within
-// arguments too. Throws LaunchError when the GPU does not take the work; faults of a kernel itself
-// show when its results are read.
+// Launches the kernels of this folder on the current GPU, on its default stream or that of
+// OnStream, after earlier work there. All pointers, including those within arguments, must point to
+// the GPU's memory. Throws LaunchError if the GPU does not accept the work; faults of a kernel
+// itself are reported when its results are read.
 #pragma once
 
 #include <stdexcept>
@@ -30,7 +30,7 @@ class LaunchError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// While it lives, this thread's kernels go to a stream of the current GPU.
+// During its lifetime, this thread's kernels are launched on a given stream of the current GPU.
 class OnStream {
  public:
   explicit OnStream(void* stream);  // a cudaStream_t
@@ -52,7 +52,7 @@ MIDSCOPE_CUDA_KERNELS(MIDSCOPE_DECLARE, MIDSCOPE_DECLARE_TYPED, MIDSCOPE_DECLARE
 
 void RowSoftmax(const RowSoftmaxArguments& arguments);
 
-// For T = BFloat16 and Float16. HasAttention(head_dim) must hold.
+// For T = BFloat16 and Float16. HasAttention(head_dim) must be true.
 template <class T>
 void Attention(const AttentionArguments<T>& arguments, int64_t head_dim);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The interface that a CUDA kernel body is written against, so that one source runs on a GPU and in
-// a test without one. A body is a template over a machine and describes one block of threads:
+// The interface that CUDA kernel bodies use, so that the same source runs on a GPU and in tests
+// without one. A body is a template over a machine and describes one block of threads:
 //
 //     template <class Machine>
 //     MIDSCOPE_CUDA_BODY void Scale(Machine& machine, const ScaleArguments& a) {
@@ -10,11 +10,11 @@
 //       machine.Each([&](int thread) { a.out[thread] = values[63 - thread]; });
 //     }
 //
-// A machine is one thread of a block: Each calls once, Barrier waits for the others. GpuMachine is
-// that of a GPU; in tests HostMachine (tests/kernels/support/host_machine.h) has threads take turns
-// at barriers and at operations of a warp. Values that a thread keeps from one Each to the next are
-// in a PerThread. Operations of a warp take functions from thread to operand and are called outside
-// Each.
+// On a GPU, a machine is one thread of a block: Each calls its function once, Barrier waits for the
+// other threads (GpuMachine). In tests, HostMachine (tests/kernels/support/host_machine.h) switches
+// between threads at barriers and at warp operations. Values that a thread keeps from one Each to
+// the next must be in a PerThread. Operations of a warp take functions from thread to operand and
+// are called outside Each.
 #pragma once
 
 #include <cmath>
@@ -40,7 +40,8 @@ namespace midscope::kernels::cuda {
 constexpr int kWarp = 32;
 constexpr float kLog2E = 1.44269504f;
 
-// Blocks along x, y, z and threads of each; bytes of memory that a block's threads share.
+// Number of blocks along x, y, z and of threads per block; bytes of memory that a block's threads
+// share.
 struct Grid {
   int64_t x = 1;
   int64_t y = 1;
@@ -75,8 +76,8 @@ MIDSCOPE_CUDA_BODY float FloatOf(Float16 value) {
 #endif
 }
 
-// Two values of neighbouring columns, as tensor cores take them: the first in the low half. T:
-// BFloat16 or Float16.
+// Returns one of two values of neighbouring columns, packed as for tensor cores: the first is in
+// the low half. T: BFloat16 or Float16.
 template <class T>
 MIDSCOPE_CUDA_BODY float LowOf(uint32_t pair) {
   return FloatOf(T{static_cast<uint16_t>(pair)});
@@ -105,7 +106,7 @@ MIDSCOPE_CUDA_BODY uint32_t PackPair(float low, float high) {
 #endif
 }
 
-// 2^x; relative error 2^-22 on a GPU, 0 below -126.
+// Returns 2^x; relative error 2^-22 on a GPU, 0 below -126.
 MIDSCOPE_CUDA_BODY float PowerOfTwo(float x) {
 #ifdef __CUDACC__
   float power;
@@ -116,10 +117,11 @@ MIDSCOPE_CUDA_BODY float PowerOfTwo(float x) {
 #endif
 }
 
-// Offsets within a tile are formed in 32 bits, which GPUs multiply faster: row * stride + column.
+// Returns row * stride + column. Offsets within a tile are computed in 32 bits, which GPUs multiply
+// faster.
 MIDSCOPE_CUDA_BODY int At(int row, int stride, int column = 0) { return row * stride + column; }
 
-// 16 bytes that are read or written at once.
+// 16 bytes that are read or written together.
 struct alignas(16) Words {
   uint32_t word[4];
 };
@@ -142,21 +144,21 @@ class GpuMachine {
     LetLaterWorkStart();
     AwaitEarlierWork();
   }
-  // For a body that calls AwaitEarlierWork itself.
+  // Constructor for a body that calls AwaitEarlierWork itself.
   MIDSCOPE_CUDA_BODY GpuMachine(std::byte* shared, StartsEarly) : shared_(shared) {
     LetLaterWorkStart();
   }
 
-  // Until what was started before the kernel is done, whose blocks may start sooner (start.cuh):
-  // before that nothing may be written, and nothing read but weights. In every kernel, as what was
-  // started before that may not be done either.
+  // Waits until the work launched before this kernel is done, because the kernel's blocks may start
+  // earlier (start.cuh). Before this call, nothing may be written, and only weights may be read.
+  // Every kernel must call it, because work launched even earlier may not be done either.
   MIDSCOPE_CUDA_BODY void AwaitEarlierWork() const {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
   }
 
-  // The 128 bytes at an address are brought to the second-level cache.
+  // Prefetches the 128 bytes at an address into the second-level cache.
   MIDSCOPE_CUDA_BODY void Prefetch(const void* at) const {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
   }
@@ -165,7 +167,7 @@ class GpuMachine {
   MIDSCOPE_CUDA_BODY BlockIndex blocks() const { return {gridDim.x, gridDim.y, gridDim.z}; }
   MIDSCOPE_CUDA_BODY int threads() const { return static_cast<int>(blockDim.x); }
 
-  // `count` values that the block's threads share, after those taken before.
+  // Returns memory for `count` values that the block's threads share, after earlier allocations.
   template <class T>
   MIDSCOPE_CUDA_BODY T* Shared(int count) {
     T* values = reinterpret_cast<T*>(shared_);
@@ -178,12 +180,12 @@ class GpuMachine {
     work(static_cast<int>(threadIdx.x));
   }
   MIDSCOPE_CUDA_BODY void Barrier() const { __syncthreads(); }
-  // Memory is read again: values are not kept in registers from one iteration of a loop to the
-  // next.
+  // Forces memory to be read again: values are not kept in registers from one iteration of a loop
+  // to the next.
   MIDSCOPE_CUDA_BODY void ReadAgain() const { asm volatile("" ::: "memory"); }
 
-  // value(thread) of threads whose numbers differ in the lowest bits alone (groups of 2^bits)
-  // becomes their largest, their sum.
+  // GroupMax and GroupSum replace value(thread) by the largest value, or the sum, of its group: the
+  // 2^bits threads whose numbers differ only in the lowest bits.
   template <int bits, class F>
   MIDSCOPE_CUDA_BODY void GroupMax(const F& value) const {
     float& mine = value(static_cast<int>(threadIdx.x));
@@ -199,8 +201,8 @@ class GpuMachine {
     }
   }
 
-  // c += a b of 16 x 16 and 16 x 8 values of T (BFloat16 or Float16), in the layout of PTX'
-  // mma.m16n8k16. a(thread): uint32_t[4], b(thread): uint32_t[2], c(thread): float[4].
+  // Computes c += a b for 16 x 16 and 16 x 8 values of T (BFloat16 or Float16), in the layout of
+  // PTX's mma.m16n8k16. a(thread): uint32_t[4], b(thread): uint32_t[2], c(thread): float[4].
   template <class T, class C, class A, class B>
   MIDSCOPE_CUDA_BODY void Multiply(const C& c, const A& a, const B& b) const {
     const int thread = static_cast<int>(threadIdx.x);
@@ -222,10 +224,10 @@ class GpuMachine {
     }
   }
 
-  // Four tiles of 8 x 8 values of 2 bytes from shared memory, which Multiply takes as operands.
-  // row(thread): thread t has row t % 8 of tile t / 8, counted within a warp: 8 values, 16-byte
-  // aligned. of(thread): uint32_t[4], of each tile the values 2 (t % 4) and the next of row t / 4;
-  // kTransposed: of column t / 4.
+  // Loads four tiles of 8 x 8 values of 2 bytes from shared memory, as operands of Multiply.
+  // row(thread): for thread t of a warp, the address of row t % 8 of tile t / 8: 8 values, 16-byte
+  // aligned. of(thread): uint32_t[4], which receives for each tile values 2 (t % 4) and the next of
+  // row t / 4; if kTransposed, of column t / 4.
   template <bool kTransposed, class Of, class Row>
   MIDSCOPE_CUDA_BODY void LoadFour(const Of& of, const Row& row) const {
     const int thread = static_cast<int>(threadIdx.x);
@@ -244,9 +246,9 @@ class GpuMachine {
     }
   }
 
-  // Starts to copy 16 bytes, both addresses a multiple of 16, to shared memory, or zeros where
-  // nothing is there; `from` is a valid address all the same. AwaitCopies waits for a thread's
-  // own; what others have copied is there after a barrier that follows.
+  // Starts copying 16 bytes to shared memory, or zeros if `there` is false; both addresses are
+  // multiples of 16, and `from` must always be valid. AwaitCopies waits for the thread's own
+  // copies; those of other threads are complete after a following barrier.
   MIDSCOPE_CUDA_BODY void CopyAsync(void* to, const void* from, bool there) const {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(SharedAddress(to)),
                  "l"(from), "r"(there ? 16 : 0)
@@ -258,7 +260,7 @@ class GpuMachine {
   MIDSCOPE_CUDA_BODY static uint32_t SharedAddress(const void* at) {
     return static_cast<uint32_t>(__cvta_generic_to_shared(at));
   }
-  // The next kernel's blocks take places that this one's leave free.
+  // Lets the next kernel's blocks start where this kernel's blocks leave the GPU free.
   MIDSCOPE_CUDA_BODY void LetLaterWorkStart() const {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Attention of two parts of the keys, made one: near and far keys, whose positions differ
+// Merges the attention results of two parts of the keys: near and far keys, whose positions differ
 // (Self-Extend).
 #pragma once
 
@@ -11,10 +11,11 @@
 
 namespace midscope::kernels::cuda {
 
-// near [rows, heads, head_dim] becomes what attention over both parts is: each part of the sum
-// times its share of the weights, which is by the logarithms of the sums of exponentials, near_sums
-// and far_sums: of row r and head h at h * sums_stride + r. Rows of near and far have strides in
-// elements; heads adjoin. All addresses and strides are multiples of 16 bytes, head_dim of 8.
+// Sets near [rows, heads, head_dim] to the result of attention over both parts: each part's result
+// times its share of the weights, computed from the logarithms of the sums of exponentials,
+// near_sums and far_sums (row r and head h at h * sums_stride + r). Rows of near and far have
+// strides in elements; heads are contiguous. All addresses and strides are multiples of 16 bytes,
+// head_dim of 8.
 template <class T>
 struct MergePartsArguments {
   T* near = nullptr;

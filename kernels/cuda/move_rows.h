@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows that are moved as they are, and parts of sums that are added up.
+// Copies rows unchanged, and adds up parts of sums.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace midscope::kernels::cuda {
 
-// first[r] and second[r] become the two halves of from[r], each of `words` words of 16 bytes; a
-// word's address is a multiple of 16. Strides of rows in words.
+// Copies the two halves of from[r] to first[r] and second[r], each of `words` words of 16 bytes;
+// addresses of words are multiples of 16. Row strides are in words.
 struct SplitRowsArguments {
   const Words* from = nullptr;
   Words* first = nullptr;
@@ -43,8 +43,8 @@ MIDSCOPE_CUDA_BODY void SplitRowsBlock(Machine& machine, const SplitRowsArgument
   });
 }
 
-// out[r, i] = the sum of parts[., r, i] over `parts` parts, [parts, rows, width], in their order.
-// Rows of out have stride out_stride, in elements.
+// Computes out[r, i] = the sum of parts[., r, i] over `parts` parts, [parts, rows, width], in
+// order. Rows of out have stride out_stride, in elements.
 template <class T>
 struct AddPartsArguments {
   const float* sums = nullptr;

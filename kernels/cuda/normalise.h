@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Norms and activations, each one pass over memory, with the arithmetic of kernels/normalise.h:
-// float32, rounded where it is written.
+// float32, rounded on writing.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace midscope::kernels::cuda {
 
-// out = norm(x) over rows [rows, width], contiguous, 16-byte aligned; width a multiple of 8. With
-// `update`, x += update first. T: float, BFloat16 or Float16.
+// Computes out = norm(x) over rows [rows, width], contiguous, 16-byte aligned; width is a multiple
+// of 8. With `update`, first computes x += update. T: float, BFloat16 or Float16.
 template <class T>
 struct NormaliseArguments {
-  T* x = nullptr;                 // written where there is an update
+  T* x = nullptr;                 // written if there is an update
   const T* update = nullptr;      // or null
   const float* weight = nullptr;  // [width]
   const float* bias = nullptr;    // [width], or null
   T* out = nullptr;
-  float* mean = nullptr;   // [rows], or null: of a layer norm
+  float* mean = nullptr;   // [rows], or null: only of a layer norm
   float* scale = nullptr;  // [rows], or null: 1 / rms, 1 / deviation
-  T* kept = nullptr;       // or null: gets the rows of x, after an update
+  T* kept = nullptr;       // or null; receives the rows of x, after an update
   int64_t rows = 0;
   int64_t width = 0;
   float epsilon = 0;
-  bool centred = false;  // a layer norm, else an RMS norm
+  bool centred = false;  // a layer norm; else an RMS norm
 };
 
 template <class T>
@@ -34,15 +34,16 @@ inline Grid NormaliseGrid(const NormaliseArguments<T>& a) {
   return {a.rows, 1, 1, kRowThreads, 64};
 }
 
-// The normalised value. Product and sum are one operation, because compilers fuse them in some
-// places and not in others: a norm's column equals the norm's to the last bit.
+// Returns the normalised value. Product and sum are explicitly one operation, because compilers
+// fuse them in some places and not in others: NormalisedColumn must equal the norm's result to the
+// last bit.
 MIDSCOPE_CUDA_BODY float NormalisedValue(float x, float mean, float scale, float weight,
                                          float bias) {
   return fmaf((x - mean) * scale, weight, bias);
 }
 
-// Chunks of a row that a thread keeps in registers from one pass over the row to the next; those
-// beyond are read again.
+// Number of chunks of a row that a thread keeps in registers between passes over the row; further
+// chunks are read again.
 constexpr int kHeldChunks = 2;
 struct HeldChunks {
   float of[kHeldChunks][kChunk];
@@ -68,7 +69,7 @@ class RowNorm {
       EachHeld(thread,
                [&](int chunk, int64_t i) { Load(a_.weight + i, weights[thread].of[chunk]); });
     });
-    // Weights are read while whatever makes x still runs.
+    // Weights may be read while the kernel that makes x is still running.
     machine_.AwaitEarlierWork();
     machine_.Each([&](int thread) {
       means_[thread].value = 0;
@@ -92,7 +93,8 @@ class RowNorm {
  private:
   static constexpr int64_t kStep = int64_t{kRowThreads} * kChunk;
 
-  // work(chunk, first element) for what a thread holds, work(first element) for the rest.
+  // Calls work(chunk, first element) for the chunks that the thread holds in registers, and
+  // work(first element) for the rest.
   template <class Work>
   MIDSCOPE_CUDA_BODY void EachHeld(int thread, const Work& work) const {
     MIDSCOPE_CUDA_UNROLL for (int chunk = 0; chunk < kHeldChunks; ++chunk) {
@@ -105,7 +107,7 @@ class RowNorm {
     for (int64_t i = At(thread, kChunk) + kHeldChunks * kStep; i < a_.width; i += kStep) work(i);
   }
 
-  // x after the update, as it is rounded where it is written.
+  // Reads x after the update, rounded as it is written.
   MIDSCOPE_CUDA_BODY void Read(int64_t i, float* values) const {
     Load(x_ + i, values);
     if (a_.update) {
@@ -119,8 +121,8 @@ class RowNorm {
     if (a_.kept) Keep(values, a_.kept + row_ * a_.width + i);
   }
 
-  // The sum of of(value) over a thread's values. read(first element, values) fills those that it
-  // holds; the rest are read by it too, and are in memory afterwards.
+  // Returns the sum of of(value) over a thread's values. read(first element, values) reads the
+  // chunks that the thread holds, and also the rest, which is in memory afterwards.
   template <class ReadHeld, class Of>
   MIDSCOPE_CUDA_BODY float Sum(int thread, const ReadHeld& read, const Of& of) {
     float sum = 0;
@@ -181,8 +183,8 @@ MIDSCOPE_CUDA_BODY void NormaliseBlock(Machine& machine, const NormaliseArgument
   RowNorm<Machine, T>(machine, a).Run();
 }
 
-// out[r] = factor times one normalised element of row r, rounded to T: the column begins at
-// `column`, with stride `stride` in elements.
+// Computes out[r] = factor times one normalised element of row r, rounded to T. The column begins
+// at `column`, with stride `stride` in elements.
 template <class T>
 struct NormalisedColumnArguments {
   const T* column = nullptr;
@@ -194,7 +196,7 @@ struct NormalisedColumnArguments {
   float weight = 1;
   float bias = 0;
   float factor = 1;
-  const float* factor_on_gpu = nullptr;  // or null; else read instead of `factor`
+  const float* factor_on_gpu = nullptr;  // or null; if not null, read instead of `factor`
 };
 
 template <class T>
@@ -216,8 +218,8 @@ MIDSCOPE_CUDA_BODY void NormalisedColumnBlock(Machine& machine,
   });
 }
 
-// out = activation(gate) * up, or activation(gate) without `up`, over [rows, width]; strides of
-// rows in elements, multiples of 8 as width is. `out` may be gate.
+// Computes out = activation(gate) * up, or activation(gate) without `up`, over [rows, width]; width
+// and the row strides, in elements, are multiples of 8. `out` may be gate.
 template <class T>
 struct ActivateArguments {
   const T* gate = nullptr;
@@ -266,8 +268,8 @@ MIDSCOPE_CUDA_BODY void ActivateBlock(Machine& machine, const ActivateArguments<
   });
 }
 
-// out[r, i] = x[r, i] - amount[r] * direction[i] over [rows, width]; strides as above. `out` may be
-// x.
+// Computes out[r, i] = x[r, i] - amount[r] * direction[i] over [rows, width]; strides as above.
+// `out` may be x.
 template <class T>
 struct RankOneArguments {
   const T* x = nullptr;

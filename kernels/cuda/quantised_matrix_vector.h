@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Products of a few rows with a matrix of blocks that stay quantised, on a GPU: bound by reading
-// its bytes once.
+// Products of a few rows with a matrix whose blocks stay quantised, on a GPU; reading its bytes
+// once limits the speed.
 //
-// A block of threads has kOutputsOfBlock outputs, which share what is read of x, and up to kRows
-// rows. Neighbouring threads read neighbouring bytes. Each sum is added up in an order that depends
-// on the matrix alone.
+// A thread block computes kOutputsOfBlock outputs, for which x is read once, and up to kRows rows.
+// Neighbouring threads read neighbouring bytes. The order of additions in each sum depends only on
+// the matrix.
 #pragma once
 
 #include <cmath>
@@ -19,8 +19,8 @@
 
 namespace midscope::kernels::cuda {
 
-// Outputs first, first + 1, ... are also written to `to`: `width` of them to each, with row stride
-// `stride` in elements, of y's dtype.
+// Outputs first, first + 1, ... are also written to `to`: `width` of them to each array, with row
+// stride `stride` in elements, in y's dtype.
 struct OutputCopies {
   void* to[2] = {};
   int64_t stride[2] = {};
@@ -28,10 +28,10 @@ struct OutputCopies {
   int64_t width = 0;  // 0: none
 };
 
-// y[r, o] = sum_i weight[o, i] x[r, i] in float32, with weights as kernels::Dequantise gives them.
-// weight [outputs, inputs]: rows of blocks in the layout of device_rows.h. x [rows, inputs] of
-// x_dtype, with row stride x_stride in elements, 16-byte aligned. y [rows, outputs] of y_dtype,
-// with row stride y_stride. 1 <= rows <= kMatrixVectorRows.
+// Computes y[r, o] = sum_i weight[o, i] x[r, i] in float32, with weights as kernels::Dequantise
+// gives them. weight [outputs, inputs]: rows of blocks in the layout of device_rows.h. x [rows,
+// inputs] of x_dtype, with row stride x_stride in elements, 16-byte aligned. y [rows, outputs] of
+// y_dtype, with row stride y_stride. 1 <= rows <= kMatrixVectorRows.
 struct QuantisedMatrixVectorArguments {
   const uint8_t* weight = nullptr;
   int64_t row_bytes = 0;
@@ -44,19 +44,19 @@ struct QuantisedMatrixVectorArguments {
   int64_t rows = 0;
   int64_t inputs = 0;
   int64_t outputs = 0;
-  // The first half of the outputs are gates, the second what they are multiplied with: y [rows,
-  // outputs / 2] = activation(gate) times the other, of which each is rounded to y_dtype first.
+  // Whether the first half of the outputs are gates of the second half: y [rows, outputs / 2] =
+  // activation(gate) times the other output, after both are rounded to y_dtype.
   bool gated = false;
   ActivationKind activation = ActivationKind::kSilu;
-  OutputCopies copies;  // not of gated ones
+  OutputCopies copies;  // not for gated outputs
 };
 
-// Outputs of a block of threads. Bundles of many groups, and of many bytes, fill registers.
+// Outputs per thread block. Bundles with many groups or many bytes fill the registers.
 template <class Format>
 constexpr int kOutputsOfBlock = Format::kGroups > 2 || Format::kType == BlockType::kQ5_K ? 2 : 4;
 constexpr int kProductThreads = 128;
-// Blocks of one row that a multiprocessor holds, which hides the time that reading takes: as many
-// as there are registers for.
+// Number of thread blocks of one row that a multiprocessor holds, to hide the latency of reading:
+// as many as there are registers for.
 constexpr int ProductBlocks(BlockType type) {
   switch (type) {
     case BlockType::kIQ4_NL:
@@ -76,7 +76,8 @@ constexpr int ProductBlocks(BlockType type) {
       return 8;
   }
 }
-// The fewest bundles of a row per thread: fewer are not worth the sum over more threads.
+// The smallest number of bundles per thread in a row: with fewer, the sum over more threads does
+// not pay.
 constexpr int kBundlesOfThread = 2;
 
 template <class Format, int kRows>
@@ -85,12 +86,13 @@ inline Grid QuantisedMatrixVectorGrid(const QuantisedMatrixVectorArguments& a) {
   const int threads =
       ThreadsFor((bundles + kBundlesOfThread - 1) / kBundlesOfThread, kProductThreads);
   constexpr int kOutputs = kOutputsOfBlock<Format>;
-  // A block's outputs are whole pairs.
+  // A block has whole pairs of outputs.
   return {(a.outputs + kOutputs - 1) / kOutputs, 1, 1, threads,
           int64_t{kProductThreads} / kWarp * kRows * kOutputs * 4};
 }
 
-// work(std::integral_constant<int, kRows>()) for the kRows that a product of so many rows takes.
+// Calls work(std::integral_constant<int, kRows>()) for the kRows that a product of `rows` rows
+// needs.
 template <class Work>
 void WithProductRows(int64_t rows, const Work& work) {
   if (rows == 1) return work(std::integral_constant<int, 1>());
@@ -124,7 +126,7 @@ class QuantisedMatrixVectorBlock {
     machine_.Each([&](int thread) {
       if (thread < bundles_) Read(thread, first[thread]);
     });
-    // Weights are read while whatever makes x still runs.
+    // Weights may be read while the kernel that makes x is still running.
     machine_.AwaitEarlierWork();
     machine_.Each([&](int thread) { AddBundles(thread, first[thread], sums[thread]); });
     MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kSums; ++i) {
@@ -157,15 +159,15 @@ class QuantisedMatrixVectorBlock {
     return sums.of[i / kOutputs][i % kOutputs];
   }
 
-  // The last output and row take the place of those beyond them, which are not written.
+  // Indices beyond the last output or row use the last one; their results are not written.
   MIDSCOPE_CUDA_BODY const uint8_t* Row(int o) const {
     const int of_pair = a_.gated ? o % kPairs : o;
     const int there = of_pair < outputs_ ? of_pair : outputs_ - 1;
     const int64_t half = o >= kPairs ? of_half_ * a_.row_bytes : 0;
     return rows_ + half + At(there, static_cast<int>(a_.row_bytes));
   }
-  // 8 elements of a row of x. One row has the loop over bundles for each dtype (X); the dtype of
-  // more is looked up in it.
+  // Loads 8 elements of a row of x. For one row, the loop over bundles exists once per dtype (X);
+  // for more rows, the dtype is looked up inside the loop.
   template <class X>
   MIDSCOPE_CUDA_BODY void LoadX(int r, int64_t at, float* values) const {
     const int64_t row = r < a_.rows ? r : a_.rows - 1;
@@ -176,7 +178,7 @@ class QuantisedMatrixVectorBlock {
     }
   }
 
-  // One of each output.
+  // One bundle for each output.
   struct Bundle {
     typename Format::Bits of[kOutputs];
   };
@@ -213,8 +215,8 @@ class QuantisedMatrixVectorBlock {
     }
   }
 
-  // The group of each output, whose first element is `at`. Its numbers are multiplied first: a step
-  // and a minimum are the whole group's.
+  // Adds the products of each output's group, whose first element is `at`. Its numbers are
+  // multiplied first, because step and minimum are those of the whole group.
   template <class X>
   MIDSCOPE_CUDA_BODY void AddGroup(const typename Format::Bits* bits, int group, int64_t at,
                                    Sums& sums) const {
@@ -279,7 +281,7 @@ class QuantisedMatrixVectorBlock {
   const QuantisedMatrixVectorArguments& a_;
   int64_t of_half_;  // 0: not gated
   int64_t output_;
-  int outputs_;  // of the block; gated: pairs of them
+  int outputs_;  // number of outputs in the block; if gated, of pairs of outputs
   const uint8_t* rows_;
   int bundles_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rotary embedding of bfloat16 or float16 rows, each head by a table of its own: the part of a row
-// that one thread rotates (attention.h loads keys through it), and rows as a whole.
+// Rotary embedding of bfloat16 or float16 rows, each head by a separate table: the part of a row
+// that one thread rotates (attention.h loads keys through it), and whole rows.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace midscope::kernels::cuda {
 
-// As kernels/rotary.h's RotaryView, in the memory of the GPU. Without data: not rotated.
+// Like RotaryView of kernels/rotary.h, in the GPU's memory. Without data, nothing is rotated.
 struct Table {
   const float* cos = nullptr;  // [rows, pairs]
   const float* sin = nullptr;
@@ -19,8 +19,8 @@ struct Table {
   bool operator==(const Table&) const = default;
 };
 
-// Number of chunks of one row of `head_dim` elements: chunks of a rotated half come with their
-// partners.
+// Returns the number of chunks of one row of `head_dim` elements; a chunk of a rotated half is
+// counted together with its partner.
 MIDSCOPE_CUDA_BODY int ChunksOf(const Table& table, int head_dim) {
   const int pairs = table.cos ? table.pairs : 0;
   return (head_dim - pairs) / kChunk;
@@ -39,7 +39,7 @@ MIDSCOPE_CUDA_BODY Turn TurnOf(const Table& table, int64_t table_row, int chunk)
   return turn;
 }
 
-// The values of a chunk of pairs, [first half, second half], turned.
+// Rotates the values of a chunk of pairs, [first half, second half].
 MIDSCOPE_CUDA_BODY void TurnChunk(const Turn& turn, float* low, float* high) {
   MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
     const float turned = low[i] * turn.cos[i] - high[i] * turn.sin[i];
@@ -48,8 +48,8 @@ MIDSCOPE_CUDA_BODY void TurnChunk(const Turn& turn, float* low, float* high) {
   }
 }
 
-// The rotated chunk `chunk` of a row (and its partner, where it is one of a rotated half) goes to
-// work(first element, values).
+// Calls work(first element, values) for the rotated chunk `chunk` of a row, and also for its
+// partner if it is in a rotated half.
 template <class T, class Work>
 MIDSCOPE_CUDA_BODY void WithRotatedChunk(const Table& table, int64_t table_row, int chunk,
                                          const T* row, const Work& work) {
@@ -69,8 +69,8 @@ MIDSCOPE_CUDA_BODY void WithRotatedChunk(const Table& table, int64_t table_row, 
   work(first + pairs, high);
 }
 
-// As above, into a row `out`; elements that are not rotated are copied unchanged. in and out:
-// 16-byte aligned.
+// Like WithRotatedChunk, but writes to a row `out`; elements that are not rotated are copied
+// unchanged. in and out are 16-byte aligned.
 template <class T>
 MIDSCOPE_CUDA_BODY void RotateChunk(const Table& table, int64_t table_row, int chunk, const T* in,
                                     T* out) {
@@ -85,9 +85,9 @@ MIDSCOPE_CUDA_BODY void RotateChunk(const Table& table, int64_t table_row, int c
                    [&](int at, const float* values) { Keep(values, out + at); });
 }
 
-// x [rows, heads, head_dim] into out [rows, heads, head_dim], head h by its table from the table's
-// row `first` on. Strides of rows in elements; heads adjoin. All addresses and strides of rows are
-// multiples of 16 bytes, head_dim of 8.
+// Rotates x [rows, heads, head_dim] into out [rows, heads, head_dim], head h by its table, from the
+// table's row `first` on. Row strides are in elements; heads are contiguous. All addresses and
+// strides of rows are multiples of 16 bytes, head_dim of 8.
 template <class T>
 struct RotateArguments {
   const T* x = nullptr;
@@ -99,7 +99,7 @@ struct RotateArguments {
   int head_dim = 0;
   int64_t first = 0;
   const Table* tables = nullptr;         // [heads]
-  int64_t table_stride = sizeof(Table);  // bytes from one to the next
+  int64_t table_stride = sizeof(Table);  // bytes from one table to the next
   MIDSCOPE_CUDA_BODY const Table& TableOf(int64_t head) const {
     const auto* at = reinterpret_cast<const uint8_t*>(tables) + head * table_stride;
     return *reinterpret_cast<const Table*>(at);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Attention of a few query rows whose weights are not requested, in float32 whatever the dtype of
-// queries, keys and values: parts of the keys, each with exponentials to its own largest logit, in
-// separate blocks, which are then merged (as in flash decoding: Dao, Haziza, Massa, Sizov, 2023).
-// Keys are changed and rotated while they are read, as in attention_rows.h.
+// queries, keys and values. Separate blocks process parts of the keys, each with exponentials
+// relative to its own largest logit; the parts are then merged (as in flash decoding: Dao, Haziza,
+// Massa, Sizov, 2023). Keys are updated and rotated while they are read, as in attention_rows.h.
 #pragma once
 
 #include <cmath>
@@ -15,8 +15,8 @@
 
 namespace midscope::kernels::cuda {
 
-// Keys of a part: few where there are few keys, so that there are blocks for many multiprocessors,
-// each of which mostly waits; more where there are more, as parts cost too.
+// Keys per part: few if there are few keys, so that there are blocks for many multiprocessors, each
+// of which mostly waits for memory; more if there are more keys, because each part has a cost.
 constexpr int kLeastKeysOfPart = 32;
 constexpr int kMostKeysOfPart = 128;
 constexpr int kPartsAimedAt = 32;
@@ -25,27 +25,27 @@ inline int KeysOfPart(int64_t keys) {
   while (of_part < kMostKeysOfPart && keys > int64_t{of_part} * kPartsAimedAt) of_part *= 2;
   return of_part;
 }
-// For more keys, kernels that do one thing each are faster (attention_rows.h, and a softmax between
-// them): on an H100, 32 heads of 128, 15 microseconds against 29 and a softmax for 512 keys, 24
-// against 36 for 2,048, 72 against 49 for 8,192.
+// For more keys, separate kernels for each step are faster (attention_rows.h, with a softmax
+// between them): on an H100 with 32 heads of 128, this kernel takes 15 microseconds and the
+// separate ones 29 plus a softmax for 512 keys, 24 and 36 for 2,048, 72 and 49 for 8,192.
 constexpr int64_t kMostKeysTogether = 4096;
 
 // A query sees the keys up to its own row, `window` of them (0: all), except hidden ones. sums
-// [parts, query_rows, heads, head_dim]: exponentials of logits, less the part's largest one, times
-// values and factors of keys. shares [parts, query_rows, heads]: that logit and the sum of the
-// exponentials, of the first part with that of the sink.
+// [parts, query_rows, heads, head_dim]: the sum of exponentials of logits minus the part's largest
+// logit, times values and factors of keys. shares [parts, query_rows, heads]: that logit and the
+// sum of the exponentials; in the first part, the sink's is included.
 struct PartShare {
   float largest;
   float sum;
 };
 template <class T>
 struct RowAttentionArguments {
-  RowLogitsArguments<T> rows;  // whose logits are not written
+  RowLogitsArguments<T> rows;  // its logits are not written
   const T* v = nullptr;        // of row 0
   int64_t v_stride = 0;
   int64_t window = 0;
   float softcap = 0;
-  bool edited = false;  // whether a logit may be another than the product of query and key
+  bool edited = false;  // whether a logit may differ from the product of query and key
   int keys_of_part = kMostKeysOfPart;  // KeysOfPart(rows.keys)
   float* sums = nullptr;
   PartShare* shares = nullptr;
@@ -66,8 +66,8 @@ inline Grid RowAttentionGrid(const RowAttentionArguments<T>& a) {
   return grid;
 }
 
-// work(std::bool_constant<kChanged>(), std::bool_constant<kEdited>()) for the kernel that they
-// take.
+// Calls work(std::bool_constant<kChanged>(), std::bool_constant<kEdited>()) for the kernel variant
+// that the arguments need.
 template <class T, class Work>
 void WithVariantOf(const RowAttentionArguments<T>& a, const Work& work) {
   WithVariantOf(a.rows, [&](auto changed) {
@@ -95,7 +95,7 @@ class RowAttentionBlock {
 
   MIDSCOPE_CUDA_BODY void Run() {
     const int64_t row = a_.rows.first_query + machine_.block().z;
-    // Keys and values come nearer while whatever makes the queries still runs.
+    // Prefetches keys and values while the kernel that makes the queries is still running.
     machine_.Each([&](int thread) {
       Prefetch(thread, a_.rows.k, a_.rows.k_stride);
       Prefetch(thread, a_.v, a_.v_stride);
@@ -141,8 +141,8 @@ class RowAttentionBlock {
     return a_.rows.tables[first_head_ + head];
   }
 
-  // Calls work(key of the part, weight) for the logits or weights of a thread's head that are the
-  // thread's.
+  // Calls work(key of the part, weight) for the logits or weights of the thread's head that the
+  // thread processes.
   template <class Work>
   MIDSCOPE_CUDA_BODY void EachOfThread(int thread, const Work& work) const {
     const int head = thread / kThreadsOfHead;
@@ -152,7 +152,7 @@ class RowAttentionBlock {
     }
   }
 
-  // Logits become exponentials; writes the shares.
+  // Turns logits into exponentials, and writes the shares.
   MIDSCOPE_CUDA_BODY void Exponentiate() {
     typename Machine::template PerThread<Number> numbers(machine_);
     const auto of_thread = [&](int thread) -> float& { return numbers[thread].value; };
@@ -202,7 +202,7 @@ class RowAttentionBlock {
     return Head(head).sink * Head(head).inverse_temperature;
   }
 
-  // The largest logit of a thread's head.
+  // Returns the largest logit of the thread's head.
   MIDSCOPE_CUDA_BODY float Largest(int thread) const {
     const int head = thread / kThreadsOfHead;
     float largest = HasSink() && head < heads_ ? Sink(head) : -INFINITY;
@@ -213,7 +213,7 @@ class RowAttentionBlock {
   }
 
   MIDSCOPE_CUDA_BODY int Chunks() const { return a_.rows.head_dim / kChunk; }
-  // Threads of a group have a chunk each of the values of a key.
+  // Each thread of a group processes one chunk of a key's values.
   MIDSCOPE_CUDA_BODY int Groups() const { return kRowThreads / Chunks(); }
 
   MIDSCOPE_CUDA_BODY void AddValues() {
@@ -229,7 +229,7 @@ class RowAttentionBlock {
     });
   }
 
-  // kKeys: 1 where the block's heads share a key.
+  // kKeys: 1 if the block's heads share a key.
   template <int kKeys>
   MIDSCOPE_CUDA_BODY void AddValues(int thread, Chunk* sums) const {
     const T* columns[kKeys];
@@ -245,7 +245,7 @@ class RowAttentionBlock {
       }
       MIDSCOPE_CUDA_UNROLL for (int head = 0; head < kHeadsOfBlock; ++head) {
         const float weight = head < heads_ ? weights_[At(head, kMostKeysOfPart, key)] : 0.0f;
-        if (weight == 0) continue;  // a hidden key may hold anything
+        if (weight == 0) continue;  // a hidden key may contain any bits
         MIDSCOPE_CUDA_UNROLL for (int i = 0; i < kChunk; ++i) {
           sums[head].of[i] += weight * values[kKeys == 1 ? 0 : head].of[i];
         }
@@ -267,7 +267,7 @@ class RowAttentionBlock {
     Keep(sum.of, a_.sums + Of(head) * a_.rows.head_dim + At(chunk, kChunk));
   }
 
-  // The index of a head in shares.
+  // Returns the index of a head in shares.
   MIDSCOPE_CUDA_BODY int64_t Of(int head) const {
     const BlockIndex block = machine_.block();
     return (block.x * a_.rows.query_rows + block.z) * a_.rows.heads + first_head_ + head;
@@ -278,16 +278,16 @@ class RowAttentionBlock {
   int64_t first_head_;
   int heads_;
   KeyColumns columns_;
-  int64_t first_;  // key of the part, from first_key on
+  int64_t first_;  // the part's first key, counted from first_key
   int keys_;
-  float* weights_;  // [head of the block, key of the part]: logits first
+  float* weights_;  // [head of the block, key of the part]; holds logits at first
   float* of_warps_;
   float* sums_of_warps_;
   Chunk* sums_;  // [head of the block, thread]
 };
 
-// out [query_rows, heads, head_dim], with row stride out_stride in elements: the parts' sums, each
-// times its share.
+// Computes out [query_rows, heads, head_dim], with row stride out_stride in elements: the total of
+// the parts' sums, each times its share.
 template <class T>
 struct MergeRowPartsArguments {
   const float* sums = nullptr;
@@ -313,7 +313,7 @@ MIDSCOPE_CUDA_BODY void MergeRowPartsBlock(Machine& machine, const MergeRowParts
   const int64_t of = block.y * a.heads + block.x;
   const int64_t of_part = a.rows * a.heads;
   const int chunks = a.head_dim / kChunk;
-  const int groups = kMergeThreads / chunks;  // threads of a group have a chunk each of a part
+  const int groups = kMergeThreads / chunks;  // a group's threads have one chunk each
   auto* z_of_threads = machine.template Shared<Chunk>(kMergeThreads);
   auto* sum_of_threads = machine.template Shared<float>(kMergeThreads);
   typename Machine::template PerThread<Number> largest(machine);

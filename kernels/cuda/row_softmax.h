@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From logits of a few query rows to their attention weights, with all that changes them, and how
-// many of these reach a threshold (kernels/position_awareness.h).
+// Computes attention weights from the logits of a few query rows, with all edits of them, and
+// counts how many weights reach a threshold (kernels/position_awareness.h).
 #pragma once
 
 #include <cmath>
@@ -13,10 +13,10 @@
 
 namespace midscope::kernels::cuda {
 
-// weights [query_rows, heads, key_rows] of logits [heads, query_rows, keys], which are products of
-// queries, scaled, and keys from first_key on (RowLogits). Keys that a query does not see, after
-// its row or `window` rows (0: none) or more before it, or that are hidden, have weight 0; no query
-// may see a key before first_key. Every query sees itself.
+// Computes weights [query_rows, heads, key_rows] from logits [heads, query_rows, keys], the
+// products of scaled queries and keys from first_key on (RowLogits). Keys after the query's row,
+// keys `window` or more rows before it (0: no window) and hidden keys have weight 0; no query may
+// see a key before first_key. Every query sees itself.
 struct RowSoftmaxArguments {
   const float* logits = nullptr;
   float* weights = nullptr;
@@ -80,8 +80,8 @@ class RowSoftmaxBlock {
   }
 
  private:
-  // work(key, product) for the thread's keys: those that are its number, counted from key 0, in
-  // steps of the block's threads.
+  // Calls work(key, product) for the thread's keys: counted from key 0, the key with the thread's
+  // number and every further one in steps of the block's number of threads.
   template <class Work>
   MIDSCOPE_CUDA_BODY void EachSeen(int thread, const Work& work) const {
     const int64_t first =
@@ -102,12 +102,12 @@ class RowSoftmaxBlock {
   const RowSoftmaxArguments& a_;
   const AttentionHead head_;
   int64_t row_;
-  const float* logits_;  // of first_key
-  float* weights_;       // of key 0
+  const float* logits_;  // at first_key
+  float* weights_;       // at key 0
   float* shared_;
 };
 
-// counts[head] of weights [heads, keys]: keys over the threshold.
+// counts[head]: number of keys over the threshold in weights [heads, keys].
 struct CountKeysArguments {
   const float* weights = nullptr;
   int32_t* counts = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Single numbers and the formats with blocks of 32 elements; see block_formats.h.
+// Formats of single numbers, and formats with blocks of 32 elements; see block_formats.h.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace midscope::kernels::cuda {
 
-// Single numbers, 8 at a time.
+// Formats of single numbers, read 8 at a time.
 template <BlockType type, class T>
 struct NumbersOf : BlockOf<type, kChunk, kChunk * int64_t{sizeof(T)}> {
   static constexpr int kBundles = 1;
@@ -35,7 +35,7 @@ struct F32 : NumbersOf<BlockType::kF32, float> {};
 struct BF16 : NumbersOf<BlockType::kBF16, BFloat16> {};
 struct F16 : NumbersOf<BlockType::kF16, Float16> {};
 
-// Blocks of 32 elements in 16 bytes: low nibbles are the first half.
+// Blocks of 32 elements in 16 bytes: the low nibbles are the first half.
 template <BlockType type, int64_t bytes>
 struct NibblesOf : BlockOf<type, 32, bytes> {
   static constexpr int kBundles = 2;
@@ -45,7 +45,7 @@ struct NibblesOf : BlockOf<type, 32, bytes> {
   MIDSCOPE_CUDA_BODY static int First(int bundle, int group) { return group * 16 + bundle * 8; }
 };
 
-// d, (minimum,) (a fifth bit for each element [4],) nibbles [16].
+// Layout: d, (minimum,) (a fifth bit for each element [4],) nibbles [16].
 template <BlockType type, bool kFiveBits, bool kWithMinimum>
 struct Nibbles : NibblesOf<type, 18 + (kFiveBits ? 4 : 0) + (kWithMinimum ? 2 : 0)> {
   using NibblesOf<type, 18 + (kFiveBits ? 4 : 0) + (kWithMinimum ? 2 : 0)>::kAligned;
@@ -55,8 +55,8 @@ struct Nibbles : NibblesOf<type, 18 + (kFiveBits ? 4 : 0) + (kWithMinimum ? 2 : 
   static constexpr int kQuants = kFifthBits + (kFiveBits ? 4 : 0);
   struct Bits {
     Eight quants;
-    uint32_t fifth;   // of the block: element i at bit i
-    uint32_t scales;  // binary16: the step, then the minimum
+    uint32_t fifth;   // of the whole block: element i's is bit i
+    uint32_t scales;  // binary16: first the step, then the minimum
     int bundle;
   };
   MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& block, int bundle) {
@@ -95,7 +95,7 @@ struct Q41 : Nibbles<BlockType::kQ4_1, false, true> {};
 struct Q50 : Nibbles<BlockType::kQ5_0, true, false> {};
 struct Q51 : Nibbles<BlockType::kQ5_1, true, true> {};
 
-// d, signed bytes [32].
+// Layout: d, signed bytes [32].
 struct Q80 : BlockOf<BlockType::kQ8_0, 32, 34> {
   static constexpr int kBundles = 4;
   static constexpr int kGroups = 1;
@@ -119,7 +119,7 @@ struct Q80 : BlockOf<BlockType::kQ8_0, 32, 34> {
   }
 };
 
-// d, nibbles [16] that index unevenly spaced values.
+// Layout: d, nibbles [16], which are indices of unevenly spaced values.
 struct IQ4NL : NibblesOf<BlockType::kIQ4_NL, 18> {
   struct Bits {
     Eight quants;
@@ -137,7 +137,7 @@ struct IQ4NL : NibblesOf<BlockType::kIQ4_NL, 18> {
   }
 };
 
-// An exponent, nibbles [16] of floating-point numbers with one bit of mantissa.
+// Layout: an exponent, nibbles [16], which are floating-point numbers with one bit of mantissa.
 struct MXFP4 : NibblesOf<BlockType::kMXFP4, 17> {
   struct Bits {
     Eight quants;

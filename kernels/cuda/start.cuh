@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Starts a kernel on the current GPU. For nvcc alone.
+// Launches a kernel on the current GPU. Only for nvcc.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -21,11 +21,11 @@ inline void Check(cudaError_t error, const char* kernel) {
   throw LaunchError(std::string(kernel) + ": " + cudaGetErrorString(error));
 }
 
-// Bytes of shared memory of a kernel without a request.
+// Bytes of shared memory that a kernel can use without a request.
 constexpr int64_t kSharedBytes = int64_t{48} << 10;
 
-// Whether a kernel's blocks may start while the kernel before it is at work: all wait for its end
-// by GpuMachine::AwaitEarlierWork, some after they have read weights.
+// Whether a kernel's blocks may start while the previous kernel is still running. All wait for its
+// end with GpuMachine::AwaitEarlierWork, some only after they have read weights.
 inline bool StartsKernelsEarly() {
   thread_local int asked = -1;
   thread_local bool early = false;
@@ -41,7 +41,7 @@ inline bool StartsKernelsEarly() {
   return early;
 }
 
-// Null: the default stream.
+// Null means the default stream.
 inline thread_local cudaStream_t stream_of_thread = nullptr;
 
 template <class Arguments>

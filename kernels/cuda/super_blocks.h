@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The formats with blocks of 256 elements: scales of 16 or 32 elements that are quantised
+// Formats with blocks of 256 elements, in which the scales of each 16 or 32 elements are quantised
 // themselves; see block_formats.h.
 #pragma once
 
@@ -11,7 +11,8 @@
 
 namespace midscope::kernels::cuda {
 
-// Blocks of 256 elements in halves: bytes [32] of a half have an element of each of 4 parts of 32.
+// Blocks of 256 elements in two halves. Each of a half's bytes [32] contains one element of each of
+// 4 parts of 32.
 template <BlockType type, int64_t bytes>
 struct QuartersOf : BlockOf<type, 256, bytes> {
   static constexpr int kBundles = 8;
@@ -19,9 +20,9 @@ struct QuartersOf : BlockOf<type, 256, bytes> {
   static constexpr bool kHasStep = true;
   static constexpr bool kHasMinimum = false;
   MIDSCOPE_CUDA_BODY static int Half(int bundle) { return bundle / 4; }
-  // The offset of the bundle's bytes in those of a half.
+  // Returns the offset of the bundle's bytes within a half's bytes.
   MIDSCOPE_CUDA_BODY static int Offset(int bundle) { return bundle % 4 * 8; }
-  // The index of the scale of the 16 elements to which a group belongs.
+  // Returns the index of the scale for the 16 elements that contain the group.
   MIDSCOPE_CUDA_BODY static int Scale(int bundle, int group) {
     return Half(bundle) * 8 + group * 2 + bundle % 4 / 2;
   }
@@ -30,12 +31,12 @@ struct QuartersOf : BlockOf<type, 256, bytes> {
   }
 };
 
-// Scales and minima [16] as nibbles, quants of 2 bits [64], d, minimum of d.
+// Layout: scales and minima [16] as nibbles, quants of 2 bits [64], d, minimum of d.
 struct Q2K : QuartersOf<BlockType::kQ2_K, 84> {
   static constexpr bool kHasMinimum = true;
   struct Bits {
     Eight quants;
-    uint32_t scales;  // d and its minimum
+    uint32_t scales;  // d and the minimum of d
     uint8_t of_group[kGroups];
   };
   MIDSCOPE_CUDA_BODY static Bits Read(const BlockBytes& block, int bundle) {
@@ -58,11 +59,11 @@ struct Q2K : QuartersOf<BlockType::kQ2_K, 84> {
   }
 };
 
-// High bits [32], low bits of 2 [64], scales of 6 bits [12], d.
+// Layout: high bits [32], low bits of 2 [64], scales of 6 bits [12], d.
 struct Q3K : QuartersOf<BlockType::kQ3_K, 110> {
   struct Bits {
     Eight quants;
-    Eight high;  // bit g of a byte: of group g of the first half, bit 4 + g: of the second
+    Eight high;  // per byte, bit g: group g of the first half; bit 4 + g: of the second
     Float16 d;
     uint8_t low_scale[kGroups];
     uint8_t high_scale[kGroups];
@@ -93,10 +94,10 @@ struct Q3K : QuartersOf<BlockType::kQ3_K, 110> {
   }
 };
 
-// Nibbles [128], high bits of 2 [64], signed scales [16], d.
+// Layout: nibbles [128], high bits of 2 [64], signed scales [16], d.
 struct Q6K : QuartersOf<BlockType::kQ6_K, 210> {
   struct Bits {
-    Eight low[2];  // nibbles of groups 0 and 2, of 1 and 3
+    Eight low[2];  // nibbles of groups 0 and 2, and of groups 1 and 3
     Eight high;
     Float16 d;
     uint8_t scale[kGroups];
@@ -123,7 +124,8 @@ struct Q6K : QuartersOf<BlockType::kQ6_K, 210> {
   }
 };
 
-// (Fifth bits [32],) nibbles [128]; d, minimum of d, two scales, two minima, two scales, ...
+// Layout: (fifth bits [32],) nibbles [128]; d, minimum of d, two scales, two minima, two scales,
+// ...
 template <BlockType type, bool kFiveBits>
 struct Q45K : BlockOf<type, 256, kFiveBits ? 176 : 144> {
   using BlockOf<type, 256, kFiveBits ? 176 : 144>::kAligned;
@@ -133,10 +135,10 @@ struct Q45K : BlockOf<type, 256, kFiveBits ? 176 : 144> {
   static constexpr bool kHasMinimum = true;
   struct Bits {
     Eight quants;
-    Eight fifth;      // bit i of a byte: of the i-th part of 32 elements
-    uint32_t d;       // and its minimum
-    uint32_t scales;  // of both groups, and minima
-    int quarter;      // of 64 elements
+    Eight fifth;      // in each byte, bit i belongs to the i-th part of 32 elements
+    uint32_t d;       // d and the minimum of d
+    uint32_t scales;  // scales and minima of both groups
+    int quarter;      // index of the 64 elements
   };
   MIDSCOPE_CUDA_BODY static int First(int bundle, int group) {
     return bundle / 4 * 64 + group * 32 + bundle % 4 * 8;
@@ -171,8 +173,8 @@ struct Q45K : BlockOf<type, 256, kFiveBits ? 176 : 144> {
 struct Q4K : Q45K<BlockType::kQ4_K, false> {};
 struct Q5K : Q45K<BlockType::kQ5_K, true> {};
 
-// d, high bits of the scales [2], their low bits [4], nibbles [128] that index unevenly spaced
-// values: parts of 32 elements in 16 bytes.
+// Layout: d, high bits of the scales [2], their low bits [4], nibbles [128], which are indices of
+// unevenly spaced values: parts of 32 elements in 16 bytes.
 struct IQ4XS : BlockOf<BlockType::kIQ4_XS, 256, 136> {
   static constexpr int kBundles = 16;
   static constexpr int kGroups = 2;
@@ -182,7 +184,7 @@ struct IQ4XS : BlockOf<BlockType::kIQ4_XS, 256, 136> {
     Eight quants;
     Float16 d;
     uint8_t low_scales;    // of two parts
-    uint16_t high_scales;  // of all
+    uint16_t high_scales;  // of all parts
     int part;
   };
   MIDSCOPE_CUDA_BODY static int First(int bundle, int group) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The largest values of long rows, as the logits of a vocabulary are: every part of a row finds its
-// own by a block of threads, and one more block those of the parts. A value and its column make one
-// number, whose largest is the next one: equal values by lower column, as midscope::TopTokens has
-// them. The bits are the same in any order of threads.
+// Finds the largest values of long rows, such as a vocabulary's logits: one thread block finds
+// those of each part of a row, and another block merges the parts. A value and its column form one
+// key, and the largest key is taken repeatedly: among equal values the lower column comes first, as
+// in midscope::TopTokens. The bits are the same in any order of threads.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@
 namespace midscope::kernels::cuda {
 
 constexpr int kTopThreads = 256;
-constexpr int kTopColumns = 4096;  // of a part; candidates of a row
+constexpr int kTopColumns = 4096;  // columns per part; candidates per row
 constexpr int kMostTop = 32;
 
 constexpr int64_t TopParts(int64_t columns) { return (columns + kTopColumns - 1) / kTopColumns; }
-// `top` largest of rows of so many columns can be had so.
+// Whether the `top` largest of rows with this number of columns can be found in this way.
 inline bool HasTopRows(int64_t columns, int64_t top) {
   return top > 0 && top <= kMostTop && top <= columns && TopParts(columns) * top <= kTopColumns;
 }
 
-// Larger for larger values, and for lower columns of equal ones. Values that are not finite come
-// before all others, so that they are noticed. 0: no value.
+// The key is larger for larger values, and for lower columns among equal values. Values that are
+// not finite come before all others, so that they are noticed. 0 means no value.
 MIDSCOPE_CUDA_BODY uint64_t TopKey(float value, int64_t column) {
 #ifdef __CUDACC__
   const uint32_t bits = __float_as_uint(value + 0.0f);  // -0 becomes 0
@@ -51,8 +51,8 @@ class TopOfBlock {
         keys_(machine.template Shared<uint64_t>(kTopColumns)),
         of_threads_(machine.template Shared<uint64_t>(kTopThreads)) {}
 
-  // Calls write(i, key) for the `top` largest of key(0) ... key(count - 1), in turn; 0 for those
-  // that there are not. count: at most kTopColumns.
+  // Calls write(i, key) for the `top` largest of key(0) ... key(count - 1), largest first; 0 if
+  // there are fewer keys. count: at most kTopColumns.
   template <class Key, class Write>
   MIDSCOPE_CUDA_BODY void Run(int count, int top, const Key& key, const Write& write) {
     machine_.Each([&](int thread) {
@@ -88,7 +88,7 @@ class TopOfBlock {
 
  private:
   Machine& machine_;
-  uint64_t* keys_;        // [kTopColumns]; a thread reads and writes its own
+  uint64_t* keys_;        // [kTopColumns]; each thread reads and writes only its own keys
   uint64_t* of_threads_;  // [kTopThreads]
 };
 
@@ -100,7 +100,7 @@ struct TopRowsArguments {
   uint64_t* kept = nullptr;
   int64_t rows = 0;
   int64_t columns = 0;
-  int top = 1;  // HasTopRows(columns, top)
+  int top = 1;  // HasTopRows(columns, top) must be true
 };
 
 inline Grid TopRowsGrid(const TopRowsArguments& a) {
@@ -121,7 +121,7 @@ MIDSCOPE_CUDA_BODY void TopRowsBlock(Machine& machine, const TopRowsArguments& a
       [&](int i, uint64_t key) { kept[i] = key; });
 }
 
-// columns_of, values_of [rows, top]: the largest first.
+// columns_of, values_of [rows, top]: largest first.
 struct MergeTopArguments {
   TopRowsArguments parts;
   int32_t* columns_of = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The implementation of each block format for CPUs; compiled once for each instruction set (see
-// rows-inl.h). Values are those of the `gguf` Python package to the last bit: each is a product
+// rows-inl.h). Values equal those of the `gguf` Python package to the last bit: each is a product
 // that float32 holds exactly, or that is rounded once.
 //
 // A format is a struct in number_blocks-inl.h, small_blocks-inl.h or super_blocks-inl.h:
@@ -10,7 +10,7 @@
 //   kParts                            parts of 32 elements that are read together: those of a
 //                                     block, 1 for formats of single numbers
 //   kGroup                            parts that one iteration of a loop reads
-//   Header Read(at)                   what the block's parts share
+//   Header Read(at)                   the common data of the block's parts
 //   Part Get<kPart>(at, header, group)  part group * kGroup + kPart of the block at `at`
 //
 // To add one: a line in BlockType (dequantise.h); the struct, and its name in the list below it;
@@ -32,7 +32,7 @@ namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 namespace blocks {
 
-// The unit that is read at once: a block, or a part of single numbers.
+// The elements that are read together: a block, or one part of single numbers.
 template <class Format>
 constexpr int64_t kUnitElements = Format::kParts* kPartElements;
 template <class Format>
@@ -44,7 +44,7 @@ HWY_INLINE void VisitListed(FormatList<Formats...> /*list*/, BlockType type,
   (void)((type == Formats::kType && (visitor(Formats()), true)) || ...);
 }
 
-// Calls visitor(Format()) for the format of that type.
+// Calls visitor(Format()) with the format of block type `type`.
 template <class Visitor>
 HWY_INLINE void VisitFormat(BlockType type, const Visitor& visitor) {
   VisitListed(NumberFormats(), type, visitor);

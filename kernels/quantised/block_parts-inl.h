@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parts of the code of the block formats: 32 elements ("a part") as float32 vectors in registers.
+// Code that the block formats share: 32 elements ("a part") as float32 vectors in registers.
 // Compiled once for each instruction set (see rows-inl.h).
 #if defined(MIDSCOPE_KERNELS_BLOCK_PARTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MIDSCOPE_KERNELS_BLOCK_PARTS_INL_H_
@@ -22,7 +22,7 @@ namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 namespace blocks {
 
-// Fixed-size vectors only: weights and sums live in arrays.
+// Fixed-size vectors only, because weights and sums are in arrays.
 using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 using VI = hn::Vec<hn::RebindToSigned<D>>;
@@ -34,26 +34,26 @@ struct Part {
   V v[kVectors];
 };
 
-// The header of formats whose parts share nothing.
+// The header of formats whose parts have no common data.
 struct NoHeader {};
 
 template <class... Formats>
 struct FormatList {};
 
-// Lanes unsigned bytes, widened.
+// Loads `Lanes` unsigned bytes and widens them.
 HWY_INLINE VI LoadBytes(const uint8_t* from) {
   const hn::Rebind<uint8_t, D> d8;
   return hn::PromoteTo(hn::RebindToSigned<D>(), hn::LoadU(d8, from));
 }
 
-// `with` in the lanes whose byte at `from` has `bit` set, `without` in the others.
+// Returns `with` in the lanes whose byte at `from` has `bit` set, `without` in the others.
 HWY_INLINE VI IfBit(const uint8_t* from, int64_t bit, VI with, VI without) {
   const hn::RebindToSigned<D> di;
   const auto set = hn::And(LoadBytes(from), hn::Set(di, 1 << bit));
   return hn::IfThenElse(hn::Eq(set, hn::Zero(di)), without, with);
 }
 
-// Element v * kLanes + lane of 32 nibbles in 16 bytes: low nibbles are the first half.
+// Loads elements v * kLanes + lane of 32 nibbles in 16 bytes; the low nibbles are the first half.
 HWY_INLINE VI LoadNibbles(const uint8_t* from, int64_t v) {
   const hn::RebindToSigned<D> di;
   const auto bytes = LoadBytes(from + v * kLanes % 16);
@@ -61,7 +61,7 @@ HWY_INLINE VI LoadNibbles(const uint8_t* from, int64_t v) {
   return hn::And(bytes, hn::Set(di, 15));
 }
 
-// As LoadNibbles, by a table of the nibbles' values.
+// Like LoadNibbles, by a table of the nibbles' values.
 HWY_INLINE V LoadByTable(const int8_t (&of_nibbles)[16], const uint8_t* from, int64_t v) {
 #if HWY_TARGET == HWY_SCALAR
   const int byte = from[v % 16];
@@ -79,14 +79,14 @@ HWY_INLINE V LoadByTable(const int8_t (&of_nibbles)[16], const uint8_t* from, in
   return hn::ConvertTo(D(), hn::PromoteTo(hn::RebindToSigned<D>(), values));
 }
 
-// The binary16 number at `from`.
+// Returns the binary16 number at `from`.
 HWY_INLINE float ReadHalf(const uint8_t* from) {
   uint16_t half;
   std::memcpy(&half, from, sizeof(half));
   return ToFloat(Float16{half});
 }
 
-// As ReadHalf, lane by lane.
+// Like ReadHalf, lane by lane.
 HWY_INLINE V HalvesToFloats(hn::Vec<hn::Rebind<uint16_t, D>> halves) {
   const D d;
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
@@ -104,7 +104,7 @@ HWY_INLINE V HalvesToFloats(hn::Vec<hn::Rebind<uint16_t, D>> halves) {
 #endif
 }
 
-// A block's scale in every lane.
+// Returns a block's scale in every lane.
 HWY_INLINE V BroadcastHalf(const uint8_t* from) {
   uint16_t half;
   std::memcpy(&half, from, sizeof(half));

@@ -106,7 +106,7 @@ BlockType BlockTypeOf(Dtype dtype) {
 
 namespace {
 
-// In a release build an unknown type leaves `out` as it is.
+// In a release build, an unknown type leaves `out` unchanged.
 void CheckBlocks(BlockType type, int64_t elements) {
   [[maybe_unused]] const auto format = FindBlockFormat(static_cast<uint32_t>(type));
   MIDSCOPE_KERNEL_CHECK(format.has_value());
@@ -132,15 +132,15 @@ void DequantiseToBFloat16(BlockType type, const void* blocks, int64_t elements, 
   (type, static_cast<const uint8_t*>(blocks), elements, out);
 }
 
-// Models are run in float16 on GPUs, which dequantise by themselves: this is for what stays in host
-// memory, and as fast as plain code is.
+// Models run in float16 only on GPUs, which dequantise themselves. This function is for matrices
+// that stay in host memory, and is plain code.
 void DequantiseToFloat16(BlockType type, const void* blocks, int64_t elements, Float16* out) {
   CheckBlocks(type, elements);
   if (type == BlockType::kF16) {
     std::memcpy(out, blocks, static_cast<size_t>(elements) * sizeof(Float16));
     return;
   }
-  constexpr int64_t kAtOnce = 2048;  // whole blocks of every format
+  constexpr int64_t kAtOnce = 2048;  // a whole number of blocks in every format
   const BlockFormat format = *FindBlockFormat(static_cast<uint32_t>(type));
   float values[kAtOnce];
   for (int64_t first = 0; first < elements; first += kAtOnce) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// GGUF's block formats, turned into float32, bfloat16 or float16. Values are those of the `gguf`
-// Python package to the last bit.
+// Dequantises GGUF's block formats to float32, bfloat16 or float16. Values equal those of the
+// `gguf` Python package to the last bit.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace midscope::kernels {
 
-// The numbers of the file format. The code of each is in block_formats-inl.h.
+// Numbered as in the file format. The code of each type is in block_formats-inl.h.
 enum class BlockType : uint32_t {
   kF32 = 0,
   kF16 = 1,
@@ -34,8 +34,7 @@ enum class BlockType : uint32_t {
   kMXFP4 = 39,
 };
 
-// Offsets in bytes of a block's binary16 scales, all of which are finite where the block's values
-// are.
+// Byte offsets of a block's binary16 scales. If all of them are finite, the block's values are.
 inline constexpr int64_t kNoScale = -1;
 struct BlockScales {
   int64_t first = kNoScale;
@@ -45,44 +44,45 @@ struct BlockScales {
 struct BlockFormat {
   BlockType type;
   std::string_view name;  // "Q4_K"
-  int64_t elements;       // in a block; rows are whole blocks
+  int64_t elements;       // per block; rows are whole blocks
   int64_t bytes;          // of a block
-  BlockScales scales;     // none in formats of single numbers, and in MXFP4
+  BlockScales scales;     // none for formats of single numbers, and for MXFP4
 };
 
-// The formats that are known here.
+// Returns the supported formats.
 std::span<const BlockFormat> BlockFormats();
 
-// The format of a type number from a file; nothing for one that is not known here.
+// Returns the format of a type number from a file; nullopt if it is not supported.
 std::optional<BlockFormat> FindBlockFormat(uint32_t type);
 
-// The format of single numbers of a dtype.
+// Returns the format of single numbers with a dtype.
 BlockType BlockTypeOf(Dtype dtype);
 
-// out [elements] float32 from elements / block.elements blocks at `blocks` (any alignment).
+// Computes out [elements] float32 from elements / block.elements blocks at `blocks` (any
+// alignment).
 void Dequantise(BlockType type, const void* blocks, int64_t elements, float* out);
 
-// out [elements]: the values of Dequantise, rounded as ToBFloat16 does.
+// Computes out [elements]: the values of Dequantise, rounded as in ToBFloat16.
 void DequantiseToBFloat16(BlockType type, const void* blocks, int64_t elements, BFloat16* out);
 
-// As above, rounded as ToFloat16 does.
+// Like DequantiseToBFloat16, rounded as in ToFloat16.
 void DequantiseToFloat16(BlockType type, const void* blocks, int64_t elements, Float16* out);
 
-// A matrix [rows, columns] as stored in a file. Row r is row row_order[r] of `data`, or row r
-// where row_order is empty; rows there have stride row_bytes, of any alignment.
+// A matrix [rows, columns] as stored in a file. Row r is row row_order[r] of `data`, or row r if
+// row_order is empty; rows of `data` have stride row_bytes and any alignment.
 struct BlockMatrix {
   BlockType type = BlockType::kF32;
   const void* data = nullptr;
   int64_t row_bytes = 0;
   std::span<const int64_t> row_order;  // [rows], or empty
   int64_t rows = 0;
-  int64_t columns = 0;  // whole blocks
+  int64_t columns = 0;  // a whole number of blocks
 
   const std::byte* Row(int64_t row) const {
     const int64_t at = row_order.empty() ? row : row_order[static_cast<size_t>(row)];
     return static_cast<const std::byte*>(data) + at * row_bytes;
   }
-  // Rows [first, first + count).
+  // Returns rows [first, first + count).
   BlockMatrix Rows(int64_t first, int64_t count) const {
     BlockMatrix some = *this;
     if (row_order.empty()) {
@@ -95,11 +95,12 @@ struct BlockMatrix {
   }
 };
 
-// out [rows, columns] of `dtype`, contiguous: the rows of `matrix` in its order, rounded as above.
+// Computes out [rows, columns] of `dtype`, contiguous: the rows of `matrix` in its order, rounded
+// as above.
 void DequantiseRows(const BlockMatrix& matrix, Dtype dtype, void* out, const Executor& executor);
 
-// Whether all of the matrix's weights are finite numbers. Looks at each block's scales alone where
-// the format has them (finite binary16 times small integers is finite), so that a matrix of
+// Whether all of the matrix's weights are finite numbers. Checks only each block's scales if the
+// format has any (a finite binary16 times small integers is finite), so that checking a matrix of
 // quantised blocks takes no longer than reading it. A scale of MXFP4 by which some value of a block
 // could overflow (2^126 and more, and the format's NaN) counts as not finite.
 bool AllFinite(const BlockMatrix& matrix, const Executor& executor);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether a matrix as stored in a file holds infinities or NaN. Plain loops over integers, bound
-// by memory.
+// Whether a matrix as stored in a file holds infinities or NaN. Plain loops over integers; memory
+// limits the speed.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -11,9 +11,9 @@
 namespace midscope::kernels {
 namespace {
 
-constexpr int64_t kGrainBytes = 65536;  // worth handing to another thread
+constexpr int64_t kGrainBytes = 65536;  // amount for which another thread pays
 
-// 1 for a number whose exponent is all ones, else 0.
+// Returns 1 for a number whose exponent bits are all ones, else 0.
 template <class Bits>
 uint32_t IsSpecial(const std::byte* at, Bits exponent) {
   Bits bits;
@@ -42,7 +42,7 @@ bool ScalesAreFinite(const std::byte* row, const BlockFormat& format, int64_t bl
   return special == 0;
 }
 
-// Exponents by which the largest number of a block (6) overflows float32.
+// Checks for exponents with which the largest number of a block (6) overflows float32.
 bool ExponentsAreFinite(const std::byte* row, const BlockFormat& format, int64_t blocks) {
   constexpr auto kLargest = std::byte{252};
   bool special = false;

@@ -21,30 +21,31 @@
 #define MIDSCOPE_KERNELS_FLOAT_PRODUCT_ONCE
 namespace midscope::kernels {
 
-// Outputs that a thread takes at a time, and what its part of all is a multiple of, so that threads
-// have equal parts of narrow matrices, too: whole panels of every target.
+// Number of outputs that a thread processes at a time, in whole panels of every target. A thread's
+// part is a multiple of it, so that threads have equal parts even of narrow matrices.
 constexpr int64_t kProductGroup = 64;
 constexpr int64_t kProductGrain = 32;
-// Inputs that are multiplied before the sums are stored: whole blocks of any type. A panel of so
-// many stays in the L1 cache while many rows pass it, those rows of x in the L2 cache.
+// Number of inputs that are multiplied before the sums are stored: whole blocks of any type. A
+// panel with this many stays in the L1 cache while it is multiplied with many rows, and those rows
+// of x stay in the L2 cache.
 constexpr int64_t kProductInputs = 256;
-// A remainder at the end of a row may join the last inputs.
+// A remainder at the end of a row may be joined with the last inputs.
 constexpr int64_t kMostProductInputs = 384;
-// Strips of x that pass a panel before the next.
+// Number of strips of x that are multiplied with a panel before the next panel.
 constexpr int64_t kStripsAtOnce = 16;
 
-// How many inputs are multiplied at a time where `left` are left.
+// Returns how many inputs are multiplied next if `left` remain.
 inline int64_t NextInputs(int64_t left) {
   return left <= kMostProductInputs ? left : kProductInputs;
 }
 
 struct FloatWork {
-  const float* panels;        // of the matrix, or null:
+  const float* panels;        // of the matrix, or null: then
   const BlockMatrix* blocks;  // the matrix
   int64_t outputs;
   int64_t inputs;
-  // By inputs that are multiplied at a time, [strip][those inputs][rows of a strip]: read in this
-  // order.
+  // [group of inputs that are multiplied together][strip][input][row of the strip], the order of
+  // reading.
   const float* x;
   int64_t rows;
   void* y;
@@ -67,8 +68,8 @@ static_assert(kProductGroup % kPanel == 0 && kProductGrain % kPanel == 0);
 
 constexpr int64_t StripsOf(int64_t rows) { return (rows + kStrip - 1) / kStrip; }
 
-// Weights of kPanel outputs from `output` on, inputs [first, first + count), into panel
-// [count][kPanel]; zeros for outputs that are not there. rows: room for [kPanel][count].
+// Writes weights of kPanel outputs from `output` on, inputs [first, first + count), to panel
+// [count][kPanel]; zeros for missing outputs. rows: working memory [kPanel][count].
 void FillPanel(const BlockMatrix& weight, int64_t output, int64_t first, int64_t count, float* rows,
                float* panel) {
   const BlockFormat format = *FindBlockFormat(static_cast<uint32_t>(weight.type));
@@ -83,7 +84,7 @@ void FillPanel(const BlockMatrix& weight, int64_t output, int64_t first, int64_t
   TransposeItems(rows, count, count, kPanel, panel, kPanel);
 }
 
-// A strip's sums [kStrip][kPanel] into y, for the rows and outputs that are there.
+// Writes a strip's sums [kStrip][kPanel] to y, for existing rows and outputs.
 template <class Out>
 HWY_INLINE void StoreStrip(const FloatWork& work, int64_t strip, int64_t output,
                            const float* sums) {
@@ -112,18 +113,18 @@ HWY_INLINE void FetchOutputs(const FloatWork& work, int64_t strip, int64_t outpu
   }
 }
 
-// A panel's inputs that are multiplied at a time.
+// A panel's inputs that are multiplied together.
 struct PanelPass {
   const float* panel;  // [count][kPanel]
-  int64_t output;      // its first
-  int64_t first;       // its first input
+  int64_t output;      // the panel's first output
+  int64_t first;       // the first input
   int64_t count;
   float* sums;        // [strip][kStrip][kPanel]
-  const float* next;  // what the next pass reads, or null where that was just written
+  const float* next;  // memory that the next pass reads; null if it was just written
 };
 
-// Strips begin .. end - 1 times a panel. The last inputs' sums go to y at once, whose memory is
-// then written while the CPU multiplies on.
+// Multiplies strips begin .. end - 1 by a panel. The last inputs' sums are written to y
+// immediately, so that memory is written while the CPU continues to multiply.
 template <class Out>
 void MultiplyStrips(const FloatWork& work, const PanelPass& pass, int64_t begin, int64_t end) {
   const int64_t strips = StripsOf(work.rows);
@@ -137,7 +138,7 @@ void MultiplyStrips(const FloatWork& work, const PanelPass& pass, int64_t begin,
   for (int64_t strip = begin; strip < end; ++strip) {
     for (int64_t line = 0; pass.next && line < lines_of_strip; ++line)
       hwy::Prefetch(pass.next + ((strip - begin) * lines_of_strip + line) * kLineFloats);
-    // The panel after this one begins with the first strip again.
+    // The next panel begins with the first strip again.
     const float* next_x = x_of(strip + 1 < end ? strip + 1 : begin);
     const int64_t rows = work.rows - strip * kStrip;
     if (last) FetchOutputs<Out>(work, strip, pass.output);
@@ -152,14 +153,14 @@ void MultiplyStrips(const FloatWork& work, const PanelPass& pass, int64_t begin,
   }
 }
 
-// Memory of a thread: room for FillPanel's rows, the panels of a group, their sums.
+// A thread's working memory: rows for FillPanel, the panels of a group, and their sums.
 struct GroupMemory {
   float* rows;
   float* weights;
   float* sums;
 };
 
-// Panels of a group one after the other, with stride `stride` in floats: inputs [first, first +
+// Panels of a group, stored consecutively with stride `stride` in floats: inputs [first, first +
 // count).
 struct GroupPanels {
   const float* first;
@@ -177,7 +178,7 @@ GroupPanels PanelsOf(const FloatWork& work, int64_t output, int64_t panels, int6
   return {memory.weights, count * kPanel};
 }
 
-// All of y for outputs output .. output + outputs - 1.
+// Computes all of y for outputs output .. output + outputs - 1.
 template <class Out>
 void MultiplyGroup(const FloatWork& work, int64_t output, int64_t outputs,
                    const GroupMemory& memory) {
@@ -203,8 +204,8 @@ void MultiplyGroup(const FloatWork& work, int64_t output, int64_t outputs,
   }
 }
 
-// kStrip rows of x from `row` on as float32; zeros for those that are not there. `work` [kStrip][
-// columns]: not needed for whole strips of float32.
+// Returns kStrip rows of x from `row` on as float32; zeros for missing rows. `work`
+// [kStrip][columns] is not used for whole strips of float32.
 template <class In>
 const float* StripRows(const In* x, int64_t row, int64_t rows, int64_t columns, float* work) {
   const In* from = x + row * columns;
@@ -218,7 +219,7 @@ const float* StripRows(const In* x, int64_t row, int64_t rows, int64_t columns, 
   return work;
 }
 
-// Strips begin .. end - 1 of x [rows, columns] into `out` (FloatWork::x).
+// Packs strips begin .. end - 1 of x [rows, columns] into `out` (FloatWork::x).
 template <class In>
 void PackStrips(const In* x, int64_t rows, int64_t columns, int64_t begin, int64_t end, float* work,
                 float* out) {
@@ -241,12 +242,12 @@ void PackStrips(const In* x, int64_t rows, int64_t columns, int64_t begin, int64
 
 int64_t FloatProductStrip() { return float_product::kStrip; }
 
-// Floats that FloatProductRange borrows.
+// Returns the number of floats that FloatProductRange borrows.
 int64_t SumFloats(int64_t rows) {
   return float_product::StripsOf(rows) * float_product::kStrip * kProductGroup;
 }
 
-// Outputs begin .. end - 1.
+// Computes outputs begin .. end - 1.
 void FloatProductRange(const FloatWork& work, int64_t begin, int64_t end) {
   BorrowedScratch<FloatGroupTag> scratch;
   const int64_t rows_floats = float_product::kPanel * kMostProductInputs;
@@ -256,14 +257,14 @@ void FloatProductRange(const FloatWork& work, int64_t begin, int64_t end) {
                                           rows + rows_floats + weight_floats};
   const auto multiply = work.y_dtype == Dtype::kFloat32 ? float_product::MultiplyGroup<float>
                                                         : float_product::MultiplyGroup<BFloat16>;
-  // Few rows are bound by reading panels: in their order, then.
+  // For few rows, reading panels limits the speed, so they are read in order.
   const bool reads = work.panels && work.rows <= float_product::kFewRows;
   const int64_t group = reads ? float_product::kPanel : kProductGroup;
   for (int64_t output = begin; output < end && !Cancelled(work.cancel); output += group)
     multiply(work, output, std::min(group, end - output), memory);
 }
 
-// Panels of outputs begin .. end - 1: [panel][inputs][kPanel].
+// Fills panels of outputs begin .. end - 1: [panel][inputs][kPanel].
 void FillFloatPanelRange(const BlockMatrix& weight, int64_t begin, int64_t end, float* panels) {
   using float_product::kPanel;
   BorrowedScratch<FloatGroupTag> scratch;
@@ -278,7 +279,7 @@ void FillFloatPanelRange(const BlockMatrix& weight, int64_t begin, int64_t end, 
   }
 }
 
-// One number of the panels.
+// Returns one number of the panels.
 HWY_INLINE float NumberOf(const FloatPanels& panels, int64_t output, int64_t input) {
   using float_product::kPanel;
   return panels

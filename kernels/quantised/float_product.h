@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Products of many rows in float32 arithmetic with a weight matrix of any type: as it is in the
-// file, when each thread turns a group of its rows into float32, in the order in which a product
-// reads them, and multiplies that with all of x before it goes on; or expanded once into panels in
-// that order. Both give the same bits.
+// Products of many rows in float32 arithmetic with a weight matrix of any type. The matrix is
+// either as stored in the file: each thread converts a group of its rows to float32, in the order
+// in which a product reads them, and multiplies it with all of x before the next group; or it is
+// expanded once into panels in that order. Both give the same bits.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace midscope::kernels {
 
-// x in the order in which the products read it. For products with several matrices.
+// x in the order in which products read it, for use with several matrices.
 //
 //   const FloatInput input(x, Dtype::kFloat32, rows, columns, executor);
 //   FloatProduct(gate, input, gate_out, Dtype::kFloat32, stride, executor);
 //   FloatProduct(up, input, up_out, Dtype::kFloat32, stride, executor);
 class FloatInput {
  public:
-  // x [rows, columns] of `dtype`, contiguous, is not read later.
+  // x [rows, columns] of `dtype`, contiguous, is only read by the constructor.
   FloatInput(const void* x, Dtype dtype, int64_t rows, int64_t columns, const Executor& executor);
 
   int64_t rows() const { return rows_; }
@@ -44,7 +44,7 @@ struct FloatPanels {
 
 int64_t FloatPanelSize(int64_t outputs, int64_t inputs);
 
-// Into panels, by this CPU's vector width: they are for this process alone.
+// Fills panels for this CPU's vector width; they can only be used by this process.
 void FillFloatPanels(const BlockMatrix& weight, float* panels, const Executor& executor);
 
 // A part of a matrix.
@@ -55,13 +55,14 @@ struct FloatPart {
   int64_t inputs = 0;
 };
 
-// out [outputs, inputs] of that part.
+// Writes that part to out [outputs, inputs].
 void ReadFloatPanels(const FloatPanels& panels, const FloatPart& part, float* out);
 
-// y[r, o] = sum_i weight[o, i] x[r, i]: products and sums in float32, y rounded once to its dtype.
-// Rows of y have stride y_stride, in elements. The result does not depend on the executor, nor that
-// of a row on the other rows. Returns false when `cancel` was set; y is then undefined. One or two
-// rows are bound by reading weights; panels are then as fast as MatrixVector.
+// Computes y[r, o] = sum_i weight[o, i] x[r, i]: products and sums are float32, y is rounded once
+// to its dtype. Rows of y have stride y_stride, in elements. The result does not depend on the
+// executor, and each row's result does not depend on other rows. Returns false if `cancel` was set;
+// y is then undefined. For one or two rows, reading weights limits the speed; panels are then as
+// fast as MatrixVector.
 bool FloatProduct(const BlockMatrix& weight, const FloatInput& x, void* y, Dtype y_dtype,
                   int64_t y_stride, const Executor& executor, CancelFlag cancel = nullptr);
 bool FloatProduct(const FloatPanels& weight, const FloatInput& x, void* y, Dtype y_dtype,

@@ -40,12 +40,13 @@ namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 namespace blocks {
 
-// Outputs at once: their sums are chains of additions that do not wait for one another, and they
-// share what is read of x. Super-blocks need registers of their own for their scales.
+// Number of outputs that are computed together: their sums are independent chains of additions, and
+// x is read once for all of them. Super-blocks need additional registers for their scales.
 template <class Format>
 constexpr int kOutputs = HWY_MAX_BYTES >= 64 && Format::kParts == 1 ? 4 : 2;
 
-// One sum a row and output: added up in the same order whichever rows and outputs come along.
+// One sum per row and output, added in the same order whatever other rows and outputs are computed
+// with it.
 template <int kRows, int kOuts>
 struct Sums {
   V v[kRows][kOuts];
@@ -83,7 +84,7 @@ HWY_INLINE void AddPart(const uint8_t* const (&at)[kOuts],
   sums.AddParts(parts, x + (group * Format::kGroup + kPart) * kPartElements, x_stride);
 }
 
-// The blocks at `at`, one per output.
+// Adds the blocks at `at`, one per output.
 template <class Format, int kRows, int kOuts, int64_t... kPart>
 HWY_INLINE void AddBlocks(const uint8_t* const (&at)[kOuts], const float* x, int64_t x_stride,
                           Sums<kRows, kOuts>& sums,
@@ -96,7 +97,7 @@ HWY_INLINE void AddBlocks(const uint8_t* const (&at)[kOuts], const float* x, int
   }
 }
 
-// The last elements of a row of single numbers, fewer than a part.
+// Adds the last elements of a row of single numbers, fewer than a part.
 template <class Format, int kRows>
 HWY_INLINE void AddRest(const uint8_t* at, int64_t elements, const float* x, int64_t x_stride,
                         Sums<kRows, 1>& sums) {
@@ -117,12 +118,12 @@ HWY_NOINLINE void StoreTotals(const ProductWork& work, const float* totals, int6
   }
 }
 
-// y for rows r .. r + kRows - 1 and outputs output .. output + kOuts - 1.
+// Computes y for rows r .. r + kRows - 1 and outputs output .. output + kOuts - 1.
 template <class Format, int kRows, int kOuts>
 HWY_NOINLINE void Product(const ProductWork& work, int64_t output, int64_t r) {
   const uint8_t* row[kOuts];
-  // Where the next call will read. Rows are too short for the processor to find out by itself how
-  // several of them go on.
+  // The addresses that the next call will read. Rows are too short for the processor to predict the
+  // reads of several of them by itself.
   const uint8_t* next[kOuts];
   for (int64_t o = 0; o < kOuts; ++o) {
     row[o] = reinterpret_cast<const uint8_t*>(work.weight.Row(output + o));
@@ -176,7 +177,7 @@ HWY_INLINE void RowProducts(const ProductWork& work, int64_t output) {
 template <class Format>
 void Products(const ProductWork& work, int64_t begin, int64_t end) {
   int64_t output = begin;
-  // Where a rest is left behind the blocks, outputs go one by one.
+  // If rows have elements after the last whole unit, outputs are computed one by one.
   if (work.weight.columns % kUnitElements<Format> == 0) {
     for (; output + kOutputs<Format> <= end; output += kOutputs<Format>) {
       RowProducts<Format, kOutputs<Format>>(work, output);
@@ -207,7 +208,7 @@ constexpr int64_t kOutputGrain = 32;
 
 struct InputTag {};
 
-// x as float32 into out [rows, stride], zeros behind each row.
+// Converts x to float32 in out [rows, stride], with zeros after each row.
 void Widen(const void* x, Dtype dtype, int64_t rows, int64_t inputs, int64_t stride, float* out) {
   for (int64_t row = 0; row < rows; ++row) {
     float* to = out + row * stride;
@@ -233,7 +234,7 @@ void QuantisedMatrixVector(const BlockMatrix& weight, const void* x, int64_t row
   MIDSCOPE_KERNEL_CHECK_LE(rows, kMatrixVectorRows);
   MIDSCOPE_KERNEL_CHECK(y_dtype == dtype || y_dtype == Dtype::kFloat32);
   MIDSCOPE_KERNEL_CHECK(y_stride == 0 || y_stride >= weight.rows);
-  // Parts of 32 elements are read whole.
+  // Parts of 32 elements are read as a whole.
   const int64_t stride = (weight.columns + 31) / 32 * 32;
   BorrowedScratch<InputTag> scratch;
   auto* wide = scratch.Get<float>(rows * stride);

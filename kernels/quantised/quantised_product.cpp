@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Like attention_engine_bf16.cpp: vdpbf16ps, which Highway 1.0 does not reach, in functions that
-// carry their instruction set as an attribute.
+// Like attention_engine_bf16.cpp, uses vdpbf16ps, for which Highway 1.0 has no function, in
+// functions with their instruction set as an attribute.
 #include "kernels/quantised/quantised_product.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include "kernels/scratch.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
-// GCC 12 takes the deliberately undefined operands inside its own intrinsics for mistakes.
+// GCC 12 reports the deliberately undefined operands inside its own intrinsics as mistakes.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include <immintrin.h>
 
@@ -25,14 +25,16 @@ constexpr int64_t kTile = 8;     // outputs: 8 x 3 sums, 3 vectors of x and 1 we
 constexpr int64_t kVectors = 3;  // registers
 constexpr int64_t kLanes = 16;
 constexpr int64_t kPanel = kVectors * kLanes;  // rows of x
-constexpr int64_t kGroup = 64;                 // outputs that are dequantised at a time
-// A thread's outputs are a multiple of this: threads have equal parts of narrow matrices, too.
+constexpr int64_t kGroup = 64;                 // number of outputs that are dequantised together
+// A thread's number of outputs is a multiple of this, so that threads have equal parts even of
+// narrow matrices.
 constexpr int64_t kGrain = 16;
-// Inputs that are dequantised at a time: whole blocks of any type. With a panel of x as long they
-// stay in the second-level cache.
+// Number of inputs that are dequantised at a time: whole blocks of any type. Together with a panel
+// of x of the same length, they fit the second-level cache.
 constexpr int64_t kChunk = 2048;
 constexpr int64_t kChunkSteps = kChunk / 2;  // a step is a pair of inputs
-// Not a multiple of the page, which would put a tile's rows all in the same few cache lines.
+// Not a multiple of the page size, which would map all of a tile's rows to the same few cache
+// lines.
 constexpr int64_t kWeightStride = kChunkSteps + 16;
 constexpr int64_t kPairGrain = 1 << 16;
 
@@ -51,7 +53,7 @@ struct Work {
   int64_t panel_count() const { return (rows + kPanel - 1) / kPanel; }
 };
 
-// Rows of x side by side, pair by pair.
+// Packs rows of x side by side, pair by pair.
 void PackPanel(const BFloat16* x, int64_t rows, int64_t inputs, uint32_t* panel) {
   constexpr int64_t kBlock = 16;  // pairs: a cache line of each row
   const int64_t steps = (inputs + 1) / 2;
@@ -71,7 +73,8 @@ void PackPanel(const BFloat16* x, int64_t rows, int64_t inputs, uint32_t* panel)
   }
 }
 
-// sums [kTile][kPanel] += (or, with kFirst, =) tile [kTile][kWeightStride] x panel [steps][kPanel].
+// Computes sums [kTile][kPanel] += (or, with kFirst, =) tile [kTile][kWeightStride] x panel
+// [steps][kPanel].
 template <int64_t kUsed, bool kFirst>
 MIDSCOPE_BF16_INLINE void MultiplyTile(const uint32_t* tile, const uint32_t* panel, int64_t steps,
                                        float* sums) {
@@ -114,7 +117,8 @@ MIDSCOPE_BF16 void MultiplyPanel(int64_t vectors, const uint32_t* tile, const ui
   MultiplyTile<1, kFirst>(tile, panel, steps, sums);
 }
 
-// 8 outputs of 16 rows from sums [kTile][kPanel] to y, of which `rows` and `outputs` are needed.
+// Writes 8 outputs of 16 rows from sums [kTile][kPanel] to y, of which `rows` and `outputs` are
+// needed.
 MIDSCOPE_BF16 void StoreSums(const float* sums, int64_t rows, int64_t outputs, BFloat16* y,
                              int64_t y_stride) {
   __m256i a[kTile];
@@ -150,8 +154,8 @@ MIDSCOPE_BF16 void StoreSums(const float* sums, int64_t rows, int64_t outputs, B
   }
 }
 
-// Inputs first .. first + count - 1 of `outputs` outputs from `output` on, and zeros for what is
-// missing of whole tiles and pairs.
+// Dequantises inputs first .. first + count - 1 of `outputs` outputs from `output` on, padded with
+// zeros to whole tiles and pairs.
 void FillGroup(const Work& work, int64_t output, int64_t outputs, int64_t first, int64_t count,
                uint32_t* weights) {
   for (int64_t o = 0; o < (outputs + kTile - 1) / kTile * kTile; ++o) {
@@ -167,7 +171,7 @@ void FillGroup(const Work& work, int64_t output, int64_t outputs, int64_t first,
   }
 }
 
-// All of y for `group` outputs from `output` on, at most kGroup.
+// Computes all of y for `group` outputs from `output` on, at most kGroup.
 void MultiplyGroup(const Work& work, int64_t output, int64_t group, uint32_t* weights,
                    float* sums) {
   const int64_t tiles = (group + kTile - 1) / kTile;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The formats with blocks of 32 elements; see block_formats-inl.h.
+// Formats with blocks of 32 elements; see block_formats-inl.h.
 #if defined(MIDSCOPE_KERNELS_SMALL_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MIDSCOPE_KERNELS_SMALL_BLOCKS_INL_H_
 #undef MIDSCOPE_KERNELS_SMALL_BLOCKS_INL_H_
@@ -23,8 +23,9 @@ struct SmallBlock {
   static HWY_INLINE Header Read(const uint8_t* /*at*/) { return {}; }
 };
 
-// Element v * kLanes + lane of nibble - 8, times `step`. The float of 2^23 + n has the bits of n at
-// the end of its mantissa; the high nibbles are not shifted, so that they count 16 times.
+// Returns elements v * kLanes + lane of nibble - 8, times `step`. The float 2^23 + n has the bits
+// of n at the end of its mantissa; the high nibbles are not shifted, so their values are multiplied
+// by 16.
 HWY_INLINE V CentredNibbles(const uint8_t* from, int64_t v, V step) {
   const D d;
   const hn::RebindToSigned<D> di;
@@ -35,7 +36,7 @@ HWY_INLINE V CentredNibbles(const uint8_t* from, int64_t v, V step) {
   return hn::Mul(nibbles, high ? hn::Mul(step, hn::Set(d, 0.0625f)) : step);
 }
 
-// d, (minimum,) (a fifth bit for each element [4],) nibbles [16].
+// Layout: d, (minimum,) (a fifth bit for each element [4],) nibbles [16].
 template <bool kFiveBits, bool kWithMinimum>
 struct Nibbles : SmallBlock {
   static constexpr int64_t kFifthBits = kWithMinimum ? 4 : 2;
@@ -43,7 +44,7 @@ struct Nibbles : SmallBlock {
   static constexpr int64_t kBytes = kQuants + 16;
   static constexpr BlockScales kScales = {0, kWithMinimum ? 2 : kNoScale};
 
-  // Element v * kLanes + lane: 16 where its bit of `bits` is set, else 0.
+  // Returns for elements v * kLanes + lane: 16 if the element's bit of `bits` is set, else 0.
   static HWY_INLINE VI FifthBit(uint32_t bits, int64_t v) {
     const hn::RebindToSigned<D> di;
     const hn::RebindToUnsigned<D> du;
@@ -98,7 +99,7 @@ struct Q51 : Nibbles<true, true> {
   static constexpr std::string_view kName = "Q5_1";
 };
 
-// d, signed bytes [32].
+// Layout: d, signed bytes [32].
 struct Q80 : SmallBlock {
   static constexpr BlockType kType = BlockType::kQ8_0;
   static constexpr std::string_view kName = "Q8_0";
@@ -118,7 +119,7 @@ struct Q80 : SmallBlock {
   }
 };
 
-// d, nibbles [16] that index unevenly spaced values.
+// Layout: d, nibbles [16], which are indices of unevenly spaced values.
 struct IQ4NL : SmallBlock {
   static constexpr BlockType kType = BlockType::kIQ4_NL;
   static constexpr std::string_view kName = "IQ4_NL";
@@ -134,7 +135,7 @@ struct IQ4NL : SmallBlock {
   }
 };
 
-// An exponent, nibbles [16] of floating-point numbers with one bit of mantissa.
+// Layout: an exponent, nibbles [16], which are floating-point numbers with one bit of mantissa.
 struct MXFP4 : SmallBlock {
   static constexpr BlockType kType = BlockType::kMXFP4;
   static constexpr std::string_view kName = "MXFP4";

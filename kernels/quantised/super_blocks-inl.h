@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The formats with blocks of 256 elements: scales of 16 or 32 elements that are quantised
+// Formats with blocks of 256 elements, in which the scales of each 16 or 32 elements are quantised
 // themselves; see block_formats-inl.h.
 #if defined(MIDSCOPE_KERNELS_SUPER_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MIDSCOPE_KERNELS_SUPER_BLOCKS_INL_H_
@@ -20,7 +20,7 @@ struct SuperBlock {
   static constexpr int64_t kParts = 8;
 };
 
-// Scales and minima [16] as nibbles, quants of 2 bits [64], d, minimum of d.
+// Layout: scales and minima [16] as nibbles, quants of 2 bits [64], d, minimum of d.
 struct Q2K : SuperBlock {
   static constexpr BlockType kType = BlockType::kQ2_K;
   static constexpr std::string_view kName = "Q2_K";
@@ -58,7 +58,7 @@ struct Q2K : SuperBlock {
   }
 };
 
-// High bits [32], low bits of 2 [64], scales of 6 bits [12], d.
+// Layout: high bits [32], low bits of 2 [64], scales of 6 bits [12], d.
 struct Q3K : SuperBlock {
   static constexpr BlockType kType = BlockType::kQ3_K;
   static constexpr std::string_view kName = "Q3_K";
@@ -97,7 +97,8 @@ struct Q3K : SuperBlock {
   }
 };
 
-// d, minimum of d, eight scales and eight minima of 6 bits [12], (fifth bits [32],) nibbles [128].
+// Layout: d, minimum of d, eight scales and eight minima of 6 bits [12], (fifth bits [32],) nibbles
+// [128].
 template <bool kFiveBits>
 struct Q45K : SuperBlock {
   static constexpr int64_t kQuants = kFiveBits ? 48 : 16;
@@ -108,7 +109,7 @@ struct Q45K : SuperBlock {
     float step[kParts];
     float offset[kParts];
   };
-  // Four 6-bit numbers at a time, one in each byte.
+  // Unpacks four 6-bit numbers at a time, one in each byte.
   static HWY_INLINE Header Read(const uint8_t* at) {
     uint32_t packed[3];
     std::memcpy(packed, at + 4, sizeof(packed));
@@ -160,7 +161,7 @@ struct Q5K : Q45K<true> {
   static constexpr std::string_view kName = "Q5_K";
 };
 
-// Nibbles [128], high bits of 2 [64], signed scales [16], d.
+// Layout: nibbles [128], high bits of 2 [64], signed scales [16], d.
 struct Q6K : SuperBlock {
   static constexpr BlockType kType = BlockType::kQ6_K;
   static constexpr std::string_view kName = "Q6_K";
@@ -199,8 +200,8 @@ struct Q6K : SuperBlock {
   }
 };
 
-// d, high bits of the scales [2], their low bits [4], nibbles [128] that index unevenly spaced
-// values.
+// Layout: d, high bits of the scales [2], their low bits [4], nibbles [128], which are indices of
+// unevenly spaced values.
 struct IQ4XS : SuperBlock {
   static constexpr BlockType kType = BlockType::kIQ4_XS;
   static constexpr std::string_view kName = "IQ4_XS";

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 // The integers of block formats, for products in integers: a block's elements as unsigned bytes q,
-// of which element i is scale * (q[i] - kOffset) + minimum. Compiled once for each instruction set
-// (see rows-inl.h).
+// where element i is scale * (q[i] - kOffset) + minimum. Compiled once for each instruction set
+// (see rows-inl.h). A format has these members:
 //
+// clang-format off
 //   Stored          the format in small_blocks-inl.h or super_blocks-inl.h
 //   kOffset         see above
-//   kLargest        of q
-//   kScaleElements  elements that share a scale: 16 or 32
+//   kLargest        the largest possible q
+//   kScaleElements  number of elements that share a scale: 16 or 32
 //   kMinimum        whether parts of 32 elements have a minimum; otherwise it is 0
-//   kPlain          whether a block is 32 nibbles or signed bytes at kQuants, behind scale and
-//   minimum Unpack(at, q, scales, minima)  the block at `at`
+//   kPlain          whether a block is 32 nibbles or signed bytes at kQuants, after scale and minimum
+//   Unpack(at, q, scales, minima)  unpacks the block at `at`
+// clang-format on
 #if defined(MIDSCOPE_KERNELS_WHOLE_NUMBER_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MIDSCOPE_KERNELS_WHOLE_NUMBER_BLOCKS_INL_H_
 #undef MIDSCOPE_KERNELS_WHOLE_NUMBER_BLOCKS_INL_H_
@@ -27,7 +29,7 @@ namespace blocks {
 
 enum class PlainBlocks { kNo, kNibbles, kBytes };
 
-// Low nibbles are the first half.
+// The low nibbles are the first half.
 HWY_INLINE void UnpackNibbles(const uint8_t* from, int64_t bytes, uint8_t* q) {
   for (int64_t i = 0; i < bytes; ++i) q[i] = from[i] & 15;
   for (int64_t i = 0; i < bytes; ++i) q[bytes + i] = from[i] >> 4;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sums of products of small integers, exact; see whole_number_product.cpp. Compiled once for each
-// instruction set (see rows-inl.h).
+// Computes exact sums of products of small integers; see whole_number_product.cpp. Compiled once
+// for each instruction set (see rows-inl.h).
 #if defined(MIDSCOPE_KERNELS_WHOLE_NUMBER_DOTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MIDSCOPE_KERNELS_WHOLE_NUMBER_DOTS_INL_H_
 #undef MIDSCOPE_KERNELS_WHOLE_NUMBER_DOTS_INL_H_
@@ -14,17 +14,17 @@
 #include "kernels/quantised/block_parts-inl.h"
 
 #if HWY_TARGET == HWY_AVX3_DL && HWY_MAJOR == 1 && HWY_MINOR == 0
-// Highway 1.0 requires avx512vnni of such CPUs, but compiles for avxvnni. The other names are its
-// own, all of which have to be there for its functions to be inlined.
+// Highway 1.0 checks such CPUs for avx512vnni, but compiles for avxvnni. The other names are
+// Highway's own; all of them must be listed for its functions to be inlined.
 #undef HWY_TARGET_STR
 #define HWY_TARGET_STR \
   HWY_TARGET_STR_AVX3  \
   ",vpclmulqdq,avx512vbmi,avx512vbmi2,vaes,avxvnni,avx512vnni,avx512bitalg,avx512vpopcntdq"
 #endif
 
-// VNNI has a lane's products of 8 or 16 bits and their sum in one instruction, which Highway 1.0
-// does not reach. The other sets of x86 have two products of 8 bits, added up in 16 bits with
-// saturation, and two of 16 bits, added up in 32.
+// VNNI multiplies a lane's 8-bit or 16-bit numbers and adds the products in one instruction, for
+// which Highway 1.0 has no function. The other instruction sets of x86 add two products of 8 bits
+// in 16 bits with saturation, and two of 16 bits in 32 bits.
 #if HWY_TARGET == HWY_AVX3_DL
 #define MIDSCOPE_WHOLE_SUMS 1
 #define MIDSCOPE_WHOLE_PAIRS 0
@@ -41,8 +41,8 @@ namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 namespace blocks {
 
-// KeepOrder: compilers add up in a tree where they may, and then store the products of all steps,
-// which are more than there are registers.
+// KeepOrder prevents compilers from adding in a tree: they would store the products of all steps,
+// which do not fit the registers.
 #if HWY_TARGET == HWY_AVX3
 HWY_INLINE __m512i PairProducts(__m512i a, __m512i b) { return _mm512_maddubs_epi16(a, b); }
 HWY_INLINE __m512i PairSums(__m512i a, __m512i b) { return _mm512_madd_epi16(a, b); }
@@ -68,19 +68,19 @@ HWY_INLINE __m128i Magnitudes(__m128i a) { return _mm_abs_epi8(a); }
 HWY_INLINE __m128i WithSigns(__m128i a, __m128i signs) { return _mm_sign_epi8(a, signs); }
 #endif
 
-// For kRows rows of x and kOuts vectors of outputs: sums of weight - offset times x, a step of four
-// bytes of each row of x at a time. Dots8: four unsigned weights, at most kLargest, and -127 .. 127
-// of x.
+// For kRows rows of x and kOuts vectors of outputs: sums of (weight - offset) times x, in steps of
+// four bytes of each row of x. Dots8: a step has four unsigned weights, at most kLargest, and
+// numbers -127 .. 127 of x.
 template <int32_t kLargest, int kRows, int kOuts>
 struct Dots8 {
   static constexpr int kTileRows = kRows;
   static constexpr int kTileOuts = kOuts;
   VI sums[kRows][kOuts];
 
-  // Weights beyond 127 are multiplied as signed ones, so that two products fit 16 bits; others are
-  // multiplied as they are and the offset's share is taken off the sum.
+  // If weights exceed 127, they are multiplied as signed numbers, so that two products fit 16 bits;
+  // otherwise they are multiplied as stored, and the offset's share is subtracted from the sum.
   static constexpr bool kAsSigned = MIDSCOPE_WHOLE_PAIRS && kLargest > 127;
-  // Pairs of products whose sum fits 16 bits.
+  // Number of pairs of products whose sum fits 16 bits.
   static constexpr int kPairs = kAsSigned                          ? 1
                                 : 32767 / (2 * 127 * kLargest) < 1 ? 1
                                                                    : 32767 / (2 * 127 * kLargest);
@@ -92,7 +92,7 @@ struct Dots8 {
     for (int o = 0; o < kOuts; ++o) sums[r][o] = first;
   }
 
-  // A row's products with a vector of outputs.
+  // Adds a row's products with a vector of outputs.
 #if MIDSCOPE_WHOLE_SUMS
   HWY_INLINE void AddOne(int /*step*/, bool /*last*/, VI weight, VI x, int r, int o) {
     sums[r][o] = VI{_mm512_dpbusd_epi32(sums[r][o].raw, weight.raw, x.raw)};
@@ -132,8 +132,8 @@ struct Dots8 {
 #endif
 };
 
-// As Dots8, for two signed weights, offset subtracted, and -32,767 .. 32,767 of x; weights are
-// small enough for the sum of a block to fit 32 bits.
+// Like Dots8, for two signed weights with the offset subtracted and numbers -32,767 .. 32,767 of x;
+// weights are small enough for the sum of a block to fit 32 bits.
 template <int kRows, int kOuts>
 struct Dots16 {
   static constexpr int kTileRows = kRows;

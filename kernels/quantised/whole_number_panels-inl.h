@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Weights of some outputs in the order in which products in integers read them; see
+// Packs the weights of some outputs in the order in which products in integers read them; see
 // whole_number_product.cpp. Compiled once for each instruction set (see rows-inl.h).
 #if defined(MIDSCOPE_KERNELS_WHOLE_NUMBER_PANELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MIDSCOPE_KERNELS_WHOLE_NUMBER_PANELS_INL_H_
@@ -23,18 +23,18 @@ namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 namespace blocks {
 
-// Vectors of outputs at once.
+// Number of vectors of outputs that are processed together.
 constexpr int kTileVectors = 2;
 constexpr int64_t kPanelOutputs = kTileVectors * kLanes;
-constexpr int64_t kStepBytes = 4;   // of a weight and of x: a lane
-constexpr int64_t kLineBytes = 64;  // of a cache
+constexpr int64_t kStepBytes = 4;   // of a weight and of x: one lane
+constexpr int64_t kLineBytes = 64;  // of a cache line
 
 #if HWY_TARGET != HWY_SCALAR
 using DU = hn::RebindToUnsigned<D>;
 using VU = hn::Vec<DU>;
 #endif
 
-// x of 8 bits. Weights are unsigned, their offset taken off afterwards.
+// For x of 8 bits. Weights are unsigned; their offset is subtracted afterwards.
 struct Bits8 {
   using X = int8_t;
   using Weight = uint8_t;
@@ -50,7 +50,7 @@ struct Bits8 {
     return q;
   }
 #if HWY_TARGET != HWY_SCALAR
-  // Four inputs' numbers of the blocks in each lane, the i-th four of a part, into its steps.
+  // Stores four inputs' numbers of the blocks in each lane, the i-th four of a part, in its steps.
   template <class Format>
   static HWY_INLINE void StoreFour(VU four, int64_t i, uint32_t* steps) {
     hn::Store(four, DU(), steps + i * kPanelOutputs);
@@ -58,7 +58,8 @@ struct Bits8 {
 #endif
 };
 
-// x of 16 bits. Weights are signed, as there is no product of unsigned with signed ones.
+// For x of 16 bits. Weights are signed, because there is no product of unsigned with signed
+// numbers.
 struct Bits16 {
   using X = int16_t;
   using Weight = int16_t;
@@ -95,18 +96,18 @@ struct Bits16 {
 template <class Bits>
 constexpr int64_t kSteps = kRoundedBlock / Bits::kStepInputs;
 
-// Some outputs' weights of all inputs, side by side.
+// Weights of some outputs for all inputs, side by side.
 struct Panel {
   uint8_t* numbers;  // [block][step][kPanelOutputs][kStepBytes]
   float* scales;     // [block][scale][kPanelOutputs]
   float* minima;     // [block][kPanelOutputs]
 };
 
-// Scales of a part of 32 elements.
+// Number of scales in a part of 32 elements.
 template <class Format>
 constexpr int64_t kScales = kRoundedBlock / Format::kScaleElements;
 
-// Outputs beyond the matrix repeat its last one; nothing is stored of them.
+// Outputs beyond the matrix repeat its last one; their results are not stored.
 template <class Bits, class Format>
 HWY_NOINLINE void FillPanel(const BlockMatrix& weight, int64_t output, const Panel& panel) {
   constexpr int64_t kParts = Format::Stored::kElements / kRoundedBlock;
@@ -142,8 +143,8 @@ HWY_INLINE hn::Vec<hn::Full128<uint32_t>> SixteenBytes(const uint8_t* at) {
   return hn::BitCast(hn::Full128<uint32_t>(), hn::LoadU(hn::Full128<uint8_t>(), at));
 }
 
-// The 16 bytes at each of four, eight or sixteen addresses, with stride four: a part of the vector
-// for each of them.
+// Loads the 16 bytes at each of four, eight or sixteen addresses (every fourth of `rows`), each
+// into one part of the vector.
 template <class D32>
 HWY_INLINE hn::Vec<D32> EveryFourth(D32 d, const uint8_t* const* rows, int64_t at) {
   constexpr int64_t kCount = hn::MaxLanes(D32());
@@ -155,14 +156,14 @@ HWY_INLINE hn::Vec<D32> EveryFourth(D32 d, const uint8_t* const* rows, int64_t a
   }
 }
 
-// quads[i], lane o: bytes 4 i .. 4 i + 3 of the 16 at rows[o] + at.
+// Sets lane o of quads[i] to bytes 4 i .. 4 i + 3 of the 16 bytes at rows[o] + at.
 HWY_INLINE void TransposeQuads(const uint8_t* const* rows, int64_t at, VU (&quads)[kSquare]) {
 #pragma GCC unroll 4
   for (int64_t i = 0; i < kSquare; ++i) quads[i] = EveryFourth(DU(), rows + i, at);
   TransposeSquare(quads);
 }
 
-// A part of 32 elements of kLanes outputs into its steps.
+// Packs a part of 32 elements of kLanes outputs into its steps.
 template <class Bits, class Format>
 HWY_INLINE void FillSteps(const uint8_t* const* rows, int64_t at, uint32_t* to) {
   const DU d32;
@@ -187,7 +188,7 @@ HWY_INLINE void FillSteps(const uint8_t* const* rows, int64_t at, uint32_t* to) 
   }
 }
 
-// The binary16 numbers at rows[o] + at, o < kPanelOutputs, as float32.
+// Converts the binary16 numbers at rows[o] + at, o < kPanelOutputs, to float32.
 HWY_INLINE void FillHalves(const uint8_t* const* rows, int64_t at, float* to) {
   const hn::Rebind<uint16_t, D> d16;
   alignas(64) uint16_t halves[kPanelOutputs];
@@ -198,8 +199,8 @@ HWY_INLINE void FillHalves(const uint8_t* const* rows, int64_t at, float* to) {
 }
 #endif
 
-// FillPanel for blocks of 32 plain nibbles or bytes and numbers in binary16, a vector of outputs at
-// a time: for few rows of x this takes longer than the products.
+// Does FillPanel's work for blocks of 32 plain nibbles or bytes and numbers in binary16, one vector
+// of outputs at a time: for few rows of x, filling takes longer than the products.
 template <class Bits, class Format>
 HWY_NOINLINE void FillPlain(const BlockMatrix& weight, int64_t output, const Panel& panel) {
 #if HWY_TARGET != HWY_SCALAR
@@ -215,7 +216,7 @@ HWY_NOINLINE void FillPlain(const BlockMatrix& weight, int64_t output, const Pan
   for (int64_t part = 0; part < weight.columns / kRoundedBlock; ++part) {
     auto* to = reinterpret_cast<uint32_t*>(panel.numbers) + part * kSteps<Bits> * kPanelOutputs;
     const int64_t at = part * Format::Stored::kBytes;
-    // Few rows of x are bound by reading weights: those of the next panel are on their way then.
+    // For few rows of x, reading weights limits the speed: those of the next panel are prefetched.
     if (at % kLineBytes < Format::Stored::kBytes) {
       for (const uint8_t* row : next_rows) hwy::Prefetch(row + at);
     }

@@ -40,7 +40,7 @@ struct RoundingWork {
   const void* x;
   Dtype dtype;
   RoundedBits bits;
-  int64_t blocks;  // of a row
+  int64_t blocks;  // per row
   const RoundedRows& out;
 };
 
@@ -52,7 +52,7 @@ namespace midscope::kernels {
 namespace HWY_NAMESPACE {
 namespace blocks {
 
-// y [kPanelOutputs] of one row, of which `outputs` are needed.
+// Writes y [kPanelOutputs] of one row, of which `outputs` are needed.
 HWY_INLINE void StoreOutputs(const V (&sums)[kTileVectors], int64_t outputs, Dtype dtype, void* y) {
   const D d;
   alignas(64) float values[kPanelOutputs];
@@ -65,7 +65,7 @@ HWY_INLINE void StoreOutputs(const V (&sums)[kTileVectors], int64_t outputs, Dty
   }
 }
 
-// sums += a block's minima times the sums of x.
+// Computes sums += a block's minima times the sums of x.
 template <int kRows>
 HWY_INLINE void AddMinima(const float* minima, const float* x_sums, int64_t blocks,
                           V (&sums)[kRows][kTileVectors]) {
@@ -79,7 +79,7 @@ HWY_INLINE void AddMinima(const float* minima, const float* x_sums, int64_t bloc
   }
 }
 
-// sums += a block's integers times both scales.
+// Computes sums += a block's integers times both scales.
 template <int kRows, class Dots>
 HWY_INLINE void AddScaled(const Dots& dots, const float* scales, const float* x_scales,
                           int64_t blocks, V (&sums)[kRows][kTileVectors]) {
@@ -95,8 +95,8 @@ HWY_INLINE void AddScaled(const Dots& dots, const float* scales, const float* x_
   }
 }
 
-// Rows row .. row + kRows - 1 of y for the panel's outputs, all of one tile of x. The tile behind
-// it is fetched meanwhile.
+// Computes rows row .. row + kRows - 1 of y, which are all in one tile of x, for the panel's
+// outputs. Meanwhile, prefetches the next tile.
 template <class Bits, class Format, int kRows>
 HWY_NOINLINE void MultiplyTile(const WholeNumberWork& work, const Panel& panel, int64_t output,
                                int64_t row) {
@@ -161,14 +161,14 @@ HWY_INLINE void MultiplyPanel(const WholeNumberWork& work, const Panel& panel, i
   for (; row < work.rows; ++row) MultiplyTile<Bits, Format, 1>(work, panel, output, row);
 }
 
-// One block of x, [32], rounded to numbers [32].
+// Rounds one block of x, [32], to numbers [32].
 template <class Bits, class T>
 HWY_INLINE void RoundBlock(const T* x, typename Bits::X* numbers, float* scale, float* scaled_sum,
                            int32_t* half_sums) {
   const D d;
   V values[kVectors];
   V most = hn::Zero(d);
-  V none = hn::Zero(d);  // NaN where x has a number that is not finite
+  V none = hn::Zero(d);  // NaN if x has a number that is not finite
   for (int64_t v = 0; v < kVectors; ++v) {
     values[v] = LoadFloats(d, x + v * kLanes);
     most = hn::Max(most, hn::Abs(values[v]));
@@ -176,7 +176,7 @@ HWY_INLINE void RoundBlock(const T* x, typename Bits::X* numbers, float* scale, 
   }
   const float largest = hn::GetLane(hn::MaxOfLanes(d, most));
   const float not_finite = hn::GetLane(hn::SumOfLanes(d, none));
-  // Smaller ones have no inverse in float32.
+  // Smaller numbers have no inverse in float32.
   constexpr float kSmallest = 1e-35f;
   const bool empty = !(largest >= kSmallest) || not_finite != 0.0f;
   const V inverse = hn::Set(d, empty ? 0.0f : Bits::kLargestX / largest);
@@ -195,7 +195,7 @@ HWY_INLINE void RoundBlock(const T* x, typename Bits::X* numbers, float* scale, 
   *scaled_sum = *scale * static_cast<float>(half_sums[0] + half_sums[1]);
 }
 
-// Blocks first .. last - 1 of rows of `blocks` each.
+// Rounds blocks first .. last - 1 of rows with `blocks` blocks each.
 template <class Bits, class T>
 HWY_INLINE void RoundBlocks(const T* x, int64_t blocks, const RoundedRows& out, int64_t first,
                             int64_t last) {
@@ -237,7 +237,7 @@ HWY_INLINE void MultiplyOutputs(const WholeNumberWork& work, int64_t begin, int6
 
 }  // namespace blocks
 
-// Outputs begin .. end - 1.
+// Computes outputs begin .. end - 1.
 void WholeNumberRange(const WholeNumberWork& work, int64_t begin, int64_t end) {
   blocks::VisitWhole(blocks::WholeFormats(), work.weight.type, [&](auto format) HWY_ATTR {
     using Format = decltype(format);
@@ -249,7 +249,7 @@ void WholeNumberRange(const WholeNumberWork& work, int64_t begin, int64_t end) {
   });
 }
 
-// Blocks first .. last - 1 of all of x.
+// Rounds blocks first .. last - 1 of all of x.
 void RoundInput(const RoundingWork& work, int64_t first, int64_t last) {
   const auto round = [&](const auto* x) HWY_ATTR {
     if (work.bits == RoundedBits::k8) {
@@ -288,7 +288,7 @@ namespace {
 
 constexpr int64_t kOutputGrain = 32;  // a multiple of every target's panel
 constexpr int64_t kBlockGrain = 512;
-// Extra bytes of a block of x: two scales and two sums.
+// Additional bytes per block of x: two scales and two sums.
 constexpr int64_t kBytesBeside = 2 * sizeof(float) + 2 * sizeof(int32_t);
 
 }  // namespace

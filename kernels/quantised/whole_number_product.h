@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Products with a weight matrix as it is in the file, in integers: x is rounded to 8 or 16 bits,
+// Products in integers with a weight matrix as stored in the file: x is rounded to 8 or 16 bits,
 // block by block, and multiplied with the blocks' own small numbers.
 #pragma once
 
@@ -12,20 +12,20 @@
 
 namespace midscope::kernels {
 
-// Elements of x that share a scale.
+// Number of elements of x that share a scale.
 inline constexpr int64_t kRoundedBlock = 32;
 
-// Bits of the numbers that x is rounded to. A block's largest number becomes 127 or 32,767.
+// Bits of the integers to which x is rounded. A block's largest number becomes 127 or 32,767.
 enum class RoundedBits { k8, k16 };
 
-// Whether WholeNumberProduct has the format: those whose elements are small integers times a scale
-// (and plus a minimum), in rows of whole blocks of x.
+// Whether WholeNumberProduct supports the format: its elements must be small integers times a scale
+// (plus a minimum), in rows of whole blocks of x.
 bool HasWholeNumberProduct(BlockType type);
 
-// Rows in integers, in the order in which products read them: as many rows as a tile has, side by
-// side, four bytes of each in turn ([tile][columns / n][row of the tile][n], n 4 or 2). By row and
-// block, the scale and the scale times the sum of the block's numbers; by row and half a block, the
-// sum of its numbers.
+// Rows in integers, in the order in which products read them: the rows of a tile side by side, with
+// four bytes of each row in turn ([tile][columns / n][row of the tile][n], n = 4 or 2). For each
+// row and block, they include the scale and the scale times the sum of the block's numbers; for
+// each row and half block, the sum of its numbers.
 struct RoundedRows {
   void* numbers = nullptr;  // int8_t or int16_t; rows beyond the last are not set
   float* scales = nullptr;
@@ -33,13 +33,13 @@ struct RoundedRows {
   int32_t* half_sums = nullptr;
 };
 
-// Rows rounded as Q8_0 of GGUF is, but that the scale stays float32: in each block of 32 elements,
-// max |x| / 127 (or 32,767) times an integer, nearest, ties to even. For products with several
-// matrices.
+// Rows rounded as in GGUF's Q8_0, except that the scale stays float32: each element of a block of
+// 32 becomes max |x| / 127 (or 32,767) times the nearest integer, ties to even. Can be used for
+// products with several matrices.
 class RoundedInput {
  public:
-  // x [rows, columns] of `dtype`, contiguous, is not read later; columns is a multiple of
-  // kRoundedBlock.
+  // x [rows, columns] of `dtype`, contiguous, is only read by the constructor; columns must be a
+  // multiple of kRoundedBlock.
   RoundedInput(const void* x, Dtype dtype, int64_t rows, int64_t columns, RoundedBits bits,
                const Executor& executor);
 
@@ -56,12 +56,12 @@ class RoundedInput {
   RoundedRows rounded_;
 };
 
-// y[r, o] = sum_i weight[o, i] x[r, i]. Products within a block are summed in integers, exactly;
-// blocks in float32, in their order. A block with a number that is not finite gives NaN. y of
-// `y_dtype`, its rows with stride y_stride in elements, rounded once. The result does not depend on
-// the executor, nor that of a row on the other rows; over instruction sets only the float32 sums
-// differ, by their rounding. Returns false when `cancel` was set; y is then undefined. Only where
-// HasWholeNumberProduct(weight.type).
+// Computes y[r, o] = sum_i weight[o, i] x[r, i]. Products within a block are summed exactly, in
+// integers; blocks are summed in float32, in order. A block with a number that is not finite gives
+// NaN. y has `y_dtype`, with row stride y_stride in elements, and is rounded once. The result does
+// not depend on the executor, and each row's result does not depend on other rows; between
+// instruction sets, only the rounding of the float32 sums differs. Returns false if `cancel` was
+// set; y is then undefined. Requires HasWholeNumberProduct(weight.type).
 //
 //   const RoundedInput input(x, Dtype::kFloat32, rows, columns, RoundedBits::k16, executor);
 //   WholeNumberProduct(gate, input, gate_out, Dtype::kFloat32, stride, executor);

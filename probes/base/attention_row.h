@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Measures of one row of attention weights: its mass on a range of keys, and its spread.
+// Measures of a row of attention weights (one query): its mass on a range of keys, and its spread.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,27 @@
 
 namespace midscope {
 
-// Sum of the weights of keys [begin, end), in double.
+// Sum of the weights of keys [begin, end), computed in double.
 double AttentionSum(std::span<const float> row, int64_t begin, int64_t end);
 
 // Entropy of the row in nats; 0 log 0 is 0. Between 0 and log(keys).
 double AttentionEntropy(std::span<const float> row);
 
-// Mean of the positions (0-based tokens) of the keys from `first_key` on, weighted by attention.
-// NaN where their weights are 0.
+// Attention-weighted mean position (0-based) of the keys from `first_key` on. NaN if all their
+// weights are 0.
 double AttentionCentre(std::span<const float> row, int64_t first_key = 0);
 
-// The key with the largest weight; ties: the lower key.
+// Returns the key with the largest weight; for ties, the lower key.
 int64_t LargestKey(std::span<const float> row);
 
-// Reads rows of the attention pattern, after or before rotation, during the run: each row is passed
-// to a callback and not stored. A row has the keys up to and including its query.
+// Passes rows of the attention pattern to a callback during the run, without storing them. A row
+// has the keys up to and including its query.
 class PatternRows : public Hook {
  public:
   using Visitor =
       std::function<void(int64_t layer, int64_t head, int64_t query, std::span<const float> row)>;
-  // `site`: kPattern or kPatternUnrotated. At most `rows` rows, from the last prompt row on.
+  // `site`: kPattern (after rotation) or kPatternUnrotated (before it). Reads the last prompt row
+  // and those after it, at most `rows`.
   PatternRows(HookSite site, int64_t rows, Visitor visit);
   HookRequest Request(const HookPoint& point, const SequenceInfo& sequence) override;
   void OnActivation(HookView& view) override;
@@ -41,7 +42,7 @@ class PatternRows : public Hook {
   Visitor visit_;
 };
 
-// As PatternRows, for the rows [first, last) of the prompt, in one layer or (-1) in all.
+// As PatternRows, but for given rows of the prompt. `layer`: the only layer to read; -1: all.
 class PatternRange : public Hook {
  public:
   PatternRange(RowRange rows, int64_t layer, PatternRows::Visitor visit);

@@ -15,7 +15,7 @@
 namespace midscope {
 namespace {
 
-// Removes the number at the front of `text`. Returns false where there is none.
+// Takes a number from the front of `text`; returns false if there is none.
 bool TakeNumber(std::string_view& text, int64_t& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc()) return false;

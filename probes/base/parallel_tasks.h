@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Independent pieces of work on all the machine's threads.
+// Runs independent tasks in parallel on all hardware threads.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace midscope {
 
-// Calls task(0) to task(count - 1), each once, in any order and on any thread; the calling one
-// works too. Reports how many are done, of `unit` ("tests"), after each of its own. Throws
-// Cancelled where the job is cancelled, and else the first exception of a task; all threads have
-// ended then.
+// Calls task(0) to task(count - 1), each once, in any order and on any thread, including the
+// calling one, which reports the number of finished tasks, in `unit` ("tests"), after each of its
+// own. When all threads have ended, throws Cancelled if the job was cancelled, or the first
+// exception of a task.
 void RunInParallel(size_t count, const std::function<void(size_t index)>& task, const char* stage,
                    const char* unit, const JobContext& context);
 

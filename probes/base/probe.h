@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A probe measures one thing in a run of a prompt: it has options, hooks, and a function that makes
-// a record from what they read. Probes of one run share one prefill; each costs only what its hooks
-// request.
+// A probe measures one quantity in a run of a prompt. It has options, hooks, and a function that
+// makes a record from the values that the hooks read. Probes in the same run share one prefill;
+// each adds only the cost of the values that its hooks request.
 //
 // Example:
 //
@@ -50,8 +50,8 @@ struct ProbeInput {
   const Decoder& decoder;
   const Prompt& prompt;
   const Intervention& intervention;
-  const OptionSet& options;             // holds at least the options of the probe's type
-  const JobContext* context = nullptr;  // for probes with runs of their own; may be null
+  const OptionSet& options;             // includes the options of the probe's type
+  const JobContext* context = nullptr;  // for probes that run the decoder themselves; may be null
 
   int64_t prompt_tokens() const { return static_cast<int64_t>(prompt.ids.size()); }
 };
@@ -63,33 +63,34 @@ class Probe {
   Probe(const Probe&) = delete;
   Probe& operator=(const Probe&) = delete;
 
-  // The hooks that read during the run, owned by the probe; empty where the result suffices.
+  // The hooks that read values during the run; the probe owns them. Empty if Finish() only needs
+  // the result.
   virtual std::vector<Hook*> Hooks() { return {}; }
-  // Called once, after the run. `result` holds the logits from the last prompt row on; it is empty
-  // where all probes make their own runs. Throws Error, Cancelled.
+  // Makes the record; called once, after the run. `result` has the logits from the last prompt row
+  // on; it is empty if all probes run the decoder themselves. Throws Error, Cancelled.
   virtual Record Finish(const RunResult& result) = 0;
 };
 
-// A kind of probe.
+// Describes a kind of probe.
 struct ProbeType {
   std::string name;          // the name of its record
   std::string summary;       // one line for help
   std::string source{};      // the paper, with its equation or figure
-  std::string departures{};  // differences of the paper's public code
-  std::string limits{};      // the effect of grouped heads, ALiBi and layers without positions
+  std::string departures{};  // differences between paper and public code
+  std::string limits{};      // behaviour for grouped heads, ALiBi and layers without positions
   std::vector<Parameter> options{};
-  // Whether the options request the probe; empty: it always runs.
+  // Whether the options request the probe. If empty, it always runs.
   std::function<bool(const OptionSet&)> wanted{};
-  bool on_request = false;  // runs only where --probes names it
-  bool large =
-      false;  // its record is large: with several prompts it runs only where --probes names it
-  bool own_runs = false;  // runs the decoder itself, in Finish; prompts may have any length
-  // Throws Error where an option does not fit the model, or the prompt lacks what is measured.
+  bool on_request = false;  // runs only if --probes names it
+  bool large = false;       // with several prompts, runs only if --probes names it
+  bool own_runs = false;    // runs the decoder itself, in Finish; prompts may have any length
+  // Makes the probe. Throws Error if an option does not fit the model, or the prompt has nothing to
+  // measure (no answer, for example).
   std::function<std::unique_ptr<Probe>(const ProbeInput&)> make{};
-  // File name of the plugin's library; empty for Midscope's own probes.
+  // File name of the plugin's library; empty for built-in probes.
   std::string plugin{};
-  // Makes a further record of several prompts' records, stacked [sample, place, ...]
-  // (record_stack.h). Empty: none.
+  // Makes additional records from the records of several prompts, stacked [sample, place, ...]
+  // (record_stack.h). If empty, there are none.
   std::function<std::vector<Record>(const Record& stacked)> summarise{};
 };
 

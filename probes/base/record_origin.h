@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Origin of a record, as attributes that the engine writes, so that viewers and files name the
-// record by them and not by the currently requested setting:
+// Origin of a record: attributes that the engine writes, so that viewers and files describe a
+// record by how it was made and not by the currently requested setting:
 //
 // clang-format off
 //   intervention   the setting, as PrintIntervention prints it, with every argument
@@ -26,8 +26,7 @@
 namespace midscope {
 
 struct RecordOrigin {
-  std::string
-      intervention{};  // "": the record is of no run (`prompt`), or has the setting on an axis
+  std::string intervention{};  // "": no run (`prompt`), or a setting axis
   std::string task{};
   int64_t seed = 0;
   int64_t sample = 0;
@@ -39,11 +38,12 @@ struct RecordOrigin {
   std::string products = "float";
 };
 
-// Writes the attributes. Those of the run replace attributes of these names in the record (of a
-// plugin); the record's own `task`, `seed`, `sample` and `place` are kept.
+// Writes the attributes. Attributes of the record with the same names (from a plugin) are replaced,
+// except `task`, `seed`, `sample` and `place`.
 void WriteOrigin(const RecordOrigin& origin, Record& record);
 
-// XXH3-128 of the token ids of each prompt and its answer, and of its spans: 32 hexadecimal digits.
+// Returns the XXH3-128 of each prompt's token ids, its answer's token ids and its spans, as 32
+// hexadecimal digits.
 std::string PromptsHash(const std::vector<Prompt>& prompts);
 
 }  // namespace midscope

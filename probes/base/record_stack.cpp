@@ -32,7 +32,7 @@ int64_t Product(const std::vector<int64_t>& sizes) {
   return product;
 }
 
-// Copies an array of `from` sizes into the front corner of one of `to` sizes.
+// Copies an array of sizes `from` into the beginning of an array of sizes `to`, along every axis.
 template <typename T>
 void CopyCorner(const std::vector<T>& source, const std::vector<int64_t>& from,
                 const std::vector<int64_t>& to, T* target) {
@@ -152,7 +152,7 @@ class Stacker {
         first);
   }
 
-  // A name that an axis or an attribute has already is not changed.
+  // Adds an array, unless an axis or an attribute already has its name.
   void AddExtra(Array array) {
     if (stacked_.FindAxis(array.name) || stacked_.FindArray(array.name)) return;
     stacked_.arrays.push_back(std::move(array));

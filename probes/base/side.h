@@ -3,7 +3,7 @@
 
 namespace midscope {
 
-// The two settings that are compared: A (the reference) and B (the one being edited).
+// The two settings that the window compares: A (the reference) and B (the one being edited).
 enum class Side { kA, kB };
 
 }  // namespace midscope

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The interface between a window and a model: arguments are values, results are records and
-// progress. Every call blocks until it is done, so a window calls from another thread; one call at
-// a time. Torch-free and Qt-free.
+// progress. Every call blocks until it has finished, so a window calls it from another thread, one
+// call at a time. Independent of LibTorch and Qt.
 //
 // Records by name (axes in brackets):
 // clang-format off
@@ -51,15 +51,15 @@
 
 namespace midscope {
 
-// A probe that CaptureRun can run, with its options, for a form.
+// A probe that CaptureRun can run, with its options; for forms.
 struct ProbeOffer {
-  std::string name;  // of its record
+  std::string name;  // name of its record
   std::string summary;
   std::string source{};
   std::string departures{};
   std::string limits{};
-  std::string plugin{};     // the plugin's library; "" for Midscope's own
-  bool on_request = false;  // runs only where CaptureRunRequest::probe_options names it
+  std::string plugin{};     // the plugin's library; "": a built-in probe
+  bool on_request = false;  // runs only if CaptureRunRequest::probe_options names it
   std::vector<Parameter> options{};
 };
 
@@ -70,11 +70,11 @@ struct ModelSummary {
   std::string products = "float";
   std::string weights{};               // "stored" or "expanded", as resolved
   std::string device{};                // layers per device: "cuda:0=20,cpu=12"
-  std::vector<DeviceFacts> devices{};  // of the placement, once the weights are there
+  std::vector<DeviceFacts> devices{};  // devices of the placement, once weights are loaded
   bool sliding_window = true;
   std::vector<ProbeOffer> probes{};
-  // The model's embeddings of positions; null where it has learned none. Their measurements
-  // (LearnedPositions) take seconds for wide models and are not made here.
+  // The model's embeddings of positions; null if it has none. LearnedPositions, which measures
+  // them, is not called here, because it takes seconds for wide models.
   std::shared_ptr<const PositionTable> learned_positions{};
 };
 
@@ -83,58 +83,60 @@ struct PromptRequest {
   std::string task = "list:lines=20";  // empty: own text
   uint64_t seed = 1;
   int64_t sample = 0;
-  std::string places;  // of the gold piece, see ReadPlaces (task_prompt.h); "": first, quarter,
-                       // middle, three quarters, last; all of five pieces or fewer
+  std::string places;  // of the gold piece, see ReadPlaces (task_prompt.h); "": DefaultPlaces
+                       // (first, quarter, middle, three quarters, last)
 
   std::string text;        // own text, unchanged
-  int64_t gold_begin = 0;  // bytes of the passage marked as gold; equal: none
+  int64_t gold_begin = 0;  // byte range of the gold passage; empty: none
   int64_t gold_end = 0;
   std::string answer;              // "": nothing to score
   std::vector<SpanRequest> spans;  // other passages of own text
-  // Own text: passages among which the one that holds the gold passage moves
-  // (data/tasks/pieces_task.h), one prompt per place of `places`; empty: one prompt.
+  // Own text: pieces; the one with the gold passage moves among the others
+  // (data/tasks/pieces_task.h), and there is one prompt per place of `places`. Empty: one prompt.
   std::vector<ByteSpan> pieces;
-  // Own text: "" or a question. It is put behind the text as the task `jsonl` does, as the passage
-  // `question`, and the answer has one space in front.
+  // Own text: a question, or "". It is appended to the text in the format of the task `jsonl`, as
+  // passage `question`; the answer then gets one leading space.
   std::string question;
 
-  // Prompts of which patches (from=source:NAME) take values, of a task's samples as well.
+  // Other prompts from which patches (from=source:NAME) take values, both for own text and for
+  // tasks.
   std::vector<SourceText> sources;
 
-  // The format of both.
+  // The format of the prompts and of `sources`.
   PromptFormat format;
 
-  // Memory limit in bytes of what-if's traces (core/run/what_if.h); 0: no limit.
+  // Memory limit, in bytes, of the traces that what-ifs cache (core/run/what_if.h); 0: no limit.
   int64_t kept_limit = int64_t{3} << 30;
 };
 
-// Values to capture in one full run of one prompt.
+// A full run of one prompt, and the values to capture in it.
 struct CaptureRunRequest {
   size_t place = 0;  // index into the prompt request's places; 0 for own text
   Intervention intervention;
-  std::vector<int64_t> channels;  // hidden channels to return by position
-  // Options of the probes as a JSON object (OptionSet::FromJson): {"probes": "default,logit_lens",
+  std::vector<int64_t> channels;  // hidden channels whose values are returned
+  // Options of probes, as a JSON object (OptionSet::FromJson): {"probes": "default,logit_lens",
   // "lens-top": 3}.
   std::string probe_options = "{}";
 };
 
-// Runs the current sample at every place under one setting, from cached traces.
+// Requests runs of the current sample at every place under one setting, from cached traces.
 struct WhatIfRequest {
   Intervention intervention;
   size_t place = 0;  // the place whose attention is returned
   bool attention = true;
-  std::vector<int64_t> channels = {};  // hidden channels of that place to return by position
+  std::vector<int64_t> channels = {};  // hidden channels whose values at that place are returned
   bool operator==(const WhatIfRequest&) const = default;
 };
 
-// Parts that a what-if ran again, and its cache for the next (core/run/what_if.h).
+// Cost of a what-if: the parts that it ran again, and its cache for the next one
+// (core/run/what_if.h).
 struct WhatIfCost {
   double seconds = 0;
-  bool seen_before = false;  // the reply to an equal request was kept: nothing was run
+  bool seen_before = false;  // the reply came from the cache: nothing was run
   bool last_rows_only = false;
   int64_t first_layer = 0;  // the number of layers: nothing was run
   int64_t first_row = 0;
-  double share = 0;  // of a full run
+  double share = 0;  // cost as a share of a full run
   int64_t kept_bytes = 0;
   int64_t kept_limit = 0;        // bytes
   int64_t first_kept_layer = 0;  // the number of layers: nothing is cached
@@ -142,72 +144,76 @@ struct WhatIfCost {
 
 struct CaptureRunReply {
   std::vector<Record> records;
-  // Messages of requested probes that failed: their records are missing.
+  // Messages of requested probes that failed; their records are missing.
   std::vector<std::string> failures;
-  double seconds = 0;  // of the run, with its probes
+  double seconds = 0;  // duration of the run, with its probes
 };
 
 struct WhatIfReply {
-  // outcome (one setting); of the place last_query_attention and counted_keys (if attention is
-  // requested), position_awareness, position_ratio, next_tokens, and hidden_channels (if requested,
-  // and where every layer is cached)
+  // Record outcome (one setting), and for the requested place last_query_attention and counted_keys
+  // (if attention is requested), position_awareness, position_ratio, next_tokens, and
+  // hidden_channels (if requested and every layer is cached).
   std::vector<Record> records;
   WhatIfCost cost;
 };
 
-// Receives partial results before the run of all places ends, as a reply without `outcome`. While
-// the place itself runs: last_query_attention, position_awareness and position_ratio with the
-// attribute layers_done (probes/base/records.h), at most ten times a second. Once the place
-// is done and others are not: its records, equal to those of the reply. May be empty.
+// Receives partial results before all places have been run, as a reply without record `outcome`.
+// While the requested place runs, it has last_query_attention, position_awareness and
+// position_ratio with the attribute layers_done (probes/base/records.h), at most ten times a
+// second. When that place has finished before others, it has the place's records, equal to those of
+// the final reply. May be empty.
 using WhatIfPartial = std::function<void(const WhatIfReply& part)>;
 
 struct CompareRequest {
   std::vector<Intervention> settings;
   int64_t samples = 20;
-  // Settings compared before: partial results include theirs, over the same samples.
+  // Settings of earlier comparisons; partial results include their means over the same samples.
   std::vector<Intervention> beside = {};
-  // One of these: answer_nll_difference is to it, over the same samples. None: to the first.
+  // One of these settings: answer_nll_difference is the difference from it, over the same samples.
+  // nullopt: from the first setting.
   std::optional<Intervention> against = {};
 };
 
-// Applies a term to every head, layer ... (probes/measure/scan/scan_kind.h) on samples of the
-// prompt request's task, against `none`.
+// Requests a scan: applies a term to every item of a kind (head, layer, ...;
+// probes/measure/scan/scan_kind.h), one at a time, on samples of the current task, and compares
+// with `none`.
 struct ScanRequest {
   std::string over = "heads";
-  std::string term = {};  // "": the kind's
+  std::string term = {};  // "": the kind's default
   ScanRange range = {};
-  std::string places = {};  // as ReadPlaces reads them; "": the prompt request's
+  std::string places = {};  // see ReadPlaces; "": those of the prompt request
   int64_t samples = 5;
   // Ids of the items that run first within each sample, in this order.
   std::vector<std::string> first = {};
 
-  // Whether both scan the same; the number of samples and the order may differ.
+  // Whether both scan the same items at the same places; number of samples and order may differ.
   bool ScansTheSame(const ScanRequest& other) const {
     return over == other.over && term == other.term && range == other.range &&
            places == other.places;
   }
 };
 
-// Searches the open model for positional channels (probes/measure/channels/find_channels.h).
+// Requests a search of the open model for positional channels
+// (probes/measure/channels/find_channels.h).
 struct ChannelSearchRequest {
-  std::string options = "{}";  // of ChannelOptions (channel_options.h), as a JSON object
+  std::string options = "{}";  // ChannelOptions (channel_options.h) as a JSON object
   bool operator==(const ChannelSearchRequest&) const = default;
 };
 
-// Ranks the channels of one prompt (probes/measure/channels/prompt_channels.h).
+// Requests a ranking of the channels of one prompt (probes/measure/channels/prompt_channels.h).
 struct PromptChannelsRequest {
   size_t place = 0;  // index into the prompt request's places
   Intervention intervention = {};
-  std::string options = "{}";  // as above; those of the validation have no effect
+  std::string options = "{}";  // as above; options of the validation have no effect
 };
 
-// Continues one prompt, always by the likeliest token.
+// Requests a continuation of one prompt with the likeliest tokens (greedy decoding).
 struct GenerateRequest {
   static constexpr int64_t kUsualTokens = 32;
 
   size_t place = 0;  // index into the prompt request's places
   Intervention intervention = {};
-  int64_t new_tokens = kUsualTokens;  // at most
+  int64_t new_tokens = kUsualTokens;  // maximum
   bool operator==(const GenerateRequest&) const = default;
 };
 
@@ -216,60 +222,63 @@ class Engine {
   virtual ~Engine() = default;
 
   virtual ModelSummary Open(const OpenRequest& request, const JobContext& context) = 0;
-  // Returns the prompts, one record `prompt` per place. Later calls use them. Traces are dropped.
+  // Makes the prompts, which later calls use, and returns a record `prompt` per place. Drops cached
+  // traces.
   virtual std::vector<Record> SetPrompt(const PromptRequest& prompt_request,
                                         const JobContext& context) = 0;
-  // The records that SetPrompt would return; changes nothing. Thread-safe: may be called while any
-  // other function runs. Throws Error as SetPrompt does, and where no model is open.
+  // Returns the records that SetPrompt would return, without changing anything. Thread-safe: may be
+  // called while any other function runs. Throws Error in the same cases as SetPrompt, and if no
+  // model is open.
   virtual std::vector<Record> Preview(const PromptRequest& prompt_request) const = 0;
-  // Records: last_query_attention, position_awareness, position_ratio, hidden_channels (if
-  // requested), next_tokens, answer (where the prompt has one), those of plugins, and those of
-  // probes that the request names. A record's attribute `options` (JSON) has the options of its
-  // probe. Throws Error where the setting or the prompt does not fit the model; the error of a
-  // single probe is returned in CaptureRunReply::failures.
+  // Returns records last_query_attention, position_awareness, position_ratio, hidden_channels (if
+  // requested), next_tokens, answer (if the prompt has one), those of plugins, and those of probes
+  // that the request names. A record's attribute `options` (JSON) has the options of its probe.
+  // Throws Error if the setting or the prompt does not fit the model; the error of a single probe
+  // is returned in CaptureRunReply::failures.
   virtual CaptureRunReply CaptureRun(const CaptureRunRequest& request,
                                      const JobContext& context) = 0;
-  // Runs the request's place before the others. The reply to a request that was made before with
-  // the same prompts comes from a bounded cache, without partial results.
+  // Runs the requested place before the others. Repeated requests for the same prompts may be
+  // answered from a bounded cache, without partial results.
   virtual WhatIfReply WhatIf(const WhatIfRequest& request, const WhatIfPartial& partial,
                              const JobContext& context) = 0;
-  // Returns means over samples of the prompt request's task, the same samples for every setting;
-  // `partial` gets outcome_means as samples finish: the request's settings, then those of `beside`
-  // with known values.
+  // Returns record outcome_means: means over samples of the current task, the same samples for
+  // every setting. `partial` gets it as samples finish, for the requested settings and those of
+  // `beside` whose values are known.
   virtual Record Compare(const CompareRequest& request,
                          const std::function<void(const Record&)>& partial,
                          const JobContext& context) = 0;
   // Returns record `scan` (probes/sweep/scan_effects.h) with the attribute `complete` 1. `partial`
-  // gets it with `complete` 0 and without intervals: of the first sample while its items run, at
-  // most ten times a second, NaN for those that have not run; then of all finished samples, so that
-  // items are compared over the same ones. A scan that was cancelled continues from its finished
-  // samples, which `partial` gets at once.
-  // Throws Error (usage) for a term or items that the model does not have.
+  // gets it with `complete` 0 and without intervals: while the first sample runs, with its finished
+  // items (others NaN), at most ten times a second; after that, for all finished samples, so that
+  // items are compared over the same ones. A cancelled scan continues from its finished samples,
+  // which `partial` gets immediately.
+  // Throws Error (usage) if the model does not support the term or lacks items.
   virtual Record Scan(const ScanRequest& request, const std::function<void(const Record&)>& partial,
                       const JobContext& context) = 0;
-  // Returns records channel_search and, where the request validates, channel_validation. `partial`
-  // gets channel_search before the validation. A search that was cancelled continues from its
-  // finished prompts and examples. Throws Error (usage) for options that the model refuses.
+  // Returns records channel_search and, if the request includes a validation, channel_validation.
+  // `partial` gets channel_search before the validation. A cancelled search continues from its
+  // finished prompts and examples. Throws Error (usage) if the options do not fit the model.
   virtual std::vector<Record> SearchChannels(const ChannelSearchRequest& request,
                                              const std::function<void(const Record&)>& partial,
                                              const JobContext& context) = 0;
-  // Returns record prompt_channels.
+  // Returns record prompt_channels (probes/measure/channels/prompt_channels.h).
   virtual Record PromptChannels(const PromptChannelsRequest& request,
                                 const JobContext& context) = 0;
-  // Returns record generation. `partial` gets it with the attribute `complete` 0 as tokens come, at
-  // most ten times a second. Equal to the output of `midscope generate` for the same prompt.
+  // Returns record generation, equal to the output of `midscope generate` for the same prompt.
+  // While tokens are generated, `partial` gets it with the attribute `complete` 0, at most ten
+  // times a second.
   virtual Record Generate(const GenerateRequest& request,
                           const std::function<void(const Record&)>& partial,
                           const JobContext& context) = 0;
-  // The current model's provenance for an output file.
+  // Returns the provenance of output of the current model.
   virtual Provenance Describe() const = 0;
 };
 
 class ProbeRegistry;
 
-// The engine in this process, with Midscope's own probes.
+// Makes an engine in this process, with the built-in probes.
 std::unique_ptr<Engine> MakeLocalEngine();
-// With these probes. CaptureRun also returns their records; their options have their defaults.
+// As above, with the given probes: CaptureRun also returns their records, with default options.
 std::unique_ptr<Engine> MakeLocalEngine(ProbeRegistry probes);
 
 }  // namespace midscope

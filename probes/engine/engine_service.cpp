@@ -10,7 +10,7 @@
 namespace midscope {
 namespace {
 
-// Minimum time between two progress reports, for display.
+// Minimum time between two progress reports.
 constexpr auto kProgressInterval = std::chrono::milliseconds(40);
 
 bool HasSide(RequestKind kind) {
@@ -171,8 +171,8 @@ void EngineService::Run(const Work& work) {
   {
     const std::lock_guard lock(mutex_);
     running_ = Work();
-    // A request that was cancelled while it finished: its records are dropped. A model or prompts
-    // that the engine has accepted are in effect for later requests.
+    // If the request was cancelled while it finished, its records are dropped, except for opening a
+    // model or setting prompts, because the engine uses these for later requests.
     const bool taken = reply->kind == RequestKind::kOpen || reply->kind == RequestKind::kPrompt;
     if (!taken && work.cancel->load() && reply->outcome.end == JobEnd::kDone) {
       reply->outcome.end = JobEnd::kCancelled;
@@ -199,7 +199,7 @@ void EngineService::DeliverPart(const Work& work, const WhatIfReply& part) {
   const bool layers_only = std::any_of(part.records.begin(), part.records.end(), IsPartial);
   if (!layers_only && last_seconds_ <= kLongestProtection) return;
   superseding_ = false;
-  // A newer setting may have waited for this picture.
+  // A newer what-if may have waited for this part.
   const bool newer = std::any_of(queue_.begin(), queue_.end(), [&work](const Work& waiting) {
     return Matches(waiting, RequestKind::kWhatIf, work.side);
   });

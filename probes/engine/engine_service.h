@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Runs an engine on a thread of its own. Requests and replies are values with the same ticket;
-// every request has exactly one reply: done, cancelled or failed (with the reason).
+// Runs an engine on a separate thread. Requests and replies are values; a reply has the ticket of
+// its request. Every request gets exactly one reply: done, cancelled or failed (with the reason).
 //
-// Requests for what-ifs run before all others. A newer one supersedes a waiting one of the same
-// side, and cancels the running one; but while requests keep superseding each other, the current
-// run continues at least every max_frame_interval (SetMaxFrameInterval), for a picture: to its
-// reply, or, where the last one took longer than kLongestProtection, to its first part
-// (Listener::what_if_part) if that comes within kLongestProtection.
+// What-ifs run before all other requests except opening a model and setting prompts. A newer
+// what-if supersedes a waiting one of the same side and cancels the running one. But if requests
+// have superseded each other for max_frame_interval (SetMaxFrameInterval), the running one
+// continues, so that there is something to show: until its reply or, if the last what-if took
+// longer than kLongestProtection, until its first part (Listener::what_if_part) if that takes at
+// most kLongestProtection.
 #pragma once
 
 #include <atomic>
@@ -49,11 +50,11 @@ struct EngineReply {
   Side side = Side::kA;
   EngineRequest request;
   JobOutcome outcome;
-  bool device_fault = false;          // it failed by a DeviceError
-  ModelSummary model;                 // kOpen
-  Provenance provenance;              // kOpen
-  std::vector<Record> records;        // one: kCompare, kScan, kPromptChannels, kGenerate
-  std::vector<std::string> failures;  // kCaptureRun: of single probes
+  bool device_fault = false;    // whether it failed with a DeviceError
+  ModelSummary model;           // kOpen
+  Provenance provenance;        // kOpen
+  std::vector<Record> records;  // a single one for kCompare, kScan, kPromptChannels, kGenerate
+  std::vector<std::string> failures;  // kCaptureRun: messages of failed probes
   double seconds = 0;                 // kCaptureRun
   WhatIfCost cost;                    // kWhatIf
 };
@@ -64,13 +65,14 @@ class EngineService {
   using ReplyPointer = std::shared_ptr<const EngineReply>;
   using RecordPointer = std::shared_ptr<const Record>;
 
-  // Each may be empty. Called on the service's thread; `replied` for a request that ends before it
-  // began is called on the thread that ended it. They must not call the service.
+  // Callbacks; each may be empty. They are called on the service's thread, except `replied` for a
+  // request that is cancelled while it waits, which is called on the cancelling thread. They must
+  // not call the service.
   struct Listener {
     std::function<void(ReplyPointer reply)> replied;
     std::function<void(uint64_t ticket, const Progress& progress)> progressed;
     std::function<void(uint64_t ticket, RecordPointer record)> partial;
-    // Partial reply of a running what-if: the request's values, and records.
+    // Gets a partial reply to a running what-if, with the request's values and records.
     std::function<void(ReplyPointer part)> what_if_part;
     std::function<void(const std::string& message)> logged;
   };
@@ -83,16 +85,16 @@ class EngineService {
 
   // Thread-safe; never blocks on the engine. Returns the ticket of the request.
   uint64_t Post(EngineRequest request, Side side = Side::kA);
-  // Cancels all requests of that kind (and side, for what-ifs, capture runs and generated text),
-  // waiting or running.
+  // Cancels all waiting and running requests of that kind (for what-ifs, capture runs and generated
+  // text, only those of that side).
   void Cancel(RequestKind kind, Side side);
   void CancelAll();
-  // Engine::Preview; thread-safe, returns without waiting for requests.
+  // Calls Engine::Preview; thread-safe, does not wait for requests.
   std::vector<Record> Preview(const PromptRequest& request) const {
     return engine_->Preview(request);
   }
-  // Longest time without a what-if's reply before a running what-if is no longer superseded.
-  // Default: a quarter of the last one's duration, 20 to 400 ms.
+  // Sets the maximum time during which newer what-ifs may cancel the running one; see above.
+  // Default: a quarter of the last what-if's duration, within 20 to 400 ms.
   void SetMaxFrameInterval(std::chrono::milliseconds interval) { max_frame_interval_ = interval; }
 
  private:
@@ -104,7 +106,7 @@ class EngineService {
     EngineRequest request;
     Side side = Side::kA;
     std::shared_ptr<std::atomic<bool>> cancel = std::make_shared<std::atomic<bool>>(false);
-    // Whether a part of it was delivered.
+    // Whether a part of it has been delivered.
     std::shared_ptr<std::atomic<bool>> shown = std::make_shared<std::atomic<bool>>(false);
 
     RequestKind kind() const { return static_cast<RequestKind>(request.index()); }
@@ -116,12 +118,13 @@ class EngineService {
   void Do(const Work& work, const JobContext& context, EngineReply& reply);
   void DeliverPart(const Work& work, const WhatIfReply& part);
   void DeliverPartial(const Work& work, const Record& record);
-  // A reply with the request's values.
+  // Returns a reply with the request's values.
   static std::shared_ptr<EngineReply> ReplyTo(const Work& work);
   void ReplyCancelled(const Work& work);
   // Requires mutex_.
   std::chrono::milliseconds MaxFrameInterval() const;
-  // Requires mutex_. Removes the what-ifs that a new one supersedes and returns the waiting ones.
+  // Requires mutex_. Cancels the running what-if that a new one supersedes; removes and returns the
+  // waiting ones.
   std::vector<Work> Supersede(Side side);
   void TakeMatching(RequestKind kind, Side side, std::vector<Work>& taken);
 
@@ -133,12 +136,12 @@ class EngineService {
   Work running_;              // guarded by mutex_; ticket 0: none
   uint64_t last_ticket_ = 0;  // guarded by mutex_
   bool quit_ = false;         // guarded by mutex_
-  bool superseding_ = false;  // guarded by mutex_: a what-if was stopped, none has finished since
+  bool superseding_ = false;  // guarded by mutex_: no what-if has finished since one was superseded
   Clock::time_point superseding_since_;
   std::atomic<std::chrono::milliseconds> max_frame_interval_{kNoIntervalSet};
-  double last_seconds_ = 0;   // guarded by mutex_: of the last what-if that was run
-  double first_picture_ = 0;  // guarded by mutex_: seconds to the first part of the last one
-  std::thread thread_;        // last: it uses all of the above
+  double last_seconds_ = 0;   // guarded by mutex_: duration of the last what-if
+  double first_picture_ = 0;  // guarded by mutex_: time until its first part
+  std::thread thread_;        // last member, because it uses all others
 };
 
 }  // namespace midscope

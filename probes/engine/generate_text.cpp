@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kPartialInterval = std::chrono::milliseconds(100);
 
-// A token may end inside a character.
+// Removes an incomplete character at the end, because a token may end inside a character.
 std::string WholePart(const std::string& text) {
   const std::optional<int64_t> invalid = FindInvalidUtf8(text);
   if (!invalid) return text;

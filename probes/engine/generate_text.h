@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Generated text as a record.
+// Generates text and makes a record of it.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@
 
 namespace midscope {
 
-// Record `generation`: new_token_ids, new_token_text, new_token_probability [new_token]; attributes
+// Returns record `generation`: new_token_ids, new_token_text, new_token_probability [new_token];
+// attributes
 // clang-format off
 //   text        what the tokens are together, without a character that is begun and not finished
 //   greedy      1: every token is the likeliest; 0: tokens are drawn
@@ -25,13 +26,14 @@ namespace midscope {
 //   complete    0: the text goes on (partial), else 1
 //   new_tokens  the limit
 // clang-format on
-// `whole` is null while the text goes on.
+// `whole` is null while text is still being generated.
 Record GenerationRecord(const Tokenizer& tokenizer, const std::vector<GeneratedToken>& tokens,
                         const GenerateOptions& options, const Generated* whole);
 
-// Continues the prompt by the likeliest tokens (core/run/generate.h), at most `new_tokens` of them.
+// Continues the prompt with the likeliest tokens (core/run/generate.h), at most `new_tokens`.
 // `partial` gets the record so far, at most ten times a second. `intervention` may name passages;
-// its patches have their values. Throws Error (usage) where the prompt does not fit, Cancelled.
+// its patches must already have their values. Throws Error (usage) if the prompt does not fit,
+// Cancelled.
 Record GenerateText(const Decoder& decoder, const Prompt& prompt, const Intervention& intervention,
                     int64_t new_tokens, const std::function<void(const Record&)>& partial,
                     const JobContext& context);

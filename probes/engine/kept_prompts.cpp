@@ -39,7 +39,7 @@ KeptPrompts::KeptPrompts(const std::string& file, std::string plan_json, Provena
   }
   fs::create_directories(folder_, failed);
   if (failed) throw Failure(folder_, "the folder cannot be made: " + failed.message());
-  // One represents all: the others are checked when they are read.
+  // Only one file is checked here; the others are checked when they are read.
   const std::string kept = PlanIn(file);
   if (!kept.empty()) CheckPlan(folder_, kept, plan_json_);
 }
@@ -62,7 +62,7 @@ bool KeptPrompts::Has(const PromptKey& prompt) const {
 }
 
 void KeptPrompts::Keep(const PromptKey& prompt, std::vector<Record> records) {
-  // Read once and soon: compressing takes longer than writing.
+  // Not compressed, because the file is read only once and compression takes longer than writing.
   WriteRecords(FileOf(prompt), records, provenance_,
                {.overwrite = true, .gzip_level = 0, .plan_json = plan_json_});
 }

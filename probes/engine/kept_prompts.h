@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where the records of a batch's finished prompts are until all are done: in memory, or in a folder
-// beside the batch's file, so that nothing that is done gets lost and several processes may share
-// the work.
+// Stores the records of a batch's finished prompts until all have finished: in memory, or in a
+// folder beside the batch's file, so that finished work is not lost and several processes can share
+// it.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@
 
 namespace midscope {
 
-// A prompt of a batch: the number of the sample, and the place of its gold piece.
+// Identifies a prompt of a batch: sample number and place of its gold piece.
 using PromptKey = std::pair<int64_t, int64_t>;
 
 class PromptStore {
  public:
   virtual ~PromptStore() = default;
   virtual bool Has(const PromptKey& prompt) const = 0;
-  // Throws Error (failure).
+  // Stores the records of a prompt. Throws Error (failure).
   virtual void Keep(const PromptKey& prompt, std::vector<Record> records) = 0;
-  // Each is taken once. Throws Error (failure).
+  // Returns the records of a prompt; may be called once per prompt. Throws Error (failure).
   virtual std::vector<Record> Take(const PromptKey& prompt) = 0;
 };
 
@@ -41,17 +41,17 @@ class PromptsInMemory : public PromptStore {
   std::map<PromptKey, std::vector<Record>> records_;
 };
 
-// The folder FILE.prompts with one file per prompt. A file is there whole or not at all, so that a
-// kill at any moment loses no more than the prompts that are running.
+// The folder FILE.prompts with one file per prompt. Files are written atomically, so that a killed
+// process loses only the prompts that it was running.
 class KeptPrompts : public PromptStore {
  public:
   static std::string FolderOf(const std::string& file) { return file + ".prompts"; }
-  // The plan of the prompts that are kept of the file; "" where there are none. Throws Error
+  // The plan of the prompts stored for the results file `file`; "" if there are none. Throws Error
   // (failure).
   static std::string PlanIn(const std::string& file);
 
-  // Makes the folder. Throws Error: (usage) it exists and `resume` is false; (failure) it holds
-  // prompts of another plan, or cannot be made.
+  // Creates the folder. Throws Error: (usage) if it exists and `resume` is false; (failure) if it
+  // has prompts of another plan or cannot be created.
   KeptPrompts(const std::string& file, std::string plan_json, Provenance provenance, bool resume);
 
   bool Has(const PromptKey& prompt) const override;

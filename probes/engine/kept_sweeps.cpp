@@ -18,7 +18,7 @@ std::string KeyOf(const SweepPlan& plan) {
   return key;
 }
 
-// Appends `more`, whose samples are counted from `offset` on, to `before`.
+// Appends `more` to `before`, after adding `offset` to its sample numbers.
 SweepResult Joined(SweepResult before, const SweepResult& more, int64_t offset) {
   for (SampleOutcome outcome : more.outcomes) {
     outcome.sample += offset;
@@ -28,7 +28,7 @@ SweepResult Joined(SweepResult before, const SweepResult& more, int64_t offset) 
   return before;
 }
 
-// `run` for the samples from `done` on, which it counts from 0.
+// Changes `run` to run only the samples from `done` on, numbered from 0.
 void SkipSamples(int64_t done, SweepRun& run) {
   run.plan.samples -= done;
   run.questions = [done, questions = std::move(run.questions)](int64_t sample) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Comparisons and scans over samples of the window's prompt request. Finished samples are kept: one
-// that was cancelled, or that is requested again with more samples, continues from them.
+// Runs comparisons and scans over samples of the window's prompt request, and keeps finished
+// samples: a request that was cancelled, or is repeated with more samples, continues from them.
 #pragma once
 
 #include <cstdint>
@@ -19,25 +19,25 @@ namespace midscope {
 
 class KeptSweeps {
  public:
-  // Runs the samples of run.plan that are not there yet; run.on_sample gets those that were, too.
-  // Returns the first run.plan.samples samples. Throws what RunSweep throws: after an Error, what
-  // was kept before is left; after Cancelled, the finished samples are.
+  // Runs the samples of run.plan that are not finished yet; run.on_sample also gets those that are.
+  // Returns the first run.plan.samples samples. Throws in the same cases as RunSweep: after an
+  // Error, the samples from before this call are kept; after Cancelled, all finished samples.
   SweepResult Run(SweepRun run, const JobContext& context);
-  // The finished samples of these settings at these places.
+  // Returns the finished samples of the plan's settings at its places.
   SweepResult Finished(const SweepPlan& plan) const;
-  // By their places and settings.
+  // Keyed by places and settings.
   const std::map<std::string, Comparison>& comparisons() const { return comparisons_; }
 
  private:
   std::map<std::string, Comparison> comparisons_;
 };
 
-// Searches for channels in the window: the finished part of an interrupted one is kept in memory,
-// so that it continues, and another ranking of the same hidden states needs no run.
+// Searches for channels in the window. Finished parts of a search are kept in memory, so that an
+// interrupted search continues, and another ranking of the same hidden states needs no run.
 
 class KeptChannelSearch {
  public:
-  // FindChannels without files. Sums of a finished search are kept where they take no more than
+  // Calls FindChannels without files. Keeps the sums of a finished search if they need at most
   // kFinishedBytes.
   std::vector<Record> Run(FindChannelsRun run, const JobContext& context);
 
@@ -45,8 +45,8 @@ class KeptChannelSearch {
 
  private:
   HiddenSumsPlan states_;
-  HiddenSums sums_;        // of states_
-  std::string plan_json_;  // whose trials are kept
+  HiddenSums sums_;        // sums for states_
+  std::string plan_json_;  // the plan of trials_
   KeptSweeps trials_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The prompts that the engine works on, made from a window's request: a task's sample at several
-// places, or own text.
+// The engine's current prompts, made from a window's request: a task's sample at several places, or
+// own text.
 #pragma once
 
 #include <cstddef>
@@ -29,30 +29,31 @@ struct LoadedPrompts {
   std::shared_ptr<const Task> task;                            // null for own text without pieces
   std::vector<int64_t> places;                                 // {1} for own text without pieces
   std::vector<Prompt> prompts;                                 // one per place
-  std::vector<std::pair<std::string, Prompt>> source_prompts;  // of patches, by name
-  RecordOrigin origin;                                         // of all places; without a setting
+  std::vector<std::pair<std::string, Prompt>> source_prompts;  // sources of patches, by name
+  RecordOrigin origin;                                         // for all places, without a setting
 };
 
-// Throws Error: what the request's task, places, format or text are refused for. The decoder must
-// outlive the prompts.
+// Makes the prompts. `decoder` must outlive them. Throws Error if the task, places, format or text
+// of the request is invalid.
 LoadedPrompts LoadPrompts(const Decoder& decoder, const PromptRequest& request,
                           const JobContext& context);
 
-// Records `prompt`, one per place.
+// Returns records `prompt`, one per place.
 std::vector<Record> PromptRecords(const LoadedPrompts& loaded, const Tokenizer& tokenizer);
 
-// Prompts that patches may take values from. The tokenizer must outlive it.
+// Returns the prompts from which patches may take values. `loaded` and `tokenizer` must outlive
+// them.
 PatchPrompts PatchPromptsOf(const LoadedPrompts& loaded, const Tokenizer& tokenizer);
 
-// Origin of a record under this setting, and of one place where `place` (an index) is given.
+// Returns the origin of a record under this setting; for one place if `place` (an index) is given.
 RecordOrigin OriginOf(const LoadedPrompts& loaded, const Intervention& intervention,
                       std::optional<size_t> place);
-// Origin of a record that is not of one sample.
+// Returns the origin of a record of several samples.
 RecordOrigin OriginOfSamples(const LoadedPrompts& loaded);
 
-// A sweep without settings over samples of the task, from sample 0 on, or over the own text.
-// `places` as ReadPlaces reads them; "": those of the request. Throws Error (usage): places that
-// the task lacks, places of own text. `loaded` must outlive it.
+// Returns a sweep without settings over samples of the task, from sample 0 on, or over the own
+// text. `places`: see ReadPlaces; "": those of the request. `loaded` must outlive it. Throws Error
+// (usage) if the task lacks the places, or for places of own text.
 SweepRun RunOfSamples(const std::shared_ptr<const Decoder>& decoder, const LoadedPrompts& loaded,
                       int64_t samples, const std::string& places = "");
 

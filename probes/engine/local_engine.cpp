@@ -40,29 +40,30 @@
 namespace midscope {
 namespace {
 
-// Cached replies of what-ifs: about 120 settings of 300 tokens, half a dozen of 8,000.
+// Memory for cached replies of what-ifs: about 120 settings with prompts of 300 tokens, or six with
+// 8,000.
 constexpr size_t kReplyBytes = size_t{64} << 20;
-// Between two returns of freed memory, which take some milliseconds.
+// Minimum time between two returns of freed memory to the system, which take some milliseconds.
 constexpr std::chrono::seconds kReturnInterval{10};
 
 // The prompts, and the data cached for them.
 struct Loaded {
   LoadedPrompts prompts;
   std::unique_ptr<WhatIfPair> kept;       // created by the first what-if
-  std::shared_ptr<PatchSources> sources;  // of patches
-  ReplyCache replies{kReplyBytes};        // of what-ifs
+  std::shared_ptr<PatchSources> sources;  // sources of patches
+  ReplyCache replies{kReplyBytes};        // replies of what-ifs
   KeptSweeps sweeps;                      // comparisons and scans
 };
 
-// glibc keeps freed blocks of up to 32 MiB, also those of a closed model: after twelve openings
-// half a model's size.
+// Returns freed memory to the system, because glibc keeps freed blocks of up to 32 MiB, including
+// those of a closed model: after opening twelve models, half the size of a model.
 void ReturnFreedMemory() {
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
 }
 
-// Means have their settings on an axis.
+// Returns the record of means with its origin, without a setting because settings are on an axis.
 Record MeansWithOrigin(const LoadedPrompts& loaded, const SweepPlan& plan,
                        const SweepResult& result) {
   Record record = MeansRecord(plan, result);
@@ -113,7 +114,7 @@ class LocalEngine : public Engine {
   const Prompt& RequirePrompt(size_t place);
   void ReturnFreedMemoryAtTimes();
   WhatIfSource Source() const;
-  // RecordsOfPlace with their origin.
+  // Returns RecordsOfPlace with their origin.
   std::vector<Record> OfPlace(const WhatIfRequest& request, WhatIfOutcome outcome,
                               int64_t layers_done, const Trace* trace) const;
 
@@ -121,8 +122,8 @@ class LocalEngine : public Engine {
   mutable std::mutex open_mutex_;  // guards writing decoder_, and reading it on other threads
   std::shared_ptr<const Decoder> decoder_;
   Loaded loaded_;
-  KeptChannelSearch channels_;                      // of the model
-  std::chrono::steady_clock::time_point returned_;  // when freed memory was, last
+  KeptChannelSearch channels_;                      // for the open model
+  std::chrono::steady_clock::time_point returned_;  // when freed memory was last returned
 };
 
 const Decoder& LocalEngine::RequireModel() const {
@@ -130,7 +131,8 @@ const Decoder& LocalEngine::RequireModel() const {
   return *decoder_;
 }
 
-// Buffers of runs and traces of former prompts, of different sizes, leave holes.
+// Returns freed memory from time to time, because buffers of runs and traces of earlier prompts
+// have different sizes and fragment the heap.
 void LocalEngine::ReturnFreedMemoryAtTimes() {
   const auto now = std::chrono::steady_clock::now();
   if (now - returned_ < kReturnInterval) return;
@@ -149,7 +151,7 @@ const Prompt& LocalEngine::RequirePrompt(size_t place) {
 }
 
 ModelSummary LocalEngine::Open(const OpenRequest& request, const JobContext& context) {
-  // The new model is opened first: if that fails, the old one is kept.
+  // Open the new model first, so that the old one stays if that fails.
   std::shared_ptr<const Decoder> decoder =
       Decoder::Open(request.model, ReadDecoderOptions(request), context);
   loaded_ = Loaded();
@@ -197,9 +199,10 @@ std::vector<Record> LocalEngine::Preview(const PromptRequest& request) const {
 
 CaptureRunReply LocalEngine::CaptureRun(const CaptureRunRequest& request,
                                         const JobContext& context) {
-  // With its answer: some probes need it, and the numbers equal those of `midscope probe`.
+  // The prompt includes its answer, which some probes need, so that numbers equal those of
+  // `midscope probe`.
   const Prompt& prompt = RequirePrompt(request.place);
-  // A window does not draw all logits: 49,152 numbers per run are left out.
+  // Without last_logits, which windows do not draw: 49,152 numbers per run.
   ProbeRegistry probes;
   for (const ProbeType& type : probes_.types()) {
     if (type.name != kLastLogits) probes.Add(type);
@@ -319,7 +322,7 @@ Record LocalEngine::Scan(const ScanRequest& request,
                    });
   so_far.Watch(run, context);
   JobContext quiet = context;
-  quiet.progress = nullptr;  // so_far reports
+  quiet.progress = nullptr;  // so_far reports progress instead
   Record record = CompleteScan(plan, loaded_.sweeps.Run(std::move(run), quiet));
   WriteOrigin(origin, record);
   return record;
@@ -337,7 +340,7 @@ std::vector<Record> LocalEngine::SearchChannels(const ChannelSearchRequest& requ
     if (partial) partial(record);
   };
   std::vector<Record> records = channels_.Run(std::move(run), context);
-  // Means of the trials: the window's own means have that name.
+  // Drop the trials' means, because the window's own means have the same name.
   std::erase_if(records, [](const Record& record) { return record.name == kOutcomeMeans; });
   for (Record& record : records) WriteOrigin(origin, record);
   return records;

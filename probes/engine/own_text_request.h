@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The own text of a request, as it is sent.
+// Converts the own text of a request to the text that is sent.
 #pragma once
 
 #include "core/tokenizer/prompt.h"
@@ -9,11 +9,12 @@
 
 namespace midscope {
 
-// With its question behind it, as the task `jsonl` has it, and the gold passage among its spans.
+// Returns the text followed by the question, in the format of the task `jsonl`; the gold passage is
+// one of its spans.
 OwnText OwnTextOf(const PromptRequest& request);
 
-// As above, with its pieces, if it has any, and all passages as bytes. Throws Error (usage): a text
-// that is not UTF-8, a passage that is not found.
+// As above, with the pieces, if any, and all passages as byte ranges. Throws Error (usage) if the
+// text is not UTF-8 or a passage is not found.
 PiecesText PiecesTextOf(const PromptRequest& request);
 
 }  // namespace midscope

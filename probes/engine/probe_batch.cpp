@@ -44,7 +44,7 @@ void Announce(const ProbeBatch& batch, const std::vector<Prompt>& prompts,
               (most > least ? fmt::format("{} to ", least) : "") + CountText(most, "token"));
 }
 
-// Everything that is the same for all prompts.
+// Runs prompts; has everything that is equal for all of them.
 struct PromptRunner {
   const Decoder& decoder;
   const ProbeBatch& batch;
@@ -92,7 +92,7 @@ void RunBatchPrompts(const Decoder& decoder, const ProbeBatch& batch,
   const PromptRunner runner = {decoder, batch, intervention,
                                probes.Selected(options, /*several_prompts=*/true), options};
   CheckPrompts(decoder, batch, intervention, context);
-  JobContext inner = context;  // progress is counted in prompts
+  JobContext inner = context;  // progress counts prompts
   inner.progress = nullptr;
   const auto places = std::ssize(batch.places);
   int64_t done = 0;

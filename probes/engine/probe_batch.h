@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs the same probes over several prompts: samples of a task, each at several places of its gold
+// Runs the same probes on several prompts: samples of a task, each at several places of its gold
 // piece.
 #pragma once
 
@@ -25,28 +25,28 @@ struct ProbeBatch {
   std::function<Prompt(int64_t sample, int64_t place)> prompt;
 };
 
-// Runs the prompts of the samples of `source` that `store` lacks, one after another; each is kept
-// there when it is done. Logs the number of runs of the whole batch before the first; progress is
-// counted in its prompts. Throws Error (also where a prompt of the batch does not fit the context,
-// before anything runs), Cancelled.
+// Runs the prompts that `store` lacks, for the samples of `source`, one after another, and puts the
+// records of each into `store`. Logs the number of runs of the whole batch first; progress counts
+// prompts. Throws Error (if a prompt of the batch does not fit the context, before anything runs),
+// Cancelled.
 void RunBatchPrompts(const Decoder& decoder, const ProbeBatch& batch,
                      const Intervention& intervention, const ProbeRegistry& probes,
                      const OptionSet& options, SampleSource& source, PromptStore& store,
                      const JobContext& context = {});
 
-// The samples all of whose prompts are in the store.
+// Returns the samples whose prompts, at all places, are in the store.
 std::vector<int64_t> FinishedSamples(const ProbeBatch& batch, const PromptStore& store);
 
-// The stacked records of these samples, taken out of the store: each probe's over [sample, place]
-// (record_stack.h), then the records that its type derives from all of them; last, where the
-// prompts have answers, `answer`, and `prompt`.
+// Takes the records of these samples from the store and stacks them: for each probe its record over
+// [sample, place] (record_stack.h), followed by the records of ProbeType::summarise; then `answer`,
+// if prompts have answers, and `prompt`.
 std::vector<Record> StackBatch(const ProbeBatch& batch, const std::vector<int64_t>& samples,
                                const ProbeRegistry& probes, const OptionSet& options,
                                PromptStore& store);
 
-// Both, in memory. With `samples_done` a cancelled run returns the records of its complete samples,
-// and their number there. Throws as RunBatchPrompts does, Cancelled (with `samples_done` where no
-// sample is complete).
+// Runs and stacks a batch in memory. If `samples_done` is given, it gets the number of complete
+// samples, and a cancelled run returns their records; Cancelled is then thrown only if no sample is
+// complete. Throws otherwise in the same cases as RunBatchPrompts.
 std::vector<Record> RunProbeBatch(const Decoder& decoder, const ProbeBatch& batch,
                                   const Intervention& intervention, const ProbeRegistry& probes,
                                   const OptionSet& options, const JobContext& context = {},

@@ -7,7 +7,8 @@
 namespace midscope {
 namespace {
 
-// Options that the request sets itself, and those of records that a window does not draw.
+// Whether a window offers the probe: not if the request sets its options itself, or if a window
+// does not draw its record.
 bool IsOffered(const ProbeType& type) {
   if (type.name == kHiddenChannelsRecord || type.name == kLastLogits) return false;
   return type.on_request || !type.options.empty();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Probes that a window can offer, and the options that made a record.
+// Lists the probes that a window can offer, and notes options in records.
 #pragma once
 
 #include <vector>
@@ -11,10 +11,10 @@
 
 namespace midscope {
 
-// Probes that run on request or have options.
+// Returns the probes that run only on request or have options.
 std::vector<ProbeOffer> Offers(const ProbeRegistry& probes);
 
-// Writes the probe's options to each record.
+// Writes the options of its probe to each record.
 void NoteOptions(const ProbeRegistry& probes, const OptionSet& options,
                  std::vector<Record>& records);
 

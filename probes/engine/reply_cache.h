@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Cached what-if replies of one prompt request, by the value of the request.
+// Caches what-if replies for one prompt request, keyed by the what-if request.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 
 namespace midscope {
 
-// Bounded in bytes; the least recently used reply is dropped first. A reply is whole: records of
-// another setting, place or choice of channels are never mixed in.
+// Bounded in bytes; drops the least recently used replies first. Caches complete replies: records
+// of different settings, places or channels are never mixed.
 class ReplyCache {
  public:
   explicit ReplyCache(size_t limit_bytes) : limit_(limit_bytes) {}
 
-  // The reply to an equal request; null where there is none. Valid until the next call of Add.
+  // Returns the reply to an equal request, valid until the next call of Add; null if there is none.
   const WhatIfReply* Find(const WhatIfRequest& request);
-  // A reply that is larger than the limit is not kept.
+  // Adds a reply, unless it is larger than the limit.
   void Add(const WhatIfRequest& request, const WhatIfReply& reply);
 
   size_t bytes() const { return bytes_; }
@@ -34,7 +34,7 @@ class ReplyCache {
   size_t bytes_ = 0;
 };
 
-// Bytes of the numbers and texts of a record's arrays, attributes and axes.
+// Size in bytes of the numbers and texts in a record's arrays, attributes and axes.
 size_t BytesOf(const Record& record);
 
 }  // namespace midscope

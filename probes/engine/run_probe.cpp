@@ -20,8 +20,8 @@ namespace {
 
 using Types = std::vector<const ProbeType*>;
 
-// Runs `work`; with `failures`, an Error is added to it, and false returned. That of a device
-// concerns all probes.
+// Runs `work`. If `failures` is given and `work` throws Error, adds its message there and returns
+// false, except for errors of a device, which affect all probes.
 template <typename Work>
 bool Alone(std::vector<std::string>* failures, Work work) {
   try {
@@ -41,8 +41,8 @@ bool SharesRun(const Types& types) {
                      [](const ProbeType* type) { return !type->own_runs; });
 }
 
-// With `failures`, probes that fail before or after the run are left out; an Error of the run is
-// thrown.
+// If `failures` is given, omits probes that fail before or after the run; an Error of the run
+// itself is thrown.
 std::vector<Record> RunTogether(const ProbeInput& input, const Types& types,
                                 std::vector<std::string>* failures) {
   std::vector<std::unique_ptr<Probe>> running;
@@ -77,7 +77,8 @@ std::vector<Record> RunTogether(const ProbeInput& input, const Types& types,
   return records;
 }
 
-// Marks the records of a run beyond the context; probes with runs of their own do so themselves.
+// Marks the records of a run that exceeds the context; probes that run the decoder themselves do so
+// themselves.
 std::vector<Record> MarkedByContext(std::vector<Record> records, const Decoder& decoder,
                                     const Prompt& prompt, const Intervention& intervention,
                                     const Types& types) {
@@ -139,7 +140,7 @@ std::vector<Record> RunProbesApart(const Decoder& decoder, const Prompt& prompt,
   } catch (const Error&) {
     if (others.empty()) throw;
   }
-  // The run failed, perhaps in a hook: runs without each probe find which.
+  // The run failed, perhaps in a hook: find the probe by leaving out one at a time.
   std::vector<Record> records = RunTogether(input, usual, &failures);
   for (const ProbeType* type : others) {
     Alone(&failures, [&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs one prompt through the model once, with the hooks of all probes.
+// Runs a prompt through the model once, with the hooks of all probes.
 #pragma once
 
 #include <string>
@@ -15,24 +15,23 @@
 
 namespace midscope {
 
-// Returns the records of those of `probes` that `options` request, in their order, and where the
-// prompt has an answer the record `answer` (answer_record.h). `options` describes at least
-// probes.Options(). Throws Error (also where the prompt does not fit the model's context),
-// Cancelled.
+// Returns the records of the probes that `options` request, in the order of `probes`, and record
+// `answer` (answer_record.h) if the prompt has an answer. `options` must include probes.Options().
+// Throws Error (also if the prompt does not fit the model's context), Cancelled.
 std::vector<Record> RunProbes(const Decoder& decoder, const Prompt& prompt,
                               const Intervention& intervention, const ProbeRegistry& probes,
                               const OptionSet& options, const JobContext& context = {});
 
-// As above, for these types of probe. Where all of them make runs of their own there is no shared
-// run, no record `answer`, and the prompt may have any length.
+// As above, for the given probe types. If all of them run the decoder themselves, there is no
+// shared run and no record `answer`, and the prompt may have any length.
 std::vector<Record> RunProbeTypes(const Decoder& decoder, const Prompt& prompt,
                                   const Intervention& intervention,
                                   const std::vector<const ProbeType*>& types,
                                   const OptionSet& options, const JobContext& context = {});
 
-// As above, but a failing probe does not end the others: their records are returned, and its
-// message is added to `failures`. Throws Error where the setting, the prompt or the run itself
-// fails, Cancelled.
+// As above, but if a probe fails, its message is added to `failures`, and the records of the others
+// are returned. Throws Error only if the setting or the prompt is invalid or the run itself fails;
+// Cancelled.
 std::vector<Record> RunProbesApart(const Decoder& decoder, const Prompt& prompt,
                                    const Intervention& intervention,
                                    const std::vector<const ProbeType*>& types,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The record of a scan while it runs: items appear as they are done.
+// Makes the record of a running scan; items appear as they finish.
 #pragma once
 
 #include <chrono>
@@ -13,21 +13,22 @@
 
 namespace midscope {
 
-// The order of settings (0: none, 1 + i: item i) in which the items with these ids come first; ids
-// that the scan does not have are passed over.
+// Returns an order of settings (0: none, 1 + i: item i) that begins with the items of these ids;
+// ids that the scan lacks are ignored.
 std::vector<size_t> ScanOrder(const Scan& scan, const std::vector<std::string>& first);
 
-// Record `scan` of a finished scan, with intervals; attribute `complete` 1.
+// Returns record `scan` of a finished scan, with intervals and the attribute `complete` 1.
 Record CompleteScan(const SweepPlan& plan, const SweepResult& result);
 
 class ScanSoFar {
  public:
   // `tell` gets the record with the attribute `complete` 0, at most ten times a second. `finished`:
-  // samples of an earlier run. `plan` must outlive it.
+  // samples of earlier runs. `plan` must outlive this object.
   ScanSoFar(const SweepPlan& plan, SweepResult finished, std::function<void(Record record)> tell)
       : plan_(plan), tell_(std::move(tell)), finished_(std::move(finished.outcomes)) {}
-  // Sets the run's on_sample and on_answer_nll, which report items at all places of all samples as
-  // the context's progress: a sample of a large model takes minutes. Must outlive the run.
+  // Sets the run's on_sample and on_answer_nll. They report the progress to `context` in items
+  // times places, because a sample of a large model takes minutes. This object must outlive the
+  // run.
   void Watch(SweepRun& run, const JobContext& context);
 
  private:
@@ -37,8 +38,8 @@ class ScanSoFar {
   const SweepPlan& plan_;
   std::function<void(Record record)> tell_;
   std::vector<SampleOutcome> finished_;
-  SampleOutcome running_;  // NaN where nothing has been run
-  int64_t run_ = 0;        // settings at a place of the running sample
+  SampleOutcome running_;  // NaN: not run yet
+  int64_t run_ = 0;        // finished settings, counted per place, of the running sample
   std::chrono::steady_clock::time_point reported_{};
 };
 

@@ -13,17 +13,17 @@
 namespace midscope {
 namespace {
 
-// Number of most likely tokens that a what-if lists.
+// Number of likeliest tokens that a what-if lists.
 constexpr int64_t kNextTokens = 10;
 
-// Hidden channels of the prompt's rows from a trace of all layers.
+// Makes record hidden_channels of the prompt's rows from a trace of all layers.
 Record KeptChannels(const ModelConfig& config, const Trace& trace,
                     const std::vector<int64_t>& channels, int64_t tokens) {
   std::vector<float> values;
   values.reserve(static_cast<size_t>(config.layers * tokens) * channels.size());
   for (int64_t layer = 0; layer < config.layers; ++layer) {
     for (const int64_t channel : channels) {
-      // The output of this layer is the next one's input.
+      // The output of this layer is the input of the next.
       const std::vector<float> rows = trace.Channel(layer + 1, channel);
       values.insert(values.end(), rows.begin(), rows.begin() + tokens);
     }

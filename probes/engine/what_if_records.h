@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Records and cost of a what-if, without their origin (RecordOrigin).
+// Makes the records and the cost of a what-if, without origin (RecordOrigin).
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,25 @@
 
 namespace midscope {
 
-// A prompt request's prompts, one per place.
+// The prompts of a prompt request, one per place.
 struct WhatIfSource {
   const Decoder& decoder;
   const std::vector<Prompt>& prompts;
   const std::vector<int64_t>& places;
 };
 
-// `outcome` of all places.
+// Returns record `outcome` of all places.
 Record OutcomeOverPlaces(const WhatIfSource& source, const Intervention& intervention,
                          const WhatIfResult& result);
 
-// The other records of a what-if, of the request's place. layers_done below the number of layers:
-// of a run that goes on (probes/base/records.h). `trace`: of hidden channels; may be null.
+// Returns the other records of a what-if, for the requested place. If `layers_done` is less than
+// the number of layers, they are partial (probes/base/records.h). `trace`: source of hidden
+// channels; may be null.
 std::vector<Record> RecordsOfPlace(const WhatIfSource& source, const WhatIfRequest& request,
                                    WhatIfOutcome outcome, int64_t layers_done, const Trace* trace);
 
 WhatIfCost CostOf(const WhatIfResult& result);
-// As above, for a cached reply, of a model with `layers` layers.
+// As above, for a cached reply of a model with `layers` layers.
 WhatIfCost CostOfKnown(const WhatIfCost& cost, int64_t layers, double seconds);
 
 }  // namespace midscope

@@ -76,7 +76,7 @@ std::vector<ArithmeticDistance> MeasureArithmeticDistances(const std::string& mo
                                                            std::span<const Arithmetic> others,
                                                            int64_t prompts,
                                                            const JobContext& context) {
-  JobContext quiet = context;  // messages about the model are not about this comparison
+  JobContext quiet = context;  // messages about the model do not concern this comparison
   quiet.log = nullptr;
   const std::vector<Outcome> exact = OutcomesIn({}, model, options, prompts, quiet);
   std::vector<ArithmeticDistance> distances;

@@ -13,7 +13,8 @@
 namespace midscope {
 namespace {
 
-// Throws std::logic_error for a term whose description has no example that can be read.
+// Returns an example of a term. Throws std::logic_error if its description has none that can be
+// parsed.
 Intervention Example(const TermType& term, const ModelConfig& config) {
   if (term.sample) return term.sample(config);
   try {
@@ -32,7 +33,7 @@ std::string WhyNot(const Intervention& intervention, const ModelConfig& config) 
   }
 }
 
-// Presets are made for models of certain sizes: one that fits is enough.
+// Presets are for models of certain sizes, so one that fits is enough.
 InterventionSupport PresetSupport(const ModelConfig& config) {
   for (const Preset& preset : InterventionPresets()) {
     if (WhyNot(ParseIntervention(preset.text), config).empty()) return {kPresetTerm, true, ""};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which interventions a model can take.
+// Finds the interventions that a model supports.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ namespace midscope {
 struct InterventionSupport {
   std::string term;  // "ms-poe"
   bool supported = false;
-  std::string why_not;  // "" where it is
+  std::string why_not;  // "" if supported
 };
 
-// Support of every term of the intervention text except `none`: an example of it is compiled for
-// the model, with any ratios and any passages. `preset` is supported where one of the presets is.
+// Checks every term of the intervention text except `none` by compiling an example for the model,
+// with arbitrary ratios and passages. `preset` counts as supported if at least one preset is.
 std::vector<InterventionSupport> CheckInterventions(const ModelConfig& config);
 
 }  // namespace midscope

@@ -7,7 +7,7 @@ namespace midscope {
 
 namespace {
 
-// Bytes of the matrices that make keys and values of heads out of latent ones; they are always
+// Bytes of the matrices that compute heads' keys and values from latent ones (MLA); they are always
 // expanded.
 int64_t LatentOutBytes(const ModelConfig& config, kernels::Dtype dtype) {
   const LatentAttention& latent = config.latent;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A model's memory, estimated from its file's header.
+// Estimates a model's memory from the header of its file.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@
 namespace midscope {
 
 struct MemoryEstimate {
-  int64_t weight_bytes = 0;  // expanded to the dtype
-  // Memory of the CPU in addition to expanded weights: copies that opening made, the blocks of
-  // quantised matrices, by which few rows are multiplied, or else packed matrices (PacksExpanded).
+  int64_t weight_bytes = 0;  // size when expanded to the dtype
+  // CPU memory in addition to expanded weights: copies made while opening, and the blocks of
+  // quantised matrices, which are used to multiply few rows, or packed matrices (PacksExpanded).
   int64_t beside_bytes = 0;
-  // As stored in the file, plus the buffer of dequantised rows and what is in the dtype
-  // nevertheless: the matrices that make heads' keys and values of latent ones (MLA).
+  // Size when kept as stored in the file, plus the buffer of dequantised rows and the matrices that
+  // are always in the dtype: those that compute heads' keys and values from latent ones (MLA).
   int64_t stored_weight_bytes = 0;
-  int64_t cache_bytes = 0;      // keys and values of the prompt
-  int64_t trace_bytes = 0;      // keys, values and residual rows: the cache of what-if for a prompt
+  int64_t cache_bytes = 0;      // keys and values of a prompt
+  int64_t trace_bytes = 0;      // keys, values and residual rows that what-if caches for a prompt
   int64_t attention_bytes = 0;  // last-query attention of every layer and head, float32
 };
 
 MemoryEstimate EstimateMemory(const ModelConfig& config, kernels::Dtype dtype, int64_t tokens);
 
-// Bytes of the weights with that storage (resolved) on these devices: stored ones stay so except on
-// cpu:portable, which, like GPUs, has nothing in addition to expanded ones.
+// Returns the bytes of the weights with that storage (resolved) on these devices. Stored weights
+// are expanded only on cpu:portable; like GPUs, it needs no memory in addition to expanded weights.
 int64_t WeightBytes(const MemoryEstimate& memory, WeightStorage storage,
                     const Placement& placement = {});
 

@@ -18,7 +18,7 @@ Parameter DtypeParameter() {
       "measured once for a machine and a model's shape; float16 with --device cuda:N or "
       "cpu:portable",
       {"float32", "bfloat16", "float16", "auto"});
-  // As PyTorch's users write them.
+  // Names that PyTorch users know.
   const std::vector<Parameter::OtherName> short_names = {
       {"fp32", "float32"}, {"bf16", "bfloat16"}, {"fp16", "float16"}};
   for (const Parameter::OtherName& other : short_names) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The options with which all commands and the window open a model.
+// Options for opening a model, shared by all commands and the window.
 #pragma once
 
 #include <string>
@@ -13,13 +13,12 @@ namespace midscope {
 
 // A request to open a model, as plain values.
 
-// The dtype of a request that takes the fastest one, and the products of one that takes them with
-// it (core/decoder/arithmetic_choice.h).
+// Dtype and products of a request that selects the fastest ones (core/decoder/arithmetic_choice.h).
 inline constexpr const char* kAutoDtype = "auto";
 inline constexpr const char* kAutoProducts = "auto";
 
 struct OpenRequest {
-  std::string model = "embedded";  // see Decoder::Open
+  std::string model = "embedded";  // name or path, see Decoder::Open
   std::string dtype = "float32";   // "bfloat16", "auto"
   std::string products = "float";  // "int16", "int8", "auto"
   int threads = 0;
@@ -29,39 +28,40 @@ struct OpenRequest {
   bool beyond_context = false;   // DecoderOptions::beyond_context
 };
 
-// model (by position on a command line), dtype, products, weights, threads, sliding-window, device.
+// Returns the options model (positional on a command line), dtype, products, weights, threads,
+// sliding-window and device.
 std::vector<Parameter> ModelOptions();
 
-// --beyond-context, of commands that run prompts. ReadDecoderOptions and MakeOpenRequest read it
-// where the options have it.
+// Returns the option beyond-context, for commands that run prompts. ReadDecoderOptions and
+// MakeOpenRequest read it if the options include it.
 Parameter BeyondContextOption();
 
-// The engine's request to open `model` with these values of the other options.
+// Returns the engine's request to open `model` with these values of the other options.
 OpenRequest MakeOpenRequest(const std::string& model, const OptionSet& options);
 
-// Sets the options that have `request` as their MakeOpenRequest.
+// Sets the options from which MakeOpenRequest makes `request`.
 void SetOpenRequest(const OpenRequest& request, OptionSet& options);
 
-// The decoder options of those options, or of a request. Throws Error (usage).
+// Returns the decoder options for these options, or for a request. Throws Error (usage).
 DecoderOptions ReadDecoderOptions(const OptionSet& options);
 DecoderOptions ReadDecoderOptions(const OpenRequest& request);
 
-// Options of --dtype auto --products auto.
+// Returns the decoder options of --dtype auto --products auto.
 DecoderOptions AutoOptions();
 
-// Inverse of ProductsName. Throws Error (usage).
+// Parses a name from ProductsName. Throws Error (usage).
 Products ParseProducts(std::string_view name);
 
-// All that a model can be run in.
+// All dtypes in which a model can be run.
 inline constexpr kernels::Dtype kDtypes[] = {kernels::Dtype::kFloat32, kernels::Dtype::kBFloat16,
                                              kernels::Dtype::kFloat16};
-// One of every size, for tables of memory.
+// One dtype of every size, for tables of memory.
 inline constexpr kernels::Dtype kDtypeSizes[] = {kernels::Dtype::kFloat32,
                                                  kernels::Dtype::kBFloat16};
-// Inverse of DtypeName. Throws Error (usage).
+// Parses a name from DtypeName. Throws Error (usage).
 kernels::Dtype ParseDtype(std::string_view name);
 
-// "auto", "stored", "expanded". Parsing throws Error (usage).
+// Convert to and from "auto", "stored" and "expanded". Parsing throws Error (usage).
 std::string WeightStorageName(WeightStorage storage);
 WeightStorage ParseWeightStorage(std::string_view name);
 

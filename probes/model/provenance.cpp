@@ -38,7 +38,8 @@ Provenance ProgramProvenance(const std::string& command, int64_t seed,
 
 namespace {
 
-// The last name of a path: "MODEL" of "models/MODEL/", the current folder's of ".".
+// Returns the last component of a path: "MODEL" for "models/MODEL/", the current folder's name for
+// ".".
 std::string NameOf(const std::filesystem::path& path) {
   std::error_code ignored;
   const std::filesystem::path whole = std::filesystem::weakly_canonical(path, ignored);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The provenance of an output.
+// Makes the provenance of an output.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,17 @@ namespace midscope {
 
 // The program's version, "0.1.0".
 std::string ProgramVersion();
-// "LibTorch 2.11.0, HDF5 1.10.8".
+// The versions of libraries: "LibTorch 2.11.0, HDF5 1.10.8".
 std::string LibraryVersions();
-// Now, UTC, "2026-11-21T03:04:05Z".
+// The current time in UTC, "2026-11-21T03:04:05Z".
 std::string UtcNow();
 
-// Provenance of an output made without a model.
+// Makes the provenance of an output made without a model.
 Provenance ProgramProvenance(const std::string& command, int64_t seed,
                              const std::string& options_json);
 
-// `command`: the command line; `options_json`: OptionSet::ToJson.
+// Makes the provenance of an output of a model. `command`: the command line; `options_json`: from
+// OptionSet::ToJson.
 Provenance MakeProvenance(const Decoder& decoder, const std::string& command, int64_t seed,
                           const std::string& options_json);
 

@@ -14,7 +14,7 @@
 namespace midscope {
 namespace {
 
-// Scripts find these by name, anywhere in the file's tree.
+// Scripts find these arrays by name, anywhere in a file.
 constexpr std::string_view kFixedArrays[] = {kTokenIds, kLastLogits, kLastQueryAttention,
                                              kPositionAwarenessScore, kPositionRatio};
 
@@ -128,7 +128,7 @@ void RunInPlugin(const std::string& plugin, const std::string& doing,
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const DeviceError&) {
-    throw;  // it is not the plugin's
+    throw;  // the exception is not from the plugin
   } catch (const Error& error) {
     throw Error(error.kind(), "plugin " + plugin, error.what());
   } catch (const std::exception& error) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Plugins: own probes in a library that `--plugin FILE.so` or MIDSCOPE_PLUGIN_PATH names. Include
-// this header, write a ProbeType (probe.h), and register it:
+// Plugins: libraries with additional probes, which `--plugin FILE.so` or MIDSCOPE_PLUGIN_PATH
+// names. To write one, include this header, write a ProbeType (probe.h), and register it:
 //
 //   void Register(midscope::ProbeRegistry& probes) { probes.Add(MyProbe()); }
 //   MIDSCOPE_PLUGIN(Register)
 //
-// PLUGINS.md beside this header is the manual; tests/probes/plugin/plugin_example is an example to
-// copy. Nothing here needs LibTorch.
+// See the manual, PLUGINS.md beside this header, and the example in
+// tests/probes/plugin/plugin_example. Plugins do not need LibTorch.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <string>  // the library's macros
+#include <string>  // for the library's macros
 
 #include "core/base/error.h"
 #include "core/base/record.h"
@@ -39,16 +39,16 @@
 
 namespace midscope {
 
-// Must be raised by every change of what a compiled plugin uses of these headers that
+// Increment this after every change to these headers that affects compiled plugins and that
 // PluginLayout() does not detect: the order of virtual functions or of members, the meaning of a
 // field.
 inline constexpr int32_t kPluginVersion = 1;
 
-// Compiler and C++ library must agree on these when classes and strings pass between two libraries.
+// Must be equal in Midscope and the plugin, because classes and strings are passed between them.
 inline constexpr char kPluginAbi[] = MIDSCOPE_ABI_COMPILER ", " MIDSCOPE_ABI_LIBRARY;
 
-// Hash of the sizes of all types that pass between Midscope and a plugin: it detects other headers
-// even if kPluginVersion was not raised.
+// Hash of the sizes of all types that are passed between Midscope and a plugin: detects different
+// headers even if kPluginVersion was not incremented.
 constexpr uint64_t PluginLayout() {
   constexpr size_t kSizes[] = {sizeof(Axis),        sizeof(Array),         sizeof(Record),
                                sizeof(Parameter),   sizeof(OptionSet),     sizeof(HookView),
@@ -61,8 +61,8 @@ constexpr uint64_t PluginLayout() {
   return hash;
 }
 
-// Exported by a plugin under the name kPluginSymbol. The order of the first two members never
-// changes: they are read before the others are trusted.
+// Exported by a plugin under the name kPluginSymbol. The first two members must never move, because
+// they are checked before the others are read.
 struct PluginManifest {
   int32_t version;
   const char* abi;
@@ -75,7 +75,7 @@ inline constexpr char kPluginSymbol[] = "midscope_plugin_manifest";
 
 }  // namespace midscope
 
-// Exactly once in a library, outside any namespace.
+// Defines the manifest. Use it exactly once in a library, outside any namespace.
 #define MIDSCOPE_PLUGIN(register_function)                                                    \
   extern "C" {                                                                                \
   __attribute__((                                                                             \

@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kRebuild[] = "Build it again with the headers of this Midscope";
-// Midscope's own records that no probe makes, and a group of every file.
+// Names of Midscope's records that no probe makes, and of a group in every file.
 constexpr std::string_view kReservedNames[] = {kPromptRecord,   kAnswerRecord, kOutcomeRecord,
                                                "outcome_means", "provenance",  "sweep"};
 
@@ -37,7 +37,8 @@ bool IsIdentifier(std::string_view name, char separator) {
   });
 }
 
-// RTLD_NOW: missing symbols are found here, not when they are called.
+// Opens the library with RTLD_NOW, so that missing symbols are reported here and not when they are
+// called.
 void* Open(const std::string& file) {
   std::error_code ignored;
   if (!fs::exists(file, ignored)) {
@@ -49,7 +50,8 @@ void* Open(const std::string& file) {
         "plugin " + file, "it is not a file",
         std::string("--plugin takes a library; folders go into ") + kPluginPathVariable);
   }
-  // Absolute: a name without a slash would be searched among the system's libraries.
+  // Absolute path, because a name without a slash would be searched in the system's library
+  // folders.
   void* library = ::dlopen(fs::absolute(file).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library) return library;
   const char* why = ::dlerror();

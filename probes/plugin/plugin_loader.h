@@ -10,24 +10,24 @@
 
 namespace midscope {
 
-// Environment variable: folders whose libraries are always loaded, separated by colons.
+// Environment variable with folders, separated by colons, whose libraries are always loaded.
 inline constexpr char kPluginPathVariable[] = "MIDSCOPE_PLUGIN_PATH";
 
-// --plugin, which can be given more than once.
+// Returns the option --plugin, which can be given more than once.
 Parameter PluginOption();
 
-// Loads the library and adds its probes, wrapped (guarded_probe.h), to `registry`; it is not
-// unloaded before the process ends. Throws Error, and leaves the registry unchanged, where the file
-// does not exist, is not a library or lacks a symbol; is not a plugin, or one for another version
-// or compiler; has a probe whose name is taken or not allowed; or its registration throws.
+// Loads the library and adds its probes, wrapped (guarded_probe.h), to `registry`. The library is
+// never unloaded. Throws Error, and leaves the registry unchanged, if the file does not exist, is
+// not a library or lacks a symbol; is not a plugin, or one for another version or compiler; has a
+// probe whose name is taken or not allowed; or if its registration throws.
 void LoadPlugin(const std::string& file, ProbeRegistry& registry);
 
-// Loads every .so file of the folders in `path` (the value of kPluginPathVariable), folder by
-// folder, in the order of their names. Throws Error for a folder that does not exist.
+// Returns every .so file of the folders in `path` (the value of kPluginPathVariable), folder by
+// folder, ordered by name. Throws Error if a folder does not exist.
 std::vector<std::string> PluginsOnPath(const std::string& path);
 
-// Midscope's own probes, those of the libraries in kPluginPathVariable, and those of the named
-// libraries, in this order; a library that occurs twice is loaded once. Throws Error.
+// Returns the built-in probes, those of the libraries in kPluginPathVariable, and those of the
+// named libraries, in this order; loads every library only once. Throws Error.
 ProbeRegistry ProbesWithPlugins(const std::vector<std::string>& named);
 
 }  // namespace midscope

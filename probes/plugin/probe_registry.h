@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A list of probe types. A value: plugins add theirs to a copy.
+// A list of probe types. It is a value type; plugins are added to a copy.
 #pragma once
 
 #include <string_view>
@@ -15,17 +15,19 @@ class ProbeRegistry {
   // Throws std::logic_error for a duplicate name.
   void Add(ProbeType type);
   const std::vector<ProbeType>& types() const { return types_; }
-  // Throws Error (usage) with the nearest known name.
+  // Finds a type by name. Throws Error (usage), which suggests the nearest known name, if there is
+  // none.
   const ProbeType& Find(std::string_view name) const;
-  // --probes, then the options of all probes in their order.
+  // Returns the option --probes, then the options of all probes in the order of types().
   std::vector<Parameter> Options() const;
-  // The probes that `options` select, in their order: without --probes all that run by default,
-  // else those that it names (`default`: all that run by default); and always those whose own
-  // options request them. With `several_prompts` large ones only where they are named. Throws Error
-  // (usage) for an unknown name, and for a named probe whose options request nothing.
+  // Returns the probes that `options` select, in the order of types(): those that --probes names
+  // (`default`: all that run by default) or, without --probes, all that run by default; and always
+  // those that their own options request. With `several_prompts`, large ones only if they are
+  // named. Throws Error (usage) for an unknown name, or for a named probe that its options do not
+  // request.
   std::vector<const ProbeType*> Selected(const OptionSet& options,
                                          bool several_prompts = false) const;
-  // Throws Error (usage) where an option is set of a probe that is not selected.
+  // Throws Error (usage) if an option of a probe that is not selected is set.
   void RefuseUnusedOptions(const OptionSet& options,
                            const std::vector<const ProbeType*>& selected) const;
 
@@ -33,7 +35,7 @@ class ProbeRegistry {
   std::vector<ProbeType> types_;
 };
 
-// Midscope's own probes, in the order in which their records are written.
+// Returns the built-in probes, in the order in which their records are written.
 ProbeRegistry BuiltInProbes();
 
 }  // namespace midscope

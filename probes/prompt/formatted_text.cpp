@@ -15,8 +15,8 @@
 namespace midscope {
 namespace {
 
-// Replaces the text while its offset in the template is searched: letters that no template writes
-// or treats specially.
+// Replaces the text to find its offset in the template; no template contains this word or treats it
+// specially.
 constexpr std::string_view kStandIn = "midscopestandinforthetext";
 
 // A part of the text that the template kept, and its offset in the template's output.
@@ -26,9 +26,9 @@ struct KeptPart {
   int64_t at = 0;
 };
 
-// Offset of the message in the template's output, found from the output for another message: exact
-// also where the text occurs elsewhere in the template. nullopt where the rest of the output
-// depends on the text.
+// Finds the offset of the message in the template's output by comparing it with the output for
+// another message, so that it is exact even if the text occurs elsewhere in the template. Returns
+// nullopt if the rest of the output depends on the text.
 std::optional<KeptPart> FindByStandIn(const std::function<std::string(std::string_view)>& render,
                                       const std::string& text, const std::string& rendered) {
   const std::string other = render(kStandIn);
@@ -48,7 +48,7 @@ std::optional<KeptPart> FindByStandIn(const std::function<std::string(std::strin
   return KeptPart{lead, lead + static_cast<int64_t>(middle.size()), position};
 }
 
-// The text, with or without white space at its ends, where it occurs exactly once.
+// Finds the text, with or without white space at its ends, if it occurs exactly once.
 std::optional<KeptPart> FindOnce(const std::string& text, const std::string& rendered) {
   const std::string kept = StripText(text);
   const size_t stripped = rendered.find(kept);
@@ -88,7 +88,7 @@ FormattedText InTemplate(const Tokenizer& tokenizer, const TaskSample& sample,
   FormattedText formatted;
   formatted.templated = true;
   formatted.text = render(sample.text);
-  if (sample.spans.empty()) return formatted;  // no offset is needed
+  if (sample.spans.empty()) return formatted;  // no offset needed
   std::optional<KeptPart> kept = FindByStandIn(render, sample.text, formatted.text);
   if (!kept) kept = FindOnce(sample.text, formatted.text);
   if (!kept) {
@@ -101,7 +101,7 @@ FormattedText InTemplate(const Tokenizer& tokenizer, const TaskSample& sample,
   return formatted;
 }
 
-// Sets add_bos; removes a BOS that the template wrote against the rule.
+// Sets add_bos; removes a BOS that the template wrote if the rule excludes it.
 void FitBos(const Tokenizer& tokenizer, const PromptFormat& format, FormattedText& formatted) {
   const std::string begin =
       formatted.templated ? WrittenBegin(tokenizer, formatted.text) : std::string();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A text inside its format (prompt_format.h), with the offsets of its passages and its answer.
+// Puts a text into a format (prompt_format.h) and keeps track of its passages and its answer.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,28 @@
 
 namespace midscope {
 
-// The formatted text.
+// A formatted text and its relation to the sample's text.
 struct FormattedText {
   std::string text;
-  bool add_bos = false;    // BOS must be added before `text`
-  bool templated = false;  // `text` is a chat template's output
-  // Offset of the sample's own text: its byte b is at b + shift; the template kept bytes [begin,
-  // end) of it (templates may trim). Not searched in a template where the sample has no spans.
+  bool add_bos = false;    // whether BOS must be added before `text`
+  bool templated = false;  // whether `text` is the output of a chat template
+  // Byte b of the sample's text is byte b + shift of `text`; the template kept bytes [begin, end)
+  // of the sample's text (templates may trim). Not determined for a template if the sample has no
+  // spans.
   int64_t shift = 0;
   int64_t begin = 0;
   int64_t end = 0;
 
-  // The spans in bytes of `text`.
+  // Converts spans of the sample's text to spans of `text`.
   std::vector<ByteSpan> Shifted(const std::vector<ByteSpan>& spans) const;
-  // After a template that ends in white space the answer has no leading space, after others it has
-  // one; after plain text it is unchanged.
+  // Returns the answer as it follows `text`: without leading space after a template that ends in
+  // white space, with one after other templates, unchanged after plain text.
   std::string AnswerAfter(const std::string& answer) const;
 };
 
-// Throws Error: (usage) the sample or the format has a system message and no chat template, both
-// have one; (failure) a template that refuses the messages, or one that changes a text with spans.
+// Formats a sample. Throws Error: (usage) if there is a system message without chat template, or
+// both sample and format have one; (failure) if the template rejects the messages or changes a text
+// that has spans.
 FormattedText FormatText(const Tokenizer& tokenizer, const TaskSample& sample,
                          const PromptFormat& format);
 

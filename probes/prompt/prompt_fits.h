@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether the context of a model holds a prompt with its answer.
+// Checks whether a prompt with its answer fits a model's context.
 #pragma once
 
 #include "core/base/job.h"
@@ -9,13 +9,13 @@
 
 namespace midscope {
 
-// Throws Error (usage), with both numbers, where the prompt and the rows of its answer exceed what
-// the model accepts under the intervention (core/plan/context_limit.h).
+// Throws Error (usage), with both lengths, if the prompt and the rows of its answer exceed the
+// limit of the model under the intervention (core/plan/context_limit.h).
 void CheckPromptFits(const ModelConfig& config, const Prompt& prompt,
                      const Intervention& intervention = {});
 
-// Whether the prompt with its answer is longer than the context (a decoder opened with
-// beyond_context runs it anyway); if so, logs it.
+// Whether the prompt with its answer exceeds the context; decoders opened with beyond_context run
+// it anyway. LogBeyondContext logs a message if it does.
 bool PromptIsBeyondContext(const ModelConfig& config, const Prompt& prompt,
                            const Intervention& intervention);
 void LogBeyondContext(const ModelConfig& config, const Prompt& prompt,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How a text is sent to a model: plain or in a chat template, and with which begin-of-text token
-// (BOS).
+// The format in which a text is sent to a model: plain or in a chat template, with or without a
+// begin-of-text token (BOS).
 #pragma once
 
 #include <string>
@@ -16,34 +16,34 @@ namespace midscope {
 
 class Tokenizer;
 
-// Whether the model's begin-of-text token comes first.
+// Whether the prompt begins with the model's begin-of-text token.
 enum class BosRule {
-  // As the model's own tokenizer: before plain text where its files require one; in a chat template
-  // what the template writes, as apply_chat_template of transformers.
+  // As the model's own tokenizer: before plain text if its files require it; in a chat template,
+  // only if the template writes it, as apply_chat_template of transformers does.
   kAuto,
-  // Only where the chat template writes it, or, with the model's own template, where its files
-  // require one; never before plain text.
+  // Only if the chat template writes it or, with the model's own template, if its files require it;
+  // never before plain text.
   kTemplate,
-  kOn,   // one: added where the chat template does not write it
-  kOff,  // none: removed where the chat template writes it
+  kOn,   // always: added if the chat template does not write it
+  kOff,  // never: removed if the chat template writes it
 };
 
-// "auto", "template", "on", "off". Parsing throws Error (usage).
+// Convert to and from "auto", "template", "on" and "off". Parsing throws Error (usage).
 std::string BosRuleName(BosRule rule);
 BosRule ParseBosRule(std::string_view name);
 
-// A value; equal formats make equal prompts of equal texts.
+// A value type: equal formats and texts give equal prompts.
 //
 //   PromptFormat format;
 //   format.chat_template = "model";
 //   format.system = "Answer in one word.";
 //   Prompt prompt = OwnPrompt(tokenizer, {.text = "Which river?"}, format);   // task_prompt.h
 struct PromptFormat {
-  // "": plain text; "model": as a user's message in the model's own chat template; else the name of
-  // a family (FindChatTemplate), or of the file that template_text was read from.
+  // "": plain text; "model": a user's message in the model's own chat template; otherwise the name
+  // of a family (FindChatTemplate), or of the file from which template_text was read.
   std::string chat_template = {};
-  std::string template_text = {};  // of a file: the template's text
-  std::string system = {};         // the chat's system message; "": none, or the task's own
+  std::string template_text = {};  // text of a template from a file
+  std::string system = {};         // the chat's system message; "": none, or that of the task
   ChatOptions chat_options = {};
   BosRule bos = BosRule::kAuto;
 
@@ -51,33 +51,34 @@ struct PromptFormat {
   bool operator==(const PromptFormat&) const = default;
 };
 
-// Sets chat_template, and template_text where it names a file. Throws Error (usage) where it is not
-// "model", a family, or a readable file.
+// Sets chat_template, and template_text if it names a file. Throws Error (usage) if it is neither
+// "model", nor a family, nor a readable file.
 void SetChatTemplate(const std::string& name_or_file, PromptFormat* format);
 
-// Throws Error where no prompt of this format can be made for the model: it has no chat template of
-// its own, or no BOS. Called before anything runs.
+// Throws Error if no prompt of this format can be made because the model has no chat template or no
+// BOS. Call it before anything runs.
 void CheckPromptFormat(const Tokenizer& tokenizer, const PromptFormat& format);
 
-// Adds what differs from PromptFormat() to a JSON object: chat_template, chat_template_text,
-// chat_options, chat_date, system, bos.
+// Adds the members that differ from PromptFormat() to a JSON object: chat_template,
+// chat_template_text, chat_options, chat_date, system, bos.
 void AddPromptFormat(const PromptFormat& format, nlohmann::ordered_json* json);
-// The keys' names.
+// Returns the names of these keys.
 const std::vector<std::string>& PromptFormatKeys();
-// Reads those keys. Absent keys have the values of PromptFormat(). Throws Error (usage) for an
-// invalid value, nlohmann's for another type.
+// Reads those keys. Absent keys get the values of PromptFormat(). Throws Error (usage) for an
+// invalid value, nlohmann::json::exception for a wrong type.
 PromptFormat ReadPromptFormat(const nlohmann::json& json);
 
 // Options of the prompt format (probes/prompt/prompt_format.h), for command lines and forms.
 
-// chat, chat-template, chat-option, chat-date, system, bos.
+// Returns the options chat, chat-template, chat-option, chat-date, system and bos.
 std::vector<Parameter> PromptFormatOptions();
 
-// Reads the file that --chat-template names. Throws Error (usage): an invalid template, a chat
-// option without --chat.
+// Reads the format from these options, and the file that --chat-template names. Throws Error
+// (usage) for an invalid template or a chat option without --chat.
 PromptFormat ReadPromptFormat(const OptionSet& options);
 
-// The options that parse to this format; options at their defaults are not set.
+// Returns the options from which ReadPromptFormat reads `format`; options with default values are
+// not set.
 OptionSet OptionsOf(const PromptFormat& format);
 
 }  // namespace midscope

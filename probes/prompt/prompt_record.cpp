@@ -13,7 +13,7 @@
 namespace midscope {
 namespace {
 
-// Byte offset of each token in the prompt's text; 0 for an added BOS.
+// Returns the byte offset of each token in the prompt's text; 0 for an added BOS.
 std::vector<int64_t> TokenBegins(const Prompt& prompt, const Tokenizer& tokenizer) {
   const std::vector<Token> tokens = tokenizer.Encode(prompt.text);
   std::vector<int64_t> begins(prompt.ids.size() - tokens.size(), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A prompt as a record, with token texts and passages for viewers.
+// Makes a record of a prompt, with token texts and passages for viewers.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace midscope {
 
-// Answers of the pieces of a task's prompt, where each has one: [piece], strings, in the order of
-// the prompt. The attribute first_place is the place of the first piece.
+// Array [piece] of strings: the answers of the pieces of a task's prompt, in the order of the
+// prompt, if every piece has one. The attribute first_place is the place of the first piece.
 inline constexpr const char* kPieceAnswer = "piece_answer";
 
-// Record prompt, see probes/engine/engine.h. token_begin is a byte offset into the text. `place`:
-// the gold piece's 1-based rank; 0 for own text.
+// Makes record `prompt`, described in probes/engine/engine.h. token_begin is a byte offset into the
+// text. `place`: 1-based rank of the gold piece; 0 for own text.
 Record PromptRecord(const Prompt& prompt, const Tokenizer& tokenizer, int64_t place);
 
-// Logs a warning where the tokens do not cover the whole text: some bytes have no token in the
-// model's vocabulary.
+// Logs a warning if the tokens do not cover the whole text, because the model's vocabulary has no
+// token for some bytes.
 void LogBytesWithoutToken(const Prompt& prompt, const JobContext& context);
 
 }  // namespace midscope

@@ -21,7 +21,7 @@ namespace {
 // Number of bytes shown at the beginning and at the end of a long text.
 constexpr size_t kShownAtEachEnd = 70;
 
-// The text of tokens [begin, end), with control tokens in double brackets.
+// Returns the text of tokens [begin, end), with control tokens in double brackets.
 std::string MarkedText(const Prompt& prompt, const Tokenizer& tokenizer, size_t begin, size_t end) {
   std::string text;
   std::vector<int32_t> run;
@@ -42,7 +42,7 @@ std::string MarkedText(const Prompt& prompt, const Tokenizer& tokenizer, size_t 
   return text;
 }
 
-// The fewest tokens at one end that reach the shown length, or all.
+// Returns the whole text, or the fewest tokens at each end that reach the shown length.
 std::string ShownText(const Prompt& prompt, const Tokenizer& tokenizer) {
   const size_t count = prompt.ids.size();
   size_t head = 0;
@@ -56,7 +56,7 @@ std::string ShownText(const Prompt& prompt, const Tokenizer& tokenizer) {
          MarkedText(prompt, tokenizer, tail, count);
 }
 
-// puts: the number of tokens that --bos on puts first.
+// `puts`: number of tokens that --bos on puts first.
 std::string BosText(int64_t tokens, int64_t puts, bool requires_bos) {
   if (tokens == 0)
     return requires_bos ? "no begin-of-text, though the tokenizer adds one by default"
@@ -127,7 +127,7 @@ void LogPromptNotes(const Prompt& prompt, const PromptFormat& format, const JobC
 void NoteFormat(const PromptFormat& format, Record& record) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   AddPromptFormat(format, &json);
-  json.erase("chat_template_text");  // may be too long for an attribute
+  json.erase("chat_template_text");  // it may be too long for an attribute
   if (!format.template_text.empty())
     record.attributes["chat_template_hash"] = Sha256(format.template_text);
   for (const auto& [key, value] : json.items()) {

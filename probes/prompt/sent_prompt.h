@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Descriptions of a prompt: the line that commands print, and attributes for files.
+// Describes a prompt: in a line that commands print, and in attributes for files.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,26 @@
 
 namespace midscope {
 
-// Number of begin-of-text tokens at the prompt's start: 2 where the text begins with one and
-// another one was added.
+// Number of begin-of-text tokens at the prompt's start: 2 if the text begins with one and another
+// one was added.
 int64_t BeginOfTextTokens(const Prompt& prompt, const Tokenizer& tokenizer);
 
-// One line: "prompt: 8 tokens, begin-of-text first: [[<s>]]The capital of France is"; control
-// characters are escaped, control tokens are in double brackets, and the middle of a long text is
-// left out ("...").
+// Returns one line: "prompt: 8 tokens, begin-of-text first: [[<s>]]The capital of France is";
+// control characters are escaped, control tokens are in double brackets, and the middle of a long
+// text is replaced by "...".
 std::string SentLine(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format);
 
-// Logs likely mistakes in own text: it ends in a line end, as editors write one, or begins with a
-// byte-order mark; its lines end in CR LF; the answer and the text would join into one word, or
-// have two spaces between them.
+// Logs likely mistakes in own text: a line end at its end, as editors add it, or a byte-order mark
+// at its beginning; lines that end in CR LF; an answer that joins the text without a space, or with
+// two.
 void LogPromptNotes(const Prompt& prompt, const PromptFormat& format, const JobContext& context);
 
 // Writes attributes to a record of the prompt: begin_of_text_tokens, bos (the rule), chat_template
-// ("none"), and where they are set system, chat_options, chat_date, chat_template_hash (of a file).
+// ("none"), and, if they are set, system, chat_options, chat_date and chat_template_hash (of a
+// file).
 void NoteFormat(const Prompt& prompt, const Tokenizer& tokenizer, const PromptFormat& format,
                 Record& record);
-// As above, without attributes of a single prompt.
+// As above, without attributes that depend on the prompt.
 void NoteFormat(const PromptFormat& format, Record& record);
 
 }  // namespace midscope

@@ -20,7 +20,7 @@ namespace midscope {
 
 namespace {
 
-// As LongBench's code decodes the halves of a prompt.
+// Decodes a part of a prompt as LongBench's code decodes its halves.
 std::string DecodedPart(const Tokenizer& tokenizer, std::span<const int32_t> ids) {
   std::string text = tokenizer.DecodeText(ids);
   const bool added = tokenizer.Decode(tokenizer.EncodeIds("a")) == " a";
@@ -76,7 +76,7 @@ Prompt PromptOf(const Tokenizer& tokenizer, const TaskSample& sample,
                      formatted.AnswerAfter(sample.answer), formatted.add_bos);
 }
 
-// The prompts of the sample's choices, in their order.
+// Returns the prompts of the sample's choices, in their order.
 std::vector<Prompt> ChoicePrompts(const Tokenizer& tokenizer, const TaskSample& sample,
                                   const FormattedText& formatted, const PromptFormat& format) {
   std::vector<Prompt> prompts;
@@ -85,7 +85,8 @@ std::vector<Prompt> ChoicePrompts(const Tokenizer& tokenizer, const TaskSample& 
     TaskSample other = sample;
     FormattedText own = formatted;
     if (!choice.prompt.empty()) {
-      // Passages in front are the same, and one that ends the prompt does so here.
+      // Passages in the common beginning are the same; a passage at the end of the prompt is also
+      // at the end of this one.
       const auto size = static_cast<int64_t>(choice.prompt.size());
       for (ByteSpan& span : other.spans) {
         const bool last = span.end == static_cast<int64_t>(sample.text.size());
@@ -103,14 +104,15 @@ std::vector<Prompt> ChoicePrompts(const Tokenizer& tokenizer, const TaskSample& 
   return prompts;
 }
 
-// Whether all of them are one token after one prompt: then its last row compares them.
+// Whether all choices are one token after the same prompt, so that the logits of its last row
+// compare them.
 bool AreSingleTokens(const std::vector<Prompt>& choices) {
   return std::all_of(choices.begin(), choices.end(), [&](const Prompt& choice) {
     return choice.answer_ids.size() == 1 && choice.ids == choices.front().ids;
   });
 }
 
-// make(TASK SAMPLE) of one sample with its gold piece at each place.
+// Returns make(task sample) for one sample with its gold piece at each place.
 template <typename Make>
 auto AtPlaces(const Task& task, const std::vector<int64_t>& places, int64_t sample,
               const Make& make) {
@@ -185,7 +187,7 @@ void LogTaskNotes(const Task& task, const std::vector<int64_t>& places, int64_t 
   for (const std::string& note : task.notes()) context.Log("note: " + note);
   for (const int64_t place : places) {
     const TaskSample made = task.Make(sample, place);
-    if (!made.cut) return;  // the task cuts none
+    if (!made.cut) return;  // the task does not cut
     if (!*made.cut) continue;
     context.Log(fmt::format("note: the prompt at place {} is cut to the task's tokens{}", place,
                             made.gold_cut ? ", and its gold piece is gone" : ""));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tasks for a model: words chosen by its vocabulary, texts turned into prompts.
+// Makes tasks for a model, with words from its vocabulary, and converts their texts to prompts.
 #pragma once
 
 #include <cstdint>
@@ -17,28 +17,29 @@
 
 namespace midscope {
 
-// The task with answers that are one token in the model (where the task requires that). Throws
-// Error (usage). The tokenizer must outlive the task.
+// Makes a task; if it requires answers of one token, chooses answers that are one token of the
+// model. `tokenizer` must outlive the task. Throws Error (usage).
 std::unique_ptr<Task> MakeTaskFor(const Tokenizer& tokenizer, std::string_view spec, uint64_t seed);
 
-// Whether the model's tokenizer has what the task needs.
+// Whether the task can be made with the model's tokenizer.
 bool FitsTokenizer(const Tokenizer& tokenizer, std::string_view spec);
 
-// The sample in a format (default: plain, with BOS where the tokenizer adds it), tokenised in one
-// call. Throws what FormatText and BuildPrompt throw.
+// Makes the prompt of a sample in a format (default: plain, with BOS if the tokenizer adds it),
+// tokenised in one call. Throws in the same cases as FormatText and BuildPrompt.
 Prompt TaskPrompt(const Tokenizer& tokenizer, const TaskSample& sample,
                   const PromptFormat& format = {});
 
-// As above, for the sample of that number; after the task's last one the first one follows again.
+// As above, for the sample of that number; numbers beyond the task's last sample start again at the
+// first.
 Prompt PromptOfSample(const Tokenizer& tokenizer, const Task& task, int64_t sample, int64_t place,
                       const PromptFormat& format);
 
-// One sample at each of the places.
+// Returns one sample at each of the places.
 std::vector<Prompt> TaskPrompts(const Tokenizer& tokenizer, const Task& task,
                                 const std::vector<int64_t>& places, int64_t sample,
                                 const PromptFormat& format = {});
 
-// Logs the task's notes, and which of these prompts it cuts to its number of tokens.
+// Logs the task's notes, and which of these prompts the task cuts to a number of tokens.
 void LogTaskNotes(const Task& task, const std::vector<int64_t>& places, int64_t sample,
                   const JobContext& context);
 
@@ -49,11 +50,11 @@ struct OwnText {
   std::string answer = {};  // "": nothing to score
 };
 
-// As TaskPrompt, for own text: in a chat template it is the user's message. Spans are bytes of the
-// given text. Throws what BuildPrompt and MakeQuestion throw.
+// As TaskPrompt, for own text, which becomes the user's message in a chat template. Spans are byte
+// ranges of the given text. Throws in the same cases as BuildPrompt and MakeQuestion.
 Prompt OwnPrompt(const Tokenizer& tokenizer, const OwnText& own, const PromptFormat& format);
 
-// Another prompt that patches take values from, by its name.
+// A named additional prompt from which patches take values.
 struct SourceText {
   std::string name;
   OwnText own;
@@ -62,46 +63,51 @@ struct SourceText {
 // The prompt of one place, and the data for scoring its answer.
 struct TaskQuestion {
   Prompt prompt;
-  // The sample without its text. Default-constructed where only the prompt's answer is scored.
+  // The sample without its text; default-constructed if only the likelihood of the prompt's answer
+  // is scored.
   TaskSample sample = {};
-  // Prompts of sample.choices, in their order, with the choice as answer, and the choices' tokens
-  // where each is one token after the same prompt, whose last row then compares them.
+  // Prompts of sample.choices, in their order, each with its choice as answer. If instead all
+  // choices are one token after the same prompt, choice_ids has these tokens, and the logits of the
+  // prompt's last row compare them.
   std::vector<Prompt> choice_prompts = {};
   std::vector<int32_t> choice_ids = {};
 
   bool has_choices() const { return !choice_ids.empty() || !choice_prompts.empty(); }
 };
 
-// The sample's text and passages in a format (formatted_text.h). Tasks that are published without a
-// chat template do not get one. Throws Error: what FormatText and BuildPrompt throw, a choice
-// without tokens.
+// Makes the question of a sample in a format (formatted_text.h). Tasks that are published without a
+// chat template do not get one. Throws Error in the same cases as FormatText and BuildPrompt, or if
+// a choice has no tokens.
 TaskQuestion MakeQuestion(const Tokenizer& tokenizer, const TaskSample& sample,
                           const PromptFormat& format);
 
-// One sample at each of the places.
+// Returns one sample at each of the places.
 std::vector<TaskQuestion> TaskQuestions(const Tokenizer& tokenizer, const Task& task,
                                         const std::vector<int64_t>& places, int64_t sample,
                                         const PromptFormat& format = {});
 
-// Prompts of which only the answer is scored.
+// Makes questions of which only the likelihood of the answer is scored.
 std::vector<TaskQuestion> AnswerQuestions(std::vector<Prompt> prompts);
 
-// First, quarter, middle, three quarters, last (RankAtPercent); all of five pieces or fewer.
+// Returns the first, quarter, middle, three-quarter and last place (RankAtPercent); all places if
+// there are at most five pieces.
 std::vector<int64_t> DefaultPlaces(int64_t pieces);
 
-// Parses a list of places of the task: "all", numbers and ranges ("1,5,10-12"), or numbers and
-// shares
-// ("0%,25%,7", ReadPlace) where there is one; "": DefaultPlaces. Throws Error (usage), also for
-// duplicates.
+// Parses a list of places of the task: "all", numbers and ranges ("1,5,10-12"), or, if there are
+// shares, numbers and shares ("0%,25%,7", ReadPlace); "": DefaultPlaces. Throws Error (usage), also
+// for duplicates.
 std::vector<int64_t> ReadPlaces(std::string_view text, const Task& task);
 
-// The option `places`, a text for ReadPlaces: what it takes, between these two texts.
+// Makes the option `places`, a text for ReadPlaces. Its help is the description of allowed values
+// between the texts `before` and `behind`.
 Parameter PlacesOption(const std::string& before, const std::string& behind);
 
-// For each of the task's places its share of the way from the first to the last, 0 to 1.
+// Returns, for each of `places`, its relative position between the task's first and last place, 0
+// to 1.
 std::vector<double> PlaceShares(const std::vector<int64_t>& places, const Task& task);
-// How places that ReadPlaces read from the text are printed: by their share (PlaceShares), such as
-// "26.32 %", in tasks by depth and where the text has shares; empty: by rank.
+// Returns the printed texts of places that ReadPlaces has read from `text`: their shares
+// (PlaceShares), such as "26.32 %", in tasks by depth or if the text has shares; otherwise empty,
+// so that they are printed by rank.
 std::vector<std::string> PlaceTexts(std::string_view text, const std::vector<int64_t>& places,
                                     const Task& task);
 

@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kTaskMark = "task.";  // in front of a parameter of the task
+constexpr const char* kTaskMark = "task.";  // prefix of parameters of the task
 
 std::string TextOf(const Json& value) {
   const Json& one = value.is_array() && value.size() == 1 ? value.front() : value;
@@ -53,14 +53,14 @@ void AddSetting(const Intervention& setting, Features& features) {
       if (argument == "term") continue;
       std::string key = name;
       key.append(".").append(argument);
-      while (features.contains(key)) key += "'";  // a term that occurs again
+      while (features.contains(key)) key += "'";  // the term occurs again
       features[key] = TextOf(value);
     }
   }
   features["setting"] = terms.empty() ? "none" : terms;
 }
 
-// A number, or the first of a range: "8-25".
+// Parses a number, or the first number of a range: "8-25".
 std::optional<double> NumberOf(const std::string& text) {
   double number = 0;
   if (ReadWhole(text, number)) return number;
@@ -71,7 +71,7 @@ std::optional<double> NumberOf(const std::string& text) {
 
 bool IsOfTask(const std::string& feature) { return feature.rfind(kTaskMark, 0) == 0; }
 
-// "lines" for "task.lines".
+// Returns "lines" for "task.lines".
 std::string NameOf(const std::string& feature) {
   return IsOfTask(feature) ? feature.substr(std::string(kTaskMark).size()) : feature;
 }
@@ -82,8 +82,8 @@ size_t PointCount(const std::vector<Curve>& curves) {
   return count;
 }
 
-// Whether the feature distinguishes the curve from another one: of the same terms, where it is an
-// argument.
+// Whether the feature distinguishes the curve from another one; if it is an argument, from a curve
+// with the same terms.
 bool Distinguishes(const std::string& feature, const Curve& curve,
                    const std::vector<Curve>& curves) {
   const bool of_setting = feature.find('.') != std::string::npos && !IsOfTask(feature);

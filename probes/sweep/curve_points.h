@@ -14,73 +14,75 @@
 
 namespace midscope {
 
-// One sweep.
+// A sweep as input for curves.
 struct CurveInput {
   std::string model;
   SweepPlan plan;
   std::vector<CellStatistics> means;  // [setting, place]
   SweepStatistics statistics;
-  double prompt_tokens = 0;  // the mean over its prompts
+  double prompt_tokens = 0;  // mean over the prompts
 };
 
-// The mean number of tokens of the prompts, whichever parameter of the task makes them longer.
+// Name of the parameter that is the mean number of tokens of the prompts.
 inline constexpr const char* kCurveLength = "length";
 
-// All features that distinguish a setting of a sweep from another one, by name: "model", "task",
-// "task.lines", "seed", "setting" (its terms), "pi.ratio".
+// Values that can differ between settings and sweeps, by name: "model", "task", "task.lines",
+// "seed", "setting" (its terms), "pi.ratio".
 using Features = std::map<std::string, std::string>;
 
-// A setting of an input.
+// One setting of one input.
 struct CurvePoint {
   size_t input = 0;
   size_t setting = 0;
   Features features;
 };
 
-// How points are grouped by one parameter.
+// The parameter over which points form curves.
 struct CurveParameter {
   std::string name;
-  // Nothing where the point has no such number; of a range it is the first.
+  // Returns the parameter's value, for a range its first number; nullopt if the point has none.
   std::optional<double> ValueOf(const CurvePoint& point,
                                 const std::vector<CurveInput>& inputs) const;
-  // All that points of a curve have in common.
+  // Returns the features that all points of a curve share.
   Features Rest(const CurvePoint& point) const;
 };
 
 struct Curve {
   Features rest;
   std::map<double, CurvePoint> points;
-  std::optional<CurvePoint> constant;  // without the parameter: the same everywhere
+  std::optional<CurvePoint> constant;  // the point of a setting without the parameter
 };
 
 std::vector<CurvePoint> PointsOf(const std::vector<CurveInput>& inputs);
 
-// Curves of two points or more.
+// Returns the curves with at least two points.
 std::vector<Curve> CurvesOver(const CurveParameter& parameter,
                               const std::vector<CurvePoint>& points,
                               const std::vector<CurveInput>& inputs);
 
-// Adds settings of the curves' sweeps that have no such parameter.
+// Adds constant curves for settings of the same sweeps that lack the parameter.
 void AddConstants(const CurveParameter& parameter, const std::vector<CurvePoint>& points,
                   const std::vector<CurveInput>& inputs, std::vector<Curve>& curves);
 
-// Labels of the curves, without their common features: "ms-poe, ms-poe.alpha 3".
+// Returns labels of the curves, without the features that all have in common: "ms-poe, ms-poe.alpha
+// 3".
 std::vector<std::string> LabelsOf(const std::vector<Curve>& curves);
 
-// Parameters over which the inputs have curves, the one with the most points first: arguments of
-// the settings' terms ("pi.ratio", "channel.factor", "ms-poe.alpha"; "crop.layers" is the first
-// layer of a range), parameters of the task ("lines") and, with these, kCurveLength.
+// Returns the parameters over which the inputs have curves, those with the most points first:
+// arguments of the settings' terms ("pi.ratio", "channel.factor", "ms-poe.alpha"; "crop.layers" is
+// the first layer of a range), parameters of the task ("lines") and, if there are any,
+// kCurveLength.
 std::vector<std::string> CurveParameters(const std::vector<CurveInput>& inputs);
 
-
-// The files, and of folders those that are sweeps, by name. Throws Error (failure): a folder
-// without a sweep, a damaged file.
+// Returns the given files and, for folders, the sweeps in them, ordered by name. Throws Error
+// (failure) if a folder has no sweeps or a file is damaged.
 std::vector<std::string> SweepFilesOf(const std::vector<std::string>& given);
 
-// Throws Error: (usage) a file that is not a sweep's, (failure) a damaged one.
+// Reads a sweep's file. Throws Error: (usage) if the file is not from a sweep, (failure) if it is
+// damaged.
 CurveInput ReadCurveInput(const std::string& file, const JobContext& context = {});
 
-// Both. Throws Cancelled, too.
+// Calls SweepFilesOf and ReadCurveInput. Also throws Cancelled.
 std::vector<CurveInput> ReadCurveInputs(const std::vector<std::string>& given,
                                         const JobContext& context);
 

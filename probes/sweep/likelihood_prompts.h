@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The prompts whose likelihoods a sample needs: those of its questions, and of choices that one row
-// can't compare.
+// The prompts whose likelihoods a sample needs: those of its questions, and those of choices that
+// are not compared by the logits of one row.
 #pragma once
 
 #include <cstddef>
@@ -19,33 +19,35 @@ inline constexpr const char* kRightShare = "right_share";
 
 class LikelihoodPrompts {
  public:
-  // One question per place, all with as many choices; they must outlive it.
+  // `questions`: one per place, all with the same number of choices; must outlive this object.
   explicit LikelihoodPrompts(const std::vector<TaskQuestion>& questions);
 
-  // For each place the question's own prompt, then those of its choices.
+  // For each place, the question's prompt, followed by those of its choices.
   const std::vector<Prompt>& all() const { return all_; }
-  // Choices of a question; 0: there are none.
+  // Number of choices of a question; 0: none.
   size_t choices() const { return choices_; }
   size_t PlaceOf(size_t prompt) const { return prompt / stride_; }
   bool IsQuestion(size_t prompt) const { return prompt % stride_ == 0; }
 
-  // Writes the scores of its place's choices, from the outcome of this prompt, into nll [choice].
+  // Writes the negative log-likelihoods of the choices of the prompt's place, as far as `outcome`
+  // of this prompt has them, into nll [choice].
   void TakeChoices(size_t prompt, const WhatIfOutcome& outcome, std::span<double> nll) const;
 
  private:
   const std::vector<TaskQuestion>& questions_;
   size_t choices_;
-  size_t stride_ = 1;  // prompts of a place
+  size_t stride_ = 1;  // prompts per place
   std::vector<Prompt> all_;
 };
 
-// The scores of cells [setting, place] by the sample's rule; NaN where a choice has no likelihood.
-// nll: [setting, place, choice].
+// Returns the scores of cells [setting, place] by the sample's rule; NaN if a choice has no
+// likelihood. nll: [setting, place, choice].
 std::vector<double> ChoiceScores(const std::vector<TaskQuestion>& questions,
                                  std::span<const double> nll);
 
-// Arrays choice_correct or (by the rule) right_share [setting, place], choice_nll [setting, place,
-// choice], choice_right [place, choice]; nothing where there are no scores.
+// Adds arrays choice_correct or, depending on the rule, right_share [setting, place], and
+// choice_nll [setting, place, choice], choice_right [place, choice]. No effect if there are no
+// scores.
 void AddChoices(const std::vector<TaskQuestion>& questions, std::vector<double> scores,
                 std::vector<double> nll, Record& record);
 

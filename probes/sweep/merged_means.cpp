@@ -22,7 +22,7 @@ namespace midscope {
 
 namespace {
 
-// As PlanJson writes it.
+// Reads a scan in the format of PlanJson.
 Scan ReadScan(const nlohmann::json& json, size_t settings) {
   Scan scan;
   const ScanKind& kind = FindScanKind(json.at("over").get<std::string>());
@@ -39,7 +39,7 @@ Scan ReadScan(const nlohmann::json& json, size_t settings) {
   return scan;
 }
 
-// Throws Error (failure).
+// Parses a plan. Throws Error (failure).
 SweepPlan ReadPlan(const std::string& path, const std::string& plan_json) {
   try {
     const nlohmann::json json = nlohmann::json::parse(plan_json);
@@ -99,7 +99,7 @@ std::vector<Record> MergedSummaries(const SweepMerge& merge, const JobContext& c
 
 namespace {
 
-// No sample was run.
+// Returns the statistics of a cell without samples.
 CellStatistics Undefined() {
   CellStatistics cell;
   cell.difference = kUndefined;
@@ -107,7 +107,7 @@ CellStatistics Undefined() {
   return cell;
 }
 
-// Appends row `row` of `from`, whose arrays have the axis `setting` in front, to `to`.
+// Appends row `row` of `from`, whose first axis is `setting`, to `to`.
 void AppendSetting(const Record& from, size_t row, Record& to) {
   for (Array& array : to.arrays) {
     const Array* source = from.FindArray(array.name);
@@ -131,7 +131,7 @@ void AppendSetting(const Record& from, size_t row, Record& to) {
 
 // The samples of one setting.
 struct SamplesOf {
-  const Comparison* comparison = nullptr;  // null: not known
+  const Comparison* comparison = nullptr;  // null: not found
   size_t setting = 0;
 };
 
@@ -162,8 +162,8 @@ const SampleOutcome* OutcomeOf(const Comparison& comparison, int64_t sample) {
   return found == outcomes.end() ? nullptr : &*found;
 }
 
-// The outcome of a sample under two settings, as of a sweep of these two; nullopt: it has not run
-// under both.
+// Returns the outcome of a sample in a sweep of two settings; nullopt if the sample has not been
+// run under both.
 std::optional<SampleOutcome> PairOf(const SamplesOf& first, const SamplesOf& second,
                                     int64_t sample) {
   SampleOutcome pair;
@@ -181,7 +181,7 @@ std::optional<SampleOutcome> PairOf(const SamplesOf& first, const SamplesOf& sec
   return pair;
 }
 
-// [place]: second minus first.
+// Returns the differences of second minus first, [place].
 std::vector<CellStatistics> PairedCells(const SamplesOf& first, const SamplesOf& second,
                                         const Comparison& running) {
   std::vector<SampleOutcome> pairs;

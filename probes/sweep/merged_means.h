@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The plan in a sweep's file, and summaries of several files that were joined.
+// Reads the plan in a sweep's file, and summarises several joined files.
 #pragma once
 
 #include <map>
@@ -15,39 +15,39 @@
 
 namespace midscope {
 
-// The plan in a sweep's file, with the given texts of its settings and places. Throws Error
-// (failure) where the file is not of midscope sweep.
+// Returns the plan in a sweep's file, with the settings and places as the user gave them. Throws
+// Error (failure) if `midscope sweep` did not write the file.
 SweepPlan StoredPlan(const RunReader& file);
 
-// The summaries over all samples of the merge (sweep.h), equal to those of one run. Throws Error
-// (failure).
+// Returns the summaries over all samples of the merge (SweepSummaries), equal to those of a single
+// run. Throws Error (failure).
 std::vector<Record> MergedSummaries(const SweepMerge& merge, const SweepPlan& plan,
                                     const JobContext& context = {});
-// As above, by the inputs' plan, with record merged_from. Throws Error (usage) where settings are
-// joined and two inputs hold one of the same value.
+// As above, with the plan of the inputs, and with record merged_from. Throws Error (usage) if
+// settings are joined and two inputs have the same setting.
 std::vector<Record> MergedSummaries(const SweepMerge& merge, const JobContext& context = {});
 
-// Means of settings from earlier comparisons, over the same samples as the running one: means over
-// 3 samples and over 20 cannot be compared.
+// An earlier comparison. Its means are recomputed over the samples of the running comparison,
+// because means over 3 and over 20 samples are not comparable.
 
 struct Comparison {
   SweepPlan plan;
   SweepResult result;
 };
 
-// The first `samples` samples of a result.
+// Returns the samples of a result whose number is below `samples`.
 SweepResult FirstSamples(SweepResult result, int64_t samples);
 
-// Adds to `means` (outcome_means) the settings of `beside` for which a comparison at these places
-// has at least that many samples, over the first `samples` of them.
+// Adds to `means` (outcome_means) those settings of `beside` for which a comparison at these places
+// has at least `samples` samples; their means are over the first `samples`.
 void AddMeansBeside(const std::map<std::string, Comparison>& comparisons,
                     const std::vector<Intervention>& beside, int64_t samples,
                     const std::vector<int64_t>& places, Record& means);
 
 // Sets answer_nll_difference, ..._low, ..._high [setting, place] of `means` to the mean difference
-// of each setting to `against`, in nats, over the same samples, with its 95 % interval, and the
-// attribute `against` to that setting. `comparison`: the running one, of which `means` is; other
-// settings are looked up as by AddMeansBeside. No effect where `against` is not among them.
+// of each setting from `against` over the same samples, in nats, with its 95 % interval, and the
+// attribute `against` to that setting. `comparison`: the running comparison, to which `means`
+// belongs; other settings are found as in AddMeansBeside. No effect if `against` is not found.
 void SetDifferences(const std::map<std::string, Comparison>& comparisons,
                     const Comparison& comparison, const Intervention& against, Record& means);
 

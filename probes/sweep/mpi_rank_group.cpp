@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The only file that uses MPI; compiled where MIDSCOPE_MPI is ON. Rank 0 distributes samples and
-// runs some itself. A separate thread answers the other ranks: polling by MPI's blocking calls
-// would take processor time from the work, and during a sample of seconds rank 0 could not answer.
+// The only file that uses MPI; compiled if MIDSCOPE_MPI is ON. Rank 0 distributes samples and also
+// runs some. A separate thread answers the other ranks, because rank 0 could not answer while it
+// runs a sample. It sleeps between polls, because MPI's blocking calls would take CPU time from the
+// work.
 #include <mpi.h>
 
 #include <algorithm>
@@ -26,18 +27,19 @@ namespace midscope {
 namespace {
 
 constexpr int kAskTag = 1;   // rank -> 0: a Message
-constexpr int kGiveTag = 2;  // 0 -> rank: a sample, or kNoMore; or whether one was taken back
+constexpr int kGiveTag = 2;  // 0 -> rank: a sample, kNoMore, or whether a sample was taken back
 constexpr int64_t kNoMore = -1;
 constexpr std::chrono::milliseconds kPollTime(1);
 
-// Message of a rank to rank 0: it is free, gives a sample back, or has ended; the worst end last.
+// Message of a rank to rank 0: it is free, gives a sample back, or has ended; ends are ordered by
+// severity.
 enum Tell : int64_t { kFree = 0, kGivesBack = 1, kDone = 2, kCancelledEnd = 3, kFailedEnd = 4 };
 struct Message {
   int64_t tell = kFree;
   int64_t sample = kNoMore;
 };
 
-// Waits without taking processor time from ranks that work, as MPI's blocking calls would.
+// Waits without using CPU time, unlike MPI's blocking calls.
 void Await(MPI_Request request) {
   for (int done = 0; !done;) {
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
@@ -45,13 +47,13 @@ void Await(MPI_Request request) {
   }
 }
 
-// The remaining samples, on rank 0; taken by its own work and by the serving thread.
+// The remaining samples, on rank 0; both its own work and the serving thread take them.
 class Waiting : public SampleSource {
  public:
   Waiting(const std::set<int64_t>& samples, int ranks)
       : samples_(samples.begin(), samples.end()), workers_(ranks) {}
 
-  // Next sample of rank 0's own work.
+  // Returns the next sample for rank 0's own work.
   std::optional<int64_t> Next(const JobContext& context) override {
     if (std::exchange(has_own_, false)) NoteRun();
     while (true) {
@@ -84,17 +86,17 @@ class Waiting : public SampleSource {
     ++running_;
     return sample;
   }
-  // Whether no sample waits or can come back.
+  // Whether no sample is waiting or can be given back.
   bool AllDone() {
     const std::lock_guard<std::mutex> lock(mutex_);
     return samples_.empty() && running_ == 0;
   }
-  // A sample that was taken is done or given up.
+  // Notes that a sample that was taken has finished or been abandoned.
   void NoteRun() {
     const std::lock_guard<std::mutex> lock(mutex_);
     --running_;
   }
-  // Another rank has to be there, for which the sample may not be too large.
+  // Requires another rank, for which the sample may not be too large.
   bool TakeBack(int64_t sample) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (workers_ < 2 || !given_back_.insert(sample).second) return false;
@@ -116,13 +118,13 @@ class Waiting : public SampleSource {
   std::mutex mutex_;
   std::deque<int64_t> samples_;
   std::set<int64_t> given_back_;
-  int64_t running_ = 0;  // taken, and not done
-  int workers_;          // ranks that have not ended
+  int64_t running_ = 0;  // taken but not finished
+  int workers_;          // number of ranks that have not ended
   bool has_own_ = false;
   std::atomic<int64_t> done_elsewhere_ = 0;
 };
 
-// Rank 0's answers to the others.
+// Answers the other ranks, on rank 0.
 class Server {
  public:
   Server(Waiting& waiting, int ranks)
@@ -131,7 +133,7 @@ class Server {
         is_free_(static_cast<size_t>(ranks)),
         has_sample_(static_cast<size_t>(ranks)) {}
 
-  // Answers until each has reported its end; returns the worst of the ends.
+  // Answers until every rank has reported its end; returns the most severe end.
   int64_t Run() {
     while (working_ > 0) {
       int ready = 0;
@@ -167,7 +169,7 @@ class Server {
       return;
     }
     worst_ = std::max(worst_, message.tell);
-    if (message.tell != kDone) waiting_.Clear();  // no rank begins another sample
+    if (message.tell != kDone) waiting_.Clear();  // no rank may start another sample
     waiting_.EndWork();
     --working_;
   }
@@ -190,8 +192,8 @@ class Server {
   Waiting& waiting_;
   int working_;
   int64_t worst_ = kDone;
-  std::vector<bool> is_free_;     // waits for a sample
-  std::vector<bool> has_sample_;  // runs one
+  std::vector<bool> is_free_;     // by rank: whether it waits for a sample
+  std::vector<bool> has_sample_;  // by rank: whether it runs a sample
 };
 
 class SharedSamples : public SampleSource {
@@ -215,7 +217,7 @@ class SharedSamples : public SampleSource {
   }
 };
 
-// Runs the work; returns its end, with the exception.
+// Runs the work; returns how it ended, and sets `thrown` to its exception.
 int64_t RunWork(const std::function<void(SampleSource& source)>& work, SampleSource& source,
                 std::exception_ptr& thrown) {
   try {
@@ -249,8 +251,8 @@ class MpiRanks : public RankGroup {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
   }
-  // After an error that other ranks do not have the job must end: a rank that exits without
-  // MPI_Finalize makes mpirun end it.
+  // After an error that other ranks do not have, the job must end: if a rank exits without
+  // MPI_Finalize, mpirun ends the job.
   ~MpiRanks() override {
     if (std::uncaught_exceptions() == 0 || all_know_) MPI_Finalize();
   }
@@ -337,7 +339,7 @@ class MpiRanks : public RankGroup {
 
   int rank_ = 0;
   int size_ = 1;
-  bool all_know_ = false;  // of an error: all ranks end by themselves
+  bool all_know_ = false;  // whether all ranks have the last error and end by themselves
 };
 
 }  // namespace

@@ -67,7 +67,7 @@ class MeasureArrays {
     record.arrays.push_back({measure_, std::move(by_place), OfPlaces(), unit, "mean over samples"});
   }
 
-  // Running text has one place and no gap; its mean is that of sums over all tokens.
+  // Running text has one place and no gap; its mean is computed from sums over all tokens.
   void AddPerplexityTo(const std::vector<std::string>& axes, Record& record) const {
     const auto add = [&](const std::string& name, const std::string& described, const auto& read) {
       record.arrays.push_back({name, axes, OverCells(read), "", described});
@@ -80,7 +80,7 @@ class MeasureArrays {
   }
 
  private:
-  // NaN for sweeps at several places.
+  // Reads values of cells; NaN for sweeps at several places.
   template <typename Read>
   std::vector<double> OverCells(const Read& read) const {
     std::vector<double> numbers;
@@ -95,14 +95,14 @@ class MeasureArrays {
     return numbers;
   }
 
-  // Null where the curve has no such value.
+  // Returns the point of the curve at `value`; null if there is none.
   const CurvePoint* At(const Curve& curve, double value) const {
     if (curve.constant) return &*curve.constant;
     const auto found = curve.points.find(value);
     return found == curve.points.end() ? nullptr : &found->second;
   }
 
-  // NaN for sweeps at fewer places.
+  // Reads values over places; NaN for sweeps at fewer than `least_places` places.
   template <typename Read>
   std::vector<double> Over(const Read& read, size_t least_places) const {
     std::vector<double> numbers;
@@ -147,7 +147,8 @@ class MeasureArrays {
   std::string measure_;
 };
 
-// As the first input prints them, or where inputs differ in ranks as shares of the way.
+// Returns the axis of places, labelled as in the first input or, if inputs have different ranks, by
+// shares.
 Axis PlaceAxis(const std::vector<CurveInput>& inputs) {
   const SweepPlan& first = inputs.front().plan;
   const bool same = std::all_of(inputs.begin(), inputs.end(), [&](const CurveInput& input) {
@@ -161,7 +162,8 @@ Axis PlaceAxis(const std::vector<CurveInput>& inputs) {
   return axis;
 }
 
-// The share of texts that are continued word for word is not meaningful for running text alone.
+// Returns the measures. If all sweeps are of running text, omits accuracy, the share of texts that
+// are continued word for word, which is not meaningful.
 std::vector<std::string> MeasuresOf(const std::vector<CurveInput>& inputs) {
   const bool texts_alone = std::all_of(inputs.begin(), inputs.end(), HasPerplexity);
   std::vector<std::string> measures;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Arrays of a sample's record about its prompts, whatever the settings.
+// Arrays of a sample's record that describe its prompts, independent of settings.
 #pragma once
 
 #include <vector>
@@ -15,19 +15,20 @@ namespace midscope {
 inline constexpr const char* kAnswerTokens = "answer_tokens";
 inline constexpr const char* kSampleGroup = "sample_group";
 
-// Arrays [place]: prompt_tokens, answer_tokens, gold_token_begin, gold_token_end, prompt_cut (of
-// tasks that cut), question_text,
-// answer_text, expected_answers, and sample_group where the sample is of one of several data sets.
+// Adds arrays [place]: prompt_tokens, answer_tokens, gold_token_begin, gold_token_end, prompt_cut
+// (for tasks that cut), question_text, answer_text, expected_answers, and sample_group if there are
+// several data sets.
 void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record);
 
-// Prompts that patches of one sample's settings take values from.
+// Prompts from which patches in the settings of a sample take values.
 
-// The prompts of the sample and of the next, at any place, and request.source_prompts. `request`
-// must outlive them.
+// Returns the prompts of the sample and of the next one, at any place, and request.source_prompts.
+// `request` must outlive them.
 PatchPrompts SourcePromptsOf(const SampleRequest& request);
 
-// answer_nll of each place's answer in the source run of the first patch of the settings: those of
-// a scan have one source. [place]; empty where nothing is patched or there is no answer.
+// Returns answer_nll of each place's answer in the source run of the settings' first patch (all
+// settings of a scan have the same source); [place]. Empty if nothing is patched or there is no
+// answer.
 std::vector<double> SourceNll(const SampleRequest& request, PatchSources& sources,
                               const JobContext& context);
 

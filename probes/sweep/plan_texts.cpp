@@ -18,13 +18,13 @@ std::string AttributeName(size_t setting, const char* what) {
   return fmt::format("setting_{}_{}", setting, what);
 }
 
-// The index of a place in the plan; -1 for none.
+// Returns the index of a place in the plan; -1 if it is not there.
 std::ptrdiff_t IndexOf(const SweepPlan& plan, int64_t place) {
   const auto found = std::find(plan.places.begin(), plan.places.end(), place);
   return found == plan.places.end() ? -1 : found - plan.places.begin();
 }
 
-// The array's elements where it is over the record's places; null otherwise.
+// Returns the elements of the array if it is over the record's places, else null.
 template <typename T>
 const std::vector<T>* OverPlaces(const Record& record, const char* name) {
   const Axis* axis = record.FindAxis("place");
@@ -82,7 +82,7 @@ double PlaceShare(const SweepPlan& plan, int64_t place) {
 }
 
 void NotePlanTexts(const SweepPlan& plan, Record& record) {
-  // One attribute each: an attribute is a single value.
+  // One attribute per setting, because an attribute is a single value.
   for (size_t i = 0; i < plan.settings.size(); ++i) {
     record.attributes[AttributeName(i, "as_given")] = plan.settings[i].text;
     if (plan.settings[i].control_of.empty()) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The printed texts of a sweep's settings and places, as stored in its file: the plan in the file
-// has canonical settings and ranks only.
+// Stores and reads the printed texts of a sweep's settings and places in its file, because the plan
+// in the file only has canonical settings and ranks.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@
 
 namespace midscope {
 
-// A place's printed text: "10", or "50 %" where `texts` has it. `texts` [place]: as printed, ""
-// for the rank; may be shorter than `places`.
+// Returns the printed text of a place: its entry in `texts`, such as "50 %", or its rank, "10".
+// `texts`: [place], "": print the rank; may be shorter than `places`.
 std::string PlaceText(const std::vector<int64_t>& places, const std::vector<std::string>& texts,
                       int64_t place);
 // As above, for a place of the plan.
 std::string PlaceText(const SweepPlan& plan, int64_t place);
-// Share of the way from the task's first place to its last, 0 to 1; NaN where the plan does not
-// have it.
+// Relative position of the place between the task's first and last place, 0 to 1; NaN if the plan
+// does not have it.
 double PlaceShare(const SweepPlan& plan, int64_t place);
 
 // Adds to a record over `setting` and `place`: attributes setting_N_as_given and, for controls,
-// setting_N_control_of; arrays place_share [place] and, where places are printed as shares,
-// place_text [place].
+// setting_N_control_of; arrays place_share [place] and, if places are printed as shares, place_text
+// [place].
 void NotePlanTexts(const SweepPlan& plan, Record& record);
 
-// The reverse: sets the texts of the plan's settings and places that the record has.
+// Sets the texts of the plan's settings and places to those that the record has.
 void ReadPlanTexts(const Record& record, SweepPlan& plan);
 
 }  // namespace midscope

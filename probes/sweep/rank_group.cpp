@@ -37,8 +37,8 @@ int64_t NumberIn(const char* variable) {
 std::unique_ptr<RankGroup> SingleRank() { return std::make_unique<One>(); }
 
 int64_t LaunchedProcesses() {
-  // Variables of OpenMPI's mpirun; MPICH's and srun --mpi=pmi2; srun. SLURM_NTASKS is not a sign:
-  // an salloc or sbatch without srun has it too.
+  // Variables of OpenMPI's mpirun, of MPICH's mpirun and srun --mpi=pmi2, and of srun. SLURM_NTASKS
+  // is not used, because it is also set in salloc or sbatch without srun.
   for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
     if (NumberIn(variable) > 0) return NumberIn(variable);
   }
@@ -63,7 +63,7 @@ bool IsJoinable() {
 }  // namespace
 
 std::unique_ptr<RankGroup> JoinRankGroup() {
-  // Without a launcher, starting MPI would only cost time and processes.
+  // Without a launcher, MPI is not started, because that would cost time and processes.
   if (LaunchedProcesses() <= 1) return SingleRank();
   const std::string count = std::to_string(LaunchedProcesses());
   if (!IsJoinable()) {

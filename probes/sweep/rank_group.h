@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The processes ("ranks") that share a sweep: this one only, or those of an MPI job. Samples are
-// assigned one by one to free ranks; each rank writes its finished samples to its own files
+// The processes ("ranks") that share a sweep: only this process, or those of an MPI job. Samples
+// are assigned one by one to free ranks; each rank writes its finished samples to separate files
 // (data/sweep/rank_parts.h), so that only sample numbers are sent between processes.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace midscope {
 
-// Thrown where another rank has a problem, which that rank reports: this one only ends.
+// Thrown if another rank fails. That rank reports the error; this one only ends.
 class AnotherRankFailed : public Error {
  public:
   explicit AnotherRankFailed(ErrorKind kind)
@@ -28,37 +28,39 @@ class RankGroup {
   virtual ~RankGroup() = default;
   virtual int64_t rank() const = 0;
   virtual int64_t size() const = 0;
-  // Whether the error that was thrown last was thrown on every rank, so that all can continue.
+  // Whether the last error was thrown on every rank, so that all ranks can continue.
   virtual bool all_know() const = 0;
   // Returns when all ranks have called it.
   virtual void Barrier() = 0;
-  // Rank 0's number or text, on every rank.
+  // Returns rank 0's argument on every rank.
   virtual int64_t FromRankZero(int64_t number) = 0;
   virtual std::string FromRankZero(const std::string& text) = 0;
-  // Runs `check` on every rank. Where it throws Error, the first such rank throws that, named
-  // "rank 1 on HOST: ", and all others throw AnotherRankFailed.
+  // Runs `check` on every rank. If it throws Error, the first rank where it does rethrows it,
+  // prefixed by "rank 1 on HOST: ", and all others throw AnotherRankFailed.
   virtual void Agree(const std::function<void()>& check) = 0;
   // Runs `work` on every rank with a source of samples, until none is left; `samples` is used on
-  // rank 0 only. Returns when all ranks are done. An exception of a rank's work is rethrown there,
-  // and the other ranks throw Cancelled or AnotherRankFailed after their running samples.
+  // rank 0 only. Returns when all ranks have finished. An exception in a rank's work is rethrown on
+  // that rank; the other ranks finish their running samples, then throw Cancelled or
+  // AnotherRankFailed.
   virtual void Share(const std::set<int64_t>& samples,
                      const std::function<void(SampleSource& source)>& work) = 0;
 };
 
-// The group of this process: of mpirun's or srun's job where this was built with MPI, else of one.
-// Throws Error (usage) where several processes were started and this was built without MPI, or
-// srun did not connect them: each would run the whole sweep. Call once per process.
+// Returns the group of mpirun's or srun's job if this program was built with MPI, else that of this
+// process alone. Throws Error (usage) if several processes were started, but the program was built
+// without MPI or srun did not connect them: each would run the whole sweep. Call it once per
+// process.
 std::unique_ptr<RankGroup> JoinRankGroup();
 
-// The group of mpirun's or srun's job (mpi_rank_group.cpp).
+// Returns the group of mpirun's or srun's job (mpi_rank_group.cpp).
 std::unique_ptr<RankGroup> JoinMpi();
 
-// The group of this process alone.
+// Returns a group of this process alone.
 std::unique_ptr<RankGroup> SingleRank();
 
-// The number of processes according to variables of mpirun and srun; 1 without a launcher.
+// Number of processes according to environment variables of mpirun and srun; 1 without a launcher.
 int64_t LaunchedProcesses();
-// This process' number among them, from 0 on.
+// Number of this process among them, from 0 on.
 int64_t LaunchedRank();
 
 }  // namespace midscope

@@ -26,17 +26,18 @@ GreedyRequest GreedyRequestOf(const TaskQuestion& question, const Intervention& 
           [cut = rule.cut](const std::string& text) { return AnswerIsWhole(text, cut); }, trace};
 }
 
-// Whether the pieces of every prompt have answers of their own.
+// Whether the pieces of every prompt have separate answers.
 bool PiecesHaveAnswers(const SampleRequest& request) {
   return std::none_of(
       request.questions.begin(), request.questions.end(),
       [](const TaskQuestion& question) { return question.sample.piece_answers.empty(); });
 }
 
-// Number of places per batch, limited by the memory for traces under every setting, at least one.
+// Returns the number of places per batch: as many as the memory for traces allows under every
+// setting, at least one.
 size_t PlacesAtOnce(const Decoder& decoder, const SampleRequest& request,
                     const RunnableSettings& settings, size_t begin) {
-  TraceParts parts;  // with the parts for channels, which settings share
+  TraceParts parts;  // including the parts for channels, which settings share
   for (const size_t setting : settings.order) {
     if (request.settings[setting].intervention.Find<InfiniAttention>())
       parts.memories = decoder.config().layers;
@@ -76,8 +77,8 @@ void KeepGenerated(const Generated& made, const SampleRequest& request, size_t s
   if (piece > 0) arrays.answered_place[cell] = arrays.first_piece_place[place] + piece - 1;
 }
 
-// All settings at places [begin, end), each place on one trace: settings take the rows that they do
-// not change from it.
+// Generates under all settings at places [begin, end). Each place has one trace, from which
+// settings take the rows that they do not change.
 void GenerateAt(const Decoder& decoder, const SampleRequest& request,
                 const RunnableSettings& settings, size_t begin, size_t end, PatchSources& sources,
                 const JobContext& context, std::vector<double>& seconds, GenerationArrays& arrays) {
@@ -131,7 +132,7 @@ GenerationArrays RunGeneration(const Decoder& decoder, const SampleRequest& requ
     arrays.answered_place.resize(cells, kNoPlace);
     for (size_t place = 0; place < places; ++place) {
       const TaskSample& sample = request.questions[place].sample;
-      // The task may count its places from 0; the sample's ranks are from 1 on.
+      // Tasks may count places from 0; a sample's ranks count from 1.
       const int64_t first = request.places[place] - sample.place + 1;
       arrays.first_piece_place.push_back(first);
       arrays.last_piece_place.push_back(first + static_cast<int64_t>(sample.piece_answers.size()) -

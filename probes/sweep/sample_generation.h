@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The part of a sweep's sample that generates text: at all places, under all settings.
+// Generates the text of a sweep's sample, at all places and under all settings.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace midscope {
 
 inline constexpr const char* kGenerationScore = "generation_score";  // [setting, place]
 
-// The settings that can be run on the sample.
+// The settings that can be run on the sample, and why others cannot.
 struct RunnableSettings {
   std::vector<size_t> order;  // in EvaluationOrder
   std::vector<std::string> failures;
@@ -25,23 +25,24 @@ struct RunnableSettings {
   bool Has(size_t setting) const { return failures[setting].empty(); }
 };
 
-// As in RunSample's record; by cell ([setting, place], row-major), NaN, 0, false and "" where a
-// setting was not run.
+// Arrays as in RunSample's record, by cell ([setting, place], row-major) unless stated otherwise.
+// NaN, 0, false and "" if a setting was not run.
 struct GenerationArrays {
   std::vector<double> score;
   std::vector<double> rouge;  // [setting, place, kRougeKinds]; empty for other scores
   std::vector<int64_t> tokens;
   std::vector<std::string> text;
-  std::vector<uint8_t> cut;    // ended by the limit of new tokens, with the answer not whole
-  std::vector<uint8_t> empty;  // nothing but white space in what is scored
-  // The place of the piece whose answer the text gives (AnsweredPiece), counted as the task counts
-  // its places; kNoPlace for none. Empty, as both others, where pieces have no answers.
+  std::vector<uint8_t> cut;    // whether the limit of new tokens cut the answer
+  std::vector<uint8_t> empty;  // whether the scored part is only white space
+  // Place of the piece whose answer the text gives (AnsweredPiece), numbered as in the task;
+  // kNoPlace: none. This array and the next two are empty if pieces have no answers.
   std::vector<int64_t> answered_place;
   std::vector<int64_t> first_piece_place;  // [place]
   std::vector<int64_t> last_piece_place;   // [place]
 };
 
-// Adds to `seconds` [setting] the wall time of each setting's runs. Throws Error, Cancelled.
+// Generates and scores the texts. Adds the wall time of each setting's runs to `seconds` [setting].
+// Throws Error, Cancelled.
 GenerationArrays RunGeneration(const Decoder& decoder, const SampleRequest& request,
                                const RunnableSettings& settings, PatchSources& sources,
                                const JobContext& context, std::vector<double>& seconds);

@@ -15,17 +15,19 @@ namespace midscope {
 class SampleSource {
  public:
   virtual ~SampleSource() = default;
-  // The next sample to run; nullopt where all are done. The call also reports the one before as
-  // done, and waits while other processes run samples that they may give back. Throws Cancelled.
+  // Returns the next sample to run; nullopt if all are finished. The call also marks the previous
+  // sample as finished, and waits while other processes run samples that they may give back. Throws
+  // Cancelled.
   virtual std::optional<int64_t> Next(const JobContext& context) = 0;
-  // Leaves a sample that this process has not enough memory for to another one, and ends this
-  // source. Returns false, and does nothing, where there is no other, or one gave it back before.
+  // Gives a sample for which this process lacks memory to another process, and ends this source.
+  // Returns false, without effect, if there is no other process or the sample was given back
+  // before.
   virtual bool GiveBack(int64_t /*sample*/) { return false; }
-  // Number of samples that other processes have done; 0 where it is not known here.
+  // Number of samples that other processes have finished; 0 if unknown.
   virtual int64_t done_elsewhere() const { return 0; }
 };
 
-// Samples 0, 1, ..., `samples` - 1 except the finished ones; or the given samples.
+// Returns samples 0, 1, ..., `samples` - 1 except the finished ones; or the given samples.
 class OrderedSamples : public SampleSource {
  public:
   OrderedSamples(int64_t samples, const std::set<int64_t>& finished) {

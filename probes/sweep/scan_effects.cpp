@@ -17,7 +17,7 @@ namespace midscope {
 
 namespace {
 
-// The samples on which every setting was run, in ascending order.
+// Returns the samples on which every setting was run, in ascending order.
 std::vector<SampleOutcome> Complete(const SweepPlan& plan, std::vector<SampleOutcome> outcomes) {
   std::erase_if(outcomes, [&](const SampleOutcome& outcome) {
     bool all = true;
@@ -30,7 +30,7 @@ std::vector<SampleOutcome> Complete(const SweepPlan& plan, std::vector<SampleOut
   return outcomes;
 }
 
-// [sample, item, place]
+// Returns the differences from `none`, [sample, item, place].
 std::vector<double> Differences(const std::vector<SampleOutcome>& outcomes, size_t places) {
   std::vector<double> differences;
   for (const SampleOutcome& outcome : outcomes) {
@@ -40,7 +40,8 @@ std::vector<double> Differences(const std::vector<SampleOutcome>& outcomes, size
   return differences;
 }
 
-// Differences of the patches' source minus `none`. [sample, place]; empty where nothing is patched.
+// Returns the differences of the patches' source minus `none`, [sample, place]; empty if nothing is
+// patched.
 std::vector<double> SourceDifferences(const std::vector<SampleOutcome>& outcomes, size_t places) {
   std::vector<double> differences;
   for (const SampleOutcome& outcome : outcomes) {
@@ -51,7 +52,7 @@ std::vector<double> SourceDifferences(const std::vector<SampleOutcome>& outcomes
   return differences;
 }
 
-// One number of each row of `places` numbers.
+// Computes one number from each row of `places` numbers.
 std::vector<double> OfPlaces(std::span<const double> differences, size_t places,
                              const std::function<double(std::span<const double>)>& number) {
   std::vector<double> numbers;
@@ -61,7 +62,7 @@ std::vector<double> OfPlaces(std::span<const double> differences, size_t places,
   return numbers;
 }
 
-// differences [sample, column]
+// Computes effects and tests of differences [sample, column].
 std::vector<ScanEffect> EffectsOf(std::span<const double> differences, size_t columns,
                                   uint64_t seed, const JobContext& context) {
   const std::vector<double> p = JointPValues(differences, columns, seed, kPermutations, context);
@@ -75,8 +76,8 @@ std::vector<ScanEffect> EffectsOf(std::span<const double> differences, size_t co
   return effects;
 }
 
-// differences [sample, column], source [sample, of_source], of which column i goes with i %
-// of_source.
+// Computes recovered shares of differences [sample, column]; source: [sample, of_source]. Column i
+// of differences belongs to column i % of_source of source.
 std::vector<RecoveredShare> SharesOf(std::span<const double> differences, size_t columns,
                                      std::span<const double> source, size_t of_source) {
   std::vector<RecoveredShare> shares(columns);
@@ -90,7 +91,7 @@ std::vector<RecoveredShare> SharesOf(std::span<const double> differences, size_t
   return shares;
 }
 
-// The axes of a kind's items, and the index of each item in arrays over them.
+// The axes of a kind's items, and the index of each item in arrays over these axes.
 struct Grid {
   std::vector<Axis> axes;
   std::vector<size_t> index;  // [item]
@@ -122,7 +123,7 @@ Grid GridOf(const Scan& scan) {
   return grid;
 }
 
-// Adds NAME, NAME_low, NAME_high and NAME_p over the grid, and `per_item` numbers of each item.
+// Adds arrays NAME, NAME_low, NAME_high and NAME_p over the grid, with `per_item` numbers per item.
 void AddArrays(const std::string& name, const std::string& description, const Grid& grid,
                const std::vector<ScanEffect>& effects, size_t per_item,
                const std::vector<std::string>& axes, Record& record) {
@@ -142,7 +143,7 @@ void AddArrays(const std::string& name, const std::string& description, const Gr
       [](const ScanEffect& one) { return one.p; });
 }
 
-// NAME, NAME_low and NAME_high.
+// Adds arrays NAME, NAME_low and NAME_high.
 void AddShareArrays(const std::string& name, const std::string& description, const Grid& grid,
                     const std::vector<RecoveredShare>& shares, size_t per_item,
                     const std::vector<std::string>& axes, Record& record) {
@@ -163,12 +164,12 @@ void AddShareArrays(const std::string& name, const std::string& description, con
 
 namespace {
 
-// At the middle place minus the mean of the first and the last.
+// Returns the value at the middle place minus the mean of the first and the last.
 double MiddleOf(std::span<const double> places) {
   return places[places.size() / 2] - (places.front() + places.back()) / 2;
 }
 
-// Differences of one item; empty where a sample lacks a place. [sample][place]
+// Returns the differences of one item, [sample][place]; empty if a sample lacks a place.
 std::vector<std::vector<double>> DifferencesOf(size_t item, size_t places,
                                                const std::vector<SampleOutcome>& outcomes) {
   std::vector<std::vector<double>> rows;
@@ -269,7 +270,7 @@ RecoveredShare ShareOf(std::span<const double> patched, std::span<const double> 
   std::vector<double> beyond;
   beyond.reserve(patched.size());
   for (size_t i = 0; i < patched.size(); ++i) beyond.push_back(patched[i] - share * source[i]);
-  // The mean of `beyond` is 0; the ratio's error is this, divided by the mean of `source`.
+  // The mean of `beyond` is 0; the error of the ratio is its error divided by the mean of `source`.
   const Interval interval = MeanInterval(beyond);
   const double half = (interval.high - interval.low) / 2 / std::abs(whole);
   return {share, {share - half, share + half}};

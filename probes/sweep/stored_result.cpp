@@ -21,7 +21,8 @@ namespace {
 
 constexpr const char* kSamples = "sweep";
 
-// Whether the plan is of midscope sweep: another program may have written the samples.
+// Whether the plan is that of `midscope sweep`, because another program may have written the
+// samples.
 bool HasSweepPlan(const RunReader& reader) {
   const nlohmann::json plan = nlohmann::json::parse(reader.plan_json(), nullptr, false);
   return plan.is_object() && plan.contains("task") && plan.contains("settings");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The samples of a file that a sweep wrote.
+// Reads the samples of a sweep's file.
 #pragma once
 
 #include <string>
@@ -10,30 +10,31 @@
 
 namespace midscope {
 
-// Whether a `sweep` of this program wrote the file, with samples in it.
+// Whether `midscope sweep` wrote the file and it has samples.
 bool IsStoredSweep(const RunReader& reader);
 
-// The samples' outcomes, without large arrays, the failures and the tests. Throws Error (failure)
-// for a damaged file.
+// Reads the samples' outcomes (without large arrays), the failures and the tests. Throws Error
+// (failure) if the file is damaged.
 SweepResult ReadStoredResult(const RunReader& reader);
 
-// Summaries of a file that AnalyseSweep takes tests from.
+// Reads the summaries of a file from which AnalyseSweep takes tests.
 std::vector<Record> ReadTests(const RunReader& reader);
 
-// Extends a sweep's plan by settings, places or samples that its file lacks (--add).
+// A sweep's plan extended by settings, places or samples that its file lacks (--add).
 
 struct SweepAddition {
   SweepPlan plan;             // the file's plan, followed by the additions
-  bool more_samples = false;  // finished samples are unchanged
-  bool more_cells = false;    // settings or places: every sample has to be run again
+  bool more_samples = false;  // more samples; finished ones are unchanged
+  bool more_cells = false;    // more settings or places: all samples must be run again
 };
 
-// The stored plan with the settings and places of `requested` that it lacks (places in ascending
-// order where the stored ones are), and with its samples where those are more. Everything else is
-// the stored plan's; the caller compares it (PlanJson), and sets how places are printed.
+// Adds to the stored plan the settings and places of `requested` that it lacks (places in ascending
+// order if the stored ones are), and takes the larger number of samples. Everything else is from
+// the stored plan; the caller must check that it is equal (PlanJson), and set the printed texts of
+// places.
 SweepAddition JoinPlans(const SweepPlan& stored, const SweepPlan& requested);
 
-// The temporary file of the extended sweep, which then replaces the file.
+// Returns the temporary file of the extended sweep, which replaces the file when it is complete.
 std::string AdditionPath(const std::string& path);
 
 }  // namespace midscope

@@ -25,8 +25,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Intervals of checkpoints, which move samples from the store's journal into the file, for readers.
-// A checkpoint rewrites the file, so they take at most a tenth of the time.
+// Schedules checkpoints, which move samples from the store's journal into the file, where readers
+// see them. A checkpoint rewrites the file, so checkpoints are limited to a tenth of the time.
 class Checkpoints {
  public:
   explicit Checkpoints(const SweepRun& run) : run_(run) {}
@@ -34,7 +34,7 @@ class Checkpoints {
   void SampleDone(const SweepResult& result) {
     ++samples_;
     const double since = SecondsSince(last_);
-    // The first sample replaces the file that is overwritten.
+    // With the first sample, the old file is overwritten.
     if (run_.store->keeps_old_file() && !run_.store->finished().empty()) return Write(result);
     if (run_.checkpoint_samples == 0) return;
     const bool due = samples_ >= run_.checkpoint_samples || since >= run_.checkpoint_seconds;
@@ -56,7 +56,7 @@ class Checkpoints {
   double cost_seconds_ = 0;
 };
 
-// Logs once per setting that it was not run; the file has all of them.
+// Logs the first failure of each setting; the file has all failures.
 void LogNewFailures(const SweepPlan& plan, const SampleOutcome& outcome, const SweepResult& before,
                     const JobContext& context) {
   for (size_t i = 0; i < outcome.failures.size(); ++i) {
@@ -72,9 +72,9 @@ bool IsOfMemory(const Error& error) {
   return dynamic_cast<const MemoryError*>(&error) || dynamic_cast<const DeviceError*>(&error);
 }
 
-// Runs one sample; its Error is recorded, so that the sweep continues. A lost device would fail all
-// others as well: they are left to --resume. Returns false where this process ends, because
-// another one, which may have more memory, runs the sample.
+// Runs one sample; records its Error, so that the sweep continues. An error of a lost device is
+// rethrown, because all other samples would fail, too; --resume can run them later. Returns false
+// if this process must end because another one, which may have more memory, runs the sample.
 bool RunOneSample(const SweepRun& run, int64_t sample, const JobContext& context,
                   SweepResult& result) {
   Record record;
@@ -175,12 +175,12 @@ Record SettingFailuresRecord(const SweepPlan& plan, const SweepResult& result) {
 
 }  // namespace
 
-// Tests are made at the end only: a checkpoint has means.
+// Tests are computed only at the end; checkpoints have only means.
 std::vector<Record> SweepSummaries(const SweepPlan& plan, const SweepResult& result,
                                    const JobContext& context) {
   std::vector<Record> records = {MeansRecord(plan, result)};
   if (plan.scan) {
-    // Hundreds of settings: their effects are tested together.
+    // A scan has hundreds of settings, whose effects are tested together.
     records.push_back(ScanEffectsRecord(plan, ScanEffectsOf(plan, result.outcomes, context)));
     if (result.partly_failed() > 0) records.push_back(SettingFailuresRecord(plan, result));
     return records;
@@ -217,7 +217,7 @@ SweepResult RunSweep(const SweepRun& run, const JobContext& context) {
   OrderedSamples all(run.plan.samples, run.store ? run.store->finished() : std::set<int64_t>());
   SampleSource& source = run.source ? *run.source : all;
   Checkpoints checkpoints(run);
-  // Progress is counted in samples; progress within a sample is not reported.
+  // Progress counts samples; progress within a sample is not reported.
   JobContext inner = context;
   inner.progress = nullptr;
   const auto report = [&] {
@@ -235,7 +235,7 @@ SweepResult RunSweep(const SweepRun& run, const JobContext& context) {
       if (run.on_sample) run.on_sample(result);
       if (run.store) checkpoints.SampleDone(result);
     }
-    // A file that has all samples has their tests, too.
+    // A complete file already has the tests.
     if (run.store && !run.source && !run.store->is_complete())
       summaries = SweepSummaries(run.plan, result, context);
   } catch (const Cancelled&) {

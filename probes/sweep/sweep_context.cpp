@@ -18,11 +18,11 @@ namespace midscope {
 
 namespace {
 
-// Tokens of the longest run of a prompt.
+// Number of tokens in the longest run of a prompt.
 int64_t RowsOf(const TaskQuestion& question, const ScoreArms& score) {
   const auto prompt = static_cast<int64_t>(question.prompt.ids.size());
   auto answer = static_cast<int64_t>(question.prompt.answer_ids.size());
-  // A choice may follow a prompt of its own.
+  // A choice may have a separate prompt.
   for (const Prompt& choice : question.choice_prompts) {
     answer = std::max(answer, std::ssize(choice.ids) + std::ssize(choice.answer_ids) - prompt);
   }
@@ -31,7 +31,8 @@ int64_t RowsOf(const TaskQuestion& question, const ScoreArms& score) {
   return prompt + std::max<int64_t>(behind, 1) - 1;
 }
 
-// Problem of the position ids that the setting gives to a prompt; "" for none.
+// Describes the problem with the position ids that the setting assigns to a prompt; "" if there is
+// none.
 std::string WhyNotIds(const SweepSetting& setting, int64_t prompt, int64_t rows,
                       const ModelConfig& config) {
   try {
@@ -42,7 +43,7 @@ std::string WhyNotIds(const SweepSetting& setting, int64_t prompt, int64_t rows,
   }
 }
 
-// The most positions that the setting takes for one of the prompts.
+// Returns the largest number of positions that the setting needs for any of the prompts.
 int64_t MostPositions(const std::vector<TaskQuestion>& questions, const SweepSetting& setting,
                       const ScoreArms& score) {
   int64_t most = 0;
@@ -53,7 +54,8 @@ int64_t MostPositions(const std::vector<TaskQuestion>& questions, const SweepSet
   return most;
 }
 
-// Why one setting cannot be run; "" where it can. Begins with kTooLong, or names the ids.
+// Returns why a setting cannot be run; "" if it can. The text begins with kTooLong or names the
+// ids.
 std::string WhyNot(const std::vector<TaskQuestion>& questions, const SweepSetting& setting,
                    const ScoreArms& score, const ModelConfig& config) {
   for (const TaskQuestion& question : questions) {
@@ -70,15 +72,15 @@ std::string WhyNot(const std::vector<TaskQuestion>& questions, const SweepSettin
   return "";
 }
 
-// A failure without the kTooLong in front.
+// Returns a failure without the prefix kTooLong.
 std::string ReasonOf(const std::string& failure) {
   return failure.substr(std::string(kTooLong).size() + 2);
 }
 
 }  // namespace
 
-// Prompts that are too long are refused, not cut: cut on the right they lose the question, cut in
-// the middle the gold.
+// Prompts that are too long are rejected, not cut: cut at the end, they would lose the question;
+// cut in the middle, the gold passage.
 std::vector<std::string> ContextFailures(const std::vector<TaskQuestion>& questions,
                                          const std::vector<SweepSetting>& settings,
                                          const ScoreArms& score, const ModelConfig& config) {

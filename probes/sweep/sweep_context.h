@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which settings of a sweep can run on a sample within the model's context, and the arrays of the
-// sample's record about it.
+// Determines which settings of a sweep can run on a sample within the model's context, and adds
+// this to the sample's record.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace midscope {
 
-// The prefix of the texts of such failures.
+// Prefix of failure messages because of the context.
 inline constexpr const char* kTooLong = "prompt too long";
 
 // Arrays of a sample's record that only some sweeps have.
@@ -23,18 +23,19 @@ inline constexpr const char* kSettingFailure = "setting_failure";
 inline constexpr const char* kBeyondContext = "beyond_context";
 inline constexpr const char* kGenerationRouge = "generation_rouge";
 
-// Why each setting cannot be run on these prompts: "prompt too long: it has ...", "" where it can.
-// [setting]
+// Returns why each setting cannot be run on these prompts: "prompt too long: it has ...", "" if it
+// can; [setting].
 std::vector<std::string> ContextFailures(const std::vector<TaskQuestion>& questions,
                                          const std::vector<SweepSetting>& settings,
                                          const ScoreArms& score, const ModelConfig& config);
 
-// Throws Error (failure; what() begins with kTooLong) where no setting can be run.
-// `failures`: ContextFailures.
+// Throws Error (failure), whose what() begins with kTooLong, if no setting can be run.
+// `failures`: from ContextFailures.
 void CheckFits(const std::vector<std::string>& failures);
 
-// setting_failure where the settings' contexts differ, beyond_context where the decoder runs
-// beyond them. Which of both there are does not depend on the sample. `failures`: ContextFailures.
+// Adds array setting_failure if the settings' contexts differ, and beyond_context if the decoder
+// runs beyond the context. Which arrays are added does not depend on the sample. `failures`: from
+// ContextFailures.
 void AddContextArrays(const std::vector<TaskQuestion>& questions,
                       const std::vector<SweepSetting>& settings,
                       const std::vector<std::string>& failures, const ScoreArms& score,
@@ -45,17 +46,18 @@ void AddContextArrays(const std::vector<TaskQuestion>& questions,
 struct PromptCuts {
   int64_t samples = 0;
   std::vector<int64_t> cut;       // [place]: samples whose prompt was cut
-  std::vector<int64_t> gold_cut;  // [place]: of these, those without any of the gold piece
+  std::vector<int64_t> gold_cut;  // [place]: of these, without any gold left
 };
 
-// Zeros where the task does not cut.
+// Counts the cuts; 0 everywhere if the task does not cut.
 PromptCuts PromptCutsOf(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes);
 
-// Adds cut_samples and gold_cut_samples [place] to a record over `place`, where the task cuts.
+// If the task cuts, adds cut_samples and gold_cut_samples [place] to a record over `place`.
 void AddPromptCuts(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes,
                    Record& record);
 
-// A line per place of golds that were cut out, and one for the other cut prompts; "" for none.
+// Returns a line per place at which gold pieces were cut out, and one for the other cut prompts; ""
+// if nothing was cut.
 std::string PromptCutsText(const SweepPlan& plan, const PromptCuts& cuts);
 
 }  // namespace midscope

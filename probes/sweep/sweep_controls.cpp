@@ -11,9 +11,10 @@
 namespace midscope {
 namespace {
 
-// Distinct from those of tasks and resamples.
+// Different from the streams of tasks and resampling.
 constexpr uint64_t kControlStream = 0xc0117201;
-// Each once; the last of the list of terms first, as controls have always been drawn.
+// Returns the types of the terms, without duplicates, from last to first: this order determines the
+// random controls and must not change.
 std::vector<const TermType*> TypesIn(const Intervention& intervention) {
   std::vector<const TermType*> types;
   for (const Term& term : intervention.terms) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The control arm of a sweep: the same change at random, to separate the effect of the chosen
-// channel or order.
+// The control arm of a sweep: random variants of interventions, to separate the effect of the
+// chosen channel or order.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,15 @@
 
 namespace midscope {
 
-// One control per setting that scales channels (other channels, drawn by the seed, with the same
-// factors, layers and rows), orders heads by score (order=random) or has ratios from a file (each
-// layer's assigned to its heads in a random order); none for the others, nor where nothing else can
-// be drawn. `control_of` names the setting. The same settings and seed give the same controls.
+// Returns one control per setting that scales channels (control: other, random channels with the
+// same factors, layers and rows), orders heads by score (order=random) or has ratios from a file
+// (each layer's ratios in random order). Other settings get no control, nor do those without an
+// alternative. `control_of` names the setting. The same settings and seed give the same controls.
 std::vector<SweepSetting> ControlSettings(const std::vector<SweepSetting>& settings,
                                           const ModelConfig& config, uint64_t seed);
 
-// Texts of those settings, among settings with their controls, that change something and have none.
+// Returns the texts of the settings, in a list that includes controls, that change something and
+// have no control.
 std::vector<std::string> SettingsWithoutControl(const std::vector<SweepSetting>& settings);
 
 }  // namespace midscope

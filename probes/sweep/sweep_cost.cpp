@@ -20,7 +20,7 @@ namespace {
 
 using ShareOfChange = std::function<double(std::span<const int64_t> first_rows, int64_t tokens)>;
 
-// A what-if runs the differing rows of each layer.
+// Number of row runs of a what-if, which runs only the differing rows of each layer.
 double RowsOfAllLayers(std::span<const int64_t> first_rows, int64_t tokens) {
   double rows = 0;
   for (const int64_t first : first_rows)
@@ -28,23 +28,24 @@ double RowsOfAllLayers(std::span<const int64_t> first_rows, int64_t tokens) {
   return rows / static_cast<double>(tokens) / static_cast<double>(first_rows.size());
 }
 
-// Generation continues, in all layers, from the first row that differs in any.
+// Number of row runs of generation, which continues in all layers from the first row that differs
+// in any layer.
 double RowsFromTheFirst(std::span<const int64_t> first_rows, int64_t tokens) {
   return static_cast<double>(tokens - std::min(first_rows.back(), tokens)) /
          static_cast<double>(tokens);
 }
 
-// One arm's runs of a sample's prompts under all settings.
+// Cost of the runs of one arm: a sample's prompts under all settings.
 struct ArmCost {
   const SweepPlan& plan;
   const std::vector<TaskQuestion>& questions;
   const ModelConfig& config;
-  // Tokens that follow a prompt and are run each time.
+  // Number of tokens that follow a prompt and are run again for each run of it.
   std::function<int64_t(const TaskQuestion& question)> behind;
   ShareOfChange share_of_change;
 
   double Tokens() const;
-  // Cost of one setting after another one (empty: the first).
+  // Cost of a setting that runs after another one (`before` empty: the first).
   double TokensOf(const std::vector<std::vector<AttentionPlan>>& before,
                   const std::vector<std::vector<AttentionPlan>>& after) const;
 };
@@ -80,7 +81,7 @@ bool PositionsFit(const Intervention& intervention, const ModelConfig& config,
   }
 }
 
-// In EvaluationOrder.
+// Settings run in EvaluationOrder.
 double ArmCost::Tokens() const {
   std::vector<std::vector<AttentionPlan>> before;
   double tokens = 0;
@@ -92,7 +93,7 @@ double ArmCost::Tokens() const {
       Intervention intervention =
           ResolvePassages(plan.settings[setting].intervention, question.prompt);
       const int64_t rows = prompt_tokens + behind(question) - 1;
-      // Such a setting is not run on this prompt.
+      // A setting whose positions do not fit is not run on this prompt.
       if (!PositionsFit(intervention, config, prompt_tokens, rows)) intervention = {};
       after.push_back(CompilePlans(intervention, config, prompt_tokens, rows));
     }
@@ -122,7 +123,7 @@ SampleCost CostOfSample(const SweepPlan& plan, const std::vector<TaskQuestion>& 
     }
   }
   if (plan.score.likelihood) {
-    // With the choices that are separate runs.
+    // Includes the choices that need separate runs.
     const std::vector<TaskQuestion> asked = AnswerQuestions(LikelihoodPrompts(questions).all());
     double tokens = 0;
     for (const TaskQuestion& one : asked) tokens += static_cast<double>(one.prompt.ids.size());
@@ -159,7 +160,7 @@ Schedule PlanSchedule(const std::vector<CellCost>& cells, int64_t ranks) {
 
 namespace {
 
-// More ranks than samples are idle.
+// Returns the number of ranks that can be busy; ranks beyond the number of samples are idle.
 int64_t UsableRanks(const std::vector<CellCost>& cells, int64_t ranks) {
   int64_t most = 1;
   for (const CellCost& cell : cells) most = std::max(most, cell.samples);

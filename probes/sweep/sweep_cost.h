@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Cost of a sweep, estimated before it runs: tokens x settings / throughput.
+// Estimates the cost of a sweep before it runs: tokens x settings / throughput.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,30 @@
 
 namespace midscope {
 
-// One sample of a plan.
+// Cost of one sample of a plan.
 struct SampleCost {
   int64_t prompts = 0;          // one per place
   int64_t runs = 0;             // prompts x settings
-  double prompt_tokens = 0;     // of all places together
-  double generated_tokens = 0;  // at most, of all cells
-  // Prompt tokens that take the same time: settings that re-use a prompt's trace count only the
-  // rows they run again, prompts with a common prefix run it once, a generated token counts
-  // kGeneratedTokenCost.
+  double prompt_tokens = 0;     // sum over all places
+  double generated_tokens = 0;  // upper bound, sum over all cells
+  // Number of prompt tokens that take the same time: settings that reuse a prompt's trace count
+  // only the rows that they run again, a common prefix of prompts counts once, a generated token
+  // counts kGeneratedTokenCost.
   double work_tokens = 0;
 };
 
-// The time of a generated token (in a batch of a sample's places) in prompt tokens: the weights are
-// read for few rows. Measured on the embedded model at bfloat16 with one thread, prompts of 550
-// tokens (seconds of --score generation minus those of the prompts at the rate of --score
-// likelihood, over generated_tokens): 12 for kv:pairs=7, whose five places generate 100 tokens each
-// in one batch, 17 for mdqa:documents=5, whose answers end at different times.
+// Time of a generated token (in a batch of a sample's places), as a number of prompt tokens; it is
+// large because all weights are read for few rows. Measured on the embedded model at bfloat16 with
+// one thread, prompts of 550 tokens (seconds of --score generation minus those of the prompts at
+// the rate of --score likelihood, over generated_tokens): 12 for kv:pairs=7, whose five places
+// generate 100 tokens each in one batch, 17 for mdqa:documents=5, whose answers end at different
+// times.
 inline constexpr double kGeneratedTokenCost = 15;
-// A run of few rows costs at least this share of the prompt's run: keys are updated.
+// A run of few rows costs at least this share of a run of the prompt, because keys are updated.
 inline constexpr double kLastRowsShare = 0.02;
 
-// `traces_fit`: whether the traces of a sample's prompts are cached (sweep_sample.h). Throws Error
-// as CompilePlans does.
+// `traces_fit`: whether the traces of a sample's prompts fit in memory (sweep_sample.h). Throws
+// Error in the same cases as CompilePlans.
 SampleCost CostOfSample(const SweepPlan& plan, const std::vector<TaskQuestion>& questions,
                         const ModelConfig& config, bool traces_fit);
 
@@ -41,30 +42,30 @@ SampleCost CostOfSample(const SweepPlan& plan, const std::vector<TaskQuestion>& 
 struct CellCost {
   int64_t samples = 0;
   double seconds_per_sample = 0;
-  double seconds_to_open = 0;  // opening its model, on each rank
-  size_t model = 0;            // index of the model: equal for cells of one model
+  double seconds_to_open = 0;  // time to open its model, on each rank
+  size_t model = 0;            // index of its model
 };
 
 struct Schedule {
   int64_t ranks = 1;
-  double seconds = 0;          // until the last rank is done
-  double busy = 1;             // share of all ranks' time that is spent in samples
-  double sample_seconds = 0;   // of all ranks together: in samples, in opening models
-  double open_seconds = 0;     // and opening models
-  int64_t fewest_samples = 0;  // of one rank
+  double seconds = 0;          // until the last rank has finished
+  double busy = 1;             // share of all ranks' time spent in samples
+  double sample_seconds = 0;   // sum over ranks: time in samples,
+  double open_seconds = 0;     // and time opening models
+  int64_t fewest_samples = 0;  // minimum and maximum per rank
   int64_t most_samples = 0;
 };
 
-// Every rank opens each model; ranks take the next sample of a cell when they are free, and wait
-// for each other at its end, because rank 0 joins each cell's file.
+// Simulates a schedule: every rank opens each model; free ranks take the next sample of a cell; all
+// ranks wait at the end of a cell, because rank 0 then joins its file.
 Schedule PlanSchedule(const std::vector<CellCost>& cells, int64_t ranks);
 
-// The smallest number of ranks, up to `ranks`, that finishes at most `slack` (a share of the time)
-// later.
+// Returns the smallest number of ranks, up to `ranks`, that takes at most the share `slack` longer
+// than `ranks` ranks.
 int64_t FewestRanks(const std::vector<CellCost>& cells, int64_t ranks, double slack);
 
-// The largest number of ranks, up to `ranks`, that spends at least the share `busy` of its time in
-// samples.
+// Returns the largest number of ranks, up to `ranks`, that spend at least the share `busy` of their
+// time in samples.
 int64_t MostBusyRanks(const std::vector<CellCost>& cells, int64_t ranks, double busy);
 
 }  // namespace midscope

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kSize = "{size}";
 
-// The task at every size, or unchanged where it has no {size}.
+// Returns the task for every size; unchanged if it has no {size}.
 std::vector<std::string> AtSizes(const std::string& task, const std::vector<int64_t>& sizes) {
   if (task.find(kSize) == std::string::npos) return {task};
   if (sizes.empty()) {
@@ -33,7 +33,7 @@ std::vector<std::string> AtSizes(const std::string& task, const std::vector<int6
   return texts;
 }
 
-// Letters, digits and characters that are safe in file names.
+// Returns the name with only letters, digits and characters that are safe in file names.
 std::string PlainName(std::string_view text) {
   std::string plain;
   plain.reserve(text.size());

@@ -44,7 +44,7 @@ std::vector<std::string> SweepPlan::CanonicalSettings() const {
 
 namespace {
 
-// {"over", "with", "items": [[id, place on each axis ...], ...]}
+// Returns {"over", "with", "items": [[id, index on each axis ...], ...]}.
 nlohmann::ordered_json ScanJson(const Scan& scan) {
   nlohmann::ordered_json json = {{"over", scan.kind}, {"with", scan.term}};
   json["items"] = nlohmann::ordered_json::array();
@@ -66,7 +66,7 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
   json["places"] = plan.places;
   json["settings"] = plan.CanonicalSettings();
   json["attention"] = plan.attention;
-  // Members below are omitted where they have their defaults.
+  // The following members are omitted if they have their defaults.
   if (!plan.task_files_hash.empty()) json["task_files_hash"] = plan.task_files_hash;
   if (!plan.source_prompts.empty()) json["source_prompts"] = plan.source_prompts;
   if (plan.score != ScoreArms()) json["score"] = ScoreArmsName(plan.score);
@@ -83,7 +83,7 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
   const TuningRecipe recipe = ReadTuningRecipe(decoder.path());
   if (!recipe.empty()) json["recipe"] = recipe;
   json["weights"] = WeightStorageName(decoder.options().weights);
-  // Other devices sum in another order.
+  // Devices are included because they sum in different orders.
   const Placement& placement = decoder.options().placement;
   if (!placement.IsPlainCpu()) json["device"] = PrintPlacement(placement);
   return json.dump();
@@ -91,7 +91,7 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
 
 namespace {
 
-// A member that is text, else `otherwise`.
+// Returns a member if it is text, else `otherwise`.
 std::string TextIn(const std::string& plan_json, const char* name, const std::string& otherwise) {
   const auto json = nlohmann::json::parse(plan_json, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return otherwise;
@@ -113,14 +113,14 @@ std::string PlanInstructions(const std::string& plan_json) {
 
 void CheckSettings(const std::vector<SweepSetting>& settings, const ModelConfig& config) {
   for (const SweepSetting& setting : settings) {
-    // Rows and passages are checked against the prompt later: here all are assumed to exist.
+    // Rows and passages are assumed to exist here; they are checked against the prompt later.
     CompilePlans(WithAnyPassages(setting.intervention), config, config.trained_context);
   }
 }
 
 namespace {
 
-// Whether rows before the last prompt row differ as well, so that what-if must run them again.
+// Whether rows before the last prompt row also change, so that what-if must run them again.
 bool ChangesEarlyRows(const Intervention& intervention) {
   return std::any_of(intervention.terms.begin(), intervention.terms.end(),
                      [](const Term& term) { return term.type().changes_early_rows(term); });

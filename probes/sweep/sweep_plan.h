@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The plan of a sweep, as a value that can be compared with a file's.
+// The plan of a sweep, a value that can be compared with the plan in a file.
 #pragma once
 
 #include <cstdint>
@@ -20,76 +20,76 @@ namespace midscope {
 struct SweepSetting {
   std::string text;  // as given
   Intervention intervention;
-  std::string control_of = {};  // the text of the setting that this one is a control of
+  std::string control_of = {};  // text of the setting for which this is a control
 
-  // Every argument stated.
+  // Returns the setting with every argument stated.
   std::string canonical() const;
 };
 
-// Throws Error (usage) that names the column.
+// Parses a setting. Throws Error (usage), which states the column of the mistake.
 SweepSetting ReadSetting(const std::string& text);
 
 // How answers are scored.
 struct ScoreArms {
   bool likelihood = true;   // teacher-forced: answer_nll, correct, choice_correct
-  bool generation = false;  // greedy text by the task's own scorer: generation_score
+  bool generation = false;  // greedy text, scored by the task: generation_score
   bool operator==(const ScoreArms&) const = default;
 };
 
-// "likelihood", "generation", "both". Parsing throws Error (usage); "published" parses to the
-// task's published scoring: likelihood, or generation together with likelihood.
+// Convert to and from "likelihood", "generation" and "both". Parsing also accepts "published", the
+// task's published scoring: likelihood, or likelihood and generation; throws Error (usage).
 std::string ScoreArmsName(const ScoreArms& arms);
 ScoreArms ParseScoreArms(std::string_view name, const Task& task);
 
 struct SweepPlan {
   std::string task;                  // with all parameters, "list:lines=20"
-  std::string task_files_hash = {};  // of the files that the task reads; "" for none
-  // Hashes (PromptsHash) of the prompts that patches take values from, by name.
+  std::string task_files_hash = {};  // hash of the files that the task reads; "": none
+  // Hashes (PromptsHash) of the prompts from which patches take values, by name.
   std::map<std::string, std::string> source_prompts = {};
   ScoreArms score = {};
   PromptFormat format = {};
   uint64_t seed = 1;
   int64_t samples = 40;
   std::vector<int64_t> places;         // 1-based ranks of the gold piece
-  std::vector<SweepSetting> settings;  // differences are to the first
-  bool attention = false;              // store last-query attention: first setting, first place
-  // Share of the way from the task's first place to its last, for each place, 0 to 1; empty:
+  std::vector<SweepSetting> settings;  // differences are from the first one
+  bool attention = false;  // whether to store last-query attention (first setting, first place)
+  // For each place, its relative position between the task's first and last place, 0 to 1; empty:
   // unknown.
   std::vector<double> place_shares = {};
-  // How places are printed ("50 %") where that is not their rank; empty: by rank.
+  // Printed texts of places ("50 %"), if they are not printed by rank; else empty.
   std::vector<std::string> place_texts = {};
 
-  // The stored instruction set of a sweep that continues under another one, as requested; "": this
-  // process'.
+  // The stored CPU instruction set of a sweep that continues with another one, as the user
+  // requested; "": that of this process.
   std::string instructions = {};
 
-  // The settings are those of a scan: run together (SampleRequest::together) and summarised by
-  // their effects (scan_effects.h).
+  // If set, the settings are those of this scan: they run together (SampleRequest::together) and
+  // are summarised by their effects (scan_effects.h).
   std::optional<Scan> scan = {};
 
   std::vector<std::string> CanonicalSettings() const;
 };
 
-// The plan and everything else that affects its numbers (the model's hash, the dtype), as JSON. Two
-// sweeps with equal JSON can share a file.
+// Returns the plan and everything else that affects its numbers (the model's hash, the dtype) as
+// JSON. Sweeps with equal JSON can share a file.
 std::string PlanJson(const SweepPlan& plan, const Decoder& decoder);
 
-// The member instructions of such a JSON; "" where it has none.
+// Returns the member `instructions` of such JSON; "" if it has none.
 std::string PlanInstructions(const std::string& plan_json);
 
-// The products of such a JSON: "float" where it has none.
+// Returns the products in such JSON; "float" if it has none.
 std::string PlanProducts(const std::string& plan_json);
 
-// The dtype of such a JSON; "" where it has none.
+// Returns the dtype in such JSON; "" if it has none.
 std::string PlanDtype(const std::string& plan_json);
 
-// Throws Error (usage) where the model cannot take one of the settings (a layer or channel out of
-// range), before anything runs.
+// Throws Error (usage) if the model does not support a setting (a layer or channel out of range).
+// Call it before anything runs.
 void CheckSettings(const std::vector<SweepSetting>& settings, const ModelConfig& config);
 
-// The order of evaluation: unchanged first, then channel scalings, which re-run only the last rows
-// of the same trace, then position schemes; each kind ordered by canonical text. The results have
-// the same bits in any order of the given settings.
+// Returns the order of evaluation: unchanged first, then channel scalings, which run only the last
+// rows of the same trace again, then position schemes; each kind is ordered by canonical text.
+// Results therefore have the same bits for any order of the given settings.
 std::vector<size_t> EvaluationOrder(const std::vector<SweepSetting>& settings);
 
 }  // namespace midscope

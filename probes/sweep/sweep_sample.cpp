@@ -27,7 +27,7 @@ constexpr const char* kCorrect = "correct";
 constexpr const char* kSourceNll = "source_nll";
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-// `ids`: the prompt's token ids, which label the keys.
+// Adds the attention. `ids`: the prompt's token ids, which label the keys.
 void AddAttention(const Decoder& decoder, std::vector<float> attention,
                   const std::vector<int32_t>& ids, Record& record) {
   const ModelConfig& config = decoder.config();
@@ -201,7 +201,7 @@ Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequ
   AddPlaceArrays(request.questions, record);
   if (!request.together) AddSeconds(settings, std::move(seconds), record);
   if (request.attention) {
-    // A first setting that was not run has none.
+    // If the first setting was not run, it has no attention.
     attention.resize(static_cast<size_t>(config.layers * config.heads * keys),
                      std::numeric_limits<float>::quiet_NaN());
     AddAttention(*decoder, std::move(attention), request.questions.front().prompt.ids, record);

@@ -21,8 +21,8 @@
 
 namespace midscope {
 
-// Memory limit in bytes of the traces of one sample's prompts; prompts beyond it run in full each
-// time.
+// Memory limit, in bytes, of the traces of one sample's prompts; prompts whose traces exceed it run
+// in full under every setting.
 inline constexpr int64_t kTraceMemoryBytes = int64_t{3} << 30;
 
 struct SampleRequest {
@@ -32,61 +32,62 @@ struct SampleRequest {
   ScoreArms score = {};
   bool attention = false;
   int64_t trace_memory_bytes = kTraceMemoryBytes;
-  // Settings that change the last rows alone run as rows of one batch (WhatIf::EvaluateEach). Then
-  // the last bits of a number depend on which settings there are.
+  // Whether settings that change only the last rows run as rows of one batch
+  // (WhatIf::EvaluateEach). Then the last bits of results depend on the other settings.
   bool together = false;
-  // The sample, or the one that is `samples_on` further on, with its gold piece at any place, for
-  // patches; empty: this one at `places` alone.
+  // For patches: returns the prompt of this sample or of the one `samples_on` further on, with its
+  // gold piece at any place. Empty: only this sample at `places`.
   std::function<Prompt(int64_t place, int64_t samples_on)> prompt_at = nullptr;
   std::vector<std::pair<std::string, Prompt>> source_prompts = {};  // patch(from=source:NAME)
-  // The order in which settings run, [index into settings]; empty: EvaluationOrder.
+  // The order in which settings run, as indices into `settings`; empty: EvaluationOrder.
   std::vector<size_t> order = {};
-  // Called with every likelihood as soon as it is known; may be empty.
+  // Called with every answer_nll as soon as it is known; may be empty.
   std::function<void(size_t setting, size_t place, double answer_nll)> on_answer_nll = nullptr;
 };
 
-// All places packed in one batch, settings in EvaluationOrder on cached traces. Record `outcome`,
-// all [setting, place]: answer_nll, correct and, where there are choices, choice_correct or (by its
-// rule) right_share, choice_nll [setting, place, choice] and choice_right [place, choice] by
-// likelihood; generation_score, generated_tokens, generated_text, generation_cut, generation_empty
-// by generation, generation_rouge [setting, place, rouge] where the score is the geometric mean of
-// three, and answered_place with first_piece_place and last_piece_place [place] where the pieces
-// have answers (sample_generation.h). And setting_seconds [setting] except in a scan,
-// prompt_tokens, answer_tokens, gold_token_begin, gold_token_end and the texts question_text,
-// answer_text, expected_answers (a JSON list) [place]; with `attention` last_query_attention
-// [layer, head, key] of the first setting given at the first place.
+// Runs all places packed in one batch, with the settings in EvaluationOrder on cached traces.
+// Returns record `outcome`, [setting, place] unless stated otherwise: answer_nll, correct and, if
+// there are choices, choice_correct or (depending on the rule) right_share, choice_nll [setting,
+// place, choice] and choice_right [place, choice], by likelihood; generation_score,
+// generated_tokens, generated_text, generation_cut, generation_empty, by generation;
+// generation_rouge [setting, place, rouge] if the score is the geometric mean of three;
+// answered_place with first_piece_place and last_piece_place [place] if the pieces have answers
+// (sample_generation.h). Also setting_seconds [setting] except in a scan, prompt_tokens,
+// answer_tokens, gold_token_begin, gold_token_end and the texts question_text, answer_text,
+// expected_answers (a JSON list) [place]; with `attention` last_query_attention [layer, head, key]
+// of the first given setting at the first place.
 //
 // A setting whose context (LongestRun) is too short for one of the prompts with its answer is not
-// run at any of the places, so that places are compared on the same samples: its numbers are NaN
-// (correct 0, texts empty, counts 0) and setting_failure [setting] has the reason. That array
-// exists where contexts of the settings differ. Where the decoder runs beyond the context,
-// beyond_context [setting] is whether a prompt was longer than it.
+// run at any place, so that places are compared on the same samples: its numbers are NaN (correct
+// 0, texts empty, counts 0), and setting_failure [setting] has the reason. That array exists if the
+// settings' contexts differ. If the decoder runs beyond the context, beyond_context [setting]
+// states whether a prompt exceeded it.
 //
-// In a scan (`together`) that patches, source_nll [place] is answer_nll of the prompt's answer in
-// the source run.
+// In a scan (`together`) of patches, source_nll [place] is answer_nll of the prompt's answer in the
+// source run.
 //
-// Throws Error where no setting's context holds the prompts (what() begins with kTooLong),
+// Throws Error if the prompts exceed the context of every setting (what() begins with kTooLong);
 // Cancelled.
 Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequest& request,
                  const JobContext& context);
 
-// The outcome of a prompt: its score, or NaN where it has no answer.
+// Returns answer_nll of `score`; NaN if the prompt has no answer.
 double AnswerNll(const Prompt& prompt, const AnswerScore& score);
 
-// Record `outcome` of `settings` x `places` (both row-major arrays, [setting, place]).
+// Makes record `outcome` of `settings` x `places`; both arrays are row-major, [setting, place].
 Record OutcomeRecord(const std::vector<std::string>& settings, const std::vector<int64_t>& places,
                      std::vector<double> answer_nll, std::vector<uint8_t> correct);
 
 // Whether ReadOutcome uses the array of this name.
 bool IsOutcome(const std::string& array);
 
-// The outcome in such a record. Throws Error (failure) for another form.
+// Reads the outcome from such a record. Throws Error (failure) if the record has another form.
 SampleOutcome ReadOutcome(int64_t sample, const Record& record);
 
-// Reads the stored sample samples[index], only the arrays that are `wanted`.
+// Reads stored sample samples[index], only the `wanted` arrays.
 using StoredSampleReader = std::function<Record(size_t index, const ArrayFilter& wanted)>;
-// The outcomes of the stored samples with these numbers, read without their large arrays. Throws as
-// ReadOutcome and `read` do.
+// Reads the outcomes of the stored samples with these numbers, without their large arrays. Throws
+// in the same cases as ReadOutcome and `read`.
 std::vector<SampleOutcome> ReadOutcomes(const std::vector<int64_t>& samples,
                                         const StoredSampleReader& read);
 

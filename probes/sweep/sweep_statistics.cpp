@@ -17,7 +17,7 @@
 namespace midscope {
 namespace {
 
-// The difference of two settings' means over the rows' places, for every sample.
+// Returns, for every sample, the difference of two settings' means over the places of the rows.
 std::vector<double> SampleDifferences(const MeasureRows& rows, const MeasureRows& others) {
   std::vector<double> differences;
   differences.reserve(rows.samples());
@@ -31,7 +31,8 @@ std::vector<double> SampleDifferences(const MeasureRows& rows, const MeasureRows
   return differences;
 }
 
-// The doubles of a file's array; null where the record or the array is missing, or of other length.
+// Returns the elements of a file's array of doubles; null if the record or the array is missing or
+// has another length.
 const std::vector<double>* Doubles(const Record* record, const std::string& name, size_t count) {
   const Array* array = record ? record->FindArray(name) : nullptr;
   const auto* values = array ? std::get_if<std::vector<double>>(&array->data) : nullptr;
@@ -40,7 +41,7 @@ const std::vector<double>* Doubles(const Record* record, const std::string& name
 
 bool Same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-// The numbers at one index of some of a record's arrays, where a file has them.
+// Numbers at one index of a record's arrays, as far as a file has them.
 class StoredNumbers {
  public:
   StoredNumbers(const Record* record, std::string prefix, size_t index, size_t count)
@@ -67,7 +68,7 @@ class StoredNumbers {
   size_t count_;
 };
 
-// One measure of one sweep.
+// The analysis of one measure of a sweep.
 class Analysis {
  public:
   Analysis(const SweepPlan& plan, const OutcomeMeasure& measure)
@@ -91,9 +92,10 @@ class Analysis {
   }
 
   size_t comparisons() const { return comparisons_.size(); }
-  // Tests of settings and comparisons: they are independent of each other.
+  // Number of tests of settings and comparisons, which are independent of each other.
   size_t tests() const { return settings_ + comparisons_.size(); }
-  // `first`: the comparisons of other measures before these in a file, `all` of them.
+  // Runs one test. `first`: number of comparisons of other measures before these in a file; `all`:
+  // number of all comparisons.
   void RunTest(size_t test, const std::vector<Record>& stored, size_t first, size_t all) {
     if (test < settings_) {
       Run(of_settings_[test], FindRecord(stored, kSettingStatistics));
@@ -126,7 +128,8 @@ class Analysis {
     for (size_t i = 0; i < tests.size(); ++i) tests[i].*adjusted = holm[i];
   }
 
-  // At places [place, place + count) of the samples on which `setting` and `with` were run.
+  // Returns the rows at places [place, place + count), for the samples on which `setting` and
+  // `with` were run.
   MeasureRows Rows(size_t setting, size_t with, size_t place, size_t count) const {
     return RowsOf(measure_, setting, places_, place, count, {with});
   }
@@ -178,7 +181,8 @@ class Analysis {
     add("gap");
   }
 
-  // `number`: which of the two settings' comparisons it is, in the order of AddComparisons.
+  // Runs a comparison. `number`: its index among the comparisons of the two settings, in the order
+  // of AddComparisons.
   void Run(SettingComparison& result, size_t number, const StoredNumbers& file) const {
     const bool of_place = number < places_;
     const size_t place = of_place ? number : 0;
@@ -208,10 +212,10 @@ class Analysis {
                        : DifferencePValue(rows, others, plan_.seed);
   }
 
-  // Uses the largest standard deviation: of the differences to the first setting, or for a single
-  // setting of those between two places.
+  // Computes advice from the largest standard deviation of differences from the first setting or,
+  // for a single setting, of differences between two places.
   void Advise(SweepStatistics& statistics) const {
-    if (measure_.kind == MeasureKind::kRouge) return;  // no mean of differences of samples
+    if (measure_.kind == MeasureKind::kRouge) return;  // its differences are not means over samples
     double widest = 0;
     int64_t samples = 0;
     const auto look = [&](const MeasureRows& rows, const MeasureRows& others) {
@@ -259,7 +263,7 @@ SweepStatistics AnalyseSweep(const SweepPlan& plan, const std::vector<SampleOutc
   analyses.reserve(measures.size());
   for (const OutcomeMeasure& measure : measures) analyses.emplace_back(plan, measure);
   if (analyses.empty()) return statistics;
-  // Every measure has as many.
+  // Every measure has the same number of tests.
   const size_t of_each = analyses.front().tests();
   const size_t comparisons = analyses.front().comparisons();
   RunInParallel(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The statistics of a sweep beyond single cells: means over places, gaps, whether the place has an
-// effect, and differences of settings.
+// Statistics of a sweep beyond single cells: means over places, gaps between places, tests of the
+// effect of the place, and differences between settings.
 #pragma once
 
 #include <cstdint>
@@ -15,26 +15,26 @@
 
 namespace midscope {
 
-// One setting by one measure, over the samples on which it was run.
+// Statistics of one measure for one setting, over the samples on which it was run.
 struct SettingStatistics {
   std::string measure;
   size_t setting = 0;
   int64_t samples = 0;
-  double mean = 0;  // over places
+  double mean = 0;  // mean over places
   Interval mean_interval;
-  // Best minus worst place, of the places' means: never negative, and above 0 by chance alone, so
-  // that its interval (bootstrap) is about its size and place_p tests its existence.
+  // Mean at the best place minus that at the worst place. It is never negative and exceeds 0 even
+  // by chance: its interval (bootstrap) describes its size, and place_p tests whether it exists.
   double gap = 0;
   Interval gap_interval;
-  double chance_gap = 0;  // mean gap where a sample's places are permuted; NaN for one place
-  // nullopt where all places are equal.
+  double chance_gap = 0;  // mean gap if places are permuted; NaN for one place
+  // nullopt if all places are equal.
   std::optional<int64_t> best_place;
   std::optional<int64_t> worst_place;
-  double place_p = 0;  // ColumnEffect::p over places; NaN for one place
+  double place_p = 0;  // p of PlaceEffect; NaN for one place
   double place_p_holm = 0;
 };
 
-// One setting against another by one measure, over the samples on which both were run.
+// Comparison of one measure between two settings, over the samples on which both were run.
 struct SettingComparison {
   std::string measure;
   size_t setting = 0;
@@ -43,31 +43,31 @@ struct SettingComparison {
   int64_t samples = 0;
   double difference = 0;
   Interval interval;
-  double p = 0;  // DifferencePValue; for gaps GapDifferencePValue
+  double p = 0;  // from DifferencePValue; for gaps, GapDifferencePValue
   double p_holm = 0;
-  double smallest_p = 0;  // the smallest possible with that number of samples
+  double smallest_p = 0;  // smallest possible p with that number of samples
 };
 
-// The detectable difference, by the largest standard deviation among the paired differences. With
-// fewer than kAdviceSamples samples that is too uncertain to be used.
+// Minimum number of samples for SampleAdvice, which is computed from the largest standard deviation
+// of the paired differences; with fewer, that is too uncertain.
 inline constexpr int64_t kAdviceSamples = 5;
 struct SampleAdvice {
   std::string measure;
   int64_t samples = 0;
   double standard_deviation = 0;
-  double detectable = 0;  // with the present samples
-  double wanted = 0;      // 0.04 of a share, 0.1 nats
+  double detectable = 0;  // detectable difference with these samples
+  double wanted = 0;      // wanted difference: 0.04 for shares, 0.1 nats
   int64_t samples_for_wanted = 0;
 };
 
-// Holm's adjustment is over all comparisons of a measure, and over its settings for place_p.
+// p_holm is adjusted for all comparisons of a measure, place_p_holm for all settings of a measure.
 struct SweepStatistics {
-  // The methods of one measure's intervals.
+  // Methods of the intervals of one measure.
   struct Methods {
     std::string measure;
-    std::string mean;  // of a cell
+    std::string mean;  // for the mean of a cell
     std::string mean_over_places;
-    std::string difference;  // at one place
+    std::string difference;  // for a difference at one place
     std::string difference_over_places;
   };
 
@@ -81,18 +81,18 @@ struct SweepStatistics {
 inline constexpr const char* kSettingStatistics = "setting_statistics";
 inline constexpr const char* kSettingComparisons = "setting_comparisons";
 
-// Deterministic in the outcomes and the plan's seed, in any order of the samples. `tests`: the two
-// records below from a file of the sweep; results of 10,000 permutations are taken from them where
-// their means are those of the outcomes, and computed where not. The tests run on all the machine's
-// threads. Throws Cancelled.
+// Computes the statistics. The result depends only on the outcomes, in any order, and on the plan's
+// seed. `tests`: the two records below from a file of the sweep. If their means equal those of the
+// outcomes, the results of the 10,000 permutations are taken from them; otherwise they are computed
+// on all hardware threads. Throws Cancelled.
 SweepStatistics AnalyseSweep(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes,
                              const std::vector<Record>& tests = {}, const JobContext& context = {});
 
-// Record setting_statistics: MEASURE_samples, _mean, _mean_low, _mean_high, _gap, _gap_low,
+// Makes record setting_statistics: MEASURE_samples, _mean, _mean_low, _mean_high, _gap, _gap_low,
 // _gap_high, _gap_by_chance, _best_place, _worst_place, _place_p, _place_p_holm [setting].
 // Attributes MEASURE_mean_interval and gap_interval name the methods of the intervals.
 Record SettingStatisticsRecord(const SweepPlan& plan, const SweepStatistics& statistics);
-// Record setting_comparisons: measure, setting, against, what, difference, difference_low,
+// Makes record setting_comparisons: measure, setting, against, what, difference, difference_low,
 // difference_high, p, p_holm, samples, smallest_p [comparison]. Attributes
 // MEASURE_place_difference_interval, MEASURE_mean_difference_interval and gap_difference_interval
 // name the methods of the intervals.

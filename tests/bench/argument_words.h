@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Words of the benchmarks' arguments.
+// Parses words in the benchmarks' arguments.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace midscope {
 
-// "stored" or "expanded"; anything else is auto.
+// Parses "stored" or "expanded"; any other word means auto.
 inline WeightStorage StorageOf(const std::string& word) {
   if (word == "stored") return WeightStorage::kStored;
   return word == "expanded" ? WeightStorage::kExpanded : WeightStorage::kAuto;
 }
 
-// "bfloat16" or "float16"; anything else is float32.
+// Parses "bfloat16" or "float16"; any other word means float32.
 inline kernels::Dtype DtypeOf(const std::string& word) {
   if (word == "bfloat16") return kernels::Dtype::kBFloat16;
   return word == "float16" ? kernels::Dtype::kFloat16 : kernels::Dtype::kFloat32;

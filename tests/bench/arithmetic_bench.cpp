@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The error of faster arithmetic in logits and answers, on the embedded model or another.
+// Measures the error of faster arithmetic in logits and answers, on the embedded model or another.
 //
 //   arithmetic_bench PROMPTS [MODEL]
 //
-// One JSON line each for bfloat16, for int16 and int8 products and for int8 in bfloat16, all beside
-// float32: the largest and the mean difference of the last prompt row's logits, the mean difference
-// of answer nats, and how often the most likely next token is the same. Prompts are list:lines=20
-// of seed 1, over the usual places in turn.
+// Prints one JSON line each for bfloat16, int16 products, int8 products, and int8 products in
+// bfloat16, all compared with float32: the largest and the mean difference of the last prompt row's
+// logits, the mean difference of answers in nats, and how often the most likely next token is the
+// same. Prompts are list:lines=20 with seed 1, at the default places in turn.
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Causal attention of Midscope's kernels beside LibTorch's scaled_dot_product_attention, at the
-// heads of the embedded model. Ours rotates queries and keys within the call; LibTorch's is given
-// rotated ones, and keys that are already repeated for the query heads that share them, so that it
-// does less. Usage: attention_bench [float32|bfloat16 [MOST_QUERIES [LEAST_QUERIES]]]; prints a
-// table: milliseconds (median) and the ratio.
+// Compares causal attention of Midscope's kernels with LibTorch's scaled_dot_product_attention, at
+// the heads of the embedded model. Midscope rotates queries and keys within the call; LibTorch does
+// less: it receives rotated queries and keys, with the keys already repeated for the query heads
+// that share them. Usage: attention_bench [float32|bfloat16 [MOST_QUERIES [LEAST_QUERIES]]]; prints
+// a table of median milliseconds and their ratio.
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 

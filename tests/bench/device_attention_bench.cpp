@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Attention of a layer alone on a device: TFLOP/s of causal attention of random q, k and v, with
-// the rotation of q and k in the call, at several lengths.
+// Measures the attention of one layer on a device: TFLOP/s of causal attention of random q, k and
+// v, including the rotation of q and k, at several lengths.
 //
 //   device_attention_bench DEVICE float32|bfloat16|float16 HEADS KEY_VALUE_HEADS HEAD_DIM TOKENS...
 //
-// For each length follows one JSON line: TFLOP/s (4 x head_dim for each pair of a query and a key
-// that it sees, of all heads; the best of five) where all heads see equal positions, where those of
-// a group do not (Ms-PoE), with near and far keys (Self-Extend), with a soft cap, and with boosted
+// Prints one JSON line per length with TFLOP/s (4 x head_dim for each query and visible key, over
+// all heads; the best of five) for equal positions in all heads, for different positions within a
+// group of heads (Ms-PoE), for near and far keys (Self-Extend), with a soft cap, and with boosted
 // keys.
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The cost of prompts of several lengths on a device, in one process, as large models take long to
-// open.
+// Measures the cost of prompts of several lengths on a device, in one process, because large models
+// take long to open.
 //
 //   device_bench DEVICE MODEL float32|bfloat16|float16 [auto|stored|expanded] [decode] TOKENS...
 //
-// The first line is a JSON object of the device's facts. For each length follows one with
-// milliseconds, the least of three: the logits alone; with captures (last-query attention,
-// position-awareness score, the last residual row, a trace); the same with Ms-PoE, whose heads of a
-// group disagree about position, and with Self-Extend; a token after the prompt; what-ifs of one
-// channel, with the attention of the last query and without, the latter also where nothing is
-// recorded, and of Ms-PoE's last row; and the device memory in use then. With `decode` the first of
-// these and the token alone. Prompts may be longer than the model's context: the meaning of
-// positions takes no time.
+// The first line is a JSON object with facts about the device. Then follows one line per length,
+// with milliseconds (the least of three) of: the logits alone; a run with captures (last-query
+// attention, position-awareness score, the last residual row, a trace); the same with Ms-PoE, whose
+// heads in a group have different positions, and with Self-Extend; one token after the prompt;
+// what-ifs of one channel, with and without the attention of the last query, the latter also
+// without recording, and of Ms-PoE's last row; and the device memory in use at that time. With
+// `decode`, only the first of these and the token are measured. Prompts may be longer than the
+// model's context, because times do not depend on the meaning of positions.
 
 #include <algorithm>
 #include <chrono>

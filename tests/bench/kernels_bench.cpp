@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Speed of the kernels on two threads. GFLOP/s counts only the visible half of the causal square.
+// Measures the speed of the kernels on two threads. GFLOP/s counts only the visible half of the
+// causal square.
 #include <benchmark/benchmark.h>
 
 #include <cmath>

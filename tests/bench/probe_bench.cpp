@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The cost of the papers' probes on top of a run without hooks, on the embedded model.
+// Measures the cost of the papers' probes compared with a run without hooks, on the embedded model.
 //
 //   probe_bench compare TOKENS [REPEATS]      plain and probed runs in turn: times, and their ratio
 //   probe_bench plain|probes|perplexity TOKENS      one kind of run alone: its peak memory
 //
-// Probes: span_attention, key_information, head_scores, logit_lens and 8 hidden channels, together.
-// The prompt is random tokens in pieces of 64, each a named passage, one of them gold. Prints one
-// JSON object; times are processor seconds, the least of REPEATS (default 3).
+// The probes are span_attention, key_information, head_scores, logit_lens and 8 hidden channels,
+// together. The prompt is random tokens in pieces of 64, each a named passage, one of them gold.
+// Prints one JSON object; times are CPU seconds, the least of REPEATS (default 3).
 
 #include <sys/resource.h>
 

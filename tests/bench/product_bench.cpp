@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The speed of matrix products alone, at the shapes of the embedded model's layers with 512 rows:
-// the speed of a prefill that did nothing else. Prints one JSON object with GFLOP/s of LibTorch's
-// at::mm and of the product that Midscope takes (float32: kernels/quantised/float_product.h with
-// panels where expanded weights are stored in them; bfloat16: core/compute/dense_product.h with
-// packed weights), best of several; and the instruction sets in use.
+// Measures matrix products alone, at the shapes of the embedded model's layers with 512 rows: an
+// upper bound for the speed of prefill. Prints one JSON object with GFLOP/s (the best of several)
+// of LibTorch's at::mm and of the product that Midscope uses (float32:
+// kernels/quantised/float_product.h with panels, if expanded weights are stored in them; bfloat16:
+// core/compute/dense_product.h with packed weights), and the instruction sets in use.
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The cost of a run in time and memory, on the embedded model or another. One measurement per
-// process, so that peak memory is its own.
+// Measures the time and memory of a run, on the embedded model or another. Each process makes one
+// measurement, so that its peak memory is that of the measurement.
 //
 //   run_bench open|prefill|rows|plain|decode TOKENS float32|bfloat16|auto
 //             [REPEATS [MODEL [WEIGHTS [float|int16|int8]]]]
 //
-// auto: the choice of --dtype auto, also of products where none are given. WEIGHTS: auto, stored or
+// auto: the choice of --dtype auto, including products if none are given. WEIGHTS: auto, stored or
 // expanded. open: from the call until a prompt could be run. prefill: last-query attention,
-// position-awareness score, the last residual rows, 8 hidden channels over all positions, trace
-// kept. rows: one hidden channel, for which the last layer has to run all rows. plain: logits
-// alone, for which it runs the last row. decode: ten tokens after the prompt, one by one. Prints
-// one JSON object; times are the least of REPEATS (default 0: of 3 seconds, at least 2 and at most
-// 20). What-ifs: what_if_bench.
+// position-awareness score, the last residual rows, 8 hidden channels over all positions, with a
+// trace. rows: one hidden channel, for which the last layer must compute all rows. plain: logits
+// alone, for which it computes only the last row. decode: ten tokens after the prompt, one by one.
+// Prints one JSON object; times are the least of REPEATS (default 0: as many as fit in 3 seconds,
+// at least 2 and at most 20). For what-ifs, see what_if_bench.
 
 #include <sys/resource.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// usage: store_bench FILE.h5 [SAMPLES]: writes a sweep with attention rows [sample, layer 8, head
-// 4, key 64..127] unless the file is there, and times how long it takes to open for the window and
-// to read one of its samples.
+// Usage: store_bench FILE.h5 [SAMPLES]. Writes a sweep with attention rows [sample, layer 8, head
+// 4, key 64..127] unless the file exists, and measures how long opening it for the window and
+// reading one of its samples take.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The cost of a changed setting, and the delay until a cancelled run ends, on the embedded model or
-// another.
+// Measures the cost of a changed setting, and the delay until a cancelled run ends, on the embedded
+// model or another.
 //
 //   what_if_bench speed TOKENS float32|bfloat16 [REPEATS [MODEL]]
 //   what_if_bench cancel TOKENS float32|bfloat16 [COUNT [MODEL]]
 //
-// speed: a full run, then what-ifs: another factor of one channel (layers 8-25), another Ms-PoE
-// max, another window of Self-Extend. Least of REPEATS (default 3); ratios to the full run of the
-// same process. cancel: milliseconds from setting the flag to the end of the run, COUNT times
-// (default 200) at random moments of a pass that begins in a random layer and lasts a layer or two
-// (every moment of a full run is as likely, without waiting for full runs), and COUNT / 10 times at
-// random moments of whole runs with a fresh trace. Prints one JSON object.
+// speed: a full run, then what-ifs with another factor of one channel (layers 8-25), another
+// maximum of Ms-PoE, another window of Self-Extend. Times are the least of REPEATS (default 3);
+// ratios are to the full run of the same process. cancel: milliseconds from setting the flag to the
+// end of the run, COUNT times (default 200) at random moments of a run that begins in a random
+// layer and lasts one or two layers (this covers every moment of a full run equally, without
+// waiting for full runs), and COUNT / 10 times at random moments of complete runs with a new trace.
+// Prints one JSON object.
 
 #include <sys/resource.h>
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-// How long a step of the factor slider takes until its picture is painted, in the whole window on
-// the real engine.
+// Measures how long a step of the factor slider takes until it is painted, in the complete window
+// with the real engine.
 //
 //   QT_QPA_PLATFORM=offscreen window_bench [STEPS [TASK [DTYPE [PLACES]]]]
 //
 // Default: 40 steps of a channel's factor on list:lines=20 at five places (PLACES: "50%" or other
-// ones), float32, each begun when
-// everything of the step before has been painted and nothing else is under way. Per step, ms:
-//   first    to the end of painting of the attention row of the new setting, at the shown place
-//   whole    to the end of painting of the outcome of the new setting, at all places
+// ones), float32. Each step begins when everything from the previous one has been painted and no
+// request is running. Per step, in ms:
+//   first    until the attention row of the new setting is painted, at the shown place
+//   whole    until the outcome of the new setting is painted, at all places
 //   what_if  duration of the what-if as the engine reports it
-//   thread   processor time of the window's thread between the step and the end of painting
-//   replots  plots that were redrawn; paint_NAME: by each of them
-// and ms_poe: to the first painting of a new setting that runs every row (STEPS / 8 times, at
-// least 3), with the whole in ms_poe_whole; again: to the picture of a setting that was seen
-// before, and again_reply: to its reply. Prints one JSON object with medians and largest values.
+//   thread   CPU time of the window's thread between the step and the end of painting
+//   replots  number of plots that were redrawn; paint_NAME: time per plot
+// and ms_poe: until the first painting of a new setting that runs every row (STEPS / 8 times, at
+// least 3), with the complete outcome in ms_poe_whole; again: until a setting that was shown before
+// is painted, and again_reply: until its reply. Prints one JSON object with medians and maxima.
 
 #include <QApplication>
 #include <QElapsedTimer>

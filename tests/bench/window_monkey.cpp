@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Random input on the whole window with the real engine and the embedded model, for minutes.
+// Sends random input to the complete window with the real engine and the embedded model, for
+// minutes.
 //
 //   QT_QPA_PLATFORM=offscreen window_monkey [SECONDS [SEED [DTYPE]]]
 //
-// Runs in a folder of its own for what dialogs save. Prints resident memory every half minute, and
-// at the end one JSON object: inputs by kind; milliseconds between turns of the window's loop of
-// events (median, 99th and 99.9th percentile, longest, and the widget of that one); memory after
-// two minutes and at the end. A crash ends it, and so does a loop that does not turn for a minute;
-// where it has not turned for a second, the calls that it is in are printed.
+// Runs in a separate folder, because dialogs save files. Prints resident memory every half minute,
+// and at the end one JSON object: inputs by kind; milliseconds between turns of the window's event
+// loop (median, 99th and 99.9th percentile, longest, and the widget of the longest); memory after
+// two minutes and at the end. A crash ends it, and so does an event loop that is blocked for a
+// minute; if it is blocked for a second, the stack is printed.
 
 #include <execinfo.h>
 #include <malloc.h>

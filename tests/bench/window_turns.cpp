@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// How long the window's thread is busy with one event, in the whole window on the real engine, and
-// how long plots of a large model take to draw.
+// Measures how long single events keep the window's thread busy, in the complete window with the
+// real engine, and how long plots of a large model take to draw.
 //
 //   QT_QPA_PLATFORM=offscreen window_turns [FILE.h5]
 //
-// Phases: open (the embedded model and its first run), run (lists of 13 to 15
-// lines), drag (a channel's factor), sweep (six samples, as a process of its own), and, where a
-// file of results is given, file (it is opened, and some of its samples are looked at). Of each:
-// events, processor time of the window's thread in one of them (the longest, ms, and whose it was),
-// wall time (99.9th percentile and longest, ms). An event is what the loop of events handles in one
-// go, with all that it calls. Then plots: ms to take new numbers and to draw them, of 40 x 40
+// Phases: open (the embedded model and its first run), run (lists of 13 to 15 lines), drag (a
+// channel's factor), sweep (six samples, in a separate process), and, if a results file is given,
+// file (it is opened, and some of its samples are shown). For each phase: the number of events, the
+// CPU time of the window's thread in one event (the longest, ms, and its receiver), and the wall
+// time (99.9th percentile and longest, ms). An event is one dispatch by the event loop, with
+// everything that it calls. Finally the plots: ms to set new numbers and to draw them, for 40 x 40
 // heads, 32,768 tokens, 10,000 samples.
 
 #include <QAction>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Contract: each activation equals its formula in double within 1e-6 times max(1, |x|, |value|), or
 // one rounding to bfloat16; large arguments of either sign neither overflow nor leave a residue;
-// any width; gated and plain forms agree; equal to the last bit for any number of threads.
+// any width is accepted; gated and plain forms agree; results are equal to the last bit for any
+// number of threads.
 #include "kernels/normalise.h"
 #include "tests/kernels/support/every_target.h"
 #include "tests/kernels/support/guarded.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Contract: AttentionWeights and WeightedValues equal the definition in float32 accuracy whatever
-// the dtype of q, k and v; rows sum to 1 (but for factors) and are exactly 0 beyond the causal
-// limit, before the window and where hidden; results are equal to the last bit for any number of
-// threads; rotating q and k by shifted positions changes nothing but rounding.
+// Contract: AttentionWeights and WeightedValues equal the definition with float32 accuracy for
+// every dtype of q, k and v; rows sum to 1 (except with factors) and are exactly 0 beyond the
+// causal limit, before the window and at hidden keys; results are equal to the last bit for any
+// number of threads; rotating q and k by shifted positions changes results only by rounding.
 #include <algorithm>
 #include <numeric>
 

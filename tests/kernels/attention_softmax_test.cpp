@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contract: the running softmax of Attention holds whatever the size of the logits, in the order in
-// which keys come: within the tolerance of the dtype of the definition, and no row feels another.
+// Contract: the running softmax of Attention is within the dtype's tolerance of the definition for
+// logits of any size and for any order of keys, and rows do not affect each other.
 #include <gtest/gtest.h>
 
 #include "kernels/attention.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Contract: Attention equals the definition (AttentionReference, in double, on the same inputs)
-// within the tolerance of its dtype, for any shape, layout and tables, far ones included; it is
-// equal to the last bit for any number of threads; it writes nothing but its output; it stops when
+// within the tolerance of its dtype, for any shape, layout and tables, including far ones; it is
+// equal to the last bit for any number of threads; it writes only its output; it stops when
 // cancelled. Out of scope: inputs with NaN or infinity, and logits beyond 1e29.
 #include "kernels/attention.h"
 

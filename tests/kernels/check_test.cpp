@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Contract: a check that does not hold throws std::logic_error that names the file from the
-// repository's root, the line and both values; signed and unsigned numbers are compared by value.
-// Kernels hold their callers to their contracts where MIDSCOPE_CHECK_KERNELS is defined.
+// Contract: a failed check throws std::logic_error that names the file relative to the repository's
+// root, the line and both values; signed and unsigned numbers are compared by value. Kernels check
+// their callers' contracts if MIDSCOPE_CHECK_KERNELS is defined.
 #include "kernels/check.h"
 
 #include <gmock/gmock.h>

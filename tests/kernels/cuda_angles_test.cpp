@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The kernel that forms rotary tables on a GPU, run on the CPU block by block (launch_on_host.h).
+// The kernel that computes rotary tables on a GPU, run on the CPU block by block
+// (launch_on_host.h).
 //
-// Contract: numbers are those of kernels/rotary.h or float32's next ones (6.0e-8 away at most below
-// 1, 1.2e-7 below 2), for positions up to 10 million, whole or not, below 0 too, any ratio, group
-// and offset; nothing written but the tables.
+// Contract: numbers equal those of kernels/rotary.h or are adjacent float32 values (a difference of
+// at most 6.0e-8 below 1, 1.2e-7 below 2), for positions up to 10 million, integer or not, also
+// negative, with any ratio, group and offset; only the tables are written.
 #include "kernels/cuda/angles.h"
 #include "kernels/cuda/launch.h"
 

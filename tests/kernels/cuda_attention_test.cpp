@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The bodies of the CUDA kernels, run on the CPU block by block (launch_on_host.h). On a GPU the
-// same bodies are held against LibTorch in tests/core/compute/gpu_ops_test.cpp.
+// The bodies of the CUDA kernels for attention, run on the CPU block by block (launch_on_host.h).
+// On a GPU, tests/core/compute/gpu_ops_test.cpp compares the same bodies with LibTorch.
 //
 // Contract, for bfloat16 and float16: attention of rotated queries and keys equals the definition
-// (AttentionReference, in double, on the same inputs) within AttentionTolerance, that over near and
-// far keys too, which is made one; rotation equals kernels/rotary.h's within one rounding. Both
-// write nothing but their output, and give the same bits when the threads between two barriers run
-// in the opposite order. Shared memory holds NaN before it is written, and until a copy to it is
+// (AttentionReference, in double, on the same inputs) within AttentionTolerance, including the
+// merged attention over near and far keys; rotation equals kernels/rotary.h within one rounding.
+// Both write only their output, and give the same bits when the threads between two barriers run in
+// the opposite order. Shared memory contains NaN before it is written, and until a copy to it is
 // waited for.
 #include <gtest/gtest.h>
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The bodies of the CUDA kernels of GGUF's blocks, run on the CPU block by block
-// (launch_on_host.h). On a GPU they are held against the CPU's kernels in
-// tests/core/compute/gpu_weights_test.cpp.
+// The bodies of the CUDA kernels for GGUF's blocks, run on the CPU block by block
+// (launch_on_host.h). On a GPU, tests/core/compute/gpu_weights_test.cpp compares them with the
+// CPU's kernels.
 //
-// Contract: every format of the CPU is there. Values are those of DequantiseRows to the last bit,
-// in float32, bfloat16 and float16. Products of a few rows are within float32 rounding of the sum
-// of the exact ones, gated ones within that of the plain ones' activation; a row's result is the
-// same to the last bit whichever others come along. The same bits in any order of threads between
-// two barriers; nothing written but the output; every read aligned as block_formats.h states
-// (ReadNumber checks it).
+// Contract: every format of the CPU is supported. Values equal those of DequantiseRows to the last
+// bit, in float32, bfloat16 and float16. Products of a few rows are within float32 rounding of the
+// exact sums, gated ones within that of the activation of the plain ones; a row's result is the
+// same to the last bit whichever other rows are in the call. The order of threads between two
+// barriers does not change any bit; only the output is written; every read is aligned as
+// block_formats.h states (ReadNumber checks it).
 #include <gtest/gtest.h>
 
 #include <algorithm>

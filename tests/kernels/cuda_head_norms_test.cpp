@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The body of the CUDA kernel that normalises heads, run on the CPU block by block, against the
-// definition in float64.
+// The body of the CUDA kernel that normalises heads, run on the CPU block by block, compared with
+// the definition in float64.
 //
-// Contract: within float32 rounding (1e-5 of values of about 1), and one rounding to bfloat16 or
-// float16; the same bits in any order of threads between two barriers, and in place; nothing
-// written but the heads, and nothing read beside them.
+// Contract: results are within float32 rounding (1e-5 of values of about 1), or one rounding to
+// bfloat16 or float16; the bits do not depend on the order of threads between two barriers, also in
+// place; only the heads are written, and nothing else is read.
 #include <gtest/gtest.h>
 
 #include "kernels/cuda/head_norms.h"

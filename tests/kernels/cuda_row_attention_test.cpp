@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The bodies of the CUDA kernels of few query rows, run on the CPU block by block, against the
-// CPU's kernels.
+// The bodies of the CUDA kernels for few query rows, run on the CPU block by block, compared with
+// the CPU's kernels.
 //
-// Contract: attention weights within 5e-6, with soft cap, ALiBi, temperatures, sinks, hidden keys
-// and factors too; values, and attention without weights, within float32 rounding of longer sums;
-// keys over a threshold counted exactly; the same bits in any order of threads between two
-// barriers; nothing written but the output, and nothing read of what is started before until it is
-// waited for.
+// Contract: attention weights are within 5e-6, also with soft cap, ALiBi, temperatures, sinks,
+// hidden keys and factors; values, and attention without weights, are within float32 rounding of
+// longer sums; keys over a threshold are counted exactly; the bits do not depend on the order of
+// threads between two barriers; only the output is written, and results of earlier work are read
+// only after it was waited for.
 #include <gtest/gtest.h>
 
 #include <cstdint>

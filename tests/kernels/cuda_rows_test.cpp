@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The bodies of the CUDA kernels of rows, run on the CPU block by block, against the CPU's kernels.
+// The bodies of the CUDA kernels for rows, run on the CPU block by block, compared with the CPU's
+// kernels.
 //
-// Contract: norms, activations and updates within float32 rounding, or one rounding to bfloat16 or
-// float16; merged parts likewise; attention weights of logits within 5e-6; values, and attention
-// without weights, within float32 rounding of longer sums; the same bits in any order of threads
-// between two barriers; nothing written but the output.
+// Contract: norms, activations and updates are within float32 rounding, or one rounding to bfloat16
+// or float16; so are merged parts; attention weights of logits are within 5e-6; values, and
+// attention without weights, are within float32 rounding of longer sums; the bits do not depend on
+// the order of threads between two barriers; only the output is written.
 #include <gtest/gtest.h>
 
 #include "kernels/cuda/launch.h"

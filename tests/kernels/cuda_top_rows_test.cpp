@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The bodies of the CUDA kernels of the largest values of rows, run on the CPU block by block.
+// The bodies of the CUDA kernels for the largest values of rows, run on the CPU block by block.
 //
-// Contract: exactly what sorting gives, equal values by lower column; the same in any order of
-// threads between two barriers; what is not finite comes first; nothing written but the output.
+// Contract: results equal those of sorting exactly, equal values ordered by column; they do not
+// depend on the order of threads between two barriers; non-finite values come first; only the
+// output is written.
 #include <gtest/gtest.h>
 
 #include <algorithm>

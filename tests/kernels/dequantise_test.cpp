@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Contract: Dequantise gives the same bits as the gguf Python package (dequantise_golden.bin, made
 // by make_dequantise_golden.py) for every type, from any alignment, for any NaN, infinity or
-// subnormal; NaN counts as equal to NaN. It writes nothing
-// else. AllFinite holds where each of these values is finite.
+// subnormal; NaN counts as equal to NaN. It writes nothing else. AllFinite returns whether all
+// these values are finite.
 #include "kernels/quantised/dequantise.h"
 
 #include <array>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Contract: FloatProduct is the product of x with the weights that Dequantise gives, within float32
-// rounding of the sum and one rounding to y's dtype, for every type, both dtypes of x and y and
-// awkward sizes; rows of weights in any order; equal to the last bit for any number of threads, for
-// a row whichever others come along, and for panels; writes nothing but y and the panels.
+// rounding of the sum and one rounding to y's dtype, for every type, both dtypes of x and y,
+// unusual sizes, and rows of weights in any order. Results are equal to the last bit for any number
+// of threads, for a row whichever other rows are in the call, and for panels. It writes only y and
+// the panels.
 #include "kernels/quantised/float_product.h"
 
 #include "tests/kernels/support/every_target.h"

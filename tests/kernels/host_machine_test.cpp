@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The machine that runs kernel bodies without a GPU detects the faults for which it exists.
+// The machine that runs kernel bodies without a GPU detects the faults that it was made to detect.
 #include "tests/kernels/support/host_machine.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Contract: kernels never use an excluded instruction set, also where it is requested by name.
+// Contract: kernels never use an excluded instruction set, even if it is requested by name.
 #include "kernels/instruction_set.h"
 
 #include <gtest/gtest.h>

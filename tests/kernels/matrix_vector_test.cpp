@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Contract: MatrixVector equals the sums in double within float32 rounding of inputs * 2^-24 (plus
-// one rounding to bfloat16); small integers give exact results; equal to the last bit for any
-// number of threads; writes nothing but y.
+// one rounding to bfloat16); small integers give exact results; results are equal to the last bit
+// for any number of threads; it writes only y.
 #include "kernels/matrix_vector.h"
 
 #include "tests/kernels/support/every_target.h"

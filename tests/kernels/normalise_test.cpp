@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Contract: each function equals its formula in double within float32 rounding, or one rounding to
-// bfloat16; in-between sums (residual + update) are rounded to the dtype first, and their norm is
-// that of the rounded sum to the last bit; any width; equal to the last bit for any number of
-// threads; writes nothing but its outputs.
+// bfloat16; intermediate sums (residual + update) are rounded to the dtype first, and their norm is
+// that of the rounded sum to the last bit; any width is accepted; results are equal to the last bit
+// for any number of threads; only outputs are written.
 #include "kernels/normalise.h"
 
 #include "tests/kernels/support/every_target.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contract: counts are exact; a weight equal to the threshold 3 / key_rows (in float32) counts by
-// the paper's rule and does not by the public code's.
+// Contract: counts are exact; a weight equal to the threshold 3 / key_rows (in float32) is counted
+// by the paper's rule and not by the public code's.
 #include "kernels/position_awareness.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// PTX instructions as specified in NVIDIA's "PTX ISA" (exact, except ex2): tests with nvcc's
-// kernels on the CPU are worth no more than these.
+// PTX instructions compared with NVIDIA's "PTX ISA" (exactly, except ex2). Tests of nvcc's kernels
+// on the CPU are only as reliable as these.
 #include "tests/kernels/ptx/ptx_thread.h"
 
 #include <gtest/gtest.h>

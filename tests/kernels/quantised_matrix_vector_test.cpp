@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Contract: QuantisedMatrixVector is the product with what Dequantise gives, for every type, within
-// float32 rounding of the sum (weights exactly those of Dequantise, x not rounded at all); rows in
-// any order, of any alignment; equal to the last bit for any number of threads, and for a row
-// whichever others come along; writes nothing but y.
+// Contract: QuantisedMatrixVector is the product with the weights that Dequantise gives, for every
+// type, within float32 rounding of the sum (weights are exact, and x is not rounded), with rows in
+// any order and of any alignment. Results are equal to the last bit for any number of threads, and
+// for a row whichever other rows are in the call. It writes only y.
 #include "kernels/quantised/quantised_matrix_vector.h"
 
 #include "tests/kernels/support/every_target.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Contract: QuantisedProduct is the product of x with the weights that DequantiseRows gives in
-// bfloat16, within float32 rounding of the sum and one rounding of the result, for every type and
-// awkward sizes; rows of weights in any order; equal to the last bit for any number of threads, and
-// for a row whichever others come along; writes nothing but y.
+// bfloat16, within float32 rounding of the sum and one rounding of the result, for every type,
+// unusual sizes, and rows of weights in any order. Results are equal to the last bit for any number
+// of threads, and for a row whichever other rows are in the call. It writes only y.
 #include <gtest/gtest.h>
 
 #include "kernels/quantised/quantised_product.h"

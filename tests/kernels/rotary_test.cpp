@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Contract: FillRotary equals cos and sin of the double-precision angle to float32 rounding, at any
-// position, and a row of a table does not depend on where the table begins; Rotate turns each pair
-// by its angle, passes the rest through, may work in place, and touches nothing else.
+// Contract: FillRotary equals cos and sin of the double-precision angle within float32 rounding, at
+// any position, and a row of a table does not depend on where the table begins; Rotate turns each
+// pair by its angle, copies the remaining elements, may work in place, and changes nothing else.
 #include "kernels/rotary.h"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contract: bfloat16 and float16 are rounded to nearest, ties to even; infinities stay, NaN stays
-// NaN; every bfloat16 and every float16 survives a round trip.
+// Contract: conversion to bfloat16 and float16 rounds to nearest, ties to even; infinities stay
+// infinite, NaN stays NaN; every bfloat16 and every float16 survives a round trip.
 #include "kernels/types.h"
 
 #include <gtest/gtest.h>

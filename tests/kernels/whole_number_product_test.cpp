@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Contract: WholeNumberProduct is the product of the weights that Dequantise gives with x rounded
-// to 8 or 16 bits in blocks of 32, within float32 rounding of the sum over blocks, for every format
-// that it has; exact within a block, at the ends of the range too; equal to the last bit for any
-// number of threads and for a row whichever others come along; writes nothing but y.
+// to 8 or 16 bits in blocks of 32, within float32 rounding of the sum over blocks, for every
+// supported format. It is exact within a block, also at the limits of the range. Results are equal
+// to the last bit for any number of threads and for a row whichever other rows are in the call. It
+// writes only y.
 #include "kernels/quantised/whole_number_product.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The main function of all test programs. A program holds the tests of a folder; with
-// --source=NAME it runs those of NAME.cpp alone, which is how CTest separates them. The variable
-// MIDSCOPE_TEST_LOCALE names a locale for all of them, as a toolkit of windows would set it.
+// The main function of all test programs. A program contains the tests of a folder; with
+// --source=NAME it runs only those of NAME.cpp, which is how CTest separates them. The variable
+// MIDSCOPE_TEST_LOCALE sets a locale for all of them, as a GUI toolkit would.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -17,18 +17,18 @@ namespace midscope {
 
 namespace {
 
-// The arguments of the kernel that forms rotary tables on a device. Internal to core.
+// The arguments of the kernel that computes rotary tables on a device. Internal to core.
 
 struct AngleTable {
-  at::Tensor cos;  // [rows, pairs] float32 on the device, to be written
+  at::Tensor cos;  // [rows, pairs] float32 on the device, the output
   at::Tensor sin;
-  // Tensors that the arguments point to, until the kernel is launched.
+  // The following tensors keep the arguments' memory until the kernel is launched.
   at::Tensor inverse_frequency;
   at::Tensor ids;
   kernels::cuda::AnglesArguments arguments;
 };
 
-// For a table of angles.
+// Only for a table with angles.
 inline AngleTable AngleTableOn(at::Device device, const RotaryCache::Table& table) {
   const RotaryAngles& angles = *table.angles();
   const auto floats = at::TensorOptions().dtype(at::kFloat).device(device);
@@ -60,9 +60,10 @@ inline AngleTable AngleTableOn(at::Device device, const RotaryCache::Table& tabl
 
 using Head = kernels::cuda::AttentionHead;
 
-// So many rows keep float32, as on the CPU (kernels/attention.h).
+// Up to this number of rows, arithmetic is float32, as on the CPU (kernels/attention.h).
 constexpr int64_t kFewRows = 4;
-// From here on cuDNN is so much faster that what it prepares for each new length does not matter.
+// From this number of rows on, cuDNN is so much faster that its preparation for each new length
+// does not matter.
 constexpr int64_t kCudnnRows = 4096;
 constexpr int64_t kCudnnHeadDim = 128;
 // The largest head_dim that LibTorch's flash attention supports.
@@ -80,21 +81,21 @@ bool AllEqual(const std::vector<T>& values) {
                      [&](const T& value) { return value == values.front(); });
 }
 
-// Whether LibTorch's attention can compute the request, for near and far keys separately.
+// Whether LibTorch's attention can compute the request, separately for near and far keys.
 bool IsPlain(const kernels::AttentionShape& shape, const RotaryTables& tables) {
   return shape.softcap == 0 && shape.head_dim <= kFlashHeadDim && tables.alibi_slopes.empty() &&
          tables.edits.temperature.empty() && tables.edits.hidden.empty() &&
          tables.edits.factors.empty() && tables.sinks.empty() && AllEqual(tables.scale);
 }
 
-// Whether some row sees a far key.
+// Whether any row sees a far key.
 bool SeesFar(const kernels::AttentionShape& shape, const RotaryTables& tables) {
   return tables.near > 0 && tables.near < shape.first_query + shape.query_rows &&
          (shape.window == 0 || shape.window > tables.near);
 }
 
-// Every `step`-th head of x [rows, heads * head_dim] from `first` on, in place: [1, rows, heads /
-// step, head_dim].
+// Returns every `step`-th head of x [rows, heads * head_dim] from `first` on, as a view: [1, rows,
+// heads / step, head_dim].
 at::Tensor EveryHead(const at::Tensor& x, int64_t head_dim, int64_t first, int64_t step) {
   const int64_t begin = first * head_dim;
   return x.narrow(1, begin, x.size(1) - begin)
@@ -102,16 +103,17 @@ at::Tensor EveryHead(const at::Tensor& x, int64_t head_dim, int64_t first, int64
                   {x.size(0) * x.stride(0), x.stride(0), step * head_dim, 1});
 }
 
-// One head of every group, or all heads where those of a group see their key at equal positions.
+// One head of every group, or all heads if the heads of each group see their key at equal
+// positions.
 struct GroupTurn {
   int64_t member;  // 0 <= member < turns
   int64_t turns;
-  int64_t group;  // heads that share a key
+  int64_t group;  // number of heads that share a key
 };
 
-// out [rows, heads * head_dim] is made of attention(turn) [1, rows, heads / turns, head_dim], turn
-// after turn: the copy of the keys that is rotated for one is as large as the keys, and that of the
-// next takes its place.
+// Fills out [rows, heads * head_dim] with attention(turn) [1, rows, heads / turns, head_dim], one
+// turn after the other: the rotated copy of the keys for one turn is as large as the keys, and that
+// of the next turn replaces it.
 template <class AttentionOf>
 void EachTurn(const kernels::AttentionShape& shape, const RotaryTables& tables,
               const at::Tensor& out, const AttentionOf& attention) {
@@ -123,10 +125,10 @@ void EachTurn(const kernels::AttentionShape& shape, const RotaryTables& tables,
   }
 }
 
-// Attention without the sums, by cuDNN where that is faster.
+// Computes attention without the sums, by cuDNN if that is faster.
 at::Tensor ByFastest(const kernels::AttentionShape& shape, const at::Tensor& queries,
                      const at::Tensor& keys, const at::Tensor& values, double scale) {
-  // cuDNN's causal limit is that of the first key.
+  // cuDNN's causal mask is aligned to the first key.
   if (shape.first_query > 0 || shape.window > 0 || queries.size(1) < kCudnnRows ||
       shape.head_dim > kCudnnHeadDim) {
     return FlashAttention(queries, keys, values, shape.window, scale).z;
@@ -134,7 +136,8 @@ at::Tensor ByFastest(const kernels::AttentionShape& shape, const at::Tensor& que
   return CudnnAttention(queries, keys, values, scale);
 }
 
-// near becomes attention over both parts of the keys, from its row `first` on, which is far's 0.
+// Merges attention over both parts of the keys into near, from near's row `first` on, which
+// corresponds to far's row 0.
 template <class T>
 void Merge(const FlashResult& near, const FlashResult& far, int64_t first) {
   const at::Tensor z = near.z.select(0, 0).narrow(0, first, far.z.size(1));
@@ -161,7 +164,7 @@ bool TablesFit(const kernels::AttentionShape& shape, const RotaryTables& tables)
          PairsFit(tables.far_q) && PairsFit(tables.far_k);
 }
 
-// Moved tables have numbers, and no angles.
+// Tables of moved tokens have numbers, but no angles.
 AtenOps::DeviceTable CudaOps::MakeTable(
     const std::shared_ptr<const RotaryCache::Table>& host) const {
   CheckNotRecorded();
@@ -181,8 +184,8 @@ kernels::cuda::Table CudaOps::OnGpu(const RotaryTables& tables,
           static_cast<int>(views[head].pairs)};
 }
 
-// x [rows, heads * head_dim] from table row `first` on, each head by its table: the same,
-// contiguous.
+// Returns x [rows, heads * head_dim] rotated by table rows from `first` on, each head by its table;
+// the same shape, contiguous.
 template <class T>
 at::Tensor CudaOps::RotatedHeads(const at::Tensor& x, int64_t first, int64_t head_dim,
                                  const TablesOnGpu& tables) const {
@@ -202,7 +205,7 @@ at::Tensor CudaOps::RotatedHeads(const at::Tensor& x, int64_t first, int64_t hea
   return out;
 }
 
-// Attention of the pass by the own kernel.
+// Computes the pass' attention with Midscope's own kernel.
 template <class T>
 FlashResult CudaOps::ByKernel(const kernels::AttentionShape& shape,
                               const AttentionPass& pass) const {
@@ -242,17 +245,17 @@ FlashResult CudaOps::Attend(const kernels::AttentionShape& shape, const RotaryTa
   return FlashAttention(pass.queries, pass.keys, pass.values, pass.window, scale);
 }
 
-// Near and far keys have positions of their own: attention over each part, made one. A row's far
-// keys are those up to `near` rows before it, so that among them it is again a causal limit.
+// Near and far keys have separate positions: computes attention over each part and merges the
+// results. A row's far keys are those at least `near` rows before it, which is again a causal mask.
 template <class T>
 void CudaOps::AttendRotated(const kernels::AttentionShape& shape, const at::Tensor& q,
                             const at::Tensor& k, const at::Tensor& v, const RotaryTables& tables,
                             const at::Tensor& out) const {
-  // 0: no row sees a far key.
+  // 0 if no row sees a far key.
   const int64_t near_keys = SeesFar(shape, tables) ? tables.near : 0;
   const int64_t dim = shape.head_dim;
   const int64_t last = shape.first_query + shape.query_rows;
-  const int64_t first_far = std::max(shape.first_query, near_keys);  // rows before it see none
+  const int64_t first_far = std::max(shape.first_query, near_keys);  // earlier rows see no far key
   const int64_t skipped = first_far - shape.first_query;
   std::vector<DeviceTable> kept;
   const Head* heads = HeadsOnGpu(shape, tables, &kept);
@@ -288,7 +291,7 @@ std::vector<kernels::cuda::AttentionHead> CudaOps::Heads(const kernels::Attentio
   std::vector<kernels::cuda::AttentionHead> heads(static_cast<size_t>(shape.heads));
   for (size_t head = 0; head < heads.size(); ++head) {
     kernels::cuda::AttentionHead& of = heads[head];
-    // Mostly those of the head before it, which are found sooner.
+    // Mostly the table of the previous head, which is found faster.
     const auto set = [&](kernels::cuda::Table kernels::cuda::AttentionHead::*table,
                          const std::vector<kernels::RotaryView>& views) {
       const bool as_before = head > 0 && !views.empty() && views[head].cos == views[head - 1].cos;
@@ -324,7 +327,7 @@ const kernels::cuda::AttentionHead* CudaOps::HeadsOnGpu(const kernels::Attention
   return OnGpu(Heads(shape, tables, kept), &kept_heads_);
 }
 
-// The edits of all heads are stored consecutively; those of an earlier layer are mostly reused.
+// The edits of all heads are stored consecutively; mostly, those of an earlier layer are reused.
 void CudaOps::AddEdits(const RotaryTables& tables, std::vector<Head>* heads) const {
   std::vector<kernels::cuda::KeyEdit> edits;
   for (size_t head = 0; head < heads->size(); ++head) {

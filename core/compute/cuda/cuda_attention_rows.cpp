@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CudaOps' attention of a few rows.
+// Attention of CudaOps for a few rows.
 #include <ATen/ATen.h>
 #include <c10/core/DeviceGuard.h>
 
@@ -10,7 +10,7 @@ namespace midscope {
 
 namespace {
 
-// Whether a query's logits are products alone, and its softmax one of the keys that it sees.
+// Whether a query's logits are only products, and its softmax is over the keys that it sees.
 bool IsPlainRow(const RotaryTables& tables) {
   return tables.softcap == 0 && tables.alibi_slopes.empty() && tables.sinks.empty() &&
          tables.edits.temperature.empty() && tables.edits.hidden.empty() &&
@@ -76,7 +76,7 @@ void CudaOps::RowAttention(const kernels::AttentionShape& shape, const at::Tenso
     arguments.keys_of_part = kernels::cuda::KeysOfPart(arguments.rows.keys);
     const int64_t parts = kernels::cuda::PartsOf(arguments);
     const int64_t of_parts = parts * shape.query_rows * shape.heads;
-    // Sums, then shares.
+    // First the sums, then the shares.
     const at::Tensor scratch = at::empty({of_parts * (shape.head_dim + 2)},
                                          at::TensorOptions().dtype(at::kFloat).device(device()));
     arguments.sums = scratch.data_ptr<float>();

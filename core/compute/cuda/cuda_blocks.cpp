@@ -15,8 +15,8 @@ namespace midscope {
 
 namespace {
 
-// The arguments of the kernels of kernels/cuda that read quantised matrices, of tensors. Internal
-// to core.
+// Makes the arguments of the kernels in kernels/cuda that read quantised matrices, from tensors.
+// Internal to core.
 
 inline kernels::Dtype KernelDtype(const at::Tensor& x) {
   switch (x.scalar_type()) {
@@ -29,7 +29,7 @@ inline kernels::Dtype KernelDtype(const at::Tensor& x) {
   }
 }
 
-// As BlockOps::Dequantise.
+// For BlockOps::Dequantise.
 inline kernels::cuda::DequantiseArguments DequantiseArgumentsOf(const kernels::BlockMatrix& matrix,
                                                                 int64_t first_column,
                                                                 const at::Tensor& out) {
@@ -43,7 +43,7 @@ inline kernels::cuda::DequantiseArguments DequantiseArgumentsOf(const kernels::B
           out.size(1)};
 }
 
-// As BlockOps::MultiplyFew; rows of x are 16-byte aligned.
+// For BlockOps::MultiplyFew; rows of x are 16-byte aligned.
 inline kernels::cuda::QuantisedMatrixVectorArguments ProductArgumentsOf(
     const kernels::BlockMatrix& matrix, const at::Tensor& x, const at::Tensor& y) {
   kernels::cuda::QuantisedMatrixVectorArguments arguments;
@@ -63,8 +63,8 @@ inline kernels::cuda::QuantisedMatrixVectorArguments ProductArgumentsOf(
 
 }  // namespace
 
-// Enough rows for a matrix product to keep a GPU busy, few enough to stay in the second-level cache
-// (A100: 40 MB, H100: 50 MB) between being written and being read. Other sizes were not measured.
+// Large enough for a matrix product to keep a GPU busy, small enough to stay in the second-level
+// cache (A100: 40 MB, H100: 50 MB) between writing and reading. Other sizes were not measured.
 int64_t CudaBlocks::panel_bytes() const { return int64_t{32} << 20; }
 
 void CudaBlocks::Dequantise(const kernels::BlockMatrix& matrix, int64_t first_column,
@@ -75,7 +75,7 @@ void CudaBlocks::Dequantise(const kernels::BlockMatrix& matrix, int64_t first_co
 
 namespace {
 
-// change(arguments) before the product.
+// Calls change(arguments) before the product.
 template <class Change>
 void Multiply(const kernels::BlockMatrix& matrix, const at::Tensor& x, const at::Tensor& y,
               const Change& change) {

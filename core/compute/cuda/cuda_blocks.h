@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Quantised matrices on GPUs, by the kernels of kernels/cuda. Only in builds with MIDSCOPE_CUDA.
-// Internal to core.
+// Operations on quantised matrices on GPUs, by the kernels of kernels/cuda. Only in builds with
+// MIDSCOPE_CUDA. Internal to core.
 #pragma once
 
 #include "core/compute/block_ops.h"

@@ -13,7 +13,7 @@ DeviceFacts CudaFacts(const DeviceName& device) {
   DeviceFacts facts{device, "GPU that does not answer"};
   cudaDeviceProp properties{};
   if (cudaGetDeviceProperties(&properties, device.index) != cudaSuccess) {
-    cudaGetLastError();  // else the next launch would report it
+    cudaGetLastError();  // otherwise the next launch would report it
     return facts;
   }
   facts.name = properties.name;
@@ -30,7 +30,7 @@ DeviceFacts CudaFacts(const DeviceName& device) {
     } else {
       cudaGetLastError();
     }
-  } catch (const c10::Error&) {  // a lost GPU can't be chosen either
+  } catch (const c10::Error&) {  // a lost GPU cannot be selected either
     facts.free_bytes = facts.total_bytes = 0;
   }
   return facts;

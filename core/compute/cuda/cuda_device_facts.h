@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A GPU's name and memory. Only in builds with MIDSCOPE_CUDA. Internal to core.
+// Reads a GPU's name and memory. Only in builds with MIDSCOPE_CUDA. Internal to core.
 #pragma once
 
 #include "core/compute/device_facts.h"
 
 namespace midscope {
 
-// Facts of a device of kind kCuda; without memory where it does not answer.
+// Returns the facts of a device of kind kCuda; without memory sizes if it does not respond.
 DeviceFacts CudaFacts(const DeviceName& device);
 
 }  // namespace midscope

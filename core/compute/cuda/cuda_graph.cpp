@@ -27,7 +27,7 @@ class CudaGraphWork : public RecordedWork {
 
  private:
   at::Device device_;
-  std::vector<at::Tensor> read_;  // memory that the graph reads and has not allocated
+  std::vector<at::Tensor> read_;  // memory that the graph reads but did not allocate
   std::unique_ptr<at::cuda::CUDAGraph> graph_;
 };
 
@@ -44,14 +44,14 @@ bool Throws(const std::function<void()>& work) {
 bool Recorded(at::cuda::CUDAGraph& graph, c10::DeviceIndex gpu, const std::function<void()>& work) {
   const at::cuda::MempoolId_t pool = at::cuda::graph_pool_handle();
   const bool failed = Throws([&] {
-    // Other threads may go on using their GPUs.
+    // Other threads may continue to use their GPUs.
     graph.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
     work();
   });
   const bool broken = Throws([&] { graph.capture_end(); });
-  // A recording that CUDA has ended leaves LibTorch's allocator within it.
+  // After CUDA has ended a recording, LibTorch's allocator is still recording.
   if (broken) Throws([&] { c10::cuda::CUDACachingAllocator::endAllocateToPool(gpu, pool); });
-  if (failed || broken) cudaGetLastError();  // else the next launch would report it
+  if (failed || broken) cudaGetLastError();  // otherwise the next launch would report it
   return !failed && !broken;
 }
 
@@ -60,7 +60,8 @@ bool Recorded(at::cuda::CUDAGraph& graph, c10::DeviceIndex gpu, const std::funct
 std::unique_ptr<RecordedWork> RecordGraph(at::Device device, const std::function<void()>& work,
                                           const std::vector<at::Tensor>& read) {
   const c10::DeviceGuard guard(device);
-  // The inputs of the work are ready before it is recorded, on a stream that waits for nothing.
+  // The inputs of the work must be complete before it is recorded, on a stream that waits for
+  // nothing.
   c10::cuda::getCurrentCUDAStream().synchronize();
   const c10::cuda::CUDAStream stream =
       c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// LibTorch's attention on tensor cores of a GPU, of rotated bfloat16 or float16 queries and keys:
-// all that CudaOps calls there which has no counterpart on the CPU, so that the rest of it is
-// tested without a GPU (tests/core/cuda_host). Internal to core.
+// LibTorch's attention on a GPU's tensor cores, for rotated bfloat16 or float16 queries and keys.
+// These are the only functions of LibTorch in CudaOps without a counterpart on the CPU, so that the
+// rest of CudaOps is tested without a GPU (tests/core/cuda_host). Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,11 +16,12 @@ struct FlashResult {
 };
 
 // Flash attention: queries [1, rows, heads, head_dim], keys and values [1, keys, key_value_heads,
-// head_dim]; the last query sees the last key, all see `window` keys (0: all) up to their own.
+// head_dim]; the last query's own key is the last key, and each query sees `window` keys (0: all)
+// up to its own.
 FlashResult FlashAttention(const at::Tensor& queries, const at::Tensor& keys,
                            const at::Tensor& values, int64_t window, double scale);
 
-// cuDNN's, of the same shapes, where the first query sees the first key: z.
+// Returns z by cuDNN's attention, with the same shapes; the first query's own key is the first key.
 at::Tensor CudnnAttention(const at::Tensor& queries, const at::Tensor& keys,
                           const at::Tensor& values, double scale);
 

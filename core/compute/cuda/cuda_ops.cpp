@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CudaOps' operations on rows.
+// Row operations of CudaOps.
 #include "core/compute/cuda/cuda_ops.h"
 
 #include <ATen/ATen.h>
@@ -15,14 +15,14 @@
 namespace midscope {
 namespace {
 
-// Whether a kernel of rows can take x [rows, width].
+// Whether a kernel that processes rows supports x [rows, width].
 bool HasWholeChunks(const at::Tensor& x) {
   return x.size(1) % kernels::cuda::kChunk == 0 && RowsAreAligned(x);
 }
 
 bool IsWhole(const at::Tensor& x) { return x.is_contiguous() && HasWholeChunks(x); }
 
-// Whether the norm's kernel can write that of rows like x.
+// Whether the norm's kernel can write these values for rows like x.
 bool CanKeep(const NormKeeps& keeps, const at::Tensor& x) {
   const auto fits = [](const at::Tensor& of) { return !of.defined() || of.is_contiguous(); };
   return fits(keeps.mean) && fits(keeps.scale) &&
@@ -220,7 +220,7 @@ std::vector<TopToken> CudaOps::TopTokens(const at::Tensor& logits, int64_t k) co
   const auto options = logits.options();
   const at::Tensor kept =
       at::empty({rows, kernels::cuda::TopParts(columns), k}, options.dtype(at::kLong));
-  // Ids and logits in one, so that the host waits once.
+  // Ids and logits are in one tensor, so that the host waits once.
   const at::Tensor found = at::empty({2, rows, k}, options.dtype(at::kInt));
   kernels::cuda::TopRowsArguments parts;
   parts.values = logits.const_data_ptr<float>();

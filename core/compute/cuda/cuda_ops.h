@@ -5,14 +5,14 @@
 //
 // For few rows, attention reads keys and values in place, in float32 arithmetic, and applies a
 // what-if's update to keys while reading them. For many bfloat16 or float16 rows it uses tensor
-// cores: queries and keys are rotated (kernels/cuda/rotary.h), and LibTorch's flash or cuDNN
-// attention multiplies them, or with soft cap, ALiBi, sinks, temperatures, hidden keys or factors
-// kernels/cuda/attention.h; where the heads of a group see different positions (Ms-PoE), for one
-// head of every group at a time, so that there is one copy of the keys instead of one per head;
-// near and far keys (Self-Extend) are processed separately and the results merged
+// cores: queries and keys are rotated (kernels/cuda/rotary.h) and passed to LibTorch's flash or
+// cuDNN attention, or, with soft cap, ALiBi, sinks, temperatures, hidden keys or factors, to
+// kernels/cuda/attention.h. If the heads of a group see different positions (Ms-PoE), one head of
+// every group is processed at a time, so that there is one copy of the keys instead of one per
+// head. Near and far keys (Self-Extend) are processed separately and the results merged
 // (kernels/cuda/merge_parts.h). Rotated queries and keys and the weights are rounded to that dtype,
-// as by the CPU's kernels with AVX-512 BF16. Rotary tables are formed on the GPU. AtenOps computes
-// the rest: many rows of float32, heads of sizes that the kernels do not have.
+// as by the CPU's kernels with AVX-512 BF16. Rotary tables are computed on the GPU. AtenOps
+// computes the rest: many rows of float32, head sizes that the kernels lack.
 #pragma once
 
 #include <vector>
@@ -29,7 +29,7 @@ namespace midscope {
 // Whether kernels of kernels/cuda can read rows of x by chunks of 16 bytes or more.
 bool RowsAreAligned(const at::Tensor& x);
 
-// Whether kernels of kernels/cuda can rotate heads by these tables.
+// Whether the kernels of kernels/cuda can rotate heads with these tables.
 bool TablesFit(const kernels::AttentionShape& shape, const RotaryTables& tables);
 
 template <class T>
@@ -37,7 +37,8 @@ const T* DataOf(const at::Tensor& x) {
   return static_cast<const T*>(x.const_data_ptr());
 }
 
-// work(T{}) for the kernels' T that x holds: float, BFloat16 or Float16, or one of the latter.
+// Calls work(T{}) with the kernels' type T of x's elements: float, BFloat16 or Float16, or only the
+// latter two.
 template <class Work>
 decltype(auto) WithNarrowTypeOf(const at::Tensor& x, const Work& work) {
   return x.scalar_type() == at::kHalf ? work(kernels::Float16{}) : work(kernels::BFloat16{});
@@ -53,7 +54,7 @@ class CudaOps : public AtenOps {
 
   const BlockOps* blocks() const override { return &blocks_; }
   bool forms_tables() const override { return true; }
-  // A CUDA graph.
+  // Returns a CUDA graph.
   std::unique_ptr<RecordedWork> Record(const std::function<void()>& work) const override;
   void KeepRecorded(const at::Tensor& x) const override {
     if (recorded_) recorded_->push_back(x);
@@ -81,8 +82,8 @@ class CudaOps : public AtenOps {
                               const RotaryTables& tables) const override;
   void WeightedValues(const kernels::AttentionShape& shape, const at::Tensor& weights,
                       const at::Tensor& v, const at::Tensor& out) const override;
-  // Processes up to kernels::cuda::kMostKeysTogether keys without weights, computing exponentials
-  // where keys and values are read; also where weights are known, so that captures do not change
+  // For up to kernels::cuda::kMostKeysTogether keys, does not use weights but computes exponentials
+  // while keys and values are read, even if the weights are known, so that captures do not change
   // the result.
   void RowAttention(const kernels::AttentionShape& shape, const at::Tensor& q, const at::Tensor& k,
                     const KeyUpdate& update, const at::Tensor& v, const RotaryTables& tables,
@@ -99,26 +100,26 @@ class CudaOps : public AtenOps {
   template <class T>
   void NormaliseAs(NormKind kind, const at::Tensor& x, const at::Tensor* update, const Norm& norm,
                    float epsilon, const at::Tensor& out, const NormKeeps& keeps) const;
-  // The arguments of heads, on the GPU. `kept` holds the memory of their tables until the kernel is
-  // launched.
+  // Returns the heads' kernel arguments, on the GPU. `kept` holds the memory of their tables until
+  // the kernel is launched.
   std::vector<kernels::cuda::AttentionHead> Heads(const kernels::AttentionShape& shape,
                                                   const RotaryTables& tables,
                                                   std::vector<DeviceTable>* kept) const;
   const kernels::cuda::AttentionHead* HeadsOnGpu(const kernels::AttentionShape& shape,
                                                  const RotaryTables& tables,
                                                  std::vector<DeviceTable>* kept) const;
-  // The values on the GPU: those of an earlier call where they are the same.
+  // Returns the values on the GPU: an earlier call's copy if they are the same.
   template <class T>
   const T* OnGpu(const std::vector<T>& values, KeptCopies<T>* kept) const;
   void AddEdits(const RotaryTables& tables, std::vector<kernels::cuda::AttentionHead>* heads) const;
-  // All arguments except the output of the logits.
+  // Returns all arguments except the output of the logits.
   template <class T>
   kernels::cuda::RowLogitsArguments<T> RowArguments(const kernels::AttentionShape& shape,
                                                     const at::Tensor& q, const at::Tensor& k,
                                                     const KeyUpdate& update,
                                                     const RotaryTables& tables, int64_t first_key,
                                                     std::vector<DeviceTable>* kept) const;
-  // One of the tables of heads first, first + step, ..., on the GPU.
+  // The tables of heads first, first + step, ..., stored on the GPU.
   struct TablesOnGpu {
     const kernels::cuda::AttentionHead* heads;
     kernels::cuda::Table kernels::cuda::AttentionHead::*table;
@@ -132,16 +133,16 @@ class CudaOps : public AtenOps {
   at::Tensor RotatedHeads(const at::Tensor& x, int64_t first, int64_t head_dim,
                           const TablesOnGpu& tables) const;
   // Rotated queries [1, rows, heads, head_dim] over rotated keys, and values [1, keys, key heads,
-  // head_dim] of all keys, or of those that are far: the last query sees the last key, all see
-  // `window` keys (0: all) up to their own.
+  // head_dim] of all keys, or only of the far keys: the last query's own key is the last key, and
+  // each query sees `window` keys (0: all) up to its own.
   struct AttentionPass {
     at::Tensor queries;
     at::Tensor keys;
     at::Tensor values;
     int64_t window = 0;
-    int64_t behind = 0;  // rows from a query to the last key that it sees
+    int64_t behind = 0;  // number of rows from a query back to the last key that it sees
     bool with_sums = false;
-    const kernels::cuda::AttentionHead* heads = nullptr;  // of head h: heads[h * head_step]
+    const kernels::cuda::AttentionHead* heads = nullptr;  // head h uses heads[h * head_step]
     int64_t head_step = 1;
   };
   template <class T>
@@ -154,10 +155,10 @@ class CudaOps : public AtenOps {
                      const at::Tensor& v, const RotaryTables& tables, const at::Tensor& out) const;
 
   CudaBlocks blocks_;
-  // Heads of layers: those of a model are of few kinds.
+  // Copies of the heads of layers; a few suffice, because a model has few kinds of layers.
   mutable KeptCopies<kernels::cuda::AttentionHead> kept_heads_{4};
   mutable KeptCopies<kernels::cuda::KeyEdit> kept_edits_{4};
-  mutable std::vector<at::Tensor>* recorded_ = nullptr;  // while work is recorded
+  mutable std::vector<at::Tensor>* recorded_ = nullptr;  // not null while work is recorded
 };
 
 }  // namespace midscope

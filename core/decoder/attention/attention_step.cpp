@@ -21,15 +21,15 @@
 namespace midscope {
 namespace {
 
-// Rows whose attention weights are written at a time for hooks: bounds the memory of patterns to
-// rows x heads x keys.
+// Number of rows whose attention weights are computed at a time for hooks, which limits the memory
+// of patterns to rows x heads x keys.
 constexpr int64_t kPatternRows = 8;
-// Rotated rows that are made at a time for hooks.
+// Number of rotated rows that are made at a time for hooks.
 constexpr int64_t kRotatedRows = 256;
 
 }  // namespace
 
-// Constants of the attention of one layer and sequence.
+// Values that are constant during the attention of one layer and sequence.
 struct AttentionStep::Inputs {
   const LayerOps& ops;
   SequencePass& sequence;
@@ -37,13 +37,13 @@ struct AttentionStep::Inputs {
   const LayerWeights& weights;
   const at::Tensor& normalized;
   const at::Tensor& projected;
-  const at::Tensor& query_key_value;  // `projected` after the model's norm and clamp of it
+  const at::Tensor& query_key_value;  // `projected` after the model's norm and clamp
   const at::Tensor& z;
-  const AttentionPlan* plan;  // of the rows that are attended
+  const AttentionPlan* plan;  // of the rows that are being attended
   int64_t q_width;            // heads * head_dim
   int64_t kv_width;           // key_value_heads * head_dim
 
-  // Queries of absolute rows.
+  // Returns the queries of absolute rows.
   at::Tensor Queries(RowRange rows) const {
     return PackedRows(query_key_value, rows).narrow(1, 0, q_width);
   }
@@ -56,7 +56,7 @@ struct AttentionStep::Inputs {
   int64_t Packed(int64_t row) const { return sequence.packed_begin + row - sequence.active_first; }
   const Trace::Storage& Store() const { return sequence.trace->storage(); }
   const AttentionPlan& Plan() const { return *plan; }
-  // Weights of few rows, as they count in z.
+  // Returns the weights of few rows, in the form in which z uses them.
   at::Tensor Weights(const kernels::AttentionShape& shape, const RotaryTables& tables,
                      const at::Tensor& q, const Seen& seen) const {
     at::Tensor counted = ops.AttentionWeights(shape, q, seen.k, seen.update, tables);
@@ -73,8 +73,8 @@ kernels::AttentionShape Shape(const ModelConfig& config, const RotaryTables& tab
           config.key_value_heads, config.head_dim, tables.window, tables.softcap};
 }
 
-// x [rows, heads * head_dim] with the elements of each head times the weights of a norm after the
-// rotation.
+// Returns x [rows, heads * head_dim] with each head's elements multiplied by the weights of a norm
+// after the rotation.
 at::Tensor TimesNorm(const at::Tensor& x, const std::vector<float>& weight) {
   if (weight.empty()) return x;
   const auto width = static_cast<int64_t>(weight.size());
@@ -149,8 +149,8 @@ void AttentionStep::StoreKeysAndValues(const Inputs& in) {
     store(in.Store().ProjectedValues(in.layer), in.projected, values_begin);
 }
 
-// Sets the ratios that the last prompt query decides. They are frozen with the prompt: later rows,
-// and re-runs that do not change all rows with these ratios, take them from the trace.
+// Sets the ratios that are computed from the last prompt query. They stay fixed after the prompt:
+// later rows, and re-runs that do not change all rows with these ratios, take them from the trace.
 void AttentionStep::ResolvePlan(const Inputs& in, AttentionPlan& plan) {
   const bool by_score = plan.ratio_rule && !RatiosAreFixed(*plan.ratio_rule);
   const auto& given = in.sequence.request->ratios;
@@ -185,14 +185,14 @@ HeadRatios AttentionStep::RatiosOfLastRow(const Inputs& in, const RatioRule& rul
     return ResolveRatiosOfRow(rule, last_row.cpu().data_ptr<float>(), in.sequence.prompt_tokens,
                               config_.heads, config_.key_value_heads);
   }
-  // Counted on the weights' device: a GPU's are large.
+  // Counted on the weights' device, because a GPU's weights are large.
   return ResolveRatios(rule, in.ops.CountAttendedKeys(last_row, AwarenessRule(rule.scheme)),
                        config_.key_value_heads);
 }
 
-// Attention weights of q and k without positions (not rotated, no ALiBi; window, segment and soft
-// cap as in the layer): for the last prompt query when a ratio rule needs it (`last_row`), and for
-// hooks.
+// Computes attention weights of q and k without positions (not rotated, no ALiBi; window, segment
+// and soft cap as in the layer): for the last prompt query if a ratio rule needs it (`last_row`),
+// and for hooks.
 void AttentionStep::ShowUnrotated(const Inputs& in, const AttentionPlan& plan,
                                   at::Tensor* last_row) {
   const SequencePass& sequence = in.sequence;
@@ -217,7 +217,7 @@ void AttentionStep::ShowUnrotated(const Inputs& in, const AttentionPlan& plan,
   if (last_row) *last_row = weights_of(last);
   for (int64_t row = wanted.first; row < wanted.last; ++row) {
     ThrowIfCancelled();
-    // Hooks may write into their view; the ratios are computed before.
+    // Hooks may write to their view, so the ratios are computed before.
     const bool known = last_row && row == last.first;
     ShowWeights(in.ops, sequence, {HookSite::kPatternUnrotated, in.layer}, row,
                 known ? last_row->clone() : weights_of({row, row + 1}));
@@ -234,8 +234,8 @@ void AttentionStep::AttendSegments(const Inputs& in, const RotaryTables& tables,
   const at::Tensor q = ScaledQueries(config_, in.ops, in.Plan(), rows, unscaled);
   if (!in.Plan().memory) return AttendChunks(in, tables, rows, q, seen);
   const CompressiveMemory& memory = *in.Plan().memory;
-  // The memory of the trace's own keys is kept for later runs; that of scaled keys is temporary,
-  // and a trace that is discarded after this run, or does not keep this layer, needs neither.
+  // The memory made from the trace's own keys is stored for later runs; one made from scaled keys
+  // is temporary, as is any if the trace is discarded after this run or does not store this layer.
   SegmentMemory passing;
   const bool keep = seen.k.is_same(in.Keys()) && !in.sequence.scratch &&
                     in.layer >= in.sequence.trace->first_layer();
@@ -302,7 +302,7 @@ void AttentionStep::AttendOverridden(const Inputs& in, const AttentionPlan& plan
                                      const RotaryTables& tables, RowRange rows) {
   const ProjectionSource source{config_,    in.ops,        in.sequence, in.layer,
                                 in.weights, in.normalized, in.projected};
-  // True for few rows, whose keys no other code reads.
+  // True for few rows, if no other code reads the keys.
   const bool leaves_keys = rows.last - rows.first <= kernels::kFewQueryRows && !plan.memory &&
                            in.sequence.hooks->Wanted(HookSite::kRotatedKey, in.layer).empty();
   const ScaledProjections scaled =
@@ -310,8 +310,8 @@ void AttentionStep::AttendOverridden(const Inputs& in, const AttentionPlan& plan
   AttendSegments(in, tables, rows, scaled.q, {scaled.k, scaled.v, scaled.key_update});
 }
 
-// z of `rows` from q (those rows); hooks can read and change the pattern of the rows that they
-// requested.
+// Computes z of `rows` from their queries q; hooks can read and change the pattern of the rows that
+// they requested.
 void AttentionStep::AttendRows(const Inputs& in, const RotaryTables& tables, RowRange rows,
                                const at::Tensor& q, const Seen& seen) {
   ShowRotated(in, tables, rows, q, seen);
@@ -326,7 +326,7 @@ void AttentionStep::AttendRows(const Inputs& in, const RotaryTables& tables, Row
                   q.narrow(0, wanted.first - rows.first, wanted.last - wanted.first), seen);
     return;
   }
-  // Weights count as hooks and shares leave them.
+  // The weights must be used as hooks and shares leave them.
   const bool changes =
       in.sequence.hooks->Writes(HookSite::kPattern, in.layer) || !tables.share.empty();
   at::Tensor weights;
@@ -337,7 +337,8 @@ void AttentionStep::AttendRows(const Inputs& in, const RotaryTables& tables, Row
   in.ops.RowAttention(shape, q, seen.k, seen.update, seen.v, tables, weights, in.Z(rows));
 }
 
-// q of `rows` after rotation; with the last prompt query among them, the keys as it sees them.
+// Shows q of `rows` after rotation and, if the last prompt query is among them, the keys as it sees
+// them.
 void AttentionStep::ShowRotated(const Inputs& in, const RotaryTables& tables, RowRange rows,
                                 const at::Tensor& q, const Seen& seen) {
   const SequencePass& sequence = in.sequence;
@@ -369,8 +370,8 @@ void AttentionStep::ShowRotated(const Inputs& in, const RotaryTables& tables, Ro
        });
 }
 
-// Patterns of `rows` (those of q), whose z the blocked kernel has computed; z is computed again
-// where a hook may have changed them.
+// Shows patterns of `rows` (the rows of q), whose z the blocked kernel has already computed; z is
+// computed again if a hook may have changed them.
 void AttentionStep::ShowPattern(const Inputs& in, const RotaryTables& tables, RowRange rows,
                                 const at::Tensor& q, const Seen& seen) {
   const bool writes = in.sequence.hooks->Writes(HookSite::kPattern, in.layer);

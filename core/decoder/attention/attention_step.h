@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Attention of one layer for one sequence of the batch: ratios, rotation, overridden rows, captured
-// and changed patterns. Internal to core.
+// Attention of one layer for one sequence of the batch: ratios, rotation, overridden rows, and
+// patterns that are captured or edited. Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -23,46 +23,46 @@ class AttentionStep {
                 kernels::CancelFlag cancel)
       : config_(config), tables_(rotary, executor, cancel), executor_(executor), cancel_(cancel) {}
 
-  // Runs the layer's attention, all on the device of `ops`: normalized [packed rows, hidden] (the
-  // projections' input), projected [packed rows, (heads + 2 key_value_heads) * head_dim] and the
-  // same after FinishQueryKeyValue. z [packed rows, heads * head_dim] receives the sequence's
-  // requested rows.
-  // Keys and values of the active rows are first stored in the sequence's trace, if they are not
-  // (SequencePass::stored_layer). Throws Cancelled.
+  // Runs the layer's attention. All tensors are on the device of `ops`: normalized [packed rows,
+  // hidden] (the projections' input), projected [packed rows, (heads + 2 key_value_heads) *
+  // head_dim] and the same after FinishQueryKeyValue. z [packed rows, heads * head_dim] receives
+  // the sequence's requested rows. Keys and values of the active rows are first stored in the
+  // sequence's trace, unless they already are (SequencePass::stored_layer). Throws Cancelled.
   void Run(const LayerOps& ops, SequencePass& sequence, int64_t layer, const LayerWeights& weights,
            const at::Tensor& normalized, const at::Tensor& projected,
            const at::Tensor& query_key_value, const at::Tensor& z);
 
  private:
   struct Inputs;
-  // Keys before rotation, and values. [>= rows, key_value_heads * head_dim]
+  // Keys before rotation, and values: [>= rows, key_value_heads * head_dim].
   struct Seen {
     const at::Tensor& k;
     const at::Tensor& v;
-    KeyUpdate update;  // of k, for few rows
+    KeyUpdate update;  // an update of k, if it has few rows
   };
   void StoreKeysAndValues(const Inputs& in);
   void ResolvePlan(const Inputs& in, AttentionPlan& plan);
-  // last_row [1, heads, keys]: weights of the last prompt query without positions.
+  // Returns the heads' ratios. last_row [1, heads, keys]: weights of the last prompt query without
+  // positions.
   HeadRatios RatiosOfLastRow(const Inputs& in, const RatioRule& rule,
                              const at::Tensor& last_row) const;
   void ShowUnrotated(const Inputs& in, const AttentionPlan& plan, at::Tensor* last_row);
-  // z of rows for all of which in.Plan() holds.
+  // Computes z of rows that all follow in.Plan().
   void AttendPart(const Inputs& in, RowRange rows);
   void AttendClean(const Inputs& in, const RotaryTables& tables, RowRange rows);
   void AttendOverridden(const Inputs& in, const AttentionPlan& plan, const RotaryTables& tables,
                         RowRange rows);
-  // z of `rows` from q (those rows) before the plan's scale of queries: segment by segment where
-  // the plan has a memory.
+  // Computes z of `rows` from their queries `unscaled`, which do not yet have the plan's query
+  // scale; segment by segment if the plan has a memory.
   void AttendSegments(const Inputs& in, const RotaryTables& tables, RowRange rows,
                       const at::Tensor& unscaled, const Seen& seen);
-  // AttendEdited for each chunk of the plan, without the keys before it.
+  // Calls AttendEdited for each chunk of the plan, without the keys before the chunk.
   void AttendChunks(const Inputs& in, const RotaryTables& tables, RowRange rows,
                     const at::Tensor& q, const Seen& seen);
-  // AttendRows for each part of rows with equal edits.
+  // Calls AttendNear for each part of `rows` with equal edits.
   void AttendEdited(const Inputs& in, const RotaryTables& tables, RowRange rows,
                     const at::Tensor& q, const Seen& seen);
-  // AttendRows for each part of rows with equally many near keys.
+  // Calls AttendRows for each part of `rows` with the same number of near keys.
   void AttendNear(const Inputs& in, const RotaryTables& tables, RowRange rows, const at::Tensor& q,
                   const Seen& seen);
   void AttendRows(const Inputs& in, const RotaryTables& tables, RowRange rows, const at::Tensor& q,

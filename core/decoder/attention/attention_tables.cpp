@@ -22,8 +22,8 @@ RotaryTables AttentionTables::Make(const LayerOps& ops, const AttentionPlan& pla
     tables.k = tables.q;
     return tables;
   }
-  // Heads with the same positions get the same table: kernels share rotated keys between equal
-  // pointers.
+  // Heads with the same positions get the same table, because kernels share rotated keys between
+  // equal pointers.
   std::map<std::pair<double, RowPositions>, kernels::RotaryView> known;
   const auto views_of = [&](const std::vector<double>& ratios, const RowPositions& positions) {
     std::vector<kernels::RotaryView> views;
@@ -87,8 +87,8 @@ RotaryTables AttentionTables::Edited(const LayerOps& ops, const AttentionPlan& p
 
 namespace {
 
-// Copies those of the `rows` rows of `to` that are in [begin, end), from the rows `shift` further
-// on of `from`. A prompt in chunks may move tokens of a later chunk.
+// Copies to the rows [begin, end) of `to`, as far as they are below `rows`, the rows of `from` that
+// are `shift` further on. A prompt in chunks may move tokens of a later chunk.
 void CopyRows(const float* from, int64_t pairs, const MovedTokens& moved, int64_t rows, float* to) {
   const int64_t end = std::min(moved.end, rows);
   if (moved.begin >= end) return;

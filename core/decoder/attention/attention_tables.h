@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rotary tables of a layer's heads by its plan. Internal to core.
+// Makes the rotary tables of a layer's heads from its plan. Internal to core.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@
 
 namespace midscope {
 
-// Rotary tables for tokens whose position differs from their row. Internal to core.
+// Makes rotary tables for tokens whose position differs from their row. Internal to core.
 
-// The tables of one pass, made once for all layers that share them.
+// The tables of one pass, made once and shared by all layers that need the same.
 class MovedTables {
  public:
   using Table = std::shared_ptr<const RotaryCache::Table>;
 
-  // `table`, which is filled, with its first `rows` rows permuted: row t holds the angles of token
-  // t's position.
+  // Returns the first `rows` rows of `table`, which must be filled, permuted so that row t holds
+  // the angles of token t's position.
   Table Get(const Table& table, const std::vector<MovedTokens>& moved, int64_t rows);
 
  private:
   struct Entry {
-    Table from;  // keeps the address from being reused
+    Table from;  // keeps its address from being reused
     std::vector<MovedTokens> moved;
     int64_t rows;
     Table to;
@@ -37,16 +37,18 @@ class MovedTables {
   std::vector<Entry> entries_;
 };
 
-// Those of one forward pass. Filled where `ops` reads them in host memory. Throws Cancelled.
+// The tables of one forward pass. They are filled in if `ops` reads them in host memory. Throws
+// Cancelled.
 class AttentionTables {
  public:
   AttentionTables(RotaryCache& rotary, const kernels::Executor& executor,
                   kernels::CancelFlag cancel)
       : rotary_(rotary), executor_(executor), cancel_(cancel) {}
 
-  // For the positions of the first `rows` rows, and the plan's scale, window and soft cap.
+  // Returns tables for the positions of the first `rows` rows, with the plan's scale, window and
+  // soft cap.
   RotaryTables Make(const LayerOps& ops, const AttentionPlan& plan, int64_t rows);
-  // `tables`, made by Make, for rows with these edits.
+  // Returns `tables`, which Make has made, for rows with these edits.
   RotaryTables Edited(const LayerOps& ops, const AttentionPlan& plan, int64_t rows,
                       const RotaryTables& tables, const RowEdits& edits);
   void Fill(const RotaryCache::Table& table) const;

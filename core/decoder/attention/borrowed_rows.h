@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Internal to core.
+// A guard that restores rows of a trace. Internal to core.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -13,9 +13,8 @@
 
 namespace midscope {
 
-// The computed rows of a layer's keys and values in a trace that stays as it is. Return() writes
-// the previous rows back; without it the destructor does. No effect where the trace keeps the new
-// rows.
+// A guard for a layer's computed keys and values that are in the trace only temporarily. Return(),
+// or else the destructor, writes the previous rows back. No effect if the trace keeps the new rows.
 class BorrowedRows {
  public:
   BorrowedRows(const SequencePass& sequence, int64_t layer)
@@ -27,7 +26,7 @@ class BorrowedRows {
     if (!store.projected_keys.empty()) Save(sequence, store.ProjectedKeys(layer));
     if (!store.projected_values.empty()) Save(sequence, store.ProjectedValues(layer));
   }
-  // Where a device fails in this too, the trace is cut back to the rows before.
+  // If a device fails here too, the trace is truncated to the rows before.
   ~BorrowedRows() {
     try {
       Return();
@@ -38,7 +37,7 @@ class BorrowedRows {
   BorrowedRows(const BorrowedRows&) = delete;
   BorrowedRows& operator=(const BorrowedRows&) = delete;
 
-  // Throws LibTorch's exceptions.
+  // Throws the exceptions of LibTorch.
   void Return() {
     for (; !saved_.empty(); saved_.pop_back()) saved_.back().first.copy_(saved_.back().second);
   }
@@ -51,7 +50,7 @@ class BorrowedRows {
 
   Trace& trace_;
   int64_t first_row_;
-  std::vector<std::pair<at::Tensor, at::Tensor>> saved_;  // in the trace; what was there
+  std::vector<std::pair<at::Tensor, at::Tensor>> saved_;  // in the trace; previous rows
 };
 
 }  // namespace midscope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Attention over latent keys (ModelConfig::latent): from a layer's input to the queries for latent
-// keys, and from the attention result to the heads' outputs. Internal to core.
+// Attention over latent keys (ModelConfig::latent): computes the queries for latent keys from a
+// layer's input, and the heads' outputs from the attention result. Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -18,18 +18,19 @@ struct LatentStep {
   const ProductContext& context;
 };
 
-// projected [rows, (heads + 2) * head_dim] of x [rows, hidden], both of the run's dtype: the heads'
-// queries, the latent key, and it as a value, each with its rotated elements first, which are 0 in
-// the value. Before rotation.
+// Computes projected [rows, (heads + 2) * head_dim] from x [rows, hidden], both in the run's dtype:
+// the heads' queries, the latent key, and the value made from it. In each, the rotated elements
+// come first; in the value they are 0. All are before rotation.
 void ProjectLatent(const LatentStep& step, const at::Tensor& x, const at::Tensor& projected);
 
-// Its parts: queries [rows, heads * head_dim]; key [rows, head_dim].
+// Computes one part of it: queries [rows, heads * head_dim].
 void ProjectLatentQueries(const LatentStep& step, const at::Tensor& x, const at::Tensor& queries);
 void ProjectLatentKey(const LatentStep& step, const at::Tensor& x, const at::Tensor& key);
-// The value [rows, head_dim] that a key is.
+// Computes the value [rows, head_dim] from its latent key.
 void ValueOfLatentKey(const ModelConfig& config, const at::Tensor& key, const at::Tensor& value);
 
-// The heads' outputs [rows, heads * value] of z [rows, heads * head_dim], latent values weighted.
+// Returns the heads' outputs [rows, heads * value] from z [rows, heads * head_dim], the weighted
+// sums of latent values.
 at::Tensor ExpandLatent(const LatentStep& step, const at::Tensor& z);
 
 }  // namespace midscope

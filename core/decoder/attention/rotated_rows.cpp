@@ -20,7 +20,7 @@ Turn TurnOf(const kernels::RotaryView& table, int64_t row, int64_t pair) {
   return {table.cos[at], table.sin[at]};
 }
 
-// out [head_dim] = x [head_dim] with pair p (elements p and p + pairs) times turn(p).
+// Sets out [head_dim] to x [head_dim] with pair p (elements p and p + pairs) multiplied by turn(p).
 template <typename TurnOfPair>
 void TurnHead(const float* x, int64_t head_dim, int64_t pairs, const TurnOfPair& turn, float* out) {
   std::copy(x, x + head_dim, out);

@@ -20,9 +20,9 @@ const Trace::Storage& Store(const ProjectionSource& source) {
   return source.sequence.trace->storage();
 }
 
-// factor times the projections' input channel of every row of the sequence, of earlier ones from
-// the trace: in the order of the norm's kernel, and rounded as its output is. [rows] float32, of
-// its own
+// Returns [rows] float32, a new tensor: factor times the projections' input channel for every row
+// of the sequence, with earlier rows from the trace. Computed in the order of the norm's kernel,
+// and rounded like its output.
 at::Tensor ChannelValues(const ProjectionSource& source, int64_t channel,
                          const ColumnFactor& factor) {
   const SequencePass& sequence = source.sequence;
@@ -49,14 +49,14 @@ at::Tensor ChannelValues(const ProjectionSource& source, int64_t channel,
   return values;
 }
 
-// The amount of the i-th scaled channel; undefined where it is the plan's.
+// Returns the amount of the i-th scaled channel; undefined if it is the plan's.
 at::Tensor AmountOnDevice(const ProjectionSource& source, size_t i) {
   const std::vector<at::Tensor>& amounts = source.sequence.channel_amounts;
   if (amounts.empty()) return {};
   return amounts[static_cast<size_t>(source.layer)].narrow(0, static_cast<int64_t>(i), 1);
 }
 
-// The current state of a projection, and the buffer of its next change.
+// The current state of a projection, and the buffer for its next change.
 struct Changing {
   at::Tensor now;
   at::Tensor out;
@@ -66,10 +66,10 @@ struct Changing {
   }
 };
 
-// Rows of input that are scaled and projected at a time.
+// Number of input rows that are scaled and projected at a time.
 constexpr int64_t kScaledRows = 512;
 
-// The projections' input of `rows`, from the trace or the active ones. A copy.
+// Returns a copy of the projections' input of `rows`, from the trace or the active rows.
 at::Tensor InputRows(const ProjectionSource& source, RowRange rows) {
   const SequencePass& sequence = source.sequence;
   at::Tensor input =
@@ -90,8 +90,8 @@ at::Tensor InputRows(const ProjectionSource& source, RowRange rows) {
   return input;
 }
 
-// Calls `visit` with the scaled input of a few rows of `rows` at a time, and their first one's
-// index in `rows`.
+// Calls `visit` with the scaled input of a few rows of `rows` at a time, and the index of the first
+// of these in `rows`.
 template <typename Visit>
 void VisitScaledInput(const ProjectionSource& source, const std::vector<ScaledChannel>& channels,
                       RowRange rows, kernels::CancelFlag cancel, const Visit& visit) {

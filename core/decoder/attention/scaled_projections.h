@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Queries, keys and values from an input with scaled channels (positional channel scaling).
-// Internal to core.
+// Computes queries, keys and values from an input with scaled channels (positional channel
+// scaling). Internal to core.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,7 +16,7 @@
 
 namespace midscope {
 
-// One layer of one sequence; its active rows are in the trace already.
+// One layer of one sequence, whose active rows are already in the trace.
 struct ProjectionSource {
   const ModelConfig& config;
   const LayerOps& ops;
@@ -27,22 +27,22 @@ struct ProjectionSource {
   const at::Tensor& projected;   // [packed rows, (heads + 2 key_value_heads) * head_dim]
 };
 
-// Before rotation.
+// All are before rotation.
 struct ScaledProjections {
   at::Tensor q;          // [requested rows, heads * head_dim]
   at::Tensor k;          // [sequence rows, key_value_heads * head_dim]
-  at::Tensor v;          // the same shape; the trace's own where no channel changes values
-  KeyUpdate key_update;  // of k, which is the trace's own then
+  at::Tensor v;          // the same shape; the trace's own if no channel changes values
+  KeyUpdate key_update;  // update of k; k is then the trace's own
 };
 
-// 1 - s of a channel, as it is multiplied by.
+// Returns 1 - s, the factor of the rank-one change, for a channel with factor s.
 float AmountOf(const ScaledChannel& scaled);
 
 // k~ = k - (1 - s) x_p W_k[:, p], and likewise q and v: a rank-one change of the projection per
 // channel (its bias is unchanged), before norm and clamp. Latent keys (ModelConfig::latent) are
-// normed within their projections: these are computed anew from the scaled input. `leaves_keys`:
-// the change of one channel may be left to whoever reads the keys. `rows` must be among the active
-// ones. Throws Cancelled.
+// normed within their projections, which are therefore recomputed from the scaled input.
+// `leaves_keys`: the change by a single channel may be returned as key_update, for the reader of
+// the keys to apply. `rows` must be active rows. Throws Cancelled.
 ScaledProjections ScaleChannels(const ProjectionSource& source, const RowOverride& change,
                                 RowRange rows, bool leaves_keys, const kernels::Executor& executor,
                                 kernels::CancelFlag cancel);

@@ -16,9 +16,10 @@ void SetLayers(ModelConfig* config) {
 }
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
-  // Its class has its own rope settings for files without any; published files have them.
+  // transformers' class has default rope settings for files without any; all published files have
+  // settings.
   if (!RopeObject(json)) json.Fail("has no rope_parameters");
-  // ReadLlamaLike does not know this activation, which has tensors of its own.
+  // ReadLlamaLike does not support this activation, which has tensors of its own.
   const bool own = json.Text("hidden_act", "xielu") == "xielu";
   ReadLlamaLike(
       json, {.norm_epsilon = 1e-5, .activation_key = own ? "" : "hidden_act", .rope_base = kBase},
@@ -45,7 +46,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
   SetLayers(config);
   config->activation = Activation::kXielu;
-  // These keys have no architecture before them.
+  // These keys have no architecture prefix.
   const GgufMetadata settings(metadata.file(), "xielu");
   const auto positive = settings.Numbers("alpha_p", config->layers);
   const auto negative = settings.Numbers("alpha_n", config->layers);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Arcee (AFM): llama with an MLP of squared relu without a gate.
+// Arcee (AFM): llama with an MLP of squared ReLU without a gate.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Command R and Aya: attention and MLP side by side after one LayerNorm without bias, rotated pairs
-// beside one another, scaled logits. Command R7B (cohere2) has a window in three of four layers,
-// and no positions in the others.
+// Command R and Aya: attention and MLP in parallel after one LayerNorm without bias, adjacent
+// rotated pairs, scaled logits. Command R7B (cohere2) has a window in three of four layers, and no
+// positions in the others.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
@@ -10,7 +10,7 @@ namespace midscope {
 namespace {
 
 constexpr int64_t kWindow = 4096;
-constexpr int64_t kPattern = 4;  // each fourth layer sees everything
+constexpr int64_t kPattern = 4;  // every fourth layer sees all keys
 
 void SetLayers(ModelConfig* config) {
   config->norm = NormKind::kLayer;
@@ -25,7 +25,7 @@ void ReadShared(const ConfigJson& json, ModelConfig* config) {
   config->output_scale = json.Positive("logit_scale", 0.0625);
 }
 
-// Command R+ has norms of queries and keys.
+// Command R+ has norms of query and key.
 void ReadCohere(const ConfigJson& json, ModelConfig* config) {
   ReadShared(json, config);
   if (json.Flag("use_qk_norm", false)) config->query_key_norm = QueryKeyNorm::kEachHead;
@@ -40,7 +40,7 @@ void ReadCohere2(const ConfigJson& json, ModelConfig* config) {
   RotateInWindowsAlone(config);
 }
 
-// Weights of the query and key norms have the order of their rows.
+// The weights of query and key norms are in the order of these projections' rows.
 std::vector<TensorPlace> WithNorms(std::vector<TensorPlace> places, std::string_view query,
                                    std::string_view key) {
   ReplacePlace({"N.query_norm", query, RowPart::kInterleaved}, places);
@@ -63,12 +63,12 @@ void ReadCohereGguf(const GgufMetadata& metadata, ModelConfig* config) {
 
 void ReadCohere2Gguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadCohereGguf(metadata, config);
-  metadata.Count("attention.sliding_window", kMaxTokens);  // must be there
+  metadata.Count("attention.sliding_window", kMaxTokens);  // the key is required
   ReadGgufWindows(metadata, kPattern, config);
   RotateInWindowsAlone(config);
 }
 
-// The folder's rotated pairs are in the order of GGUF already.
+// The folder's rotated pairs are already in GGUF's order.
 std::vector<TensorPlace> GgufPlaces() {
   return WithNorms(
       GgufTensors({.interleaved = true, .attention = Bias::kMay, .attention_out = Bias::kMay}),

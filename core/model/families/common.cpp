@@ -106,7 +106,7 @@ void ReadRotaryLayers(const ConfigJson& json, int64_t interval, bool may_be_long
 
 void SetUnrotated(PositionKind positions, ModelConfig* config) {
   config->positions = positions;
-  config->rope_dimensions = config->head_dim;  // not used; a number that is always right
+  config->rope_dimensions = config->head_dim;  // not used; always a valid number
 }
 
 int64_t ReadWindow(const ConfigJson& json, int64_t otherwise) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shared by families: the keys and names that most of them use.
+// Keys and names that most families share.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace midscope {
 
-// Defaults of transformers for keys that a config.json leaves out; they differ between families.
+// Defaults that transformers uses for keys absent from config.json; they differ between families.
 struct FolderDefaults {
   double norm_epsilon = 1e-6;
   std::string_view norm_epsilon_key = "rms_norm_eps";
@@ -22,8 +22,8 @@ struct FolderDefaults {
   double rope_base = 10000.0;
   std::optional<double> partial_rotary = {};  // RopeDefaults::partial
   bool read_rope = true;
-  std::optional<int64_t> head_dim = {};  // nothing: hidden_size / num_attention_heads
-  // Nothing: the key must be there (num_key_value_heads: as many as heads).
+  std::optional<int64_t> head_dim = {};  // nullopt: hidden_size / num_attention_heads
+  // nullopt: the key is required (for num_key_value_heads: the number of heads).
   std::optional<int64_t> layers = {};
   std::optional<int64_t> hidden = {};
   std::optional<int64_t> feed_forward = {};
@@ -33,20 +33,20 @@ struct FolderDefaults {
   std::optional<int64_t> context = {};
 };
 
-// Sizes, norms' epsilon, activation, tying and rope of the families with llama's key names.
-// Attention is global.
+// Reads sizes, norms' epsilon, activation, tying and rope of the families with llama's key names.
+// Sets global attention in every layer.
 void ReadLlamaLike(const ConfigJson& json, const FolderDefaults& defaults, ModelConfig* config);
 
-// Throws Error for a name that is not known.
+// Throws Error for an unknown name.
 Activation ReadActivation(const ConfigJson& json, std::string_view key, std::string_view otherwise);
 
-// A number under one of two names (attribute_map of transformers). Throws Error where both are
-// there and differ.
+// Returns a number that is stored under one of two names (attribute_map of transformers). Throws
+// Error if both are present and differ.
 int64_t CountOfTwo(const ConfigJson& json, std::string_view key, std::string_view other,
                    int64_t max, std::optional<int64_t> otherwise = {});
 
-// Sizes, norms' epsilon and activation of the families with GPT-2's key names, and what they share:
-// LayerNorm, an MLP without a gate. Values: defaults where the file has none.
+// Defaults, used if the file has no value, for the families with GPT-2's key names: sizes, norms'
+// epsilon and activation. These families share LayerNorm and an MLP without a gate.
 struct GptDefaults {
   int64_t layers = 0;
   int64_t hidden = 0;
@@ -56,75 +56,77 @@ struct GptDefaults {
 };
 void ReadGptLike(const ConfigJson& json, const GptDefaults& defaults, ModelConfig* config);
 
-// Throws Error where the flag is set (absent: not).
+// Throws Error if the flag is true (absent: false).
 void RefuseFlag(const ConfigJson& json, std::string_view key);
 
-// sliding_window, 0 where it is null; absent: `otherwise`.
+// Returns sliding_window; 0 if it is null, `otherwise` if it is absent.
 int64_t ReadWindow(const ConfigJson& json, int64_t otherwise);
 
 // Sets one window for every layer.
 void SetWindow(int64_t window, ModelConfig* config);
-// Layers without a window have no positions.
+// Switches positions off in layers without a window.
 void RotateInWindowsAlone(ModelConfig* config);
-// no_rope_layers (1: a layer with positions, despite the key's name); absent: every
-// no_rope_layer_interval-th layer has none. `may_be_longer`: flags beyond the layers are passed
-// over; otherwise they are refused.
+// Reads no_rope_layers (1: a layer with positions, despite the key's name); if absent, every
+// no_rope_layer_interval-th layer has none. `may_be_longer`: whether flags beyond the last layer
+// are ignored instead of refused.
 void ReadRotaryLayers(const ConfigJson& json, int64_t interval, bool may_be_longer,
                       ModelConfig* config);
-// Positions by which nothing is rotated. Needs head_dim.
+// Sets positions that rotate nothing. head_dim must be set.
 void SetUnrotated(PositionKind positions, ModelConfig* config);
 
-// layer_types, or where it is absent, `is_local` of each layer; layers of
-// "sliding_attention" get `window`. Throws Error for another type of layer.
+// Reads layer_types, or if it is absent, calls `is_local` for each layer; layers of
+// "sliding_attention" get `window`. Throws Error for an unknown type of layer.
 void ReadLayerTypes(const ConfigJson& json, int64_t window, bool (*is_local)(int64_t, int64_t),
                     int64_t argument, ModelConfig* config);
 
-// Sizes and epsilon of a GGUF file. `epsilon_key`: "attention.layer_norm_rms_epsilon".
+// Reads sizes and epsilon of a GGUF file. `epsilon_key`: "attention.layer_norm_rms_epsilon".
 void ReadGgufSizes(const GgufMetadata& metadata, std::string_view epsilon_key, ModelConfig* config);
-// As above, and its rope: base, dimensions, scaling (also as tensors of factors).
+// Like ReadGgufSizes, and also reads its rope: base, dimensions, scaling (also as tensors of
+// factors).
 void ReadGgufCommon(const GgufMetadata& metadata, std::string_view epsilon_key,
                     ModelConfig* config);
-// Windows: attention.sliding_window in the layers that attention.sliding_window_pattern marks (one
-// flag per layer), or in all but the last of each `period` layers (the key may hold another
-// period). No windows where the file has none.
+// Reads windows: attention.sliding_window applies to the layers that
+// attention.sliding_window_pattern marks (one flag per layer), or to all but the last of each
+// `period` layers (the key may contain another period). If the file has no window, there is none.
 void ReadGgufWindows(const GgufMetadata& metadata, int64_t period, ModelConfig* config);
 
 struct FolderLayout {
-  Bias attention = Bias::kNever;  // query, key, value
+  Bias attention = Bias::kNever;  // of query, key and value
   Bias attention_out = Bias::kNever;
   Bias mlp = Bias::kNever;
-  Bias norms = Bias::kNever;   // of the final norm and those before attention and MLP
-  bool output_norms = false;   // as gemma2 and olmo2 name their norms
+  Bias norms = Bias::kNever;   // of the final norm and the norms before attention and MLP
+  bool output_norms = false;   // named as in gemma2 and olmo2
   bool fused = false;          // qkv_proj, as in phi3
   bool fused_gate_up = false;  // gate_up_proj
-  bool interleaved = false;    // rotary rows of query and key (cohere, glm)
+  bool interleaved = false;    // rotary order of the rows of query and key (cohere, glm)
 };
 std::vector<TensorPlace> LlamaLikeTensors(const FolderLayout& layout);
-// Takes the place of the one with its name.
+// Replaces the place that has the same name.
 void ReplacePlace(const TensorPlace& place, std::vector<TensorPlace>& places);
-// As LlamaLikeTensors, where the file's "attention_bias" (absent: no) is whether the four
+// Like LlamaLikeTensors; the file's "attention_bias" (absent: false) says whether the four
 // projections of attention have biases.
 std::vector<TensorPlace> TensorsByAttentionBias(const ConfigJson& json, FolderLayout layout = {});
 
 struct GgufLayout {
-  bool interleaved = false;  // rotary rows of query and key
+  bool interleaved = false;  // rotary order of the rows of query and key
   bool fused_attention = false;
   bool fused_gate_up = false;
   Bias attention = Bias::kNever;
   Bias attention_out = Bias::kNever;
   Bias mlp = Bias::kNever;
   Bias norms = Bias::kNever;
-  bool experts = false;  // AddGgufExpertPlaces
+  bool experts = false;  // whether to call AddGgufExpertPlaces
 };
-// Llama's own: biases where the file has them.
+// Llama's own layout; biases exist if the file has them.
 inline constexpr GgufLayout kLlamaGguf = {
     .interleaved = true, .attention = Bias::kMay, .attention_out = Bias::kMay, .mlp = Bias::kMay};
 std::vector<TensorPlace> GgufTensors(const GgufLayout& layout);
-// Those of GPT-2's relatives: queries, keys and values one after the other, LayerNorms with biases.
-// `bias`: of the projections.
+// Returns the tensors of GPT-2's relatives: queries, keys and values stacked, LayerNorms with
+// biases. `bias`: whether the projections have biases.
 std::vector<TensorPlace> GgufGptTensors(Bias bias);
 
-// Bias::kMust where the flag is true (or `otherwise` where it is absent), else kNever.
+// Returns Bias::kMust if the flag is true (or if it is absent and `otherwise` is true), else
+// kNever.
 Bias BiasFlag(const ConfigJson& json, std::string_view key, bool otherwise);
 
 }  // namespace midscope

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// DeepSeek V2 and V3: attention over latent keys and values (MLA), experts by groups beside shared
-// ones, dense first layers. V3 scores experts by the sigmoid, with a bias for the choice alone.
+// DeepSeek V2 and V3: attention over latent keys and values (MLA), experts in groups in addition to
+// shared ones, dense first layers. V3 scores experts by the sigmoid, with a bias only for the
+// choice.
 #include <cmath>
 #include <string>
 
@@ -14,7 +15,8 @@
 namespace midscope {
 namespace {
 
-// YaRN's temperature is in the scale of logits: squared, as it is of queries and keys.
+// YaRN's temperature is part of the scale of logits; it is squared, because it applies to queries
+// and keys.
 double LogitScale(const std::optional<ConfigJson>& rope, const ModelConfig& config) {
   const double plain =
       1.0 / std::sqrt(static_cast<double>(config.latent.plain + config.rope_dimensions));
@@ -134,8 +136,9 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return places;
 }
 
-// For both V2 and V3. The converter has made one key-value head of the latent key, and writes a
-// tenth of mscale_all_dim. Files do not have `mscale`, which is the same in all published models.
+// For both V2 and V3. The converter has turned the latent key into one key-value head, and writes a
+// tenth of mscale_all_dim. Files do not contain `mscale`, which is the same in all published
+// models.
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   LatentAttention& latent = config->latent;
   latent.rank = metadata.Count("attention.kv_lora_rank", kMaxWidth);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ernie 4.5 without experts: llama with rotated pairs beside one another.
+// Ernie 4.5 without experts: llama with adjacent rotated pairs.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kWindow = 4096;
 
-constexpr int64_t kPattern = 4;  // each fourth layer sees everything
+constexpr int64_t kPattern = 4;  // every fourth layer sees all keys
 
 void SetNorms(ModelConfig* config) {
   config->input_norms = false;
@@ -23,7 +23,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   SetNorms(config);
   const int64_t window = ReadWindow(json, kWindow);
   if (window == 0) return;
-  // Files with layer_types may have the pattern as letters.
+  // Files with layer_types may state the pattern as letters.
   const int64_t pattern = json.Has("layer_types")
                               ? kPattern
                               : json.Count("sliding_window_pattern", kMaxLayers, kPattern);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Functions shared by families with experts: which layers have them, and where their tensors are.
+// Functions for families with experts: which layers have them, and where their tensors are.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace midscope {
 
-// The file's names of experts. Empty: the family has no such tensor.
+// The file's names of expert tensors. Empty: the family has no such tensor.
 struct ExpertLayout {
   std::string_view router = "model.layers.N.mlp.gate";
   std::string_view gate = "model.layers.N.mlp.experts.E.gate_proj";
@@ -24,32 +24,34 @@ struct ExpertLayout {
   std::string_view shared_gate = {};
   RowPart shared_gate_part = RowPart::kAll;
   std::string_view choice_bias = {};
-  Bias bias = Bias::kNever;  // of router and experts
+  Bias bias = Bias::kNever;  // whether router and experts have biases
 };
 void AddExpertPlaces(const ExpertLayout& layout, std::vector<TensorPlace>& places);
-// Those of folders with shared experts and a bias for the choice alone (deepseek_v3, glm4_moe).
+// The layout of folders with shared experts and a bias used only for the choice (deepseek_v3,
+// glm4_moe).
 inline constexpr ExpertLayout kSharedExperts = {
     .shared_gate_proj = "model.layers.N.mlp.shared_experts.gate_proj",
     .shared_up_proj = "model.layers.N.mlp.shared_experts.up_proj",
     .shared_down_proj = "model.layers.N.mlp.shared_experts.down_proj",
     .choice_bias = "model.layers.N.mlp.gate.e_score_correction_bias"};
 
-// As GGUF files name all of them. Places that a model does not have are passed over.
-// `bias`: whether router and experts have biases.
+// Adds the places of experts as GGUF files name them. Places that a model does not have are
+// ignored. `bias`: whether router and experts have biases.
 void AddGgufExpertPlaces(std::vector<TensorPlace>& places, Bias bias = Bias::kNever);
-// The experts of a GGUF file: how many, how many a row uses, and their width (`width` where the
-// file does not have it); in all layers. Without experts where the file has none.
+// Reads the experts of a GGUF file: their number, the number that a row uses, and their width
+// (`width` if the file does not state it); in all layers. Returns settings without experts if the
+// file has none.
 ExpertSettings ReadGgufExperts(const GgufMetadata& metadata, int64_t layers,
                                std::optional<int64_t> width = std::nullopt);
-// As above, with shared experts, groups, scale and first layers without experts. The family sets
-// how experts are scored.
+// Like ReadGgufExperts, with shared experts, groups, scale and first layers without experts. The
+// family sets how experts are scored.
 ExpertSettings ReadGgufGroupedExperts(const GgufMetadata& metadata, int64_t layers);
 
-// Leaves out the last layers, which predict later tokens: block_count counts them, too.
+// Excludes the last layers, which predict later tokens but are included in block_count.
 void ReadGgufPredictionLayers(const GgufMetadata& metadata, ModelConfig* config);
 
-// As in qwen2_moe and qwen3_moe: layers of mlp_only_layers have none, of the others every
-// decoder_sparse_step-th has.
+// Reads which layers have experts as in qwen2_moe and qwen3_moe: layers in mlp_only_layers have
+// none; of the others, every decoder_sparse_step-th has.
 void ReadSparseLayers(const ConfigJson& json, ModelConfig* config);
 
 }  // namespace midscope

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Falcon in its three forms: 7B (one key-value head, attention and MLP side by side after one
-// norm), 40B and 11B (new_decoder_architecture: several key-value heads; a norm each, or one), and
-// RW (ALiBi, attention before MLP, as many key-value heads as heads).
+// Falcon in its three forms: 7B (one key-value head, attention and MLP in parallel after one norm),
+// 40B and 11B (new_decoder_architecture: several key-value heads; one norm each, or one for both),
+// and RW (ALiBi, attention before MLP, as many key-value heads as heads).
 //
 // ALiBi's bias is added to the logits before they are divided by sqrt(head_dim), and its slopes are
 // rounded to bfloat16. transformers also rounds slope times position, which changes the bias by up
-// to 1/512 and is not followed. (Its eager attention, version 5.23, adds the bias twice; its
-// default adds it once.)
+// to 1/512; Midscope does not. (Its eager attention, version 5.23, adds the bias twice; its default
+// adds it once.)
 #include <cmath>
 
 #include "core/model/families/common.h"
@@ -20,8 +20,8 @@ namespace {
 struct Form {
   bool grouped = false;      // new_decoder_architecture
   bool multi_query = false;  // one key-value head
-  bool parallel = false;     // attention and MLP side by side
-  bool two_norms = false;    // ln_attn and ln_mlp instead of one of both
+  bool parallel = false;     // attention and MLP in parallel
+  bool two_norms = false;    // ln_attn and ln_mlp instead of one norm for both
 };
 
 Form ReadForm(const ConfigJson& json) {
@@ -75,7 +75,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadRope(json, RopeObject(json), {}, config);
 }
 
-// Falcon 7B, 40B and 11B: llama.cpp has no ALiBi in this architecture.
+// Falcon 7B, 40B and 11B only: llama.cpp has no ALiBi in this architecture.
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
   config->activation = Activation::kGelu;
@@ -87,7 +87,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
 
 std::vector<TensorPlace> GgufPlaces() {
   std::vector<TensorPlace> places = GgufGptTensors(Bias::kMay);
-  // With two norms, that of attention is the second.
+  // If there are two norms, that of attention is the second.
   places.insert(places.begin(),
                 {"N.attention_norm", "blk.N.attn_norm_2", RowPart::kAll, Bias::kMust});
   ReplacePlace({"N.mlp_norm", "blk.N.attn_norm", RowPart::kAll, Bias::kMust}, places);

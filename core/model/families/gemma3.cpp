@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Gemma 3, text only: five of six layers have a window and rotate by a base of their own, without
-// scaling; norms of query and key over each head.
+// Gemma 3, text only: five of six layers have a window and rotate with a separate base, without
+// scaling; query and key are normed over each head.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/families/gemma_common.h"
@@ -10,7 +10,7 @@
 namespace midscope {
 namespace {
 
-constexpr int64_t kPattern = 6;  // each sixth layer sees everything
+constexpr int64_t kPattern = 6;  // every sixth layer sees all keys
 constexpr int64_t kWindow = 4096;
 constexpr int64_t kLayersOf27B = 62;
 constexpr double kBase = 1000000.0;
@@ -28,7 +28,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
                  .activation_key = "hidden_activation",
                  .read_rope = false,
                  .head_dim = 256,
-                 // Files of Gemma3ForConditionalGeneration leave most of these out.
+                 // Files of Gemma3ForConditionalGeneration omit most of these keys.
                  .layers = 26,
                  .hidden = 2304,
                  .feed_forward = 9216,
@@ -58,7 +58,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGemma2Gguf(metadata, std::nullopt, 0.0, kLayersOf27B, config);
   if (!metadata.Has("rope.freq_base")) config->rope_base = kBase;
   config->rope_local_base = metadata.Positive("rope.freq_base_swa", kLocalBase);
-  metadata.Count("attention.sliding_window", kMaxTokens);  // must be there
+  metadata.Count("attention.sliding_window", kMaxTokens);  // the key is required
   ReadGgufWindows(metadata, kPattern, config);
   SetLocal(config);
 }

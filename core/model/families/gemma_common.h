@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shared by the gemma families.
+// Code shared by the gemma families.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,19 @@
 
 namespace midscope {
 
-// The scale of the embeddings.
+// Sets the scale of the embeddings.
 void SetGemma(ModelConfig* config);
 
-// gemma2 and gemma3: norms after attention and MLP, the scale of attention's logits, soft caps
-// (attention_cap, final_cap: of attention and of the model's logits where the keys are absent; a
-// null in the file: none). Without attention_cap the key is not applied, which becomes a note.
+// For gemma2 and gemma3: reads norms after attention and MLP, the scale of attention's logits and
+// soft caps. attention_cap and final_cap are the caps of attention's and of the model's logits if
+// the keys are absent; null in the file means no cap. If attention_cap is nullopt, the key is not
+// applied and a note says so.
 void ReadGemma2Folder(const ConfigJson& json, std::optional<double> attention_cap, double final_cap,
                       ModelConfig* config);
 
-// As above, from a GGUF file. Its format has no key for the scale: it is 1 / sqrt(head_dim), except
-// for the 27B models (identified by their number of layers), as in llama.cpp.
+// Like ReadGemma2Folder, from a GGUF file. Its format has no key for the scale: it is 1 /
+// sqrt(head_dim), except for the 27B models (identified by their number of layers), as in
+// llama.cpp.
 void ReadGemma2Gguf(const GgufMetadata& metadata, std::optional<double> attention_cap,
                     double final_cap, int64_t layers_of_27b, ModelConfig* config);
 

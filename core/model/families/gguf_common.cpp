@@ -13,8 +13,8 @@
 namespace midscope {
 namespace {
 
-// Factors by which the frequencies of rotated pairs are divided, [pairs]; empty where the file has
-// no such tensor.
+// Returns [pairs]: factors that divide the frequencies of rotated pairs; empty if the file has no
+// such tensor.
 std::vector<double> ReadFactors(const GgufMetadata& metadata, const char* name,
                                 const ModelConfig& config) {
   const GgufTensor* tensor = metadata.file().Find(name);
@@ -35,7 +35,8 @@ std::vector<double> ReadFactors(const GgufMetadata& metadata, const char* name,
   return {values.begin(), values.end()};
 }
 
-// Scaling that the converter worked out for each pair: llama3's in one tensor, longrope's in two.
+// Reads scaling that the converter has computed for each pair: llama3's in one tensor, longrope's
+// in two.
 void ReadFactorTensors(const GgufMetadata& metadata, ModelConfig* config) {
   RopeScaling* scaling = &config->rope_scaling;
   const std::vector<double> all = ReadFactors(metadata, "rope_freqs.weight", *config);
@@ -67,15 +68,15 @@ void ReadFactorTensors(const GgufMetadata& metadata, ModelConfig* config) {
   scaling->attention_factor = metadata.Positive("rope.scaling.attn_factor", by_formula);
 }
 
-// As llama.cpp: the usual formula, over that of mscale_all_dim where the file has it, times
-// rope.scaling.attn_factor.
+// Computed as in llama.cpp: the usual formula, divided by that for mscale_all_dim if the file has
+// it, times rope.scaling.attn_factor.
 double YarnAttentionFactor(const GgufMetadata& metadata, double factor) {
   const double all_dimensions = metadata.PositiveOrZero("rope.scaling.yarn_log_multiplier");
   const double by_formula =
       all_dimensions == 0.0 ? YarnMagnitude(factor, 1.0)
                             : YarnMagnitude(factor, 1.0) / YarnMagnitude(factor, all_dimensions);
   const double attention = metadata.Positive("rope.scaling.attn_factor", 1.0) * by_formula;
-  // llama.cpp replaces it by the formula, transformers takes it.
+  // llama.cpp replaces it by the formula, transformers uses it.
   const double own = metadata.Positive("rope.scaling.yarn_attn_factor", 1.0);
   if (own != 1.0 && std::abs(own - attention) > 1e-4) {
     metadata.Fail(fmt::format("{} is {} where {} follows from its other settings",
@@ -93,8 +94,8 @@ void ReadScalingKeys(const GgufMetadata& metadata, ModelConfig* config) {
   const double linear = metadata.Positive("rope.scale_linear", 1.0);
   const double factor = metadata.Positive("rope.scaling.factor", linear);
   const std::string kind = metadata.Text("rope.scaling.type", factor == 1.0 ? "none" : "linear");
-  metadata.Ignore("rope.scaling.finetuned");                // how the model got its scaling
-  metadata.Ignore("rope.scaling.original_context_length");  // read below where it matters
+  metadata.Ignore("rope.scaling.finetuned");  // describes how the model got its scaling
+  metadata.Ignore("rope.scaling.original_context_length");  // read below if it matters
   if (kind == "longrope" && metadata.file().Find("rope_factors_short.weight") == nullptr) {
     metadata.Fail("its rope scaling is longrope, but it has no tensor rope_factors_short.weight");
   }
@@ -117,7 +118,7 @@ void ReadScalingKeys(const GgufMetadata& metadata, ModelConfig* config) {
   scaling->attention_factor = YarnAttentionFactor(metadata, factor);
 }
 
-// A factor of 1, given in so many words, changes nothing.
+// Accepts an explicit factor of 1, which changes nothing.
 void CheckAttentionFactor(const GgufMetadata& metadata, const ModelConfig& config) {
   const double factor = metadata.Positive("rope.scaling.attn_factor", 1.0);
   const RopeScalingKind kind = config.rope_scaling.kind;
@@ -126,13 +127,13 @@ void CheckAttentionFactor(const GgufMetadata& metadata, const ModelConfig& confi
                             metadata.Key("rope.scaling.attn_factor"), factor));
 }
 
-// Accepts keys of variants that the decoder does not support only with a value that has no effect.
+// Accepts keys of unsupported variants only with a value that has no effect.
 void CheckNeutral(const GgufMetadata& metadata) {
   if (!metadata.Flag("attention.causal", true)) {
     metadata.Fail("its attention is not causal, which is not supported");
   }
-  metadata.Ignore("tensor_data_layout");  // llama's first converter: rows as they always are
-  metadata.Ignore("pooling_type");        // what embedding models do with the last layer's output
+  metadata.Ignore("tensor_data_layout");  // from llama's first converter: the usual row order
+  metadata.Ignore("pooling_type");  // for embedding models: how they use the last layer's output
 }
 
 void ReadGgufRope(const GgufMetadata& metadata, ModelConfig* config) {
@@ -177,7 +178,7 @@ void ReadGgufSizes(const GgufMetadata& metadata, std::string_view epsilon_key,
         fmt::format("a width of {} is not a multiple of {} heads", config->hidden, config->heads));
   }
   const int64_t value_dim = metadata.Count("attention.value_length", kMaxWidth, implied);
-  // A latent key is its token's value too, except its rotated elements.
+  // A latent key, except its rotated elements, is also its token's value.
   const bool is_latent = config->latent.used() && value_dim == config->latent.rank;
   if (value_dim != config->head_dim && !is_latent) {
     metadata.Fail(
@@ -226,7 +227,7 @@ std::vector<TensorPlace> GgufTensors(const GgufLayout& layout) {
          {"N.key", "blk.N.attn_k", rotary, layout.attention},
          {"N.value", "blk.N.attn_v", RowPart::kAll, layout.attention}});
   }
-  // Also of other families: llama.cpp takes either, and early files are fused.
+  // Also for other families: llama.cpp accepts either form, and early files are fused.
   const bool pairs = layout.interleaved;
   add({{"N.query", kFused, pairs ? RowPart::kInterleavedQuery : RowPart::kQuery, layout.attention},
        {"N.key", kFused, pairs ? RowPart::kInterleavedKey : RowPart::kKey, layout.attention},

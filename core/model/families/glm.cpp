@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// GLM-4: a part of each head rotated, pairs beside one another; biases of query, key and value.
-// Files of glm4 have norms after attention and MLP, too.
+// GLM-4: a part of each head is rotated, with adjacent pairs; query, key and value have biases.
+// Files of glm4 also have norms after attention and MLP.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 
@@ -41,7 +41,7 @@ void ReadGlm4Gguf(const GgufMetadata& metadata, ModelConfig* config) {
   config->output_norms = true;
 }
 
-// The folder's rotated pairs are in the order of GGUF already.
+// The folder's rotated pairs are already in GGUF's order.
 std::vector<TensorPlace> GgufPlaces() {
   return GgufTensors({.interleaved = true, .fused_gate_up = true, .attention = Bias::kMay});
 }

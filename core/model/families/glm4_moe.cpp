@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// GLM-4.5 and later with experts: sigmoid scores, a bias for the choice alone, experts that every
-// token uses, and first layers without experts. Rotary pairs in half-split order, unlike glm4.
+// GLM-4.5 and later with experts: sigmoid scores, a bias only for the choice, experts that every
+// token uses, and first layers without experts. Rotary pairs are in half-split order, unlike in
+// glm4.
 #include "core/model/families/common.h"
 #include "core/model/families/expert_layout.h"
 #include "core/model/families/families.h"

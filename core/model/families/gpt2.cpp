@@ -14,7 +14,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   config->tied_embeddings = json.Flag("tie_word_embeddings", true);
   SetUnrotated(PositionKind::kLearned, config);
   if (!json.Flag("scale_attn_weights", true)) config->logit_scale = 1.0;
-  // reorder_and_upcast_attn changes roundings alone, and only in 16 bits.
+  // reorder_and_upcast_attn only changes rounding, and only in 16 bits.
   if (json.Flag("scale_attn_by_inverse_layer_idx", false)) {
     double divisor = 0;
     for (LayerAttention& layer : config->attention) layer.logit_divisor = ++divisor;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// GPT-NeoX and Pythia: LayerNorm and biases throughout, a part of each head rotated, attention and
-// MLP side by side.
+// GPT-NeoX and Pythia: LayerNorm and biases throughout, a part of each head is rotated, attention
+// and MLP are parallel.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/families/rope_settings.h"
@@ -52,13 +52,13 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
   SetNeox(config);
-  // The format does not specify which GELU. Pythia, the family's most used models, has the exact
-  // one.
+  // The format does not specify the variant of GELU. Pythia, the family's most used models, has the
+  // exact one.
   config->activation = Activation::kGelu;
   config->parallel_residual = metadata.Flag("use_parallel_residual", true);
 }
 
-// The converter has put the rows of query_key_value in the order [queries; keys; values].
+// The converter has reordered the rows of query_key_value to [queries; keys; values].
 std::vector<TensorPlace> GgufPlaces() {
   return GgufTensors({.fused_attention = true,
                       .attention = Bias::kMay,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // gpt-oss: learned sinks in the softmax of every head, a window in every other layer, experts with
-// biases and a clamped gate. Folders have the experts in MXFP4 (as published) or as floats.
+// biases and a clamped gate. Folders store the experts in MXFP4 (as published) or as floats.
 #include "core/model/families/common.h"
 #include "core/model/families/expert_layout.h"
 #include "core/model/families/families.h"
@@ -10,7 +10,7 @@
 namespace midscope {
 namespace {
 
-// The settings for a file without rope settings.
+// Sets the scaling for a file without rope settings.
 void SetPublishedScaling(RopeScaling* scaling) {
   scaling->kind = RopeScalingKind::kYarn;
   scaling->factor = 32.0;
@@ -21,7 +21,7 @@ void SetPublishedScaling(RopeScaling* scaling) {
 
 void SetExperts(const ExpertSettings& experts, ModelConfig* config) {
   config->experts = experts;
-  config->experts.normalised = true;  // its softmax is of the chosen logits alone
+  config->experts.normalised = true;  // its softmax is over the chosen logits only
   config->experts.layers.assign(static_cast<size_t>(config->layers), true);
   config->attention_sinks = true;
   config->activation = Activation::kClampedSwiglu;
@@ -53,7 +53,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   places.push_back({"N.router", "model.layers.N.mlp.router", RowPart::kAll, Bias::kMust});
   constexpr std::string_view kGateUpBias = "model.layers.N.mlp.experts.gate_up_proj_bias";
   constexpr std::string_view kDownBias = "model.layers.N.mlp.experts.down_proj_bias";
-  // In MXFP4 each row is an output; float matrices are [inputs, outputs].
+  // In MXFP4, each row is an output; float matrices are [inputs, outputs].
   const auto add = [&](std::string_view gate_up, std::string_view down, bool transposed) {
     places.push_back({"N.experts.E.gate", gate_up, RowPart::kExpertEven, Bias::kMust, kBare,
                       transposed, kGateUpBias});
@@ -71,7 +71,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
   ReadGgufWindows(metadata, 2, config);
-  // The file does not state it; all published models have it.
+  // The file does not state this setting; it is the same in all published models.
   config->rope_scaling.truncate = false;
   SetExperts(ReadGgufExperts(metadata, config->layers), config);
   if (config->experts.count == 0) metadata.Fail("it has no experts, which is not supported");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// GPT-J: attention and MLP side by side after one LayerNorm, the first rotary_dim dimensions of a
+// GPT-J: attention and MLP in parallel after one LayerNorm, the first rotary_dim dimensions of a
 // head rotated in neighbouring pairs, biases in the MLP and in the output.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
@@ -12,12 +12,12 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadGptLike(json,
               {.layers = 28, .hidden = 4096, .vocabulary = 50400, .heads = 16, .context = 2048},
               config);
-  // Its base is always 10000. null would be another layout, which no model has.
+  // The base is always 10000. A null rotary_dim would be another layout, which no model has.
   if (json.IsNull("rotary_dim")) json.Fail("rotary_dim is null, which is not supported");
   config->rope_dimensions = json.Count("rotary_dim", kMaxWidth, 64);
   config->parallel_residual = true;
   config->shared_norm = true;
-  // The output would have a bias of its own and the embeddings' matrix.
+  // The output would have its own bias with the embeddings' matrix.
   RefuseFlag(json, "tie_word_embeddings");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Granite 3: llama with factors of its own for embeddings, attention, updates and logits.
+// Granite 3: llama with separate factors for embeddings, attention, updates and logits.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// InternLM3: llama with keys of its own for biases. Its GGUF files are llama's.
+// InternLM3: llama with different keys for biases. Its GGUF files are llama's.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 
@@ -8,13 +8,13 @@ namespace {
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json, {.norm_epsilon = 1e-5, .head_dim = 128, .key_value_heads = 2}, config);
-  // null means the same as an absent key in other families.
+  // null has the meaning of an absent key in other families.
   if (json.IsNull("num_key_value_heads")) config->key_value_heads = config->heads;
   if (json.IsNull("head_dim")) config->head_dim = config->hidden / config->heads;
   if (json.IsNull("head_dim")) config->rope_dimensions = config->head_dim;
 }
 
-// As transformers: one setting for all biases, under either of its names.
+// As in transformers: one setting for all biases, under either of its names.
 std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   const bool attention = json.Flag("qkv_bias", json.Flag("attention_bias", false));
   const bool others = json.Flag("bias", json.Flag("mlp_bias", false));

@@ -9,8 +9,8 @@
 namespace midscope {
 namespace {
 
-// LongChat's positions are divided by rope_condense_ratio; FastChat's monkey patch does so, and
-// transformers does not know the key.
+// Divides LongChat's positions by rope_condense_ratio, like FastChat's monkey patch; transformers
+// ignores the key.
 void ReadCondensedRope(const ConfigJson& json, ModelConfig* config) {
   const double ratio = json.Positive("rope_condense_ratio", 1.0);
   if (ratio == 1.0) return;
@@ -36,7 +36,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   const int64_t window = metadata.CountOrZero("attention.sliding_window", kMaxTokens);
   SetWindow(window, config);
   config->experts = ReadGgufExperts(metadata, config->layers, config->feed_forward);
-  config->experts.normalised = true;  // as mixtral
+  config->experts.normalised = true;  // as in mixtral
 }
 
 std::vector<TensorPlace> GgufPlaces() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Llama 4 (text): chunks in layers with positions, none of either in every fourth layer, whose
-// queries grow with their row; queries and keys normed without weights after the rotation; experts
-// in some layers or all, whose inputs are scaled, beside a shared one.
+// Llama 4 (text): layers with positions have chunks; every fourth layer has neither, and its
+// queries grow with their row. Queries and keys are normed without weights after the rotation. Some
+// or all layers have experts, whose inputs are scaled, and a shared expert.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -104,8 +104,8 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return places;
 }
 
-// llama.cpp builds in which layers have no positions, the scales of queries and, by the number of
-// experts, that the model of 128 has no norms.
+// In llama.cpp the following are fixed: which layers have no positions, the scales of queries and,
+// by the number of experts, that the model with 128 has no norms.
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   constexpr int64_t kExpertsWithoutNorms = 128;
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Mistral: llama with a sliding window in every layer; Ministral: in some; Ministral 3: YaRN. GGUF
-// files of Mistral and Ministral are llama's, which have no window.
+// Mistral: llama with a sliding window in every layer; Ministral: in some layers; Ministral 3:
+// YaRN. GGUF files of Mistral and Ministral are llama's, which have no window.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/families/rope_settings.h"
@@ -13,7 +13,7 @@ constexpr int64_t kWindow = 4096;
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json, {}, config);
-  // transformers: 4,096 where the key is absent, none where it is null.
+  // As in transformers: 4,096 if the key is absent, none if it is null.
   SetWindow(ReadWindow(json, kWindow), config);
 }
 
@@ -23,8 +23,8 @@ void ReadMinistral(const ConfigJson& json, ModelConfig* config) {
       json, ReadWindow(json, kWindow), [](int64_t, int64_t) { return true; }, 0, config);
 }
 
-// YaRN, and queries that grow with their position. Its class has its own rope settings for files
-// without any; published files have them.
+// YaRN, and queries that grow with their position. transformers' class has default rope settings
+// for files without any; all published files have settings.
 void ReadMinistral3(const ConfigJson& json, ModelConfig* config) {
   const auto rope = RopeObject(json);
   if (!rope) json.Fail("has no rope_parameters");
@@ -35,7 +35,7 @@ void ReadMinistral3(const ConfigJson& json, ModelConfig* config) {
   SetWindow(ReadWindow(json, 0), config);
 }
 
-// Also of Mistral Small 3 and Devstral 2, whose queries do not grow.
+// Also for Mistral Small 3 and Devstral 2, whose queries do not grow.
 void ReadMinistral3Gguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
   config->query_growth = metadata.PositiveOrZero("attention.temperature_scale");

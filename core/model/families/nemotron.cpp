@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Nemotron 4 and Minitron: LayerNorm whose weights w mean 1 + w, an MLP of squared relu without a
-// gate, half of each head rotated.
+// Nemotron 4 and Minitron: LayerNorm whose weights w mean 1 + w, an MLP of squared ReLU without a
+// gate; half of each head is rotated.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 
@@ -30,7 +30,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
-  metadata.Ignore("attention.layer_norm_rms_epsilon");  // the same once more
+  metadata.Ignore("attention.layer_norm_rms_epsilon");  // the same epsilon, stored twice
   SetLayers(config);
   config->activation = Activation::kSquaredRelu;
 }

@@ -14,7 +14,7 @@ void SetNorms(ModelConfig* config) {
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json, {}, config);
   SetNorms(config);
-  config->norm_epsilon = 1e-5;  // transformers' own default: there is no key
+  config->norm_epsilon = 1e-5;  // transformers' default, for which there is no key
   if (json.Has("clip_qkv")) config->clip_qkv = json.Positive("clip_qkv");
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// OLMo 2: norms only after attention and MLP; query and key normed over all heads together. In GGUF
-// also OLMo 3, which the converter writes as olmo2 with windows.
+// OLMo 2: norms only after attention and MLP; query and key are normed over all heads together. In
+// GGUF also OLMo 3, which the converter writes as olmo2 with windows.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 
 namespace midscope {
 namespace {
 
-constexpr int64_t kPattern = 4;  // OLMo 3: each fourth layer sees everything
+constexpr int64_t kPattern = 4;  // OLMo 3: every fourth layer sees all keys
 
 void SetNorms(ModelConfig* config) {
   config->input_norms = false;
@@ -28,7 +28,7 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
   SetNorms(config);
   ReadGgufWindows(metadata, kPattern, config);
-  // OLMo 3's layers with a window rotate without the scaling of the others.
+  // OLMo 3's layers with a window rotate without the scaling of the other layers.
   config->rope_local_base = metadata.Positive("rope.freq_base_swa", config->rope_base);
   for (LayerAttention& layer : config->attention) layer.local = layer.window > 0;
 }

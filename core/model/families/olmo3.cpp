@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // OLMo 3: OLMo 2 with a window in three of four layers, which rotate without the scaling of the
-// others.
+// other layers.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/families/rope_settings.h"
@@ -9,7 +9,7 @@ namespace midscope {
 namespace {
 
 constexpr int64_t kWindow = 4096;
-constexpr int64_t kPattern = 4;  // each fourth layer sees everything
+constexpr int64_t kPattern = 4;  // every fourth layer sees all keys
 constexpr double kBase = 500000.0;
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {

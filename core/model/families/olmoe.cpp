@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// OLMoE: experts in every layer; query and key normed over all heads together.
+// OLMoE: experts in every layer; query and key are normed over all heads together.
 #include "core/model/families/common.h"
 #include "core/model/families/expert_layout.h"
 #include "core/model/families/families.h"
@@ -28,7 +28,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-  // llama.cpp has none in this architecture.
+  // llama.cpp has no clamp in this architecture.
   if (metadata.PositiveOrZero("attention.clamp_kqv") > 0)
     metadata.Fail("attention.clamp_kqv is set, which is not supported here");
   config->query_key_norm = QueryKeyNorm::kWidth;

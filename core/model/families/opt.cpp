@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// OPT: learned positions whose table begins with two rows that are not used, LayerNorm and biases
-// throughout, relu. OPT 350M norms the stream after attention and MLP, and projects embeddings.
+// OPT: learned positions whose table begins with two unused rows, LayerNorm and biases throughout,
+// ReLU. OPT 350M norms the stream after attention and MLP, and projects embeddings.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"
@@ -13,8 +13,8 @@ void ReadForm(const ConfigJson& json, ModelConfig* config) {
   config->stream_norms = !config->input_norms;
   config->final_norm = config->input_norms && !json.Flag("_remove_final_layer_norm", false);
   const int64_t embedded = json.Count("word_embed_proj_dim", kMaxWidth, config->hidden);
-  // Opening makes a matrix of the stream's width out of the narrow one: few rows of a file must not
-  // become many times its size.
+  // Opening the model expands the narrow matrix to the stream's width; a few rows of a file must
+  // not become many times its size.
   constexpr int64_t kMostTimes = 64;
   if (embedded < config->hidden / kMostTimes) {
     json.Fail(json.Name("word_embed_proj_dim") +
@@ -39,7 +39,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   SetUnrotated(PositionKind::kLearned, config);
   config->position_offset = 2;
   config->norm = NormKind::kLayer;
-  config->norm_epsilon = 1e-5;  // PyTorch's default, whatever the file has
+  config->norm_epsilon = 1e-5;  // PyTorch's default, whatever the file states
   config->norm_weights = json.Flag("layer_norm_elementwise_affine", true);
   config->gated_mlp = false;
   ReadForm(json, config);

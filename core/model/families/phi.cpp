@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Phi 1, 1.5 and 2: attention and MLP side by side after one LayerNorm, biases throughout, in the
-// output too; a part of each head rotated.
+// Phi 1, 1.5 and 2: attention and MLP in parallel after one LayerNorm, biases throughout, also in
+// the output; a part of each head is rotated.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 

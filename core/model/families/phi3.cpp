@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Phi-3 and Phi-4: fused projections, longrope, a part of each head rotated.
+// Phi-3 and Phi-4: fused projections, longrope; a part of each head is rotated.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/model_shapes.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The text part of Qwen2.5-VL: qwen2 with other defaults. Its positions have three parts (mrope),
-// which are equal in text, so that they rotate as one.
+// which are equal for text, so that they act as one.
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 #include "core/model/families/qwen_window.h"
@@ -33,7 +33,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
 
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_rms_epsilon", config);
-  metadata.Ignore("rope.dimension_sections");  // which pairs rotate by which part of the positions
+  metadata.Ignore("rope.dimension_sections");  // which part of the positions rotates which pairs
 }
 
 std::vector<TensorPlace> GgufPlaces() { return GgufTensors({.attention = Bias::kMust}); }

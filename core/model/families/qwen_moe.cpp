@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Qwen 2 and Qwen 3 with experts. Those of Qwen 2 have shared ones with a gate of its own.
+// Qwen 2 and Qwen 3 with experts. Qwen 2 also has shared experts with a gate.
 #include "core/model/families/common.h"
 #include "core/model/families/expert_layout.h"
 #include "core/model/families/families.h"
@@ -9,7 +9,7 @@
 namespace midscope {
 namespace {
 
-// Attention of each second layer, up to max_window_layers: as transformers 5, not as qwen2.
+// Every second layer up to max_window_layers has a window: as in transformers 5, unlike in qwen2.
 void ReadQwen2Window(const ConfigJson& json, ModelConfig* config) {
   if (!json.Flag("use_sliding_window", false) || json.IsNull("sliding_window")) return;
   const int64_t window = json.Count("sliding_window", kMaxTokens, 4096);
@@ -71,8 +71,8 @@ void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   config->experts = ReadGgufExperts(metadata, config->layers);
 }
 
-// llama.cpp divides chosen scores by their sum in qwen3moe and not in qwen2moe, whatever
-// norm_topk_prob was.
+// llama.cpp divides chosen scores by their sum in qwen3moe and not in qwen2moe, whatever the value
+// of norm_topk_prob was.
 void ReadQwen2Gguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGguf(metadata, config);
   config->experts.shared_width = metadata.Count("expert_shared_feed_forward_length", kMaxWidth);

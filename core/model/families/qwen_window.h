@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sliding window of qwen2 and qwen3.
+// Reads the sliding window of qwen2 and qwen3.
 #pragma once
 
 #include "core/formats/config_json.h"
@@ -7,7 +7,7 @@
 
 namespace midscope {
 
-// Layers from max_window_layers on see sliding_window keys where use_sliding_window is true.
+// If use_sliding_window is true, layers from max_window_layers on see sliding_window keys.
 void ReadQwenWindow(const ConfigJson& json, ModelConfig* config, int64_t full_layers = 28);
 
 }  // namespace midscope

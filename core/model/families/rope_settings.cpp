@@ -12,7 +12,7 @@
 namespace midscope {
 namespace {
 
-// The context that the scaling starts from. A model's own key has priority over the scaling's
+// Returns the context that the scaling extends. The model's own key has priority over the scaling's
 // (phi3), as in transformers.
 double OriginalContext(const ConfigJson& json, const ConfigJson& rope, const ModelConfig& config) {
   const double within = rope.Positive("original_max_position_embeddings",
@@ -84,8 +84,9 @@ void ReadScaling(const ConfigJson& json, const ConfigJson& rope, const std::stri
   }
 }
 
-// Dynamic scaling begins where the named context ends; yarn may name the context before or after
-// it. Linear scaling leaves open which of the two was named: the smaller number is safe.
+// Extends trained_context. Dynamic scaling begins at the end of the stated context; yarn may state
+// the context before or after scaling. For linear scaling it is unknown which of the two is stated,
+// so the smaller number is used.
 void StretchContext(ModelConfig* config) {
   const RopeScaling& scaling = config->rope_scaling;
   auto context = static_cast<double>(config->trained_context);
@@ -98,8 +99,8 @@ void StretchContext(ModelConfig* config) {
       static_cast<int64_t>(std::clamp(context, 1.0, static_cast<double>(kMaxTokens)));
 }
 
-// For families that rotate whole heads. With a scaling, transformers makes frequencies for a part
-// of the head alone and then fails.
+// For families that rotate whole heads. With a scaling, transformers computes frequencies for only
+// a part of the head and then fails.
 void NoteUnreadPartial(const ConfigJson& json, double partial, bool scaled, ModelConfig* config) {
   const std::string what = fmt::format("partial_rotary_factor is {}", partial);
   if (scaled) {
@@ -137,7 +138,7 @@ void ReadRope(const ConfigJson& json, const std::optional<ConfigJson>& rope,
   config->rope_dimensions = static_cast<int64_t>(static_cast<double>(config->head_dim) * rotated);
   const std::string kind =
       rope ? rope->Text("rope_type", rope->Text("type", "default")) : "default";
-  // mrope has a position for each of time, height and width, which are one and the same in text.
+  // mrope has separate positions for time, height and width, which are equal for text.
   const bool scaled = kind != "default" && !(kind == "mrope" && defaults.text_of_mrope);
   if (partial != rotated) NoteUnreadPartial(json, partial, scaled, config);
   if (!scaled) return;

@@ -8,7 +8,7 @@
 namespace midscope {
 namespace {
 
-constexpr int64_t kInterval = 4;  // llama.cpp has no other
+constexpr int64_t kInterval = 4;  // the only value in llama.cpp
 
 void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   ReadLlamaLike(json, {.tied = true, .rope_base = 2000000.0}, config);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// StableLM: LayerNorm, a part of each head rotated; in some files attention and MLP side by side
-// after one norm, and norms of queries and keys with weights for each head (StableLM 2 12B).
+// StableLM: LayerNorm; a part of each head is rotated. In some files attention and MLP are parallel
+// after one norm, and queries and keys have norms with separate weights per head (StableLM 2 12B).
 #include "core/model/families/common.h"
 #include "core/model/families/families.h"
 
@@ -25,7 +25,7 @@ std::vector<TensorPlace> WithNorms(std::vector<TensorPlace> places, std::string_
   return places;
 }
 
-// The query or key norms of a layer are joined (folder_norms.h).
+// The per-head query or key norms of a layer have been joined (folder_tensors.h).
 std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
   return WithNorms(
       LlamaLikeTensors({.attention = BiasFlag(json, "use_qkv_bias", false), .norms = Bias::kMust}),
@@ -35,8 +35,8 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson& json) {
 void ReadGguf(const GgufMetadata& metadata, ModelConfig* config) {
   ReadGgufCommon(metadata, "attention.layer_norm_epsilon", config);
   config->norm = NormKind::kLayer;
-  // The converter writes true where config.json has no such key, which transformers takes for
-  // false. llama.cpp goes by the tensor.
+  // The converter writes true if config.json has no such key, which transformers interprets as
+  // false. llama.cpp decides by the tensor.
   metadata.Ignore("use_parallel_residual");
   config->parallel_residual = metadata.file().Find("blk.0.ffn_norm.weight") == nullptr;
   config->shared_norm = config->parallel_residual;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Models of text and pictures whose text part is a decoder of ours. Defaults are those of the
+// Models of text and images whose text part is one of our decoders. Defaults are those of the
 // configuration classes of transformers 5.
 #include "core/model/families/families.h"
 #include "core/model/families/family.h"

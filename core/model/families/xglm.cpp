@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// XGLM: sinusoidal positions, added to scaled embeddings; else as OPT, with LayerNorm and biases
-// throughout.
+// XGLM: sinusoidal positions, added to scaled embeddings; otherwise like OPT, with LayerNorm and
+// biases throughout.
 #include <cmath>
 
 #include "core/model/families/common.h"
@@ -25,7 +25,7 @@ void ReadFolder(const ConfigJson& json, ModelConfig* config) {
   SetUnrotated(PositionKind::kSinusoidal, config);
   config->position_offset = 2;
   config->norm = NormKind::kLayer;
-  config->norm_epsilon = 1e-5;  // PyTorch's default; the file has none
+  config->norm_epsilon = 1e-5;  // PyTorch's default; not stated in the file
   config->gated_mlp = false;
   if (json.Flag("scale_embedding", true))
     config->embedding_scale = std::sqrt(static_cast<double>(config->hidden));
@@ -53,7 +53,7 @@ std::vector<TensorPlace> FolderTensors(const ConfigJson&) {
 }  // namespace
 
 const Family& XglmFamily() {
-  // Files of transformers before 4.31 store the table of positions, which is computed.
+  // Files of transformers before 4.31 contain the table of positions, which is computed here.
   static const Family family = {"xglm", "xglm",  ReadFolder, FolderTensors,
                                 "",     nullptr, nullptr,    {"embed_positions.weights"}};
   return family;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// midscope-reader FILE: reads one file of results for Midscope's other programs, which start it and
-// send requests over a socket that is its standard input.
+// midscope-reader FILE: reads one results file for Midscope's other programs. They start it and
+// send requests through a socket, which is its standard input.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +15,6 @@ int main(int argc, char** argv) {
     return 2;
   }
   midscope::LimitReader(argv[1]);
-  // Skips HDF5's work at exit, which could crash on a damaged heap.
+  // Skips the exit handlers of HDF5, which could crash if the heap is damaged.
   _exit(midscope::ServeReader(STDIN_FILENO, argv[1]));
 }

@@ -23,7 +23,7 @@ auto DecodedAnswer(const std::string& file, std::span<const uint8_t> bytes, cons
     try {
       return decode(Json::from_msgpack(bytes.begin(), bytes.end()));
     } catch (const Json::exception&) {
-      // reported below
+      // handled below
     }
   }
   throw Failure(file, "is damaged: its reader gave no answer that can be read");

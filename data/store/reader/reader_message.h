@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The messages between RunReader's process and midscope-reader over a socket: a header, then the
-// number of bytes that it states. Both run on one machine and are of one build. Internal to data/.
+// The messages between RunReader's process and midscope-reader over a socket: a header, then as
+// many bytes as it states. Both processes run on the same machine and come from the same build.
+// Internal to data/.
 #pragma once
 
 #include <cstdint>
@@ -28,32 +29,33 @@ struct MessageHead {
   uint64_t bytes = 0;
 };
 
-// Maximum size of a piece that either side sends.
+// Maximum size in bytes of a piece, for both sides.
 inline constexpr int64_t kLargestPiece = int64_t{64} << 20;
 
 struct ReaderRequest {
   enum class Kind : int64_t { kContents, kFrame, kValues };
   Kind kind = Kind::kContents;
   int64_t record = 0;
-  std::string array;  // kValues
+  std::string array;  // for kValues
   IndexBox box;
 };
 
 std::vector<uint8_t> EncodeRequest(const ReaderRequest& request);
 std::vector<uint8_t> EncodeContents(const RunContents& contents);
-// Both throw Error (failure) that names `file` where the bytes are invalid.
+// Both throw Error (failure), which names `file`, if the bytes are invalid.
 ReaderRequest DecodeRequest(const std::string& file, std::span<const uint8_t> bytes);
 RunContents DecodeContents(const std::string& file, std::span<const uint8_t> bytes);
 
-// Texts as a piece of values: for each its length (4 bytes) and its bytes.
+// Appends a text to a piece of values: its length (4 bytes), then its bytes.
 void AppendText(std::vector<uint8_t>& piece, const std::string& text);
-// Reads texts from a piece; returns false where it contains anything else.
+// Appends the texts in a piece to `texts`; returns false if the piece is malformed.
 bool TakeTexts(std::span<const uint8_t> piece, std::vector<std::string>& texts);
 
-// Sends all bytes; returns false where the connection is closed. Neither raises SIGPIPE.
+// Sends all bytes; returns false if the connection is closed. Neither function raises SIGPIPE.
 bool SendBytes(int socket, const void* bytes, size_t size);
 bool SendMessage(int socket, MessageKind kind, std::span<const uint8_t> bytes);
-// `wait_ms`: maximum time without data; -1: no limit. Returns false after that time, too.
+// Returns false if the connection is closed, or after `wait_ms` milliseconds without data (-1: no
+// limit).
 bool ReceiveBytes(int socket, void* bytes, size_t size, int wait_ms);
 
 }  // namespace midscope

@@ -29,8 +29,8 @@ namespace midscope {
 
 namespace {
 
-// The process limits its own computing (reader_service.h); this timeout is for one that waits for a
-// disk.
+// Maximum time without data. The process limits its CPU time itself (reader_service.h); this
+// timeout is for waiting for a disk.
 constexpr int kLongestWaitMs = 120'000;
 constexpr uint64_t kLongestErrorText = 1 << 16;
 
@@ -84,7 +84,8 @@ class RunApart : public RunSource {
     if (!ReceiveBytes(child_.socket(), bytes, size, kLongestWaitMs)) ThrowEnded();
   }
 
-  // Reads a header of this kind; throws an error that was sent instead.
+  // Receives a header of this kind and returns its size; if the process sent an error instead,
+  // throws that.
   uint64_t ReceiveHead(MessageKind kind) {
     MessageHead head;
     Receive(&head, sizeof(head));
@@ -173,7 +174,7 @@ fs::path FolderOfThisLibrary() {
   return fs::canonical(info.dli_fname, ignored).parent_path();
 }
 
-// The arguments of posix_spawn.
+// Arguments of posix_spawn.
 class SpawnSettings {
  public:
   explicit SpawnSettings(int child_socket) {
@@ -216,7 +217,7 @@ std::string FindReaderProgram() {
   if (!error) folders.push_back(self.parent_path());
   if (const fs::path library = FolderOfThisLibrary(); !library.empty()) {
     folders.push_back(library / MIDSCOPE_PROGRAMS_FROM_LIBRARY);
-    folders.push_back(library / ".." / "bin");  // the build folder
+    folders.push_back(library / ".." / "bin");  // for the build folder
   }
   if (const char* path = std::getenv("PATH")) {
     std::istringstream list(path);
@@ -256,7 +257,7 @@ ReaderChild::~ReaderChild() { End(); }
 
 std::string ReaderChild::End() {
   if (process_ <= 0) return "ended before";
-  // Where it has ended or is about to, returns how; otherwise ends it here.
+  // If the process has closed its socket, waits until it has ended; otherwise kills it.
   pollfd hung_up{socket_, 0, 0};
   const bool gone = poll(&hung_up, 1, 0) > 0 && (hung_up.revents & POLLHUP) != 0;
   if (!gone) kill(process_, SIGKILL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reads a file of results by HDF5 in another process, midscope-reader, under limits of memory and
-// time: HDF5 1.10 crashes, loops and exhausts the memory on some damaged files. Its replies are not
-// trusted more than the file. Internal to data/.
+// Reads a results file with HDF5 in another process, midscope-reader, with limits on memory and
+// time: on some damaged files, HDF5 1.10 crashes, loops or exhausts the memory. Its replies are
+// trusted no more than the file. Internal to data/.
 #pragma once
 
 #include <sys/types.h>
@@ -13,29 +13,30 @@
 
 namespace midscope {
 
-// Throws Error (failure) for a file that can't be read, or where midscope-reader is not installed.
+// Throws Error (failure) if the file can't be read or midscope-reader is not installed.
 std::unique_ptr<RunSource> OpenRunApart(const std::string& path);
 
 // The program midscope-reader as a child process. Internal to data/.
 
-// Beside the running program, beside this library's installation, or in PATH; "" where it does not
-// exist.
+// Returns the path of midscope-reader, searched beside the running program, beside this library and
+// in PATH; "" if it does not exist.
 std::string FindReaderProgram();
 
-// midscope-reader for one file, with a socket to it. It inherits no open file and no signal mask,
-// and does not receive the terminal's interrupts.
+// A process midscope-reader for one file, and a socket to it. The process inherits no open files
+// and no signal mask, and does not receive the terminal's interrupts.
 class ReaderChild {
  public:
-  // Throws Error (failure) that names `path` where the program does not exist or can't be started.
+  // Starts the process. Throws Error (failure), which names `path`, if midscope-reader does not
+  // exist or can't be started.
   explicit ReaderChild(const std::string& path);
-  // Ends it.
+  // Ends the process.
   ~ReaderChild();
   ReaderChild(const ReaderChild&) = delete;
   ReaderChild& operator=(const ReaderChild&) = delete;
 
   int socket() const { return socket_; }
   bool running() const { return process_ > 0; }
-  // Ends it, unless it has ended by itself, and returns how it ended: "ended by signal 11".
+  // Ends the process if it is still running, and returns how it ended: "was ended by signal 11".
   std::string End();
 
  private:

@@ -6,9 +6,9 @@
 
 namespace midscope {
 
-// Limits this process' memory (RLIMIT_AS), files that it writes (none), core dumps (none), and
-// computing time: a few seconds at first, and more with every request; the kernel ends it by
-// SIGPROF when they are used up.
+// Limits the memory of this process (RLIMIT_AS) and its CPU time (a few seconds at first, more with
+// every request; SIGPROF ends the process when the time is used up), and disables writing files and
+// core dumps.
 void LimitReader(const std::string& path);
 
 // Answers requests about the file from the socket until the other side closes it. Returns the exit

@@ -30,7 +30,7 @@
 namespace midscope {
 namespace {
 
-// Whether there are several places of one model's prompt.
+// Whether the session shows a model's prompt with several places.
 bool HasPlaces(const Session& session) {
   return session.prompts().size() > 1 && !session.shows_file();
 }
@@ -157,7 +157,7 @@ std::vector<Plot*> AttentionPanel::plots() const {
   return all;
 }
 
-// The head that is selected where one is drawn.
+// Stores the selected head only if a head is drawn.
 nlohmann::json AttentionPanel::State() const {
   if (!session()->record(Side::kA, kLastQueryAttention)) return nullptr;
   return HeadText(selection()->head()).toStdString();
@@ -234,7 +234,7 @@ void AttentionPanel::SetBeside(Beside beside) {
 void AttentionPanel::Draw() {
   const Record* a = session()->record(Side::kA, kLastQueryAttention);
   const Record* b = session()->record(Side::kB, kLastQueryAttention);
-  // A what-if replaces the attention of all heads where it also replaces the map.
+  // A what-if replaces the attention of all heads only if it also replaces the map.
   if (!selection()->chosen() && a &&
       (session()->settled(Side::kA) || session()->follows(Side::kA))) {
     selection()->Suggest(session()->prompt() ? MostAttentionOn(*a, GoldTokens(*session()->prompt()))
@@ -331,7 +331,7 @@ void AttentionPanel::MakeStacked(size_t count) {
   }
 }
 
-// "tokens 50:60: A 0.213, B 0.35, B − A 0.137".
+// Text such as "tokens 50:60: A 0.213, B 0.35, B − A 0.137".
 void AttentionPanel::ShowSums() {
   const TokenSpan& range = selection()->range();
   if (range.empty()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The last query's attention over the tokens: of the chosen head, the mean over its layer or its
-// key/value group; of the pinned heads in the same plot or in plots below it, or of the chosen head
-// at every place of the prompt, a plot each.
+// The last query's attention over the tokens, for the chosen head or the mean over its layer or
+// key/value group. Pinned heads are drawn in the same plot or in plots below it; or the chosen head
+// is drawn at every place of the prompt, one plot per place.
 #pragma once
 
 #include <QVector>
@@ -38,13 +38,13 @@ class AttentionPanel : public Panel {
   nlohmann::json State() const override;
   void Restore(const nlohmann::json& state) override;
 
-  // The drawn head: the one under the pointer, else the selected one, or the nearest one of the
-  // model.
+  // The head that is drawn: the one under the pointer, else the selected one, clamped to the heads
+  // of the model.
   HeadId head() const { return head_; }
   AttentionPlot* plot() const { return plot_; }
-  // Plots of pinned heads or of places that are not in the same plot.
+  // The plots below the first, for pinned heads or for places.
   const std::vector<AttentionPlot*>& plots_below() const { return stacked_; }
-  // Rows drawn beside that of the chosen head.
+  // The rows drawn in addition to that of the chosen head, and where they are drawn.
   enum class Beside { kPinnedOver, kPinnedBelow, kPlacesBelow };
   void SetBeside(Beside beside);
 
@@ -54,23 +54,24 @@ class AttentionPanel : public Panel {
   void Draw();
   void DrawPlot(AttentionPlot* plot, HeadId head);
   void DrawPinned();
-  // As many plots below the first as there are pinned heads to be drawn there.
+  // Makes `count` plots below the first one.
   void MakeStacked(size_t count);
   void ShowHead();
   void ShowBoxes(const Record* shape);
   void ShowSums();
   void ShowWindow();
-  // The row of the head, or the mean that is chosen in its place.
+  // The attention row of the head, or of the mean that is shown instead of it.
   QVector<double> ShownRow(const Record* record, HeadId head) const;
   QString RowName(HeadId head) const;
   std::vector<AttentionPlot*> all_plots() const;
   Beside beside() const;
-  // attention_places.cpp:
+  // Defined in attention_places.cpp:
   void DrawPlaces();
   void DrawPlace(AttentionPlot* plot, size_t place);
-  // The places without numbers under the requested settings.
+  // The places that have no attention record under the requested settings.
   std::vector<size_t> UnseenPlaces() const;
-  // Shows the places without numbers one after another, and then the one from which it began.
+  // Shows the places without attention records one after another, so that each is run; then returns
+  // to the first one.
   void WalkPlaces();
   void ContinueWalk();
 
@@ -86,7 +87,7 @@ class AttentionPanel : public Panel {
   QCheckBox* linked_;
   QLabel* sums_;
   QPushButton* walk_places_;
-  std::optional<size_t> walk_from_;  // a walk goes on; it ends there
+  std::optional<size_t> walk_from_;  // start of the walk, where it ends; nullopt: no walk
 };
 
 }  // namespace midscope

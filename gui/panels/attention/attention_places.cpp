@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// AttentionPanel: the chosen head at every place of the prompt.
+// AttentionPanel: the attention of the chosen head at every place of the prompt.
 #include <algorithm>
 #include <utility>
 #include <variant>
@@ -61,7 +61,8 @@ void AttentionPanel::WalkPlaces() {
   ContinueWalk();
 }
 
-// The next place once the shown one has its numbers. A run that failed or was cancelled ends it.
+// Continues with the next place when the shown one has its records. A failed or cancelled run ends
+// the walk.
 void AttentionPanel::ContinueWalk() {
   if (!walk_from_ || session()->has_pending_request()) return;
   const bool settled =

@@ -11,15 +11,16 @@
 
 namespace midscope {
 
-// Rows of heads out of records, as AttentionPanel draws them.
+// Reads the per-head rows that AttentionPanel draws from records.
 
-// The record's attention of a head, by key; empty where it has none.
+// The attention of a head in the record, by key; empty if missing.
 QVector<double> AttentionRow(const Record* record, HeadId head);
 
-// The mean of heads [first, first + count) of a layer, by key; empty where the record has none.
+// The mean over heads [first, first + count) of a layer, by key; empty if missing.
 QVector<double> MeanAttentionRow(const Record& record, int64_t layer, int64_t first, int64_t count);
 
-// Keys that the score of a head counts, where the record is of the run that made `attention`.
+// The keys that the head's position-awareness score counts. Empty unless the record belongs to the
+// same setting as `attention`.
 CountedRow CountedKeysRow(const Record* record, const Record* attention, HeadId head);
 
 }  // namespace midscope

@@ -38,8 +38,8 @@ double NumberAttribute(const Record& record, const std::string& name) {
   return number ? *number : 0;
 }
 
-// Heads one by one, attention biases and MLPs by layer, the embedding and the constant: the terms
-// of the sum, largest first. Empty where the record is not of one prompt.
+// The terms of the sum, largest first: each head, attention biases and MLPs by layer, the embedding
+// and the constant. Empty if the record is not of a single prompt.
 QVector<BarPlot::Bar> TermsOf(const Record* record) {
   QVector<BarPlot::Bar> bars;
   if (!record || !HasArray(*record, kOfHead, {"layer", "head"})) return bars;
@@ -48,7 +48,7 @@ QVector<BarPlot::Bar> TermsOf(const Record* record) {
     const QVector<double> heads = LastAxisRow(*record, kOfHead, {layer});
     for (qsizetype head = 0; head < heads.size(); ++head)
       bars.append({HeadText({layer, head}), heads[head]});
-    // The first part is the sum of the heads.
+    // Skips the first part, which is the sum of the heads.
     for (qsizetype part = 1; part < parts.size(); ++part) {
       bars.append({QStringLiteral("L%1 %2").arg(layer).arg(parts[part]),
                    ValueAt(*record, kOfPart, {part, layer})});
@@ -63,7 +63,7 @@ QVector<BarPlot::Bar> TermsOf(const Record* record) {
   return bars.first(std::min(bars.size(), kMostBars));
 }
 
-// "' Paris' over ' London': 3.1 logits".
+// Text such as "' Paris' over ' London': 3.1 logits".
 QString ComparedText(const Record& record) {
   return QObject::tr("%1 over %2: %3 logits")
       .arg(ShownToken(TextAttribute(record, "answer_token_text")),
@@ -179,7 +179,7 @@ void AttributionPanel::ColourTokens(const Record* record) {
 }
 
 std::vector<Plot*> AttributionPanel::plots() const {
-  // Also before a hidden panel has drawn it.
+  // Works even before a hidden panel has drawn the terms.
   if (TermsOf(ShownRecord()).isEmpty()) return {};
   return {bars_};
 }

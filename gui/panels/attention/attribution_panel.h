@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Contributions to the answer's logit minus that of the best wrong piece (probe
-// answer_attribution): the largest heads and MLPs as bars, all heads as a map, tokens as coloured
-// text.
+// Contributions to the difference between the logit of the answer and that of the best wrong piece
+// (probe answer_attribution): the largest heads and MLPs as bars, all heads as a map, tokens as
+// coloured text.
 #pragma once
 
 #include "core/base/record.h"
@@ -47,9 +47,9 @@ class AttributionPanel : public Panel {
   TokenView* tokens_;
   QComboBox* side_;
   QCheckBox* chosen_head_;
-  QPushButton* switch_on_;  // the probe; hidden where it runs or is not offered
+  QPushButton* switch_on_;  // switches the probe on; hidden if it runs or is not available
   QLabel* note_;
-  bool waits_ = false;  // for the panel to be shown
+  bool waits_ = false;  // to draw until the panel is shown
 };
 
 }  // namespace midscope

@@ -26,7 +26,7 @@ enum Shown { kShowA, kShowB, kShowBoth };
 
 bool IsLens(const Record* record) { return record && HasArray(*record, kWords, {"layer", "rank"}); }
 
-// The column of the answer's first token.
+// The cell in the column of the answer's first token.
 TokenGridPlot::Cell AnswerCell(const Record& record, int64_t layer) {
   const double rank = ValueAt(record, kAnswerRank, {layer});
   if (std::isnan(rank)) return {};
@@ -35,7 +35,7 @@ TokenGridPlot::Cell AnswerCell(const Record& record, int64_t layer) {
           QObject::tr("the answer's first token among all tokens")};
 }
 
-// Appends the columns of one lens to every row of the grid; `letter` begins their names.
+// Makes a grid with the columns of each lens; the letter of a lens begins the names of its columns.
 TokenGridPlot::Grid GridOf(const std::vector<std::pair<QString, const Record*>>& lenses) {
   TokenGridPlot::Grid grid;
   if (lenses.empty()) return grid;
@@ -61,7 +61,7 @@ TokenGridPlot::Grid GridOf(const std::vector<std::pair<QString, const Record*>>&
   return grid;
 }
 
-// "the answer is the likeliest from layer 24 on"; "" without an answer.
+// Text such as "the answer is the likeliest from layer 24 on"; "" if there is no answer.
 QString AnswerNote(const Record& record) {
   if (!record.FindArray(kAnswerRank)) return {};
   const int64_t layers = AxisSize(record, "layer");
@@ -161,7 +161,7 @@ std::vector<Side> LogitLensPanel::ShownSides() const {
 }
 
 std::vector<Plot*> LogitLensPanel::plots() const {
-  // Also before a hidden panel has drawn it.
+  // Works even before a hidden panel has drawn the grid.
   if (ShownSides().empty()) return {};
   return {plot_};
 }

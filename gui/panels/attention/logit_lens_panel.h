@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The model's prediction after each layer (probe logit_lens): words by layer and rank, coloured by
+// The model's prediction after each layer (probe logit_lens): tokens by layer and rank, coloured by
 // probability, and the rank of the answer's first token.
 #pragma once
 
@@ -37,14 +37,14 @@ class LogitLensPanel : public Panel {
  private:
   void Draw();
   bool CanSwitchOn() const;
-  // The chosen sides that have a lens.
+  // The chosen sides that have a logit lens record.
   std::vector<Side> ShownSides() const;
 
   TokenGridPlot* plot_;
   QComboBox* side_;
-  QPushButton* switch_on_;  // hidden where the probe runs or is not offered
+  QPushButton* switch_on_;  // switches the probe on; hidden if it runs or is not available
   QLabel* note_;
-  bool waits_ = false;  // for the panel to be shown
+  bool waits_ = false;  // to draw until the panel is shown
 };
 
 }  // namespace midscope

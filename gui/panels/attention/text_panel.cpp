@@ -33,7 +33,7 @@ namespace {
 
 constexpr char kHeadSource[] = "head";
 
-// The hue of values without a sign, unless the source is a pinned head with its own colour.
+// The hue of unsigned values, unless the source is a pinned head, which has its own colour.
 QColor TextHue() { return {0x00, 0x72, 0xb2}; }
 
 LayerSet ScaledLayersOf(const Session& session) {
@@ -66,7 +66,7 @@ TextPanel::TextPanel(const PanelContext& context) : Panel(context) {
   grid_->addWidget(text_b_, 1, 1);
   grid_->setColumnStretch(0, 1);
   grid_->setRowStretch(1, 1);
-  // Both show the same part of the text; a hidden one has lines of another length.
+  // Scrolls both texts together; a hidden text has another line width.
   connect(text_->verticalScrollBar(), &QScrollBar::valueChanged, this, [this](int line) {
     if (!text_b_->isHidden()) text_b_->ScrollToLine(line);
   });
@@ -174,7 +174,7 @@ void TextPanel::CheckState(const JsonFields& session) {
   for (const char* flag : {"sink", "logarithmic", "raw"}) state.Flag(flag, false);
 }
 
-// Entries that the file lacks are as in a new window.
+// Entries that are missing in the file get the values of a new window.
 void TextPanel::Restore(const nlohmann::json& saved) {
   const nlohmann::json state = saved.is_null() ? nlohmann::json::object() : saved;
   ChooseSource(state.value("colour", kHeadSource));
@@ -215,9 +215,9 @@ void TextPanel::ShowPrompt() {
   for (TokenText* text : {text_, text_b_}) text->SetPrompt(prompt);
   const PromptText& shown = text_->prompt();
   to_gold_->setEnabled(!shown.gold.empty());
-  // Between two prompts there may be none.
+  // Between two prompts there may be no prompt.
   if (!prompt || shown.text == std::exchange(text_before_, shown.text)) return;
-  selection()->Release();  // other tokens than those
+  selection()->Release();  // it contains tokens of the previous prompt
   selection()->ShowTokens(std::nullopt);
   if (!shown.gold.empty()) text_->ShowToken(shown.gold.begin);
 }
@@ -334,7 +334,8 @@ void TextPanel::Draw() {
   picture_->SetCaption(CaptionWith(*session(), {a, b}));
 }
 
-// The first row as it is drawn, then B where it is beside it; the numbers of A and B in any case.
+// Draws the first row as on the screen, and B below it if it is shown beside A. The CSV always
+// contains the values of A and B.
 void TextPanel::DrawPicture(const QVector<double>& first, const QString& first_name,
                             const QString& b_name, const TokenScale& scale) {
   std::vector<TextPicture::Row> rows = {{first_name, first}};

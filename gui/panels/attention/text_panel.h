@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The prompt as text, coloured by a number of every token: the attention of a head, its mean over
-// heads, a hidden channel, or what another record has over tokens; of A, of B, their difference, or
-// A and B beside each other on one scale.
+// The prompt as text, coloured by one number per token: the attention of a head or its mean over
+// heads, a hidden channel, or an array of another record. Shows A, B, their difference, or A and B
+// side by side on one scale.
 #pragma once
 
 #include <QVector>
@@ -38,10 +38,10 @@ class TextPanel : public Panel {
   nlohmann::json State() const override;
   void Restore(const nlohmann::json& saved) override;
 
-  // The text of A where A and B are side by side; else the only one.
+  // The text of A if A and B are side by side; else the only text.
   TokenText* text() const { return text_; }
   TokenText* text_of_b() const { return text_b_; }
-  // By TokenSource::id; without effect until there is one.
+  // Chooses a source by TokenSource::id; takes effect when that source exists.
   void ChooseSource(const std::string& id);
   QStringList sources() const;
 
@@ -75,10 +75,10 @@ class TextPanel : public Panel {
   QCheckBox* raw_;
   QPushButton* to_gold_;
   TokenScaleBar* bar_;
-  TextPicture* picture_;  // for files; never shown
+  TextPicture* picture_;  // for export only; never shown
   QVector<double> row_a_;
   QVector<double> row_b_;
-  QString text_before_;  // of the prompt that is shown
+  QString text_before_;  // for the shown prompt
   bool waits_ = false;
 };
 

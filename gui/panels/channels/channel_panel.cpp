@@ -28,7 +28,8 @@
 namespace midscope {
 namespace {
 
-// Positions of the moving mean: longer than a line of a task's list, so that the trend is seen.
+// Number of positions in the moving mean: more than a line of a task's list has, so that the trend
+// is visible.
 constexpr int kUsualSmoothing = 15;
 
 // The layers in which the setting scales a channel.
@@ -37,12 +38,12 @@ LayerSet ScaledLayers(const QString& setting) {
     const Intervention intervention = ParseIntervention(setting.toStdString());
     if (const auto* scaling = intervention.Find<ChannelScaling>()) return scaling->layers;
   } catch (const Error&) {
-    // A term of a later version: the picture is drawn without highlighted layers.
+    // The text has a term of a later version; the plot is drawn without highlighted layers.
   }
   return {false, {}};
 }
 
-// The setting that made the record; none where it is of a later version.
+// The setting that made the record; none if it cannot be parsed (a later version).
 Intervention SettingOfRecord(const Record& record) {
   try {
     return ParseIntervention(SettingOf(record).toStdString());
@@ -51,7 +52,7 @@ Intervention SettingOfRecord(const Record& record) {
   }
 }
 
-// The scaling of the channel; null where the setting leaves the channel unchanged.
+// The scaling of the channel; nullptr if the setting does not scale it.
 const ChannelScaling* ScalingOf(const Intervention& setting, int64_t channel) {
   for (const Term& term : setting.terms) {
     const auto* scaling = term.As<ChannelScaling>();
@@ -60,7 +61,7 @@ const ChannelScaling* ScalingOf(const Intervention& setting, int64_t channel) {
   return nullptr;
 }
 
-// " × 0.5": what the setting makes of the channel; "" where it leaves it as it is.
+// The factor of the channel, such as " × 0.5"; "" if the setting does not scale it.
 QString FactorText(const Intervention& setting, int64_t channel) {
   const ChannelScaling* scaling = ScalingOf(setting, channel);
   return scaling ? QStringLiteral(" × %1").arg(scaling->factor, 0, 'g', 3) : QString();
@@ -200,11 +201,12 @@ ChannelPlot::View ChannelPanel::view() const {
   if (scaling && session()->differs()) {
     chosen.highlighted = scaling->layers;
   } else if (session()->model()) {
-    chosen.highlighted = MiddleLayers(session()->model()->config.layers);  // what the knob offers
+    // The default layers of the channel control.
+    chosen.highlighted = MiddleLayers(session()->model()->config.layers);
   }
   chosen.compare = selection()->compare();
   chosen.factor_now = Factor();
-  // The factor of the numbers on the screen: while a slider is dragged they are a step behind.
+  // The factors of the records on the screen, which lag one step behind while a slider is dragged.
   for (const Side side : {Side::kA, Side::kB}) {
     const Record* record = session()->record(side, kHiddenChannelsRecord);
     (side == Side::kA ? chosen.factor_a : chosen.factor_b) =
@@ -219,7 +221,7 @@ std::optional<double> ChannelPanel::Factor() const {
   return scaling ? scaling->factor : 1;
 }
 
-// A channel that B leaves as it is gets the layers of the knob.
+// If B does not scale the channel, the scaling uses the layers of B's first scaled channel.
 void ChannelPanel::OfferFactor(double factor, bool dragging) {
   ChannelScaling scaling;
   scaling.layers = MiddleLayers(session()->model()->config.layers);
@@ -239,14 +241,14 @@ std::optional<int64_t> ChannelPanel::knob_channel() const {
 
 void ChannelPanel::FollowKnob() {
   const std::optional<int64_t> channel = knob_channel();
-  // A channel that the model does not have is an error of B; nothing is drawn.
+  // If the model lacks the channel, B reports an error and nothing is drawn.
   if (!channel || !follow_->isChecked() || *channel > channel_->maximum()) return;
   following_ = true;
   channel_->setValue(static_cast<int>(*channel));
   following_ = false;
 }
 
-// Another channel than B's ends the link; going back to the one before restores it.
+// Choosing a channel other than B's ends the link; returning to B's channel restores it.
 void ChannelPanel::RefreshLink(int64_t before) {
   if (follow_->isChecked() && knob_channel() != channel_->value()) {
     follow_->setChecked(false);
@@ -256,7 +258,7 @@ void ChannelPanel::RefreshLink(int64_t before) {
   }
 }
 
-// Chosen by an action, or by undo.
+// Shows a channel that was chosen by an action or by undo.
 void ChannelPanel::ShowChannel() {
   const auto channel = static_cast<int>(session()->channel());
   const int64_t before = channel_->value();
@@ -267,7 +269,7 @@ void ChannelPanel::ShowChannel() {
   Draw();
 }
 
-// Only the file's layers and channels can be chosen; a sample's are read later.
+// Offers only the file's layers and channels; those of a sample are read later.
 void ChannelPanel::FollowFile() {
   const Record* hidden = session()->record(Side::kA, kHiddenChannelsRecord);
   if (session()->model() || !hidden) return;

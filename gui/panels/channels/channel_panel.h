@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The hidden channel's plot with the choice of channel, layer and dropped positions.
+// The hidden channel's plot, with controls for channel, layer and the number of first positions to
+// drop.
 #pragma once
 
 #include <optional>
@@ -35,23 +36,23 @@ class ChannelPanel : public Panel {
   void ShowModel();
   void FillLayers(int64_t layers);
   void FollowFile();
-  // Selects the channel that B scales, if the check box is set.
+  // If the check box is set, selects the channel that B scales.
   void FollowKnob();
   void RefreshLink(int64_t before);
   void ShowChannel();
-  // The factor of B for the shown channel; nullopt: it can't be changed here.
+  // The factor of the shown channel in B; nullopt: it cannot be changed here.
   std::optional<double> Factor() const;
   void OfferFactor(double factor, bool dragging);
   std::optional<int64_t> knob_channel() const;
   void Draw();
-  ChannelPlot::View view() const;  // as set in the boxes
+  ChannelPlot::View view() const;  // from the values of the controls
 
   ChannelPlot* plot_;
   ChannelPlot::View shown_;
   QSpinBox* channel_;
   QCheckBox* follow_;
-  bool following_ = false;                // the box is being set to B's channel
-  std::optional<int64_t> unlinked_from_;  // the channel before the box left B's
+  bool following_ = false;                // the channel box is being set to B's channel
+  std::optional<int64_t> unlinked_from_;  // B's channel, which the box showed before
   QComboBox* layer_;
   QSpinBox* dropped_;
   QSpinBox* smoothing_;

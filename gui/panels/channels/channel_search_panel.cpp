@@ -32,10 +32,10 @@ namespace {
 
 constexpr qint64 kSmoothestLayer = -2;
 constexpr qint64 kAllLayers = -1;
-constexpr int kWide = 10000;    // pixels that are shared out
-constexpr double kRemoved = 0;  // the factor of a channel that was not tried
+constexpr int kWide = 10000;    // larger than any width, to be shared by the splitter
+constexpr double kRemoved = 0;  // factor used for a channel that was not tried
 
-// The layer of the curve that is drawn for a choice.
+// The layer of the curve that belongs to a choice.
 int64_t LayerOf(const RankedChannel& channel, qint64 choice) {
   return choice == kSmoothestLayer ? channel.smoothest_layer : choice;
 }
@@ -139,10 +139,10 @@ nlohmann::json ChannelSearchPanel::State() const {
 }
 
 void ChannelSearchPanel::CheckState(const JsonFields& session) {
-  if (session.Find(StateKey())) session.Inside(StateKey());  // an object
+  if (session.Find(StateKey())) session.Inside(StateKey());  // checks that it is an object
 }
 
-// Options of a later version that this one cannot read are left out.
+// Ignores options of a later version that cannot be read.
 void ChannelSearchPanel::Restore(const nlohmann::json& state) {
   OptionSet options(form_->options().descriptions());
   if (state.is_object()) ErrorText([&] { options.FromJson(state.dump()); });
@@ -174,7 +174,7 @@ void ChannelSearchPanel::RankPrompt() {
   ShowNext(kPromptChannelsRecord);
 }
 
-// The record of this name as soon as it is there.
+// Shows the record of this name as soon as it arrives.
 void ChannelSearchPanel::ShowNext(const char* name) {
   wanted_ = QString::fromLatin1(name);
   tabs_->setCurrentWidget(results_);
@@ -229,7 +229,7 @@ void ChannelSearchPanel::OfferRecords() {
     next = wanted;
     wanted_.clear();
     const QSignalBlocker quiet(table_);
-    table_->clearSelection();  // the first row is chosen
+    table_->clearSelection();  // so that the first row is chosen
   }
   record_->setCurrentIndex(std::max(next, record_->count() > 0 ? 0 : -1));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Searches the open model for channels that carry position, or ranks those of the shown prompt: a
-// table of channels and the chosen one's mean over position with its cubic fit. A button puts the
-// chosen channel on the factor knob of B.
+// Searches the open model for channels that carry position, or ranks the channels of the shown
+// prompt. Shows a table of channels, and the chosen one's mean by position with its cubic fit. A
+// button selects the chosen channel for the factor control of B.
 #pragma once
 
 #include <QString>
@@ -30,7 +30,7 @@ class ChannelSearchPanel : public Panel {
   static void Render(FilePictures& pictures);
   static std::string StateKey() { return "channel_search"; }
   static void CheckState(const JsonFields& session);
-  nlohmann::json State() const override;  // what the form states
+  nlohmann::json State() const override;  // The values of the form.
   void Restore(const nlohmann::json& state) override;
   void Refresh(Changes changes) override;
   void DrawWaiting() override;
@@ -60,14 +60,14 @@ class ChannelSearchPanel : public Panel {
   QWidget* results_;
   ChannelTable* table_;
   LinesPlot* plot_;
-  QComboBox* record_;  // the search or this prompt
-  QComboBox* layer_;   // of the curve
+  QComboBox* record_;  // chooses the search or the shown prompt
+  QComboBox* layer_;   // layer of the curve
   QPushButton* search_;
   QPushButton* rank_prompt_;
   QPushButton* put_on_knob_;
   QLabel* note_;
   QString wanted_;      // name of the last requested record; "" once it is shown
-  bool waits_ = false;  // for the panel to be shown
+  bool waits_ = false;  // to draw until the panel is shown
 };
 
 }  // namespace midscope

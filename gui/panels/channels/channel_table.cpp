@@ -19,16 +19,16 @@ enum Column {
   kLossColumn,
   kColumnCount
 };
-constexpr int kRowRole = Qt::UserRole;  // of kChannelColumn: index into the ranking
+constexpr int kRowRole = Qt::UserRole;  // role in kChannelColumn: index into the ranking
 
-// Shown as text and sorted as a number; NaN: empty.
+// An item that shows a text and is sorted as a number; NaN: empty.
 QTableWidgetItem* NumberItem(double value, const QString& text) {
   class Item : public QTableWidgetItem {
    public:
     Item(const QString& text, double value) : QTableWidgetItem(text), value_(value) {}
     bool operator<(const QTableWidgetItem& other) const override {
       const auto* number = dynamic_cast<const Item*>(&other);
-      // Items without a number are last.
+      // Items without a number are sorted last.
       if (!number || std::isnan(number->value_)) return !std::isnan(value_);
       return value_ < number->value_;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The ranking of a search for channels as a table, which sorts by any column.
+// The ranking of a channel search as a table that can be sorted by any column.
 #pragma once
 
 #include <QTableWidget>
@@ -15,10 +15,11 @@ class ChannelTable : public QTableWidget {
  public:
   explicit ChannelTable(QWidget* parent = nullptr);
 
-  // Shows the channels in their order without emitting itemSelectionChanged. The chosen channel
-  // stays so where it is among them, else the first is. `trials`: with factor and loss.
+  // Shows the channels in the given order without emitting itemSelectionChanged. Keeps the chosen
+  // channel if it is among them, else chooses the first. `trials`: show the columns of factor and
+  // loss.
   void Show(const QVector<RankedChannel>& ranked, bool trials);
-  // The row that is chosen; null: none.
+  // The chosen channel; nullptr if there is none.
   const RankedChannel* chosen() const;
 
  private:

@@ -15,7 +15,7 @@
 namespace midscope {
 namespace {
 
-// Values without a number come last in both orders of sorting.
+// Sorts missing values last in both sort orders.
 class NumberOrder : public QSortFilterProxyModel {
  public:
   using QSortFilterProxyModel::QSortFilterProxyModel;
@@ -137,7 +137,7 @@ HeadList::HeadList(Selection* selection, QWidget* parent)
           });
 }
 
-// The selection model is bypassed while Ctrl is held: Ctrl+click would unselect the row.
+// Bypasses the selection model while Ctrl is pressed, because Ctrl+click would deselect the row.
 void HeadList::mouseReleaseEvent(QMouseEvent* event) {
   QTableView::mouseReleaseEvent(event);
   const QModelIndex row = indexAt(event->position().toPoint());

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The heads of the map as a table that can be sorted: rank, head, the numbers of A and B and their
-// difference.
+// The heads of the map as a sortable table: rank, head, the values of A and B and their difference.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -23,14 +22,14 @@ class HeadListModel : public QAbstractTableModel {
 
   using QAbstractTableModel::QAbstractTableModel;
 
-  // `b`: empty where there is no B. Ranks are by `ranked`, largest first.
+  // `b`: empty if there is no B. `ranked`: the values that define the ranks, largest first.
   void Show(const HeadTable& a, const HeadTable& b, const HeadTable& ranked);
   HeadId HeadOf(int row) const;
-  int RowOf(HeadId head) const;  // -1: none
+  int RowOf(HeadId head) const;  // Returns -1 if not found.
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;
-  // Qt::UserRole: the number to sort by.
+  // Role Qt::UserRole: the number to sort by.
   QVariant data(const QModelIndex& index, int role) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
@@ -39,7 +38,7 @@ class HeadListModel : public QAbstractTableModel {
 
   HeadTable a_;
   HeadTable b_;
-  std::vector<int> ranks_;  // [layer, head], from 1
+  std::vector<int> ranks_;  // [layer, head]; ranks start at 1
   int64_t heads_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// HeadMapPanel: what the map can show.
+// HeadMapPanel: the list of quantities that the map can show.
 #include <algorithm>
 #include <utility>
 
@@ -70,7 +70,7 @@ void HeadMapPanel::AddAttention(std::vector<Entry>& entries) const {
   }
 }
 
-// Grouped by record, under the names and descriptions that the record gives.
+// Adds arrays grouped by record, with the names and descriptions given in the record.
 void HeadMapPanel::AddArrays(std::vector<Entry>& entries) const {
   for (const auto& [name, record] : RecordsOfEitherSide(*session())) {
     if (name == kScanRecord) continue;
@@ -116,7 +116,8 @@ bool HeadMapPanel::Offer() {
     if (heading && items) items->item(static_cast<int>(i))->setEnabled(false);
   }
   quantity_->setVisible(entries_.size() > 1);
-  // A file without a score was made for its scan; a scan that was started is what is looked at.
+  // A file without a position-awareness score was made for its scan, so the scan is shown; a newly
+  // started scan is shown too.
   const bool has_score = session()->record(Side::kA, kPositionAwarenessRecord) != nullptr;
   const bool new_scan = scans > 0 && scans != scans_before;
   if (new_scan) wanted_ = entries_[session()->shows_file() && has_score ? 0 : 1].id;
@@ -125,7 +126,7 @@ bool HeadMapPanel::Offer() {
   return true;
 }
 
-// HeadMapPanel: position ratios of B that are painted on the map.
+// HeadMapPanel: painting B's position ratios on the map.
 
 void HeadMapPanel::MakePainter() {
   painter_ = new RatioPainter(session(), this);
@@ -154,7 +155,7 @@ void HeadMapPanel::MakePainter() {
     action->setToolTip(help);
     connect(action, &QAction::triggered, this, [this, edit] { ApplyToRatios(edit); });
     menu->addAction(action);
-    addAction(action);  // also among all actions
+    addAction(action);  // makes it available in the list of all actions
   };
   add("ratios-from-score", tr("Ratios of B from the &score"),
       tr("In each layer the most position-aware head of A has the least ratio, as in Ms-PoE: the "
@@ -201,7 +202,7 @@ void HeadMapPanel::Paint(const std::vector<HeadId>& heads, double change, bool d
   }
 }
 
-// Painting changes B: B has to be shown.
+// Makes B visible, because painting changes B.
 void HeadMapPanel::ShowB() {
   const Compare shown = selection()->compare();
   if (shown != Compare::kB && (shown != Compare::kSplit || !has_room_))
@@ -212,7 +213,8 @@ void HeadMapPanel::RefreshPainting(Compare drawn) {
   const bool ratios = ShowsRatios();
   grouped_->setVisible(ratios && session()->model()->config.heads_per_key_value_head() > 1);
   edits_->setVisible(ratios);
-  // In A | B the map of B is painted; a single map of A is painted, too, and then becomes B's.
+  // If A and B are side by side, B's map is painted; a single map of A can be painted too, and then
+  // shows B.
   plot_->SetPaintable(ratios && (drawn == Compare::kA || drawn == Compare::kB));
   plot_b_->SetPaintable(ratios && drawn == Compare::kSplit);
 }

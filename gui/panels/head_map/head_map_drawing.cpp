@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// HeadMapPanel: what the maps of A, of B and of their difference are drawn from.
+// HeadMapPanel: contents of the maps of A, B and their difference.
 #include <QComboBox>
 #include <QLabel>
 #include <QToolButton>
@@ -31,7 +31,7 @@ QString WithUnit(const QString& name, const QString& unit) {
   return unit.isEmpty() ? name : QStringLiteral("%1 (%2)").arg(name, unit);
 }
 
-// Around 1, wide enough for the published ratios.
+// A colour range around 1, wide enough for the published ratios.
 QCPRange RatioRange(const HeadTable& a, const HeadTable& b) {
   constexpr double kUsual = 0.8;
   double extent = kUsual;
@@ -79,7 +79,7 @@ const Record* HeadMapPanel::RecordOf(Side side, const Entry& entry) const {
 HeadTable HeadMapPanel::TableOf(Side side, const Entry& entry) const {
   const Record* record = RecordOf(side, entry);
   if (entry.id == kRatioId) {
-    // Ratios that the setting states are known before the run, and while they are painted.
+    // Ratios that the setting defines are known before the run and during painting.
     if (const auto stated = painter_->Stated(side)) {
       const auto layers = static_cast<int64_t>(stated->ratios.size()) / stated->heads;
       return {stated->ratios, layers, stated->heads};
@@ -110,7 +110,7 @@ HeadMap HeadMapPanel::MapOf(const Entry& entry, const HeadTable& a, const HeadTa
     if (entry.id == kRatioId) {
       map.diverging = true;
       map.centre = 1;
-      // The colours stay where they are while a ratio is painted.
+      // The colour range is fixed while a ratio is being painted.
       map.range = RatioRange(a, b);
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Maps of heads of a file of results, and of a scan.
+// Head maps for results files and for scans.
 #pragma once
 
 #include "gui/panels/file_pictures.h"
@@ -8,7 +8,7 @@
 
 namespace midscope {
 
-// The effects of a scan, of ScanViews(&scan).
+// Makes a map of the scan's effects. `view`: one of ScanViews(&scan).
 HeadMap ScanMap(const Record& scan, const ScanView& view);
 
 // Draws the scan and the position-awareness scores of the file.

@@ -34,7 +34,7 @@ nlohmann::json ColoursJson(const HeadMapPanel::ColourRanges& ranges) {
   return colours;
 }
 
-// nullopt where it is not a list of ranges.
+// Returns nullopt if the JSON is not a list of ranges.
 std::optional<HeadMapPanel::ColourRanges> ReadColours(const nlohmann::json& colours) {
   if (!colours.is_object()) return std::nullopt;
   HeadMapPanel::ColourRanges ranges;
@@ -144,7 +144,8 @@ std::vector<Plot*> HeadMapPanel::plots() const {
 }
 
 void HeadMapPanel::MakeActions() {
-  // Single letters are shortcuts only while the map has the focus: elsewhere they are text.
+  // Shortcuts of a single letter work only while the map has the focus; elsewhere, letters are text
+  // input.
   const auto add = [this](const char* id, const QString& title, const QString& help,
                           const QKeySequence& key) {
     auto* action = new QAction(title, this);
@@ -219,7 +220,7 @@ void HeadMapPanel::CheckState(const JsonFields& session) {
   }
 }
 
-// Entries that the file lacks are as in a new window.
+// Entries that are missing in the file get the values of a new window.
 void HeadMapPanel::Restore(const nlohmann::json& saved) {
   const nlohmann::json state = saved.is_null() ? nlohmann::json::object() : saved;
   ChooseQuantity(state.value("quantity", std::string(kScoreId)));
@@ -247,7 +248,8 @@ void HeadMapPanel::Refresh(Changes changes) {
   }
   const Entry& shown = entry();
   if (shown.scan) draw = draw || (changes & Change::kScan);
-  // A what-if brings the attention, a full run all other records.
+  // Attention arrives with every what-if, the score with the map records; other quantities may be
+  // in any record.
   const Changes of_shown = shown.attention        ? Changes(Change::kWhatIfRecords)
                            : shown.id == kScoreId ? Changes(Change::kMapRecords)
                                                   : kRecordChanges;
@@ -257,24 +259,24 @@ void HeadMapPanel::Refresh(Changes changes) {
   }
 }
 
-// A, B and the difference in a row, or below each other where the panel is higher than wide.
+// Shows A, B and the difference in a row, or below each other if the panel is higher than wide.
 void HeadMapPanel::ShowBeside(bool shown) {
   plot_b_->setVisible(shown);
   plot_difference_->setVisible(shown);
   plot_->ShowScale(!shown);
-  // The first map has the axis' name, the title names the quantity.
+  // The first map shows the axis name; the quantity is in the title.
   for (HeadMapPlot* plot : {plot_, plot_b_, plot_difference_}) plot->ShowScaleLabel(!shown);
   const bool row = maps_->direction() == QBoxLayout::LeftToRight;
   for (HeadMapPlot* plot : {plot_b_, plot_difference_}) {
     plot->yAxis->setLabel(row ? QString() : plot_->yAxis->label());
   }
-  // Maps with a scale of colours are wider.
+  // Maps with a colour scale get more width.
   maps_->setStretch(0, row ? 3 : 1);
   maps_->setStretch(1, row ? 4 : 1);
   maps_->setStretch(2, row ? 4 : 1);
 }
 
-// The maps' own size counts, which the list and the controls change too, not that of the panel. Qt
+// Uses the size of the maps, not of the panel, because the list and the controls also change it. Qt
 // has laid out the maps before this is called.
 bool HeadMapPanel::eventFilter(QObject* watched, QEvent* event) {
   if (watched == maps_->parentWidget() && event->type() == QEvent::Resize) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The map of heads, of A, of B, of their difference, or all three beside each other, and the same
-// heads as a list. What it shows is chosen: scores, what follows from the attention of the last
-// query (gui/base/head_quantities.h), a scan's effects, and every array [layer, head] of a record.
+// A map of all heads for A, B, their difference, or all three side by side, and the same heads as a
+// list. The shown quantity can be chosen: scores, quantities computed from the attention of the
+// last query (gui/base/head_quantities.h), the effects of a scan, and every array [layer, head] of
+// a record.
 #pragma once
 
 #include <QStringList>
@@ -34,10 +35,10 @@ class HeadMapPanel : public Panel {
   Q_OBJECT
 
  public:
-  // The id of the position-awareness score, which is shown first.
+  // The id of the position-awareness score, the quantity that is shown first.
   static constexpr const char* kScoreId = "position_awareness/position_awareness_score";
 
-  // The id of the position ratios; those of B can be painted.
+  // The id of the position ratios. Those of B can be edited by painting.
   static constexpr const char* kRatioId = "position_ratio/position_ratio";
 
   explicit HeadMapPanel(const PanelContext& context);
@@ -48,44 +49,45 @@ class HeadMapPanel : public Panel {
   static void Render(FilePictures& pictures);
   void Refresh(Changes changes) override;
   std::vector<Plot*> plots() const override;
-  // The panel's choices, and the pinned heads and the compared settings of all panels.
+  // The panel's choices, and the pinned heads and the comparison that all panels share.
   nlohmann::json State() const override;
   void Restore(const nlohmann::json& saved) override;
 
-  // The map of A where A and B are side by side; else the only one.
+  // The map of A if A and B are side by side; else the only map.
   HeadMapPlot* plot() const { return plot_; }
   HeadMapPlot* plot_of_b() const { return plot_b_; }
   HeadMapPlot* plot_of_difference() const { return plot_difference_; }
   HeadList* list() const { return list_; }
   void SetMode(Compare mode);
-  // The id of a quantity: "gold", "position_awareness/position_awareness_score", "scan: place 1".
-  // Without effect until there is one.
+  // Chooses a quantity by id: "gold", "position_awareness/position_awareness_score", "scan: place
+  // 1". Takes effect when that quantity exists.
   void ChooseQuantity(const std::string& id);
   std::string quantity_id() const;
-  // The ids of what can be chosen now.
+  // The ids of the quantities that can be chosen now.
   QStringList quantity_ids() const;
-  // Sets ratios of B and shows them. Throws Error as RatioPainter::Set.
+  // Sets ratios of B and shows them. Throws Error in the same cases as RatioPainter::Set.
   void SetRatios(const std::vector<std::pair<HeadId, double>>& ratios);
   RatioPainter* painter() const { return painter_; }
 
-  // Ranges of colours by what is shown; differences have their own, named "ID B - A".
+  // Colour ranges by quantity id; differences have a separate range under the key "ID B - A".
   using ColourRanges = std::map<std::string, std::pair<double, double>>;
-  // The ends of the colours of what is shown, of the maps of A and B or of that of the difference;
-  // nullopt: those of the values.
+  // Sets the colour range of the shown quantity, for the maps of A and B or for that of the
+  // difference; nullopt: the range of the values.
   void SetColours(std::optional<std::pair<double, double>> range, bool difference);
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  // A row of the box. Exactly one of the last three is set; none: a heading.
+  // A row of the box. At most one of the last three (`record` with `array` counts as one) is set;
+  // if none is, the row is a heading.
   struct Entry {
     std::string id;
     QString name;
     QString help;
     QString unit;
     const AttentionQuantity* attention = nullptr;
-    std::string record = {};  // with its array [layer, head]
+    std::string record = {};  // contains `array` [layer, head]
     std::string array = {};
     std::optional<ScanView> scan = {};
     bool heading() const { return !attention && record.empty() && !scan; }
@@ -101,7 +103,7 @@ class HeadMapPanel : public Panel {
   void ShowB();
   void RefreshPainting(Compare drawn);
   QString PaintingNote() const;
-  // Whether there is something else to choose from now.
+  // Updates the choices. Returns whether they have changed.
   bool Offer();
   void AddScans(std::vector<Entry>& entries) const;
   void AddAttention(std::vector<Entry>& entries) const;
@@ -113,26 +115,26 @@ class HeadMapPanel : public Panel {
   HeadTable TableOf(Side side, const Entry& entry) const;
   const Record* RecordOf(Side side, const Entry& entry) const;
   HeadMap MapOf(const Entry& entry, const HeadTable& a, const HeadTable& b, Compare drawn) const;
-  // The chosen colours of what is shown, else those of the map.
+  // Sets the colour range of the map to the one chosen for the shown quantity, if there is one.
   void UseColours(const Entry& entry, bool difference, HeadMap& map) const;
   void DrawMap(HeadMapPlot* plot, const Entry& entry, HeadMap map, const RecordName& name,
                bool beside);
   void ShowBeside(bool shown);
   void RefreshNote(const Entry& entry, Compare drawn);
-  // The chosen mode; kA where B has no map.
+  // The chosen mode, or kA if B has no map.
   Compare drawn_mode() const;
 
   HeadMapPlot* plot_;
   HeadMapPlot* plot_b_;
   HeadMapPlot* plot_difference_;
   QBoxLayout* maps_;
-  bool has_room_ = false;  // for three maps, beside or below each other
+  bool has_room_ = false;  // for three maps side by side or below each other
   HeadList* list_;
   QToolButton* list_shown_;
   QComboBox* quantity_;
-  std::vector<Entry> entries_;  // the rows of quantity_
+  std::vector<Entry> entries_;  // the rows of the box quantity_
   std::string wanted_;          // id of the chosen quantity
-  size_t scans_ = 0;            // number of views of a scan that are offered
+  size_t scans_ = 0;            // number of scan views among the choices
   QLabel* note_;
   RatioPainter* painter_;
   QAction* square_;

@@ -136,7 +136,7 @@ void RatioPainter::Apply(Edit edit) {
   const uint64_t seed = next.shuffle.value_or(0) + 1;
   next.shuffle.reset();
   next = InFolder(next, folder_, true);
-  // The file keeps the order that was, and the text the seed.
+  // The file contains the original order, and the setting's text the seed.
   if (edit == Edit::kRandom) next = ShuffledRatios(next, seed);
   begin_.reset();
   Q_EMIT Painted(next, false);

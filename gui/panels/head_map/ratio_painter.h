@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Changes the position ratios of setting B head by head: what B's scheme gives every head becomes a
-// table, which is edited and put on B as ratios(FILE). A file is written at the end of a drag.
+// Changes the position ratios of setting B head by head. B's scheme is converted to a table of
+// ratios, which is edited and set in B as ratios(FILE). The file is written at the end of a drag.
 #pragma once
 
 #include <QObject>
@@ -23,26 +23,28 @@ class RatioPainter : public QObject {
  public:
   explicit RatioPainter(const Session* session, QObject* parent = nullptr);
 
-  // The ratios that the setting states, without a run: of ratios(FILE) and pi, 1 without a scheme.
-  // nullopt for schemes that choose them (ms-poe) or have none, and without a model.
+  // The ratios that the setting defines without a run: those of ratios(FILE) and pi, or 1 if there
+  // is no scheme. Returns nullopt for schemes that choose ratios during the run (ms-poe) or have
+  // none, and without a model.
   std::optional<HeadRatioTable> Stated(Side side) const;
-  // B's ratios: those that it states; for ms-poe those of its run, once it is done; else 1
-  // everywhere. nullopt without a model.
+  // B's ratios: those that it defines; for ms-poe those of its run once that is done; otherwise 1
+  // for all heads. Returns nullopt without a model.
   std::optional<HeadRatioTable> Table() const;
-  // Whether an edit replaces a scheme that has no ratios.
+  // Whether an edit would replace a scheme that has no ratios.
   bool Replaces() const;
-  // All heads of a head's key/value group change with it.
+  // Sets whether an edit of a head applies to all heads of its key/value group.
   void SetGrouped(bool grouped) { grouped_ = grouped; }
   void SetFolder(const QString& folder) { folder_ = folder; }
 
-  // The heads' ratios times e^change. While `dragging`, `change` is from where the drag began; the
-  // first call without it ends the drag. Throws Error where the file can't be written.
+  // Multiplies the heads' ratios by e^change. While `dragging`, `change` is relative to the start
+  // of the drag; the first call with `dragging` false ends the drag. Throws Error if the file
+  // cannot be written.
   void Paint(const std::vector<HeadId>& heads, double change, bool dragging);
-  // Ratios of heads, in one step. Throws Error: (usage) without a model, and for a ratio that none
-  // can be; (failure) where the file can't be written.
+  // Sets the ratios of heads in one step. Throws Error: (usage) without a model or for an invalid
+  // ratio; (failure) if the file cannot be written.
   void Set(const std::vector<std::pair<HeadId, double>>& ratios);
   enum class Edit { kFromScore, kGrouped, kReversed, kRandom, kOnes };
-  // Throws Error (usage) where there is nothing to make it of.
+  // Throws Error (usage) if the data for the edit are missing.
   void Apply(Edit edit);
 
  Q_SIGNALS:
@@ -56,9 +58,9 @@ class RatioPainter : public QObject {
   const Session* session_;
   QString folder_ = RatioFolder();
   bool grouped_ = false;
-  std::optional<HeadRatioTable> begin_;  // of the drag that goes on
-  // B's ratios as changed by the drag. B was changed by something else, such as undo, where it has
-  // another scheme: then the rest of the drag changes nothing.
+  std::optional<HeadRatioTable> begin_;  // at the start of the drag; nullopt: no drag
+  // B's ratios after the last change of the drag. If B has another scheme, something else (such as
+  // undo) has changed B, and the rest of the drag has no effect.
   std::optional<HeadRatioTable> painted_;
   bool dropped_ = false;
 };

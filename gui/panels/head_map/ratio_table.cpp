@@ -16,13 +16,13 @@
 namespace midscope {
 namespace {
 
-// Ratios of 1/e and e have the darkest colours: published ratios are between them.
+// Ratios of 1/e and e get the darkest colours; published ratios are in this range.
 constexpr double kDeepest = 1;
 
 double ReadRatio(const QString& text) {
   double ratio = 0;
   if (!ReadWhole(text.trimmed().toStdString(), ratio) ||
-      !(ratio >= kSmallestRatio && ratio <= kLargestRatio)) {  // also rejects NaN
+      !(ratio >= kSmallestRatio && ratio <= kLargestRatio)) {  // also true for NaN
     throw UsageError(
         "position ratios", "'" + text.toStdString() + "' is not a ratio",
         "Give numbers from " + NumberText(kSmallestRatio) + " to " + NumberText(kLargestRatio));
@@ -136,7 +136,7 @@ bool RatioTable::setData(const QModelIndex& index, const QVariant& value, int ro
   try {
     ratios_.at(Place(index.row(), index.column())) = ReadRatio(value.toString());
   } catch (const Error&) {
-    return false;  // the cell keeps its value
+    return false;  // the cell keeps its old value
   }
   Q_EMIT dataChanged(index, index);
   return true;

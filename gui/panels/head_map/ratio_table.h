@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A position ratio per head as an editable table [layer, head]: blue above 1, red below, darker
+// An editable table [layer, head] of position ratios. Cells are blue above 1 and red below, darker
 // with the distance from 1 on a logarithmic scale.
 #pragma once
 
@@ -20,15 +20,15 @@ class RatioTable : public QAbstractTableModel {
 
   // Sets all ratios to 1.
   void Reset(int64_t layers, int64_t heads);
-  // Sets the ratios of a record `position_ratio`; returns false where it has none.
+  // Sets the ratios from a record `position_ratio`. Returns false if the record has none.
   bool TakeFrom(const Record& record);
-  // Sets rows of numbers, separated by tabs, commas, semicolons or spaces, from that cell on;
-  // numbers beyond the table's edge are ignored. Throws Error (usage) for a text that is not a
-  // ratio, and then changes nothing.
+  // Pastes rows of numbers, separated by tabs, commas, semicolons or spaces, starting at the given
+  // cell; ignores numbers beyond the table's edge. If a text is not a ratio, throws Error (usage)
+  // and changes nothing.
   void Paste(const QString& text, int layer, int head);
-  // Rows of numbers separated by tabs.
+  // The table as rows of numbers separated by tabs.
   QString Text() const;
-  // [[head 0, head 1, ...] of layer 0, ...], the format of ratios(FILE).
+  // The table as [[head 0, head 1, ...] of layer 0, ...], the format of ratios(FILE).
   std::string Json() const;
   HeadRatioTable Table() const;
   double ratio(int64_t layer, int64_t head) const;

@@ -20,7 +20,7 @@ double AttributeNumber(const Record& record, const std::string& name) {
   return number ? *number : kNoNumber;
 }
 
-// The text of the passage `question`, with what follows it; "" where there is none.
+// The text of the passage `question` and the text after it; "" if there is no such passage.
 QString QuestionPassage(const Record& prompt) {
   const QStringList names = Texts(prompt, kSpanName);
   const qsizetype span = names.indexOf(QStringLiteral("question"));
@@ -37,7 +37,7 @@ QString LastLine(const QString& text) {
   return lines.isEmpty() ? QString() : lines.last().trimmed();
 }
 
-// An element of an array [place] of the file's sample; "".
+// An element of an array [place] of the file's sample; "" if missing.
 QString SampleText(const Session& session, const char* array) {
   for (const std::string& name : session.record_names(Side::kA)) {
     const Record* record = session.record(Side::kA, name);
@@ -64,7 +64,7 @@ QString AnsweredPlace(const Record& prompt, const QString& token) {
   return QObject::tr("place %1").arg(found + IntegerAttribute(prompt, "first_place", 1));
 }
 
-// Index of the shown place in an outcome; -1.
+// Index of the shown place in an outcome; -1 if it is missing.
 int64_t PlaceIn(const Session& session, const Record& outcome) {
   const int64_t places = AxisSize(outcome, "place");
   if (!session.shows_file())
@@ -113,7 +113,7 @@ SaidFacts SaidOf(const Session& session, Side side) {
   SaidFacts said;
   const Record* next = session.record(side, kNextTokensRecord);
   said.name = NameOf(session, side, next);
-  // With several prompts the record has further axes.
+  // Records of several prompts have further axes.
   if (next && HasArray(*next, "token_text", {"rank"})) {
     said.next = Texts(*next, "token_text").value(0);
     if (const Record* prompt = session.prompt())

@@ -15,46 +15,48 @@ namespace midscope {
 
 class Session;
 
-// Facts of the shown prompt.
+// Facts about the shown prompt.
 struct ShownAnswer {
-  QString question;           // the passage `question` and what follows it, else the last line
-  QString answer;             // "": nothing is expected
-  QStringList answer_tokens;  // its tokens; empty where they are not known
+  QString question;           // the passage `question` and the text after it, else the last line
+  QString answer;             // the expected answer; "": none
+  QStringList answer_tokens;  // tokens of `answer`; empty if unknown
 };
 ShownAnswer ShownAnswerOf(const Session& session);
 
 inline constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
-// Facts of one side. NaN, -1 and nullopt: not known.
+// Facts about the model's output on one side. NaN, -1 and nullopt: unknown.
 struct SaidFacts {
-  RecordName name;  // that of the next tokens, or else of the outcome
-  QString next;     // the likeliest next token; "": not known
+  RecordName name;  // caption of the next tokens' record, or else of the outcome's
+  QString next;     // the most likely next token; "": unknown
   double next_probability = kNoNumber;
   QString answer_token;  // the answer's first token
   double answer_probability = kNoNumber;
-  int64_t answer_rank = -1;       // 0: the likeliest
+  int64_t answer_rank = -1;       // 0: the most likely token
   double answer_nll = kNoNumber;  // nats
-  // "place 7": the only piece whose answer begins with the likeliest next token; "": not known, or
-  // several do.
+  // "place 7": the only piece whose answer begins with the most likely next token; "" if unknown or
+  // if several do.
   QString answered_place;
-  std::optional<bool> right;   // the greedy continuation is the answer
-  bool outcome_older = false;  // answer_nll and right are not of the requested setting
+  std::optional<bool> right;  // whether the greedy continuation is the answer
+  // Answer_nll and right are for another setting than the requested one.
+  bool outcome_older = false;
   bool known() const { return !next.isEmpty() || answer_nll == answer_nll; }
 };
 SaidFacts SaidOf(const Session& session, Side side);
 
-// "the model's next token is ' London', with a space": where the likeliest next token is the
-// answer's beginning but for the white space in front; "" else.
+// If the most likely next token is the beginning of the answer except for leading white space,
+// returns "the model's next token is ' London', with a space"; else "".
 QString SpaceWarning(const ShownAnswer& asked, const SaidFacts& said);
 
-// "| paper|": tokens between bars.
+// The tokens between bars: "| paper|".
 QString TokensText(const QStringList& tokens);
-// Tokens of generated text; empty for null.
+// Tokens of the generated text; empty if `generation` is null.
 QStringList GeneratedTokens(const Record* generation);
-// "ends here", "cut at 32 tokens", "empty", "…" while it goes on; "" for null.
+// How the generated text ends: "ends here", "cut at 32 tokens", "empty", or "…" while it is being
+// generated; "" if `generation` is null.
 QString EndText(const Record* generation);
-// Index of the first token that differs; the shorter text's length where one begins the other; -1
-// where both are equal or one is empty.
+// Index of the first token that differs, or the shorter list's length if it is a prefix of the
+// other; -1 if the lists are equal or one is empty.
 qsizetype FirstDifference(const QStringList& a, const QStringList& b);
 
 }  // namespace midscope

@@ -22,10 +22,10 @@ namespace midscope {
 namespace {
 
 constexpr int kMostTokens = 4096;
-constexpr int kTextLines = 2;  // visible; the rest scrolls
+constexpr int kTextLines = 2;  // number of visible lines; the rest scrolls
 
 QString Escaped(const QString& text) {
-  // Spaces at either end are part of a token.
+  // Leading and trailing spaces are part of a token.
   return text.toHtmlEscaped().replace(QLatin1Char(' '), QStringLiteral("&nbsp;"));
 }
 
@@ -37,7 +37,7 @@ QString Probability(double value) {
   return std::isnan(value) ? QString() : QStringLiteral("p %1").arg(value, 0, 'g', 2);
 }
 
-// Text of a record that is not of the requested setting.
+// The grey text for a record that is not of the requested setting.
 QString Grey(const QString& html) {
   return QStringLiteral("<span style='color:#808080'>%1</span>").arg(html);
 }
@@ -47,7 +47,7 @@ QString SideHtml(Side side) {
       .arg(SideColor(side).name(), side == Side::kA ? QObject::tr("A") : QObject::tr("B"));
 }
 
-// A tick or a cross, not a colour alone.
+// A tick or a cross, because colour alone would not suffice.
 QString MarkHtml(const std::optional<bool>& right, bool older) {
   if (!right) return {};
   const char* color = *right ? "#1a9850" : "#d73027";
@@ -72,7 +72,7 @@ QString AnswerHtml(const SaidFacts& said) {
       .arg(said.answer_rank + 1);
 }
 
-// The tokens, the first that differs from the other text's marked.
+// The tokens as HTML; the first token that differs from the other text is marked.
 QString TextHtml(const QStringList& tokens, qsizetype difference, const QString& end) {
   QString html;
   for (qsizetype i = 0; i < tokens.size(); ++i) {
@@ -193,7 +193,7 @@ void AnswerStrip::Refresh(Changes changes) {
   const bool said = changes & (kRecordChanges | Change::kPrompts | Change::kSettings |
                                Change::kModel | Change::kSample);
   if (said) {
-    // A slider's step has the same prompt, which may be long.
+    // A slider step does not change the prompt, which may be long.
     const bool same = !(changes & (Change::kPrompts | Change::kModel | Change::kSample)) &&
                       !session_->shows_file();
     if (!same) requested_ = ShownAnswerOf(*session_);
@@ -280,7 +280,7 @@ void AnswerStrip::ShowTexts() {
     return record && IntegerAttribute(*record, "complete", 1) == 0;
   };
   qsizetype difference = FirstDifference(tokens_a, tokens_b);
-  // A text that goes on and is equal so far does not differ.
+  // A text that is still being generated and equal so far does not differ.
   if (difference == std::min(tokens_a.size(), tokens_b.size()) && (runs(a) || runs(b)))
     difference = -1;
   for (const Side side : {Side::kA, Side::kB}) {
@@ -300,7 +300,7 @@ void AnswerStrip::ShowTexts() {
     row.text->setHtml(shown);
     row.text->setToolTip(QStringLiteral("<p>") + name.full.toHtmlEscaped() +
                          QStringLiteral("</p>"));
-    // The newest words while they come.
+    // Scrolls to the newest tokens during generation.
     if (runs(record))
       row.text->verticalScrollBar()->setValue(row.text->verticalScrollBar()->maximum());
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A strip with the question, the expected answer, and the model's output under A and B: the next
-// token, the answer's first token with its probability and rank, its nats, whether it is right, and
-// text on request.
+// token, the answer's first token with its probability and rank, the answer's loss in nats, whether
+// the output is right, and generated text on request.
 #pragma once
 
 #include <QWidget>
@@ -27,9 +27,9 @@ class AnswerStrip : public QWidget {
  public:
   explicit AnswerStrip(Session* session, QWidget* parent = nullptr);
 
-  // Shows the session as it is now. `changes`: since the last call.
+  // Shows the current state of the session. `changes`: what has changed since the last call.
   void Refresh(Changes changes);
-  // As the button: generates, or stops.
+  // Does what the button does: starts or stops the generation.
   void GenerateOrStop();
   int tokens() const;
   void SetTokens(int tokens);
@@ -44,7 +44,7 @@ class AnswerStrip : public QWidget {
     QLabel* answer = nullptr;  // the answer's first token
     QLabel* nats = nullptr;
     QTextEdit* text = nullptr;
-    QString shown{};  // what the text shows, as HTML
+    QString shown{};  // the contents of `text`, as HTML
   };
   Row MakeRow(Side side);
   void ShowRequested(const SaidFacts& a, const SaidFacts& b);
@@ -53,7 +53,7 @@ class AnswerStrip : public QWidget {
   void ShowButton();
 
   Session* session_;
-  ShownAnswer requested_;  // of the shown prompt
+  ShownAnswer requested_;  // for the shown prompt
   ElidedLabel* question_;
   QLabel* expected_;
   QLabel* difference_;  // B - A

@@ -25,7 +25,8 @@
 namespace midscope {
 namespace {
 
-// The arrays [curve, parameter] (or with a place, where `axes` is 3) that are not bounds of others.
+// The arrays [curve, parameter] (or, if `axes` is 3, also with a place) that are not bounds of
+// other arrays.
 std::vector<std::string> DrawnArrays(const Record& record, size_t axes = 2) {
   std::vector<std::string> names;
   for (const Array& array : record.arrays) {
@@ -35,7 +36,7 @@ std::vector<std::string> DrawnArrays(const Record& record, size_t axes = 2) {
   return names;
 }
 
-// "answer_nll_mean over pi.ratio".
+// The title is, for example, "answer_nll_mean over pi.ratio".
 void ShowCurves(const Record& record, const std::string& array, LinesPlot& plot) {
   LinesPlot::View view;
   view.array = array;
@@ -126,7 +127,7 @@ void CurvesPanel::OpenRuns(const QStringList& paths) {
 void CurvesPanel::TakeRuns(const CurvesReader::ReplyPointer& reply) {
   note_->clear();
   QString failure = reply->failure;
-  // Before anything is replaced: what has no curves leaves the picture as it is.
+  // Checks the files before replacing anything; files without curves leave the picture unchanged.
   if (failure.isEmpty()) failure = ErrorText([&] { OutcomeCurves(reply->inputs, ""); });
   if (!failure.isEmpty()) {
     Q_EMIT session()->Failed(failure);
@@ -190,7 +191,7 @@ void CurvesPanel::OfferArrays() {
   Draw();
 }
 
-// The session has no data on runs that were opened here.
+// The session has no provenance of runs that were opened here.
 QString CurvesPanel::Caption(const Record& record) const {
   if (!made_) return CaptionWith(*session(), {});
   return tr("%1; %2 and others: %3, %4")

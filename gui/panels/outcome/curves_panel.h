@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Outcomes over a parameter (record outcome_curves), of a file that midscope curves wrote or made
-// here from files of sweeps: a line per curve, with intervals; of one curve a map of parameter by
-// place.
+// Plots outcomes against a parameter (record outcome_curves), from a file that midscope curves
+// wrote, or computed here from sweep files: one line per curve, with intervals, or a map of
+// parameter by place for one curve.
 #pragma once
 
 #include <QStringList>
@@ -32,22 +32,22 @@ class CurvesPanel : public Panel {
   void Refresh(Changes changes) override;
   std::vector<Plot*> plots() const override;
 
-  // Curves of these files of sweeps, and of folders of them, instead of those of the session's
-  // file, until another file with curves is opened. They are read in the background; unreadable
-  // files are reported by Session::Failed.
+  // Shows the curves of these sweep files and of the sweeps in these folders, instead of those of
+  // the session's file, until another file with curves is opened. The files are read in the
+  // background; Session::Failed reports unreadable files.
   void OpenRuns(const QStringList& paths);
 
   LinesPlot* plot() const { return plot_; }
   RecordPlot* map() const { return map_; }
 
  Q_SIGNALS:
-  // Emitted when files of OpenRuns were read or could not be.
+  // Emitted when the files of OpenRuns were read, or could not be read.
   void RunsRead();
 
  private:
   void MakeOpenButton();
   void TakeRuns(const CurvesReader::ReplyPointer& reply);
-  // Makes the record over the chosen parameter.
+  // Makes the record of curves over the chosen parameter.
   void MakeCurves();
   void OfferArrays();
   QString Caption(const Record& record) const;
@@ -57,16 +57,16 @@ class CurvesPanel : public Panel {
 
   LinesPlot* plot_;
   RecordPlot* map_;
-  QStackedWidget* pages_;  // plot_ or map_
-  QComboBox* what_;        // mean, gap or worst place, by a measure, and maps
-  QComboBox* curve_;       // of a map
+  QStackedWidget* pages_;  // shows plot_ or map_
+  QComboBox* what_;        // mean, gap or worst place of a measure, and maps
+  QComboBox* curve_;       // the curve shown as a map
   QToolButton* open_;
-  QComboBox* over_;  // the parameter, of opened runs
+  QComboBox* over_;  // the parameter on the axis, for opened runs
   QLabel* note_;
   QStringList paths_;  // of the opened runs
   std::vector<CurveInput> inputs_;
-  std::optional<Record> made_;  // nullopt: the session's is shown
-  CurvesReader reader_;         // last: it uses the panel
+  std::optional<Record> made_;  // nullopt: the session's record is shown
+  CurvesReader reader_;         // last member: it uses the panel
 };
 
 }  // namespace midscope

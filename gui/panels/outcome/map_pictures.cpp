@@ -22,8 +22,8 @@ using Names = std::vector<std::string>;
 using MapPanel = PanelsPlot::Panel;
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
-// An array over these axes, with or without samples in front: where a batch is large, a viewer
-// reads one sample.
+// An array over these axes, with or without a leading `sample` axis: if a batch is large, its
+// reader returns one sample.
 class SampleArray {
  public:
   SampleArray(const std::vector<Record>& records, const std::string& array, Names axes)
@@ -39,8 +39,8 @@ class SampleArray {
       return;
     }
   }
-  const Record* record() const { return record_; }  // null: the file has no such array
-  // The mean over samples, without those that have no value.
+  const Record* record() const { return record_; }  // null: the file lacks the array
+  // The mean over samples, ignoring missing values.
   double Mean(const std::vector<int64_t>& at) const {
     if (samples_ == 0) return ValueAt(*record_, array_, at);
     double sum = 0;
@@ -53,7 +53,7 @@ class SampleArray {
     }
     return count > 0 ? sum / static_cast<double>(count) : kMissing;
   }
-  // The last axis, of the first sample.
+  // The row of the last axis, for the first sample.
   QVector<double> FirstRow(const std::vector<int64_t>& at) const {
     return LastAxisRow(*record_, array_, samples_ > 0 ? AtSample(0, at) : at);
   }
@@ -91,7 +91,7 @@ void WriteMaps(FilePictures& pictures, const QString& title, const QString& stem
   pictures.Write(plot, stem, {}, plot.FileSize());
 }
 
-// Fig. 10: per layer.
+// Draws Fig. 10: maps per layer.
 void DrawPiecesByLayer(FilePictures& pictures) {
   const SampleArray sums(pictures.records(), "piece_attention_sum", {"place", "layer", "piece"});
   if (!sums.record()) return;
@@ -114,7 +114,7 @@ void DrawPiecesByLayer(FilePictures& pictures) {
        AxisLabels(record, "piece"), AxisLabels(record, "place")});
 }
 
-// Fig. 11: per head of one layer.
+// Draws Fig. 11: maps per head of one layer.
 void DrawPiecesByHead(FilePictures& pictures) {
   const SampleArray by_head(pictures.records(), "piece_attention_by_head",
                             {"place", "layer", "head", "piece"});
@@ -142,13 +142,13 @@ void DrawPiecesByHead(FilePictures& pictures) {
   }
 }
 
-// Layer by place: on the gold piece.
+// Draws a map of layer by place of the attention on the gold piece.
 void DrawGoldByLayer(FilePictures& pictures) {
   const SampleArray sums(pictures.records(), "piece_attention_sum", {"place", "layer", "piece"});
   const SampleArray gold(pictures.records(), "gold_piece", {"place"});
   if (!sums.record() || !gold.record()) return;
   const Record& record = *sums.record();
-  // The gold is the same piece in every sample of a place.
+  // The gold is the same piece in all samples with one place.
   const auto piece_of = [&](int64_t place) {
     return AxisIndexOf(record, "piece", gold.First({place}));
   };
@@ -166,7 +166,8 @@ void DrawGoldByLayer(FilePictures& pictures) {
              AxisLabels(record, "place"), AxisLabels(record, "layer")});
 }
 
-// Layer by head, per place: of means over samples such as gold_following's.
+// Draws maps of layer by head, one per place, from means over samples such as those of
+// gold_following.
 void DrawHeadsByPlace(FilePictures& pictures) {
   for (const Record& record : pictures.records()) {
     for (const Array& array : record.arrays) {
@@ -193,7 +194,7 @@ void DrawHeadsByPlace(FilePictures& pictures) {
   }
 }
 
-// Place by length or another parameter, per curve.
+// Draws maps of place by length (or another parameter), one per curve.
 void DrawCurvesByPlace(FilePictures& pictures) {
   const Record* record = FindRecord(pictures.records(), kOutcomeCurves);
   if (!record) return;
@@ -219,12 +220,12 @@ void DrawCurvesByPlace(FilePictures& pictures) {
   }
 }
 
-// The tokens of the gold passage at a place, of the first sample.
+// The tokens of the gold passage at a place, in the first sample.
 std::pair<int, int> GoldAt(const FilePictures& pictures, int64_t place) {
   const SampleArray begin(pictures.records(), "gold_token_begin", {"place"});
   const SampleArray end(pictures.records(), "gold_token_end", {"place"});
   if (begin.record() && end.record()) {
-    // -1 where a cut left none of it.
+    // -1 if the gold passage was cut off completely.
     return {std::max(0, static_cast<int>(begin.First({place}))),
             std::max(0, static_cast<int>(end.First({place})))};
   }
@@ -241,7 +242,8 @@ std::pair<int, int> GoldAt(const FilePictures& pictures, int64_t place) {
   return {0, 0};
 }
 
-// The head that attends most to the gold, by gold_following's or key_information's means.
+// The head that attends most to the gold, according to the means of gold_following or
+// key_information.
 std::optional<HeadId> HeadOnGold(const FilePictures& pictures) {
   if (pictures.request().head) return pictures.request().head;
   const SampleArray on_gold(pictures.records(), "mean_gold_attention", {"place", "layer", "head"});

@@ -91,7 +91,7 @@ void NextTokensPanel::Draw() {
 }
 
 std::vector<Plot*> NextTokensPanel::plots() const {
-  // Also before a hidden panel has drawn them.
+  // Works even before a hidden panel has drawn the tokens.
   std::vector<Plot*> shown;
   for (const Side side : {Side::kA, Side::kB}) {
     if (!BarsOf(session()->record(side, kNextTokensRecord)).isEmpty())

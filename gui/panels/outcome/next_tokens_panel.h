@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The likeliest next tokens under A and B, side by side.
+// The most likely next tokens under A and B, side by side.
 #pragma once
 
 #include <vector>
@@ -21,7 +21,7 @@ class NextTokensPanel : public Panel {
  public:
   explicit NextTokensPanel(const PanelContext& context);
 
-  // The answer strip shows generated text, wherever this panel is.
+  // Includes generated text, which the answer strip shows and no panel does.
   static std::vector<std::string> Records();
   static void Render(FilePictures& pictures);
   void Refresh(Changes changes) override;
@@ -38,7 +38,7 @@ class NextTokensPanel : public Panel {
   QLabel* note_;
   BarPlot* bars_a_;  // for export only
   BarPlot* bars_b_;
-  bool waits_ = false;  // for the panel to be shown
+  bool waits_ = false;  // to draw until the panel is shown
 };
 
 }  // namespace midscope

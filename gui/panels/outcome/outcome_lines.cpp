@@ -25,7 +25,7 @@ QColor Paler(QColor color) {
   return color;
 }
 
-// B minus A where both have the place.
+// B minus A at the places that both have.
 std::optional<OutcomeSeries> DifferenceOfSample(const Session& session) {
   const Record* a = session.record(Side::kA, kOutcomeRecord);
   const Record* b = session.record(Side::kB, kOutcomeRecord);
@@ -90,12 +90,12 @@ void AddModelLines(const Session& session, const OutcomeChoice& choice, std::vec
   }
 }
 
-// Suffix of the name of a line that cannot be compared directly with the others.
+// Suffix for the name of a line that is not directly comparable with the others.
 QString MarkOf(const OutcomeSeries& series) {
   return series.beyond_context ? QObject::tr(" (beyond the context)") : QString();
 }
 
-// Names and colours of a file's settings: A and B where the window wrote the file.
+// Names and colours of a file's settings; A and B if the window wrote the file.
 class SettingNames {
  public:
   explicit SettingNames(const Session& session) : marks_(*session.marks()) {
@@ -127,7 +127,7 @@ void AddFileLines(const Session& session, const OutcomeChoice& choice, std::vect
   QStringList with_mean;
   for (const OutcomeSeries& series : session.FileSeries(choice.measure)) {
     const QColor color = names.ColorOf(series.setting);
-    // One sample's outcome is drawn by the code below.
+    // The outcome of one sample is drawn below.
     const bool one = series.samples == 0 && session.record(Side::kA, kOutcomeRecord);
     if (one || !choice.means) continue;
     with_mean.append(series.setting);
@@ -201,7 +201,7 @@ QString OutcomeCaption(const Session& session) {
 
 namespace {
 
-// The first and the last place of lines; empty for none.
+// The first and the last place of the lines; empty if there are none.
 QVector<double> EndsOf(const std::vector<Line>& lines) {
   QVector<double> ends;
   for (const Line& line : lines) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Lines of the outcome plot: the sample on the screen, means over samples, published lines.
+// Makes the lines of the outcome plot: the sample on the screen, means over samples, published
+// lines.
 #pragma once
 
 #include <vector>
@@ -13,23 +14,23 @@ class TriedSettings;
 
 struct OutcomeChoice {
   Measure measure = Measure::kNll;
-  bool sample = true;  // of the sample on the screen
+  bool sample = true;  // draw the sample on the screen
   bool means = true;
 };
 
-// Lines of A and B of a model, or of all settings of a file; a sample's line has its mean's colour.
+// The lines of A and B of a model, or of all settings of a file; the line of a sample has the
+// colour of its mean.
 std::vector<OutcomePlot::Line> OutcomeLines(const Session& session, const OutcomeChoice& choice);
-// Lines of the settings that are kept as C to F and are neither A nor B; none while a file is
-// shown.
+// The lines of kept settings (C to F) that differ from A and B; empty while a file is shown.
 std::vector<OutcomePlot::Line> KeptLines(const Session& session, const TriedSettings& tried,
                                          const OutcomeChoice& choice);
 
-// Model, prompt and the settings of A and B, for exported pictures.
+// Model, prompt and settings A and B as a caption for exported pictures.
 QString OutcomeCaption(const Session& session);
 
-// Lines of a record published_reference, of a table (accuracy alone) or of a run (RunReference);
-// colours from `first_color` on. A number that holds for all places is drawn from the first to the
-// last of `shown`'s.
+// The lines of a record published_reference, made from a table (accuracy only) or a run
+// (RunReference); their colours start at index `first_color`. A number that holds for all places is
+// drawn from the first to the last place of the lines in `shown`.
 std::vector<OutcomePlot::Line> ReferenceLines(const Record& reference, Measure measure,
                                               const std::vector<OutcomePlot::Line>& shown,
                                               size_t first_color);

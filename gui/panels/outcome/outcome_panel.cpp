@@ -68,7 +68,7 @@ OutcomePanel::OutcomePanel(const PanelContext& context) : Panel(context) {
   LayOutPanel(this, plot_, row);
   reference_ = new ReferenceRow(session(), this);
   layout()->addWidget(reference_);
-  // Published tables hold accuracies: choosing one selects this measure.
+  // Published tables contain accuracies, so choosing one selects that measure.
   connect(reference_, &ReferenceRow::Chosen, this,
           [this] { measure_->setCurrentIndex(static_cast<int>(Measure::kAccuracy)); });
   connect(measure_, &QComboBox::currentIndexChanged, this, &OutcomePanel::Draw);
@@ -110,7 +110,7 @@ void OutcomePanel::ShowPlace() {
   plot_->SetCurrentPlace(prompt ? IntegerAttribute(*prompt, "place", 0) : 0);
 }
 
-// Expensive means wait for this button, which shows their cost.
+// Shows the button that starts expensive means, with their estimated cost.
 void OutcomePanel::ShowOffer() {
   const auto offer = session()->means_offer();
   start_->setVisible(offer.has_value());
@@ -141,7 +141,7 @@ void OutcomePanel::Draw() {
   }
   const Record* reference = session()->record(Side::kA, kPublishedRecord);
   if (reference) {
-    // After the colours of A, B and a file's settings.
+    // Colours after those of A, B and the file's settings.
     const std::vector<OutcomePlot::Line> beside =
         ReferenceLines(*reference, measure, lines, std::max<size_t>(lines.size(), 2));
     lines.insert(lines.end(), beside.begin(), beside.end());

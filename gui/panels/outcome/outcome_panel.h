@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The outcome by gold place of A and B, or of a file's settings: the sample on the screen, means
-// over samples, and published lines beside them.
+// Plots the outcome by gold place for A and B, or for a file's settings: the sample on the screen,
+// means over samples, and published lines for comparison.
 #pragma once
 
 #include "gui/panels/panel.h"

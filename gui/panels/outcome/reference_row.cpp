@@ -18,13 +18,13 @@
 namespace midscope {
 namespace {
 
-// More lines than this are not drawn by default: they could not be distinguished.
+// If there are more lines, none is drawn by default, because they would be indistinguishable.
 constexpr size_t kMostWithoutChoice = 6;
-constexpr int kNarrowest = 12;  // width of a box in characters
-// The entry that opens a file dialog; no table has this name.
+constexpr int kNarrowest = 12;  // smallest width of a box in characters
+// Id of the entry that opens a file dialog; no table has this id.
 constexpr QLatin1String kAskForRuns("?");
 
-// Width from the available space, not from the longest entry.
+// Takes the width from the available space, not from the longest entry.
 QComboBox* MakeBox(const char* name, QWidget* parent) {
   auto* box = new QComboBox(parent);
   box->setObjectName(QString::fromLatin1(name));
@@ -53,7 +53,7 @@ ReferenceRow::ReferenceRow(Session* session, QWidget* parent) : QWidget(parent),
   row->addWidget(rows_, 1);
   connect(tables_, &QComboBox::currentIndexChanged, this, [this] {
     if (choice() == kAskForRuns)
-      return;  // answered by `activated`, so that the wheel opens no dialog
+      return;  // handled by `activated`, so that the wheel does not open the dialog
     OfferRows();
     Apply();
     if (table()) Q_EMIT Chosen();
@@ -112,7 +112,7 @@ void ReferenceRow::TakeRuns(const RunReferenceReader::ReplyPointer& reply) {
   Apply();
 }
 
-// Before the entry that opens a file dialog, replacing the earlier runs.
+// Inserts the entry before the one that opens the file dialog, replacing earlier runs.
 void ReferenceRow::OfferRuns(const Record& runs) {
   const QSignalBlocker quiet(tables_);
   if (runs_) tables_->removeItem(tables_->findData(TextAttribute(*runs_, "table")));
@@ -179,7 +179,7 @@ void ReferenceRow::OfferTables() {
   }
   setVisible(!task_.empty());
   OfferRows();
-  // A reference that a file brought is kept.
+  // Keeps a reference that the file contains.
   const bool of_file =
       !session_->file_records().empty() && session_->record(Side::kA, kPublishedRecord) != nullptr;
   if (!before.isEmpty() && !of_file) Apply();
@@ -212,12 +212,12 @@ void ReferenceRow::Apply() {
       PublishedRecord(chosen, task_, PublishedPieces(chosen.front().task, task_)));
 }
 
-// The file may have a reference.
+// The opened file may contain a reference.
 void ReferenceRow::ShowReference() {
   const Record* shown = session_->record(Side::kA, kPublishedRecord);
   const QString name = shown ? TextAttribute(*shown, "table") : QString();
   if (name == choice()) return;
-  if (shown && tables_->findData(name) < 0) OfferRuns(*shown);  // a file brought it
+  if (shown && tables_->findData(name) < 0) OfferRuns(*shown);  // the file contains it
   {
     const QSignalBlocker quiet(tables_);
     tables_->setCurrentIndex(std::max(tables_->findData(name), 0));

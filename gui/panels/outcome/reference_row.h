@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Selects what is drawn beside the outcome: a published table and its rows, or the means of other
-// runs' files. Hidden where no task is shown.
+// Controls that select what is drawn beside the outcome: rows of a published table, or the means in
+// the files of other runs. Hidden if no task is shown.
 #pragma once
 
 #include <QWidget>
@@ -26,17 +26,16 @@ class ReferenceRow : public QWidget {
   explicit ReferenceRow(Session* session, QWidget* parent = nullptr);
 
   void Refresh(Changes changes);
-  // Reads the files on a thread and draws their means; what is wrong with one is the session's
-  // Failed.
+  // Reads the files on a thread and draws their means; Session::Failed reports unreadable files.
   void OpenRuns(const QStringList& paths);
 
-  // Rows that are drawn together.
+  // A choice of rows that are drawn together.
   struct RowChoice {
     QString text;
     std::vector<size_t> lines;
   };
-  // All rows; then those of one model, where labels begin alike ("Vicuna", "Vicuna w/ Ms-PoE");
-  // then each row.
+  // Choices in this order: all rows; the rows of each model, whose labels begin alike ("Vicuna",
+  // "Vicuna w/ Ms-PoE"); each single row.
   static std::vector<RowChoice> RowChoices(const std::vector<PublishedLine>& lines);
 
  Q_SIGNALS:
@@ -61,8 +60,8 @@ class ReferenceRow : public QWidget {
   std::string task_;
   std::vector<PublishedLine> lines_;
   std::vector<RowChoice> choices_;
-  QStringList opening_;         // the runs' files that are being read; empty: none
-  std::optional<Record> runs_;  // RunReference of the files that were chosen last
+  QStringList opening_;         // the run files being read; empty: none
+  std::optional<Record> runs_;  // RunReference of the last chosen files
   RunReferenceReader reader_;
 };
 

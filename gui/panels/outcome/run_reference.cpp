@@ -27,7 +27,7 @@ std::string TaskOfPlan(const std::string& plan_json) {
 }
 
 struct ReferencePoint {
-  double place = kNone;  // NaN: all
+  double place = kNone;  // NaN: holds for all places
   int64_t own_place = -1;
   double accuracy = kNone;
   double nll = kNone;
@@ -47,7 +47,7 @@ double ValueAt(const std::vector<OutcomeSeries>& all, const OutcomeSeries& line,
   return kNone;
 }
 
-// A line per setting. Throws as RunReference.
+// One line per setting. Throws the same errors as RunReference.
 std::vector<ReferenceLine> LinesOf(const RunFile& run, const QString& path) {
   const std::vector<OutcomeSeries> accuracy = BestSeriesOf(run.records, Measure::kAccuracy);
   const std::vector<OutcomeSeries> nll = BestSeriesOf(run.records, Measure::kNll);

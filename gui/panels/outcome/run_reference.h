@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Another run as lines beside the outcome: without the documents (closed book), with the one that
-// answers alone (the oracle), of another model.
+// Draws another run as lines beside the outcome, for example without the documents (closed book),
+// with only the document that contains the answer (the oracle), or with another model.
 #pragma once
 
 #include <QObject>
@@ -12,15 +12,15 @@
 
 namespace midscope {
 
-// Record published_reference (data/published/published_record.h) of the means in files of
-// `midscope sweep`, a line per file and setting ("closed_book.h5: none"), with answer_nll [line,
-// point] beside accuracy; NaN for what a run has not. A run of one place has one point, which holds
-// for all places: its `place` is NaN. Attributes: runs ("yes"; tables have none), table (the files'
-// names), title (their tasks). Throws Error (failure) where a file can't be read or has no outcome
-// by place.
+// Makes a record published_reference (data/published/published_record.h) from the means in files of
+// `midscope sweep`, with one line per file and setting ("closed_book.h5: none"). It has answer_nll
+// [line, point] in addition to accuracy; values that a run lacks are NaN. A run of one place has
+// one point, which holds for all places, so its `place` is NaN. Attributes: runs ("yes"; absent for
+// tables), table (the files' names), title (their tasks). Throws Error (failure) if a file cannot
+// be read or has no outcome by place.
 Record RunReference(const QStringList& paths);
 
-// RunReference of files, on a thread of its own. Newer paths supersede waiting ones.
+// Computes RunReference on its own thread. Newer paths supersede waiting ones.
 class RunReferenceReader : public QObject {
   Q_OBJECT
 

@@ -33,9 +33,10 @@ namespace midscope {
 namespace {
 
 constexpr int64_t kUsualSweepSamples = 40;
-constexpr int kMillisecondsHeld = 200;  // between looks at whether the slider was released
+constexpr int kMillisecondsHeld = 200;  // interval of checks whether the slider was released
 
-// Beside the prompt's task or own text, seed and format, and the model with its options.
+// Parameters other than the prompt's task or own text, seed and format, and the model with its
+// options.
 std::vector<Parameter> SweepFormParameters() {
   Parameter out =
       TextParameter("out", "the HDF5 file to write; an interrupted sweep in it goes on");
@@ -50,7 +51,7 @@ std::vector<Parameter> SweepFormParameters() {
       out};
 }
 
-// "about 2:10 min"; empty where the program, maybe of another version, wrote something else.
+// Text such as "about 2:10 min"; "" if the program (perhaps another version) wrote something else.
 QString CostText(const QString& json_text) try {
   const auto json = nlohmann::json::parse(json_text.toStdString());
   const auto seconds =
@@ -148,7 +149,7 @@ QString SweepPanel::TextFile() const {
   return QDir(out.path()).filePath(out.completeBaseName() + QStringLiteral(".text.jsonl"));
 }
 
-// Own text goes to the command in a file beside its results.
+// Own text is passed to the command in a file beside the results.
 void SweepPanel::WriteOwnText() const {
   const auto& request = session()->shown_prompt_request();
   if (request && request->task.empty()) WriteTextFile(*request, TextFile());
@@ -229,13 +230,13 @@ void SweepPanel::ShowButtons() {
   open_->setEnabled(!running && QFileInfo::exists(OutFile()));
 }
 
-// A sweep takes no time of a slider that is dragged.
+// Suspends the sweep during a drag, so that it does not slow the slider.
 void SweepPanel::Refresh(Changes /*changes*/) {
   sweep_->SetHeld(session()->dragging());
   if (sweep_->held()) release_.start();
 }
 
-// A drag that ends where it began changes nothing.
+// Polls, because a drag that ends at its start emits no change.
 void SweepPanel::OnRelease() {
   sweep_->SetHeld(session()->dragging());
   if (!sweep_->held()) release_.stop();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs a sweep of the shown request: the prompt's task over samples and places, A and B and further
-// settings; own text at its places. The cost is shown first; the sweep is the process `midscope
-// sweep`, whose command can be copied for a cluster. It is held while a slider is dragged.
+// Runs a sweep of the shown request: the prompt's task over samples and places, under A, B and
+// further settings; own text at its places. The cost is shown first. The sweep is a separate
+// process `midscope sweep`, whose command can be copied for use on a cluster. The process is
+// suspended while a slider is dragged.
 #pragma once
 
 #include <QTimer>
@@ -30,12 +31,12 @@ class SweepPanel : public Panel {
   ParameterForm* form() const { return form_; }
   SweepProcess* sweep() const { return sweep_; }
   QString table() const;
-  // The command's arguments. Throws Error (usage) where no prompt of an open model is shown, or a
-  // field can't be read.
+  // Arguments of the command. Throws Error (usage) if no prompt of an open model is shown, or if a
+  // field cannot be read.
   QStringList Arguments() const;
 
  Q_SIGNALS:
-  // The user has chosen to see the file in the window.
+  // Emitted when the user has chosen to open the results in the window.
   void ResultsOffered(const QString& path);
 
  private:
@@ -47,7 +48,7 @@ class SweepPanel : public Panel {
   void OnRelease();
   void ShowButtons();
   QString OutFile() const;
-  // The file of own text, beside the results.
+  // Path of the file with own text, in the folder of the results.
   QString TextFile() const;
   void WriteOwnText() const;
 
@@ -60,8 +61,8 @@ class SweepPanel : public Panel {
   QProgressBar* progress_;
   QLabel* note_;
   QPlainTextEdit* table_;
-  QTimer release_;           // runs while the sweep is held
-  bool is_dry_run_ = false;  // the process is a dry run
+  QTimer release_;           // running while the sweep is suspended; resumes it
+  bool is_dry_run_ = false;  // whether the process is a dry run
 };
 
 }  // namespace midscope

@@ -17,7 +17,7 @@
 namespace midscope {
 namespace {
 
-// Settings of the records and of their axis of settings, each once.
+// The settings of the records and of their `setting` axes, without duplicates.
 QStringList SettingsOfFile(const SessionView& view) {
   QStringList settings = {QString::fromStdString(view.a.text)};
   if (view.differs()) settings << QString::fromStdString(view.b.text);
@@ -26,7 +26,7 @@ QStringList SettingsOfFile(const SessionView& view) {
   return settings;
 }
 
-// nullopt: a term of another version.
+// Returns nullopt if the setting has a term of another version.
 std::optional<Intervention> Read(const QString& setting) {
   try {
     return ParseIntervention(setting.toStdString());
@@ -73,7 +73,7 @@ DocumentBar::DocumentBar(Session* session, QWidget* parent) : QWidget(parent), s
 void DocumentBar::Refresh() {
   const QStringList paths = session_->documents();
   setVisible(!paths.isEmpty());
-  if (paths.isEmpty()) return;  // called at each step of a slider
+  if (paths.isEmpty()) return;  // this function is called at each step of a slider
   const QSignalBlocker quiet(tabs_);
   while (tabs_->count() > paths.size() + 1) tabs_->removeTab(tabs_->count() - 1);
   while (tabs_->count() < paths.size() + 1) tabs_->addTab(QString());

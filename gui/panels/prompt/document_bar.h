@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One tab for the model and one per open file of results, and the settings of the shown file, which
-// can be put on the model. Hidden while no file is open.
+// Tabs: one for the model and one per open results file; and the settings of the shown file, which
+// can be applied to the model. Hidden while no file is open.
 #pragma once
 
 #include <QWidget>
@@ -23,7 +23,7 @@ class DocumentBar : public QWidget {
   explicit DocumentBar(Session* session, QWidget* parent = nullptr);
 
  Q_SIGNALS:
-  // The user puts settings of the shown file on the model.
+  // Emitted when the user applies settings of the shown file to the model.
   void SettingsOffered(const midscope::SettingPair& pair);
 
  private:

@@ -18,7 +18,7 @@
 namespace midscope {
 namespace {
 
-// Files that are not text, and that the window opens.
+// Whether the file is not text but a file that the window opens.
 bool IsOpenedByTheWindow(const QString& path) {
   const QStringList endings = {QStringLiteral("gguf"), QStringLiteral("safetensors"),
                                QStringLiteral("bin"), QStringLiteral("h5"),
@@ -102,7 +102,7 @@ bool PromptEditor::MarkWords(const QString& words) {
 
 void PromptEditor::Load(const QString& text) { SetText(text); }
 
-// Undo and redo are the window's.
+// The menu's undo and redo are those of the window.
 void PromptEditor::contextMenuEvent(QContextMenuEvent* event) {
   const std::unique_ptr<QMenu> menu(createStandardContextMenu(event->pos()));
   for (QAction* action : menu->actions()) {
@@ -227,7 +227,7 @@ std::vector<ByteSpan> PromptEditor::Pieces() const {
     return byte;
   };
   for (const auto& [begin, end] : ranges) {
-    // An edit may have joined two.
+    // An edit may have merged two pieces.
     if (begin < at) continue;
     const int64_t first = byte_of(begin);
     spans.push_back({"", first, byte_of(end)});
@@ -269,7 +269,7 @@ int PromptEditor::FindNext(bool backwards) {
   return static_cast<int>(index) + 1;
 }
 
-// Small, so that the page of tasks beside it has no empty space.
+// Small, so that the task page in the same tab widget has no empty space.
 QSize PromptEditor::sizeHint() const { return {200, 110}; }
 
 void PromptEditor::HighlightAndTell() {

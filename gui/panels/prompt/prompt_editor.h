@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Editor of the user's own text with one passage marked as gold and others as pieces among which
-// that one moves; marks are tracked through edits. Takes text files that are dropped on it. It has
-// no undo of its own: its state is a value, and undo is the window's
+// Editor for the user's own text. One passage is marked as gold, and others as pieces; the gold
+// passage is moved among the pieces. Marks are tracked through edits. Accepts dropped text files.
+// It has no undo of its own: its state is a value, and the window's undo restores it
 // (gui/panels/prompt/prompt_history.h).
 #pragma once
 
@@ -14,10 +14,10 @@
 
 namespace midscope {
 
-// The text and its marks, in characters [begin, end) of it.
+// The text and its marks, as character ranges [begin, end).
 struct MarkedText {
   QString text;
-  std::pair<int, int> gold = {0, 0};  // equal: none
+  std::pair<int, int> gold = {0, 0};  // begin == end: no gold passage
   std::vector<std::pair<int, int>> pieces = {};
   bool operator==(const MarkedText&) const = default;
 };
@@ -28,41 +28,42 @@ class PromptEditor : public QPlainTextEdit {
  public:
   explicit PromptEditor(QWidget* parent = nullptr);
 
-  // The exact text: unlike toPlainText(), it keeps no-break spaces.
+  // The exact text. Unlike toPlainText(), it preserves no-break spaces.
   QString Text() const;
   void SetText(const QString& text);
   MarkedText marked_text() const;
-  // Replaces only what differs, so that the view stays where it is; emits GoldChanged once.
+  // Replaces only the text that differs, so that the view does not scroll. Emits GoldChanged once.
   void SetMarkedText(const MarkedText& marked);
-  // Marks the first occurrence of the words as the gold passage; returns whether there is one.
+  // Marks the first occurrence of the words as the gold passage. Returns false if there is none.
   bool MarkWords(const QString& words);
-  // Replaces text and marks.
+  // Replaces the text and the marks.
   void Load(const QString& text);
-  // Loads a file's text; emits Refused where it is not text.
+  // Loads the text of a file. Emits Refused if the file is not text.
   void LoadFile(const QString& path);
-  // Marks the selection as the gold passage; an empty selection removes the mark.
+  // Marks the selected text as the gold passage; an empty selection removes the mark.
   void MarkSelection();
-  // Bytes [begin, end) of the UTF-8 text; begin == end removes the mark.
+  // Marks bytes [begin, end) of the UTF-8 text as gold; begin == end removes the mark.
   void MarkBytes(int64_t begin, int64_t end);
-  // The passage marked as gold; "" for none.
+  // The text of the gold passage; "" if there is none.
   QString GoldText() const;
-  // Bytes [begin, end) of the UTF-8 text; begin == end for none.
+  // The gold passage as bytes [begin, end) of the UTF-8 text; begin == end if there is none.
   std::pair<int64_t, int64_t> GoldBytes() const;
 
-  // Marks the selection as a piece, in place of pieces that it overlaps; without a selection the
-  // piece with the text cursor is no longer a piece.
+  // Marks the selected text as a piece and removes pieces that it overlaps. Without a selection,
+  // removes the mark of the piece at the text cursor.
   void MarkPiece();
-  // Marks the paragraphs (parted by blank lines) of the selection, or of the whole text.
+  // Marks each paragraph of the selection, or of the whole text, as a piece. Blank lines separate
+  // paragraphs.
   void MarkParagraphs();
   void ClearPieces();
-  // In the order of the text, in bytes of it.
+  // The pieces as byte spans of the text, in its order.
   std::vector<ByteSpan> Pieces() const;
   void SetPieces(const std::vector<ByteSpan>& pieces);
 
-  // Marks all places of the words (any case); returns how many.
+  // Highlights all occurrences of the words, ignoring case. Returns their number.
   int SetFind(const QString& words);
-  // Selects the next (previous) one, from the other end after the last; returns its number from 1,
-  // 0 for none.
+  // Selects the next (or previous) occurrence, wrapping around at the end. Returns its number,
+  // counted from 1, or 0 if there is none.
   int FindNext(bool backwards);
   QSize sizeHint() const override;
 
@@ -70,7 +71,7 @@ class PromptEditor : public QPlainTextEdit {
   // Emitted when the text, the gold passage, or a piece has changed.
   void GoldChanged();
   void Refused(const QString& why);
-  // Chosen in the context menu.
+  // Emitted by the context menu.
   void UndoRequested();
   void RedoRequested();
 
@@ -88,8 +89,8 @@ class PromptEditor : public QPlainTextEdit {
   bool quiet_ = false;  // text and marks are being replaced together
   QTextCursor gold_;
   std::vector<QTextCursor> pieces_;
-  QString words_;       // that are searched
-  QList<int> matches_;  // where they begin
+  QString words_;       // the search words
+  QList<int> matches_;  // begin of each match
 };
 
 }  // namespace midscope

@@ -13,7 +13,7 @@
 namespace midscope {
 namespace {
 
-constexpr int kPause = 1000;  // milliseconds after which typing is another step
+constexpr int kPause = 1000;  // pause in milliseconds after which typing begins a new step
 constexpr qsizetype kLongest = 40;
 
 enum class Field {
@@ -87,7 +87,7 @@ QString RunText(const PromptRequest& request) {
       .arg(request.sample);
 }
 
-// Whether it can be a key of a run of keys: a pasted text is a step of its own.
+// Whether the change can be a key press within continuous typing; a pasted text is a separate step.
 bool IsTyping(const PromptFields& before, const PromptFields& after) {
   switch (ChangedField(before, after)) {
     case Field::kText:
@@ -103,7 +103,7 @@ bool IsTyping(const PromptFields& before, const PromptFields& after) {
 
 }  // namespace
 
-// Pushed after the edit.
+// Pushed after the edit was made.
 class PromptHistory::EditStep : public QUndoCommand {
  public:
   EditStep(PromptHistory* history, PromptFields before, PromptFields after, int typing)
@@ -131,7 +131,7 @@ class PromptHistory::EditStep : public QUndoCommand {
   PromptHistory* history_;
   PromptFields before_;
   PromptFields after_;
-  int typing_;  // 0: not part of a run of keys
+  int typing_;  // 0: not part of continuous typing
 };
 
 class PromptHistory::RunStep : public QUndoCommand {
@@ -143,7 +143,7 @@ class PromptHistory::RunStep : public QUndoCommand {
         after_(std::move(after)),
         place_before_(session->live().place) {}
 
-  // The first time the place is chosen as in every run.
+  // The first call chooses the place as any new run does.
   void redo() override {
     place_after_ ? session_->RestorePrompt(after_, *place_after_) : session_->SetPrompt(after_);
   }
@@ -180,7 +180,7 @@ void PromptHistory::OnEdited() {
 
 void PromptHistory::Show(const PromptFields& fields) {
   fields_ = fields;
-  if (panel_->fields() == fields) return;  // the step was just made
+  if (panel_->fields() == fields) return;  // the step has just been made
   ++typing_;
   showing_ = true;
   panel_->SetFields(fields);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Undo and redo of the prompt: what the fields of its panel say, the own text with its marks, and
-// which prompt was run. Typing without a pause is one step.
+// Undo and redo for the prompt: the fields of its panel, the user's own text with its marks, and
+// the prompt that was run. Continuous typing is one step.
 #pragma once
 
 #include <QElapsedTimer>
@@ -18,11 +18,11 @@ class PromptHistory : public QObject {
   Q_OBJECT
 
  public:
-  // Pushes steps onto the stack. All outlive it.
+  // Pushes steps onto `stack`. Session, panel and stack must outlive this object.
   PromptHistory(Session* session, PromptPanel* panel, QUndoStack* stack, QObject* parent = nullptr);
 
-  // Runs the panel's request on the open model; a prompt other than the last one is a step. Throws
-  // Error (usage) for a request that cannot be read.
+  // Runs the panel's request on the open model. Pushes a step if the prompt differs from the last
+  // one. Throws Error (usage) if the request cannot be read.
   void Run();
 
  private:
@@ -34,10 +34,10 @@ class PromptHistory : public QObject {
   Session* session_;
   PromptPanel* panel_;
   QUndoStack* stack_;
-  PromptFields fields_;  // as they are
+  PromptFields fields_;  // current values
   bool showing_ = false;
   QElapsedTimer since_edit_;
-  int typing_ = 1;  // number of the run of keys that goes on
+  int typing_ = 1;  // number of the current run of key presses
 };
 
 }  // namespace midscope

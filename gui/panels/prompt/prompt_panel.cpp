@@ -32,7 +32,7 @@ namespace {
 constexpr int kLargestSeed = 2147483647;
 constexpr qsizetype kLongestQuote = 24;
 
-// On one line, elided in the middle where it is long.
+// The passage on one line; a long one is elided in the middle.
 QString Quoted(const QString& passage) {
   QString text = passage.simplified();
   if (text.size() > kLongestQuote) {
@@ -92,7 +92,7 @@ PromptPanel::PromptPanel(QWidget* parent) : QWidget(parent) {
   connect(place_, &QComboBox::currentIndexChanged, this, &PromptPanel::ShowSent);
 }
 
-// The workbench has the same fields; either side shows what the other was given.
+// The workbench has the same fields; each side shows changes made in the other.
 void PromptPanel::ConnectWorkbench() {
   connect(open_workbench_, &QPushButton::clicked, this, &PromptPanel::OpenWorkbench);
   connect(workbench_, &PromptWorkbench::Edited, this, &PromptPanel::Edited);
@@ -221,7 +221,7 @@ void PromptPanel::SetWaiting(bool waiting) {
   workbench_->SetWaiting(waiting);
 }
 
-// Enter in a field runs what the fields say; what edits more than a line takes its Enter.
+// Enter in a field runs the request; multi-line editors handle Enter themselves.
 void PromptPanel::keyPressEvent(QKeyEvent* event) {
   const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
   if (!enter || qobject_cast<QAbstractButton*>(window()->focusWidget()))

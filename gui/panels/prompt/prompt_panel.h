@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Selects the prompt: a task's sample at several places, or the user's own text.
+// Selects the prompt: a sample of a task at several places, or the user's own text.
 #pragma once
 
 #include <QStringList>
@@ -23,17 +23,17 @@ class ParameterForm;
 class PromptWorkbench;
 class TaskForm;
 
-// Values of all fields of the panel, also those of the page that is not chosen.
+// Values of all fields of the panel, including those of the hidden page.
 struct PromptFields {
   int page = 0;  // 0: a task, 1: own text
   QString task;
   int seed = 0;
   int sample = 0;
   QString places;
-  std::string format;  // OptionSet::ToJson
+  std::string format;  // from OptionSet::ToJson
   QString answer;
   QString question;
-  QString text_places;  // of own text with pieces
+  QString text_places;  // places of own text with pieces
   MarkedText text;
   bool operator==(const PromptFields&) const = default;
 };
@@ -45,17 +45,18 @@ class PromptPanel : public QWidget {
   explicit PromptPanel(QWidget* parent = nullptr);
 
   void SetTask(const QString& task);
-  // Throws Error (usage) for places or a prompt format that can't be read.
+  // Throws Error (usage) if the places or the prompt format cannot be read.
   PromptRequest prompt_request() const;
   void SetPrompt(const PromptRequest& prompt_request);
   PromptFields fields() const;
   void SetFields(const PromptFields& fields);
   void ShowPlaces(const std::vector<Record>& prompts, size_t current);
-  // Marks the Run button: the panel's request differs from the one on the screen.
+  // Sets whether the Run button is marked because the panel's request differs from the one on the
+  // screen.
   void SetWaiting(bool waiting);
   PromptEditor* editor() const { return editor_; }
   PromptWorkbench* workbench() const { return workbench_; }
-  // Opens the own text in a window with more room.
+  // Opens the user's own text in a larger window.
   void OpenWorkbench();
 
  Q_SIGNALS:
@@ -63,7 +64,7 @@ class PromptPanel : public QWidget {
   // Emitted when the request has changed.
   void Edited();
   void PlaceChosen(int index);
-  // Emitted where the workbench shows the prompts of this request before they are run.
+  // Emitted when the workbench is to show the prompts of this request before they are run.
   void PreviewRequested(const midscope::PromptRequest& prompt_request);
 
  protected:
@@ -83,7 +84,7 @@ class PromptPanel : public QWidget {
   QSpinBox* sample_;
   QLineEdit* places_;
   PromptEditor* editor_;
-  QWidget* editor_place_;  // where the editor is while the workbench is closed
+  QWidget* editor_place_;  // contains the editor while the workbench is closed
   QPushButton* open_workbench_;
   PromptWorkbench* workbench_;
   QLineEdit* answer_;

@@ -33,10 +33,10 @@
 namespace midscope {
 namespace {
 
-constexpr int kPreviewDelay = 300;  // milliseconds after the last key
+constexpr int kPreviewDelay = 300;  // milliseconds after the last key press
 constexpr QSize kUsualSize(1100, 720);
 
-// Bytes [begin, end) of a passage of the prompt's text, by its tokens.
+// The passage as bytes [begin, end) of the prompt's text, computed from its tokens.
 std::pair<int, int> PassageBytes(const Record& prompt, int64_t span) {
   const auto byte = [&](const char* edge) {
     const double token = ValueAt(prompt, edge, {span});
@@ -124,7 +124,7 @@ QLayout* PromptWorkbench::MakeFindRow() {
   return row;
 }
 
-// Shift+Enter, which the line itself takes as Enter.
+// Handles Shift+Enter, which a QLineEdit treats like Enter.
 bool PromptWorkbench::eventFilter(QObject* watched, QEvent* event) {
   if (watched != find_ || event->type() != QEvent::KeyPress)
     return QWidget::eventFilter(watched, event);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A window of its own for the user's text, with room for thousands of words: find, pieces among
-// which the gold passage moves, question, answer and format, the number of tokens while one types,
-// and each prompt as it would be sent. It borrows the editor of the prompt panel while it is open.
+// A separate window for the user's own text, large enough for thousands of words. It has search,
+// pieces among which the gold passage is moved, question, answer and format, the number of tokens
+// while the user types, and each prompt as it would be sent. While open, it contains the editor of
+// the prompt panel.
 #pragma once
 
 #include <QWidget>
@@ -26,24 +27,25 @@ class PromptWorkbench : public QWidget {
   Q_OBJECT
 
  public:
-  // `editor` stays where it is until Open. `owner` is the parent.
+  // `editor` stays in its present parent until Open. `owner` becomes the parent of this window.
   PromptWorkbench(PromptEditor* editor, QWidget* owner);
 
   void Open();
   ParameterForm* format() const { return format_; }
-  // Fields that the panel beside it lacks: question, places and pieces of own text.
+  // Write and Read transfer the fields that the prompt panel lacks: question, places and pieces of
+  // own text.
   void Write(PromptRequest& request) const;
   void Read(const PromptRequest& request);
   QString question() const;
-  QString places() const;  // of the pieces
+  QString places() const;  // places of the pieces
   void SetLines(const QString& question, const QString& places);
-  // Both are also in the panel.
+  // Sets the fields that also exist in the prompt panel: the answer and the format.
   void SetAnswer(const QString& answer);
   void SetFormat(const OptionSet& options);
   void SetWaiting(bool waiting);
-  // `context`: the tokens that the model was trained on; 0: not known.
+  // `context`: number of tokens that the model was trained on; 0: unknown.
   void ShowPreview(const PromptPreview& preview, int64_t context);
-  // Requests a preview soon, where the window is visible.
+  // Requests a preview after a short delay, if the window is visible.
   void Changed();
 
  Q_SIGNALS:
@@ -52,7 +54,7 @@ class PromptWorkbench : public QWidget {
   void FormatEdited();
   void PreviewRequested();
   void RunRequested();
-  // The editor may go back to its usual place.
+  // Emitted when the editor may return to the prompt panel.
   void Closed();
 
  protected:
@@ -81,11 +83,11 @@ class PromptWorkbench : public QWidget {
   FoldBox* format_fold_;
   QLabel* tokens_;
   QComboBox* place_;
-  QPlainTextEdit* prompt_;  // as it would be sent
-  QLabel* note_;            // why there is none
+  QPlainTextEdit* prompt_;  // the prompt as it would be sent
+  QLabel* note_;            // why there is no prompt
   QPushButton* run_;
   QTimer* preview_timer_;
-  std::vector<Record> prompts_;  // of the last preview
+  std::vector<Record> prompts_;  // from the last preview
 };
 
 }  // namespace midscope

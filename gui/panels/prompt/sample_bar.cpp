@@ -20,7 +20,7 @@
 namespace midscope {
 namespace {
 
-// The entries of a box for an axis.
+// The entries of a combo box for an axis.
 QStringList Items(const Axis& axis) {
   Record record;
   record.axes = {axis};
@@ -138,7 +138,8 @@ void SampleBar::ShowSample() {
   if (prompt) {
     parts << tr("%1 tokens").arg(IntegerAttribute(*prompt, "prompt_tokens", 0));
   }
-  // Names what cannot be chosen: a sweep stores the attention of one setting and place.
+  // Describes what cannot be chosen, because a sweep stores the attention of only one setting and
+  // place.
   const Record* attention = session_->record(Side::kA, kLastQueryAttention);
   if (attention && prompt && view->places().size == 0) {
     parts << tr("attention: gold at place %1, under %2")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Selects the sample of a file of results, and the place and setting where its records have them.
-// Hidden where a file has no samples.
+// Selects the sample of a results file and, if its records have them, the place and the setting.
+// Hidden if the file has no samples.
 #pragma once
 
 #include <QList>
@@ -21,13 +21,13 @@ class SampleBar : public QWidget {
  public:
   explicit SampleBar(Session* session, QWidget* parent = nullptr);
 
-  // Next and previous sample, with their shortcuts, for a menu.
+  // Actions for the next and previous sample, with their shortcuts, for a menu.
   QList<QAction*> actions_of_menu() const;
-  // Selects the place, 1-based, where the file has records of it.
+  // Selects a place, counted from 1, if the file has records for it.
   void ChoosePlace(qint64 place);
 
  Q_SIGNALS:
-  // Emitted where no file with samples is shown: requests the task's previous or next sample.
+  // Emitted if no file with samples is shown: requests the previous or next sample of the task.
   void StepRequested(int step);
 
  private:

@@ -18,7 +18,7 @@
 namespace midscope {
 namespace {
 
-constexpr int kFirstChannel = 100;  // or the last channel of a narrower model
+constexpr int kFirstChannel = 100;  // or the last channel if the model has fewer
 constexpr int kMostLayers = 1023;
 
 }  // namespace
@@ -95,7 +95,7 @@ void ChannelKnobs::ShowLayers() {
   int64_t first = ranged ? layers_.ranges.front().first : 0;
   int64_t last = ranged ? layers_.ranges.back().last : end;
   if (last == kEveryLayerAfter) last = end;
-  // Layers beyond the model's are shown unchanged: the model's error names them.
+  // Layers beyond the model's are shown unchanged; the model reports them as an error.
   for (QSpinBox* box : {first_layer_, last_layer_}) {
     box->setMaximum(static_cast<int>(std::min<int64_t>(std::max(end, last), kMostLayers)));
   }
@@ -122,7 +122,7 @@ std::vector<ChannelScaling> ChannelKnobs::value() const {
   own.channel = channel_->value();
   own.factor = factor_->value();
   own.layers = layers_;
-  // Choices in the order of the enumeration.
+  // The choices are in the order of the enumeration.
   own.rows = {static_cast<ChannelRows>(rows_->currentIndex())};
   if (own.rows.rows == ChannelRows::kLastN) own.rows.last_rows = last_rows_->value();
   own.change_value = change_value_;
@@ -168,7 +168,7 @@ void ChannelKnobs::SetModel(int64_t layers, int64_t hidden) {
     channel_->setMaximum(static_cast<int>(std::max<int64_t>(hidden - 1, 0)));
     if (untouched_) channel_->setValue(kFirstChannel);
   }
-  // A channel that the model does not have is shown unchanged while the setting has it.
+  // A channel that the model lacks is shown unchanged while the setting contains it.
   const int64_t least = in_use_ ? channel_->value() : 0;
   channel_->setMaximum(static_cast<int>(std::max({hidden - 1, least, int64_t{0}})));
 }

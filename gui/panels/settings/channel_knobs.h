@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Controls of one scaled channel. Further channels, which only the text line can add, are kept.
+// Controls for one scaled channel. Other channels, which only the text line can add, are preserved.
 #pragma once
 
 #include <QWidget>
@@ -15,7 +15,7 @@ namespace midscope {
 
 class FactorSlider;
 
-// The slider's ends, and those of a line that is dragged.
+// The largest absolute factor of the slider, and of a line that is dragged in a plot.
 inline constexpr double kFactorReach = 2;
 
 class ChannelKnobs : public QWidget {
@@ -26,10 +26,10 @@ class ChannelKnobs : public QWidget {
 
   // The first element is the one that the controls show.
   std::vector<ChannelScaling> value() const;
-  // For an empty list the controls keep their values.
+  // If the list is empty, the controls keep their values.
   void SetValue(const std::vector<ChannelScaling>& value);
-  // While the setting has no channel, sets the controls to defaults for the model: the layers of
-  // MiddleLayers (probes/measure/channels/channel_validation.h), and an existing channel.
+  // While the setting scales no channel, sets the controls to defaults for the model: the layers of
+  // MiddleLayers (probes/measure/channels/channel_validation.h) and a channel that the model has.
   void SetModel(int64_t layers, int64_t hidden);
   FactorSlider* factor() const { return factor_; }
 
@@ -51,9 +51,9 @@ class ChannelKnobs : public QWidget {
   LayerSet layers_;
   int64_t model_layers_ = 0;  // 0: no model
   int64_t model_hidden_ = 0;
-  bool in_use_ = false;        // the setting has a channel
-  bool untouched_ = true;      // the user has not edited the controls yet
-  bool change_value_ = false;  // can be set in the text line only
+  bool in_use_ = false;        // the setting scales a channel
+  bool untouched_ = true;      // the user has not edited the controls
+  bool change_value_ = false;  // can be set only in the text line
   std::vector<ChannelScaling> others_;
 };
 

@@ -32,7 +32,7 @@ enum HistoryColumn {
 
 struct Summary {
   double mean = 0;  // over places
-  double gap = 0;   // largest minus smallest place
+  double gap = 0;   // largest minus smallest value over places
 };
 
 std::optional<Summary> SummaryOf(const OutcomeSeries& series) {
@@ -70,7 +70,7 @@ HistoryPanel::HistoryPanel(Session* session, TriedSettings* tried, QWidget* pare
       ->setToolTip(tr("Over samples too, where means were made"));
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setSectionResizeMode(kSettingColumn, QHeaderView::Stretch);
-  // Beside the letter, where it is read.
+  // Moves the name beside the letter.
   table_->horizontalHeader()->moveSection(kNameColumn, kSettingColumn);
   table_->horizontalHeaderItem(kNameColumn)
       ->setToolTip(

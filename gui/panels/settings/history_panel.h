@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The settings that were tried on these prompts as a table: how well each did, and one click back
-// to it without a run. Up to four are kept as C to F, which the outcome draws.
+// A table of the settings that were tried on these prompts, with their results. One click restores
+// a setting without a run. Up to four are kept as C to F, which the outcome plot draws.
 #pragma once
 
 #include <QWidget>
@@ -25,7 +25,7 @@ class HistoryPanel : public QWidget {
   QTableWidget* table() const { return table_; }
 
  Q_SIGNALS:
-  // The user has chosen the setting for a side.
+  // Emitted when the user has chosen a setting for A or B.
   void SettingOffered(midscope::Side side, const QString& setting);
 
  protected:
@@ -33,7 +33,7 @@ class HistoryPanel : public QWidget {
 
  private:
   Q_INVOKABLE void Fill();
-  // The setting of a row in full; "" for none.
+  // The full setting of a row; "" if there is none.
   QString SettingAt(int row) const;
   void FillRow(int row, size_t tried);
   QString Chosen() const;

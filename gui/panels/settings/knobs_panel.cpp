@@ -23,7 +23,7 @@ namespace {
 // kOther: a scheme without quick controls.
 enum SchemeIndex { kNone, kInterpolation, kMsPoe, kOther };
 
-// In the order of the choices; the last one, with its N, only where it is set under Terms.
+// In the order of the choices. The last one, with its N, can only be set under Terms.
 constexpr ChannelRows kRows[] = {ChannelRows::kAll, ChannelRows::kAnswer, ChannelRows::kLast,
                                  ChannelRows::kLastN};
 
@@ -101,7 +101,7 @@ QWidget* KnobsPanel::MakeRows(QWidget* parent) {
 void KnobsPanel::ShowRows(const RowChoice& rows) {
   const auto found = std::find(std::begin(kRows), std::end(kRows), rows.rows);
   const auto index = static_cast<int>(found - std::begin(kRows));
-  // Which N it is can be chosen under Terms only.
+  // N can be chosen only under Terms.
   auto* choices = qobject_cast<QStandardItemModel*>(rows_->model());
   choices->item(static_cast<int>(std::size(kRows)) - 1)
       ->setEnabled(rows.rows == ChannelRows::kLastN);
@@ -119,7 +119,7 @@ void KnobsPanel::EmitChanged(bool dragging) { Q_EMIT Changed(intervention(), dra
 
 Intervention KnobsPanel::intervention() const {
   Intervention result = others_;
-  // The N of kLastN is that of the setting shown.
+  // For kLastN, N is taken from the shown setting.
   RowChoice rows{kRows[rows_->currentIndex()]};
   if (rows.rows == ChannelRows::kLastN) rows = PositionSchemeRows(others_);
   if (scheme_->currentIndex() == kInterpolation) {
@@ -143,7 +143,7 @@ void KnobsPanel::SetIntervention(const Intervention& intervention) {
   others_ = intervention;
   others_.Remove<ChannelScaling>();
   const SchemeIndex index = IndexOf(intervention);
-  // kOther can be left here, but which scheme it is can be chosen under Terms only.
+  // The user can leave kOther here, but can select such a scheme only under Terms.
   auto* choices = qobject_cast<QStandardItemModel*>(scheme_->model());
   choices->item(kOther)->setEnabled(index == kOther);
   scheme_->setCurrentIndex(index);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Controls of setting B, as one intervention.
+// The quick controls of setting B, combined into one intervention.
 #pragma once
 
 #include <QWidget>
@@ -41,10 +41,10 @@ class KnobsPanel : public QWidget {
   QDoubleSpinBox* ratio_;
   MsPoeKnobs* ms_poe_;
   QWidget* rows_row_;
-  QComboBox* rows_;  // that see the scheme
+  QComboBox* rows_;  // rows to which the scheme applies
   QGroupBox* channel_box_;
   ChannelKnobs* channel_;
-  Intervention others_;  // the setting's terms that have no control here
+  Intervention others_;  // terms of the setting that have no control here
 };
 
 }  // namespace midscope

@@ -14,7 +14,7 @@
 namespace midscope {
 namespace {
 
-// Range of the slider; the boxes have all ratios.
+// Range of the slider; the boxes accept all valid ratios.
 constexpr double kLeastRatio = 0.5;
 constexpr double kMostRatio = 3;
 
@@ -73,7 +73,7 @@ MsPoeKnobs::MsPoeKnobs(QWidget* parent) : QWidget(parent) {
 void MsPoeKnobs::OnRange(double first, double last, bool dragging) {
   {
     const QSignalBlocker quiet[] = {QSignalBlocker(min_), QSignalBlocker(max_)};
-    // A value beyond the slider stays until its handle is moved.
+    // A value outside the slider's range is kept until its handle is moved.
     if (first != range_before_.first) min_->setValue(first);
     if (last != range_before_.second) max_->setValue(last);
   }

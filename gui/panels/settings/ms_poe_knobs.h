@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Controls of Ms-PoE.
+// Controls for the scheme Ms-PoE.
 #pragma once
 
 #include <QWidget>
@@ -26,13 +26,13 @@ class MsPoeKnobs : public QWidget {
   void SetLayers(int64_t layers);
 
  Q_SIGNALS:
-  // `dragging`: a handle of the range is still held.
+  // `dragging`: a handle of the range is still pressed.
   void Changed(bool dragging);
 
  private:
   void OnFirstLayer();
   void OnRange(double first, double last, bool dragging);
-  // The boxes' values.
+  // Sets the handles to the boxes' values.
   void ShowRange();
 
   RangeSlider* range_;
@@ -42,7 +42,7 @@ class MsPoeKnobs : public QWidget {
   QComboBox* mode_;
   QComboBox* order_;
   QSpinBox* first_layer_;
-  // as it was set: it may have layers and fields that the boxes can't show
+  // The value last set; it may have layers and fields that the boxes cannot show.
   MsPoe shown_;
 };
 

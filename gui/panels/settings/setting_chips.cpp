@@ -85,7 +85,7 @@ bool SettingChips::eventFilter(QObject* watched, QEvent* event) {
   if (found == chips_.end()) return QWidget::eventFilter(watched, event);
   const auto letter = static_cast<int>(found - chips_.begin());
   if (event->type() == QEvent::MouseButtonDblClick) {
-    // The first click of the two has left it out, or drawn it again.
+    // The first click of a double click has toggled the setting; this restores it.
     session_->marks()->SetDrawn(letter, !session_->marks()->Draws(letter));
     session_->marks()->Solo(letter);
     return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A button for each of the settings A to F that there is: its letter, name and mark. A click draws
-// it or leaves it out, a double click draws it alone or all again, the menu names it.
+// One button for each existing setting A to F, with its letter, name and mark. A click draws or
+// hides the setting, a double click draws only it (or all again), and the menu names it.
 #pragma once
 
 #include <QWidget>
@@ -20,7 +20,7 @@ class SettingChips : public QWidget {
   SettingChips(Session* session, TriedSettings* tried, QWidget* parent = nullptr);
 
   void Refresh();
-  // The setting under the letter; "": there is none. 0 for A to 5 for F.
+  // The setting of a letter, 0 for A to 5 for F; "" if there is none.
   QString SettingAt(int letter) const;
 
  protected:

@@ -23,7 +23,7 @@
 namespace midscope {
 namespace {
 
-// A card that was copied into C to F: what is kept under a letter, before and after.
+// The step of copying a card to a kept setting C to F: the kept setting before and after.
 class KeepStep : public QUndoCommand {
  public:
   KeepStep(TriedSettings* tried, int kept, std::string before, std::string after)
@@ -39,12 +39,12 @@ class KeepStep : public QUndoCommand {
  private:
   TriedSettings* tried_;
   int kept_;
-  std::string before_;  // "": nothing is kept
+  std::string before_;  // "": the letter is free
   std::string after_;
 };
 
-// The setting with one more term; a position scheme replaces the present one. Throws Error (usage)
-// where it can't be read.
+// The setting with one term added; a position scheme replaces the present one. Throws Error (usage)
+// if the result cannot be parsed.
 Intervention WithOneMore(const Intervention& setting, const std::string& term) {
   const TermText added = ReadTerm(term);
   if (GroupOf(*added.term) == TermGroup::kPositions) return WithTerm(setting, term);
@@ -56,7 +56,7 @@ Intervention WithOneMore(const Intervention& setting, const std::string& term) {
 }  // namespace
 
 SettingsPanel::SettingsPanel(QWidget* parent) : QWidget(parent) {
-  // Without a frame of its own: the dock has the name, and the knobs below need the room.
+  // Without a frame, because the dock shows the title and the controls below need the space.
   auto* box = new QWidget(this);
   text_a_ = new TextLine(QStringLiteral("A"), SideColor(Side::kA).name(), box);
   text_b_ = new TextLine(QStringLiteral("B"), SideColor(Side::kB).name(), box);
@@ -143,14 +143,15 @@ void SettingsPanel::ShowCardsOf(Side side) {
   RefreshTargets();
 }
 
-// The line of text checks the cards' setting; what it refuses stays in it with the column.
+// The text line checks the setting of the cards; it keeps an invalid one and shows the error's
+// column.
 void SettingsPanel::OnCards(const QString& text, const std::vector<OffTerm>& off, bool dragging) {
   const std::optional<Intervention> setting = this->text(side_ == Side::kB)->Take(text);
   if (!setting) return;
   SettingPair next = shown_;
   next.setting(side_) = *setting;
   next.off(side_) = off;
-  // The end of a drag is emitted although it changes no value.
+  // Emits the end of a drag even if it changes no value.
   const bool was_dragging = std::exchange(dragging_, dragging);
   if (next != shown_ || was_dragging != dragging) Q_EMIT Changed(next, dragging);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Both settings as text, the terms of one of them as cards, quick controls of B, and buttons that
+// Both settings as text, the terms of one of them as cards, quick controls for B, and buttons that
 // copy or swap the settings.
 #pragma once
 
@@ -29,19 +29,19 @@ class SettingsPanel : public QWidget {
 
   // Shows the settings without emitting Changed.
   void Show(const SettingPair& pair);
-  // The names of A and B beside their letters.
+  // Shows the names of A and B beside their letters.
   void ShowNames(const SettingMarks& marks);
   void SetModel(const ModelConfig& config);
-  // Cards can be copied into the settings that are kept as C to F, as a step of `history`. Both
-  // outlive the panel's use of them.
+  // Lets cards be copied to the kept settings C to F, as a step of `history`. The panel does not
+  // use either after they are destroyed.
   void UseTried(TriedSettings* tried, SettingHistory* history);
-  // The setting whose terms are shown as cards; B at first.
+  // Selects the setting whose terms are shown as cards; initially B.
   void ShowCardsOf(Side side);
   Side side_of_cards() const { return side_; }
-  // The passages and the head that terms can be given.
+  // Sets the names of passages, and the head, that are suggested for terms.
   void OfferPassages(const QStringList& names);
   void OfferHead(midscope::HeadId head);
-  // The selected tokens, as terms write them ("50:60"); an empty range: none.
+  // Sets the selected tokens as a suggestion for terms, in the form "50:60"; an empty range: none.
   void OfferRange(qint64 begin, qint64 end);
   StackEditor* stack() const { return stack_; }
   KnobsPanel* knobs() const { return knobs_; }
@@ -49,7 +49,7 @@ class SettingsPanel : public QWidget {
 
  Q_SIGNALS:
   void Changed(const midscope::SettingPair& pair, bool dragging);
-  // A card could not be copied.
+  // Emitted when a card cannot be copied.
   void Failed(const QString& why);
 
  private:
@@ -65,7 +65,7 @@ class SettingsPanel : public QWidget {
   KnobsPanel* knobs_;
   StackEditor* stack_;
   Side side_ = Side::kB;
-  bool dragging_ = false;  // a slider of the cards
+  bool dragging_ = false;  // a slider of a card is being dragged
   QToolButton* side_a_;
   QToolButton* side_b_;
   TriedSettings* tried_ = nullptr;

@@ -20,8 +20,8 @@ namespace {
 
 constexpr int kFitMilliseconds = 120;
 
-// Keeps the changed one of arguments that exclude each other, such as layers and first_layer. Does
-// not change `term` where the result is still invalid.
+// If arguments exclude each other, such as layers and first_layer, keeps the one that was changed.
+// Leaves `term` unchanged if the result would still be invalid.
 void LeaveOutOther(TermText& term, size_t changed) {
   for (size_t i = 0; i < term.values.size(); ++i) {
     if (i == changed || term.values[i].empty() || !term.term->arguments[i].choices.empty())
@@ -106,12 +106,12 @@ bool StackEditor::ShowValues(const std::vector<TermCard>& cards) {
 }
 
 void StackEditor::Rebuild(const std::vector<TermCard>& cards) {
-  // The card that had the focus, so that keys go on working on it.
+  // Index of the card that had the focus, so that it keeps the keyboard focus.
   const int focused =
       CardAt(QApplication::focusWidget() ? QApplication::focusWidget()->mapToGlobal(QPoint(1, 1))
                                          : QPoint(-1, -1));
   for (const Entry& entry : entries_) {
-    // The sender of this call may be one of the deleted widgets.
+    // Deletes later, because the sender of this call may be one of these widgets.
     for (QWidget* widget : {static_cast<QWidget*>(entry.chip), static_cast<QWidget*>(entry.form)}) {
       widget->hide();
       widget->setParent(nullptr);
@@ -178,7 +178,7 @@ void StackEditor::RefreshChips() {
   fit_timer_.start();
 }
 
-// Marks the cards that the model cannot take, each checked alone.
+// Marks the cards that do not fit the model, checking each one alone.
 void StackEditor::CheckFit() {
   if (!model_) return;
   for (const Entry& entry : entries_) {
@@ -187,7 +187,7 @@ void StackEditor::CheckFit() {
     try {
       why = WhyNotOn(ParseIntervention(TermLine(term)), *model_);
     } catch (const Error& error) {
-      // A term in force is named below the line of text, with its column.
+      // An invalid term in force is reported below the text line, with its column.
       if (!entry.on) why = QString::fromUtf8(error.what());
     }
     if (why == entry.chip->warning()) continue;
@@ -222,7 +222,7 @@ void StackEditor::EmitChanged(const std::vector<TermCard>& cards, bool dragging)
   try {
     const Intervention parsed = ParseIntervention(text);
     draft_ = false;
-    // The session sends any other setting back by SetSetting in its printed form.
+    // For any other setting, the session calls SetSetting with the printed form.
     if (parsed == shown_ && off == shown_off_) next = MakeCards(shown_, off);
   } catch (const Error&) {
     draft_ = true;
@@ -288,7 +288,7 @@ void StackEditor::Move(size_t card, int by) {
   if (!CanMove(card, by)) return;
   std::vector<TermCard> next = cards();
   const TermCard moved = next[card];
-  const size_t place = card + static_cast<size_t>(by);  // wraps for negative steps
+  const size_t place = card + static_cast<size_t>(by);  // a negative `by` wraps around correctly
   next.erase(At(next, card));
   next.insert(At(next, place), moved);
   const bool focused = entries_[card].chip->face()->hasFocus();

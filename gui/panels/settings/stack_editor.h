@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Edits all terms of a setting as cards that wrap into rows, each with the form of its description
-// below them; menus add terms and presets. The edited cards are emitted as the setting's text,
-// which its receiver checks, and the terms that are switched off.
+// Edits all terms of a setting as cards that wrap into rows; the form of a term is below its card.
+// Menus add terms and presets. Edits are emitted as the setting's text, which the receiver checks,
+// with the terms that are switched off.
 #pragma once
 
 #include <QTimer>
@@ -31,17 +31,18 @@ class StackEditor : public QWidget {
  public:
   explicit StackEditor(QWidget* parent = nullptr);
 
-  // Sets the cards without emitting Changed. Terms that are not a valid setting yet are kept where
-  // the setting in force is unchanged.
+  // Sets the cards without emitting Changed. Cards that do not form a valid setting yet are kept if
+  // the setting in force has not changed.
   void SetSetting(const Intervention& intervention, const std::vector<OffTerm>& off);
-  // All cards, and the terms of those that are in force.
+  // cards() returns all cards, terms() those in force.
   std::vector<TermCard> cards() const;
   std::vector<TermText> terms() const { return TermsInForce(cards()); }
   void SetOffers(const TermOffers& offers);
-  // Ranges of fields, marks of cards that the model cannot take, and presets that fit.
+  // Sets the ranges of fields, marks cards that do not fit the model, and selects the presets that
+  // do.
   void SetModel(const ModelConfig& config);
-  // Where a card can be copied to: an id that CopyRequested names ("A", "C") and what the menu
-  // shows.
+  // A destination for copies of a card: an id that CopyRequested passes ("A", "C"), and its text in
+  // the menu.
   struct CopyTarget {
     QString id;
     QString title;
@@ -51,24 +52,25 @@ class StackEditor : public QWidget {
   // Adds a widget at the left of the row of menus.
   void AddToRow(QWidget* widget);
 
-  // `name` of TermTypes(). A position scheme replaces the present one.
+  // `name`: of a term in TermTypes(). A position scheme replaces the present one.
   void Add(const std::string& name);
   void Remove(size_t card);
-  // In force beside it, or switched off where the setting can't have it twice.
+  // Adds a copy next to the card: in force, or switched off if the setting cannot contain the term
+  // twice.
   void Duplicate(size_t card);
-  // A position scheme that is switched on switches the present one off.
+  // Switching a position scheme on switches the present one off.
   void SwitchCard(size_t card, bool on);
-  // Only cards of one kind have an order; between kinds it has no meaning and the printed form has
-  // its own.
+  // Whether the card can move: only cards of one kind have an order, and between kinds the printed
+  // setting has a fixed order.
   bool CanMove(size_t card, int by) const;
   void Move(size_t card, int by);
-  // Shows the card's form, alone; -1: none.
+  // Shows the form of this card and closes others; -1: none.
   void OpenCard(int card);
   TermChip* chip(size_t card) const { return entries_.at(card).chip; }
 
  Q_SIGNALS:
-  // The whole setting as text, which may be invalid, and the terms that are off.
-  // `dragging`: by a slider that is still pressed. Its release emits once more.
+  // `text`: the whole setting, which may be invalid. `off`: the terms that are switched off.
+  // `dragging`: a slider is still pressed; releasing it emits Changed once more.
   void Changed(const QString& text, const std::vector<midscope::OffTerm>& off, bool dragging);
   void CopyRequested(const QString& term, const QString& target);
 
@@ -85,14 +87,14 @@ class StackEditor : public QWidget {
   void Rebuild(const std::vector<TermCard>& cards);
   Entry MakeEntry(size_t index, const TermCard& card);
   void WireChip(size_t index, TermChip* chip);
-  // Shows values in the existing forms; returns false where other forms are needed.
+  // Shows the values in the existing forms. Returns false if other forms are needed.
   bool ShowValues(const std::vector<TermCard>& cards);
   void RefreshChips();
   void CheckFit();
   void OnArgumentEdited(size_t index, size_t argument, bool dragging);
   void OnDragged(size_t index, const QPoint& position);
   void OnDropped(size_t index, const QPoint& position);
-  // The card at the position; -1: none.
+  // Index of the card at the position; -1: none.
   int CardAt(const QPoint& position) const;
   void EmitChanged(const std::vector<TermCard>& cards, bool dragging = false);
 
@@ -104,8 +106,8 @@ class StackEditor : public QWidget {
   std::vector<OffTerm> shown_off_;
   bool draft_ = false;  // the cards differ from the setting in force
   int open_ = -1;       // the card whose form is shown; -1: none
-  // Cards are checked against the model when they have not changed for a moment: not at each step
-  // of a drag.
+  // Delays the check of cards against the model until they have been unchanged for a moment, so
+  // that it does not run at each step of a drag.
   QTimer fit_timer_;
   FlowLayout* flow_;
   QVBoxLayout* forms_;

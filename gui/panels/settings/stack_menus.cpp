@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// StackEditor: the menus of terms, of published settings and of a card.
+// StackEditor: the menus of terms, of presets and of a card.
 #include <QAction>
 #include <QMenu>
 
@@ -49,8 +49,8 @@ void StackEditor::MakePresets(QMenu* menu) {
   }
 }
 
-// Presets that the open model cannot take are grey, with the reason; those that were published for
-// it are bold.
+// Presets that do not fit the open model are disabled, with the reason; those published for it are
+// bold.
 void StackEditor::RefreshPresets() {
   for (size_t i = 0; i < preset_actions_.size(); ++i) {
     const Preset& preset = InterventionPresets()[i];
@@ -73,7 +73,7 @@ void StackEditor::FillMenu(QMenu* menu) {
   for (const TermGroup group : {TermGroup::kPositions, TermGroup::kChannels, TermGroup::kEdits}) {
     menu->addSection(GroupTitle(group));
     for (const TermType& term : TermTypes()) {
-      // Presets are in a menu of their own.
+      // Presets are in a separate menu.
       const bool whole = term.name == "none" || term.name == kPresetTerm;
       if (GroupOf(term) != group || whole) continue;
       QAction* action = menu->addAction(QString::fromStdString(term.name), this,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// HeadMapPlot: numbers that wheel, drag and keys change.
+// HeadMapPlot: changing numbers with wheel, drag and keys.
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QWheelEvent>
@@ -13,11 +13,13 @@
 namespace midscope {
 namespace {
 
-// One notch of the wheel, or + and -: 5 %. A drag of 100 pixels: half as much again.
+// One notch of the wheel, or one press of + or -, changes a number by 5 %; a drag of 100 pixels by
+// 50 %.
 constexpr double kStep = 0.04879016416943205;       // ln 1.05
 constexpr double kPerPixel = 0.004054651081081644;  // ln 1.5 / 100
-constexpr double kColourStep = 0.9;                 // of the range, for a notch upwards
-constexpr double kDragSlack = 4;                    // pixels below which a press is a click
+constexpr double kColourStep = 0.9;                 // factor of the colour range per notch upwards
+// Pixels that the pointer must move, else a press is a click.
+constexpr double kDragSlack = 4;
 
 }  // namespace
 
@@ -104,7 +106,8 @@ bool HeadMapPlot::OnScale(const QPointF& position) const {
   return layers() > 0 && scale_rect().contains(position.toPoint());
 }
 
-// About the centre of diverging colours, else the upper end, and with Alt the lower one.
+// Scales the range around the centre of diverging colours; for other colours it moves the upper
+// end, with Alt the lower end.
 void HeadMapPlot::TurnColours(const QWheelEvent& event) {
   // Qt reports Alt+wheel as horizontal scrolling.
   const QPoint angle = event.angleDelta();

@@ -14,10 +14,10 @@
 namespace midscope {
 namespace {
 
-constexpr int kWheelEnds = 350;  // milliseconds without a turn
+constexpr int kWheelEnds = 350;  // milliseconds without a wheel event that end a turn
 
-// Returns whether the axis gets other ticks: the least integer step whose labels, `label` pixels
-// long, have room.
+// Sets the smallest integer tick step at which labels of `label` pixels fit. Returns whether the
+// ticks change.
 bool FitTicks(QCPAxis* axis, int pixels, int label) {
   auto* ticker = dynamic_cast<QCPAxisTickerFixed*>(axis->ticker().data());
   if (!ticker || pixels <= 0) return false;
@@ -66,7 +66,7 @@ HeadMapPlot::HeadMapPlot(QWidget* parent, const QString& file_stem)
   UseBrush();
   SetScale();
   SetEmptyMessage(tr("No run yet"));
-  // Repeated: the colour scale did not exist when the base class called it.
+  // Repeats the call of the base class, because the colour scale did not exist at that time.
   ApplyPalette(this, palette());
   RestyleData();
 }
@@ -88,7 +88,8 @@ void HeadMapPlot::Show(HeadMap map) {
                      SameRange(map.range, drawn_.range) &&
                      std::equal(map.table.values.begin(), map.table.values.end(),
                                 before.values.begin(), before.values.end(), SameNumber);
-  drawn_ = std::move(map);  // also where its picture is drawn: its notes are of other records
+  // Also if the cells are unchanged, because the notes may belong to other records.
+  drawn_ = std::move(map);
   if (!drawn) DrawCells(!same_shape);
 }
 
@@ -104,7 +105,7 @@ void HeadMapPlot::DrawCells(bool other_shape) {
   SetScale();
   PlaceMarker();
   PlacePins();
-  // The map is empty between two prompts of a model: the view is that of the model.
+  // Between two prompts of a model the map is empty; the view is kept for the model.
   if (other_shape && layers() > 0) {
     DrawGroups();
     FitView();
@@ -161,7 +162,7 @@ void HeadMapPlot::PlacePins() {
     if (!Has(pin.head)) continue;
     const auto x = static_cast<double>(pin.head.head);
     const auto y = static_cast<double>(pin.head.layer);
-    // White below the colour: it is seen on a cell of the same colour.
+    // A white frame below the coloured one keeps it visible on a cell of the same colour.
     for (const QPen& pen : {QPen(Qt::white, 5), QPen(pin.color, 3)}) {
       auto* frame = new QCPItemRect(this);
       frame->topLeft->setCoords(x - 0.5, y + 0.5);
@@ -171,7 +172,7 @@ void HeadMapPlot::PlacePins() {
     }
     pin_frames_.push_back(pin_items_.back());
   }
-  // The markers are above what was added.
+  // Moves the markers above the items that were added.
   for (QCPItemRect* marker : {marker_below_, marker_}) {
     marker->setLayer(QStringLiteral("overlay"));
   }
@@ -221,7 +222,7 @@ void HeadMapPlot::ResetView() {
   QCPRange y(-0.5, up - 0.5);
   const QSize size = axisRect()->size();
   if (square_ && !size.isEmpty()) {
-    const double cell = std::min(size.width() / across, size.height() / up);  // pixels
+    const double cell = std::min(size.width() / across, size.height() / up);  // size in pixels
     x = QCPRange(x.center() - size.width() / cell / 2, x.center() + size.width() / cell / 2);
     y = QCPRange(y.center() - size.height() / cell / 2, y.center() + size.height() / cell / 2);
   }
@@ -236,8 +237,8 @@ void HeadMapPlot::SetSquare(bool square) {
   QueueReplot();
 }
 
-// Ticks of every layer and head where there is room, and square cells in the size that the axes
-// have now.
+// Labels every layer and head if there is enough space, and makes cells square at the current size
+// of the axes.
 void HeadMapPlot::FitLayout() {
   const QSize size = axisRect()->size();
   const QFontMetrics text(font());
@@ -299,7 +300,7 @@ void HeadMapPlot::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Right:
       ++next.head;
       break;
-    // Up selects the next layer, as in Transformer Debugger, and as it is drawn.
+    // Up selects the next layer, which is drawn above; as in Transformer Debugger.
     case Qt::Key_Up:
       ++next.layer;
       break;
@@ -318,7 +319,7 @@ void HeadMapPlot::keyPressEvent(QKeyEvent* event) {
   Q_EMIT HeadChosen(selected_);
 }
 
-// Black and white together are seen on every colour.
+// Black and white together are visible on every colour.
 void HeadMapPlot::RestyleData() {
   marker_below_->setPen(QPen(Qt::black, 5));
   marker_->setPen(QPen(Qt::white, 2));

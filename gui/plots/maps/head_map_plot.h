@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A number of every head: layer 0 at the bottom, heads across. Viridis, or blue (more) and red
-// (less) around exact zero where the number has a sign; grey for no value. The wheel over the scale
-// of colours changes their range, a double click gives back that of the values; the number of heads
-// beyond it is shown beside it. Heads that share a key/value head are between two lines. Where its
-// numbers can be painted, the wheel over a cell and a drag up or down change them, Shift+drag (and
-// Shift+arrows) marks a block that changes as one.
+// A map of one number per head, with layer 0 at the bottom and heads across. Colours are Viridis,
+// or blue (more) and red (less) around exact zero for signed numbers; grey means no value. The
+// wheel over the colour scale changes its range, and a double click there restores the range of the
+// values; beside it, the number of heads outside the range is shown. Lines separate groups of heads
+// that share a key/value head. If the numbers can be painted, the wheel over a cell and a vertical
+// drag change them, and Shift+drag (or Shift+arrows) marks a block of heads that change together.
 #pragma once
 
 #include <QString>
@@ -21,16 +21,16 @@
 
 namespace midscope {
 
-// Contents of a map.
+// The contents of a map.
 struct HeadMap {
   HeadTable table;
   QString value_name;  // in tooltips: "score"
-  QString scale;       // beside the colours: "score (share of keys)"
+  QString scale;       // label of the colour scale: "score (share of keys)"
   bool diverging = false;
-  double centre = 0;  // of diverging colours
-  // The colours' range; without it that of the values.
+  double centre = 0;  // centre of diverging colours
+  // The colour range; nullopt: the range of the values.
   std::optional<QCPRange> range = {};
-  // Further lines of the tooltip, or all of it beside name and rank where `own_text`.
+  // Further lines of the tooltip; if `own_text`, all of the tooltip except name and rank.
   std::function<QString(HeadId)> note = {};
   bool own_text = false;
 };
@@ -42,32 +42,32 @@ class HeadMapPlot : public Plot {
   explicit HeadMapPlot(QWidget* parent = nullptr,
                        const QString& file_stem = QStringLiteral("head_map"));
 
-  // Query heads per key/value head, for the labels `L12H3 (KV1)` and the lines between groups; 1:
-  // every head has its own.
+  // Number of query heads per key/value head, for labels such as `L12H3 (KV1)` and the lines
+  // between groups; 1: no sharing.
   void SetHeadsPerKeyValueHead(int64_t heads);
   void Show(HeadMap map);
-  // The range of the colours for these tables together; nullopt where they have no values.
+  // A colour range that covers all these tables; nullopt if they have no values.
   static std::optional<QCPRange> RangeOf(const std::vector<const HeadTable*>& tables,
                                          bool diverging, double centre = 0);
-  // Whether wheel, drag and + and - change the numbers (Painted) instead of the view; with Ctrl the
-  // wheel zooms.
+  // Sets whether the wheel, drags, + and - change the numbers (Painted) instead of the view;
+  // Ctrl+wheel then zooms.
   void SetPaintable(bool paintable);
   bool paintable() const { return paintable_; }
-  // The heads that change as one: the marked block, else the selected one.
+  // The heads that are painted together: the marked block, else the selected head.
   std::vector<HeadId> painted_heads() const;
-  // The selection is kept; on a smaller map the marker is at the nearest cell, on an empty one not
-  // drawn.
+  // Selects a head. On a map without that head, the marker is drawn at the nearest cell (on an
+  // empty map not at all), and the selection is kept.
   void SelectHead(midscope::HeadId head);
   void SetPinned(const std::vector<PinnedHead>& pinned);
-  // Hides the scale of colours where a map beside this one has the same.
+  // Shows or hides the colour scale; hidden if a map beside this one shows the same scale.
   void ShowScale(bool shown);
-  // Cells as high as wide, while the user has not zoomed.
+  // Sets whether cells are square until the user zooms.
   void SetSquare(bool square);
   void ShowScaleLabel(bool shown);
-  QRectF marked_cell() const;  // in axis coordinates; empty for none
-  // The frames of pinned heads that the map has.
+  QRectF marked_cell() const;  // in axis coordinates; empty: none
+  // The frames of the pinned heads that exist in the map.
   const std::vector<QCPItemRect*>& pin_frames() const { return pin_frames_; }
-  // The lines between groups of heads with one key/value head.
+  // The lines between groups of heads that share a key/value head.
   const std::vector<QCPItemLine*>& group_lines() const { return group_lines_; }
 
   HeadId selected() const { return selected_; }
@@ -77,11 +77,11 @@ class HeadMapPlot : public Plot {
   QCPRange data_range() const { return map_->dataRange(); }
   QRect scale_rect() const { return scale_->visible() ? scale_->outerRect() : QRect(); }
   QString HeadName(HeadId head) const;
-  // The quantity of the colours, and the number of values beyond their range.
+  // The name of the coloured quantity, with the number of values outside the colour range.
   QString scale_label() const;
-  // The drawn value; NaN outside.
+  // The displayed value; NaN outside the map.
   double CellValue(HeadId head) const;
-  // 1 for the head with the largest value of all layers; 0 where it has none.
+  // The rank of the head among all layers: 1 for the largest value; 0 if it has no value.
   int64_t Rank(HeadId head) const;
   std::optional<HeadId> HeadAt(const QPointF& position) const;
 
@@ -90,11 +90,12 @@ class HeadMapPlot : public Plot {
 
  Q_SIGNALS:
   void HeadChosen(midscope::HeadId head);
-  // Emitted for Ctrl+click, and for the space bar on the selected head.
+  // Emitted for Ctrl+click on a head, and for the space bar on the selected head.
   void PinRequested(midscope::HeadId head);
-  // The numbers of the heads times e^change; while `dragging`, from where the drag began.
+  // Multiplies the numbers of the heads by e^change; while `dragging`, `change` is relative to the
+  // start of the drag.
   void Painted(const std::vector<midscope::HeadId>& heads, double change, bool dragging);
-  // Another range of colours; nullopt: that of the values.
+  // The user has chosen another colour range; nullopt: the range of the values.
   void ColoursChosen(std::optional<QCPRange> range);
   // The head under the pointer; nullopt: none.
   void HeadHovered(std::optional<midscope::HeadId> head);
@@ -118,7 +119,7 @@ class HeadMapPlot : public Plot {
   void PlaceMarker();
   void PlacePins();
   void SetScale();
-  QPen GroupPen() const;  // of the lines between groups
+  QPen GroupPen() const;  // pen of the lines between groups
   bool OnScale(const QPointF& position) const;
   void TurnColours(const QWheelEvent& event);
   void FitLayout();
@@ -130,21 +131,21 @@ class HeadMapPlot : public Plot {
 
   QCPColorMap* map_;
   QCPColorScale* scale_;
-  QCPItemRect* marker_;        // white, inside the black one
+  QCPItemRect* marker_;        // white, drawn inside marker_below_
   QCPItemRect* marker_below_;  // black and wider
   std::vector<QCPItemRect*> pin_items_;
-  std::vector<QCPItemRect*> pin_frames_;  // the coloured ones of these
+  std::vector<QCPItemRect*> pin_frames_;  // one coloured frame per pinned head
   std::vector<QCPItemLine*> group_lines_;
   std::vector<PinnedHead> pinned_;
   HeadMap drawn_;
   HeadId selected_;
   bool scale_label_shown_ = true;
   bool square_ = false;
-  QSize fitted_;  // of the axes, for which square cells were made
+  QSize fitted_;  // size of the axes for which square cells were computed
   bool paintable_ = false;
   QCPItemRect* block_frame_;
-  std::optional<std::pair<HeadId, HeadId>> block_;  // two opposite corners
-  // Heads of the drag or the turn of the wheel under way; empty: none.
+  std::optional<std::pair<HeadId, HeadId>> block_;  // two opposite corners; nullopt: no block
+  // Heads of the current drag or wheel turn; empty: none.
   std::vector<HeadId> painting_;
   QPointF paint_begin_;
   bool paint_moved_ = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// HeadMapPlot: the scale of colours.
+// HeadMapPlot: the colour scale.
 #include <QMap>
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,8 @@
 namespace midscope {
 namespace {
 
-// Blue above and red below `centre`, which need not be in the middle of the range.
+// A gradient that is blue above and red below `centre`, which need not be in the middle of the
+// range.
 QCPColorGradient GradientAbout(double centre, const QCPRange& range) {
   QCPColorGradient gradient = DifferenceGradient();
   const double middle = (centre - range.lower) / range.size();
@@ -27,7 +28,7 @@ QCPColorGradient GradientAbout(double centre, const QCPRange& range) {
 
 }  // namespace
 
-// Seen on Viridis, and on the near white of differences.
+// Visible on Viridis and on the near-white colours of differences.
 QPen HeadMapPlot::GroupPen() const {
   return {drawn_.diverging ? QColor(90, 90, 90, 130) : QColor(255, 255, 255, 150), 1};
 }

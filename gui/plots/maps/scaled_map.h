@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A colour map with its colour scale.
+// A colour map together with its colour scale.
 #pragma once
 
 #include "gui/plots/custom_plot.h"
@@ -8,13 +8,13 @@ namespace midscope {
 
 struct ScaledMap {
   QCPColorMap* map;
-  QCPColorScale* scale;  // as high as the axes; the plot places it
+  QCPColorScale* scale;  // as high as the axes; the plot positions it
 };
-// On the plot's own axes, without interpolation.
+// Makes a map without interpolation on the plot's default axes.
 ScaledMap MakeScaledMap(QCustomPlot* plot);
 
-// Gives the map this many cells, whose coordinates are their indices. QCustomPlot draws nothing
-// over a range of no width, so a single column or row has the range of its one cell.
+// Sets the number of cells; their coordinates are their indices. QCustomPlot draws nothing for a
+// range of width 0, so a single column or row gets a range of one cell.
 void SetCells(QCPColorMap* map, int columns, int rows);
 
 }  // namespace midscope

@@ -11,15 +11,15 @@ namespace midscope {
 namespace {
 
 constexpr double kLineGap = 5;
-constexpr double kTextGap = 10;  // between the texts of two rows
-constexpr double kFrame = 70;    // of title and caption
-constexpr int kBarWidth = 120;   // of the scale
+constexpr double kTextGap = 10;  // pixels between the texts of two rows
+constexpr double kFrame = 70;    // height of title and caption in pixels
+constexpr int kBarWidth = 120;   // width of the colour scale in pixels
 constexpr double kBarHeight = 10;
-constexpr double kLightest = 0.45;  // backgrounds above it have black letters
+constexpr double kLightest = 0.45;  // lightness of the background above which letters are black
 
 }  // namespace
 
-// The item inside the axes, which are not drawn.
+// The plot item that draws the text inside the invisible axes.
 class TextPicture::Item : public QCPAbstractItem {
  public:
   explicit Item(TextPicture* picture) : QCPAbstractItem(picture), picture_(picture) {
@@ -99,7 +99,7 @@ double TextPicture::DrawText(QPainter* painter, const QRectF& into, const Row& r
   const auto tokens = static_cast<int64_t>(prompt_.tokens.size());
   double x = 0;
   double y = top;
-  // The width of the rest of the word that begins with the token.
+  // The width of the rest of the word that begins with this token.
   const auto word_width = [&](int64_t token) {
     QString word;
     for (; token < tokens; ++token) {
@@ -159,7 +159,7 @@ QString TextPicture::Table() const {
   for (int64_t token = 0; token < static_cast<int64_t>(prompt_.tokens.size()); ++token) {
     const bool gold = token >= prompt_.gold.begin && token < prompt_.gold.end;
     QString text = prompt_.tokens[token];
-    text.replace('\n', QStringLiteral("\\n"));  // a row per line
+    text.replace('\n', QStringLiteral("\\n"));  // the CSV has one row per line
     csv += QString::number(token) + QLatin1Char(',') + CsvField(text) +
            (gold ? QStringLiteral(",1") : QStringLiteral(",0"));
     for (const Row& row : rows_) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The prompt as text, each token on the colour of a number, for files: the whole text in the width
-// of the picture, which grows in height. Its CSV has a row per token.
+// Draws the prompt as text for picture files, each token on a colour for its value. The text has
+// the width of the picture, whose height grows to contain all of it. Its CSV has one row per token.
 #pragma once
 
 #include <QVector>
@@ -16,7 +16,7 @@ class TextPicture : public Plot {
   Q_OBJECT
 
  public:
-  // One text above the other, such as A's and B's.
+  // One of the texts that are drawn below each other, such as those of A and B.
   struct Row {
     QString name;
     QVector<double> values;  // one per token
@@ -25,8 +25,7 @@ class TextPicture : public Plot {
 
   explicit TextPicture(QWidget* parent = nullptr);
 
-  // `rows`: all that the CSV has; `drawn`: how many of them, from the first on, are drawn. `bar`:
-  // what the numbers are.
+  // `rows`: rows for the CSV, of which the first `drawn` are drawn. `bar`: label of the values.
   void Show(const PromptText& prompt, const std::vector<Row>& rows, size_t drawn,
             const TokenScale& scale, const QString& bar);
   const std::vector<Row>& rows() const { return rows_; }
@@ -38,7 +37,8 @@ class TextPicture : public Plot {
 
  private:
   class Item;
-  // Draws the texts from `top` on; returns where they end. Without a painter it only measures.
+  // Draws all texts into the rectangle and returns the y coordinate of their end. If `painter` is
+  // null, only computes that.
   double Draw(QPainter* painter, const QRectF& into) const;
   double DrawText(QPainter* painter, const QRectF& into, const Row& row, double top) const;
   void DrawToken(QPainter* painter, const QRectF& rect, const QString& text, int64_t token,

@@ -13,8 +13,9 @@ namespace {
 
 constexpr int kSmallestText = 6;  // pixels; smaller cells have no text
 constexpr int kCellPadding = 4;
-constexpr double kNarrowRotation = 60;  // degrees, of names that are wider than their column
-// From this probability on Viridis is light.
+// Rotation in degrees of names that are wider than their column.
+constexpr double kNarrowRotation = 60;
+// Viridis is light at and above this probability.
 constexpr double kDarkTextFrom = 0.6;
 
 }  // namespace
@@ -127,7 +128,7 @@ void TokenGridPlot::FitCells() {
   }
 }
 
-// Files are drawn without a replot.
+// Exported files are drawn without a replot.
 void TokenGridPlot::draw(QCPPainter* painter) {
   updateLayout();
   FitCells();

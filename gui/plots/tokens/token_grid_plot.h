@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tokens in rows and columns, each on the colour of its probability (Viridis, 0 to 1): words of the
-// logit lens. The first row is at the bottom.
+// A grid of tokens, each on a colour for its probability (Viridis, 0 to 1), as for the logit lens.
+// The first row is at the bottom.
 #pragma once
 
 #include <QString>
@@ -19,12 +19,12 @@ class TokenGridPlot : public Plot {
   struct Cell {
     QString text;
     double probability = std::numeric_limits<double>::quiet_NaN();  // NaN: no colour
-    bool marked = false;                                            // in a frame
-    QString note = {};                                              // more, for the tooltip
+    bool marked = false;                                            // drawn with a frame
+    QString note = {};                                              // further lines of the tooltip
     bool operator==(const Cell&) const = default;
   };
   struct Grid {
-    QStringList columns;  // names, below the axis
+    QStringList columns;  // column names, below the axis
     QVector<Cell> cells;  // [row, column]
     bool operator==(const Grid&) const = default;
     qsizetype rows() const { return columns.isEmpty() ? 0 : cells.size() / columns.size(); }
@@ -32,10 +32,10 @@ class TokenGridPlot : public Plot {
 
   TokenGridPlot(const QString& row_name, const QString& file_stem, QWidget* parent = nullptr);
 
-  // Empty: the plot shows its reason.
+  // If the grid is empty, the plot shows its reason.
   void Show(const Grid& grid);
   const Grid& grid() const { return grid_; }
-  // A cell; an empty one outside.
+  // The cell at these indices; an empty cell if they are out of range.
   Cell CellAt(qsizetype row, qsizetype column) const;
 
   void ResetView() override;
@@ -46,7 +46,7 @@ class TokenGridPlot : public Plot {
   void draw(QCPPainter* painter) override;
 
  private:
-  // Elides and sizes the texts to the cells as they are now.
+  // Sizes and elides the texts to fit the current cells.
   void FitCells();
 
   Grid grid_;

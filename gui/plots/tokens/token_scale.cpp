@@ -94,7 +94,7 @@ void TokenScaleBar::paintEvent(QPaintEvent* /*event*/) {
   painter.drawText(QRect(bar.right() + kBarGap, 0, width(), height()),
                    Qt::AlignVCenter | Qt::AlignLeft, HighText());
   TokenScale shown = scale_;
-  shown.logarithmic = false;  // the bar is even in colour
+  shown.logarithmic = false;  // the bar's colours are evenly spaced
   shown.highest = 1;
   for (int x = 0; x < bar.width(); ++x) {
     const double share = static_cast<double>(x) / (bar.width() - 1);
@@ -108,8 +108,8 @@ void TokenScaleBar::paintEvent(QPaintEvent* /*event*/) {
 
 namespace {
 
-constexpr qsizetype kLongestText = 14;  // letters
-constexpr double kSlant = 60;           // degrees
+constexpr qsizetype kLongestText = 14;  // in characters
+constexpr double kSlant = 60;           // in degrees
 
 }  // namespace
 

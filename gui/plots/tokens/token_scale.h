@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The colours of tokens by a number: from the background to one hue, for numbers with a sign to
-// blue (above 0) and red (below).
+// Maps a token's value to its background colour: from the plain background to one hue, or for
+// signed values to blue (above 0) and red (below 0).
 #pragma once
 
 #include <vector>
@@ -15,23 +15,23 @@
 namespace midscope {
 
 struct TokenScale {
-  double highest = 0;        // the largest magnitude, in full colour; larger ones have the same
-  bool diverging = false;    // the numbers have a sign
-  bool logarithmic = false;  // over three decades below `highest`; not of numbers with a sign
+  double highest = 0;        // the magnitude with full colour; larger ones are clamped
+  bool diverging = false;    // whether values are signed
+  bool logarithmic = false;  // over three decades below `highest`; ignored if diverging
   QColor hue;
   bool operator==(const TokenScale&) const = default;
 
-  // 0 for the background, 1 for the full colour; NaN: 0.
+  // Strength of the colour: 0 is the background, 1 the full colour; NaN gives 0.
   double StrengthOf(double value) const;
-  // Invalid for NaN.
+  // Returns an invalid colour for NaN.
   QColor ColorOf(double value, const QColor& background) const;
 };
 
-// The scale of several rows together: of their largest magnitude, without the `skipped` first
-// tokens, with a sign where a number is below 0.
+// A scale for several rows: `highest` is their largest magnitude, ignoring the first `skipped`
+// tokens; diverging if any value is below 0.
 TokenScale ScaleOf(const std::vector<QVector<double>>& rows, int64_t skipped);
 
-// A bar from the least to the largest number of a scale.
+// Draws a scale as a bar from the smallest to the largest value.
 class TokenScaleBar : public QWidget {
   Q_OBJECT
 
@@ -52,14 +52,14 @@ class TokenScaleBar : public QWidget {
   TokenScale scale_;
 };
 
-// Ticks of an axis over tokens: whole positions; where few tokens are shown, their texts.
+// Ticks for an axis over tokens: positions as integers, or the texts of tokens if few are visible.
 
 class TokenTicker : public QCPAxisTicker {
  public:
-  // For fewer tokens than this the texts are shown.
+  // Texts are shown if fewer than this number of tokens are visible.
   static constexpr int kMostTexts = 32;
 
-  // Gives the axis such a ticker, whose labels are slanted while they are texts.
+  // Sets such a ticker on the axis; labels are slanted while they are texts.
   static QSharedPointer<TokenTicker> Use(QCPAxis* axis);
 
   void SetTokens(const QStringList& tokens) { tokens_ = tokens; }

@@ -106,7 +106,8 @@ void TokenText::EndLine() {
   word_ = fragments_.size();
 }
 
-// A word of several tokens moves to the next line as a whole, unless it is longer than a line.
+// A word of several tokens moves to the next line as a whole, unless it is at the start of its
+// line.
 void TokenText::Place(Fragment fragment, int available, bool begins_word) {
   if (begins_word) word_ = fragments_.size();
   if (x_ > 0 && x_ + fragment.width > available) {
@@ -130,7 +131,7 @@ void TokenText::Place(Fragment fragment, int available, bool begins_word) {
 
 void TokenText::PlaceToken(int token, int available) {
   const QString part = prompt_.Part(token);
-  // A special token may be none of the text.
+  // A special token may have no text.
   if (part.isEmpty() && !raw_) return;
   first_fragments_[static_cast<size_t>(token)] = static_cast<int>(fragments_.size());
   if (part.isEmpty()) {

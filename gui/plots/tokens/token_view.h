@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The prompt as text, each token on the colour of its attention (Viridis, logarithmic over three
-// decades below the largest), or of a signed value (blue above 0, red below, linear to the largest
-// magnitude), the gold passage underlined.
+// Shows the prompt as text with the gold passage underlined. Each token is on a colour for its
+// attention (Viridis, logarithmic over three decades below the largest), or for a signed value
+// (blue above 0, red below, linear up to the largest magnitude).
 #pragma once
 
 #include <QTextEdit>
@@ -21,13 +21,13 @@ class TokenView : public QTextEdit {
   explicit TokenView(QWidget* parent = nullptr);
 
   void SetPrompt(const Record* prompt);
-  // Values may be negative; `name` is theirs in tooltips.
+  // Selects colours for signed values; `name` is the name of the values in tooltips.
   void ShowSigned(const QString& name);
   // One value per token.
   void SetRow(const QVector<double>& row);
-  // The setting of the values, for the tooltip.
+  // Sets the setting of the values, for the tooltip.
   void SetSource(const QString& source) { source_ = source; }
-  // First character of each token in the shown text, then the end of the last.
+  // Offset of each token's first character in the shown text, then the end of the last token.
   const QVector<int>& begins() const { return begins_; }
   void SetMarkedKey(int64_t key);
   int64_t TokenAt(const QPoint& position) const;
@@ -43,7 +43,7 @@ class TokenView : public QTextEdit {
 
  private:
   void Colour();
-  // The colour of a value, the largest magnitude being `highest`; invalid for none.
+  // The colour of a value, where `highest` is the largest magnitude; invalid for NaN.
   QColor ColourOf(QCPColorGradient& gradient, double value, double highest) const;
 
   bool signed_ = false;

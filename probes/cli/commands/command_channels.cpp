@@ -22,7 +22,7 @@
 namespace midscope::cli {
 namespace {
 
-// The layers of --preset paper, which the option describes as published.
+// Describes the layers and states whether they are those of the paper.
 std::string LayersText(const ValidationPlan& plan, int64_t model_layers) {
   const auto published = PublishedLayers(model_layers);
   const bool from_table = published && published->Text() == plan.layers.Text();
@@ -32,7 +32,7 @@ std::string LayersText(const ValidationPlan& plan, int64_t model_layers) {
                                   "quarter to five sixths, near its rows");
 }
 
-// Checks before a model is loaded.
+// Checks the options before a model is loaded.
 void CheckEarly(const OptionSet& options) {
   CheckChannelOptions(options);
   const std::string& file = options.Text("out");
@@ -53,7 +53,8 @@ bool IsLong(const FindChannelsRun& run) {
   return run.search.states.prompts * run.search.states.tokens > kManyTokens;
 }
 
-// The results that a finished search wrote. Throws Error (failure) where the file has another plan.
+// Reads the results that a finished search wrote. Throws Error (failure) if the file has another
+// plan.
 std::vector<Record> ReadFinished(const std::string& file, const std::string& plan_json) {
   RunFile finished = ReadRecords(file);
   if (finished.plan_json != plan_json) {
@@ -94,7 +95,7 @@ void RunChannels(const CommandInput& input) {
   std::optional<SweepLock> lock;
   if (!run.out.empty()) lock.emplace(run.out);
   if (overwrite)
-    RemoveUnfinishedFiles(run.out);  // the file itself is kept until the new one is complete
+    RemoveUnfinishedFiles(run.out);  // the file itself stays until the new one is complete
   if (!run.out.empty() && std::filesystem::exists(run.out) && !overwrite) {
     records = ReadFinished(run.out, plan_json);
   } else {
@@ -120,7 +121,7 @@ void RunChannels(const CommandInput& input) {
                      MakeProvenance(*run.decoder, input.command_line, options.Integer("seed"),
                                     options.ToJson()),
                      write);
-      } catch (const Error&) {  // hours of work: printed all the same
+      } catch (const Error&) {  // print the result of hours of work anyway
         input.out << ChannelsText(records, static_cast<size_t>(run.top));
         throw;
       }

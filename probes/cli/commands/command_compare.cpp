@@ -23,12 +23,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMostFiles = 26;  // their labels are A to Z
+constexpr size_t kMostFiles = 26;  // labelled A to Z
 constexpr const char* kList = "list";
 
 std::string Letter(size_t file) { return {static_cast<char>('A' + file)}; }
 
-// Lists without the elements that all of them have; other values unchanged.
+// Removes from lists the elements that all of them have; other values are unchanged.
 std::vector<std::string> WithoutCommon(const std::vector<std::string>& values) {
   std::vector<Json> lists;
   lists.reserve(values.size());
@@ -54,7 +54,7 @@ std::vector<std::string> WithoutCommon(const std::vector<std::string>& values) {
   return own;
 }
 
-// DisplayText of it, at most 60 characters.
+// Returns DisplayText of the value, cut to 60 characters.
 std::string Shortened(const std::string& value) {
   constexpr size_t kLongest = 60;
   std::string shown = DisplayText(value);
@@ -84,7 +84,7 @@ std::string DifferenceText(const ComparedCell& cell) {
                      cell.interval.high);
 }
 
-// Names files of another task: their numbers can't be compared.
+// Names the files of other tasks, whose numbers can't be compared.
 std::string OtherTasksText(const std::vector<FileOutcome>& outcomes) {
   const FileOutcome& first = outcomes.front();
   std::string text;
@@ -119,7 +119,8 @@ std::string OutcomesText(const std::vector<RunReader>& readers) {
          OtherTasksText(outcomes);
 }
 
-// Lists arrays whose elements differ; for those that are not compared, their number and the reason.
+// Lists the arrays whose elements differ, and the number of arrays that are not compared, with the
+// reason.
 std::string ArraysText(const std::vector<ComparedArray>& arrays) {
   TextTable table({"array", "file", "largest difference", "elements that differ"});
   size_t equal = 0;
@@ -190,7 +191,7 @@ std::vector<const PublishedTable*> AllPublishedTables() {
   return tables;
 }
 
-// The requested tables; of several parts of one table those of the file's task.
+// Returns the requested tables; if a table has several parts, only those for the file's task.
 std::vector<const PublishedTable*> RequestedTables(const std::string& name,
                                                    const FileOutcome& outcome) {
   std::vector<const PublishedTable*> tables = FindPublishedTables(name);
@@ -223,7 +224,7 @@ void ComparePublished(const CommandInput& input, const std::vector<RunReader>& r
               << "\n";
 }
 
-// The list of tables, or tables in full.
+// Prints the list of tables, or whole tables.
 void PrintPublished(const std::string& name, bool as_json, std::ostream& out) {
   const bool list = name == kList;
   if (list && !as_json) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `midscope completion SHELL`: a script of completions, from the descriptions of the commands.
+// `midscope completion SHELL`: prints a completion script, generated from the descriptions of the
+// commands.
 #include <fmt/format.h>
 
 #include "core/base/text.h"
@@ -9,7 +10,7 @@
 namespace midscope::cli {
 namespace {
 
-// Completions of an option's value, or of a positional.
+// How an option's value or a positional is completed.
 enum class Completed { kNothing, kWords, kFiles };
 
 Completed CompletedBy(const Parameter& parameter) {
@@ -17,7 +18,8 @@ Completed CompletedBy(const Parameter& parameter) {
   return parameter.kind == ParameterKind::kFile ? Completed::kFiles : Completed::kNothing;
 }
 
-// "float32 bfloat16 fp32 bf16". Choices with a number in them, as last:N, are left out.
+// Returns the words of a parameter: "float32 bfloat16 fp32 bf16". Choices that contain a number,
+// such as last:N, are omitted.
 std::string WordsOf(const Parameter& parameter) {
   std::string words;
   for (const std::string& choice : parameter.choices) {
@@ -27,7 +29,7 @@ std::string WordsOf(const Parameter& parameter) {
   return words;
 }
 
-// The words that the command's positionals take; "" for files, which all others are.
+// Returns the allowed words of the command's positionals; "" if they are files.
 std::string PositionalWords(const Command& command) {
   std::string words;
   for (const Parameter& option : command.options) {
@@ -36,7 +38,7 @@ std::string PositionalWords(const Command& command) {
   return words;
 }
 
-// The options of the command that are given by name, and those of all commands.
+// Returns the command's options that are not positional, and those of all commands.
 std::vector<Parameter> NamedOptions(const Command& command) {
   std::vector<Parameter> named;
   for (const Parameter& option : command.options) {
@@ -127,7 +129,7 @@ complete -F _midscope midscope
 )";
 }
 
-// Text within the brackets and between the colons of a specification of _arguments.
+// Escapes text for use in brackets and between colons in a specification of _arguments.
 std::string ZshText(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
@@ -203,7 +205,7 @@ std::string ZshScript() {
          "midscope; fi\n";
 }
 
-// The text in single quotes, in which fish supports the escapes \' and \\.
+// Returns the text in single quotes, in which fish supports the escapes \' and \\.
 std::string FishText(const std::string& text) {
   std::string quoted;
   for (const char c : text) {

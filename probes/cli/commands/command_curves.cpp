@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// "1.23 [1.10, 1.36]"; "-" where there is none, as the gap of a single place.
+// Returns "1.23 [1.10, 1.36]"; "-" if there is no value, such as the gap of a single place.
 std::string Bounded(const Record& record, const std::string& array, size_t i) {
   const double value = ArrayValues<double>(record, array)[i];
   if (std::isnan(value)) return "-";
@@ -31,7 +31,7 @@ std::string Bounded(const Record& record, const std::string& array, size_t i) {
                      ArrayValues<double>(record, array + "_high")[i]);
 }
 
-// The measures of the record, by the arrays that they have.
+// Returns the measures that have arrays in the record.
 std::vector<std::string> MeasuresOf(const Record& record) {
   constexpr std::string_view kEnding = "_mean";
   std::vector<std::string> measures;

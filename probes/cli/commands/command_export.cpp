@@ -32,12 +32,12 @@ namespace midscope::cli {
 
 namespace {
 
-// Draws a file's records by running the window's program (midscope-gui --render), so that the
-// pictures equal the window's and this program needs no graphics.
+// Draws a file's records with the window's program (midscope-gui --render), so that pictures are
+// the same as in the window and this program needs no graphics libraries.
 
 constexpr const char* kProgram = "midscope-gui";
 
-// Beside this program, else in PATH.
+// Returns the path of midscope-gui: beside this program, else in PATH.
 std::string ProgramPath() {
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -48,8 +48,8 @@ std::string ProgramPath() {
   return kProgram;
 }
 
-// Standard output is closed in the child, which would print its own paths; it gets a runtime
-// folder, whose absence Qt reports on standard error.
+// Settings of the child process. Its standard output is closed because it would print paths; it
+// gets a runtime folder because Qt reports a missing one on standard error.
 class ChildSettings {
  public:
   explicit ChildSettings(const std::string& runtime_folder)
@@ -73,10 +73,10 @@ class ChildSettings {
   std::vector<char*> environment_;
 };
 
-// Writes the pictures of `address` into the existing folder as "png", "svg" or "pdf", the outcome
-// with the means of the sweeps `references` beside it; returns their
-// file names, sorted. Throws Error (failure) where midscope-gui is neither beside this program nor
-// in PATH, and where it fails, whose message is on standard error.
+// Writes the pictures of `address` into the existing folder as "png", "svg" or "pdf", that of the
+// outcome with the means of the sweeps `references`; returns the sorted file names. Throws Error
+// (failure) if midscope-gui is neither beside this program nor in PATH, or if it fails; its message
+// is then on standard error.
 std::vector<std::string> DrawPictures(const std::string& address, const std::string& folder,
                                       const std::string& format,
                                       const std::vector<std::string>& references) {
@@ -118,14 +118,14 @@ const std::vector<std::string>& Formats() {
   return formats;
 }
 
-// A control vector, as llama.cpp takes it.
+// Format of a control vector for llama.cpp.
 constexpr const char* kControlVector = "gguf";
 
 bool IsPicture(const std::string& format) {
   return format == "png" || format == "svg" || format == "pdf";
 }
 
-// The extension of the file's name, without its dot: "csv".
+// Returns the extension of the file's name, without the dot: "csv".
 std::string Ending(const std::string& file) {
   const std::string extension = std::filesystem::path(file).extension().string();
   return extension.empty() ? "" : extension.substr(1);
@@ -135,7 +135,7 @@ bool IsFormat(const std::string& ending) {
   return std::find(Formats().begin(), Formats().end(), ending) != Formats().end();
 }
 
-// From --format, else the ending of --out, else CSV.
+// Returns the format from --format, else from the extension of --out, else CSV.
 std::string Format(const OptionSet& options) {
   const std::string& out = options.Text("out");
   std::string ending = Ending(out);
@@ -178,8 +178,8 @@ class DrawingFolder {
   std::filesystem::path path_;
 };
 
-// Where files of these names (pictures, and their numbers as CSV) go: into the folder `out`, or
-// one picture to the file `out` and its CSV beside it.
+// Returns the target paths of files of these names (pictures, and their numbers as CSV): in the
+// folder `out` or, for one picture, the file `out` and a CSV beside it.
 std::vector<std::filesystem::path> Targets(const std::string& out, bool one_file,
                                            const std::vector<std::string>& names) {
   std::vector<std::filesystem::path> targets;
@@ -205,7 +205,8 @@ std::vector<std::filesystem::path> Targets(const std::string& out, bool one_file
   return targets;
 }
 
-// The lines of a picture's CSV that hold numbers; its comments name the picture's format.
+// Returns the lines of a picture's CSV that have numbers, without comments, which name the
+// picture's format.
 std::string NumbersIn(const std::filesystem::path& file) {
   std::ifstream lines(file);
   std::string numbers;
@@ -220,7 +221,7 @@ bool SameNumbers(const std::filesystem::path& made, const std::filesystem::path&
   return std::filesystem::is_regular_file(there, error) && NumbersIn(made) == NumbersIn(there);
 }
 
-// The written pictures.
+// Writes pictures and returns their paths.
 std::vector<std::string> ExportPictures(const OptionSet& options, const std::string& format) {
   const std::string& out = options.Text("out");
   if (out.empty()) {
@@ -246,7 +247,7 @@ std::vector<std::string> ExportPictures(const OptionSet& options, const std::str
                                                       format, options.TextList("reference"));
   const std::vector<std::filesystem::path> targets = Targets(out, one_file, names);
   for (size_t i = 0; i < names.size(); ++i) {
-    // A picture has the same numbers in every format.
+    // The CSV is the same for every format of the picture, so it may already exist.
     if (Ending(names[i]) == "csv" && SameNumbers(drawn.path() / names[i], targets[i])) continue;
     CheckOutputPath(targets[i].string(), options.Flag("overwrite"),
                     "Give --overwrite, or another --out");
@@ -265,7 +266,7 @@ std::vector<std::string> ExportPictures(const OptionSet& options, const std::str
   return written;
 }
 
-// Writes tables and arrays; returns "" where they went to standard output.
+// Writes tables and arrays; returns "" if they went to standard output.
 std::string ExportArrays(const CommandInput& input, const std::string& format) {
   const OptionSet& options = input.options;
   const std::string& file = options.Text("out");

@@ -32,7 +32,7 @@ void RunInfo(const CommandInput& input) {
       const auto distances = MeasureArithmeticDistances(model, {}, others, kPrompts, input.job);
       for (size_t i = 0; i < others.size(); ++i)
         facts.dtypes.distances.emplace_back(others[i], distances[i]);
-    } catch (const Error& error) {  // the other facts are known
+    } catch (const Error& error) {  // show the other facts
       input.job.Warn(std::string("dtypes: their differences cannot be measured: ") + error.what());
     }
   }

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The records that an address names: all of a file, or one.
+// Returns the names of the records that an address selects: all of a file, or one.
 std::vector<std::string> NamedRecords(const RunReader& reader, const std::string& inside) {
   if (inside.empty()) return reader.record_names();
   return {inside.substr(0, inside.find('/'))};
@@ -67,7 +67,7 @@ Json ListJson(const RunReader& reader, const std::string& inside) {
   return file;
 }
 
-// A damaged file does not hide the others: it is reported, and the command fails at its end.
+// If a file is damaged, reports it, continues with the others, and fails at the end.
 void RunList(const CommandInput& input) {
   const std::vector<std::string>& files = input.options.TextList("files");
   Json all = Json::array();
@@ -100,7 +100,7 @@ void RunList(const CommandInput& input) {
     input.out << Json{{"files", all}}.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
   }
   if (failed > 0) {
-    input.out.flush();  // the list of readable files precedes the error
+    input.out.flush();  // so that the list of readable files precedes the error
     throw Failure("ls", fmt::format("{} of {} files could not be read", failed, files.size()));
   }
 }

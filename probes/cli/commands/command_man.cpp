@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `midscope man`: the manual page, from the descriptions of the commands.
+// `midscope man`: prints the manual page, generated from the descriptions of the commands.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace midscope::cli {
 namespace {
 
-// Text as roff prints it: backslashes and hyphens escaped, no line a request.
+// Escapes text for roff: backslashes, hyphens, and lines that would be requests.
 std::string Roff(const std::string& text) {
   std::string escaped;
   bool line_begins = true;
@@ -34,7 +34,7 @@ std::string WithLineEnd(std::string text) {
   return text + "\n";
 }
 
-// Lines that stay as they are.
+// Returns lines that roff does not fill.
 std::string Lines(const std::string& text) { return ".nf\n" + WithLineEnd(Roff(text)) + ".fi\n"; }
 
 std::string OptionText(const Command& command, const Parameter& option) {
@@ -47,7 +47,7 @@ std::string OptionText(const Command& command, const Parameter& option) {
   return text + "\n" + WithLineEnd(Roff(HelpWithFacts(option)));
 }
 
-// Options by group, in the order of the first of each.
+// Returns the options by group; groups are in the order of their first options.
 std::string OptionsText(const Command& command) {
   std::vector<std::string> groups;
   for (const Parameter& option : command.options) {

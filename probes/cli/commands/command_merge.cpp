@@ -18,7 +18,7 @@
 namespace midscope::cli {
 namespace {
 
-// Otherwise a file is joined with its journal, or with the files that it refers to.
+// Whether the file is complete in itself: it has no journal and does not refer to other files.
 bool IsWholeWord(const std::string& file) {
   if (HasJournal(file)) return false;
   return !std::filesystem::exists(file) || RunReader(file).parts().empty();
@@ -30,7 +30,7 @@ void RunMerge(const CommandInput& input) {
   std::vector<std::string> files = options.TextList("files");
   if (const std::vector<std::string> parts = RankParts(files.front());
       files.size() == 1 && !parts.empty() && !std::filesystem::exists(files.front())) {
-    files = parts;  // of a job of several processes that was killed
+    files = parts;  // parts of a killed job of several processes
   } else if (files.size() == 1 && IsWholeWord(files.front())) {
     const bool exists = std::filesystem::exists(out);
     throw UsageError("FILES",

@@ -27,8 +27,8 @@ constexpr size_t kRunsShown = 5;
 // The parsed request of the command.
 struct Question {
   const PositionSampler* sampler = nullptr;
-  std::vector<const PositionSampler*> samplers;  // it, and those beside it
-  PositionRequest request;                       // of `sampler`
+  std::vector<const PositionSampler*> samplers;  // `sampler` and those compared with it
+  PositionRequest request;                       // for `sampler`
   SampleRange range;
   bool coverage = false;
 };
@@ -56,7 +56,7 @@ PositionRequest RequestOf(const PositionSampler& sampler, const OptionSet& optio
   return request;
 }
 
-// Throws Error (usage) for an option of a sampler that is not requested.
+// Throws Error (usage) if an option of a sampler that is not requested is set.
 void CheckSamplerOptions(const std::vector<const PositionSampler*>& samplers,
                          const OptionSet& options) {
   for (const PositionSampler& sampler : PositionSamplers()) {
@@ -92,7 +92,7 @@ Question ReadQuestion(const OptionSet& options) {
   return question;
 }
 
-// {"share": {"cream": [share after 1, 2, ... samples], ...}, "theorems": [{...}, ...]}.
+// Returns {"share": {"cream": [share after 1, 2, ... samples], ...}, "theorems": [{...}, ...]}.
 Json CoverageJson(const Record& coverage, const Record* theorems) {
   const std::vector<std::string>& names = coverage.FindAxis("sampler")->labels;
   const auto samples = static_cast<ptrdiff_t>(coverage.FindAxis("samples")->size);
@@ -132,7 +132,7 @@ void WriteJson(const Question& question, const SampledPositions& positions,
   out << "}\n";
 }
 
-// "0-31  8000-12031  32736-32767".
+// Returns "0-31  8000-12031  32736-32767".
 std::string RunsText(const std::vector<IdRun>& runs) {
   if (runs.size() > kRunsShown) {
     return fmt::format("{} runs within {}-{}", runs.size(), runs.front().first,
@@ -181,7 +181,7 @@ std::string SamplesText(const Question& question, const SampledPositions& positi
   return text;
 }
 
-// Numbers of samples that a table shows: 1, 2, 5, 10, ... and the last.
+// Returns the numbers of samples that a table shows: 1, 2, 5, 10, ... and the last.
 std::vector<int64_t> TableCounts(int64_t samples) {
   std::vector<int64_t> counts;
   for (int64_t power = 1; power < samples; power *= 10) {

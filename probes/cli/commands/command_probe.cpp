@@ -37,7 +37,7 @@ void Save(const CommandInput& input, const Decoder& decoder, const std::vector<R
       write);
 }
 
-// A single prompt.
+// Runs the probes on a single prompt.
 void RunPrompt(const CommandInput& input, const ProbeRegistry& probes) {
   const OptionSet& options = input.options;
   for (const char* name : {"resume", "dry-run"}) {
@@ -56,7 +56,7 @@ void RunPrompt(const CommandInput& input, const ProbeRegistry& probes) {
   if (!options.IsSet("task")) LogPromptNotes(prompt, format, input.job);
   std::vector<Record> records = RunProbes(
       *decoder, prompt, sources.Give(intervention, prompt, input.job), probes, options, input.job);
-  // Last, because viewers open a file's first record.
+  // Written last, because viewers open a file's first record.
   records.push_back(PromptRecord(prompt, tokenizer, place));
   NoteFormat(prompt, tokenizer, format, records.back());
   records.back().attributes["intervention"] = PrintIntervention(intervention);
@@ -87,7 +87,8 @@ void RunProbe(const ProbeRegistry& probes, const CommandInput& input) {
   }
 }
 
-// Options of plugins that collide with the command's are found here: a plugin can't know them all.
+// Throws Error (usage) if an option of a plugin has the name of one of the command's options, which
+// plugins can't all avoid.
 void RefuseTakenOptions(const ProbeRegistry& probes, const std::vector<Parameter>& own) {
   for (const ProbeType& type : probes.types()) {
     if (type.plugin.empty()) continue;
@@ -105,7 +106,7 @@ void RefuseTakenOptions(const ProbeRegistry& probes, const std::vector<Parameter
 
 std::vector<Parameter> ProbeOptions(const ProbeRegistry& probes) {
   std::vector<Parameter> options = ModelOptions();
-  options.front().required = false;  // a plan may name it
+  options.front().required = false;  // a plan file may set it
   const auto add = [&](const std::vector<Parameter>& more) {
     options.insert(options.end(), more.begin(), more.end());
   };

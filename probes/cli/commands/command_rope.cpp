@@ -29,13 +29,13 @@ namespace midscope::cli {
 
 namespace {
 
-// The record learned_positions in words and as JSON, for `midscope rope MODEL`.
+// Formats record learned_positions as text and as JSON, for `midscope rope MODEL`.
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kLearned = 0;  // of the axis `table`
+constexpr size_t kLearned = 0;  // index on the axis `table`
 constexpr size_t kSinusoidal = 1;
-constexpr size_t kPeriods = 12;  // printed
+constexpr size_t kPeriods = 12;  // number of printed periods
 
 double Element(const Record& record, const char* array, const char* axis, size_t table, size_t i) {
   const auto size = static_cast<size_t>(record.FindAxis(axis)->size);
@@ -49,7 +49,7 @@ std::vector<double> Row(const Record& record, const char* array, const char* axi
   return row;
 }
 
-// Distances 0, 1, 2, 4, ... within the record's grid, and the last.
+// Returns the distances 0, 1, 2, 4, ... in the record's grid, and the last one.
 std::vector<size_t> Distances(const Record& record) {
   const auto size = static_cast<size_t>(record.FindAxis("distance")->size);
   std::vector<size_t> rows = {0};
@@ -94,7 +94,7 @@ Json NumbersOrNull(const std::vector<double>& values) {
   return json;
 }
 
-// `file`: where it is written to; empty: nowhere.
+// `file`: the file to which the record is written; "": none.
 std::string LearnedPositionsText(const Record& record, const std::string& file) {
   return fmt::format(
              "{} learned positions of {} dimensions, beside the sinusoidal encoding of base {}\n"
@@ -129,7 +129,7 @@ std::string LearnedPositionsJson(const Record& record, const std::string& file) 
 
 using Json = nlohmann::ordered_json;
 
-// Values that are not given are the model's, where one is named.
+// Values that are not given are those of the model, if one is named.
 RopeQuestion ReadRopeQuestion(const OptionSet& options, const ModelConfig* config) {
   const auto of_model = [&](const char* name) { return config && !options.IsSet(name); };
   RopeQuestion question;
@@ -146,7 +146,7 @@ RopeQuestion ReadRopeQuestion(const OptionSet& options, const ModelConfig* confi
 
 Json PairOrNull(int64_t pair) { return pair < 0 ? Json(nullptr) : Json(pair); }
 
-// Distances 0, 1, 2, 4, ... within the record's grid (the nearest of it).
+// Returns the indices in the record's grid that are nearest to the distances 0, 1, 2, 4, ...
 std::vector<size_t> DecayRows(const Record& record) {
   const std::vector<double>& distances = record.FindAxis("distance")->values;
   std::vector<size_t> rows = {0};
@@ -218,7 +218,7 @@ std::string SchemesText(const Record& record) {
   return table.Text();
 }
 
-// One row per index of the axis `over`, one column per scheme.
+// Returns a table with one row per index of the axis `over` and one column per scheme.
 std::string ColumnsText(const Record& record, const std::string& over, const std::string& array,
                         const std::vector<size_t>& rows, const std::string& format) {
   const Axis& axis = *record.FindAxis(over);
@@ -276,7 +276,8 @@ PositionTable TableOf(const ModelSource& source) {
   return table;
 }
 
-// The model's learned positions; of one whose positions are rotary, or where none is named, these.
+// Returns the record of the model's learned positions; if the model has rotary positions or none is
+// named, record `rope`.
 Record MakeRecord(const OptionSet& options) {
   if (!options.IsSet("model")) return RopePeriods(ReadRopeQuestion(options, nullptr));
   const std::unique_ptr<ModelSource> source = OpenModel(options.Text("model"));

@@ -21,7 +21,8 @@
 namespace midscope::cli {
 namespace {
 
-// Options of `sweep` that a scan has no use for: its settings are its own, and it has one file.
+// Options of `sweep` that do not apply to a scan, which makes its own settings and has only one
+// file.
 constexpr const char* kNotOfScans[] = {"also", "size",      "with", "control", "score",
                                        "add",  "attention", "plan", "watch"};
 
@@ -45,7 +46,7 @@ std::vector<Parameter> ScanOptions() {
   return options;
 }
 
-// The options as a sweep has them.
+// Converts the options to those of a sweep.
 OptionSet SweepOptionsOf(const OptionSet& options) {
   OptionSet sweep(SweepOptions());
   for (const Parameter& option : sweep.descriptions()) {

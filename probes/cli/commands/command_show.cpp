@@ -16,7 +16,8 @@
 namespace midscope::cli {
 namespace {
 
-// Larger arrays are listed with their shape: reading them for their mean would take seconds.
+// For larger arrays, only the shape is shown, because reading them to compute their mean would take
+// seconds.
 constexpr int64_t kLargestSummarised = int64_t{1} << 24;
 
 int64_t Elements(const Record& record, const Array& array) {
@@ -37,8 +38,8 @@ std::string ProvenanceText(const Provenance& provenance) {
   return text;
 }
 
-// The whole file: the output of the command that wrote it, the record's short arrays as tables, the
-// others as one line each.
+// Returns the text for a whole file: the output of the command that wrote it; short arrays as
+// tables, the others as one line each.
 std::string WholeFileText(const RunReader& reader, size_t top, const JobContext& job) {
   std::string text = FileLine(reader) + "\n";
   const std::string table = PrintedTable(reader, job);

@@ -36,12 +36,13 @@ CellReport Report(SweepCommandRun& run, const SweepCell& cell, const std::string
       run.Run(cell, file, [&](const SweepPlan& plan, const SweepResult& so_far) {
         Print(options, {MakeReport(cell, "", plan, so_far)}, input.out);
       });
-  // With a file the tests are done: no second progress report, no second interruption.
+  // With a file, the tests are already done: no second progress report and no second interruption.
   const JobContext job = file.empty() ? input.job : JobContext();
   return MakeReport(cell, file, sweep.plan, sweep.result, job);
 }
 
-// --add takes from the file what is not given; settings, places and samples are joined later.
+// With --add, takes options that are not given from the file; settings, places and samples are
+// joined later.
 void TakeFromFile(OptionSet& options) {
   const std::string& out = options.Text("out");
   std::error_code ignored;
@@ -63,7 +64,8 @@ void RunSweepCommand(const CommandInput& input) {
   const std::vector<std::string> files = SweepFiles(options, cells);
   const std::unique_ptr<RankGroup> ranks = JoinRankGroup();
   const JobContext job = RankJob(input.job, ranks->rank());
-  // No rank may create files that another one takes for an earlier job's.
+  // All ranks check before any creates files, which another rank could mistake for those of an
+  // earlier job.
   ranks->Agree([&] { CheckSweepFiles(options, files, ranks->size()); });
   SweepCommandRun run(options, input, job, *ranks);
   if (cells.size() == 1) {
@@ -73,7 +75,7 @@ void RunSweepCommand(const CommandInput& input) {
     CheckAllSamples(report.failed_samples);
     return;
   }
-  // A cell that cannot be run does not prevent the others.
+  // If a cell cannot be run, the others still are.
   std::vector<CellReport> reports;
   std::string first_failure;
   for (size_t i = 0; i < cells.size(); ++i) {

@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* kSamples = "sweep";
 
-// answer_nll [sample, setting, place] with the samples' numbers.
+// answer_nll [sample, setting, place], and the sample numbers.
 struct SampleValues {
   std::vector<double> samples;
   std::vector<double> answer_nll;
@@ -46,13 +46,13 @@ struct FileValues {
   std::optional<SampleValues> samples;
 };
 
-// Whether task, seed and sample numbers are equal, and therefore the prompts.
+// Whether task, seed and sample numbers, and therefore prompts, are equal.
 bool Paired(const FileValues& a, const FileValues& b) {
   return a.samples && b.samples && !a.outcome.task.empty() && a.outcome.asked == b.outcome.asked &&
          a.outcome.seed == b.outcome.seed && a.samples->samples == b.samples->samples;
 }
 
-// Settings and places of all files, in the order of their first occurrence.
+// Returns the settings and places of all files, in the order of their first occurrence.
 std::vector<std::pair<std::string, int64_t>> AllCells(const std::vector<FileValues>& files) {
   std::vector<std::pair<std::string, int64_t>> cells;
   for (const FileValues& file : files) {
@@ -66,7 +66,7 @@ std::vector<std::pair<std::string, int64_t>> AllCells(const std::vector<FileValu
   return cells;
 }
 
-// The values of one cell, sample by sample.
+// Returns the values of one cell by sample.
 std::vector<double> CellValues(const FileValues& file, size_t cell) {
   const size_t stride = file.outcome.settings.size() * file.outcome.places.size();
   std::vector<double> values(file.samples->samples.size());
@@ -85,7 +85,7 @@ void SetDifference(const FileValues& first, const FileValues& other, ComparedCel
       CellValues(other, static_cast<size_t>(other.outcome.Cell(row.setting, row.place)));
   const std::vector<double> base = CellValues(first, first_cell);
   for (size_t i = 0; i < base.size(); ++i) differences[i] -= base[i];
-  // A setting that was not run on a sample has no number for it.
+  // NaN: the setting was not run on the sample.
   std::erase_if(differences, [](double value) { return std::isnan(value); });
   row.difference = Mean(differences);
   row.interval = MeanInterval(differences);
@@ -106,7 +106,7 @@ void CompareBlocks(const ArrayData& a, const ArrayData& b, ComparedArray& result
           if constexpr (std::is_arithmetic_v<T>) {
             const double difference =
                 Magnitude(static_cast<double>(left[i]), static_cast<double>(right[i]));
-            // NaN against a number: infinite difference.
+            // The difference between NaN and a number counts as infinite.
             const double size =
                 std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
             result.largest = std::max(result.largest, size);
@@ -127,14 +127,14 @@ bool SameShape(const Record& a, const Array& x, const Record& b, const Array& y)
   return true;
 }
 
-// Settings are the same where their values are.
+// Whether labels are equal; settings are compared by their values.
 bool SameLabels(const Axis& a, const Axis& b) {
   if (a.labels == b.labels) return true;
   return a.name == "setting" && std::equal(a.labels.begin(), a.labels.end(), b.labels.begin(),
                                            b.labels.end(), SameSetting);
 }
 
-// The first axis whose values differ; "" for none.
+// Returns the name of the first axis whose values differ; "" if there is none.
 std::string OtherPlaces(const Record& a, const Array& x, const Record& b, const Array& y) {
   for (size_t i = 0; i < x.axes.size(); ++i) {
     const Axis& left = AxisOf(a, x.axes[i]);
@@ -182,7 +182,8 @@ void CompareRecord(const std::vector<RunReader>& readers, size_t file, const std
       result.verdict = "other shape";
     } else {
       const std::string axis = OtherPlaces(first, array, other, *twin);
-      // Elements with the same index would be of different settings, places or samples.
+      // Not compared, because elements with the same index belong to different settings, places or
+      // samples.
       if (!axis.empty()) {
         result.verdict = "other places on axis " + axis;
       } else {

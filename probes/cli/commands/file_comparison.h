@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compares files of results: how they were made, how their outcomes differ, and whether their
-// arrays are equal.
+// Compares results files: how they were made, how their outcomes differ, and whether their arrays
+// are equal.
 #pragma once
 
 #include <cstdint>
@@ -15,41 +15,41 @@
 
 namespace midscope::cli {
 
-// One cell of one file, and its difference to the first file's, where both are of one task; paired
-// by sample, where both have the same samples.
+// One setting and place of one file, and its difference from the first file if both have the same
+// task; paired by sample if both have the same samples.
 struct ComparedCell {
   std::string setting;
   int64_t place = 0;
-  std::string place_text;  // as it is printed
+  std::string place_text;  // as printed
   size_t file = 0;
   int64_t samples = 0;
   double accuracy = 0;
   double answer_nll = 0;
-  double difference =
-      0;              // of answer_nll to the first file; NaN: not comparable, or the first itself
-  Interval interval;  // 95 % of the paired difference, by Student's t; NaN where it is not paired
+  double difference = 0;  // of answer_nll from the first file's; NaN: none
+  Interval interval;  // 95 % interval of the paired difference, by Student's t; NaN if not paired
 };
-// `outcomes`: ReadFileOutcomes.
+// Compares the outcomes of files. `outcomes`: as ReadFileOutcomes returns them.
 std::vector<ComparedCell> CompareOutcomes(const std::vector<RunReader>& readers,
                                           const std::vector<FileOutcome>& outcomes);
 
-// The comparison of an array with that of the first file.
+// Result of comparing an array with the same array of the first file.
 struct ComparedArray {
   std::string name;  // "RECORD/ARRAY"
   size_t file = 0;
-  // "equal", "differs", or why elements are not compared: "only in A", "wall time", "other places
-  // on axis setting", ...
+  // "equal", "differs", or the reason why elements are not compared: "only in A", "wall time",
+  // "other places on axis setting", ...
   std::string verdict;
-  double largest = 0;  // |difference| where numbers differ
+  double largest = 0;  // largest |difference| of numbers
   int64_t differing = 0;
   int64_t elements = 0;
 };
-// Reads in blocks, never a large array at once. Throws Cancelled.
+// Compares all arrays. Reads them in blocks, so that large arrays are never in memory as a whole.
+// Throws Cancelled.
 std::vector<ComparedArray> CompareArrays(const std::vector<RunReader>& readers,
                                          const JobContext& job);
 
-// Fields of provenance and plan ("plan.KEY"), and options of the command ("option --NAME"), in
-// which the files differ, with each file's value.
+// Returns the fields of provenance and plan ("plan.KEY") and the command's options ("option
+// --NAME") in which files differ, with the value in each file.
 std::vector<std::pair<std::string, std::vector<std::string>>> DifferentFields(
     const std::vector<RunReader>& readers);
 

@@ -17,7 +17,7 @@
 namespace midscope::cli {
 namespace {
 
-// Facts of a model that cannot be run: a value of another type counts as not stated.
+// Reads facts of a model that cannot be run; values of an unexpected type count as not stated.
 ModelConfig StatedConfig(const GgufFile& file) {
   ModelConfig config;
   const auto text = [&](const std::string& key) -> std::string {
@@ -55,7 +55,7 @@ int64_t StatedNumber(const ConfigJson& json, const char* key) {
   }
 }
 
-// 0: not stated, or not once for all layers.
+// Returns 0 if the base is not stated or differs between layers.
 double StatedRopeBase(const ConfigJson& json) {
   try {
     const auto rope = json.Object("rope_parameters");
@@ -66,7 +66,7 @@ double StatedRopeBase(const ConfigJson& json) {
   }
 }
 
-// The configuration that a folder's config.json states, by the keys that most families use.
+// Reads the configuration in a folder's config.json, by the keys that most families use.
 ModelConfig StatedConfig(const ConfigJson& json) {
   ModelConfig config;
   try {
@@ -75,7 +75,7 @@ ModelConfig StatedConfig(const ConfigJson& json) {
   } catch (const Error&) {
     config.name = "";
   }
-  // The text part of a model of text and pictures.
+  // The text part of a model for text and images.
   std::optional<ConfigJson> text;
   try {
     text = json.Object("text_config");
@@ -122,7 +122,7 @@ void SumFolder(const std::filesystem::path& folder, ModelFacts* facts) {
   }
 }
 
-// The usual name: for a snapshot in the Hugging Face cache, the model's.
+// Returns the usual name; for a snapshot in the Hugging Face cache, the name of the model.
 std::string ShownName(const std::string& model, const std::filesystem::path& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(model, ignored) && model != "embedded") return model;
@@ -130,7 +130,7 @@ std::string ShownName(const std::string& model, const std::filesystem::path& pat
   return (std::filesystem::is_directory(path, ignored) ? plain : path).filename().string();
 }
 
-// Facts in the files of a model that can be opened.
+// Reads the facts of a model that can be opened.
 ModelFacts FactsOfFiles(const std::string& model, const std::filesystem::path& path,
                         const ModelConfig& config) {
   ModelFacts facts;
@@ -148,8 +148,8 @@ ModelFacts FactsOfFiles(const std::string& model, const std::filesystem::path& p
   return facts;
 }
 
-// Facts of a model that can't be opened because of `error`. Throws `error` where the file has no
-// facts.
+// Reads the facts of a model that can't be opened because of `error`; throws `error` if the file
+// has none.
 ModelFacts StatedFacts(const std::string& model, const std::filesystem::path& path,
                        const Error& error) {
   ModelFacts facts;
@@ -179,7 +179,7 @@ ModelFacts StatedFacts(const std::string& model, const std::filesystem::path& pa
   return facts;
 }
 
-// Facts of a model that does not run because of `error`.
+// Returns the facts of a model that can't be run because of `error`.
 ModelFacts UnsupportedFacts(const std::string& model, const std::filesystem::path& path,
                             const Error& error) {
   std::unique_ptr<ModelSource> source;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The facts in a model's file or folder, whether or not the model can be run.
+// Facts about a model from its file or folder, also for models that cannot be run.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,16 @@ struct TokenizerFacts {
   std::string pre_tokenizer;
   int64_t vocabulary = 0;
   std::optional<int64_t> bos_id;
-  std::vector<int32_t> begin_ids;  // Tokenizer::begin_ids
+  std::vector<int32_t> begin_ids;  // see Tokenizer::begin_ids
   std::optional<int64_t> eos_id;
   bool add_bos = false;
   bool chat_template = false;
 };
 
-// Known speed and exactness of the model in each dtype on this machine.
+// Measured speed and accuracy of the model in each dtype on this machine.
 struct DtypeFacts {
   std::optional<ArithmeticTimes> times;
-  // Distances of other arithmetics to float32 with products in float; empty where they were not
-  // measured.
+  // Deviation of other arithmetics from float32 with products in float; empty if not measured.
   std::vector<std::pair<Arithmetic, ArithmeticDistance>> distances;
 };
 
@@ -45,18 +44,18 @@ struct ModelFacts {
   bool supported = false;
   std::string why_not;
   DtypeFacts dtypes;
-  std::vector<DeviceFacts> devices;  // of this machine
+  std::vector<DeviceFacts> devices;  // devices of this machine
 };
 
-// Throws Error only where there are no facts: no complete GGUF file, no folder with a config.json.
-// Its dtypes' times are those that earlier runs have kept.
+// Reads the facts; times per dtype come from the cache of earlier runs. Throws Error only if
+// `model` is neither a complete GGUF file nor a folder with a config.json.
 ModelFacts ReadModelFacts(const std::string& model);
 
-// Prompt lengths of the memory table where none are given.
+// Default prompt lengths for the memory table.
 std::vector<int64_t> UsualLengths(const ModelConfig& config);
 
-// The output of `info --json` and `info`, with the memory of prompts of `lengths` tokens; the text
-// has what the longest of them takes on each device.
+// The output of `info --json` and `info`, with the memory for prompts of `lengths` tokens; the text
+// has the memory of the longest of them on each device.
 std::string FactsJson(const ModelFacts& facts, const std::vector<int64_t>& lengths);
 std::string FactsText(const ModelFacts& facts, const std::vector<int64_t>& lengths);
 

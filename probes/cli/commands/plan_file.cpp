@@ -43,7 +43,8 @@ Json ParseJson(const std::string& path, const std::string& text) {
   }
 }
 
-// Several models: on the command line the first is positional, the others follow --also.
+// Converts a list of models to options: on the command line, the first is positional and the others
+// follow --also.
 Json Models(const std::string& path, Json plan) {
   const auto model = plan.find("model");
   if (model == plan.end() || !model->is_array()) return plan;
@@ -60,7 +61,7 @@ Json Models(const std::string& path, Json plan) {
   return plan;
 }
 
-// A number or text as on the command line.
+// Returns a number or text as it is written on the command line.
 std::string TextOf(const std::string& thing, const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number()) return value.dump();
@@ -68,7 +69,7 @@ std::string TextOf(const std::string& thing, const Json& value) {
                               value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-// The file's value in the option's type.
+// Converts the file's value to the option's type.
 Json Fitting(const std::string& thing, const Parameter& option, const Json& value) {
   if (option.kind == ParameterKind::kTextList) {
     Json list = Json::array();

@@ -10,22 +10,22 @@
 
 namespace midscope::cli {
 
-// The object of a JSON (.json) or TOML (.toml) file. Throws Error: (failure) the file cannot be
-// read, (usage) it is not JSON or TOML (with the line) or no object.
+// Reads the object in a JSON (.json) or TOML (.toml) file. Throws Error: (failure) if the file
+// cannot be read, (usage) if it is not JSON or TOML (with the line) or not an object.
 nlohmann::ordered_json ReadPlanFile(const std::string& path);
 
-// The options that the object sets by name, in a set like `command_line`; values set there override
-// it. `path` is what errors name. Throws Error (usage): an unknown option, or an invalid value.
+// Returns `command_line` with the options in `plan`, by name, that it does not set itself. Errors
+// name `path`. Throws Error (usage) for an unknown option or an invalid value.
 OptionSet WithPlanObject(const OptionSet& command_line, const nlohmann::ordered_json& plan,
                          const std::string& path);
 
-// Throws Error (usage) where neither the command line nor the plan names a model.
+// Throws Error (usage) if neither the command line nor the plan names a model.
 void RequireModel(const OptionSet& options, const std::string& command);
 
-// The options that a JSON (.json) or TOML (.toml) file sets by name, in a set like `command_line`;
-// values set there override the file's. Lists are used for repeated options and for numbers with
-// commas: seed = [1, 2]. Throws Error: (failure) the file cannot be read, (usage) it is not JSON or
-// TOML (with the line), an unknown option, or an invalid value.
+// As above, for the options in a JSON (.json) or TOML (.toml) file. There, repeated options and
+// comma-separated numbers are lists: seed = [1, 2]. Throws Error: (failure) if the file cannot be
+// read, (usage) if it is not JSON or TOML (with the line), or for an unknown option or an invalid
+// value.
 OptionSet WithPlanFile(const OptionSet& command_line, const std::string& path);
 
 }  // namespace midscope::cli

@@ -33,7 +33,7 @@ FileKind KindOf(const std::string& file) {
                    "Give a name that ends in .h5, .jsonl or .npz");
 }
 
-// A record of one text or number per name, which NPZ has no attributes for.
+// Makes a record of scalars, because NPZ has no attributes.
 Record Scalars(const Provenance& provenance, const Record& samples) {
   Record record;
   record.name = "about";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files of sampled position ids, for training code.
+// Writes files of sampled position ids, for training code.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,23 @@
 
 namespace midscope::cli {
 
-// Samples first, first + 1, ..., `samples` of them.
+// A range of `samples` samples: first, first + 1, ...
 struct SampleRange {
   int64_t first = 0;
   int64_t samples = 0;
 };
 
-// "[0,1,2]".
+// Writes "[0,1,2]".
 void WriteIds(const std::vector<int64_t>& ids, std::ostream& out);
 
-// Throws Error (usage) for an option --out that cannot be written, before the work; `tokens` per
-// sample.
+// Checks --out before the work. Throws Error (usage) if it cannot hold the samples, each of
+// `tokens` tokens, or coverage.
 void CheckPositionsFile(const SampleRange& range, int64_t tokens, bool coverage,
                         const OptionSet& options);
 
-// Writes the samples and the records of coverage to --out; nothing where it is not given. HDF5:
-// records. NPZ: position_id, token_index [sample, token], the arrays of coverage, and without axes
-// seed, sampler_name, options and provenance (JSON). JSON lines: one object per sample, with the
-// provenance in each.
+// Writes the samples and the coverage records to --out, if given. HDF5: as records. NPZ:
+// position_id, token_index [sample, token], the arrays of coverage, and scalars seed, sampler_name,
+// options and provenance (JSON). JSON lines: one object per sample, each with the provenance.
 void WritePositionsFile(const CommandInput& input, const SampledPositions& positions,
                         const SampleRange& range, const std::vector<Record>& coverage);
 

@@ -35,8 +35,8 @@ std::string NameOf(const ProbeCell& cell) {
   return name;
 }
 
-// The mean over samples of an array [sample, place] of the answers, [place]; of one that is the
-// same for all prompts, which is an attribute. Empty where the prompts have no answer.
+// Returns the means over samples, [place], of an array [sample, place] of record `answer`. A value
+// that is equal for all prompts is stored as an attribute. Empty if the prompts have no answer.
 std::vector<double> AnswerMeans(const ProbeBatchReport& report, const std::string& name) {
   const Record* answer = FindRecord(report.records, kAnswerRecord);
   if (!answer) return {};
@@ -70,7 +70,7 @@ Json RecordList(const std::vector<Record>& records) {
   return list;
 }
 
-// Entry of summary.json for a batch. The records themselves are in its file.
+// Returns the entry of summary.json for a batch. Its records are in the batch's file.
 Json ReportJson(const ProbeBatchReport& report) {
   const std::string& file = report.cell.options.Text("out");
   Json json = {{"model", report.cell.cell.model},
@@ -107,7 +107,7 @@ std::string ReportsText(const std::vector<ProbeBatchReport>& reports) {
   return table.Text();
 }
 
-// The numbers of several batches.
+// Returns the numbers of several batches.
 Json SummaryJson(const std::vector<ProbeBatchReport>& reports) {
   Json batches = Json::array();
   for (const ProbeBatchReport& report : reports) batches.push_back(ReportJson(report));
@@ -171,7 +171,7 @@ void RunSeveral(const CommandInput& input, const std::vector<ProbeCell>& cells, 
       input.job.Log(fmt::format("batch {} of {}: {}", i + 1, cells.size(), name));
     try {
       reports.push_back(run.Run(cells[i], [](const ProbeBatchReport&) {}));
-      // The file has the numbers; the summary needs their names.
+      // Keeps only the names of arrays for the summary, because the numbers are in the file.
       for (Record& record : reports.back().records) {
         if (record.name == kAnswerRecord) continue;
         for (Array& array : record.arrays) array.data = {};
@@ -204,7 +204,8 @@ void RunProbeCells(const CommandInput& input, const ProbeRegistry& probes,
   }
   const std::unique_ptr<RankGroup> ranks = JoinRankGroup();
   const JobContext job = RankJob(input.job, ranks->rank());
-  // No rank may create files that another one takes for an earlier job's.
+  // All ranks check before any creates files, which another rank could mistake for those of an
+  // earlier job.
   ranks->Agree([&] { CheckProbeCells(cells, ranks->size()); });
   ProbeBatchRun run(input, probes, job, *ranks);
   if (cells.size() > 1) {

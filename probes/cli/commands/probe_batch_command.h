@@ -10,9 +10,9 @@
 
 namespace midscope::cli {
 
-// Checked options of RequestsBatch. One batch prints its records; several print a table, and write
-// summary.json into the folder --out. A batch that fails does not prevent the others. Throws Error,
-// Cancelled, Interrupted.
+// Runs batches whose options RequestsBatch has checked. For one batch, prints its records; for
+// several, prints a table and writes summary.json into the folder --out. If a batch fails, the
+// others are still run. Throws Error, Cancelled, Interrupted.
 void RunProbeCells(const CommandInput& input, const ProbeRegistry& probes,
                    const std::vector<ProbeCell>& cells);
 

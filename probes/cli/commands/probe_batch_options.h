@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Options for several prompts of a task.
+// The command-line options for several prompts of a task.
 #pragma once
 
 #include <vector>
@@ -11,15 +11,15 @@
 
 namespace midscope::cli {
 
-// places, samples.
+// Returns the options places and samples.
 std::vector<Parameter> BatchOptions();
 
-// Whether they request several prompts. Throws Error (usage) without a task or together with
-// --place. Called before a model is loaded.
+// Whether the options request several prompts. Throws Error (usage) if they do, but there is no
+// task or also --place. Called before a model is loaded.
 bool RequestsBatch(const OptionSet& options);
 
-// The batch: --samples from --sample on, each at --places. The tokenizer must outlive it. Throws
-// Error (usage).
+// Makes the batch: --samples samples from --sample on, each at --places. `tokenizer` must outlive
+// it. Throws Error (usage).
 ProbeBatch ReadBatch(const OptionSet& options, const PromptFormat& format,
                      const Tokenizer& tokenizer);
 

@@ -35,13 +35,13 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-// Options that change no number: output paths, and how much of the machine is used. Options of the
-// model are in the plan as resolved.
+// Options that are not in the plan: those that change no number (output paths, use of the machine),
+// and those of the model, which are stored as resolved.
 constexpr const char* kNotOfThePlan[] = {"model",    "out",     "overwrite", "resume", "json",
                                          "plan",     "dry-run", "threads",   "dtype",  "weights",
                                          "products", "samples", "quiet",     "list"};
 
-// The plan of the existing part of the batch; "" where there is none.
+// Returns the plan of the finished part of the batch; "" if there is none.
 std::string ContinuedPlan(const std::string& file) {
   std::string kept = KeptPrompts::PlanIn(file);
   if (!kept.empty() || !fs::exists(file)) return kept;
@@ -75,7 +75,7 @@ ProbeBatchRun::Prepared ProbeBatchRun::Prepare(const ProbeCell& cell) {
   ranks_.Agree([&] {
     if (!decoder_ || cell.cell.model != model_ ||
         opened.arithmetic() != decoder_->options().arithmetic()) {
-      decoder_.reset();  // there may not be memory for two models
+      decoder_.reset();  // memory may not suffice for two models
       decoder_ = Decoder::Open(cell.cell.model, opened, job_);
       model_ = cell.cell.model;
     }
@@ -144,7 +144,7 @@ ProbeBatchReport ProbeBatchRun::RunInMemory(const Prepared& batch, const OnPart&
   return Stacked(batch, batch.batch.samples, store);
 }
 
-// The file of a batch that ended before.
+// Reads the file of a batch that has already finished.
 ProbeBatchReport ProbeBatchRun::Finished(const Prepared& batch) const {
   RunFile file = ReadRecords(batch.file());
   std::string difference = FirstPlanDifference(file.plan_json, PlanJson(batch));
@@ -170,7 +170,7 @@ ProbeBatchReport ProbeBatchRun::RunIntoFile(const Prepared& batch, const OnPart&
   const bool resume = batch.options().Flag("resume");
   std::optional<SweepLock> lock;
   if (leads) lock.emplace(file);
-  // The file itself is kept until the new one has a sample.
+  // The file itself stays until the new one has a sample.
   std::error_code ignored;
   if (leads && batch.options().Flag("overwrite"))
     fs::remove_all(KeptPrompts::FolderOf(file), ignored);
@@ -180,7 +180,7 @@ ProbeBatchReport ProbeBatchRun::RunIntoFile(const Prepared& batch, const OnPart&
   std::optional<KeptPrompts> kept;
   const auto open = [&] { kept.emplace(file, PlanJson(batch), Origin(batch), resume || !leads); };
   if (leads) open();
-  ranks_.Barrier();  // the folder is there
+  ranks_.Barrier();  // the folder exists now
   if (!leads) open();
   try {
     ranks_.Share(leads ? Waiting(batch.batch, *kept) : std::set<int64_t>(),
@@ -219,7 +219,7 @@ ProbeBatchRun::Cost ProbeBatchRun::Estimate(const ProbeCell& cell) {
     RunProbeBatch(*decoder_, one, batch.intervention, probes_, batch.options());
     return SecondsSince(start);
   };
-  seconds();  // warms up
+  seconds();  // the first run warms up
   const double first = seconds();
   Cost cost;
   int64_t first_tokens = 0;

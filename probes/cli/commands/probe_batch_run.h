@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Batches of probes on the command line, from options to the finished file, alone or as one of
+// Runs a batch of probes from its options to the finished file, in a single process or as one of
 // several ranks.
 #pragma once
 
@@ -24,9 +24,9 @@ namespace midscope::cli {
 // The result of a batch.
 struct ProbeBatchReport {
   ProbeCell cell;
-  std::vector<int64_t> samples;  // that are done
+  std::vector<int64_t> samples;  // finished samples
   std::vector<int64_t> places;
-  std::vector<Record> records;  // on rank 0
+  std::vector<Record> records;  // only on rank 0
 };
 
 class ProbeBatchRun {
@@ -35,13 +35,13 @@ class ProbeBatchRun {
                 RankGroup& ranks)
       : input_(input), probes_(probes), job_(job), ranks_(ranks) {}
 
-  // Runs the missing part of the batch's file, and writes it. Without a file, and when the batch is
-  // cancelled, on_part gets the finished part; for a file that is the complete samples, and every
-  // prompt is stored beside it. Throws Error, Cancelled, Interrupted.
+  // Runs the prompts that the batch's file lacks, and writes it. If the batch is cancelled, on_part
+  // gets the complete samples; with a file, every finished prompt is also stored beside it. Throws
+  // Error, Cancelled, Interrupted.
   using OnPart = std::function<void(const ProbeBatchReport& part)>;
   ProbeBatchReport Run(const ProbeCell& cell, const OnPart& on_part);
 
-  // Runs, prompt tokens and seconds of the batch, from one prompt that is run.
+  // Number of runs, prompt tokens and estimated seconds of a batch, measured by running one prompt.
   struct Cost {
     int64_t prompts = 0;
     int64_t tokens = 0;
@@ -69,9 +69,9 @@ class ProbeBatchRun {
   std::shared_ptr<const Decoder> decoder_;
 };
 
-// Checks before a model is loaded; makes the folder of several files. Throws Error: (usage) a file
-// exists that must not, an option needs a file or several prompts; (failure) the folder cannot be
-// made.
+// Checks the batches before a model is loaded; creates the folder if there are several files.
+// Throws Error: (usage) if a file already exists, or an option needs a file or several prompts;
+// (failure) if the folder cannot be created.
 void CheckProbeCells(const std::vector<ProbeCell>& cells, int64_t ranks);
 
 }  // namespace midscope::cli

@@ -24,8 +24,8 @@ std::string TextOf(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// The texts of a member, which is removed from the plan: each one of a list, else the single one.
-// The command line's own value replaces all of them.
+// Removes a member from the plan and returns its texts: the elements of a list, or the single
+// value. A value on the command line replaces them.
 std::vector<std::string> TakeTexts(const OptionSet& command_line, const std::string& name,
                                    Json& plan) {
   std::vector<std::string> texts;
@@ -44,7 +44,7 @@ std::vector<std::string> TakeTexts(const OptionSet& command_line, const std::str
   return {ParameterText(command_line.Value(name))};
 }
 
-// Integers, each alone or in a list such as "1-3".
+// Parses integers, single ones or lists such as "1-3".
 std::vector<int64_t> NumbersOf(const std::string& thing, const std::vector<std::string>& texts) {
   std::vector<int64_t> numbers;
   for (const std::string& text : texts) {
@@ -54,7 +54,7 @@ std::vector<int64_t> NumbersOf(const std::string& thing, const std::vector<std::
   return numbers;
 }
 
-// The options of one batch. `rest`: the plan without the members in which batches differ.
+// Returns the options of one batch. `rest`: the plan without the members in which batches differ.
 OptionSet OptionsOf(const OptionSet& command_line, const Json& rest, const std::string& path,
                     const SweepCell& cell, const std::string& setting) {
   OptionSet options = WithPlanObject(command_line, rest, path);
@@ -62,7 +62,7 @@ OptionSet OptionsOf(const OptionSet& command_line, const Json& rest, const std::
   options.Set("task", cell.task);
   options.Set("seed", static_cast<int64_t>(cell.seed));
   options.Set("with", std::vector<std::string>{setting});
-  // A batch, of one prompt too.
+  // Makes it a batch even if it has only one prompt.
   if (!options.IsSet("samples")) options.Set("samples", options.Integer("samples"));
   return options;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The batches of probes that a plan file requests: models x tasks x sizes x seeds x settings, each
-// with a separate file.
+// The batches of probes in a plan file: models x tasks x sizes x seeds x settings, each with a
+// separate file.
 #pragma once
 
 #include <string>
@@ -11,21 +11,22 @@
 
 namespace midscope::cli {
 
-// One batch: the command's options, as if it had been requested alone.
+// One batch, with the command's options as if only this batch had been requested.
 struct ProbeCell {
   SweepCell cell;
-  std::string setting;  // "none", or as given
+  std::string setting;  // as given; "none" by default
   OptionSet options;
 };
 
-// plan, resume, dry-run, overwrite and what they are about.
+// Returns the options plan, resume and dry-run.
 std::vector<Parameter> ProbePlanOptions();
 
-// In the order of models, tasks, sizes, seeds and settings, so that each model is opened once. In
-// the plan `model`, `task`, `size` (numbers for {size} in a task), `seed` and `with` may be lists;
-// all other options have one value, and the command line overrides the file. The option `out` of
-// several batches is the file of each in the folder that was given. Without --plan: the options
-// themselves. Throws Error as WithPlanFile and SweepCells do.
+// Returns the batches, ordered by model, task, size, seed and setting, so that each model is opened
+// once. In the plan, `model`, `task`, `size` (numbers for {size} in a task), `seed` and `with` may
+// be lists; all other options have one value, and the command line overrides the file. If there are
+// several batches, `out` of each is a separate file in the given folder. Without --plan, returns
+// one batch with the options themselves. Throws Error in the same cases as WithPlanFile and
+// SweepCells.
 std::vector<ProbeCell> ProbeCells(const OptionSet& command_line);
 
 }  // namespace midscope::cli

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kPromptGroup = "Prompt";
 
-// NAME of a NAME=FILE. Throws Error (usage).
+// Returns NAME of "NAME=FILE". Throws Error (usage).
 std::string SourceName(const std::string& given) {
   const size_t equals = given.find('=');
   if (equals != std::string::npos && equals != 0 && equals + 1 != given.size())
@@ -107,7 +107,7 @@ void CheckTextSource(const OptionSet& options) {
   }
   if (takes_task && !options.IsSet("task")) {
     for (const char* name : {"place", "sample", "seed"}) {
-      // The seed of a command that also draws tokens by it is in another group.
+      // In a command that also draws tokens with the seed, that option is in another group.
       if (!options.IsSet(name) || options.Describe(name).group != kPromptGroup) continue;
       throw UsageError(std::string("option --") + name, "it has no effect without --task",
                        "Leave it out, or give --task instead of a text");

@@ -17,47 +17,49 @@
 
 namespace midscope::cli {
 
-// prompt, prompt-file.
+// Returns the options prompt and prompt-file.
 std::vector<Parameter> TextSourceOptions();
-// Those and span, answer, task, place, sample, seed, and PromptFormatOptions().
+// Returns TextSourceOptions(), span, answer, task, place, sample, seed, and PromptFormatOptions().
 std::vector<Parameter> PromptOptions();
 
-// source-prompt-file, source-span.
+// Returns the options source-prompt-file and source-span.
 std::vector<Parameter> SourcePromptOptions();
-// Their texts. Throws Error: unreadable, not UTF-8, a name that occurs twice.
+// Reads the texts that these name. Throws Error if a file is unreadable or not UTF-8, or a name
+// occurs twice.
 std::vector<SourceText> ReadSourceTexts(const OptionSet& options);
 
 // Checks that exactly one source of text is given; called before a model is loaded. Throws Error
 // (usage).
 void CheckTextSource(const OptionSet& options);
 
-// The text of --prompt or --prompt-file, unchanged. Throws Error: unreadable, not UTF-8.
+// The text of --prompt or --prompt-file, unchanged. Throws Error if it is unreadable or not UTF-8.
 std::string ReadText(const OptionSet& options);
 
-// The text of --answer. Throws Error: not UTF-8.
+// The text of --answer. Throws Error if it is not UTF-8.
 const std::string& ReadAnswer(const OptionSet& options);
 
-// The text, its passages (--span) and --answer. Throws Error.
+// Reads the text, its passages (--span) and --answer. Throws Error.
 OwnText ReadOwnText(const OptionSet& options);
 
 struct PlacedPrompt {
   Prompt prompt;
-  int64_t place = 0;  // of a task's gold piece; 0 for own text
+  int64_t place = 0;  // of the gold piece of a task; 0 for own text
 };
-// Logs what a task cuts from the prompt. Throws Error, also where the model cannot take the format.
+// Makes the prompt; logs what a task cuts from it. Throws Error, also if the model does not support
+// the format.
 PlacedPrompt ReadPrompt(const OptionSet& options, const PromptFormat& format,
                         const Tokenizer& tokenizer, const JobContext& job);
 
-// Throws Error (usage) where a prompt of --source-prompt-file is one that no patch takes from.
+// Throws Error (usage) if no patch takes values from a prompt of --source-prompt-file.
 void CheckSourcesUsed(const OptionSet& options, const std::vector<Intervention>& interventions);
 
-// The prompts of --source-prompt-file by name. Throws Error.
+// Returns the prompts of --source-prompt-file with their names. Throws Error.
 std::vector<std::pair<std::string, Prompt>> ReadNamedPrompts(const OptionSet& options,
                                                              const PromptFormat& format,
                                                              const Tokenizer& tokenizer);
 
-// The prompts that patches of ReadPrompt's prompt may name: its sample at other places, and
-// ReadNamedPrompts. `tokenizer` must outlive them. Throws Error.
+// Returns the prompts that patches of ReadPrompt's prompt may name: the same sample at other
+// places, and those of ReadNamedPrompts. `tokenizer` must outlive them. Throws Error.
 PatchPrompts ReadSourcePrompts(const OptionSet& options, const PromptFormat& format,
                                const Tokenizer& tokenizer);
 

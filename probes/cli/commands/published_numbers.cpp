@@ -20,7 +20,7 @@ constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* kSecondsMeasure = "seconds";
 constexpr const char* kPerplexityMeasure = "perplexity";
 
-// A number of the run, or why it has none.
+// A number of the run, or the reason why it has none.
 struct RunNumber {
   double value = kNoNumber;
   Interval interval = {kNoNumber, kNoNumber};
@@ -29,12 +29,13 @@ struct RunNumber {
 
 RunNumber Without(std::string why) { return {kNoNumber, {kNoNumber, kNoNumber}, std::move(why)}; }
 
-// Shares and scores are printed times 100.
+// Returns the factor for printing: 100 for shares and scores.
 double Scale(const PublishedNumber& number) {
   return number.measure == "answered" ? kPublishedPercent : 1;
 }
 
-// The file name of a task's "file=", without folder and ending: that of its only data set.
+// Returns the name of a task's "file=" without folder and extension, which is the name of its only
+// data set.
 std::string FileStem(const std::string& task) {
   const size_t begin = task.find("file=");
   if (begin == std::string::npos) return "";
@@ -101,7 +102,8 @@ RunNumber NumberOfRun(const PublishedTable& table, const PublishedNumber& number
                              : MeanOfSets(number, outcome, setting);
 }
 
-// The printed number, relative to another row's where the comparison is.
+// Returns the printed number; if the comparison is relative to another row, divided by that row's
+// number.
 double PublishedValue(const PublishedTable& table, const PublishedNumber& number, size_t row) {
   const size_t column = table.ColumnIndex(number.column);
   const double value = table.Value(row, column);
@@ -111,7 +113,7 @@ double PublishedValue(const PublishedTable& table, const PublishedNumber& number
 }
 
 int64_t SamplesBehind(const PublishedTable& table, const PublishedNumber& number, size_t row) {
-  // A score is not a share of samples.
+  // Scores are not shares of samples.
   if (number.measure != "answered" || table.unit != "%") return 0;
   for (const PublishedMark* mark : table.MarksOf(row, number.column)) {
     if (mark->kind == PublishedMarkKind::kSamples) return 0;
@@ -119,7 +121,7 @@ int64_t SamplesBehind(const PublishedTable& table, const PublishedNumber& number
   return table.samples;
 }
 
-// Why no setting of the run matches the row.
+// Returns why no setting of the run matches the row.
 std::string WhyNoSetting(const FileOutcome& outcome, const PublishedMethod& method,
                          const TuningRecipe& recipe) {
   if (!IsOfRecipe(outcome.recipe, recipe)) {
@@ -159,7 +161,7 @@ void CompareRow(const PublishedTable& table, const PublishedNumber& number, size
   if (!found) beside.without.push_back(table.rows[row] + ", " + number.column + ": " + why);
 }
 
-// Adds printed averages whose parts are all compared with the run's.
+// Adds those printed averages whose parts all have a number of the run.
 void AddAverages(const PublishedTable& table, NumbersBeside& beside) {
   const std::vector<NumberBeside> parts = beside.numbers;
   for (const auto& [column, of] : table.averages) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A run beside published numbers: differences, ours minus theirs, with intervals.
+// Compares a run with published numbers: differences (ours minus theirs) with intervals.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,34 +11,34 @@
 
 namespace midscope::cli {
 
-// Tables print shares times this.
+// Factor by which tables multiply shares.
 inline constexpr double kPublishedPercent = 100;
 
-// MatchSetting, and kNone where the model's recipe is not the row's.
+// As MatchSetting, but kNone if the tuning of the run's model is not that of the row.
 PublishedMatch MatchRun(const FileOutcome& outcome, const std::string& setting,
                         const PublishedMethod& method, const TuningRecipe& recipe);
 bool IsOfOneSetting(PublishedMatch match);
 const char* MatchName(PublishedMatch match);
-// The source's description of the row's settings: "pi(1.5)", "ms-poe(...) or ms-poe(...)".
+// The row's settings, as text: "pi(1.5)", "ms-poe(...) or ms-poe(...)".
 std::string MethodText(const PublishedMethod& method);
 
-// Ours minus theirs. The interval holds the chance of both sides where the source states how many
-// samples are behind its share (Wilson's score; of a mean over places that number once, so that it
-// is rather too wide), else that of the run alone: the printed number is taken as exact. NaN where
-// the run has no interval.
+// Ours minus theirs. If the source states the number of samples of its share, the interval includes
+// the sampling error of both (Wilson's score interval; for a mean over places, of the samples of
+// one place, so that it is rather too wide). Otherwise it includes only the error of the run, and
+// the printed number counts as exact. NaN if the run has no interval.
 struct PublishedDifference {
   double value = 0;
   Interval interval;
   bool both_sides = false;
 };
-// `theirs` as a share, with `samples` (0: not stated).
+// `theirs`: a share, from `samples` samples (0: not stated).
 PublishedDifference DifferenceOfShares(double ours, Interval of_ours, double theirs,
                                        int64_t samples);
-// "+34.8 [30.1, 39.0]", times `scale`; "-" for none.
+// Returns "+34.8 [30.1, 39.0]", multiplied by `scale`; "-" if there is none.
 std::string DifferenceText(const PublishedDifference& difference, double scale);
 nlohmann::ordered_json DifferenceJson(const PublishedDifference& difference, double scale);
 
-// A number of a table that is not an outcome by place, beside one setting of the run.
+// A published number that is not an outcome by place, compared with one setting of the run.
 struct NumberBeside {
   std::string row;
   std::string column;
@@ -53,10 +53,10 @@ struct NumberBeside {
 
 struct NumbersBeside {
   std::vector<NumberBeside> numbers;
-  std::vector<std::string> without;  // "ROW, COLUMN: why no number of the run stands beside it"
+  std::vector<std::string> without;  // "ROW, COLUMN: reason why the run has no such number"
 };
 
-// Whether the table has numbers for a run of that task.
+// Whether the table has such numbers for a run of that task.
 bool HasNumbersFor(const PublishedTable& table, const std::string& task);
 
 NumbersBeside CompareNumbers(const PublishedTable& table, const FileOutcome& outcome);

@@ -35,10 +35,10 @@ namespace {
 
 constexpr const char* kSweepRecord = "sweep";
 
-// A file of midscope channels, whose plan is not a sweep's.
+// Whether `midscope channels` wrote the file; its plan is not that of a sweep.
 bool IsChannelSearch(const RunReader& reader) { return reader.Has("channel_search"); }
 
-// "40 of 40 samples, 2 settings".
+// Returns "40 of 40 samples, 2 settings".
 std::string SweepFileText(const RunReader& reader) {
   const auto plan = nlohmann::json::parse(reader.plan_json(), nullptr, false);
   if (!plan.is_object()) return "an invalid plan";
@@ -82,7 +82,7 @@ std::vector<std::string> ReadSlices(const OptionSet& options) {
       const Intervention setting = ParseIntervention(slice.substr(kSetting.size()));
       slice = std::string(kSetting) + PrintIntervention(setting);
     } catch (const Error&) {
-      continue;  // an index, or an error that is reported with the known settings
+      continue;  // an index, or a mistake that is reported later with the known settings
     }
   }
   return slices;
@@ -118,7 +118,7 @@ std::string ShapeText(const Record& record, const Array& array) {
   return text.empty() ? text : text + "]";
 }
 
-// Parts of ranks beside a file that was not written over them.
+// Number of parts of ranks beside a file that does not include them.
 int64_t UnjoinedParts(const RunReader& reader) {
   const std::vector<std::string> joined = reader.parts();
   const std::vector<std::string> all = RankParts(reader.path());
@@ -128,7 +128,7 @@ int64_t UnjoinedParts(const RunReader& reader) {
   });
 }
 
-// Samples of the journal beside the file that are not in the file.
+// Number of samples in the journal that are not in the file.
 int64_t SamplesWaiting(const RunReader& reader, const std::string& journal) {
   if (!IsJournal(journal)) return 0;
   std::set<int64_t> waiting = SummariseJournal(journal).finished;
@@ -216,7 +216,7 @@ std::string SweepTable(const RunReader& reader, const JobContext& job) {
   return SweepText({StoredReport(reader, job)});
 }
 
-// As many as the search was given.
+// Returns the number of channels with which the search was run.
 size_t ChannelsShown(const std::string& plan_json) {
   const nlohmann::json plan = nlohmann::json::parse(plan_json, nullptr, false);
   return plan.is_object() ? plan.value("top", kChannelsShown) : kChannelsShown;
@@ -240,7 +240,8 @@ std::string PrintedTable(const RunReader& reader, const JobContext& job) {
   try {
     return SweepTable(reader, job);
   } catch (const Error& error) {
-    // A setting of a later version, or one that names a deleted file: the rest is shown.
+    // The plan has a setting of a later version, or one that names a deleted file; the rest is
+    // shown.
     return std::string("no table of the sweep: ") + error.what() + "\n";
   }
 }
@@ -249,7 +250,7 @@ std::string ContinuedPlanJson(const std::string& file, const RankGroup& ranks) {
   try {
     if (std::filesystem::exists(file)) return RunReader(file).plan_json();
     if (ranks.size() == 1 && HasJournal(file)) return SweepStore::OpenForReading(file).plan_json();
-    // Parts of ranks that were killed before they were joined.
+    // Parts of ranks may remain if a job was killed before joining them.
     for (const std::string& part : RankParts(file)) {
       if (std::filesystem::exists(part)) return RunReader(part).plan_json();
       if (HasJournal(part)) return SweepStore::OpenForReading(part).plan_json();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shared by commands that read files of results.
+// Options and texts shared by commands that read results files.
 #pragma once
 
 #include <string>
@@ -18,49 +18,50 @@
 
 namespace midscope::cli {
 
-// --slice AXIS=PLACES (data/store/record_slice.h), and a file or address of this name.
+// The option --slice AXIS=PLACES (data/store/record_slice.h).
 Parameter SliceOption();
-// The given value with a setting as the file labels it.
+// Returns the values of --slice, with settings as the file labels them.
 std::vector<std::string> ReadSlices(const OptionSet& options);
 Parameter AddressOption(const std::string& name, const std::string& help);
 
-// "float32", "text", ...: the type of an array's elements.
+// Returns "float32", "text", ...: the type of an array's elements.
 std::string TypeName(const ArrayData& data);
-// The member `command` of the plan of a file that `midscope probe` wrote.
+// Value of the plan's member `command` in files that `midscope probe` wrote.
 inline constexpr const char* kProbeCommand = "probe";
 
-// "[setting 2, place 5]"; "" for a single value.
+// Returns "[setting 2, place 5]"; "" for a single value.
 std::string ShapeText(const Record& record, const Array& array);
 
-// One line: the kind of file, model, date, and whether a journal beside it has samples.
+// Returns one line with the kind of file, the model, the date, and whether a journal beside the
+// file has samples.
 std::string FileLine(const RunReader& reader);
 
-// A journal: its file and its number of samples.
+// Describes a journal: its file and its number of samples.
 std::string JournalLine(const std::string& path, const JournalSummary& journal);
 nlohmann::ordered_json JournalJson(const std::string& path, const JournalSummary& journal);
 
-// The fields of the provenance that are not empty.
+// Returns the non-empty fields of the provenance.
 nlohmann::ordered_json ProvenanceJson(const Provenance& provenance);
 
-// Files that earlier sweeps wrote: their tables again, and the values that a sweep that continues
-// one takes from it.
+// Reads files of earlier sweeps: reprints their tables, and gets the values that a continued sweep
+// takes from its file.
 
-// The output of the `sweep` or `channels` that wrote the file, for its samples; "" for files of
-// other commands. Throws Error (failure) for a damaged file; Cancelled.
+// Returns the output of the command `sweep` or `channels` that wrote the file, for its samples; ""
+// for files of other commands. Throws Error (failure) if the file is damaged; Cancelled.
 std::string PrintedTable(const RunReader& reader, const JobContext& job = {});
 
-// The report of a file that IsStoredSweep (probes/sweep/stored_result.h). Throws Error (failure)
-// for a damaged file.
+// Returns the report of a file for which IsStoredSweep (probes/sweep/stored_result.h) is true.
+// Throws Error (failure) if the file is damaged.
 CellReport StoredReport(const RunReader& reader, const JobContext& job = {});
 
-// The plan of the sweep that is continued into `file`; "" where there is none, or none that can be
-// read, which the store then reports. Only a single process looks into a journal, which others may
-// be writing.
+// Returns the plan of the sweep in `file` that is continued; "" if there is none or it cannot be
+// read (the store reports that later). Journals are read only if there is a single process, because
+// other ranks may be writing them.
 std::string ContinuedPlanJson(const std::string& file, const RankGroup& ranks);
 
-// The decoder options of a sweep of `model`. Without --products: with those of the plan that is
-// continued. With --dtype auto: in the dtype of the plan that is
-// continued ("" for none), else in the fastest; all ranks take what rank 0 finds.
+// Returns the decoder options for a sweep of `model`. Without --products, they are those of
+// `continued_plan` ("": none). With --dtype auto, the dtype is that of `continued_plan`, otherwise
+// the fastest; all ranks use the dtype that rank 0 finds.
 DecoderOptions SweepDecoderOptions(const std::string& model, const OptionSet& options,
                                    const std::string& continued_plan, RankGroup& ranks,
                                    const JobContext& job);

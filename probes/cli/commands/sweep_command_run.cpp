@@ -41,7 +41,8 @@
 namespace midscope::cli {
 namespace {
 
-// Whether a setting names what may be missing: passages of the prompt, runs to take values from.
+// Whether a setting names passages of the prompt, or runs from which it takes values, which may be
+// missing.
 bool NamesOthers(const SweepPlan& plan) {
   return std::any_of(plan.settings.begin(), plan.settings.end(), [](const SweepSetting& setting) {
     return WithAnyPassages(setting.intervention) != setting.intervention ||
@@ -63,7 +64,7 @@ std::function<void(const SweepResult&)> Watch(const SweepPlan& plan, int64_t sec
   };
 }
 
-// Folders on another machine take a while until they show what another one wrote.
+// Network folders may take some time to show files that another machine wrote.
 constexpr double kSecondsUntilSeen = 5;
 
 std::string CommandName(const SweepPlan& plan) { return plan.scan ? "scan" : "sweep"; }
@@ -75,7 +76,7 @@ void RemoveSweep(const std::string& file) {
   std::filesystem::remove(JournalPath(file), ignored);
 }
 
-// --resume without --places takes those of the file.
+// With --resume and without --places, takes the places of the file.
 void KeepStoredPlaces(const std::string& file, const Task& task, SweepPlan& plan) {
   try {
     const SweepPlan stored = StoredPlan(RunReader(file));
@@ -83,11 +84,11 @@ void KeepStoredPlaces(const std::string& file, const Task& task, SweepPlan& plan
     plan.places = stored.places;
     plan.place_texts = stored.place_texts;
     plan.place_shares = PlaceShares(plan.places, task);
-  } catch (const Error&) {  // no file yet, or a damaged one, which the store reports
+  } catch (const Error&) {  // no file yet, or a damaged one, which the store reports later
   }
 }
 
-// The wall time of each setting, printed separately because the results do not depend on it.
+// Returns the wall time of each setting. It is printed separately because it is not a result.
 std::string SecondsText(const SweepPlan& plan, const SweepResult& result) {
   const std::vector<double> means = MeanSettingSeconds(result.outcomes, plan.settings.size());
   std::string text;
@@ -113,7 +114,7 @@ FinishedSweep SweepCommandRun::Run(const SweepCell& cell, const std::string& fil
     task = MakeTaskFor(decoder_->tokenizer(), cell.task, cell.seed);
     run_again = Prepare(cell, file, continued, *task, run);
   });
-  // One rank prints its table: that of its own samples.
+  // Only rank 0 prints a table, that of its own samples.
   if (ranks_.rank() == 0) run.on_sample = Watch(run.plan, options_.Integer("watch"), job_);
   SweepResult result = run_again           ? RunAgain(run, file)
                        : ranks_.size() > 1 ? RunShared(run, file)
@@ -203,7 +204,7 @@ SweepPlan SweepCommandRun::Plan(const SweepCell& cell, const Task& task) const {
 void SweepCommandRun::Open(const std::string& model, const DecoderOptions& options) {
   if (decoder_ && model == model_ && options.arithmetic() == decoder_->options().arithmetic())
     return;
-  decoder_.reset();  // there may not be memory for two models
+  decoder_.reset();  // memory may not suffice for two models
   decoder_ = Decoder::Open(model, options, job_);
   model_ = model;
 }
@@ -344,7 +345,7 @@ SweepResult SweepCommandRun::RunShared(SweepRun& run, const std::string& file) c
       if (!earlier.finished.contains(sample)) waiting.insert(sample);
     }
   } else {
-    run.checkpoint_samples = 0;  // the journal suffices; one part is enough to read
+    run.checkpoint_samples = 0;  // the journal suffices
   }
   run.done_before = std::ssize(earlier.finished);
   const int64_t next = ranks_.FromRankZero(earlier.next);
@@ -403,7 +404,7 @@ void SweepCommandRun::RunPart(SweepRun& run, const std::set<int64_t>& waiting,
 EarlierParts SweepCommandRun::SettleOverwriting(const SharedSweep& shared) const {
   try {
     return SettleRankParts(shared);
-  } catch (const Error&) {  // parts of another plan, whose job was killed
+  } catch (const Error&) {  // parts of another plan, from a killed job
     RemoveSweep(shared.path);
     return SettleRankParts(shared);
   }
@@ -433,7 +434,7 @@ SweepStore SweepCommandRun::Store(const SweepPlan& plan, const std::string& file
                                   bool resume) const {
   SweepStoreOptions store_options;
   store_options.resume = resume;
-  // Parts of several processes are new files.
+  // With several processes, parts are new files.
   store_options.overwrite = options_.Flag("overwrite") && ranks_.size() == 1;
   store_options.growing = kSamplesOfPlan;
   SweepStore store =
@@ -446,7 +447,7 @@ void NoteFailedCell(const std::string& name, const Error& error, const RankGroup
                     const JobContext& job, std::string& first_failure) {
   if (!ranks.all_know()) throw;
   if (first_failure.empty()) first_failure = name + ": " + error.what();
-  // The rank that has the problem warns of it.
+  // Only the rank that failed warns.
   if (!dynamic_cast<const AnotherRankFailed*>(&error)) job.Warn(name + " failed: " + error.what());
 }
 

@@ -31,26 +31,26 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Number of samples whose prompts' lengths are measured.
+// Number of samples whose prompts are measured.
 constexpr int64_t kSamplesLookedAt = 4;
 
 struct PlannedCell {
   SweepCell cell;
   int64_t samples = 0;
-  SampleCost sample;      // the mean of those measured
+  SampleCost sample;      // mean of the measured samples
   double throughput = 0;  // prompt tokens per second
   double seconds_to_open = 0;
   int64_t weight_bytes = 0;
-  int64_t trace_bytes = 0;      // of one sample, at most
-  int64_t attention_bytes = 0;  // in the file, of one sample
-  std::string too_long;         // why a measured sample can't run; "" where all can
+  int64_t trace_bytes = 0;      // upper bound for one sample
+  int64_t attention_bytes = 0;  // size in the file, per sample
+  std::string too_long;         // why a measured sample can't run; "": all can
 
   double seconds() const { return static_cast<double>(samples) * sample.work_tokens / throughput; }
   double tokens() const { return static_cast<double>(samples) * sample.prompt_tokens; }
 };
 
-// Throughput of a run of the prompt with its answer, within the model's context (some settings
-// allow more); the second run is timed, the first warms up.
+// Measures the throughput of a run of the prompt with its answer, cut to the model's context (which
+// some settings exceed). The first run warms up; the second is timed.
 double MeasureThroughput(const Decoder& decoder, const Prompt& prompt, const JobContext& job) {
   std::vector<int32_t> ids = IdsToScore(prompt.ids, prompt.answer_ids);
   ids.resize(std::min(ids.size(), static_cast<size_t>(decoder.config().trained_context)));
@@ -163,7 +163,7 @@ std::vector<CellCost> CostsOf(const std::vector<PlannedCell>& cells) {
 // The results of a dry run.
 struct DryRun {
   std::vector<PlannedCell> cells;
-  std::vector<Schedule> schedules;  // of one process, and of --ranks where they are more
+  std::vector<Schedule> schedules;  // for one process and, if more, for --ranks
   std::vector<std::string> advice;
 
   int64_t Most(int64_t PlannedCell::*bytes) const {
@@ -175,7 +175,7 @@ struct DryRun {
 
 std::string Percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
-// In Slurm's format, with half as much again as a margin.
+// Returns a time limit in Slurm's format, with a margin of 50 %.
 std::string TimeLimit(double seconds) {
   constexpr double kReserve = 1.5;
   const auto minutes = static_cast<int64_t>(std::ceil(kReserve * seconds / 60)) + 1;
@@ -318,7 +318,7 @@ std::string DryRunText(const OptionSet& options, const std::vector<SweepCell>& c
     try {
       run.cells.push_back(planner.Plan(cell));
     } catch (const Error& error) {
-      // The sweep goes on with the others, too.
+      // As the sweep does, continues with the other cells.
       if (failures.size() + 1 == cells.size()) throw;
       failures.push_back(fmt::format("{} on {}, seed {} cannot be run: {}", cell.task, cell.model,
                                      cell.seed, error.what()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Estimates the work of a sweep, and its duration.
+// Estimates the work and the duration of a sweep.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace midscope::cli {
 
-// The plan's cells with runs, tokens and estimated time, and the same distributed over --ranks:
-// each rank's share, the end of the last one, the sum over all, memory, and resources to request
-// from a cluster. Tokens are those of each cell's first samples; the throughput is --throughput or
-// that of one prompt, run now.
+// Returns a text with the runs, tokens and estimated time of each cell, and the same distributed
+// over --ranks: the share of each rank, the time until the last one ends, the total over all ranks,
+// memory, and the resources to request from a cluster. Tokens are extrapolated from each cell's
+// first samples; the throughput is --throughput or measured with one prompt.
 std::string DryRunText(const OptionSet& options, const std::vector<SweepCell>& cells,
                        const JobContext& job);
 

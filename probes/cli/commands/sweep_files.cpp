@@ -12,7 +12,7 @@
 namespace midscope::cli {
 namespace {
 
-// The file that is extended must be complete.
+// Checks that the file to be extended is complete.
 void CheckAddedTo(const std::string& file) {
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) {

@@ -11,14 +11,14 @@
 
 namespace midscope::cli {
 
-// The file of each cell: --out itself, or a file in that folder. A store holds one plan, and tasks
-// differ in their places: one file per cell keeps every file simple, and a kill affects only the
-// running cell.
+// Returns the file of each cell: --out itself, or a file in that folder. Every cell has a separate
+// file because a store has only one plan, tasks have different places, and a killed process then
+// affects only the running cell.
 std::vector<std::string> SweepFiles(const OptionSet& options, const std::vector<SweepCell>& cells);
 
-// Checks before a model is loaded; creates the folder of several files. Throws Error: (usage) a
-// file exists that must not, or does not exist for --add, an option needs a file, (failure) the
-// folder can't be created. `ranks`: processes that share the sweep.
+// Checks the files before a model is loaded; creates the folder if there are several. Throws Error:
+// (usage) if a file already exists, or is missing for --add, or an option needs a file; (failure)
+// if the folder can't be created. `ranks`: number of processes that share the sweep.
 void CheckSweepFiles(const OptionSet& options, const std::vector<std::string>& files,
                      int64_t ranks);
 

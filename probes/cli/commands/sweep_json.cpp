@@ -92,7 +92,7 @@ Json ComparisonJson(const SweepPlan& plan, const SettingComparison& comparison) 
   return json;
 }
 
-// Numbers [setting] of every group.
+// Returns the numbers [setting] of every group.
 Json GroupsJson(const MeasureGroups& measure) {
   Json groups = Json::array();
   for (const GroupMean& group : measure.groups) {
@@ -168,7 +168,8 @@ std::string SweepJson(const std::vector<CellReport>& reports) {
       rows.push_back(RowJson(report, i, reports.size() > 1));
     }
     sweeps.push_back(ReportJson(report));
-    // Only with several files; the output of one sweep does not depend on its file's name.
+    // Only with several files, so that the output of a single sweep does not depend on its file's
+    // name.
     if (reports.size() > 1) sweeps.back()["file"] = report.file;
   }
   return Json{{"rows", rows}, {"sweeps", sweeps}}.dump(2, ' ', false,

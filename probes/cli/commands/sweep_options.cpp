@@ -23,7 +23,7 @@ namespace {
 
 std::vector<Parameter> SweepModelOptions() {
   std::vector<Parameter> options = ModelOptions();
-  // A plan file may name it.
+  // A plan file may set it.
   options.front().required = false;
   const Parameter also =
       TextListParameter("also", "another model to ask the same, may be given more than once");
@@ -149,7 +149,7 @@ OptionSet WithPlan(const OptionSet& options) {
   OptionSet merged = options;
   if (!options.Text("plan").empty()) {
     merged = WithPlanFile(options, options.Text("plan"));
-    // A model on the command line replaces all of the file's.
+    // A model on the command line replaces all models of the file.
     if (options.IsSet("model") && !options.IsSet("also")) merged.Reset("also");
   }
   RequireModel(merged, "sweep");
@@ -202,7 +202,7 @@ void CheckSweepOptions(const OptionSet& options) {
 
 namespace {
 
-// How the places are printed by the plans that they come from.
+// Returns the printed texts of places, each from the plan that the place comes from.
 std::vector<std::string> JoinedPlaceTexts(const std::vector<int64_t>& places,
                                           const SweepPlan& stored, const SweepPlan& requested) {
   if (stored.place_texts.empty() && requested.place_texts.empty()) return {};
@@ -220,7 +220,7 @@ std::vector<std::string> JoinedPlaceTexts(const std::vector<int64_t>& places,
 
 SweepAddition AdditionOf(const OptionSet& options, const SweepPlan& stored, SweepPlan requested,
                          const Task& task) {
-  // Options that are not given have the file's values, not the defaults.
+  // Options that are not given get the file's values instead of the defaults.
   if (!options.IsSet("samples")) requested.samples = stored.samples;
   if (!options.IsSet("places")) {
     requested.places.clear();

@@ -17,25 +17,25 @@ namespace midscope::cli {
 
 std::vector<Parameter> SweepOptions();
 
-// The options, with those of --plan where they are not set.
+// Returns `options` with the options of --plan that `options` does not set.
 OptionSet WithPlan(const OptionSet& options);
 
-// The product of the options: models x tasks x sizes x seeds. Throws Error (usage).
+// Returns the cells of the grid: models x tasks x sizes x seeds. Throws Error (usage).
 std::vector<SweepCell> CellsOf(const OptionSet& options);
 
-// The given settings, without controls. Throws Error (usage), also for duplicates.
+// Returns the given settings, without controls. Throws Error (usage), also for duplicates.
 std::vector<SweepSetting> ReadSettings(const OptionSet& options);
 
-// Checks before a model is loaded. Throws Error (usage): an invalid setting or prompt format, a
-// duplicate setting, an option without effect.
+// Checks the options before a model is loaded. Throws Error (usage) for an invalid setting or
+// prompt format, a duplicate setting, or an option without effect.
 void CheckSweepOptions(const OptionSet& options);
 
-// One cell's plan with its controls, checked against the model. Throws Error (usage), also where
-// --samples exceeds the task's number (its default is limited to it).
+// Returns the plan of one cell with its controls, checked against the model. Throws Error (usage),
+// also if --samples exceeds the task's number of samples (the default never does).
 SweepPlan PlanOf(const OptionSet& options, const SweepCell& cell, const Task& task,
                  const Decoder& decoder);
 
-// With --add: the plan in the file, and the additions. `requested`: PlanOf.
+// For --add: returns what `requested`, from PlanOf, adds to `stored`, the plan in the file.
 SweepAddition AdditionOf(const OptionSet& options, const SweepPlan& stored, SweepPlan requested,
                          const Task& task);
 

@@ -25,7 +25,7 @@ std::string SettingText(const SweepSetting& setting) {
   return setting.control_of.empty() ? setting.text : setting.text + " (control)";
 }
 
-// Marked where prompts were longer than the context under the setting.
+// Whether prompts exceeded the context under the setting; it is then marked.
 bool IsBeyondContext(const CellReport& report, size_t setting) {
   return report.means[setting * report.plan.places.size()].beyond_context > 0;
 }
@@ -35,13 +35,13 @@ std::string SettingText(const CellReport& report, size_t setting) {
          (IsBeyondContext(report, setting) ? " *" : "");
 }
 
-// The columns of measures that not every sweep has.
+// Whether the sweep has a measure; columns of missing measures are omitted.
 bool Has(const CellReport& report, double CellStatistics::*mean) {
   return std::any_of(report.means.begin(), report.means.end(),
                      [&](const CellStatistics& cell) { return std::isfinite(cell.*mean); });
 }
 
-// "2 of 4" where the setting was not run on all samples.
+// Returns the number of samples; "2 of 4" if the setting was not run on all of them.
 std::string SamplesText(const CellReport& report, const CellStatistics& cell) {
   const int64_t all = report.statistics.samples;
   return cell.samples == all ? std::to_string(all) : fmt::format("{} of {}", cell.samples, all);
@@ -85,7 +85,8 @@ std::string CellsText(const CellReport& report) {
   return table.Text();
 }
 
-// The likelihood and the score of the published task; the file and the JSON have all measures.
+// Whether the table shows a measure: likelihood and the score of the published task. The file and
+// the JSON have all measures.
 bool IsShown(const CellReport& report, const std::string& measure) {
   if (measure == kAnswerNll) return true;
   const char* score = Has(report, &CellStatistics::generation_score)  ? "generation_score"
@@ -95,13 +96,13 @@ bool IsShown(const CellReport& report, const std::string& measure) {
   return measure == score;
 }
 
-// "-" where all places are equal.
+// Returns the text of a place; "-" if all places are equal.
 std::string BestText(const SweepPlan& plan, const std::optional<int64_t>& place) {
   return place ? PlaceText(plan, *place) : "-";
 }
 
 std::string SettingsText(const CellReport& report) {
-  // A setting's own test does not depend on the others; with several settings it is also adjusted.
+  // p is the test of one setting alone; with several settings, an adjusted p is also shown.
   const bool several = report.plan.settings.size() > 1;
   std::vector<std::string> header = {"over places",   "measure", "mean [95 %]", "gap [95 %]",
                                      "gap by chance", "best",    "worst",       "place p"};
@@ -124,7 +125,8 @@ std::string SettingsText(const CellReport& report) {
   return table.Text();
 }
 
-// The gap that chance alone produces, which could be mistaken for an effect: one line per measure.
+// Returns one line per measure with the gap expected by chance, which could be mistaken for an
+// effect.
 std::string ChanceText(const CellReport& report) {
   std::string text;
   for (const SweepStatistics::Methods& methods : report.statistics.methods) {
@@ -145,7 +147,7 @@ std::string ChanceText(const CellReport& report) {
   return text;
 }
 
-// Summary of differences; those at single places are in the table of cells.
+// Returns a table of differences, except those at single places, which are in the table of cells.
 std::string ComparisonsText(const CellReport& report) {
   TextTable table({"setting", "against", "measure", "what", "difference [95 %]", "p"});
   bool any = false;
@@ -217,7 +219,7 @@ std::string NotesText(const CellReport& report) {
   return text;
 }
 
-// The methods of the shown measures' intervals.
+// Returns the methods of the intervals of the shown measures.
 std::string MethodsText(const CellReport& report) {
   std::string means;
   std::string differences;
@@ -235,7 +237,7 @@ std::string MethodsText(const CellReport& report) {
       few ? fmt::format(", which holds less than 95 % below {} samples", kFewSamples) : "");
 }
 
-// The smallest possible p of so few samples, where it is too large to find an effect.
+// Returns a note if, with so few samples, the smallest possible p is too large to show an effect.
 std::string SmallestPText(const CellReport& report, int64_t family) {
   int64_t samples = 0;
   double smallest = 0;
@@ -252,7 +254,7 @@ std::string SmallestPText(const CellReport& report, int64_t family) {
   return text + "\n";
 }
 
-// The task's score in each data set and group, over places.
+// Returns a table of the task's score by data set and group, over places.
 std::string GroupsText(const CellReport& report) {
   std::string text;
   for (const MeasureGroups& measure : report.groups) {
@@ -331,7 +333,7 @@ CellReport MakeReport(const SweepCell& cell, const std::string& file, const Swee
 
 namespace {
 
-// Wide settings have letters in the tables, and are listed above them.
+// Replaces wide settings by letters in the tables, and lists them above.
 std::string LetteredText(const CellReport& report) {
   std::vector<std::string> texts;
   for (const SweepSetting& setting : report.plan.settings) texts.push_back(setting.text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The results of a sweep as text and as JSON.
+// Formats the results of a sweep, as text and as JSON.
 #pragma once
 
 #include <cstdint>
@@ -16,41 +16,42 @@
 
 namespace midscope::cli {
 
-// One cell of a grid; most sweeps have one.
+// The report of one cell of a grid; most sweeps have only one cell.
 struct CellReport {
   SweepCell cell;
-  std::string file;  // "" for none
+  std::string file;  // "": no file
   SweepPlan plan;
   std::vector<CellStatistics> means;  // [setting, place]
   SweepStatistics statistics;
-  int64_t failed = 0;           // samples
-  int64_t too_long = 0;         // of these
+  int64_t failed = 0;           // number of failed samples
+  int64_t too_long = 0;         // failed samples whose prompt is too long
   int64_t partly_failed = 0;    // samples on which some settings were not run
-  std::string setting_failure;  // the first of these failures
-  std::string generation_mean;  // GenerationMeanText
+  std::string setting_failure;  // the first failure of a setting
+  std::string generation_mean;  // from GenerationMeanText
   GeneratedOutcomes generated;
   std::vector<MeasureGroups> groups = {};
   PromptCuts cuts = {};
-  std::string failed_samples = {};  // FailedSamplesText
+  std::string failed_samples = {};  // from FailedSamplesText
 };
 
-// Throws Cancelled where the result has no tests yet (SweepResult::tests).
+// Makes the report; computes the tests if `result` does not have them (SweepResult::tests), and
+// throws Cancelled if `job` is cancelled meanwhile.
 CellReport MakeReport(const SweepCell& cell, const std::string& file, const SweepPlan& plan,
                       const SweepResult& result, const JobContext& job = {});
 
-// {"rows": [{"setting", "setting_canonical", "place", "samples", "accuracy", "answer_nll", ...}],
-// "sweeps": [{"model", "task", "seed", ..., "settings", "comparisons", "advice"}]}; a sweep over
-// several data sets has "groups", too. With several cells a row has "model", "task" and "seed" too.
-// Values that were not requested are left out or null; intervals of fewer than two samples are
-// null. A row also has, where there are some: "beyond_context_samples", samples with a prompt that
-// the context does not hold, "not_run_samples", on which the setting was not run, "cut_samples",
+// Returns {"rows": [{"setting", "setting_canonical", "place", "samples", "accuracy", "answer_nll",
+// ...}], "sweeps": [{"model", "task", "seed", ..., "settings", "comparisons", "advice"}]}; a sweep
+// over several data sets also has "groups". With several cells, a row also has "model", "task" and
+// "seed". Values that were not requested are omitted or null; intervals of fewer than two samples
+// are null. If there are such samples, a row also has "beyond_context_samples", samples whose
+// prompt exceeds the context, "not_run_samples", on which the setting was not run, "cut_samples",
 // whose prompt the task cut, and "gold_cut_samples", whose gold it cut out; for generating sweeps
 // the values of AddGeneratedCell and AnsweredPlacesJson (generated_table.h; the latter as
 // "answered_place" of a sweep).
 std::string SweepJson(const std::vector<CellReport>& reports);
 std::string SweepText(const std::vector<CellReport>& reports);
 
-// One line per setting, over places: shown while a sweep runs.
+// Returns one line per setting with values by place, shown while a sweep runs.
 std::string RunningTable(const SweepPlan& plan, const SweepResult& result);
 
 }  // namespace midscope::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The prompt of `midscope whatif`: one setting per line, its outcome at once.
+// The prompt of `midscope whatif`: reads one setting per line and prints its outcome immediately.
 #pragma once
 
 #include <atomic>
@@ -24,28 +24,29 @@ namespace midscope::cli {
 
 struct WhatIfPromptOptions {
   bool json = false;
-  // At a terminal: lines are read during a run, the newest supersedes it; errors and Ctrl-C do not
-  // end the program. Otherwise each line waits for the one before, and the first error ends it.
+  // True at a terminal: lines are also read during a run, and the newest supersedes the running
+  // one; errors and Ctrl-C do not end the program. Otherwise, each line waits until the previous
+  // one has finished, and the first error ends the program.
   bool terminal = false;
-  bool keep_going = false;             // away from a terminal: continue after failed lines
-  int64_t top = 5;                     // most likely next tokens shown
-  int64_t layers = 0;                  // of the model
-  std::vector<Record> prompt_records;  // of the engine's prompt request
-  Provenance provenance;               // of what `out` writes
+  bool keep_going = false;             // without a terminal: continue after failed lines
+  int64_t top = 5;                     // number of likeliest next tokens to show
+  int64_t layers = 0;                  // number of layers of the model
+  std::vector<Record> prompt_records;  // as returned by the engine's SetPrompt
+  Provenance provenance;               // for files that `out` writes
 };
 
 class WhatIfPrompt {
  public:
-  // `engine` must have a model open and a prompt request of one prompt. Lines come from the
-  // descriptor `input`. `interrupted` (Ctrl-C) is reset when handled; `job` ends the prompt when it
-  // is cancelled, and gets messages.
+  // `engine` must have an open model and exactly one prompt. Lines are read from the descriptor
+  // `input`. `interrupted` (Ctrl-C) is reset when it is handled. `job` gets messages; cancelling it
+  // ends the prompt.
   WhatIfPrompt(std::unique_ptr<Engine> engine, WhatIfPromptOptions options, int input,
                std::ostream& out, std::atomic<bool>& interrupted, const JobContext& job);
   ~WhatIfPrompt();
   WhatIfPrompt(const WhatIfPrompt&) = delete;
   WhatIfPrompt& operator=(const WhatIfPrompt&) = delete;
 
-  // Reads all lines. Throws Error (failure) with the line's number where a line fails away from a
+  // Reads all lines. Throws Error (failure) with the line's number if a line fails without a
   // terminal and keep_going is not set; Cancelled.
   void Run();
 
@@ -54,7 +55,7 @@ class WhatIfPrompt {
 
   // A requested setting.
   struct Asked {
-    int64_t line = 0;  // 0: the run of `none` before the first line
+    int64_t line = 0;  // number of the line; 0: the initial run of `none`
     std::string text;
     Intervention intervention;
   };
@@ -63,7 +64,7 @@ class WhatIfPrompt {
   // Waits for input, a reply or a signal, and handles it.
   void Wait();
   void HeedSignals();
-  // False: the prompt ends.
+  // Handles a line; returns false if the prompt ends.
   bool Handle(const std::string& line);
   void Ask(const std::string& text);
   void Post(Asked asked);
@@ -85,14 +86,14 @@ class WhatIfPrompt {
   std::map<uint64_t, Asked> requested_;  // running or waiting, by ticket
   std::vector<Intervention> history_;    // requested settings; undo removes the last
   std::vector<WhatIfOutcomeRow> tried_;  // each setting once, in the order of its first outcome
-  std::optional<double> plain_nll_;      // of `none`
-  std::string why_not_plain_;            // its first run failed
-  std::vector<Record> shown_;            // of the last outcome
+  std::optional<double> plain_nll_;      // answer_nll of `none`
+  std::string why_not_plain_;            // why the run of `none` failed
+  std::vector<Record> shown_;            // records of the last outcome
   std::string shown_setting_;
   std::mutex mutex_;
   std::deque<ReplyPointer> replies_;        // guarded by mutex_
   int wake_[2] = {-1, -1};                  // a pipe: one byte per reply
-  std::unique_ptr<EngineService> service_;  // last: its thread uses the members above
+  std::unique_ptr<EngineService> service_;  // last member, because its thread uses the others
 };
 
 }  // namespace midscope::cli

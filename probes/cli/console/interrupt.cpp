@@ -9,7 +9,7 @@
 namespace midscope::cli {
 namespace {
 
-// Global, because a signal handler has no other access.
+// Global, because signal handlers can only access globals.
 std::atomic<bool> interrupted = false;
 std::atomic<int> last_signal = SIGTERM;
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
@@ -21,9 +21,8 @@ void OnSignal(int number) {
   interrupted.store(true, std::memory_order_relaxed);
 }
 
-// Terminals that close, and batch systems before a limit of time: Slurm's --signal, SGE's notice,
-// the soft limit of CPU seconds. Under nohup a
-// hang-up stays ignored.
+// Signals sent by Ctrl-C, by terminals that close, and by batch systems before a time limit
+// (Slurm's --signal, SGE's notice, the soft limit of CPU time). Under nohup, SIGHUP stays ignored.
 constexpr std::array<int, 6> kEndings = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU};
 
 bool IsHangUpIgnored() {
@@ -51,7 +50,7 @@ InterruptsTaken::~InterruptsTaken() { sigaction(SIGINT, &before_, nullptr); }
 std::atomic<bool>& InterruptsTaken::flag() { return taken; }
 
 const std::atomic<bool>& InstallSignalHandlers() {
-  UseSignalStack();  // the kernel delivers to the main thread, which calls this
+  UseSignalStack();  // this is the main thread, which gets the signals
   struct sigaction action {};
   action.sa_handler = OnSignal;
   // Without SA_RESTART, so that a signal ends the wait for a pipe's writer (ReadWholeFile).
@@ -61,7 +60,7 @@ const std::atomic<bool>& InstallSignalHandlers() {
     if (signal != SIGHUP || !IsHangUpIgnored()) sigaction(signal, &action, nullptr);
   }
   std::signal(SIGPIPE, SIG_IGN);
-  // Exceeding a limit on file sizes becomes a failed write with a message, as a full disk does.
+  // Exceeding a file size limit then becomes a failed write with a message, as a full disk does.
   std::signal(SIGXFSZ, SIG_IGN);
   return interrupted;
 }

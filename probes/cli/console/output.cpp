@@ -57,7 +57,7 @@ int DescriptorBuffer::sync() {
 CheckedStream::CheckedStream(int descriptor, const std::string& name)
     : std::ostream(nullptr), buffer_(descriptor, name) {
   rdbuf(&buffer_);
-  // The buffer's exceptions reach the writer.
+  // Passes the buffer's exceptions on to the writer.
   exceptions(std::ios::badbit);
 }
 
@@ -72,7 +72,7 @@ std::string TerminalText(std::string_view text) {
   return shown;
 }
 
-// The system's 255, without what journals, parts of ranks and temporary files add.
+// The system's limit of 255, minus the suffixes of journals, parts of ranks and temporary files.
 constexpr size_t kMostNameBytes = 220;
 
 void CheckOutputPath(const std::string& path, bool overwrite, const std::string& remedy) {
@@ -115,7 +115,7 @@ void MakeFolderOfFiles(const std::string& folder) {
 
 namespace {
 
-// Whether the file is HDF5 under a name of text.
+// Whether an HDF5 file has the extension of a text file.
 bool IsHdf5UnderTextName(const std::string& path) {
   constexpr std::string_view kMark = "\x89HDF";
   const std::string ending = std::filesystem::path(path).extension().string();

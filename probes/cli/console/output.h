@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Streams that report why a write failed: standard output, and files.
+// Output streams, to standard output and files, that report why a write failed.
 #pragma once
 
 #include <array>
@@ -14,13 +14,14 @@
 
 namespace midscope::cli {
 
-// Standard output is no longer read (`| head`): ends the program without an error message.
+// Thrown when the reader of standard output has closed it (`| head`); ends the program without an
+// error message.
 class BrokenPipe : public std::exception {
  public:
   const char* what() const noexcept override { return "broken pipe"; }
 };
 
-// Writes to a file descriptor; overflow and sync throw Error (failure) that names `name`, or
+// Writes to a file descriptor; overflow and sync throw Error (failure), which names `name`, or
 // BrokenPipe.
 class DescriptorBuffer : public std::streambuf {
  public:
@@ -38,7 +39,7 @@ class DescriptorBuffer : public std::streambuf {
   std::array<char, 1 << 16> bytes_;
 };
 
-// A stream with such a buffer; errors are thrown as exceptions.
+// A stream with a DescriptorBuffer; it throws its errors as exceptions.
 class CheckedStream : public std::ostream {
  public:
   CheckedStream(int descriptor, const std::string& name);
@@ -47,32 +48,32 @@ class CheckedStream : public std::ostream {
   DescriptorBuffer buffer_;
 };
 
-// Text of several lines made safe for a terminal: characters that are invisible or move the cursor,
-// except line ends and tabs, are escaped by DisplayText (core/base/utf8.h).
+// Makes text of several lines safe for a terminal: DisplayText escapes characters that are
+// invisible or move the cursor, except line ends and tabs (core/base/utf8.h).
 std::string TerminalText(std::string_view text);
 
-// Throws Error (usage) where the file exists and `overwrite` is false, and (failure) where another
-// process is writing a sweep of that name, or the folder does not exist or can't be written. Called
-// before the work.
+// Throws Error (usage) if the file exists and `overwrite` is false, and (failure) if another
+// process is writing a sweep of that name, or the folder does not exist or can't be written. Call
+// it before the work.
 void CheckOutputPath(const std::string& path, bool overwrite, const std::string& remedy);
 
-// Makes the folder of --out where a command writes several files. Throws Error: (usage) it is a
-// file, (failure) it cannot be made.
+// Creates the folder --out, for commands that write several files. Throws Error: (usage) if it is a
+// file, (failure) if it cannot be created.
 void MakeFolderOfFiles(const std::string& folder);
 
-// The last line of a command that wrote a file: "file: run.h5"; "" for none.
+// The last line of output of a command that wrote a file: "file: run.h5"; "" if `path` is "".
 std::string FileNote(const std::string& path);
 
-// Throws Error (usage) where an option is given that has no effect without --out, and that is not.
+// Throws Error (usage) if option `name`, which has no effect without --out, is given without it.
 void RefuseWithoutOut(const OptionSet& options, const char* name);
 
-// Checks --out, where it is given, by CheckOutputPath, and --overwrite. Throws Error.
+// Checks --overwrite and, with CheckOutputPath, --out if it is given. Throws Error.
 void CheckOutOption(const OptionSet& options);
 
-// Throws Error (usage) where --overwrite is given without --out, or beside --resume.
+// Throws Error (usage) if --overwrite is given without --out or together with --resume.
 void CheckOverwrite(const OptionSet& options);
 
-// Writes a text file through `write`. After an Error no partial file is left.
+// Writes a text file by calling `write`. If it throws Error, no partial file remains.
 void WriteTextFile(const std::string& path, const std::function<void(std::ostream&)>& write);
 
 }  // namespace midscope::cli

@@ -79,7 +79,7 @@ void ProgressLine::Draw(const Progress& progress) {
   drawn_ = true;
 }
 
-// A log gets separate lines at intervals, once the work takes long.
+// Writes log lines, at intervals, when the work takes long.
 void ProgressLine::PrintLine(const Progress& progress, Clock::time_point now) {
   if (now - begun_at_ < pace_.first_line || now - last_drawn_ < pace_.between) return;
   last_drawn_ = now;
@@ -88,7 +88,7 @@ void ProgressLine::PrintLine(const Progress& progress, Clock::time_point now) {
   std::fflush(stderr);
 }
 
-// Every stage's first and last step, and at most ten steps a second between them.
+// Writes the first and the last step of every stage, and at most ten steps per second between them.
 void ProgressLine::PrintJson(const Progress& progress, Clock::time_point now) {
   const bool ends = progress.total > 0 && progress.done >= progress.total;
   if (progress.stage == stage_ && !ends && now - last_drawn_ < kRedrawEvery) return;

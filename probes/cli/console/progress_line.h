@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Progress on a terminal: one line, redrawn, with rate and time left.
+// Shows progress, with rate and remaining time; on a terminal as one line that is redrawn.
 #pragma once
 
 #include <chrono>
@@ -9,27 +9,28 @@
 
 namespace midscope::cli {
 
-// "42 s", "3:05 min", "1:12 h".
+// Returns "42 s", "3:05 min", "1:12 h".
 std::string TimeText(double seconds);
 
-// "sweep 12/40 samples, 1.3 samples/s, 21 s left"; of bytes "fetch 1.2 MB of 3.4 GB, ..."; the rate
-// counts the work done since `begun`.
+// Returns "sweep 12/40 samples, 1.3 samples/s, 21 s left"; for bytes, "fetch 1.2 MB of 3.4 GB,
+// ...". `begun`: amount done when the stage began, not counted in the rate; `seconds`: time since
+// then.
 std::string ProgressText(const Progress& progress, int64_t begun, double seconds);
 
-// Without a terminal: when a log gets its first line, and the time between lines.
+// Timing of log lines: time before the first one, and minimum time between lines.
 struct ProgressPace {
   std::chrono::milliseconds first_line{20'000};
   std::chrono::milliseconds between{60'000};
 };
 
-// Where progress goes: a line that is redrawn, lines of a log, lines of JSON for a program.
+// How progress is shown: as a line that is redrawn, as lines of a log, or as lines of JSON for a
+// program.
 enum class ProgressForm { kTerminal, kLog, kJson };
 
-// {"stage":"sweep","done":12,"total":40,"unit":"samples"}, without a line end.
+// Returns {"stage":"sweep","done":12,"total":40,"unit":"samples"}, without a line end.
 std::string ProgressJson(const Progress& progress);
 
-// Draws to standard error. A complete stage is erased. Without a terminal, work that takes long
-// gets separate lines.
+// Writes progress to standard error. On a terminal, the line is erased when a stage is complete.
 class ProgressLine {
  public:
   explicit ProgressLine(ProgressForm form, ProgressPace pace = {}) : form_(form), pace_(pace) {}
@@ -50,7 +51,7 @@ class ProgressLine {
   ProgressPace pace_;
   bool drawn_ = false;
   std::string stage_;
-  int64_t begun_ = 0;  // done when the stage began: not counted in the rate
+  int64_t begun_ = 0;  // amount done when the stage began; not counted in the rate
   Clock::time_point begun_at_ = Clock::now();
   Clock::time_point stage_start_;
   Clock::time_point last_drawn_;

@@ -9,13 +9,13 @@
 
 namespace midscope::cli {
 
-// Columns of the terminal that standard output is; nullopt where it is a file or a pipe, whose
-// lines are as long as they need to be.
+// Number of columns of the terminal on standard output; nullopt if that is a file or a pipe, for
+// which lines may have any length.
 std::optional<size_t> TerminalWidth();
 
 // Reads lines from a descriptor without blocking.
 
-// The source of lines: a file, a pipe, or a terminal.
+// A source of lines: a file, a pipe or a terminal.
 class LineSource {
  public:
   virtual ~LineSource() = default;
@@ -24,22 +24,22 @@ class LineSource {
   LineSource& operator=(const LineSource&) = delete;
 
   virtual int descriptor() const = 0;
-  // Reads available data; call when poll() reports some. Throws Error where reading fails.
+  // Reads the available data; call it when poll() reports input. Throws Error if reading fails.
   virtual void Fill() = 0;
-  // A complete line, without its end ("\n" or "\r\n"); at the end of input also one without an
-  // end.
+  // Returns the next complete line without its end ("\n" or "\r\n"); at the end of the input, also
+  // a line without an end. nullopt if there is none.
   virtual std::optional<std::string> Next() = 0;
   // Whether the input has ended; lines may still be available.
   virtual bool at_end() const = 0;
-  // Shows the prompt for a line with its typed text; hides it, so that other text can be written.
-  // At a terminal only.
+  // Invite() shows the prompt and the text typed so far; Hide() erases them, so that other text can
+  // be written. Only effective at a terminal.
   virtual void Invite() {}
   virtual void Hide() {}
 };
 
 class LineReader : public LineSource {
  public:
-  // `invitation`: written to standard error at a terminal.
+  // `invitation`: the prompt, written to standard error at a terminal.
   explicit LineReader(int descriptor, std::string invitation = "")
       : descriptor_(descriptor), invitation_(std::move(invitation)) {}
 
@@ -57,9 +57,9 @@ class LineReader : public LineSource {
   bool at_end_ = false;
 };
 
-// Lines typed at a terminal, with editing and history (libedit; readline's keys). The history is
-// stored in a file of the user's state folder (XDG_STATE_HOME). Only one may exist. Null where this
-// build has no libedit.
+// Makes a source of lines typed at a terminal, with editing and history (libedit, with the keys of
+// readline). The history is stored in a file in the user's state folder (XDG_STATE_HOME). Only one
+// such source may exist at a time. Returns null if this build has no libedit.
 std::unique_ptr<LineSource> MakeTerminalLines(const std::string& invitation);
 
 }  // namespace midscope::cli

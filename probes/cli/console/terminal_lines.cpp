@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kHistoryLines = 1000;
 
-// The history file of `whatif`; "" where there is no folder for it.
+// The history file of `whatif`; "" if there is no folder for it.
 std::string HistoryFile() {
   namespace fs = std::filesystem;
   fs::path folder = Environment("XDG_STATE_HOME");
@@ -28,8 +28,8 @@ std::string HistoryFile() {
   return failed ? "" : (folder / "whatif_history").string();
 }
 
-// The native interface of libedit: its imitation of readline's callbacks leaves the terminal in
-// line mode.
+// Uses the native interface of libedit, because its emulation of readline's callbacks leaves the
+// terminal in line mode.
 class TerminalLines : public LineSource {
  public:
   explicit TerminalLines(std::string invitation)
@@ -44,9 +44,9 @@ class TerminalLines : public LineSource {
     el_set(editor_, EL_PROMPT, &TerminalLines::Prompt);
     el_set(editor_, EL_EDITOR, "emacs");
     el_set(editor_, EL_HIST, history, history_);
-    el_set(editor_, EL_SIGNAL, 0);  // Ctrl-C is the program's
+    el_set(editor_, EL_SIGNAL, 0);  // the program handles Ctrl-C
     el_set(editor_, EL_UNBUFFERED,
-           1);  // a call reads what is available, without waiting for a line
+           1);  // calls read available input without waiting for a line
   }
   ~TerminalLines() override {
     el_set(editor_, EL_UNBUFFERED, 0);  // restores the terminal
@@ -61,7 +61,7 @@ class TerminalLines : public LineSource {
     int count = 0;
     const char* typed = el_gets(editor_, &count);
     constexpr char kEndOfText = 4;
-    // Ctrl-D on an empty line: nothing, or itself.
+    // For Ctrl-D on an empty line, el_gets returns nothing or the character itself.
     if (!typed || count <= 0 || (count == 1 && typed[0] == kEndOfText)) {
       at_end_ = true;
       return;
@@ -72,7 +72,7 @@ class TerminalLines : public LineSource {
     HistEvent event;
     if (!line.empty()) history(history_, &event, H_ENTER, line.c_str());
     lines_.push_back(std::move(line));
-    // Begins the next line.
+    // Prepares the editor for the next line.
     el_set(editor_, EL_UNBUFFERED, 0);
     el_set(editor_, EL_UNBUFFERED, 1);
   }

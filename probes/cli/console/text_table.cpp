@@ -12,17 +12,17 @@ namespace midscope::cli {
 
 namespace {
 
-constexpr size_t kGap = 2;          // between columns
-constexpr size_t kNarrowText = 12;  // to which longer words of a text are cut
+constexpr size_t kGap = 2;          // spaces between columns
+constexpr size_t kNarrowText = 12;  // longer words of a text are cut to this
 
 size_t Width(const std::string& text) { return static_cast<size_t>(CountCharacters(text)); }
 
-// Digits, and the characters around them in numbers and intervals.
+// Whether the text has only digits and the other characters of numbers and intervals.
 bool IsNumber(const std::string& text) {
   return text.find_first_not_of("0123456789+-. [],e%") == std::string::npos;
 }
 
-// The words with the spaces in front of all but the first.
+// Splits the text into words; all but the first include the spaces before them.
 std::vector<std::string> Words(const std::string& text) {
   std::vector<std::string> words;
   for (size_t begin = 0; begin < text.size();) {
@@ -42,7 +42,7 @@ size_t LongestWord(const std::string& text) {
   return longest;
 }
 
-// The first `characters` of the text; at least one.
+// Returns the number of bytes of the first `characters` characters of the text, at least one.
 size_t BytesOf(const std::string& text, size_t characters) {
   size_t at = 0;
   for (size_t count = 0; at < text.size(); ++at) {
@@ -129,7 +129,7 @@ std::string TextTable::Text(std::optional<size_t> width) const {
 }
 
 size_t HelpWidth() {
-  constexpr size_t kNarrowest = 50;  // the right column of options needs some room
+  constexpr size_t kNarrowest = 50;  // minimum for the right column of options
   return std::clamp(TerminalWidth().value_or(kHelpWidth), kNarrowest, kHelpWidth);
 }
 
@@ -170,7 +170,7 @@ std::string Wrapped(const std::string& text, size_t width) {
 std::string Fitted(const std::string& text, size_t width) {
   if (width >= kHelpWidth) return text;
   constexpr std::string_view kExamples = "\nExamples:\n";
-  constexpr size_t kLongLine = 60;  // a shorter one, such as a heading, ends its paragraph
+  constexpr size_t kLongLine = 60;  // a shorter line, such as a heading, ends its paragraph
   const size_t kept = std::min(text.find(kExamples), text.size());
   std::string joined;
   size_t line_begin = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Aligned columns for a terminal.
+// Formats tables and paragraphs for a terminal.
 #pragma once
 
 #include <cmath>
@@ -15,21 +15,21 @@
 
 namespace midscope::cli {
 
-// Columns as wide as their widest cell, separated by two spaces; numbers right-aligned, text
-// left-aligned. Width is counted in characters (code points). Every row must have as many cells as
-// the header.
+// A table whose columns are as wide as their widest cell and separated by two spaces; numbers are
+// right-aligned, text left-aligned. Width is counted in characters (code points). Every row must
+// have as many cells as the header.
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> header) : rows_{std::move(header)} {}
   void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  // Where the table is wider than `width`, text and headings are wrapped inside their columns;
-  // numbers stay whole.
+  // If the table is wider than `width`, text and headings are wrapped inside their columns; numbers
+  // are not.
   std::string Text(std::optional<size_t> width = TerminalWidth()) const;
 
  private:
   struct Column {
     size_t width = 0;
-    size_t narrowest = 0;  // to which its cells can be wrapped
+    size_t narrowest = 0;  // minimum width with wrapped cells
     bool right = true;
   };
   std::vector<Column> Columns() const;
@@ -37,28 +37,29 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Wraps long lines of help.
+// Maximum width of help text, in characters.
 
 inline constexpr size_t kHelpWidth = 100;
 
-// Columns of help: those of the terminal where it is narrower than kHelpWidth.
+// Width of help text: the width of the terminal, at most kHelpWidth.
 size_t HelpWidth();
 
-// `first` and the text after it, wrapped at spaces to lines of at most `width` characters;
-// continuation lines begin with `indent` spaces. "" where the text is empty.
+// Returns `first` followed by the text, wrapped at spaces to lines of at most `width` characters;
+// continuation lines begin with `indent` spaces. "" if the text is empty.
 std::string Paragraph(const std::string& first, const std::string& text, size_t indent,
                       size_t width = HelpWidth());
 
-// Wraps every longer line of the text, with the indent of the line plus two.
+// Wraps every line longer than `width`; continuation lines are indented by two more spaces than the
+// line.
 std::string Wrapped(const std::string& text, size_t width = HelpWidth());
 
-// Help whose lines fit kHelpWidth, for a narrower terminal: lines of a paragraph are joined before
-// they are wrapped. What follows "Examples:" stays as it is, so that it can be copied.
+// Rewraps help text, whose lines fit kHelpWidth, for a narrower terminal: lines of a paragraph are
+// joined, then wrapped. Text after "Examples:" is unchanged, so that it can be copied.
 std::string Fitted(const std::string& text, size_t width = HelpWidth());
 
-// How tables print means with their intervals, and p values.
+// Formats means with their intervals, and p values, for tables.
 
-// "1.50 [1.20, 1.80]"; "-" for none.
+// Returns "1.50 [1.20, 1.80]"; "-" if there is no value.
 inline std::string WithInterval(double value, const Interval& interval) {
   if (!std::isfinite(value)) return "-";
   if (!std::isfinite(interval.low)) return fmt::format("{:.2f}", value);

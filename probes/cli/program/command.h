@@ -22,31 +22,33 @@ namespace midscope::cli {
 // The arguments of a running command.
 struct CommandInput {
   const OptionSet& options;
-  const JobContext& job;            // progress, cancel by Ctrl-C, messages to standard error
-  const std::string& command_line;  // as given, for the provenance
-  std::ostream& out;                // results; throws where they cannot be written
+  const JobContext& job;            // progress, cancellation by Ctrl-C, messages to standard error
+  const std::string& command_line;  // as typed, for the provenance
+  std::ostream& out;                // results; throws if they cannot be written
 };
 
 struct Command {
   std::string name;
   std::string summary;      // one line
-  std::string description;  // for --help
-  // Options that are positional, in order; a list takes all remaining arguments.
+  std::string description;  // text for --help
+  // Names of the positional options, in order; a list option takes all remaining arguments.
   std::vector<std::string> positionals;
   std::vector<Parameter> options;
-  std::string examples;  // lines for --help
-  // A flag that only prints information: with it no positional and no required option is needed.
+  std::string examples;  // text for --help
+  // Name of a flag that only prints information: with it, no positional or required option is
+  // needed.
   std::string informs{};
-  // Throws Error, Cancelled, Interrupted.
+  // Runs the command. Throws Error, Cancelled, Interrupted.
   std::function<void(const CommandInput&)> run;
-  // Whether several processes (mpirun, srun) share the work; empty: never, and one of them runs it.
+  // Whether several processes (mpirun, srun) share the work. If empty, they never do, and only one
+  // of them runs the command.
   std::function<bool(const OptionSet&)> is_shared{};
-  // For a command that runs probes: the same command with these probes and their options. It has
-  // --plugin.
+  // For commands that run probes: returns the same command with these probes and their options.
+  // Such commands have the option --plugin.
   std::function<Command(const ProbeRegistry&)> with_probes;
 };
 
-// Cancelled, with the state that is left and how to resume.
+// Thrown instead of Cancelled; its text says what has been stored and how to resume.
 class Interrupted : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -71,34 +73,36 @@ Command PositionsCommand();
 Command CompletionCommand();
 Command ManCommand();
 
-// All commands, in the order of the help.
+// Returns all commands, in the order in which help lists them.
 const std::vector<Command>& Commands();
 
-// Throws Error (usage) with the nearest name for an unknown one.
+// Finds a command. Throws Error (usage), which suggests the nearest name, if there is none of that
+// name.
 const Command& FindCommand(const std::string& name);
 
-// The command with the probes of the libraries in MIDSCOPE_PLUGIN_PATH and in --plugin among the
-// arguments, where it runs probes. Called before the other arguments are parsed, because plugins
-// add options. Throws Error.
+// If the command runs probes, adds those of the libraries in MIDSCOPE_PLUGIN_PATH and in --plugin
+// among the arguments. Called before the other arguments are parsed, because plugins add options.
+// Throws Error.
 Command WithPlugins(const Command& command, const std::vector<std::string>& arguments);
 
-// All commands, with the probes of the libraries in MIDSCOPE_PLUGIN_PATH. Throws Error.
+// Returns all commands, with the probes of the libraries in MIDSCOPE_PLUGIN_PATH. Throws Error.
 std::vector<Command> CommandsWithPlugins();
 
-// Whether the command takes the option by its place on the line.
+// Whether the option is one of the command's positionals.
 bool IsPositional(const Command& command, const std::string& option);
-// Such an option's name in help: "MODEL".
+// Name of a positional option in help: "MODEL".
 std::string UpperCase(std::string text);
-// The option's help with the allowed values and the default.
+// Returns the option's help with the allowed values and the default.
 std::string HelpWithFacts(const Parameter& option);
 
-// --with of a command with one setting; default: `none`. Throws Error (usage).
+// Returns the value of --with for commands that take only one setting; `none` by default. Throws
+// Error (usage) if there are several.
 std::string OneSetting(const OptionSet& options, const std::string& command);
 
-// The options of every command.
+// Returns the options that every command has.
 std::vector<Parameter> CommonOptions();
 
-// The option --with, --json, and --out with this help.
+// Make the options --with, --json and --out.
 Parameter WithOption(const std::string& help);
 Parameter JsonOption();
 Parameter OutOption(const std::string& help);

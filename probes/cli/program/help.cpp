@@ -53,7 +53,7 @@ std::string ArgumentHelp(const Parameter& argument) {
                    argument.help + (facts.empty() ? "" : " (" + facts + ")"), kIndent);
 }
 
-// Several per line, except `none`, which has a separate line.
+// Returns the examples, several per line; `none` has a separate line.
 std::string SchemeExamples() {
   constexpr size_t kWidth = 80;
   const std::string between(5, ' ');
@@ -75,7 +75,7 @@ std::string SchemeExamples() {
   return text + line + "\n";
 }
 
-// One to a line. Terms that are shown together share their example.
+// Returns the examples, one per line. Terms that are shown together share an example.
 std::string EditExamples() {
   std::string text;
   std::string last;
@@ -98,7 +98,7 @@ std::string SchemesOfKind(SchemeKind kind) {
 }
 
 std::string Combinations() {
-  const size_t width = std::min<size_t>(92, HelpWidth());  // as the lines above it
+  const size_t width = std::min<size_t>(92, HelpWidth());  // as the preceding lines
   return Paragraph(
       "Which schemes go together: ",
       "a position scheme acts on positions (" + SchemesOfKind(SchemeKind::kDividesPositions) +
@@ -190,7 +190,7 @@ using Json = nlohmann::ordered_json;
 
 Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-// "    label: text".
+// Returns "    label: text".
 std::string Labelled(const std::string& label, const std::string& text) {
   return Paragraph("    " + label + (label.empty() ? "" : ": "), text, 6);
 }

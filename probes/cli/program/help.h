@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `midscope help [TOPIC]`.
+// Texts of `midscope help [TOPIC]`.
 #pragma once
 
 #include <string>
@@ -9,30 +9,30 @@
 
 namespace midscope::cli {
 
-// The overview, or help on a command, `interventions`, `presets`, `probes` or `tasks`. Throws Error
-// (usage) for another topic.
+// Returns the overview, or help on a command, `interventions`, `presets`, `probes`, `tasks` or
+// another topic. Throws Error (usage) if the topic is unknown.
 std::string Help(const std::vector<std::string>& topics);
 
-// The topics of Help: interventions, ..., and the commands.
+// Returns the topics of Help: interventions, ..., and the commands.
 std::vector<std::string> HelpTopics();
 
-// The grammar of interventions, from TermTypes().
+// Help on the grammar of interventions, from TermTypes().
 std::string InterventionHelp();
 
-// The published settings, from InterventionPresets().
+// Help on the published settings, from InterventionPresets().
 std::string PresetHelp();
 
 // Descriptions of the probes, for `midscope probe --list` and `midscope help probes`.
 
-// One paragraph per probe: what it measures, the paper, differences of public code, the effect of
-// grouped heads and other positions, its options.
+// Returns one paragraph per probe: what it measures, the paper, differences in public code,
+// behaviour for grouped heads and other position schemes, and its options.
 std::string ProbeHelp(const ProbeRegistry& probes);
 
-// [{"name", "summary", "source", "plugin": file name or null, "options": [{"name", "help", "unit",
-// "allowed", "default"}]}]; a default as on the command line, null for none.
+// Returns [{"name", "summary", "source", "plugin": file name or null, "options": [{"name", "help",
+// "unit", "allowed", "default"}]}]; a default is written as on the command line; null: none.
 std::string ProbeListJson(const ProbeRegistry& probes);
 
-// One line per probe.
+// Returns one line per probe.
 std::string ProbeSummaries(const ProbeRegistry& probes);
 
 }  // namespace midscope::cli

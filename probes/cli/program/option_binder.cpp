@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kHelpColumn = 26;
 
-// Lines of the help's right column, broken at spaces; CLI11 indents what follows a line break.
+// Wraps text for the help's right column at spaces; CLI11 indents the text after a line break.
 std::string Wrap(const std::string& text) {
   const size_t width = HelpWidth() - kHelpColumn;
   std::string wrapped;
@@ -32,10 +32,10 @@ std::string Wrap(const std::string& text) {
 
 std::string Description(const Parameter& option) { return Wrap(HelpWithFacts(option)); }
 
-// Values are parsed by the option's description, so that a form, a JSON file and the command line
-// refuse the same values with the same message.
+// Values are parsed by the option's description, so that forms, JSON files and the command line
+// reject the same values with the same message.
 void Bind(const Command& command, CLI::App& app, OptionSet& options) {
-  // Options without a group are listed with --help.
+  // Options without a group are listed in the group of --help.
   const auto group_of = [](const Parameter& option) {
     return option.group.empty() ? std::string("Options") : option.group;
   };
@@ -85,7 +85,7 @@ std::unique_ptr<CLI::App> MakeApp(const Command& command, OptionSet& options, Op
   return app;
 }
 
-// CLI11 leaves two lines free between groups.
+// Removes one of the two empty lines that CLI11 writes between groups.
 std::string HelpOf(const CLI::App& app) {
   std::string help = app.help();
   for (size_t at = 0; (at = help.find("\n\n\n", at)) != std::string::npos;) help.erase(at, 1);
@@ -121,8 +121,8 @@ void CheckPositionals(const Command& command, const OptionSet& options) {
   options.CheckRequired();
 }
 
-// Options whose value is optional ("--bos") get their default value where the next argument is not
-// one of their choices: the parser would take it.
+// Inserts the default value of options whose value is optional ("--bos") if the next argument is
+// not one of their choices, because the parser would use that as the value.
 std::vector<std::string> WithBareValues(const Command& command,
                                         const std::vector<std::string>& arguments) {
   std::vector<std::string> whole;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Binds described options to command-line flags: the only file that uses CLI11.
+// Binds options to command-line flags. Only this file uses CLI11.
 #pragma once
 
 #include <optional>
@@ -12,14 +12,14 @@
 namespace midscope::cli {
 
 // Parses the arguments after the command's name into `options` (made of command.options) and
-// `common` (made of CommonOptions()). Returns
-// the help text where they contain --help, else nullopt. Throws Error (usage): an unknown option
-// (with the nearest known one), a missing or invalid value, a missing required option.
+// `common` (made of CommonOptions()). Returns the help text if they contain --help, else nullopt.
+// Throws Error (usage) for an unknown option (with the nearest known one), a missing or invalid
+// value, or a missing required option.
 std::optional<std::string> ParseArguments(const Command& command,
                                           const std::vector<std::string>& arguments,
                                           OptionSet& options, OptionSet& common);
 
-// The text of --help.
+// Returns the text of --help.
 std::string HelpText(const Command& command);
 
 }  // namespace midscope::cli

@@ -27,7 +27,7 @@
 namespace midscope::cli {
 namespace {
 
-// Messages quote files, whose text may be anything.
+// Prints a message, which may quote arbitrary text from files.
 void Say(const std::string& message) {
   std::fprintf(stderr, "midscope: %s\n", TerminalText(message).c_str());
 }
@@ -43,7 +43,8 @@ void RunCommand(const std::vector<std::string>& arguments, bool quiet,
     out << *help;
     return;
   }
-  // A file that is a link is written where it leads, and the files beside it are there, too.
+  // If an output file is a symbolic link, replaces it by its target, so that files beside it are
+  // written there, too.
   for (const Parameter& option : command.options) {
     if (option.name != "out" || !options.IsSet("out") || IsFolder(options.Text("out"))) continue;
     options.SetText("out", LinkTarget(options.Text("out")));
@@ -105,7 +106,7 @@ int ExitStatusOf(const std::function<void()>& work) {
   } catch (const Cancelled&) {
     Say("interrupted");
     return InterruptStatus();
-  } catch (const AnotherRankFailed& error) {  // that rank reports the problem
+  } catch (const AnotherRankFailed& error) {  // the failed rank reports the error
     return error.kind() == ErrorKind::kUsage ? kExitUsage : kExitFailure;
   } catch (const Error& error) {
     Say(error.what());
@@ -128,7 +129,7 @@ int RunProgram(const std::vector<std::string>& arguments) {
     try {
       Dispatch(arguments, cancel, out);
     } catch (const std::exception&) {
-      out.flush();  // what was done until then
+      out.flush();  // print the output so far
       throw;
     }
     out.flush();

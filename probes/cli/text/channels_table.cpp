@@ -25,7 +25,7 @@ const Record* Find(const std::vector<Record>& records, const std::string& name) 
   return found == records.end() ? nullptr : &*found;
 }
 
-// The candidates in the order of the ranking.
+// Returns the candidates in the order of the ranking.
 std::vector<int64_t> Ranked(const Record& search) {
   if (!search.FindArray("ranked_channel")) return {};
   return ArrayValues<int64_t>(search, "ranked_channel");
@@ -116,12 +116,12 @@ std::string SearchText(const Record& search, const std::vector<int64_t>& ranked,
 std::string DifferenceText(const Record& validation, size_t setting) {
   const double difference = Cell(validation, "loss_difference", setting);
   const double low = Cell(validation, "loss_difference_low", setting);
-  if (!std::isfinite(low)) return fmt::format("{:+.3f}", difference);  // of one example
+  if (!std::isfinite(low)) return fmt::format("{:+.3f}", difference);  // only one example
   return fmt::format("{:+.3f} [{:+.3f}, {:+.3f}]", difference, low,
                      Cell(validation, "loss_difference_high", setting));
 }
 
-// `none` and the trials with the least losses.
+// Returns a table of `none` and the trials with the lowest losses.
 std::string TrialsText(const Record& validation) {
   const auto& labels = validation.FindAxis("setting")->labels;
   const auto& loss = ArrayValues<double>(validation, "loss");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The output of `channels`, from its records: those just made or those of a file.
+// The output of `channels`, from its records, which are newly made or from a file.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace midscope::cli {
 
-// {"layers_examined", "layer_threshold", ..., "channels": [{"channel", "monotone_layers",
+// Returns {"layers_examined", "layer_threshold", ..., "channels": [{"channel", "monotone_layers",
 // "smoothness", "trend", "smoothest_layer"}, ...], "validation": {...} or null, "setting": text or
-// null, "file"}; channels are those over the threshold, smoothest first.
+// null, "file"}; "channels" has those that pass the threshold, smoothest first.
 std::string ChannelsJson(const std::vector<Record>& records, const std::string& file);
 
-// The first `top` channels, the trials with the least losses, and the ready setting.
+// Returns the first `top` channels, the trials with the lowest losses, and the resulting setting.
 std::string ChannelsText(const std::vector<Record>& records, size_t top);
 
 }  // namespace midscope::cli

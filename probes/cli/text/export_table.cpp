@@ -18,7 +18,7 @@ bool IsTaken(const Record& record, const std::string& name) {
   return record.FindAxis(name) || record.FindArray(name);
 }
 
-// The record with that array alone and the axes that it uses.
+// Returns the record with only that array and its axes.
 Record OnlyArray(const Record& record, const Array& array) {
   Record picked;
   picked.name = record.name;

@@ -9,17 +9,17 @@
 
 namespace midscope::cli {
 
-// The array of that name ("NAME" or "RECORD/NAME"), as a record with its axes; the first where
-// several records have one, `also` names the others. Throws Error (usage) with the existing names
-// where it is absent.
+// The array called `name` ("NAME" or "RECORD/NAME"), as a record with its axes. If several records
+// have one, it is that of the first, and `also` names the others. PickArray throws Error (usage),
+// which lists the existing names, if there is none.
 struct PickedArray {
   Record record;
   std::vector<std::string> also;  // "RECORD/NAME"
 };
 PickedArray PickArray(const std::vector<Record>& records, const std::string& name);
 
-// All arrays in one record. Equal axes are shared. An axis or array whose name is taken by another
-// one is named RECORD.NAME.
+// Merges all arrays into one record. Equal axes are shared. An axis or array whose name is already
+// taken is renamed RECORD.NAME.
 Record MergeRecords(const std::vector<Record>& records);
 
 }  // namespace midscope::cli

@@ -14,7 +14,7 @@
 namespace midscope::cli {
 namespace {
 
-// A terminal's width; the file has all columns.
+// Limited by the width of a terminal; the file has all columns.
 constexpr size_t kMostColumns = 12;
 
 std::string ShareText(double share) {
@@ -25,7 +25,7 @@ std::string SettingText(const SweepSetting& setting) {
   return setting.control_of.empty() ? setting.text : setting.text + " (control)";
 }
 
-// The cells of a setting, by gold place.
+// Returns the cells of a setting, by gold place.
 std::vector<const GeneratedCell*> CellsOf(const SweepPlan& plan, const GeneratedOutcomes& outcomes,
                                           size_t setting) {
   std::vector<const GeneratedCell*> cells;
@@ -35,8 +35,8 @@ std::vector<const GeneratedCell*> CellsOf(const SweepPlan& plan, const Generated
   return cells;
 }
 
-// Indices of the answered places with the largest sums over gold places, ascending; places that
-// nothing answers are none of them.
+// Returns the indices, ascending, of the answered places with the largest sums over gold places,
+// without places that are never answered.
 std::vector<size_t> ShownPlaces(const std::vector<const GeneratedCell*>& cells, size_t places) {
   std::vector<double> sums(places);
   for (const GeneratedCell* cell : cells) {
@@ -70,7 +70,7 @@ std::string MatrixText(const SweepPlan& plan, const GeneratedOutcomes& outcomes,
       row.push_back(ShareText(cell.answered[i]));
       others -= cell.answered[i];
     }
-    // A rounding error of the differences is not a share.
+    // Rounding errors of the difference count as 0.
     row.push_back(ShareText(std::abs(others) < 1e-9 ? 0 : others));
     row.push_back(ShareText(cell.none));
     table.Add(std::move(row));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Outcomes of the generated text of a sweep, as text and as JSON.
+// Formats the outcomes of a sweep's generated text, as text and as JSON.
 #pragma once
 
 #include <string>
@@ -11,18 +11,17 @@
 
 namespace midscope::cli {
 
-// A table of shares by setting and place, and for tasks whose pieces have answers one matrix per
-// setting: gold place by answered place, without those that no text of the setting answers. ""
-// where nothing was generated.
+// Returns a table of shares by setting and place, and for tasks whose pieces have answers one
+// matrix per setting: gold place by answered place, without places that are never answered. "" if
+// nothing was generated.
 std::string GeneratedText(const SweepPlan& plan, const GeneratedOutcomes& outcomes);
 
-// Adds the values of one cell: "generated_right", "generated_empty", "generated_cut" and, where
-// pieces have answers, "answered_another", "answered_none". Adds nothing where nothing was
-// generated.
+// Adds the values of one cell: "generated_right", "generated_empty", "generated_cut" and, if pieces
+// have answers, "answered_another", "answered_none". Adds nothing if nothing was generated.
 void AddGeneratedCell(const GeneratedOutcomes& outcomes, size_t cell, nlohmann::ordered_json& row);
 
-// [{"setting", "gold_places", "answered_places", "shares" [gold place][answered place]}]; empty for
-// tasks whose pieces have no answers.
+// Returns [{"setting", "gold_places", "answered_places", "shares" [gold place][answered place]}];
+// empty for tasks whose pieces have no answers.
 nlohmann::ordered_json AnsweredPlacesJson(const SweepPlan& plan, const GeneratedOutcomes& outcomes);
 
 }  // namespace midscope::cli

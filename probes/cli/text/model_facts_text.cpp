@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A model's facts as text, for `info`.
+// Formats the facts of a model, for `info`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ Json NumberOrNull(int64_t number) { return number > 0 ? Json(number) : Json(null
 Json PositiveOrNull(double number) { return number > 0 ? Json(number) : Json(nullptr); }
 Json IdOrNull(const std::optional<int64_t>& id) { return id ? Json(*id) : Json(nullptr); }
 
-// The result of `--weights auto`.
+// Returns the storage that `--weights auto` selects.
 WeightStorage AutomaticStorage(const ModelConfig& config, kernels::Dtype dtype) {
   return ResolveStorage(WeightStorage::kAuto, config, dtype);
 }
@@ -85,7 +85,7 @@ bool IsRotary(const ModelConfig& config) {
   return config.positions == PositionKind::kRotary && config.rope_base > 0;
 }
 
-// Layers for whose settings `of` holds.
+// Returns the layers for whose settings `of` is true.
 template <typename Settings, typename Of>
 std::vector<int64_t> LayersOf(const Settings& settings, Of of) {
   std::vector<int64_t> layers;
@@ -116,7 +116,7 @@ std::vector<int64_t> ChunkLayers(const ModelConfig& config) {
   return LayersOf(config.attention, [](const LayerAttention& layer) { return layer.chunk > 0; });
 }
 
-// "0-2, 4".
+// Returns "0-2, 4".
 std::string LayersText(const std::vector<int64_t>& layers) {
   std::string text;
   for (size_t i = 0; i < layers.size();) {
@@ -133,7 +133,7 @@ std::vector<int64_t> ExpertLayers(const ModelConfig& config) {
   return LayersOf(config.experts.layers, [](bool has) { return has; });
 }
 
-// "8 (width 14336), each token uses 2; in layers 0-31".
+// Returns "8 (width 14336), each token uses 2; in layers 0-31".
 std::string ExpertsText(const ModelConfig& config) {
   const ExpertSettings& experts = config.experts;
   std::string text = fmt::format("{} (width {}), each token uses {}", experts.count, experts.width,
@@ -153,7 +153,7 @@ Json ExpertsJson(const ModelConfig& config) {
           {"layers", ExpertLayers(config)}};
 }
 
-// "500000, llama3 scaling by 8 of a context of 8192, ...".
+// Returns "500000, llama3 scaling by 8 of a context of 8192, ...".
 std::string RopeText(const ModelConfig& config) {
   if (config.positions == PositionKind::kAlibi) {
     return fmt::format("none: ALiBi, slopes down to 2^-{:g}", config.alibi_max_bias);
@@ -168,7 +168,7 @@ std::string RopeText(const ModelConfig& config) {
   std::string text = fmt::format("{}", config.rope_base);
   const RopeScaling& scaling = config.rope_scaling;
   if (scaling.kind == RopeScalingKind::kLongRope) {
-    // A GGUF file also has llama3's scaling, as one factor per frequency.
+    // GGUF files store llama3's scaling, too, as one factor per frequency.
     const bool one = scaling.short_factors == scaling.long_factors;
     text += one ? ", a factor for each frequency" : ", longrope factors by length";
   } else if (scaling.kind != RopeScalingKind::kNone) {
@@ -248,7 +248,7 @@ std::string InterventionsText(const std::vector<InterventionSupport>& interventi
   return (text.empty() ? "none" : text) + refused;
 }
 
-// Empty: none.
+// Returns the text of chunked attention; "" if the model has none.
 std::string ChunkText(const ModelConfig& config) {
   const std::vector<int64_t> layers = ChunkLayers(config);
   if (layers.empty()) return "";
@@ -270,7 +270,7 @@ std::string TokenizerText(const TokenizerFacts& tokenizer) {
   };
   // A tokenizer.json contains both.
   const bool one = tokenizer.model == tokenizer.pre_tokenizer;
-  // The usual case is BOS alone.
+  // Usually, this is only BOS.
   const bool several = tokenizer.begin_ids.size() > 1;
   return fmt::format("{}{}, {} tokens, BOS {} ({}), {}EOS {}", tokenizer.model,
                      one ? "" : ", pre-tokenizer " + tokenizer.pre_tokenizer, tokenizer.vocabulary,

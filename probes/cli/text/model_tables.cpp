@@ -104,7 +104,7 @@ Json DistanceJson(const ArithmeticDistance& distance) {
           {"same_first_token", distance.same_first}};
 }
 
-// On a separate line.
+// Returns a separate line with the deviation.
 std::string DistanceText(std::string_view name, const ArithmeticDistance& distance) {
   return fmt::format(
       "\n{:<16}  {} differs from float32 by {:.3g} in the largest logit, {:.3g} on average, {:.3g} "

@@ -13,22 +13,22 @@
 
 namespace midscope::cli {
 
-// The devices of a machine and the memory that a model takes on each, for `info`.
+// Formats the devices of a machine and the memory that a model needs on each, for `info`.
 
-// For each device its facts and, under `memory`, the bytes of weights and prompts of `lengths`
-// tokens in each dtype with all layers on it, and whether its free memory holds both.
+// For each device: its facts and, under `memory`, for each dtype, the bytes of the weights and of
+// prompts of `lengths` tokens with all layers on that device, and whether both fit its free memory.
 nlohmann::ordered_json DevicesJson(const std::vector<DeviceFacts>& devices,
                                    const ModelConfig& config, const std::vector<int64_t>& lengths);
-// As above, as a table for the longest of `lengths`; where there is no GPU, with the reason.
+// As above, as a table for the longest of `lengths`; if there is no GPU, states the reason.
 std::string DevicesText(const std::vector<DeviceFacts>& devices, const ModelConfig& config,
                         const std::vector<int64_t>& lengths);
 
-// Known speed and exactness of a model in each dtype, as text, for `info`.
+// Formats the measured speed and accuracy of a model in each dtype, for `info`.
 
-// Null where nothing has been timed.
+// Null if nothing has been measured.
 nlohmann::ordered_json DtypesJson(const DtypeFacts& facts);
 
-// "bfloat16: a layer takes ..."; how far others are from float32 on lines of their own.
+// Returns "bfloat16: a layer takes ..."; deviations from float32 are on separate lines.
 std::string DtypesText(const DtypeFacts& facts);
 
 }  // namespace midscope::cli

@@ -23,8 +23,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Records printed in full: those requested by name, and those over several prompts. The others are
-// in the file.
+// Returns the records that are printed in full: those requested by name, and those over several
+// prompts. The others are only in the file.
 std::vector<const Record*> ShownRecords(const std::vector<Record>& records,
                                         const OptionSet& options, const ProbeRegistry& probes) {
   const bool batch = RequestsBatch(options);
@@ -54,7 +54,7 @@ Json TopJson(const Record& next, const Tokenizer& tokenizer) {
   return top;
 }
 
-// Whether a probe's run was longer than the context (RunProbeTypes).
+// Whether the run of a probe exceeded the context (RunProbeTypes).
 bool IsMarkedBeyondContext(const std::vector<Record>& records) {
   return std::any_of(records.begin(), records.end(), [](const Record& record) {
     const auto mark = record.attributes.find("beyond_context");

@@ -15,18 +15,18 @@
 
 namespace midscope::cli {
 
-// The records that are printed in full, those requested by name and those over several prompts: as
-// tables, with the file's name behind them; and as JSON.
+// Formats the records that are printed in full (those requested by name and those over several
+// prompts) as tables, followed by the file's name, and as JSON.
 std::string RecordsText(const std::vector<Record>& records, const OptionSet& options,
                         const ProbeRegistry& probes);
 nlohmann::ordered_json RecordsJson(const std::vector<Record>& records, const OptionSet& options,
                                    const ProbeRegistry& probes);
 
-// The line of a record of an answer (AnswerRecord), and its keys in JSON.
+// Formats the record of an answer (AnswerRecord) as a line, and as keys in JSON.
 std::string AnswerText(const Prompt& prompt, const Record& answer);
 void AddAnswer(const Prompt& prompt, const Record& answer, nlohmann::ordered_json* json);
 
-// Output for a single prompt.
+// Formats the output for a single prompt.
 std::string ProbeText(const Prompt& prompt, const std::vector<Record>& records,
                       const OptionSet& options, const ProbeRegistry& probes);
 std::string ProbeJson(const Tokenizer& tokenizer, const Prompt& prompt,

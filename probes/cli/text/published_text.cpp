@@ -24,7 +24,7 @@ std::string Heading(const PublishedTable& table) {
   return text;
 }
 
-// Marks and notes of the printed rows only.
+// Returns the marks and notes of the printed rows.
 std::string Notes(const PublishedTable& table, const std::set<std::string>& rows) {
   std::string text;
   for (const PublishedMark& mark : table.marks) {
@@ -37,7 +37,7 @@ std::string Notes(const PublishedTable& table, const std::set<std::string>& rows
   return text;
 }
 
-// The prompt format of a file, where it has one.
+// Describes the prompt format of a file, if it states one.
 std::string FormatText(const FileOutcome& outcome) {
   if (outcome.bos.empty()) return "";
   const bool chat = !outcome.chat_template.empty() && outcome.chat_template != "none";
@@ -55,7 +55,7 @@ std::string Percent(double share) {
   return std::isfinite(share) ? fmt::format("{:.1f}", share * kPublishedPercent) : "-";
 }
 
-// Mean, and best minus worst, of the places with a value.
+// Returns the mean of the places with a value, and their best minus their worst.
 std::vector<std::string> MeanAndGap(const std::vector<double>& shares) {
   std::vector<double> known;
   std::copy_if(shares.begin(), shares.end(), std::back_inserter(known),
@@ -67,7 +67,7 @@ std::vector<std::string> MeanAndGap(const std::vector<double>& shares) {
   return {Percent(sum / static_cast<double>(known.size())), Percent(*largest - *least)};
 }
 
-// At one place that both sides have.
+// Returns the difference at a place that both sides have.
 PublishedDifference DifferenceAt(const FileOutcome& outcome, const std::string& setting,
                                  const PublishedLine& line, size_t index) {
   const double none = std::numeric_limits<double>::quiet_NaN();
@@ -89,7 +89,7 @@ std::vector<double> SharesAt(const FileOutcome& outcome, const std::string& sett
   return shares;
 }
 
-// All places of the sweep and of the table, ascending.
+// Returns all places of the sweep and of the table, ascending.
 std::vector<int64_t> AllPlaces(const FileOutcome& outcome,
                                const std::vector<PublishedLine>& lines) {
   std::set<int64_t> places(outcome.places.begin(), outcome.places.end());
@@ -117,7 +117,8 @@ class BesideTable {
     table_.Add(row);
   }
 
-  // `with_difference`: the line is of the setting added last. `remark`: after the label.
+  // Adds a published line. `with_difference`: whether it is compared with the setting added last.
+  // `remark`: text after the label.
   void AddPublished(const PublishedLine& line, bool with_difference,
                     const std::string& remark = "") {
     std::vector<std::string> row = {"published", line.label + remark};
@@ -158,7 +159,7 @@ class BesideTable {
   std::set<std::string> shown_;
 };
 
-// Labels of the lines with that match to the setting, joined.
+// Returns the labels of the lines that match the setting as `wanted`, joined.
 std::string LabelsOf(const FileOutcome& outcome, const std::string& setting,
                      const std::vector<PublishedLine>& lines, PublishedMatch wanted,
                      bool with_method) {
@@ -304,7 +305,7 @@ nlohmann::ordered_json PublishedBesideJson(const PublishedTable& table,
   using Json = nlohmann::ordered_json;
   Json rows = Json::array();
   std::set<std::string> shown;
-  std::set<std::string> matched;  // of yours
+  std::set<std::string> matched;  // matched settings of the sweep
   for (const PublishedLine& line : PublishedLines(table, outcome.task)) {
     Json accuracy = Json::array();
     for (const double share : line.accuracy) accuracy.push_back(NumberOrNull(share));

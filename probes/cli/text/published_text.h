@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Published tables as text, alone or beside a sweep's outcome.
+// Formats published tables, alone or beside the outcome of a sweep.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,29 +11,28 @@
 
 namespace midscope::cli {
 
-// All tables: name, title, source, places.
+// Lists all tables with name, title, source and places.
 std::string PublishedListText();
 
-// One table: {"name", "title", "source", "bos", "unit", "samples", "tasks": [...]}.
+// Describes a table: {"name", "title", "source", "bos", "unit", "samples", "tasks": [...]}.
 nlohmann::ordered_json PublishedHeadJson(const PublishedTable& table);
-// With the table itself: "columns", "rows": [{"label", "method", "settings", "cells": [text, as
-// printed], "values": [number or null]}], "marks", "notes".
+// As above, with the table's contents: "columns", "rows": [{"label", "method", "settings", "cells":
+// [text, as printed], "values": [number or null]}], "marks", "notes".
 nlohmann::ordered_json PublishedTableJson(const PublishedTable& table);
 
-// A table as printed, with a mark at each cell with a note, the notes below.
+// Returns a table as printed; cells that have a note are marked, and the notes follow.
 std::string PublishedTableText(const PublishedTable& table);
 
-// Accuracy in percent by place (of generated answers where the sweep has them): each setting of the
-// sweep, followed by the published rows of that setting, compared with all arguments
-// (MatchSetting), with the difference at places that both have; rows of its method with other
-// arguments follow without difference; the other rows are below. Then which rows were compared with
-// which, which settings have no counterpart, marks and notes as above. The whole table where it has
-// no outcome of the sweep's task.
+// Returns accuracy in percent by place (of generated answers if the sweep has them). Each setting
+// of the sweep is followed by the published rows that match it in all arguments (MatchSetting),
+// with differences at common places, then by rows of its method with other arguments, without
+// differences. The other rows come below, then the compared pairs, settings without counterpart,
+// marks and notes. If the table has no outcomes for the sweep's task, returns the whole table.
 std::string PublishedBesideText(const PublishedTable& table, const FileOutcome& outcome);
 
-// {"name", "source", "title", "rows": [{"label", "method", "settings", "yours": [{"setting",
-// "match"}], "places", "accuracy", "marked"}], "marks": [...], "notes": [...],
-// "without_counterpart": [...]} of the lines for the sweep's task.
+// Returns {"name", "source", "title", "rows": [{"label", "method", "settings", "yours":
+// [{"setting", "match"}], "places", "accuracy", "marked"}], "marks": [...], "notes": [...],
+// "without_counterpart": [...]} for the rows of the sweep's task.
 nlohmann::ordered_json PublishedBesideJson(const PublishedTable& table, const FileOutcome& outcome);
 
 }  // namespace midscope::cli

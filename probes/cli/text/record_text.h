@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A record as text.
+// Formats records and their arrays as text and JSON.
 #pragma once
 
 #include <cmath>
@@ -14,38 +14,39 @@
 
 namespace midscope::cli {
 
-// Number of heads listed of an array over layers and heads.
+// Number of heads listed for an array over layers and heads.
 inline constexpr size_t kHeadsShown = 10;
 
-// Name, attributes, a table of the arrays over one short axis, and for every other array its shape
-// and, where its numbers are measured (data/store/stored_arrays.h), mean, smallest and largest
-// value with index, and the `top` largest heads. Ranks that count from 0 are printed from 1.
+// Returns name, attributes, a table of the arrays over one short axis, and for every other array
+// its shape and, if its numbers are measured (data/store/stored_arrays.h), the mean, the smallest
+// and largest value with their indices, and the `top` largest heads. Ranks that count from 0 are
+// printed from 1.
 std::string RecordText(const Record& record, size_t top = kHeadsShown);
 
-// One array with all its values: a table of rows and columns, over the axes with more than one
-// index. For arrays over more than two such axes, or with more than 4,096 elements, the text of
-// RecordText and how to print a part.
+// Returns all values of an array as a table over its axes with more than one index. For arrays with
+// more than two such axes or more than 4,096 elements, returns the text of RecordText and how to
+// print a part.
 std::string ArrayText(const Record& record, const Array& array, size_t top = kHeadsShown);
 
-// The `top` largest heads of an array over layers and heads, or for each index of one short axis;
-// "" for other arrays.
+// Returns the `top` largest heads of an array over layers and heads; if it has one more, short
+// axis, for each index of that; "" for other arrays.
 std::string LargestHeadsText(const Record& record, const Array& array, size_t top);
 
-// As midscope export writes it.
+// Returns the record as JSON, as `midscope export` writes it.
 nlohmann::ordered_json RecordJson(const Record& record);
 
-// With a line end; bytes that are not UTF-8 are replaced.
+// Returns JSON as text with a line end; bytes that are not UTF-8 are replaced.
 std::string JsonText(const nlohmann::ordered_json& json);
 
-// Values of records for commands' output.
+// Access to values of records, for the output of commands.
 
-// The value of an attribute that must exist with that type.
+// Returns the value of an attribute, which must exist and have that type.
 template <typename T>
 const T& Value(const Record& record, const std::string& attribute) {
   return std::get<T>(record.attributes.at(attribute));
 }
 
-// JSON has no NaN.
+// Returns null for NaN and infinities, which JSON lacks.
 inline nlohmann::ordered_json NumberOrNull(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }

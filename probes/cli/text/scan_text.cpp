@@ -18,7 +18,7 @@
 namespace midscope::cli {
 namespace {
 
-// Items by the size of their effect, the largest first, at most `most`.
+// Returns the at most `most` items with the largest effects, the largest first.
 std::vector<size_t> Largest(const std::vector<ScanEffect>& effects, int64_t most) {
   std::vector<size_t> order(effects.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -51,7 +51,7 @@ std::string ShareText(const RecoveredShare& share) {
   return std::isnan(share.share) ? "-" : WithInterval(share.share, share.interval);
 }
 
-// Passages side by side, a line for each layer.
+// Returns a table of shares with passages as columns and layers as rows.
 std::string ShareGrid(const SweepPlan& plan, const ScanEffects& effects) {
   const Scan& scan = *plan.scan;
   std::vector<std::string> header = {"layer"};
@@ -69,7 +69,7 @@ std::string ShareGrid(const SweepPlan& plan, const ScanEffects& effects) {
   return table.Text();
 }
 
-// The `most` items with the largest shares, with that of each place.
+// Returns a table of the `most` items with the largest shares, with the share at each place.
 std::string ShareTable(const SweepPlan& plan, const ScanEffects& effects, int64_t most) {
   std::vector<std::string> header = {plan.scan->kind, "share"};
   for (const int64_t place : plan.places) header.push_back("place " + PlaceText(plan, place));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The results of a scan as text and as JSON.
+// Formats the results of a scan, as text and as JSON.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace midscope::cli {
 
-// The `most` items with the largest effects: on the mean over places, and on the middle place
-// against the ends. For patches also the recovered shares: a grid of layers and passages, or the
-// largest. Last, the parts that tasks cut from prompts.
+// Returns the `most` items with the largest effects on the mean over places, and on the middle
+// place relative to the ends. For patches, also the recovered shares: a grid of layers and
+// passages, or the largest ones. Then the parts that tasks cut from prompts.
 std::string ScanText(const SweepPlan& plan, const ScanEffects& effects, const PromptCuts& cuts,
                      int64_t most);
 
-// {"over", "with", "task", "samples", "effects": [{"kind", "id", "place", "effect", "low", "high",
-// "p", "layer", "head" where they exist}], "mean_effects": [the same without place],
-// "middle_effects", "cut_samples" and "gold_cut_samples" [place] where prompts were cut}; where
-// patches are scanned "share", "share_low", "share_high" in "effects" and "mean_effects". Numbers
-// that are not there are null.
+// Returns {"over", "with", "task", "samples", "effects": [{"kind", "id", "place", "effect", "low",
+// "high", "p", "layer", "head" if they exist}], "mean_effects": [as "effects", without "place"],
+// "middle_effects", and "cut_samples" and "gold_cut_samples" [place] if prompts were cut}. If
+// patches are scanned, "effects" and "mean_effects" also have "share", "share_low" and
+// "share_high". Missing numbers are null.
 std::string ScanEffectsJson(const SweepPlan& plan, const ScanEffects& effects,
                             const PromptCuts& cuts);
 

@@ -11,7 +11,7 @@ constexpr size_t kWidestInNarrow = 24;
 constexpr size_t kNarrowTerminal = 100;
 constexpr size_t kLetters = 26;
 
-// "a" to "z", "a1" to "z1", ...: capitals are files in comparisons.
+// Returns "a" to "z", "a1" to "z1", ...; capital letters denote files in comparisons.
 std::string Letter(size_t index) {
   std::string letter(1, static_cast<char>('a' + index % kLetters));
   if (index >= kLetters) letter += std::to_string(index / kLetters);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Letters for settings whose texts are too wide for a table.
+// Replaces settings whose texts are too wide for a table by letters.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,14 @@ namespace midscope::cli {
 
 class SettingLetters {
  public:
-  // Letters replace all of them if one is wider than 40 characters, or 24 in a terminal of less
-  // than 100 columns; otherwise the texts are used.
+  // All settings are replaced by letters if one is wider than 40 characters (24 in a terminal of
+  // less than 100 columns); otherwise their texts are used.
   explicit SettingLetters(const std::vector<std::string>& settings,
                           std::optional<size_t> terminal_width = TerminalWidth());
 
-  // The text in the table.
+  // The setting's name in the table: its letter or its text.
   const std::string& Name(size_t setting) const { return names_[setting]; }
-  // One line per letter, with the text; "" where there are none.
+  // One line per letter with the setting's text; "" if there are no letters.
   const std::string& Legend() const { return legend_; }
 
  private:

@@ -46,7 +46,7 @@ std::string KeptText(const WhatIfCost& cost, int64_t layers) {
   return text;
 }
 
-// Marked where the prompt is longer than the context.
+// Returns the setting, with a mark if the prompt exceeds the context.
 std::string SettingText(const WhatIfOutcomeRow& row) {
   return row.setting + (row.beyond_context ? " *" : "");
 }

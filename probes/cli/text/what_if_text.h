@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Outcomes of `midscope whatif` as text and as JSON.
+// Formats the outcomes of `midscope whatif`, as text and as JSON.
 #pragma once
 
 #include <cstdint>
@@ -12,36 +12,36 @@
 namespace midscope::cli {
 
 struct WhatIfOutcomeRow {
-  std::string setting;             // as PrintIntervention
-  double answer_nll = 0;           // nats; NaN: there is no answer
-  bool correct = false;            // the answer is the greedy continuation
-  bool beyond_context = false;     // the prompt is longer than the context holds
+  std::string setting;             // as PrintIntervention prints it
+  double answer_nll = 0;           // nats; NaN: no answer
+  bool correct = false;            // whether the answer is the greedy continuation
+  bool beyond_context = false;     // whether the prompt exceeds the context
   std::vector<int64_t> token_ids;  // most likely first
   std::vector<std::string> tokens;
   std::vector<double> probabilities;
   WhatIfCost cost;
 };
 
-// From a finished what-if's reply, with `top` tokens at most.
+// Makes a row from the reply to a finished what-if, with at most `top` tokens.
 WhatIfOutcomeRow OutcomeRow(const EngineReply& reply, int64_t top);
 
-// `layers`: of the model. `plain_nll`: the answer's under `none`, where it is known.
+// `layers`: number of layers of the model. `plain_nll`: answer_nll of `none`, if known.
 std::string WhatIfText(const WhatIfOutcomeRow& row, std::optional<double> plain_nll,
                        int64_t layers);
-// One line; `given`: the setting as typed.
+// Returns one line of JSON. `given`: the setting as typed.
 std::string WhatIfJson(const WhatIfOutcomeRow& row, std::optional<double> plain_nll,
                        const std::string& given);
 
-// All settings that were run, one per row.
+// Formats all settings that were run, one per row.
 std::string TriedText(const std::vector<WhatIfOutcomeRow>& rows, std::optional<double> plain_nll);
 std::string TriedJson(const std::vector<WhatIfOutcomeRow>& rows, std::optional<double> plain_nll);
 
-// {"line": ..., "setting": ..., "error": ...}
+// Returns {"line": ..., "setting": ..., "error": ...}.
 std::string LineErrorJson(int64_t line, const std::string& given, const std::string& why);
 
-// The text of `help` at the prompt.
+// Returns the text of `help` at the prompt.
 std::string WhatIfPromptHelp();
-// Help on one line: programs that drive the prompt get JSON alone.
+// Returns help as one line of JSON, because programs that use the prompt expect only JSON.
 std::string HelpJson(const std::string& help);
 
 }  // namespace midscope::cli

@@ -22,10 +22,10 @@ namespace {
 
 constexpr const char* kKeysOption = "attribution-keys";
 constexpr const char* kAgainstOption = "attribution-against";
-// Parts that a layer adds to the stream, in the order of the axis `part`.
+// The terms that a layer adds to the stream, in the order of the axis `part`.
 enum Part : size_t { kHeads, kAttentionBias, kMlp, kParts };
 
-// The factor of the final norm for this row.
+// Returns the factor by which the final norm scales this row.
 double NormFactor(const ModelConfig& config, std::span<const float> x) {
   const auto count = static_cast<double>(x.size());
   const double mean =
@@ -35,7 +35,7 @@ double NormFactor(const ModelConfig& config, std::span<const float> x) {
   return 1 / std::sqrt(squares / count + config.norm_epsilon);
 }
 
-// A logit before the soft cap.
+// Returns a logit before the soft cap.
 double Uncapped(const ModelConfig& config, float logit) {
   const double cap = config.final_softcap;
   return cap > 0 ? cap * std::atanh(logit / cap) : double{logit};
@@ -101,7 +101,7 @@ class AttributionProbe : public Probe {
     of_part_[kMlp * layers + index] = Dot(parts_.MlpOut(layer), direction);
   }
 
-  // Stores the value that the head reads from each key; returns the sum.
+  // Stores the contribution that the head reads from each key; returns their sum.
   double ReadKeys(int64_t layer, int64_t head, std::span<const double> of_z) {
     const std::span<const float> weights = attention_.Row(layer, head);
     const std::span<const float> values = parts_.Values(layer);

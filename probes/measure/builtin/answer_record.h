@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The score of a given answer, as a record.
+// Makes a record of the score of a given answer.
 #pragma once
 
 #include "core/base/record.h"
@@ -8,7 +8,7 @@
 
 namespace midscope {
 
-// Record answer: answer_ids, answer_token_nll [answer_token]; attributes answer, answer_nll
+// Makes record answer: answer_ids, answer_token_nll [answer_token]; attributes answer, answer_nll
 // (nats), correct (0/1).
 Record AnswerRecord(const Prompt& prompt, const AnswerScore& score);
 

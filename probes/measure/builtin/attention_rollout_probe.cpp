@@ -14,7 +14,8 @@
 namespace midscope {
 namespace {
 
-// Norms of the stream that enters each layer and of its attention's update, prompt row by row.
+// Computes, for each prompt row, the norms of the stream at the input of each layer and of its
+// attention's update.
 class StreamNorms : public Hook {
  public:
   explicit StreamNorms(int64_t layers)
@@ -38,7 +39,8 @@ class StreamNorms : public Hook {
     }
   }
 
-  // [layer]: mean over the prompt's rows of |a| / (|x| + |a|).
+  // Returns the mean over prompt rows of |a| / (|x| + |a|), [layer]; a: attention's update, x:
+  // stream.
   std::vector<double> AttentionShares() const {
     std::vector<double> shares;
     for (size_t layer = 0; layer < stream_.size(); ++layer) {
@@ -96,8 +98,8 @@ class RolloutProbe : public Probe {
   }
 
  private:
-  // [layer, key]. From the last layer down: each is run alone on a trace, for the patterns of all
-  // its rows, of which a few exist at a time.
+  // Returns the rollout, [layer, key]. From the last layer down, runs each layer alone on a trace
+  // to get the patterns of all its rows, only a few of which are in memory at the same time.
   std::vector<double> RollOut(const std::vector<double>& shares, size_t keys) {
     const std::vector<int32_t> ids = IdsToScore(input_.prompt.ids, input_.prompt.answer_ids);
     const auto rows = static_cast<int64_t>(ids.size());

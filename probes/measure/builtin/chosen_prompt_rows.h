@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows of a prompt as options of probes name them.
+// Parses options of probes that select rows of a prompt.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace midscope {
 
-// Accepted values of such an option, for its help: "tokens from 0, ranges and passages, such as
-// ...".
+// Accepted values of such an option, for its help.
 inline constexpr const char* kPromptRowsText =
     "tokens from 0, ranges and passages, such as 0-3,17,gold";
 
-// The rows of the prompt that `text` names, ascending, each once. `option`: its name, for errors.
-// Throws Error (usage): what is neither a number nor a passage of the prompt, a row outside it.
+// Returns the prompt rows that `text` names, ascending, without duplicates. `option`: name of the
+// option, for errors. Throws Error (usage) if an item is neither a number nor a passage of the
+// prompt, or a row is outside the prompt.
 std::vector<int64_t> ChosenPromptRows(const Prompt& prompt, const std::string& text,
                                       const std::string& option);
 

@@ -16,7 +16,7 @@ void AddTokens(const Prompt& prompt, const PromptSpan& span, std::set<int32_t>& 
     tokens.insert(prompt.ids[static_cast<size_t>(i)]);
 }
 
-// Tokens of pieces other than the gold passage, which lacks them.
+// Returns the tokens of pieces other than the gold passage that the gold passage lacks.
 std::set<int32_t> TokensOfOtherPieces(const Prompt& prompt) {
   std::set<int32_t> others;
   const PromptSpan* gold = prompt.FindSpan("gold");

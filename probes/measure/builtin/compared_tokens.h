@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The two tokens whose logits an attribution decomposes.
+// The two tokens whose logit difference an attribution decomposes.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace midscope {
 struct ComparedTokens {
   int32_t token = 0;
   int32_t against = 0;
-  std::string rule;  // how `against` was found: "other pieces", "vocabulary", "given"
+  std::string rule;  // how `against` was chosen: "other pieces", "vocabulary", "given"
 };
 
-// `token`: the answer's first; without an answer the likeliest. `against`: the first token of
-// `given`, if that is not empty; else, of tokens in other named pieces that the gold passage lacks,
-// that with the largest logit (the best wrong piece); where there are none, the likeliest other
-// token. logits [vocabulary] of the last prompt row. Throws Error (usage) where `given` starts with
-// the answer's token, or has none.
+// Chooses `token`, the first token of the answer or, without an answer, the likeliest token; and
+// `against`: the first token of `given` if that is not empty; otherwise, among tokens of other
+// named pieces that the gold passage lacks, the one with the largest logit (the best wrong piece);
+// if there are none, the likeliest other token. `logits`: [vocabulary], of the last prompt row.
+// Throws Error (usage) if `given` begins with the answer's token or has no tokens.
 ComparedTokens FindComparedTokens(const Tokenizer& tokenizer, const Prompt& prompt,
                                   std::span<const float> logits, const std::string& given);
 

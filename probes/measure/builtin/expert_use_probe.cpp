@@ -13,7 +13,7 @@
 namespace midscope {
 namespace {
 
-// The experts of one token in one layer, largest weight first.
+// Weights and numbers of the experts of one token in one layer, largest weight first.
 using Choices = std::vector<std::pair<float, int64_t>>;
 
 class ExpertHook : public Hook {
@@ -41,7 +41,7 @@ class ExpertHook : public Hook {
   }
 
   int64_t tokens() const { return tokens_; }
-  // [layer with experts][token]
+  // By layer with experts: [token].
   const std::map<int64_t, std::vector<Choices>>& of_layer() const { return of_layer_; }
 
  private:
@@ -73,7 +73,7 @@ class ExpertUse : public Probe {
       for (const Choices& of_token : of_tokens) {
         for (size_t i = 0; i < of_token.size(); ++i) {
           shares[of_token[i].second] += 1.0 / static_cast<double>(tokens);
-          // A hook may have given a row more experts than the model chooses.
+          // A hook may have assigned more experts to a row than the model uses.
           if (i >= choices) continue;
           expert[at + i] = of_token[i].second;
           weight[at + i] = of_token[i].first;

@@ -26,7 +26,7 @@ using kernels::ThresholdRule;
 constexpr const char* kAlphaOption = "score-alpha";
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-// One kind of row, before or after rotation. [layer, head]
+// Scores of one kind of rows, before or after rotation; [layer, head].
 struct RowScores {
   RowScores(size_t heads, double given_alpha)
       : alpha(given_alpha), at_least(heads), greater(heads), entropy(heads) {}
@@ -74,7 +74,7 @@ class ScoresProbe : public Probe {
         rotated_rows_(HookSite::kPattern, 1, [this](auto layer, auto head, auto, auto row) {
           rotated_.Count(Index(layer, head), row);
         }) {
-    // A model without position schemes (ALiBi) has no ratios; another error is thrown.
+    // Models without position schemes (ALiBi) have no ratios; for others, errors are thrown.
     if (config_.positions == PositionKind::kRotary) {
       plans_ = CompilePlans(scheme_, config_, keys_);
     }
@@ -170,15 +170,15 @@ class ScoresProbe : public Probe {
   int64_t keys_;
   ThresholdRule rule_;
   Intervention scheme_;
-  std::vector<AttentionPlan> plans_;  // [layer] under scheme_; empty: the model takes none
+  std::vector<AttentionPlan> plans_;  // [layer], for scheme_; empty: no position schemes
   RowScores plain_;
   RowScores rotated_;
   PatternRows plain_rows_;
   PatternRows rotated_rows_;
 };
 
-// Mean over pairs of prompts of a correlation of heads [first, first + count) of scores [prompt,
-// head of any layer].
+// Returns the mean over pairs of prompts of a correlation of the scores of heads [first, first +
+// count); scores: [prompt, head of any layer].
 template <typename F>
 double OverPairs(const std::vector<double>& scores, size_t heads, size_t first, size_t count,
                  const F& correlation) {
@@ -195,7 +195,7 @@ double OverPairs(const std::vector<double>& scores, size_t heads, size_t first, 
   return MeanOfNumbers(pairs);
 }
 
-// Mean and standard deviation over prompts of ranks [prompt, head of any layer].
+// Returns mean and standard deviation over prompts of ranks [prompt, head of any layer].
 std::pair<std::vector<double>, std::vector<double>> Spread(const std::vector<int64_t>& ranks,
                                                            size_t heads) {
   if (heads == 0) return {};

@@ -25,8 +25,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int64_t kCharactersPerToken = 10;
-constexpr uint64_t kTextStream = 0x7e87;  // differs from those of tasks and bootstrap
-// Work that takes less than this to repeat is not stored: writing takes as long.
+constexpr uint64_t kTextStream = 0x7e87;  // different from the streams of tasks and bootstrap
+// Work that can be repeated in less time is not stored, because writing would take as long.
 constexpr double kWorthKeeping = 5;  // seconds
 
 HiddenSums Empty(const HiddenSumsRun& run) {
@@ -38,7 +38,7 @@ HiddenSums Empty(const HiddenSumsRun& run) {
   return sums;
 }
 
-// The checkpoint file of the sums.
+// Reads and writes the checkpoint file of the sums.
 class Checkpoint {
  public:
   explicit Checkpoint(const HiddenSumsRun& run) : run_(run) {}
@@ -68,7 +68,7 @@ class Checkpoint {
     if (since >= run_.checkpoint_seconds && since >= 9 * cost_seconds_) Write(sums);
   }
 
-  // At the end, or when interrupted.
+  // Writes a checkpoint at the end or on interruption.
   void Save(const HiddenSums& sums) {
     if (SecondsSince(last_) >= std::max(kWorthKeeping, cost_seconds_)) Write(sums);
   }
@@ -165,7 +165,7 @@ HiddenSums SumHiddenStates(const HiddenSumsRun& run, const JobContext& context) 
 void SumHiddenStates(const HiddenSumsRun& run, HiddenSums& sums, const JobContext& context) {
   Checkpoint checkpoint(run);
   if (sums.prompts == 0) sums = checkpoint.Load();
-  // Progress is counted in prompts; progress within a prompt is not reported.
+  // Progress counts prompts; progress within a prompt is not reported.
   JobContext inner = context;
   inner.progress = nullptr;
   const auto report = [&] {

@@ -16,8 +16,8 @@
 namespace midscope {
 namespace {
 
-// Sizes of attention_plasticity: keys of the prompt's first half, whose pairs are compared, and
-// queries of its second, evenly spaced.
+// Sample sizes of attention_plasticity: evenly spaced keys of the prompt's first half, which are
+// compared in pairs, and queries of its second half.
 constexpr int64_t kPlasticityKeys = 32;
 constexpr int64_t kPlasticityQueries = 128;
 
@@ -35,7 +35,7 @@ struct LayerRows {
   }
 };
 
-// Up to `most` of the numbers [begin, end), evenly spaced.
+// Returns up to `most` evenly spaced numbers of [begin, end).
 std::vector<int64_t> Spaced(int64_t begin, int64_t end, int64_t most) {
   const int64_t count = end - begin;
   const int64_t taken = std::min(count, most);
@@ -76,7 +76,8 @@ class HeadMeasure {
   double Rows() const { return static_cast<double>(rows_); }
   double Time(int64_t row) const { return static_cast<double>(row) - middle_; }
 
-  // Half of the covariance with position: queries and keys are one pool, at the same positions.
+  // Adds half of the covariance with position, because queries and keys, at the same positions,
+  // form one sample.
   void AddCovariance(const LayerRows& x, std::vector<double>& covariance) const {
     for (int64_t row = 0; row < rows_; ++row) {
       const std::span<const float> values = x.Row(row, head_);
@@ -103,7 +104,8 @@ class HeadMeasure {
     drift.correlation = variance > 0 ? with_time / std::sqrt(variance * of_time) : 0;
   }
 
-  // Mean over pairs of keys of 4 p (1 - p), p: share of queries that prefer the first.
+  // Returns the mean over pairs of keys of 4 p (1 - p); p: share of queries that prefer the first
+  // key.
   double Plasticity() const {
     const std::vector<int64_t> keys = Spaced(0, rows_ / 2, kPlasticityKeys);
     const std::vector<int64_t> queries = Spaced(rows_ / 2, rows_, kPlasticityQueries);
@@ -136,7 +138,7 @@ class HeadMeasure {
   double middle_;
 };
 
-// Keeps one layer's rotated rows at a time.
+// Stores the rotated rows of one layer at a time.
 class DriftHook : public Hook {
  public:
   explicit DriftHook(const ModelConfig& config) {
@@ -152,7 +154,7 @@ class DriftHook : public Hook {
     return {HookAccess::kRead, {0, rows_}};
   }
 
-  // All of a layer's queries are shown before the last of its keys.
+  // All queries of a layer are passed before the last of its keys.
   void OnActivation(HookView& view) override {
     const bool keys = view.point.site == HookSite::kRotatedKey;
     LayerRows& to = keys ? k_ : q_;
@@ -176,7 +178,7 @@ class DriftHook : public Hook {
 class DriftProbe : public Probe {
  public:
   explicit DriftProbe(const ProbeInput& input) : config_(input.decoder.config()), hook_(config_) {
-    // Two keys to compare in the first half.
+    // The first half needs at least two keys to compare.
     if (input.prompt_tokens() < 4) {
       throw UsageError("probe 'key_drift'", "the prompt has fewer than 4 tokens",
                        "Give a longer one");

@@ -108,7 +108,7 @@ class PiecesProbe : public Probe {
     }
   }
 
-  // [layer, piece]: sums over the tokens of a piece, and means, both averaged over heads.
+  // Returns sums and means over the tokens of a piece, both averaged over heads; [layer, piece].
   std::pair<std::vector<double>, std::vector<double>> OverHeads() const {
     const size_t count = pieces_.size();
     const auto heads = static_cast<size_t>(heads_);
@@ -148,7 +148,7 @@ class PiecesProbe : public Probe {
   int64_t gold_piece_ = 0;
 };
 
-// Means over samples of [sample, place, piece].
+// Returns the means over samples of values [sample, place, piece].
 std::vector<double> OverSamples(const std::vector<double>& values, int64_t samples) {
   std::vector<double> means(values.size() / static_cast<size_t>(samples));
   for (size_t i = 0; i < values.size(); ++i) {

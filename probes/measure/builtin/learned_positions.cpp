@@ -19,28 +19,28 @@ namespace {
 using Complex = std::complex<double>;
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-// Frequencies are looked for at multiples of 1 / (kFiner * positions) turns per position, and the
-// best one is then refined.
+// Frequencies are searched at multiples of 1 / (kFiner * positions) turns per position; the best
+// one is then refined.
 constexpr int64_t kFiner = 4;
-// In this many of the lowest ones the mean and the wave cannot be separated, so that the spectrum
-// does not find the best wave: each is fitted.
+// Number of lowest frequencies that are fitted individually: mean and wave cannot be separated
+// there, so that the spectrum does not find the best wave.
 constexpr int64_t kFittedFrequencies = 4 * kFiner;
-constexpr double kConstant = 1e-14;  // least variance over the squared mean
+constexpr double kConstant = 1e-14;  // minimum of variance / squared mean
 constexpr int kRefinements = 32;
-constexpr int64_t kDistances = 256;  // at most, beside 0
-constexpr int64_t kStarts = 256;     // positions i of a mean over distances, at most
+constexpr int64_t kDistances = 256;  // maximum number, besides 0
+constexpr int64_t kStarts = 256;     // maximum number of positions i in the mean of a distance
 
-// Element `index` of `count` evenly spaced integers from 0 to `last`.
+// Returns element `index` of `count` evenly spaced integers from 0 to `last`.
 int64_t Spaced(int64_t index, int64_t count, int64_t last) {
   return count <= 1 ? 0 : index * last / (count - 1);
 }
 
-// Without the checks for infinities of the operator, which take most of its time.
+// Multiplies without the operator's checks for infinities, which take most of its time.
 Complex Times(const Complex& a, const Complex& b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
-// x [a power of two] becomes its discrete Fourier transform.
+// Replaces x by its discrete Fourier transform; the size must be a power of two.
 void Transform(std::vector<Complex>* x) {
   const size_t count = x->size();
   for (size_t i = 1, j = 0; i < count; ++i) {
@@ -62,7 +62,7 @@ void Transform(std::vector<Complex>* x) {
   }
 }
 
-// One dimension over positions, minus its mean.
+// The values of one dimension by position, minus their mean.
 struct Curve {
   std::vector<double> values;
   double squares = 0;
@@ -79,13 +79,13 @@ Curve CurveOf(const std::vector<float>& table, int64_t positions, int64_t dimens
     value -= mean;
     curve.squares += value * value;
   }
-  // A constant leaves only the rounding error of its mean.
+  // For a constant, only the rounding error of the mean remains.
   if (curve.squares <= kConstant * mean * mean * static_cast<double>(positions)) curve.squares = 0;
   return curve;
 }
 
-// The share of the curve's squares that the best a + b cos + c sin of this frequency (turns per
-// position) takes.
+// Returns the share of the curve's sum of squares that the best fit a + b cos + c sin of this
+// frequency (turns per position) explains.
 double WaveShare(const Curve& curve, double frequency) {
   const Complex step = std::polar(1.0, 2 * std::numbers::pi * frequency);
   const auto count = static_cast<double>(curve.values.size());
@@ -103,12 +103,12 @@ double WaveShare(const Curve& curve, double frequency) {
     cos_sin += turn.real() * turn.imag();
     turn = Times(turn, step);
   }
-  // The curve has no mean, so that the constant only takes that of the waves off.
+  // The curve's mean is 0, so the constant only subtracts the means of cosine and sine.
   cos_cos -= sum.real() * sum.real() / count;
   sin_sin -= sum.imag() * sum.imag() / count;
   cos_sin -= sum.real() * sum.imag() / count;
   const double determinant = cos_cos * sin_sin - cos_sin * cos_sin;
-  if (determinant <= 1e-12 * count * count) {  // at half a turn the sine is 0
+  if (determinant <= 1e-12 * count * count) {  // at half a turn per position, the sine is 0
     return cos_cos > 0 ? of_curve.real() * of_curve.real() / cos_cos / curve.squares : 0.0;
   }
   const double b = (of_curve.real() * sin_sin - of_curve.imag() * cos_sin) / determinant;
@@ -121,7 +121,7 @@ struct Wave {
   double share = 0;
 };
 
-// The multiple of 1 / padded turns per position that fits best.
+// Returns k for which k / padded turns per position fits best.
 int64_t BestMultiple(const Curve& curve, const std::vector<Complex>& spectrum) {
   const auto padded = static_cast<int64_t>(spectrum.size());
   int64_t best = 1;
@@ -182,7 +182,7 @@ std::vector<Complex> PaddedSpectrum(const Curve& curve) {
   return spectrum;
 }
 
-// Measurements of both tables, one after the other.
+// Measurements of both tables, first the learned one.
 struct Measured {
   std::vector<double> period, wave_share, in_order, power, similarity, centred_similarity, norm;
 };
@@ -199,7 +199,8 @@ void AddWaves(const std::vector<float>& values, int64_t positions, int64_t dimen
     out->period.push_back(wave.period);
     out->wave_share.push_back(wave.share);
     if (curve.squares <= 0) continue;
-    // Power at whole turns within the table: the nearest frequency of the padded spectrum.
+    // Power at integer numbers of turns within the table, from the nearest frequency of the padded
+    // spectrum.
     std::vector<double> own;
     double sum = 0;
     for (size_t turns = 1; turns <= power.size(); ++turns) {
@@ -213,7 +214,7 @@ void AddWaves(const std::vector<float>& values, int64_t positions, int64_t dimen
   out->power.insert(out->power.end(), power.begin(), power.end());
   std::vector<double> order(out->period.begin() + static_cast<int64_t>(first), out->period.end());
   std::sort(order.begin(), order.end(), [](double a, double b) {
-    return std::isnan(b) ? !std::isnan(a) : a < b;  // those without a period come last
+    return std::isnan(b) ? !std::isnan(a) : a < b;  // dimensions without a period come last
   });
   out->in_order.insert(out->in_order.end(), order.begin(), order.end());
 }
@@ -224,7 +225,7 @@ double Length(std::span<const float> row) {
   return std::sqrt(squares);
 }
 
-// Rows of length 1 (or 0).
+// Scales rows to length 1; zero rows are unchanged.
 std::vector<float> UnitRows(std::vector<float> values, int64_t dimensions) {
   const auto width = static_cast<size_t>(dimensions);
   for (size_t row = 0; row < values.size(); row += width) {
@@ -246,7 +247,7 @@ std::vector<float> LessMean(std::vector<float> values, int64_t positions, int64_
   return values;
 }
 
-// Mean cosine of rows i and i + distance.
+// Returns the mean cosine of rows i and i + distance, by distance.
 std::vector<double> Similarity(const std::vector<float>& values, int64_t positions,
                                int64_t dimensions, const std::vector<int64_t>& distances) {
   const std::vector<float> rows = UnitRows(values, dimensions);

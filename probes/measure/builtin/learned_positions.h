@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Learned position embeddings (GPT-2, OPT) beside the sinusoidal encoding that they took the place
-// of: which dimensions are waves over positions, of what period, and how alike positions are by
-// their distance.
+// Compares learned position embeddings (GPT-2, OPT) with the sinusoidal encoding: which dimensions
+// are waves over positions, with what period, and how similar positions are by distance.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +15,14 @@ struct PositionTable {
   std::vector<float> values;  // [positions, dimensions]
   int64_t positions = 0;      // at least 2
   int64_t dimensions = 0;
-  double base = 1e4;  // of the sinusoidal encoding beside it, over 1
+  double base = 1e4;  // base of the sinusoidal encoding; > 1
 };
 
-// The encoding of Vaswani et al. (arXiv 1706.03762): of position i, dimension 2t is
-// sin(i / base^(2t / dimensions)), dimension 2t + 1 the cosine. [positions, dimensions]
+// Returns the encoding of Vaswani et al. (arXiv 1706.03762), [positions, dimensions]: for position
+// i, dimension 2t is sin(i / base^(2t / dimensions)), dimension 2t + 1 the cosine.
 std::vector<float> SinusoidalEncoding(int64_t positions, int64_t dimensions, double base);
 
-// Record `learned_positions`. The axis `table` has `learned` and `sinusoidal`. Arrays:
+// Makes record `learned_positions`. The axis `table` has `learned` and `sinusoidal`. Arrays:
 // clang-format off
 //   period [table, dimension]: positions of one turn of the wave a + b cos(w i) + c sin(w i) that
 //   fits the dimension best, 2 to four times the table's positions; NaN where the best one is longer
@@ -34,8 +33,8 @@ std::vector<float> SinusoidalEncoding(int64_t positions, int64_t dimensions, dou
 //   the embeddings of positions i and i + distance, as they are and minus the mean embedding;
 //   norm [table, position].
 // clang-format on
-// Attributes positions, dimensions, base, median_wave_share (of the learned table). Seconds where
-// the table has thousands of positions and dimensions. Throws Cancelled.
+// Attributes: positions, dimensions, base, median_wave_share (of the learned table). Takes seconds
+// for thousands of positions and dimensions. Throws Cancelled.
 Record LearnedPositions(const PositionTable& table, const JobContext& context = {});
 
 }  // namespace midscope

@@ -13,11 +13,11 @@
 namespace midscope {
 namespace {
 
-// A value is massive above both (arXiv 2402.17762, section 2).
+// A value is massive if it exceeds both limits (arXiv 2402.17762, section 2).
 constexpr double kMassive = 100;
 constexpr double kMassiveOverMedian = 1000;
 
-// One layer's stream at a time, [prompt row, hidden].
+// Finds the largest values in the stream of one layer at a time, [prompt row, hidden].
 class LargestValues : public Hook {
  public:
   struct Value {
@@ -72,7 +72,7 @@ class LargestValues : public Hook {
     });
   }
 
-  // Ties: the earlier token, then the lower channel, comes first.
+  // For ties, the earlier token comes first, then the lower channel.
   void Insert(const Value& value, std::vector<Value>& largest) const {
     const auto at = std::upper_bound(
         largest.begin(), largest.end(), value,

@@ -11,10 +11,10 @@
 
 namespace midscope {
 
-// The model's table; null where its positions are not learned.
+// Returns the model's table; null if its positions are not learned.
 std::shared_ptr<const PositionTable> LearnedTableOf(const Decoder& decoder);
 
-// Record learned_positions (learned_positions.h) of that table; nothing where there is none.
+// Returns record learned_positions (learned_positions.h) of that table; nullopt if there is none.
 std::optional<Record> LearnedPositionsOf(const Decoder& decoder);
 
 }  // namespace midscope

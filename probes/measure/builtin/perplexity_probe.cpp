@@ -20,10 +20,11 @@
 namespace midscope {
 namespace {
 
-// Number of rows whose logits are held at once: 64 rows of a vocabulary of 49,152 take 13 MB.
+// Number of rows whose logits are in memory at the same time: 64 rows of a vocabulary of 49,152
+// need 13 MB.
 constexpr int64_t kRowsAtOnce = 64;
 
-// The residual stream after the last block, of rows from `first_row` on.
+// Reads the residual stream after the last block, of rows from `first_row` on.
 class LastBlockRows : public Hook {
  public:
   LastBlockRows(const ModelConfig& config, int64_t first_row)
@@ -60,8 +61,8 @@ class TextProbe : public Probe {
         intervention_(input.intervention),
         context_(input.context ? *input.context : JobContext{}),
         bin_(input.options.Integer("perplexity-bin")) {
-    // The default is the trained context under every setting: perplexities are compared over equal
-    // windows.
+    // The default is the trained context under every setting, so that perplexities are compared
+    // over equal windows.
     const int64_t asked = input.options.Integer("window");
     window_ = asked > 0 ? asked : decoder_.config().trained_context;
     const int64_t longest = LongestRun(intervention_, decoder_.config());
@@ -102,7 +103,7 @@ class TextProbe : public Probe {
       context_.Log(fmt::format("perplexity: {} runs, windows of {} tokens every {}", windows.size(),
                                window_, stride_));
     }
-    JobContext inner = context_;  // progress is counted in windows
+    JobContext inner = context_;  // progress counts windows
     if (windows.size() > 1) inner.progress = nullptr;
     std::vector<double> window_means;
     window_means.reserve(windows.size());
@@ -117,7 +118,7 @@ class TextProbe : public Probe {
   }
 
  private:
-  // The mean of the window's targets.
+  // Runs a window and returns the mean over its targets.
   double RunWindow(const TextWindow& window, const JobContext& context) {
     // The row before a target predicts it.
     const int64_t first_row = window.first_target - 1 - window.begin;
@@ -210,7 +211,7 @@ class TextProbe : public Probe {
   int64_t bin_;
   int64_t window_ = 0;
   int64_t stride_ = 0;
-  bool beyond_ = false;                  // windows are longer than the context
+  bool beyond_ = false;                  // whether windows exceed the context
   std::vector<double> nll_;              // [position - 1]
   std::vector<int64_t> context_tokens_;  // [position - 1]
 };

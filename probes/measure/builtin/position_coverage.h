@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Samples of position ids as records: the ids themselves, which relative distances and positions
-// they show, and what CREAM's theorems say of it. Needs no model.
+// Makes records of sampled position ids: the ids, the relative distances and positions that they
+// cover, and the bounds of CREAM's theorems. Needs no model.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +14,27 @@
 
 namespace midscope {
 
-// The distances are counted one by one.
+// Limit of the context, because every distance is counted separately.
 inline constexpr int64_t kLongestCoveredContext = 1 << 20;
 
-// A sampler with its request and options, ready to draw.
+// A sampler for a request and options, ready to draw.
 struct SampledPositions {
   std::string sampler;  // "cream"
   PositionRequest request;
   DrawPositions draw;
 };
 
-// Throws Error (usage), as PreparePositions.
+// Prepares a sampler. Throws Error (usage) in the same cases as PreparePositions.
 SampledPositions MakeSampledPositions(const PositionSampler& sampler,
                                       const PositionRequest& request, const OptionSet& options);
 
-// Record `positions` of the samples first, first + 1, ...: position_id and token_index
-// [sample, token], integers. Throws Cancelled.
+// Returns record `positions` of `samples` samples from number `first` on: position_id and
+// token_index [sample, token], integers. Throws Cancelled.
 Record PositionSamples(const SampledPositions& positions, int64_t first, int64_t samples,
                        const JobContext& job);
 
-// Record `position_coverage`, of the samples 0 to `samples` - 1 of each sampler, all with the same
-// context:
+// Returns record `position_coverage` of samples 0 to `samples` - 1 of each sampler; all samplers
+// must have the same context:
 // clang-format off
 //   coverage [sampler, samples]: share of the distances 0 to L-1 that are between some query and
 //   key of so many samples (D_r of CREAM, arXiv 2406.07138, Eq. 2, united over samples);
@@ -43,13 +43,13 @@ Record PositionSamples(const SampledPositions& positions, int64_t first, int64_t
 //   shown [sampler, position]: share of the samples that hold the position id. The middle of CREAM
 //   is the part between its ends, which are 1.
 // clang-format on
-// Throws Error (usage) for a context above kLongestCoveredContext; Cancelled.
+// Throws Error (usage) if the context exceeds kLongestCoveredContext; Cancelled.
 Record PositionCoverage(const std::vector<SampledPositions>& samplers, int64_t samples,
                         const JobContext& job);
 
-// Record `cream_theorems`: CreamLargestCoverage of each choice of segments that the sampler `cream`
-// takes with these options, over the axis `segments`. Segments without head or tail, for which the
-// theorems are not stated, are left out, so the axis can be empty.
+// Returns record `cream_theorems`: CreamLargestCoverage, over the axis `segments`, of each choice
+// of segments that the sampler `cream` uses with these options. Segments without head or tail,
+// which the theorems do not cover, are omitted, so that the axis may be empty.
 Record CreamTheorems(const PositionRequest& request, const OptionSet& options);
 
 }  // namespace midscope

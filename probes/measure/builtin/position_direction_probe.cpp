@@ -18,7 +18,7 @@ constexpr const char* kDirection = "position_direction";
 constexpr const char* kSlope = "position_slope";
 constexpr const char* kCorrelation = "position_correlation";
 
-// Divides the vector by its length, which is returned; zeros stay.
+// Divides the vector by its length and returns that length; a zero vector is unchanged.
 double BringToLength1(std::span<double> values) {
   double squares = 0;
   for (const double value : values) squares += value * value;
@@ -27,7 +27,7 @@ double BringToLength1(std::span<double> values) {
   return length;
 }
 
-// One layer's stream at a time, [prompt row, hidden].
+// Analyses the stream of one layer at a time, [prompt row, hidden].
 class StreamDrift : public Hook {
  public:
   explicit StreamDrift(int64_t hidden) : hidden_(static_cast<size_t>(hidden)) {}
@@ -72,7 +72,7 @@ class StreamDrift : public Hook {
     directions.insert(directions.end(), covariance.begin(), covariance.end());
   }
 
-  // Correlation of the stream along the direction with position.
+  // Returns the correlation of the stream along the direction with position.
   double Correlation(const std::vector<double>& direction, double of_time) const {
     std::vector<double> along(static_cast<size_t>(rows_));
     double mean = 0;
@@ -133,8 +133,7 @@ class DirectionProbe : public Probe {
   StreamDrift drift_;
 };
 
-// Over prompts: the mean of their directions, brought back to length 1, and mean slopes and
-// correlations.
+// Returns the means over prompts of directions (scaled to length 1 again), slopes and correlations.
 Record PositionDirectionMean(const Record& stacked) {
   Record record;
   record.name = std::string(kDirection) + "_mean";

@@ -18,11 +18,11 @@ namespace midscope {
 namespace {
 
 constexpr const char* kName = "position_embeddings";
-// Similarities take the square of it.
+// Limit, because the cost of similarities grows with its square.
 constexpr int64_t kMostPositions = 8192;
 constexpr double kBase = 10000;
 
-// [position, channel]
+// Returns the table [position, channel].
 std::vector<float> TableOf(const Decoder& decoder, int64_t positions) {
   std::vector<float> table;
   for (int64_t position = 0; position < positions; ++position) {
@@ -32,7 +32,7 @@ std::vector<float> TableOf(const Decoder& decoder, int64_t positions) {
   return table;
 }
 
-// Euclidean lengths of rows of so many channels.
+// Returns the Euclidean lengths of the rows, of `channels` channels each.
 std::vector<double> LengthsOfRows(std::span<const float> table, int64_t channels) {
   std::vector<double> lengths;
   const auto width = static_cast<size_t>(channels);

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kLastRows = "residual-rows";
 constexpr const char* kRowsAt = "residual-at";
 
-// The rows that both options ask for, ascending.
+// Returns the rows that the two options select, ascending.
 std::vector<int64_t> ChosenRows(const ProbeInput& input) {
   std::set<int64_t> rows;
   const int64_t tokens = input.prompt_tokens();

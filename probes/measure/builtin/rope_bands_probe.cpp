@@ -45,11 +45,11 @@ const ModelConfig& RequireRotation(const ModelConfig& config) {
                    "Take a model with rotary embedding");
 }
 
-// Sums, over each target's keys that the last query sees, of the products of a rotated query and
-// key by rotary pair, and of the rest.
+// Sums the products of rotated query and key by rotary pair, and of the unrotated rest, over those
+// keys of each target to which the last query can attend.
 class BandSums : public Hook {
  public:
-  // `pairs` [layer]: rotary pairs of the layer.
+  // `pairs`: number of rotary pairs, [layer].
   BandSums(const ModelConfig& config, const std::vector<Target>& targets, std::vector<size_t> pairs)
       : config_(config), targets_(targets), pairs_(std::move(pairs)) {
     width_ = static_cast<size_t>(config.rope_dimensions / 2);
@@ -66,7 +66,7 @@ class BandSums : public Hook {
     return {};
   }
 
-  // A layer's query is shown before its keys.
+  // A layer's query is passed before its keys.
   void OnActivation(HookView& view) override {
     const auto* values = static_cast<const float*>(view.data);
     const auto row = static_cast<size_t>(config_.heads * config_.head_dim);
@@ -91,7 +91,8 @@ class BandSums : public Hook {
                static_cast<size_t>(config_.heads) +
            static_cast<size_t>(head);
   }
-  // Means over the target's keys times `scale`: `bands` [target, layer, head, pair], `rest`.
+  // Computes the means over the target's keys, multiplied by `scale`: `bands` [target, layer, head,
+  // pair] and `rest`.
   void TakeMeans(double scale, std::vector<double>& bands, std::vector<double>& rest) {
     for (size_t head = 0; head < rest_.size(); ++head) {
       const size_t layer = head / static_cast<size_t>(config_.heads);
@@ -132,7 +133,7 @@ class BandSums : public Hook {
   std::vector<float> q_;
   std::vector<double> bands_;  // [target, layer, head, pair]
   std::vector<double> rest_;   // [target, layer, head]
-  std::vector<int64_t> seen_;  // [target, layer]: keys
+  std::vector<int64_t> seen_;  // [target, layer]: number of keys
 };
 
 std::vector<size_t> PairsOf(const std::vector<AttentionPlan>& plans) {

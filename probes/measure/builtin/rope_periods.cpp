@@ -18,8 +18,8 @@
 namespace midscope {
 namespace {
 
-constexpr int64_t kDistances = 512;            // of the decay curves, at most, beside 0
-constexpr int64_t kSinusoidalPositions = 128;  // rows of the encoding, at most
+constexpr int64_t kDistances = 512;            // maximum number in decay curves, besides 0
+constexpr int64_t kSinusoidalPositions = 128;  // maximum number of rows of the encoding
 
 constexpr double kNoBase = std::numeric_limits<double>::quiet_NaN();
 
@@ -30,7 +30,7 @@ struct Scheme {
   double magnitude = 1;
 };
 
-// 500000, not 5e+05.
+// Formats 500000 as such, not as 5e+05.
 std::string PlainNumber(double value) {
   const bool is_whole = value == std::floor(value) && std::abs(value) < 1e15;
   return is_whole ? std::to_string(static_cast<int64_t>(value)) : NumberText(value);

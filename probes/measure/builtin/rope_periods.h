@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Periods of rotary positions: how many positions each pair of dimensions takes to turn once,
-// compared with the trained context, and how base change, PI, NTK and the YaRNs change that. Needs
-// no model.
+// Periods of rotary positions: the number of positions in which each pair of dimensions completes a
+// turn, compared with the trained context, and how another base, PI, NTK and YaRN variants change
+// it. Needs no model.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 namespace midscope {
 
 struct RopeQuestion {
-  int64_t dimensions = 128;  // rotated, even
+  int64_t dimensions = 128;  // number of rotated dimensions; even
   double base = 1e4;         // > 1
-  int64_t context = 4096;    // tokens trained with
-  double factor = 1;         // > 1: PI, NTK and YaRN by this factor beside the plain frequencies
-  double new_base = 0;       // > 1: another base beside them
-  // > 0, both: heads that Ms-PoE gives these position ratios, a scheme each; a head's periods grow
-  // by its ratio.
+  int64_t context = 4096;    // trained context, in tokens
+  double factor = 1;         // > 1: also compute PI, NTK and YaRN with this factor
+  double new_base = 0;       // > 1: also compute this base
+  // Both > 0: also compute two heads with these position ratios of Ms-PoE, each as a scheme; a
+  // head's periods grow by its ratio.
   double least_ratio = 0;
   double largest_ratio = 0;
 };
 
-// Throws Error (usage) where the question has an odd number of dimensions or a number out of range.
+// Throws Error (usage) if the number of dimensions is odd or a number is out of range.
 void CheckRopeQuestion(const RopeQuestion& question);
 
-// Record `rope`. The first scheme is always `none`; those of Ms-PoE are named by the term and the
-// head: `ms-poe(min=1.2, max=1.8), least ratio`. Arrays:
+// Returns record `rope`. The first scheme is always `none`; those of Ms-PoE have the name of the
+// term and the head: `ms-poe(min=1.2, max=1.8), least ratio`. Arrays:
 // clang-format off
 //   frequency (radians a position), period (positions), turns (within the context), completes
 //   (whether that is one or more) [scheme, pair]; first_pair_over_context (-1: all pairs turn
@@ -38,7 +38,7 @@ void CheckRopeQuestion(const RopeQuestion& question);
 //   2104.09864, section 3.4.3), mean over i of |sum over j < i of exp(i distance theta_j)|;
 //   sinusoidal_encoding [position, dimension] of Vaswani et al. (arXiv 1706.03762) with this base.
 // clang-format on
-// Attributes yarn_ramp_low, yarn_ramp_high (pairs), where there is a factor.
+// Attributes yarn_ramp_low, yarn_ramp_high (pairs), if there is a factor.
 Record RopePeriods(const RopeQuestion& question);
 
 }  // namespace midscope

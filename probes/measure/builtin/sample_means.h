@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Means over the samples of a stacked record (record_stack.h).
+// Computes means over the samples of a stacked record (record_stack.h).
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,8 @@
 
 namespace midscope {
 
-// Means over samples of values [sample, ...]: [...]. NaN are left out; NaN where nothing remains.
+// Returns the means of values [sample, ...] over samples, [...]. Ignores NaN; NaN if all values are
+// NaN.
 std::vector<double> MeanOverSamples(const std::vector<double>& values, size_t samples);
 
 }  // namespace midscope

@@ -16,7 +16,8 @@
 namespace midscope {
 namespace {
 
-// Gold first, so that spans have the same index wherever it is; the others in the text's order.
+// Returns the gold span first, so that span indices do not depend on its position, then the others
+// in the order of the text.
 std::vector<PromptSpan> OrderedSpans(const Prompt& prompt) {
   std::vector<PromptSpan> spans = prompt.spans;
   if (spans.empty()) {
@@ -140,7 +141,7 @@ class FoldedProbe : public Probe {
   std::vector<double> sink_mass_;
 };
 
-// Values [sample, place, layer, head] at one (layer, head), [sample][place].
+// Returns the values [sample, place, layer, head] of one head of one layer, [sample][place].
 std::vector<double> OfHead(const std::vector<double>& values, size_t samples, size_t places,
                            size_t heads, size_t head) {
   std::vector<double> out;

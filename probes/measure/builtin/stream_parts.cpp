@@ -6,7 +6,7 @@
 namespace midscope {
 namespace {
 
-// The view's first row, all its elements.
+// Returns all elements of the view's first row.
 std::vector<float> FirstRow(const HookView& view) {
   std::vector<float> row;
   row.reserve(static_cast<size_t>(view.shape[2] * view.shape[3]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The terms whose sum is the last prompt row's residual stream.
+// Reads the terms whose sum is the residual stream of the last prompt row.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@
 
 namespace midscope {
 
-// Reads the last prompt row: the embedding, each layer's z and MLP output, the stream that leaves
-// the last layer; with `values` every layer's values of all prompt rows, as attention mixes them.
+// For the last prompt row, reads the embedding, each layer's z and MLP output, and the output of
+// the last layer; with `values`, also every layer's values of all prompt rows, as attention mixes
+// them.
 class StreamParts : public Hook {
  public:
   StreamParts(const ModelConfig& config, bool values);
@@ -23,7 +24,7 @@ class StreamParts : public Hook {
   std::span<const float> last_stream() const { return last_stream_; }  // [hidden]
   std::span<const float> Z(int64_t layer) const;                       // [heads * head_dim]
   std::span<const float> MlpOut(int64_t layer) const;                  // [hidden]
-  // [key, key_value_heads * head_dim], clamped where the model clamps them.
+  // [key, key_value_heads * head_dim], clamped if the model clamps them.
   std::span<const float> Values(int64_t layer) const;
 
  private:

@@ -18,7 +18,7 @@
 namespace midscope {
 namespace {
 
-// Validation examples are not those of a sweep with the same seed.
+// Makes validation examples differ from the samples of a sweep with the same seed.
 constexpr int64_t kValidationSeedOffset = 1'000'000;
 
 // The defaults of a preset; options on the command line override them.
@@ -26,7 +26,7 @@ struct Preset {
   int64_t prompts = 24;
   std::string validate = "list";
   std::string pairs = "10";
-  std::string key_value_places;  // "": the task's own
+  std::string key_value_places;  // "": the task's default
   int64_t list_examples = 100;
   int64_t key_value_examples = 40;
 };
@@ -63,7 +63,7 @@ std::vector<double> ReadFactors(const OptionSet& options, bool is_code) {
   return factors;
 }
 
-// "8-25", parsed by the grammar of interventions.
+// Reads layers such as "8-25" with the grammar of interventions.
 LayerSet ReadLayers(const OptionSet& options, bool is_code, int64_t model_layers) {
   if (options.IsSet("layers")) {
     const std::string text = "channel(0, factor=1, layers=" + options.Text("layers") + ")";
@@ -76,7 +76,7 @@ LayerSet ReadLayers(const OptionSet& options, bool is_code, int64_t model_layers
   return MiddleLayers(model_layers);
 }
 
-// The public code adds no BOS to random text, and to examples only what a chat template writes.
+// The public code adds no BOS to random text, and to examples only if a chat template writes it.
 PromptFormat ReadFormat(const OptionSet& options) {
   PromptFormat format = ReadPromptFormat(options);
   const bool is_code = options.Text("variant") == "code";
@@ -84,12 +84,12 @@ PromptFormat ReadFormat(const OptionSet& options) {
   return format;
 }
 
-// Whether random text begins with BOS; it never has a chat template.
+// Whether random text, which never has a chat template, begins with BOS.
 bool ReadSearchBos(const Tokenizer& tokenizer, BosRule rule) {
   return rule == BosRule::kOn || (rule == BosRule::kAuto && tokenizer.add_bos());
 }
 
-// The variant's options, except those that are given.
+// Returns the loss of the variant, changed by the given options.
 ValidationLoss ReadLoss(const OptionSet& options, bool is_code) {
   ValidationLoss loss = is_code ? kCodeLoss : ValidationLoss();
   if (options.IsSet("loss")) loss.per_token = options.Text("loss") == "mean";
@@ -97,7 +97,7 @@ ValidationLoss ReadLoss(const OptionSet& options, bool is_code) {
   return loss;
 }
 
-// The ablation without a validation set has none.
+// Returns the kind of validation; the ablation without a validation set has none.
 std::string ValidationKind(const OptionSet& options) {
   const bool without = options.Text("ranking") == NameOf(SearchRanking::kNoValidation).name;
   if (without) return "none";
@@ -110,7 +110,7 @@ std::optional<ValidationRequest> ReadValidation(const OptionSet& options, const 
   const std::string kind = ValidationKind(options);
   if (kind == "none") return std::nullopt;
   constexpr const char* kList = "list:lines=20";
-  // By default another task where the list's answers are not single tokens.
+  // By default, uses another task if the answers of the list task are not single tokens.
   const bool is_list =
       kind == "list" && (options.IsSet("validate") || FitsTokenizer(decoder.tokenizer(), kList));
   ValidationRequest request;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Options of a search for channels: one list for the command line, for the window's form and for
-// the engine's request.
+// The options of a search for channels, shared by the command line, the window's form and the
+// engine's request.
 #pragma once
 
 #include <memory>
@@ -13,18 +13,18 @@
 
 namespace midscope {
 
-// Options of the search, of the validation and of the prompts' format.
+// Returns the options of the search, of the validation and of the prompt format.
 std::vector<Parameter> ChannelOptions();
 
-// The options that were set, not by default, as a JSON object: defaults depend on other options
-// (variant, preset), so that stating them is not the same.
+// Returns the options that were set explicitly, as a JSON object. Defaults are not included because
+// they depend on other options (variant, preset).
 std::string StatedJson(const OptionSet& options);
 
-// Throws Error (usage): what can be refused without a model.
+// Checks the options as far as possible without a model. Throws Error (usage).
 void CheckChannelOptions(const OptionSet& options);
 
-// The search that `options` (of ChannelOptions, and others) ask for, without files. Throws Error
-// (usage): what the model lacks.
+// Makes the search that `options` (which include ChannelOptions) describe, without files. Throws
+// Error (usage) if it does not fit the model.
 FindChannelsRun ReadChannelOptions(const OptionSet& options,
                                    std::shared_ptr<const Decoder> decoder);
 

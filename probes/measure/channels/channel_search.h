@@ -2,9 +2,9 @@
 // Search for positional channels: channels of the residual stream that rise or fall with position
 // in most layers, for any text (Yu et al., "Mitigate Position Bias in Large Language Models via
 // Scaling a Single Dimension", arXiv 2406.02536, section 3 and appendix A.2; public code
-// PositionalHidden). Hidden states are averaged over prompts of random characters; a channel's
-// trend in a layer is that of its cubic fit; channels with a trend in enough layers are ordered by
-// smoothness. The validation finds which of them to scale (channel_validation.h).
+// PositionalHidden). Hidden states are averaged over prompts of random characters. A channel's
+// trend in a layer is the trend of its cubic fit; channels with a trend in enough layers are
+// ordered by smoothness. The validation selects the one to scale (channel_validation.h).
 #pragma once
 
 #include <cstdint>
@@ -31,19 +31,20 @@ namespace midscope {
 // clang-format on
 enum class SearchVariant { kPaper, kCode };
 
-// Which channels are candidates, and in which order: the paper's rule and the ablations of its
-// Table 3 (appendix A.2). "top" is FindChannelsRun::top, 10 in the paper.
+// Selects and orders the candidates: the paper's rule, and the ablations of its Table 3 (appendix
+// A.2). "top" is FindChannelsRun::top, 10 in the paper.
 enum class SearchRanking {
-  kFull,            // those with a trend in more layers than the threshold, smoothest first
-  kNoMonotonicity,  // all, smoothest first; smoothness is the least over all layers looked at
-  kNoSmoothness,    // those with a trend in any layer, by the number of such layers
-  kNoValidation,    // the top ones by the number of such layers, smoothest first; not validated
+  kFull,            // channels with a trend in more layers than the threshold, smoothest first
+  kNoMonotonicity,  // all channels, smoothest first; smoothness is the minimum over all examined
+                    // layers
+  kNoSmoothness,    // channels with a trend in any layer, by the number of such layers
+  kNoValidation,    // the top channels by that number, smoothest first; not validated
 };
 
 struct RankingName {
   SearchRanking ranking;
-  const char* name;  // of option --ranking, in plans and records
-  const char* text;  // what is ranked, and how
+  const char* name;  // value of option --ranking, also in plans and records
+  const char* text;  // description for users
 };
 inline constexpr RankingName kRankings[] = {
     {SearchRanking::kFull, "full", "channels over the threshold, smoothest first"},
@@ -52,47 +53,48 @@ inline constexpr RankingName kRankings[] = {
     {SearchRanking::kNoValidation, "no-validation",
      "the first channels by their number of monotone layers, smoothest first"}};
 const RankingName& NameOf(SearchRanking ranking);
-// By name; kFull for a name that is none of them.
+// Finds a ranking by name; returns kFull if there is none of that name.
 const RankingName& FindRanking(std::string_view name);
 
 struct ChannelSearchOptions {
-  HiddenSumsPlan states;          // the public code runs 200 prompts
-  int64_t trend_skip = 100;       // positions left out of the trend ...
+  HiddenSumsPlan states;          // 24 prompts by default; the public code runs 200
+  int64_t trend_skip = 100;       // number of first positions excluded from the trend ...
   int64_t smoothness_skip = 200;  // ... and of the smoothness
-  int64_t smoothing_window = 11;  // 0 or 1: second differences of the values as they are
+  int64_t smoothing_window = 11;  // 0 or 1: no smoothing before second differences
   int64_t threshold = 0;  // epsilon: a channel needs a trend in more layers than this (kFull)
   SearchRanking ranking = SearchRanking::kFull;
 };
 
-// The options of the variant for a model with `layers` layers.
+// Returns the options of the variant for a model with `model_layers` layers.
 ChannelSearchOptions OptionsOf(SearchVariant variant, int64_t model_layers);
-// Throws Error (usage) where prompts are shorter than the skipped positions, or exceed the model's
+// Throws Error (usage) if prompts are shorter than the skipped positions, or exceed the model's
 // context.
 void CheckSearchOptions(const ChannelSearchOptions& options, const ModelConfig& config);
 
 struct ChannelScore {
   int64_t channel = 0;
-  Trend trend = Trend::kNone;  // the one found in more layers; ties: falling, as in the public code
+  Trend trend = Trend::kNone;   // the trend of more layers; ties: falling, as in the public code
   int64_t monotone_layers = 0;  // layers with that trend
-  // Minimum over those layers (kNoMonotonicity: over all), smaller is smoother; NaN: not a
-  // candidate.
+  // Minimum roughness over those layers (kNoMonotonicity: over all); smaller is smoother. NaN: not
+  // a candidate.
   double smoothness = 0;
   int64_t smoothest_layer = -1;
 };
 
-// All channels, by number.
+// Returns the scores of all channels, ordered by channel.
 std::vector<ChannelScore> ScoreChannels(const HiddenSums& sums, const ChannelSearchOptions& options,
                                         const JobContext& context);
-// The candidates in the ranking's order; ties: lower channel. `top` limits kNoValidation's alone.
+// Returns the candidates in the order of the ranking; ties: lower channel. `top` only limits
+// kNoValidation.
 std::vector<ChannelScore> RankChannels(const std::vector<ChannelScore>& scores,
                                        SearchRanking ranking, int64_t top);
 
 inline constexpr const char* kChannelSearchRecord = "channel_search";
-// Record channel_search: trend (1 rising, -1 falling, 0 none), monotone_layers, smoothness,
-// smoothest_layer [channel]; where there are candidates ranked_channel [rank], and for the first
-// `top` of them hidden_mean and cubic_fit [candidate, layer, position] from position 30 on,
-// as in the paper's figures (NaN where the fit skips). Attributes layers_examined, layer_threshold,
-// prompts, tokens, seed, trend_skip, smoothness_skip, smoothing_window, ranking.
+// Returns record channel_search: trend (1 rising, -1 falling, 0 none), monotone_layers, smoothness,
+// smoothest_layer [channel]; if there are candidates, ranked_channel [rank], and for the first
+// `top` of them hidden_mean and cubic_fit [candidate, layer, position] from position 30 on, as in
+// the paper's figures (NaN at positions that the fit skips). Attributes layers_examined,
+// layer_threshold, prompts, tokens, seed, trend_skip, smoothness_skip, smoothing_window, ranking.
 Record ChannelSearchRecord(const HiddenSums& sums, const ChannelSearchOptions& options,
                            const std::vector<ChannelScore>& scores, int64_t top);
 

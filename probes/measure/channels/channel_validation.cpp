@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint64_t kControlStream = 0xc047;
 
-// Whether the loss has the example at this place.
+// Whether the loss uses the example at this place.
 bool IsRequested(const SampleOutcome& outcome, size_t place, size_t places, ValidationLoss loss) {
   return !loss.one_place || static_cast<size_t>(outcome.sample) % places == place;
 }
@@ -29,7 +29,7 @@ double Divisor(const SampleOutcome& outcome, size_t place, ValidationLoss loss) 
   return loss.per_token ? static_cast<double>(outcome.answer_tokens[place]) : 1.0;
 }
 
-// Losses of one setting: [example], examples in ascending order.
+// Returns the losses of one setting, [example], with examples in ascending order.
 std::vector<double> ExampleLosses(const std::vector<SampleOutcome>& outcomes, size_t setting,
                                   size_t places, ValidationLoss loss) {
   std::vector<double> losses;
@@ -46,7 +46,7 @@ std::vector<double> ExampleLosses(const std::vector<SampleOutcome>& outcomes, si
   return losses;
 }
 
-// The loss of one setting at one place, over the examples that are used there.
+// Returns the loss of one setting at one place, over the examples that are used there.
 double PlaceLoss(const std::vector<SampleOutcome>& outcomes, size_t setting, size_t places,
                  size_t place, ValidationLoss loss) {
   std::vector<double> here;
@@ -105,7 +105,8 @@ Losses Summarise(std::vector<SampleOutcome> outcomes, size_t settings, size_t pl
   return losses;
 }
 
-// The setting with the least loss among trials of the kind; -1 where there are none.
+// Returns the setting with the lowest loss among trials or, with `control`, among controls; -1 if
+// there are none.
 int64_t Best(const ValidationPlan& plan, const std::vector<double>& loss, bool control) {
   int64_t best = -1;
   for (size_t trial = 0; trial < plan.trials.size(); ++trial) {

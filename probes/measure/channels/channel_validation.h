@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Selects the positional channel to scale, and its factor: each is tried on examples whose answer
-// is known, and the least teacher-forced loss is chosen (Yu et al., arXiv 2406.02536, section 3.2;
-// section 4.1 has the factors 0.5, 0, -0.5 and -1 and the 100 examples). The public code tries
-// factor 0 only, in layers 10 to 25, with another loss (kCodeLoss).
+// Selects the positional channel to scale, and its factor: tries each combination on examples with
+// known answers and selects the lowest teacher-forced loss (Yu et al., arXiv 2406.02536, section
+// 3.2; section 4.1 has the factors 0.5, 0, -0.5 and -1 and the 100 examples). The public code only
+// tries factor 0, in layers 10 to 25, with another loss (kCodeLoss).
 #pragma once
 
 #include <cstdint>
@@ -22,20 +22,20 @@ struct ChannelTrial {
   bool control = false;  // a random channel, to measure the effect of any channel
 };
 
-// The paper states only "loss". The default is Midscope's definition: nats summed over the answer's
-// tokens, mean over places and examples.
+// The paper states only "loss". The default is Midscope's definition: the sum over the answer's
+// tokens, in nats, averaged over places and examples.
 struct ValidationLoss {
-  bool per_token = false;  // mean over the answer's tokens, not their sum
-  bool one_place = false;  // example i at place i modulo the number of places, not at all
-  bool rounded = false;    // the mean over examples, to 4 decimals
+  bool per_token = false;  // mean over the answer's tokens instead of their sum
+  bool one_place = false;  // example i only at place i modulo the number of places
+  bool rounded = false;    // mean over examples, rounded to 4 decimals
   bool operator==(const ValidationLoss&) const = default;
 };
-// Loss of the public code.
+// The loss of the public code.
 inline constexpr ValidationLoss kCodeLoss = {true, true, true};
 
 struct ValidationPlan {
   std::string task;   // with all parameters, "list:lines=20"
-  uint64_t seed = 1;  // of examples
+  uint64_t seed = 1;  // seed of the examples
   int64_t examples = 100;
   std::vector<int64_t> places;
   PromptFormat format = {};
@@ -44,36 +44,36 @@ struct ValidationPlan {
   std::vector<ChannelTrial> trials;
 };
 
-// Every channel with every factor.
+// Returns all combinations of channels and factors.
 std::vector<ChannelTrial> MakeTrials(const std::vector<int64_t>& channels,
                                      const std::vector<double>& factors, bool control);
 
-// Random channels by the seed, as many as `candidates`, none of them among these.
+// Returns as many random channels as there are candidates, none of them a candidate.
 std::vector<int64_t> ControlChannels(const std::vector<int64_t>& candidates, int64_t hidden,
                                      uint64_t seed);
 
-// Default layers: from a quarter (rounded up) to five sixths of the model's, 8-25 of 30; near the
-// published ones.
+// Returns the default layers: from a quarter (rounded up) to five sixths of the model's layers,
+// 8-25 of 30; close to the published ones.
 LayerSet MiddleLayers(int64_t model_layers);
 
-// The paper's own (Table 5), by the number of layers: 10-22 of 28, 10-25 of 32, 10-34 of 40, 10-42
-// of 48. nullopt where the paper has no model with that number.
+// Returns the paper's layers (Table 5) for a number of layers: 10-22 of 28, 10-25 of 32, 10-34 of
+// 40, 10-42 of 48; nullopt if the paper has no model with that number.
 std::optional<LayerSet> PublishedLayers(int64_t model_layers);
 
-// "channel(100, factor=-1, layers=8-25)".
+// Returns "channel(100, factor=-1, layers=8-25)".
 std::string TrialText(const ChannelTrial& trial, const LayerSet& layers);
 
-// The sweep that tries them: setting 0 is `none`, setting i + 1 is trials[i].
+// Returns the sweep that runs the trials: setting 0 is `none`, setting i + 1 is trials[i].
 SweepPlan TrialSweep(const ValidationPlan& plan);
 
 inline constexpr const char* kChannelValidationRecord = "channel_validation";
-// Record channel_validation, settings as in TrialSweep: trial_channel (-1 for none),
-// trial_factor, control, loss (ValidationLoss), loss_difference to `none` paired by example, both
-// with 95 % intervals _low and _high by Student's t [setting]; place_loss [setting, place].
-// Attributes loss_rule, best (the setting with the least loss that is not a control; -1 without
-// trials), best_control (-1 without), chosen (`best` where its loss_difference_high is below 0,
-// else -1), setting (the chosen one's text, "none" for none), task, seed, examples. The interval of
-// the best is not corrected for selection.
+// Returns record channel_validation, with the settings of TrialSweep: trial_channel (-1 for none),
+// trial_factor, control, loss (ValidationLoss), loss_difference from `none`, paired by example,
+// both with 95 % intervals _low and _high by Student's t [setting]; place_loss [setting, place].
+// Attributes loss_rule, best (the setting with the lowest loss that is not a control; -1 without
+// trials), best_control (-1 without controls), chosen (`best` if its loss_difference_high is below
+// 0, else -1), setting (text of the chosen one; "none" if there is none), task, seed, examples. The
+// interval of the best is not corrected for selection.
 Record ChannelValidationRecord(const ValidationPlan& plan, const SweepResult& result);
 
 }  // namespace midscope

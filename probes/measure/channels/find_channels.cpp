@@ -26,7 +26,7 @@ constexpr int64_t kMeasuredTokens = 256;
 std::string SearchFile(const std::string& out) { return out.empty() ? "" : out + ".search"; }
 std::string ValidationFile(const std::string& out) { return out + ".validation"; }
 
-// Checks of the validation before a search of hours.
+// Checks the validation first, because the search may take hours.
 void CheckValidation(const FindChannelsRun& run) {
   if (!run.validation) return;
   const ValidationPlan& plan = run.validation->plan;
@@ -94,7 +94,7 @@ double PrefillSeconds(const FindChannelsRun& run, const JobContext& context) {
   RunRequest request;
   request.ids = ids;
   run.decoder->RunOne(request,
-                      context);  // not timed: the first run also reads the weights from the disk
+                      context);  // not timed: also reads weights
   const double measured = SecondsOf([&] { run.decoder->RunOne(request, context); });
   const HiddenSumsPlan& states = run.search.states;
   return measured * static_cast<double>(states.prompts * states.tokens) /

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The whole search for a positional channel, from random text to a setting: hidden states, ranking,
-// validation. It can be interrupted and resumed.
+// The complete search for a positional channel, from random text to a setting: hidden states,
+// ranking, validation. It can be interrupted and resumed.
 #pragma once
 
 #include <cstdint>
@@ -23,48 +23,47 @@ namespace midscope {
 // Options of the validation; `trials` come from the ranking.
 struct ValidationRequest {
   ValidationPlan plan;          // without trials
-  std::vector<double> factors;  // tried with every candidate
-  bool control = false;         // also tries as many random channels
+  std::vector<double> factors;  // factors tried for every candidate
+  bool control = false;         // whether to try as many random channels, too
 };
 
 struct FindChannelsRun {
   std::shared_ptr<const Decoder> decoder;
   ChannelSearchOptions search;
-  int64_t top = 10;  // candidates that are drawn and validated
+  int64_t top = 10;  // number of candidates that are plotted and validated
   std::optional<ValidationRequest> validation;
-  // Prefix of the files of unfinished work (UnfinishedFiles); "": none are kept.
+  // Prefix of the files of unfinished work (UnfinishedFiles); "": no such files.
   std::string out;
   bool resume = false;
   // Called with record channel_search before the validation; may be empty.
   std::function<void(const Record&)> on_search = {};
-  std::vector<Hook*> hooks =
-      {};  // not owned; run before hidden states are read, in the search alone
-  // Sums in memory, of an earlier search with the same states: continued, and left complete or, on
-  // Cancelled, as far as they got. Not owned; null: none.
+  std::vector<Hook*> hooks = {};  // not owned; only used in the search, before states are read
+  // Sums of an earlier search with the same states, or empty ones; updated by the search, also on
+  // Cancelled. Not owned; may be null.
   HiddenSums* sums = nullptr;
-  // Runs the trials; empty: RunSweep.
+  // Runs the trials; if empty, RunSweep does.
   std::function<SweepResult(SweepRun run, const JobContext& context)> run_trials = {};
 };
 
-// Everything that affects the numbers, as JSON.
+// Returns everything that affects the numbers, as JSON.
 std::string FindChannelsPlanJson(const FindChannelsRun& run);
 
-// The files of unfinished work for `out`: OUT.search (sums of hidden states), OUT.validation (a
-// sweep's file) with its journal.
+// Returns the files of unfinished work for `out`: OUT.search (sums of hidden states),
+// OUT.validation (a sweep's file) with its journal.
 std::vector<std::string> UnfinishedFiles(const std::string& out);
 void RemoveUnfinishedFiles(const std::string& out);
-// Throws Error (usage) where one of them exists and `resume` is false.
+// Throws Error (usage) if one of these files exists and `resume` is false.
 void CheckUnfinishedFiles(const std::string& out, bool resume);
 
-// Whether a search that was interrupted left something beside `out`.
+// Whether there are files of an interrupted search beside `out`.
 bool HasUnfinishedSearch(const std::string& out);
 
-// Returns records channel_search and, where there is a validation and a candidate,
-// channel_validation and the sweep's outcome_means. Throws Error: (usage) where unfinished work
-// exists and `resume` is false, (failure) where it is of another plan; Cancelled.
+// Returns records channel_search and, if there is a validation and a candidate, channel_validation
+// and the sweep's outcome_means. Throws Error: (usage) if unfinished work exists and `resume` is
+// false, (failure) if it has another plan; Cancelled.
 std::vector<Record> FindChannels(const FindChannelsRun& run, const JobContext& context);
 
-// Estimated duration in seconds, measured on a prefill, and on one example at one place under
+// Estimated duration in seconds, from a timed prefill and from one example at one place under
 // `none` and under one trial.
 double EstimateSeconds(const FindChannelsRun& run, const JobContext& context);
 

@@ -13,10 +13,11 @@
 namespace midscope {
 namespace {
 
-constexpr int64_t kSkippedShare = 4;  // at most a quarter of a short prompt
+constexpr int64_t kSkippedShare = 4;  // skips at most a quarter of a short prompt
 
 void CheckHiddenMemory(const ModelConfig& config, int64_t tokens, size_t layers) {
-  // Captured in float32 for every layer, summed in float64 for those of the search.
+  // States are captured in float32 for every layer, and summed in float64 for the layers of the
+  // search.
   const int64_t bytes =
       tokens * config.hidden * (config.layers * 4 + static_cast<int64_t>(layers) * 8);
   if (bytes <= kPromptChannelsBytes) return;
@@ -29,7 +30,7 @@ void CheckHiddenMemory(const ModelConfig& config, int64_t tokens, size_t layers)
 }  // namespace
 
 ChannelSearchOptions ForPrompt(ChannelSearchOptions options, int64_t tokens) {
-  constexpr int64_t kLeastWindow = 5;  // of a cubic
+  constexpr int64_t kLeastWindow = 5;  // minimum for a cubic
   options.trend_skip = std::min(options.trend_skip, tokens / kSkippedShare);
   options.smoothness_skip = std::min(options.smoothness_skip, tokens / kSkippedShare);
   const int64_t needed = 2 * std::max(options.smoothing_window, kLeastWindow);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The channels of one prompt that rise or fall with position: the rule of the search
-// (channel_search.h) on the hidden states of this prompt alone, in one run. They also depend on the
-// content of the text, so that fewer channels are monotone than in the mean over prompts of random
-// text.
+// Finds the channels that rise or fall with position in one prompt: applies the rule of the search
+// (channel_search.h) to the hidden states of this prompt, in one run. These also depend on the
+// text's content, so that fewer channels are monotone than in the mean over prompts of random text.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +18,14 @@ namespace midscope {
 
 inline constexpr const char* kPromptChannelsRecord = "prompt_channels";
 
-// The search's options for a prompt of so many tokens: of a short one a quarter is left out of
-// trend and smoothness at most. Throws Error (usage) where too few are left.
+// Adapts the search's options to a prompt of `tokens` tokens: at most a quarter of its positions is
+// excluded from trend and smoothness. Throws Error (usage) if too few positions remain.
 ChannelSearchOptions ForPrompt(ChannelSearchOptions options, int64_t tokens);
 
-// Record prompt_channels, of the arrays and attributes of channel_search with `prompts` 1. One run
-// of the prompt without its answer under the intervention. `top`: candidates with curves. Throws
-// Error (usage) for a prompt that does not fit, that is too short, or whose hidden states would
-// need more than kPromptChannelsBytes of memory; Cancelled.
+// Runs the prompt once, without its answer, under the intervention, and returns record
+// prompt_channels: the arrays and attributes of channel_search, with `prompts` 1. `top`: number of
+// candidates with curves. Throws Error (usage) if the prompt does not fit the context, is too
+// short, or its hidden states need more than kPromptChannelsBytes bytes; Cancelled.
 inline constexpr int64_t kPromptChannelsBytes = int64_t{4} << 30;
 Record RankPromptChannels(const Decoder& decoder, const Prompt& prompt,
                           const Intervention& intervention, const ChannelSearchOptions& options,

@@ -20,7 +20,7 @@ namespace midscope {
 
 namespace {
 
-// [layer, part of the layer]: letter 'H' or 'G'.
+// Returns items for parts of layers, heads ('H') or groups ('G'); [layer, part].
 std::vector<ScanItem> LayerParts(const ModelConfig& config, const LayerSet& layers, char letter,
                                  int64_t parts) {
   std::vector<ScanItem> items;
@@ -42,7 +42,7 @@ std::vector<ScanItem> Layers(const ModelConfig& config, const LayerSet& layers) 
   return items;
 }
 
-// `thing`: what they are, "channel"; chosen empty: all of `count`.
+// Returns numbered items. `thing`: their kind, "channel". If `chosen` is empty, all `count` items.
 std::vector<ScanItem> Numbered(const std::string& thing, std::vector<int64_t> chosen,
                                int64_t count) {
   if (chosen.empty()) {
@@ -211,7 +211,7 @@ bool Takes(const ScanKind& kind, const std::string& option) {
   return std::find(kind.options.begin(), kind.options.end(), option) != kind.options.end();
 }
 
-// "of heads, groups: " for an option that these take.
+// Returns "of heads, groups: " for an option of these kinds.
 std::string OfKinds(const std::string& option) {
   std::string text;
   for (const ScanKind& kind : ScanKinds()) {
@@ -220,7 +220,7 @@ std::string OfKinds(const std::string& option) {
   return text + ": ";
 }
 
-// Throws Error (usage) for an option of another kind than the one that is scanned.
+// Throws Error (usage) if an option of another kind is set.
 void CheckKindOptions(const OptionSet& options, const ScanKind& kind) {
   for (const ScanKind& other : ScanKinds()) {
     for (const std::string& option : other.options) {
@@ -263,7 +263,7 @@ ScanRange ReadScanRange(const OptionSet& options) {
   CheckKindOptions(options, kind);
   ScanRange range;
   if (options.IsSet("layers")) {
-    // Read as the terms read it.
+    // Parsed in the same way as in terms.
     const std::string text = "channel(0, factor=1, layers=" + options.Text("layers") + ")";
     range.layers = ParseIntervention(text).Find<ChannelScaling>()->layers;
   }

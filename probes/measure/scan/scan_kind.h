@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Items that a scan can go over: heads, groups of heads, layers, channels, rotary pairs, passages.
-// Each kind is a value in the list: a name, a placeholder of its items in a term, and the term that
-// is scanned by default.
+// Kinds of items that can be scanned: heads, groups of heads, layers, channels, rotary pairs,
+// passages. A kind has a name, a placeholder for its items in a term, and a default term.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +15,16 @@
 
 namespace midscope {
 
-// One head, layer, channel ...
+// One item: a head, a layer, a channel, ...
 struct ScanItem {
   std::string id;                // "L3H2", "L3", "channel 100", "gold"
-  std::string text;              // what replaces the placeholder: "L3H2", "3", "100", "gold"
-  std::vector<int64_t> at;       // its place on each axis of the kind: layer 3, head 2
-  std::string second_text = {};  // what replaces the second placeholder
+  std::string text;              // replaces the placeholder: "L3H2", "3", "100", "gold"
+  std::vector<int64_t> at;       // its index on each axis of the kind: layer 3, head 2
+  std::string second_text = {};  // replaces the second placeholder
   bool operator==(const ScanItem&) const = default;
 };
 
-// Which of them are scanned.
+// Restricts the items that are scanned.
 struct ScanRange {
   LayerSet layers;
   std::vector<int64_t> channels;      // empty: all
@@ -40,45 +39,47 @@ struct ScanKind {
   std::string term;         // the default: "ablate({head}, rows=answer)"
   std::string help;
   std::vector<std::string> axes;  // {"layer", "head"}
-  // Throws Error (usage) for what the model does not have.
+  // Returns the items. Throws Error (usage) if the model lacks some of the range.
   std::function<std::vector<ScanItem>(const ModelConfig& config, const ScanRange& range)> items;
-  // The options that choose among them: "layers", "channels", "pairs", "span".
+  // Names of the options that restrict the items: "layers", "channels", "pairs", "span".
   std::vector<std::string> options;
-  std::string second_placeholder = {};  // "{span}" of layer_spans; "": there is one alone
+  std::string second_placeholder = {};  // "{span}" of layer_spans; "": none
 };
 
 const std::vector<ScanKind>& ScanKinds();
 
-// The passage of an item of a kind with an axis `span`: "gold" of "L3 gold".
+// Returns the passage of an item of a kind with an axis `span`: "gold" for "L3 gold".
 std::string SpanOf(const ScanItem& item);
 
-// Throws Error (usage) with the known names.
+// Finds a kind by name. Throws Error (usage), which lists the known names, if there is none.
 const ScanKind& FindScanKind(std::string_view name);
 
-// The scan of a sweep: its first setting is `none`, and setting 1 + i is `term` for items[i].
+// The scan of a sweep, whose first setting is `none` and whose setting 1 + i is `term` for
+// items[i].
 struct Scan {
   std::string kind;
   std::string term;  // "ablate({head}, rows=answer)"
   std::vector<ScanItem> items;
 };
 
-// Throws Error (usage): a term without the kind's placeholder, no items.
+// Makes a scan. Throws Error (usage) if the term lacks the kind's placeholder, or there are no
+// items.
 Scan MakeScan(const ScanKind& kind, const std::string& term, const ScanRange& range,
               const ModelConfig& config);
 
-// The scan's term for one of its items: "ablate(L3H2, rows=answer)".
+// Returns the scan's term for an item: "ablate(L3H2, rows=answer)".
 std::string TermOf(const Scan& scan, const ScanItem& item);
 
-// `none` and the terms, in the scan's order.
+// Returns `none` and the terms of all items, in the scan's order.
 std::vector<std::string> ScanSettings(const Scan& scan);
 
-// Range of a scan, as described options: of `midscope scan` and of the window's form.
+// Options for the range of a scan, in `midscope scan` and in the window's form.
 
-// over, with, layers, channels, pairs, span.
+// Returns the options over, with, layers, channels, pairs and span.
 std::vector<Parameter> ScanParameters();
 
-// The range in these options. Throws Error (usage): a text that cannot be read, an option of
-// another kind than the one that is scanned.
+// Reads the range from these options. Throws Error (usage) if a text is invalid or an option
+// belongs to another kind.
 ScanRange ReadScanRange(const OptionSet& options);
 
 }  // namespace midscope

@@ -17,7 +17,7 @@ std::string ParentOf(const std::string& data_set) {
   return slash == std::string::npos ? "" : data_set.substr(0, slash);
 }
 
-// The numbers of the data sets, by their names.
+// The outcomes of the data sets, by name.
 using OutcomesOf = std::vector<std::pair<std::string, std::vector<SampleOutcome>>>;
 
 OutcomesOf ByDataSet(const std::vector<SampleOutcome>& outcomes) {
@@ -33,7 +33,7 @@ const OutcomeMeasure* MeasureNamed(const std::vector<OutcomeMeasure>& measures,
   return found == measures.end() ? nullptr : &*found;
 }
 
-// [setting], over samples and places.
+// Returns the means over samples and places, [setting].
 std::vector<double> SetMeansOf(const std::vector<SampleOutcome>& outcomes, const std::string& name,
                                size_t settings, size_t places) {
   const std::vector<OutcomeMeasure> measures = MeasuresOf(outcomes);
@@ -46,7 +46,7 @@ std::vector<double> SetMeansOf(const std::vector<SampleOutcome>& outcomes, const
   return means;
 }
 
-// [setting]; NaN where one of them is.
+// Returns the averages over groups, [setting]; NaN if one of them is NaN.
 std::vector<double> GroupAverage(const std::vector<const GroupMean*>& of, size_t settings) {
   std::vector<double> average(settings);
   for (const GroupMean* one : of) {
@@ -57,7 +57,7 @@ std::vector<double> GroupAverage(const std::vector<const GroupMean*>& of, size_t
   return average;
 }
 
-// Adds the mean over `of`, whose samples are `outcomes`.
+// Returns the mean over the groups `of`, whose samples are `outcomes`.
 GroupMean JoinedGroup(const std::string& name, GroupKind kind,
                       const std::vector<const GroupMean*>& of,
                       const std::vector<SampleOutcome>& outcomes, const std::string& measure,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Means over the data sets and groups of a task that has several, as published tables have them.
+// Means over data sets and groups, for tasks with several data sets, as in published tables.
 #pragma once
 
 #include <cstdint>
@@ -18,26 +18,27 @@ struct GroupMean {
   GroupKind kind = GroupKind::kDataSet;
   int64_t data_sets = 1;
   int64_t samples = 0;
-  // [setting], over places: for a data set the mean over its samples, for a group that over its
-  // data sets, for all groups that over groups. NaN where a setting was not run on one of them.
+  // [setting], over places. A data set's mean is over its samples, a group's over its data sets,
+  // and that of all groups over the groups. NaN if the setting was not run on one of these.
   std::vector<double> mean;
-  // As above, with all samples weighted equally, however many a data set has.
+  // As above, but all samples have the same weight, independent of their data set.
   std::vector<double> pooled;
 };
 
 struct MeasureGroups {
   std::string measure;
   std::string description;
-  std::vector<GroupMean> groups;  // each group with its data sets behind it, then all
+  std::vector<GroupMean> groups;  // each group before its data sets, "all" last
 };
 
-// One per measure of the outcomes; empty where the samples are of fewer than two data sets.
+// Returns the means of each measure of the outcomes; empty if there are fewer than two data sets.
 std::vector<MeasureGroups> GroupMeansOf(const std::vector<SampleOutcome>& outcomes, size_t settings,
                                         size_t places);
 
 inline constexpr const char* kGroupMeans = "group_means";
 
-// Record group_means: MEASURE and MEASURE_pooled [group, setting], data_sets and samples [group].
+// Makes record group_means: MEASURE and MEASURE_pooled [group, setting], data_sets and samples
+// [group].
 Record GroupMeansRecord(const std::vector<std::string>& settings,
                         const std::vector<MeasureGroups>& means);
 

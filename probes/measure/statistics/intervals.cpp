@@ -13,8 +13,8 @@ namespace {
 constexpr double kNormalQuantile = 1.959963984540054;
 constexpr int kHalvings = 60;
 
-// P(|T| <= t) as a function of theta = atan(t / sqrt(degrees)): the finite series for a whole
-// number of degrees of freedom (Abramowitz and Stegun, 26.7.3 and 26.7.4).
+// Returns P(|T| <= t) as a function of theta = atan(t / sqrt(degrees)), by the finite series for
+// integer degrees of freedom (Abramowitz and Stegun, 26.7.3 and 26.7.4).
 double StudentMass(double theta, int64_t degrees) {
   const double cos2 = std::cos(theta) * std::cos(theta);
   const bool odd = degrees % 2 != 0;
@@ -28,7 +28,7 @@ double StudentMass(double theta, int64_t degrees) {
   return odd ? 2 / std::numbers::pi * (theta + sine * sum) : sine * sum;
 }
 
-// The argument in [low, high] at which the rising `function` passes `level`.
+// Returns the argument in [low, high] at which the increasing `function` reaches `level`.
 double WhereRising(double low, double high, double level,
                    const std::function<double(double)>& function) {
   for (int i = 0; i < kHalvings; ++i) {
@@ -43,15 +43,16 @@ Interval WilsonInterval(double share, double samples, double quantile) {
   const double centre = (share + z2 / (2 * samples)) / (1 + z2 / samples);
   const double half = quantile / (1 + z2 / samples) *
                       std::sqrt(share * (1 - share) / samples + z2 / (4 * samples * samples));
-  // Rounding must not take the ends past what they are exactly.
+  // Avoids rounding errors at the ends, where the bounds are exactly 0 and 1.
   return {share <= 0 ? 0 : std::max(0.0, centre - half),
           share >= 1 ? 1 : std::min(1.0, centre + half)};
 }
 
-// Tango's statistic for the hypothesis that the difference is `delta`: decreasing in delta.
+// Returns Tango's statistic for the hypothesis that the difference is `delta`; it decreases with
+// delta.
 double TangoScore(double gained, double lost, double samples, double delta) {
-  // The most likely probability of `lost` under the hypothesis: the larger root of 2 n q^2 + b q +
-  // c = 0.
+  // The maximum likelihood estimate of the probability of `lost` under the hypothesis: the larger
+  // root of 2 n q^2 + b q + c = 0.
   const double b = -gained - lost + (2 * samples - gained + lost) * delta;
   const double c = -lost * delta * (1 - delta);
   const double root = std::sqrt(std::max(0.0, b * b - 8 * samples * c));
@@ -69,14 +70,14 @@ Interval TangoInterval(double gained, double lost, double samples, double quanti
           observed >= 1 ? 1 : WhereRising(observed, 1, quantile, fallen)};
 }
 
-// The number of independent samples with the same variance of the mean over cells, and the quantile
-// that goes with it.
+// The effective number: the number of independent samples that give the same variance of the mean
+// over cells, and the quantile to use with it.
 struct Effective {
   double samples = 0;
   double quantile = kNormalQuantile;
 };
 
-// cell_variance: of one cell about the mean over all.
+// `cell_variance`: variance of one cell about the overall mean.
 Effective EffectiveSamples(std::span<const double> rows, size_t columns, double cell_variance) {
   const size_t count = rows.size() / columns;
   const auto least = static_cast<double>(count);
@@ -94,8 +95,8 @@ Effective EffectiveSamples(std::span<const double> rows, size_t columns, double 
 
 double StudentQuantile(int64_t degrees_of_freedom) {
   if (degrees_of_freedom < 1) return HUGE_VAL;
-  // Beyond this the series is long and the first terms of the expansion by 1 / degrees (Abramowitz
-  // and Stegun, 26.7.5) are right to 1e-12.
+  // Above this number, the series is long, and the first terms of the expansion in 1 / degrees
+  // (Abramowitz and Stegun, 26.7.5) are accurate to 1e-12.
   constexpr int64_t kSeries = 2000;
   if (degrees_of_freedom > kSeries) {
     const double z = kNormalQuantile;

@@ -9,10 +9,11 @@
 namespace midscope {
 namespace {
 
-// Distinct from those of statistics.cpp.
+// Different from the streams of statistics.cpp.
 constexpr uint64_t kJointStream = 0x30147;
 
-// |t| of columns by the sums of their signed values: signs leave the sum of squares as it is.
+// Computes |t| of columns from the sums of their signed values; signs do not change the sums of
+// squares.
 class StudentsT {
  public:
   // `rows` [sample, column]
@@ -25,7 +26,7 @@ class StudentsT {
     const double rest = std::max(squares_[column] - sum * sum / samples_, 0.0);
     return std::abs(sum) / std::sqrt(rest * samples_ / (samples_ - 1));
   }
-  // Values that are summed in another order differ in the last bits.
+  // Lower bound that counts as equal to t, because sums in another order differ in the last bits.
   static double AtLeast(double t) { return t * (1 - 1e-9); }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Many paired differences of the same samples tested together.
+// Tests many paired differences of the same samples together.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@
 
 namespace midscope {
 
-// p values of the columns' means of `differences` [sample, column], each against a mean of 0,
-// adjusted for all columns: the single-step maxT of Westfall and Young (1993, ch. 2) with Student's
-// t as the statistic. A sample's signs are changed in all columns together, so that columns that go
-// along with each other (heads of one layer) cost less than with Holm's adjustment; the probability
-// of any false finding stays below the level that p is compared with. The share of `permutations`
-// drawn changes, the observed one counted, whose largest |t| of any column is at least the
-// column's. A column of zeros has p 1; all are NaN for fewer than two samples, and where a value is
-// NaN. Throws Cancelled.
+// Returns the p value of each column of `differences` [sample, column] for a mean of 0, adjusted
+// for the number of columns by the single-step maxT method of Westfall and Young (1993, ch. 2),
+// with Student's t as the statistic. p is the share of `permutations` random sign changes,
+// including the observed signs, whose largest |t| over columns is at least the column's |t|. A
+// sample's sign is changed in all columns together, so that correlated columns (heads of one layer)
+// cost less power than with Holm's adjustment; the probability of any false finding is at most the
+// level that p is compared with. A column of zeros has p 1; all p are NaN for fewer than two
+// samples or if a value is NaN. Throws Cancelled.
 std::vector<double> JointPValues(std::span<const double> differences, size_t columns, uint64_t seed,
                                  int permutations = kPermutations, const JobContext& context = {});
 

@@ -13,7 +13,7 @@
 namespace midscope {
 namespace {
 
-// The measured quantity, as a member of SampleOutcome.
+// A measured quantity and its member of SampleOutcome.
 struct Described {
   const char* name;
   const char* unit;
@@ -35,7 +35,7 @@ void AddMeasure(const std::vector<SampleOutcome>& outcomes, std::vector<T> Sampl
                          {},
                          {}};
   measure.values.reserve(outcomes.size());
-  size_t settings = 0;  // 0: all were run on all samples
+  size_t settings = 0;  // 0: all settings were run on all samples
   for (const SampleOutcome& outcome : outcomes) {
     settings = std::max(settings, outcome.failures.size());
   }
@@ -49,7 +49,7 @@ void AddMeasure(const std::vector<SampleOutcome>& outcomes, std::vector<T> Sampl
   measures.push_back(std::move(measure));
 }
 
-// Whether a score is 0 or 1 in every sample that was run.
+// Whether the score of every sample that was run is 0 or 1.
 bool IsShare(const std::vector<SampleOutcome>& outcomes) {
   return std::all_of(outcomes.begin(), outcomes.end(), [](const SampleOutcome& outcome) {
     return std::all_of(outcome.generation_score.begin(), outcome.generation_score.end(),
@@ -57,7 +57,7 @@ bool IsShare(const std::vector<SampleOutcome>& outcomes) {
   });
 }
 
-// One number of the means of a cell's columns.
+// Converts the means of a cell's columns to one number.
 double CellNumber(MeasureKind kind, std::span<const double> means) {
   if (kind != MeasureKind::kRouge) return means.front();
   return GeometricMean(RougeScores{means[0], means[1], means[2]});
@@ -81,7 +81,7 @@ double Gap(const MeasureRows& rows, std::span<const double> column_means) {
   return *high - *low;
 }
 
-// A sample's rows of both settings, joined, because they are resampled together.
+// Joins each sample's rows of both settings, because they are resampled together.
 std::vector<double> SideBySide(const MeasureRows& rows, const MeasureRows& others) {
   std::vector<double> both;
   both.reserve(2 * rows.values.size());
@@ -105,7 +105,7 @@ Interval BootstrapDifference(const MeasureRows& rows, const MeasureRows& others,
       });
 }
 
-// The mean over places of each sample.
+// Returns the mean over places of each sample.
 std::vector<double> SampleMeans(std::span<const double> values, size_t places) {
   std::vector<double> means;
   means.reserve(values.size() / places);

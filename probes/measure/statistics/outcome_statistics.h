@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Means of samples' outcomes per setting and place, each with its interval, and paired differences
-// between settings.
+// Computes means of the samples' outcomes by setting and place, and paired differences between
+// settings, with intervals.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace midscope {
 
-// NaN where a measure was not requested, and where no sample was run.
+// Values are NaN if their measure was not requested or no sample was run.
 struct CellStatistics {
-  int64_t samples = 0;         // on which the setting was run
-  int64_t beyond_context = 0;  // of these with a prompt longer than the context
-  double accuracy = 0;         // share of samples; without likelihood the generation arm's score
+  int64_t samples = 0;         // samples on which the setting was run
+  int64_t beyond_context = 0;  // of these, samples with a prompt beyond the context
+  double accuracy = 0;         // share of samples; if only text is generated, its score
   Interval accuracy_interval;
   double answer_nll = 0;  // mean, nats
   Interval answer_nll_interval;
-  // Mean of answer_nll minus that of the first setting, over the samples on which both were run.
+  // Mean difference of answer_nll from the first setting, over the samples on which both were run.
   double difference = 0;
   Interval difference_interval;
   double choice_accuracy = 0;
@@ -30,40 +30,40 @@ struct CellStatistics {
   Interval right_share_interval;
   double generation_score = 0;
   Interval generation_interval;
-  // Perplexity in tasks that score running text (AddPerplexity), else NaN.
+  // Set by AddPerplexity, for tasks that score running text; else NaN.
   double perplexity = kUndefined;
   Interval perplexity_interval = {kUndefined, kUndefined};
 };
 
 // Sets the cells' perplexity: exp(sum of answer_nll / sum of answer tokens) over the samples on
-// which the setting was run, as over the tokens of one text. Its interval is exp of the ratio's:
-// Student's t with the ratio estimator's variance over samples (Cochran, Sampling Techniques,
-// 1977, 6.4); NaN for fewer than two samples. `cells` [setting, place]. Nothing is set without
-// likelihoods.
+// which the setting was run, as for the tokens of one text. The interval is exp of that of the
+// ratio, by Student's t with the variance of the ratio estimator over samples (Cochran, Sampling
+// Techniques, 1977, 6.4); NaN for fewer than two samples. `cells`: [setting, place]. No effect
+// without likelihoods.
 void AddPerplexity(std::vector<SampleOutcome> outcomes, int64_t places,
                    std::vector<CellStatistics>& cells);
 inline constexpr const char* kPerplexityMethod = "Student's t of the ratio of sums, in nats";
 
-// [setting]: mean wall time per sample of the samples on which it was run; empty where no sample
-// has it.
+// Returns the mean wall time per sample, [setting], over the samples on which the setting was run;
+// empty if no sample has it.
 std::vector<double> MeanSettingSeconds(const std::vector<SampleOutcome>& outcomes, size_t settings);
 
-// [setting, place]. Sums run over the samples in ascending order, whatever their order of
-// completion.
+// Returns the statistics of cells [setting, place]. Always sums over the samples in ascending
+// order, independent of the order in which they finished.
 std::vector<CellStatistics> SummariseOutcomes(std::vector<SampleOutcome> outcomes, int64_t settings,
                                               int64_t places, uint64_t seed);
 
-// The interval's method per measure, "answer_nll" to "Student's t"; for the measures of the
-// outcomes and "answer_nll_difference".
+// Returns the method of the interval by measure ("answer_nll": "Student's t"), for the measures of
+// the outcomes and "answer_nll_difference".
 std::map<std::string, std::string> CellMethods(const std::vector<SampleOutcome>& outcomes);
 
 inline constexpr const char* kOutcomeMeans = "outcome_means";
 
-// Record outcome_means: answer_nll, answer_nll_low, answer_nll_high, accuracy, accuracy_low,
-// accuracy_high, answer_nll_difference, ..._low, ..._high [setting, place], samples [setting], and
-// choice_accuracy, right_share, generation_score with theirs where they were requested;
-// beyond_context [setting] where a prompt was longer than the context. Attributes
-// answer_nll_interval, ... name the intervals' methods.
+// Makes record outcome_means: answer_nll, answer_nll_low, answer_nll_high, accuracy, accuracy_low,
+// accuracy_high, answer_nll_difference, ..._low, ..._high [setting, place], samples [setting], and,
+// if requested, choice_accuracy, right_share and generation_score with their intervals;
+// beyond_context [setting] if prompts exceeded the context. Attributes answer_nll_interval, ...
+// name the methods of the intervals.
 Record OutcomeMeansRecord(const std::vector<std::string>& settings,
                           const std::vector<int64_t>& places,
                           const std::vector<CellStatistics>& cells,

@@ -11,7 +11,7 @@
 namespace midscope {
 namespace {
 
-constexpr int kTerms = 4;  // of a cubic
+constexpr int kTerms = 4;  // coefficients of a cubic
 
 using Terms = Eigen::Matrix<double, Eigen::Dynamic, kTerms>;
 using Vector = Eigen::VectorXd;
@@ -20,7 +20,7 @@ Eigen::Map<const Vector> AsVector(std::span<const double> values) {
   return {values.data(), static_cast<Eigen::Index>(values.size())};
 }
 
-// Row i: 1, t, t^2, t^3 at t = (i - centre) / scale.
+// Returns a matrix with row i: 1, t, t^2, t^3 at t = (i - centre) / scale.
 Terms Powers(int64_t points, double centre, double scale) {
   Terms powers(points, kTerms);
   for (int64_t i = 0; i < points; ++i) {
@@ -30,7 +30,8 @@ Terms Powers(int64_t points, double centre, double scale) {
   return powers;
 }
 
-// The weights of a window's values in its cubic's value at `place` (0 = first value).
+// Returns the weights of a window's values in the value of its cubic fit at `place` (0: first
+// value).
 std::vector<double> WeightsAt(int64_t window, double place) {
   const Terms powers = Powers(window, place, static_cast<double>(window) / 2);
   // The cubic's value at `place` is its constant term: the first row of the pseudo-inverse.
@@ -46,7 +47,7 @@ double Dot(std::span<const double> a, std::span<const double> b) {
   return sum;
 }
 
-// Finds the smallest and largest value; returns false where they are equal.
+// Finds the smallest and largest value; returns false if they are equal.
 bool FindRange(std::span<const double> values, double& low, double& high) {
   const auto [lowest, highest] = std::minmax_element(values.begin(), values.end());
   low = *lowest;
@@ -60,7 +61,7 @@ bool FindRange(std::span<const double> values, double& low, double& high) {
 
 struct CubicFit::Basis {
   Terms powers;
-  Terms steps;  // powers of the next place minus powers of this one
+  Terms steps;  // powers at the next position minus powers at this one
   Eigen::HouseholderQR<Terms> qr;
 
   Eigen::Matrix<double, kTerms, 1> Coefficients(std::span<const double> values) const {
@@ -87,7 +88,8 @@ std::vector<double> CubicFit::Fitted(std::span<const double> values) const {
 }
 
 Trend CubicFit::TrendOf(std::span<const double> values) const {
-  // Steps from the coefficients, not between fitted values: no cancellation.
+  // Computes steps from the coefficients, not as differences of fitted values, to avoid
+  // cancellation.
   const Vector steps = basis_->steps * basis_->Coefficients(values);
   double low = 0;
   double high = 0;

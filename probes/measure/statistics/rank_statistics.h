@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Similarity of two orders. NaN for fewer than two values and where one side is constant.
+// Rank correlations. They are NaN for fewer than two values or if one side is constant.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace midscope {
 
-// Ranks from 1 upwards, smallest value first; equal values share the mean of their ranks.
+// Returns the ranks, from 1 for the smallest value; equal values get the mean of their ranks.
 std::vector<double> AverageRanks(std::span<const double> values);
 
 // Spearman's rho: Pearson's correlation of the average ranks.
@@ -17,11 +17,11 @@ double SpearmanCorrelation(std::span<const double> a, std::span<const double> b)
 // Kendall's tau-b (Kendall, 1945), which corrects for ties.
 double KendallTau(std::span<const double> a, std::span<const double> b);
 
-// Ranks of heads by their counts, largest first: 0 for the largest; ties go to the lower head, as
-// in Ms-PoE's assignment of ratios.
+// Returns the ranks of heads by their counts, 0 for the largest; for ties, the lower head comes
+// first, as in Ms-PoE's assignment of ratios.
 std::vector<int64_t> StableRanks(std::span<const int64_t> counts);
 
-// Mean of the finite values; NaN where there is none.
+// Mean of the finite values; NaN if there are none.
 double MeanOfNumbers(std::span<const double> values);
 
 }  // namespace midscope

@@ -16,22 +16,23 @@
 namespace midscope {
 namespace {
 
-// Streams of random numbers, distinct from those of tasks.
+// Streams of random numbers, different from those of tasks.
 constexpr uint64_t kBootstrapStream = 0xb007;
 constexpr uint64_t kPermutationStream = 0x9e7;
 
-// Sums of the same numbers in another order differ in their last bits; these count as equal.
+// Lower bound that counts as equal to `observed`, because sums in another order differ in the last
+// bits.
 double AtLeast(double observed) { return std::abs(observed) * (1 - 1e-12) - 1e-300; }
 
 double Share(int64_t as_far, int64_t drawn) {
   return static_cast<double>(as_far + 1) / static_cast<double>(drawn + 1);
 }
 
-// Random signs, a bit each: of many draws one after another, from 64 random bits at a time.
+// Random signs, one bit each, for many consecutive draws, generated 64 bits at a time.
 class Signs {
  public:
   explicit Signs(uint64_t seed) : random_(seed, kPermutationStream) {}
-  // The signs [first, first + 64).
+  // Returns signs [first, first + 64).
   uint64_t At(uint64_t first) const {
     const uint64_t shift = first % 64;
     const uint64_t low = random_.At(first / 64) >> shift;
@@ -43,7 +44,7 @@ class Signs {
 };
 constexpr size_t kSignsAtOnce = 64;
 
-// -value where `negative` is 1, without a branch, which could not be foreseen.
+// Returns -value if `negative` is 1, else value, without a branch, which would be unpredictable.
 double Flipped(double value, uint64_t negative) {
   return std::bit_cast<double>(std::bit_cast<uint64_t>(value) ^ negative << 63);
 }
@@ -136,7 +137,7 @@ double SignFlipPValue(std::span<const double> differences, uint64_t seed, int pe
     return static_cast<double>(as_far) / static_cast<double>(all);
   }
   const Signs signs(seed);
-  // Several sums at once: one alone waits for each of its additions.
+  // Number of parallel sums, because a single sum would wait for each of its additions.
   constexpr int kSums = 4;
   for (int first = 0; first < permutations; first += kSums) {
     std::array<double, kSums> sums{};
@@ -171,7 +172,7 @@ double Gap(std::span<const double> values) {
   return *high - *low;
 }
 
-// Permutes the cells of rows, each of `width` values.
+// Permutes the cells, of `width` values each, of rows.
 class CellPermuter {
  public:
   CellPermuter(size_t cells, size_t width, uint64_t seed)
@@ -179,7 +180,7 @@ class CellPermuter {
     for (size_t left = 0; left <= cells; ++left) bounds_.emplace_back(std::max<size_t>(left, 1));
   }
 
-  // Those of every row; returns the columns' means.
+  // Permutes the cells of every row; returns the columns' means.
   std::vector<double> Permute(std::vector<double>& rows) {
     std::vector<double> means(cells_ * width_);
     const auto of = [&](auto cells, auto width) {
@@ -193,7 +194,7 @@ class CellPermuter {
         for (size_t column = 0; column < columns; ++column) means[column] += row[column];
       }
     };
-    // The usual numbers as constants, which takes a third less time.
+    // Common sizes are compile-time constants, which takes a third less time.
     using One = std::integral_constant<size_t, 1>;
     if (width_ == 1 && cells_ == 3) {
       of(std::integral_constant<size_t, 3>(), One());
@@ -211,10 +212,10 @@ class CellPermuter {
   size_t cells_;
   size_t width_;
   SplitMix64 random_;
-  std::vector<SplitMix64::Bound> bounds_;  // [cells left]
+  std::vector<SplitMix64::Bound> bounds_;  // by number of remaining cells
 };
 
-// `numbers` computes one number per cell from the columns' means.
+// Runs the permutations. `numbers` computes one number per cell from the columns' means.
 ColumnEffect Permute(std::vector<double> rows, size_t cells, size_t width, uint64_t seed,
                      int permutations,
                      const std::function<std::vector<double>(std::vector<double>)>& numbers) {
@@ -235,8 +236,8 @@ ColumnEffect Permute(std::vector<double> rows, size_t cells, size_t width, uint6
 ColumnEffect TestColumnEffect(std::span<const double> rows, size_t columns, uint64_t seed,
                               int permutations) {
   if (columns < 2 || rows.empty() || HasNan(rows)) return {kUndefined, kUndefined};
-  // Centred by row, which permutations within a row do not change: avoids cancellation of small
-  // differences between large values.
+  // Rows are centred, which does not affect permutations within a row, to avoid cancellation
+  // between large values.
   std::vector<double> centred(rows.begin(), rows.end());
   for (size_t begin = 0; begin < centred.size(); begin += columns) {
     const double mean = Mean(std::span(centred).subspan(begin, columns));
@@ -270,7 +271,8 @@ double SwapPValue(std::span<const double> rows, std::span<const double> others, 
     for (double& mean : b) mean /= static_cast<double>(count);
     return statistic(a) - statistic(b);
   };
-  // Each draw swaps rows of the one before: [row / 64], a bit for each that is swapped.
+  // [row / 64]: one bit per row, 1 if it is swapped. Each draw changes the bits of the previous
+  // draw.
   std::vector<uint64_t> swapped((count + kSignsAtOnce - 1) / kSignsAtOnce);
   std::vector<double> one(columns);
   std::vector<double> two(columns);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Means and differences with their uncertainty. Deterministic: the same values and seed give the
-// same bits on every machine.
+// Means and differences with their uncertainty. All functions are deterministic: the same values
+// and seed give the same bits on every machine.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace midscope {
 
-// NaN for no values.
+// Mean of the values; NaN if there are none.
 double Mean(std::span<const double> values);
 
-// The mean of every column of rows [row, column], row-major. [column]
+// Returns the mean of every column of rows [row, column], row-major; [column].
 std::vector<double> ColumnMeans(std::span<const double> rows, size_t columns);
 
-// Value of a statistic that its values do not define.
+// Value of a statistic that is undefined for its input.
 inline constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
 bool HasNan(std::span<const double> values);
@@ -35,59 +35,59 @@ inline constexpr int kBootstrapResamples = 2000;
 inline constexpr int kPermutations = 10000;
 
 // 95 % percentile bootstrap interval (Efron and Tibshirani, 1993, ch. 13) of a statistic of rows
-// [row, column]: `resamples` times as many whole rows are drawn with replacement, `statistic` gets
-// the mean of every column, quantiles are interpolated linearly. Rows are drawn from (seed, number
-// of rows) only. NaN for fewer than two rows and where a value is NaN. For statistics without
-// closed form: means and shares have better intervals (intervals.h), and below some 20 rows this
-// one covers less than 95 %.
+// [row, column]. Each of `resamples` resamples draws as many whole rows with replacement;
+// `statistic` gets the mean of every column; quantiles are interpolated linearly. The drawn rows
+// depend only on the seed and the number of rows. NaN if there are fewer than two rows or a value
+// is NaN. Only for statistics without closed form: means and shares have better intervals
+// (intervals.h), and below about 20 rows this one covers less than 95 %.
 using ColumnStatistic = std::function<double(std::span<const double> column_means)>;
 Interval BootstrapRowsInterval(std::span<const double> rows, size_t columns, uint64_t seed,
                                const ColumnStatistic& statistic,
                                int resamples = kBootstrapResamples);
 
-// Two-sided permutation test of paired differences against a mean of 0 (Fisher, 1935: every sign
-// may as well be the other): the share of sign changes whose mean is at least as far from 0. Over
-// all 2^n where these are at most `permutations`, else over so many drawn ones, the observed one
-// counted among them (Phipson and Smyth, 2010). NaN for no values or where one is NaN.
+// p value of paired differences for a mean of 0, in a two-sided permutation test (Fisher, 1935:
+// under the hypothesis, both signs are equally likely): the share of sign changes whose mean is at
+// least as far from 0. Uses all 2^n sign changes if there are at most `permutations`, otherwise
+// that many random ones, counting the observed one among them (Phipson and Smyth, 2010). NaN if
+// there are no values or one is NaN.
 double SignFlipPValue(std::span<const double> differences, uint64_t seed,
                       int permutations = kPermutations);
 
-// The smallest p of SignFlipPValue and SwapPValue for that number of differences: 2 / 2^n, because
-// a set of signs and its opposite are equally far from 0. NaN for none.
+// The smallest possible p of SignFlipPValue and SwapPValue for n differences: 2 / 2^n, because a
+// set of signs and its opposite give means equally far from 0. NaN for n = 0.
 double SmallestSignFlipP(int64_t differences);
 
-// The result of permuting each row's values among its columns.
+// Result of a test that permutes each row's values among its columns.
 struct ColumnEffect {
-  double p = 0;  // that column means differ as much as they do by chance
-  double chance_gap =
-      0;  // mean over the permutations of the largest minus the smallest column mean
+  double p = 0;           // probability that column means differ as much by chance
+  double chance_gap = 0;  // largest minus smallest column mean, averaged over permutations
 };
 
-// Whether columns [row, column] differ in their means: the statistic is the sum of squares of
-// column means (of which the F of a repeated measures analysis is a monotone function). NaN for
-// fewer than two columns or a NaN.
+// Tests whether the means of columns of rows [row, column] differ. The statistic is the sum of
+// squares of column means; the F of a repeated measures analysis is a monotone function of it. NaN
+// if there are fewer than two columns or a value is NaN.
 ColumnEffect TestColumnEffect(std::span<const double> rows, size_t columns, uint64_t seed,
                               int permutations = kPermutations);
 
-// As above, for cells of `width` columns each, [row, cell, column]: whole cells are permuted, and
-// `statistic` makes one number of the means of a cell's columns. The sum of squares is that of the
-// cells' numbers about their mean.
+// As above, for cells of `width` columns, [row, cell, column]: permutes whole cells; `statistic`
+// converts the column means of a cell to one number, and the test uses the sum of squares of these
+// numbers about their mean.
 ColumnEffect TestCellEffect(std::span<const double> rows, size_t cells, size_t width, uint64_t seed,
                             const ColumnStatistic& statistic, int permutations = kPermutations);
 
-// Two-sided permutation test of a difference of a statistic between two paired sets of rows: a row
-// and its partner are swapped.
+// p value of the difference of a statistic between two paired sets of rows, in a two-sided
+// permutation test that swaps rows with their partners.
 double SwapPValue(std::span<const double> rows, std::span<const double> others, size_t columns,
                   uint64_t seed, const ColumnStatistic& statistic,
                   int permutations = kPermutations);
 
 // Holm's step-down adjustment (1979): limits the probability of any false finding among all tests
-// to the level that the result is compared with. NaN is ignored and kept.
+// to the level that the results are compared with. NaN values do not count as tests and stay NaN.
 std::vector<double> HolmAdjusted(std::span<const double> p_values);
 
-// The number of paired samples that show a mean difference of `difference` with 80 % power at the 5
-// % level, two-sided, for differences with `standard_deviation` (normal approximation); and the
-// difference that `samples` show. -1 where no number is enough.
+// The number of paired samples needed to detect a mean difference of `difference` with 80 % power
+// at the 5 % level, two-sided, if differences have `standard_deviation` (normal approximation); -1
+// if no number is enough. DetectableDifference: the difference that `samples` samples detect.
 int64_t SamplesForDifference(double standard_deviation, double difference);
 double DetectableDifference(double standard_deviation, int64_t samples);
 

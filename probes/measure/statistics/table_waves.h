@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The waves that form a table of positions, and the similarity of its rows.
+// Analyses a table of positions: the waves in its channels and the similarity of its rows.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 namespace midscope {
 
 struct ChannelPeriods {
-  // [channel] positions that the largest component of the channel's Fourier transform takes to
-  // turn once; its mean is left out. NaN: the channel is constant.
+  // [channel]: period, in positions, of the largest component of the channel's Fourier transform,
+  // excluding the mean. NaN: the channel is constant.
   std::vector<double> period;
-  // [channel] share of the channel's variance over positions that this component has.
+  // [channel]: share of this component in the channel's variance over positions.
   std::vector<double> share;
 };
 
-// table [position, channel].
+// Computes the periods of a table [position, channel].
 ChannelPeriods PeriodsOfChannels(std::span<const float> table, int64_t channels);
 
-// Mean over positions of the cosine of two rows at each distance. table [position, channel];
-// returns [distance], as many as there are positions.
+// Returns the cosine of two rows of a table [position, channel] as a function of their distance,
+// averaged over positions; [distance], as many as positions.
 std::vector<double> SimilarityByDistance(std::span<const float> table, int64_t channels);
 
 }  // namespace midscope

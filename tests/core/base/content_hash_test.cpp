@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Digests of downloaded files, against those of git and sha256sum.
+// Digests of downloaded files, compared with those of git and sha256sum.
 #include "core/base/hashes.h"
 
 #include <gtest/gtest.h>

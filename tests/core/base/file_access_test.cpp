@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Paths at their edges: circles of links, long names, folders that may not be entered, pipes, no
-// $HOME. Tests that need a folder without rights skip where the user has all of them.
+// Unusual paths: circular links, long names, folders without access rights, pipes, no $HOME. Tests
+// that need a folder without rights are skipped if the user is exempt from access checks.
 #include "core/base/file_access.h"
 
 #include <gmock/gmock.h>

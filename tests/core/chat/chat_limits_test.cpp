@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chat templates that were built to use up the stack, the memory or the time: each ends within a
-// second, in an Error that contains "chat template" and the limit, or in the right text.
+// Chat templates made to exhaust the stack, the memory or the time. Contract: each ends within a
+// second, in an Error that contains "chat template" and the limit, or in the correct text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

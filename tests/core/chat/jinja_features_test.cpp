@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contract: the features of Jinja that published chat templates use give the text that jinja2 gives
-// in transformers' environment (the expectations are its output), and what jinja2 refuses is
-// refused.
+// Contract: the Jinja features that published chat templates use give the same text as jinja2 in
+// transformers' environment (its output is the expectation), and what jinja2 rejects is rejected.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contract: the ranges that AtenExecutor hands out cover [0, count) once, begin at multiples of the
-// grain, and are not empty; on demand, a thread that is slow gets less.
+// Contract: the ranges that AtenExecutor distributes cover [0, count) exactly once, begin at
+// multiples of the grain, and are not empty; with dynamic distribution, a slow thread gets less.
 #include "core/compute/aten_executor.h"
 
 #include <ATen/Parallel.h>

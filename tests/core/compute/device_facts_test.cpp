@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The facts of this machine's devices. Contract: every available device has a name and memory, of
-// which no more is free than there is; the CPU's two devices have the same.
+// Contract: every available device of this machine has a name and memory, and no more memory is
+// free than exists; the CPU's two devices report the same facts.
 #include "core/compute/device_facts.h"
 
 #include <gmock/gmock.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Devices that fail in the middle of a run. Contract: the job fails by a message that names the
-// device, the reason and the remedy; the trace keeps what was valid; a device that had too little
-// memory runs again, a lost one fails immediately; the same model runs on the CPU, with the numbers
-// of a run that met no fault. Faults are thrown as LibTorch throws them, by a hook between two
-// layers; cpu:portable is the device.
+// Devices that fail in the middle of a run. Contract: the job fails with a message that names the
+// device, the reason and the remedy; the trace keeps its valid part; a device that had too little
+// memory can run again, a lost one fails immediately; the same model runs on the CPU, with the same
+// numbers as without a fault. A hook between two layers throws the faults as LibTorch does; the
+// device is cpu:portable.
 #include "core/compute/device_faults.h"
 
 #include <c10/util/Exception.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every LibTorch operation of a run fails in turn, as on a GPU without memory (that operation
-// alone) or on one that is lost (it and all after it). Contract: the work throws Error, and ends
-// the program nowhere; without memory the next run is right on the same traces; a lost device is
-// refused.
+// Every LibTorch operation of a run fails in turn, as on a GPU without memory (only that operation)
+// or on a lost GPU (it and all later ones). Contract: the run throws Error and never crashes; after
+// missing memory, the next run is correct on the same traces; a lost device is rejected.
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/Exception.h>

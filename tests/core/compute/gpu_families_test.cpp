@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Every family's tiny model on a GPU in bfloat16 and float16. Contract: its logits are as close to
-// those of float32 on the CPU as the CPU's are (float16's by LibTorch's operations), within a
-// factor of 3 and 1/200 of the largest; of mixtures of experts, of which rounding may choose
-// another, 1/50.
+// The tiny models of all families on a GPU in bfloat16 and float16. Contract: logits are as close
+// to those in float32 on the CPU as the CPU's are in the same dtype (for float16 with LibTorch's
+// operations), within a factor of 3 and 1/200 of the largest logit; for mixtures of experts, where
+// rounding may change the choice of experts, 1/50.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A GPU with too little memory, and what-ifs on it. Contract: a trace that no GPU holds is an error
-// that names the device, and the model goes on; a what-if on a trace of the GPU is a full run of
-// the CPU's kernels within 1/10,000 of the largest logit.
+// A GPU with too little memory, and what-ifs on a GPU. Contract: a trace that exceeds its memory is
+// an error that names the device, and the model remains usable; a what-if on a GPU's trace equals a
+// full run with the CPU's kernels within 1/10,000 of the largest logit.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A GPU that is lost to the process by a fault in a kernel. Contract: the run fails by an error
-// that names the GPU, further runs say the same at once, and the model runs on the CPU. A source of
-// its own: afterwards the process has no GPU.
+// A GPU that the process loses through a fault in a kernel. Contract: the run fails with an error
+// that names the GPU, later runs fail immediately with the same error, and the model runs on the
+// CPU. In a separate source, because the process has no GPU afterwards.
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A block's operations on a GPU against LibTorch's in float32 on the same inputs (AtenOps, which
-// layer_ops_test.cpp holds against the CPU's kernels). Contract: attention of many bfloat16 or
-// float16 rows within 1/100 of the largest of the values, as rotated queries and keys and the
-// weights are rounded; of few rows, weights within 5e-6; norms, activations and updates within
-// 1e-5, or one rounding to bfloat16 or float16. Cases choose the way: LibTorch's flash or cuDNN
-// attention, or the own kernel. Also without a GPU (tests/core/cuda_host).
+// A block's operations on a GPU compared with LibTorch's in float32 on the same inputs (AtenOps,
+// which layer_ops_test.cpp compares with the CPU's kernels). Contract: attention of many bfloat16
+// or float16 rows within 1/100 of the largest value, because rotated queries, keys and weights are
+// rounded; weights of few rows within 5e-6; norms, activations and updates within 1e-5, or one
+// rounding to bfloat16 or float16. The cases cover LibTorch's flash attention, cuDNN attention and
+// Midscope's kernel. Also runs without a GPU (tests/core/cuda_host).
 #include "core/compute/cuda/cuda_ops.h"
 
 #include <ATen/ATen.h>

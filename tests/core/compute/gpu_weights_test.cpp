@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Quantised matrices in a GPU's memory. Contract: products equal the exact ones within float32
-// rounding of the sums (and one of weights and result where they are bfloat16 or float16); rows and
-// columns are those of the matrix in host memory to the last bit; a model of blocks of every format
-// computes with stored weights what it computes with expanded ones. The matrices also without a GPU
-// (tests/core/cuda_host, where device_weights_test.cpp has the rest).
+// rounding of the sums (and one rounding of weights and result if these are bfloat16 or float16);
+// rows and columns equal those of the matrix in host memory to the last bit; a model with blocks of
+// every format gives the same results with stored as with expanded weights. The tests of matrices
+// also run without a GPU (tests/core/cuda_host, where device_weights_test.cpp has further tests).
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>

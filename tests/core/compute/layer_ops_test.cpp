@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// LibTorch's operations against the kernels', one by one, and that none of them forgets its device.
+// LibTorch's operations compared with the kernels', one by one, and that each runs on its device.
 //
 // Contract: float32 within 2e-6 of the largest value (attention, whose sums are longer: 5e-6);
-// bfloat16 within two roundings, 1/64. Attention in blocks, of whatever size, equals attention in
-// one. On LibTorch's `meta` device, which has shapes and no memory, a tensor left in host memory
-// shows as an error: every operation and a whole forward pass of every tiny model run there.
+// bfloat16 within two roundings, 1/64. Attention in blocks of any size equals attention in one
+// block. LibTorch's `meta` device has shapes but no memory, so a tensor left in host memory causes
+// an error there: every operation and a complete forward pass of every tiny model run on it.
 
 #include "core/compute/layer_ops.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Matrices on the CPU with products of many rows in mind. Contract: Product gives what Multiply
-// gives, to the last bit; both are within one rounding of weights and result to bfloat16 of the
-// exact sums, whatever the number of rows chooses (blocks, LibTorch, a packed weight); a packed
-// matrix has the rows and columns of an expanded one, and in float32 a quantised one has the very
-// products of one that stays as it is in the file.
+// Matrices on the CPU that are packed for products of many rows. Contract: Product equals Multiply
+// to the last bit; both are within one rounding of weights and result to bfloat16 of the exact
+// sums, whichever implementation the number of rows selects (blocks, LibTorch, a packed weight); a
+// packed matrix has the rows and columns of an expanded one, and in float32 a quantised matrix has
+// the same products as one that stays in its stored form.
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 #include <gmock/gmock.h>

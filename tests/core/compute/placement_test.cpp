@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Placements: their text, and that a model gives the same wherever its layers run.
+// Placements: their text form, and that results do not depend on where layers run.
 //
-// Contract (float32, tiny models of every family): through `cpu:portable`, and through placements
-// that change device between layers, logits agree with the kernels' to 2e-5 of the largest,
-// attention to 8e-6, hook points to 2e-5 of their largest value; attended keys and position ratios
-// are equal, greedy continuations too. `cpu,cpu` is the same to the last bit. Without a second kind
-// of device this shows that rows move and that hooks get and give back copies; that nothing is
-// forgotten in host memory is layer_ops_test's matter.
+// Contract (float32, tiny models of every family): with `cpu:portable`, and with placements that
+// change device between layers, logits agree with the kernels' to 2e-5 of the largest, attention to
+// 8e-6, hook points to 2e-5 of their largest value; attended keys, position ratios and greedy
+// continuations are equal. `cpu,cpu` is equal to the last bit. Without a second kind of device,
+// this shows that rows are moved and that hooks receive and return copies; layer_ops_test checks
+// that no tensor stays in host memory.
 
 #include "core/compute/placement.h"
 

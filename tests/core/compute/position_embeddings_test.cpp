@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The table of sinusoidal positions: its formula, odd widths, positions between integers and beyond
-// any context, and rounding.
+// The table of sinusoidal positions: its formula, odd widths, non-integer positions, positions
+// beyond any context, and rounding.
 #include "core/compute/position_embeddings.h"
 
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Re-runs of a trace's last rows that are started from a recording, on `cpu:portable`, which calls
-// recorded work anew, and on a GPU where there is one. Contract: logits, and what the trace holds
-// for later runs, are those of a re-run that was not recorded: exactly on the CPU where the trace's
-// rows were made in the same way, else (on a GPU a product of LibTorch may be another one) within
-// 1e-5 of the largest.
+// Runs of a trace's last rows that are replayed from a recording, on `cpu:portable`, which calls
+// the recorded work again, and on a GPU if there is one. Contract: logits, and the trace's contents
+// for later runs, equal those of an unrecorded run: exactly on the CPU if the trace's rows were
+// computed in the same way, else (on a GPU, LibTorch may choose another product) within 1e-5 of the
+// largest.
 #include "core/decoder/recorded_rows.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rotary tables are made once for equal angles, filled for who reads them, and dropped when the
-// last runs did not use them.
+// Rotary tables are made once for equal angles, filled only for kernels that read them, and dropped
+// when the last runs did not use them.
 #include "core/compute/rotary_cache.h"
 
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A model whose weights stay as stored in the file computes the results of expanded ones.
+// A model whose weights stay as stored in the file gives the results of expanded weights.
 //
 // Contract: float32: logits within 1e-4 of the largest, attention within 1e-5, in prefill, decoding
-// and what-if, for every architecture and every block type (both sides use the very same weights;
-// only the order of sums differs). bfloat16: prefill is the same arithmetic, few rows differ by the
-// rounding of the weights alone: 0.05 of the largest. The same call gives the same bits. Values
-// that are not finite are refused before they are used.
+// and what-if, for every architecture and every block type (both use exactly the same weights; only
+// the order of sums differs). bfloat16: prefill is the same arithmetic; few rows differ only by the
+// rounding of the weights: 0.05 of the largest. Repeated calls give the same bits. Non-finite
+// values are rejected before they are used.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // A model whose quantised weights are multiplied as integers (Products::kInt16 and kInt8).
 //
-// Contract: logits are those of float products within 0.1 of the largest with 8 bits and 0.0005
-// with 16, for every format that has them, and not the same; formats without them give the very
-// same logits. Rows do not depend on the number of rows that run together, nor on threads: a prompt
-// in one piece, in decoding and as a what-if run gives the same numbers, within 0.03 (0.0002) of
-// the largest: attention's own order of sums decides some roundings. Expanded weights are refused,
-// auto keeps them stored.
+// Contract: logits differ from those of float products, by at most 0.1 of the largest with 8 bits
+// and 0.0005 with 16, for every format that has integer products; other formats give exactly the
+// same logits. Rows do not depend on threads or on the number of rows in a run: a prompt in one
+// piece, in decoding and as a what-if gives the same numbers within 0.03 (0.0002) of the largest,
+// because attention's order of sums affects some roundings. Expanded weights are rejected; auto
+// keeps the weights stored.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

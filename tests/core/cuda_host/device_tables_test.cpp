@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Rotary tables that a GPU forms for itself, without a GPU.
+// Rotary tables that a GPU computes itself, tested without a GPU.
 //
-// Contract: logits, and queries and keys after rotation, are those of tables that are formed on the
-// CPU and copied, within what tables that differ by a step of float32 make of them, under every
-// kind of position.
+// Contract: logits, and rotated queries and keys, equal those with tables computed on the CPU and
+// copied, within the effect of a difference of one float32 step in the tables, under every kind of
+// position.
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Matrices whose blocks a device keeps, without a GPU. On one: gpu_weights_test.cpp.
+// Matrices whose blocks a device stores, without a GPU. For tests on a GPU, see
+// gpu_weights_test.cpp.
 //
-// Contract: products equal the exact ones within float32 rounding of the sums (and one of weights
-// and result where they are bfloat16), for few rows and for many, whose weights are dequantised
-// panel by panel; rows and columns are those of the matrix in host memory to the last bit. A matrix
-// stays as it is where that is smaller. Values that are not finite are refused. A model computes
-// what it computes with expanded weights.
+// Contract: products equal the exact ones within float32 rounding of the sums (and one rounding of
+// weights and result if these are bfloat16), for few rows and for many, whose weights are
+// dequantised panel by panel; rows and columns equal those of the matrix in host memory to the last
+// bit. A matrix stays in its stored form if that is smaller. Non-finite values are rejected. A
+// model gives the same results as with expanded weights.
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 #include <gmock/gmock.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Every family's tiny model by CudaOps without a GPU: a prompt, a token after it, the likeliest
-// tokens of both and what-ifs of its last rows, twice in a row, so that the second is recorded.
-// Contract, beside LibTorch's operations (AtenOps) in float32: within 2e-5 of the largest logit in
-// float32; in bfloat16 as close as AtenOps is in bfloat16, within a factor of 3 and 1/200 of the
-// largest (of mixtures of experts, of which rounding may choose another, 1/50).
+// The tiny models of all families with CudaOps without a GPU: a prompt, a token after it, the most
+// likely tokens of both, and what-ifs of its last rows, twice in succession, so that the second is
+// recorded. Contract, compared with LibTorch's operations (AtenOps) in float32: within 2e-5 of the
+// largest logit in float32; in bfloat16 as close as AtenOps in bfloat16, within a factor of 3 and
+// 1/200 of the largest (for mixtures of experts, where rounding may change the choice of experts,
+// 1/50).
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// LibTorch's GPU-only parts of CudaOps, without a GPU: flash and cuDNN attention by products, and
-// recorded work that is called anew.
+// Replaces the GPU-only parts of LibTorch that CudaOps uses: flash and cuDNN attention by matrix
+// products, and replayed recordings by calling the work again.
 #include <ATen/ATen.h>
 #include <ATen/record_function.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// --dtype auto: float32 unless bfloat16, or products in int16, are more than 5 % faster; measured
-// once, kept in the cache folder, measured again where what is kept cannot be used.
+// --dtype auto: float32 unless bfloat16 or int16 products are more than 5 % faster. Measured once,
+// stored in the cache folder, and measured again if the stored result cannot be used.
 #include "core/decoder/arithmetic_choice.h"
 
 #include <gmock/gmock.h>

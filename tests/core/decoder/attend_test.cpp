@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The edit `attend`: without windows as transformers with sliding_window = None (tolerances as in
-// families_test.cpp); with a window as `streaming` without sinks, which head_edits_golden_test.cpp
-// holds against transformers with a plain mask; what-if equals full runs.
+// The edit `attend`: without windows, compared with transformers with sliding_window = None
+// (tolerances as in families_test.cpp); with a window, compared with `streaming` without sinks,
+// which head_edits_golden_test.cpp compares with transformers with a plain mask; what-ifs equal
+// full runs.
 #include <gtest/gtest.h>
 
 #include <fstream>

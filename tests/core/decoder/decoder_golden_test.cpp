@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The decoder against an independent reference in Python (decoder_golden.json, made by
+// The decoder compared with an independent reference in Python (decoder_golden.json, made by
 // make_decoder_golden.py), float32.
 //
 // Contract, in two steps, because Ms-PoE ranks heads by counts of keys near a threshold, and one
-// key within rounding of 3/n swaps ratios:
-//   1. attended keys and ratios: counts may differ only where a key is within 1e-6 of 3/n; with
-//   equal counts ratios are equal to 1e-6;
-//   2. with the reference's ratios fed in: |difference| of the last row's logits <= 1e-4, as
-//   the README claims for 1,000 tokens, and of last-query attention <= 1e-4.
+// key within rounding of 3/n exchanges ratios:
+//   1. attended keys and ratios: counts may differ only for a key within 1e-6 of 3/n; with
+//   equal counts, ratios are equal to 1e-6;
+//   2. with the reference's ratios passed in: |difference| of the last row's logits <= 1e-4, as
+//   the README states for 1,000 tokens, and of last-query attention <= 1e-4.
 
 #include <gtest/gtest.h>
 

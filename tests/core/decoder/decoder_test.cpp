@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The decoder by itself: batches, traces, chunks, position schemes against one another, and what it
-// refuses.
+// The decoder alone: batches, traces, chunks, comparisons between position schemes, and rejected
+// inputs.
 //
 // Contract (float32): runs that differ only in how rows are split or packed agree to 1e-3 in
-// logits; a uniform ratio and PI are the same arithmetic and agree bit for bit; the same call twice
-// gives the same bits.
+// logits; a uniform ratio and PI are the same arithmetic and agree bit for bit; repeated calls give
+// the same bits.
 
 #include "core/decoder/decoder.h"
 

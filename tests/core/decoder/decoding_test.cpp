@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Token by token, and the prompt in chunks, under a setting of every kind of term on the embedded
-// model.
+// Decoding token by token, and prompts in chunks, under a setting with every kind of term on the
+// embedded model.
 //
-// Contract (float32): each of 32 tokens' logits, decoded on a trace, are within 1e-3 of one run
+// Contract (float32): for each of 32 tokens decoded on a trace, logits are within 1e-3 of one run
 // over prompt and generated tokens with the prompt's ratios; those of the last prompt row after
-// chunks of 7 or of 33 tokens within 1e-3 of those after the whole prompt. Settings are packed
-// into batches, as GenerateGreedy packs prompts: the weights are read once for all of them.
+// chunks of 7 or of 33 tokens are within 1e-3 of those after the complete prompt. Settings are
+// packed into batches, as GenerateGreedy packs prompts, so the weights are read once for all of
+// them.
 
 #include <gtest/gtest.h>
 

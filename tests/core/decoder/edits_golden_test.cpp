@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Scaled channels, crops, moves, boosts, ablations and temperatures against transformers' models
-// with a plain attention of whole matrices (make_edits_golden.py), on the tiny models; on each,
-// what-if, chunks and token-by-token runs against full ones. Tolerances as in families_test: logits
-// 1e-4 of the largest, attention 1e-5.
+// Scaled channels, crops, moves, boosts, ablations and temperatures on the tiny models, compared
+// with transformers' models with attention on whole matrices (make_edits_golden.py); for each
+// model, what-if, chunked and token-by-token runs compared with full ones. Tolerances as in
+// families_test: logits 1e-4 of the largest, attention 1e-5.
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Self-Extend and Infini-attention: against transformers' models with a plain attention of whole
-// matrices (make_far_schemes_golden.py), on the tiny models and both kinds of operations; chunks,
-// token-by-token runs and what-if against full runs; that they are nothing where they should be;
-// and what they refuse. Tolerances as in families_test: logits 1e-4 of the largest, attention 1e-5.
+// Self-Extend and Infini-attention on the tiny models with both kinds of operations, compared with
+// transformers' models with attention on whole matrices (make_far_schemes_golden.py); chunked,
+// token-by-token and what-if runs compared with full runs; parameters with which they have no
+// effect; and rejected inputs. Tolerances as in families_test: logits 1e-4 of the largest,
+// attention 1e-5.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Boosts, knockouts and streaming masks of chosen heads: against transformers' models with a plain
-// attention of whole matrices (make_head_edits_golden.py), on tiny models, most with grouped key
-// heads, and both kinds of operations; what-if and token-by-token runs against full ones.
+// Boosts, knockouts and streaming masks of chosen heads on tiny models, most with grouped key
+// heads, with both kinds of operations, compared with transformers' models with attention on whole
+// matrices (make_head_edits_golden.py); what-if and token-by-token runs compared with full ones.
 // Tolerances as in families_test: logits 1e-4 of the largest, attention 1e-5.
 
 #include <gmock/gmock.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Hook points: names, requests, received views, and the downstream effect of a change.
+// Hook points: names, requests, the views that hooks receive, and the effect of a change on later
+// layers.
 
 #include "core/decoder/hooks.h"
 

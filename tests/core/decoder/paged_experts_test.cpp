@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Only those of a folder's experts that rows chose are paged in: a Mixtral of 5 experts whose
-// matrices are of 1 MiB each, more than the system reads at once around a page.
+// Of a folder's experts, only those that rows chose are paged in. The model is a Mixtral with 5
+// experts whose matrices have 1 MiB each, more than the system reads ahead around a page.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

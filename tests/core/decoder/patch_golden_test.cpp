@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Activation patching against hooks on transformers' own modules (make_patch_golden.py), on tiny
-// models, most with grouped key heads, one with ALiBi, on the embedded model, and by both kinds of
-// operations; token-by-token runs against full ones. Tolerances as in families_test: logits 1e-4 of
-// the largest, attention 1e-5.
+// Activation patching compared with hooks on transformers' own modules (make_patch_golden.py), on
+// tiny models, most with grouped key heads, one with ALiBi, and on the embedded model, with both
+// kinds of operations; token-by-token runs compared with full ones. Tolerances as in families_test:
+// logits 1e-4 of the largest, attention 1e-5.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

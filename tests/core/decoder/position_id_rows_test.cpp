@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Position ids that only some rows see, by properties; what their numbers are is compared with
-// transformers in positions_test.cpp. Other rows are bit for bit those without ids.
+// Properties of position ids that apply to only some rows; positions_test.cpp compares their
+// numbers with transformers. Other rows equal those of a run without ids bit for bit.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Position ids that are given: against transformers with the same position_ids on every tiny model
-// with rotary positions, and Self-Extend by ids against a plain computation (positions_golden.json,
-// made by make_positions_golden.py); beside every scheme and edit of the lists; on top of a trace
-// and token by token against runs in full. Ids 0, 1, 2, ... are the run without them bit for bit.
-// Tolerances as in families_test: logits 1e-4 of the largest.
+// Explicit position ids: compared with transformers with the same position_ids on every tiny model
+// with rotary positions, and Self-Extend by ids compared with a plain computation
+// (positions_golden.json, made by make_positions_golden.py); combined with every listed scheme and
+// edit; on an existing trace and token by token, compared with full runs. Ids 0, 1, 2, ... equal
+// the run without ids bit for bit. Tolerances as in families_test: logits 1e-4 of the largest.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Vectors added to the residual stream and channels that are set: against transformers' models with
-// hooks after their blocks (make_residual_edits_golden.py), on tiny models, of which three have
-// grouped key heads, one a parallel residual and one ALiBi, and on the embedded model; both kinds
-// of operations; what-if and token-by-token runs against full ones. Tolerances as in families_test:
-// logits 1e-4 of the largest, attention 1e-5.
+// Vectors added to the residual stream, and channels set to a value, compared with transformers'
+// models with hooks after their blocks (make_residual_edits_golden.py), on tiny models (three with
+// grouped key heads, one with a parallel residual, one with ALiBi) and on the embedded model, with
+// both kinds of operations; what-if and token-by-token runs compared with full ones. Tolerances as
+// in families_test: logits 1e-4 of the largest, attention 1e-5.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

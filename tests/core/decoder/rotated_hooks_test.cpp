@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// hook_rot_q and hook_rot_k: the softmax of their products is the last prompt query's pattern, as
-// the kernels make it, whatever the position scheme; they can't be changed.
+// hook_rot_q and hook_rot_k: the softmax of their products equals the last prompt query's attention
+// pattern from the kernels, for every position scheme; these hooks cannot change values.
 #include <gtest/gtest.h>
 
 #include <algorithm>

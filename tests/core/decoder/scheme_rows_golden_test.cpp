@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Position schemes that only some rows see: against transformers' models with a plain attention of
-// whole matrices (make_scheme_rows_golden.py), on tiny models with grouped key heads and both kinds
-// of operations; rows that do not see the scheme, and all rows, bit for bit; what-if and
-// token-by-token runs against full ones. Tolerances as in families_test: logits 1e-4 of the
-// largest, attention 1e-5.
+// Position schemes that apply to only some rows, on tiny models with grouped key heads and both
+// kinds of operations, compared with transformers' models with attention on whole matrices
+// (make_scheme_rows_golden.py); rows without the scheme, and schemes on all rows, are equal bit for
+// bit; what-if and token-by-token runs compared with full ones. Tolerances as in families_test:
+// logits 1e-4 of the largest, attention 1e-5.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Position schemes in runs: against transformers with the same rope_parameters
-// (schemes_golden.json, made by make_schemes_golden.py), and against one another where they must
-// agree.
+// Runs with position schemes, compared with transformers with the same rope_parameters
+// (schemes_golden.json, made by make_schemes_golden.py), and with each other where they must agree.
 //
-// Contract (float32): logits within 1e-4 of the largest logit of transformers'; cached decoding and
+// Contract (float32): logits within 1e-4 of the largest logit of transformers; cached decoding and
 // chunks within 1e-3 of one run over prompt and generated tokens; identities bit for bit.
 
 #include <gmock/gmock.h>

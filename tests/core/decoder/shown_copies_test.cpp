@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Hooks on a device that gets their rows by copies, later than the device computes them. Contract:
-// they are called with the same rows in the same order as on the plain CPU; a hook that writes is
-// called after those before it, and its writes take effect; where progress reports that a layer is
-// done, its rows were shown.
+// Hooks on a device that receive copies of rows later than the device computes them. Contract:
+// hooks are called with the same rows in the same order as on the plain CPU; a hook that writes is
+// called after the hooks before it, and its writes take effect; when progress reports that a layer
+// is done, hooks have received its rows.
 #include <gtest/gtest.h>
 
 #include <algorithm>

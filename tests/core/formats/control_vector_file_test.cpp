@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Control vectors: those that the package gguf wrote (make_residual_edits_golden.py), those written
-// here, and hostile ones: each is an ordinary Error that names the file.
+// Control vectors written by the package gguf (make_residual_edits_golden.py) and by Midscope, and
+// hostile files: each of these gives an ordinary Error that names the file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

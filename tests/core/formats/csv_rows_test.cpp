@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contract: fields as RFC 4180 has them, exactly; a faulty row is reported separately from the rows
-// around it, with the line and the reason.
+// Contract: fields are parsed exactly as in RFC 4180; a faulty row is reported separately from the
+// rows around it, with its line and the reason.
 #include "core/formats/csv_rows.h"
 
 #include <gmock/gmock.h>

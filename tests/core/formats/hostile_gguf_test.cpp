@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Files that broke other loaders, and damaged ones: each is an ordinary Error, or loads where the
-// damage is harmless. Nothing may crash, hang or allocate by a number in the file; run under the
-// address sanitizer for the full meaning.
+// Files that broke other loaders, and damaged files. Contract: each gives an ordinary Error, or
+// loads if the damage is harmless; nothing crashes, hangs or allocates memory according to an
+// unchecked number in the file. Run it under the address sanitizer for full coverage.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Files of torch.save that attack other loaders, and damaged ones: each is an ordinary Error that
-// names what is refused, or loads where the damage is harmless. Nothing is run, nothing may crash,
-// hang or allocate by a number in the file; run under the address sanitizer for the full meaning.
-// MIDSCOPE_TORCH_MUTANTS: number of mutated files (20,000 before a release);
-// MIDSCOPE_TORCH_ACCEPTED: a folder for the pickles of those that load.
+// Files in the format of torch.save that attack other loaders, and damaged files. Contract: each
+// gives an ordinary Error that names the rejected content, or loads if the damage is harmless; no
+// code in them is run, and nothing crashes, hangs or allocates memory according to an unchecked
+// number in the file. Run it under the address sanitizer for full coverage. MIDSCOPE_TORCH_MUTANTS:
+// number of mutated files (20,000 before a release); MIDSCOPE_TORCH_ACCEPTED: a folder to which the
+// pickles of those that load are written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Contract: what the reference implementation of safetensors refuses is an Error here that names
-// what is wrong, before anything is allocated by a number of the file; what it writes is read.
-// Rows of the list of files that broke other loaders are tests of their own.
+// Contract: files that the reference implementation of safetensors rejects give an Error that
+// states the fault, before memory is allocated according to a number in the file; files that it
+// writes are read. Each entry of the list of files that broke other loaders has a separate test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

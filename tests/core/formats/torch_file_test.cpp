@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Contract: what torch.save writes loads with the bits of torch.load; a folder's pytorch_model.bin
-// is taken where it has no safetensors. MIDSCOPE_TORCH_FILES names another folder of
-// make_torch_files.py.
+// Contract: files written by torch.save load with the same bits as in torch.load; a folder's
+// pytorch_model.bin is used if it has no safetensors. MIDSCOPE_TORCH_FILES names another folder
+// made by make_torch_files.py.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contract: entries of a zip archive are found where they are, or the archive is refused; the
-// central directory, local headers and descriptors must agree.
+// Contract: the entries of a zip archive are found at their true offsets, or the archive is
+// rejected; the central directory, local headers and descriptors must agree.
 #include "core/formats/zip_directory.h"
 
 #include <gmock/gmock.h>

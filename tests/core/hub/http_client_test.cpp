@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Addresses: where a token may go. Transfers are tested in hub_fetch_test.cpp.
+// Which addresses a token may be sent to. Transfers are tested in hub_fetch_test.cpp.
 #include "core/hub/http_client.h"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Fetching from hub_server.py, a hub on this machine that behaves well or badly by the model's
-// name. Contract: a file in the cache is complete and has the digest of the listing; an Error
-// states the reason; nothing is written elsewhere.
+// Downloads from hub_server.py, a local hub that behaves well or badly depending on the model's
+// name. Contract: a file in the cache is complete and has the listed digest; an Error states the
+// reason; nothing is written outside the cache.
 #include "core/hub/hub_fetch.h"
 
 #include <gmock/gmock.h>

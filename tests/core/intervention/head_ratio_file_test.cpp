@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tables of head ratios: every form that is taken, and what is said of all others.
+// Files of head ratios: every accepted form, and the error messages for all others.
 
 #include "core/intervention/head_ratio_file.h"
 

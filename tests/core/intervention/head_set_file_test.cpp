@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contract: published lists of heads are read as they are published; anything else is an error that
-// names the file, never a crash or a list of other heads.
+// Contract: lists of heads are read in their published form; any other file gives an error that
+// names the file, never a crash or a wrong list.
 #include "core/intervention/head_set_file.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The JSON form, files of interventions, and published settings by name.
+// The JSON form of interventions, intervention files, and published settings by name.
 
 #include "core/terms/intervention_json.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files of position ids, and the edit `positions` as text: what is read, printed and refused. What
-// ids do in runs: tests/core/decoder/positions_test.cpp.
+// Files of position ids, and the edit `positions` as text: parsing, printing and rejected inputs.
+// The effect of ids on runs is tested in tests/core/decoder/positions_test.cpp.
 
 #include "core/intervention/position_id_file.h"
 

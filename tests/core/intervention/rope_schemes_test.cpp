@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The position schemes' arithmetic against numbers worked out by hand or in a few lines of Python
-// (base 10,000, 128 dimensions, context 4,096 unless said otherwise).
+// The arithmetic of position schemes, compared with numbers calculated by hand or in a few lines of
+// Python (base 10,000, 128 dimensions, context 4,096 unless stated otherwise).
 #include "core/intervention/rope_schemes.h"
 
 #include <gtest/gtest.h>

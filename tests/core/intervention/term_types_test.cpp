@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contract: a term that is described is also read, printed and applied, and none of its arguments
-// is described alone. The tests go through the list, so that they hold for terms that are added.
+// Contract: a term that is described is also parsed, printed and applied, and so is each of its
+// arguments. The tests iterate over the list, so that they cover terms that are added later.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// For compare_chat_template.py: reads a JSON object a line from stdin, {"template", "messages",
-// "add_generation_prompt", "bos", "eos", "variables", "date"}, and writes {"text"} or {"error"} a
-// line.
+// Helper of compare_chat_template.py: reads one JSON object per line from stdin, {"template",
+// "messages", "add_generation_prompt", "bos", "eos", "variables", "date"}, and writes one line
+// {"text"} or {"error"} for each.
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>

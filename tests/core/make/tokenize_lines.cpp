@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// For compare_tokenizer.py: reads one JSON string a line from stdin, writes its token ids a line,
-// separated by spaces.
+// Helper of compare_tokenizer.py: reads one JSON string per line from stdin and writes one line
+// with its token ids, separated by spaces, for each.
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// DeepSeek V2 and V3: what keys of their config.json become, with their defaults, and what does not
-// apply to latent keys. Numbers of whole models: families_test.cpp.
+// DeepSeek V2 and V3: values read from keys of config.json, their defaults, and features that do
+// not apply to latent keys. The numbers of complete models are tested in families_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Values read from keys of config.json, their defaults, and refused values: InternLM3, Ministral 3
-// and Apertus. Numbers of whole models: families_test.cpp.
+// InternLM3, Ministral 3 and Apertus: values read from keys of config.json, their defaults, and
+// rejected values. The numbers of complete models are tested in families_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every architecture against transformers (float32, eager attention), on the tiny models that
+// All architectures compared with transformers (float32, eager attention), on the tiny models that
 // make_tiny_models.py wrote with transformers' results. Tolerances: logits 1e-4 of the largest,
-// attention 1e-5, greedy continuations equal (their two best logits differ by 1e-3).
+// attention 1e-5, equal greedy continuations (their two best logits differ by at least 1e-3).
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Values read from config.json's keys, and refused values. families_test.cpp checks the numbers;
-// here each family's file is read.
+// Values read from keys of config.json, and rejected values, for each family's file. The numbers of
+// complete models are tested in families_test.cpp.
 #include "core/model/folder_model.h"
 
 #include <gmock/gmock.h>

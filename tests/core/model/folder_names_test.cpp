@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Folders as they are found: the text part of models of pictures and text under the names of old
-// and new versions of transformers, base models without "model." and head, output matrices against
-// tie_word_embeddings. That the numbers are right is the work of families_test.cpp, on the same
-// tiny models.
+// Variants of tensor names in published folders: the text part of image-text models under the names
+// of old and new versions of transformers, base models without "model." and head, output matrices
+// and tie_word_embeddings. The numbers are tested in families_test.cpp, on the same tiny models.
 #include "core/model/folder_tensors.h"
 
 #include <gmock/gmock.h>

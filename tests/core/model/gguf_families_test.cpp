@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Values that families of GGUF files read from their metadata, and those that they refuse. Numbers
-// of whole models: families_test.cpp.
+// Values that families of GGUF files read from the metadata, and rejected values. The numbers of
+// complete models are tested in families_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Contract: a model split as llama.cpp's gguf-split and gguf-py do it is the model in one file, to
-// the last bit; anything but the first of a whole set of shards is an Error with a remedy.
+// Contract: a model split in the manner of llama.cpp's gguf-split and of gguf-py equals the model
+// in one file, to the last bit; any input except the first shard of a complete set gives an Error
+// with a remedy.
 #include "core/formats/gguf_shards.h"
 
 #include <gmock/gmock.h>

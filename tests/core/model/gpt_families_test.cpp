@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Families of GPT-2's time: what their config.json's keys become, what is refused, and learned
-// positions. That the numbers are right is the work of families_test.cpp.
+// Families of the GPT-2 era: values read from their config.json, rejected values, and learned
+// positions. The numbers are tested in families_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

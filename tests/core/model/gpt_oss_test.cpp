@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// gpt-oss: what keys of its config.json become, with their defaults, and which files of MXFP4 are
-// refused. Numbers of whole models: families_test.cpp.
+// gpt-oss: values read from keys of config.json, their defaults, and rejected MXFP4 files. The
+// numbers of complete models are tested in families_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

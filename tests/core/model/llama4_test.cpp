@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Llama 4: what keys of its config.json become, with their defaults, and its chunks. Numbers of
-// whole models: families_test.cpp.
+// Llama 4: values read from keys of config.json, their defaults, and its attention chunks. The
+// numbers of complete models are tested in families_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// core/MODELS.md against the lists in the code: every family has its row, with formats, what
-// applies to it and what it was held against, and the page names no other.
+// core/MODELS.md compared with the lists in the code: every family has a row, with its formats, the
+// features that apply to it and the implementation it was compared with, and the page names no
+// other family.
 #include <gtest/gtest.h>
 
 #include <algorithm>

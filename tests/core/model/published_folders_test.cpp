@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Folders as people have them: keys that a family's class in transformers does not use, what Python
-// writes, tensors of other dtypes.
+// Peculiarities of published folders: keys that a family's class in transformers ignores, JSON as
+// Python writes it, tensors of other dtypes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

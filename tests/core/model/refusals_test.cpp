@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Models without a family are refused with what kinds of layers they have, what is supported, and
-// the page on adding a family: GGUF headers and folders.
+// Models without a supported family (GGUF headers and folders) are rejected with a message that
+// states their kinds of layers, what is supported, and the page on adding a family.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sinusoidal positions: the family that has them (xglm; that its numbers are those of transformers
-// is the work of families_test and positions_test), non-integer positions, and runs beyond the
-// context.
+// Sinusoidal positions: the family that has them (xglm; families_test and positions_test compare
+// its numbers with transformers), non-integer positions, and runs beyond the context.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Folders whose weights are pytorch_model.bin: the same models as with safetensors, and what old
-// checkpoints have beside the weights.
+// Folders whose weights are in pytorch_model.bin: they give the same models as safetensors. Also
+// the additional content of old checkpoints.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

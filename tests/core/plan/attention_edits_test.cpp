@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Plans of crops, moves, boosts, ablations and temperatures, the rows that a change of them
-// affects, and refusals.
+// Plans of crops, moves, boosts, ablations and temperatures, the rows that a change of these
+// affects, and rejected inputs.
 
 #include "core/plan/attention_edits.h"
 #include "core/plan/term_plans.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Ratios of heads and what a changed intervention changes. Values are exact: they come from
-// integers and one multiplication.
+// Ratios of heads, and which parts of a plan a changed intervention affects. Values are exact,
+// because they are computed from integers with one multiplication.
 
 #include "core/plan/attention_plan.h"
 

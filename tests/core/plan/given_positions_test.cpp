@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Position ids as values, and what plans make of them: rows behind the prompt, moves on top, near
-// keys of Self-Extend, the first row that two sequences of ids have differently, rotary tables.
+// Position ids as values, and the plans made from them: rows after the prompt, additional moves,
+// near keys of Self-Extend, the first row at which two sequences of ids differ, rotary tables.
 
 #include "core/plan/given_positions.h"
 

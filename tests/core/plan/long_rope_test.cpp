@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// LongRoPE's factors from a file (schemes/long_rope.cpp). Numbers are worked out by hand.
+// LongRoPE's factors from a file (schemes/long_rope.cpp). The expected numbers are calculated by
+// hand.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

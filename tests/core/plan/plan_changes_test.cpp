@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contract: no row before the first changed one of a layer may come out differently, and a change
-// that leaves rows alone is seen to.
+// Contract: in each layer, no row before the reported first changed row can differ, and changes
+// that affect no row are recognised.
 #include "core/plan/plan_changes.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Plans of `vector` and `set`, and the rows that a change of them affects.
+// Plans of `vector` and `set`, and the rows that a change of these affects.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

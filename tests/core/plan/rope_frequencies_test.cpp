@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Frequencies of every scaling. The numbers are those of transformers 5.23's ROPE_INIT_FUNCTIONS
-// for rope_theta 10000 and 16 rotated dimensions, which are float32: hence the tolerance of 2e-6.
+// Frequencies of every scaling. The expected numbers are from transformers 5.23's
+// ROPE_INIT_FUNCTIONS for rope_theta 10000 and 16 rotated dimensions; they are float32, hence the
+// tolerance of 2e-6.
 
 #include "core/plan/rope_frequencies.h"
 

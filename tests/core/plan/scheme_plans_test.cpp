@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Attention plans of position schemes, the ratio of each head, and the reach of each scheme.
-// Numbers are worked out by hand or taken from rope_schemes_test.cpp; no model is run.
+// Expected numbers are calculated by hand or taken from rope_schemes_test.cpp; no model is run.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Relative distances of samples against counting all pairs, and CREAM's theorems against trying all
-// places of the middle. Integers: exact.
+// Relative distances of samples, compared with counting all pairs, and CREAM's theorems, checked by
+// trying all places of the middle. Exact, because all values are integers.
 #include "core/positions/relative_distances.h"
 
 #include <gmock/gmock.h>

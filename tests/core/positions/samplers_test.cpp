@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Samplers of position ids. Integers, so everything here is exact but for frequencies, which are
-// within four standard errors of the sample.
+// Samplers of position ids. All comparisons are exact, because ids are integers, except
+// frequencies, which must be within four standard errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

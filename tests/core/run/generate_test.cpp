@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Generation with a cache equals running prompt and generated tokens anew (under every term:
-// decoding_test).
+// Generation with a cache equals running prompt and generated tokens again (for settings with every
+// term, see decoding_test).
 //
-// Contract (float32): greedy tokens equal; logits of the re-run within 1e-3 of the cached ones
-// (checked through the tokens' margins).
+// Contract (float32): greedy tokens are equal; logits of the new run are within 1e-3 of the cached
+// ones (checked through the tokens' margins).
 
 #include "core/run/generate.h"
 

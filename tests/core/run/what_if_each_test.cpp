@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Many settings at once give what each gives alone, and leave the traces of `none` as they were.
+// Many settings in one call give the same results as separate calls, and leave the traces of `none`
+// unchanged.
 //
 // Contract (float32): |difference| of logits <= 1e-3, of answers' scores <= 2e-3 nats, as between
 // what-if and full runs. The same settings give the same bits in every call.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What-if after any stack of terms, to any other, equals a full run: 200 pairs of random stacks one
-// after another, runs cancelled in between, and with layers dropped for a memory limit.
+// A what-if from any stack of terms to any other equals a full run: 200 pairs of random stacks in
+// succession, with runs cancelled in between, and with layers dropped for a memory limit.
 //
 // Contract (float32): |difference| of logits <= 1e-3, of attention <= 1e-4. Ms-PoE's ratios are
-// equal; where they are not, a key is within 1e-6 of the threshold, and the full run gets the
-// what-if's ratios.
+// equal, or a key is within 1e-6 of the threshold and the full run uses the what-if's ratios.
 
 #include <gtest/gtest.h>
 

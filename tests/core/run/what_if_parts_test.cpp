@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Parts that WhatIf reports of the shown prompt while it runs.
+// Partial results that WhatIf reports for the shown prompt during a run.
 //
-// Contract: exact. Finished layers of every part equal those of the result bit for bit, the others
-// are NaN.
+// Contract: finished layers of every partial result equal those of the final result bit for bit;
+// all other layers are NaN.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What-if with patches: it runs the rows that change, and equals full runs, alone and with other
+// What-ifs with patches run only the rows that change, and equal full runs, alone and with other
 // terms, one setting after another on one trace. Tolerances as in what_if_pairs_test.
 
 #include <gmock/gmock.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What-if equals a full run, for every kind of change, in any order of changes.
+// A what-if equals a full run, for every kind of change, in any order of changes.
 //
-// Contract (float32): |difference| of logits <= 1e-3, of attention <= 1e-4; Ms-PoE with the full
-// run's ratios, which must be equal here. Not bit-equal: matrix products of few rows sum in another
-// order.
+// Contract (float32): |difference| of logits <= 1e-3, of attention <= 1e-4; Ms-PoE's ratios must
+// equal those of the full run here. Not bit-equal, because matrix products of few rows sum in
+// another order.
 
 #include "core/run/what_if.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Llama models whose matrices hold random blocks of one type.
+// Llama models whose matrices contain random blocks of one type.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace midscope::test {
 
-// The offsets of a block's binary16 scales, and a power of 2 under which weights come out at some
-// hundredths.
+// The offsets of a block's binary16 scales, and the exponent of 2 for them that gives weights of a
+// few hundredths.
 struct BlockScales {
   std::vector<int64_t> places;
   int exponent;
@@ -50,7 +50,7 @@ inline BlockScales ScalesOf(kernels::BlockType type) {
   }
 }
 
-// `rows` rows of `columns` random elements, none of them far from 0.
+// `rows` rows of `columns` random elements of small magnitude.
 inline std::string RandomBlocks(const kernels::BlockFormat& format, int64_t rows, int64_t columns,
                                 std::mt19937& random) {
   using kernels::BlockType;
@@ -80,8 +80,8 @@ inline std::string RandomBlocks(const kernels::BlockFormat& format, int64_t rows
   return bytes;
 }
 
-// 2 layers, 4 heads over 2 key-value heads of 64 dimensions; an output matrix of its own. `spoil`
-// names a tensor whose first block gets an infinite scale.
+// A model with 2 layers, 4 heads over 2 key-value heads of 64 dimensions, and a separate output
+// matrix. `spoil`: a tensor whose first block gets an infinite scale.
 inline GgufWriter BlockModel(kernels::BlockType type, const std::string& spoil = "") {
   const kernels::BlockFormat format = *kernels::FindBlockFormat(static_cast<uint32_t>(type));
   GgufWriter writer = TinyMetadata();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The configurations of tiny models with keys changed, for tests of what is read and refused.
+// Configurations of tiny models with changed keys, for tests of which configurations are accepted
+// and rejected.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +14,8 @@
 
 namespace midscope::test {
 
-// Writes the folder's config.json with keys replaced; null takes a key away, "null" sets it so.
+// Writes the folder's config.json with changed keys; the value null removes a key, and "null" sets
+// it to null.
 inline void ChangeConfig(const TemporaryFolder& folder, const nlohmann::json& changes) {
   auto config = nlohmann::json::parse(folder.Read("config.json"));
   for (const auto& [key, value] : changes.items()) {
@@ -39,7 +41,7 @@ inline std::string ErrorWith(const std::string& name, const nlohmann::json& chan
   return ErrorMessage([&] { ConfigWith(name, changes); });
 }
 
-// The error of opening the whole model with these changes.
+// The error message of opening the complete model with these changes.
 inline std::string OpenErrorWith(const std::string& name, const nlohmann::json& changes) {
   const TemporaryFolder folder(TinyModelFolder(name));
   ChangeConfig(folder, changes);

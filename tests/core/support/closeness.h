@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Differences between numbers.
+// Measures of the difference between numbers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,14 +10,14 @@
 
 namespace midscope::test {
 
-// Largest absolute value; 0 of none.
+// Largest absolute value; 0 for an empty span.
 inline double Largest(std::span<const float> values) {
   double largest = 0;
   for (const float value : values) largest = std::max(largest, std::abs(double{value}));
   return largest;
 }
 
-// Largest absolute difference of two rows that must be of one length.
+// Largest absolute difference between two rows, which must have the same length.
 inline double Difference(std::span<const float> a, std::span<const float> b) {
   EXPECT_EQ(a.size(), b.size());
   double difference = 0;

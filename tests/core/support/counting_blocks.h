@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A GPU's products with quantised matrices, counted; without a GPU (tests/core/cuda_host).
+// Counts the products with quantised matrices that a GPU would compute; runs without a GPU
+// (tests/core/cuda_host).
 #pragma once
 
 #include <ATen/ATen.h>
@@ -43,7 +44,7 @@ class CountingBlocks : public CudaBlocks {
     CudaBlocks::MultiplyFewGated(matrix, x, activation, y);
   }
 
-  // Calls so far.
+  // Number of calls so far.
   mutable int64_t panels = 0;
   mutable int64_t products = 0;
 
@@ -51,7 +52,7 @@ class CountingBlocks : public CudaBlocks {
   int64_t panel_bytes_;
 };
 
-// A GPU whose products are counted, in host memory.
+// A GPU backend in host memory that counts its products.
 class CountingOps : public CudaOps {
  public:
   explicit CountingOps(int64_t panel_bytes) : CudaOps(at::Device(at::kCPU)), blocks_(panel_bytes) {}

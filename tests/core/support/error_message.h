@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The message that a call throws, for assertions.
+// Returns the message of an error that a call throws, for assertions.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 
 namespace midscope::test {
 
-// The message of the Error that `call` throws; "" where it throws none. Other exceptions pass
-// through and fail the test.
+// The message of the Error that `call` throws; "" if it throws nothing. Other exceptions propagate
+// and fail the test.
 template <typename Call>
 std::string ErrorMessage(const Call& call) {
   try {
@@ -22,7 +22,7 @@ std::string ErrorMessage(const Call& call) {
   return "";
 }
 
-// Likewise, where it must be of one kind.
+// As above, for an Error that must be of the given kind.
 template <typename Call>
 std::string ErrorMessage(ErrorKind kind, const Call& call) {
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rotary tables with their numbers, for tests.
+// Rotary tables with their numbers computed, for tests.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Builds the bytes of GGUF files for tests, right ones and wrong ones: every number can be made
-// false.
+// Builds the bytes of GGUF files for tests, both valid and invalid: every number in them can be
+// set.
 #pragma once
 
 #include <unistd.h>
@@ -34,9 +34,9 @@ class GgufWriter {
   uint32_t version = 3;
   std::optional<uint64_t> claimed_tensors;
   std::optional<uint64_t> claimed_values;
-  uint64_t alignment = 32;  // what the data section is padded to; writes no metadata
+  uint64_t alignment = 32;  // alignment of the data section; writes no metadata
 
-  // Raw value bytes, taken as they are.
+  // Adds a value as raw bytes, without conversion.
   GgufWriter& RawValue(const std::string& key, GgufType type, const std::string& bytes) {
     values_.emplace_back(key, Raw(type) + bytes);
     return *this;
@@ -72,7 +72,8 @@ class GgufWriter {
     return *this;
   }
 
-  // Everything about a tensor as given; dimensions in the file's order (innermost first).
+  // Adds a tensor header with all fields as given; dimensions in the file's order (innermost
+  // first).
   GgufWriter& RawTensor(const std::string& name, const std::vector<uint64_t>& dimensions,
                         uint32_t type, uint64_t offset) {
     std::string info = RawString(name) + Raw(static_cast<uint32_t>(dimensions.size()));
@@ -84,7 +85,7 @@ class GgufWriter {
     data_ += bytes;
     return *this;
   }
-  // A float32 tensor, shape outermost first, behind the others.
+  // Adds a float32 tensor after the others; shape outermost first.
   GgufWriter& Float32Tensor(const std::string& name, const std::vector<int64_t>& shape,
                             const std::vector<float>& values) {
     data_.resize((data_.size() + alignment - 1) / alignment * alignment);
@@ -93,7 +94,7 @@ class GgufWriter {
     return *this;
   }
 
-  // A tensor of blocks, shape outermost first, behind the others.
+  // Adds a tensor of blocks after the others; shape outermost first.
   GgufWriter& BlockTensor(const std::string& name, const std::vector<int64_t>& shape,
                           kernels::BlockType type, const std::string& bytes) {
     data_.resize((data_.size() + alignment - 1) / alignment * alignment);
@@ -118,7 +119,7 @@ class GgufWriter {
   std::string data_;
 };
 
-// A file of its own in the system's temporary folder, gone with this object.
+// A separate file in the system's temporary folder, removed with this object.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& bytes) {
@@ -137,8 +138,8 @@ class TemporaryFile {
   std::filesystem::path path_;
 };
 
-// The text of a byte in byte-level BPE: the inverse of core/tokenizer/vocabulary.cpp, written
-// independently of it.
+// The text that represents a byte in byte-level BPE: the inverse of core/tokenizer/vocabulary.cpp,
+// written independently of it.
 inline std::string ByteCharacter(int byte) {
   int code = byte;
   if (byte <= 32) {
@@ -152,7 +153,7 @@ inline std::string ByteCharacter(int byte) {
   return {static_cast<char>(0xc0 | code >> 6), static_cast<char>(0x80 | (code & 0x3f))};
 }
 
-// Metadata of a llama model of 2 layers, 4 heads over 2 key-value heads of 4 dimensions, with a
+// Metadata of a llama model with 2 layers, 4 heads over 2 key-value heads of 4 dimensions, and a
 // byte-level tokenizer: token b is the byte b; 256 to 258 are "ab", "abc", "<|end|>" (control). No
 // tensors.
 inline GgufWriter TinyMetadata() {
@@ -178,7 +179,7 @@ inline GgufWriter TinyMetadata() {
   return writer;
 }
 
-// As above, with all its tensors, float32; values are small, distinct and deterministic.
+// As above, with all tensors in float32; their values are small, distinct and deterministic.
 inline GgufWriter TinyModel(uint32_t blocks = 2, uint32_t context = 64) {
   GgufWriter writer = TinyMetadata();
   writer.Remove("llama.block_count").Uint32("llama.block_count", blocks);

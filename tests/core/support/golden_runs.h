@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Golden files of edits and schemes, and runs of tiny models over the tokens of their expected.json
-// and an answer, as the makers of these files have them (tests/core/make/golden_runs.py).
+// followed by an answer. The same runs are made by tests/core/make/golden_runs.py.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +25,8 @@
 
 namespace midscope::test {
 
-constexpr double kGoldenLogitTolerance = 1e-4;  // of the largest logit, as in families_test
+// Relative to the largest logit, as in families_test.
+constexpr double kGoldenLogitTolerance = 1e-4;
 constexpr double kGoldenAttentionTolerance = 1e-5;
 
 inline nlohmann::json ReadJson(const std::string& path) {
@@ -38,8 +39,8 @@ inline std::vector<int32_t> PromptIds(const std::string& model) {
   return ReadJson(TinyModelFolder(model) + "/expected.json")["ids"].get<std::vector<int32_t>>();
 }
 
-// A tiny model of one thread, opened once a test program for each placement, type of numbers,
-// choice of windows and choice of context.
+// A tiny model with one thread. It is opened once per test program for each combination of
+// placement, dtype, window option and context option.
 inline std::shared_ptr<const Decoder> TinyDecoder(const std::string& model,
                                                   const std::string& placement = "cpu",
                                                   DecoderOptions options = {}) {
@@ -60,7 +61,7 @@ struct GoldenRun {
   std::vector<float> last_attention;  // [layer, head, key]
 };
 
-// The prompt and `answer`, in one run.
+// Runs the prompt and `answer` in one run.
 inline GoldenRun RunInFull(const Decoder& decoder, std::vector<int32_t> ids,
                            const std::vector<int32_t>& answer, const Intervention& intervention) {
   RunRequest request;
@@ -77,16 +78,17 @@ inline GoldenRun RunInFull(const Decoder& decoder, std::vector<int32_t> ids,
   return run;
 }
 
-// As above, for a tiny model's own prompt.
+// As above, for the prompt of a tiny model.
 inline GoldenRun RunInFull(const Decoder& decoder, const std::string& model,
                            const std::vector<int32_t>& answer, const Intervention& intervention) {
   return RunInFull(decoder, PromptIds(model), answer, intervention);
 }
 
-// A file of tests/core/golden whose "cases" have a "model" and a "setting", and its runs.
+// A file of tests/core/golden whose "cases" have a "model" and a "setting", and the runs of these
+// cases.
 class GoldenFile {
  public:
-  // `options`: how its models are opened.
+  // `options`: options for opening its models.
   explicit GoldenFile(const std::string& name, const DecoderOptions& options = {})
       : json_(ReadJson(MIDSCOPE_TESTS "/core/golden/" + name)), options_(options) {}
 
@@ -99,7 +101,7 @@ class GoldenFile {
     return TinyDecoder(model, placement, options_);
   }
 
-  // The model's prompt and the file's answer.
+  // Runs the model's prompt and the file's answer.
   GoldenRun FullRun(const std::string& model, const Intervention& intervention,
                     const std::string& placement = "cpu") const {
     return RunInFull(*Model(model, placement), model, answer(), intervention);
@@ -114,14 +116,15 @@ class GoldenFile {
   DecoderOptions options_;
 };
 
-// The description of a failure: the case's model and setting.
+// Describes a case in a failure message: its model and setting.
 inline std::string Describe(const nlohmann::json& item) {
   const nlohmann::json& setting = item.at("setting");
   return item.at("model").get<std::string>() + " " +
          (setting.is_string() ? setting.get<std::string>() : setting.dump());
 }
 
-// A case of a golden file: logits of some rows, attention of the last prompt row in the last layer.
+// Compares a run with a case of a golden file: the logits of some rows, and the attention of the
+// last prompt row in the last layer.
 inline void ExpectGolden(const GoldenRun& run, const nlohmann::json& golden,
                          const nlohmann::json& item, const std::string& what) {
   std::vector<float> logits;
@@ -137,8 +140,8 @@ inline void ExpectGolden(const GoldenRun& run, const nlohmann::json& golden,
   EXPECT_LE(Difference(all.last(attention.size()), attention), kGoldenAttentionTolerance) << what;
 }
 
-// The prompt in chunks that end at `ends`, then the answer token by token: each step's last row
-// equals that row of `full`.
+// Runs the prompt in chunks that end at `ends`, then the answer token by token. Expects the last
+// row of each step to equal that row of `full`.
 inline void ExpectStepsEqual(const Decoder& decoder, const std::string& model,
                              const std::vector<int32_t>& answer, const Intervention& intervention,
                              const std::vector<size_t>& ends, const GoldenRun& full,
@@ -164,7 +167,7 @@ inline void ExpectStepsEqual(const Decoder& decoder, const std::string& model,
   }
 }
 
-// Every case of a file whose settings are texts, on each of the placements.
+// Checks every case of a file whose settings are texts, on each placement.
 inline void ExpectEveryCase(const GoldenFile& golden, const std::vector<std::string>& placements) {
   for (const std::string& placement : placements) {
     for (const nlohmann::json& item : golden["cases"]) {
@@ -174,7 +177,7 @@ inline void ExpectEveryCase(const GoldenFile& golden, const std::vector<std::str
   }
 }
 
-// As above, the prompt in one run and the answer token by token.
+// As above, but runs the prompt in one run and then the answer token by token.
 inline void ExpectEveryCaseTokenByToken(const GoldenFile& golden) {
   for (const nlohmann::json& item : golden["cases"]) {
     const std::string model = item["model"];
@@ -184,7 +187,7 @@ inline void ExpectEveryCaseTokenByToken(const GoldenFile& golden) {
   }
 }
 
-// The first row whose logits are not the same to the last bit; the number of rows if none is.
+// The first row whose logits differ in any bit; the number of rows if none does.
 inline int64_t FirstDifferentRow(const GoldenRun& a, const GoldenRun& b) {
   const auto rows = std::ssize(a.result.logits) / a.result.vocabulary;
   int64_t row = 0;
@@ -192,7 +195,7 @@ inline int64_t FirstDifferentRow(const GoldenRun& a, const GoldenRun& b) {
   return row;
 }
 
-// A what-if's outcome for the model's prompt is that of a run in full.
+// Expects a what-if's outcome for the model's prompt to equal that of a full run.
 inline void ExpectOutcome(const WhatIfOutcome& outcome, const GoldenRun& full,
                           const std::string& model, const std::string& what) {
   const auto logits = full.result.Logits(static_cast<int64_t>(PromptIds(model).size()) - 1);
@@ -203,7 +206,8 @@ inline void ExpectOutcome(const WhatIfOutcome& outcome, const GoldenRun& full,
       << what;
 }
 
-// The settings one after another on one trace, each against a run in full by `reference`.
+// Applies the settings one after another to one trace, and compares each with a full run of
+// `reference`.
 inline void ExpectWhatIfEqualsFullRuns(const std::shared_ptr<const Decoder>& decoder,
                                        const Decoder& reference, const std::string& model,
                                        const std::vector<int32_t>& answer,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// hub_server.py as a process of the test's own.
+// Runs hub_server.py as a child process of the test.
 #pragma once
 
 #include <cstdio>
@@ -15,11 +15,12 @@
 
 namespace midscope::test {
 
-// It ends when this process does.
+// The server ends when this process ends.
 class HubServer {
  public:
   HubServer() {
-    // A proxy that is not there: addresses of this machine must not go through it.
+    // Sets a proxy that does not exist, because addresses of this machine must not go through a
+    // proxy.
     for (const char* name : {"http_proxy", "https_proxy", "all_proxy"}) {
       setenv(name, "http://127.0.0.1:9", 1);
     }
@@ -36,7 +37,8 @@ class HubServer {
   }
   std::string hub() const { return "http://127.0.0.1:" + std::to_string(hub_); }
 
-  // The server's requests for the model org/`name`: "server", "path", "token", "range".
+  // The requests that the server received for the model org/`name`, with the keys "server", "path",
+  // "token", "range".
   std::vector<nlohmann::json> Asked(const std::string& name) const {
     std::vector<nlohmann::json> asked;
     for (const nlohmann::json& entry : nlohmann::json::parse(Log())) {
@@ -61,7 +63,7 @@ class HubServer {
     return text;
   }
 
-  std::FILE* output_ = nullptr;  // never closed: pclose would wait for the server's end
+  std::FILE* output_ = nullptr;  // never closed, because pclose would wait for the server to end
   int hub_ = 0;
   int store_ = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A limit of memory, for files that claim to be larger than they are.
+// Limits memory, for tests of files that claim to be larger than they are.
 #pragma once
 
 #include <sys/resource.h>
@@ -10,8 +10,8 @@
 
 namespace midscope::test {
 
-// For the length of a test: an allocation of more than `bytes` beyond what is mapped now fails
-// instead of passing unseen.
+// While this object exists, an allocation of more than `bytes` beyond the memory mapped at its
+// construction fails.
 class MemoryLimit {
  public:
   explicit MemoryLimit(size_t bytes) {

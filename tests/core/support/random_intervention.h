@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Interventions of every kind of term, for tests of properties. They need not suit any model;
-// `ratios`, which needs a file, is not among them.
+// Random interventions with every kind of term, for property tests. They need not be valid for any
+// model; `ratios` is excluded, because it needs a file.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A safetensors file that is read into parts and written again, so that a test can rename, add or
-// change tensors of a tiny model.
+// Reads a safetensors file into parts and writes it again, so that tests can rename, add or change
+// tensors of a tiny model.
 #pragma once
 
 #include <cstdint>

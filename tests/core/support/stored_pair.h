@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A weight matrix of two tensors of random blocks, and what products with it must be.
+// A weight matrix made of two tensors with random blocks, and the expected products with it.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -18,9 +18,9 @@
 namespace midscope::test {
 
 inline constexpr int64_t kInputs = 512;
-inline constexpr int64_t kOutputs[] = {37, 20};  // of the two tensors
+inline constexpr int64_t kOutputs[] = {37, 20};  // rows of the two tensors
 
-// The first tensor's rows are in another order than in the file.
+// The rows of the first tensor are stored in another order than in the matrix.
 struct StoredPair {
   explicit StoredPair(const kernels::BlockFormat& format) : StoredPair(format, format) {}
   StoredPair(const kernels::BlockFormat& one, const kernels::BlockFormat& other) {
@@ -52,13 +52,13 @@ struct StoredPair {
   std::vector<TensorRef> tensors;
 };
 
-// [rows, columns]
+// Random numbers [rows, columns] of the given dtype.
 inline at::Tensor NumbersOf(int64_t rows, int64_t columns, at::ScalarType type) {
   return at::arange(rows * columns, at::kFloat).mul_(0.731f).sin_().view({rows, columns}).to(type);
 }
 
-// MultiplyOnDevice on the device of x: within float32 rounding of the sum, or of rounded weights
-// and a rounded result where y or an expanded matrix is bfloat16.
+// Checks MultiplyOnDevice on the device of x. The tolerance is float32 rounding of the sum; if y or
+// an expanded matrix is bfloat16, also the rounding of weights and result.
 inline void ExpectProduct(const WeightMatrix& matrix, const StoredPair& pair, const at::Tensor& x,
                           at::ScalarType y_type) {
   const at::Tensor y =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A folder of its own in the system's temporary folder, gone with this object.
+// A separate folder in the system's temporary folder, removed with this object.
 #pragma once
 
 #include <cstdlib>
@@ -16,7 +16,7 @@ class TemporaryFolder {
     if (mkdtemp(name.data()) == nullptr) std::abort();
     path_ = name;
   }
-  // With a copy of another folder's files.
+  // The folder contains a copy of another folder's files.
   explicit TemporaryFolder(const std::filesystem::path& original) : TemporaryFolder() {
     std::filesystem::copy(original, path_, std::filesystem::copy_options::recursive);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where tests of CudaOps run: on the first GPU, or, in the program of tests/core/cuda_host, on the
-// CPU, which runs the kernels' bodies there.
+// The device for tests of CudaOps: the first GPU, or, in the program of tests/core/cuda_host, the
+// CPU, which executes the kernels' bodies.
 #pragma once
 
 #include <c10/core/Device.h>

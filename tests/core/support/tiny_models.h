@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The models of tests/core/golden/tiny_models, for tests to which CMake passes their folder.
+// The models of tests/core/golden/tiny_models, for tests that get this folder's path from CMake.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace midscope::test {
 
-// In the order of their names.
+// The names of all tiny models, sorted.
 inline std::vector<std::string> TinyModelNames() {
   std::vector<std::string> names;
   for (const auto& entry :
@@ -29,7 +29,7 @@ inline std::string TinyModelFolder(const std::string& name) {
          name;
 }
 
-// The path to open: the folder, or the GGUF file in it.
+// The path to open: the model's folder, or the GGUF file in it.
 inline std::string TinyModelPath(const std::string& name) {
   const std::string gguf = TinyModelFolder(name) + "/model.gguf";
   return std::filesystem::exists(gguf) ? gguf : TinyModelFolder(name);

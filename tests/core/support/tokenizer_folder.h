@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A folder of its own in the system's temporary folder, gone with this object.
+// A separate folder in the system's temporary folder, removed with this object.
 #pragma once
 
 #include <stdlib.h>  // NOLINT: mkdtemp

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Zip archives and pickles as torch.save writes them, and damaged ones.
+// Writes zip archives and pickles in the format of torch.save, and damaged ones.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@
 
 namespace midscope::test {
 
-// One entry of an archive, as its headers describe it.
+// One entry of an archive, with the contents of its headers.
 struct ZipPart {
   std::string name;
   std::string bytes;
   uint16_t flags = 0;
   uint16_t method = 0;
-  bool described = false;       // sizes behind the data, as torch.save has them
-  bool zip64 = false;           // sizes in fields of 8 bytes
-  std::string local_name = {};  // empty: name
+  bool described = false;       // sizes are written after the data, as in torch.save
+  bool zip64 = false;           // sizes are in fields of 8 bytes
+  std::string local_name = {};  // name in the local header; empty: `name`
   int64_t extra_local_bytes = 0;
-  int64_t offset_change = 0;  // of the header, in the directory
+  int64_t offset_change = 0;  // added to the header's offset in the directory
 };
 
 inline std::string WriteZip(const std::vector<ZipPart>& parts, bool end64 = false) {
@@ -94,7 +94,7 @@ inline std::string Tensor(const std::string& storage, int64_t offset,
                 Name("collections", "OrderedDict") + ")R"}) +
          "R";
 }
-// A whole pickle of a dictionary of names and values.
+// A complete pickle of a dictionary with these names and values.
 inline std::string Dictionary(const std::vector<std::pair<std::string, std::string>>& items) {
   std::string text = "\x80\x02}(";
   for (const auto& [name, value] : items) text += Text(name) + value;
@@ -103,7 +103,7 @@ inline std::string Dictionary(const std::vector<std::pair<std::string, std::stri
 
 }  // namespace pickle
 
-// An archive with this pickle and these storages, data/0, data/1, ...
+// The parts of an archive with this pickle and these storages, named data/0, data/1, ...
 inline std::vector<ZipPart> TorchParts(const std::string& data_pkl,
                                        const std::vector<std::string>& storages) {
   std::vector<ZipPart> parts = {{"a/data.pkl", data_pkl}, {"a/byteorder", "little"}};
@@ -114,12 +114,12 @@ inline std::vector<ZipPart> TorchParts(const std::string& data_pkl,
   return parts;
 }
 
-// The tensors of a safetensors file as torch.save would write them. With `tied`, equal ones share a
+// The tensors of a safetensors file in the format of torch.save. If `tied`, equal tensors share a
 // storage.
 inline std::string WriteTorch(const SafetensorsParts& tensors, bool tied = false) {
   std::vector<std::pair<std::string, std::string>> items;
   std::vector<std::string> storages;
-  std::map<std::string, std::string> keys;  // by name, or with `tied` by dtype and bytes
+  std::map<std::string, std::string> keys;  // storage keys by name, or if `tied` by dtype and bytes
   for (const auto& [name, part] : tensors) {
     std::vector<int64_t> strides(part.shape.size(), 1);
     for (size_t i = strides.size(); i > 1; --i) strides[i - 2] = strides[i - 1] * part.shape[i - 1];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tokens that only the files beside tokenizer.json name, and what its post-processor puts around a
-// text: ids as AutoTokenizer of transformers 5.24 gives them for the same files.
+// Tokens declared only in files other than tokenizer.json, and the tokens that the post-processor
+// adds around a text. Expected ids are those of AutoTokenizer of transformers 5.24 for the same
+// files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

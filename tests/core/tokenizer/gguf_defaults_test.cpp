@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// llama.cpp's defaults where the metadata of a tokenizer lack a value (src/llama-vocab.cpp).
+// llama.cpp's defaults for values that are missing in a tokenizer's metadata (src/llama-vocab.cpp).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The pre-tokenizers that GGUF files name: pieces as the families' own tokenizer.json cut them,
-// worked out by hand.
+// The pre-tokenizers that GGUF files name: they split text as the families' own tokenizer.json
+// does. The expected pieces are derived by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A folder whose only tokenizer is a tekken.json: ids as AutoTokenizer of transformers 5.24 gives
-// them for it (by mistral-common).
+// A folder whose only tokenizer is a tekken.json. Expected ids are those of AutoTokenizer of
+// transformers 5.24 (by mistral-common).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Small tokenizers of every kind (tokenizers/, written by make_tokenizers.py): ids as `tokenizers`
-// and `sentencepiece` give them, from each format of the same tokenizer.
+// Small tokenizers of every kind (tokenizers/, written by make_tokenizers.py), each in all its
+// formats. Expected ids are those of `tokenizers` and `sentencepiece`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ids are equal to those of Hugging Face `tokenizers` with the same vocabulary and merges
+// Ids equal those of Hugging Face `tokenizers` with the same vocabulary and merges
 // (tokenizer_golden.jsonl, written by make_tokenizer_golden.py; compare_tokenizer.py compares any
 // number of lines).
 #include "core/tokenizer/tokenizer.h"

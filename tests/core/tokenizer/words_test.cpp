@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The definition of a word's character: \w of the Rust crate `regex` (pre-tokenizer Whitespace,
-// added tokens that are single words) and that of Oniguruma (pre-tokenizer Split), which differ.
-// Ids as `tokenizers` 0.23 gives them.
+// The definition of a word character: \w of the Rust crate `regex` (pre-tokenizer Whitespace, added
+// tokens that are single words) and that of Oniguruma (pre-tokenizer Split), which differ. Expected
+// ids are those of `tokenizers` 0.23.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

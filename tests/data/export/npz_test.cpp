@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The bytes of NPZ files; that numpy reads them, check_hdf5.py shows.
+// The bytes of NPZ files; check_hdf5.py checks that numpy reads them.
 #include "data/export/npz.h"
 
 #include <gmock/gmock.h>

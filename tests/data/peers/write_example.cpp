@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes a probe's file (also as NPZ), a sweep's file and the same sweep as a virtual file over two
-// parts into a folder, for check_hdf5.py and the notebooks to read with other programs' eyes.
+// Writes a probe's file (also as NPZ), a sweep's file, and the same sweep as a virtual file over
+// two parts to a folder, so that check_hdf5.py and the notebooks can read them with other programs.
 #include <exception>
 #include <fstream>
 #include <iostream>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Errors stated about the published tables must follow from their numbers, and every error that
-// follows must be stated.
+// Errors that are stated for the published tables must follow from their numbers, and every error
+// that follows must be stated.
 #include "data/published/published_tables.h"
 
 #include <gmock/gmock.h>

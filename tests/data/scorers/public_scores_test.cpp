@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Contract: synthetic predictions have the scores that the benchmarks' own public code gives them
+// Contract: synthetic predictions get the same scores as from the benchmarks' public code
 // (make/make_public_scores.py): each of LongBench's 18 data sets and their mean, RULER's tasks,
-// NoLiMa, lost-in-the-middle. Means over a data set are rounded to two places, as LongBench's and
-// RULER's code does.
+// NoLiMa, lost-in-the-middle. Means over a data set are rounded to two decimals, as in the code of
+// LongBench and RULER.
 #include <gtest/gtest.h>
 
 #include <cmath>

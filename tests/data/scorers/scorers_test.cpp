@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Contracts: each scorer gives the published definition's number on hand-computed cases;
+// Contracts: each scorer gives the number of the published definition on cases calculated by hand;
 // normaliser, F1, subspan match, both ROUGE packages and difflib's ratio agree with Python on 200
-// random pairs (golden/make_scores.py); text that ends inside a character harms nothing.
+// random pairs (golden/make_scores.py); text that ends inside a UTF-8 character is handled.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

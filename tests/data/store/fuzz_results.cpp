@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Gives damaged files of results to readers and programs, and fails where one ends by a signal,
-// leaves with another status than 0 to 2, or takes longer than 5 s.
+// Passes damaged results files to readers and programs. Fails if one is ended by a signal, exits
+// with a status other than 0 to 2, or takes longer than 5 s.
 //
 // clang-format off
 //   fuzz_results readers COUNT SEED [--corpus FOLDER]    readers, in worker processes of this program

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files that somebody made to do harm: each reader refuses them, or reads them without harm.
+// Hostile results files: each reader rejects them or reads them without harm.
 #include "tests/data/support/hostile_results.h"
 
 #include <gtest/gtest.h>

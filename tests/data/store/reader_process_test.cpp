@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files without an intact checksum of ours are read by midscope-reader: as HDF5 in this process
-// reads them where they are sound, and without harm where they are not.
+// Files without a valid checksum from Midscope are read by midscope-reader: intact files with the
+// same result as HDF5 gives in this process, damaged files without harm.
 #include "data/store/reader/reader_process.h"
 
 #include <gmock/gmock.h>

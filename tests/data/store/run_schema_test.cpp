@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The documented schema against files: everything in them is in it, and everything in it occurs.
+// The documented schema compared with files: everything in the files is in the schema, and
+// everything in the schema occurs.
 #include "data/store/run_schema.h"
 
 #include <gmock/gmock.h>

@@ -20,7 +20,7 @@
 
 namespace midscope {
 
-// A folder of its own for each test, removed at its end.
+// A separate folder for each test, removed at its end.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -70,7 +70,7 @@ inline Provenance ExampleProvenance() {
   return provenance;
 }
 
-// Records of a probe: every data type, a scalar, an empty axis, labels that need care.
+// Records of a probe: every data type, a scalar, an empty axis, and labels that need escaping.
 inline std::vector<Record> ExampleRecords() {
   Record probe;
   probe.name = "last_query_attention";
@@ -117,7 +117,7 @@ inline std::vector<Record> ExampleRecords() {
   return {probe, second};
 }
 
-// Equal, NaN counted as equal to NaN.
+// Expects equal data; NaN equals NaN.
 inline void ExpectSameData(const ArrayData& a, const ArrayData& b, const std::string& name) {
   ASSERT_EQ(a.index(), b.index()) << name;
   std::visit(
@@ -153,12 +153,12 @@ inline void ExpectSameRecord(const Record& a, const Record& b) {
     EXPECT_EQ(a.arrays[i].axes, b.arrays[i].axes);
     EXPECT_EQ(a.arrays[i].unit, b.arrays[i].unit);
     EXPECT_EQ(a.arrays[i].description, b.arrays[i].description);
-    if (a.arrays[i].unit == kSeconds) continue;  // of the machine
+    if (a.arrays[i].unit == kSeconds) continue;  // depends on the machine
     ExpectSameData(a.arrays[i].data, b.arrays[i].data, a.arrays[i].name);
   }
 }
 
-// One sample of a sweep; its prompt has a length of its own.
+// One sample of a sweep; the length of its prompt depends on the sample.
 inline Record ExampleSample(int64_t sample) {
   std::mt19937 random(static_cast<unsigned>(sample));
   const auto keys = static_cast<int64_t>(5 + random() % 20);

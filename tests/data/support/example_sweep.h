@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files of sweeps that several tests of the store use.
+// Sweep files that several tests of the store use.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace midscope {
 
-// A finished sweep of this plan with these of the example's samples.
+// Writes a finished sweep of this plan with the given samples of the example.
 inline void WriteSweep(const std::string& path, const std::string& plan,
                        const std::vector<int64_t>& samples) {
   SweepStore store = SweepStore::Create(path, plan, ExampleProvenance());

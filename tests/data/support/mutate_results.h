@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files of results of every kind, and ways to damage them. Deterministic: equal seeds give equal
+// Results files of every kind, and ways to damage them. Deterministic: equal seeds give equal
 // files.
 #pragma once
 
@@ -9,19 +9,19 @@
 
 namespace midscope::test {
 
-// Writes a folder for each kind of file (a sweep, one with attention, a probe's, a channel
-// search's, a virtual one with its parts, one with parts of ranks, one with a journal, a journal
-// alone) into `folder`. In each, run.h5 or its journal is what readers are given.
+// Writes one folder per kind of file into `folder` (a sweep, one with attention, a probe run, a
+// channel search, a virtual file with its parts, one with parts of ranks, one with a journal, a
+// journal alone). In each, run.h5 or its journal is the file passed to readers.
 void WriteCorpus(const std::string& folder);
 
-// A corpus in memory, so that a mutant costs no more than writing its files.
+// A corpus in memory, so that a mutant costs only the writing of its files.
 class Corpus {
  public:
   // Reads all folders in `folder`.
   explicit Corpus(const std::string& folder);
 
-  // Replaces what `folder` holds by one of the corpus' folders with one of its files damaged.
-  // Returns what was done, in words.
+  // Replaces the contents of `folder` by one folder of the corpus in which one file is damaged.
+  // Returns a description of the damage.
   std::string WriteMutant(uint64_t seed, const std::string& folder) const;
 
  private:

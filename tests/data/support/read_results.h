@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All that readers of results do with a file, for tests that give them damaged ones.
+// Runs all readers of results on a file, for tests that pass them damaged ones.
 #pragma once
 
 #include <string>
@@ -7,18 +7,18 @@
 namespace midscope::test {
 
 struct ReadOutcome {
-  int read = 0;     // readers that read it
-  int refused = 0;  // those that threw an Error
+  int read = 0;     // number of readers that succeeded
+  int refused = 0;  // number of readers that threw an Error
   std::string first_error;
-  std::string other;   // an exception that is not ours, and who threw it; "" for none
-  double longest = 0;  // seconds of computing of one reader, with the process that reads for it
+  std::string other;   // an exception of another type and the reader that threw it; "" if none
+  double longest = 0;  // CPU seconds of the slowest reader, including its helper process
 };
 
-// Gives run.h5, or its journal, of a folder to each reader: record by record, sample by sample, as
-// the window does, as merge does.
+// Passes the folder's run.h5, or its journal, to each reader: record by record, sample by sample,
+// as in the window, and as in merge.
 ReadOutcome ReadInEveryWay(const std::string& folder);
 
-// Reads all of a file by HDF5 in this process, which may end it.
+// Reads all of a file with HDF5 in this process, which may crash it.
 void ReadHere(const std::string& path);
 
 }  // namespace midscope::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of tasks over files: a folder of their own, and a tokenizer whose tokens are words.
+// For tests of tasks that read files: a separate folder, and a tokenizer whose tokens are words.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ class TaskFiles : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  // The name has a comma, which a spec must take.
+  // The default name contains a comma, which a task spec must accept.
   std::string Write(const std::string& text, const std::string& name = "a,b.jsonl") const {
     std::ofstream(folder_ / name, std::ios::binary) << text;
     return (folder_ / name).string();

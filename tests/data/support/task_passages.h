@@ -17,7 +17,7 @@
 
 namespace midscope {
 
-// The bytes of a span of that name.
+// The text of the span with that name.
 inline std::string Passage(const TaskSample& sample, const std::string& name) {
   for (const ByteSpan& span : sample.spans) {
     if (span.name == name) {
@@ -28,18 +28,20 @@ inline std::string Passage(const TaskSample& sample, const std::string& name) {
   return "no span " + name;
 }
 
-// The message of a call that is used wrongly, or finds a faulty file; "" where it throws nothing.
+// The message of the Error that the call throws for wrong use or a faulty file; "" if it throws
+// nothing.
 inline std::string ErrorOf(const std::function<void()>& work, ErrorKind kind = ErrorKind::kUsage) {
   return test::ErrorMessage(kind, work);
 }
 
-// A tokenizer for tests: a token is a word.
+// A tokenizer for tests, whose tokens are words.
 inline int64_t CountWords(std::string_view text) {
   return static_cast<int64_t>(SplitWords(text).size());
 }
 
-// The ends of a text by the same tokens, each with the white space in front of its word. Not of the
-// first word of an end, as of a tokenizer that puts a space in front of text.
+// The first and last words of a text, where a token is a word with the white space before it. The
+// first word of each end has no such white space, as with a tokenizer that adds a space before
+// text.
 inline TextEnds WordEnds(std::string_view text, int64_t first, int64_t last) {
   const std::vector<std::string> words = SplitWords(text);
   const auto join = [&](size_t begin, size_t end) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Parts of a sweep that several processes share: joined without copying, never changed afterwards,
-// and nothing lost whenever a job is killed.
+// Parts of a sweep that several processes share: they are joined without copying and never changed
+// afterwards, and nothing is lost when a job is killed.
 #include "data/sweep/rank_parts.h"
 
 #include <gmock/gmock.h>

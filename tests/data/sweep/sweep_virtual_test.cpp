@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files that point into others: they read as the copy does, and say so when a part is not what it
-// was. HDF5 itself would give fill values.
+// Virtual files that refer to others: they read like a copy, and report a part that has changed;
+// HDF5 alone would return fill values.
 #include "data/sweep/sweep_virtual.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which piece's answer a generated text gives, by each task's own rule.
+// Which piece's answer a generated text contains, by each task's own rule.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Contracts: published lines of multiple choice become the prompts, continuations and scores that
-// the Language Model Evaluation Harness makes of them (golden/choices.jsonl, make/make_choices.py);
-// what is wrong in a file is an error with its name and line.
+// Contracts: published lines of multiple choice become the same prompts, continuations and scores
+// as in the Language Model Evaluation Harness (golden/choices.jsonl, make/make_choices.py); a fault
+// in a file is an error with its name and line.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Contract: questions over documents have the published prompt; only the gold document answers,
-// whatever the others are about: other subjects, the same subject, other questions of the file.
+// Contract: questions over documents have the published prompt; only the gold document contains the
+// answer, whether the others are about other subjects, the same subject, or other questions of the
+// file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

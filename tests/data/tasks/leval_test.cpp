@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Contracts: L-Eval's lines become the prompts of its public code, every pair of a line a sample;
-// letters, numbers and topics are scored as its exam scores are (golden/leval.jsonl,
-// make/make_leval.py); documents are cut by its steps of 250 words.
+// Contracts: L-Eval's lines become the prompts of its public code, with one sample per pair of a
+// line; letters, numbers and topics get the scores of its exam metric (golden/leval.jsonl,
+// make/make_leval.py); documents are cut in its steps of 250 words.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

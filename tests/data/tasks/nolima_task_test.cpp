@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Contract: a set in NoLiMa's form becomes prompts with the needle at its depth in a snippet of so
-// many tokens (a token is a word here), whose tests, arguments, characters, distractors and
-// templates are those of the file; what is not of that form is refused with the needle's number.
+// Contract: a set in NoLiMa's format becomes prompts with the needle at its depth in a snippet of
+// the given number of tokens (a token is a word here); tests, arguments, characters, distractors
+// and templates are those of the file. Other input is rejected with the needle's number.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Own texts in a file: sent as they are, with the gold piece moving among the others.
+// The user's own texts in a file: they are sent unchanged, except that the gold piece is moved
+// among the others.
 #include "data/tasks/passages_task.h"
 
 #include <gmock/gmock.h>

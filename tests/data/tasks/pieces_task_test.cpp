@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Own text whose gold piece moves: text between the pieces stays, spans are where their words are.
+// Own text whose gold piece is moved: the text between the pieces is unchanged, and spans cover
+// their words.
 #include "data/tasks/pieces_task.h"
 
 #include <gmock/gmock.h>

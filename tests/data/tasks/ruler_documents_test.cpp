@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Contract: files of SQuAD and HotpotQA become RULER's qa prompts, template to the byte, filled to
-// so many tokens (a token is a word here), with the documents that answer at the depth and the
-// others unmoved; one of the answers is enough for the score; other files are refused.
+// Contract: files of SQuAD and HotpotQA become RULER's qa prompts, with its template to the byte,
+// filled to the given number of tokens (a token is a word here), with the answering documents at
+// the depth and the others in order; one of the answers suffices for the score; other files are
+// rejected.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Contracts: RULER's prompts have the form of its templates around the drawn content, the gold
-// needle is at the depth given by the place, prompts with their answers fit the tokens and nearly
-// fill them, and generated text is scored by the share of the answers.
+// needle is at the depth of the place, prompts with their answers fit the number of tokens and
+// nearly fill it, and the score of generated text is the share of the answers in it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contracts: documents that are too long are cut as the benchmarks' codes cut them, spans follow;
-// folders of data sets are one task; LooGLE's timelines are read in both forms of its file.
+// Contracts: documents that are too long are cut as in the benchmarks' code, and spans are
+// adjusted; folders of data sets are one task; LooGLE's timelines are read in both formats.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contracts: files of lost-in-the-middle, LongBench and one's own become the published prompts, to
-// the byte; what is wrong in a file is an error with its name and line, whatever it is.
+// Contracts: files of lost-in-the-middle, LongBench and the user become the published prompts, to
+// the byte; any fault in a file is an error with its name and line.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

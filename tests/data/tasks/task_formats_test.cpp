@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contracts: prompts that are made here have the published form around what is drawn, to the byte;
-// lengths in tokens and depths are kept; generated text is scored by each task's own published
+// Contracts: generated prompts have the published form around the drawn content, to the byte;
+// lengths in tokens and depths are as requested; generated text is scored by each task's published
 // rule.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

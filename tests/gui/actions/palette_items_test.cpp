@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Actions by their lines, and what the command palette lists for a text.
+// Actions run from lines of text, and the items that the command palette lists for a text.
 #include <QAction>
 #include <QLineEdit>
 #include <QSignalSpy>

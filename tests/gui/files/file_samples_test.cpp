@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files with many samples in the window: one sample at a time, and published lines beside them.
+// Files with many samples in the window: one sample is shown at a time, with published lines for
+// comparison.
 #include <QComboBox>
 #include <QLabel>
 #include <QSignalSpy>

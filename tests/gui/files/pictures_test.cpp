@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pictures at their edges: maps of one row or column, lines of one point, the desktop's language.
+// Edge cases of pictures: maps of one row or column, lines of one point, the desktop's language.
 #include <QFile>
 #include <QImage>
 #include <QLocale>

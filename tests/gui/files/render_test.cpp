@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pictures out of files of results.
+// Pictures drawn from results files.
 #include <QFile>
 #include <QFileInfo>
 #include <QImage>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Layouts name panels that exist; docks are placed as a layout states, and restored as they were.
+// Layouts name only panels that exist; docks are placed as the layout states, and restored to their
+// previous arrangement.
 #include <QDockWidget>
 #include <QLabel>
 #include <QSet>

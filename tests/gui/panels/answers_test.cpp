@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The model's output: the answer strip, the table of next tokens, the logit lens.
+// The views of the model's output: the answer strip, the table of next tokens, the logit lens.
 #include <QComboBox>
 #include <QElapsedTimer>
 #include <QLabel>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The panel of attribution: terms as bars in the order of their size, the map of heads, the text
-// coloured by what all heads or the chosen one read.
+// The attribution panel: terms as bars sorted by size, the map of heads, and the text coloured by
+// contributions of all heads or of the chosen one.
 #include <QCheckBox>
 #include <QPushButton>
 #include <QTest>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The terms of a setting as cards: switched off, moved, duplicated, copied, and taken back.
+// The terms of a setting as cards: switching off, moving, duplicating, copying, and undo.
 #include <QAction>
 #include <QApplication>
 #include <QCheckBox>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The panel of channels that carry position: the form becomes a search, whose ranking is shown
-// while its trials go on; it gives way to other requests, stops and stays; the chosen row's mean
-// and fit are drawn, and a button puts the row on the knob of B.
+// The channel search panel: the form becomes a search, whose ranking is shown during its trials;
+// the search pauses for other requests, and can be stopped with its results kept; the chosen row's
+// mean and fit are drawn, and a button selects its channel for the factor control of B.
 #include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QGroupBox>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Curves made in the window from files of sweeps: over a parameter and a quantity that are chosen,
-// until a file with curves of its own is opened.
+// Curves made in the window from sweep files: over a chosen parameter and quantity, until a file
+// that contains curves is opened.
 #include <QComboBox>
 #include <QLabel>
 #include <QSignalSpy>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Forms out of descriptions: of options, and of every term of a setting.
+// Forms made from descriptions: of options, and of every term of a setting.
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLineEdit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Settings that were tried: their outcomes, the way back, and those that are kept as C to F.
+// The settings that were tried: their outcomes, restoring one, and those kept as C to F.
 #include <QPushButton>
 #include <QTableWidget>
 #include <QTest>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Notes: kept in the session file and in saved results, and taken back by undo.
+// Notes: they are stored in the session file and in saved results, and can be undone.
 #include <QFile>
 #include <QPlainTextEdit>
 #include <QTemporaryDir>

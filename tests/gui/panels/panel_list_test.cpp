@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The list of panels: each has a title and a place in the window, shows records, which the panel of
-// other records then leaves out, and takes part in export and in --render.
+// The list of panels: each has a title and a place in the window, shows records that the panel of
+// other records then omits, and takes part in export and in --render.
 #include <QComboBox>
 #include <QDir>
 #include <QPlainTextEdit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies made by the menu of a plot.
+// Copies that the context menu of a plot makes.
 #include <QApplication>
 #include <QClipboard>
 #include <QContextMenuEvent>

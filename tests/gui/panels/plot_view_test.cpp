@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Plots in little space, in a dark window and without numbers yet.
+// Plots in little space, in a dark window, and before they have numbers.
 #include <QTest>
 #include <algorithm>
 #include <cmath>

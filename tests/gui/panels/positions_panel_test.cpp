@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The panel of position ids draws what the samplers make, follows its fields, and puts its terms on
-// setting B.
+// The positions panel draws the output of the samplers, updates when its fields change, and adds
+// its terms to setting B.
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>

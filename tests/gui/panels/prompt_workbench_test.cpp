@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The prompt workbench: find, pieces, tokens and prompts before a run, undo, files, sessions.
+// The prompt workbench: search, pieces, previews of tokens and prompts, undo, files, sessions.
 #include <QComboBox>
 #include <QFile>
 #include <QLabel>

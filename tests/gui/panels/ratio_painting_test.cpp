@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Position ratios of B painted on the map of heads: wheel, drag, keys, blocks, groups and controls.
+// Position ratios of B painted on the head map: wheel, drag, keys, blocks, groups and controls.
 #include <QAction>
 #include <QApplication>
 #include <QDir>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table of position ratios: what is typed or pasted is what ratios(FILE) reads.
+// The table of position ratios: ratios(FILE) reads exactly what was typed or pasted.
 #include <QDir>
 #include <QSignalSpy>
 #include <QTemporaryDir>

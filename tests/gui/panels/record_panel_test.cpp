@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Records that are new to the window, such as a plugin's, are shown from their own descriptions.
+// Records unknown to the window, such as those of plugins, are shown using their own descriptions.
 #include <QComboBox>
 #include <QLabel>
 #include <QSignalSpy>

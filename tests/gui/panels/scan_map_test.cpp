@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The head map of a file with a scan over heads: mean, middle against the ends, each place, with
-// bounds and p in the tooltip; the score beside it where the file has one.
+// The head map of a file with a scan over heads: mean, middle compared with the ends, each place,
+// with bounds and p in the tooltip; the score in addition, if the file has one.
 #include <QComboBox>
 #include <QLabel>
 #include <QTest>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The scan panel: a request becomes a scan, which fills bars, map and head map while it runs, gives
-// way to other requests, stops and stays; a click puts an item's term on setting B.
+// The scan panel: a request becomes a scan, which fills bars, map and head map while it runs; it
+// pauses for other requests, and can be stopped with its results kept; a click adds an item's term
+// to setting B.
 #include <QComboBox>
 #include <QLabel>
 #include <QPushButton>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The selection of all panels: heads that are chosen, previewed and pinned, tokens that are
-// hovered, locked and brushed; and the numbers of heads that the map can show, against sums by
-// hand.
+// The selection that all panels share: heads that are chosen, previewed and pinned, tokens that are
+// hovered, locked and brushed; and the numbers of heads that the map can show, compared with sums
+// calculated by hand.
 #include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Knobs, text lines and undo: every way to enter a setting gives the same setting.
+// Quick controls, text lines and undo: every way to enter a setting gives the same setting.
 #include <QApplication>
 #include <QComboBox>
 #include <QDoubleSpinBox>

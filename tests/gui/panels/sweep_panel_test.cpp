@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sweeps that the window runs as processes, on the real small model.
+// Sweeps that the window runs as processes, with the embedded model.
 #include <QLabel>
 #include <QPushButton>
 #include <QTemporaryDir>

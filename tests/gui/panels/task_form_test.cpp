@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The line of a task and its fields follow each other, and neither loses what the other holds.
+// A task's text line and its fields update each other, and neither loses the contents of the other.
 #include <QComboBox>
 #include <QLineEdit>
 #include <QSignalSpy>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Session::Changed: one emission per turn of the event loop, with all that has changed.
+// Session::Changed: one emission per turn of the event loop, with all flags of that turn.
 #include <QTest>
 #include <memory>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files of results beside the open model.
+// Results files beside the open model.
 #include <QMenu>
 #include <QSignalSpy>
 #include <QTabBar>

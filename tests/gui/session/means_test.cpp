@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Means over samples: when they start, what they are said to cost, and which settings are known to
-// be equal.
+// Means over samples: when they start, their estimated cost, and which settings are recognised as
+// equivalent.
 #include <QCheckBox>
 #include <QComboBox>
 #include <QPushButton>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A run that failed, was cancelled or is not done: numbers on the screen keep the name of the
+// Runs that failed, were cancelled or are not done: numbers on the screen keep the name of the
 // setting that made them, in legends, exported pictures and saved files.
 #include <QDir>
 #include <QFile>

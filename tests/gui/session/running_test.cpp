@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Long work in the window: its status, how it is stopped, and that a window may be closed while it
-// goes on.
+// Long runs in the window: their status, stopping them, and closing the window while one is
+// running.
 #include <QElapsedTimer>
 #include <QLabel>
 #include <QPushButton>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The session as commands and as Python, on the real small model: what they write has the numbers
-// on the screen.
+// The session as commands and as Python, with the embedded model: the files that they write contain
+// the numbers on the screen.
 #include <QApplication>
 #include <QClipboard>
 #include <QDir>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Random walks over a session whose engine holds its replies: what the user does while replies are
+// Random walks over a session whose engine holds back its replies: user actions while replies are
 // outstanding must not leave the view and the engine with different prompts.
 #include <QElapsedTimer>
 #include <QSignalSpy>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Session files, what is remembered from start to start, and the options of probes.
+// Session files, the state stored between starts, and the options of probes.
 #include <QCheckBox>
 #include <QFile>
 #include <QLabel>

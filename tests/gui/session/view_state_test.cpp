@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The window's state in a session: controls, ranges of plots, selection, open files.
+// The state of the view in a session: controls, ranges of plots, selection, open files.
 #include <QCheckBox>
 #include <QTemporaryDir>
 #include <QTest>

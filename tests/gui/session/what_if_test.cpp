@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The engine's thread: the newest what-if wins, what was stopped is never shown, and nothing waits.
+// The engine's thread: the newest what-if supersedes others, results of stopped ones are never
+// shown, and the window never blocks.
 #include <QElapsedTimer>
 #include <QSignalSpy>
 #include <QTest>

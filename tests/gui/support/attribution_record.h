@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A record of the probe answer_attribution as planted numbers, and an engine whose capture runs
-// have it, and one of logit_lens.
+// A record of the probe answer_attribution with planted numbers, and engines whose capture runs
+// return it together with a record of logit_lens.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ namespace midscope {
 
 inline constexpr int64_t kAttributionKeys = 6;
 
-// Two layers of two heads; L1H0 writes most, the second layer's MLP least.
+// Two layers of two heads. L1H0 has the largest contribution, the MLP of the second layer the
+// smallest.
 inline Record AttributionRecord() {
   Record record;
   record.name = "answer_attribution";
@@ -67,7 +68,7 @@ class EngineWithAttribution : public FakeEngine {
   virtual bool Gives(const CaptureRunRequest&) const { return true; }
 };
 
-// An engine whose capture runs have it where the probe is requested by name.
+// An engine whose capture runs return it only if the probe is requested by name.
 class EngineThatOffersAttribution : public EngineWithAttribution {
  public:
   using EngineWithAttribution::EngineWithAttribution;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Waiting for, and counting, the changes that a session emits.
+// Waits for and counts the changes that a session emits.
 #pragma once
 
 #include <QSignalSpy>
@@ -14,7 +14,7 @@ class ChangeSpy : public QSignalSpy {
   explicit ChangeSpy(const Session* session) : QSignalSpy(session, &Session::Changed) {}
 
   Changes At(qsizetype emission) const { return at(emission).front().value<Changes>(); }
-  // The number of emissions that have one of the flags.
+  // Number of emissions with at least one of the flags.
   qsizetype Count(Changes flags) const {
     return std::count_if(begin(), end(), [flags](const QVariantList& arguments) {
       return bool(arguments.front().value<Changes>() & flags);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A test's control of the fake engine: gates that hold a call until the test releases it, failures,
-// the runs that were made.
+// Controls the fake engine from a test: gates block a call until the test releases it, calls can
+// fail, and runs are recorded.
 #pragma once
 
 #include <condition_variable>
@@ -15,10 +15,11 @@
 
 namespace midscope {
 
-// State that the test and the engine's thread share.
+// State shared by the test and the engine's thread.
 class FakeControl {
  public:
-  // While held, what-ifs (comparisons) wait inside the call until released or cancelled.
+  // While held, what-ifs (comparisons, ...) block inside the call until they are released or
+  // cancelled.
   void HoldWhatIfs(bool hold);
   void HoldComparisons(bool hold);
   void HoldCaptureRuns(bool hold);
@@ -26,26 +27,27 @@ class FakeControl {
   void HoldScans(bool hold);
   void HoldSearches(bool hold);
   void HoldGeneration(bool hold);
-  // Every run of a setting that scales this channel fails, as of a model that has no such channel.
+  // Makes every run of a setting that scales this channel fail, as if the model had no such
+  // channel.
   void RefuseChannel(int64_t channel);
-  // An engine that does not look at the cancel flag: calls wait for the release alone.
+  // Makes the engine ignore the cancel flag: calls block until they are released.
   void IgnoreCancel(bool ignore);
-  // What-ifs bring score map and hidden channels along, as where every layer is kept.
+  // Makes what-ifs return the score map and hidden channels, as if all layers were cached.
   void LetWhatIfsFollow(bool follow);
-  // Before they wait at the gate, what-ifs report that many layers (0: nothing, kLayers: the place
-  // as a whole).
+  // Makes what-ifs report this number of finished layers before the gate (0: no report; kLayers:
+  // the complete place).
   void TellOfLayers(int64_t layers_done);
   void FailNextCaptureRun(const std::string& why);
-  // The seconds that capture runs report; 0 until then.
+  // Sets the seconds that capture runs report; initially 0.
   void ClaimRunSeconds(double seconds);
   double claimed_seconds() const;
 
-  // Waits until that many what-ifs have begun; false after ten seconds.
+  // Waits until `count` what-ifs have begun. Returns false after ten seconds.
   bool WaitForWhatIfsBegun(size_t count);
   // The interventions of all what-ifs begun, in order.
   std::vector<Intervention> what_ifs() const;
   size_t comparisons() const;
-  // Capture runs begun.
+  // Number of capture runs begun.
   size_t capture_runs() const;
   // All scans begun, in order.
   std::vector<ScanRequest> scans() const;

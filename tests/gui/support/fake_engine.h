@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An engine without a model: planted numbers, and calls that its FakeControl holds or fails.
+// An engine without a model: it returns planted numbers, and its FakeControl can block calls or
+// make them fail.
 #pragma once
 
 #include <memory>
@@ -15,7 +16,7 @@
 
 namespace midscope {
 
-// Another factor of one channel, in a few layers of the fake model.
+// Scales one channel by `factor` in a few layers of the fake model.
 inline Intervention Factor(double factor) {
   Intervention intervention;
   ChannelScaling scaling;
@@ -39,50 +40,53 @@ class FakeEngine : public Engine {
   ModelSummary Open(const OpenRequest& request, const JobContext& context) override;
   std::vector<Record> SetPrompt(const PromptRequest& prompt_request,
                                 const JobContext& context) override;
-  // One prompt per place as SetPrompt makes them, whose text is the request's. A text with "bad" in
-  // it is refused.
+  // Makes one prompt per place as SetPrompt does, with the text of the request. Throws if the text
+  // contains "bad".
   std::vector<Record> Preview(const PromptRequest& prompt_request) const override;
   CaptureRunReply CaptureRun(const CaptureRunRequest& request, const JobContext& context) override;
   WhatIfReply WhatIf(const WhatIfRequest& request, const WhatIfPartial& partial,
                      const JobContext& context) override;
   Record Compare(const CompareRequest& request, const std::function<void(const Record&)>& partial,
                  const JobContext& context) override;
-  // Every item's effect is its number; before the gate only those of the first half are reported.
+  // The effect of an item is its index. Before the gate, only the first half of the items is
+  // reported.
   Record Scan(const ScanRequest& request, const std::function<void(const Record&)>& partial,
               const JobContext& context) override;
-  // Channels 3, 8, 5 in this order, the last without curves; before the gate the ranking is
-  // reported, after it the trials are there, where the request validates: channel 8 by -0.5 is the
-  // best.
+  // Ranks channels 3, 8, 5, the last without curves. Before the gate, the ranking is reported;
+  // after it, the trials, if the request validates: the best is channel 8 with factor -0.5.
   std::vector<Record> SearchChannels(const ChannelSearchRequest& request,
                                      const std::function<void(const Record&)>& partial,
                                      const JobContext& context) override;
-  // As above, the channels in reverse order.
+  // As above, with the channels in reverse order.
   Record PromptChannels(const PromptChannelsRequest& request, const JobContext& context) override;
-  // "word0 word1 ..."; under a setting of another strength than none's the second word is "other".
-  // Before the gate the first half is reported. The first four words and then an end.
+  // Generates "word0 word1 ..."; if the setting's strength differs from that of none, the second
+  // word is "other". Before the gate, the first half is reported. The text has four words and then
+  // an end token.
   Record Generate(const GenerateRequest& request, const std::function<void(const Record&)>& partial,
                   const JobContext& context) override;
   Provenance Describe() const override;
 
   static ModelConfig Config();
-  // Adds the provenance to the record, as an engine does.
+  // Adds provenance to the record as a real engine does.
   void Stamp(const Intervention& intervention, std::optional<size_t> place, Record& record) const;
 
-  // The planted numbers.
+  // The strength of a setting, which all planted numbers depend on.
   static double Strength(const Intervention& intervention);
   static float Attention(int64_t layer, int64_t head, int64_t key, int64_t place, double strength);
-  // Whether the key is counted, from weights that Attention() does not give, and the threshold.
+  // Whether the score counts the key (by weights that differ from those of Attention()), and the
+  // score's threshold.
   static bool IsCounted(int64_t layer, int64_t head, int64_t key, double strength);
   static double Threshold(double strength);
   static float Score(int64_t layer, int64_t head, double strength);
-  // The rank of the answer's only token among the next ones; 0: the likeliest.
+  // The rank of the answer's only token among the next tokens; 0: the most likely.
   static constexpr int64_t kAnswerToken = 7;
   static int64_t AnswerRank(double strength);
   static double NextProbability(int64_t rank);
   static double AnswerNll(int64_t place, double strength);
 
  private:
-  // The records that a what-if returns for its place; in a part, NaN from layers_done on.
+  // The records that a what-if returns for its place; in a partial reply, layers from layers_done
+  // on are NaN.
   std::vector<Record> OfPlace(const WhatIfRequest& request, int64_t layers_done) const;
 
   std::shared_ptr<FakeControl> control_;

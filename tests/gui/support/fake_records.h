@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The records that the fake engine plants: numbers that follow from places and settings.
+// The records that the fake engine plants. Their numbers are functions of places and settings.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ Record OutcomeRecord(const std::string& setting, const std::vector<int64_t>& pla
                      double strength);
 Record MeansRecord(const std::vector<Intervention>& settings, const std::vector<int64_t>& places,
                    int64_t samples);
-// Twelve words; the answer " word" is the third under no setting, and first under a strength of 2.
+// Twelve words. The answer " word" has rank 3 without a setting, and rank 1 at strength 2.
 Record NextTokens(double strength);
 
 }  // namespace midscope

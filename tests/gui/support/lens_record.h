@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A record of the probe logit_lens as planted numbers.
+// A record of the probe logit_lens with planted numbers.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace midscope {
 
-// Three layers, two ranks; the answer " word" is fourth, second, first.
+// Three layers, two ranks. The answer " word" has rank 4, 2 and 1 in the three layers.
 inline Record LensRecord() {
   Record record;
   record.name = "logit_lens";

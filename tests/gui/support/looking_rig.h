@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The window on a planted engine, with what shows where the model looks in the text.
+// The window on a planted engine, with access to the views that show attention on the text.
 #pragma once
 
 #include "gui/panels/attention/text_panel.h"
@@ -20,7 +20,7 @@ struct LookingRig : WindowRig<> {
   Selection* selection = window.findChild<Selection*>();
 
   LookingRig() { Show(); }
-  // With this factor of a channel in B.
+  // Opens the window; B scales a channel by `factor`.
   bool OpenWithB(double factor) {
     if (!OpenModel()) return false;
     window.history()->Change({{}, Factor(factor)}, false);
@@ -31,7 +31,7 @@ struct LookingRig : WindowRig<> {
                    map->yAxis->coordToPixel(static_cast<double>(head.layer)))
         .toPoint();
   }
-  // Gold is tokens 50 to 59 of the first place on the screen, 6.
+  // Sum of attention over the gold, tokens 50 to 59 of place 6, the first place on the screen.
   static double OnGold(HeadId head, double strength) {
     double sum = 0;
     for (int64_t key = 50; key < 60; ++key) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Clicks, drags, turns wheels and types at random in a window and in what it opens, the same for a
-// seed as far as the program's own timing lets it.
+// Clicks, drags, turns the wheel and types at random in a window and in the windows that it opens.
+// The inputs are reproducible from the seed, as far as the program's timing permits.
 #pragma once
 
 #include <QElapsedTimer>
@@ -20,19 +20,20 @@ namespace midscope {
 //   Monkey monkey(&window, 7);
 //   for (int i = 0; i < 500; ++i) monkey.Step();
 //
-// Dialogs and menus that a step opens are closed again after some more steps. Commands that end the
-// program or leave it (quit, files outside) do no harm: the window is shown again, and what is
-// typed into dialogs of files stays in the working folder.
+// Dialogs and menus that a step opens are closed after a few more steps. Commands that close the
+// window or leave the program (quit, external files) are harmless: the window is shown again, and
+// paths typed into file dialogs stay in the working folder.
 class Monkey : public QObject {
  public:
   Monkey(QWidget* window, unsigned seed);
 
-  // One random input, and what follows from it, without waiting for what runs beside.
+  // Makes one random input and processes the events that follow, without waiting for background
+  // work.
   void Step();
 
-  // Milliseconds between two turns of the window's loop of events, in the order in which they came.
+  // Milliseconds between successive turns of the event loop, in order.
   const std::vector<double>& gaps() const { return gaps_; }
-  // The class of the widget that had the input when the longest gap came.
+  // The class of the widget that received the input before the longest gap.
   const std::string& slowest() const { return slowest_; }
   const std::map<std::string, int>& inputs() const { return inputs_; }
 
@@ -59,7 +60,7 @@ class Monkey : public QObject {
   std::string now_;
   bool stepping_ = false;
   int beats_of_step_ = 0;
-  int held_ = 0;  // steps that a dialog or menu has been open
+  int held_ = 0;  // steps since a dialog or menu was opened
   std::map<std::string, int> inputs_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The main function of the programs of window tests. A program holds the tests of a folder and runs
-// those of one source, NAME.cpp, for which it is called with --source=NAME and arguments of QTest.
+// The main function of the programs of window tests. A program contains the tests of a folder; it
+// runs those of one source, NAME.cpp, selected by --source=NAME, with the remaining arguments
+// passed to QTest.
 #include "tests/gui/support/run_tests.h"
 
 #include <QApplication>

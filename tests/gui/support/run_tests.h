@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Test classes of Qt that share a program: each source registers its own, run_tests.cpp runs one.
+// Registry for Qt test classes that share one program: each source registers its class, and
+// run_tests.cpp runs one of them.
 #pragma once
 
 #include <QObject>
@@ -7,12 +8,13 @@
 
 namespace midscope::test {
 
-// Makes `make` the test of the source. Returns a value only because it initialises a constant.
+// Registers `make` as the factory of the source's test. The return value is meaningless; it allows
+// a call in the initialiser of a constant.
 bool RegisterTest(const char* source, std::unique_ptr<QObject> (*make)());
 
 }  // namespace midscope::test
 
-// In place of QTEST_MAIN.
+// Used instead of QTEST_MAIN.
 #define MIDSCOPE_GUI_TEST(Class)                                                \
   [[maybe_unused]] static const bool registered = midscope::test::RegisterTest( \
       __FILE__, []() -> std::unique_ptr<QObject> { return std::make_unique<Class>(); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The panel of settings with a history behind it, as in the window.
+// The settings panel connected to a history, as in the window.
 #pragma once
 
 #include <QObject>
@@ -15,7 +15,7 @@ struct SettingsRig {
   SettingsPanel panel;
   SettingHistory history;
 
-  // As the embedded model is.
+  // The configuration of the embedded model.
   static ModelConfig Model() {
     ModelConfig config;
     config.layers = 30;

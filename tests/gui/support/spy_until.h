@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Waiting for what a signal brings about, without sleeping.
+// Waits for the effect of a signal without sleeping.
 #pragma once
 
 #include <QSignalSpy>
 
 namespace midscope {
 
-inline constexpr int kLongestSignalWait = 10000;  // milliseconds; a test that gets there fails
+inline constexpr int kLongestSignalWait = 10000;  // milliseconds, after which a test fails
 
-// Handles events until `holds`, looking each time the spy's signal comes. False when it stays away.
+// Processes events until `holds` returns true, checking it after each emission of the spy's signal.
+// Returns false on timeout.
 template <typename Condition>
 bool SpyUntil(QSignalSpy& spy, Condition holds) {
   while (!holds()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The whole window on a planted engine.
+// The complete main window on a planted engine.
 #pragma once
 
 #include <QSignalSpy>
@@ -14,7 +14,7 @@
 
 namespace midscope {
 
-// Without means over samples; full runs follow at once.
+// Means over samples are off; capture runs follow what-ifs without delay.
 template <typename PlantedEngine = FakeEngine>
 struct WindowRig {
   std::shared_ptr<FakeControl> control = std::make_shared<FakeControl>();
@@ -30,7 +30,7 @@ struct WindowRig {
     window.resize(1400, 900);
     window.show();
   }
-  // Waits until full runs of both sides are there and no request is left.
+  // Waits until the capture runs of both sides are done and no request is pending.
   bool Settle() {
     return SpyUntil(stopped, [this] {
       return session->settled(Side::kA) && (!session->differs() || session->settled(Side::kB)) &&
@@ -41,7 +41,7 @@ struct WindowRig {
     window.OpenModel(QString::fromLatin1(model));
     return Settle();
   }
-  // Waits until the file is on the screen, without an error.
+  // Opens a results file and waits for it. Returns whether it is on the screen without an error.
   bool OpenResults(const QString& path) {
     QSignalSpy opened(window.files(), &FileMenu::ResultsOpened);
     window.OpenPath(path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Requests: names of places and prompts, Enter, marks of requests that are not shown yet, past
-// errors, samples by keys.
+// Requests in the window: names of places and prompts, Enter, marks of requests that are not shown
+// yet, obsolete errors, choosing samples by keys.
 #include <QComboBox>
 #include <QLineEdit>
 #include <QPushButton>

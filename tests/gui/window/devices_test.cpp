@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Devices in the window: the list with names and memory, what is said of the open model's, and the
-// offer of the CPU where another one fails.
+// Devices in the window: the list with names and memory, the description of the open model's
+// device, and the offer to use the CPU if another device fails.
 #include <QAbstractItemView>
 #include <QComboBox>
 #include <QLabel>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A user's first day, on the embedded model and through the widgets: select, brush, drag, undo,
-// find a channel and put it on the knob, keep six settings, sweep, and come back to all of it from
-// a session file. (The model's output and own text: what_the_model_says_test.)
+// find a channel and scale it in B, keep six settings, run a sweep, and restore all of it from a
+// session file. (For the model's output and own text, see what_the_model_says_test.)
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The maps of heads of A, of B and of their difference, in the window on planted numbers.
+// The head maps of A, B and their difference, in the window on planted numbers.
 #include <QComboBox>
 #include <QLabel>
 #include <QSplitter>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The text with its tokens coloured: brushing and locking, one scale for A and B, raw tokens, and
-// the time of recolouring a long one.
+// The text with coloured tokens: brushing and locking, one scale for A and B, raw tokens, and the
+// time to recolour a long text.
 #include <QCheckBox>
 #include <QElapsedTimer>
 #include <QTest>

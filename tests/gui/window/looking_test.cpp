@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where the model looks: map, attention and hidden channel show one selection, driven by mouse and
-// keys, on planted numbers; and once on the embedded model. Of the text: looking_at_text_test.cpp.
+// Views of the model's attention: map, attention and hidden channel show one selection, changed by
+// mouse and keys, on planted numbers and once on the embedded model. For the text, see
+// looking_at_text_test.cpp.
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>

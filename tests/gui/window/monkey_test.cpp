@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random input on the whole window with a planted engine: it never ends the program or stops
-// answering. tests/bench/window_monkey.cpp does the same for minutes on the real one.
+// Random input to the complete window with a planted engine never crashes or blocks it.
+// tests/bench/window_monkey.cpp does the same for minutes with the real engine.
 #include <QDir>
 #include <QTemporaryDir>
 #include <QTest>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Drawing while a slider is dragged, and during a run: only plots that changed and are seen, with
-// fast lines, and never numbers that are not known yet.
+// Drawing while a slider is dragged and during a run: only plots that changed and are visible are
+// drawn, with fast lines, and never numbers that are not known yet.
 #include <QLabel>
 #include <QSlider>
 #include <QTemporaryDir>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Changes by mouse and keys on the plots themselves: the factor of B on the channel's line, the
-// colours of the map, A and B by turns; and the notes that the plots show by default.
+// Changes by mouse and keys on the plots themselves: B's factor on the channel's line, the colour
+// range of the map, the flicker between A and B; and the notes that plots show by default.
 #include <QComboBox>
 #include <QPushButton>
 #include <QSignalSpy>

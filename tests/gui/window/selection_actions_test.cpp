@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Actions that choose what panels show, and that paint ratios.
+// Actions that choose what panels show, and actions that paint ratios.
 #include <QTemporaryDir>
 #include <QTest>
 #include <QUndoStack>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Undo and redo of everything that the user chooses or writes, in one order, without runs where the
-// numbers were on the screen before.
+// Undo and redo of everything that the user chooses or writes, in one order, without runs if the
+// numbers were shown before.
 #include <QAction>
 #include <QCheckBox>
 #include <QSpinBox>

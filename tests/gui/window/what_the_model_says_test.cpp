@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The whole window on the embedded model, from its widgets to the engine: the model's output, text
-// under A and B, the logit lens, and own text whose gold piece moves.
+// The complete window on the embedded model, from its widgets to the engine: the model's output,
+// text under A and B, the logit lens, and own text whose gold piece is moved.
 #include <QComboBox>
 #include <QElapsedTimer>
 #include <QLabel>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Faults that were found in the window once: each has its test.
+// Regression tests for faults found in the window.
 #include <QCheckBox>
 #include <QComboBox>
 #include <QDir>

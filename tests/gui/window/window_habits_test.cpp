@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Habits of a desktop program: nothing is overwritten unasked, several files are dropped at once,
-// preferences, visible focus, a window that fits.
+// Conventions of desktop programs: files are not overwritten without confirmation, several files
+// can be dropped at once, preferences, visible focus, a window that fits on the screen.
 #include <QDropEvent>
 #include <QFile>
 #include <QLabel>

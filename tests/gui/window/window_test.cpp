@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The whole window on planted numbers, driven through its widgets: what is drawn is what the
-// records say.
+// The complete window on planted numbers, used through its widgets: what is drawn equals the
+// contents of the records.
 #include <QComboBox>
 #include <QDir>
 #include <QGroupBox>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// PTX instructions in C++, for kernels translated by translate.py. Generic and global addresses are
-// those of host memory; shared ones count from kSharedBase.
+// PTX instructions implemented in C++, for kernels translated by translate.py. Generic and global
+// addresses are host addresses; addresses in shared memory start at kSharedBase.
 #pragma once
 
 #include <bit>
@@ -16,13 +16,13 @@
 
 namespace midscope::kernels::cuda::ptx {
 
-// Not 0, so that a null pointer is none into shared memory.
+// Not 0, so that a null pointer does not point into shared memory.
 constexpr uint64_t kSharedBase = 1024;
 
-// MIDSCOPE_BUG, not compiled in at the hundred thousand places that ask.
+// Throws as MIDSCOPE_BUG does, without compiling that macro into the hundred thousand callers.
 [[noreturn]] void Refuse(const char* what);
 
-// A register as an operand of a type: its bits, as many as the type has.
+// Reads a register as a value of type To, from its lowest bits.
 template <class To, class From>
 inline To As(From value) {
   if constexpr (std::is_same_v<To, From>) {
@@ -37,7 +37,7 @@ inline To As(From value) {
   }
 }
 
-// To a register, which may be wider: signed values with their sign.
+// Writes a value to a register that may be wider; signed values are sign-extended.
 template <class Register, class T>
 inline void Put(Register& to, T value) {
   if constexpr (sizeof(Register) == sizeof(T)) {
@@ -51,7 +51,7 @@ inline void Put(Register& to, T value) {
 inline float FloatOfBits(uint32_t bits) { return std::bit_cast<float>(bits); }
 inline double DoubleOfBits(uint64_t bits) { return std::bit_cast<double>(bits); }
 
-// The smaller one, or the number where one of two floats is NaN.
+// The smaller value; if one of two floats is NaN, the other one.
 template <class T>
 inline T Smaller(T a, T b) {
   if constexpr (std::is_floating_point_v<T>)
@@ -66,7 +66,7 @@ inline T Larger(T a, T b) {
   else
     return a > b ? a : b;
 }
-// PTX: the sign of a, the value of b.
+// PTX: the sign of a with the magnitude of b.
 template <class T>
 inline T CopySign(T a, T b) {
   return std::copysign(b, a);
@@ -93,7 +93,7 @@ inline T ShiftR(T a, uint32_t by, uint32_t bits) {
   return static_cast<T>(a >> (by >= bits ? bits - 1 : by) >> (by >= bits ? 1 : 0));
 }
 
-// Conversion to integers: the nearest of the type, 0 for NaN.
+// Converts to the nearest integer in the range of the type; NaN gives 0.
 template <class To, class From>
 inline To Whole(From value) {
   if (std::isnan(value)) return 0;
@@ -104,7 +104,7 @@ inline To Whole(From value) {
   return static_cast<To>(value);
 }
 
-// Per bit, the entry of a table of eight bits for three bits.
+// For each bit, looks up the three input bits in a table of eight bits.
 inline uint32_t Logic(uint32_t a, uint32_t b, uint32_t c, uint32_t table) {
   uint32_t result = 0;
   for (uint32_t row = 0; row < 8; ++row) {
@@ -113,7 +113,7 @@ inline uint32_t Logic(uint32_t a, uint32_t b, uint32_t c, uint32_t table) {
   }
   return result;
 }
-// Four of the eight bytes of a (lower) and b.
+// Selects four of the eight bytes of a (the lower ones) and b.
 inline uint32_t Permute(uint32_t a, uint32_t b, uint32_t which) {
   const uint64_t bytes = uint64_t{b} << 32 | a;
   uint32_t result = 0;
@@ -131,7 +131,7 @@ inline T InsertBits(T a, T b, uint32_t from, uint32_t count) {
   return static_cast<T>((b & ~mask) | (a << from & mask));
 }
 
-// Values that are read or written at once are at a multiple of their size.
+// Checks that the address of values accessed together is a multiple of their size.
 template <class T, int kCount>
 inline T* Memory(uint64_t address) {
   if (address % (sizeof(T) * kCount) != 0) [[unlikely]]

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The functions of CUDA's runtime that nvcc's objects of kernels/cuda/*.cu call, without a GPU: a
-// kernel that is started is what translate.py made of its PTX, with operands in host memory.
-// Appends to the file that MIDSCOPE_KERNEL_STARTS names how often each kernel was started.
+// The functions of the CUDA runtime that nvcc's objects of kernels/cuda/*.cu call, implemented
+// without a GPU: launching a kernel runs the code that translate.py made from its PTX, with
+// operands in host memory. Appends the number of launches of each kernel to the file that
+// MIDSCOPE_KERNEL_STARTS names.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Random inputs of attention in awkward layouts.
+// Random inputs for attention in unusual layouts.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,8 +16,8 @@
 
 namespace midscope::kernels {
 
-// q, k and v are views into one buffer [row, (heads + 2 key_value_heads) * head_dim], as a fused
-// projection makes them.
+// q, k and v are views into one buffer [row, (heads + 2 key_value_heads) * head_dim], the output
+// layout of a fused projection.
 struct AttentionCase {
   explicit AttentionCase(const CaseShape& c, unsigned seed = 1)
       : shape{c.query_rows,      c.first_query + c.query_rows + c.extra_keys,
@@ -43,7 +43,7 @@ struct AttentionCase {
         far_k_tables.push_back(FarView(c.tables_per_head ? h : 0, 1));
       }
       const float sign =
-          h % 3 == 2 ? -1.0f : 1.0f;  // no scale that a caller may ask for is special
+          h % 3 == 2 ? -1.0f : 1.0f;  // callers may pass any scale, including a negative one
       scales.push_back(sign * (1.0f + 0.1f * static_cast<float>(h)) /
                        std::sqrt(static_cast<float>(c.head_dim)));
       if (c.alibi) slopes.push_back(0.5f / static_cast<float>(1 + h * h) - 0.05f);
@@ -89,7 +89,7 @@ struct AttentionCase {
   std::vector<KeyRange> hidden;
   std::vector<KeyFactor> factors;
   int64_t near = 0;
-  std::vector<std::vector<float>> far_tables;  // cos of q, sin of q, cos of k, sin of k a table
+  std::vector<std::vector<float>> far_tables;  // per table: cos of q, sin of q, cos of k, sin of k
   std::vector<RotaryView> far_q_tables;
   std::vector<RotaryView> far_k_tables;
 
@@ -99,7 +99,7 @@ struct AttentionCase {
     return {far_tables[4 * i + 2 * side].data(), far_tables[4 * i + 2 * side + 1].data(), pairs};
   }
 
-  // Grouped positions by their definition, one row at a time.
+  // Computes grouped positions by their definition, one row at a time.
   void MakeFarTables(const CaseShape& c, const std::vector<double>& frequencies) {
     for (int64_t t = 0; t < (c.tables_per_head ? c.heads : 1); ++t) {
       const double ratio = 1.0 + 0.05 * static_cast<double>(t);
@@ -135,7 +135,7 @@ struct AttentionCase {
   }
 };
 
-// The largest difference of Attention's output, of the dtype, from the definition.
+// The largest difference between the definition and the output of Attention in the dtype.
 inline double DifferenceFromDefinition(AttentionCase& inputs, Dtype dtype) {
   Guarded expected(inputs.OutCount(), Dtype::kFloat32);
   AttentionReference(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),

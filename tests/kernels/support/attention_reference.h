@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Attention by its definition, in double: all dtypes, any shape, O(query_rows * key_rows) memory.
+// Reference implementation of attention in double, for all dtypes and shapes, with O(query_rows *
+// key_rows) memory.
 #pragma once
 
 #include <algorithm>
@@ -45,8 +46,8 @@ inline std::vector<double> Rotated(const ConstHeads& x, int64_t row, int64_t hea
   return out;
 }
 
-// How often the weight of `key` is multiplied before (renormalised) or after the softmax; 0 before
-// it where the key is hidden.
+// The factor on the weight of `key`, applied before (renormalised) or after the softmax; before it,
+// 0 if the key is hidden.
 inline double KeyFactorOf(const HeadPositions& positions, int64_t head, int64_t key,
                           bool renormalised) {
   double product = 1;
@@ -62,7 +63,7 @@ inline double KeyFactorOf(const HeadPositions& positions, int64_t head, int64_t 
   return product;
 }
 
-// Turns logits into weights that sum to 1, or to less where there is a sink.
+// Converts logits to weights, which sum to 1, or to less if there is a sink.
 inline void Softmax(std::vector<double>& logits, double sink) {
   const double max = std::max(sink, *std::max_element(logits.begin(), logits.end()));
   double sum = std::exp(sink - max);
@@ -72,7 +73,7 @@ inline void Softmax(std::vector<double>& logits, double sink) {
 
 }  // namespace attention_reference
 
-// The reference of Attention and AttentionWeights. `weights` [query_rows, heads, key_rows] may be
+// The reference for Attention and AttentionWeights. `weights` [query_rows, heads, key_rows] may be
 // null.
 inline void AttentionReference(const AttentionShape& shape, const ConstHeads& q,
                                const ConstHeads& k, const ConstHeads& v,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shapes and settings that attention is tested with, alone and together.
+// Shapes and options that attention is tested with, alone and in combination.
 #pragma once
 
 #include <algorithm>
@@ -16,27 +16,27 @@ namespace midscope::kernels {
 struct CaseShape {
   int64_t query_rows = 1;
   int64_t first_query = 0;
-  int64_t extra_keys = 0;  // beyond what the last query sees
+  int64_t extra_keys = 0;  // beyond those that the last query sees
   int64_t heads = 1;
   int64_t key_value_heads = 1;
   int64_t head_dim = 64;
   int64_t pairs = -1;  // rotated pairs; -1: head_dim / 2
   bool rotated = true;
-  bool tables_per_head = false;  // else one table for all
+  bool tables_per_head = false;  // if false, one table for all heads
   int64_t window = 0;
   float softcap = 0;
   bool alibi = false;
-  bool temperature = false;  // one per head, else none
-  bool sinks = false;        // likewise
+  bool temperature = false;  // one per head; if false, none
+  bool sinks = false;        // one per head; if false, none
   bool query_weight = false;
   std::vector<KeyRange> hidden = {};  // all before first_query
   std::vector<KeyFactor> factors = {};
-  int64_t near = 0;  // Self-Extend's window, 0: none
+  int64_t near = 0;  // window of Self-Extend; 0: none
   int64_t group = 2;
   Dtype dtype = Dtype::kFloat32;
 };
 
-// How much larger than 1 the weights of a row can be together.
+// An upper bound for the sum of the weights of a row.
 inline double Gain(const CaseShape& c) {
   double gain = 1;
   for (const KeyFactor& keys : c.factors) {
@@ -45,9 +45,9 @@ inline double Gain(const CaseShape& c) {
   return gain;
 }
 
-// How far Attention may be from its definition, with values of about 1. float32: rounding of sums
-// of ~100 products and of 2^x (3e-7). bfloat16: q, k and the weights are rounded to 8 bits once
-// rotated (2^-9 each), and so is the output; float16: to 11 bits.
+// Tolerance of Attention's error against its definition, with values of about 1. float32: rounding
+// of sums of ~100 products and of 2^x (3e-7). bfloat16: q and k after rotation, the weights and the
+// output are rounded to 8 bits (2^-9 each); float16: to 11 bits.
 inline double AttentionTolerance(Dtype dtype) {
   switch (dtype) {
     case Dtype::kFloat32:
@@ -85,7 +85,8 @@ inline std::string Describe(const CaseShape& c) {
          " " + DtypeText(c.dtype);
 }
 
-// Windows, soft caps and ALiBi, alone and together, over lengths around the blocks of the engines.
+// Windows, soft caps and ALiBi, alone and in combination, for lengths around the engines' block
+// sizes.
 inline std::vector<CaseShape> ShapedCases(const std::vector<int64_t>& query_rows,
                                           const std::vector<int64_t>& first_queries) {
   std::vector<CaseShape> shapes;
@@ -110,8 +111,8 @@ inline std::vector<CaseShape> ShapedCases(const std::vector<int64_t>& query_rows
   return shapes;
 }
 
-// Hidden keys, factors and temperatures, alone and together and with the rest, over ranges around
-// the blocks of the engines.
+// Hidden keys, factors and temperatures, alone, together and with the other options, for ranges
+// around the engines' block sizes.
 inline constexpr uint8_t kFirstOfTwo[] = {1, 0};
 inline constexpr uint8_t kSecondOfTwo[] = {0, 1};
 
@@ -159,8 +160,8 @@ inline std::vector<CaseShape> EditedCases(const std::vector<int64_t>& query_rows
   return shapes;
 }
 
-// Self-Extend alone and with the rest: distances around tiles, key blocks and query blocks, rows
-// that see only near keys, and key sets that differ in their far tables.
+// Self-Extend alone and with the other options: distances around tiles, key blocks and query
+// blocks, rows that see only near keys, and key sets that differ in their far tables.
 inline std::vector<CaseShape> FarCases(const std::vector<int64_t>& query_rows,
                                        const std::vector<int64_t>& first_queries) {
   std::vector<CaseShape> shapes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The GPU kernels' arguments for the heads of an AttentionCase.
+// Converts the heads of an AttentionCase to arguments of the GPU kernels.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ inline Table TableOf(const RotaryView& view) {
   return {view.cos, view.sin, static_cast<int>(view.pairs)};
 }
 
-// Edits are stored in `edits`, [head].
+// `edits` receives the edits, [head], and must outlive the result.
 inline std::vector<AttentionHead> HeadsOf(const AttentionCase& inputs,
                                           std::vector<std::vector<KeyEdit>>* edits) {
   const HeadPositions positions = inputs.Positions();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs a test once for each instruction set that the kernels were compiled for and this CPU has.
+// Runs a test once for each instruction set that the kernels were compiled for and this CPU
+// supports.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Calls that take turns on one thread of the CPU, each on a stack of its own: one runs until it
-// pauses or ends. ThreadSanitizer takes each for a thread that is begun by Start and joined when it
-// has ended, and that nothing else but Release and Acquire orders with the others.
+// Calls that take turns on one CPU thread, each on its own stack: one runs until it pauses or ends.
+// ThreadSanitizer regards each as a thread that Start creates and that is joined when it has ended;
+// only Release and Acquire order it relative to the others.
 //
 //     Fibers fibers;
 //     fibers.Start(2, [&](int fiber) { Say(fiber); fibers.Pause(); Say(10 + fiber); });
@@ -15,7 +15,7 @@
 #include <memory>
 #include <vector>
 
-// For functions whose reads and writes are not the kernels'.
+// For functions whose reads and writes do not belong to the kernels.
 #if defined(__SANITIZE_THREAD__)
 #define MIDSCOPE_UNWATCHED __attribute__((no_sanitize("thread")))
 #else
@@ -31,13 +31,13 @@ class Fibers {
   Fibers& operator=(const Fibers&) = delete;
   ~Fibers();
 
-  // work(fiber) is to be called by fibers 0, 1, ..., count - 1; none begins before it is resumed.
-  // Whatever an earlier Start has begun is given up, its locals left as they are.
+  // Creates fibers 0, 1, ..., count - 1, which will call work(fiber); none begins before it is
+  // resumed. Abandons the fibers of an earlier Start without destroying their locals.
   void Start(int count, std::function<void(int)> work);
-  // Returns when the fiber pauses or ends. What its work throws comes out here.
+  // Returns when the fiber pauses or ends. Rethrows what its work throws.
   void Resume(int fiber);
   bool Ended(int fiber) const;
-  // Called by the fiber that runs; returns when it is resumed.
+  // Called by the running fiber; returns when it is resumed.
   void Pause();
 
  private:
@@ -50,14 +50,14 @@ class Fibers {
   std::unique_ptr<Turn> caller_;
   std::function<void(int)> work_;
   Fiber* running_ = nullptr;
-  int number_ = 0;  // of the one that runs
+  int number_ = 0;  // of the running fiber
   std::exception_ptr thrown_;
-  // Whose addresses Release and Acquire are given.
+  // Its address is passed to Release and Acquire.
   char started_ = 0;
   char ended_ = 0;
 };
 
-// For ThreadSanitizer: what was done before Release(at) comes before what follows Acquire(at).
+// For ThreadSanitizer: operations before Release(at) happen before those after Acquire(at).
 void Release(void* at);
 void Acquire(void* at);
 

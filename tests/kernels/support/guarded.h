@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers of a kernel's test, with sentinels around what is written.
+// Buffers for tests of kernels, with sentinels on both sides to detect writes out of range.
 #pragma once
 
 #include <cmath>
@@ -19,7 +19,7 @@ inline std::string DtypeText(Dtype dtype) {
   return kTexts[static_cast<size_t>(dtype)];
 }
 
-// A buffer of `count` elements, NaN before they are written, between sentinels.
+// A buffer of `count` elements, initially NaN, between sentinels.
 class Guarded {
  public:
   Guarded(int64_t count, Dtype dtype)
@@ -57,7 +57,7 @@ class Guarded {
     return true;
   }
   bool operator==(const Guarded& other) const { return memory_ == other.memory_; }
-  // All elements become NaN.
+  // Sets all elements to NaN.
   void Spoil() { std::memset(data(), 255, bytes_); }
 
  private:
@@ -73,21 +73,21 @@ T* Data(Guarded& guarded) {
   return static_cast<T*>(guarded.data());
 }
 
-// The elements are NaN until what is returned is called.
+// Sets the elements to NaN until the returned function is called, which restores them.
 inline std::function<void()> TakenAway(Guarded& values) {
   const Guarded there = values;
   values.Spoil();
   return [&values, there] { values = there; };
 }
 
-// The numbers in float32.
+// A copy of the elements in float32.
 inline Guarded Widened(const Guarded& from, int64_t count) {
   Guarded wide(count, Dtype::kFloat32);
   for (int64_t i = 0; i < count; ++i) wide.Set(i, from.At(i));
   return wide;
 }
 
-// Normal numbers, the same for the same seed.
+// Normally distributed numbers, determined by `seed`.
 inline Guarded Random(int64_t count, Dtype dtype, unsigned seed, float spread = 1.0f) {
   Guarded numbers(count, dtype);
   std::mt19937 random(seed);
@@ -96,7 +96,7 @@ inline Guarded Random(int64_t count, Dtype dtype, unsigned seed, float spread = 
   return numbers;
 }
 
-// Largest difference of two guarded buffers of `count` elements; NaN counts as infinite.
+// Largest difference between two guarded buffers of `count` elements; NaN counts as infinite.
 inline double MaxDifference(const Guarded& a, const Guarded& b, int64_t count) {
   double max = 0;
   for (int64_t i = 0; i < count; ++i) {

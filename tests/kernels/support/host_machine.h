@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Runs the bodies of CUDA kernels on the CPU, block by block, as a GPU runs them: every thread of
-// a block calls the body and goes as far as the next barrier, or the next operation of its warp,
-// before another does. With threads forwards and backwards, whoever reads what another thread is
-// still to write, or has already written over, gets something else: a missing barrier is a wrong
-// result. Under ThreadSanitizer (.ci/sanitize-threads) it is a report of a data race.
+// Runs the bodies of CUDA kernels on the CPU, block by block, with a GPU's semantics: each thread
+// of a block calls the body and runs up to the next barrier, or the next operation of its warp,
+// before another thread runs. Threads run in ascending or descending order. A thread that reads a
+// value which another thread has not written yet, or has already overwritten, then reads a wrong
+// value, so a missing barrier gives a wrong result. Under ThreadSanitizer (.ci/sanitize-threads) it
+// is reported as a data race.
 //
 //     RunOnHost(ScaleGrid(arguments), backwards,
 //               [&](HostMachine& machine) { ScaleBlock(machine, arguments); });
@@ -21,7 +22,7 @@
 
 namespace midscope::kernels::cuda {
 
-// Whether a race is reported in whatever order threads run, so that one order is enough.
+// Whether a race is reported whatever the order of threads, so that one order suffices.
 #ifdef __SANITIZE_THREAD__
 inline constexpr bool kReportsRaces = true;
 #else
@@ -30,19 +31,19 @@ inline constexpr bool kReportsRaces = false;
 
 class HostBlock;
 
-// The operands of a warp's threads for an operation of all of them.
+// The operands of one thread for an operation of its warp.
 struct WarpOperands {
-  void* sum = nullptr;  // changed
+  void* sum = nullptr;  // input and output
   const void* left = nullptr;
   const void* right = nullptr;
 };
-// Operation on the operands of the warp's threads, in their order.
+// An operation on the operands of the warp's threads, in thread order.
 using WarpOperation = void (*)(const WarpOperands* of_lanes);
 
 // One thread of a block (kernels/cuda/machine.h).
 class HostMachine {
  public:
-  // Holds NaN until it is written.
+  // Contains NaN until it is written.
   template <class T>
   struct PerThread {
     explicit PerThread(const HostMachine&) {
@@ -84,8 +85,8 @@ class HostMachine {
     InWarp(&CombineGroups<bits, Sum>, {&value(thread_)});
   }
 
-  // The value of the thread whose number in the warp differs by `mask` in its bits. Throws Error
-  // where threads of the warp are at different places in their code.
+  // The value of the thread in the warp whose number is this thread's XOR `mask`. Throws Error if
+  // threads of the warp are at different places in their code.
   uint32_t FromLane(uint32_t value, int mask, int place) const {
     Shuffled mine = {value, mask, place};
     InWarp(&Shuffle, {&value, &mine});
@@ -117,7 +118,7 @@ class HostMachine {
     }
   }
 
-  // Copied when it is waited for; NaN until then.
+  // The copy is made when it is waited for; until then `to` contains NaN.
   void CopyAsync(void* to, const void* from, bool there) {
     CheckAligned(to);
     CheckAligned(from);
@@ -153,7 +154,7 @@ class HostMachine {
   };
   static void Shuffle(const WarpOperands* of_lanes);
 
-  // Each thread gets what all have.
+  // Passes the operands of all threads to each thread.
   MIDSCOPE_UNWATCHED static void GatherRows(const WarpOperands* of_lanes) {
     for (int lane = 0; lane < kWarp; ++lane) {
       auto* rows = static_cast<const void**>(of_lanes[lane].sum);
@@ -197,19 +198,19 @@ class HostMachine {
 
   static void CheckAligned(const void* at);
   std::byte* SharedAt(size_t offset, size_t bytes) const;
-  // Returns when the operation is done, which is when all of the warp's threads have requested it.
+  // Returns when the operation is done, which is when all threads of the warp have requested it.
   void InWarp(WarpOperation operation, const WarpOperands& operands) const;
 
   HostBlock* of_;
   int thread_;
-  size_t taken_ = 0;  // of shared memory
+  size_t taken_ = 0;  // bytes of shared memory
   std::vector<Copy> copies_;
 };
 
-// Runs the body for every block of the grid, one after the other, with threads from the last to
-// the first where `backwards`. earlier: what was started before the kernel; it is done when a
-// block first waits for it. Throws Error where the threads of a block diverge at a barrier, those
-// of a warp at its operations, and where more shared memory is taken than the grid requests.
+// Runs the body for every block of the grid in sequence, with threads in descending order if
+// `backwards`. `earlier`: work started before the kernel; it is done when a block first waits for
+// it. Throws Error if the threads of a block diverge at a barrier, if those of a warp diverge at an
+// operation, or if more shared memory is used than the grid requests.
 void RunOnHost(const Grid& grid, bool backwards, const std::function<void(HostMachine&)>& body,
                const std::function<void()>& earlier = {});
 

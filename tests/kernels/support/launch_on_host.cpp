@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The starts of kernels/cuda/launch.h without a GPU: bodies run on the CPU, block by block, with
-// operands in host memory.
+// Implements the launches of kernels/cuda/launch.h without a GPU: bodies run on the CPU, block by
+// block, with operands in host memory.
 #include "tests/kernels/support/launch_on_host.h"
 
 #include "kernels/cuda/block_formats.h"

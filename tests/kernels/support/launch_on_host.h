@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Execution of kernels that a test starts by kernels/cuda/launch.h without a GPU: those are linked
-// from launch_on_host.cpp, bodies as g++ makes them, or from nvcc's objects (tests/kernels/ptx).
+// Executes kernels that a test launches through kernels/cuda/launch.h without a GPU. They are
+// linked from launch_on_host.cpp, with bodies compiled by g++, or from nvcc's objects
+// (tests/kernels/ptx).
 //
 //     InOrder(backwards, [&] { RowSoftmax(arguments); });
 #pragma once
@@ -14,12 +15,12 @@
 
 namespace midscope::test {
 
-// Kernels that are started do nothing.
+// If true, launched kernels do nothing.
 inline thread_local bool skip_kernels = false;
 
 struct StartOrder {
-  std::optional<bool> backwards;  // threads; nothing: one start so, the next one the other way
-  std::function<void()> earlier;  // what was started before (RunOnHost)
+  std::optional<bool> backwards;  // order of threads; nullopt: alternates between launches
+  std::function<void()> earlier;  // work started before the kernel (RunOnHost)
 };
 inline thread_local StartOrder start_order;
 
@@ -32,7 +33,7 @@ void InOrder(bool backwards, const Start& start, std::function<void()> earlier =
   start();
 }
 
-// Runs a started kernel.
+// Runs a launched kernel.
 template <class Body>
 void RunStarted(const kernels::cuda::Grid& grid, const Body& body) {
   static thread_local bool last = false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Matrices of random blocks of any type, with their values, and random numbers beside them.
+// Matrices of random blocks of any type with their values, and random numbers to multiply them
+// with.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace midscope::kernels {
 
-// A matrix of random blocks with bytes between its rows, and its exact values.
+// A matrix of random blocks with padding bytes between its rows, and its exact values.
 struct RandomMatrix {
   RandomMatrix(BlockFormat format, int64_t outputs, int64_t inputs, bool shuffled,
                unsigned seed = 1)
@@ -35,7 +36,8 @@ struct RandomMatrix {
     DequantiseRows(matrix, Dtype::kFloat32, values.data(), SerialExecutor());
   }
 
-  // Ordinary numbers instead of infinities: a scale between 2^-6 and 2^-5, or the element itself.
+  // Replaces infinities by ordinary numbers: sets the scale between 2^-6 and 2^-5, or sets the
+  // element itself.
   static void Tame(const BlockFormat& format, char* block, float value, uint16_t mantissa) {
     const auto half = static_cast<uint16_t>(0x2400 | (mantissa & 0x83ff));
     const BFloat16 narrow = ToBFloat16(value);

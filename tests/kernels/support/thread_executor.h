@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An Executor on fresh std::threads, for tests: ranges go to whichever thread is first, so that no
-// code can depend on an order.
+// An Executor on new std::threads, for tests. Ranges go to whichever thread is first, so that no
+// code can depend on their order.
 #pragma once
 
 #include <algorithm>

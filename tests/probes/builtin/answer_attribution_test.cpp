@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Attribution on every architecture: the parts sum to the difference of the logits, and the keys of
-// a head to the head, also under interventions; which token the answer is compared with.
+// a head sum to the head, also under interventions. Also: which token the answer is compared with.
 #include "probes/measure/builtin/probes.h"
 
 #include <gmock/gmock.h>

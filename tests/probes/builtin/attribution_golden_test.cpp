@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The probes of attribution against transformers with hooks and whole matrices
+// The attribution probes compared with transformers with hooks and whole matrices
 // (make_attribution_golden.py), on six tiny families (grouped heads, parallel blocks, LayerNorm,
 // output norms, soft caps, partial rotation, layers without positions, ALiBi) and the embedded
 // model.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The experts that tokens use are those that transformers' routers choose (expected.json), with
-// their weights to 1e-5; a model without experts refuses the probe by name.
+// The reported experts of tokens equal those that transformers' routers choose (expected.json), and
+// their weights to 1e-5; for a model without experts, the probe is rejected by name.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

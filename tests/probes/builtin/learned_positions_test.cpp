@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Learned positions: a table that is the sinusoidal encoding gives its periods and its likeness by
-// distance back, also as the table of a tiny GPT-2 and OPT; other tables do not.
+// Learned positions: for a table that is the sinusoidal encoding, its periods and its similarity by
+// distance are found, also for the tables of a tiny GPT-2 and OPT; for other tables they are not.
 #include "probes/measure/builtin/learned_positions.h"
 
 #include <gtest/gtest.h>

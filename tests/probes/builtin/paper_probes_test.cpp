@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The probes of the papers: folded rows against the whole rows, the lens against the run's own
-// logits, perplexity against scored answers, summaries against cases worked by hand.
+// The probes of the papers: folded rows compared with complete rows, the lens with the run's own
+// logits, perplexity with scored answers, summaries with cases calculated by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Attribution and bands point at what is planted in a model made by hand, and at nothing in one
-// without.
+// Attribution and bands find what is planted in a model made by hand, and find nothing in a model
+// without it.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Records of sampled position ids. Counts are exact; the means over seeds are of 40 runs.
+// Records of sampled position ids. Counts are exact; means over seeds are computed from 40 runs.
 #include "probes/measure/builtin/position_coverage.h"
 
 #include <gmock/gmock.h>

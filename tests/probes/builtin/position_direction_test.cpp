@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The direction in which the stream moves with position: against numpy's covariance of
-// transformers' hidden states (make_residual_edits_golden.py), and its file as a control vector.
+// The direction in which the residual stream moves with position, compared with numpy's covariance
+// of transformers' hidden states (make_residual_edits_golden.py); and its file as a control vector.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

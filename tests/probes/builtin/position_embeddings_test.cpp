@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The table of positions: of a model whose table is sinusoidal, its known periods and similarity;
-// of a learned one, the file's rows; refused by name for models that have none.
+// The table of positions: its known periods and similarity if it is sinusoidal, the file's rows if
+// it is learned; models without a table are rejected by name.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The embedded model's numbers as an independent implementation measured them
-// (transformers, float32, weights dequantised), through the built program.
+// The embedded model's numbers from the built program equal those of an independent implementation
+// (transformers, float32, weights dequantised).
 #include <gtest/gtest.h>
 
 #include <map>

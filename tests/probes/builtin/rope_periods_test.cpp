@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The output of `midscope rope` against independently computed numbers.
+// The output of `midscope rope`, compared with independently computed numbers.
 #include "probes/measure/builtin/rope_periods.h"
 
 #include <gtest/gtest.h>

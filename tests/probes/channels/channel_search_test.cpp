@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The search for positional channels on a random model of 12 blocks in which hooks plant what is to
-// be found: after every block one channel rises with position, one is noise, one is a step. And
-// position-awareness scores of heads whose attention is known.
+// The search for positional channels on a random model of 12 blocks in which hooks plant channels:
+// after every block, one rises with position, one is noise, one is a step. Also position-awareness
+// scores of heads whose attention is known.
 #include "probes/measure/channels/channel_search.h"
 
 #include <gtest/gtest.h>

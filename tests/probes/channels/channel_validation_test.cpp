@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which trial is chosen, from losses made up for the purpose.
+// Which trial is chosen, for given losses.
 #include "probes/measure/channels/channel_validation.h"
 
 #include <gtest/gtest.h>

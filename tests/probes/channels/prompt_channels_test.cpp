@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The channels of one prompt: the record is that of the search's rule on its hidden states.
+// The channels of one prompt: the record equals the search's rule applied to the prompt's hidden
+// states.
 #include "probes/measure/channels/prompt_channels.h"
 
 #include <gtest/gtest.h>

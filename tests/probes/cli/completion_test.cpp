@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Contract: completions of every shell and the manual page hold every command, every option and
-// every choice, because they are made from the descriptions; the scripts are run where their shell
-// is installed.
+// Contract: the completions of every shell and the manual page contain every command, option and
+// choice, because they are made from the descriptions; the scripts are run if their shell is
+// installed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

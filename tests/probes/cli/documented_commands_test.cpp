@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every command that a page shows is read as a shell and the program read it. Nothing is run.
+// Every command shown on a documentation page is parsed as the shell and the program parse it.
+// Nothing is run.
 #include <gtest/gtest.h>
 
 #include <cstdio>

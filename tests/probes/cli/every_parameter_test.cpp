@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Contract: whatever a person can set is described by a Parameter that holds together: an option of
-// a command or a probe, an argument of a term, a parameter of a task. The tests go through the
-// lists, so that they hold for what is added.
+// Contract: everything that a user can set is described by a consistent Parameter: an option of a
+// command or a probe, an argument of a term, a parameter of a task. The tests iterate over the
+// lists, so that they cover parameters that are added later.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

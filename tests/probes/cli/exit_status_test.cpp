@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Contract: how the program ends where its work throws: exit status and message by what is thrown;
-// what is no Error is reported as a bug, with the place in the source and how to report it.
+// Contract: exit status and message of the program for each exception that its work throws; an
+// exception that is not an Error is reported as a bug, with the place in the source and how to
+// report it.
 #include "probes/cli/program/program.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Records as the command line prints them.
+// The text form in which the command line prints records.
 #include "probes/cli/text/record_text.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sweeps made from plan files and flags, without a model.
+// Sweeps defined by plan files and flags, without a model.
 #include "probes/cli/commands/sweep_options.h"
 
 #include <gmock/gmock.h>

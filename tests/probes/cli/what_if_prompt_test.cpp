@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The prompt of `midscope whatif`: at a terminal the newest line wins and nothing ends it; a script
-// goes line by line and ends with the first that fails.
+// The input line of `midscope whatif`: at a terminal, the newest line supersedes others and errors
+// do not end the program; a script is run line by line and ends with the first error.
 #include "probes/cli/commands/what_if_prompt.h"
 
 #include <gmock/gmock.h>

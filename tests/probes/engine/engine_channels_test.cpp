@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Searches for channels by the window's engine: those of FindChannels; a search that was stopped
-// goes on, and another ranking of the same states runs nothing.
+// Channel searches in the window's engine: results equal those of FindChannels; a stopped search
+// can be resumed, and another ranking of the same states needs no run.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A device that fails while the engine runs. Contract: the request fails by the device's message,
-// once, whatever probes were requested, and the reply marks it as a device's; the same request on
-// the CPU is done.
+// A device that fails while the engine runs. Contract: the request fails once, with the device's
+// message, whatever probes were requested, and the reply marks it as a device fault; the same
+// request succeeds on the CPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

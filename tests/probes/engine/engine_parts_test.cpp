@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Parts of a what-if that goes on: they count as pictures, after which it yields to a newer
-// setting.
+// Partial replies of a running what-if: each counts as a delivered frame, after which it yields to
+// a newer setting.
 #include <gtest/gtest.h>
 
 #include <condition_variable>

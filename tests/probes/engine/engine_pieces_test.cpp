@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Own text with pieces in the window's engine: a prompt per place, and everything that works on the
-// places of a task.
+// Own text with pieces in the window's engine: one prompt per place, and every function that works
+// on the places of a task.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Scans of the window's engine.
+// Scans in the window's engine.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The newest setting of a side supersedes the others: one that waits is replaced, the one under way
-// is stopped, and every request has exactly one reply.
+// The newest setting of a side supersedes others: a waiting one is replaced, the running one is
+// stopped, and every request gets exactly one reply.
 #include "probes/engine/engine_service.h"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The control of activation patching on the embedded model: the stream of another sample's last
-// row, put into this one's from a late layer on, makes the model give that sample's answer; in the
-// first layers it does not, as the last token is the same.
+// A control for activation patching on the embedded model: patching the stream of another sample's
+// last row into this sample from a late layer on makes the model give the other sample's answer; in
+// the first layers it does not, because the last token is the same.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Several prompts at once: stacked records against the records of single runs.
+// Several prompts in one call: stacked records compared with the records of single runs.
 #include "probes/engine/probe_batch.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Probes of one run against each other and against the decoder's own results.
+// Probes of one run compared with each other and with the decoder's own results.
 #include "probes/engine/run_probe.h"
 
 #include <gmock/gmock.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The examples at the head of public headers compile and run.
+// The examples in the comments of public headers compile and run.
 //
-// Contract: the code of each example is in this file, except for line breaks; the test that runs it
-// checks its result.
+// Contract: the code of each example is contained in this file, except for line breaks; the test
+// that runs it checks its result.
 #include <gtest/gtest.h>
 
 #include <algorithm>

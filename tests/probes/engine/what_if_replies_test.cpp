@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Replies of what-ifs that were seen before, and the parts reported during one.
+// Cached replies of what-ifs, and the partial replies reported during one.
 #include <gtest/gtest.h>
 
 #include <algorithm>

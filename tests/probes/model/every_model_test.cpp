@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Every probe on every architecture: grouped key heads, ALiBi, layers without positions, windows.
-// The tests assert invariants of all models: shapes, finite numbers, rows that sum to one; and the
+// The tests check invariants of all models (shapes, finite numbers, rows that sum to one), and the
 // effect of ALiBi and of layers without rotation on scores and ratios.
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Midscope is installed, moved, and the example of PLUGINS.md built against it as a user builds it;
-// then its record is in what the installed program prints and in the file, without further code.
+// Midscope is installed and moved, and the example of PLUGINS.md is built against it as a user
+// builds it; the installed program then prints and stores the example's record without further
+// code.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

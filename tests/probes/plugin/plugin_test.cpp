@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Plugins that are wrong are refused before a model is opened, under their name; what a plugin
-// throws while it runs ends in a message that names it, never in a crash or a record that is wrong.
+// Invalid plugins are rejected by name before a model is opened; an exception from a plugin during
+// a run gives a message that names the plugin, never a crash or an invalid record.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

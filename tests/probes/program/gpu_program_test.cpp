@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The built program on a GPU. Contract: a sweep's means are the CPU's to 1/1,000 of a nat and the
-// same shares, and `info` names the GPU with its memory.
+// The built program on a GPU. Contract: a sweep's mean losses equal the CPU's to 1/1,000 of a nat,
+// its shares of right answers are equal, and `info` names the GPU with its memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `midscope sweep --add`: settings, places and samples join a file, whose data sets are then the
-// bits of one run of the whole plan; anything else is refused by its name.
+// `midscope sweep --add`: settings, places and samples are added to a file, whose data sets then
+// equal those of one run of the complete plan bit for bit; any other addition is rejected by name.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `midscope rope` and `midscope channels` as a user runs them: fixed JSON names, files, Ctrl-C and
+// `midscope rope` and `midscope channels` as a user runs them: stable JSON names, files, Ctrl-C and
 // --resume.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contract: what schedulers, shared disks and other machines do to a sweep costs no finished sample
-// and changes no number in silence.
+// Contract: interruptions by schedulers, faults of shared disks and changes of machine neither lose
+// a finished sample of a sweep nor silently change a number.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

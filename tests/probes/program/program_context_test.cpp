@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Prompts beyond the context, as a user meets them: one setting of a sweep, --beyond-context,
-// perplexity's windows. The tiny models are trained on 128 tokens.
+// Prompts longer than the context, as a user encounters them: in one setting of a sweep, with
+// --beyond-context, and in perplexity's windows. The tiny models are trained on 128 tokens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `--dtype auto` as a user meets it: resolved once, stored resolved, and a continued sweep stays in
-// the dtype of its file.
+// `--dtype auto` as a user encounters it: it is resolved once and stored as the resolved dtype, and
+// a resumed sweep keeps the dtype of its file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `midscope generate` with a task, passages, an answer and a file, as probe and whatif have them.
+// `midscope generate` with a task, passages, an answer and a file, as in probe and whatif.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

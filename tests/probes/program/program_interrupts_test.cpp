@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Ctrl-C at programs without --out: what was computed is printed, because it is stored nowhere
-// else. The programs are given ever more time until at least one sample was done when the signal
-// came.
+// Ctrl-C to programs without --out: the results so far are printed, because they are stored nowhere
+// else. The time before the signal is increased until at least one sample was done when it arrived.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The built program and models: the output of `info` for every kind, `fetch`, and --sliding-window.
+// The built program and models: the output of `info` for every kind of model, `fetch`, and
+// --sliding-window.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

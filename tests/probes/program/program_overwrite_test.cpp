@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contract: --overwrite never removes a file before the new one has a sample, and never touches one
-// that another process is writing.
+// Contract: --overwrite never removes a file before the new one has a sample, and never changes a
+// file that another process is writing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Paths at their edges: circles of links, long names, folders without rights, links to files,
-// pipes, files that are not what they seem. No message calls them a bug.
+// Unusual paths: circular links, long names, folders without rights, links to files, pipes, files
+// of another type than their name suggests. No message reports them as a bug.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `midscope positions` as a user runs it: the fixed JSON, files, refusals.
+// `midscope positions` as a user runs it: the stable JSON, files, rejected inputs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `midscope probe --plan`: batches of models, tasks, sizes and settings, cut off and continued.
+// `midscope probe --plan`: batches of models, tasks, sizes and settings, interrupted and resumed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

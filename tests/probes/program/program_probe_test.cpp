@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `midscope probe` with chosen probes, several prompts, and its list.
+// `midscope probe` with chosen probes, with several prompts, and its list of probes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The prompts that every command passes to a model, against transformers with the unchanged
+// The prompts that every command passes to a model, compared with transformers with the unchanged
 // tokenizer (make_prompt_format_golden.py): plain prompts with the BOS that the tokenizer requires,
-// and chats as apply_chat_template writes them. Ids are exact; logits, nats and perplexity within
-// 1e-4 (float32 in both, of the largest logit, or relative).
+// and chats as apply_chat_template writes them. Ids are equal; logits, nats and perplexity are
+// within 1e-4 (float32 in both; of the largest logit, or relative).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `midscope compare --published`: files of known numbers beside papers' tables. The expected
-// differences and intervals are worked out by hand (Wilson's score, Newcombe's method 10).
+// `midscope compare --published`: files of known numbers compared with papers' tables. The expected
+// differences and intervals are calculated by hand (Wilson's score, Newcombe's method 10).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One sweep shared by several processes: the same numbers as one process gives, also when a rank is
-// killed on the way and another number of ranks goes on. Needs a build with MIDSCOPE_MPI and
+// A sweep shared by several processes gives the same numbers as one process, also if a rank is
+// killed during it and a different number of ranks resumes it. Needs a build with MIDSCOPE_MPI and
 // mpirun.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Command lines that a person gets wrong: each is refused with the thing and the remedy, or is run
-// with a note. Exit status 2 is usage, 1 failure.
+// Mistakes in command lines: each is rejected with a message that names the mistake and the remedy,
+// or is run with a note. Exit status 2 means wrong usage, 1 a failure.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `midscope sweep` over several tasks and seeds, its dry run, samples added later, and kills.
+// `midscope sweep` over several tasks and seeds, its dry run, samples added later, and killed
+// sweeps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The built program: what it prints, what it writes, how it ends.
+// The built program: its output, the files that it writes, its exit status.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tasks as prompts: passages under a chat template, BOS, choices.
+// Prompts made from tasks: passages under a chat template, BOS, choices.
 #include "probes/prompt/task_prompt.h"
 
 #include <gmock/gmock.h>

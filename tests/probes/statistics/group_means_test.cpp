@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contracts: the mean over data sets weighs them alike whatever their size, the mean over groups
-// groups; both on numbers computed by hand.
+// Contracts: the mean over data sets gives each data set the same weight whatever its size, and the
+// mean over groups each group; both are checked on numbers calculated by hand.
 #include "probes/measure/statistics/group_means.h"
 
 #include <gmock/gmock.h>

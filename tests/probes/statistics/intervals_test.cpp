@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Intervals against scipy (make_statistics_golden.py), and how often they hold the true value. The
-// coverages that are printed are those that SWEEPS.md states.
+// Intervals compared with scipy (make_statistics_golden.py), and how often they contain the true
+// value. The printed coverages are those that SWEEPS.md states.
 #include "probes/measure/statistics/intervals.h"
 
 #include <gtest/gtest.h>

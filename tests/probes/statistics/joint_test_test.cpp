@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Contract: under no effect at all, any of the p values is below 0.05 in about 5 % of experiments,
-// however many columns there are and whether they go along with each other or not; a real effect is
-// found; the same values and seed give the same bits.
+// Contract: without any effect, the smallest of the p values is below 0.05 in about 5 % of
+// experiments, for any number of columns, correlated or not; a real effect is found; the same
+// values and seed give the same bits.
 #include "probes/measure/statistics/joint_test.h"
 
 #include <gtest/gtest.h>

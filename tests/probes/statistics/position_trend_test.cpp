@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Cubic fits, smoothing and roughness against numpy and scipy (make_position_trend_golden.py), and
-// the cases in which nothing may be said.
+// Cubic fits, smoothing and roughness compared with numpy and scipy
+// (make_position_trend_golden.py), and the cases in which no conclusion is allowed.
 #include "probes/measure/statistics/position_trend.h"
 #include "tests/paths.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rank correlations against cases worked by hand (compare_probes.py holds them against scipy), and
-// what is read off one attention row.
+// Rank correlations compared with cases calculated by hand (compare_probes.py compares them with
+// scipy), and the statistics of one attention row.
 #include "probes/measure/statistics/rank_statistics.h"
 
 #include <gtest/gtest.h>

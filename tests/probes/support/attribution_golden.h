@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Cases of make_attribution_golden.py, run by the probes.
+// Runs the cases of make_attribution_golden.py with the probes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,8 +22,8 @@
 
 namespace midscope::testing {
 
-// Logits and attention of a whole run are within 1e-4 of the largest and 1e-5; sums of products of
-// them are held to the first.
+// Logits of a full run are within 1e-4 of the largest, and attention within 1e-5. Sums of their
+// products are compared with the first tolerance.
 constexpr double kAttributionTolerance = 1e-4;
 
 inline const nlohmann::json& AttributionGolden() {
@@ -43,7 +43,7 @@ inline std::shared_ptr<const Decoder> GoldenModel(const std::string& name) {
   return decoder;
 }
 
-// With spans gold and question; the answer is the case's.
+// The case's prompt with the spans gold and question, and its answer.
 inline Prompt GoldenPrompt(const nlohmann::json& item) {
   Prompt prompt;
   prompt.ids = item["ids"].get<std::vector<int32_t>>();
@@ -75,7 +75,7 @@ inline Record MeasureProbe(const Decoder& decoder, const Prompt& prompt, const s
   return records.front();
 }
 
-// NaN for null.
+// Converts null to NaN.
 inline std::vector<double> GoldenNumbers(const nlohmann::json& values) {
   std::vector<double> numbers;
   for (const nlohmann::json& value : values)
@@ -83,7 +83,7 @@ inline std::vector<double> GoldenNumbers(const nlohmann::json& values) {
   return numbers;
 }
 
-// `tolerance` is relative to the largest expected value; NaN are at the same places.
+// `tolerance` is relative to the largest expected value; NaN must be at the same indices.
 template <typename T>
 void ExpectNumbers(const std::vector<T>& found, const nlohmann::json& expected, double tolerance,
                    const std::string& what) {

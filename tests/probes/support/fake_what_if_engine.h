@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An engine without a model, whose what-ifs wait at a gate: answers are planted.
+// An engine without a model, with planted answers, whose what-ifs wait at a gate.
 #pragma once
 
 #include <atomic>
@@ -16,12 +16,12 @@
 
 namespace midscope::testing {
 
-// State that the test and the engine share.
+// State shared by the test and the engine.
 struct WhatIfGate {
   std::mutex mutex;
   std::condition_variable changed;
   bool closed = false;              // guarded by mutex
-  bool refuses_none = false;        // as for a prompt beyond the trained context
+  bool refuses_none = false;        // as for a prompt longer than the trained context
   std::vector<Intervention> begun;  // guarded by mutex
 
   void Set(bool close) {
@@ -29,7 +29,7 @@ struct WhatIfGate {
     closed = close;
     changed.notify_all();
   }
-  // A what-if begins: waits until the gate is open. Throws Cancelled.
+  // Called when a what-if begins: waits until the gate is open. Throws Cancelled.
   void Pass(const Intervention& intervention, const JobContext& context) {
     std::unique_lock lock(mutex);
     begun.push_back(intervention);
@@ -39,14 +39,14 @@ struct WhatIfGate {
       context.ThrowIfCancelled();
     }
   }
-  // Whether so many what-ifs begin within ten seconds.
+  // Whether `count` what-ifs begin within ten seconds.
   bool WaitForBegun(size_t count) {
     std::unique_lock lock(mutex);
     return changed.wait_for(lock, std::chrono::seconds(10), [&] { return begun.size() >= count; });
   }
 };
 
-// A request of another factor of one channel.
+// A request that scales one channel by `factor`.
 inline WhatIfRequest Factor(double factor) {
   WhatIfRequest request;
   request.intervention = ParseIntervention("channel(1, factor=" + std::to_string(factor) + ")");
@@ -57,7 +57,7 @@ class FakeWhatIfEngine : public Engine {
  public:
   explicit FakeWhatIfEngine(std::shared_ptr<WhatIfGate> gate) : gate_(std::move(gate)) {}
 
-  // The factor of channel scaling; else 1.
+  // The factor of channel scaling, or 1 if there is none.
   static double AnswerNll(const Intervention& intervention) {
     return intervention.All<ChannelScaling>().empty() ? 1.0
                                                       : intervention.Find<ChannelScaling>()->factor;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ctrl-C at a program that is at work.
+// Sends Ctrl-C to a running program.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -15,8 +15,8 @@
 
 namespace midscope::testing {
 
-// Waits until `file` is there, sends the signal, and expects a quick end that prints no results and
-// mentions --resume.
+// Waits until `file` exists, sends the signal, and expects the program to end quickly, print no
+// results and mention --resume.
 inline void ExpectInterrupted(RunningProgram& running, const std::string& file) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
@@ -26,7 +26,7 @@ inline void ExpectInterrupted(RunningProgram& running, const std::string& file) 
   const Clock::time_point signalled = Clock::now();
   running.Signal(SIGINT);
   const ProgramRun interrupted = running.Wait();
-  // A second is promised; machines that run other things besides get some more.
+  // The program promises one second; the limit is longer for machines under load.
   EXPECT_LT(Clock::now() - signalled, std::chrono::seconds(5));
   EXPECT_EQ(interrupted.status, 130) << interrupted.err;
   EXPECT_THAT(interrupted.err, ::testing::HasSubstr("--resume"));

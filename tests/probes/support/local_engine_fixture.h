@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The window's engine on the embedded model, and its records by name.
+// The window's engine on the embedded model, with its records by name.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The embedded model, opened once a test program. Fails, and does not skip, where it is absent.
+// The embedded model, opened once per test program. If it is missing, the test fails; it is not
+// skipped.
 #pragma once
 
 #include <memory>

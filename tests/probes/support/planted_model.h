@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Models made by hand: in one a single head and rotary pair make the last query look at near
-// tokens, in the other nothing does. Every head copies what it reads into the answer's logit.
+// Models with weights set by hand. In one, a single head and rotary pair make the last query attend
+// to near tokens; in the other, nothing does. Every head of the planted layer copies what it reads
+// to the answer's logit.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +22,11 @@ inline constexpr int64_t kLayers = 2;
 inline constexpr int64_t kVocabulary = 259;
 inline constexpr int64_t kPairs = kHeadDim / 2;
 inline constexpr int64_t kTokens = 24;
-// The planted head and pair: L1H2 and its second pair, which turns once in 63 tokens.
+// The planted head and pair: L1H2 and its second pair, whose period is 63 tokens.
 inline constexpr int64_t kLayer = 1;
 inline constexpr int64_t kHead = 2;
 inline constexpr int64_t kPair = 1;
-// Channels: one that all tokens share, those of the tokens A and B, that of other tokens, and those
+// Channels: one shared by all tokens, those of the tokens A and B, that of other tokens, and those
 // that the output matrix reads.
 inline constexpr int64_t kConstant = 0;
 inline constexpr int64_t kOfA = 1;
@@ -47,7 +48,7 @@ struct Matrix {
   std::vector<float> values;
 };
 
-// `strength` of the planted query and key; 0: nothing is planted.
+// `strength`: of the planted query and key; 0: nothing is planted.
 inline std::shared_ptr<const Decoder> MakeModel(float strength) {
   test::GgufWriter writer = test::TinyMetadata();
   writer.Remove("llama.embedding_length").Uint32("llama.embedding_length", kHidden);
@@ -74,7 +75,7 @@ inline std::shared_ptr<const Decoder> MakeModel(float strength) {
     Matrix k(kHeads / 2 * kHeadDim, kHidden);
     Matrix v(kHeads / 2 * kHeadDim, kHidden);
     Matrix o(kHidden, kHeads * kHeadDim);
-    // GGUF's llama has the elements of a pair side by side.
+    // GGUF's llama stores the two elements of a rotary pair next to each other.
     if (layer == kLayer) {
       q.At(kHead * kHeadDim + 2 * kPair, kConstant) = strength;
       k.At(kHead / 2 * kHeadDim + 2 * kPair, kConstant) = strength;
@@ -102,7 +103,7 @@ inline std::shared_ptr<const Decoder> MakeModel(float strength) {
   return Decoder::Open(file.path().string(), {});
 }
 
-// Token A (the gold) and token B (another piece) among others.
+// Token A (the gold) and token B (another piece) among filler tokens.
 inline Prompt MakePrompt(int64_t gold, int64_t other) {
   Prompt prompt;
   prompt.ids.assign(kTokens, 'x');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The built program `midscope`, run as a user runs it.
+// Runs the built program `midscope` as a user does.
 #pragma once
 
 #include <sys/types.h>
@@ -13,28 +13,29 @@
 namespace midscope::testing {
 
 struct ProgramRun {
-  int status = 0;  // exit status; 128 + signal where one ended it
+  int status = 0;  // exit status, or 128 + the signal that ended it
   std::string out;
   std::string err;
 };
 
 struct ProgramOptions {
-  int64_t file_size_limit = 0;      // bytes that one file may take (RLIMIT_FSIZE); 0: no limit
-  int64_t open_files_limit = 0;     // that a program may raise (RLIMIT_NOFILE); 0: no other
-  int64_t memory_limit = 0;         // bytes of addresses (RLIMIT_AS); 0: no limit
-  std::string standard_input = {};  // a file
-  std::vector<std::pair<std::string, std::string>> environment = {};  // variables that are set, too
+  int64_t file_size_limit = 0;  // largest size of a file in bytes (RLIMIT_FSIZE); 0: no limit
+  // Soft limit of open files, which a program may raise (RLIMIT_NOFILE); 0: unchanged.
+  int64_t open_files_limit = 0;
+  int64_t memory_limit = 0;         // bytes of address space (RLIMIT_AS); 0: no limit
+  std::string standard_input = {};  // path of a file
+  std::vector<std::pair<std::string, std::string>> environment = {};  // additional variables
 };
 
 using Arguments = std::vector<std::string>;
-// The arguments with `more` behind them.
+// The arguments followed by `more`.
 Arguments With(Arguments arguments, const Arguments& more);
 
 ProgramRun RunMidscope(const Arguments& arguments, const ProgramOptions& options = {});
 // As above, expecting exit status 0.
 ProgramRun RunWell(const Arguments& arguments, const ProgramOptions& options = {});
 
-// A running program, for signals.
+// A running program, to which signals can be sent.
 class RunningProgram {
  public:
   explicit RunningProgram(const Arguments& arguments, const ProgramOptions& options = {});
@@ -52,7 +53,7 @@ class RunningProgram {
   std::filesystem::path folder_;
 };
 
-// An empty folder that goes when the object does.
+// An empty folder, removed with this object.
 class TemporaryFolder {
  public:
   TemporaryFolder();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A small sweep of the embedded model, in a folder of its own.
+// A small sweep of the embedded model, in a separate folder.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The outcomes of generated text by setting and place: a model made by hand that always gives the
-// last piece's answer has a matrix of one column.
+// The outcomes of generated text by setting and place: for a model made by hand that always gives
+// the last piece's answer, the matrix has one nonzero column.
 #include "probes/sweep/generated_outcomes.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Curves over a parameter from settings and files whose numbers are known.
+// Curves over a parameter, computed from settings and files whose numbers are known.
 #include "probes/sweep/outcome_curves.h"
 
 #include <gmock/gmock.h>

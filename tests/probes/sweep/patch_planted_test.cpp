@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Patching between places points at what carries position in a model made by hand, and at nothing
-// in one without. What it brings over is the share of recovered_share.h.
+// Patching between places finds what carries position in a model made by hand, and nothing in a
+// model without it. The recovered amount is the share of recovered_share.h.
 #include <gtest/gtest.h>
 
 #include <algorithm>

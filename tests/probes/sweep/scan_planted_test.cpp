@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A scan points at the head that carries position in a model made by hand, and at nothing in one
-// without.
+// A scan finds the head that carries position in a model made by hand, and nothing in a model
+// without it.
 #include <gtest/gtest.h>
 
 #include <cmath>

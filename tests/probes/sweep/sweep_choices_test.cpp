@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Contracts: choices of several tokens are compared by the likelihood of the whole choice, equal to
-// a run of its own within rounding, after prompts of their own too; samples may differ in their
-// number, in the file as well.
+// Contracts: choices of several tokens are compared by the likelihood of the complete choice, which
+// equals that of a separate run within rounding, also after separate prompts; samples may have
+// different numbers of choices, also in the file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Prompts beyond what a model, or a setting of it, can take: refused, failed alone, or run and
-// marked.
+// Prompts longer than a model, or one of its settings, accepts: they are rejected, fail alone, or
+// are run and marked.
 #include "probes/sweep/sweep.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The axes of a sweep, its controls, and its cost.
+// The axes of a sweep, its controls, and its estimated cost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The paired sweep in this process: order, failures, cancellation, resumption.
+// The paired sweep within this process: order, failures, cancellation, resumption.
 #include "probes/sweep/sweep.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: MIT
-// A library, but no plugin.
+// A library that is not a plugin.
 extern "C" int PluginOfAnotherName() { return 1; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One probe for every place from which a plugin's code can throw, and for every way in which a
-// record can be wrong; --throw-where chooses.
+// Has a probe for every place at which a plugin's code can throw, and for every way in which a
+// record can be invalid; --throw-where chooses.
 #include <stdexcept>
 
 #include "probes/base/records.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A library that needs a function that no library has.
+// A library that refers to a function that no library defines.
 extern "C" {
 void FunctionThatNobodyHas();
 void CallIt() { FunctionThatNobodyHas(); }

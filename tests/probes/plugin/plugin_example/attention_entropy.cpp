@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A probe of one's own, from end to end: how widely the last prompt token spreads its attention, as
-// the Shannon entropy of its attention weights, for every head. Read it from top to bottom; the
-// whole of it is four steps. PLUGINS.md describes the rest.
+// A complete example of a plugin probe: how widely the last prompt token spreads its attention,
+// measured for every head as the Shannon entropy of its attention weights. Read it from top to
+// bottom; it has four steps. PLUGINS.md describes the rest.
 #include <cmath>
 #include <memory>
 #include <utility>
