@@ -33,7 +33,7 @@ class AnswersTest : public QObject {
   struct Rig : WindowRig<PlantedEngine> {
     using Base = WindowRig<PlantedEngine>;
     QPushButton* generate = this->template Find<QPushButton>("answer_generate");
-    // Rich text as it is read.
+    // The plain text of a rich-text label.
     QString Read(const char* label) {
       QTextDocument document;
       document.setHtml(Base::template Find<QLabel>(label)->text());
@@ -75,13 +75,13 @@ class AnswersTest : public QObject {
     QCOMPARE(rig.Read("answer_expected"), QString("expected | word|"));
     QCOMPARE(rig.Read("answer_next_a"), QString("says “ other0” p 0.5"));
     QCOMPARE(rig.Read("answer_token_a"), QString("“ word” has p 0.13, rank 3"));
-    // Place 6 is shown: 2 + 0.15 * 6 nats, and from 3 nats on the planted answer is wrong.
+    // Place 6 is shown, with 2 + 0.15 * 6 nats; the planted answer is wrong from 3 nats on.
     QCOMPARE(rig.Read("answer_nats_a"), QString("2.90 nats"));
     QVERIFY(rig.Read("answer_mark_a").contains(QChar(0x2713)));
     QVERIFY(rig.Find<QLabel>("answer_mark_a")->accessibleName().contains("right"));
     QVERIFY(!rig.Find<QLabel>("answer_next_b")->isVisible());
     QVERIFY(!rig.Find<QLabel>("answer_difference")->isVisible());
-    QVERIFY(rig.SetB(-1));  // a strength of 2
+    QVERIFY(rig.SetB(-1));  // strength 2
     QCOMPARE(rig.Read("answer_next_b"), QString("says “ word” p 0.5"));
     QCOMPARE(rig.Read("answer_token_b"), QString("“ word” has p 0.5, rank 1"));
     QVERIFY(rig.Find<QLabel>("answer_difference")->isVisible());
@@ -135,7 +135,7 @@ class AnswersTest : public QObject {
     QCOMPARE(rig.Text("answer_text_a"), QString(" word0 word1 word2 [cut at 3 tokens]"));
   }
 
-  // A slider must not wait for text, and the text is then of the setting of that time.
+  // A slider does not wait for text generation, which restarts under the setting of that time.
   void TextGivesWayToASettingAndStartsAgain() {
     Rig<> rig;
     QVERIFY(rig.OpenModel());
@@ -171,7 +171,8 @@ class AnswersTest : public QObject {
     rig.control->HoldGeneration(false);
   }
 
-  // Full runs bring other records; the text stays, and is old once the setting is another.
+  // Capture runs bring other records; the text is kept, and is marked as older once the setting has
+  // changed.
   void TextOfAnOlderSettingIsNamed() {
     Rig<> rig;
     QVERIFY(rig.OpenModel());
@@ -225,7 +226,7 @@ class AnswersTest : public QObject {
     QCOMPARE(FirstDifference({}, {"a"}), -1);
   }
 
-  // Results of a file: what it has, and no button.
+  // For a results file, shows its contents and no button.
   void AFileShowsWhatItHas() {
     Rig<> rig;
     QVERIFY(rig.OpenModel());

@@ -44,7 +44,7 @@ class OlderRecordsTest : public QObject {
   struct Rig : WindowRig<> {
     QTemporaryDir folder;
 
-    // Full runs wait for nothing; A is none and B is the first setting.
+    // Capture runs follow without delay; A is none and B is the first setting.
     bool Start() {
       Show();
       if (!OpenModel()) return false;
@@ -66,7 +66,7 @@ class OlderRecordsTest : public QObject {
     bool Idle() {
       return SpyUntil(stopped, [this] { return !session->has_pending_request(); });
     }
-    // The records that File > Save results writes.
+    // The records that File > Save results would write.
     std::vector<Record> Saved() {
       const QString path = folder.filePath("saved.h5");
       SaveResults(*session, path);
@@ -77,7 +77,7 @@ class OlderRecordsTest : public QObject {
       QFile svg(folder.filePath("pictures/") + stem + ".svg");
       return svg.open(QIODevice::ReadOnly) ? svg.readAll() : QByteArray();
     }
-    // Holds all runs, requests B, and waits until one of them is under way.
+    // Holds all runs, requests B, and waits until one run has begun.
     bool AskAndHold(const char* b) {
       const size_t begun = control->what_ifs().size();
       control->HoldWhatIfs(true);
@@ -91,7 +91,7 @@ class OlderRecordsTest : public QObject {
     }
   };
 
-  // The setting that a record's planted numbers come from; "" where they say nothing of it.
+  // The setting with which a record's numbers were planted; "" if the numbers do not depend on it.
   static QString SettingByNumbers(const Record& record) {
     for (const char* setting : {"none", kFirst, kOther}) {
       const double strength = FakeEngine::Strength(ParseIntervention(setting));
@@ -113,7 +113,7 @@ class OlderRecordsTest : public QObject {
     return {};
   }
 
-  // Every record has the setting with which its numbers were made.
+  // Expects every record to name the setting with which its numbers were planted.
   static void CheckNames(const std::vector<Record>& records) {
     int checked = 0;
     for (const Record& record : records) {
@@ -123,7 +123,7 @@ class OlderRecordsTest : public QObject {
       QCOMPARE(TextAttribute(record, "intervention"), setting);
       if (record.FindAxis("setting")) QCOMPARE(AxisLabels(record, "setting")[0], setting);
     }
-    QVERIFY(checked >= 3);  // attention, scores and outcome of A
+    QVERIFY(checked >= 3);  // A's attention, scores and outcome
   }
 
   static bool Holds(const std::vector<Record>& records, const QString& setting) {
@@ -132,7 +132,7 @@ class OlderRecordsTest : public QObject {
     });
   }
 
-  // B's numbers are of the first setting, the other setting is requested.
+  // Expects B's numbers to be those of the first setting while another setting is requested.
   static void CheckOlder(Rig& rig, const char* asked) {
     QVERIFY2(rig.Legend(Side::kB).contains(QStringLiteral("channel(100")),
              qPrintable(rig.Legend(Side::kB)));
@@ -150,7 +150,7 @@ class OlderRecordsTest : public QObject {
       const QByteArray svg = rig.Exported(stem);
       QVERIFY2(svg.contains("channel(100") && svg.contains("not of what is asked"), stem);
       QVERIFY(!svg.contains(Printed(asked).toUtf8()));
-      // The caption: the picture's prompt and model, also where it is shown alone.
+      // The caption names the prompt and model of the picture, even if it is shown alone.
       const QString caption =
           PromptRequestCaption(rig.session->provenance(), rig.session->prompt());
       QVERIFY(!caption.isEmpty());
@@ -179,7 +179,7 @@ class OlderRecordsTest : public QObject {
     QVERIFY(rig.Idle());
     QVERIFY(!failed.isEmpty());
     CheckOlder(rig, kRefused);
-    // One step back, the numbers are of the requested setting again.
+    // After one undo, the numbers belong to the requested setting again.
     rig.window.history()->stack()->undo();
     CheckAsked(rig, kFirst);
     QVERIFY(rig.Settle());
@@ -217,7 +217,7 @@ class OlderRecordsTest : public QObject {
     QSignalSpy timed(rig.session, &Session::WhatIfTimed);
     rig.Ask(kOther);
     QVERIFY(SpyUntil(timed, [&] { return !timed.isEmpty(); }));
-    // Attention is the new setting's, the map is not yet.
+    // Attention is of the new setting, the map not yet.
     QVERIFY(!rig.Legend(Side::kB).contains(QStringLiteral("not of")));
     rig.window.panel<HeadMapPanel>()->SetMode(Compare::kB);
     CheckNames(rig.Saved());
@@ -259,7 +259,7 @@ class OlderRecordsTest : public QObject {
     rig.session->SetPrompt(bad);
     QVERIFY(rig.Idle());
     CheckAsked(rig, kFirst);
-    // The engine finishes although it was cancelled: prompt and numbers are still of one kind.
+    // The engine finishes although it was cancelled; prompt and numbers still belong together.
     rig.control->HoldPrompts(true);
     rig.control->IgnoreCancel(true);
     PromptRequest next;
@@ -285,7 +285,7 @@ class OlderRecordsTest : public QObject {
     line->setFocus();
     line->selectAll();
     const size_t begun = rig.control->what_ifs().size();
-    // Its beginning is a setting, too. Nothing runs while it is typed.
+    // A prefix of the text is a valid setting too; nothing runs while it is typed.
     QTest::keyClicks(line, QStringLiteral("pi(3.0)"));
     QCOMPARE(rig.session->setting(Side::kB), ParseIntervention(kFirst));
     QTest::keyClick(line, Qt::Key_Return);
