@@ -21,9 +21,9 @@ struct RenderRequest {
   QString file;  // path of a file such as RUN.h5, or the address of a group in it
   QString folder;
   QStringList formats;  // a subset of PlotFormats()
-  std::optional<HeadId>
-      // Nullopt: the head that attends most to gold, else the largest position-awareness score.
-      head;
+  // nullopt: the head that attends most to gold, else the one with the largest position-awareness
+  // score.
+  std::optional<HeadId> head;
   std::optional<int64_t> channel;  // nullopt: the first in the file
   QStringList reference = {};      // files of midscope sweep, drawn beside the outcome
 };

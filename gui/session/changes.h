@@ -22,8 +22,8 @@ enum class Change {
   kChannel = 1 << 15,     // channel(), before its records arrive
   kNotes = 1 << 16,       // notes()
 
-  // Records of A or B were added or removed, or now belong to an older setting (ShownAsOlder). This
-  // flag: last-query attention and outcome, which every what-if computes.
+  // The following three: records of A or B were added or removed, or now belong to an older setting
+  // (ShownAsOlder). kWhatIfRecords: last-query attention and outcome, which every what-if computes.
   kWhatIfRecords = 1 << 7,
   // Score map, position ratios and hidden channels, which what-ifs compute only while all layers
   // are cached.

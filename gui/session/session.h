@@ -156,7 +156,7 @@ class Session : public QObject {
   // The shown file's samples; nullptr if it has none or the model is shown.
   const SampleView* sample_view() const;
   SampleChoice sample_choice() const;
-  // Time that reading the shown sample took.
+  // Milliseconds that reading the shown sample took.
   double sample_milliseconds() const;
   // The task of the shown records, with all parameters if these are known: "kv:pairs=10"; "" for
   // own text.

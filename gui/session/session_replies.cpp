@@ -185,8 +185,9 @@ void Session::TakeOfPlace(const EngineReply& reply, SideView& side) {
   const auto& request = std::get<WhatIfRequest>(reply.request);
   side.follows = false;
   for (const Record& record : reply.records) {
-    // A what-if does not replace the records of a complete capture run, by equal numbers or by
-    // those of another place, except hidden channels if another channel is requested.
+    // A what-if does not replace the records of a complete capture run, because its numbers are
+    // equal or belong to another place. The exception is hidden channels, if another channel is
+    // requested.
     const bool channel = record.name == kHiddenChannelsRecord && HasOtherChannel(side, record);
     if (record.name == kOutcomeRecord || (side.settled && !channel) || request.place != live_.place)
       continue;
@@ -196,7 +197,7 @@ void Session::TakeOfPlace(const EngineReply& reply, SideView& side) {
   }
 }
 
-// Part of a what-if; if its setting is no longer requested, it is a step of a drag.
+// Takes part of a what-if. A setting that is no longer requested is a step of a drag.
 void Session::OnWhatIfPart(const EngineWorker::ReplyPointer& part) {
   SideView& side = live_.state(part->side);
   const auto& request = std::get<WhatIfRequest>(part->request);

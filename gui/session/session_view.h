@@ -55,7 +55,7 @@ struct Means {
 struct FileSamples {
   std::unique_ptr<SampleReader> reader;
   SampleChoice choice;
-  double milliseconds = 0;  // time that reading the shown sample took
+  double milliseconds = 0;  // time for reading the shown sample
 };
 
 struct SessionView {

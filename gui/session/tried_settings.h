@@ -18,8 +18,8 @@ class Session;
 
 struct TriedSetting {
   std::string text;  // printed form
-  std::shared_ptr<const Record>
-      outcome;    // for this sample at all places; null: not for these prompts
+  // For this sample at all places; null: not for these prompts.
+  std::shared_ptr<const Record> outcome;
   int kept = -1;  // 0 for C to 3 for F; -1: not kept
 };
 

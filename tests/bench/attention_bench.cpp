@@ -76,7 +76,8 @@ class Case {
                                  {out_.data_ptr(), dtype_, kHeads * kDim, kDim}, executor_);
   }
   void Aten() {
-    // Its own causal limit lets the first query see the first key alone.
+    // LibTorch's causal limit lets the first query see only the first key, so it is used only for
+    // equal lengths.
     const bool square = size_.queries == size_.keys;
     at::scaled_dot_product_attention(aten_q_, aten_k_, aten_v_,
                                      square || size_.queries == 1 ? std::nullopt : mask_, 0.0,

@@ -37,10 +37,10 @@ struct Heads {
 
 struct Kind {
   const char* name;
-  double ratio_step;  // from one head's positions to the next one's
+  double ratio_step;  // difference of the ratio between successive heads
   int64_t near;       // 0: all keys are near
   float softcap;
-  bool boosts;  // a quarter of the keys
+  bool boosts;  // boosts a quarter of the keys
 };
 constexpr Kind kKinds[] = {{"equal_positions", 0, 0, 0, false},
                            {"ms_poe", 0.02, 0, 0, false},

@@ -86,7 +86,7 @@ double TokenMilliseconds(const Decoder& decoder, std::vector<int32_t> ids) {
   });
 }
 
-// By all programs, on the first device.
+// Memory in use by all programs on the first device.
 int64_t TakenBytes(const Decoder& decoder) {
   const midscope::DeviceFacts facts =
       midscope::FactsOf(decoder.options().placement.shares.front().device);
@@ -130,7 +130,7 @@ void Measure(const std::shared_ptr<Decoder>& decoder, int64_t tokens) {
   };
   const double channel = change("channel(10, factor=-0.", ", layers=8-25)", true);
   const double channel_logits = change("channel(10, factor=-0.1", ", layers=8-25)", false);
-  // Each of another channel, so that none is started from a recording
+  // Each changes another channel, so that none is replayed from a recording
   // (core/decoder/recorded_rows.h).
   const double channel_run = change("channel(1", ", factor=-0.1, layers=8-25)", false);
   const double last_row = change("ms-poe(max=1.6", ", rows=last)", true);

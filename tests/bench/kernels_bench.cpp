@@ -35,7 +35,7 @@ std::vector<char> Normal(int64_t count, Dtype dtype) {
   return bytes;
 }
 
-// SmolLM2-135M's heads over `rows` tokens; q, k and v in one buffer.
+// SmolLM2-135M's heads for `rows` tokens; q, k and v are in one buffer.
 struct Inputs {
   static constexpr int64_t kHeads = 9, kKeyValueHeads = 3, kDim = 64;
   static constexpr int64_t kWidth = (kHeads + 2 * kKeyValueHeads) * kDim;
@@ -58,7 +58,7 @@ struct Inputs {
     return {fused.data() + (row * kWidth + head * kDim) * SizeOf(dtype), dtype, kWidth, kDim};
   }
   HeadPositions Positions() const { return {tables, tables, scales}; }
-  // Self-Extend's, with tables of the same cost.
+  // Positions of Self-Extend, with tables of the same cost.
   HeadPositions FarPositionsOf(int64_t window) const {
     HeadPositions positions = Positions();
     positions.far = {far_tables, far_tables, window};
@@ -101,8 +101,8 @@ BENCHMARK_CAPTURE(AttentionSpeed, float32, Dtype::kFloat32)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
-// Self-Extend with a window of 1,024 keys, in one pass; and as two passes with windows of all keys
-// but those (`two_passes`: what they cost before their results are merged by log-sum-exp).
+// Self-Extend with a window of 1,024 keys, in one pass; or, if `two_passes`, as two passes with
+// windows of all keys but those, without merging the results by log-sum-exp.
 void SelfExtendSpeed(benchmark::State& state, Dtype dtype, bool two_passes) {
   constexpr int64_t kWindow = 1024;
   const int64_t rows = state.range(0);
@@ -212,7 +212,7 @@ BENCHMARK_CAPTURE(SwiGluSpeed, float32, Dtype::kFloat32)
     ->Unit(benchmark::kMicrosecond)
     ->UseRealTime();
 
-// One thread; bytes are those written.
+// Uses one thread; bytes are those written.
 void DequantiseSpeed(benchmark::State& state, BlockType type) {
   const BlockFormat format = *FindBlockFormat(static_cast<uint32_t>(type));
   const int64_t elements = int64_t{1} << 22;
@@ -228,8 +228,6 @@ BENCHMARK_CAPTURE(DequantiseSpeed, Q3_K, BlockType::kQ3_K);
 BENCHMARK_CAPTURE(DequantiseSpeed, Q4_K, BlockType::kQ4_K);
 BENCHMARK_CAPTURE(DequantiseSpeed, Q6_K, BlockType::kQ6_K);
 
-// One thread, 512 rows with the shapes of a 7B model; by processor time, so that other work on the
-// machine counts little.
 // Products of a few tokens, on one thread.
 void QuantisedVectorSpeed(benchmark::State& state, BlockType type) {
   const BlockFormat format = *FindBlockFormat(static_cast<uint32_t>(type));
@@ -253,6 +251,8 @@ BENCHMARK_CAPTURE(QuantisedVectorSpeed, Q3_K, BlockType::kQ3_K)->Arg(1)->Arg(4);
 BENCHMARK_CAPTURE(QuantisedVectorSpeed, Q4_K, BlockType::kQ4_K)->Arg(1)->Arg(4);
 BENCHMARK_CAPTURE(QuantisedVectorSpeed, Q6_K, BlockType::kQ6_K)->Arg(1)->Arg(4);
 
+// Products of 512 rows with the shapes of a 7B model, on one thread. Measures CPU time, so that
+// other work on the machine has little effect.
 void QuantisedProductSpeed(benchmark::State& state, BlockType type) {
   if (!HasQuantisedProduct()) {
     state.SkipWithError("no AVX-512 BF16");

@@ -26,8 +26,8 @@ namespace {
 
 using midscope::Decoder;
 
-// Processor time of all threads, user and system: on a shared machine it is a better measure than
-// elapsed time.
+// CPU time of all threads, user and system; on a shared machine it is a better measure than elapsed
+// time.
 double ProcessorSeconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

@@ -28,7 +28,7 @@ struct Shape {
   int64_t outputs;
   int64_t inputs;
 };
-// q, k and v; output of attention; gate and up; down.
+// The matrices q, k and v; output of attention; gate and up; down.
 constexpr Shape kShapes[] = {{960, 576}, {576, 576}, {3072, 576}, {576, 1536}};
 
 using Product = std::function<void()>;

@@ -33,12 +33,12 @@ namespace {
 
 using midscope::Decoder;
 
-// As peers/passes.py: for so long, so often.
+// Minimum time and number of repetitions, as in peers/passes.py.
 constexpr double kSeconds = 3;
 constexpr int kFewestPasses = 2;
 constexpr int kMostPasses = 20;
 
-// 0 repeats: as above.
+// `repeats` = 0: as defined above.
 double Least(int repeats, const std::function<void()>& work) {
   double least = 1e300;
   const auto begin = std::chrono::steady_clock::now();
@@ -97,7 +97,7 @@ void Prefill(const Decoder& decoder, const std::vector<int32_t>& ids, const std:
       static_cast<long>(PeakBytes()));
 }
 
-// Tokens after the prompt, one by one.
+// Decodes tokens after the prompt, one by one.
 void Decode(const Decoder& decoder, const std::vector<int32_t>& ids, int repeats) {
   constexpr int64_t kDecoded = 10;
   std::vector<int32_t> all = ids;

@@ -115,8 +115,8 @@ void Speed(const std::shared_ptr<Decoder>& decoder, const std::vector<int32_t>& 
               static_cast<long>(usage.ru_maxrss) * 1024);
 }
 
-// Seconds from setting the flag after `delay` seconds of `work` to its end; negative where it had
-// ended before.
+// Sets the flag after `delay` seconds of `work`. Returns the seconds until it ends, negative if it
+// had ended before.
 double Latency(double delay, const std::function<void(const midscope::JobContext&)>& work) {
   std::atomic<bool> cancel{false};
   std::atomic<bool> ended{false};
@@ -169,13 +169,13 @@ void Cancellations(const Decoder& decoder, const std::vector<int32_t>& ids, int 
   in_layers.reserve(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) {
     const auto first = static_cast<int64_t>(random() % static_cast<uint64_t>(layers));
-    // The last layers also run into the logits.
+    // Runs that begin in the last layers also compute the logits.
     const double delay = 1.2 * share(random) * full / static_cast<double>(layers);
     request.rerun = midscope::RunRequest::Rerun{std::vector<int64_t>(decoder.config().layers, 0)};
     std::fill_n(request.rerun->first_row.begin(), first, tokens);
     in_layers.push_back(Latency(
         delay, [&](const midscope::JobContext& context) { decoder.RunOne(request, context); }));
-    // The same setting ran, so the rows of the trace are still valid.
+    // The same setting was run, so the rows of the trace are still valid.
     trace->Set(tokens, tokens, plans);
   }
   request.rerun.reset();

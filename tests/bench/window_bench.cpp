@@ -51,9 +51,9 @@ using midscope::Session;
 using midscope::Side;
 
 constexpr int kLongestWait = 600000;  // ms
-constexpr int kQuiet = 120;           // ms without an event that counts as painted
+constexpr int kQuiet = 120;           // ms without an event after which painting counts as done
 
-// Milliseconds of processor time of this thread.
+// CPU time of this thread in milliseconds.
 double Worked() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -109,7 +109,7 @@ class Bench {
       Begin();
       slider->setSliderPosition((step % 2 == 0 ? 1 : -1) * (20 + 3 * (step + 3)));
       AwaitPicture();
-      if (step < 0) continue;  // the first steps make caches
+      if (step < 0) continue;  // the first steps fill caches
       first.values.push_back(first_);
       whole.values.push_back(whole_);
       what_if.values.push_back(what_if_);
@@ -151,7 +151,7 @@ class Bench {
 
   double Milliseconds() const { return static_cast<double>(clock_.nsecsElapsed()) / 1e6; }
 
-  // Handles events until `holds`, or none has come for some time.
+  // Processes events until `holds` returns true, or until no event has arrived for some time.
   void Handle(const std::function<bool()>& holds) {
     QElapsedTimer waited;
     waited.start();
@@ -189,7 +189,7 @@ class Bench {
     Rest();
   }
 
-  // A change is a queued call, which queues replots, which queue paintings.
+  // A change is a queued call, which queues replots, which queue paint events.
   void Paint() {
     for (int turn = 0; turn < 4; ++turn) QApplication::processEvents();
   }
@@ -208,7 +208,7 @@ class Bench {
     return record && session_->IsRequested(Side::kB, *record);
   }
 
-  // To the end of painting: events are handled until none waits.
+  // Waits for the end of painting: processes events until none is pending.
   void AwaitPicture() {
     QTimer wake;
     wake.start(10);
@@ -230,7 +230,7 @@ class Bench {
     });
   }
 
-  // Back to settings of the steps before.
+  // Returns to the settings of the previous steps.
   void SeenBefore(QSlider* slider, int steps) {
     Measured again, reply;
     for (int step = 0; step < steps; ++step) {

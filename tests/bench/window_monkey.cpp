@@ -43,7 +43,7 @@
 namespace {
 
 constexpr unsigned kLongestTurn = 60;  // s
-constexpr double kWarmUp = 120;        // s, after which memory is to stay
+constexpr double kWarmUp = 120;        // seconds after which memory should stay constant
 
 double ResidentMegabytes() {
   std::ifstream file("/proc/self/statm");
@@ -53,7 +53,7 @@ double ResidentMegabytes() {
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1e6;
 }
 
-// The heap memory in use; the rest of the resident memory is caches, code and holes.
+// Heap memory in use; the rest of the resident memory is caches, code and fragmentation.
 double UsedMegabytes() {
   const auto heap = mallinfo2();
   return static_cast<double>(heap.uordblks + heap.hblkhd) / 1e6;
@@ -65,12 +65,12 @@ void PrintCalls(int /*signal*/) {
   backtrace_symbols_fd(calls.data(), count, STDERR_FILENO);
 }
 
-// Prints the calls of the thread that made it whenever Turned has not been called for a second.
+// Prints the stack of the thread that created it if Turned has not been called for a second.
 class Watch {
  public:
   Watch() : watched_(pthread_self()), thread_([this] { Run(); }) {
     std::signal(SIGUSR1, PrintCalls);
-    PrintCalls(0);  // loads what it needs
+    PrintCalls(0);  // loads the libraries that it needs
   }
   ~Watch() {
     ends_ = true;

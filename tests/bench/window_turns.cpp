@@ -50,7 +50,7 @@ namespace {
 using midscope::Side;
 
 constexpr int kLongestWait = 600000;  // ms
-constexpr int kHeads = 40;            // and layers
+constexpr int kHeads = 40;            // number of heads and of layers
 constexpr int kTokens = 32768;
 constexpr int kSamples = 10000;
 
@@ -60,7 +60,7 @@ double ThreadMilliseconds() {
   return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
 }
 
-// Times the outermost events.
+// Measures the outermost events.
 class TimedApplication : public QApplication {
  public:
   using QApplication::QApplication;
@@ -106,7 +106,7 @@ class TimedApplication : public QApplication {
   std::vector<double> walls_;
 };
 
-// Handles events until `holds` has held for some time.
+// Processes events until `holds` has been true for some time.
 void Handle(const std::function<bool()>& holds) {
   QTimer wake;
   wake.start(20);
@@ -189,7 +189,7 @@ class Turns {
   midscope::Session* session_;
 };
 
-// The median of several new pictures: numbers are given and drawn.
+// The median over several new pictures, including setting their numbers and drawing them.
 template <typename Draw>
 void TimePlot(const char* name, const Draw& draw, bool last = false) {
   std::vector<double> times;

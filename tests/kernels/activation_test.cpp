@@ -37,7 +37,7 @@ double Tolerance(Dtype dtype, double x, double value) {
   return dtype == Dtype::kFloat32 ? exact : exact + std::abs(value) * 0x1.01p-8;
 }
 
-// -12 to 12 in small steps, and what may overflow.
+// -12 to 12 in small steps, and arguments that may overflow.
 std::vector<float> Arguments() {
   std::vector<float> all = {0.0f,     -0.0f, 1e-30f, -1e-30f, 88.0f,  -88.0f, 1000.0f,
                             -1000.0f, 1e13f, -1e13f, 3e38f,   -3e38f, 1e-3f,  -1e-3f};

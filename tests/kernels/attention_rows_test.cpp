@@ -15,9 +15,9 @@
 namespace midscope::kernels {
 namespace {
 
-constexpr double kWeightTolerance = 1e-6;  // of weights, which are at most 1
-constexpr double kValueTolerance = 5e-6;   // of their sums with values of about 1, in float32
-constexpr double kNarrowTolerance = 1e-2;  // the same rounded to bfloat16: 2^-9 of values up to 4
+constexpr double kWeightTolerance = 1e-6;  // for weights, which are at most 1
+constexpr double kValueTolerance = 5e-6;   // for weighted sums of values of about 1, in float32
+constexpr double kNarrowTolerance = 1e-2;  // as above, rounded to bfloat16: 2^-9 of values up to 4
 
 std::vector<CaseShape> Cases() {
   std::vector<CaseShape> shapes;
@@ -127,8 +127,8 @@ TEST(AttentionRows, AreBitEqualForAnyNumberOfThreads) {
   }
 }
 
-// The distances of arXiv 2401.01325, figure 3, for groups of 2 keys and a window of 4: a key's
-// weight is e^cos(distance * angle) where queries and keys are all (1, 0) before rotation.
+// Uses the distances of arXiv 2401.01325, figure 3, for groups of 2 keys and a window of 4: the
+// weight of a key is e^cos(distance * angle) if queries and keys are all (1, 0) before rotation.
 TEST(AttentionRows, SeeKeysAtTheDistancesOfSelfExtend) {
   const std::vector<std::vector<int64_t>> distances = {{0},
                                                        {1, 0},
@@ -170,7 +170,7 @@ TEST(AttentionRows, SeeKeysAtTheDistancesOfSelfExtend) {
   }
 }
 
-// Rotary embedding is relative: the same distances from another origin give the same weights.
+// Rotary embedding is relative, so equal distances from another origin give equal weights.
 TEST(AttentionRows, DoNotDependOnTheOrigin) {
   AttentionCase inputs({.query_rows = 1, .first_query = 99, .heads = 2, .key_value_heads = 1});
   const int64_t keys = inputs.shape.key_rows;

@@ -10,7 +10,7 @@
 namespace midscope::kernels {
 namespace {
 
-// Hidden keys with logits far above all others must not push those out of float32's range.
+// Hidden keys with logits far above all others must not move the others out of float32's range.
 TEST(AttentionSoftmax, HiddenKeysDoNotRaiseTheMaximum) {
   AttentionCase inputs({.query_rows = 60,
                         .first_query = 100,
@@ -28,8 +28,8 @@ TEST(AttentionSoftmax, HiddenKeysDoNotRaiseTheMaximum) {
   EXPECT_LE(DifferenceFromDefinition(inputs, Dtype::kFloat32), 5e-5);
 }
 
-// Large logits: the running maximum must keep 2^x in range, and a later block may raise it by a
-// lot.
+// With large logits, the running maximum must keep 2^x in range, and a later block may raise it
+// considerably.
 void CheckHoldsWithLargeLogits() {
   AttentionCase inputs({.query_rows = 150, .heads = 3, .key_value_heads = 1, .head_dim = 64});
   for (float& scale : inputs.scales) scale *= 60;
@@ -39,8 +39,8 @@ void CheckHoldsWithLargeLogits() {
 
 TEST(AttentionSoftmax, HoldsWithLargeLogits) { OnEveryTarget(CheckHoldsWithLargeLogits); }
 
-// Each query's logits raise its own running maximum: those of one row that grow by thousands change
-// no bit of another row.
+// Each query's logits raise only its own running maximum: logits of one row that grow by thousands
+// change no bit of another row.
 void CheckRowsDoNotFeelOthers() {
   for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
     for (const int64_t near : {0, 70}) {
@@ -72,7 +72,8 @@ void CheckRowsDoNotFeelOthers() {
 
 TEST(AttentionSoftmax, RowsDoNotFeelOthers) { OnEveryTarget(CheckRowsDoNotFeelOthers); }
 
-// Equal logits far below 0, behind hidden keys and windows: each row is the mean of what it sees.
+// With equal logits far below 0, also behind hidden keys and windows, each row is the mean of the
+// values that it sees.
 void CheckHoldsWithLogitsFarBelowZero() {
   for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
     for (const int64_t window : {0, 75}) {

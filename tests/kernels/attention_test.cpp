@@ -26,7 +26,7 @@ std::vector<CaseShape> Cases() {
     shapes.push_back(
         {.query_rows = 33, .heads = 6, .key_value_heads = 2, .head_dim = dim, .pairs = 3});
   }
-  // An odd size has an element that is in no pair.
+  // With an odd size, one element is in no pair.
   shapes.push_back(
       {.query_rows = 50, .heads = 2, .key_value_heads = 1, .head_dim = 33, .pairs = 16});
   for (const int64_t first : {1, 7, 63, 64, 65, 130}) {
@@ -51,8 +51,8 @@ struct NamedEngine {
   const AttentionEngine* engine;
 };
 
-// bfloat16 inputs must come out right on CPUs without bfloat16 products too, hence all
-// engines on each dtype.
+// bfloat16 inputs must also give correct results on CPUs without bfloat16 products, so all engines
+// are tested with each dtype.
 std::vector<NamedEngine> Engines() {
   std::vector<NamedEngine> engines = {{"float engine", &FloatAttentionEngine()}};
   if (BFloat16AttentionEngine()) engines.push_back({"bfloat16 engine", BFloat16AttentionEngine()});
@@ -100,7 +100,7 @@ TEST(Attention, PicksTheArithmeticByDtypeAndRows) {
     }
 }
 
-// Keys far behind every window may hold anything: they are neither read nor paid for.
+// Keys far before every window may contain anything, because they are neither read nor computed.
 void CheckLeavesKeysBehindTheWindowAlone() {
   for (const int64_t rows : {2, 100}) {
     for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
@@ -128,7 +128,7 @@ TEST(Attention, LeavesKeysBehindTheWindowAlone) {
   OnEveryTarget(CheckLeavesKeysBehindTheWindowAlone);
 }
 
-// Blocks of keys that are hidden from all rows may hold anything.
+// Blocks of keys that are hidden from all rows may contain anything.
 void CheckLeavesHiddenBlocksAlone() {
   for (const int64_t rows : {2, 100}) {
     for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
@@ -141,7 +141,7 @@ void CheckLeavesHiddenBlocksAlone() {
       Guarded expected(inputs.OutCount(), dtype);
       ASSERT_TRUE(Attention(inputs.shape, inputs.Q(), inputs.K(), inputs.V(), inputs.Positions(),
                             inputs.Out(expected, dtype), SerialExecutor()));
-      // Single rows skip 256 keys at a time, blocks of rows 64.
+      // Single rows skip blocks of 256 keys, blocks of rows blocks of 64.
       for (int64_t key = 256; key < 512; ++key) {
         for (int64_t i = 0; i < inputs.width; ++i) inputs.fused.Set(key * inputs.width + i, NAN);
       }
@@ -155,7 +155,7 @@ void CheckLeavesHiddenBlocksAlone() {
 
 TEST(Attention, LeavesHiddenBlocksAlone) { OnEveryTarget(CheckLeavesHiddenBlocksAlone); }
 
-// A window of one key is that key's value, whatever the logits are.
+// With a window of one key, the result is that key's value, whatever the logits are.
 TEST(Attention, AWindowOfOneKeyGivesItsValue) {
   AttentionCase inputs({.query_rows = 90,
                         .first_query = 10,
@@ -175,7 +175,7 @@ TEST(Attention, AWindowOfOneKeyGivesItsValue) {
   }
 }
 
-// Self-Extend with groups of one key is plain attention: every key keeps its position.
+// Self-Extend with groups of one key is plain attention, because every key keeps its position.
 TEST(Attention, GroupsOfOneKeyChangeNothing) {
   for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
     CaseShape c{.query_rows = 150, .first_query = 20, .heads = 6, .key_value_heads = 2};
@@ -194,7 +194,7 @@ TEST(Attention, GroupsOfOneKeyChangeNothing) {
   }
 }
 
-// Far keys with logits far above or below those of near ones: one softmax over both.
+// The softmax covers near and far keys together, also if far logits are much larger or smaller.
 void CheckFarKeysOfAnotherSize() {
   for (const float size : {0.01f, 30.0f}) {
     CaseShape c{.query_rows = 130, .first_query = 9, .heads = 2, .key_value_heads = 1};
@@ -204,14 +204,14 @@ void CheckFarKeysOfAnotherSize() {
     for (std::vector<float>& table : inputs.far_tables) {
       for (float& value : table) value *= size;
     }
-    // Logits of thousands carry their rounding into the weights.
+    // With logits of thousands, their rounding affects the weights.
     EXPECT_LE(DifferenceFromDefinition(inputs, Dtype::kFloat32), size > 1 ? 5e-3 : 5e-6);
   }
 }
 
 TEST(Attention, TakesOneSoftmaxOverNearAndFarKeys) { OnEveryTarget(CheckFarKeysOfAnotherSize); }
 
-// Short ones too, of which every thread packs what its heads need.
+// Also tests short inputs, for which every thread packs only what its heads need.
 TEST(Attention, IsBitEqualForAnyNumberOfThreads) {
   for (const int64_t rows : {7, 33, 57, 210})
     for (const bool tables_per_head : {false, true})
@@ -249,8 +249,8 @@ TEST(Attention, StopsWhenCancelled) {
   EXPECT_FALSE(out == untouched);
 }
 
-// Sets the flag while query blocks are being worked off: packing is the first For of a call, query
-// blocks are the second; of a short call there is one For.
+// Sets the flag while query blocks are being computed. Packing is the first For of a call, and
+// query blocks are the second; a short call has only one For.
 class CancellingExecutor : public Executor {
  public:
   CancellingExecutor(std::atomic<bool>& flag, int call) : flag_(flag), call_(call) {}
@@ -279,8 +279,8 @@ TEST(Attention, StopsInTheMiddle) {
   }
 }
 
-// An engine's block is three vectors of queries, so this also tests OnEveryTarget. Vectors of all
-// of ARM's targets have one length.
+// An engine's block is three vectors of queries, so this also tests OnEveryTarget. All of ARM's
+// targets have the same vector length.
 TEST(Attention, HasAnEngineForEachInstructionSet) {
   std::vector<int64_t> rows;
   OnEveryTarget([&] { rows.push_back(FloatAttentionEngine().rows); });

@@ -21,7 +21,7 @@
 namespace midscope::kernels::cuda {
 namespace {
 
-// Steps of float32 below 1 and below 2.
+// float32 steps below 1 and below 2.
 constexpr double kSteps[] = {6.0e-8, 1.2e-7};
 
 std::vector<double> Frequencies(int64_t pairs) {
@@ -39,7 +39,7 @@ struct Case {
   double magnitude = 1;
   int64_t group = 1;
   int64_t offset = 0;
-  std::vector<double> ids = {};  // none: 0, 1, 2, ...
+  std::vector<double> ids = {};  // empty: 0, 1, 2, ...
   int64_t rows = 70;
 };
 
@@ -103,7 +103,7 @@ TEST(CudaAngles, OfIdsAreThoseOfTheCpu) {
   Check({.ratio = 1.7, .group = 5, .offset = -3, .ids = ids});
 }
 
-// Where quarter turns end, and where cosine and sine change places.
+// Tests the ends of quarter turns, and the angles at which cosine and sine are exchanged.
 TEST(CudaAngles, EveryPartOfATurnIsExact) {
   for (int i = -4000; i <= 4000; ++i) {
     const double angle = i * 3.14159265358979323846 / 4 + 1e-9 * (i % 5);

@@ -27,18 +27,18 @@ const T* Data(const ConstHeads& heads) {
   return static_cast<const T*>(heads.data);
 }
 
-// Part of an AttentionCase: rows from one on, and keys up to `near` rows before a row or those from
-// there on, as one call has them.
+// Part of an AttentionCase as passed to one call: rows from `skipped` on, with keys either up to
+// `near` rows before a row or from there on.
 struct Part {
-  int64_t skipped = 0;  // rows
+  int64_t skipped = 0;  // number of rows
   int64_t keys = 0;
   int64_t window = 0;
   Table AttentionHead::*q = &AttentionHead::q;
   Table AttentionHead::*k = &AttentionHead::k;
 };
 
-// A tensor of heads [rows, count, head_dim], of which head i is x's head i * heads / count, rotated
-// by the table of head i * of_tables / count.
+// A tensor of heads [rows, count, head_dim]: head i is head i * heads / count of x, rotated by the
+// table of head i * of_tables / count.
 template <class T>
 Guarded RotatedHeads(const AttentionCase& inputs, const ConstHeads& x, int64_t first, int64_t rows,
                      int64_t count, int64_t heads, const std::vector<AttentionHead>& tables,
@@ -62,14 +62,14 @@ Guarded RotatedHeads(const AttentionCase& inputs, const ConstHeads& x, int64_t f
   return out;
 }
 
-// out [rows from the part's first on, heads, head_dim], sums [heads, those rows].
+// out: [rows of the part, heads, head_dim]; sums: [heads, the same rows].
 template <class T>
 void RunPart(AttentionCase& inputs, const std::vector<AttentionHead>& heads, const Part& part,
              bool backwards, Guarded& out, Guarded& sums) {
   const AttentionShape& shape = inputs.shape;
   const int64_t rows = shape.query_rows - part.skipped;
   const int64_t first = shape.first_query + part.skipped;
-  // Where every head has its own tables, every head has keys of its own.
+  // If every head has its own tables, every head also has its own keys.
   const bool shared =
       heads.front().k == heads.back().k && heads.front().far_k == heads.back().far_k;
   const int64_t key_heads = shared ? shape.key_value_heads : shape.heads;
@@ -78,7 +78,7 @@ void RunPart(AttentionCase& inputs, const std::vector<AttentionHead>& heads, con
                                     shape.heads, heads, part.q);
   const Guarded k = RotatedHeads<T>(inputs, inputs.K(), 0, part.keys, key_heads,
                                     shape.key_value_heads, heads, part.k);
-  // Values are read in place: those of heads that share them, or those of all heads.
+  // Values are read in place: those of the heads that share them, or those of all heads.
   std::vector<AttentionHead> none(heads.size());
   const Guarded v = RotatedHeads<T>(inputs, inputs.V(), 0, part.keys, key_heads,
                                     shape.key_value_heads, none, &AttentionHead::k);
@@ -137,7 +137,7 @@ void RunAttention(AttentionCase& inputs, Guarded& out, bool backwards) {
   test::InOrder(backwards, [&] { MergeParts(merge); });
 }
 
-// Weights of queries are not the kernel's.
+// The kernel does not support query weights.
 std::vector<CaseShape> WithHeadDim(std::vector<CaseShape> shapes, int64_t head_dim, int64_t pairs) {
   for (CaseShape& c : shapes) {
     c.head_dim = head_dim;
@@ -168,7 +168,7 @@ std::vector<CaseShape> Cases(Dtype dtype) {
                       .tables_per_head = true});
   }
   shapes.push_back({.query_rows = 70, .heads = 2, .key_value_heads = 1, .rotated = false});
-  // Tiles of keys that no query sees.
+  // Includes tiles of keys that no query sees.
   shapes.push_back({.query_rows = 66,
                     .first_query = 140,
                     .heads = 2,
@@ -182,7 +182,7 @@ std::vector<CaseShape> Cases(Dtype dtype) {
   add(WithHeadDim(FarCases({5}, {0, 200}), 128, 16));
   add(WithHeadDim(FarCases({130}, {65}), 64, -1));
   if (dtype == Dtype::kBFloat16) add(WithHeadDim(EditedCases({66}), 64, 16));
-  // Rows whose far keys are all hidden.
+  // Includes rows whose far keys are all hidden.
   shapes.push_back({.query_rows = 5,
                     .first_query = 200,
                     .heads = 2,
@@ -221,7 +221,7 @@ TEST(CudaAttention, EqualsTheDefinitionInAnyOrderOfThreads) {
   CheckAttention<Float16>();
 }
 
-// Keys beyond the window's tile may hold anything.
+// Keys beyond the window's tile may contain anything.
 TEST(CudaAttention, LeavesKeysBehindTheWindowAlone) {
   AttentionCase inputs({.query_rows = 100,
                         .first_query = 300,

@@ -28,7 +28,7 @@
 namespace midscope::kernels::cuda {
 namespace {
 
-// A matrix as it is brought to a GPU.
+// A matrix in the form that is copied to a GPU.
 struct GpuMatrix {
   explicit GpuMatrix(const RandomMatrix& random)
       : type(random.matrix.type), rows(random.matrix.rows), columns(random.matrix.columns) {
@@ -58,7 +58,7 @@ void RunProduct(BlockType type, const QuantisedMatrixVectorArguments& arguments,
       backwards, [&] { QuantisedMatrixVector(type, arguments); }, earlier);
 }
 
-// Columns that end within a warp, a block of threads, and behind several of them.
+// Numbers of columns that end within a warp, within a block of threads, and after several blocks.
 std::vector<int64_t> ColumnsOf(const BlockFormat& format) {
   if (format.elements == 1) return {8, 264, 2056, 4104};
   return {format.elements, 768, 1280, 8448};
@@ -101,7 +101,7 @@ TEST(CudaBlocks, ValuesAreThoseOfTheCpu) {
   }
 }
 
-// One block of each row, as a column of the matrix is read.
+// Reads one block of each row, as when a column of the matrix is read.
 TEST(CudaBlocks, PartsOfRowsAreThoseOfTheCpu) {
   for (const BlockFormat& format : BlockFormats()) {
     const int64_t columns = 1024, rows = 5;
@@ -123,7 +123,7 @@ TEST(CudaBlocks, PartsOfRowsAreThoseOfTheCpu) {
   }
 }
 
-// Every scale, of both kinds, and every binary16: also subnormal ones and NaN.
+// Every scale of both kinds and every binary16, including subnormal ones and NaN.
 TEST(CudaBlocks, EveryScaleIsThatOfTheCpu) {
   for (const BlockType type : {BlockType::kF16, BlockType::kQ4_1, BlockType::kMXFP4}) {
     const BlockFormat format = *FindBlockFormat(static_cast<uint32_t>(type));
@@ -160,7 +160,7 @@ struct ProductCase {
   Dtype y_dtype;
 };
 
-// x and y with elements between their rows.
+// Padding between the rows of x and y.
 constexpr int64_t kBetween = 8;
 
 QuantisedMatrixVectorArguments ArgumentsOf(const ProductCase& c, const GpuMatrix& matrix,
@@ -180,7 +180,7 @@ QuantisedMatrixVectorArguments ArgumentsOf(const ProductCase& c, const GpuMatrix
   return arguments;
 }
 
-// The most by which a value changes that becomes one of that dtype; of float32 nothing.
+// The largest change of a value by rounding to that dtype; 0 for float32.
 double RoundingOf(double value, Dtype dtype) {
   if (dtype == Dtype::kFloat32) return 0;
   if (dtype == Dtype::kBFloat16) return std::abs(value) / 256;
@@ -195,7 +195,7 @@ void CheckProduct(const BlockFormat& format, const ProductCase& c) {
   Guarded y(c.rows * y_stride, c.y_dtype), again = y;
   Guarded before = y;
   RunProduct(format.type, ArgumentsOf(c, matrix, x, y), false);
-  // x is made by what is started before.
+  // Earlier work writes x.
   const QuantisedMatrixVectorArguments arguments = ArgumentsOf(c, matrix, x, again);
   RunProduct(format.type, arguments, true, TakenAway(x));
   EXPECT_TRUE(y == again) << "depends on the order of threads";
@@ -231,7 +231,7 @@ TEST(CudaBlocks, ProductsOfAFewRowsAreExactToTheSum) {
                             narrow ? Dtype::kBFloat16 : Dtype::kFloat32,
                             rows % 4 == 0 ? Dtype::kBFloat16 : Dtype::kFloat32});
     }
-    // One row, whatever is special about it.
+    // Products of one row, which have special cases.
     for (const int64_t inputs : ColumnsOf(format)) {
       CheckProduct(format, {1, inputs, 3, Dtype::kBFloat16, Dtype::kBFloat16});
       CheckProduct(format, {1, inputs, 3, Dtype::kFloat16, Dtype::kFloat16});
@@ -259,7 +259,8 @@ TEST(CudaBlocks, ARowsProductDoesNotDependOnTheOthers) {
   }
 }
 
-// Gates and their factors, which the plain product returns one by one.
+// The product with gates equals the activation of the plain products, which are computed
+// separately.
 TEST(CudaBlocks, GatedProductsAreTheActivationOfPlainOnes) {
   for (const BlockFormat& format : BlockFormats()) {
     for (const ProductCase& c : {ProductCase{1, 768, 22, Dtype::kBFloat16, Dtype::kBFloat16},
@@ -280,7 +281,7 @@ TEST(CudaBlocks, GatedProductsAreTheActivationOfPlainOnes) {
           const float expected =
               Activated(arguments.activation, plain.At(first + i)) * plain.At(first + half + i);
           one.Set(0, expected);
-          if (gated.At(first + i) == one.At(0)) continue;  // infinite ones of float16, too
+          if (gated.At(first + i) == one.At(0)) continue;  // equal also if infinite in float16
           ASSERT_NEAR(gated.At(first + i), expected,
                       1e-6 * std::abs(expected) + RoundingOf(expected, c.y_dtype))
               << format.name << " " << row << ", " << i;
@@ -291,7 +292,7 @@ TEST(CudaBlocks, GatedProductsAreTheActivationOfPlainOnes) {
   }
 }
 
-// Parts of a matrix: `first` is within the part, before it and behind it.
+// Copies parts of a matrix for which `first` is within the part, before it and after it.
 TEST(CudaBlocks, OutputsAreCopiedWhereAsked) {
   const ProductCase c{3, 256, 22, Dtype::kFloat32, Dtype::kBFloat16};
   const BlockFormat format = *FindBlockFormat(static_cast<uint32_t>(BlockType::kQ4_0));

@@ -23,7 +23,7 @@ namespace {
 constexpr float kEpsilon = 1e-5f;
 constexpr float kUnread = std::numeric_limits<float>::quiet_NaN();
 
-// Half a step of 8 and of 11 bits, of the number.
+// Half a step of an 8-bit and of an 11-bit mantissa, relative to the number.
 template <class T>
 constexpr double kRounding = std::is_same_v<T, float>      ? 0
                              : std::is_same_v<T, BFloat16> ? 1.0 / 256
@@ -34,7 +34,7 @@ struct Case {
   int64_t heads;
   int64_t head_dim;
   bool centred = false;
-  bool own_weights = false;  // each head its own, else one for all
+  bool own_weights = false;  // separate weights per head; false: the same for all
 
   int64_t width() const { return heads * head_dim; }
   // Strides of x and of out.
@@ -48,7 +48,7 @@ std::string Describe(const Case& c) {
          (c.own_weights ? ", own weights" : "");
 }
 
-// x where it is between rows is not a number.
+// Rows of x; the padding between them is NaN.
 Guarded RowsOf(const Case& c, Dtype dtype) {
   Guarded x = Random(c.rows * c.x_stride(), dtype, 1);
   for (int64_t i = 0; i < c.rows * c.x_stride(); ++i)
@@ -83,7 +83,7 @@ void RunBlocks(const HeadNormArguments<T>& a, bool backwards,
       backwards, [&] { NormaliseHeads(a); }, earlier);
 }
 
-// out [rows, stride], of which the heads are as expected and the rest as `before`.
+// Expects the heads in out [rows, stride] to be as computed, and the padding to equal `before`.
 template <class T>
 void CheckOut(const Case& c, const Guarded& out, const Guarded& before, int64_t stride,
               const std::vector<double>& expected) {
@@ -125,7 +125,7 @@ void Check(const Case& c) {
     a.weight_stride = c.own_weights ? c.head_dim : 0;
     a.epsilon = kEpsilon;
     a.centred = c.centred;
-    RunBlocks(a, backwards, TakenAway(from));  // x is made by what is started before
+    RunBlocks(a, backwards, TakenAway(from));  // earlier work writes x
     CheckOut<T>(c, out, before, c.out_stride(), expected);
     EXPECT_TRUE(from == x) << Describe(c) << ": wrote x";
     results.push_back(out);
@@ -153,7 +153,8 @@ void CheckCases() {
           for (const int64_t head_dim : {8, 64, 80, 128, 256})
             Check<T>({rows, heads, head_dim, centred, own_weights});
         }
-        // A warp holds up to 512; of a block's threads some hold the rest of 4096 and more.
+        // A warp has space for up to 512; from 4096 on, some threads of a block process the
+        // remainder.
         for (const int64_t head_dim : {512, 520, 4104}) {
           Check<T>({rows, 3, head_dim, centred, own_weights});
         }
@@ -168,7 +169,7 @@ TEST(CudaHeadNorms, AreTheirDefinitionInFloat32) { CheckCases<float>(); }
 TEST(CudaHeadNorms, AreTheirDefinitionInBFloat16) { CheckCases<BFloat16>(); }
 TEST(CudaHeadNorms, AreTheirDefinitionInFloat16) { CheckCases<Float16>(); }
 
-// The mean of a head is far larger than its deviation: differences are squared, not values.
+// The mean of a head is far larger than its deviation, so differences must be squared, not values.
 TEST(CudaHeadNorms, LayerNormsOfAlmostEqualValuesAreExact) {
   for (const int64_t head_dim : {64, 5120}) {
     const Case c{2, 1, head_dim, true};

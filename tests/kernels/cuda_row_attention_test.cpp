@@ -30,7 +30,7 @@ std::vector<CaseShape> RowCases() {
   std::vector<CaseShape> shapes;
   for (const int64_t first : {0, 7, 255, 256, 600}) {
     for (const int64_t dim : {8, 80, 128, 256}) {
-      // Groups of one, two and three heads, of which a block of threads has four.
+      // Groups of one, two and three heads; a block of threads processes four.
       CaseShape c{.query_rows = 3, .first_query = first, .heads = 6, .key_value_heads = 2};
       if (dim == 80) c.key_value_heads = 6;
       if (dim == 128) c.heads = 4;
@@ -45,7 +45,7 @@ std::vector<CaseShape> RowCases() {
   return shapes;
 }
 
-// Soft caps, ALiBi, temperatures, sinks, hidden keys and factors, alone and together.
+// Soft caps, ALiBi, temperatures, sinks, hidden keys and factors, alone and in combination.
 std::vector<CaseShape> EditedRowCases() {
   std::vector<CaseShape> shapes = EditedCases({3});
   const std::vector<CaseShape> far = FarCases({3}, {200});
@@ -63,7 +63,7 @@ bool IsEdited(const CaseShape& c) {
          !c.factors.empty();
 }
 
-// A few query rows on the CPU, and the kernels' arguments for them.
+// A few query rows with reference results from the CPU, and the kernels' arguments for them.
 template <class T>
 struct RowsOfAttention {
   RowsOfAttention(const CaseShape& shape_of_case, bool update)
@@ -111,7 +111,7 @@ struct RowsOfAttention {
 
   CaseShape c;
   AttentionCase inputs;
-  AttentionCase wide;  // the same numbers in float32, with the update
+  AttentionCase wide;  // the same numbers in float32, including the update
   Guarded amount;
   Guarded direction;
   std::vector<std::vector<KeyEdit>> edits;
@@ -119,7 +119,7 @@ struct RowsOfAttention {
   RowLogitsArguments<T> arguments;
 };
 
-// Weights from logits of keys from the first on that a query sees.
+// Computes weights from logits, for keys from the first one that a query sees.
 template <class T>
 Guarded RunRowWeights(RowsOfAttention<T>& rows, bool backwards) {
   const AttentionShape& shape = rows.shape();
@@ -169,7 +169,7 @@ TEST(CudaRowAttention, WeightsAreThoseOfTheCpu) {
   for (const CaseShape& c : EditedRowCases()) CheckRowWeights<float>(c, c.softcap > 0);
 }
 
-// z [rows, heads * head_dim] of the weights.
+// Computes z [rows, heads * head_dim] from the weights.
 template <class T>
 Guarded RunRowValues(RowsOfAttention<T>& rows, Guarded& weights, bool backwards) {
   const AttentionShape& shape = rows.shape();
@@ -219,7 +219,7 @@ TEST(CudaRowAttention, ValuesAreThoseOfTheCpu) {
   }
 }
 
-// Many of the weights equal the threshold.
+// Many weights equal the threshold.
 TEST(CudaRowAttention, KeysOverAThresholdAreCounted) {
   for (const int64_t keys : {1, 31, 512, 513, 3000}) {
     constexpr int64_t kHeads = 3;
@@ -244,7 +244,7 @@ TEST(CudaRowAttention, KeysOverAThresholdAreCounted) {
   }
 }
 
-// z [rows, heads * head_dim] of parts of the keys from first_key on.
+// Computes z [rows, heads * head_dim] over parts of the keys from first_key on.
 template <class T>
 Guarded RunRowAttention(RowsOfAttention<T>& rows, int64_t first_key, int keys_of_part,
                         bool backwards) {
@@ -264,7 +264,7 @@ Guarded RunRowAttention(RowsOfAttention<T>& rows, int64_t first_key, int keys_of
       static_cast<size_t>(parts * rows.shape().query_rows * rows.shape().heads));
   arguments.sums = Data<float>(sums);
   arguments.shares = shares.data();
-  // Queries and the latest keys are made by what is started before.
+  // Earlier work writes the queries and the latest keys.
   const std::function<void()> earlier = TakenAway(rows.inputs.fused);
   test::InOrder(
       backwards, [&] { RowAttention(arguments); }, earlier);
@@ -308,12 +308,12 @@ TEST(CudaRowAttention, PartsGrowWithTheKeys) {
 TEST(CudaRowAttention, AttentionWithoutWeightsIsThatOfTheCpu) {
   for (CaseShape c : RowCases()) {
     for (const bool update : {false, true}) {
-      // A window that ends within a part, and one that leaves whole parts unseen.
+      // A window that ends within a part, and one that hides complete parts.
       for (const int64_t window : {0, 100, 2}) {
         c.window = window;
         if (c.near > 0 && window > 0) continue;
         CheckRowAttention<float>(c, update);
-        if (window > 0) continue;  // hides keys of any dtype alike
+        if (window > 0) continue;  // a window hides the same keys for every dtype
         CheckRowAttention<BFloat16>(c, update);
         CheckRowAttention<Float16>(c, update);
       }

@@ -64,7 +64,7 @@ void CheckNorms(bool centred, bool update) {
       arguments.width = width;
       arguments.epsilon = kEpsilon;
       arguments.centred = centred;
-      // Rows and updates are made by what is started before.
+      // Earlier work writes the rows and updates.
       const auto earlier = [make = TakenAway(stream), make_more = TakenAway(added)] {
         make();
         make_more();
@@ -97,7 +97,7 @@ TEST(CudaRows, NormsAreThoseOfTheCpu) {
   }
 }
 
-// A column of the norm's output, from the norm's statistics.
+// Checks one column of the norm's output, computed from the norm's statistics.
 template <class T>
 void CheckColumnsOfNorms(bool centred) {
   constexpr int64_t kMany = 300, kWidth = 24;
@@ -128,7 +128,7 @@ void CheckColumnsOfNorms(bool centred) {
     column.rows = kMany;
     column.weight = weight.At(i);
     if (centred) column.bias = bias.At(i);
-    // Known, or on the GPU.
+    // The factor is passed as a value, or as a pointer to the GPU's memory.
     float factor = 0.75f;
     if (i % 2 == 0) column.factor = factor;
     if (i % 2 == 1) column.factor_on_gpu = &factor;
@@ -150,7 +150,7 @@ TEST(CudaRows, ColumnsOfNormsAreThoseOfTheNorm) {
 
 template <class T>
 void CheckActivations(ActivationKind kind) {
-  // A narrow result of up to 40 is rounded, what it is held against is not.
+  // A bfloat16 or float16 result of up to 40 is rounded; the expected value is not.
   constexpr double kTolerance = (std::is_same_v<T, float> ? 1 : 4) * kRounding<T>;
   for (const int64_t width : {8, 104, 2056}) {
     Guarded x = Random(2 * kRows * width, kDtypeOf<T>, 1);
@@ -221,7 +221,7 @@ TEST(CudaRows, RankOneUpdatesAreThoseOfTheCpu) {
   CheckRankOneUpdate<Float16>();
 }
 
-// Two parts of 5 heads of 24, of which the second begins with the first's row 2.
+// Two parts of 5 heads of 24; the second begins at row 2 of the first.
 template <class T>
 void CheckMergedParts() {
   constexpr int64_t kHeads = 5, kDim = 24, kFirst = 2, kWidth = kHeads * kDim;
@@ -230,7 +230,7 @@ void CheckMergedParts() {
   Guarded far = Random(kRows * kWidth, kDtypeOf<T>, 2);
   Guarded near_sums = Random(kHeads * kAll, Dtype::kFloat32, 3);
   Guarded far_sums = Random(kHeads * kRows, Dtype::kFloat32, 4);
-  far_sums.Set(0, 200);  // all of the first weight, none of the second
+  far_sums.Set(0, 200);  // the weight of the first part is 1, that of the second 0
   far_sums.Set(kRows, -200);
   Guarded expected = Widened(near, kAll * kWidth);
   for (int64_t row = 0; row < kRows; ++row) {

@@ -24,7 +24,7 @@ constexpr float kNone = -7777;
 constexpr int32_t kNoColumn = -7777;
 
 struct Top {
-  std::vector<int32_t> columns;  // [rows * top], and one more that nothing writes
+  std::vector<int32_t> columns;  // [rows * top], and one element that must not be written
   std::vector<float> values;
   bool operator==(const Top&) const = default;
 };
@@ -68,7 +68,7 @@ TEST(CudaTopRows, AreWhatSortingGives) {
   for (const int64_t columns : {1, 5, 255, 256, 257, 4095, 4096, 4097, 9000, 49152}) {
     for (const int64_t rows : {1, 3}) {
       if (rows > 1 && columns > kMostColumnsOfRows) continue;
-      // Few different values, so that many are equal; or all different.
+      // Few distinct values, so that many are equal; or all distinct.
       for (const int most : {3, 1 << 24}) {
         std::vector<float> values(static_cast<size_t>(rows * columns));
         std::uniform_int_distribution<int> any(-most, most);

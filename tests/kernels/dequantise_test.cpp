@@ -118,7 +118,7 @@ void CheckEveryHalfIsConvertedExactly() {
 
 TEST(Dequantise, EveryHalfIsConvertedExactly) { OnEveryTarget(CheckEveryHalfIsConvertedExactly); }
 
-// Rows in another order, of any alignment and with bytes between them, in every dtype.
+// Rows in another order, with any alignment and padding between them, in every dtype.
 void CheckRowsAreThoseOfTheFileInOrder() {
   for (const Golden& golden : ReadGolden()) {
     const auto format = *FindBlockFormat(golden.type);
@@ -152,8 +152,8 @@ void CheckRowsAreThoseOfTheFileInOrder() {
 
 TEST(DequantiseRows, AreThoseOfTheFileInOrder) { OnEveryTarget(CheckRowsAreThoseOfTheFileInOrder); }
 
-// The whole of a matrix is finite where each of its values is. A value that is not finite anywhere
-// in a block must be found: an infinite binary16 goes to each offset in turn.
+// A matrix is finite if each of its values is. A non-finite value anywhere in a block must be
+// found, so an infinite binary16 is placed at each offset in turn.
 TEST(AllFinite, IsWhetherEachValueIs) {
   for (const BlockFormat& format : BlockFormats()) {
     SCOPED_TRACE(format.name);
@@ -177,7 +177,7 @@ TEST(AllFinite, IsWhetherEachValueIs) {
   }
 }
 
-// Longer than the part of a row that is rounded at once, and no multiple of it.
+// The row is longer than the part that is rounded at once, and not a multiple of it.
 TEST(DequantiseRows, TakesLongRows) {
   const int64_t columns = 5 * 1024 + 32;
   std::vector<char> data(static_cast<size_t>(columns / 32 * 34));

@@ -22,7 +22,8 @@ struct Dtypes {
 int64_t OutputsOf(const BlockMatrix& matrix) { return matrix.rows; }
 int64_t OutputsOf(const FloatPanels& panels) { return panels.outputs; }
 
-// y with `gap` untouched elements behind each row, by blocks or panels of `inputs` columns.
+// y with `gap` untouched elements after each row, computed by blocks or by panels of `inputs`
+// columns.
 template <class Matrix>
 Guarded Product(const Matrix& matrix, int64_t inputs, Guarded& x, int64_t rows, int64_t gap,
                 const Dtypes& dtypes, const Executor& executor) {
@@ -40,7 +41,7 @@ Guarded Product(const RandomMatrix& weight, Guarded& x, int64_t rows, int64_t ga
   return Product(weight.matrix, weight.matrix.columns, x, rows, gap, dtypes, executor);
 }
 
-// The matrix expanded.
+// The matrix with expanded weights.
 struct Expanded {
   Expanded(const BlockMatrix& matrix, const Executor& executor) {
     constexpr int64_t kBehind = 16;
@@ -105,8 +106,8 @@ void CheckProducts() {
 
 TEST(FloatProduct, EqualsTheProduct) { OnEveryTarget(CheckProducts); }
 
-// More inputs than are multiplied at a time, whose sums are carried on, and more rows than pass a
-// part of the weights at a time.
+// Uses more inputs than one pass multiplies, so that sums are carried over, and more rows than one
+// pass processes with a part of the weights.
 void CheckManyInputsAndRows() {
   const int64_t rows = 16 * 12 + 1;
   for (const int64_t inputs : {384, 416, 4096 + 96}) {

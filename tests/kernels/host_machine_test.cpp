@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kThreads = 64;
 
-// Every thread writes its number, and then reads its neighbour's.
+// Every thread writes its number and then reads that of its neighbour.
 std::vector<int> NumbersOfNeighbours(bool backwards, bool barrier) {
   std::vector<int> read(kThreads, -2);
   const Grid grid{1, 1, 1, kThreads, int64_t{kThreads} * 4};
@@ -32,7 +32,7 @@ TEST(HostMachine, WhatIsReadBeforeABarrierIsNotThereYet) {
     const std::vector<int> read = NumbersOfNeighbours(backwards, true);
     for (int i = 0; i < kThreads; ++i) EXPECT_EQ(read[static_cast<size_t>(i)], (i + 1) % kThreads);
   }
-#ifndef __SANITIZE_THREAD__  // which reports these
+#ifndef __SANITIZE_THREAD__  // ThreadSanitizer would report these races
   constexpr int kNothing = -1;
   EXPECT_EQ(NumbersOfNeighbours(false, false)[0], kNothing);
   EXPECT_EQ(NumbersOfNeighbours(false, false)[kThreads - 1], 0);
@@ -87,7 +87,7 @@ TEST(HostMachine, WorkThatIsStartedBeforeIsDoneWhenABlockWaitsForIt) {
         size_t mine = 0;
         machine.Each(
             [&](int thread) { mine = static_cast<size_t>(machine.block().x * kWarp + thread); });
-#ifndef __SANITIZE_THREAD__  // which reports this
+#ifndef __SANITIZE_THREAD__  // ThreadSanitizer would report this race
         before[mine] = x;
 #endif
         machine.AwaitEarlierWork();

@@ -28,7 +28,7 @@ HWY_EXPORT(OwnTarget);
 TEST(InstructionSet, ExcludedTargetsStayExcludedWhenTheNameIsAsked) {
   const int64_t best = HWY_DYNAMIC_DISPATCH(OwnTarget)();
   if (best == HWY_STATIC_TARGET) GTEST_SKIP() << "this build or CPU has one target";
-  hwy::DisableTargets(2 * best - 1);  // better targets are lower bits
+  hwy::DisableTargets(2 * best - 1);  // better targets have lower bits
   EXPECT_GT(HWY_DYNAMIC_DISPATCH(OwnTarget)(), best);
   InstructionSetName();
   EXPECT_GT(HWY_DYNAMIC_DISPATCH(OwnTarget)(), best);

@@ -11,8 +11,8 @@
 namespace midscope::kernels {
 namespace {
 
-// For sums of up to 1,537 products of normal numbers, each about 40; the narrowest vectors add the
-// longest chains.
+// For sums of up to 1,537 products of normally distributed numbers, each about 40; the shortest
+// vectors have the longest chains of additions.
 constexpr double kSumTolerance = 5e-4;
 
 struct Size {

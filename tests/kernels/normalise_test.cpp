@@ -17,7 +17,7 @@ constexpr Dtype kDtypes[] = {Dtype::kFloat32, Dtype::kBFloat16};
 constexpr int64_t kRows = 5;
 constexpr float kEpsilon = 1e-5f;
 
-// Relative to the result; both allow for a few float32 roundings on the way.
+// Relative to the result; both allow for a few intermediate float32 roundings.
 double Tolerance(Dtype dtype, double value) {
   return std::abs(value) * (dtype == Dtype::kFloat32 ? 2e-6 : 0x1.01p-8) + 1e-6;
 }
@@ -101,7 +101,7 @@ void CheckIsTheRoundedSum() {
 
 TEST(Add, IsTheRoundedSum) { OnEveryTarget(CheckIsTheRoundedSum); }
 
-// The mean is far from 0 against the deviations, so that squares would cancel.
+// The mean is large compared with the deviations, so that a difference of squares would cancel.
 void ExpectLayerNormalised(const Guarded& x, const Guarded& weight, const Guarded* bias,
                            const Guarded& out, const Guarded& means, const Guarded& inverses,
                            int64_t width, Dtype dtype) {
@@ -115,8 +115,8 @@ void ExpectLayerNormalised(const Guarded& x, const Guarded& weight, const Guarde
     for (int64_t i = 0; i < width; ++i) {
       const double scaled = (x.At(row * width + i) - mean) * inverse * weight.At(i);
       const double value = scaled + (bias ? bias->At(i) : 0.0f);
-      // On narrow vectors a mean of 20 is the sum of 144 in a row, off by 2e-5; `inverse` scales
-      // it.
+      // With short vectors, a mean of 20 is a sum of 144 terms in sequence, with an error of 2e-5,
+      // which `inverse` scales.
       const double slack = 2e-5 * std::abs(weight.At(i)) * std::max(1.0, inverse);
       ASSERT_NEAR(out.At(row * width + i), value, Tolerance(dtype, value) + slack)
           << "width " << width;
@@ -154,7 +154,7 @@ void CheckLayerNorm() {
 
 TEST(LayerNorm, EqualsItsFormula) { OnEveryTarget(CheckLayerNorm); }
 
-// Heads of q within fused rows of q, k and v: what is between them stays.
+// Normalises heads of q within fused rows of q, k and v; the elements between them are unchanged.
 void CheckNormalisesStridedHeads(Dtype dtype, Dtype out_dtype, int64_t head_dim) {
   const int64_t heads = 3, stride = head_dim + 2, row_stride = heads * stride + 5;
   Guarded x = Random(kRows * row_stride, dtype, 1);

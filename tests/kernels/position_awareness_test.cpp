@@ -68,7 +68,7 @@ TEST(CountAttendedKeys, UpToThreeKeysCannotAllReachIt) {
   const std::vector<float> weights = {0.5f, 0.5f};
   int64_t count = -1;
   CountAttendedKeys(weights.data(), 1, 2, {ThresholdRule::kAtLeast}, &count);
-  EXPECT_EQ(count, 0);  // 3 / 2 is above any weight
+  EXPECT_EQ(count, 0);  // 3 / 2 exceeds every weight
 }
 
 TEST(CountAttendedKeys, EvenAttentionReachesItNowhere) {

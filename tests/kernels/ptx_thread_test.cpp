@@ -54,7 +54,7 @@ TEST(PtxThread, WholeNumbersStayWithinTheirType) {
 }
 
 TEST(PtxThread, LogicByTable) {
-  // Tables are what the expression makes of these three.
+  // An operation's table is the result of its expression for these three values.
   constexpr uint32_t kA = 0xf0;
   constexpr uint32_t kB = 0xcc;
   constexpr uint32_t kC = 0xaa;
@@ -81,7 +81,8 @@ TEST(PtxThread, BitsAreInserted) {
   EXPECT_EQ(InsertBits<uint64_t>(5, 1, 32, 32), 0x500000001u);
 }
 
-// thread: work(PtxThread&) for every thread of a warp with 64 bytes of shared memory.
+// `work` is called with the PtxThread of every thread of a warp; the warp has 64 bytes of shared
+// memory.
 template <class Work>
 void InAWarp(const Work& work) {
   constexpr int64_t kBytes = 64;

@@ -32,7 +32,8 @@ void ExpectProducts(const RandomMatrix& c, const Guarded& x, const Guarded& y, i
 void CheckEqualsTheProduct() {
   for (const BlockFormat& format : BlockFormats()) {
     SCOPED_TRACE(format.name);
-    // Single elements leave a rest behind the parts of 32, or are less than one.
+    // For formats of single elements, sizes with a remainder after the parts of 32, and sizes below
+    // one part.
     const std::vector<int64_t> sizes = format.elements == 1
                                            ? std::vector<int64_t>{1, 31, 32, 33, 100, 2049}
                                            : std::vector<int64_t>{format.elements, 1280};
@@ -56,7 +57,7 @@ void CheckEqualsTheProduct() {
 
 TEST(QuantisedMatrixVector, EqualsTheProduct) { OnEveryTarget(CheckEqualsTheProduct); }
 
-// x with a single 1 picks one weight out, which must be Dequantise's to the last bit.
+// An x with a single 1 selects one weight, which must equal Dequantise's to the last bit.
 void CheckWeightsAreThoseOfDequantise() {
   for (const BlockFormat& format : BlockFormats()) {
     const int64_t inputs = 256, outputs = 3;
@@ -78,7 +79,7 @@ TEST(QuantisedMatrixVector, WeightsAreThoseOfDequantise) {
   OnEveryTarget(CheckWeightsAreThoseOfDequantise);
 }
 
-// binary16 has code of its own for vectors: every number, and what is none.
+// binary16 has separate vector code; tests every bit pattern, including NaN and infinity.
 void CheckTakesEveryHalf() {
   std::vector<uint16_t> halves(65536);
   for (size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<uint16_t>(i);

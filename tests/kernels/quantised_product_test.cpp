@@ -14,7 +14,7 @@
 namespace midscope::kernels {
 namespace {
 
-// y with `gap` untouched elements behind each row.
+// y with `gap` untouched elements after each row.
 Guarded Product(const RandomMatrix& weight, Guarded& x, int64_t rows, int64_t gap,
                 const Executor& executor) {
   const int64_t stride = weight.matrix.rows + gap;
@@ -72,7 +72,7 @@ TEST_F(QuantisedProductTest, EqualsTheProduct) {
   }
 }
 
-// Sums that are carried on from one chunk of inputs to the next.
+// Sums are carried over from one chunk of inputs to the next.
 TEST_F(QuantisedProductTest, TakesManyInputs) {
   const RandomMatrix weight(*FindBlockFormat(static_cast<uint32_t>(BlockType::kQ8_0)), 19,
                             2 * 2048 + 96, true);

@@ -12,7 +12,7 @@
 namespace midscope::kernels {
 namespace {
 
-// One float32 step of a number up to 1, over 2, plus the recurrence's 1e-14.
+// Half a float32 step of a number up to 1, plus the recurrence's 1e-14.
 constexpr double kTableTolerance = 6.1e-8;
 
 TEST(Rotary, TablesAreExactAtAnyPosition) {
@@ -27,7 +27,7 @@ TEST(Rotary, TablesAreExactAtAnyPosition) {
         for (size_t pair = 0; pair < frequencies.size(); ++pair) {
           const double angle = static_cast<double>(first + row) / ratio * frequencies[pair];
           const size_t at = static_cast<size_t>(row) * frequencies.size() + pair;
-          // Angles of 1.7e7 have lost 4e-9 in double already.
+          // An angle of 1.7e7 already has an error of 4e-9 in double.
           ASSERT_NEAR(cosines[at], std::cos(angle), kTableTolerance) << first + row << " " << pair;
           ASSERT_NEAR(sines[at], std::sin(angle), kTableTolerance) << first + row << " " << pair;
         }

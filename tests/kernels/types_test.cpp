@@ -24,8 +24,9 @@ TEST(BFloat16, RoundTripsEveryValue) {
 }
 
 TEST(BFloat16, RoundsToNearestEven) {
-  EXPECT_EQ(ToFloat(ToBFloat16(1.0f + 0x1p-8f)), 1.0f);                // tie, down to even
-  EXPECT_EQ(ToFloat(ToBFloat16(1.0f + 3 * 0x1p-8f)), 1.0f + 0x1p-6f);  // tie, up to even
+  // A tie, rounded down to even.
+  EXPECT_EQ(ToFloat(ToBFloat16(1.0f + 0x1p-8f)), 1.0f);
+  EXPECT_EQ(ToFloat(ToBFloat16(1.0f + 3 * 0x1p-8f)), 1.0f + 0x1p-6f);  // a tie, rounded up to even
   EXPECT_EQ(ToFloat(ToBFloat16(1.0f + 0x1p-8f + 0x1p-20f)), 1.0f + 0x1p-7f);
   EXPECT_EQ(ToFloat(ToBFloat16(std::numeric_limits<float>::max())),
             std::numeric_limits<float>::infinity());
@@ -43,8 +44,8 @@ TEST(Float16, RoundTripsEveryValue) {
   }
 }
 
-// For every two neighbours, also subnormal ones: values between them round to the nearer one, the
-// middle to the even one.
+// For every two adjacent numbers, including subnormal ones: values between them round to the nearer
+// one, the middle to the even one.
 TEST(Float16, RoundsToNearestEven) {
   for (uint32_t bits = 0; bits < 0x7bff; ++bits) {
     const Float16 low{static_cast<uint16_t>(bits)}, high{static_cast<uint16_t>(bits + 1)};

@@ -26,7 +26,7 @@ void WithBothBits(const std::function<void(RoundedBits)>& test) {
   }
 }
 
-// As OnEveryTarget, and AVX-512 with VNNI (HWY_AVX3_DL), which other kernels are not compiled for.
+// As OnEveryTarget, plus AVX-512 with VNNI (HWY_AVX3_DL), for which other kernels are not compiled.
 void OnTargets(const std::function<void(RoundedBits)>& test) {
 #if HWY_ARCH_X86
   for (const int64_t target :
@@ -51,10 +51,10 @@ std::vector<BlockFormat> Formats() {
   return formats;
 }
 
-// The end of the range of rounded numbers.
+// The largest rounded number.
 float EndOf(RoundedBits bits) { return bits == RoundedBits::k8 ? 127.0f : 32767.0f; }
 
-// x as the product rounds it.
+// The elements of x after the product's rounding.
 std::vector<double> Rounded(const Guarded& x, int64_t count, RoundedBits bits) {
   const float ends = EndOf(bits);
   std::vector<double> rounded(static_cast<size_t>(count));
@@ -71,7 +71,7 @@ std::vector<double> Rounded(const Guarded& x, int64_t count, RoundedBits bits) {
   return rounded;
 }
 
-// x of y_dtype.
+// Checks the product with x for a result in y_dtype.
 void ExpectProduct(const RandomMatrix& weight, Guarded x, int64_t rows, Dtype y_dtype,
                    RoundedBits bits) {
   const int64_t inputs = weight.matrix.columns, outputs = weight.matrix.rows;
@@ -127,7 +127,8 @@ void CheckEqualsTheProduct(RoundedBits bits) {
 
 TEST(WholeNumberProduct, EqualsTheProduct) { OnTargets(CheckEqualsTheProduct); }
 
-// Every byte of a block the same, all of x at one end, and the same with signs in turns.
+// All bytes of a block equal and all of x at one end of the range, then the same with alternating
+// signs.
 void CheckEndsOfTheRange(RoundedBits bits) {
   for (const BlockFormat& format : Formats()) {
     SCOPED_TRACE(format.name);

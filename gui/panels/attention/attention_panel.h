@@ -70,8 +70,8 @@ class AttentionPanel : public Panel {
   void DrawPlace(AttentionPlot* plot, size_t place);
   // The places that have no attention record under the requested settings.
   std::vector<size_t> UnseenPlaces() const;
-  // Shows the places without attention records one after another, so that each is run; then returns
-  // to the first one.
+  // Shows the places without attention records one after another, so that each is run, then returns
+  // to the place where it started.
   void WalkPlaces();
   void ContinueWalk();
 

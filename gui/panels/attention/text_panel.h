@@ -78,7 +78,7 @@ class TextPanel : public Panel {
   TextPicture* picture_;  // for export only; never shown
   QVector<double> row_a_;
   QVector<double> row_b_;
-  QString text_before_;  // for the shown prompt
+  QString text_before_;  // text of the shown prompt
   bool waits_ = false;
 };
 

@@ -221,7 +221,8 @@ std::optional<double> ChannelPanel::Factor() const {
   return scaling ? scaling->factor : 1;
 }
 
-// If B does not scale the channel, the scaling uses the layers of B's first scaled channel.
+// If B does not scale the channel, the scaling uses the layers of B's first scaled channel, else
+// the middle layers.
 void ChannelPanel::OfferFactor(double factor, bool dragging) {
   ChannelScaling scaling;
   scaling.layers = MiddleLayers(session()->model()->config.layers);

@@ -70,7 +70,7 @@ HistoryPanel::HistoryPanel(Session* session, TriedSettings* tried, QWidget* pare
       ->setToolTip(tr("Over samples too, where means were made"));
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setSectionResizeMode(kSettingColumn, QHeaderView::Stretch);
-  // Moves the name beside the letter.
+  // Moves the name column next to the letter column.
   table_->horizontalHeader()->moveSection(kNameColumn, kSettingColumn);
   table_->horizontalHeaderItem(kNameColumn)
       ->setToolTip(

@@ -17,7 +17,7 @@ class PaletteItemsTest : public QObject {
   Q_OBJECT
 
  private:
-  // A registry of four actions, which note how they were run.
+  // A registry of four actions, which record how they were run.
   struct Registered {
     QWidget window;
     ActionRegistry registry{&window};
@@ -135,7 +135,7 @@ class PaletteItemsTest : public QObject {
     QVERIFY(MatchScore("sr", "Save results") > MatchScore("sr", "Least reliable"));
     QVERIFY(MatchScore("sz", "Save results") < 0);
     QVERIFY(MatchScore("save", "Save results") > MatchScore("save", "Do save"));
-    // The first s begins a word, and no t follows it there.
+    // The first s begins a word, but no t follows it in that word.
     QVERIFY(MatchScore("st", "last sample") >= 0);
   }
 
@@ -149,7 +149,7 @@ class PaletteItemsTest : public QObject {
     QCOMPARE(rig.runs, QStringList{"head:L2H1"});
     QVERIFY(!palette.isVisible());
     QCOMPARE(palette.recent(), QStringList{"head L2H1"});
-    // An action without its argument puts its name into the line.
+    // Choosing an action without its argument inserts its name into the line.
     palette.Open();
     QTest::keyClicks(palette.line(), "Channel");
     QTest::keyClick(palette.line(), Qt::Key_Return);

@@ -81,8 +81,8 @@ class CommandLineTest : public QObject {
     QCOMPARE(command.plugins, (QStringList{"a.so", "b.so"}));
     QCOMPARE(Read("--samples 0").samples, int64_t{0});
     QCOMPARE(Read("").samples, std::nullopt);
-    QCOMPARE(Read("--task list --task kv").prompt_task, QString("kv"));  // the last one counts
-    const QString help = Read("--help").text.simplified();               // Qt breaks its lines
+    QCOMPARE(Read("--task list --task kv").prompt_task, QString("kv"));  // the last value counts
+    const QString help = Read("--help").text.simplified();               // Qt wraps its lines
     for (const char* option :
          {"--dtype <TEXT>", "--threads <N>", "--session <FILE>", "--task <TEXT>", "--with <TEXT>",
           "--samples <N>", "--plugin <TEXT>", "--render <FILE>", "--out <FILE>", "--format <TEXT>",
@@ -122,7 +122,7 @@ class CommandLineTest : public QObject {
                                << "b.gguf";
   }
 
-  // Qt would look for, or write to, another file.
+  // Qt would read or write another file.
   void ANameThatIsNotUtf8IsRefused() {
     char program[] = "midscope-gui";
     char plain[] = "caf\xc3\xa9.h5";

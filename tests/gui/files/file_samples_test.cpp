@@ -42,7 +42,7 @@ double Nll(int64_t sample, int64_t setting, int64_t place) {
   return static_cast<double>(1 + sample) + 0.1 * static_cast<double>(setting * 3 + place);
 }
 
-// A sample of a sweep of two settings at three places.
+// A sample of a sweep with two settings at three places.
 Record SweepSample(int64_t sample) {
   const int64_t keys = KeysOf(sample);
   Record record;
@@ -90,7 +90,7 @@ QString WriteSweep(const QTemporaryDir& folder) {
   return path;
 }
 
-// Scores of two samples at two places, as a batch of probes stacks them.
+// Writes scores of two samples at two places, stacked as in a batch of probes.
 QString WriteBatch(const QTemporaryDir& folder) {
   Record record;
   record.name = "position_awareness";
@@ -99,7 +99,7 @@ QString WriteBatch(const QTemporaryDir& folder) {
                  {"layer", 2, "", {}, {}},
                  {"head", kHeads, "", {}, {}}};
   std::vector<float> scores;
-  constexpr int64_t kScores = 8 * kHeads;  // two samples, places and layers
+  constexpr int64_t kScores = 8 * kHeads;  // two samples, two places, two layers
   scores.reserve(kScores);
   for (int64_t i = 0; i < kScores; ++i) scores.push_back(static_cast<float>(i));
   record.arrays = {
@@ -122,7 +122,7 @@ class FileSamplesTest : public QObject {
       window.OpenPath(path);
       return SpyUntil(changed, [this] { return Shown() > 0; });
     }
-    // How many samples were shown.
+    // Number of times that a sample was shown.
     qsizetype Shown() const { return changed.Count(Change::kSample); }
     bool UntilSample(int64_t sample) {
       return SpyUntil(changed, [this, sample] {
@@ -177,10 +177,11 @@ class FileSamplesTest : public QObject {
     rig.Find<QSpinBox>("file_sample")->setValue(3);
     QVERIFY(rig.UntilSample(12));
     const auto& lines = rig.outcome().lines();
-    QCOMPARE(lines.size(), size_t{4});  // means of two settings, and this sample under them
+    QCOMPARE(lines.size(), size_t{4});  // means of two settings, and this sample under both
     QVERIFY(lines[0].mean && lines[1].mean && !lines[2].mean && !lines[3].mean);
     QCOMPARE(lines[1].name, QString("pi(1.5)"));
-    QCOMPARE(lines[1].series.values[2], Nll(2, 1, 2));  // the mean of 0 to 4 is that of 2
+    // The mean of samples 0 to 4 equals sample 2.
+    QCOMPARE(lines[1].series.values[2], Nll(2, 1, 2));
     QCOMPARE(lines[3].series.values, (QVector<double>{Nll(2, 1, 0), Nll(2, 1, 1), Nll(2, 1, 2)}));
     QCOMPARE(lines[3].color.rgb(), lines[1].color.rgb());
     QVERIFY(!lines[3].in_legend);
@@ -191,11 +192,11 @@ class FileSamplesTest : public QObject {
     QVERIFY(rig.Open(WriteSweep(rig.folder)));
     const auto before = rig.Shown();
     auto* box = rig.Find<QSpinBox>("file_sample");
-    // Answers wait for the window's loop; 3 is requested once, so that there is one to it.
+    // Replies wait for the window's event loop. Sample 3 is requested once, so it has one reply.
     for (int round = 0; round < 50; ++round) box->setValue(1 + round % 2);
     box->setValue(3);
     QVERIFY(rig.UntilSample(12));
-    // None of the others may come after the one that was chosen last.
+    // No other reply may arrive after that of the last chosen sample.
     QTest::qWait(50);
     QCOMPARE(rig.Shown(), before + 1);
     CompareAttention(*rig.window.panel<AttentionPanel>()->plot(), 2,
@@ -223,7 +224,7 @@ class FileSamplesTest : public QObject {
   void AModelTakesTheBarAway() {
     Rig rig;
     QVERIFY(rig.Open(WriteSweep(rig.folder)));
-    rig.Find<QSpinBox>("file_sample")->setValue(5);  // under way while the file is left
+    rig.Find<QSpinBox>("file_sample")->setValue(5);  // is being read when the file is left
     QVERIFY(rig.OpenModel());
     QVERIFY(!rig.Find<QSpinBox>("file_sample")->isVisible());
     QCOMPARE(rig.window.panel<AttentionPanel>()->plot()->graph_of(Side::kA)->data()->size(),
@@ -237,7 +238,7 @@ class FileSamplesTest : public QObject {
     QVERIFY(tables->isVisible());
     QVERIFY(tables->findData(QString("mspoe-t2-mdqa")) < 0);
     tables->setCurrentIndex(tables->findData(QString("mspoe-t2-kv")));
-    // Choosing one shows accuracy, where alone it fits.
+    // Choosing a table selects accuracy, the only measure that it fits.
     QCOMPARE(rig.Find<QComboBox>("measure")->currentIndex(), static_cast<int>(Measure::kAccuracy));
     QCOMPARE(rig.outcome().lines().size(), size_t{8});
     const OutcomePlot::Line line = rig.outcome().lines()[4];
@@ -248,7 +249,7 @@ class FileSamplesTest : public QObject {
     for (int i = 0; i < 5; ++i) {
       QCOMPARE(line.series.values[i], published[0].accuracy[static_cast<size_t>(i)]);
     }
-    // Place 30 of 50 is at the same share of ten.
+    // Place 30 of 50 is at the same share of the range of ten places.
     QCOMPARE(line.series.places[2], 1 + 9 * 29.0 / 49);
     QCOMPARE(line.point_names[2], QString("place 30 of 50"));
     rig.Find<QComboBox>("measure")->setCurrentIndex(static_cast<int>(Measure::kNll));
@@ -260,7 +261,7 @@ class FileSamplesTest : public QObject {
     QVERIFY(!rig.session->record(Side::kA, kPublishedRecord));
   }
 
-  // A closed-book run has one place: its number holds for all.
+  // A closed-book run has one place; its number holds for all places.
   void AnotherRunStandsBesideTheOutcome() {
     Rig rig;
     QVERIFY(rig.Open(WriteSweep(rig.folder)));
@@ -318,8 +319,8 @@ class FileSamplesTest : public QObject {
     QCOMPARE(lines[2].name, QString("mspoe-t2-mdqa: Self-Extend*"));
     QVERIFY(lines[2].notes[0].contains("500 samples"));
     QCOMPARE(graphs, 1);
-    QCOMPARE(rig.outcome().graphCount(), 5);  // four lines, and the marks of one
-    // Where a table has many rows, those of one model are a choice.
+    QCOMPARE(rig.outcome().graphCount(), 5);  // four lines, and the marks of one of them
+    // If a table has many rows, the rows of one model are offered as a choice.
     const auto choices = ReferenceRow::RowChoices(
         PublishedLinesOfKind(*FindPublishedTables("poshidden-t1").front(), "kv:pairs=140"));
     QCOMPARE(choices[0].lines.size(), size_t{23});

@@ -33,7 +33,7 @@ Record RecordOf(int rows, int columns) {
   return record;
 }
 
-// "" where every cell is painted; a tenth of its width from each of its edges as well.
+// Returns "" if every cell is painted, at its centre and a tenth of its width from each edge.
 QString Unpainted(Plot& plot, int rows, int columns, const QCPAxisRect* rect) {
   plot.UsePalette(LightPalette());
   plot.resize(600, 400);
@@ -125,7 +125,7 @@ class PicturesTest : public QObject {
     QVERIFY(lines.graph(1)->scatterStyle().isNone());
   }
 
-  // Byte by byte, with a logarithmic and a linear axis.
+  // Pictures are equal byte by byte, with a logarithmic and a linear axis.
   void PicturesDoNotDependOnTheLanguage() {
     QTemporaryDir folder;
     QVector<double> row;

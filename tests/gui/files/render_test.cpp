@@ -82,7 +82,7 @@ class RenderTest : public QObject {
     }
   }
 
-  // The means of another run are among the picture's numbers, and in the command beside them.
+  // The picture's numbers contain the means of another run, and the command beside them names it.
   void TheOutcomeHasAnotherRunBesideIt() {
     QTemporaryDir folder;
     const QString file = folder.filePath("sweep.h5");
@@ -105,7 +105,7 @@ class RenderTest : public QObject {
     QVERIFY_EXCEPTION_THROWN(RenderFile(request), Error);
   }
 
-  // A panel without a name leaves no room for one above it.
+  // A single panel without a name has no empty space above it.
   void OnePanelFillsThePicture() {
     PanelsPlot plot;
     plot.resize(760, 460);
@@ -117,7 +117,7 @@ class RenderTest : public QObject {
              qPrintable(QString::number(plot.axisRect()->height())));
   }
 
-  // Gold place by answered place.
+  // A map of gold place by answered place.
   void AnsweredPlacesGiveAPictureASetting() {
     QTemporaryDir folder;
     Record record;
@@ -142,7 +142,7 @@ class RenderTest : public QObject {
     QVERIFY(svg.readAll().contains("pi(1.5)"));
   }
 
-  // A batch of 2 samples at 2 places: values are 1000 sample + 100 place + 10 layer + piece.
+  // A batch with 2 samples at 2 places; values are 1000 sample + 100 place + 10 layer + piece.
   void BatchFileGivesMapsWithTheirNumbers() {
     QTemporaryDir folder;
     Record record;
@@ -177,13 +177,13 @@ class RenderTest : public QObject {
     QVERIFY(layers.contains("# run: midscope probe model.gguf --task list\n"));
     QVERIFY(layers.contains("# picture: midscope export "));
     QVERIFY(layers.contains("\npanel,gold place,piece,attention\n"));
-    // The mean over samples 0 and 1.
+    // The mean of samples 0 and 1.
     QVERIFY(layers.contains("\nlayer 7,3,2,611\n"));
     QCOMPARE(layers.count("\nlayer "), 12);
     const QByteArray gold = All(folder.filePath("gold_by_layer.csv"));
     QVERIFY(gold.contains("\n4,1,500\n"));
     QVERIFY(gold.contains("\n7,3,612\n"));
-    // A requested head is the only layer.
+    // If a head is requested, only its layer is drawn.
     QTemporaryDir one;
     const QStringList of_head = RenderFile({file, one.path(), {"png"}, HeadId{7, 0}, {}});
     QVERIFY(of_head.contains(one.filePath("pieces_by_head_L7.png")));
@@ -218,7 +218,7 @@ class RenderTest : public QObject {
     QVERIFY(numbers.contains("# Layer 0, head 1"));
   }
 
-  // Place by parameter for every curve, and the caption of the sweeps.
+  // Maps of place by parameter for every curve, with the caption of the sweeps.
   void CurvesGiveMapsByPlace() {
     Record record;
     record.name = "outcome_curves";
@@ -253,7 +253,7 @@ class RenderTest : public QObject {
              (QStringList{folder.filePath("outcome_nll.svg"), folder.filePath("outcome_nll.csv"),
                           folder.filePath("outcome_accuracy.svg"),
                           folder.filePath("outcome_accuracy.csv")}));
-    // The CSV has the places, not where lines are drawn beside each other.
+    // The CSV contains the places, not the offset positions at which lines are drawn.
     const QByteArray numbers = All(folder.filePath("outcome_nll.csv"));
     QVERIFY2(numbers.contains("\nnone,1,1.75\n"), numbers);
     QVERIFY2(numbers.contains("\npi(0.8),20,"), numbers);

@@ -22,7 +22,7 @@ class LayoutsTest : public QObject {
     const QDockWidget* dock = area.Find(QString::fromLatin1(id));
     return {dock->mapTo(&area, QPoint(0, 0)), dock->size()};
   }
-  // In front of its tabs, and not hidden.
+  // Whether the panel is at the front of its tabs and not hidden.
   static bool IsSeen(const DockArea& area, const char* id) {
     const QDockWidget* dock = area.Find(QString::fromLatin1(id));
     return dock->isVisible() && !dock->visibleRegion().isEmpty();
@@ -75,7 +75,7 @@ class LayoutsTest : public QObject {
       QVERIFY2(IsSeen(*area, seen), seen);
   }
 
-  // The knob is in sight beside what it changes.
+  // The factor control is visible beside the plots that it changes.
   void ASmallWindowShowsTheKnobBesideThePlots() {
     WindowRig<> rig;
     rig.window.resize(1024, 700);

@@ -65,7 +65,7 @@ class AttributionPanelTest : public QObject {
     QVERIFY(tokens->TooltipFor(1).contains(QLatin1String("all heads")));
     rig.Find<QCheckBox>("attribution_head")->setChecked(true);
     rig.window.findChild<Selection*>()->Choose({1, 0});
-    // Head 2 of 4: its keys begin at 12 - 10.
+    // Head 2 of 4, whose values begin at 12 - 10.
     QVERIFY(tokens->TooltipFor(1).contains(QLatin1String("3")));
     QVERIFY(tokens->TooltipFor(1).contains(QLatin1String("L1H0")));
   }
@@ -99,7 +99,7 @@ class AttributionPanelTest : public QObject {
     button->click();
     QTRY_VERIFY(!panel->bars()->bars().isEmpty());
     QVERIFY(button->isHidden());
-    // The form of probes shows it, too, and keeps its other options.
+    // The probe form shows the change too, and keeps its other options.
     auto* form = rig.Find<ProbeForm>("probes");
     QCOMPARE(form->Json(), rig.session->probe_options());
   }
@@ -112,7 +112,7 @@ class AttributionPanelTest : public QObject {
     QVERIFY(rig.OpenModel());
     QVERIFY(panel->bars()->bars().isEmpty());
     QVERIFY(panel->plots().empty());
-    QVERIFY(rig.Find<QPushButton>("attribution_on")->isHidden());  // not offered
+    QVERIFY(rig.Find<QPushButton>("attribution_on")->isHidden());  // the probe is not available
   }
 };
 

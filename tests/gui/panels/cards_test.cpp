@@ -42,7 +42,7 @@ class CardsTest : public QObject {
       QTest::mouseClick(panel.findChild<QCheckBox*>(QStringLiteral("card_on_%1").arg(card)),
                         Qt::LeftButton, {}, QPoint(6, 8));
     }
-    // An entry of the card's menu, as it is when it is opened.
+    // An entry of the card's menu, as it is when the menu is opened.
     QAction* Entry(size_t card, const char* name) {
       QMenu* menu = stack()->chip(card)->menu();
       Q_EMIT menu->aboutToShow();
@@ -84,7 +84,8 @@ class CardsTest : public QObject {
     QVERIFY(!rig.panel.text(true)->edit()->text().contains("0-1"));
     QCOMPARE(rig.Texts(),
              QStringList({"pi 1.5", "off: crop gold · layers 0-1", "crop gold · layers 2-3"}));
-    // Other changes of the setting leave it alone; back on, it has its place again.
+    // Other changes of the setting do not affect a switched-off term; switched on, it returns to
+    // its place.
     rig.panel.text(true)->Enter("pi(2) + crop(span=gold, layers=2-3)");
     QCOMPARE(rig.stack()->cards().size(), size_t{3});
     rig.Switch(1);
@@ -100,7 +101,7 @@ class CardsTest : public QObject {
     QCOMPARE(rig.stack()->cards()[1].on, false);
   }
 
-  // A drag is one step of undo; its end is emitted, so that what waits for it runs.
+  // A drag is one undo step; its end is emitted, so that postponed runs start.
   void AnArgumentHasASliderWhereItsDescriptionSaysSo() {
     Rig rig("pi(1.5)");
     QSignalSpy changed(&rig.panel, &SettingsPanel::Changed);
@@ -117,13 +118,13 @@ class CardsTest : public QObject {
     QCOMPARE(rig.history.stack()->index(), steps + 1);
     rig.history.stack()->undo();
     QCOMPARE(slider->value(), 150);
-    // The box has values beyond the slider.
+    // The box accepts values outside the slider's range.
     rig.panel.text(true)->Enter("pi(7)");
     QCOMPARE(slider->value(), slider->maximum());
     QCOMPARE(rig.history.current().b, ParseIntervention("pi(7)"));
   }
 
-  // At most one scheme is in force: the other one is kept.
+  // At most one scheme is in force; the other is kept, switched off.
   void ASchemeThatIsSwitchedOnSwitchesTheOtherOff() {
     Rig rig("pi(1.5)");
     rig.Switch(0);
@@ -136,7 +137,7 @@ class CardsTest : public QObject {
     QVERIFY(rig.history.current().off_b[0].text.find("ms-poe") == 0);
   }
 
-  // The form of a term that is off changes what is kept, in a step of its own.
+  // Editing a switched-off term changes the stored term, as a separate undo step.
   void ATermThatIsOffIsEdited() {
     Rig rig("boost(span=gold, factor=2)");
     rig.Switch(0);
@@ -173,7 +174,7 @@ class CardsTest : public QObject {
     drag(3, 1);
     QCOMPARE(rig.history.current().b.Find<Crop>()->layers.Text(), std::string("4-5"));
     QCOMPARE(rig.history.current().b.All<Crop>().back().layers.Text(), std::string("2-3"));
-    // A drag opens no form, and between kinds it does nothing.
+    // A drag does not open the form, and has no effect between kinds.
     for (size_t i = 0; i < 4; ++i) QVERIFY(!rig.stack()->chip(i)->open());
     const SettingPair before = rig.history.current();
     drag(1, 0);
@@ -189,7 +190,7 @@ class CardsTest : public QObject {
     Rig rig("pi(1.5) + crop(span=gold, layers=0-1)");
     QTest::keyClick(rig.stack()->chip(1)->face(), Qt::Key_D, Qt::ControlModifier);
     QCOMPARE(rig.history.current().b.All<Crop>().size(), size_t{2});
-    // A second scheme can't be in force.
+    // A second scheme cannot be in force, so the copy is switched off.
     rig.Entry(0, "card_duplicate")->trigger();
     QCOMPARE(rig.Texts().mid(0, 2), QStringList({"pi 1.5", "off: pi 1.5"}));
     QVERIFY(rig.Entry(0, "card_copy_A"));
@@ -249,7 +250,8 @@ class CardsTest : public QObject {
     QCOMPARE(rig.window.errors()->messages(), QStringList());
     QCOMPARE(stack->cards().size(), size_t{2});
     QCOMPARE(rig.window.history()->current(), saved);
-    // An invalid term is refused with the file's name; without it files are as before.
+    // An invalid term is rejected with the file's name; files without switched-off terms have the
+    // same text as before.
     QVERIFY(!QString::fromStdString(SessionText(SavedSession())).contains("_off"));
     std::string bad = SessionText(SavedSession());
     bad.insert(bad.find("\"setting_a\""), "\"setting_b_off\": [{\"term\": \"pie(2)\"}], ");

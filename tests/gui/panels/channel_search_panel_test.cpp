@@ -58,7 +58,7 @@ class ChannelSearchPanelTest : public QObject {
       Draw();
       return done;
     }
-    // Waits until the ranking is there and the trials run.
+    // Waits until the ranking has arrived and the trials are running.
     void StartAndHold() {
       control->HoldSearches(true);
       start->click();
@@ -108,7 +108,7 @@ class ChannelSearchPanelTest : public QObject {
     QVERIFY(rig.note->text().contains("channel(8, factor=-0.5, layers=1-4)"));
     QCOMPARE(rig.control->searches().size(), size_t{1});
     const auto asked = nlohmann::json::parse(rig.control->searches().front().options);
-    QCOMPARE(asked.size(), size_t{3});  // what is not stated has the variant's default
+    QCOMPARE(asked.size(), size_t{3});  // options that are not set have the variant's default
     QCOMPARE(asked.at("threshold").get<int>(), 5);
     QCOMPARE(asked.at("smoothing").get<int>(), 0);
     QCOMPARE(asked.at("ranking").get<std::string>(), std::string("no-smoothness"));
@@ -130,10 +130,10 @@ class ChannelSearchPanelTest : public QObject {
     rig.layer->setCurrentText("all layers");
     QCOMPARE(rig.plot->lines(), 3);
     QCOMPARE(rig.panel->plots(), std::vector<Plot*>{rig.plot});
-    rig.table->selectRow(2);  // beyond the candidates with curves
+    rig.table->selectRow(2);  // not among the candidates that have curves
     QCOMPARE(rig.plot->lines(), 0);
     QVERIFY(rig.panel->plots().empty());
-    // The row stays the ranking's where the table is sorted.
+    // Rows still refer to the right channel after the table is sorted.
     rig.table->sortByColumn(3, Qt::DescendingOrder);
     QCOMPARE(rig.Column(0), (QStringList{"8", "5", "3"}));
     rig.table->selectRow(2);
@@ -150,7 +150,8 @@ class ChannelSearchPanelTest : public QObject {
     QVERIFY(rig.Find<QGroupBox>("channel_on")->isChecked());
     QCOMPARE(rig.Find<QSpinBox>("channel")->value(), 8);
     QCOMPARE(rig.Find<QDoubleSpinBox>("factor")->value(), -0.5);
-    // A channel that was not tried takes the knob's factor and layers, and the place of the other.
+    // A channel that was not tried takes the factor and layers of the control, replacing the other
+    // channel.
     rig.table->selectRow(2);
     rig.to_knob->click();
     QCOMPARE(rig.SettingB(), QString("channel(5, factor=-0.5, layers=1-4, rows=answer)"));
@@ -185,7 +186,7 @@ class ChannelSearchPanelTest : public QObject {
     QVERIFY(rig.SearchToTheEnd());
     QVERIFY(!rig.record->isHidden());
     QCOMPARE(rig.Column(0), (QStringList{"3", "8", "5"}));
-    rig.table->selectRow(1);  // stays chosen in the other ranking
+    rig.table->selectRow(1);  // is still chosen in the other ranking
     rig.record->setCurrentText("of this prompt");
     QCOMPARE(rig.Column(0), (QStringList{"8", "3", "5"}));
     QVERIFY(rig.plot->title().startsWith("Channel 8"));
@@ -198,7 +199,7 @@ class ChannelSearchPanelTest : public QObject {
     QCOMPARE(rig.Column(0), (QStringList{"3", "8", "5"}));
   }
 
-  // A slider must not wait for a search, nor a prompt.
+  // Neither a slider nor a prompt waits for a search.
   void ASearchGivesWayAndGoesOn() {
     Rig rig;
     QVERIFY(rig.Open());
@@ -211,7 +212,7 @@ class ChannelSearchPanelTest : public QObject {
     rig.session->SetPrompt(request);
     QTRY_COMPARE(rig.control->searches().size(), size_t{3});
     QVERIFY(rig.session->searches());
-    rig.session->Scan({});  // the newer of the two goes first
+    rig.session->Scan({});  // the newer request runs first
     QTRY_VERIFY(!rig.session->scans());
     QTRY_COMPARE(rig.control->searches().size(), size_t{4});
     rig.control->HoldSearches(false);
@@ -236,7 +237,7 @@ class ChannelSearchPanelTest : public QObject {
     QTRY_VERIFY(!rig.Has(kChannelSearchRecord));
   }
 
-  // Means take minutes, the ranking a second.
+  // Means take minutes, and the ranking a second, so the ranking runs first.
   void ThisPromptsChannelsComeBeforeTheMeans() {
     Rig rig;
     QVERIFY(rig.Open());
@@ -276,7 +277,7 @@ class ChannelSearchPanelTest : public QObject {
     QCOMPARE(rig.Column(0), (QStringList{"3", "8", "5"}));
     QCOMPARE(rig.Column(5), (QStringList{"0", "-0.5", ""}));
     QCOMPARE(At(*rig.plot, 0, 0), 300. + 30 + 40);
-    QVERIFY(!rig.to_knob->isEnabled());  // there is no model
+    QVERIFY(!rig.to_knob->isEnabled());  // no model is open
     const RunFile run = ReadRecords(file.toStdString());
     const RenderRequest request{file, folder.filePath("pictures"), {"svg"}, {}, 8};
     FilePictures pictures(request, run);

@@ -27,7 +27,7 @@ class CurvesPanelTest : public QObject {
   using Ratios = std::vector<double>;
   static constexpr int64_t kSamples = 4;
 
-  // At place 1, 5 ... it is ratio + sample + place / 10 + lines / 100.
+  // The planted loss at places 1, 5, ...: ratio + sample + place / 10 + lines / 100.
   static double Nll(double ratio, int64_t sample, int64_t place, int lines) {
     return ratio + static_cast<double>(sample) + 0.1 * static_cast<double>(place) + 0.01 * lines;
   }
@@ -52,7 +52,7 @@ class CurvesPanelTest : public QObject {
     return record;
   }
 
-  // A sweep of list:lines=LINES under pi(RATIO).
+  // Writes a sweep of list:lines=LINES under pi(RATIO).
   static QString WriteRun(const QTemporaryDir& folder, const char* name, const Ratios& ratios,
                           const std::vector<int64_t>& places, int lines) {
     QString path = folder.filePath(QString::fromLatin1(name));
@@ -91,7 +91,7 @@ class CurvesPanelTest : public QObject {
   };
 
  private Q_SLOTS:
-  // A legend without names must not make the axes as narrow as itself.
+  // An empty legend must not limit the axes to its own width.
   void AnEmptyPlotIsAsWideAsOneWithCurves() {
     LinesPlot plot;
     plot.resize(400, 300);
@@ -114,8 +114,8 @@ class CurvesPanelTest : public QObject {
              qPrintable(rig.window.errors()->messages().join(' ')));
     QVERIFY(!rig.over->isHidden());
     QCOMPARE(rig.Names(rig.over), (QStringList{"pi.ratio", "lines", "length"}));
-    QCOMPARE(rig.panel->plot()->lines(), 2);  // 10 lines, 40 lines
-    // Means over samples 0 to 3 and places 1 and 5; the longer task is read first.
+    QCOMPARE(rig.panel->plot()->lines(), 2);  // for 10 and 40 lines
+    // Means over samples 0 to 3 and places 1 and 5; the longer task was read first.
     QCOMPARE(rig.At(0, 1), 2 + 1.5 + 0.3 + 0.4);
     QCOMPARE(rig.At(1, 2), 4 + 1.5 + 0.3 + 0.1);
     QCOMPARE(rig.Find<QLabel>("curves_note")->text(), QString("2 sweeps"));
@@ -123,8 +123,8 @@ class CurvesPanelTest : public QObject {
     rig.what->setCurrentText("answer_nll_gap");
     QCOMPARE(rig.At(0, 0), 0.4);
     rig.over->setCurrentText("length");
-    QCOMPARE(rig.what->currentText(), QString("answer_nll_gap"));  // the quantity stays
-    QCOMPARE(rig.panel->plot()->lines(), 3);                       // a curve per ratio
+    QCOMPARE(rig.what->currentText(), QString("answer_nll_gap"));  // the quantity is kept
+    QCOMPARE(rig.panel->plot()->lines(), 3);                       // one curve per ratio
     rig.what->setCurrentText("answer_nll_mean");
     QCOMPARE(rig.panel->plot()->graph(0)->data()->at(0)->key, 70.0);
     QCOMPARE(rig.panel->plot()->graph(0)->data()->at(1)->key, 280.0);
@@ -179,7 +179,7 @@ class CurvesPanelTest : public QObject {
     rig.session->FlushChanges();
     QCOMPARE(rig.panel->plot()->lines(), 3);
     QVERIFY(rig.over->isHidden());
-    // Another file, without curves: those of opened runs stay until they are opened again.
+    // Opening a file without curves keeps the curves of the opened runs.
     QVERIFY(rig.OpenRuns({run}));
     rig.session->ShowFile({{}, {}, {}});
     rig.session->FlushChanges();

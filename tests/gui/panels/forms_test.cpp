@@ -37,7 +37,7 @@ Parameter Described(const std::string& name, ParameterKind type, ParameterValue 
   return option;
 }
 
-// One of every kind.
+// One parameter of every kind.
 std::vector<Parameter> EveryKind() {
   Parameter choice = Described("kind", ParameterKind::kChoice, std::string("red"));
   choice.choices = {"red", "green"};
@@ -118,10 +118,10 @@ class FormsTest : public QObject {
     QVERIFY(!request.sliding_window);
     auto* fold = panel.findChild<FoldBox*>("model_options_fold");
     QVERIFY2(fold->title().contains("device cpu:portable"), qPrintable(fold->title()));
-    // The devices that there are can be chosen.
+    // The devices of the machine can be chosen.
     auto* device = panel.findChild<QComboBox*>("option_device");
     QVERIFY(device->findText("cpu:portable") >= 0);
-    // Values that the command line refuses are refused with its message, below the form and on
+    // Values that the command line rejects are rejected with its message, below the form and when
     // opening.
     device->setEditText("gpu");
     QVERIFY2(panel.options()->error().contains("gpu"), qPrintable(panel.options()->error()));
@@ -138,13 +138,13 @@ class FormsTest : public QObject {
     }
   }
 
-  // Text to forms and back changes nothing, whatever the term.
+  // Converting text to forms and back preserves it, for every term.
   void EveryTermHasAFormThatSaysTheSame() {
     QFETCH(QString, name);
     Rig rig;
     rig.panel.stack()->Add(name.toStdString());
     QCOMPARE(rig.panel.stack()->terms().size(), size_t{1});
-    // There is no file yet: the line reports it, with the column.
+    // The file does not exist yet; the line reports that with the column.
     if (name == "ratios" || name == "longrope" || name == "vector") {
       QVERIFY(rig.panel.text(true)->error().contains("column"));
       return;
@@ -191,7 +191,7 @@ class FormsTest : public QObject {
     const QString error = rig.panel.text(true)->error();
     QVERIFY2(error.contains("column"), qPrintable(error));
     QVERIFY(rig.panel.text(true)->edit()->text().contains("layers=7-x"));
-    rig.panel.Show(rig.history.current());  // as after a reply: the draft stays
+    rig.panel.Show(rig.history.current());  // as after a reply; the draft is kept
     QCOMPARE(rig.Field<QComboBox>("term_crop_layers")->currentText(), QString("7-x"));
     rig.Field<QComboBox>("term_crop_layers")->setEditText("3");
     QVERIFY(rig.panel.text(true)->error().isEmpty());
@@ -202,11 +202,11 @@ class FormsTest : public QObject {
     Rig rig;
     StackEditor* stack = rig.panel.stack();
     rig.Set("pi(1.5) + crop(span=gold, layers=0-1) + crop(span=gold, layers=2-3)");
-    QVERIFY(!stack->CanMove(0, 1));  // between kinds the order means nothing
+    QVERIFY(!stack->CanMove(0, 1));  // the order between kinds has no meaning
     QVERIFY(stack->CanMove(1, 1));
     QTest::keyClick(stack->chip(1)->face(), Qt::Key_Right, Qt::AltModifier);
     QCOMPARE(rig.history.current().b.Find<Crop>()->layers.Text(), std::string("2-3"));
-    stack->Add("ms-poe");  // a second scheme takes the place of the first
+    stack->Add("ms-poe");  // a second scheme replaces the first
     QVERIFY(rig.history.current().b.Find<MsPoe>() != nullptr);
     QCOMPARE(stack->terms().size(), size_t{3});
     stack->Add("ablate");
@@ -246,7 +246,7 @@ class FormsTest : public QObject {
     QCOMPARE(rig.history.current().b.All<Temperature>().size(), size_t{1});
   }
 
-  // The rig's model is 576 wide: a published channel 2393 is not one of its channels.
+  // The rig's model has 576 channels, so it lacks the published channel 2393.
   void PresetsThatTheModelCantTakeAreGreyWithTheReason() {
     Rig rig;
     const QList<QAction*> actions = rig.panel.findChild<QToolButton*>("presets")->menu()->actions();
@@ -278,13 +278,13 @@ class FormsTest : public QObject {
     rig.Set("channel(100, factor=-1)");
     QCOMPARE(rig.Field<NumberBox>("term_channel_channel")->decimals(), 0);
     QVERIFY(rig.Field<NumberBox>("term_channel_factor")->decimals() > 0);
-    // Several numbers are a text.
+    // Several numbers are edited as text.
     rig.Set("infini(segment=64, gate=[0.1,0.2])");
     QCOMPARE(rig.Field<QComboBox>("term_infini_gate")->currentText(), QString("[0.1,0.2]"));
     rig.Set("yarn(4)");
     auto* context = rig.Field<QComboBox>("term_yarn_context");
     QCOMPARE(context->currentText(), QString("model"));
-    context->setCurrentIndex(1);  // a number, which is beside it
+    context->setCurrentIndex(1);  // an entry for a number, which is in the box beside it
     QVERIFY2(rig.TextB().find("context=16") != std::string::npos, rig.TextB().c_str());
     rig.panel.text(true)->Enter("yarn(4, context=2048)");
     QCOMPARE(context->currentIndex(), 1);
@@ -299,7 +299,7 @@ class FormsTest : public QObject {
       box.SetText(text);
       QCOMPARE(box.Text(), text);
     }
-    box.SetText("-3");  // outside: it stays
+    box.SetText("-3");  // out of range: the value is kept
     QCOMPARE(box.Text(), std::string("0"));
     box.stepBy(1);
     QCOMPARE(box.Text(), std::string("0.1"));

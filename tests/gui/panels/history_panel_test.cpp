@@ -80,7 +80,7 @@ class HistoryPanelTest : public QObject {
     QVERIFY(rig.Settings().contains("pi(1.5)"));
     rig.table->item(0, 0)->setCheckState(Qt::Checked);
     QCOMPARE(rig.window.tried()->Kept().size(), size_t{1});
-    // It is B now: drawn once.
+    // It equals B now, so it is drawn once.
     QVERIFY(!rig.LineNames().contains("C, this sample"));
     QVERIFY(rig.Try("pi(2)"));
     QVERIFY2(rig.LineNames().contains("C, this sample"), qPrintable(rig.LineNames().join(", ")));
@@ -89,7 +89,7 @@ class HistoryPanelTest : public QObject {
       return line.name == "C, this sample";
     });
     QCOMPARE(kept->series.setting, QString("pi(1.5)"));
-    // Another task: what was kept stays, its numbers are not of these prompts.
+    // With another task, kept settings remain, but their numbers are not for these prompts.
     rig.window.actions_list()->Do("task list:lines=12");
     QVERIFY(rig.Settle());
     QVERIFY(!rig.LineNames().contains("C, this sample"));

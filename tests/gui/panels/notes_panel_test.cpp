@@ -37,7 +37,7 @@ class NotesPanelTest : public QObject {
     QVERIFY(rig.window.errors()->messages().isEmpty());
     QCOMPARE(panel->editor()->toPlainText(), notes);
     QCOMPARE(QString::fromStdString(rig.session->notes()), notes);
-    // One step of undo restores the previous text.
+    // One undo step restores the previous text.
     panel->editor()->undo();
     QCOMPARE(panel->editor()->toPlainText(), QString("others"));
     panel->editor()->redo();

@@ -30,7 +30,7 @@ class OutcomeSeriesTest : public QObject {
   }
 
  private Q_SLOTS:
-  // A scan's file has hundreds of settings.
+  // A scan's file has hundreds of settings, whose lines must not cover the picture.
   void ManyLinesLeaveRoomForThePicture() {
     OutcomePlot plot;
     plot.resize(600, 400);
@@ -46,7 +46,7 @@ class OutcomeSeriesTest : public QObject {
     plot.Show(lines, Measure::kNll);
     plot.replot();
     QCOMPARE(plot.legend->itemCount(), 2);
-    QCOMPARE(plot.graph(plot.graphCount() - 1)->name(), QString("none"));  // in front
+    QCOMPARE(plot.graph(plot.graphCount() - 1)->name(), QString("none"));  // drawn in front
     QVERIFY(plot.axisRect()->height() > 200);
     QCOMPARE(plot.lines().size(), size_t{271});
   }
@@ -62,7 +62,7 @@ class OutcomeSeriesTest : public QObject {
     QVERIFY(SeriesOf(Samples(), Measure::kAccuracy).empty());
   }
 
-  // `correct` is 0 where the setting was not run on the sample.
+  // `correct` is 0 for a setting that was not run on the sample.
   void SamplesThatASettingDidNotRunAreLeftOut() {
     Record record = Samples();
     record.arrays.push_back({"correct",
@@ -84,7 +84,7 @@ class OutcomeSeriesTest : public QObject {
         {"beyond_context", {"sample", "setting"}, std::vector<uint8_t>{0, 1}, "", ""});
     QVERIFY(SeriesOf(record, Measure::kAccuracy)[0].beyond_context);
 
-    Record one;  // one sample of it, as a viewer of a sweep's file reads it
+    Record one;  // one sample, as a reader of a sweep's file returns it
     one.axes = {{"setting", 1, "", {"none"}, {}}, {"place", 1, "", {}, {1}}};
     one.arrays = {
         {"correct", {"setting", "place"}, std::vector<uint8_t>{0}, "", ""},

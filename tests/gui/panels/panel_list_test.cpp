@@ -45,7 +45,7 @@ class PanelListTest : public QObject {
     return record;
   }
 
-  // As midscope curves makes it.
+  // A record in the form that midscope curves makes.
   static Record Curves() {
     Record record;
     record.name = "outcome_curves";
@@ -58,7 +58,7 @@ class PanelListTest : public QObject {
     return record;
   }
 
-  // Its records are made when it is first shown.
+  // Runs a scan, whose records exist only after it was started.
   static bool RunScan(Session& session, const std::string& over) {
     ScanRequest request;
     request.over = over;
@@ -104,7 +104,8 @@ class PanelListTest : public QObject {
       QVERIFY2(HasOwnPanel(record), record);
     }
     QVERIFY(!HasOwnPanel("position_ratio"));
-    // The panel of other records alone names none: it shows what the others leave.
+    // Only the panel of other records names no records, because it shows those that the others
+    // omit.
     WindowRig<> rig;
     for (size_t i = 0; i < PanelList().size(); ++i) {
       const bool shows_the_rest = qobject_cast<RecordPanel*>(rig.window.panels()[i]) != nullptr;
@@ -112,12 +113,13 @@ class PanelListTest : public QObject {
     }
   }
 
-  // Session files walk the list: what a panel gives is written under its key and read again.
+  // Session files iterate over the list: the state of each panel is written under its key and read
+  // again.
   void EveryPanelsStateIsInSessions() {
     WindowRig<> rig;
     rig.Show();
     QVERIFY(rig.OpenModel());
-    ShowPositions(rig.window);  // its state is kept once it was seen
+    ShowPositions(rig.window);  // it stores a state only after it was shown
     rig.window.panel<ChannelSearchPanel>()->form()->SetText("threshold", "5");
     rig.Find<QComboBox>("lens_side")->setCurrentIndex(2);
     rig.window.panel<NotesPanel>()->editor()->setPlainText("seen");
@@ -136,7 +138,7 @@ class PanelListTest : public QObject {
     const nlohmann::json json = nlohmann::json::parse(text);
     for (const auto& [key, state] : saved.panels) QVERIFY2(json.at(key) == state, key.c_str());
     QVERIFY(ParseSession(text, "x").panels == saved.panels);
-    // The session's own values are not taken by a panel.
+    // The session's own keys are not used by a panel.
     const nlohmann::json bare = nlohmann::json::parse(SessionText(SavedSession()));
     for (const auto& [key, value] : bare.items())
       QVERIFY2(!keys.contains(QString::fromStdString(key)), key.c_str());
@@ -161,7 +163,7 @@ class PanelListTest : public QObject {
     rig.session->FlushChanges();
     auto* panel = rig.window.panel<CurvesPanel>();
     QCOMPARE(panel->plot()->lines(), 2);
-    QCOMPARE(panel->plot()->plottableCount(), 4);  // a line and its bars, twice
+    QCOMPARE(panel->plot()->plottableCount(), 4);  // two lines, each with error bars
     QCOMPARE(panel->plot()->graph(1)->data()->at(2)->value, 4.0);
     QCOMPARE(panel->plot()->graph(1)->data()->at(2)->key, 2.0);
     QCOMPARE(panel->plot()->title(), QStringLiteral("answer_nll_mean over pi.ratio"));
@@ -202,7 +204,7 @@ class PanelListTest : public QObject {
       QTRY_VERIFY(panel->isVisible());
       QCOMPARE(panel->window(), &rig.window);
     }
-    // In a group of tabs the front one hides the others, which then draw nothing.
+    // In a group of tabs, the front panel hides the others, which then do not draw.
     QTRY_VERIFY(!rig.window.panel<OutcomePanel>()->isVisible());
   }
 
@@ -221,7 +223,7 @@ class PanelListTest : public QObject {
     };
     QStringList expected;
     for (const Panel* panel : rig.window.panels()) {
-      // Curves are of a file; notes are not a plot.
+      // Curves exist only for files, and notes have no plot.
       if (qobject_cast<const CurvesPanel*>(panel) || qobject_cast<const NotesPanel*>(panel))
         continue;
       QCOMPARE(panel->plots().size(), size_t{1});
@@ -229,12 +231,12 @@ class PanelListTest : public QObject {
       expected << panel->plots().front()->file_stem() + ".svg";
     }
     expected.sort();
-    QCOMPARE(expected.removeDuplicates(), 0);  // none overwrites another
+    QCOMPARE(expected.removeDuplicates(), 0);  // all names are distinct
     QCOMPARE(exported("all"), expected);
-    // Panels without a picture at the moment.
+    // Panels that have no picture at present.
     rig.session->ShowFile({{}, {}, {}});
     rig.session->FlushChanges();
-    expected.removeAll("record.svg");  // those of position ids need no model
+    expected.removeAll("record.svg");  // plots of position ids need no model
     expected.removeAll("bars.svg");
     expected.removeAll("text.svg");
     expected.removeAll("next_tokens.svg");
@@ -251,7 +253,7 @@ class PanelListTest : public QObject {
     {
       WindowRig<> rig;
       QVERIFY(rig.OpenModel());
-      QVERIFY(RunScan(*rig.session, "layers"));  // the head map has those over heads
+      QVERIFY(RunScan(*rig.session, "layers"));  // scans over heads are drawn in the head map
       QVERIFY(RankPromptChannels(*rig.session));
       SaveResults(*rig.session, file);
     }

@@ -75,7 +75,7 @@ class PlotMenuTest : public QObject {
         "last_query_attention = arrays[\"last_query_attention\"]  # [layer, head, key]"));
   }
 
-  // The text is not a plot: its picture is made for files.
+  // The text view is not a plot; its picture is drawn only for export.
   void TheTextHasAPictureAndNumbers() {
     WindowRig<> rig;
     rig.Show();

@@ -15,7 +15,7 @@ namespace midscope {
 
 namespace {
 
-// Pixels between the nearest two numbers of the y axis.
+// Smallest distance in pixels between two numbers of the y axis.
 double NearestTicks(const QCustomPlot& plot) {
   const QVector<double> ticks = plot.yAxis->tickVector();
   double nearest = plot.height();
@@ -32,7 +32,7 @@ class PlotViewTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  // Heads of layers that are not done have no numbers: the first that come set the range.
+  // Heads of unfinished layers have no numbers; the first numbers that arrive set the range.
   void TheFirstNumbersSetTheRange() {
     AttentionPlot plot;
     plot.SetRows(QVector<double>(40, std::nan("")), {});

@@ -29,7 +29,7 @@ class PositionsPanelTest : public QObject {
   Q_OBJECT
 
  private:
-  // The engine's answer for a model whose file is there.
+  // Returns the position table of a model whose file is present.
   class EngineWithTable : public FakeEngine {
    public:
     using FakeEngine::FakeEngine;
@@ -50,7 +50,7 @@ class PositionsPanelTest : public QObject {
       window.ShowPanel(panel);
       return Await();
     }
-    // Waits until the records of the last change are there.
+    // Waits until the records for the last change have arrived.
     bool Await() {
       const bool came = SpyUntil(made, [this] { return !made.isEmpty(); });
       made.clear();
@@ -82,7 +82,7 @@ class PositionsPanelTest : public QObject {
   }
 
  private Q_SLOTS:
-  // A hundred names would leave no room for the lines.
+  // A hundred names would leave no space for the lines.
   void OfManyLinesFirstAndLastAreNamedInTheLegend() {
     const PositionSampler& cream = *FindPositionSampler("cream");
     for (const int samples : {5, 100}) {
@@ -131,10 +131,10 @@ class PositionsPanelTest : public QObject {
     QVERIFY(rope != nullptr);
     QCOMPARE(rig.panel->plot()->lines(), static_cast<int>(rope->FindAxis("scheme")->size));
     QCOMPARE(rig.Drawn(0, 0), 2 * M_PI);
-    // One more line: the trained context.
+    // There is one more line, at the trained context.
     QCOMPARE(rig.panel->plot()->graphCount(), rig.panel->plot()->lines() + 1);
     QCOMPARE(rig.Drawn(rig.panel->plot()->lines(), 0), 4096.0);
-    // Ms-PoE's heads turn slower by their ratios.
+    // The ratios of Ms-PoE's heads lengthen their periods.
     const QStringList schemes = AxisLabels(*rope, "scheme");
     const auto least =
         static_cast<int>(schemes.indexOf(QStringLiteral("ms-poe(min=1.2, max=1.8), least ratio")));
@@ -150,7 +150,7 @@ class PositionsPanelTest : public QObject {
     QVERIFY(plot->graph(plot->lines() + 1)->name().contains("gold"));
   }
 
-  // Embeddings of a model with learned positions; they cannot be chosen for others.
+  // Plots of learned positions; they cannot be chosen for other models.
   void LearnedPositionsAreBesideTheSinusoidalEncoding() {
     Rig rig;
     QVERIFY(rig.Open());
@@ -164,14 +164,15 @@ class PositionsPanelTest : public QObject {
     QVERIFY(rig.OpenModel(test::TinyModelPath("gpt2").c_str()));
     QVERIFY(enabled());
     rig.Picture("learned: similarity");
-    // It is made beside the window, after what takes no time.
+    // The record is computed in the background, after those that are quick to compute.
     const auto found = [&] { return rig.panel->FindRecord("learned_positions") != nullptr; };
     QVERIFY(SpyUntil(rig.made, found));
     const Record* record = rig.panel->FindRecord("learned_positions");
     QVERIFY(record != nullptr);
     QCOMPARE(rig.panel->plot()->lines(), 2);
     QVERIFY(std::abs(rig.Drawn(0, 0) - 1) < 1e-6);
-    QVERIFY(rig.Drawn(1, 1) > 0.9);  // neighbours of the sinusoidal encoding are alike
+    // Neighbouring positions of the sinusoidal encoding are similar.
+    QVERIFY(rig.Drawn(1, 1) > 0.9);
     rig.Picture("learned: periods");
     QCOMPARE(rig.Drawn(2, 0), 131.0);  // the trained context
     QVERIFY(std::abs(rig.Drawn(1, 0) - 2 * M_PI) < 0.01);
@@ -184,7 +185,7 @@ class PositionsPanelTest : public QObject {
     rig.Find<QComboBox>("rope_scheme")->setCurrentText("pi(8)");
     rig.Find<QToolButton>("scheme_to_b")->click();
     QCOMPARE(rig.SettingB(), QString("pi(8)"));
-    // Two heads of Ms-PoE are drawn, one term is offered.
+    // Two heads of Ms-PoE are drawn, but one term is offered.
     auto* schemes = rig.Find<QComboBox>("rope_scheme");
     QCOMPARE(schemes->findText("ms-poe", Qt::MatchStartsWith),
              schemes->findText("ms-poe(min=1.2, max=1.8)"));
@@ -196,7 +197,7 @@ class PositionsPanelTest : public QObject {
     rig.Find<QToolButton>("positions_to_b")->click();
     QVERIFY2(rig.SettingB().startsWith("pi(8) + positions("), qPrintable(rig.SettingB()));
     QVERIFY(rig.SettingB().contains("sampler=cream"));
-    // Another sampler takes the place of the first; another scheme that of the scheme.
+    // Another sampler replaces the first one, and another scheme the first scheme.
     QVERIFY(rig.Sampler("randpos"));
     rig.Find<QToolButton>("positions_to_b")->click();
     QCOMPARE(rig.SettingB().count("positions("), 1);
@@ -210,13 +211,13 @@ class PositionsPanelTest : public QObject {
   void WhatCannotBeSampledIsSaid() {
     Rig rig;
     QVERIFY(rig.Open());
-    rig.Find<NumberBox>("positions_tokens")->setValue(2);  // no room for three segments
+    rig.Find<NumberBox>("positions_tokens")->setValue(2);  // too few for three segments
     auto* error = rig.Find<QLabel>("positions_error");
     QTRY_VERIFY(!error->isHidden());
     QVERIFY2(error->text().contains("cream"), qPrintable(error->text()));
     QVERIFY(rig.Number("positions_tokens", 256));
     QVERIFY(error->isHidden());
-    // Eight million positions took gigabytes.
+    // Eight million positions would need gigabytes.
     rig.Find<NumberBox>("positions_tokens")->setValue(32768);
     rig.Find<NumberBox>("positions_factor")->setValue(256);
     QTRY_VERIFY(!error->isHidden());

@@ -84,7 +84,7 @@ class PromptWorkbenchTest : public QObject {
     QCOMPARE(found->text(), QStringLiteral("0 found"));
   }
 
-  // Positions of the editor are UTF-16, those of requests bytes.
+  // Positions in the editor count UTF-16 units, those in requests bytes.
   void PiecesAreMarkedByHandAndByParagraph() {
     Rig rig;
     rig.editor->SetText(QString::fromUtf8("Ä eins 𝄞.\n\nzwei öö\n\nDrei."));
@@ -92,11 +92,11 @@ class PromptWorkbenchTest : public QObject {
     QCOMPARE(rig.PieceTexts(),
              (QStringList{QString::fromUtf8("Ä eins 𝄞."), QString::fromUtf8("zwei öö"), "Drei."}));
     QVERIFY(rig.Find<QLabel>("workbench_marks")->text().contains("3 piece"));
-    // Another piece takes the place of those that it overlaps.
+    // A new piece replaces those that it overlaps.
     rig.Select(QStringLiteral("eins"));
     rig.Press("workbench_piece");
     QCOMPARE(rig.PieceTexts(), (QStringList{"eins", QString::fromUtf8("zwei öö"), "Drei."}));
-    // An edit in front moves them, and with the text cursor in one it is none any more.
+    // An edit before them moves them; with the text cursor in a piece, the action removes it.
     rig.editor->moveCursor(QTextCursor::Start);
     rig.editor->insertPlainText(QString::fromUtf8("ßß "));
     QCOMPARE(rig.PieceTexts().first(), QString("eins"));
@@ -123,7 +123,7 @@ class PromptWorkbenchTest : public QObject {
     auto* answer = rig.Find<QLineEdit>("workbench_answer");
     QTest::keyClicks(answer, QStringLiteral(" Second"));
     QCOMPARE(rig.Find<QLineEdit>("answer")->text(), QStringLiteral(" Second"));
-    // The Run button shows that the screen is of another request.
+    // The Run button shows that the screen shows another request.
     QVERIFY(rig.Find<QPushButton>("workbench_run")->text().contains("not run yet"));
     const PromptRequest request = rig.panel->prompt_request();
     QCOMPARE(request.question, std::string("Which?"));
@@ -135,7 +135,7 @@ class PromptWorkbenchTest : public QObject {
     QTRY_COMPARE(rig.session->shown_prompt_request()->pieces, request.pieces);
     rig.session->FlushChanges();
     QCOMPARE(rig.Find<QPushButton>("workbench_run")->text(), QStringLiteral("Run"));
-    // A session file keeps it all.
+    // A session file stores all of it.
     SavedSession saved;
     saved.prompt_request = request;
     const PromptRequest again = ParseSession(SessionText(saved), "x").prompt_request;
@@ -154,7 +154,7 @@ class PromptWorkbenchTest : public QObject {
     QVERIFY_EXCEPTION_THROWN(ParseSession(SessionText(saved), "x"), Error);
   }
 
-  // While one types, beside whatever runs.
+  // While the user types, in parallel with any run.
   void TokensAndPromptsAreShownBeforeARun() {
     Rig rig(true);
     QVERIFY(rig.opened);
@@ -190,7 +190,7 @@ class PromptWorkbenchTest : public QObject {
     QTest::keyClicks(rig.editor, QStringLiteral("typed"));
     rig.editor->LoadFile(path);
     QCOMPARE(rig.editor->Text(), QStringLiteral("from a file"));
-    rig.window.history()->stack()->undo();  // the window's: the editor has none of its own
+    rig.window.history()->stack()->undo();  // the window's undo, because the editor has none
     QCOMPARE(rig.editor->Text(), QStringLiteral("typed"));
     const QString broken = folder.filePath("broken.txt");
     QFile bytes(broken);

@@ -92,8 +92,8 @@ class RatioPaintingTest : public QObject {
              qPrintable(QString::number(rig.RatioOf({2, 1}))));
     QCOMPARE(rig.RatioOf({2, 0}), 1.0);
     QCOMPARE(rig.Steps(), 1);
-    QCOMPARE(rig.Files(), 1);  // not one per step of the drag
-    // The map shows it before its run is done, and the view has not moved.
+    QCOMPARE(rig.Files(), 1);  // not one file per step of the drag
+    // The map shows the ratio before its run is done, and the view has not moved.
     rig.session->FlushChanges();
     QCOMPARE(rig.map()->CellValue({2, 1}), rig.RatioOf({2, 1}));
     QVERIFY(rig.panel->plot()->xAxis->range() == x);
@@ -111,12 +111,12 @@ class RatioPaintingTest : public QObject {
     rig.Wheel({1, 2}, 1);
     rig.Wheel({1, 2}, 1);
     QVERIFY(std::abs(rig.RatioOf({1, 2}) - 1.05 * 1.05) < 0.001);
-    QTRY_COMPARE(rig.Files(), 1);  // when the wheel rests
+    QTRY_COMPARE(rig.Files(), 1);  // after the wheel has stopped
     QCOMPARE(rig.Steps(), 1);
     rig.Wheel({1, 2}, -1);
     QTRY_COMPARE(rig.Files(), 2);
     QVERIFY(std::abs(rig.RatioOf({1, 2}) - 1.05) < 0.002);
-    // Another quantity: the wheel zooms.
+    // For another quantity, the wheel zooms.
     rig.panel->ChooseQuantity("gold");
     QVERIFY(!rig.map()->paintable());
     const QCPRange x = rig.map()->xAxis->range();
@@ -125,7 +125,8 @@ class RatioPaintingTest : public QObject {
     QCOMPARE(rig.Files(), 2);
   }
 
-  // Undo while the wheel still turns: its rest does not paint what was taken back.
+  // After undo during a turn of the wheel, the rest of the turn does not paint the undone ratio
+  // again.
   void UndoBeforeTheWheelRestsStays() {
     Rig rig;
     QVERIFY(rig.Open());
@@ -133,14 +134,14 @@ class RatioPaintingTest : public QObject {
     QVERIFY(rig.RatioOf({1, 2}) > 1);
     rig.window.history()->stack()->undo();
     QVERIFY(rig.window.history()->current().b.empty());
-    QTest::qWait(1200);  // longer than the wheel takes to rest
+    QTest::qWait(1200);  // longer than the delay that ends a turn of the wheel
     QVERIFY(rig.window.history()->current().b.empty());
     QVERIFY(rig.window.history()->stack()->canRedo());
     rig.Wheel({1, 2}, 1);
     QVERIFY(std::abs(rig.RatioOf({1, 2}) - 1.05) < 0.002);
   }
 
-  // The map of A is painted on: what changes is B, so B is shown.
+  // Painting on the map of A changes B, so B is shown.
   void PaintingOnTheMapOfAShowsB() {
     Rig rig;
     QVERIFY(rig.Open());
@@ -240,7 +241,7 @@ class RatioPaintingTest : public QObject {
     QCOMPARE(rig.window.errors()->messages(), QStringList());
   }
 
-  // A disk that cannot be written to is reported, and B stays.
+  // An error in writing the file is reported, and B is unchanged.
   void AFileThatCantBeWrittenIsTold() {
     Rig rig;
     QVERIFY(rig.Open());

@@ -36,7 +36,7 @@ class RatiosTest : public QObject {
     }
     QCOMPARE(table.ratio(1, 0), 1.25);
     QCOMPARE(table.data(cell, Qt::ToolTipRole).toString(), QString("L1H0: 1.25"));
-    // Blue above 1, red below.
+    // Cells are blue above 1 and red below.
     table.setData(table.index(0, 0), "0.5", Qt::EditRole);
     const auto above = table.data(cell, Qt::BackgroundRole).value<QColor>();
     const auto below = table.data(table.index(0, 0), Qt::BackgroundRole).value<QColor>();
@@ -49,10 +49,10 @@ class RatiosTest : public QObject {
     table.Reset(3, 3);
     table.Paste("1.1\t1.2\n1.3, 1.4, 9\n", 1, 1);
     QCOMPARE(table.ratio(1, 1), 1.1);
-    QCOMPARE(table.ratio(2, 2), 1.4);  // what goes over the edge is left out
+    QCOMPARE(table.ratio(2, 2), 1.4);  // numbers beyond the edge are ignored
     QCOMPARE(table.ratio(0, 0), 1.0);
     QVERIFY_EXCEPTION_THROWN(table.Paste("1.5\nx", 0, 0), Error);
-    QCOMPARE(table.ratio(0, 0), 1.0);  // all or nothing
+    QCOMPARE(table.ratio(0, 0), 1.0);  // either all values are set or none
     RatioTable copy;
     copy.Reset(3, 3);
     copy.Paste(table.Text(), 0, 0);

@@ -28,7 +28,8 @@ double Planted(int64_t layer, int64_t line, int64_t along) {
   return static_cast<double>(100 * layer + 10 * line + along) - 17;
 }
 
-// A record as a plugin's probe gives it: single values, columns, a matrix, a stack of matrices.
+// A record in the form that a plugin's probe returns: single values, columns, a matrix, a stack of
+// matrices.
 Record PlantedRecord() {
   Record record;
   record.name = "planted";
@@ -93,12 +94,13 @@ class RecordPanelTest : public QObject {
     QVERIFY(rig.panel->choices().isEmpty());
     QVERIFY(rig.OpenModel());
     const QStringList choices = rig.panel->choices();
-    QVERIFY(choices.front().startsWith(QStringLiteral("planted")));  // of a plugin, so first
+    // First, because it is from a plugin.
+    QVERIFY(choices.front().startsWith(QStringLiteral("planted")));
     QVERIFY(choices.contains(QStringLiteral("planted")));
     QVERIFY(choices.contains(QStringLiteral("planted: by word")));
     QVERIFY(choices.contains(QStringLiteral("planted: heat [word, depth]")));
     QVERIFY(choices.contains(QStringLiteral("planted: stack [layer, word, depth]")));
-    // Texts over two axes have no picture, and records with a panel are shown there only.
+    // Texts over two axes have no picture, and records with a panel are shown only there.
     QVERIFY(choices.filter(QStringLiteral("names")).isEmpty());
     QVERIFY(choices.filter(QStringLiteral("last_query_attention")).isEmpty());
     QCOMPARE(choices.filter(QStringLiteral("planted: by word")).size(), 1);

@@ -51,7 +51,7 @@ class ScanMapTest : public QObject {
   };
 
  private Q_SLOTS:
-  // A share has neither nats nor the sign of an effect.
+  // The scale and the note of a share mention neither nats nor the sign of an effect.
   void TheScaleAndTheNoteSayWhatIsShown() {
     Rig rig;
     Record record = ScanOfTwoPlaces();

@@ -66,7 +66,7 @@ class ScanPanelTest : public QObject {
     QVERIFY(rig.session->scans());
     QVERIFY(!rig.IsComplete());
     HeadMapPlot* map = rig.window.panel<HeadMapPanel>()->plot();
-    QCOMPARE(map->CellValue({1, 3}), 7.0);  // the item's number
+    QCOMPARE(map->CellValue({1, 3}), 7.0);  // the index of the item
     QVERIFY(std::isnan(map->CellValue({5, 3})));
     QCOMPARE(rig.panel->bars()->bars().first(), (BarPlot::Bar{"L2H3", 11}));
     QVERIFY(rig.note->text().startsWith(QLatin1String("7 sample")));
@@ -113,7 +113,7 @@ class ScanPanelTest : public QObject {
                  PrintIntervention(ParseIntervention("patch(from=place:1, span=last, layers=3)"))));
   }
 
-  // A slider must not wait for a scan.
+  // A slider does not wait for a scan.
   void AScanGivesWayToASettingAndGoesOn() {
     Rig rig;
     rig.Show();
@@ -143,7 +143,7 @@ class ScanPanelTest : public QObject {
       stored = stored || record.name == kScanRecord;
     QVERIFY(stored);
     rig.start->click();
-    QVERIFY(rig.record());  // the map is not blank until the scan goes on
+    QVERIFY(rig.record());  // the map is not empty until the scan resumes
     rig.LetGo();
   }
 

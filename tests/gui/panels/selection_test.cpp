@@ -19,7 +19,7 @@ class SelectionTest : public QObject {
   Q_OBJECT
 
  private:
-  // One layer of two heads over four keys.
+  // A record with one layer of two heads over four keys.
   static Record Attention() {
     Record record;
     record.name = "last_query_attention";
@@ -58,10 +58,10 @@ class SelectionTest : public QObject {
     const QColor second = selection.PinOf({1, 1})->color;
     const QColor first = selection.PinOf({1, 0})->color;
     QVERIFY(first != second);
-    selection.TogglePin({1, 0});  // unpinned
+    selection.TogglePin({1, 0});  // unpins the head
     QVERIFY(!selection.PinOf({1, 0}));
     QCOMPARE(selection.PinOf({1, 1})->color, second);
-    selection.TogglePin({5, 5});  // takes the free colour
+    selection.TogglePin({5, 5});  // takes the colour that is free again
     QCOMPARE(selection.PinOf({5, 5})->color, first);
     for (int head = 0; head < 9; ++head) selection.TogglePin({7, head});
     QCOMPARE(selection.pinned().size(), Selection::kMostPins);
@@ -121,10 +121,10 @@ class SelectionTest : public QObject {
     record.arrays.push_back({"help_of_key", {"key"}, std::vector<double>{1, -2, 0, 3}, "", ""});
     record.arrays.push_back({"key_ids", {"key"}, std::vector<int64_t>{1, 2, 3, 4}, "", ""});
     const std::vector<TokenSource> sources = SourcesOf(record, 4);
-    QCOMPARE(sources.size(), size_t{2});  // ids are not measured
+    QCOMPARE(sources.size(), size_t{2});  // ids are not measured values
     QCOMPARE(ValuesOf(&record, sources[0], {0, 1}, 0, {}), QVector<double>(4, 0.25));
     QCOMPARE(ValuesOf(&record, sources[1], {0, 1}, 0, {}), (QVector<double>{1, -2, 0, 3}));
-    QVERIFY(SourcesOf(record, 5).empty());  // another prompt
+    QVERIFY(SourcesOf(record, 5).empty());  // a prompt with another number of tokens
     QCOMPARE(MeanOverHeads(record), (QVector<double>{0.375, 0.25, 0.25, 0.125}));
   }
 

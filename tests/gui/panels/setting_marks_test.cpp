@@ -62,7 +62,8 @@ class SettingMarksTest : public QObject {
     QTest::qWait(20);
     auto* table = rig.Find<QTableWidget>("history_table");
     QCOMPARE(table->item(0, 6)->text(), QString("paper"));
-    // The name is of this setting: another one has none, and it comes back with its setting.
+    // The name belongs to this setting: another setting has none, and it reappears with its
+    // setting.
     QVERIFY(rig.Try("pi(2)"));
     QCOMPARE(rig.NameOfB(), QString("B: pi(2)"));
     QVERIFY(rig.Try("pi(1.5)"));

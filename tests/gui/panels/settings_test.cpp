@@ -80,12 +80,12 @@ class SettingsTest : public QObject {
     QCOMPARE(rig.Find<KnobsPanel>("")->intervention(), rig.history.current().b);
   }
 
-  // Dragging is one step of undo; a value beyond the slider stays until its handle is moved.
+  // A drag is one undo step; a value outside the slider's range is kept until its handle is moved.
   void RatiosAreARangeWithTwoHandles() {
     Rig rig;
     rig.Type(true, "ms-poe(min=1.2, max=1.8)");
     auto* range = rig.Find<RangeSlider>("ms_poe_range");
-    range->resize(264, 16);  // 250 hundredths, a pixel each
+    range->resize(264, 16);  // 250 steps of 0.01, one per pixel
     QCOMPARE(range->first(), 1.2);
     QCOMPARE(range->last(), 1.8);
     const int steps = rig.history.stack()->count();
@@ -104,7 +104,7 @@ class SettingsTest : public QObject {
     QVERIFY(ratios().first == 1.2 && std::abs(ratios().second - 2.2) < 0.015);
     QCOMPARE(rig.Find<QDoubleSpinBox>("ms_poe_max")->value(), ratios().second);
     QCOMPARE(rig.history.stack()->count(), steps + 1);
-    // The nearest handle is taken, and may pass the other one.
+    // The nearest handle moves, and may pass the other one.
     QTest::mousePress(range, Qt::LeftButton, {}, range->HandleAt(0) + QPoint(2, 0));
     QMouseEvent move(QEvent::MouseMove, QPointF(250, 8), QPointF(250, 8), Qt::NoButton,
                      Qt::LeftButton, {});
@@ -114,7 +114,7 @@ class SettingsTest : public QObject {
     rig.Type(true, "ms-poe(min=0.1, max=7)");
     QCOMPARE(range->first(), 0.5);
     QCOMPARE(range->last(), 3.0);
-    QTest::keyClick(range, Qt::Key_Up);  // the other handle
+    QTest::keyClick(range, Qt::Key_Up);  // selects the other handle
     QTest::keyClick(range, Qt::Key_Left);
     QCOMPARE(ratios(), std::pair(0.1, 2.99));
   }
@@ -128,7 +128,7 @@ class SettingsTest : public QObject {
     QVERIFY(PositionSchemeRows(rig.history.current().b).rows == ChannelRows::kAnswer);
     rows->setCurrentText("all");
     QCOMPARE(rig.history.current().b, ParseIntervention("ms-poe"));
-    // The N of last:N stays while other knobs turn.
+    // The N of last:N is kept while other controls change.
     rig.Type(true, "pi(1.5, rows=last:7)");
     rig.Find<QDoubleSpinBox>("pi_ratio")->setValue(1.7);
     QCOMPARE(rig.history.current().b, ParseIntervention("pi(1.7, rows=last:7)"));
@@ -158,7 +158,7 @@ class SettingsTest : public QObject {
     QCOMPARE(rig.panel.text(true)->edit()->text(), QString::fromLatin1(bad));
     QVERIFY2(rig.panel.text(true)->error().contains(QRegularExpression("column 11\\b")),
              qPrintable(rig.panel.text(true)->error()));
-    // The last setting that could be read is still in force, and leaving the line keeps the text.
+    // The last valid setting stays in force, and leaving the line keeps its text.
     QCOMPARE(rig.TextB(), PrintIntervention(ParseIntervention("pi(1.5)")));
     QTest::keyClick(rig.panel.text(true)->edit(), Qt::Key_Return);
     rig.panel.Show(rig.history.current());
@@ -193,7 +193,7 @@ class SettingsTest : public QObject {
     slider->setSliderDown(true);
     for (const int position : {50, 0, -60, -100}) slider->setSliderPosition(position);
     slider->setSliderDown(false);
-    QCOMPARE(applied.size(), 5);  // four while dragging, one at the end
+    QCOMPARE(applied.size(), 5);  // four during the drag, one at its end
     QCOMPARE(applied.first().at(1).toBool(), true);
     QCOMPARE(applied.last().at(1).toBool(), false);
     QCOMPARE(rig.history.current().b.Find<ChannelScaling>()->factor, -1.0);

@@ -20,7 +20,8 @@ class SweepPanelTest : public QObject {
   Q_OBJECT
 
  private:
-  // A planted engine, whose model's name is that of the real one: only the sweep runs it.
+  // A planted engine whose model has the name of the embedded one, so that only the sweep runs
+  // that.
   struct Rig : WindowRig<> {
     QTemporaryDir folder;
     SweepPanel* panel = window.panel<SweepPanel>();
@@ -54,13 +55,13 @@ class SweepPanelTest : public QObject {
     QVERIFY(line.contains(" --places 1,4 --samples 3 "));
     QVERIFY(line.contains(" --with none --with 'pi(1.2)' "));
     QVERIFY(line.endsWith(" --out " + rig.file));
-    // A setting that is there twice is run once.
+    // A duplicate setting is run once.
     rig.panel->form()->SetText("with", "pi(1.20)");
     QCOMPARE(rig.panel->Arguments().count("--with"), 2);
     QCOMPARE(CommandText({"a'b", "", "c d"}), QString("midscope 'a'\\''b' '' 'c d'"));
   }
 
-  // Another version of the program may be on PATH.
+  // PATH may contain another version of the program.
   void LinesThatAreNoProgressAreText() {
     const auto progress =
         SweepProcess::ReadProgress(R"({"stage":"sweep","done":12,"total":40,"unit":"samples"})");
@@ -99,7 +100,7 @@ class SweepPanelTest : public QObject {
     QVERIFY(rig.Ended());
     QVERIFY2(rig.Note().startsWith("Done: "), qPrintable(rig.Note()));
     QCOMPARE(most, 3);
-    // The command's own tables, p values among them.
+    // The command's own tables, including p values.
     QVERIFY(rig.panel->table().contains("pi(1.2)"));
     QVERIFY(rig.panel->table().contains("gap by chance"));
     QSignalSpy opened(rig.window.files(), &FileMenu::ResultsOpened);
@@ -156,7 +157,7 @@ class SweepPanelTest : public QObject {
     QVERIFY2(rig.Note().startsWith("Stopped"), qPrintable(rig.Note()));
     QVERIFY(QFile::exists(rig.file));
     QVERIFY(rig.panel->Arguments().contains("--resume"));
-    // For another plan the file is refused, with the command's own message.
+    // For another plan, the file is rejected with the command's own message.
     rig.panel->form()->SetText("places", "2");
     rig.Click("sweep_start");
     QVERIFY(rig.Ended());

@@ -40,7 +40,8 @@ class TaskFormTest : public QObject {
     QCOMPARE(rig.line->currentText(), QString("list:lines=30"));
     QCOMPARE(rig.Sent(), QString("list:lines=30"));
     QCOMPARE(edited.size(), qsizetype{1});
-    // The default is stated where it was chosen: to a task over a file it is not the same.
+    // A default that the user has set stays in the text, because a task over a file has another
+    // default.
     rig.line->setEditText("kv:file=/no/such,file.jsonl");
     rig.Field<NumberBox>("pairs")->setValue(80);
     rig.Field<NumberBox>("pairs")->setValue(75);
@@ -60,7 +61,7 @@ class TaskFormTest : public QObject {
     rig.line->setEditText("lines:lines=41");
     QCOMPARE(rig.Field<QComboBox>("score")->currentText(), QString("last"));
     QVERIFY(rig.form->error().isEmpty());
-    // A file alone is a task; it stays as it was typed until a field is edited.
+    // A file name alone is a task; it is kept as typed until a field is edited.
     rig.line->setEditText("/no/such.jsonl");
     QCOMPARE(rig.name->currentText(), QString("jsonl"));
     QCOMPARE(rig.Field<QLineEdit>("file")->text(), QString("/no/such.jsonl"));
@@ -74,7 +75,7 @@ class TaskFormTest : public QObject {
     QVERIFY2(error.contains("score") && error.contains("last | first"), qPrintable(error));
     QCOMPARE(rig.line->currentText(), QString("lines:lines=40,score=best"));
     QCOMPARE(rig.Sent(), QString("lines:lines=40,score=best"));
-    // The fields show what was read last, and cannot write over the text.
+    // The fields show the last valid task, and cannot overwrite the text.
     QCOMPARE(rig.name->currentText(), QString("list"));
     QVERIFY(!rig.Field<NumberBox>("lines")->isEnabled());
     QCOMPARE(rig.Field<NumberBox>("lines")->Text(), std::string("20"));

@@ -69,7 +69,7 @@ class ChangesTest : public QObject {
     rig.session.FlushChanges();
     rig.Turn();
     QCOMPARE(rig.changed.size(), 1);
-    // One that follows before the queued call is delivered is not lost.
+    // A change made before the queued call is delivered is not lost.
     rig.session.SetSamples(4);
     rig.session.FlushChanges();
     rig.session.SetReference(Reference());
@@ -107,7 +107,7 @@ class ChangesTest : public QObject {
     Rig rig;
     QVERIFY(rig.Open());
     rig.control->HoldWhatIfs(true);
-    rig.session.SetSettings({}, ParseIntervention("pi(1.5)"), true);  // B appears
+    rig.session.SetSettings({}, ParseIntervention("pi(1.5)"), true);  // B becomes different from A
     rig.Turn();
     rig.changed.clear();
     for (int i = 1; i <= 50; ++i) {
@@ -140,7 +140,7 @@ class ChangesTest : public QObject {
     count(rig->session);
     rig->session->SetSamples(3);
     rig->session->SetPlace(1);
-    rig.reset();  // panels and session are children: none of them may be reached while they go
+    rig.reset();  // panels and session are children; no signal may reach them during destruction
     QCoreApplication::processEvents();
     QCOMPARE(emissions, 0);
   }

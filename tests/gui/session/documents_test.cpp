@@ -21,7 +21,7 @@ namespace {
 
 constexpr char kSettingOfFile[] = "pi(2)";
 
-// As the window saves it: an outcome of A and one of B.
+// A file with an outcome of A and one of B, as the window saves it.
 RunFile FileOfTwoSides() {
   RunFile file;
   for (const bool b : {false, true}) {
@@ -123,7 +123,7 @@ class DocumentsTest : public QObject {
     actions->Do(QStringLiteral("close-document"));
     QCOMPARE(rig.session->documents(), QStringList{"a.h5"});
     QVERIFY(!rig.session->shows_file());
-    actions->Do(QStringLiteral("close-document"));  // of the model: nothing
+    actions->Do(QStringLiteral("close-document"));  // no effect while the model is shown
     QVERIFY(rig.session->ready());
   }
 
@@ -146,7 +146,7 @@ class DocumentsTest : public QObject {
     WindowRig<> rig;
     rig.session->ShowFile(FileOfTwoSides());
     rig.session->FlushChanges();
-    // Without a model, requests begin with the file's settings.
+    // If no model is open, requests start with the file's settings.
     QCOMPARE(PrintIntervention(rig.window.history()->current().b), std::string(kSettingOfFile));
     QVERIFY(rig.OpenModel());
     QVERIFY(!rig.session->shows_file());

@@ -20,7 +20,7 @@ class MeansTest : public QObject {
   Q_OBJECT
 
  private:
-  // Five places; a run of one claims so many seconds.
+  // Five places; each capture run reports the given seconds.
   struct Rig : WindowRig<> {
     explicit Rig(double seconds) {
       control->ClaimRunSeconds(seconds);
@@ -38,7 +38,7 @@ class MeansTest : public QObject {
 
  private Q_SLOTS:
   void CheapMeansStartByThemselves() {
-    Rig rig(0.05);  // 5 s in all
+    Rig rig(0.05);  // 5 s in total
     QVERIFY(rig.OpenModel());
     QTRY_VERIFY(rig.HasMeans(Side::kA));
     QCOMPARE(rig.control->comparisons(), size_t{1});
@@ -72,7 +72,7 @@ class MeansTest : public QObject {
     QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session->has_pending_request(); }));
     QVERIFY(!rig.HasMeans(Side::kA));
     rig.control->HoldComparisons(false);
-    // Nor does another setting start them.
+    // Another setting does not start them either.
     rig.SetB("pi(1.5)");
     QVERIFY(rig.Settle());
     QCOMPARE(rig.control->comparisons(), size_t{1});
@@ -94,7 +94,7 @@ class MeansTest : public QObject {
     QVERIFY(difference);
     QCOMPARE(difference->series.samples, int64_t{20});
     for (const double value : difference->series.values) QCOMPARE(value, 0.0);
-    // Saved under its own name.
+    // Stored under the setting's own name.
     bool saved = false;
     for (const Record& record : rig.session->RecordsOnScreen().records) {
       if (record.name != "outcome_means_b") continue;
@@ -134,7 +134,8 @@ class MeansTest : public QObject {
     QCOMPARE(in_effect(kept), PrintIntervention(ParseIntervention(kept)));
   }
 
-  // The knob turns, and the part of the plot that is looked at stays; another unit begins anew.
+  // When the factor changes, the plot keeps its visible range; with another unit, the range is
+  // reset.
   void TheOutcomeKeepsItsZoom() {
     Rig rig(0);
     rig.session->SetSamples(0);

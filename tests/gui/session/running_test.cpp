@@ -43,7 +43,7 @@ class RunningTest : public QObject {
       window->resize(1400, 900);
       window->show();
     }
-    // Means over samples under way, half of them done.
+    // Starts means over samples and waits until half of them are done.
     bool Compare() {
       control->HoldComparisons(true);
       ChangeSpy means(session);
@@ -62,7 +62,7 @@ class RunningTest : public QObject {
     const Progress progress{"sweep", 12, 100, "samples"};
     QCOMPARE(ProgressRow::RateText(progress, 0, 4),
              QString::fromUtf8("12 / 100 samples · 3 per s · 30 s left"));
-    // Ten of them were there before: two in four seconds leave 88 at that rate.
+    // Ten were done before; two in four seconds leave 88 at that rate.
     QCOMPARE(ProgressRow::RateText(progress, 10, 4),
              QString::fromUtf8("12 / 100 samples · 0.5 per s · 3 min left"));
     QCOMPARE(ProgressRow::RateText(progress, 12, 4), QString("12 / 100 samples"));
@@ -116,7 +116,7 @@ class RunningTest : public QObject {
     rig.window->history()->Change({{}, interpolated}, false);
     QVERIFY(SpyUntil(changed,
                      [&] { return rig.session->MeansOf(Side::kB, Measure::kNll).has_value(); }));
-    rig.session->FlushChanges();  // they may have arrived after the emission that was waited for
+    rig.session->FlushChanges();  // changes may have arrived after the awaited emission
     QStringList names;
     for (const OutcomePlot::Line& line : rig.window->panel<OutcomePanel>()->plot()->lines()) {
       if (line.mean) names << line.name;
@@ -137,7 +137,7 @@ class RunningTest : public QObject {
     QVERIFY(rig.window->close());
     rig.window.reset();
     QVERIFY2(clock.elapsed() < kLongestStop, qPrintable(QString::number(clock.elapsed())));
-    QCoreApplication::processEvents();  // what was queued for it is gone
+    QCoreApplication::processEvents();  // queued calls for it were removed
   }
 
   void AWindowClosesWhileAKnobIsAnswered() {

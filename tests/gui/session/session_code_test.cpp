@@ -47,7 +47,7 @@ class SessionCodeTest : public QObject {
           },
           kLongestRun);
     }
-    // In the folder, with the program beside the tests on PATH.
+    // Runs in the folder, with the program beside the tests in PATH.
     QString Shell(const QString& program, const QStringList& arguments) {
       QProcess process;
       QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
@@ -61,7 +61,8 @@ class SessionCodeTest : public QObject {
       const QString said = QString::fromUtf8(process.readAll());
       return ended ? QString() : said + process.errorString();
     }
-    // The largest difference of the side's attention on the screen to the file's; -1: none there.
+    // The largest difference between the side's attention on the screen and in the file; -1:
+    // missing.
     double Difference(Side side, const char* file) {
       const RunFile run = ReadForViewing(folder.filePath(QLatin1String(file)).toStdString());
       const Record* written = FindRecord(run.records, kLastQueryAttention);
@@ -109,7 +110,7 @@ class SessionCodeTest : public QObject {
     QVERIFY(rig.Difference(Side::kB, "b.h5") >= 0 && rig.Difference(Side::kB, "b.h5") < 1e-5);
     QVERIFY(rig.Difference(Side::kB, "a.h5") > 1e-4);
     QVERIFY(QFile::exists(rig.folder.filePath("c.h5")));
-    // The outcome of the sample on the screen is the sweep's of that sample.
+    // The outcome of the sample on the screen equals that of the sweep for the sample.
     const RunFile sweep = ReadForViewing(rig.folder.filePath("sweep.h5").toStdString());
     const Record* outcome = rig.session->record(Side::kB, kOutcomeRecord);
     bool compared = false;
@@ -153,7 +154,7 @@ class SessionCodeTest : public QObject {
     QVERIFY2(said.isEmpty(), qPrintable(said));
   }
 
-  // The numbers that Python reads are those on the screen, of a task's prompt.
+  // For a task's prompt, the numbers that Python reads are those on the screen.
   void ThePythonOfATaskReadsTheNumbersOnTheScreen() {
     const QString python = QStandardPaths::findExecutable("python3");
     if (python.isEmpty()) QSKIP("no python3");

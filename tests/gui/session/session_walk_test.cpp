@@ -12,7 +12,7 @@
 
 namespace midscope {
 
-// The prompts that the engine has, which opening another model drops.
+// The prompts that the engine has; opening another model drops them.
 struct Accepted {
   std::mutex mutex;
   std::optional<PromptRequest> prompt_request;
@@ -56,7 +56,7 @@ class SessionWalkTest : public QObject {
       Rest();
       done_.clear();
     }
-    // One action of the user, or one of the engine's.
+    // Performs one action of the user or of the engine.
     void Step() {
       switch (Below(16)) {
         case 0:
@@ -90,7 +90,7 @@ class SessionWalkTest : public QObject {
           return QTest::qWait(Below(4));
       }
     }
-    // Delivers all replies.
+    // Delivers all outstanding replies.
     bool Rest() {
       Hold(false);
       QElapsedTimer clock;
@@ -100,7 +100,7 @@ class SessionWalkTest : public QObject {
       } while (session_.has_pending_request() && clock.elapsed() < 10000);
       return !session_.has_pending_request();
     }
-    // The fault at rest; empty: none.
+    // Describes an inconsistency when nothing is outstanding; empty: none.
     QString Wrong() {
       for (const QVariantList& failure : failed_) {
         const QString why = failure.front().toString();
@@ -127,7 +127,7 @@ class SessionWalkTest : public QObject {
 
    private:
     int Below(int limit) { return std::uniform_int_distribution<int>(0, limit - 1)(random_); }
-    // One, two, three or five places.
+    // A request with one, two, three or five places.
     PromptRequest Request() {
       PromptRequest request;
       request.places = std::vector<std::string>{"", "1", "4,9", "1,6,11"}[Below(4)];
@@ -183,9 +183,10 @@ class SessionWalkTest : public QObject {
     std::shared_ptr<Accepted> accepted_ = std::make_shared<Accepted>();
     Session session_{std::make_unique<WalkEngine>(control_, accepted_)};
     QSignalSpy failed_{&session_, &Session::Failed};
-    std::optional<PromptRequest> requested_;  // that must be shown at rest; nullopt: it failed
-    bool cancelled_ = false;                  // since the newest prompt request
-    QStringList done_;                        // since the last rest
+    // Must be shown when nothing is outstanding; nullopt: it failed.
+    std::optional<PromptRequest> requested_;
+    bool cancelled_ = false;  // since the newest prompt request
+    QStringList done_;        // since nothing was outstanding
   };
 
  private Q_SLOTS:

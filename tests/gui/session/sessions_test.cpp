@@ -31,7 +31,7 @@
 
 namespace midscope {
 
-// Returns the request in a record.
+// An engine that returns the request in a record.
 class EngineWithProbes : public FakeEngine {
  public:
   using FakeEngine::FakeEngine;
@@ -56,7 +56,7 @@ class EngineWithProbes : public FakeEngine {
     record.attributes["options"] = request.probe_options;
     Stamp(request.intervention, request.place, record);
     reply.records.push_back(record);
-    record.name = "beside_lens";  // without a panel of its own
+    record.name = "beside_lens";  // a record that no panel shows
     reply.records.push_back(record);
     return reply;
   }
@@ -107,7 +107,7 @@ class SessionsTest : public QObject {
     QVERIFY(back.panels.empty());
   }
 
-  // Entries that a file lacks are as in a new window.
+  // Entries that are missing in a file get the values of a new window.
   void ASessionWithoutPanelsOpensAsANewWindow() {
     Rig rig;
     SavedSession saved;
@@ -181,12 +181,12 @@ class SessionsTest : public QObject {
     SavedSession written = ReadSessionFile(again);
     QCOMPARE(QByteArray::fromBase64(QByteArray::fromStdString(written.layout)),
              rig.window.docks()->State());
-    written.layout.clear();  // the example names none
+    written.layout.clear();  // the example has no layout
     written.view = nullptr;
-    // Nor what the map and the text show.
+    // It also omits the choices of the map and the text.
     QCOMPARE(written.panels.erase("head_map") + written.panels.erase("text"), size_t{2});
     QCOMPARE(SessionText(written), SessionText(Example()));
-    // It is where undo begins.
+    // Undo starts from the session.
     QVERIFY(!rig.window.history()->stack()->canUndo());
   }
 
@@ -205,7 +205,7 @@ class SessionsTest : public QObject {
     rig.window.files()->OpenPath(file);
     QVERIFY2(rig.Settle(), qPrintable(rig.Errors()));
     QTRY_VERIFY(!rig.window.panel<AttentionPanel>()->isVisible());
-    // A layout that this window can't read leaves its own.
+    // If the layout cannot be read, the window keeps its own.
     SavedSession saved = ReadSessionFile(file);
     saved.layout = "bm90IGEgbGF5b3V0";
     WriteSessionFile(file, saved);
@@ -219,7 +219,7 @@ class SessionsTest : public QObject {
     saved.panels["channel_search"] = {{"threshold", 5}, {"ranking", "no-smoothness"}};
     Rig rig;
     auto* panel = rig.window.panel<ChannelSearchPanel>();
-    QVERIFY(panel->State().is_null());  // nothing was stated
+    QVERIFY(panel->State().is_null());  // no value was set
     rig.window.files()->Apply(saved);
     QVERIFY(rig.Settle());
     QCOMPARE(panel->form()->options().Integer("threshold"), int64_t{5});
@@ -252,14 +252,15 @@ class SessionsTest : public QObject {
       rig.window.model()->options()->SetText("weights", "stored");
       QVERIFY(rig.OpenModel(model.toUtf8().constData()));
       rig.window.files()->SaveSession(folder.filePath("a.midscope"));
-      rig.window.files()->OpenPath(folder.filePath("none.midscope"));  // no file: not recent
+      // A missing file does not become recent.
+      rig.window.files()->OpenPath(folder.filePath("none.midscope"));
       QVERIFY(rig.Errors().contains("none.midscope"));
     }
     Rig rig;
     rig.window.files()->Remember(settings);
     QCOMPARE(rig.window.model()->request().weights, std::string("stored"));
     QCOMPARE(rig.window.files()->recent(), (QStringList{folder.filePath("a.midscope"), model}));
-    // Without the call, as in a test, nothing is read and nothing written.
+    // Without Remember, as in a test, nothing is read or written.
     Rig fresh;
     QVERIFY(fresh.window.files()->recent().isEmpty());
     QCOMPARE(fresh.window.model()->request().weights, std::string("auto"));
@@ -290,7 +291,7 @@ class SessionsTest : public QObject {
     rig.window.panel<RecordPanel>()->Choose("beside_lens: by rank");
     const QString note = rig.window.findChild<QLabel*>("record_note")->text();
     QVERIFY2(note.contains("lens-top 3"), qPrintable(note));
-    // Taken away again, its record goes.
+    // When the probe is removed, its record is removed.
     form->findChild<QCheckBox*>("probe_logit_lens")->setChecked(false);
     QTest::mouseClick(form->findChild<QPushButton*>("run_probes"), Qt::LeftButton);
     QVERIFY(SpyUntil(rig.stopped, [&] {

@@ -52,7 +52,7 @@ class ViewStateTest : public QObject {
     QCOMPARE(selection.window(), (std::optional<TokenWindow>({0.5, 3.5})));
     QVERIFY(rig.Find<QCheckBox>("text_raw")->isChecked());
     QCOMPARE(PlotOf(rig.window)->yAxis->range(), QCPRange(0.25, 0.75));
-    // Saved again, it is the same text.
+    // Saving again gives the same text.
     const QString again = folder.filePath("two.midscope");
     rig.window.files()->SaveSession(again);
     SavedSession one = ReadSessionFile(file);
@@ -60,7 +60,7 @@ class ViewStateTest : public QObject {
     QCOMPARE(two.view.dump(1), one.view.dump(1));
   }
 
-  // Before the model has answered there is nothing to see: what waits is kept as it came.
+  // Before the model has answered, a waiting state is saved unchanged.
   void AViewThatWaitsIsNotLost() {
     WindowRig<> rig;
     rig.control->HoldPrompts(true);
@@ -73,7 +73,8 @@ class ViewStateTest : public QObject {
     QTRY_COMPARE(rig.window.selection()->locked_token(), int64_t{3});
   }
 
-  // The view came after A's full run, and took back what was moved until then.
+  // Regression: the view was restored after A's capture run, and reset what the user had moved
+  // until then.
   void WhatIsMovedDuringTheRunStays() {
     WindowRig<> rig;
     rig.Show();
@@ -82,7 +83,7 @@ class ViewStateTest : public QObject {
     rig.control->HoldCaptureRuns(true);
     rig.window.files()->Apply(saved);
     Selection* selection = rig.window.selection();
-    QTRY_COMPARE(selection->locked_token(), int64_t{3});  // before the run
+    QTRY_COMPARE(selection->locked_token(), int64_t{3});  // before the run is done
     QVERIFY(!rig.session->settled(Side::kA));
     selection->LockToken(1);
     selection->SetRange(0, 2);
@@ -113,7 +114,7 @@ class ViewStateTest : public QObject {
     WindowRig<> rig;
     rig.window.files()->Apply(ParseSession(text, "x"));
     QVERIFY(rig.Settle());
-    QTRY_VERIFY(!rig.window.errors()->messages().isEmpty());  // of the file that is gone
+    QTRY_VERIFY(!rig.window.errors()->messages().isEmpty());  // the error about the missing file
     QVERIFY(rig.window.errors()->messages().front().contains("none.h5"));
     QCOMPARE(rig.session->documents(), QStringList{results});
     QTRY_COMPARE(rig.session->shown_document(), 0);

@@ -21,7 +21,7 @@ class WhatIfTest : public QObject {
   Q_OBJECT
 
  private:
-  // A session at rest after its first cycle, with no means; sliders are released at once.
+  // A session after its first requests, without means; sliders are released without delay.
   struct Rig {
     std::shared_ptr<FakeControl> control = std::make_shared<FakeControl>();
     Session session{std::make_unique<FakeEngine>(control)};
@@ -57,7 +57,7 @@ class WhatIfTest : public QObject {
     const size_t before = rig.control->what_ifs().size();
     QSignalSpy timed(&rig.session, &Session::WhatIfTimed);
     rig.control->HoldWhatIfs(true);
-    // An engine that is deaf to the flag: its late reply must be dropped all the same.
+    // The engine ignores the cancel flag; its late reply must still be dropped.
     rig.control->IgnoreCancel(true);
     rig.session.SetSettings({}, Factor(0.9), true);
     QVERIFY(rig.control->WaitForWhatIfsBegun(before + 1));
@@ -67,9 +67,9 @@ class WhatIfTest : public QObject {
     QVERIFY(SpyUntil(timed, [&] { return !timed.isEmpty(); }));
     QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session.has_pending_request(); }));
     const std::vector<Intervention> begun = rig.control->what_ifs();
-    QCOMPARE(begun.size(), before + 2);  // the first and the newest: none in between
+    QCOMPARE(begun.size(), before + 2);  // only the first and the newest
     QCOMPARE(begun.back(), Factor(0.9 - 0.03 * 50));
-    QCOMPARE(timed.size(), 1);  // the first one's reply came, cancelled, and was not shown
+    QCOMPARE(timed.size(), 1);  // the first reply arrived as cancelled and was not shown
     QCOMPARE(rig.NllOfB(0), FakeEngine::AnswerNll(1, FakeEngine::Strength(begun.back())));
   }
 
@@ -81,8 +81,8 @@ class WhatIfTest : public QObject {
     rig.session.SetSettings({}, Factor(0.5), true);
     QVERIFY(rig.control->WaitForWhatIfsBegun(before + 1));
     rig.session.SetSettings({}, Factor(0.25), true);
-    // The first is held and only the flag lets it go: the second begins although nothing is
-    // released.
+    // The first what-if is held and ends only by the cancel flag: the second begins although
+    // nothing is released.
     QVERIFY(rig.control->WaitForWhatIfsBegun(before + 2));
     rig.control->HoldWhatIfs(false);
     QVERIFY(SpyUntil(rig.stopped, [&] { return !rig.session.has_pending_request(); }));
@@ -97,9 +97,11 @@ class WhatIfTest : public QObject {
     rig.control->HoldWhatIfs(true);
     rig.session.SetSettings({}, Factor(0.5), true);
     QVERIFY(rig.control->WaitForWhatIfsBegun(before + 1));
-    rig.session.SetSettings({}, Factor(0.4), true);  // stops the first: patience begins here
+    // Stops the first; the maximum frame interval begins here.
+    rig.session.SetSettings({}, Factor(0.4), true);
     QVERIFY(rig.control->WaitForWhatIfsBegun(before + 2));
-    rig.session.SetSettings({}, Factor(0.3), true);  // patience is over: the second may finish
+    // The interval has passed, so the second may finish.
+    rig.session.SetSettings({}, Factor(0.3), true);
     rig.control->HoldWhatIfs(false);
     QVERIFY(SpyUntil(timed, [&] { return timed.size() >= 2; }));
     const std::vector<Intervention> begun = rig.control->what_ifs();
@@ -137,7 +139,7 @@ class WhatIfTest : public QObject {
     means = rig.session.MeansOf(Side::kA, Measure::kNll);
     QVERIFY(means->complete);
     QCOMPARE(means->series.samples, int64_t{8});
-    // While the slider is dragged, no comparison begins; when it is released, only B is missing.
+    // No comparison begins during a drag; after it, only B is missing.
     const size_t before = rig.control->comparisons();
     rig.session.SetSettings({}, Factor(0.5), true);
     rig.session.SetSettings({}, Factor(-0.5), true);

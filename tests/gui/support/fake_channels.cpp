@@ -11,7 +11,7 @@
 namespace midscope {
 namespace {
 
-constexpr int64_t kLeast = 40;  // positions of curves, from this one on
+constexpr int64_t kLeast = 40;  // first position of the curves
 constexpr int64_t kMost = 60;
 constexpr double kExamples = 4;
 
@@ -19,8 +19,8 @@ Axis Valued(const std::string& name, const std::vector<double>& values) {
   return {name, static_cast<int64_t>(values.size()), "", {}, values};
 }
 
-// Channel c is monotone in c layers, smoothest after layer 2 or 3, and its mean at position p after
-// layer l is 100 c + 10 l + p; the fit is by 0.5 larger.
+// A record in which channel c is monotone in c layers, smoothest after layer 2 or 3, with mean 100
+// c + 10 l + p at position p after layer l; the fit is larger by 0.5.
 Record Planted(const std::vector<int64_t>& ranked) {
   Record record;
   record.name = kChannelSearchRecord;

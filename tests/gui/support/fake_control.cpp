@@ -10,7 +10,7 @@ namespace midscope {
 namespace {
 
 constexpr auto kLongestWait = std::chrono::seconds(10);
-// How often a call that is held looks at the cancel flag.
+// Interval at which a blocked call checks the cancel flag.
 constexpr auto kPoll = std::chrono::milliseconds(2);
 
 }  // namespace

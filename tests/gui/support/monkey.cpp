@@ -13,9 +13,10 @@
 namespace midscope {
 namespace {
 
-constexpr int kBeat = 5;            // ms
-constexpr int kBeatsOfALoop = 20;   // of a loop inside a step, after which it is ended
-constexpr int kStepsOfADialog = 6;  // after which it is closed
+constexpr int kBeat = 5;  // interval in ms
+// Number of beats after which an event loop inside a step is ended.
+constexpr int kBeatsOfALoop = 20;
+constexpr int kStepsOfADialog = 6;  // number of steps after which a dialog is closed
 
 constexpr std::array kKeys = {
     Qt::Key_Up,     Qt::Key_Down,      Qt::Key_Left,   Qt::Key_Right,     Qt::Key_Tab,
@@ -48,7 +49,7 @@ void Monkey::Beat() {
   slowest_ = now_;
 }
 
-// A step that has not ended is inside a loop of events of a dialog, menu or drag.
+// A step that has not ended is inside the event loop of a dialog, menu or drag.
 void Monkey::LeaveLoop() {
   QWidget* opened = QApplication::activePopupWidget();
   if (!opened) opened = QApplication::activeModalWidget();
@@ -59,7 +60,7 @@ void Monkey::LeaveLoop() {
   }
 }
 
-// The menu, dialog or window that has the input.
+// The menu, dialog or window that receives the input.
 QWidget* Monkey::Top() {
   QWidget* opened = QApplication::activePopupWidget();
   if (!opened) opened = QApplication::activeModalWidget();
@@ -87,7 +88,7 @@ QWidget* Monkey::Top() {
   return window_;
 }
 
-// Any place of the window is as likely as any other.
+// Every point of the window is equally likely.
 QWidget* Monkey::Target(QWidget* top) {
   QWidget* child = top->childAt(PointIn(top, Below(1000), Below(1000)));
   return child ? child : top;
@@ -146,7 +147,7 @@ void Monkey::Step() {
   Input();
   stepping_ = false;
   QApplication::processEvents(QEventLoop::AllEvents, kBeat);
-  // A menu's command may have closed the window.
+  // A menu command may have closed the window.
   if (window_ && !window_->isVisible()) window_->show();
 }
 

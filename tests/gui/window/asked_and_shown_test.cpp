@@ -24,7 +24,7 @@
 
 namespace midscope {
 
-// The window on the real small model.
+// The window with the embedded model.
 struct RealRig {
   MainWindow window{MakeLocalEngine()};
   Session* session = window.session();
@@ -35,7 +35,7 @@ struct RealRig {
     session->SetReleaseDelay(0);
     session->SetSamples(0);
     session->Open({"embedded"}, request);
-    constexpr int kLongestRun = 100000;  // on a machine with much else to do
+    constexpr int kLongestRun = 100000;  // ms, enough for a machine under load
     return QTest::qWaitFor(
         [this] { return session->settled(Side::kA) && !session->has_pending_request(); },
         kLongestRun);
@@ -107,7 +107,7 @@ class AskedAndShownTest : public QObject {
     QCOMPARE(rig.session->shown_prompt_request()->places, std::string("1,2"));
     rig.session->FlushChanges();
     QVERIFY(rig.Find<QPushButton>("run")->palette().color(QPalette::Button) != ChangedColor());
-    // As above for a number, and for the task's line.
+    // As above, for a number and for the task's line.
     QSpinBox* seed = nullptr;
     for (QSpinBox* box : rig.window.prompt_panel()->findChildren<QSpinBox*>()) {
       if (box->toolTip().contains("Seed")) seed = box;
@@ -148,7 +148,7 @@ class AskedAndShownTest : public QObject {
     rig.window.history()->Change({{}, ParseIntervention("channel(6, factor=0)")}, false);
     QVERIFY(rig.Settle());
     QCOMPARE(rig.window.errors()->messages(), QStringList());
-    // One of another kind stays.
+    // An error of another operation remains.
     rig.window.errors()->Add("something else");
     rig.window.errors()->Add("no such file", "open x.h5");
     rig.window.history()->Change({{}, ParseIntervention("channel(7, factor=0)")}, false);
@@ -156,7 +156,7 @@ class AskedAndShownTest : public QObject {
     QCOMPARE(rig.window.errors()->messages(), (QStringList{"something else", "no such file"}));
     rig.window.errors()->Succeed("open x.h5");
     QCOMPARE(rig.window.errors()->messages(), QStringList{"something else"});
-    // A line that could not be read, and one that can.
+    // A line that cannot be parsed, then one that can.
     rig.window.PutOnB("pi(zwei)");
     QCOMPARE(rig.window.errors()->messages().size(), 2);
     rig.window.PutOnB("pi(2)");

@@ -19,7 +19,7 @@
 
 namespace midscope {
 
-// A model that runs on the CPU alone: every other device is lost, or too small to open it.
+// A model that runs only on the CPU: other devices are lost, or too small to open it.
 class EngineOnDevices : public FakeEngine {
  public:
   using FakeEngine::FakeEngine;
@@ -89,7 +89,8 @@ class DevicesTest : public QObject {
     auto* box = panel.findChild<QComboBox*>("option_device");
     const std::vector<DeviceFacts> facts = ListDeviceFacts();
     QCOMPARE(box->count(), static_cast<int>(facts.size()));
-    // No GPU's memory is queried, which allocates some, until the list is opened.
+    // A GPU's memory is queried only when the list is opened, because the query itself allocates
+    // some.
     QVERIFY(!box->itemData(0, TextBox::kNoteRole).isValid());
     box->showPopup();
     box->hidePopup();
@@ -100,7 +101,7 @@ class DevicesTest : public QObject {
       const QString note = box->itemData(i, TextBox::kNoteRole).toString();
       QVERIFY2(note.contains(QString::fromStdString(device.name)), qPrintable(note));
       QVERIFY2(note.contains("GB free"), qPrintable(note));
-      // The list is wide enough for both; the line gets the device alone.
+      // The list is wide enough for text and note; the line gets only the device.
       QVERIFY(box->view()->minimumWidth() > box->fontMetrics().horizontalAdvance(note));
       box->setCurrentIndex(i);
       QCOMPARE(panel.request().device, DeviceText(device.device));
@@ -123,7 +124,7 @@ class DevicesTest : public QObject {
     const Intervention b = ParseIntervention("pi(1.5)");
     rig.window.history()->Change({{}, b}, false);
     QVERIFY(rig.OpenUntilItFails());
-    QCOMPARE(rig.window.errors()->messages().size(), 1);  // all runs say the same
+    QCOMPARE(rig.window.errors()->messages().size(), 1);  // all runs report the same error
     QVERIFY(rig.window.errors()->messages()[0].startsWith("device cpu:portable: it is lost"));
     QVERIFY(rig.action->isVisible());
     QCOMPARE(rig.action->text(), QString("Open on the CPU"));
@@ -149,7 +150,7 @@ class DevicesTest : public QObject {
     QVERIFY(rig.OpenUntilItFails());
     QVERIFY(!rig.session->model());
     QVERIFY(rig.action->isVisible());
-    // The panel's request has changed meanwhile.
+    // The request in the panel has changed in the meantime.
     rig.window.model()->SetModel("other.gguf");
     QTest::mouseClick(rig.action, Qt::LeftButton);
     QVERIFY(rig.Settle());

@@ -108,7 +108,7 @@ class FirstDayTest : public QObject {
     QTest::keyClick(map, Qt::Key_Up);
     QTest::keyClick(map, Qt::Key_Right);
     QCOMPARE(selection_->head(), (HeadId{21, 5}));
-    // The drawn row is the record's row of that head.
+    // The drawn row is that head's row of the record.
     const Record* record = session_->record(Side::kA, kLastQueryAttention);
     QCOMPARE(attention->row(Side::kA), LastAxisRow(*record, kLastQueryAttention, {21, 5}));
     attention->replot();
@@ -137,7 +137,7 @@ class FirstDayTest : public QObject {
     QCOMPARE(B().All<ChannelScaling>().size(), size_t{1});
     QCOMPARE(B().Find<ChannelScaling>()->channel, channel);
     QTRY_VERIFY_WITH_TIMEOUT(Settled(), kLongestStep);
-    // The plot of the channel follows.
+    // The channel plot follows.
     QCOMPARE(session_->channel(), channel);
     QVERIFY(Open<ChannelPanel>()->plot()->mean_of(Side::kB));
   }
@@ -219,8 +219,8 @@ class FirstDayTest : public QObject {
     QApplication::processEvents();
     QCOMPARE(NllOf(Side::kA), nll_a);
     QCOMPARE(NllOf(Side::kB), nll_b);
-    // Everything that a session stores is as it was, except the choice in the ranking of channels,
-    // which is made again on request, and pixels of the docks (layouts_test has these).
+    // Everything that a session stores is unchanged, except the choice in the ranking of channels,
+    // which is computed again on request, and pixel sizes of docks (tested in layouts_test).
     const auto lines = [](const SavedSession& session) {
       const QStringList all = QString::fromStdString(SessionText(session)).split(QLatin1Char('\n'));
       return all.filter(

@@ -26,7 +26,7 @@ class HeadMapsTest : public QObject {
     QTest::mouseClick(rig.map, Qt::LeftButton, {}, rig.Cell({2, 1}));
     QTest::keyClick(rig.map, Qt::Key_Up);
     QCOMPARE(rig.selection->head(), (HeadId{3, 1}));
-    // Two heads to a key/value head: one line in the middle of four heads.
+    // Two heads share a key/value head, so four heads have one line in the middle.
     QCOMPARE(rig.map->group_lines().size(), size_t{1});
     QCOMPARE(rig.map->group_lines().front()->start->coords().x(), 1.5);
   }
@@ -49,7 +49,7 @@ class HeadMapsTest : public QObject {
     QVERIFY2(rig.map->title().contains("Attention on gold"), qPrintable(rig.map->title()));
     const QString tip = rig.map->TooltipAt(rig.Cell({3, 2}));
     QVERIFY2(tip.contains("A ") && tip.contains("B − A"), qPrintable(tip));
-    // The quantity of the selected tokens, which change.
+    // A quantity of the selected tokens, which then change.
     rig.map_panel->ChooseQuantity("selection");
     rig.map_panel->SetMode(Compare::kA);
     QVERIFY(std::isnan(rig.map->CellValue({3, 2})));
@@ -86,7 +86,7 @@ class HeadMapsTest : public QObject {
     QCOMPARE(rig.map->CellValue({2, 3}), double{FakeEngine::Score(2, 3, strength)});
   }
 
-  // The list gives its room back without a change of the panel's size.
+  // Hiding the list enlarges the maps without a change of the panel's size.
   void SplitAppearsAsSoonAsTheMapsHaveRoom() {
     Rig rig;
     rig.window.resize(1800, 500);

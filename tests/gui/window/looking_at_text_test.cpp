@@ -95,7 +95,7 @@ class LookingAtTextTest : public QObject {
     QCOMPARE(text.TokenAt(text.RectOf(1).center()), int64_t{1});
   }
 
-  // One recolouring of a long text, with its painting.
+  // Times one recolouring of a long text, including painting.
   void ALongTextIsRecolouredAtOnce() {
     constexpr int kMany = 8000;
     Record prompt;

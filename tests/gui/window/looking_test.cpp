@@ -58,12 +58,12 @@ class LookingTest : public QObject {
     QVERIFY(rig.OpenWithB(0));
     QTest::mouseClick(rig.map, Qt::LeftButton, {}, rig.Cell({1, 0}));
     QTest::mouseClick(rig.map, Qt::LeftButton, Qt::ControlModifier, rig.Cell({4, 2}));
-    QCOMPARE(rig.selection->head(), (HeadId{1, 0}));  // it is not chosen
+    QCOMPARE(rig.selection->head(), (HeadId{1, 0}));  // the user has not chosen it
     const PinnedHead* pin = rig.selection->PinOf({4, 2});
     QVERIFY(pin);
     QCOMPARE(rig.map->pin_frames().size(), size_t{1});
     QCOMPARE(rig.map->pin_frames().front()->pen().color(), pin->color);
-    // A solid, B dashed, of its colour.
+    // A solid and B dashed, both in the head's colour.
     const auto& graphs = rig.attention->other_graphs();
     QCOMPARE(graphs.size(), size_t{2});
     QCOMPARE(graphs[0]->pen().color(), pin->color);
@@ -75,7 +75,7 @@ class LookingTest : public QObject {
     QVERIFY(rig.text_panel->sources().contains(QStringLiteral("attention of L4H2")));
     rig.text_panel->ChooseSource("L4H2");
     QCOMPARE(rig.text->scale().hue, pin->color);
-    // Each in its own plot.
+    // Draws each head in its own plot.
     rig.Find<QComboBox>("pinned_form")->setCurrentIndex(1);
     QCOMPARE(rig.attention->other_graphs().size(), size_t{0});
     QCOMPARE(rig.attention_panel->plots_below().size(), size_t{1});
@@ -104,7 +104,7 @@ class LookingTest : public QObject {
     Rig rig;
     QVERIFY(rig.OpenModel());
     rig.selection->Choose({2, 3});
-    rig.Find<QComboBox>("attention_row")->setCurrentIndex(2);  // of its group, heads 2 and 3
+    rig.Find<QComboBox>("attention_row")->setCurrentIndex(2);  // mean of its group, heads 2 and 3
     const double of_group = (double{FakeEngine::Attention(2, 2, 55, 6, 0)} +
                              double{FakeEngine::Attention(2, 3, 55, 6, 0)}) /
                             2;
@@ -122,7 +122,7 @@ class LookingTest : public QObject {
     const QCPRange x = rig.attention->xAxis->range();
     const QCPRange y = rig.attention->yAxis->range();
     QVERIFY(x.size() < FakeEngine::kTokens - 20);
-    QCOMPARE(rig.channel->xAxis->range(), x);  // linked
+    QCOMPARE(rig.channel->xAxis->range(), x);  // the axes are linked
     const QCPRange channel_y = rig.channel->yAxis->range();
     rig.window.history()->Change({{}, Factor(0.5)}, false);
     QVERIFY(rig.Settle());
@@ -134,16 +134,17 @@ class LookingTest : public QObject {
     QTest::mouseDClick(rig.attention, Qt::LeftButton, {}, rig.Key(*rig.attention, x.center()));
     QVERIFY(rig.attention->xAxis->range().size() > FakeEngine::kTokens - 1);
     QVERIFY(rig.channel->xAxis->range().size() > x.size() + 20);
-    // Without the link each has its own.
+    // When unlinked, each plot has its own range.
     rig.selection->SetLinked(false);
     const QCPRange all = rig.channel->xAxis->range();
     rig.Wheel(rig.attention, 60);
     QCOMPARE(rig.channel->xAxis->range(), all);
-    // Another prompt.
+    // Shows another prompt.
     rig.session->SetPlace(3);
     rig.session->FlushChanges();
     QVERIFY(rig.Settle());
-    QVERIFY(rig.attention->xAxis->range().size() < FakeEngine::kTokens);  // the same tokens
+    // The range of tokens is kept.
+    QVERIFY(rig.attention->xAxis->range().size() < FakeEngine::kTokens);
   }
 
   void BrushedTokensAreSelectedEverywhere() {
@@ -165,7 +166,7 @@ class LookingTest : public QObject {
                  .arg(a, 0, 'g', 3)
                  .arg(b, 0, 'g', 3)
                  .arg(b - a, 0, 'g', 3));
-    // A term takes them as its span.
+    // A new term takes them as its span.
     rig.window.settings()->stack()->Add("boost");
     auto* span = rig.window.findChild<TextBox*>(QStringLiteral("term_boost_span"));
     QVERIFY(span);
@@ -236,7 +237,7 @@ class LookingTest : public QObject {
     QCOMPARE(other.selection->compare(), Compare::kB);
     QVERIFY(other.map_panel->State() == map);
     QVERIFY(other.text_panel->State() == text);
-    // A file that has nothing of them is as a new window.
+    // A file without a state restores the defaults of a new window.
     other.map_panel->Restore(nullptr);
     other.text_panel->Restore(nullptr);
     QVERIFY(other.selection->pinned().empty());
@@ -260,7 +261,7 @@ class LookingTest : public QObject {
     }
   }
 
-  // The whole path on the embedded model: the head that finds the gold, its text, a knob.
+  // The complete path on the embedded model: the head that finds the gold, its text, a factor.
   void TheEmbeddedModelIsLookedInto() {
     MainWindow window(MakeLocalEngine());
     Session* session = window.session();

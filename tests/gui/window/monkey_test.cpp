@@ -17,7 +17,7 @@ class MonkeyTest : public QObject {
  private Q_SLOTS:
   void initTestCase() {  // NOLINT(readability-identifier-naming): Qt calls it by this name
     QVERIFY(folder_.isValid());
-    QDir::setCurrent(folder_.path());  // what is typed into dialogs is saved there
+    QDir::setCurrent(folder_.path());  // files that dialogs save are written there
   }
 
   void WindowSurvivesRandomInput_data() {
@@ -35,7 +35,7 @@ class MonkeyTest : public QObject {
     int inputs = 0;
     for (const auto& [kind, count] : monkey.inputs()) inputs += count;
     QVERIFY(inputs > kSteps / 2);
-    // The window still answers.
+    // The window still responds.
     QTRY_VERIFY(rig.window.isVisible());
     rig.window.OpenModel(QStringLiteral("embedded"));
     QVERIFY(rig.Settle());

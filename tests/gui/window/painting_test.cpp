@@ -47,7 +47,7 @@ class PaintingTest : public QObject {
         QObject::connect(plot, &QCustomPlot::afterReplot, plot, [this, plot] { ++replots[plot]; });
       }
     }
-    // One step of a drag, painted.
+    // Makes one step of a drag and waits until it is painted.
     bool Drag(double factor) {
       window.history()->Change({{}, Factor(factor)}, true);
       if (!SpyUntil(stopped, [this] { return !session->has_pending_request(); })) return false;
@@ -71,14 +71,14 @@ class PaintingTest : public QObject {
     Rig rig;
     QVERIFY(rig.OpenModel());
     QVERIFY(rig.Drag(0.5));
-    QVERIFY(rig.Drag(0.45));  // the map of B has its place beside that of A
+    QVERIFY(rig.Drag(0.45));  // makes space for the map of B beside that of A
     rig.replots.clear();
     QVERIFY(rig.Drag(0.4));
     QVERIFY(rig.replots[rig.attention] > 0);
     QVERIFY(rig.replots[rig.outcome] > 0);
-    QCOMPARE(rig.replots[rig.map], 0);      // of A
-    QCOMPARE(rig.replots[rig.channel], 0);  // this engine's what-ifs do not bring it
-    QCOMPARE(rig.replots[rig.record], 0);   // in a tab behind another
+    QCOMPARE(rig.replots[rig.map], 0);      // the map of A
+    QCOMPARE(rig.replots[rig.channel], 0);  // the what-ifs of this engine do not include it
+    QCOMPARE(rig.replots[rig.record], 0);   // it is in a tab behind another
   }
 
   void EqualNumbersAreNotDrawnAgain() {
@@ -96,7 +96,7 @@ class PaintingTest : public QObject {
     }
   }
 
-  // Without numbers there is the reason to redraw: why there are none.
+  // A plot without numbers is redrawn if the reason for that changes.
   void AnEmptyPlotTellsItsNewReason() {
     AttentionPlot plot;
     const auto message = [&plot] {
@@ -159,7 +159,7 @@ class PaintingTest : public QObject {
     QVERIFY(rig.replots[rig.attention] > 0);
   }
 
-  // Layers that are done are shown under the setting that makes them; the others as not known.
+  // Finished layers are shown under the setting that made them; the others are shown as unknown.
   void ARunThatGoesOnIsShownLayerByLayer() {
     Rig rig;
     rig.control->LetWhatIfsFollow(true);
@@ -180,7 +180,7 @@ class PaintingTest : public QObject {
     QVERIFY2(legend.contains("factor=0.5") && legend.contains("2 of 6 layers done"),
              qPrintable(legend));
     QVERIFY(rig.attention->caption().contains("2 of 6 layers done"));
-    // It is not saved as if it were whole.
+    // A partial record is not saved as if it were complete.
     const Session::ScreenRecords screen = rig.session->RecordsOnScreen();
     for (const Record& record : screen.records) {
       QVERIFY2(!record.attributes.contains("layers_done"), record.name.c_str());
@@ -196,7 +196,8 @@ class PaintingTest : public QObject {
     QVERIFY(rig.session->RecordsOnScreen().left_out.isEmpty());
   }
 
-  // The place as a whole comes before the outcome of the others: it is whole, and can be saved.
+  // The shown place is complete before the outcome of all places: it is shown as complete and can
+  // be saved.
   void TheShownPlaceComesFirst() {
     Rig rig;
     QVERIFY(rig.OpenModel());
@@ -216,10 +217,10 @@ class PaintingTest : public QObject {
     rig.Paint();
     QVERIFY(rig.session->record(Side::kB, "outcome"));
     QVERIFY(rig.replots[rig.outcome] > 0);
-    QCOMPARE(rig.replots[rig.attention], 0);  // it was drawn with the part
+    QCOMPARE(rig.replots[rig.attention], 0);  // it was drawn with the partial reply
   }
 
-  // A part of a setting that is no longer requested is not shown, unless it is a step of a drag.
+  // Part of a run whose setting is no longer requested is not shown, unless it is a step of a drag.
   void APartOfACancelledRunStaysUnderItsName() {
     Rig rig;
     QVERIFY(rig.OpenModel());

@@ -48,7 +48,7 @@ class PlotsByHandTest : public QObject {
       channel->replot();
       return channel->isVisible() && channel->mean_of(Side::kA);
     }
-    // Where the line is at the position.
+    // The pixel of the line at the position.
     QPoint OnLine(const QCPGraph* line, double position) const {
       const double value = line->data()->findBegin(position, false)->value;
       return {qRound(channel->xAxis->coordToPixel(position)),
@@ -71,7 +71,7 @@ class PlotsByHandTest : public QObject {
     const int steps = rig.window.history()->stack()->count();
     const QPoint from = rig.OnLine(rig.channel->mean_of(Side::kA), 100);
     const double value = rig.channel->mean_of(Side::kA)->data()->findBegin(100, false)->value;
-    // Half the value at that position: a factor of 0.5.
+    // Dragging to half the value at that position means a factor of 0.5.
     const QPoint to(from.x(), qRound(rig.channel->yAxis->coordToPixel(value / 2)));
     QTest::mousePress(rig.channel, Qt::LeftButton, {}, from);
     const QPoint middle = (from + to) / 2;
@@ -89,7 +89,8 @@ class PlotsByHandTest : public QObject {
              qPrintable(QString::number(rig.scalings().front().factor)));
     QCOMPARE(rig.window.history()->stack()->count(), steps + 1);
     QVERIFY(rig.Settle());
-    // The line that attention reads is B's bold one times the factor, and is what is dragged next.
+    // The line that attention reads is B's bold line times the factor; the next drag moves that
+    // line.
     rig.channel->replot();
     QVERIFY(rig.channel->read_line());
     const QCPGraph* bold = rig.channel->mean_of(Side::kB);
@@ -157,7 +158,7 @@ class PlotsByHandTest : public QObject {
     ChannelPlot plot;
     ChannelPlot::View view;
     view.channel = 7;
-    view.dropped = 30;  // the first positions are not of the trend
+    view.dropped = 30;  // the first positions do not belong to the trend
     view.smoothing = 5;
     plot.Show(&hidden, nullptr, view);
     const QString mean = plot.mean_of(Side::kA)->name();
@@ -180,7 +181,7 @@ class PlotsByHandTest : public QObject {
     QCOMPARE(narrower.lower, before.lower);
     QVERIFY2(rig.map->scale_label().contains("▲"), qPrintable(rig.map->scale_label()));
     const nlohmann::json state = rig.map_panel->State();
-    // Another quantity has its own colours.
+    // Each quantity has its own colour range.
     rig.map_panel->ChooseQuantity("entropy");
     QVERIFY(rig.map->data_range().upper != narrower.upper);
     rig.map_panel->Restore(state);
@@ -225,11 +226,11 @@ class PlotsByHandTest : public QObject {
     QCOMPARE(turns[0][0].value<Compare>(), Compare::kB);
     QCOMPARE(turns[1][0].value<Compare>(), Compare::kA);
     QCOMPARE(turns[2][0].value<Compare>(), Compare::kB);
-    // A session keeps what was chosen, not the turn.
+    // A session stores the chosen comparison, not the current picture of the flicker.
     QCOMPARE(rig.map_panel->State().at("compare").get<int>(), static_cast<int>(Compare::kSplit));
     QTest::mouseClick(button, Qt::LeftButton);
     QCOMPARE(rig.selection->compare(), Compare::kSplit);
-    // So does another choice.
+    // Choosing another comparison also ends the flicker.
     rig.selection->SetFlicker(true);
     rig.selection->SetCompare(Compare::kDifference);
     QVERIFY(!button->isChecked());
@@ -257,7 +258,7 @@ class PlotsByHandTest : public QObject {
     prompt.name = "prompt";
     prompt.axes = {{"token", kKeys, "", {}, {}}, {"span", 3, "", {}, {}}};
     std::vector<std::string> texts(kKeys, "x");
-    // The document holds both lines: it has no sum of its own.
+    // The document contains both lines, so it has no sum of its own.
     prompt.arrays = {
         {"token_text", {"token"}, texts, "", ""},
         {"span_name", {"span"}, std::vector<std::string>{"document", "line 0", "line 1"}, "", ""},
@@ -277,7 +278,7 @@ class PlotsByHandTest : public QObject {
     QVERIFY(std::isnan(sums.at(2)->value));
     QVERIFY(plot.sums_of(Side::kA)->visible());
     QVERIFY(plot.yAxis->range().contains(0.599));
-    // Few tokens are seen one by one.
+    // For few tokens the weights are visible individually, so there are no sums.
     plot.SetRows(row.first(120), {});
     QVERIFY(plot.sums_of(Side::kA)->data()->isEmpty());
   }
@@ -312,7 +313,7 @@ class PlotsByHandTest : public QObject {
       QCOMPARE(plot->row(Side::kB)[7], double{FakeEngine::Attention(3, 2, 7, place, strength)});
       QVERIFY2(plot->title().contains("gold at"), qPrintable(plot->title()));
     }
-    // Another setting of B: only the shown place has it.
+    // After a change of B, only the shown place has its records.
     rig.window.history()->Change({{}, Factor(0.5)}, false);
     QVERIFY(rig.Settle());
     rig.session->FlushChanges();
@@ -343,7 +344,7 @@ class PlotsByHandTest : public QObject {
     QCOMPARE(style_of(), Qt::SolidLine);
   }
 
-  // A dashed zigzag of many points took seconds to draw.
+  // Regression: drawing a dashed zigzag line with many points took seconds.
   void DashesThatAreNotSeenAreNotDrawn() {
     LinesPlot plot;
     plot.resize(300, 200);

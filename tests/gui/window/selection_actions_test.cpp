@@ -31,7 +31,7 @@ class SelectionActionsTest : public QObject {
       return OpenModel();
     }
     void Do(const QString& line) { window.actions_list()->Do(line); }
-    // The message of a line that is refused; "" for one that is not.
+    // The error message of a line; "" if it is accepted.
     QString Refusal(const QString& line) {
       try {
         Do(line);
@@ -105,7 +105,7 @@ class SelectionActionsTest : public QObject {
     QCOMPARE(ratio({2, 0}), 1.0);
     QCOMPARE(rig.window.panel<HeadMapPanel>()->quantity_id(), std::string(HeadMapPanel::kRatioId));
     QCOMPARE(rig.window.history()->stack()->undoText(), QString("B: position ratios"));
-    // All or none.
+    // Sets all ratios or none.
     QVERIFY(rig.Refusal("ratio L2H1=2, L99H0=1.5").contains("L99H0"));
     for (const char* bad :
          {"ratio L2H1", "ratio L2H1=x", "ratio =1.5", "ratio L2H1=0", "ratio L2H1=nan"})

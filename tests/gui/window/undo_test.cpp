@@ -58,7 +58,7 @@ class UndoTest : public QObject {
     for (int step = 0; step < 4; ++step) rig.Do("undo");
     QVERIFY(selection->pinned().empty());
     QVERIFY(!rig.stack->canUndo());
-    // The plain choice of a head is not a step.
+    // Choosing a head is not a step.
     rig.Do("head L2H1");
     QVERIFY(!rig.stack->canUndo());
     // The menu names the step.
@@ -95,14 +95,14 @@ class UndoTest : public QObject {
     QVERIFY(!rig.session->has_pending_request());
     QCOMPARE(rig.control->capture_runs(), runs);
     QCOMPARE(rig.control->what_ifs().size(), what_ifs);
-    // Under a setting that was never run there, it is run.
+    // Under a setting that was never run at that place, it is run.
     rig.Do("setting-b pi(1.5)");
     QVERIFY(rig.Settle());
     const size_t with_b = rig.control->capture_runs();
     rig.window.choices()->ChoosePlace(first);
     QVERIFY(rig.Settle());
     QVERIFY(rig.session->settled(Side::kB));
-    QCOMPARE(rig.control->capture_runs(), with_b + 1);  // of B alone
+    QCOMPARE(rig.control->capture_runs(), with_b + 1);  // a run of B alone
   }
 
   void TheChannelComesBackWithItsLink() {
@@ -125,7 +125,7 @@ class UndoTest : public QObject {
     QCOMPARE(box->value(), before);
     QCOMPARE(rig.Find<QCheckBox>("follow_knob")->isChecked(), linked);
     QVERIFY(!rig.stack->canUndo());
-    // Following the knob is part of the setting's step.
+    // Following B's channel is part of the step of the setting.
     rig.Do("setting-b channel(2, factor=0)");
     QVERIFY(rig.Settle());
     QCOMPARE(box->value(), 2);
@@ -145,7 +145,7 @@ class UndoTest : public QObject {
     rig.Do("place 1");
     QVERIFY(rig.Settle());
     const size_t runs = rig.control->capture_runs();
-    // Twice without waiting: the place of the second prompt, then the prompt.
+    // Two undos without waiting: the place of the second prompt, then the prompt.
     rig.Do("undo");
     rig.Do("undo");
     QVERIFY(QTest::qWaitFor([&] { return rig.session->live().prompt_request->sample == 0; }, 5000));
@@ -162,7 +162,7 @@ class UndoTest : public QObject {
     QVERIFY(QTest::qWaitFor([&] { return !rig.session->has_pending_request(); }, 5000));
     QCOMPARE(rig.session->place(), size_t{0});
     QCOMPARE(rig.control->capture_runs(), runs);
-    // Run once more is run once more.
+    // A repeated run is executed again.
     rig.window.Run();
     QVERIFY(QTest::qWaitFor([&] { return rig.control->capture_runs() > runs; }, 5000));
   }
@@ -182,7 +182,7 @@ class UndoTest : public QObject {
     QCOMPARE(rig.window.prompt_panel()->fields(), fields);
   }
 
-  // A deletion took the marks in it with it for good.
+  // Regression: a deletion permanently lost the marks inside it.
   void ADeletedPassageComesBackWithItsMarks() {
     Rig rig;
     QVERIFY(rig.Open());
@@ -202,7 +202,7 @@ class UndoTest : public QObject {
     QCOMPARE(rig.editor->Text(), QString("onree four"));
     QVERIFY(rig.editor->GoldText().isEmpty());
     QCOMPARE(rig.UndoText(), QString("own text"));
-    QTest::keyClick(editor, Qt::Key_Z, Qt::ControlModifier);  // in the editor, too
+    QTest::keyClick(editor, Qt::Key_Z, Qt::ControlModifier);  // also in the editor
     QCOMPARE(rig.editor->marked_text(), marked);
     QTest::keyClick(editor, Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
     QCOMPARE(rig.editor->Text(), QString("onree four"));
@@ -223,7 +223,7 @@ class UndoTest : public QObject {
     const int steps = rig.stack->count();
     QTest::keyClicks(rig.editor, "abc");
     QCOMPARE(rig.stack->count(), steps + 1);
-    // Another step in between ends the run of keys.
+    // A step in between ends continuous typing.
     rig.window.selection()->TogglePin({0, 0});
     QTest::keyClicks(rig.editor, "d");
     QCOMPARE(rig.stack->count(), steps + 3);
@@ -232,7 +232,7 @@ class UndoTest : public QObject {
     rig.Do("undo");
     rig.Do("undo");
     QCOMPARE(rig.editor->Text(), QString());
-    // After an undo, typing is a step of its own.
+    // After an undo, typing is a separate step.
     rig.Do("redo");
     QTest::keyClicks(rig.editor, "x");
     rig.Do("undo");

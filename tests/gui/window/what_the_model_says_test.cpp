@@ -76,7 +76,7 @@ class WhatTheModelSaysTest : public QObject {
     QVERIFY(next && outcome && session_->prompt());
     const QString word = Texts(*next, "token_text").first();
     QVERIFY2(Read("answer_next_a").contains(word), qPrintable(Read("answer_next_a")));
-    // The piece whose answer is said is named by its place.
+    // The piece whose answer the model gives is named by its place.
     const QStringList answers = Texts(*session_->prompt(), kPieceAnswer);
     QCOMPARE(answers.size(), qsizetype{4});
     const QString text = TextAttribute(*session_->prompt(), "text");
@@ -160,7 +160,7 @@ class WhatTheModelSaysTest : public QObject {
     QVERIFY(texts[2].contains("The farm belongs to Sue.\n\nThe inn belongs to Ann.\n\nQuestion: "));
     QVERIFY(texts[1].endsWith("Question: Who owns the inn?\nAnswer:"));
     QCOMPARE(IntegerAttribute(session_->prompts()[2], "place", 0), int64_t{3});
-    // The answer's space was put in front, and what-ifs are over all places.
+    // The space of the answer was added, and what-ifs cover all places.
     QCOMPARE(TextAttribute(session_->prompts()[0], "answer"), QStringLiteral(" Ann"));
     for (const Side side : {Side::kA, Side::kB}) {
       const Record* outcome = session_->record(side, kOutcomeRecord);

@@ -180,7 +180,7 @@ class WindowActionsTest : public QObject {
       rig.window.close();
     }
     for (int start = 0; start < 2; ++start) {
-      // The second time what the first has reopened, without a close: as after a crash.
+      // The second window restores what the first has open without closing it, as after a crash.
       WindowRig<> rig;
       rig.window.Remember(file);
       rig.Show();
@@ -193,7 +193,7 @@ class WindowActionsTest : public QObject {
     }
   }
 
-  // The session does not know of terms that are off.
+  // The session object does not contain switched-off terms.
   void ATermThatIsOffIsKeptAtOnce() {
     QTemporaryDir folder;
     WindowRig<> rig;

@@ -34,7 +34,7 @@
 
 namespace midscope {
 
-// A narrow model of 20 layers that refuses what it does not have.
+// A narrow model of 20 layers that rejects channels and layers that it lacks.
 class SmallModelEngine : public FakeEngine {
  public:
   static constexpr int64_t kFewLayers = 20;
@@ -71,7 +71,7 @@ class SmallModelEngine : public FakeEngine {
   }
 };
 
-// One probe of two fails; counts full runs.
+// One of two probes fails; counts capture runs.
 class EngineWithFailingProbe : public FakeEngine {
  public:
   using FakeEngine::FakeEngine;
@@ -144,7 +144,7 @@ class WindowFaultsTest : public QObject {
     QVERIFY2(rig.window.errors()->messages().isEmpty(),
              qPrintable(rig.window.errors()->messages().join('\n')));
     const ChannelScaling& scaling = *rig.session->setting(Side::kB).Find<ChannelScaling>();
-    QCOMPARE(scaling.layers.Text(), std::string("5-16"));  // a quarter to five sixths of 20
+    QCOMPARE(scaling.layers.Text(), std::string("5-16"));  // a quarter to five sixths of 20 layers
     QCOMPARE(scaling.channel, int64_t{SmallModelEngine::kFewChannels - 1});
     QCOMPARE(rig.Find<QSpinBox>("channel_first_layer")->value(), 5);
     QCOMPARE(rig.Find<QSpinBox>("channel_last_layer")->value(), 16);
@@ -184,11 +184,11 @@ class WindowFaultsTest : public QObject {
     }
     QCOMPARE(rig.session->setting(Side::kB).Find<ChannelScaling>()->layers.Text(),
              std::string("2-5"));
-    QVERIFY(qAbs(mean_b->data()->at(10)->value - mean) < 1e-9);  // 30 are dropped
+    QVERIFY(qAbs(mean_b->data()->at(10)->value - mean) < 1e-9);  // 30 positions are dropped
     QVERIFY(mean_b->pen().style() == Qt::DashLine);
     QVERIFY2(mean_b->name().contains(QStringLiteral("× -1")), qPrintable(mean_b->name()));
     QVERIFY(plot->mean_of(Side::kA)->data()->at(10)->value != mean_b->data()->at(10)->value);
-    // The knob's channel is the plot's, until another one is chosen there.
+    // The plot shows the channel of the control until another one is chosen in the plot.
     rig.Find<QSpinBox>("channel")->setValue(57);
     QVERIFY(rig.Settle());
     QCOMPARE(rig.session->channel(), int64_t{57});
@@ -278,7 +278,7 @@ class WindowFaultsTest : public QObject {
     QCOMPARE(panel->prompt_request().format, PromptFormat());
     auto* system = rig.Find<QComboBox>("option_system");
     system->setEditText(QStringLiteral("Be brief."));
-    QVERIFY_THROWS_EXCEPTION(Error, panel->prompt_request());  // of no chat
+    QVERIFY_THROWS_EXCEPTION(Error, panel->prompt_request());  // this format has no chat
     rig.Find<QCheckBox>("option_chat")->setChecked(true);
     rig.Find<QComboBox>("option_bos")->setCurrentText(QStringLiteral("off"));
     rig.Find<QLineEdit>("option_chat-option")->setText(QStringLiteral("enable_thinking=false"));
@@ -315,7 +315,7 @@ class WindowFaultsTest : public QObject {
     QVERIFY(rig.OpenModel());
     QSignalSpy failed(rig.session, &Session::Failed);
     rig.window.OpenModel(QStringLiteral("missing.gguf"));
-    QVERIFY(rig.session->model());  // until the other one is there
+    QVERIFY(rig.session->model());  // until the other model is open
     QVERIFY(SpyUntil(failed, [&] { return !failed.isEmpty(); }));
     QVERIFY(rig.session->model() && rig.session->prompt());
     QVERIFY(rig.session->record(Side::kA, "position_awareness"));

@@ -69,7 +69,7 @@ class WindowHabitsTest : public QObject {
     QCOMPARE(Bytes(mine), QByteArray("mine"));
     actions->Do("export-over " + folder.path());
     QVERIFY(Bytes(mine).startsWith("\x89PNG"));
-    QCOMPARE(Errors(rig), QStringList());  // what failed has succeeded
+    QCOMPARE(Errors(rig), QStringList());  // the failed operation has succeeded
     QVERIFY(QDir(folder.path()).entryList(QDir::Files).size() > 8);
   }
 
@@ -91,7 +91,7 @@ class WindowHabitsTest : public QObject {
     QCOMPARE(rig.session->documents(), (QStringList{paths[0], paths[2]}));
     QCOMPARE(Errors(rig).size(), 1);
     QVERIFY2(Errors(rig).front().contains("broken.h5"), qPrintable(Errors(rig).front()));
-    // One of two models is opened, and this is reported.
+    // The first of two models is opened, and the second is reported as an error.
     Drop(rig.window, {folder.filePath("one.gguf"), folder.filePath("two.gguf")});
     QVERIFY(Errors(rig).join('\n').contains("two.gguf"));
     QCOMPARE(rig.window.model()->model(), folder.filePath("one.gguf"));
@@ -173,7 +173,7 @@ class WindowHabitsTest : public QObject {
     QVERIFY(plot->yAxis->range().lower > lower);
     QTest::keyClick(plot, Qt::Key_Home);
     QCOMPARE(plot->xAxis->range().size(), all.size());
-    // Left and right choose the place.
+    // The keys Left and Right choose the place.
     const size_t place = rig.session->place();
     QTest::keyClick(plot, Qt::Key_Right);
     QCOMPARE(rig.session->place(), place + 1);
@@ -193,7 +193,7 @@ class WindowHabitsTest : public QObject {
     rig.window.resize(1024, 700);
     QTest::qWait(100);
     QCOMPARE(rig.window.size(), QSize(1024, 700));
-    // Nothing leaves the window.
+    // No dock is outside the window.
     for (const QDockWidget* dock : rig.window.docks()->docks()) {
       if (dock->visibleRegion().isEmpty()) continue;
       const QRect at(dock->mapTo(&rig.window, QPoint(0, 0)), dock->size());
@@ -211,8 +211,8 @@ class WindowHabitsTest : public QObject {
     QTest::qWait(100);
     const QRect room = rig.window.screen()->availableGeometry();
     const QMargins frame = rig.window.windowHandle()->frameMargins();
-    QVERIFY(frame.top() > 0);  // else this shows nothing
-    // The screen of this platform is 800 x 800, narrower than the window can be.
+    QVERIFY(frame.top() > 0);  // otherwise this test would show nothing
+    // This platform's screen is 800 x 800, narrower than the window's minimum.
     QVERIFY(rig.window.frameGeometry().height() <= room.height());
   }
 };

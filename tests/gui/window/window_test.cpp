@@ -164,7 +164,7 @@ class WindowTest : public QObject {
     QVERIFY(rig.Open());
     HeadMapPlot* map = rig.window.panel<HeadMapPanel>()->plot();
     AttentionPlot* plot = rig.window.panel<AttentionPanel>()->plot();
-    // The first picture is of the head that attends most to gold, in both views.
+    // Both views first show the head that attends most to the gold.
     const HeadId first = MostOnGold();
     QCOMPARE(rig.window.panel<AttentionPanel>()->head(), first);
     QCOMPARE(map->selected(), first);
@@ -174,7 +174,7 @@ class WindowTest : public QObject {
     QCOMPARE(rig.window.panel<AttentionPanel>()->head(), (HeadId{3, 2}));
     CompareGraph(*plot, Side::kA, {3, 2}, kFirstPlace, 0);
     QVERIFY(plot->title().contains("L3H2"));
-    // Up is the next layer, right the next head; the edge holds.
+    // Up selects the next layer and Right the next head; at the edge the selection does not move.
     QTest::keyClick(map, Qt::Key_Up);
     QTest::keyClick(map, Qt::Key_Right);
     QTest::keyClick(map, Qt::Key_Right);
@@ -207,7 +207,7 @@ class WindowTest : public QObject {
     prompt.arrays = {
         {"token_text", {"token"}, std::vector<std::string>{"Zo\xc3\xab", "\\n", "?", " x"}, "", ""},
         {"token_begin", {"token"}, std::vector<int64_t>{0, 4, 5, 9}, "byte", ""}};
-    // The third token is a character of four bytes, two units of the editor.
+    // The third token is one character: four bytes, two UTF-16 units in the editor.
     prompt.attributes = {{"text", std::string("Zo\xc3\xab\n\xf0\x9f\x98\x80 x")}};
     TokenView view;
     view.SetPrompt(&prompt);
@@ -258,7 +258,7 @@ class WindowTest : public QObject {
     QVERIFY(slider->isSliderDown());
     QCOMPARE(rig.window.panel<HeadMapPanel>()->plot()->CellValue({2, 3}),
              double{FakeEngine::Score(2, 3, 2)});
-    QCOMPARE(rig.control->comparisons(), size_t{0});  // the means wait until it rests
+    QCOMPARE(rig.control->comparisons(), size_t{0});  // means wait for the release
     slider->setSliderDown(false);
     QVERIFY(rig.Settle());
   }
@@ -336,7 +336,7 @@ class WindowTest : public QObject {
     QVERIFY2(text.contains("missing.gguf") && text.contains("no such file") &&
                  text.contains("Give a .gguf file"),
              qPrintable(text));
-    // A model that opens afterwards takes the message away, and no other.
+    // When a model opens afterwards, its error is removed, and no other.
     bar->Add("another");
     rig.Find<QLineEdit>("model")->setText("embedded");
     QVERIFY(rig.Open());
@@ -372,7 +372,7 @@ class WindowTest : public QObject {
     QCOMPARE(prompt_request.text.substr(prompt_request.gold_begin,
                                         prompt_request.gold_end - prompt_request.gold_begin),
              std::string("\xc3\x84pfel"));
-    // The mark moves with the text.
+    // The gold mark moves with the text.
     editor->textCursor().document()->begin();
     QTextCursor start(editor->document());
     start.insertText(QStringLiteral("Also: "));
@@ -390,7 +390,7 @@ class WindowTest : public QObject {
     rig.window.history()->Change({{}, interpolated}, false);
     QVERIFY(rig.Settle());
     QTemporaryDir folder;
-    const QString path = folder.filePath("screen");  // known by what it begins with
+    const QString path = folder.filePath("screen");  // recognised by its first bytes
     SaveResults(*rig.session, path);
     Rig other;
     QVERIFY2(other.OpenResults(path), qPrintable(other.window.errors()->messages().join('\n')));
@@ -412,7 +412,8 @@ class WindowTest : public QObject {
     rig.window.ExportTo(folder.filePath("pictures"), false);
     QVERIFY(rig.window.errors()->messages().isEmpty());
     const QFileInfoList files = QDir(folder.filePath("pictures")).entryInfoList(QDir::Files);
-    // In three formats and as numbers: a plot per panel, among them a record, the position ratios.
+    // Written in three formats and as numbers: one plot per panel, including a record, the position
+    // ratios.
     QVERIFY(rig.window.plots().size() >= 5);
     QCOMPARE(files.size(), 4 * static_cast<qsizetype>(rig.window.plots().size()));
     for (const QFileInfo& file : files) QVERIFY(file.size() > (file.suffix() == "csv" ? 50 : 1000));

@@ -103,7 +103,8 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* ke
   return ptx::StartOnHost(*config, kernel, arguments);
 }
 
-// Functions that nvcc's part of an object calls before main, and for <<<>>>, which we do not use.
+// Functions that nvcc's part of an object calls before main and for <<<>>>, which Midscope does not
+// use.
 void** __cudaRegisterFatBinary(void*) {
   static void* handle = nullptr;
   return &handle;

@@ -25,7 +25,7 @@ namespace {
 
 constexpr size_t kStackBytes = size_t{256} << 10;
 
-// Pages that a fiber has not touched take no memory; the lowest one may not be touched.
+// Pages that a fiber has not touched use no memory; the lowest page is a guard page.
 class Stack {
  public:
   Stack() {
@@ -34,7 +34,8 @@ class Stack {
     if (at == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "stack");
     at_ = static_cast<std::byte*>(at);
     mprotect(at_, static_cast<size_t>(sysconf(_SC_PAGESIZE)), PROT_NONE);
-    // Stacks begin at different places of a page, or a cache would not hold many at once.
+    // Stacks begin at different offsets in a page; otherwise a cache could not hold many of them at
+    // once.
     static thread_local size_t stacks = 0;
     bytes_ = kStackBytes - stacks++ % 61 * 192;
   }
@@ -44,7 +45,7 @@ class Stack {
 
   std::byte* at() const { return at_; }
   size_t bytes() const { return bytes_; }
-  // Calls that were given up have left their marks.
+  // Abandoned calls have left their sanitizer marks on the stack.
   void Clear() const {
 #ifdef __SANITIZE_ADDRESS__
     const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
@@ -61,8 +62,8 @@ class Stack {
 
 #ifdef __x86_64__
 
-// swapcontext reads the system's mask of signals each time, which takes ten times as long as all
-// else; a call preserves six registers and the stack for its caller.
+// Used because swapcontext reads the signal mask from the system each time, which takes ten times
+// as long as everything else. A call must preserve six registers and the stack for its caller.
 using Context = void**;  // the top of a stack that is left
 extern "C" void MidscopeSwitchStacks(Context* from, Context to);
 asm(R"(
@@ -92,7 +93,7 @@ MIDSCOPE_UNWATCHED static void Switch(Context* from, Context* to) {
 }
 static void BeginWith(void (*entry)(), const Stack& stack, Context* context) {
   constexpr int kRegisters = 6;
-  // The entry finds the stack as if called, without a caller.
+  // The entry function finds the stack as if it had been called, but without a caller.
   Context top = reinterpret_cast<Context>(stack.at() + stack.bytes()) - (kRegisters + 2);
   top[kRegisters] = reinterpret_cast<void*>(entry);
   top[kRegisters + 1] = nullptr;
@@ -116,8 +117,8 @@ static void BeginWith(void (*entry)(), const Stack& stack, Context* context) {
 // State of the caller of Resume, and of each fiber.
 struct Fibers::Turn {
   Context context = {};
-  void* watched_as = nullptr;  // by ThreadSanitizer
-  // The stack's address is passed to AddressSanitizer, so that it can follow exceptions there.
+  void* watched_as = nullptr;  // id for ThreadSanitizer
+  // The stack's address is passed to AddressSanitizer, so that it can follow exceptions on it.
   const void* stack_at = nullptr;
   size_t stack_bytes = 0;
 
@@ -154,7 +155,7 @@ struct Fibers::Fiber : Turn {
 
 namespace {
 
-// The Fibers for which Fibers::Enter, which takes no argument, is called.
+// The object for Fibers::Enter, which cannot take an argument.
 thread_local Fibers* entered = nullptr;
 
 }  // namespace
@@ -211,7 +212,7 @@ MIDSCOPE_UNWATCHED void Fibers::Work() {
   }
   running_->ended = true;
   Release(&ended_);
-  Pause();  // for good
+  Pause();  // never resumed
 }
 
 #ifdef __SANITIZE_THREAD__

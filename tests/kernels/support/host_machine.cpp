@@ -12,7 +12,7 @@ using midscope::test::Acquire;
 using midscope::test::Fibers;
 using midscope::test::Release;
 
-// Why a thread does not go on.
+// What a thread is waiting for.
 enum class Wait { kNot, kForWarp, kForBlock, kForEarlierWork, kEnded };
 
 struct ThreadState {
@@ -20,7 +20,7 @@ struct ThreadState {
   WarpOperation operation = nullptr;
 };
 
-// Kept from one grid to the next, as are the fibers' stacks.
+// Reused for all grids of a thread, as are the fibers' stacks.
 Fibers& FibersOfThread() {
   thread_local Fibers fibers;
   return fibers;
@@ -28,7 +28,7 @@ Fibers& FibersOfThread() {
 
 }  // namespace
 
-// Blocks of a grid, of which one runs.
+// The blocks of a grid, one of which is running.
 class HostBlock {
  public:
   HostBlock(const Grid& grid, bool backwards, const std::function<void(HostMachine&)>& body,
@@ -100,7 +100,7 @@ class HostBlock {
     for (int i = 0; i < grid_.threads; ++i) StateOf(i) = {wait};
   }
 
-  // Runs until all of its threads wait for the block, or have ended.
+  // Runs a warp until all its threads wait for the block or have ended.
   MIDSCOPE_UNWATCHED void RunWarp(int first) {
     for (;;) {
       for (int i = 0; i < kWarp; ++i) {
@@ -116,7 +116,7 @@ class HostBlock {
     }
   }
 
-  // The wait of `count` threads from `first` on.
+  // The common wait of `count` threads, starting at `first`.
   MIDSCOPE_UNWATCHED Wait WaitOf(int first, int count) {
     const ThreadState& one = StateOf(first);
     for (int i = 1; i < count; ++i) {
@@ -137,7 +137,7 @@ class HostBlock {
   std::vector<Words> shared_;
   std::vector<ThreadState> states_;     // [thread]
   std::vector<WarpOperands> operands_;  // [thread]
-  char barrier_ = 0;                    // whose address Release and Acquire are given
+  char barrier_ = 0;                    // its address is passed to Release and Acquire
 };
 
 BlockIndex HostMachine::block() const { return of_->block(); }
