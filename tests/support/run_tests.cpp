@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kSkipped = 77;  // SKIP_RETURN_CODE in CMake
 
-// A filter of the tests in that source, "" where there are none.
+// A GoogleTest filter for the tests in that source; "" if there are none.
 std::string FilterOf(std::string_view source) {
   std::string filter;
   const ::testing::UnitTest& all = *::testing::UnitTest::GetInstance();

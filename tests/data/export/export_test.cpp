@@ -54,7 +54,7 @@ TEST(Export, CsvOfOneAxisHasOneColumnAnArray) {
             "20,,false,\"a,b\"\r\n");
 }
 
-// One array has the same form whatever its axes are.
+// The CSV of one array has the same form for any axes.
 TEST(Export, CsvOfOneArrayIsInLongForm) {
   Record record;
   record.name = "r";

@@ -23,7 +23,7 @@ std::string Npz(const Record& record) {
   return out.str();
 }
 
-// The data of a member, behind its NPY header, which must be right.
+// The data of a member after its NPY header, which must be correct.
 std::string Member(const std::string& zip, const std::string& name, const std::string& type,
                    const std::string& shape) {
   const size_t at = zip.find(name + ".npy\x93NUMPY");
@@ -35,7 +35,8 @@ std::string Member(const std::string& zip, const std::string& name, const std::s
   EXPECT_THAT(zip.substr(npy + 10, header),
               HasSubstr("{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape));
   uint32_t size = 0;
-  std::memcpy(&size, zip.data() + at - 8, sizeof(size));  // before the lengths of name and extra
+  // It precedes the lengths of name and extra field.
+  std::memcpy(&size, zip.data() + at - 8, sizeof(size));
   return zip.substr(npy + 10 + header, size - 10 - header);
 }
 
@@ -50,7 +51,7 @@ TEST(Npz, HoldsArraysAndAxesUnderTheirNames) {
   EXPECT_EQ(Member(zip, "last_query_attention", "<f4", "(3,2,4,)").size(), 96U);
   EXPECT_EQ(Member(zip, "elapsed", "<f8", "()").size(), 8U);
   EXPECT_EQ(Member(zip, "none_at_all", "<f4", "(0,)").size(), 0U);
-  // One character beyond the basic plane is one element.
+  // One character outside the Basic Multilingual Plane is one element.
   const std::string texts = Member(zip, "token_text", "<U3", "(4,)");
   ASSERT_EQ(texts.size(), 48U);
   char32_t smile = 0;
@@ -69,7 +70,7 @@ TEST(Npz, EqualRecordsMakeEqualBytes) {
   EXPECT_EQ(Npz(ExampleRecords()[1]), Npz(ExampleRecords()[1]));
 }
 
-// The limit is ZIP's 4 GiB; a small one shows that a member beyond it is not begun.
+// The real limit is ZIP's 4 GiB; a small limit shows that a member beyond it is not begun.
 TEST(Npz, RefusesWhatGoesBeyondTheLimitBeforeWritingIt) {
   Record record;
   record.name = "large";

@@ -131,7 +131,7 @@ TEST(PublishedTables, CopiedRowsAreIndeedEqual) {
   }
 }
 
-// Tables 7 and 8 of CREAM are what its Table 2 has the means of, but for rounding.
+// Table 2 of CREAM contains the means of its Tables 7 and 8, except for rounding.
 TEST(PublishedTables, SubtasksGiveTheMeansOfTheirGroups) {
   const PublishedTable& means = Table("cream-t2");
   const std::map<std::string, std::pair<std::string, std::vector<std::string>>> groups = {
@@ -157,8 +157,8 @@ TEST(PublishedTables, SubtasksGiveTheMeansOfTheirGroups) {
   }
 }
 
-// A rounded total of rounded cells does not prove a number, but a number in the wrong column would
-// show: each column of a table, and each row of a recipe, is named once and exists.
+// The total of rounded cells does not prove a number, but would reveal one in the wrong column.
+// Each column of a table and each row of a recipe must exist and be named once.
 TEST(PublishedTables, NumbersNameColumnsTasksAndRowsThatExist) {
   std::set<std::string> with_numbers;
   for (const PublishedTable& table : PublishedTables()) {
@@ -203,7 +203,7 @@ TEST(PublishedTables, NumbersNameColumnsTasksAndRowsThatExist) {
                                         "poshidden-t3", "poshidden-t4", "poshidden-t6"));
 }
 
-// A row's setting can be run: it compiles for a model with as many layers and channels.
+// The setting of a row can be run: it compiles for a model with enough layers and channels.
 TEST(PublishedTables, SettingsOfRowsApply) {
   ModelConfig config;
   config.layers = 48;
@@ -237,7 +237,7 @@ TEST(PublishedTables, SettingsMayDifferByColumn) {
                           "channel(1665, factor=0, layers=10-25, rows=answer)"));
   EXPECT_THAT(table.MethodOf(6, "mistral_7b").settings,
               ElementsAre("channel(213, factor=0, layers=10-25, rows=last:16)"));
-  // The channels of the ablated searches are not stated: the method alone.
+  // For the ablated searches, only the method is published, not the channels.
   EXPECT_TRUE(table.MethodOf(2, "gemma_7b").settings.empty());
   EXPECT_EQ(table.MethodOf(2, "gemma_7b").term, "channel");
 }
@@ -299,7 +299,7 @@ TEST(PublishedLines, SettingsAreTheEndsOfLabels) {
   const std::vector<PublishedLine> own = PublishedLines(Table("litm-experiments"), "kv:pairs=140");
   ASSERT_EQ(own.size(), 2U);
   EXPECT_THAT(own[1].method.settings, ElementsAre("none"));
-  // A tuned model run without a setting is not a counterpart of one that is not tuned.
+  // A fine-tuned model run without a setting is not the counterpart of one that is not fine-tuned.
   const std::vector<PublishedLine> tuned = PublishedLines(Table("cream-t1"), "kv:pairs=75");
   EXPECT_EQ(TuningRecipeText(tuned.front().recipe), "pose, interpolation=linear");
   const Record record = PublishedRecord(tuned, "kv:pairs=75", 75);
@@ -346,7 +346,7 @@ TEST(PublishedLines, OfTheKindStandByTheShareOfPlaces) {
   EXPECT_EQ(lines[0].task, "kv:pairs=50");
   EXPECT_EQ(lines[0].pieces, 50);
   EXPECT_TRUE(PublishedLinesOfKind(table, "mdqa:documents=10").empty());
-  // Where the number fits, those of other numbers stay away.
+  // If lines with the task's number exist, lines of other numbers are omitted.
   EXPECT_EQ(PublishedLinesOfKind(Table("poshidden-t1"), "kv:pairs=140").size(), 23U);
   EXPECT_EQ(PublishedPieces("kv:pairs=50", "kv:pairs=10,query_aware=1"), 10);
   EXPECT_EQ(PublishedPieces("kv:pairs=50", "kv"), 0);

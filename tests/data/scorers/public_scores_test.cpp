@@ -34,7 +34,7 @@ GenerationRule RuleOf(const Json& row) {
   return rule;
 }
 
-// In percent, of all predictions.
+// The mean score of all predictions, in percent.
 double MeanScore(const Json& row, const GenerationRule& rule) {
   const auto predictions = row["predictions"].get<std::vector<std::string>>();
   const auto answers = row["answers"].get<std::vector<std::vector<std::string>>>();
@@ -60,7 +60,7 @@ TEST(PublicScores, AreThoseOfTheBenchmarksOwnCode) {
     const GenerationRule rule = RuleOf(row);
     if (row["source"] == "longbench") ++datasets;
     const double score = MeanScore(row, rule);
-    // The constant 1e-8 in the package rouge's ROUGE-L may turn a rounding.
+    // The constant 1e-8 in the ROUGE-L of the package rouge may change a rounding.
     EXPECT_NEAR(score, row["score"].get<double>(), 0.0051) << line.substr(0, 400);
     if (row["source"] == "longbench") sum += score;
   }

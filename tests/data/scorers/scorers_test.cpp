@@ -27,7 +27,7 @@ TEST(Normaliser, HasTheOrderOfThePublishedOne) {
   EXPECT_EQ(NormaliseAnswer("a an the"), "");
   EXPECT_EQ(NormaliseAnswer("  An\tapple\n a  day "), "apple day");
   EXPECT_EQ(NormaliseAnswer("theatre banana"), "theatre banana");
-  EXPECT_EQ(NormaliseAnswer("a-the"), "athe");  // punctuation goes first and leaves no gap
+  EXPECT_EQ(NormaliseAnswer("a-the"), "athe");  // punctuation is removed first and leaves no gap
   EXPECT_EQ(NormaliseAnswer("Café “the” Straße"), "café “ ” straße");
   EXPECT_EQ(NormaliseAnswer("\xC3"), "\xC3");
 }
@@ -35,7 +35,8 @@ TEST(Normaliser, HasTheOrderOfThePublishedOne) {
 TEST(AnswerText, CutsAsTheSourcesDo) {
   const std::string generated = "\n Paris. \nIt is in France.\n";
   EXPECT_EQ(CutAnswer(generated, AnswerCut::kWhole), generated);
-  EXPECT_EQ(CutAnswer(generated, AnswerCut::kFirstLine), "");  // the loss that Ms-PoE's code has
+  // The same loss of text occurs in Ms-PoE's code.
+  EXPECT_EQ(CutAnswer(generated, AnswerCut::kFirstLine), "");
   EXPECT_EQ(CutAnswer(generated, AnswerCut::kStrippedFirstLine), "Paris. ");
   EXPECT_EQ(CutAnswer(generated, AnswerCut::kFirstLineAfterNewlines), " Paris. ");
   EXPECT_EQ(CutAnswer("\n\n", AnswerCut::kFirstLineAfterNewlines), "");
@@ -43,7 +44,7 @@ TEST(AnswerText, CutsAsTheSourcesDo) {
   EXPECT_EQ(StripText(" \n"), "");
 }
 
-// Expected: Python 3.11's str.lower(), with Unicode's Final_Sigma.
+// The expected text is that of Python 3.11's str.lower(), with Unicode's Final_Sigma.
 TEST(LowerText, AGreekSigmaThatEndsAWordIsFinal) {
   const std::vector<std::pair<std::string, std::string>> lower = {
       {"\u039f\u0394\u039f\u03a3", "\u03bf\u03b4\u03bf\u03c2"},
@@ -87,14 +88,15 @@ TEST(MatchScores, KeyValueIsASubstringWithoutCase) {
 TEST(MatchScores, SubspanMatchesInsideWordsToo) {
   EXPECT_EQ(SubspanExactMatch("It was the Beatles!", "Beatles"), 1);
   EXPECT_EQ(SubspanExactMatch("usable", "The U.S.-A!"), 1);
-  EXPECT_EQ(SubspanExactMatch("anything", "the"), 1);  // a reference that normalises to nothing
+  EXPECT_EQ(SubspanExactMatch("anything", "the"), 1);  // a reference whose normal form is empty
   EXPECT_EQ(SubspanExactMatch("Paris", "Paris, France"), 0);
   EXPECT_EQ(ExactMatch("The cat.", "cat"), 1);
   EXPECT_EQ(ExactMatch("cats", "cat"), 0);
 }
 
 TEST(MatchScores, F1CountsWordsWithRepetition) {
-  EXPECT_NEAR(TokenF1("the cat sat", "cat sat down"), 0.8, kRounding);  // 2/2 and 2/3
+  // Precision and recall are 2/2 and 2/3.
+  EXPECT_NEAR(TokenF1("the cat sat", "cat sat down"), 0.8, kRounding);
   EXPECT_NEAR(TokenF1("cat cat cat", "cat"), 0.5, kRounding);
   EXPECT_EQ(TokenF1("the", "the"), 0);
 }
@@ -116,9 +118,10 @@ TEST(LabelScores, ClassesShareTheirPoint) {
   EXPECT_EQ(ClassScore("Person", "Person", classes), 1);
   EXPECT_EQ(ClassScore("Person or Date", "Person", classes), 0.5);
   EXPECT_EQ(ClassScore("Date", "Person", classes), 0);
-  EXPECT_EQ(ClassScore("Other date", "Other date", classes), 1);  // "Other" is part of it
+  // "Other" is part of the class's name.
+  EXPECT_EQ(ClassScore("Other date", "Other date", classes), 1);
   EXPECT_EQ(ClassScore("", "Person", classes), 0);
-  // The public code steps over the class after each one that it drops.
+  // After removing a class, the public code skips the next one.
   const std::vector<std::string> nested = {"a", "ab", "abc"};
   EXPECT_EQ(ClassScore("abc", "abc", nested), 0.5);
   EXPECT_EQ(ClassScore("abc", "abc", nested, false), 1);
@@ -128,7 +131,7 @@ TEST(LabelScores, NumbersAreSharesOfAllNumbers) {
   EXPECT_EQ(RetrievalScore("Paragraph 17", "Paragraph 17"), 1);
   EXPECT_EQ(RetrievalScore("17, 3, 17, 4", "Paragraph 17"), 0.5);
   EXPECT_EQ(RetrievalScore("段落3", "段落3"), 1);
-  EXPECT_EQ(RetrievalScore("017", "Paragraph 17"), 0);  // compared as text
+  EXPECT_EQ(RetrievalScore("017", "Paragraph 17"), 0);  // numbers are compared as text
   EXPECT_EQ(RetrievalScore("none", "Paragraph 17"), 0);
   EXPECT_THROW(RetrievalScore("17", "17"), Error);
   EXPECT_EQ(CountScore("There are 5.", "5"), 1);

@@ -38,8 +38,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kLongest = 5;       // seconds of computing of one reader or program
-constexpr double kLongestWait = 60;  // of the clock, on a machine with other work
+constexpr double kLongest = 5;       // largest CPU seconds of one reader or program
+constexpr double kLongestWait = 60;  // largest elapsed seconds, on a machine under load
 
 struct Options {
   std::string mode;
@@ -95,7 +95,8 @@ struct WorkerReply {
   _exit(0);
 }
 
-// Starts a worker at mutant `first` and follows it to its end. Returns the mutant to go on with.
+// Starts a worker at mutant `first` and follows it until it ends. Returns the mutant at which to
+// continue.
 int64_t FollowWorker(const Corpus& corpus, const Options& options, int64_t first,
                      const std::string& folder, Tally& tally) {
   int pipe_ends[2];
@@ -147,8 +148,8 @@ void FuzzReaders(const Corpus& corpus, const Options& options, Tally& tally) {
   }
 }
 
-// As above, without midscope-reader: the effect of such files on a process that passes them to
-// HDF5.
+// As above, without midscope-reader: shows the effect of such files on a process that passes them
+// to HDF5.
 void FuzzHere(const Corpus& corpus, const Options& options, Tally& tally) {
   const TemporaryFolder folder;
   for (int64_t i = 0; i < options.count; ++i) {
@@ -204,7 +205,7 @@ ProgramEnd RunProgram(const std::vector<std::string>& words, const std::string& 
   return end;
 }
 
-// Every command that reads results, on run.h5 in `folder`.
+// Every command that reads results, applied to run.h5 in `folder`.
 std::vector<std::vector<std::string>> Commands(const Options& options, const std::string& folder,
                                                uint64_t seed) {
   constexpr const char* kFormats[] = {"csv", "json", "npz"};
@@ -222,7 +223,7 @@ std::vector<std::vector<std::string>> Commands(const Options& options, const std
   const std::string window = options.programs + "/midscope-gui";
   if (fs::exists(window))
     commands.push_back({window, "--render", given, "--out", folder + "/pictures"});
-  // Keeps one of the two ways to merge.
+  // Keeps only one of the two ways to merge.
   commands.erase(commands.begin() + (seed % 2 == 0 ? 4 : 5));
   return commands;
 }

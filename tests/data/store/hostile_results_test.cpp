@@ -19,7 +19,7 @@ TEST_P(HostileResults, AreRefusedOrRead) {
   EXPECT_EQ(outcome.other, "");
   if (GetParam().reading != test::Reading::kHarmless) {
     EXPECT_GT(outcome.refused, 0);
-    // Whose fault it is.
+    // The message names the faulty file.
     EXPECT_NE(outcome.first_error.find(folder.File("")), std::string::npos) << outcome.first_error;
   }
   if (GetParam().reading == test::Reading::kRefused) {

@@ -30,14 +30,14 @@ using ::testing::HasSubstr;
 constexpr size_t kSealBytes = 24;
 constexpr const char* kPlan = R"~({"task":"list","samples":12,"settings":["none","pi(1.5)"]})~";
 
-// The file without its checksum, as another program leaves it.
+// A copy of the file without its checksum, as if written by another program.
 std::string Unsealed(const std::string& path) {
   const std::string bytes = ReadBytes(path);
   WriteBytes(path, bytes.substr(0, bytes.size() - kSealBytes));
   return path;
 }
 
-// Processes that run a program of this name for this process.
+// Processes that run a program of that name for this process.
 std::vector<pid_t> ReadersOfThisProcess() {
   std::vector<pid_t> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -91,7 +91,7 @@ TEST_F(ReaderProcess, IsStartedForUnsealedFilesAlone) {
   EXPECT_TRUE(ReadersOfThisProcess().empty()) << "it outlives what it was for";
 }
 
-// Pieces of 64 MiB at most cross between the processes.
+// Data are transferred between the processes in pieces of at most 64 MiB.
 TEST_F(ReaderProcess, LargeArraysComeInPieces) {
   Record record;
   record.name = "large";
@@ -116,13 +116,13 @@ TEST_F(ReaderProcess, OneThatEndsMakesAnError) {
   const RunReader reader(Unsealed(File("sweep.h5")));
   ASSERT_EQ(ReadersOfThisProcess().size(), 1U);
   ASSERT_EQ(kill(ReadersOfThisProcess().front(), SIGSEGV), 0);
-  for (int i = 0; i < 2; ++i) {  // the second time it is known to be gone
+  for (int i = 0; i < 2; ++i) {  // the second time, the process is known to have ended
     EXPECT_THAT(ErrorMessage(ErrorKind::kFailure, [&] { reader.ReadSample("sweep", 0); }),
                 AllOf(HasSubstr(File("sweep.h5")), HasSubstr("damaged"), HasSubstr("signal 11")));
   }
 }
 
-// Whether reading the file by HDF5 here would have ended this process, or kept it computing.
+// Whether reading the file with HDF5 in this process would have crashed it or would not have ended.
 bool IsDeadly(const std::string& path) {
   const pid_t child = fork();
   if (child == 0) {
@@ -135,7 +135,7 @@ bool IsDeadly(const std::string& path) {
   return WIFSIGNALED(status);
 }
 
-// Found by data_fuzz_results here 250 1. Which of them end a process depends on its heap.
+// Found by `data_fuzz_results here 250 1`. Which of them crash a process depends on its heap.
 TEST_F(ReaderProcess, FilesThatHdf5DiesOfAreAnError) {
   test::WriteCorpus(File("corpus"));
   const test::Corpus corpus(File("corpus"));

@@ -114,7 +114,8 @@ TEST_F(RecordReader, ADamagedFileIsAnErrorWhereverTheDamageIs) {
   const std::string whole = ReadBytes(path_);
   const std::string damaged_path = folder_.File("damaged.h5");
   std::mt19937 random(11);
-  constexpr size_t kSealMagicBytes = 24;  // without it, the file counts as changed on purpose
+  // Without this part, the file counts as modified deliberately.
+  constexpr size_t kSealMagicBytes = 24;
   for (int round = 0; round < 400; ++round) {
     std::string damaged = whole;
     damaged[random() % (damaged.size() - kSealMagicBytes)] ^= static_cast<char>(1 + random() % 255);
@@ -125,7 +126,7 @@ TEST_F(RecordReader, ADamagedFileIsAnErrorWhereverTheDamageIs) {
   }
 }
 
-// A notebook that has the file open (h5py.File(F, "r+")).
+// The file is open in a notebook (h5py.File(F, "r+")).
 TEST_F(RecordReader, AFileThatIsOpenForWritingIsSaidToBe) {
   const hid_t file = H5Fopen(path_.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
   ASSERT_GE(file, 0);

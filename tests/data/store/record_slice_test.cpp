@@ -56,7 +56,7 @@ TEST(AxisSliceText, ErrorsSayWhatThereIs) {
   }
 }
 
-// A sweep's labels state every argument; the user typed less.
+// The labels of a sweep contain every argument; the user typed fewer.
 TEST(AxisSliceText, ASettingMayBeWrittenAsItWasGiven) {
   Record record;
   record.name = "sweep";

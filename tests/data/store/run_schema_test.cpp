@@ -33,7 +33,7 @@ std::string TextAttribute(hid_t object, const char* name) {
   return value;
 }
 
-// The schema's path of an object; "" where it has none for it.
+// The object's path in the schema; "" if the schema does not contain it.
 std::string SchemaPath(const std::string& path, hid_t object) {
   if (path == ".") return "/";
   if (path == "entry" || path == "entry/provenance") return "/" + path;
@@ -104,7 +104,8 @@ TEST(RunSchema, IsWhatFilesAre) {
           << attribute.object << " @" << attribute.name;
     }
   }
-  const std::set<std::string> own = {"setting", "count", "mean", "task"};  // of ExampleRecords
+  // The records of ExampleRecords.
+  const std::set<std::string> own = {"setting", "count", "mean", "task"};
   for (const auto& [key, count] : seen.attributes) {
     if (key.first == "/entry/RECORD" && own.contains(key.second)) continue;
     EXPECT_TRUE(described.contains(key)) << key.first << " @" << key.second;
@@ -117,7 +118,7 @@ TEST(RunSchema, ThePageIsUpToDate) {
       << "write it anew: midscope help schema >data/SCHEMA.md";
 }
 
-// run_v1.h5: what data_write_example wrote as sweep.h5 on the day that the schema was documented.
+// run_v1.h5 is the sweep.h5 that data_write_example wrote when the schema was first documented.
 TEST(RunSchema, AFileOfVersionOneStillOpens) {
   const RunReader reader(std::string(MIDSCOPE_TESTS "/data/golden") + "/run_v1.h5");
   EXPECT_EQ(reader.plan_json(), R"({"seed":1})");

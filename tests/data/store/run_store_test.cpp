@@ -46,7 +46,7 @@ TEST(RunStore, RecordsReadBackAsTheyWere) {
 TEST(RunStore, EqualRunsMakeEqualFiles) {
   const TemporaryFolder folder;
   WriteRecords(folder.File("a.h5"), ExampleRecords(), ExampleProvenance());
-  // HDF5 would note times, in whole seconds.
+  // HDF5 would store times, with a resolution of one second.
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));
   WriteRecords(folder.File("b.h5"), ExampleRecords(), ExampleProvenance());
   EXPECT_TRUE(ReadBytes(folder.File("a.h5")) == ReadBytes(folder.File("b.h5")));
@@ -160,15 +160,15 @@ TEST(RunStore, BadRecordsAreBugs) {
   EXPECT_TRUE(folder.Names().empty());
 }
 
-// Runs `work` in a process that may not write files longer than `limit` bytes; returns what it
-// exits with, or -1 where it crashed.
+// Runs `work` in a process that cannot write files longer than `limit` bytes. Returns its exit
+// status, or -1 if it crashed.
 int RunLimited(rlim_t limit, const std::function<int()>& work) {
   const pid_t child = fork();
   if (child == 0) {
     signal(SIGXFSZ, SIG_IGN);
     const rlimit size{limit, limit};
     setrlimit(RLIMIT_FSIZE, &size);
-    exit(work());  // not _exit: HDF5's own clean-up at exit must survive too
+    exit(work());  // not _exit, because HDF5's clean-up at exit must also succeed
   }
   int status = 0;
   waitpid(child, &status, 0);

@@ -12,7 +12,7 @@ namespace {
 
 std::string Run(const std::string& folder) { return folder + "/run.h5"; }
 
-// A journal of these MessagePack entries, each with its right checksum.
+// A journal of these MessagePack entries, each with a valid checksum.
 std::string JournalOf(const std::vector<std::string>& entries) {
   std::string journal(kJournalMark);
   journal.resize(kJournalHeadBytes);

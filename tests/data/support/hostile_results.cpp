@@ -47,7 +47,7 @@ Handle OpenDataSet(hid_t file, const std::string& path) {
 }
 Handle Creation() { return {H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "create"}; }
 
-// Changes the usual sweep's file as another program would.
+// A variant of the usual sweep's file, changed as another program could change it.
 HostileKind Changed(const std::string& name,
                     const std::function<void(hid_t file, const std::string& folder)>& change,
                     Reading reading = Reading::kRefused) {
@@ -66,7 +66,7 @@ void SetText(hid_t object, const char* name, const std::string& text) {
   hdf5::WriteAttribute(object, name, Attribute(text));
 }
 
-// Puts a data set in the place of another, with its attributes that are of text.
+// Replaces a data set by another one and copies its text attributes.
 Handle Replace(hid_t file, const std::string& path, hid_t type, const std::vector<hsize_t>& sizes,
                hid_t create) {
   const Handle before = OpenDataSet(file, path);
@@ -91,7 +91,7 @@ HostileKind AxisOfLength(const std::string& name, hsize_t length) {
   });
 }
 
-// All axes of a record as long as no memory is, and its arrays as well.
+// Makes all axes of a record, and its arrays, longer than any memory.
 void LengthenAll(hid_t file, const std::string&) {
   const hsize_t length = hsize_t{1} << 33;
   const Handle create = Creation();
@@ -193,7 +193,7 @@ void AddAttributes(hid_t file, const std::string&) {
   }
 }
 
-// A virtual data set in the place of answer_nll that takes all from that file.
+// A variant in which answer_nll is a virtual data set that reads everything from file `source`.
 HostileKind VirtualOver(const std::string& name, const std::string& source, hsize_t there = 3,
                         const std::string& also = "") {
   return Changed("virtual over " + name, [=](hid_t file, const std::string& folder) {
@@ -238,7 +238,7 @@ void NameRecordTwice(hid_t file, const std::string&) {
         "link");
 }
 
-// A group that is in itself, and soft links that lead to one another.
+// Adds a group that contains itself, and soft links that refer to each other.
 void AddCycles(hid_t file, const std::string&) {
   Check(H5Lcreate_hard(file, "entry", file, "entry/again", H5P_DEFAULT, H5P_DEFAULT), "link");
   Check(H5Lcreate_hard(file, "entry/sweep", file, "entry/sweep/again", H5P_DEFAULT, H5P_DEFAULT),
@@ -274,7 +274,7 @@ void PackUnknown(hid_t file, const std::string&) {
   H5Dwrite(made.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
 }
 
-// Every element leads to one text of a MiB: 4 GiB in all.
+// Every element refers to the same text of 1 MiB, 4 GiB in total.
 void RepeatText(const std::string& folder) {
   constexpr hsize_t kTexts = 4096;
   WriteUsual(folder);

@@ -12,8 +12,8 @@
 #include "data/sweep/sweep_virtual.h"
 #include "tests/data/support/example_sweep.h"
 
-// The HDF5 library's checksum of its metadata, which it exports, so that damage is not detected by
-// it alone.
+// HDF5's checksum for its metadata, which the library exports. With a valid checksum, damage is not
+// detected by the checksum alone.
 // NOLINTNEXTLINE(readability-identifier-naming): HDF5's name.
 extern "C" uint32_t H5_checksum_metadata(const void* data, size_t length, uint32_t initial);
 
@@ -39,7 +39,7 @@ Record SampleWithoutAttention(int64_t sample) {
   return record;
 }
 
-// Means over samples, as a sweep has them behind its samples.
+// Means over samples, in the form in which a sweep stores them after its samples.
 Record Means() {
   Record record;
   record.name = "outcome_means";
@@ -88,8 +88,7 @@ void WriteJoined(const std::string& folder, const std::vector<std::string>& part
 
 uint64_t Below(Random& random, uint64_t bound) { return bound == 0 ? 0 : random() % bound; }
 
-// The offset of a random occurrence of a signature of HDF5's structures; the size where there is
-// none.
+// The offset of a random occurrence of a signature of HDF5's structures; the size if there is none.
 size_t FindStructure(const std::string& bytes, Random& random, std::string_view signature) {
   std::vector<size_t> places;
   for (size_t at = bytes.find(signature); at != std::string::npos;
@@ -118,7 +117,8 @@ uint64_t OddNumber(Random& random) {
   return kOdd[Below(random, std::size(kOdd))];
 }
 
-// A new checksum for version 2 object headers' first chunk, so that what they say is believed.
+// Computes a valid checksum for the first chunk of version 2 object headers, so that their contents
+// are accepted.
 void SumHeaderAgain(std::string& bytes, size_t at) {
   if (at + 8 > bytes.size()) return;
   const auto flags = static_cast<unsigned char>(bytes[at + 5]);
@@ -166,7 +166,7 @@ std::string CopyBlock(std::string& bytes, Random& random) {
   return "a block";
 }
 
-// A number of a text, as in plans, becomes something else.
+// Changes a number in a text, such as a plan.
 std::string ChangeText(std::string& bytes, Random& random) {
   constexpr std::string_view kWords[] = {"\"samples\":", "\"settings\":", "\"seed\":", "schema_",
                                          "axis_names",   "midscope_role", "sample",    "place",
@@ -186,7 +186,7 @@ std::string Cut(std::string& bytes, Random& random) {
   return "cut to " + std::to_string(bytes.size());
 }
 
-// New checksums of a journal's entries, so that what they say is believed.
+// Computes valid checksums for a journal's entries, so that their contents are accepted.
 void SumJournalAgain(std::string& bytes) {
   constexpr size_t kMark = 8;
   uint64_t length = 0;

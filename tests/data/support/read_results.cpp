@@ -19,9 +19,9 @@
 namespace midscope::test {
 namespace {
 
-constexpr int64_t kMostRead = 20;  // samples, settings, places
+constexpr int64_t kMostRead = 20;  // largest number of samples, settings and places that are read
 
-// Seconds that this process and those that it has waited for have computed.
+// CPU seconds of this process and of the child processes that it has waited for.
 double Computed() {
   double seconds = 0;
   for (const auto whose : {RUSAGE_SELF, RUSAGE_CHILDREN}) {

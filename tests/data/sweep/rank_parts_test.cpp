@@ -28,7 +28,7 @@ class RankPartsTest : public ::testing::Test {
     return {path_, plan, ExampleProvenance(),
             [](const SweepMerge&) { return std::vector<Record>(); }};
   }
-  // A rank that was killed: its samples are in a journal.
+  // Leaves the state of a rank that was killed: its samples are in a journal.
   void KillRank(int64_t number, const std::vector<int64_t>& samples) const {
     SweepStore store = SweepStore::Create(RankPath(path_, number), kPlan, ExampleProvenance());
     for (const int64_t sample : samples) store.Append(sample, ExampleSample(sample));
@@ -47,7 +47,7 @@ class RankPartsTest : public ::testing::Test {
 TEST_F(RankPartsTest, AreJoinedWithoutCopying) {
   WriteSweep(RankPath(path_, 0), kPlan, {0, 3});
   WriteSweep(RankPath(path_, 1), kPlan, {1, 2});
-  WriteSweep(RankPath(path_, 10), kPlan, {});  // came too late for a sample
+  WriteSweep(RankPath(path_, 10), kPlan, {});  // this rank started too late to get a sample
   WriteBytes(folder_.File("run.h5.rankle"), "not a part");
   EXPECT_THAT(RankParts(path_),
               ElementsAre(RankPath(path_, 0), RankPath(path_, 1), RankPath(path_, 10)));
@@ -67,7 +67,7 @@ TEST_F(RankPartsTest, WhatAKilledJobLeftIsKeptAndNumbersGoOn) {
   KillRank(3, {3, 4});
   EXPECT_EQ(SettleRankParts(Sweep()).next, 4);
   EXPECT_THAT(SettleRankParts(Sweep()).finished, ElementsAre(0, 1, 2, 3, 4));
-  ExpectSamples(3);  // as the first job left it
+  ExpectSamples(3);  // unchanged since the first job
   WriteSweep(RankPath(path_, 4), kPlan, {5});
   JoinRankParts(Sweep());
   ExpectSamples(6);
@@ -81,7 +81,7 @@ TEST_F(RankPartsTest, TheFileOfOneProcessBecomesAPartAndStaysInPlace) {
   SweepStoreOptions resume;
   resume.resume = true;
   SweepStore::Create(path_, kPlan, ExampleProvenance(), resume).Append(1, ExampleSample(1));
-  for (int round = 0; round < 2; ++round) {  // also when the job is killed before it joins
+  for (int round = 0; round < 2; ++round) {  // also if the job is killed before it joins the parts
     const EarlierParts earlier = SettleRankParts(Sweep());
     EXPECT_EQ(earlier.next, 1);
     EXPECT_THAT(earlier.finished, ElementsAre(0, 1));
@@ -130,16 +130,16 @@ TEST_F(RankPartsTest, FoldIntoOneFileForOneProcess) {
   WriteSweep(folder_.File("whole.h5"), kPlan, {0, 1, 2, 3});
   const std::string whole = ReadBytes(folder_.File("whole.h5"));
   std::filesystem::remove(folder_.File("whole.h5"));
-  FoldRankParts(Sweep());  // nothing there: nothing done
+  FoldRankParts(Sweep());  // no effect if there are no parts
   EXPECT_THAT(folder_.Names(), IsEmpty());
   WriteSweep(RankPath(path_, 0), kPlan, {0, 2});
   WriteSweep(RankPath(path_, 1), kPlan, {1});
   JoinRankParts(Sweep());
-  KillRank(2, {1, 3});  // a fold that was cut off leaves samples twice
+  KillRank(2, {1, 3});  // an interrupted fold leaves samples in two files
   FoldRankParts(Sweep());
   EXPECT_THAT(folder_.Names(), ElementsAre("run.h5"));
   EXPECT_TRUE(ReadBytes(path_) == whole);
-  KillRank(12, {4});  // beside a file without parts
+  KillRank(12, {4});  // next to a file without parts
   FoldRankParts(Sweep());
   EXPECT_THAT(folder_.Names(), ElementsAre("run.h5"));
   ExpectSamples(5);

@@ -84,7 +84,7 @@ TEST(SampleView, OverviewHasNothingThatIsReadBySample) {
   EXPECT_EQ(file.records[0].FindArray("token_ids"), nullptr);
 }
 
-// Two samples at two places, as a batch of probes stacks them.
+// Two samples at two places, stacked as in a batch of probes.
 Record Batch() {
   Record record;
   record.name = "prompt";

@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 
 constexpr const char* kPlan = R"~({"task":"list","samples":9,"settings":["none","pi(1.5)"]})~";
 
-// A sample of other settings: as ExampleSample, one setting, other outcomes.
+// As ExampleSample, but with one other setting and other outcomes.
 Record OtherSettingSample(int64_t sample) {
   Record record = ExampleSample(sample);
   record.axes[3] = {"setting", 1, "", {"ntk(2)"}, {}};
@@ -40,7 +40,7 @@ TEST(SweepMerge, DisjointSamplesAreAsOfOneRun) {
   EXPECT_THAT(merge.samples(), ElementsAre(0, 1, 2, 3, 4));
   merge.Write(folder.File("merged.h5"), merge.provenance(), {});
   EXPECT_TRUE(ReadBytes(folder.File("merged.h5")) == ReadBytes(folder.File("whole.h5")));
-  // It goes on as any other sweep's file.
+  // The merged file can be resumed like any other sweep's file.
   SweepStoreOptions options;
   options.resume = true;
   SweepStore store =
@@ -97,7 +97,7 @@ TEST(SweepMerge, SettingsOfTheSameSamplesStandSideBySide) {
   EXPECT_EQ(file.records[1].name, "merged_from");
 }
 
-// A sweep whose settings all hold its prompts has no setting_failure: all were run.
+// If no setting of a sweep has failed, its file has no setting_failure; all settings were run.
 TEST(SweepMerge, WhatOneInputLeavesOutIsPutInForIt) {
   const TemporaryFolder folder;
   const auto write = [&](const char* name, bool with_failures) {

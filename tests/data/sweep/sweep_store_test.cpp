@@ -161,7 +161,7 @@ TEST(SweepStore, APlanMayGrowInTheOneMemberThatMay) {
     SweepStore grown = open(R"({"samples": 3, "seed": 1})");
     EXPECT_THAT(grown.finished(), ElementsAre(0));
   }
-  // Killed before its first checkpoint, it is a sweep of 3 all the same.
+  // A sweep of 3 samples that was killed before its first checkpoint still counts as one of 3.
   EXPECT_THAT(ErrorMessage([&] { open(R"({"samples": 2, "seed": 1})"); }),
               HasSubstr("a larger sweep: samples 3 instead of 2"));
   open(R"({"samples": 3, "seed": 1})").Finish();
@@ -193,7 +193,7 @@ TEST(SweepStore, ASecondWriterIsRefused) {
 TEST(SweepStore, ATornTailIsDroppedWhereverItIsCut) {
   const TemporaryFolder folder;
   const std::string path = folder.File("run.h5");
-  std::vector<size_t> ends;  // of the journal after each sample
+  std::vector<size_t> ends;  // sizes of the journal after each sample
   {
     SweepStore store = OpenStore(path);
     ends.push_back(ReadBytes(path + ".journal").size());
@@ -233,7 +233,7 @@ TEST(SweepStore, DamagedJournalsNeverDoMoreThanThrowAnError) {
       for (const int64_t sample : store.finished()) {
         ExpectSameRecord(store.ReadSample(sample), ExampleSample(sample));
       }
-    } catch (const Error&) {  // an error is an answer too; wrong samples or a crash are not
+    } catch (const Error&) {  // an error is acceptable too; wrong samples or a crash are not
     }
   }
 }
@@ -333,7 +333,7 @@ std::string PlanOfTask(const std::string& task, const std::string& hash) {
   return R"({"task":")" + task + R"(","task_files_hash":")" + hash + "\"}";
 }
 
-// Files are compared by their contents, not by the path that was typed.
+// Files are compared by contents, not by the typed path.
 TEST(PlanDifference, PathsOfEqualFilesAreNone) {
   const std::string plan = PlanOfTask("jsonl:template=f.txt,tokens=9,file=a.jsonl", "1");
   EXPECT_EQ(FirstPlanDifference(
@@ -366,8 +366,8 @@ SweepStore Overwrite(const std::string& path) {
   return SweepStore::Create(path, R"({"task": "other"})", ExampleProvenance(), options);
 }
 
-// Contract of `overwrite`: until the first checkpoint that has a sample the file, and the journal
-// of an unfinished sweep, are as they were.
+// Contract of `overwrite`: until the first checkpoint with a sample, the file and the journal of an
+// unfinished sweep are unchanged.
 TEST(SweepStore, OverwritesAtTheFirstCheckpointWithASample) {
   const TemporaryFolder folder;
   const std::string path = folder.File("run.h5");
@@ -411,13 +411,13 @@ TEST(SweepStore, NothingIsLeftOfAnOverwriteThatFailed) {
   OpenStore(path).Finish();
   Overwrite(path).Finish();
   EXPECT_THAT(folder.Names(), ElementsAre("run.h5"));
-  WriteBytes(JournalPath(path), "");  // of a process that was killed
+  WriteBytes(JournalPath(path), "");  // left by a process that was killed
   EXPECT_FALSE(HasJournal(path));
   OpenStore(path, true).Finish();
   EXPECT_THAT(folder.Names(), ElementsAre("run.h5"));
 }
 
-// "run.h5" begins the name of another sweep's file, which is being written.
+// The name "run.h5" is a prefix of the name of another sweep's file, which is being written.
 TEST(SweepStore, TemporariesOfNeighboursStay) {
   const TemporaryFolder folder;
   const std::vector<std::string> others = {".run.h5.1.77.0.tmp", ".run.h5.tmp", ".run.h5.a.0.tmp",
@@ -444,7 +444,7 @@ TEST(SweepStore, AnOverwriteIsRefusedWhereTheSweepRuns) {
   EXPECT_THAT(folder.Names(), ElementsAre("run.h5"));
 }
 
-// The child of the kill test: goes on with the sweep, a checkpoint every few samples.
+// The child process of the kill test: resumes the sweep, with a checkpoint every few samples.
 [[noreturn]] void RunSweep(const std::string& path, int64_t samples) {
   SweepStore store = OpenStore(path, true);
   for (int64_t sample = 0; sample < samples; ++sample) {
@@ -466,7 +466,7 @@ TEST(SweepStore, AKillAtAnyMomentLosesOnlyWhatWasInFlight) {
   for (bool done = false; !done;) {
     const pid_t child = fork();
     if (child == 0) RunSweep(path, kSamples);
-    // Longer from round to round, so that the test ends also where everything is slow.
+    // The time increases with each round, so that the test also ends on slow machines.
     usleep(static_cast<useconds_t>(random() % 20000 + static_cast<uint64_t>(kills) * 1000));
     kill(child, SIGKILL);
     int status = 0;

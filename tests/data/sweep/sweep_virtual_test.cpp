@@ -38,7 +38,7 @@ void WriteCopy(const std::string& path, const std::vector<std::string>& parts) {
   merge.Write(path, merge.provenance(), {MergedFromRecord(merge)});
 }
 
-// All data sets of all records.
+// Compares all data sets of all records.
 void ExpectSameFile(const std::string& path, const std::string& other) {
   const RunFile file = ReadRecords(path);
   const RunFile expected = ReadRecords(other);
@@ -60,7 +60,7 @@ bool IsVirtual(const std::string& path, const char* data_set) {
   return is_virtual;
 }
 
-// Three parts whose samples interleave, and their join.
+// Three parts whose samples interleave, and the virtual file that joins them.
 class SweepVirtual : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -113,7 +113,7 @@ TEST_F(SweepVirtual, SettingsOfTheSameSamplesStandSideBySide) {
   ExpectSameFile(File("settings.h5"), File("copy.h5"));
 }
 
-// An array of text over settings is in all parts, each with its settings.
+// A text array over settings is in every part, each for that part's settings.
 TEST_F(SweepVirtual, ArraysOverSettingsComeFromEveryPart) {
   const auto write = [&](const std::string& name, const std::vector<std::string>& settings) {
     const std::string plan =
@@ -146,7 +146,7 @@ TEST_F(SweepVirtual, ArraysOverSettingsComeFromEveryPart) {
   EXPECT_FALSE(IsVirtual(File("xy.h5"), "/entry/sweep/question_text")) << "short texts are copied";
 }
 
-// HDF5 does not open a file a second time in another way, and reports no error then.
+// HDF5 cannot open a file a second time in another mode, and reports no error in that case.
 TEST_F(SweepVirtual, ReadsWhileItsPartsAreOpen) {
   const RunReader part(File("a.h5"));
   const RunReader whole(File("all.h5"));
@@ -178,7 +178,7 @@ TEST_F(SweepVirtual, APartThatIsMissingOrAnotherOneIsNamed) {
 }
 
 TEST_F(SweepVirtual, PartsAreFoundFromWhereItLies) {
-  // All of it moved, and by a link from elsewhere.
+  // Moves all files, and opens them through a link elsewhere.
   fs::create_directories(File("moved"));
   for (const char* name : {"all.h5", "a.h5", "b.h5", "50%b c.h5"}) {
     fs::rename(File(name), File("moved/") + name);
@@ -189,7 +189,7 @@ TEST_F(SweepVirtual, PartsAreFoundFromWhereItLies) {
   }
 }
 
-// A file that refers to others must not lead out of its folder.
+// A virtual file must not refer to files outside its folder.
 TEST_F(SweepVirtual, PartsLieBesideItAndAreNoLinks) {
   fs::create_directories(File("parts"));
   fs::copy(File("a.h5"), File("parts/a.h5"));
@@ -222,12 +222,12 @@ TEST_F(SweepVirtual, WhatCannotBePointedIntoIsRefused) {
   EXPECT_THAT(refusal(File("going.h5")), AllOf(HasSubstr("sample 11"), HasSubstr("journal")));
   WriteVirtual(File("two.h5"), {File("b.h5"), File("50%b c.h5")});
   EXPECT_THAT(refusal(File("two.h5")), HasSubstr("virtual"));
-  // As an input of a copy it is as good as any.
+  // A virtual file is a valid input of a copy.
   WriteCopy(File("copy.h5"), {File("a.h5"), File("two.h5")});
   EXPECT_EQ(SweepStore::OpenForReading(File("copy.h5")).finished().size(), 10U);
 }
 
-// A sweep goes on in a virtual file, which becomes a plain one.
+// Resuming a sweep in a virtual file turns it into an ordinary one.
 TEST_F(SweepVirtual, GoesOnAsAPlainFile) {
   SweepStoreOptions options;
   options.resume = true;

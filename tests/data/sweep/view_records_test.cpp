@@ -21,7 +21,8 @@ TEST(ReadForViewing, TakesOneSampleOfWhatIsLarge) {
     store.Finish();
   }
   const int64_t keys = RunReader(path).Describe("sweep").FindAxis("key")->size;
-  const RunFile file = ReadForViewing(path, 1, 3 * keys);  // the ids still fit, attention does not
+  // The limit admits the ids but not the attention.
+  const RunFile file = ReadForViewing(path, 1, 3 * keys);
   ASSERT_EQ(file.records.size(), 2U);
   EXPECT_NO_THROW(file.records[0].Check());
   EXPECT_EQ(file.records[0].FindArray("last_query_attention"), nullptr);

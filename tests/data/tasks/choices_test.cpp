@@ -171,7 +171,7 @@ TEST_F(Choices, DamagedLinesAreErrorsWithNameAndLine) {
               HasSubstr("label outside its choices"));
 }
 
-// A line of opening brackets must not take the square of its length.
+// The time for a line of opening brackets must not grow with the square of its length.
 TEST_F(Choices, BracketsThatDoNotCloseAreReadOnce) {
   const std::string open(1 << 20, '[');
   const nlohmann::json line = {{"activity_label", "a"},

@@ -44,7 +44,7 @@ TEST(DocumentTask, InventedPassagesStandInThePublishedPrompt) {
   EXPECT_EQ(ScoreGenerated(sample, " \n It was" + sample.answer + ".\nYes."), 1);
 }
 
-// Every passage is about the subject of the question, and only the gold one answers.
+// Every passage is about the subject of the question, and only the gold one contains the answer.
 TEST(DocumentTask, HardDistractorsStateOtherFactsOfTheSameSubject) {
   for (int64_t number = 0; number < 20; ++number) {
     const TaskSample plain = MakeTask("mdqa:documents=12", 1)->Make(number, 3);

@@ -71,8 +71,8 @@ TEST_F(LEvalFiles, OthersFollowTheDocumentDirectly) {
               HasSubstr("1 instruction and 0 outputs"));
 }
 
-// Words end at spaces, tokens here at any white space: 600 words of two tokens each. The first turn
-// leaves 500 words (1000 tokens), the second 250.
+// Words end at spaces, and tokens here at any white space: there are 600 words of two tokens each.
+// The first step leaves 500 words (1000 tokens), the second 250.
 TEST_F(LEvalFiles, DocumentsLoseTheirEndInSteps) {
   std::string document;
   for (int i = 0; i < 600; ++i) document += (i > 0 ? " w\\n" : "w\\n") + std::to_string(i);

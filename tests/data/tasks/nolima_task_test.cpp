@@ -70,7 +70,7 @@ TEST_F(NoLiMaTask, AsksEveryQuestionOfEveryTest) {
     EXPECT_EQ(made.answers.size(), 1u);
     EXPECT_THAT(Passage(made, "gold"), HasSubstr("Actually, " + made.answers[0] + " lives next"));
     EXPECT_EQ(made.answer, " " + made.answers[0]);
-    // The place moves the needle, and draws nothing anew.
+    // Another place moves the needle without drawing new content.
     EXPECT_EQ(task->Make(sample, 1).answers, made.answers);
     EXPECT_EQ(ScoreGenerated(made, "It is " + made.answers[0] + "."), 1);
     EXPECT_EQ(ScoreGenerated(made, "Somebody else."), 0);
@@ -92,11 +92,11 @@ TEST_F(NoLiMaTask, TheNeedleIsAtItsDepth) {
     const auto before = CountWords(std::string_view(text).substr(begin, gold - begin));
     const size_t behind = text.find('\n', gold) + 1;
     const auto after = CountWords(std::string_view(text).substr(behind, end - behind));
-    // Whole lines of five words.
+    // The needle is between complete lines of five words.
     EXPECT_NEAR(static_cast<double>(before), 2.0 * static_cast<double>(depth), 5) << depth;
     EXPECT_EQ(after, 200 - 2 * depth) << depth;
   }
-  // The depth is reached exactly: the snippet's beginning moves through the book instead.
+  // The depth is exact, because the beginning of the snippet is shifted through the book.
   EXPECT_THAT(task->Make(0, 51).text, HasSubstr("two three four five Actually, "));
 }
 

@@ -100,7 +100,8 @@ TEST_F(RulerDocuments, FillTheirTokensWithTheArticleFirst) {
       const TaskSample made = task->Make(sample, 51);
       const int64_t words = CountWords(made.text) + 32;
       EXPECT_LE(words, tokens);
-      EXPECT_GT(words, tokens - 12) << tokens;  // no further document of eleven words
+      // There is no space for another document of eleven words.
+      EXPECT_GT(words, tokens - 12) << tokens;
       const std::string article = "of article " + std::to_string(sample / 6);
       int64_t documents = 0;
       for (size_t at = made.text.find("\nParagraph"); at != std::string::npos;

@@ -69,7 +69,7 @@ TEST(RulerTask, EveryKindFillsItsTokens) {
         EXPECT_GE(all, tokens * 85 / 100) << kind.name;
         EXPECT_EQ(sample.text, Ruler(kind.name, tokens)->Make(1, place).text);
         EXPECT_NE(sample.answers, task->Make(0, place).answers);
-        // The requested answer is in the text in front of the question.
+        // The requested answer is in the text before the question.
         const std::string context =
             sample.text.substr(0, sample.text.rfind(Passage(sample, "question")));
         for (const std::string& answer : sample.answers) {
@@ -95,7 +95,7 @@ TEST(RulerTask, OnlyTheGoldNeedleMoves) {
       EXPECT_GT(depth, last);
       EXPECT_NEAR(depth, static_cast<double>(place - 1) / 100, 0.06) << kind;
       last = depth;
-      // Without the gold needle the text is the same everywhere.
+      // Apart from the gold needle, the text is the same for all places.
       std::string rest = sample.text;
       rest.erase(begin, gold.size() + 1);
       std::vector<std::string> words = SplitWords(rest);
@@ -142,7 +142,7 @@ TEST(RulerTask, EssaysAreTheUsersText) {
   EXPECT_THAT(ErrorOf([&] { Ruler("vt", 200); }), HasSubstr("more tokens"));
 }
 
-// Follows the assignments of a chain as a reader would.
+// Resolves the assignments of a chain as a reader would.
 TEST(RulerTask, VariablesOfAChainHaveTheValue) {
   for (int64_t index = 0; index < 20; ++index) {
     const TaskSample sample = Ruler("vt", 800)->Make(index, 1);

@@ -82,7 +82,7 @@ TEST_F(TaskFiles, AFolderOfLongBenchHasGroups) {
 
 TEST_F(TaskFiles, OthersCutTheMiddleOnRequest) {
   const TaskSample sample = Make("kv:tokens=18,", kPairs)->Make(0, 2);
-  // The first and the last nine words.
+  // The text keeps its first and last nine words.
   EXPECT_EQ(sample.text,
             "Extract the value corresponding to the specified key in"
             "\"v1\",\n \"k2\": \"V2\",\n \"k3\": \"v3\"}\n\nKey: \"k2\"\nCorresponding value:");
@@ -108,13 +108,14 @@ TEST_F(TaskFiles, LongBenchCutsTheMiddleOut) {
                          R"({"input": "x", "context": "a b c d e f g h", "answers": ["1"],)"
                          R"("dataset": "samsum"})");
   const TaskSample sample = task->Make(0, 1);
-  // As the public code: halves by tokens, put together without a space.
+  // As in the public code, halves are cut by tokens and joined without a space.
   EXPECT_EQ(sample.text, "Summarize the dialogue intof g h\n\nx");
   EXPECT_EQ(Passage(sample, "context"), "f g h");
   EXPECT_EQ(Passage(sample, "question"), "x");
 }
 
-// The document's end gives way to the separator; the query and the prompt's length stay.
+// The end of the document is replaced by the separator; the query is kept, and so is the prompt's
+// length.
 TEST_F(TaskFiles, ZeroScrollsTrimsTheDocument) {
   const std::string line =
       R"({"id": "q", "input": "Read it.\n\nÄ b c d e f g\n\nWho?\nAnswer:", "output": "b",)"
@@ -132,8 +133,8 @@ TEST_F(TaskFiles, ZeroScrollsTrimsTheDocument) {
               AllOf(HasSubstr("line 1"), HasSubstr("truncation_seperator")));
 }
 
-// Lines as in LooGLE's repository, where the questions are text that Python printed, and as in the
-// data hub's.
+// Reads lines in the format of LooGLE's repository, where questions are text printed by Python, and
+// in that of the data hub.
 TEST_F(TaskFiles, TimelinesOfLoogleAreRead) {
   const std::string python =
       R"({"input": "Long text.", "title": "T", "output": "none", "qa_pairs": "[{'Q': 'Who?', 'A': 'Ann, I think', 'S': ['a'], 'type': 'x'},)"

@@ -99,7 +99,7 @@ TEST_F(TaskFiles, QuirksOfTheCodesAreThereToChoose) {
   EXPECT_EQ(closed->Make(0, 1).text, "Question: who wrote it\nAnswer:");
 }
 
-// The gold document stays, the rest are documents of other questions, none with an answer.
+// The gold document is kept; the others are documents of other questions without an answer.
 TEST_F(TaskFiles, LongBenchHasItsDataSetsPromptAndScore) {
   const std::string line =
       R"({"input": "Where {context}?", "context": "Some {input} text.", "answers": ["Rome", "in Italy"],)"
@@ -131,7 +131,7 @@ TEST_F(TaskFiles, LongBenchHasItsDataSetsPromptAndScore) {
                                               R"("dataset": "passage_count"})")
                                ->Make(0, 1);
   EXPECT_THAT(count.text, EndsWith("The final answer is: "));
-  EXPECT_EQ(count.answer, "7");  // the text ends in a space already
+  EXPECT_EQ(count.answer, "7");  // no leading space, because the text ends in one
 }
 
 TEST_F(TaskFiles, LongBenchFormatsAreWholeAndDistinct) {
@@ -191,7 +191,7 @@ TEST_F(TaskFiles, OwnQuestionsTakeATemplate) {
   const auto task = Make("jsonl:template=" + form + ",", line);
   const TaskSample sample = task->Make(0, 2);
   EXPECT_EQ(sample.text, "Notes:\ny\nx\n\nWhat? {Answer}: ");
-  EXPECT_EQ(sample.answer, "x");  // the text ends in a space
+  EXPECT_EQ(sample.answer, "x");  // no leading space, because the text ends in one
   EXPECT_EQ(Passage(sample, "gold"), "x");
   EXPECT_EQ(Passage(sample, "question"), "What?");
   EXPECT_THAT(task->name(), HasSubstr("template=" + form));
@@ -203,7 +203,8 @@ TEST_F(TaskFiles, OwnQuestionsTakeATemplate) {
   EXPECT_THAT(Fails("jsonl:template=" + form + ",", line), HasSubstr("{question} 0 times"));
 }
 
-// As JSONL itself is read: Windows' line ends and byte-order marks do not reach the model.
+// Like the JSONL file itself, templates may have Windows line ends and byte-order marks, which are
+// not passed to the model.
 TEST_F(TaskFiles, TemplatesFromWindowsGiveTheSamePrompt) {
   const std::string line =
       R"({"context": ["x", "y"], "gold": 1, "question": "What?", "answers": ["x"]})";
@@ -226,7 +227,7 @@ TEST_F(TaskFiles, MisspeltPlaceholdersAreRefused) {
   EXPECT_THAT(error("{instructions}\n{context}{question}"),
               HasSubstr("Did you mean {instruction}?"));
   EXPECT_THAT(error("{Context}{question}"), HasSubstr("Did you mean {context}?"));
-  Write("{context}{question}{content}{ x }", "form.txt");  // text
+  Write("{context}{question}{content}{ x }", "form.txt");  // braces in the text are kept
   EXPECT_EQ(Make("jsonl:template=" + (folder_ / "form.txt").string() + ",", line)->Make(0, 1).text,
             "xWhat?{content}{ x }");
 }
@@ -239,7 +240,7 @@ TEST_F(TaskFiles, AFieldThatIsGivenTwiceIsRefused) {
            R"({"id": "1", "input": "i", "output": "o", "pid": {"a": 1}, "b": {"a": 1}})"));
 }
 
-// Answers that SQuAD's normaliser empties, for which its subspan score gives any text 1.
+// SQuAD's normaliser reduces some answers to nothing; its subspan score would be 1 for any text.
 TEST_F(TaskFiles, OwnAnswersOfArticlesAreCompared) {
   const auto score = [&](const std::string& answer, const std::string& scorer,
                          const std::string& text) {
@@ -291,7 +292,8 @@ TEST_F(TaskFiles, CompressedFilesAreRead) {
   gzwrite(file, line.data(), static_cast<unsigned>(line.size()));
   gzclose(file);
   EXPECT_EQ(MakeTask("jsonl:file=" + path, 1)->Make(0, 1).answer, " zipped");
-  EXPECT_EQ(MakeTask(path, 1)->name(), "jsonl:file=" + path);  // the task may be left out
+  // The name of the task may be omitted.
+  EXPECT_EQ(MakeTask(path, 1)->name(), "jsonl:file=" + path);
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 9);
   EXPECT_THAT(ErrorOf([&] { MakeTask(path, 1); }, ErrorKind::kFailure),
               HasSubstr("damaged or cut off"));
@@ -319,7 +321,7 @@ TEST_F(TaskFiles, ZeroScrollsTakesInputsAsTheyAre) {
   EXPECT_EQ(Passage(sample, "question"), "What?");
   EXPECT_THAT(sample.answers, ElementsAre("one two", "three two"));
   EXPECT_NEAR(ScoreGenerated(sample, "Three two!"), 1, 1e-12);
-  // Each ROUGE the best over the references, for the mean over samples.
+  // Each ROUGE score is the best over the references; the mean over samples is computed later.
   const RougeScores rouge = RougeAnswer(sample.generation, "one four two", sample.answers);
   EXPECT_NEAR(rouge.rouge1, 2. * (2. / 3) * 1 / (2. / 3 + 1), 1e-12);
   EXPECT_EQ(rouge.rouge2, 0);
@@ -404,7 +406,7 @@ TEST_F(TaskFiles, DamagedFilesAreErrorsWithNameAndLine) {
       AllOf(HasSubstr("line 1"), HasSubstr("Did you mean 'f1'?")));
 }
 
-// As Python's json module writes them.
+// Python's json module writes these values, which JSON does not define.
 TEST_F(TaskFiles, WhatJsonDoesNotHaveIsNamed) {
   const auto line = [](const std::string& question, const std::string& gold) {
     return R"({"context": ["a", "b"], "gold": )" + gold + R"(, "question": ")" + question +
@@ -417,7 +419,7 @@ TEST_F(TaskFiles, WhatJsonDoesNotHaveIsNamed) {
   EXPECT_THAT(Fails("jsonl:", line("\\ud83d", "1")),
               AllOf(HasSubstr("line 1"), HasSubstr("half of a character")));
   EXPECT_THAT(Fails("jsonl:", line("\\ude00 x", "1")), HasSubstr("half of a character"));
-  // pandas writes integers of a column with gaps as floats.
+  // pandas writes integers as floats if a column has missing values.
   EXPECT_EQ(Passage(Make("jsonl:", line("\\ud83d\\ude00", "2.0"))->Make(0, 1), "gold"), "b");
   EXPECT_THAT(Fails("jsonl:", line("q", "1.5")), HasSubstr("must be an integer"));
 }
@@ -431,7 +433,7 @@ TEST_F(TaskFiles, FilesThatAreNoneOfLinesAreErrors) {
               HasSubstr("a folder"));
   EXPECT_THAT(ErrorOf([&] { MakeTask("jsonl:file=/no/such", 1); }, ErrorKind::kFailure),
               HasSubstr("cannot be opened"));
-  // Nesting by the hundred thousand neither ends the stack nor goes through.
+  // Nesting a hundred thousand levels deep is rejected and does not overflow the stack.
   EXPECT_THAT(Fails("jsonl:", "{\"context\":" + std::string(200000, '[')), HasSubstr("not JSON"));
   const std::string deep =
       "{\"context\":" + std::string(200000, '[') + std::string(200000, ']') + "}";

@@ -62,7 +62,7 @@ TEST(LinesTask, TheSourcesDifferInScoreAndFinalSpace) {
 
   const TaskSample first = MakeTask("lines:lines=2,score=first,final_space=1", 1)->Make(0, 1);
   EXPECT_EQ(first.text, last.text + " ");
-  EXPECT_EQ(first.answer, number);  // the text ends in a space already
+  EXPECT_EQ(first.answer, number);  // no leading space, because the text ends in one
   EXPECT_EQ(first.generation.new_tokens, 35);
   EXPECT_EQ(ScoreGenerated(first, number + ", not 1"), 1);
 }
@@ -96,7 +96,7 @@ TEST(PasskeyTask, HasTheFormOfLandmarkAndYarn) {
   const std::string tail = "\nWhat is the pass key? The pass key is";
   const size_t behind = sample.text.size() - std::string_view(kPasskeyInstruction).size() -
                         in_front - 1 - line.size() - 1 - tail.size();
-  // Both halves begin with the filler's beginning.
+  // Both parts of the filler start from its beginning.
   EXPECT_EQ(sample.text, kPasskeyInstruction + filler.substr(0, in_front) + "\n" + line + "\n" +
                              filler.substr(0, behind) + tail);
   EXPECT_LE(in_front, behind);
@@ -105,7 +105,7 @@ TEST(PasskeyTask, HasTheFormOfLandmarkAndYarn) {
   EXPECT_EQ(Passage(sample, "gold"), line);
   EXPECT_EQ(sample.generation.new_tokens, 10);
   EXPECT_EQ(ScoreGenerated(sample, " " + key + ". The"), 1);
-  EXPECT_EQ(ScoreGenerated(sample, " 0" + key), 1);  // int() in the sources
+  EXPECT_EQ(ScoreGenerated(sample, " 0" + key), 1);  // the sources use int()
   EXPECT_EQ(ScoreGenerated(sample, " not 7 but " + key), 0);
 }
 
@@ -115,14 +115,15 @@ TEST(PasskeyTask, HasTheFormOfPose) {
   const std::string& key = sample.answers[0];
   const std::string line = "The pass key is " + key + ". Remember it. " + key + " is the pass key.";
   const std::string tail = "\nWhat is the pass key? The pass key is";
-  // 152 words for blocks of 19; where blocks meet without a space one word is lost.
+  // 152 words are 8 blocks of 19; blocks that meet without a space lose one word.
   EXPECT_EQ(sample.text, std::string(kPasskeyInstruction) + "\n" + line + "\n" +
                              Repeated(kPasskeyBlock, 8) + tail);
   EXPECT_EQ(task->Make(0, 101).text,
             kPasskeyInstruction + Repeated(kPasskeyBlock, 8) + "\n" + line + "\n" + tail);
 }
 
-// As passkey_examples.jsonl of LongLM is, with what its example.py puts behind a line.
+// The format is that of LongLM's passkey_examples.jsonl, with the text that its example.py appends
+// to a line.
 TEST(PasskeyTask, HasTheFormOfLongLm) {
   const auto task = Counted("passkey:tokens=150,filler=lines");
   const TaskSample sample = task->Make(1, 51);
@@ -143,7 +144,7 @@ TEST(PasskeyTask, HasTheFormOfLongLm) {
   for (int64_t i = 0; i < 200; ++i) EXPECT_EQ(task->Make(i, 1).answers[0].size(), 5u);
 }
 
-// (2048 - 69) / 25 blocks, without a tokenizer.
+// The number of blocks is (2048 - 69) / 25, without a tokenizer.
 TEST(PasskeyTask, BlocksAreCountedAsPosesCodeDoes) {
   const auto blocks = [](int64_t tokens, int64_t place) {
     const TaskSample sample =
@@ -213,8 +214,8 @@ TEST_F(NeedleFiles, AnswerFormHidesTheNeedleBehindASentence) {
   Write("b.txt", Repeated("One two three four five. ", 100));
   Write("a.txt", "Alpha beta. ");
   Write("c.md", "not this");
-  // 14 words of description, 21 of the needle, 10 of the question, 1 of the answer's beginning; 4
-  // are left free.
+  // 14 words of description, 21 of the needle, 10 of the question, 1 of the beginning of the
+  // answer; 4 are reserved.
   const auto task = Counted("needle:tokens=100,file=" + folder_.string());
   const auto text = [&](int64_t place) { return task->Make(0, place).text; };
   const std::string description =
@@ -239,7 +240,7 @@ TEST_F(NeedleFiles, AnswerFormHidesTheNeedleBehindASentence) {
   const TaskSample by_rule =
       Counted("needle:tokens=100,score=word-recall,file=" + folder_.string())->Make(0, 51);
   EXPECT_EQ(by_rule.text, sample.text);
-  // 11 different words; "park," and "Park" are two.
+  // There are 11 distinct words, because "park," and "Park" differ.
   EXPECT_NEAR(ScoreGenerated(by_rule, " Sit on A sandwich in Dolores Park, day. day.\nEat"),
               7. / 11, 1e-12);
   EXPECT_NE(task->Make(1, 51).text, sample.text);
@@ -281,7 +282,7 @@ TEST(NeedleTask, MadeTextsAreOfTheWantedLength) {
       const auto before = CountWords(
           std::string_view(sample.text).substr(0, static_cast<size_t>(sample.spans[0].begin)));
       EXPECT_LE(before - 14, (tokens - 50) * (place - 1) / 100);
-      EXPECT_GE(before - 14, (tokens - 50) * (place - 1) / 100 - 20);  // a sentence back
+      EXPECT_GE(before - 14, (tokens - 50) * (place - 1) / 100 - 20);  // at most a sentence earlier
     }
   }
 }
@@ -326,7 +327,7 @@ TEST_F(NeedleFiles, TextIsScoredPieceByPiece) {
   EXPECT_THAT(ErrorOf([&] { Counted("text:tokens=5,stride=5,file=x"); }), HasSubstr("stride"));
 }
 
-// So that perplexities of several lengths are of the same words.
+// Perplexities for several lengths are then computed over the same words.
 TEST_F(NeedleFiles, TextWindowsOfSeveralLengthsScoreTheSamePieces) {
   Write("t.txt", "a b c d\ne f g h i\n");
   const auto windows = [&](const std::string& tokens) {
@@ -356,8 +357,9 @@ TEST(Depths, PlacesAreReadAsPercentToo) {
 }
 
 TEST(Places, AreReadAsSharesOfTheirNumberInTasksByRank) {
-  // rank = 1 + floor(share * (pieces - 1) + 0.5). The published indices of 140 pairs (0, 34, 69,
-  // 104, 139) are the number of pairs times the share, another definition: they are given as ranks.
+  // rank = 1 + floor(share * (pieces - 1) + 0.5). The published indices for 140 pairs (0, 34, 69,
+  // 104, 139) are the number of pairs times the share, which is another definition, so they are
+  // specified as ranks.
   const auto pairs = MakeTask("kv:pairs=140", 1);
   const std::vector<std::pair<const char*, int64_t>> ranks = {
       {"0%", 1}, {"25%", 36}, {"50%", 71}, {"75%", 105}, {"100%", 140}, {"1%", 2}, {"99%", 139}};
@@ -414,7 +416,7 @@ TEST(TokenCut, EndsAtWhiteSpaceWithinTheBound) {
   EXPECT_EQ(LastTokens(text, 100000, CountWords), text);
   EXPECT_EQ(FirstTokens(text, 0, CountWords), "");
   EXPECT_EQ(LastTokens("", 3, CountWords), "");
-  // Without white space the cut is between characters.
+  // In text without white space, the cut is between characters.
   const std::string chinese = Repeated("中", 1000);
   const TokenCounter bytes = [](std::string_view part) {
     return static_cast<int64_t>(part.size());

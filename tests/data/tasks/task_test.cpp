@@ -88,9 +88,9 @@ TEST(Tasks, EachSampleAndSeedDrawsItsOwn) {
   }
 }
 
-// Prompts are part of a published run's results; they must not change from one version to the next.
+// Prompts are part of published results, so they must not change between versions.
 TEST(Tasks, DrawsAreThoseOfTheFirstVersion) {
-  EXPECT_EQ(SplitMix64(1234567).Next(), 6457827717110365317U);  // the reference implementation's
+  EXPECT_EQ(SplitMix64(1234567).Next(), 6457827717110365317U);  // from the reference implementation
   EXPECT_EQ(Passage(MakeTask("list:lines=20", 1)->Make(0, 1), "gold"), "Frank bought: glass");
   EXPECT_EQ(MakeTask("kv:pairs=10", 1)->Make(0, 1).answer, " 29bd10db-6bcd-472f-8c91-00a727b23ec5");
 }
@@ -161,7 +161,7 @@ TEST(SplitMix64, DrawsAreUniform) {
   SplitMix64 random(99);
   std::vector<int> counts(7);
   for (int i = 0; i < 70000; ++i) ++counts[random.Below(7)];
-  for (const int count : counts) EXPECT_NEAR(count, 10000, 500);  // 5 standard deviations: 463
+  for (const int count : counts) EXPECT_NEAR(count, 10000, 500);  // 5 standard deviations are 463
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ using midscope::test::Acquire;
 using midscope::test::Fibers;
 using midscope::test::Release;
 
-// The event that a thread waits for.
+// The event that a thread is waiting for.
 enum class Wait { kNot, kForWarp, kForBlock, kForEarlierWork, kEnded };
 
 struct ThreadState {

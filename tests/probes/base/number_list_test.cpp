@@ -44,7 +44,7 @@ TEST(DefaultPlaces, AreFirstQuarterMiddleThreeQuartersLast) {
   EXPECT_EQ(DefaultPlaces(1), (Numbers{1}));
 }
 
-// The printed share is that of the place, not the one that was typed.
+// The printed share is the true share of the place, not the typed one.
 TEST(PlaceTexts, AreTheTrueShares) {
   const auto texts = [](const std::string& spec, const std::string& places) {
     const auto task = MakeTask(spec, 1);

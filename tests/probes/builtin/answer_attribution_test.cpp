@@ -26,7 +26,7 @@ namespace {
 using testing::EmbeddedModel;
 
 constexpr int64_t kTokens = 29;
-// Relative to the largest part: the run adds parts in float32.
+// Relative to the largest part, because the run adds the parts in float32.
 constexpr double kTolerance = 1e-4;
 
 Prompt MakePrompt(int64_t vocabulary) {
@@ -67,7 +67,8 @@ double Largest(const std::vector<double>& values) {
   return largest;
 }
 
-// Heads, biases, MLPs, embedding and constant against the run's logits; keys against heads.
+// Expects heads, biases, MLPs, embedding and constant to sum to the run's logits, and keys to
+// heads.
 void ExpectSums(const Record& record, const std::string& what, bool by_key_alone) {
   const auto& heads = ArrayValues<double>(record, "answer_attribution");
   const auto& parts = ArrayValues<double>(record, "attribution_of_part");
@@ -97,7 +98,7 @@ void ExpectSums(const Record& record, const std::string& what, bool by_key_alone
 
 class EveryModel : public ::testing::TestWithParam<std::string> {};
 
-// Logits that are not a sum of the heads' parts.
+// Whether the logits are not a sum of the heads' parts, so that the probe is rejected.
 bool IsRefused(const ModelConfig& config) { return config.stream_norms; }
 
 TEST_P(EveryModel, PartsSumToTheDifferenceOfTheLogits) {
@@ -172,9 +173,9 @@ TEST(ComparedTokens, AreTheAnswerAndTheLikeliestTokenOfOtherPieces) {
     return FindComparedTokens(tokenizer, prompt, logits, given);
   };
   EXPECT_EQ(found().token, 4);
-  EXPECT_EQ(found().against, 2);  // token 3 is the gold's, 7 the question's, 0 nowhere
+  EXPECT_EQ(found().against, 2);  // token 3 is in the gold, 7 in the question, 0 nowhere
   EXPECT_EQ(found().rule, "other pieces");
-  prompt.ids[0] = prompt.ids[1] = 3;  // the other piece has none that the gold lacks
+  prompt.ids[0] = prompt.ids[1] = 3;  // the other piece has no token that the gold lacks
   EXPECT_EQ(found().against, 0);
   EXPECT_EQ(found().rule, "vocabulary");
   prompt.answer_ids.clear();

@@ -169,9 +169,9 @@ TEST(AttributionGolden, MassiveActivationsAreTheLargestOfTheStream) {
   }
 }
 
-// The most that attention_plasticity changes where two products that are all but equal change
-// their order: the mean over pairs of keys (the prompt's first half) of 4 p (1 - p), with p a share
-// of queries (the second half).
+// The largest change of attention_plasticity if two nearly equal products exchange their order. It
+// is the mean over pairs of keys (in the first half of the prompt) of 4 p (1 - p), where p is a
+// share of the queries (in the second half).
 double OneComparison(size_t rows) {
   const size_t keys = rows / 2;
   const size_t queries = rows - keys;
@@ -227,7 +227,7 @@ TEST(QrHeads, NeedAQuestionAfterTheGold) {
   EXPECT_THROW(MeasureProbe(*GoldenModel(item["model"]), prompt, "qr_heads"), Error);
 }
 
-// Rows of hook_rot_q and hook_rot_k in layer 1.
+// Captures the rows of hook_rot_q and hook_rot_k in layer 1.
 class RotatedRow : public Hook {
  public:
   RotatedRow(HookSite site, int64_t row) : site_(site), row_(row) {}

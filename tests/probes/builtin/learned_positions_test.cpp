@@ -40,7 +40,7 @@ double Period(int64_t dimension, int64_t dimensions) {
   return 2 * std::numbers::pi * std::pow(kBase, exponent);
 }
 
-// `share`: the least that a wave takes; `tolerance` of the periods, relative.
+// `share`: lower limit of wave_share; `tolerance`: of the periods, relative.
 void ExpectSinusoidal(const Record& record, double tolerance, double share) {
   record.Check();
   const std::vector<double> periods = Row(record, "period", 0);
@@ -50,8 +50,8 @@ void ExpectSinusoidal(const Record& record, double tolerance, double share) {
   for (int64_t dimension = 0; dimension < dimensions; ++dimension) {
     const auto i = static_cast<size_t>(dimension);
     const double period = Period(dimension, dimensions);
-    // Half a turn and more is distinguished from other curves; bfloat16 leaves steps of slower
-    // ones.
+    // Half a period or more is distinguishable from other curves; bfloat16 turns slower waves into
+    // steps.
     if (period < 2 * positions) {
       EXPECT_NEAR(periods[i], period, tolerance * period) << dimension;
       EXPECT_GT(shares[i], share) << dimension;
@@ -99,12 +99,12 @@ TEST(LearnedPositions, FindAWaveUnderNoiseAndNoneInNoise) {
   EXPECT_NEAR(periods[0], 37.3, 0.3);
   EXPECT_GT(shares[0], 0.75);
   EXPECT_LT(shares[1], 0.15);
-  EXPECT_TRUE(std::isnan(periods[2]));  // constant
+  EXPECT_TRUE(std::isnan(periods[2]));  // a constant channel has no period
   EXPECT_EQ(shares[2], 0);
   EXPECT_TRUE(std::isnan(Row(record, "period_in_order", 0)[2]));
 }
 
-// Overwrites the first `rows` embeddings of positions after row `first` (bfloat16) by the
+// Overwrites the first `rows` position embeddings (bfloat16), from row `first` on, with the
 // sinusoidal encoding.
 void WriteSinusoidal(const std::filesystem::path& folder, const std::string& tensor,
                      int64_t first) {

@@ -125,8 +125,8 @@ TEST(SpanAttention, NeedsNamedPassages) {
   }
 }
 
-// A stacked span_attention of one layer with two heads: head 0 has its mass where the gold is, head
-// 1 always at one place.
+// A stacked span_attention of one layer with two heads: the attention of head 0 follows the gold,
+// that of head 1 is always at one place.
 TEST(GoldFollowing, TellsAHeadThatFollowsFromOneThatStays) {
   Record record;
   record.name = "span_attention";
@@ -144,7 +144,7 @@ TEST(GoldFollowing, TellsAHeadThatFollowsFromOneThatStays) {
   EXPECT_THAT(ArrayValues<double>(following, "least_gold_over_uniform"), ElementsAre(4, 0.5));
   const auto& correlation = ArrayValues<double>(following, "centre_place_correlation");
   EXPECT_NEAR(correlation[0], 1, 1e-12);
-  EXPECT_NEAR(correlation[1], -1, 1e-12);  // sample 0 is constant and does not count
+  EXPECT_NEAR(correlation[1], -1, 1e-12);  // sample 0 is constant and is ignored
   const auto& mean = ArrayValues<double>(following, "mean_gold_attention");
   EXPECT_NEAR(mean[0], 0.6, 1e-12);
   EXPECT_NEAR(mean[5], 0.1, 1e-12);
@@ -203,7 +203,7 @@ TEST(HeadScores, AgreeWithTheScoreAndWithTheRatiosOfARun) {
     for (size_t i = 0; i < product.size(); ++i) {
       EXPECT_NEAR(ArrayValues<double>(scores, "score_at_least")[i], product[i], 1e-7);
     }
-    // The first changed layer sees what the unchanged run saw.
+    // The input of the first changed layer equals that of the unchanged run.
     const auto& ratios = ArrayValues<double>(Find(changed, "position_ratio"), "position_ratio");
     for (size_t head = 0; head < kHeads; ++head) {
       EXPECT_EQ(ArrayValues<double>(scores, "ratio_under")[head], ratios[head]) << with;
@@ -229,7 +229,7 @@ TEST(HeadScores, TakeAnAlpha) {
       ArrayValues<float>(Find(changed, "position_awareness"), "position_awareness_score");
   for (size_t i = 0; i < product.size(); ++i)
     EXPECT_NEAR(ArrayValues<double>(given, "score_at_least")[i], product[i], 1e-7);
-  // The first changed layer's ratios are by this score.
+  // The ratios of the first changed layer are ordered by this score.
   const auto run = Measure(prompt, {}, with);
   for (size_t head = 0; head < kHeads; ++head) {
     EXPECT_EQ(ArrayValues<double>(Find(run, "position_ratio"), "position_ratio")[head],
@@ -237,7 +237,7 @@ TEST(HeadScores, TakeAnAlpha) {
   }
 }
 
-// counted_keys has the keys whose share the score is, and the threshold as a weight.
+// counted_keys contains the keys whose share is the score, and the threshold as a weight.
 TEST(CountedKeys, AreTheScoresOwn) {
   const Prompt prompt = ListPrompt(2, "list:lines=20");
   const size_t keys = prompt.ids.size();
@@ -318,8 +318,8 @@ TEST(RetrievalHeads, CountsOnlyCopiesOfTheAnswersTokensInTheGold) {
     EXPECT_LE(in_gold[i], 1);
     best = std::max(best, score[i]);
   }
-  EXPECT_GT(best, 0.5);  // some head of this model copies
-  // With the gold marked elsewhere the same heads copy nothing of it.
+  EXPECT_GT(best, 0.5);  // some heads of this model copy
+  // If another passage is marked as gold, the same heads do not copy from it.
   Prompt moved = prompt;
   for (PromptSpan& span : moved.spans) {
     if (span.name != "gold") continue;
@@ -356,7 +356,7 @@ TEST(Perplexity, IsThatOfTheTextScoredAsAnAnswer) {
   const Tokenizer& tokenizer = EmbeddedModel()->tokenizer();
   const Prompt whole = BuildPrompt(tokenizer, text, {}, "", false);
   const auto records = Measure(whole, {{"probes", "perplexity"}, {"perplexity-bin", "5"}});
-  ASSERT_EQ(records.size(), 1u);  // no shared run, no other record
+  ASSERT_EQ(records.size(), 1u);  // without a shared run there is no other record
   const Record& perplexity = records.front();
   Prompt first = whole;
   first.ids.resize(1);
@@ -384,9 +384,9 @@ TEST(Perplexity, SlidesOverATextWithItsOwnContextForEachWindow) {
       Measure(prompt, {{"probes", "perplexity"}, {"window", "8"}, {"stride", "3"}});
   const Record& sliding = records.front();
   const auto& context = ArrayValues<int64_t>(sliding, "context_tokens");
-  EXPECT_EQ(context[6], 7);  // the last of the first window
-  EXPECT_EQ(context[7], 5);  // the first of the second, which begins at 3
-  Prompt part = prompt;      // the second window on its own
+  EXPECT_EQ(context[6], 7);  // the last token of the first window
+  EXPECT_EQ(context[7], 5);  // the first new token of the second window, which begins at 3
+  Prompt part = prompt;      // the second window alone
   part.ids.assign(prompt.ids.begin() + 3, prompt.ids.begin() + 8);
   part.answer_ids = {prompt.ids[8]};
   const auto scored = Measure(part, {{"probes", "next_tokens"}});

@@ -75,7 +75,8 @@ TEST(PlantedModel, BandsPointAtThePlantedPairAlone) {
             EXPECT_NEAR(at(target, layer, head, pair), 0, 1e-6);
           }
           if (!planted) continue;
-          // The last tokens over the gold, four tokens away, over the first.
+          // Largest for the last tokens, smaller for the gold four tokens away, smallest for the
+          // first tokens.
           EXPECT_GT(at(2, layer, head, pair), at(0, layer, head, pair) + 0.1);
           EXPECT_GT(at(0, layer, head, pair), at(1, layer, head, pair) + 10);
         }

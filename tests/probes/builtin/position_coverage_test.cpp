@@ -61,8 +61,9 @@ TEST(PositionCoverage, IsThatOfAllPairs) {
   }
 }
 
-// seed-facts E.3 has about .37, .86 and 1.0 after 1, 10 and 100 samples in one run. One sample
-// reaches .373 where continuity puts the middle within Theorem B.1's ranges, and .21 to .37 else.
+// The paper's E.3 reports about .37, .86 and 1.0 after 1, 10 and 100 samples in one run. One sample
+// reaches .373 if continuity puts the middle within the ranges of Theorem B.1, and .21 to .37
+// otherwise.
 TEST(PositionCoverage, OfTheContextOfThePaper) {
   std::array<double, 3> sums{};
   double most = 0;
@@ -80,7 +81,7 @@ TEST(PositionCoverage, OfTheContextOfThePaper) {
       EXPECT_NEAR(coverage[0], 0.37, 0.05);
     }
   }
-  EXPECT_NEAR(most, 12221.0 / 32768, 1e-12);  // MAX + 2 N - 2, MAX = 4096 - 64 - 1
+  EXPECT_NEAR(most, 12221.0 / 32768, 1e-12);  // MAX + 2 N - 2 with MAX = 4096 - 64 - 1
   EXPECT_NEAR(sums[0], 0.31, 0.03);
   EXPECT_NEAR(sums[1], 0.90, 0.04);
   EXPECT_NEAR(sums[2], 1.0, 0.002);

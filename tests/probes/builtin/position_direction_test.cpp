@@ -57,7 +57,7 @@ Record Only(const Record& record, const std::string& array) {
   return only;
 }
 
-// Row N of the array becomes direction.N; layer 0 is left out.
+// Row N of the array becomes direction.N; layer 0 is omitted.
 TEST(PositionDirection, IsExportedAsAControlVector) {
   const Record record = Measure("llama");
   const ControlVector vector = ControlVectorOf(Only(record, "position_direction"), "llama");

@@ -26,7 +26,7 @@ Record Measure(const std::string& model) {
   return MeasureProbe(*test::TinyDecoder(model), prompt, "position_embeddings");
 }
 
-// Channels j and j + 15 of xglm turn once in 2 pi 10000^(j / 14) positions.
+// Channels j and j + 15 of xglm have a period of 2 pi 10000^(j / 14) positions.
 TEST(PositionEmbeddings, HaveThePeriodsOfASinusoidalTable) {
   const Record record = Measure("xglm");
   const auto& period = ArrayValues<double>(record, "dominant_period");
@@ -38,7 +38,7 @@ TEST(PositionEmbeddings, HaveThePeriodsOfASinusoidalTable) {
     const double turns = kPositions * theta / (2 * std::numbers::pi);
     for (const size_t channel : {j, j + 15}) {
       SCOPED_TRACE(channel);
-      // A transform distinguishes whole turns; less than one counts as one.
+      // A Fourier transform resolves whole periods; less than one counts as one.
       EXPECT_NEAR(kPositions / period[channel], std::max(turns, 1.0), turns > 2 ? 0.5 : 1.0);
       EXPECT_GT(share[channel], 0.3);
     }
@@ -64,7 +64,7 @@ TEST(PositionEmbeddings, OfASinusoidalTableAreAsSimilarAsTheFormulaSays) {
               Each(::testing::DoubleNear(std::sqrt(15.0), 1e-5)));
 }
 
-// Rows that have nothing to do with each other.
+// The rows are independent of each other.
 TEST(PositionEmbeddings, OfARandomLearnedTableAreNotAlike) {
   const Record record = Measure("gpt2");
   const auto& table = ArrayValues<float>(record, "position_embedding");

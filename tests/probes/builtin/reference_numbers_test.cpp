@@ -56,7 +56,7 @@ TEST(ReferenceNumbers, ModelFacts) {
   for (const auto& [key, value] : expected.items()) EXPECT_EQ(info[key], value) << key;
 }
 
-// One channel carries the bias: turning its sign moves it from the beginning to the end.
+// One channel carries the bias: flipping its sign moves the bias from the beginning to the end.
 TEST(ReferenceNumbers, TurningChannel100TurnsTheBiasOfTheListTask) {
   const std::string turned = "channel(100, factor=-1, layers=8-25)";
   const json result =

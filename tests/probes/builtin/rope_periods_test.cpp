@@ -87,7 +87,8 @@ TEST(RopePeriods, SchemesStandBesideOneAnother) {
   EXPECT_NEAR(at(6, 33) / at(0, 33), 0.2222, 5e-5);
   EXPECT_EQ(std::get<double>(record.attributes.at("yarn_ramp_low")), 20);
   EXPECT_EQ(std::get<double>(record.attributes.at("yarn_ramp_high")), 46);
-  // Interpolated positions turn within the stretched context as the plain ones within the trained.
+  // The number of periods of interpolated positions in the stretched context equals that of plain
+  // positions in the trained one.
   EXPECT_EQ(Values<int64_t>(record, "dimensions_within_stretched")[2], 92);
   EXPECT_LT(Values<int64_t>(record, "dimensions_within_context")[2], 92);
   EXPECT_NEAR(Values<double>(record, "magnitude")[4], 1.2079, 5e-5);

@@ -88,7 +88,7 @@ TEST(ChannelSearch, ExaminedLayersAreThoseOfPaperAndCode) {
   EXPECT_EQ(code.states.layers, paper.states.layers);
   EXPECT_EQ(code.trend_skip, 300);
   EXPECT_EQ(code.smoothing_window, 10);
-  // An odd number of layers: the public code keeps the embeddings in its list.
+  // For an odd number of layers, because the public code counts the embeddings as a layer.
   const ChannelSearchOptions odd = OptionsOf(SearchVariant::kCode, 27);
   EXPECT_EQ(odd.states.layers.front(), 1);
   EXPECT_EQ(odd.states.layers.back(), 25);
@@ -102,7 +102,7 @@ TEST(ChannelSearch, RandomTextDependsOnSeedAndPromptAlone) {
   EXPECT_EQ(ids, RandomTextIds(tokenizer, 1, 0, 200));
   EXPECT_NE(ids, RandomTextIds(tokenizer, 1, 1, 200));
   EXPECT_NE(ids, RandomTextIds(tokenizer, 2, 0, 200));
-  // Byte-level tokens but for "ab" and "abc": every character of the 63 comes up.
+  // Tokens are bytes, except "ab" and "abc"; each of the 63 characters occurs.
   const auto many = RandomTextIds(tokenizer, 1, 0, 5000);
   const std::set<int32_t> different(many.begin(), many.end());
   EXPECT_GE(different.size(), 63u);
@@ -114,7 +114,7 @@ TEST(ChannelSearch, FindsThePlantedChannelFirst) {
   Planted planted(options.states.tokens);
   const HiddenSums sums = SumHiddenStates(SumsRun(options, &planted), {});
   EXPECT_EQ(planted.runs, 4);
-  // The averaged values are those that the hook has written.
+  // The averaged values are those that the hook wrote.
   EXPECT_NEAR(sums.Series(5, kRising, 100).front(), 10, 1e-6);
   const std::vector<ChannelScore> scores = ScoreChannels(sums, options, {});
   const std::vector<ChannelScore> ranked = RankChannels(scores, options.ranking, 10);
@@ -136,7 +136,7 @@ TEST(ChannelSearch, FindsThePlantedChannelFirst) {
   EXPECT_NEAR(fits[100], means[100], 0.2);
 }
 
-// numpy's and scipy's, by the paper's rule and the ablations of its Table 3
+// Results of numpy and scipy by the paper's rule and the ablations of its Table 3
 // (make_channel_search_golden.py).
 TEST(ChannelSearch, RankingsAreNumpysUnderEveryRuleAndSmoothing) {
   const nlohmann::json golden = nlohmann::json::parse(
@@ -183,7 +183,7 @@ TEST(ChannelSearch, RankingsAreNumpysUnderEveryRuleAndSmoothing) {
   }
 }
 
-// Options that change the numbers change the plan, so that --resume refuses it.
+// Options that change numbers are in the plan, so that --resume rejects another value.
 TEST(ChannelSearch, ThePlanHasEveryOption) {
   FindChannelsRun run;
   run.decoder = TinyDecoder();
@@ -256,7 +256,8 @@ TEST(ChannelSearch, GoesOnWhereItWasInterruptedAndComesOutTheSame) {
   counting.stop_at = -1;
   counting.cancel = false;
   const HiddenSums resumed = SumHiddenStates(run, context);
-  // Seven without a checkpoint: the first prompt at least was kept, perhaps the second.
+  // All seven would run without a checkpoint; at least the first prompt was stored, perhaps the
+  // second.
   EXPECT_LE(counting.runs, 6);
   EXPECT_EQ(resumed.sums, whole.sums);
   run.plan_json = R"({"seed":2})";
@@ -295,7 +296,7 @@ TEST(FindChannels, ValidatesCandidatesAndControlsOnOneTraceAnExample) {
   validated.Check();
   EXPECT_EQ(validated.FindAxis("setting")->size, 1 + 2 * 2 * 2);
   EXPECT_EQ(validated.FindAxis("setting")->labels[2], "channel(3, factor=-1, layers=3-8)");
-  // The losses equal a sweep's own means.
+  // The losses equal the means that the sweep computes.
   const auto& means = std::get<std::vector<double>>(records[2].FindArray("answer_nll")->data);
   const auto& places = std::get<std::vector<double>>(validated.FindArray("place_loss")->data);
   EXPECT_EQ(means, places);
@@ -305,8 +306,9 @@ TEST(FindChannels, ValidatesCandidatesAndControlsOnOneTraceAnExample) {
 }
 
 TEST(PositionAwareness, OfHeadsWhoseAttentionIsKnown) {
-  // Keys of key-value head 0: positions up to 149 point to the first dimension; of 1: every
-  // seventh. Queries look along it, against it, along it, and nowhere.
+  // The keys of key-value head 0 point along the first dimension at positions up to 149; those of
+  // head 1 at every seventh position. The heads' queries point along it, against it, along it, and
+  // nowhere.
   constexpr int64_t kTokens = 200;
   class Known : public Hook {
    public:
@@ -321,7 +323,7 @@ TEST(PositionAwareness, OfHeadsWhoseAttentionIsKnown) {
         for (int64_t head = 0; head < view.shape[2]; ++head) {
           float first =
               head == 0 ? (position < 150 ? 1.0f : 0.0f) : (position % 7 == 0 ? 1.0f : 0.0f);
-          // Logits of 3: queries of 6 over sqrt(4).
+          // The logits are 3: queries of 6 divided by sqrt(4).
           if (view.point.site == HookSite::kQuery) first = 6 * kLooks[head];
           for (int64_t i = 0; i < view.shape[3]; ++i) view.Set(0, row, head, i, i == 0 ? first : 0);
         }
@@ -336,8 +338,9 @@ TEST(PositionAwareness, OfHeadsWhoseAttentionIsKnown) {
   request.ids = ids;
   request.hooks = {&known, &scores};
   TinyDecoder()->RunOne(request, {});
-  // Attention weights against 3/n: e^3 of 150 keys is too thinly spread; the 50 others, looked
-  // away from by head 1, are not; 29 keys of e^3 are far above; even attention never is.
+  // Attention weights compared with 3/n: 150 keys with e^3 each are spread too thinly; of head 1,
+  // which points away from these, the 50 others exceed it; 29 keys with e^3 are far above it;
+  // uniform attention never exceeds it.
   const std::vector<float> expected = {0, 50.0f / kTokens, 29.0f / kTokens, 0};
   for (int64_t layer = 0; layer < config.layers; ++layer) {
     for (int64_t head = 0; head < config.heads; ++head) {

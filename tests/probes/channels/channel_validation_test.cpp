@@ -22,11 +22,11 @@ ValidationPlan Plan(std::vector<ChannelTrial> trials) {
   return plan;
 }
 
-// Ten examples; [setting] is what the setting's loss is on example e: base + slope * e, the same at
-// both places but for half a nat.
+// Ten examples. Element [setting] defines the setting's loss on example e: base + slope * e, equal
+// at both places except for half a nat.
 SweepResult Losses(const std::vector<std::pair<double, double>>& settings) {
   SweepResult result;
-  for (int64_t example = 9; example >= 0; --example) {  // out of order, as resumed runs have them
+  for (int64_t example = 9; example >= 0; --example) {  // in another order, as in resumed runs
     SampleOutcome outcome;
     outcome.sample = example;
     for (const auto& [base, slope] : settings) {
@@ -54,7 +54,8 @@ TEST(ChannelValidation, TheLeastMeanLossIsChosenWhereItBeatsNone) {
             "channel(100, factor=-1, layers=8-25)");
   EXPECT_NEAR(Numbers(record, "loss")[0], 5.45, 1e-12);
   EXPECT_NEAR(Numbers(record, "loss_difference")[2], -1, 1e-12);
-  // Paired: what all settings of an example share is in no difference.
+  // The test is paired, so a loss that all settings share on an example has no effect on the
+  // differences.
   EXPECT_NEAR(Numbers(record, "loss_difference_high")[2], -1, 1e-9);
   EXPECT_NEAR(Numbers(record, "place_loss")[0], 4.95, 1e-12);
   EXPECT_NEAR(Numbers(record, "place_loss")[5], 4.95, 1e-12);
@@ -66,7 +67,7 @@ TEST(ChannelValidation, NoneIsChosenWhereNothingBeatsIt) {
   EXPECT_EQ(Chosen(worse), -1);
   EXPECT_EQ(std::get<int64_t>(worse.attributes.at("best")), 2);
   EXPECT_EQ(std::get<std::string>(worse.attributes.at("setting")), "none");
-  // Lower on the mean by chance alone: -0.05 with a spread of 1.
+  // The mean is lower only by chance: -0.05 with a spread of 1.
   const Record unclear = ChannelValidationRecord(plan, Losses({{5, 0}, {4.05, 0.2}, {6, 0}}));
   EXPECT_LT(Numbers(unclear, "loss_difference")[1], 0);
   EXPECT_EQ(Chosen(unclear), -1);
@@ -100,8 +101,8 @@ TEST(ChannelValidation, PublishedLayersAreThoseOfTable5) {
   EXPECT_FALSE(PublishedLayers(30));
 }
 
-// The public code's loss: the mean over the answer's tokens, example i at place i modulo 2, the
-// mean rounded to 4 decimals.
+// The public code's loss is the mean over the answer's tokens, with example i at place i modulo 2,
+// and the mean rounded to 4 decimals.
 TEST(ChannelValidation, TheLossOfThePublicCodeIsAMeanOverTokensAtOnePlaceAnExample) {
   ValidationPlan plan = Plan({{100, -1, false}});
   plan.loss = kCodeLoss;
@@ -109,7 +110,7 @@ TEST(ChannelValidation, TheLossOfThePublicCodeIsAMeanOverTokensAtOnePlaceAnExamp
   for (SampleOutcome& outcome : result.outcomes) outcome.answer_tokens = {3, 7};
   const Record record = ChannelValidationRecord(plan, result);
   record.Check();
-  // Even examples: (5 + 0.1 e - 0.5) / 3, odd ones (5 + 0.1 e + 0.5) / 7.
+  // Even examples have (5 + 0.1 e - 0.5) / 3, odd ones (5 + 0.1 e + 0.5) / 7.
   double sum = 0;
   for (int e = 0; e < 10; e += 2) sum += (4.5 + 0.1 * e) / 3 + (5.5 + 0.1 * (e + 1)) / 7;
   EXPECT_DOUBLE_EQ(Numbers(record, "loss")[0], std::round(sum / 10 * 1e4) / 1e4);
@@ -119,7 +120,7 @@ TEST(ChannelValidation, TheLossOfThePublicCodeIsAMeanOverTokensAtOnePlaceAnExamp
             std::string::npos);
 }
 
-// The parts of that loss one by one.
+// Tests each part of that loss separately.
 TEST(ChannelValidation, TheLossIsPerTokenOrSummedAtOnePlaceOrAll) {
   ValidationPlan plan = Plan({{100, -1, false}});
   SweepResult result = Losses({{5, 0.1}, {4, 0.1}});

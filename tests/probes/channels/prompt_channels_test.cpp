@@ -43,7 +43,7 @@ int64_t Whole(const Record& record, const char* name) {
   return std::get<int64_t>(record.attributes.at(name));
 }
 
-// Fits of this test, of rows that it captures itself.
+// Fits computed in this test from rows that it captures itself.
 std::vector<int64_t> MonotoneLayers(const Prompt& prompt, const Intervention& intervention,
                                     int64_t skip) {
   const auto tokens = static_cast<int64_t>(prompt.ids.size());
@@ -79,13 +79,13 @@ TEST(PromptChannels, CountsLayersAsFitsOfThePromptsOwnStatesDo) {
   const ChannelSearchOptions options = OptionsOf(SearchVariant::kPaper, kBlocks);
   const Record plain = RankPromptChannels(*TinyDecoder(), prompt, {}, options, 4, {});
   EXPECT_EQ(plain.name, kPromptChannelsRecord);
-  // A quarter of 120 positions, not the 100 and 200 of the search.
+  // A quarter of 120 positions, instead of 100 and 200 as in the search.
   EXPECT_EQ(Whole(plain, "trend_skip"), 30);
   EXPECT_EQ(Whole(plain, "smoothness_skip"), 30);
   EXPECT_EQ(Whole(plain, "prompts"), 1);
   EXPECT_EQ(Whole(plain, "tokens"), 120);
   EXPECT_EQ(Values<int64_t>(plain, "monotone_layers"), MonotoneLayers(prompt, {}, 30));
-  // Under a setting the hidden states are others.
+  // Under a setting, the hidden states differ.
   const Intervention scaled = ParseIntervention("channel(3, factor=4, layers=1-6, rows=all)");
   const Record changed = RankPromptChannels(*TinyDecoder(), prompt, scaled, options, 4, {});
   EXPECT_EQ(Values<int64_t>(changed, "monotone_layers"), MonotoneLayers(prompt, scaled, 30));

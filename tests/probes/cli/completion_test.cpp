@@ -57,7 +57,7 @@ bool IsInstalled(const std::string& program) {
 
 void Write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
-// How each shell's script names an option of a command.
+// Whether a shell's script names an option, in the syntax of that shell.
 bool Names(const std::string& script, const std::string& shell, const std::string& option) {
   if (shell == "fish") return script.find(" -l " + option + " ") != std::string::npos;
   const std::string flag = "--" + option;
@@ -85,7 +85,7 @@ TEST(Completion, HoldsEveryCommandOptionAndChoice) {
   }
 }
 
-// The completions that bash offers for the last of the words.
+// The completions that bash offers for the last word.
 class BashCompletion : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -117,7 +117,7 @@ TEST_F(BashCompletion, OffersCommandsOptionsChoicesAndFiles) {
   EXPECT_THAT(Offered("midscope sweep embedded --out a_mo"), ElementsAre("a_model.gguf"));
   EXPECT_THAT(Offered("midscope completion z"), ElementsAre("zsh"));
   EXPECT_THAT(Offered("midscope help inter"), ElementsAre("interventions"));
-  EXPECT_THAT(Offered("midscope sweep --samples a_mo"), ElementsAre(""));  // a number
+  EXPECT_THAT(Offered("midscope sweep --samples a_mo"), ElementsAre(""));  // the value is a number
 }
 
 TEST(Completion, IsReadByItsShell) {
@@ -131,7 +131,7 @@ TEST(Completion, IsReadByItsShell) {
   }
 }
 
-// As roff has it: "\-\-out".
+// The option in roff syntax: "\-\-out".
 std::string RoffFlag(const std::string& name) {
   std::string text = "\\fB\\-\\-";
   for (const char c : name) text += c == '-' ? std::string("\\-") : std::string(1, c);
@@ -153,7 +153,7 @@ TEST(ManPage, HoldsEveryCommandAndOption) {
           << command.name << " --" << option.name;
     }
   }
-  EXPECT_THAT(page, HasSubstr("\\fITask\\fR\n"));  // a group of sweep
+  EXPECT_THAT(page, HasSubstr("\\fITask\\fR\n"));  // a group of options of sweep
 }
 
 TEST(ManPage, IsReadByGroffWithoutAWarning) {

@@ -22,8 +22,8 @@ namespace {
 
 constexpr const char* kWrapper = "midscope() { printf '%s\\n' \"$@\" END; }\n";
 
-// The page's indented lines that are commands or arrays of their options, without "$ ", "./" and
-// mpirun's arguments.
+// The indented lines of the page that are commands or arrays of their options, without "$ ", "./"
+// and arguments of mpirun.
 std::string Script(const std::filesystem::path& page) {
   std::ifstream lines(page);
   std::string script;
@@ -63,7 +63,7 @@ std::vector<std::vector<std::string>> Commands(const std::string& script) {
     word.clear();
   }
   EXPECT_EQ(pclose(output), 0) << script;
-  EXPECT_TRUE(commands.back().empty()) << commands.back().front();  // an error of the shell
+  EXPECT_TRUE(commands.back().empty()) << commands.back().front();  // a syntax error of the shell
   commands.pop_back();
   return commands;
 }

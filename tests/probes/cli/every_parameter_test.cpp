@@ -87,14 +87,14 @@ TEST(EveryParameter, HasHelpAndFactsThatFitItsKind) {
   }
 }
 
-// The default is allowed, and its printed form reads back as the same value.
+// The default is valid, and its printed form parses to the same value.
 TEST(EveryParameter, HasADefaultThatItsReaderTakes) {
   for (const auto& [of, parameter] : EveryParameter()) {
     if (!HasDefault(parameter)) continue;
     EXPECT_NO_THROW(CheckValue(parameter, parameter.default_value, of));
     const std::string text = ParameterText(parameter.default_value);
     const auto* list = std::get_if<std::vector<std::string>>(&parameter.default_value);
-    if (list && list->size() != 1) continue;  // is given text by text
+    if (list && list->size() != 1) continue;  // the values are given as separate texts
     EXPECT_EQ(ReadValue(parameter, text, of), parameter.default_value) << of << " " << text;
     EXPECT_THAT(FactsText(parameter), HasSubstr("default: " + text)) << of;
   }
@@ -110,7 +110,7 @@ TEST(EveryParameter, RefusesWhatIsOutOfRangeWithTheRange) {
       EXPECT_THAT(message, HasSubstr("out of range. Allowed: " + AllowedText(parameter))) << of;
       ++tried;
     };
-    // Within what int64_t holds.
+    // Checks limits only within the range of int64_t.
     if (std::isfinite(parameter.minimum)) refused(parameter.minimum - 1);
     if (std::isfinite(parameter.maximum)) refused(std::floor(parameter.maximum) + 2);
   }

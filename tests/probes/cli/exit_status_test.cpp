@@ -50,7 +50,8 @@ TEST(Program, ErrorsAreNoBugs) {
   const End memory = EndOf([] { throw std::bad_alloc(); });
   EXPECT_EQ(memory.status, kExitFailure);
   EXPECT_THAT(memory.message, StartsWith("midscope: memory: not enough"));
-  // Without a signal of its own, a process ends as by SIGTERM: another rank of its sweep got one.
+  // A process that got no signal itself ends as after SIGTERM, because another rank of its sweep
+  // got one.
   EXPECT_EQ(EndOf([] { throw Cancelled(); }).status, 143);
   EXPECT_EQ(EndOf([] {}).status, 0);
 }

@@ -54,13 +54,13 @@ TEST(MergeRecords, SharesEqualAxesAndKeepsOthersApart) {
   const Record merged = MergeRecords(TwoRecords());
   merged.Check();
   EXPECT_EQ(merged.arrays.size(), 4u);
-  EXPECT_EQ(merged.axes.size(), 3u);  // layer is shared, place is not
+  EXPECT_EQ(merged.axes.size(), 3u);  // the axis layer is shared, the axis place is not
   ASSERT_NE(merged.FindArray("two.nll"), nullptr);
   EXPECT_EQ(merged.FindArray("two.nll")->axes, std::vector<std::string>{"two.place"});
   EXPECT_EQ(merged.FindArray("ratio")->axes, std::vector<std::string>{"layer"});
 }
 
-// Record setting_comparisons of a sweep has an array `setting` beside the axis of that name.
+// The record setting_comparisons of a sweep has an array named `setting` and an axis of that name.
 TEST(MergeRecords, AnArrayThatIsCalledAsAnAxisIsQualified) {
   Record means;
   means.name = "means";

@@ -108,7 +108,7 @@ TEST(OptionBinder, HelpHoldsEveryOptionAndTheExamples) {
   EXPECT_THAT(*help, HasSubstr("midscope try m.gguf"));
 }
 
-// Groups in the order of the options, each with its own; -h and --quiet in front.
+// Groups are in the order of the options, each with its options; -h and --quiet come first.
 TEST(OptionBinder, HelpListsOptionsUnderTheirGroups) {
   Command command = TestCommand();
   for (Parameter& option : command.options) {
@@ -126,7 +126,7 @@ TEST(OptionBinder, HelpListsOptionsUnderTheirGroups) {
   EXPECT_EQ(help.find("\n\n\n"), std::string::npos);
 }
 
-// The help of sweep alone: each of its many options has a group.
+// Only the help of sweep has groups: each of its many options is in one.
 TEST(Commands, HelpOfASweepIsInGroups) {
   const Command& sweep = FindCommand("sweep");
   for (const Parameter& option : sweep.options) EXPECT_NE(option.group, "") << option.name;
@@ -147,7 +147,7 @@ TEST(OptionBinder, TakesOptionsOfAllCommandsApart) {
 
 TEST(Commands, DescribeTheirOptionsOnceAndHaveExamples) {
   for (const Command& command : Commands()) {
-    const OptionSet options(command.options);  // throws where a name occurs twice
+    const OptionSet options(command.options);  // the constructor throws if a name occurs twice
     EXPECT_THAT(command.examples, HasSubstr("midscope " + command.name));
     for (const std::string& name : command.positionals) options.Describe(name);
     for (const Parameter& option : command.options) EXPECT_FALSE(option.help.empty());

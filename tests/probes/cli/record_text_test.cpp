@@ -28,7 +28,7 @@ Record Heads() {
   return record;
 }
 
-// Token texts are stored with their escapes.
+// Token texts are stored with escapes, which are not escaped again.
 TEST(RecordText, EscapesOnce) {
   Record record;
   record.name = "tokens";
@@ -67,7 +67,8 @@ TEST(RecordText, HasNoStatisticsOfIdsOffsetsAndCounts) {
   EXPECT_THAT(text, HasSubstr("  right [layer 2, rank 2]: mean 0.25"));
 }
 
-// Over places and layers, as logit_lens_by_place; ranks have no largest worth printing.
+// For arrays over places and layers, such as logit_lens_by_place; the largest rank is not worth
+// printing.
 TEST(RecordText, ListsTheLargestLayersOfEachPlace) {
   Record record;
   record.name = "logit_lens_by_place";
@@ -89,7 +90,7 @@ TEST(RecordText, ListsTheLargestLayersOfEachPlace) {
   EXPECT_EQ(LargestHeadsText(record, record.arrays[1], 1), "");
 }
 
-// In files they count from 0, as next tokens are printed from 1.
+// Ranks are stored from 0 and printed from 1, like next tokens.
 TEST(RecordText, PrintsRanksFromOne) {
   Record record;
   record.name = "lens";

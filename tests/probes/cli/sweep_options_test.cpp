@@ -60,7 +60,7 @@ TEST_F(SweepPlanFile, JsonSaysTheSame) {
   EXPECT_EQ(options.Text("dtype"), "bfloat16");
 }
 
-// Files and plans have the long name, whatever was written.
+// Files and plans contain the long name even if the short one was given.
 TEST_F(SweepPlanFile, TakesShortNamesOfADtype) {
   EXPECT_EQ(Read("a.json", R"({"model": "a.gguf", "dtype": "bf16"})").Text("dtype"), "bfloat16");
   EXPECT_EQ(Read("a.toml", "model = 'a.gguf'\ndtype = 'fp32'\n").Text("dtype"), "float32");

@@ -29,8 +29,8 @@ TEST(TextTable, AlignsNumbersRightAndTextLeft) {
             "é     12.5\n");
 }
 
-// Text is wrapped at spaces, longer words anywhere; numbers are whole, and headings wrap above
-// them.
+// Text is wrapped at spaces, and longer words anywhere; numbers are not split, and headings wrap
+// above them.
 TEST(TextTable, FitsATerminal) {
   TextTable table({"setting", "answer_nll of all", "p"});
   table.Add({"ms-poe(min=1.2, max=1.8)", "7.27 [6.90, 7.64]", "0.5"});
@@ -79,7 +79,7 @@ TEST(ProgressText, DoesNotCountWhatAnEarlierProcessDid) {
   EXPECT_EQ(ProgressText({"sweep", 20, 40, "samples"}, 20, 10), "sweep 20/40 samples");
 }
 
-// In a log no line is redrawn, and long work gets lines.
+// In a log, no line is redrawn, and long work gets its own lines.
 TEST(ProgressLine, ProgramsGetALineOfJsonForEachStep) {
   EXPECT_EQ(ProgressJson({"sweep", 12, 40, "samples"}),
             R"({"stage":"sweep","done":12,"total":40,"unit":"samples"})");
@@ -87,7 +87,7 @@ TEST(ProgressLine, ProgramsGetALineOfJsonForEachStep) {
   {
     ProgressLine line(ProgressForm::kJson);
     line.Draw({"load", 0, 2, "tensors"});
-    line.Draw({"load", 1, 2, "tensors"});  // within a tenth of a second
+    line.Draw({"load", 1, 2, "tensors"});  // less than a tenth of a second later
     line.Draw({"load", 2, 2, "tensors"});
     line.Draw({"sweep", 0, 4, "samples"});
   }
@@ -125,7 +125,8 @@ TEST(Help, ChannelsSaysWhatIsThePapersAndWhatIsOurs) {
                               "is our reading of the code"));
 }
 
-// arXiv 2406.02536: hidden states by position are Figures 3 and 12; Figure 2 is another.
+// In arXiv 2406.02536, hidden states by position are in Figures 3 and 12; Figure 2 shows something
+// else.
 TEST(Help, HiddenChannelsCiteTheirFigure) {
   const std::string probes = std::regex_replace(Help({"probes"}), std::regex("\\s+"), " ");
   EXPECT_THAT(probes, HasSubstr("Fig. 3"));
@@ -136,7 +137,7 @@ TEST(Help, InterventionsListsEveryTermWithItsArguments) {
   for (const char* text : {"ms-poe", "first_layer", "pi", "channel", "rows"}) {
     EXPECT_THAT(help, HasSubstr(text));
   }
-  // Allowed values are printed as for options, without rounding; lines are broken anywhere.
+  // Allowed values are printed as for options, without rounding; lines may be broken anywhere.
   const std::string line = std::regex_replace(help, std::regex("\\s+"), " ");
   for (const char* text :
        {"(rank | code | group; default: rank)",
@@ -183,7 +184,7 @@ TEST(Help, PresetsStandWithModelsSourceAndWarnings) {
     if (!preset.warning.empty()) told += "    " + preset.warning + "\n";
     EXPECT_THAT(help, HasSubstr(told));
   }
-  // Both of the pair that can't both be right carry the warning.
+  // One of the two channels must be wrong, so both have the warning.
   for (const char* text : {"channel(4283,", "channel(4923,"}) {
     for (const Preset& preset : InterventionPresets()) {
       if (preset.text.find(text) == std::string::npos) continue;

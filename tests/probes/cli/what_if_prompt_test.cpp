@@ -93,7 +93,7 @@ TEST_F(WhatIfPromptTest, AScriptGivesAnOutcomeALine) {
   EXPECT_EQ(objects[2]["answer_nll"], 2);
 }
 
-// Help as well: programs read each line as JSON.
+// Including help, because programs parse each line as JSON.
 TEST_F(WhatIfPromptTest, EveryLineForAProgramIsJson) {
   options.json = true;
   options.keep_going = true;
@@ -118,7 +118,7 @@ TEST_F(WhatIfPromptTest, TheFirstLineThatFailsEndsAScript) {
   EXPECT_THAT(out.str(), Not(HasSubstr("pi(2)")));
 }
 
-// Self-Extend and its like run prompts that the model's own positions do not reach.
+// Self-Extend and similar schemes can run prompts that exceed the model's own positions.
 TEST_F(WhatIfPromptTest, APromptThatNoneDoesNotHoldGoesOnWithTheLines) {
   gate->refuses_none = true;
   options.json = true;
@@ -145,7 +145,8 @@ TEST_F(WhatIfPromptTest, KeepGoingTellsEveryFailure) {
   EXPECT_THAT(objects[0]["error"], HasSubstr("column"));
   EXPECT_EQ(objects[1]["error"], "crop: the fake cannot");
   EXPECT_EQ(objects[2]["setting"], "pi(2)");
-  EXPECT_EQ(objects[3]["setting_canonical"], "none");  // a failed setting is not restored
+  // After a failed setting, the previous one is not restored.
+  EXPECT_EQ(objects[3]["setting_canonical"], "none");
   EXPECT_THAT(objects[4]["error"], HasSubstr("undo"));
   EXPECT_THAT(log, HasSubstr("line 2: crop: the fake cannot"));
 }
@@ -170,7 +171,7 @@ TEST_F(WhatIfPromptTest, AtATerminalTheNewestLineWins) {
   options.json = true;
   gate->Set(true);
   std::thread prompt([this] { Run(); });
-  EXPECT_TRUE(gate->WaitForBegun(1));  // none
+  EXPECT_TRUE(gate->WaitForBegun(1));  // the setting none
   Type("channel(1, factor=0.5)\n");
   EXPECT_TRUE(gate->WaitForBegun(2));
   Type("channel(1, factor=0.25)\n");
@@ -188,7 +189,7 @@ TEST_F(WhatIfPromptTest, CtrlCStopsTheRunAndThePromptGoesOn) {
   options.json = true;
   std::thread prompt([this] { Run(); });
   EXPECT_TRUE(gate->WaitForBegun(1));
-  Type("crop(span=1:2)\n");  // fails, and ends nothing
+  Type("crop(span=1:2)\n");  // fails without ending the program
   EXPECT_TRUE(gate->WaitForBegun(2));
   WaitForLogged(1);
   gate->Set(true);

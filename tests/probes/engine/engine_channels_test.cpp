@@ -56,7 +56,7 @@ TEST_F(EngineChannels, AStoppedSearchGoesOnAndEqualsAWholeOne) {
   EXPECT_EQ(std::get<std::string>(found.front().attributes.at("model_hash")),
             engine->Describe().model_hash);
 
-  // As above, with another engine, in one run.
+  // As above, in one run of another engine.
   const auto other = MakeLocalEngine();
   other->Open({}, {});
   const std::vector<Record> whole = other->SearchChannels({kSearch}, {}, {});
@@ -65,7 +65,7 @@ TEST_F(EngineChannels, AStoppedSearchGoesOnAndEqualsAWholeOne) {
   EXPECT_EQ(Data<float>(whole.front(), "hidden_mean"), Data<float>(found.front(), "hidden_mean"));
   EXPECT_EQ(Ranked(whole.front()), Ranked(found.front()));
 
-  // Another ranking of the same states.
+  // Requests another ranking of the same states.
   later.clear();
   const std::string lower =
       R"({"prompts": 3, "tokens": 240, "top": 2, "validate": "none", "threshold": 20})";

@@ -18,7 +18,7 @@ namespace {
 
 using ReplyPointer = EngineService::ReplyPointer;
 
-// Fails in the middle of every run that is not of the CPU, as a device does.
+// Fails in the middle of every run that is not on the CPU, as a faulty device does.
 class FaultyDevice : public Probe, public Hook {
  public:
   explicit FaultyDevice(const ProbeInput& input)
@@ -46,7 +46,7 @@ class EngineDeviceFaults : public ::testing::Test {
   EngineDeviceFaults() {
     ProbeType faulty;
     faulty.name = "faulty_device";
-    // As for a plugin: its errors would be the probe's own.
+    // The same for a plugin, whose errors would be attributed to the probe.
     faulty.on_request = true;
     faulty.make = [](const ProbeInput& input) { return std::make_unique<FaultyDevice>(input); };
     ProbeRegistry probes = BuiltInProbes();

@@ -58,7 +58,7 @@ TEST_F(EngineGenerate, GivesWhatTheCommandGives) {
     EXPECT_EQ(Flag(record, "complete"), 1);
     EXPECT_EQ(std::get<std::string>(record.attributes.at("intervention")),
               PrintIntervention(request.intervention));
-    // The first token is the likeliest next one, with its probability.
+    // The first generated token is the most likely next token, with its probability.
     WhatIfRequest what_if;
     what_if.place = 1;
     what_if.intervention = request.intervention;
@@ -109,7 +109,7 @@ TEST_F(EngineGenerate, ACancelEndsItWithinASecond) {
   };
   EXPECT_THROW(engine->Generate(request, stop, context), Cancelled);
   EXPECT_LT(std::chrono::steady_clock::now() - cancelled, std::chrono::seconds(1));
-  // The prompts are as they were.
+  // The prompts are unchanged.
   request.new_tokens = 1;
   EXPECT_EQ(Data<int64_t>(engine->Generate(request, {}, {}), "new_token_ids").size(), 1u);
 }

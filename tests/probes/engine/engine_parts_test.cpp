@@ -91,13 +91,14 @@ class EngineParts : public ::testing::Test {
 TEST_F(EngineParts, ARunThatIsLetGoOnYieldsAfterItsFirstPicture) {
   service->SetMaxFrameInterval(std::chrono::milliseconds(0));
   layer->Set(true);
-  gate->Set(true);  // never opened: only the flag ends a run
+  gate->Set(true);  // never opened, so only the cancel flag ends a run
   const uint64_t first = service->Post(Factor(0.5));
   ASSERT_TRUE(layer->WaitForBegun(1));
-  const uint64_t second = service->Post(Factor(0.4));  // stops the first
+  const uint64_t second = service->Post(Factor(0.4));  // cancels the first
   EXPECT_EQ(EndOf(first), JobEnd::kCancelled);
   ASSERT_TRUE(layer->WaitForBegun(2));
-  const uint64_t third = service->Post(Factor(0.3));  // the second is let go on to a picture
+  // The second is not cancelled until it has delivered a frame.
+  const uint64_t third = service->Post(Factor(0.3));
   layer->Set(false);
   EXPECT_EQ(EndOf(second), JobEnd::kCancelled);
   EXPECT_EQ(Parts().front(), second);

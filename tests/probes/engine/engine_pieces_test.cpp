@@ -58,7 +58,7 @@ TEST_F(EnginePieces, OnePromptPerPlace) {
   EXPECT_EQ(engine->SetPrompt(own, {}).size(), 2u);
   own.places = "4";
   EXPECT_THAT(test::ErrorMessage([&] { engine->SetPrompt(own, {}); }), HasSubstr("places"));
-  // A question without pieces is put behind the text too.
+  // A question is appended to text without pieces, too.
   own = Three();
   own.pieces.clear();
   const std::vector<Record> one = engine->SetPrompt(own, {});
@@ -86,13 +86,13 @@ TEST_F(EnginePieces, WhatIfsPatchesTextAndScansGoOverThePlaces) {
   EXPECT_EQ(std::get<int64_t>(engine->Generate(generate, {}, {}).attributes.at("place")), 3);
   ScanRequest scan;
   scan.range.layers = {false, {{29, 29}}};
-  scan.samples = 5;  // own text is one sample
+  scan.samples = 5;  // own text has only one sample
   const Record effects = engine->Scan(scan, {}, {});
   EXPECT_EQ(std::get<int64_t>(effects.attributes.at("samples")), 1);
   EXPECT_EQ(effects.FindAxis("place")->size, 3);
 }
 
-// While the engine runs, on another thread.
+// Called on another thread while the engine is running.
 TEST_F(EnginePieces, APreviewIsWhatSetPromptMakesAndChangesNothing) {
   SetSmallTask();
   std::atomic<bool> cancel = false;

@@ -21,7 +21,7 @@ using testing::Data;
 
 class EngineScan : public testing::LocalEngineFixture {};
 
-// The record equals that of `midscope scan` for the same task, seed and samples, without items that
+// The record equals that of `midscope scan` for the same task, seed and samples, except items that
 // were not run.
 TEST_F(EngineScan, FillsItsRecordAndEqualsThatOfASweep) {
   SetSmallTask();
@@ -40,13 +40,13 @@ TEST_F(EngineScan, FillsItsRecordAndEqualsThatOfASweep) {
         parts.push_back(Data<double>(part, "mean_effect"));
       },
       context);
-  // Progress moves within a sample, up to every setting at every place.
+  // Progress is reported within a sample, up to every setting at every place.
   ASSERT_GT(reported.size(), 3u);
   EXPECT_LT(reported.front(), 28 * 2);
   EXPECT_EQ(reported.back(), 3 * 28 * 2);
   EXPECT_EQ(std::get<int64_t>(scan.attributes.at("complete")), 1);
   EXPECT_EQ(std::get<int64_t>(scan.attributes.at("samples")), 3);
-  ASSERT_GE(parts.size(), 3u);  // at least one a sample
+  ASSERT_GE(parts.size(), 3u);  // at least one per sample
   const auto has_any = [](const std::vector<double>& part) {
     return std::any_of(part.begin(), part.end(), [](double x) { return !std::isnan(x); });
   };
@@ -61,7 +61,7 @@ TEST_F(EngineScan, FillsItsRecordAndEqualsThatOfASweep) {
   compare.samples = 3;
   const auto nll = Data<double>(engine->Compare(compare, {}, {}), "answer_nll");
   const auto& by_place = Data<double>(scan, "effect");
-  constexpr size_t kL4H2 = 9 + 2;  // layer 3's heads come first
+  constexpr size_t kL4H2 = 9 + 2;  // the heads of layer 3 come first
   for (size_t place = 0; place < 2; ++place)
     EXPECT_NEAR(by_place[kL4H2 * 2 + place], nll[2 + place] - nll[place], 1e-3) << place;
 }
@@ -85,14 +85,14 @@ TEST_F(EngineScan, GoesOnWhereItWasStopped) {
                      least = std::min(least, std::get<int64_t>(part.attributes.at("samples")));
                    },
                    {});
-  EXPECT_EQ(least, 2);  // reported at once
-  SetSmallTask();       // forgets them
+  EXPECT_EQ(least, 2);  // reported immediately
+  SetSmallTask();       // drops the cached results
   EXPECT_EQ(Data<double>(scan, "effect"), Data<double>(engine->Scan(request, {}, {}), "effect"));
   request.term = "ablate(L3H1)";
   EXPECT_THROW(engine->Scan(request, {}, {}), Error);
 }
 
-// Items are compared over the same samples, also while one is running.
+// Items are compared over the same samples, even while a sample is running.
 TEST_F(EngineScan, ItsPartsHaveWholeSamples) {
   SetSmallTask();
   ScanRequest request;
@@ -128,7 +128,7 @@ TEST_F(EngineScan, HasPlacesOfItsOwn) {
   ASSERT_EQ(effect.size(), 3u);
   EXPECT_NEAR(effect[0], Data<double>(own, "effect")[0], 1e-4);
   EXPECT_NEAR(effect[2], Data<double>(own, "effect")[1], 1e-4);
-  // The means of a comparison do not take those of a scan at other places.
+  // The means of a comparison do not reuse those of a scan at other places.
   CompareRequest compare;
   compare.settings = {ParseIntervention("pi(1.5)")};
   compare.beside = {ParseIntervention("none")};
@@ -148,7 +148,7 @@ TEST_F(EngineScan, TakesValuesFromANamedPrompt) {
   prompts.places = "1,4";
   const std::string text =
       std::get<std::string>(engine->SetPrompt(prompts, {}).front().attributes.at("text"));
-  // An equal text changes nothing, another one does.
+  // A source with equal text changes nothing; another text does.
   prompts.sources = {{"same", {text}}, {"other", {"Frank bought: a boat. Frank bought:"}}};
   engine->SetPrompt(prompts, {});
   ScanRequest request;

@@ -79,7 +79,8 @@ TEST_F(EngineServiceTest, MaxFrameIntervalLetsTheOneUnderWayFinish) {
   gate->Set(true);
   const uint64_t first = service->Post(Factor(0.5));
   ASSERT_TRUE(gate->WaitForBegun(1));
-  const uint64_t second = service->Post(Factor(0.4));  // stops the first: patience begins here
+  // Cancels the first: the maximum frame interval begins here.
+  const uint64_t second = service->Post(Factor(0.4));
   EXPECT_THAT(EndsOf(first), ElementsAre(JobEnd::kCancelled));
   ASSERT_TRUE(gate->WaitForBegun(2));
   const uint64_t third = service->Post(Factor(0.3));

@@ -71,7 +71,7 @@ TEST_F(LocalEngineTest, WhatIfAgreesWithACaptureRun) {
   const auto& fresh = Data<float>(Find(full, "last_query_attention"), "last_query_attention");
   ASSERT_EQ(kept.size(), fresh.size());
   for (size_t i = 0; i < kept.size(); ++i) ASSERT_NEAR(kept[i], fresh[i], 1e-4);
-  // The records with which a window's map and channel plot follow a drag.
+  // The records that update the window's map and channel plot during a drag.
   for (const Record& record : reply.records) record.Check();
   const auto& kept_scores =
       Data<float>(Find(reply.records, "position_awareness"), "position_awareness_score");
@@ -110,11 +110,12 @@ TEST_F(LocalEngineTest, ComparePairsSamplesAndTellsParts) {
   }
 
   WhatIfRequest what_if;
-  const WhatIfReply reply = engine->WhatIf(what_if, {}, {});  // sample 0 is one of the compared
+  // Sample 0 is among the compared samples.
+  const WhatIfReply reply = engine->WhatIf(what_if, {}, {});
   EXPECT_GT(Data<double>(Find(reply.records, "outcome"), "answer_nll").front(), 0);
 }
 
-// Settings that were compared one after the other differ as in one comparison.
+// Settings that were compared in separate calls have the same differences as in one comparison.
 TEST_F(LocalEngineTest, DifferencesAreToAnySettingOverTheSameSamples) {
   SetSmallTask();
   const Intervention none;
@@ -123,7 +124,7 @@ TEST_F(LocalEngineTest, DifferencesAreToAnySettingOverTheSameSamples) {
   request.settings = {none, other};
   request.samples = 4;
   const Record together = engine->Compare(request, {}, {});
-  SetSmallTask();  // nothing is kept
+  SetSmallTask();  // drops the cached results
   request.settings = {none};
   engine->Compare(request, {}, {});
   request.settings = {other};
@@ -138,8 +139,8 @@ TEST_F(LocalEngineTest, DifferencesAreToAnySettingOverTheSameSamples) {
   EXPECT_EQ(apart.FindAxis("setting")->labels, (std::vector<std::string>{"pi(1.5)", "none"}));
   for (const char* name :
        {"answer_nll_difference", "answer_nll_difference_low", "answer_nll_difference_high"}) {
-    const auto& one = Data<double>(together, name);  // none, pi
-    const auto& two = Data<double>(apart, name);     // pi, none
+    const auto& one = Data<double>(together, name);  // order: none, pi
+    const auto& two = Data<double>(apart, name);     // order: pi, none
     ASSERT_EQ(one.size(), 4u);
     EXPECT_EQ(std::vector<double>(one.begin() + 2, one.end()),
               std::vector<double>(two.begin(), two.begin() + 2))
@@ -147,7 +148,7 @@ TEST_F(LocalEngineTest, DifferencesAreToAnySettingOverTheSameSamples) {
     EXPECT_EQ(two[2], 0) << name;
   }
   EXPECT_NE(Data<double>(apart, "answer_nll_difference")[0], 0);
-  // For one sample there is a difference and no interval.
+  // For one sample there is a difference but no interval.
   EXPECT_TRUE(std::isnan(Data<double>(parts[0], "answer_nll_difference_low")[0]) ||
               Data<double>(parts[0], "answer_nll_difference_low")[0] ==
                   -std::numeric_limits<double>::infinity());
@@ -172,12 +173,12 @@ TEST_F(LocalEngineTest, AStoppedComparisonGoesOnWhereItWas) {
   };
   const Record means = engine->Compare(request, note, {});
   EXPECT_THAT(seen, ::testing::ElementsAre(1, 2, 3, 4));
-  SetSmallTask();  // forgets them
+  SetSmallTask();  // drops the cached results
   const Record at_once = engine->Compare(request, {}, {});
   for (const char* array : {"answer_nll", "answer_nll_low", "answer_nll_high", "accuracy"}) {
     EXPECT_EQ(Data<double>(means, array), Data<double>(at_once, array)) << array;
   }
-  // Fewer are a part of those that there are.
+  // Fewer samples are a subset of the cached ones.
   request.samples = 2;
   EXPECT_EQ(Data<int64_t>(engine->Compare(request, note, {}), "samples").front(), 2);
   EXPECT_EQ(seen.size(), 4u);
@@ -199,7 +200,7 @@ TEST_F(LocalEngineTest, PartialMeansHaveOthersBesideOverTheSameSamples) {
   CompareRequest request;
   request.settings = {ParseIntervention("none")};
   request.samples = 3;
-  std::vector<std::vector<double>> alone;  // by samples done
+  std::vector<std::vector<double>> alone;  // by number of finished samples
   engine->Compare(
       request, [&](const Record& part) { alone.push_back(Data<double>(part, "answer_nll")); }, {});
   request.settings = {ParseIntervention("pi(1.5)")};
@@ -209,7 +210,7 @@ TEST_F(LocalEngineTest, PartialMeansHaveOthersBesideOverTheSameSamples) {
                   [&](const Record& part) {
                     part.Check();
                     EXPECT_THAT(part.FindAxis("setting")->labels,
-                                ::testing::ElementsAre("pi(1.5)", "none"));  // pi(7) is not known
+                                ::testing::ElementsAre("pi(1.5)", "none"));  // pi(7) is not cached
                     const auto samples = static_cast<int64_t>(++seen);
                     EXPECT_THAT(Data<int64_t>(part, "samples"),
                                 ::testing::ElementsAre(samples, samples));
@@ -256,7 +257,7 @@ TEST_F(LocalEngineTest, EveryRecordSaysWhatMadeIt) {
   const Record means = engine->Compare(compare, {}, {});
   EXPECT_EQ(Text(means, "model_hash"), engine->Describe().model_hash);
   EXPECT_EQ(means.FindAxis("setting")->labels.front(), PrintIntervention(setting));
-  // Another passage of the same words is another prompt.
+  // Another passage with the same words is another prompt.
   PromptRequest own;
   own.task.clear();
   own.text = "The capital of France is";
@@ -283,14 +284,14 @@ TEST_F(LocalEngineTest, AProbeThatFailsDoesSoAlone) {
   prompt_request.text = "The capital of France is";
   engine->SetPrompt(prompt_request, {});
   CaptureRunRequest request;
-  request.channels = {100000};  // nor has the model this channel
+  request.channels = {100000};  // the model also lacks this channel
   request.probe_options = R"({"probes":"default,retrieval_heads,logit_lens"})";
   const CaptureRunReply reply = engine->CaptureRun(request, {});
   EXPECT_THAT(reply.failures,
               ::testing::UnorderedElementsAre(HasSubstr("retrieval_heads"), HasSubstr("100000")));
   EXPECT_EQ(Find(reply.records, "position_awareness").name, "position_awareness");
   EXPECT_EQ(Find(reply.records, "logit_lens").name, "logit_lens");
-  // A setting that is refused fails the run, not a single probe.
+  // An invalid setting fails the run, not a single probe.
   request.intervention = ParseIntervention("channel(2393, factor=0, layers=8-25)");
   EXPECT_THROW(engine->CaptureRun(request, {}), Error);
 }
@@ -370,7 +371,8 @@ int64_t ResidentBytes() {
   return resident * ::sysconf(_SC_PAGESIZE);
 }
 
-// A closed model's memory goes back to the system: re-openings add less than a tenth of one.
+// The memory of a closed model is returned to the system: opening again adds less than a tenth of a
+// model.
 TEST_F(LocalEngineTest, OpeningAgainTakesNoMoreMemory) {
   OpenRequest request;
   const auto own = MakeLocalEngine();

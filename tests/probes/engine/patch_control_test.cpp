@@ -31,7 +31,7 @@ class PatchControl : public ::testing::Test {
     return PromptOfSample(decoder_->tokenizer(), *task_, sample, kPlace, {});
   }
 
-  // Most likely token of the sample under each setting.
+  // The most likely token for the sample under each setting.
   std::vector<int32_t> AnswersOf(int64_t sample, const std::vector<std::string>& settings) const {
     WhatIf what_if(decoder_, {PromptOf(sample)});
     what_if.TakePatchesFrom(std::make_shared<PatchSources>(
@@ -47,8 +47,8 @@ class PatchControl : public ::testing::Test {
     return answers;
   }
 
-  // Shares of the samples whose answer differs from the next one's that give their own answer, and
-  // the next one's, with the next one's last row after a layer.
+  // Among samples whose answer differs from that of the next sample: the shares that give their own
+  // answer and the next one's, if the last row after a layer is patched from the next sample.
   struct Shares {
     double own = 0;
     double next = 0;
@@ -84,7 +84,7 @@ TEST_F(PatchControl, ALateLastRowBringsTheOtherSamplesAnswer) {
   const std::vector<Shares> shares = SharesAfter({16, 24});
   EXPECT_EQ(shares[0].own, 1);
   EXPECT_EQ(shares[1].own, 0);
-  EXPECT_GE(shares[1].next, 0.8);  // of 40 samples 0.9
+  EXPECT_GE(shares[1].next, 0.8);  // measured for 40 samples: 0.9
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ TEST(ProbeBatch, GivesTheNumbersOfSingleRuns) {
   const auto& own = ArrayValues<double>(Find(single, "span_attention"), "gold_attention");
   ASSERT_EQ(stacked.size(), 6 * own.size());
   for (size_t i = 0; i < own.size(); ++i) {
-    EXPECT_EQ(stacked[4 * own.size() + i], own[i]);  // sample 2 at place 3: run 4
+    EXPECT_EQ(stacked[4 * own.size() + i], own[i]);  // sample 2 at place 3 is run 4
   }
   EXPECT_EQ(ArrayValues<double>(Find(together, "answer"), "answer_nll")[4],
             std::get<double>(Find(single, "answer").attributes.at("answer_nll")));

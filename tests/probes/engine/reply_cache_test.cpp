@@ -34,7 +34,7 @@ TEST(ReplyCache, FindsByTheValueOfAllThatWasAsked) {
   cache.Add(request, Numbers(4, 7));
   ASSERT_NE(cache.Find(request), nullptr);
   EXPECT_EQ(First(*cache.Find(request)), 7);
-  WhatIfRequest other = Asked("pi(1.50)");  // the same value
+  WhatIfRequest other = Asked("pi(1.50)");  // the same value in another form
   other.channels = {100};
   EXPECT_NE(cache.Find(other), nullptr);
   other.channels = {7};
@@ -56,13 +56,13 @@ TEST(ReplyCache, DropsTheLeastRecentlyUsedBeyondItsBytes) {
   cache.Add(a, Numbers(10000));
   cache.Add(b, Numbers(10000));
   EXPECT_GT(cache.bytes(), 80000u);
-  ASSERT_NE(cache.Find(a), nullptr);  // so that b is the oldest
+  ASSERT_NE(cache.Find(a), nullptr);  // makes b the oldest
   cache.Add(c, Numbers(10000));
   EXPECT_NE(cache.Find(a), nullptr);
   EXPECT_EQ(cache.Find(b), nullptr);
   EXPECT_NE(cache.Find(c), nullptr);
   EXPECT_LE(cache.bytes(), 100000u);
-  cache.Add(b, Numbers(50000));  // more than there is room for: the others stay
+  cache.Add(b, Numbers(50000));  // larger than the cache, so the others are kept
   EXPECT_EQ(cache.Find(b), nullptr);
   EXPECT_EQ(cache.size(), 2u);
 }

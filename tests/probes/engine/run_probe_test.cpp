@@ -99,7 +99,7 @@ TEST(RunProbes, AttentionOfChosenRowsIsThatOfPromptsThatEndThere) {
     const auto& all = std::get<std::vector<float>>(rows.arrays.front().data);
     ASSERT_EQ(all.size(), 30u * 9 * 3 * 5);
     for (const size_t index : {0u, 1u, 2u}) {
-      // A row sees what is before it alone: the prompt may end there.
+      // A row depends only on earlier tokens, so the prompt may end there.
       const auto row = static_cast<size_t>(rows.FindAxis("row")->values[index]);
       Prompt cut = France();
       cut.ids.resize(row + 1);
@@ -152,7 +152,7 @@ TEST(RunProbes, ResidualRowsAreThoseThatWereNamed) {
       const size_t layer = i / 576 / rows.size();
       const auto row = static_cast<size_t>(rows[i / 576 % rows.size()]);
       const float expected = of_all[(layer * 5 + row) * 576 + i % 576];
-      // The last layer runs other rows, and with them other blocks of its products.
+      // The last layer runs other rows, and therefore other block sizes in its products.
       ASSERT_NEAR(values[i], expected, 1e-5 * std::max(1.0f, std::abs(expected)));
     }
   }
@@ -168,7 +168,7 @@ TEST(RunProbes, RatiosAreThoseOfTheScheme) {
   }
   const std::vector<Record> changed = RunAll(France(), "ms-poe(min=1.2, max=1.8)", "", 0);
   const auto& ratios = Data<double>(changed, "position_ratio", "position_ratio");
-  EXPECT_EQ(ratios[0], 1);  // the first two layers are left alone
+  EXPECT_EQ(ratios[0], 1);  // the first two layers are unchanged
   const std::set<double> last_layer(ratios.end() - 9, ratios.end());
   EXPECT_EQ(last_layer.size(), 9u);
   EXPECT_NEAR(*last_layer.begin(), 1.2, 1e-12);

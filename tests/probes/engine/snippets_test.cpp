@@ -81,7 +81,7 @@ std::string WithoutSpace(std::string text) {
   return text;
 }
 
-// The code of a header's example, without white space; "" where it has none.
+// The code of the example in a header, without white space; "" if there is none.
 std::string ExampleOf(const std::string& header) {
   const std::string text = ReadText(std::string(MIDSCOPE_TESTS "/../") + header);
   const size_t example = text.find("// Example:\n");
@@ -133,7 +133,8 @@ TEST(Snippets, WhatIf) {
   const WhatIfResult before = what_if.Evaluate(Intervention{});
   const WhatIfResult after = what_if.Evaluate(ParseIntervention("channel(100, factor=-1)"));
   const double change = after.outcomes[0].score.nll - before.outcomes[0].score.nll;  // nats
-  const double computed = after.share;  // rows x layers that were run, of those of a full run
+  // Share of rows x layers that were run, compared with a full run.
+  const double computed = after.share;
   EXPECT_GT(std::abs(change), 1e-3);
   EXPECT_GT(computed, 0);
   EXPECT_LT(computed, before.share);

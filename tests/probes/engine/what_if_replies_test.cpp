@@ -59,7 +59,7 @@ TEST_F(WhatIfReplies, ASettingSeenBeforeComesBackExactly) {
   SetTask();
   const WhatIfReply first = engine->WhatIf(Asked("ms-poe"), {}, {});
   EXPECT_FALSE(first.cost.seen_before);
-  engine->WhatIf(Asked("pi(1.7)"), {}, {});  // the traces are now of another setting
+  engine->WhatIf(Asked("pi(1.7)"), {}, {});  // the traces now belong to another setting
   size_t parts = 0;
   const WhatIfReply again =
       engine->WhatIf(Asked("ms-poe"), [&](const WhatIfReply&) { ++parts; }, {});
@@ -69,8 +69,8 @@ TEST_F(WhatIfReplies, ASettingSeenBeforeComesBackExactly) {
   ExpectEqual(again.records, first.records);
 }
 
-// After a reply from the cache the traces are still of another setting: channels that were not
-// requested before have to be those of the requested setting.
+// After a cached reply, the traces still belong to another setting. Channels that were not
+// requested before must be computed under the requested setting.
 TEST_F(WhatIfReplies, OtherChannelsOfASettingSeenBeforeAreItsOwn) {
   SetTask();
   engine->WhatIf(Asked("pi(1.5)", {100}), {}, {});
@@ -116,10 +116,10 @@ TEST_F(WhatIfReplies, AStoppedOneIsNotKept) {
   EXPECT_FALSE(engine->WhatIf(Asked("ms-poe"), {}, {}).cost.seen_before);
 }
 
-// Every part is of the requested setting and place; the last is the place as a whole and equals the
-// reply, in which only the outcome of all places is new.
+// Every partial reply has the requested setting and place. The last one is the complete place and
+// equals the final reply, which adds only the outcome of all places.
 TEST_F(WhatIfReplies, PartsCarryTheirSettingAndEndAsTheReplyDoes) {
-  PromptRequest longer;  // so long that layers are reported
+  PromptRequest longer;  // long enough for layers to be reported
   longer.task = "list:lines=30";
   longer.places = "1,15,30";
   engine->SetPrompt(longer, {});

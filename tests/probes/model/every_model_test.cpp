@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kTokens = 29;
 
-// Pieces of four tokens, the third of them gold; the answer is two tokens.
+// Pieces of four tokens, of which the third is gold; the answer has two tokens.
 Prompt MakePrompt(int64_t vocabulary) {
   Prompt prompt;
   for (int64_t i = 0; i < kTokens; ++i) {
@@ -40,7 +40,7 @@ Prompt MakePrompt(int64_t vocabulary) {
   return prompt;
 }
 
-// The array of that name in any of the records.
+// The first array of that name in the records.
 template <typename T>
 std::vector<T> Values(const std::vector<Record>& records, const std::string& name) {
   for (const Record& record : records) {
@@ -90,7 +90,7 @@ TEST_P(EveryModel, TakesEveryProbe) {
   for (size_t row = 0; row < rows.size(); row += kTokens) {
     const double sum = std::accumulate(rows.begin() + static_cast<int64_t>(row),
                                        rows.begin() + static_cast<int64_t>(row) + kTokens, 0.0);
-    // Learned sinks take their share.
+    // Learned sinks take part of the attention.
     if (config.attention_sinks) {
       EXPECT_LT(sum, 1);
     } else {
@@ -99,11 +99,11 @@ TEST_P(EveryModel, TakesEveryProbe) {
   }
   for (const float score : Values<float>(records, "position_awareness_score")) {
     EXPECT_GE(score, 0);
-    EXPECT_LE(score, 1.0 / 3);  // more keys cannot each have three times the mean
+    EXPECT_LE(score, 1.0 / 3);  // not more keys can each have three times the mean
   }
 }
 
-// Ratios exist where there is a rotation to divide; a model without any refuses them.
+// Ratios exist only for models with rotary positions; for others they are rejected.
 TEST_P(EveryModel, HasRatiosWhereItRotates) {
   const ModelConfig& config = decoder_->config();
   if (config.positions != PositionKind::kRotary) {

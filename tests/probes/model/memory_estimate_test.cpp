@@ -37,14 +37,14 @@ int64_t Expanded(const ModelConfig& config, Dtype dtype, const char* devices = "
                      ParsePlacement(devices));
 }
 
-// A copy takes the place of the file's pages where weights are stored; beside expanded ones it
-// stays.
+// For stored weights, a copy replaces the pages of the file; in addition to expanded weights, it
+// remains.
 TEST(MemoryEstimate, CountsCopiesBesideExpandedWeights) {
   const ModelConfig config = Opened("gpt-oss-mxfp4");
   EXPECT_EQ(config.copied_bytes, config.quantised_bytes);
   ASSERT_GT(config.copied_bytes, 0);
   EXPECT_EQ(BesideTheFile(config, Dtype::kFloat32), 0);
-  // Few rows are multiplied by the file's blocks, which are kept for that.
+  // Few rows are multiplied with the file's blocks, which are kept for that purpose.
   for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16}) {
     EXPECT_EQ(Expanded(config, dtype), kernels::SizeOf(dtype) * config.parameters +
                                            config.copied_bytes + config.quantised_bytes);
@@ -55,7 +55,7 @@ TEST(MemoryEstimate, CountsCopiesBesideExpandedWeights) {
   EXPECT_EQ(Expanded(floats, Dtype::kFloat32), 4 * floats.parameters);
 }
 
-// Where few rows have no blocks to be multiplied with, a packed matrix is stored beside the
+// If there are no blocks to multiply few rows with, a packed matrix is stored in addition to the
 // expanded one.
 TEST(MemoryEstimate, CountsPackedWeights) {
   const ModelConfig config = Opened("llama");

@@ -30,7 +30,7 @@ struct Output {
   std::string text;
 };
 
-// Standard output and error of a shell's command.
+// Runs a shell command and returns its standard output and error.
 Output Shell(const std::string& command) {
   Output output;
   FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
@@ -60,7 +60,7 @@ class PluginPackage : public ::testing::Test {
     ASSERT_EQ(output.status, 0) << output.text;
     fs::rename(first, prefix);
     const std::string build = folder->File("build");
-    // CMake's default would need another build tool than the one that this build has.
+    // CMake's default generator would need another build tool than that of this build.
     output = Shell("'" MIDSCOPE_CMAKE "' -G '" MIDSCOPE_GENERATOR "' -S '" MIDSCOPE_TESTS
                    "/probes/plugin/plugin_example"
                    "' -B '" +
@@ -70,7 +70,7 @@ class PluginPackage : public ::testing::Test {
                    "-Wextra -Werror " MIDSCOPE_FLAGS "' && '" MIDSCOPE_CMAKE "' --build '" +
                    build + "'");
     ASSERT_EQ(output.status, 0) << output.text;
-    // Not even that LibTorch, on which Midscope's libraries depend, was not found.
+    // Not even a warning that LibTorch, which Midscope's libraries need, was not found.
     EXPECT_THAT(output.text, Not(HasSubstr("warning")));
     plugin = build + "/attention_entropy.so";
   }
@@ -135,7 +135,7 @@ TEST_F(PluginPackage, ItsRecordIsPrintedAndStored) {
   EXPECT_EQ(record.FindArray("entropy")->unit, "bits");
   EXPECT_EQ(std::get<std::string>(record.attributes.at("plugin")), "attention_entropy.so");
   EXPECT_EQ(std::get<std::string>(record.attributes.at("plugin_hash")).size(), 32u);
-  // The entropy computed from the attention in the same file.
+  // Computes the entropy from the attention in the same file.
   const auto& attention = std::get<std::vector<float>>(
       find("last_query_attention").FindArray("last_query_attention")->data);
   const size_t keys = attention.size() / entropy.size();

@@ -30,7 +30,7 @@ using testing::ProgramRun;
 using testing::RunMidscope;
 using testing::TemporaryFolder;
 
-// Sets an environment variable, for the programs run too, until it goes.
+// Sets an environment variable, also for child processes, until this object is destroyed.
 class Environment {
  public:
   Environment(const char* name, const std::string& value) : name_(name) {
@@ -48,8 +48,8 @@ std::string Plugin(const std::string& name) {
   return std::string(MIDSCOPE_TEST_PLUGINS) + "/" + name + ".so";
 }
 
-// Loading it is refused with a message of this kind that begins with the plugin's name, and the
-// registry stays as it was.
+// Expects loading to fail with an error of this kind that begins with the plugin's name, without
+// changing the registry.
 void ExpectNotLoaded(const std::string& file, ErrorKind kind,
                      const std::vector<std::string>& words) {
   ProbeRegistry registry = BuiltInProbes();
@@ -78,7 +78,7 @@ TEST(Plugin, WhatIsNoPluginIsRefusedByName) {
   ExpectNotLoaded(Plugin("no_plugin"), ErrorKind::kFailure,
                   {"no plugin", "midscope_plugin_manifest"});
   ExpectNotLoaded(Plugin("undefined_symbol"), ErrorKind::kFailure, {"FunctionThatNobodyHas"});
-  // As a user sees it.
+  // Checks the message that a user sees.
   const ProgramRun run = RunMidscope({"probe", "--list", "--plugin", text});
   EXPECT_EQ(run.status, 1);
   EXPECT_EQ(run.out, "");
@@ -111,7 +111,7 @@ TEST(Plugin, WhatDoesNotFitThisMidscopeIsRefused) {
   for (const auto& each : cases) {
     SCOPED_TRACE(each.hostile);
     const Environment hostile("MIDSCOPE_TEST_HOSTILE", each.hostile);
-    // Under a name of its own each is a library of its own, which reads the variable anew.
+    // Under its own name, each copy is a separate library, which reads the variable again.
     const std::string file = folder.File(std::string(each.hostile) + ".so");
     fs::copy_file(Plugin("bad_manifest"), file);
     ExpectNotLoaded(file, ErrorKind::kFailure, each.words);
@@ -167,13 +167,13 @@ TEST(Plugin, ThePathsLibrariesAreLoadedInOrderAndOnce) {
   EXPECT_EQ(list.back()["options"][0]["name"], "throw-where");
   EXPECT_TRUE(list.front()["plugin"].is_null());
   EXPECT_THAT(RunMidscope({"help", "probe"}).out, HasSubstr("--throw-where"));
-  // A command that runs no probes does not look at them.
+  // A command that runs no probes does not load plugins.
   const Environment nowhere(kPluginPathVariable, folder.File("three"));
   EXPECT_EQ(RunMidscope({"sweep", "--help"}).status, 0);
   EXPECT_THAT(RunMidscope({"probe", "--help"}).err, HasSubstr("MIDSCOPE_PLUGIN_PATH"));
 }
 
-// Runs the plugin's probe, which goes wrong there, beside those that come with Midscope.
+// Runs the plugin's probe, which fails at that place, together with Midscope's own probes.
 std::vector<Record> RunThrowing(const std::string& where) {
   ProbeRegistry registry = BuiltInProbes();
   LoadPlugin(Plugin("probe_that_throws"), registry);
@@ -216,7 +216,7 @@ TEST(Plugin, WhatItThrowsOrGetsWrongIsToldUnderItsName) {
       EXPECT_THAT(error.what(), HasSubstr(each.words));
     }
   }
-  // The model is as good as before.
+  // The model is still usable.
   const std::vector<Record> records = RunThrowing("nowhere");
   EXPECT_TRUE(std::any_of(records.begin(), records.end(),
                           [](const Record& record) { return record.name == "throw"; }));

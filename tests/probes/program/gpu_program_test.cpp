@@ -59,7 +59,7 @@ TEST(GpuProgram, ASweepGivesTheCpusNumbers) {
   }
 }
 
-// The window starts with it.
+// The window starts with this option.
 TEST(GpuProgram, ADtypeIsChosenThere) {
   if (AvailableDevices().back().kind != DeviceKind::kCuda) GTEST_SKIP() << "no GPU here";
   const TemporaryFolder folder;

@@ -38,7 +38,7 @@ Arguments Sweep(const std::string& file, const Arguments& more) {
       more);
 }
 
-// NaN equals NaN.
+// Compares bits; NaN equals NaN.
 bool SameArrayBits(const ArrayData& a, const ArrayData& b) {
   if (a.index() != b.index()) return false;
   return std::visit(
@@ -55,7 +55,7 @@ bool SameArrayBits(const ArrayData& a, const ArrayData& b) {
       a);
 }
 
-// Names and contents of all arrays but times, axes and plans are equal.
+// Expects all arrays to have equal names and contents, except times, axes and plans.
 void ExpectSameFile(const std::string& a, const std::string& b) {
   const RunReader one(a);
   const RunReader other(b);
@@ -90,7 +90,7 @@ TEST(ProgramAdd, TheFileIsThatOfOneRunOfTheWholePlan) {
                             kChannel, "--with", "pi(1.5)"}));
   EXPECT_EQ(json::parse(more.out)["rows"], json::parse(at_once.out)["rows"]);
   ExpectSameFile(grown, whole);
-  // Times differ between the two, and are not compared.
+  // Times differ between the two files and are not compared.
   EXPECT_THAT(RunWell({"compare", grown, whole}).out,
               AllOf(HasSubstr(", 0 differ"), HasSubstr("not compared, wall time (B): ")));
   EXPECT_FALSE(std::filesystem::exists(grown + ".adding"));

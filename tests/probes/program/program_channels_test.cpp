@@ -89,7 +89,7 @@ TEST(ProgramChannels, JsonHasTheFixedNamesAndTheFileTheSameNumbers) {
     EXPECT_FALSE(std::filesystem::exists(file + left)) << left;
   }
 
-  // The finished file is refused, or with --resume printed again; another plan is refused.
+  // A finished file is rejected, or, with --resume, printed again; another plan is rejected.
   EXPECT_EQ(RunMidscope(Channels(file)).status, 2);
   std::vector<std::string> again = Channels(file);
   again.emplace_back("--resume");
@@ -105,7 +105,7 @@ TEST(ProgramChannels, CtrlCInTheValidationIsGoneOnWith) {
   const TemporaryFolder folder;
   const std::string file = folder.File("channels.h5");
   RunningProgram running(Channels(file, "6"));
-  // The journal comes up when examples begin.
+  // The journal is created when the examples begin.
   ExpectInterrupted(running, file + ".validation.journal");
   const ProgramRun refused = RunMidscope(Channels(file, "6"));
   EXPECT_EQ(refused.status, 2);
@@ -121,8 +121,8 @@ TEST(ProgramChannels, CtrlCInTheValidationIsGoneOnWith) {
   EXPECT_EQ(gone_on, whole);
 }
 
-// The ablations of the paper's Table 3, and the search's numbers as options: each is in the JSON,
-// in the file, and in the plan that --resume must repeat.
+// The ablations of the paper's Table 3 and the search's numbers as options: each is in the JSON, in
+// the file, and in the plan that --resume must repeat.
 TEST(ProgramChannels, OptionsOfTheSearchAreInTheFile) {
   const TemporaryFolder folder;
   const auto run = [&](const std::string& name, const std::vector<std::string>& more) {
@@ -156,7 +156,7 @@ TEST(ProgramChannels, OptionsOfTheSearchAreInTheFile) {
   EXPECT_EQ(all["channels"].size(), 576u);
 }
 
-// The prompts of the validation are in the chat template, and the file's plan states it.
+// The validation's prompts use the chat template, and the file's plan states it.
 TEST(ProgramChannels, ChatIsThatOfTheValidation) {
   const TemporaryFolder folder;
   const auto losses = [&](const std::string& name, const std::vector<std::string>& more) {

@@ -58,7 +58,7 @@ class ProgramCluster : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-// Slurm's --signal, SGE's notice, a terminal that closes, a limit of CPU seconds.
+// Slurm's --signal, SGE's notification, a closed terminal, a limit of CPU seconds.
 TEST_F(ProgramCluster, EverySignalOfSchedulersLeavesWhatIsDone) {
   size_t before = 0;
   for (const int signal : {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU}) {
@@ -84,7 +84,7 @@ TEST_F(ProgramCluster, AFileSystemWithoutLocksIsANote) {
   EXPECT_THAT(RunWell(With(Sweep("4"), {"--resume"})).err, Not(HasSubstr("locks")));
 }
 
-// One machine shows what another one would do (kernels/instruction_set.h).
+// One machine can simulate another (kernels/instruction_set.h).
 TEST_F(ProgramCluster, OtherInstructionsAreNeverMixedInSilence) {
   const ProgramOptions other = {.environment = {{"ATEN_CPU_CAPABILITY", "default"}}};
   const auto sweep = [&](const std::string& samples, const std::string& dtype) {
@@ -183,7 +183,7 @@ TEST_F(ProgramCluster, MergeOpensMoreFilesThanTheUsualLimit) {
   EXPECT_THAT(RunWell(merge, {.open_files_limit = 18}).out, HasSubstr("of 16 files"));
 }
 
-// There are parts alone where a job of several processes was killed.
+// Only parts exist if a job of several processes was killed.
 TEST_F(ProgramCluster, MergeJoinsThePartsOfAKilledJob) {
   RunWell(Sweep("2", "run.h5.rank0"));
   EXPECT_THAT(RunWell({"merge", File("all.h5"), File()}).out, HasSubstr("2 samples"));
@@ -213,7 +213,7 @@ TEST_F(ProgramCluster, ALongNameLeavesNothing) {
   EXPECT_THAT(folder_.Names(), ElementsAre());
 }
 
-// srun without PMIx: each of its tasks would run the whole sweep.
+// With srun but without PMIx, each task would run the complete sweep.
 TEST_F(ProgramCluster, ProcessesThatAreNotConnectedAreRefused) {
   const ProgramOptions of_srun = {
       .environment = {{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PROCID", "2"}}};

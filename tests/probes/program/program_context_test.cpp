@@ -77,7 +77,7 @@ TEST(ProgramContext, ASettingOfASweepThatIsTooShortFailsAloneAndSaysSo) {
   EXPECT_EQ(all["rows"][2]["samples"], 4);
   EXPECT_EQ(all["sweeps"][0]["comparisons"][0]["samples"], 3);
   EXPECT_EQ(all["sweeps"][0]["partly_failed_samples"], 1);
-  // A plan that runs it all the same is another one; its file is marked.
+  // A plan that allows such prompts is another plan, and its file is marked.
   EXPECT_NE(RunMidscope(With(sweep, {"--resume", "--beyond-context"})).status, 0);
   Arguments marked = sweep;
   marked.back() = folder.File("beyond.h5");

@@ -49,8 +49,8 @@ TEST_F(ProgramControlVector, GoesFromAFileOfResultsToARun) {
   const json before = Arrays(results);
   const double slope = before[1]["data"][1];
   EXPECT_FLOAT_EQ(read.directions.at(1)[3], before[0]["data"][1][3].get<float>());
-  // Added to every row it changes neither direction nor slope, as a constant has no covariance with
-  // position; added to the last row alone it does.
+  // Added to every row, the vector changes neither direction nor slope, because a constant has no
+  // covariance with position; added only to the last row, it does.
   RunWell(Probe(results, "vector(" + vector + ", scale=50)"));
   EXPECT_NEAR(Arrays(results)[1]["data"][1].get<double>(), slope, 1e-4 * std::abs(slope));
   RunWell(Probe(results, "vector(" + vector + ", scale=50, rows=last)"));

@@ -22,7 +22,7 @@ using testing::RunMidscope;
 using testing::RunWell;
 using testing::TemporaryFolder;
 
-// Two settings on two samples of four lines.
+// Writes a sweep of two settings over two samples with four lines.
 void Sweep(const std::string& file, const std::string& places) {
   RunWell({"sweep", "embedded", "--task", "list:lines=4", "--samples", "2", "--places", places,
            "--with", "pi(1.2)", "--with", "pi(1.5)", "--out", file});
@@ -49,7 +49,7 @@ TEST(ProgramCurves, PrintsGapsOfSeveralPlacesAlone) {
 
   const ProgramRun both = RunWell({"curves", several});
   EXPECT_THAT(both.out, AllOf(HasSubstr("gap [95 %]"), HasSubstr("worst place")));
-  // Together, by the folder's one place, there is no number where there is no gap.
+  // Together with a sweep of one place, which has no gap, no missing number is printed.
   const ProgramRun mixed = RunWell({"curves", one, several, "--over", "pi.ratio"});
   EXPECT_THAT(mixed.out, Not(HasSubstr("nan")));
 }

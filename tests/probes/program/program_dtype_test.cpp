@@ -67,7 +67,7 @@ TEST_F(ProgramDtype, AutoIsMeasuredOnceAndStoredResolved) {
   EXPECT_EQ(StoredProducts("a.h5"), "float");
 }
 
-// Without bfloat16 instructions, where int16 is often the fastest.
+// Without bfloat16 instructions, int16 is often the fastest.
 TEST_F(ProgramDtype, AContinuedSweepKeepsTheProductsThatAutoTook) {
   setenv("ATEN_CPU_CAPABILITY", "avx2", 1);
   RunWell(Sweep("a.h5", "1", "auto", {"--products", "auto"}));
@@ -79,13 +79,13 @@ TEST_F(ProgramDtype, AContinuedSweepKeepsTheProductsThatAutoTook) {
     const ProgramRun more = RunWell(Sweep("a.h5", "2", "auto", again));
     EXPECT_THAT(more.err, Not(HasSubstr("dtype: auto is")));
   }
-  // Without a dtype to choose there are no products to choose.
+  // If the dtype is given, auto does not choose products.
   RunWell(Sweep("b.h5", "1", "float32", {"--products", "auto"}));
   EXPECT_EQ(StoredProducts("b.h5"), "float");
   unsetenv("ATEN_CPU_CAPABILITY");
 }
 
-// By LibTorch's operations, as a GPU runs a model.
+// Uses LibTorch's operations, as a GPU does.
 TEST_F(ProgramDtype, AutoIsMeasuredOnTheDeviceThatRuns) {
   const ProgramRun run = RunWell(Sweep("a.h5", "1", "auto", {"--device", "cpu:portable"}));
   EXPECT_THAT(run.err, HasSubstr("dtype: auto is " + StoredDtype("a.h5")));
@@ -143,7 +143,7 @@ TEST_F(ProgramDtype, InfoSaysHowFarOthersAreFromFloat32) {
   EXPECT_THAT(facts["dtype_auto"]["auto"].get<std::string>(), AnyOf("float32", "bfloat16"));
 }
 
-// LibTorch's variable limits Midscope's own kernels too.
+// LibTorch's environment variable also limits Midscope's own kernels.
 TEST_F(ProgramDtype, TheEnvironmentCanAskForFewerInstructions) {
 #if defined(__x86_64__)
   setenv("ATEN_CPU_CAPABILITY", "avx2", 1);

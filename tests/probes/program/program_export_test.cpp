@@ -24,7 +24,7 @@ using testing::RunMidscope;
 
 using Words = std::vector<std::string>;
 
-// The files of all commands, made once, by small runs of the embedded model.
+// The output files of all commands, made once by small runs of the embedded model.
 class ProgramExport : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -85,7 +85,8 @@ class ProgramExport : public ::testing::Test {
   }
 
   static testing::TemporaryFolder* folder;
-  static std::map<std::string, std::string> printed;  // by the commands, without the file's name
+  // Output of the commands, without the file's name.
+  static std::map<std::string, std::string> printed;
 };
 
 testing::TemporaryFolder* ProgramExport::folder = nullptr;
@@ -107,7 +108,7 @@ TEST_F(ProgramExport, EveryFileIsListedAndShown) {
   }
 }
 
-// Rows of one record have as many cells as the header has columns; no cell here has a comma.
+// Expects the rows of a record to have as many cells as the header; no cell here contains a comma.
 void ExpectTable(const std::string& csv, const std::string& name) {
   const size_t line = csv.find("\r\n");
   ASSERT_NE(line, std::string::npos) << name;
@@ -127,7 +128,7 @@ TEST_F(ProgramExport, EveryFileIsExportedAsTextAndNumbers) {
     Expect(RunMidscope({"export", file, "--out", File(name + ".npz")}), "npz of " + name);
     EXPECT_EQ(Contents(File(name + ".npz")).substr(0, 4), std::string("PK\3\4", 4)) << name;
   }
-  // By numpy: every member once, none a pickle, axes of integers as such.
+  // Reads it with numpy: every member occurs once, none is pickled, and integer axes are integers.
   const char* python = std::getenv("MIDSCOPE_PEERS_PYTHON");
   if (!python) {
     std::cout << "not checked: numpy reads the NPZ files (MIDSCOPE_PEERS_PYTHON names no Python)\n";
@@ -156,7 +157,7 @@ TEST_F(ProgramExport, ShowPrintsTheTableThatTheCommandPrinted) {
   }
   EXPECT_THAT(printed["sweep"], HasSubstr("channel(100,factor=-1)"));
   EXPECT_THAT(printed["sweep"], HasSubstr("(control)"));
-  // Joined files call the settings as they were given, too.
+  // Joined files also accept the settings as they were given.
   EXPECT_THAT(RunMidscope({"show", File("merged.h5")}).out, HasSubstr("\npi(1.5)  "));
   const ProgramRun listed = RunMidscope({"ls", File("channels.h5")});
   EXPECT_THAT(listed.out, HasSubstr(": channel search; "));
@@ -237,14 +238,14 @@ TEST_F(ProgramExport, EveryFileWithPicturesIsDrawn) {
       EXPECT_GE(pictures, 1U) << name;
     }
   }
-  // Existing pictures are kept, unless --overwrite is given.
+  // Existing pictures are not overwritten unless --overwrite is given.
   const Words again = {"export", File("probe.h5"), "--format",
                        "png",    "--out",          File("probe-pictures")};
   const ProgramRun refused = RunMidscope(again);
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, HasSubstr("--overwrite"));
   EXPECT_EQ(RunMidscope(Joined(again, {"--overwrite"}, {})).status, 0);
-  // A name of one picture: several are not squeezed into it, one is written there.
+  // The name of a single picture: several pictures are rejected, one is written to it.
   const ProgramRun several = RunMidscope({"export", File("probe.h5"), "--out", File("one.png")});
   EXPECT_EQ(several.status, 2);
   EXPECT_THAT(several.err, HasSubstr("head_map.png"));
@@ -253,7 +254,7 @@ TEST_F(ProgramExport, EveryFileWithPicturesIsDrawn) {
       RunMidscope({"export", File("probe.h5") + "::position_awareness", "--out", File("one.png")});
   EXPECT_EQ(one.status, 0) << one.err;
   EXPECT_EQ(Contents(File("one.png")).substr(1, 3), "PNG");
-  // Its numbers are in a file beside it.
+  // Its numbers are in a CSV file of the same name.
   EXPECT_THAT(Contents(File("one.csv")), HasSubstr("\n# run: midscope probe "));
   EXPECT_THAT(Contents(File("one.csv")), HasSubstr("\nlayer,head,"));
 }
@@ -263,7 +264,8 @@ TEST_F(ProgramExport, ARecordOverOneAxisIsATable) {
   const ProgramRun run = RunMidscope({"export", File("sweep.h5") + "::setting_comparisons"});
   EXPECT_THAT(run.out, HasSubstr("comparison,measure,setting,against,what,difference,"));
   EXPECT_THAT(run.out, HasSubstr("\r\n0,answer_nll,"));
-  // In the table of the whole file its name is qualified, for an axis is called `setting` too.
+  // In the table of the complete file, the array's name is qualified, because an axis is also named
+  // `setting`.
   EXPECT_THAT(RunMidscope({"export", File("sweep.h5")}).out,
               HasSubstr("\r\nsetting_comparisons.setting,"));
 }

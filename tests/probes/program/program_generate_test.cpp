@@ -62,7 +62,7 @@ TEST(ProgramGenerate, TheFileHoldsWhatIsGenerated) {
   const json whole = json::parse(RunWell({"show", file, "--json"}).out);
   EXPECT_THAT(whole.dump(), HasSubstr("new_token_probability"));
   EXPECT_THAT(RunWell({"show", file + "::generation"}).out, HasSubstr(text));
-  EXPECT_EQ(RunMidscope(words).status, 2);  // it exists
+  EXPECT_EQ(RunMidscope(words).status, 2);  // the file exists
   RunWell(With(words, {"--overwrite"}));
 }
 

@@ -43,7 +43,7 @@ TEST(ProgramInterrupts, ASweepPrintsTheSamplesThatAreDone) {
   EXPECT_THAT(run.err, HasSubstr("of 5000 samples are done, but not stored. --out"));
 }
 
-// As shells and batch systems count: 128 and the signal's number.
+// The status is 128 plus the signal's number, as in shells and batch systems.
 TEST(ProgramInterrupts, TermEndsWithItsOwnStatusAndLeavesAsMuch) {
   const ProgramRun run =
       Interrupt(WithManySamples({"sweep", "embedded", "--with", "none"}), SIGTERM);

@@ -61,11 +61,11 @@ TEST(ModelInfo, SaysOfEveryTermWhetherItIsSupported) {
   for (const char* term : {"ratios", "crop", "move", "boost"}) {
     EXPECT_EQ(Support(info, term)["supported"], true) << term;
   }
-  // A model without rotary positions takes no ratios; what edits attention it takes.
+  // A model without rotary positions accepts no ratios, but accepts edits of attention.
   const json alibi = Info(Tiny("mpt"));
   EXPECT_EQ(Support(alibi, "ratios")["supported"], false);
   EXPECT_EQ(Support(alibi, "crop")["supported"], true);
-  // A file is named once.
+  // The output names a file once.
   const ProgramRun text = RunMidscope({"info", Tiny("llama")});
   EXPECT_THAT(text.out, HasSubstr("tokenizer.json, "));
   EXPECT_EQ(text.out.find("pre-tokenizer tokenizer.json"), std::string::npos);
@@ -90,8 +90,8 @@ TEST(ModelInfo, TellsOfFoldersAndGgufFilesTheSame) {
   for (const auto& [key, value] : folder.items()) EXPECT_TRUE(gguf.contains(key)) << key;
 }
 
-// A token that was added without a row of the embeddings: `info` and runs agree that the model
-// runs, and only a text with the token is refused.
+// A token was added without a row in the embeddings: `info` and runs agree that the model is
+// usable, and only a text with that token is rejected.
 TEST(ModelInfo, ATokenWithoutARowOnlyMattersWhereItOccurs) {
   const test::TemporaryFolder model(Tiny("llama"));
   const int64_t rows = Info(Tiny("llama"))["vocabulary"];
@@ -175,8 +175,8 @@ TEST(ModelInfo, TellsWhatItCanOfAFolderThatIsNotSupported) {
 TEST(ModelInfo, CountsMemoryForTheLengthsAskedFor) {
   const json memory = Info(Tiny("qwen2"), {"--tokens", "10,100"})["memory"];
   ASSERT_EQ(memory.size(), 4u);
-  // float32, 2 layers, 3 key-value heads of 10: keys and values; and the stream of 24 before each
-  // layer and after the last.
+  // float32, 2 layers, 3 key-value heads of 10: keys and values, and the residual stream of 24
+  // before each layer and after the last.
   EXPECT_EQ(memory[0]["tokens"], 10);
   EXPECT_EQ(memory[0]["cache_bytes"], 10 * 2 * 2 * 3 * 10 * 4);
   EXPECT_EQ(memory[1]["cache_bytes"], 10 * memory[0]["cache_bytes"].get<int64_t>());

@@ -33,7 +33,7 @@ constexpr const char* kModel = MIDSCOPE_TESTS "/core/golden/tiny_models/llama";
 class ProgramOverwrite : public ::testing::Test {
  protected:
   std::string File(const std::string& name) const { return folder_.File(name); }
-  // Prompts are longer than the model's context.
+  // Arguments for prompts longer than the model's context.
   Arguments TooLong(const std::string& samples) const {
     return {"sweep",      kModel,      "--task", "kv:pairs=1", "--score",
             "likelihood", "--samples", samples,  "--out",      File("run.h5")};
@@ -44,7 +44,7 @@ class ProgramOverwrite : public ::testing::Test {
   std::vector<double> Samples() const {
     return RunReader(File("run.h5")).Describe("sweep").FindAxis("sample")->values;
   }
-  // Whether a condition holds within two minutes.
+  // Whether a condition becomes true within two minutes.
   template <typename Condition>
   static bool Comes(const Condition& condition) {
     for (int i = 0; i < 12000 && !condition(); ++i)
@@ -81,7 +81,7 @@ TEST_F(ProgramOverwrite, LeavesTheOldFileUntilASampleIsDone) {
   EXPECT_EQ(ReadBytes(File("run.h5")), old);
   EXPECT_THAT(folder_.Names(), ElementsAre("run.h5"));
   {
-    // Killed as soon as it holds the lock.
+    // Killed as soon as it has the lock.
     RunningProgram killed(With(Sweep("3"), {"--overwrite"}));
     ASSERT_TRUE(Comes([&] { return std::filesystem::exists(File("run.h5.journal")); }));
     killed.Signal(SIGKILL);
@@ -103,7 +103,7 @@ TEST_F(ProgramOverwrite, AResumeThatAddsNothingLeavesTheFileAsItIs) {
   EXPECT_THAT(Samples(), ElementsAre(0, 1, 2));
 }
 
-// --add needs no task: it is the file's.
+// --add needs no task argument, because the task is that of the file.
 TEST_F(ProgramOverwrite, AddTakesTheTaskFromTheFile) {
   RunWell(Sweep("2"));
   RunWell(

@@ -25,7 +25,7 @@ using testing::With;
 const Arguments task_arguments = {"--task", "list:lines=6", "--dtype", "float32"};
 constexpr const char* kLast = "patch(from=place:1, span=last, layers=29)";
 
-// With every layer's last row of the source the answer is the source's.
+// If the last row of every layer is patched from the source, the model gives the source's answer.
 TEST(ProgramPatch, SweepAndProbeTakeAnotherPlace) {
   const json sweep =
       json::parse(RunWell(With(With({"sweep", "embedded"}, task_arguments),
@@ -35,9 +35,9 @@ TEST(ProgramPatch, SweepAndProbeTakeAnotherPlace) {
                       .out);
   const json& rows = sweep["rows"];
   ASSERT_EQ(rows.size(), 6u);
-  EXPECT_NEAR(rows[2]["answer_nll"], rows[0]["answer_nll"], 1e-4);  // place 1 from itself
+  EXPECT_NEAR(rows[2]["answer_nll"], rows[0]["answer_nll"], 1e-4);  // patching place 1 from itself
   EXPECT_NEAR(rows[3]["answer_nll"], rows[0]["answer_nll"], 1e-4);
-  EXPECT_NEAR(rows[4]["answer_nll"], rows[5]["answer_nll"], 1e-4);  // place 6 is none of the plan's
+  EXPECT_NEAR(rows[4]["answer_nll"], rows[5]["answer_nll"], 1e-4);  // place 6 is not in the plan
   const auto nll = [&](const Arguments& more) {
     return json::parse(RunWell(With(With({"probe", "embedded", "--json"}, task_arguments), more))
                            .out)["answer_nll"]
@@ -107,7 +107,7 @@ TEST(ProgramPatch, WhatIfTakesAnotherPrompt) {
   EXPECT_EQ(text["text"], " Rome");
 }
 
-// A sweep keeps which prompt values were taken from: another one is not the same sweep.
+// A sweep stores which prompt values were taken from; with another prompt it is a different sweep.
 TEST(ProgramPatch, ASweepTakesValuesFromANamedPrompt) {
   const TemporaryFolder folder;
   const std::string other = folder.File("other.txt");

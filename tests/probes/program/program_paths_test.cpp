@@ -40,7 +40,7 @@ void ExpectRefused(const Arguments& words, const std::string& reason) {
   EXPECT_THAT(run.err, Not(HasSubstr("bug"))) << line;
 }
 
-// The commands that write or read a path, at this one.
+// The commands that write or read a path, applied to this path.
 std::vector<Arguments> CommandsAt(const std::string& path) {
   const Arguments sweep = {"sweep", kTiny, "--task", "kv:pairs=1", "--samples", "1"};
   const Arguments prompt = {kTiny, "--prompt", "x", "--out", path};
@@ -86,7 +86,7 @@ TEST(ProgramPaths, AFolderThatMayNotBeEntered) {
   ExpectRefused({"probe", kTiny, "--prompt-file", folder.File("file")}, "Permission denied");
 }
 
-// Results are often kept on another disk, with a link to them.
+// Results are often stored on another disk, with a link to them.
 TEST(ProgramPaths, ALinkIsWrittenWhereItLeads) {
   const TemporaryFolder folder;
   fs::create_directory(folder.File("scratch"));
@@ -109,7 +109,7 @@ TEST(ProgramPaths, ALinkIsWrittenWhereItLeads) {
   EXPECT_TRUE(fs::is_symlink(folder.File("b.json")));
 }
 
-// No process writes to the pipe: the first Ctrl-C ends the wait. A plan is read before anything
+// No process writes to the pipe, and the first Ctrl-C ends the wait. A plan is read before anything
 // else.
 TEST(ProgramPaths, AnInterruptEndsTheWaitForAPipe) {
   const TemporaryFolder folder;
@@ -156,7 +156,7 @@ TEST(ProgramPaths, ANameThatIsNotUtf8) {
                 "is not UTF-8");
   size_t folders = 0;
   for (const auto& entry : fs::directory_iterator(folder.File(""))) folders += entry.is_directory();
-  EXPECT_EQ(folders, 2U);  // pictures, d\xe9
+  EXPECT_EQ(folders, 2U);  // the folders pictures and d\xe9
 }
 
 TEST(ProgramPaths, PicturesWithoutAFontAreRefused) {

@@ -22,7 +22,7 @@ using testing::RunWell;
 using testing::TemporaryFolder;
 using testing::With;
 
-// The library's samples for `cream` with seed 3.
+// The samples that the library draws for `cream` with seed 3.
 std::vector<PositionSample> Drawn(int64_t samples) {
   const PositionSampler& cream = *FindPositionSampler("cream");
   const DrawPositions draw = PreparePositions(cream, {.tokens = 96, .context = 768, .seed = 3},
@@ -45,7 +45,7 @@ TEST(ProgramPositions, JsonIsTheContract) {
   const json full =
       json::parse(RunWell({"positions", "full", "--context", "5", "--samples", "2", "--json"}).out);
   EXPECT_EQ(full, json::parse(R"({"positions": [[0, 1, 2, 3, 4], [0, 1, 2, 3, 4]]})"));
-  // As above, the samples in two parts.
+  // As above, with the samples requested in two parts.
   const json last = json::parse(RunWell({"positions", "cream", "--tokens", "96", "--context", "768",
                                          "--samples", "1", "--first", "2", "--seed", "3", "--json"})
                                     .out);
@@ -66,8 +66,8 @@ TEST(ProgramPositions, ATableOfSegmentsAndCoverage) {
   EXPECT_FALSE(json_run["coverage"].contains("theorems"));
 }
 
-// A run of the public code's sampler covers about .37, .86 and 1.0. Runs differ: this one's first
-// toss gives continuity, whose largest set of distances is .373; the mean of seeds is .31.
+// A run of the public code's sampler covers about .37, .86 and 1.0. Runs differ: the first random
+// choice here gives continuity, whose largest set of distances is .373; the mean over seeds is .31.
 TEST(ProgramPositions, CoverageGrowsAsThePublicCodes) {
   const json run =
       json::parse(RunWell({"positions", "cream", "--tokens", "4096", "--context", "32768",
@@ -115,7 +115,7 @@ TEST(ProgramPositions, FilesHoldIdsTokensAndProvenance) {
   EXPECT_FALSE(std::getline(lines, line));
 }
 
-// The members of an NPZ are stored as they are: an array's bytes are in the file.
+// The members of an NPZ are not compressed, so an array's bytes are in the file.
 TEST(ProgramPositions, NpzHoldsTheSame) {
   const TemporaryFolder folder;
   RunWell(With(cream_arguments, {"--out", folder.File("p.npz")}));

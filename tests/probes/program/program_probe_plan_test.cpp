@@ -39,7 +39,7 @@ void ExpectSameRecords(const std::string& a, const std::string& b) {
 
 class ProbePlan : public ::testing::Test {
  protected:
-  // Two models, two tasks, three sizes, two settings.
+  // A plan with two models, two tasks, three sizes and two settings.
   std::string Plan() const {
     WriteText(folder_.File("plan.json"),
               json{{"model", {"embedded", test::TinyModelFolder("llama")}},

@@ -136,7 +136,7 @@ TEST(ProbeProgram, PerplexityAloneDoesNotAskForAPromptThatFits) {
   std::vector<std::string> alone = arguments;
   alone.emplace_back("perplexity");
   const ProgramRun run = RunMidscope(alone);
-  EXPECT_EQ(run.status, 2);  // nothing is wrong with the text, but with the window
+  EXPECT_EQ(run.status, 2);  // the window is invalid, not the text
   EXPECT_THAT(run.err, HasSubstr("--window"));
   std::vector<std::string> shared = arguments;
   shared.emplace_back("perplexity,next_tokens");

@@ -39,7 +39,7 @@ const json& Golden() {
   return golden;
 }
 
-// A model of the golden file in a folder of its own.
+// A model of the golden file in a separate folder.
 class ModelFolder {
  public:
   explicit ModelFolder(const json& model)
@@ -56,7 +56,7 @@ class ModelFolder {
   }
 
   std::string path() const { return folder_.path().string(); }
-  // Makes a file beside the model's.
+  // Makes a file in the model's folder.
   std::string File(const std::string& name, const std::string& bytes) const {
     folder_.Write(name, bytes);
     return Path(name);
@@ -94,10 +94,11 @@ std::vector<T> ArrayOf(const std::string& file, const std::string& record,
   return found ? std::get<std::vector<T>>(found->data) : std::vector<T>();
 }
 
-// The ids in a file that a command wrote.
+// The token ids in a file that a command wrote.
 json IdsIn(const std::string& file) { return ArrayOf<int64_t>(file, "prompt", "token_ids"); }
 
-// One setting through `whatif`, which writes its records to `out`; the JSON line of its outcome.
+// Runs one setting with `whatif`, which writes its records to `out`. Returns the JSON line of its
+// outcome.
 json WhatIf(const ModelFolder& model, const Arguments& source, const std::string& out) {
   const std::string lines = model.File("lines.txt", "none\nout " + out + "\n");
   testing::ProgramOptions options;
@@ -215,7 +216,7 @@ TEST_P(PromptFormat, BosOnAndOffSayWhatTheyDo) {
   };
   EXPECT_EQ(ids({"--bos", "off"}), bare);
   EXPECT_EQ(ids({"--bos", "on"}), with);
-  EXPECT_EQ(ids({"--bos"}), with);  // as it always was
+  EXPECT_EQ(ids({"--bos"}), with);  // as in earlier versions
   EXPECT_EQ(ids({"--bos", "auto"}), plain["ids"]);
   EXPECT_EQ(ids({"--bos", "template"}), bare);
   const ProgramRun off = RunWell(With({"probe", model_.path(), "--bos", "off"}, source));
@@ -238,13 +239,13 @@ std::map<std::string, std::string> ChatTemplates() {
   std::ifstream lines(MIDSCOPE_TESTS "/core/golden/chat_golden.jsonl");
   for (std::string line; std::getline(lines, line);) {
     const json entry = json::parse(line);
-    // Stated once a name.
+    // The template of a name is stated once.
     if (entry["template"].is_string()) templates[entry["name"]] = entry["template"];
   }
   return templates;
 }
 
-// A task has no begin-of-text token of its own, so --bos adds the model's, and nothing else.
+// A task's prompt has no begin-of-text token, so --bos adds the model's, and nothing else.
 TEST(TaskPrompts, TakeBos) {
   const ModelFolder model(Golden()["models"].front());
   const auto tokens = [&](const std::string& bos) {
@@ -282,7 +283,7 @@ TEST(ChatTemplates, EveryCommandPutsWhatApplyChatTemplateWrites) {
     scored.insert(scored.end(), {"--answer", " x"});
     WhatIf(model, scored, model.Path(name + ".h5"));
     EXPECT_EQ(IdsIn(model.Path(name + ".h5")), entry["ids"]);
-    // A sweep's prompts are built by the same code; they have the length that probe reports.
+    // A sweep builds its prompts with the same code; their length equals that reported by probe.
     Arguments sample = format;
     sample.insert(sample.end(), {"--task", task});
     const json one = RunJson({"probe", model.path()}, sample);
@@ -290,7 +291,7 @@ TEST(ChatTemplates, EveryCommandPutsWhatApplyChatTemplateWrites) {
     sample.insert(sample.end(), {"--score", "likelihood", "--out", out});
     const json sweep = RunJson({"sweep", model.path()}, sample);
     EXPECT_EQ(json(ArrayOf<int64_t>(out, "sweep", "prompt_tokens")), json::array({one["tokens"]}));
-    // The probe keeps more rows of the last layer, so the last bits may differ.
+    // The probe captures more rows of the last layer, so the last bits may differ.
     const double expected = one["answer_nll"];
     EXPECT_NEAR(sweep["rows"][0]["answer_nll"].get<double>(), expected, 1e-6 * expected);
   }

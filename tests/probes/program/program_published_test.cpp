@@ -28,7 +28,7 @@ using testing::ProgramRun;
 using testing::RunMidscope;
 using Numbers = std::vector<double>;
 
-// A sweep's file that holds `summaries`.
+// Writes a sweep's file that contains `summaries`.
 void WriteSummaries(const std::string& path, const json& plan, std::vector<Record> summaries) {
   SweepStore store = SweepStore::Create(path, plan.dump(), ExampleProvenance());
   store.Append(0, ExampleSample(0));
@@ -39,7 +39,7 @@ json Plan(const std::string& task, const std::vector<std::string>& settings) {
   return {{"task", task}, {"seed", 1}, {"samples", 1}, {"places", {1}}, {"settings", settings}};
 }
 
-// outcome_means of one place with these numbers per setting.
+// A record outcome_means for one place with these numbers per setting.
 Record Means(const std::vector<std::string>& settings, const std::string& measure,
              const Numbers& values, const Numbers& low = {}, const Numbers& high = {}) {
   const auto count = static_cast<int64_t>(settings.size());
@@ -72,7 +72,7 @@ class ProgramPublished : public ::testing::Test {
     EXPECT_EQ(run.status, 0) << run.err;
     return run.out;
   }
-  // The number beside a row's column; null for none.
+  // The number compared with a row's column; null if there is none.
   static json Number(const json& compared, const std::string& row, const std::string& column) {
     for (const json& number : compared["numbers"]) {
       if (number["label"] == row && number["column"] == column) return number;
@@ -97,13 +97,13 @@ TEST_F(ProgramPublished, DifferencesByPlaceHaveIntervalsOfBothSides) {
   ASSERT_EQ(row["label"], "PI");
   const json differences = row["yours"][0]["differences"];
   ASSERT_EQ(differences.size(), 5U);
-  // 2 of 2 against 65.2 % of 500.
+  // 2 of 2 compared with 65.2 % of 500.
   EXPECT_NEAR(differences[0]["value"], 0.348, 1e-12);
   EXPECT_NEAR(differences[0]["low"], -0.3108626133253318, 1e-9);
   EXPECT_NEAR(differences[0]["high"], 0.39076749744336436, 1e-9);
   EXPECT_EQ(differences[0]["interval_of"], "both");
   EXPECT_TRUE(differences[1]["value"].is_null()) << "place 3 was not run";
-  // 0 of 2 against 60.0 % of 500.
+  // 0 of 2 compared with 60.0 % of 500.
   EXPECT_NEAR(differences[2]["value"], -0.6, 1e-12);
   EXPECT_NEAR(differences[2]["low"], -0.6420210092052625, 1e-9);
   EXPECT_NEAR(differences[2]["high"], 0.05905994310367302, 1e-9);
@@ -136,7 +136,7 @@ TEST_F(ProgramPublished, GroupsOfLongBenchAreMeansOfTheirDataSets) {
   const std::string text = Text("poshidden-t2");
   EXPECT_THAT(text, HasSubstr("LLaMA-2-7b-chat, Code: the run lacks repobench-p"));
   EXPECT_THAT(text, HasSubstr("yours has no setting of this method (channel(2393"));
-  // Subtasks alone are compared too, with the row's mark where it has one.
+  // Single subtasks are compared too, with the row's mark if it has one.
   EXPECT_NEAR(Number(Compared("cream-t7"), "Llama2-7B-chat-4k", "HPQA")["difference"]["value"],
               20.0 - 25.4, 1e-9);
 }
@@ -207,7 +207,7 @@ TEST_F(ProgramPublished, SettingsOfAnAblationAreByModel) {
   statistics.arrays = {{"generation_score_mean", {"setting"}, Numbers{0.5, 0.625}, "", ""}};
   WriteSummaries(File("run.h5"), plan,
                  {Means(settings, "generation_score", {0.5, 0.625}), statistics});
-  // One place is not the five of the table.
+  // One place cannot be compared with the five of the table.
   const json compared = Compared("poshidden-t3");
   EXPECT_TRUE(compared["numbers"].empty());
   EXPECT_THAT(compared["published_without_counterpart"].dump(),
@@ -218,7 +218,7 @@ TEST_F(ProgramPublished, SettingsOfAnAblationAreByModel) {
           "w/ modify all tokens, gemma_7b: yours has no setting of this method (channel(1665"));
 }
 
-// Writes the recipe beside a tiny model; the sweep's file states it.
+// Writes the recipe to the folder of a tiny model; the sweep's file states it.
 TEST_F(ProgramPublished, ASweepKeepsTheRecipeOfItsModelsFolder) {
   std::filesystem::copy(test::TinyModelFolder("llama"), File("model"),
                         std::filesystem::copy_options::recursive);

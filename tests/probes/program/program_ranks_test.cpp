@@ -57,7 +57,7 @@ class Ranks : public ::testing::Test {
     return StartLine(line);
   }
 
-  // Two ranks of their own: options of mpirun for the second, and its command.
+  // Starts two ranks with different commands; `options`: those of mpirun for the second.
   pid_t StartTwo(const std::vector<std::string>& first, const std::vector<std::string>& options,
                  const std::vector<std::string>& second) const {
     std::vector<std::string> line = {"-n", "1", MIDSCOPE_PROGRAM};
@@ -69,7 +69,8 @@ class Ranks : public ::testing::Test {
     return StartLine(line);
   }
 
-  // mpirun with these arguments, in a session of its own so that it can be killed as a whole.
+  // Starts mpirun with these arguments in a separate session, so that it can be killed with all its
+  // processes.
   pid_t StartLine(const std::vector<std::string>& arguments) const {
     std::vector<std::string> line = {MIDSCOPE_MPIRUN, "--allow-run-as-root", "--oversubscribe"};
     line.insert(line.end(), arguments.begin(), arguments.end());
@@ -120,7 +121,8 @@ TEST_F(Ranks, GiveTheNumbersOfOneProcess) {
   EXPECT_TRUE(RankParts(folder_.File("shared.h5")).empty());
 }
 
-// Attention rows stay where the ranks wrote them; one process that goes on takes all into one file.
+// Attention rows stay in the files of the ranks that wrote them; a single process that resumes the
+// sweep collects all in one file.
 TEST_F(Ranks, LeaveAPartEachWhereRowsAreLarge) {
   const std::string file = folder_.File("shared.h5");
   ASSERT_EQ(RunMidscope(Sweep("alone.h5", {"--attention"})).status, 0);
@@ -128,7 +130,7 @@ TEST_F(Ranks, LeaveAPartEachWhereRowsAreLarge) {
       << ReadBytes(folder_.File("out.err"));
   ExpectSameSamples("alone.h5", "shared.h5");
   EXPECT_THAT(RunReader(file).parts(), ElementsAre("shared.h5.rank0", "shared.h5.rank1"));
-  // More samples by other ranks, whose numbers go on.
+  // More samples by other ranks, whose numbers continue the previous ones.
   const std::vector<std::string> more = {"--attention", "--resume"};
   samples_ = "14";
   ASSERT_EQ(Wait(Start(3, Sweep("shared.h5", more))), 0) << ReadBytes(folder_.File("out.err"));
@@ -170,7 +172,7 @@ TEST_F(Ranks, ShareABatchOfProbes) {
   EXPECT_FALSE(std::filesystem::exists(folder_.File("shared.h5.prompts")));
 }
 
-// The journal of rank 1 and its process, as soon as it has finished a sample.
+// The journal and the process of rank 1, as soon as it has finished a sample.
 pid_t RankOneAtWork(const std::string& journal, const std::string& name) {
   std::error_code ignored;
   for (int round = 0; round < 3000; ++round) {
@@ -194,7 +196,7 @@ pid_t RankOneAtWork(const std::string& journal, const std::string& name) {
 }
 
 TEST_F(Ranks, AKilledRankLosesNoFinishedSample) {
-  // So many that rank 1 gets one even where rank 0 has opened the model long before it.
+  // Enough samples for rank 1 to get one even if rank 0 has opened the model long before it.
   samples_ = "40";
   const std::string file = folder_.File("killed.h5");
   const pid_t job = Start(2, Sweep("killed.h5"));
@@ -216,7 +218,7 @@ TEST_F(Ranks, AKilledRankLosesNoFinishedSample) {
   EXPECT_TRUE(RankParts(file).empty());
 }
 
-// SIGTERM to one rank ends the job with the status of SIGTERM, whichever rank it is.
+// SIGTERM to any one rank ends the job with the status of SIGTERM.
 TEST_F(Ranks, EndByTheSignalOfOne) {
   samples_ = "400";
   const std::string file = folder_.File("stopped.h5");
@@ -260,7 +262,7 @@ TEST_F(Ranks, RunOnceWhatIsNotShared) {
   EXPECT_EQ(ReadBytes(folder_.File("out")), alone);
 }
 
-// A relative --out in another folder, as a disk that only one machine has.
+// A relative --out in another folder simulates a disk that only one machine has.
 TEST_F(Ranks, ThatDoNotSeeEachOthersFilesAreRefused) {
   std::filesystem::create_directory(folder_.File("other"));
   std::vector<std::string> blind = Sweep("unused");

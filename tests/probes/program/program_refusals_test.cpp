@@ -75,7 +75,7 @@ TEST(ProgramRefusals, WithoutAPromptAllSourcesAreNamed) {
   });
 }
 
-// At once, and not once a sample.
+// Reported immediately, and not once per sample.
 TEST(ProgramRefusals, AnUnknownChatTemplateIsAUsageError) {
   ExpectRefused({
       {{"sweep", kTiny, "--task", "kv:pairs=1", "--chat", "--chat-template", "vicun"},

@@ -34,7 +34,7 @@ TEST(ProgramScan, JsonIsTheContract) {
   EXPECT_EQ(one["head"], 1);
   EXPECT_LE(one["low"], one["effect"]);
   EXPECT_GE(one["high"], one["effect"]);
-  // As a sweep of that setting has it.
+  // Equals the result of a sweep with that setting.
   const json sweep = json::parse(RunWell({"sweep", "embedded", "--task", "list:lines=6", "--places",
                                           "1,3,6", "--samples", "2", "--dtype", "float32", "--with",
                                           "none", "--with", "ablate(L3H1, rows=answer)", "--json"})
@@ -64,7 +64,7 @@ TEST(ProgramScan, OverOtherThingsThanHeads) {
   const json spans = json::parse(RunWell(With(few, {"--over", "spans"})).out);
   ASSERT_EQ(spans["mean_effects"].size(), 2u);
   EXPECT_EQ(spans["mean_effects"][0]["id"], "gold");
-  // The answer is in the gold piece alone.
+  // Only the gold piece contains the answer.
   EXPECT_GT(spans["mean_effects"][0]["effect"], 1);
 }
 

@@ -22,7 +22,7 @@ using testing::RunMidscope;
 
 constexpr int kUsage = 2;
 
-// A sweep of mdqa with ten documents; `worse` nats are added to every answer.
+// Writes a sweep of mdqa with ten documents; `worse`: nats added to every answer.
 void WriteSweep(const std::string& path, const std::string& setting, int64_t first, double worse,
                 const std::string& task = "mdqa:documents=10") {
   const std::vector<int64_t> places = {1, 5, 10};
@@ -70,7 +70,7 @@ TEST_F(ProgramStore, LsNamesAddressesAndGoesOnAfterADamagedFile) {
   const json file = json::parse(listed.out)["files"][0];
   EXPECT_EQ(file["plan"]["task"], "mdqa:documents=10");
   EXPECT_EQ(file["records"][0]["arrays"][0]["shape"], json({2, 1, 3}));
-  // An address that was listed is one that show takes.
+  // An address listed by `ls` is accepted by `show`.
   const std::string address = file["records"][0]["arrays"][0]["address"];
   EXPECT_EQ(RunMidscope({"show", address}).status, 0);
 }
@@ -89,7 +89,7 @@ TEST_F(ProgramStore, LsTellsWhatAJournalHolds) {
   EXPECT_EQ(listed["plan"]["task"], "kv");
   EXPECT_THAT(RunMidscope({"show", File("run.h5.journal")}).err, HasSubstr("journal"));
 
-  // After a checkpoint the journal holds the plan alone: nothing waits.
+  // After a checkpoint the journal contains only the plan, so no sample is pending.
   store.Checkpoint();
   EXPECT_THAT(RunMidscope({"ls", File("run.h5")}).out, Not(HasSubstr("unfinished")));
   store.Append(1, ExampleSample(1));
@@ -153,7 +153,7 @@ TEST_F(ProgramStore, MergeJoinsSamplesOrSettings) {
   const ProgramRun joined = RunMidscope({"merge", File("both.h5"), File("a.h5"), File("pi.h5")});
   ASSERT_EQ(joined.status, 0) << joined.err;
   EXPECT_THAT(joined.out, HasSubstr("settings joined"));
-  // The means are computed anew, with the paired difference that neither file had.
+  // The means are computed again, with the paired difference that neither file had.
   const ProgramRun difference = RunMidscope(
       {"show", File("both.h5") + "::outcome_means/answer_nll_difference", "--slice", "place=1"});
   EXPECT_THAT(difference.out, HasSubstr("0.25"));
@@ -180,12 +180,12 @@ TEST_F(ProgramStore, CompareTellsWhatDiffers) {
 TEST_F(ProgramStore, CompareNamesWhatCannotBeCompared) {
   const ProgramRun settings = RunMidscope({"compare", File("a.h5"), File("pi.h5")});
   ASSERT_EQ(settings.status, 0) << settings.err;
-  // One line for all the arrays over other settings, and none of their elements' differences.
+  // One line reports all arrays over other settings, without differences of their elements.
   EXPECT_THAT(settings.out,
               HasSubstr("not compared, other places on axis setting (B): sweep/answer_nll"));
   const size_t line = settings.out.find("other places on axis");
   EXPECT_EQ(settings.out.find("other places on axis", line + 1), std::string::npos);
-  // The option that differs has its name.
+  // The option that differs is named.
   EXPECT_THAT(settings.out, ::testing::ContainsRegex("option --with +\"none\" +\"pi\\(1.5\\)\""));
   EXPECT_THAT(settings.out, Not(HasSubstr("bytes)")));
   EXPECT_THAT(settings.out, Not(HasSubstr("option --seed")));
@@ -229,7 +229,7 @@ TEST_F(ProgramStore, MergeSaysWhichFileItWrites) {
   EXPECT_EQ(made["file"], File("all.h5"));
   EXPECT_EQ(made["samples"], 4);
   EXPECT_EQ(made["joined"], "samples");
-  // The first name is the file to write, not one to join.
+  // The first name is the file to write, not an input.
   const ProgramRun exists = RunMidscope({"merge", File("a.h5"), File("more.h5")});
   EXPECT_EQ(exists.status, kUsage);
   EXPECT_THAT(exists.err, HasSubstr("a.h5, is the one to write, and it exists"));
@@ -263,7 +263,7 @@ TEST_F(ProgramStore, ComparePutsPublishedNumbersBesideYours) {
   EXPECT_THAT(run.out, HasSubstr("yours pi(1.5): as published: PI\n"));
   EXPECT_THAT(run.out,
               HasSubstr("published Ms-PoE: yours has no setting of this method (ms-poe(min=1.2"));
-  // Another ratio is shown beside it, without a difference, which would be meaningless.
+  // Another ratio is shown for comparison, without a difference, which would be meaningless.
   WriteSweep(File("pi2.h5"), "pi(2)", 0, 0.25);
   const ProgramRun other = RunMidscope({"compare", File("pi2.h5"), "--published", "mspoe-t2"});
   EXPECT_THAT(other.out, HasSubstr("PI (other arguments)"));

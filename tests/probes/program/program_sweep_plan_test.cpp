@@ -101,7 +101,7 @@ TEST(ProgramSweepPlan, ADryRunPlansForRanksAndRunsNothing) {
   EXPECT_GT(result["trace_bytes"].get<int64_t>(), 0);
 }
 
-// A model of 7B parameters takes some 2,000 prompt tokens a second on a node.
+// A model with 7B parameters processes some 2,000 prompt tokens per second on a node.
 TEST(ProgramSweepPlan, ADryRunTellsACluster) {
   const std::vector<std::string> command = {
       "sweep",    "embedded", "--task",       "mdqa:documents=10",
@@ -120,7 +120,7 @@ TEST(ProgramSweepPlan, ADryRunTellsACluster) {
   EXPECT_THAT(run.out, HasSubstr("--ntasks=63 --time=0"));
   const ProgramRun alone = RunMidscope(command);
   EXPECT_THAT(alone.out, ::testing::Not(HasSubstr("advice"))) << alone.out;
-  // A sweep that cannot run is reported before the advice about jobs.
+  // A sweep that cannot run is reported before advice about jobs is given.
   std::vector<std::string> too_long = command;
   too_long[3] = "kv:pairs=300";
   EXPECT_THAT(RunMidscope(too_long).out, HasSubstr("prompt too long"));
@@ -136,7 +136,7 @@ TEST(ProgramSweepPlan, MoreSamplesThanAFileHasAreRefusedWithTheCount) {
   const ProgramRun refused = RunMidscope({"sweep", "embedded", "--task", task, "--samples", "5"});
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, HasSubstr("has 1"));
-  // Where no number is given, it is that of the file; published by generation, so both arms run.
+  // The default number is that of the file; its published metric is generation, so both parts run.
   const ProgramRun run = RunMidscope({"sweep", "embedded", "--task", task, "--json"});
   ASSERT_EQ(run.status, 0) << run.err;
   const json row = json::parse(run.out)["rows"][0];
@@ -165,7 +165,7 @@ TEST(ProgramSweepPlan, SamplesCanBeAddedAndControlsAreNamed) {
   EXPECT_EQ(RunMidscope(command("3")).status, 1);
 }
 
-// The short form of kill_sweep.py.
+// A short form of kill_sweep.py.
 TEST(ProgramSweepPlan, KillsLoseNothingButTheSampleInFlight) {
   const TemporaryFolder folder;
   const auto command = [&](const std::string& file) {

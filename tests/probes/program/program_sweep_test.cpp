@@ -66,14 +66,15 @@ TEST(ProgramSweep, JsonHasTheFixedNames) {
     EXPECT_LE(row["answer_nll_low"], row["answer_nll"]);
   }
   EXPECT_FALSE(std::filesystem::exists(folder.File("run.h5.journal")));
-  // The table on standard output, the file's means and its samples are the same numbers.
+  // The table on standard output, the means in the file and its samples contain the same numbers.
   const RunReader reader(folder.File("run.h5"));
   const auto nll =
       std::get<std::vector<double>>(reader.ReadArray("outcome_means", "answer_nll").data);
   for (size_t i = 0; i < 4; ++i) EXPECT_EQ(rows[i]["answer_nll"].get<double>(), nll[i]);
 }
 
-// Generated text: the same shares in the table, the JSON, the file, its table again and a CSV.
+// For generated text, the table, the JSON, the file, its printed table and a CSV contain the same
+// shares.
 TEST(ProgramSweep, TellsWhichPieceTheGeneratedTextAnswers) {
   const TemporaryFolder folder;
   const std::string file = folder.File("run.h5");
@@ -106,7 +107,7 @@ TEST(ProgramSweep, TellsWhichPieceTheGeneratedTextAnswers) {
   EXPECT_THAT(shown, HasSubstr("setting_seconds [s]"));
   EXPECT_THAT(RunWell({"export", file + "::generated_outcomes/answered_place"}).out,
               HasSubstr("answered"));
-  // By likelihood alone nothing is generated.
+  // With likelihood only, nothing is generated.
   const json likelihood = json::parse(RunWell(Sweep("2", folder.File("nll.h5"))).out);
   EXPECT_FALSE(likelihood["rows"][0].contains("generated_right"));
   EXPECT_FALSE(likelihood["sweeps"][0].contains("answered_place"));
@@ -131,7 +132,7 @@ TEST(ProgramSweep, CtrlCLeavesAFileThatOpensAndResumeCompletesIt) {
   const TemporaryFolder folder;
   const std::string file = folder.File("run.h5");
   RunningProgram running(Sweep("12", file));
-  // The first checkpoint is the sign that samples are being done.
+  // The first checkpoint shows that samples are being run.
   ExpectInterrupted(running, file);
   const int64_t finished = RunReader(file).Describe("sweep").FindAxis("sample")->size;
   EXPECT_GE(finished, 1);
@@ -161,7 +162,7 @@ TEST(ProgramSweep, AFullDiskIsToldAndTheCheckpointStays) {
   EXPECT_EQ(json::parse(resumed.out)["rows"][0]["samples"], 3);
 }
 
-// Whether places matter under a setting does not depend on which other settings are given.
+// The test of whether places matter under a setting does not depend on the other settings.
 TEST(ProgramSweep, PlacePIsTheSettingsOwnTest) {
   const Arguments sweep = {"sweep",
                            MIDSCOPE_TESTS "/core/golden/tiny_models/llama",
@@ -189,7 +190,7 @@ TEST(ProgramSweep, PlacePIsTheSettingsOwnTest) {
   EXPECT_EQ(alone.back(), beside[beside.size() - 2]);
 }
 
-// Text that a task's own tokens= cuts out of prompts is counted, above all the gold piece.
+// Text that a task's own tokens= cuts from prompts is counted, in particular the gold piece.
 TEST(ProgramSweep, AGoldThatIsCutOutIsTold) {
   const TemporaryFolder folder;
   const std::string questions = folder.File("rag.jsonl");

@@ -34,7 +34,8 @@ std::string ReadFile(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Runs, expects this status and a message "midscope: ..." that holds `text`, and nothing else.
+// Runs the program and expects this status and a single message "midscope: ..." that contains
+// `texts`.
 void ExpectRefused(const std::vector<std::string>& arguments, int status,
                    const std::vector<std::string>& texts) {
   const ProgramRun run = RunMidscope(arguments);
@@ -57,7 +58,7 @@ TEST(Program, TellsItsVersionAndHelp) {
   }
 }
 
-// Notes are gone, results are the same bytes, warnings and errors stay.
+// Notes are omitted, results have the same bytes, and warnings and errors remain.
 TEST(Program, QuietLeavesWarningsErrorsAndResults) {
   const std::vector<std::string> generate = {"generate", kTinyModel,     "--prompt",
                                              "a b",      "--new-tokens", "2"};
@@ -126,7 +127,8 @@ TEST(Program, AnUnknownArchitectureIsNamedAndItsFactsArePrinted) {
   const TemporaryFolder folder;
   std::string model = ReadFile(ModelPath("embedded").string());
   const std::string key = "general.architecture";
-  const size_t value = model.find(key) + key.size() + 4 + 8;  // type and length are between
+  // The type and the length are between them.
+  const size_t value = model.find(key) + key.size() + 4 + 8;
   ASSERT_EQ(model.substr(value, 5), "llama");
   model.replace(value, 5, "lemma");
   WriteFile(folder.File("lemma.gguf"), model);
@@ -157,7 +159,7 @@ TEST(Program, ProbeWritesAFileAndDoesNotReplaceItUnasked) {
       "gold=France", "--channels", "100,215",  "--out", file,       "--json"};
   const ProgramRun run = RunMidscope(arguments);
   ASSERT_EQ(run.status, 0) << run.err;
-  EXPECT_EQ(run.err, "");  // no terminal: no progress
+  EXPECT_EQ(run.err, "");  // without a terminal there is no progress output
   const json result = json::parse(run.out);
   EXPECT_EQ(result["tokens"], 5);
   EXPECT_EQ(result["file"], file);

@@ -49,7 +49,7 @@ TEST(TaskPrompt, PassagesAreFoundAgainInAChatTemplate) {
     EXPECT_NE(TextOf(chat.prompt, span.name), "");
   }
   EXPECT_GT(chat.prompt.FindSpan("gold")->token_begin, plain.prompt.FindSpan("gold")->token_begin);
-  // The model's turn begins on a line of its own, so the answer has no leading space.
+  // The model's turn begins on a new line, so the answer has no leading space.
   EXPECT_EQ(plain.prompt.answer, sample.answer);
   EXPECT_EQ(" " + chat.prompt.answer, sample.answer);
 }
@@ -60,7 +60,7 @@ TEST(TaskPrompt, FamiliesWriteTheirOwnFormat) {
   const TaskSample sample = task->Make(0, 1);
   const TaskQuestion vicuna = MakeQuestion(tokenizer, sample, Chat("vicuna", BosRule::kOff));
   EXPECT_THAT(vicuna.prompt.text, StartsWith("A chat between"));
-  EXPECT_EQ(vicuna.prompt.answer, sample.answer);  // after "ASSISTANT:"
+  EXPECT_EQ(vicuna.prompt.answer, sample.answer);  // the prompt ends with "ASSISTANT:"
   EXPECT_EQ(TextOf(vicuna.prompt, "gold"), TextOf(TaskPrompt(tokenizer, sample), "gold"));
   EXPECT_THAT(
       ErrorMessage([&] { MakeQuestion(tokenizer, sample, Chat("vikuna", BosRule::kTemplate)); }),
@@ -79,7 +79,7 @@ TEST(TaskPrompt, BosStandsFirstOnceWhereItIsAskedFor) {
   const auto [plain_first, plain] = count({});
   EXPECT_FALSE(plain_first);
   EXPECT_EQ(count(Chat("", BosRule::kOn)), std::pair(true, plain + 1));
-  // The embedded model's BOS is what its template begins with.
+  // The template of the embedded model begins with its BOS token.
   const auto [written, chat] = count(Chat("model", BosRule::kTemplate));
   EXPECT_TRUE(written);
   EXPECT_EQ(count(Chat("model", BosRule::kOn)), std::pair(true, chat));
@@ -112,7 +112,8 @@ TEST(TaskPrompt, TheMiddleIsCutByTheTokenizersTokens) {
   EXPECT_EQ(MakeTaskFor(tokenizer, "kv:pairs=5,tokens=5000", 1)->Make(0, 1).text, whole.text);
 }
 
-// A parrot is several tokens: what is left of one is U+FFFD, and the text stays UTF-8.
+// A parrot emoji is several tokens: an incomplete one is replaced by U+FFFD, and the text stays
+// valid UTF-8.
 TEST(TaskPrompt, CharactersThatAreCutApartAreReplaced) {
   const test::TemporaryFolder folder;
   std::string parrots;
@@ -130,7 +131,7 @@ TEST(TaskPrompt, CharactersThatAreCutApartAreReplaced) {
   EXPECT_TRUE(replaced);
 }
 
-// As decode(ids, skip_special_tokens=True) of transformers, which LongBench's code calls.
+// As decode(ids, skip_special_tokens=True) in transformers, which LongBench's code calls.
 TEST(TaskPrompt, SpecialTokensAreNotInACutText) {
   const test::TemporaryFolder folder;
   std::string context;
@@ -147,7 +148,7 @@ TEST(TaskPrompt, SpecialTokensAreNotInACutText) {
   EXPECT_EQ(cut.text, tokenizer.DecodeText(all.first(30)) + tokenizer.DecodeText(all.last(30)));
   EXPECT_EQ(cut.text.find("<|im_"), std::string::npos);
   EXPECT_NE(whole.text.find("<|im_"), std::string::npos);
-  // Spans keep their texts but for what was dropped.
+  // Spans keep their texts, except for the part that was cut.
   for (const ByteSpan& span : cut.spans) {
     if (span.name != "question") continue;
     EXPECT_EQ(cut.text.substr(static_cast<size_t>(span.begin),
@@ -156,7 +157,8 @@ TEST(TaskPrompt, SpecialTokensAreNotInACutText) {
   }
 }
 
-// Bytes of a parrot's tokens: a beginning is one U+FFFD, of an end each byte is.
+// Of the bytes of the emoji's tokens, an incomplete beginning becomes one U+FFFD, and an incomplete
+// end one per byte.
 TEST(TaskPrompt, DecodesPartsOfCharactersAsTransformers) {
   const Tokenizer& tokenizer = EmbeddedModel()->tokenizer();
   const std::vector<int32_t> ids = tokenizer.EncodeIds("\xF0\x9F\xA6\x9C");

@@ -29,7 +29,8 @@ const GroupMean* Find(const MeasureGroups& measure, const std::string& name) {
   return nullptr;
 }
 
-// Two settings, one place. Data sets: qa/a 1, 0, 0.5 -> 0.5; qa/b 1 -> 1; code/c 0.25 -> 0.25.
+// Two settings, one place. Means of data sets: qa/a 1, 0, 0.5 -> 0.5; qa/b 1 -> 1; code/c 0.25 ->
+// 0.25.
 const std::vector<SampleOutcome>& Outcomes() {
   static const std::vector<SampleOutcome> outcomes = {
       Scored(0, "qa/a", {1, 0}), Scored(1, "qa/b", {1, 0.5}), Scored(2, "code/c", {0.25, 1}),

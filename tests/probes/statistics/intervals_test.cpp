@@ -29,11 +29,11 @@ bool Holds(const Interval& interval, double value) {
   return interval.low <= value && value <= interval.high;
 }
 
-// Random numbers for simulations.
+// A source of random numbers for simulations.
 class Draws {
  public:
   explicit Draws(uint64_t seed) : random_(seed) {}
-  // In (0, 1).
+  // Returns a number in (0, 1).
   double Uniform() { return (static_cast<double>(random_.Next() >> 11) + 0.5) * 0x1.0p-53; }
   double Normal() {
     return std::sqrt(-2 * std::log(Uniform())) * std::cos(2 * std::numbers::pi * Uniform());
@@ -49,7 +49,7 @@ TEST(Intervals, StudentQuantilesAreScipys) {
   }
   EXPECT_EQ(StudentQuantile(0), HUGE_VAL);
   EXPECT_NEAR(StudentQuantile(1'000'000'000), 1.959963984540054, 1e-8);
-  EXPECT_NEAR(StudentQuantile(2000), StudentQuantile(2001), 1e-6);  // where the formula changes
+  EXPECT_NEAR(StudentQuantile(2000), StudentQuantile(2001), 1e-6);  // the formula changes here
 }
 
 TEST(Intervals, OfAMeanIsScipysT) {
@@ -68,7 +68,7 @@ TEST(Intervals, OfAShareIsScipysWilson) {
   }
 }
 
-// 12 against 2 of 50 is Newcombe's example (Statistics in Medicine 17, 1998): 0.061 to 0.345.
+// 12 compared with 2 of 50 is Newcombe's example (Statistics in Medicine 17, 1998): 0.061 to 0.345.
 TEST(Intervals, OfADifferenceOfSharesIsTangosByItsDefinition) {
   for (const auto& row : Golden().at("tango")) {
     const Interval interval = PairedShareInterval(row[0], row[1], row[2]);
@@ -78,7 +78,7 @@ TEST(Intervals, OfADifferenceOfSharesIsTangosByItsDefinition) {
 }
 
 TEST(Intervals, AreNeverOfNoWidthAtTheEndsOfShares) {
-  // Nothing gained and nothing lost: z^2 / (n + z^2) either way (Tango, 1998).
+  // With no gains and no losses, the limits are z^2 / (n + z^2) on both sides (Tango, 1998).
   const double end = 1.959963984540054 * 1.959963984540054;
   const Interval none = PairedShareInterval(0, 0, 40);
   EXPECT_NEAR(none.low, -end / (40 + end), 1e-9);
@@ -101,7 +101,7 @@ TEST(Intervals, OfOneColumnAreThoseOfShares) {
 }
 
 TEST(Intervals, OfRowsThatAreAlikeCountEachRowOnce) {
-  // Both columns of a row say the same: as many samples as there are rows, by Student's quantile.
+  // Both columns of a row are equal, so there are as many samples as rows, with Student's quantile.
   std::vector<double> alike;
   std::vector<double> apart;
   for (int row = 0; row < 40; ++row) {
@@ -168,7 +168,7 @@ TEST(IntervalCoverage, DifferencesOfSharesByTango) {
     constexpr int kTrials = 300;
     int held = 0;
     for (int pair = 0; pair < kShares; ++pair) {
-      // Two shares, and how alike their samples are: from independent to as alike as can be.
+      // Two shares and the correlation of their samples, from independent to the largest possible.
       const double first = 0.05 + 0.9 * draws.Uniform();
       const double second = 0.05 + 0.9 * draws.Uniform();
       const double apart = first * second;
@@ -191,7 +191,7 @@ TEST(IntervalCoverage, DifferencesOfSharesByTango) {
   }
 }
 
-// Samples that are easy or hard at all places, places that are easy or hard for all samples.
+// Samples may be easy or hard at all places, and places easy or hard for all samples.
 TEST(IntervalCoverage, SharesOverPlacesOnTheEffectiveNumberOfSamples) {
   Draws draws(14);
   constexpr size_t kPlaces = 5;
@@ -202,7 +202,7 @@ TEST(IntervalCoverage, SharesOverPlacesOnTheEffectiveNumberOfSamples) {
     constexpr int kCases = 24;
     constexpr int kTrials = 60;
     for (int one = 0; one < kCases; ++one) {
-      const double spread = one % 3;  // between samples
+      const double spread = one % 3;  // standard deviation between samples
       std::vector<double> first(kPlaces);
       std::vector<double> second(kPlaces);
       const double base = draws.Normal();
@@ -249,7 +249,7 @@ TEST(IntervalCoverage, SharesOverPlacesOnTheEffectiveNumberOfSamples) {
   }
 }
 
-// The examples of Newcombe 1998, Table II, method 10.
+// The examples in Newcombe 1998, Table II, method 10.
 TEST(Intervals, OfIndependentDifferencesAreNewcombes) {
   const auto difference = [](double a, double m, double b, double n) {
     return IndependentDifferenceInterval(a / m, ShareInterval(a / m, m), b / n,
@@ -261,7 +261,7 @@ TEST(Intervals, OfIndependentDifferencesAreNewcombes) {
   const Interval second = difference(9, 10, 3, 10);
   EXPECT_NEAR(second.low, 0.1705, 5e-5);
   EXPECT_NEAR(second.high, 0.8090, 5e-5);
-  // A number without an interval of its own is exact.
+  // A number without an interval counts as exact.
   const Interval exact = IndependentDifferenceInterval(0.5, {0.4, 0.7}, 0.2, {0.2, 0.2});
   EXPECT_NEAR(exact.low, 0.2, 1e-12);
   EXPECT_NEAR(exact.high, 0.5, 1e-12);

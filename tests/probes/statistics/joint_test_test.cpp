@@ -24,7 +24,7 @@ double Normal(SplitMix64& random) {
   return std::sqrt(-2 * std::log(uniform())) * std::cos(2 * std::numbers::pi * uniform());
 }
 
-// [sample, column]; `shared`: how much of every number is the sample's own.
+// Noise [sample, column]; `shared`: the part of every number that the columns of a sample share.
 std::vector<double> Noise(size_t samples, size_t columns, double shared, SplitMix64& random) {
   std::vector<double> rows;
   for (size_t sample = 0; sample < samples; ++sample) {
@@ -63,7 +63,7 @@ TEST(JointPValues, FindAnEffectAmongManyColumns) {
 
 TEST(JointPValues, OfOneColumnAreThoseOfThePairedTest) {
   const std::vector<double> values = {0.3, 0.8, -0.2, 0.5, 0.9, 0.1, 0.4, 0.7, -0.1, 0.6};
-  const double alone = SignFlipPValue(values, 1);  // all 1,024 changes
+  const double alone = SignFlipPValue(values, 1);  // over all 1,024 sign changes
   EXPECT_NEAR(JointPValues(values, 1, 1, 20000)[0], alone, 0.004);
 }
 

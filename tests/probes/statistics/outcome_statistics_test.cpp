@@ -9,7 +9,7 @@
 namespace midscope {
 namespace {
 
-// Two settings, two places; the second setting is always 1 nat worse at place 0 and 0.5 better at
+// Two settings, two places. The second setting is always 1 nat worse at place 0 and 0.5 better at
 // place 1, however much samples differ.
 std::vector<SampleOutcome> Outcomes() {
   std::vector<SampleOutcome> outcomes;
@@ -47,8 +47,8 @@ TEST(OutcomeStatistics, OrderOfSamplesDoesNotChangeABit) {
   }
 }
 
-// numpy and scipy: r = sum(nll) / sum(tokens), e = nll - r * tokens,
-// se = sqrt(sum(e * e) / (n - 1) / n) / mean(tokens), exp(r -+ t.ppf(0.975, n - 1) * se).
+// The expected numbers, from numpy and scipy: r = sum(nll) / sum(tokens), e = nll - r * tokens, se
+// = sqrt(sum(e * e) / (n - 1) / n) / mean(tokens), exp(r -+ t.ppf(0.975, n - 1) * se).
 TEST(OutcomeStatistics, PerplexityIsOverAllTokensNotTheMeanOfTheSamples) {
   std::vector<SampleOutcome> outcomes(4);
   const double nats[] = {10, 4, 9, 100};
@@ -59,7 +59,7 @@ TEST(OutcomeStatistics, PerplexityIsOverAllTokensNotTheMeanOfTheSamples) {
     outcomes[i].correct = {0, 0};
     outcomes[i].answer_tokens = {tokens[i]};
   }
-  outcomes[3].failures = {"too long", ""};  // the first setting was not run on it
+  outcomes[3].failures = {"too long", ""};  // the first setting was not run on this sample
   std::vector<CellStatistics> cells = SummariseOutcomes(outcomes, 2, 1, 1);
   EXPECT_TRUE(std::isnan(cells[0].perplexity));
   AddPerplexity(outcomes, 1, cells);
@@ -89,7 +89,7 @@ TEST(OutcomeStatistics, RecordHoldsWhatTheEnginePromises) {
             (std::vector<int64_t>{12, 12}));
 }
 
-// None of 8 samples is right (a bootstrap gave [0, 0]).
+// None of 8 samples is right (a bootstrap interval would be [0, 0]).
 TEST(OutcomeStatistics, SharesHaveWilsonsIntervalAndMeansStudents) {
   std::vector<SampleOutcome> outcomes;
   for (int64_t sample = 0; sample < 8; ++sample) {
@@ -98,7 +98,8 @@ TEST(OutcomeStatistics, SharesHaveWilsonsIntervalAndMeansStudents) {
   const CellStatistics cell = SummariseOutcomes(outcomes, 1, 1, 5)[0];
   EXPECT_EQ(cell.accuracy_interval.low, 0);
   EXPECT_NEAR(cell.accuracy_interval.high, 0.3244, 1e-4);
-  EXPECT_NEAR(cell.generation_interval.low, 1 - 0.3244, 1e-4);  // scores of 0 and 1 are a share
+  // Scores that are only 0 and 1 are treated as a share.
+  EXPECT_NEAR(cell.generation_interval.low, 1 - 0.3244, 1e-4);
   // For 0..7: 3.5 +- t(7) x 2.4495 / sqrt(8).
   EXPECT_NEAR(cell.answer_nll_interval.low, 3.5 - 2.364624 * 2.449490 / std::sqrt(8.0), 1e-4);
   const auto methods = CellMethods(outcomes);
@@ -113,13 +114,13 @@ TEST(OutcomeStatistics, ScoresBetween0And1StayThereAndDoNotCollapse) {
     outcomes.push_back({sample, {}, {}, {}, {sample == 0 ? 0.9 : 0.1, 0.0}});
   }
   const std::vector<CellStatistics> cells = SummariseOutcomes(outcomes, 1, 2, 5);
-  EXPECT_EQ(cells[0].generation_interval.low, 0);   // t would say -0.78
+  EXPECT_EQ(cells[0].generation_interval.low, 0);   // Student's t would give -0.78
   EXPECT_EQ(cells[0].generation_interval.high, 1);  // and 1.51
   EXPECT_EQ(cells[1].generation_score, 0);
-  EXPECT_GT(cells[1].generation_interval.high, 0.5);  // Wilson: 0 of 3
+  EXPECT_GT(cells[1].generation_interval.high, 0.5);  // Wilson's interval for 0 of 3
 }
 
-// Two samples; on the second the first setting was not run.
+// Two samples; the first setting was not run on the second.
 TEST(OutcomeStatistics, ASettingThatWasNotRunIsInNoNumberOfItsOwn) {
   const double none = std::nan("");
   std::vector<SampleOutcome> outcomes = {{0, {2, 3, 1, 1}, {0, 0, 1, 1}},
@@ -130,15 +131,15 @@ TEST(OutcomeStatistics, ASettingThatWasNotRunIsInNoNumberOfItsOwn) {
   EXPECT_EQ(cells[0].samples, 2);
   EXPECT_EQ(cells[2].samples, 3);
   EXPECT_DOUBLE_EQ(cells[0].answer_nll, 3);
-  EXPECT_DOUBLE_EQ(cells[0].accuracy, 0.5);  // the 0 of the setting that was not run is left out
+  EXPECT_DOUBLE_EQ(cells[0].accuracy, 0.5);  // the 0 of the setting that was not run is excluded
   EXPECT_DOUBLE_EQ(cells[2].answer_nll, 8.0 / 3);
-  EXPECT_DOUBLE_EQ(cells[2].difference, -1.5);  // of samples 0 and 2
+  EXPECT_DOUBLE_EQ(cells[2].difference, -1.5);  // mean over samples 0 and 2
   const Record record = OutcomeMeansRecord({"none", "pi(2)"}, {1, 2}, cells);
   EXPECT_EQ(std::get<std::vector<int64_t>>(record.FindArray("samples")->data),
             (std::vector<int64_t>{2, 3}));
 }
 
-// ZeroSCROLLS averages each ROUGE score first: cbrt(0.5 x 0.25 x 0.4); the mean of the samples'
+// ZeroSCROLLS averages each ROUGE score first: cbrt(0.5 x 0.25 x 0.4). The mean of the samples'
 // geometric means would be lower.
 TEST(OutcomeStatistics, RougeIsTheGeometricMeanOfTheMeans) {
   std::vector<SampleOutcome> outcomes;
@@ -155,7 +156,7 @@ TEST(OutcomeStatistics, RougeIsTheGeometricMeanOfTheMeans) {
   EXPECT_LT(cell.generation_interval.low, cell.generation_score);
   EXPECT_GT(cell.generation_interval.high, cell.generation_score);
   EXPECT_EQ(CellMethods(outcomes).at("generation_score"), kBootstrapMethod);
-  for (SampleOutcome& outcome : outcomes) outcome.rouge.clear();  // as older files have it
+  for (SampleOutcome& outcome : outcomes) outcome.rouge.clear();  // as in older files
   EXPECT_LT(SummariseOutcomes(outcomes, 1, 1, 5)[0].generation_score, 0.15);
 }
 

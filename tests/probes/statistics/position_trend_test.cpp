@@ -28,7 +28,7 @@ Trend TrendOf(const std::vector<double>& values) {
   return CubicFit(static_cast<int64_t>(values.size())).TrendOf(values);
 }
 
-// Relative to the series' own size: one of them is at -10,000.
+// Relative to the size of the series, one of which is at -10,000.
 double Tolerance(const std::vector<double>& expected) {
   double largest = 1;
   for (const double value : expected) largest = std::max(largest, std::abs(value));

@@ -30,7 +30,7 @@ TEST(SpearmanCorrelation, SeesOrderAloneAndBothDirections) {
 TEST(KendallTau, CountsPairsAndAllowsForTies) {
   // 8 of 10 pairs agree and 2 do not.
   EXPECT_NEAR(KendallTau(Values{1, 2, 3, 4, 5}, Values{2, 1, 4, 3, 5}), 0.6, 1e-12);
-  // Pairs: (1,2) tied in b, the other two agree: 2 / sqrt(3 * 2).
+  // Pairs: (1,2) is tied in b, the other two agree: 2 / sqrt(3 * 2).
   EXPECT_NEAR(KendallTau(Values{1, 2, 3}, Values{1, 1, 2}), 2 / std::sqrt(6.0), 1e-12);
 }
 

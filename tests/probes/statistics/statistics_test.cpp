@@ -38,7 +38,7 @@ TEST(Statistics, BootstrapIsTheSameForTheSameSeedAndNotForAnother) {
 }
 
 TEST(Statistics, BootstrapIntervalIsAboutTheNormalOne) {
-  // 400 values spread evenly over [0, 1]: standard error of the mean 0.2887 / 20.
+  // 400 values evenly spaced over [0, 1]; the standard error of their mean is 0.2887 / 20.
   std::vector<double> values;
   values.reserve(400);
   for (int i = 0; i < 400; ++i) values.push_back((i + 0.5) / 400);
@@ -59,7 +59,7 @@ TEST(Statistics, BootstrapCoversTheTrueMeanAboutNineteenTimesInTwenty) {
     const Interval interval = BootstrapMean(values, 11, 500);
     covered += interval.low <= 500 && 500 <= interval.high ? 1 : 0;
   }
-  // 95 % less what 40 values cost a percentile interval; four standard deviations wide.
+  // 95 % minus the loss of a percentile interval with 40 values, minus four standard deviations.
   EXPECT_GT(covered, kTrials * 0.89);
   EXPECT_LT(covered, kTrials * 0.985);
 }
@@ -105,7 +105,7 @@ TEST_F(StatisticsGolden, SignFlipOfFewValuesIsExact) {
 }
 
 TEST_F(StatisticsGolden, SignFlipOfManyIsWithinItsSamplingError) {
-  // Standard error of a p near 0.3 from 10,000 permutations: 0.005.
+  // The standard error of a p near 0.3 from 10,000 permutations is 0.005.
   EXPECT_NEAR(SignFlipPValue(Values("many"), 1), Number("many_p"), 0.02);
 }
 
@@ -143,13 +143,14 @@ TEST(Statistics, PermutationTestsFindWhatIsThereAndNothingElse) {
     false_found += TestColumnEffect(rows, 3, 9, 400).p < 0.05 ? 1 : 0;
     found += TestColumnEffect(effect, 3, 9, 400).p < 0.05 ? 1 : 0;
   }
-  // 5 % and four standard deviations.
+  // 5 % plus four standard deviations.
   EXPECT_LT(false_found, kTrials * 0.115);
   EXPECT_GT(found, kTrials * 0.9);
 }
 
-// For independent standard normal numbers in 5 columns of n rows the largest mean exceeds the least
-// by 2.326 / sqrt(n) on average (the expected range of five), whatever the places really do.
+// For independent standard normal numbers in 5 columns of n rows, the largest mean exceeds the
+// smallest by 2.326 / sqrt(n) on average (the expected range of five), whatever the true effect of
+// the places.
 TEST(Statistics, TheGapByChanceIsWhatNoiseAloneMakes) {
   SplitMix64 random(6);
   const auto normal = [&] {  // a sum of 12 uniform numbers
@@ -174,7 +175,7 @@ TEST(Statistics, TheGapByChanceIsWhatNoiseAloneMakes) {
   }
   EXPECT_NEAR(chance, 2.326 / std::sqrt(40.0), 0.02);
   EXPECT_NEAR(gap, chance, 0.06);
-  EXPECT_LT(chance_with_effect, 0.5);  // far from the effect's 1
+  EXPECT_LT(chance_with_effect, 0.5);  // much less than the effect, 1
 }
 
 TEST(Statistics, CellsOfOneColumnAreTestedAsColumns) {
@@ -215,7 +216,7 @@ TEST(Statistics, ATestOfNoDifferencesOrMissingOnesFindsNothing) {
 }
 
 TEST(Statistics, HolmStepsDownAndLeavesMissingOnesOut) {
-  // Holm (1979): 4 x 0.01, 3 x 0.02, then no smaller than before it, at most 1.
+  // Holm (1979): 4 x 0.01, 3 x 0.02, then at least the previous value, at most 1.
   const std::vector<double> adjusted =
       HolmAdjusted(std::vector<double>{0.02, 0.01, std::nan(""), 0.025, 0.9});
   EXPECT_DOUBLE_EQ(adjusted[1], 0.04);

@@ -39,7 +39,7 @@ void Redirect(const std::string& path, int flags, int descriptor) {
   Redirect((folder / "out").string(), O_WRONLY | O_CREAT, 1);
   Redirect((folder / "err").string(), O_WRONLY | O_CREAT, 2);
   if (options.file_size_limit > 0) {
-    // Over the limit write() fails like on a full disk, when its signal is ignored.
+    // If its signal is ignored, write() beyond the limit fails as on a full disk.
     const auto bytes = static_cast<rlim_t>(options.file_size_limit);
     const rlimit limit{bytes, bytes};
     ::setrlimit(RLIMIT_FSIZE, &limit);
@@ -57,7 +57,7 @@ void Redirect(const std::string& path, int flags, int descriptor) {
     ::setrlimit(RLIMIT_AS, &limit);
   }
   for (const auto& [name, value] : options.environment) ::setenv(name.c_str(), value.c_str(), 1);
-  // Tests share the machine with other tests: waiting threads shall soon sleep.
+  // Tests share the machine with other tests, so waiting threads should sleep soon.
   ::setenv("GOMP_SPINCOUNT", "3000", 0);
   ::execv(argv.front(), argv.data());
   ::_exit(127);
@@ -89,7 +89,7 @@ RunningProgram::~RunningProgram() {
   std::filesystem::remove_all(folder_);
 }
 
-// A process that has ended has no id: kill(-1) would signal every process of the machine.
+// After the process has ended, there is no id: kill(-1) would signal every process of the machine.
 void RunningProgram::Signal(int number) const {
   if (process_ > 0) ::kill(process_, number);
 }

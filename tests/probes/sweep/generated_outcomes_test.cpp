@@ -22,7 +22,7 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 namespace planted = testing::planted;
 
-// Two pieces, A (the gold one) and B, of which the model names the nearer one.
+// Two pieces, A (the gold one) and B; the model gives the nearer one's answer.
 SweepRun PlantedRun() {
   SweepRun run;
   run.decoder = planted::MakeModel(4);
@@ -64,14 +64,14 @@ TEST(GeneratedOutcomes, OfAModelThatAnswersTheLastPieceTheMatrixIsAColumn) {
   EXPECT_EQ(outcomes.cells[0].another, 1);
   EXPECT_EQ(outcomes.cells[1].right, 1);
   EXPECT_EQ(outcomes.cells[1].another, 0);
-  EXPECT_EQ(outcomes.cells[1].cut, 1);  // by the limit of one token, which a whole text fills
+  EXPECT_EQ(outcomes.cells[1].cut, 1);  // cut by the limit of one token, which every text reaches
   EXPECT_EQ(outcomes.cells[1].empty, 0);
   const Record record = GeneratedOutcomesRecord(run.plan, outcomes);
   record.Check();
   EXPECT_THAT(ArrayValues<double>(record, kAnsweredPlace), ElementsAre(0, 1, 0, 1));
 }
 
-// A task that counts its places from 0 counts the answered ones from 0.
+// If a task counts its places from 0, answered places are counted from 0 too.
 TEST(GeneratedOutcomes, PlacesAreCountedAsTheTaskCountsThem) {
   SweepRun run = PlantedRun();
   run.plan.places = {0, 1};
@@ -111,7 +111,7 @@ TEST(GeneratedOutcomes, AreSharesOfTheSamplesThatRan) {
   EXPECT_EQ(cell.another, 0.5);
   EXPECT_EQ(cell.none, 0);
   EXPECT_THAT(cell.answered, ElementsAre(0.5, 0.5, 0));
-  EXPECT_EQ(outcomes.cells[1].right, 0);  // half a score is not right
+  EXPECT_EQ(outcomes.cells[1].right, 0);  // a score of one half is not right
   EXPECT_EQ(outcomes.cells[1].empty, 0.5);
   EXPECT_EQ(outcomes.cells[1].none, 0.5);
   EXPECT_EQ(outcomes.cells[2].samples, 1);
@@ -131,7 +131,7 @@ TEST(GeneratedOutcomes, AreNoneOfASweepThatGeneratesNothing) {
 
 class GeneratedSweepTest : public SweepTest {};
 
-// The list's cells agree with the scores and texts beside them; every setting has times.
+// The matrix for the list task agrees with the stored scores and texts; every setting has times.
 TEST_F(GeneratedSweepTest, OfARealSweepAgreesWithItsTexts) {
   SweepRun run = MakeRun({"none", kFlip}, 3);
   run.plan.score = {true, true};

@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// A sweep whose outcome is base + the number of the setting, at two places.
+// A sweep whose outcome is base + the index of the setting, at two places.
 CurveInput InputOf(const std::string& task, const std::vector<std::string>& settings, double base,
                    double tokens) {
   CurveInput input;
@@ -53,7 +53,7 @@ TEST(OutcomeCurves, GoOverTheArgumentInWhichSettingsDiffer) {
   EXPECT_EQ(std::get<std::string>(curves.attributes.at("parameter")), "pi.ratio");
   const Axis& ratio = *curves.FindAxis("pi_ratio");
   EXPECT_THAT(ratio.values, ElementsAre(1.5, 2, 4));
-  // Settings without the term are the same at every ratio.
+  // Settings without the term have the same value at every ratio.
   EXPECT_THAT(curves.FindAxis("curve")->labels,
               ElementsAre("pi", "none", "channel, channel.factor -1", "channel, channel.factor 0"));
   const auto& means = ArrayValues<double>(curves, "answer_nll_mean");
@@ -82,7 +82,7 @@ TEST(OutcomeCurves, GoOverTheTaskAndItsLengthAcrossFiles) {
             ArrayValues<double>(lines, "answer_nll_mean"));
 }
 
-// Best minus worst of one place would be a gap of 0, as if place did not matter.
+// Best minus worst of a single place would be a gap of 0, as if place did not matter.
 TEST(OutcomeCurves, OfOnePlaceThereIsNoGap) {
   CurveInput one = InputOf("list:lines=20", {"pi(2)", "pi(4)"}, 1, 100);
   one.plan.places = {5};
@@ -94,18 +94,18 @@ TEST(OutcomeCurves, OfOnePlaceThereIsNoGap) {
   for (const char* array :
        {"answer_nll_gap", "answer_nll_gap_low", "answer_nll_gap_high", "answer_nll_worst_place"})
     EXPECT_EQ(record.FindArray(array), nullptr) << array;
-  // Beside a sweep of two places.
+  // Together with a sweep of two places.
   const CurveInput two = InputOf("list:lines=40", {"pi(2)", "pi(4)"}, 1, 200);
   const Record both = OutcomeCurves({one, two}, "pi.ratio");
   both.Check();
   const auto& gaps = ArrayValues<double>(both, "answer_nll_gap");
-  ASSERT_EQ(gaps.size(), 4u);  // list 20, then list 40
+  ASSERT_EQ(gaps.size(), 4u);  // first list with 20 lines, then with 40
   EXPECT_TRUE(std::isnan(gaps[0]) && std::isnan(gaps[1]));
   EXPECT_EQ(gaps[2], 2);
   EXPECT_TRUE(std::isnan(ArrayValues<double>(both, "answer_nll_worst_place")[1]));
 }
 
-// Means of nats per text say nothing beside those of texts of another length.
+// Means of nats per text are not comparable between texts of different lengths.
 TEST(OutcomeCurves, RunningTextHasItsPerplexityFirst) {
   std::vector<CurveInput> inputs;
   for (const double tokens : {2048.0, 512.0}) {
@@ -131,7 +131,7 @@ TEST(OutcomeCurves, RunningTextHasItsPerplexityFirst) {
   EXPECT_THAT(ArrayValues<double>(curves, "perplexity_high"), ElementsAre(514, 2050, 516, 2052));
   EXPECT_EQ(curves.FindArray("accuracy_mean"), nullptr);
   EXPECT_NE(curves.FindArray("answer_nll_mean"), nullptr);
-  // Beside another task its accuracy is there, and no perplexity.
+  // Together with another task, its accuracy is present, and no perplexity.
   CurveInput other = InputOf("list:tokens=512", {"none", "pi(2)"}, 1, 512);
   other.statistics.settings.front().measure = "accuracy";
   inputs.push_back(other);

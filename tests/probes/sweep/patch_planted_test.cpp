@@ -25,7 +25,7 @@ Prompt PromptAt(int64_t sample, int64_t place) {
   return place == kNear ? planted::MakePrompt(near, far) : planted::MakePrompt(far, near);
 }
 
-// The gold piece is far; values come from the run where it is near.
+// The gold piece is far from the end; values are taken from the run in which it is near.
 ScanEffects ScanOf(float strength, const std::string& kind, const std::string& term) {
   SweepRun run;
   run.decoder = planted::MakeModel(strength);
@@ -52,8 +52,8 @@ TEST(PatchPlanted, HeadsPointAtTheOneThatCarriesPosition) {
   }
 }
 
-// The samples' near places differ by one token: a small difference, and all of it comes through the
-// planted head.
+// The samples' near places differ by one token, which is a small difference, and all of it comes
+// through the planted head.
 TEST(PatchPlanted, TheNextSampleIsASource) {
   const auto effects_from = [](const std::string& source) {
     return ScanOf(4, "heads", "patch(from=" + source + ", what=z, span=last, heads={head})").means;
@@ -74,7 +74,7 @@ TEST(PatchPlanted, TheNextSampleIsASource) {
 TEST(PatchPlanted, LayersAndPassagesPointAtItsLayerAndTheLastRow) {
   const ScanEffects effects =
       ScanOf(4, "layer_spans", "patch(from=place:2, span={span}, layers={layer})");
-  // Layer by layer: gold, last.
+  // By layer: gold, last.
   const std::vector<double> expected = {0, 0, 0, 1};
   ASSERT_EQ(effects.mean_shares.size(), expected.size());
   for (size_t i = 0; i < expected.size(); ++i)
@@ -89,7 +89,7 @@ TEST(PatchPlanted, AttentionBringsItAndTheMlpNothing) {
   };
   EXPECT_NEAR(share("attn_out"), 1, 1e-3);
   EXPECT_NEAR(share("mlp_out"), 0, 1e-3);
-  // Before rotation all queries are alike.
+  // Before rotation all queries are equal.
   EXPECT_NEAR(share("q"), 0, 1e-3);
 }
 
@@ -111,7 +111,7 @@ TEST(RecoveredShare, IsOfMeansWithTheErrorOfTheRatio) {
   const std::vector<double> noisy = {-1.2, -0.3, -1.5, -1};
   const RecoveredShare share = ShareOf(noisy, source);
   EXPECT_DOUBLE_EQ(share.share, 0.5);
-  // 3.182 standard errors of {-0.2, 0.2, 0, 0}, over the mean of the source.
+  // 3.182 standard errors of {-0.2, 0.2, 0, 0}, divided by the mean of the source.
   const double error = std::sqrt(0.08 / 3 / 4) / 2;
   EXPECT_NEAR(share.interval.high - 0.5, 3.182446 * error, 1e-5);
   EXPECT_TRUE(std::isnan(ShareOf(half, std::vector<double>(4, 0.001)).share));

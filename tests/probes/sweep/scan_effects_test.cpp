@@ -26,7 +26,8 @@ SweepPlan PlanOfThree() {
   return plan;
 }
 
-// answer_nll of `none` is the sample's number; L2H3 adds 1 at the middle, L5H3 takes 0.5 away.
+// answer_nll of `none` is the sample's index; L2H3 adds 1 at the middle place, and L5H3 subtracts
+// 0.5.
 std::vector<SampleOutcome> Outcomes() {
   std::vector<SampleOutcome> outcomes;
   for (const int64_t sample : {2, 0, 1, 3}) {
@@ -100,7 +101,7 @@ TEST_F(ScanSweep, EqualsTheSweepOfItsSettings) {
     ASSERT_EQ(values.size(), 20u);
     for (size_t cell = 0; cell < values.size(); ++cell)
       EXPECT_NEAR(values[cell], expected.outcomes[sample].answer_nll[cell], 1e-3);
-    EXPECT_NE(values[3], values[1]);  // the first head changes something
+    EXPECT_NE(values[3], values[1]);  // with the first head, something changes
   }
 
   const RunReader reader(File());

@@ -37,7 +37,7 @@ ScanEffects ScanOf(const std::shared_ptr<const Decoder>& decoder, const ScanKind
   return ScanEffectsOf(run.plan, RunSweep(run, {}).outcomes);
 }
 
-// How much more an item matters for a near gold piece than for a far one. [item]
+// How much more an item matters if the gold piece is near than if it is far: [item].
 std::vector<double> NearMinusFar(const ScanEffects& effects) {
   std::vector<double> differences;
   for (size_t i = 0; i < effects.places.size(); i += 2)
@@ -54,13 +54,14 @@ TEST(ScanPlanted, HeadsPointAtTheOneThatCarriesPosition) {
     if (head == planted::kLayer * planted::kHeads + planted::kHead) {
       EXPECT_GT(difference, 0.03);
     } else {
-      // The others read both pieces alike; what is left goes through the final norm's scale.
+      // The other heads read both pieces equally; the remaining difference comes from the scale of
+      // the final norm.
       EXPECT_LT(std::abs(difference), 0.003) << head;
     }
   }
 }
 
-// For items that are independent of each other.
+// Checks kinds of scan whose items are independent.
 void ExpectOneOf(const char* kind, int64_t items, int64_t planted_item) {
   const std::vector<double> differences =
       NearMinusFar(ScanOf(planted::MakeModel(4), FindScanKind(kind), ""));
@@ -83,7 +84,7 @@ TEST(ScanPlanted, RotaryPairsPointAtTheOneThatCarriesPosition) {
   ExpectOneOf("rotary_pairs", planted::kPairs, planted::kPair);
 }
 
-// The planted query and key are read from one channel; those of the tokens are values alone.
+// The planted query and key read one channel; the tokens' own channels are read only by values.
 TEST(ScanPlanted, ChannelsPointAtTheOneThatIsRead) {
   ExpectOneOf("channels", planted::kHidden, planted::kConstant);
 }

@@ -21,7 +21,7 @@ namespace {
 
 using testing::EmbeddedModel;
 
-constexpr double kRounding = 1e-3;  // of nats: packed and single runs of float32
+constexpr double kRounding = 1e-3;  // in nats, between packed and single runs in float32
 
 class SweepChoicesTest : public SweepTest {
  protected:
@@ -88,7 +88,7 @@ TEST_F(SweepChoicesTest, EachHasTheLikelihoodOfARunOfItsOwn) {
         EXPECT_NEAR(nll[setting * 2 + i], alone.outcomes[0].score.nll, kRounding) << spec << i;
       }
     }
-    // The answer is the right choice.
+    // The answer is the correct choice.
     const size_t right = questions[0].sample.choices[0].right ? 0 : 1;
     EXPECT_NEAR(Numbers(record, kAnswerNll)[0], nll[right], kRounding);
     const auto& correct = std::get<std::vector<uint8_t>>(record.FindArray(kChoiceCorrect)->data);
@@ -97,7 +97,7 @@ TEST_F(SweepChoicesTest, EachHasTheLikelihoodOfARunOfItsOwn) {
   }
 }
 
-// The first solution is long: it loses by the sum and wins by the character.
+// The first solution is long, so it loses by the sum and wins per character.
 TEST_F(SweepChoicesTest, TheRuleDecides) {
   const auto correct = [&](const std::string& rule) {
     const SweepRun run =

@@ -24,7 +24,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// Prompts of made-up tokens before a model that is trained on 128.
+// Prompts of arbitrary tokens for a model that is trained on 128.
 class ContextTest : public SweepTest {
  protected:
   static std::shared_ptr<const Decoder> Tiny(const std::string& name, bool beyond_context = false) {
@@ -66,7 +66,7 @@ class ContextTest : public SweepTest {
     return "";
   }
 
-  // Samples 0, 1, 2, of which `none` does not hold the second.
+  // Samples 0, 1, 2; `none` cannot run the second.
   SweepRun MixedRun() {
     SweepRun run;
     run.decoder = Tiny("llama");
@@ -101,7 +101,7 @@ TEST_F(ContextTest, ASampleThatNoSettingHoldsIsRefusedWhicheverArmNeedsTheRoom) 
   EXPECT_THAT(Refusal(decoder, 110, {"none"}, both), HasSubstr("20 follow"));
   const Record record = Run(decoder, 300, {kFar, "dynamic-ntk(2)"}, both);
   EXPECT_EQ(std::get<std::vector<double>>(record.FindArray("generation_score")->data).size(), 2u);
-  EXPECT_EQ(record.FindArray("setting_failure"), nullptr);  // their contexts do not differ
+  EXPECT_EQ(record.FindArray("setting_failure"), nullptr);  // their contexts are equal
   EXPECT_THAT(Refusal(decoder, 300, {"pi(2)", "none"}, likelihood),
               HasSubstr("with pi(2) the model's context holds 256 under this position scheme"));
 }
@@ -124,7 +124,7 @@ TEST_F(ContextTest, OneSettingThatDoesNotHoldThePromptFailsAlone) {
   }
 }
 
-// Ids of a file are for prompts of one length, and those of a sampler may leave the context.
+// A file's ids are for prompts of one length, and a sampler's ids may exceed the context.
 TEST_F(ContextTest, ASettingWhosePositionIdsDoNotFitFailsAlone) {
   const auto decoder = Tiny("llama");
   const std::string file = ::testing::TempDir() + "/sweep_ids.txt";
@@ -196,7 +196,7 @@ TEST_F(ContextTest, BeyondTheContextEverySettingRunsAndIsMarked) {
       OutcomeMeansRecord({"none", "pi(2)", kFar}, {1}, SummariseOutcomes({outcome}, 3, 1, 1));
   EXPECT_THAT(std::get<std::vector<int64_t>>(means.FindArray("beyond_context")->data),
               ElementsAre(1, 0, 0));
-  // The plan has it, so that a resumed sweep requests the same.
+  // The option is in the plan, so that a resumed sweep uses it too.
   SweepPlan plan;
   EXPECT_NE(PlanJson(plan, *decoder), PlanJson(plan, *Tiny("llama")));
 }

@@ -70,7 +70,7 @@ TEST(SweepControls, AreTheSameChangeElsewhere) {
   EXPECT_EQ(channels[0].factor, -1);
   EXPECT_EQ(channels[1].factor, 0.5);
   EXPECT_EQ(channels[1].layers.Text(), "8-25");
-  // The text is complete.
+  // The text defines the setting completely.
   EXPECT_EQ(ReadSetting(controls[0].text).intervention, controls[0].intervention);
   EXPECT_EQ(ControlSettings(settings, config, 7)[0].text, controls[0].text);
   EXPECT_NE(ControlSettings(settings, config, 8)[0].text, controls[0].text);
@@ -124,7 +124,7 @@ TEST(SweepControls, GiveTheRatiosOfAFileToOtherHeads) {
     if (are != were) ++moved;
   }
   EXPECT_GT(moved, config.layers - 3) << "layers have orders of their own";
-  // The text is complete, and shows when the file has changed.
+  // The text defines the setting completely, and shows whether the file has changed.
   EXPECT_THAT(controls[0].text, HasSubstr("shuffle="));
   EXPECT_EQ(ReadSetting(controls[0].text).intervention, controls[0].intervention);
   EXPECT_NE(ControlSettings(settings, config, 8)[0].text, controls[0].text);
@@ -145,13 +145,13 @@ TEST(SweepCost, CountsWhatIsNotTakenFromAnotherSettingsRun) {
   EXPECT_EQ(kept.prompts, 2);
   EXPECT_EQ(kept.runs, 6);
   EXPECT_DOUBLE_EQ(whole.work_tokens, 3 * whole.prompt_tokens);
-  // `none` and pi in full, the channel's last rows alone.
+  // `none` and pi are run in full, for the channel only the last rows.
   EXPECT_GT(kept.work_tokens, 2 * kept.prompt_tokens);
   EXPECT_LT(kept.work_tokens, 2.1 * kept.prompt_tokens);
   plan.score.generation = true;
   const SampleCost both = CostOfSample(plan, questions, decoder->config(), true);
   EXPECT_DOUBLE_EQ(both.generated_tokens, 6 * 10);
-  // Generation, too, runs the prompt for `none` and for pi, and the last row for the channel.
+  // Generation also runs the prompt for `none` and for pi, and the last row for the channel.
   const double prompts = both.work_tokens - kept.work_tokens - 60 * kGeneratedTokenCost;
   EXPECT_GT(prompts, 2 * kept.prompt_tokens);
   EXPECT_LT(prompts, 2.1 * kept.prompt_tokens);
@@ -170,14 +170,14 @@ TEST(SweepCost, WhatPlacesHaveInCommonIsRunOnceASetting) {
   const auto common = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
   ASSERT_GE(common, kFewestSharedRows);
   const SampleCost cost = CostOfSample(plan, questions, decoder->config(), true);
-  // Ms-PoE's order depends on the last row: every prompt has its own.
+  // The order of heads in Ms-PoE depends on the last row, so prompts share no work.
   EXPECT_NEAR(cost.work_tokens, 3 * cost.prompt_tokens - 2 * static_cast<double>(common), 1e-6);
 }
 
 TEST(SweepCost, SchedulesSamplesOnWhicheverRankIsFree) {
   EXPECT_DOUBLE_EQ(PlanSchedule({{10, 2, 1}}, 1).seconds, 21);
   const Schedule four = PlanSchedule({{10, 2, 1}}, 4);
-  EXPECT_DOUBLE_EQ(four.seconds, 7);  // three samples on the busiest rank
+  EXPECT_DOUBLE_EQ(four.seconds, 7);  // the busiest rank has three samples
   EXPECT_DOUBLE_EQ(four.busy, 20.0 / 28);
   EXPECT_EQ(four.most_samples, 3);
   EXPECT_EQ(four.fewest_samples, 2);
@@ -189,14 +189,14 @@ TEST(SweepCost, SchedulesSamplesOnWhicheverRankIsFree) {
 }
 
 TEST(SweepCost, TellsHowManyRanksAreWorthTheirWhile) {
-  // 100 samples: from 50 to 99 ranks the busiest has two.
+  // With 100 samples, the busiest of 50 to 99 ranks has two.
   EXPECT_EQ(FewestRanks({{100, 2, 0}}, 64, 0), 50);
   EXPECT_EQ(FewestRanks({{100, 2, 0}}, 1000, 0), 100);
   EXPECT_EQ(FewestRanks({{100, 2, 0}}, 1, 0), 1);
   EXPECT_EQ(MostBusyRanks({{100, 2, 0}}, 64, 0.9), 55);
   EXPECT_GE(PlanSchedule({{100, 2, 0}}, 55).busy, 0.9);
   EXPECT_LT(PlanSchedule({{100, 2, 0}}, 56).busy, 0.9);
-  // Opening the model takes more than the samples.
+  // Opening the model takes longer than the samples.
   EXPECT_EQ(MostBusyRanks({{4, 1, 100}}, 64, 0.9), 1);
 }
 

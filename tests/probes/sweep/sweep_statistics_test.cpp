@@ -26,8 +26,8 @@ SweepPlan Plan() {
   return plan;
 }
 
-// By `none` place 10 costs 1 nat and place 20 2 nats more than place 1; the channel takes the slope
-// away; the control does nothing but add noise.
+// Under `none`, place 10 costs 1 nat and place 20 2 nats more than place 1; the channel removes the
+// slope; the control only adds noise.
 std::vector<SampleOutcome> Outcomes() {
   SplitMix64 random(8);
   const auto noise = [&] { return static_cast<double>(random.Below(1000)) / 5000; };
@@ -74,7 +74,8 @@ TEST(SweepStatistics, TellWhetherThePlaceMattersAndWhereItIsBest) {
 
 TEST(SweepStatistics, CompareWithTheFirstSettingAndWithTheControl) {
   const SweepStatistics statistics = AnalyseSweep(Plan(), Outcomes());
-  // Two settings against the first and one against its control: three places, mean and gap each.
+  // Two settings are compared with the first and one with its control: the mean, the gap and three
+  // places each.
   EXPECT_EQ(statistics.comparisons.size(), 2u * 3u * 5u);
   const SettingComparison& gap = Find(statistics, "answer_nll", 1, 0, "gap");
   EXPECT_THAT(gap.difference, DoubleNear(-2, 0.15));
@@ -104,7 +105,7 @@ TEST(SweepStatistics, AdviseOfSamplesByTheWidestSpread) {
   ASSERT_FALSE(statistics.advice.empty());
   const SampleAdvice& nll = statistics.advice.front();
   EXPECT_EQ(nll.wanted, 0.1);
-  // More samples are needed exactly where the detectable difference is larger than the wanted one.
+  // More samples are needed exactly if the detectable difference is larger than the wanted one.
   EXPECT_EQ(nll.samples_for_wanted > statistics.samples, nll.detectable > nll.wanted);
 }
 
@@ -112,7 +113,7 @@ TEST(SweepStatistics, TheGapByChanceStandsBesideTheGap) {
   const SweepStatistics statistics = AnalyseSweep(Plan(), Outcomes());
   const SettingStatistics& none = statistics.settings[0];
   EXPECT_GT(none.gap, 3 * none.chance_gap);
-  // The channel takes the slope away: what is left is what noise makes.
+  // The channel removes the slope, so only the effect of noise remains.
   const SettingStatistics& flat = statistics.settings[1];
   EXPECT_GT(flat.chance_gap, 0);
   EXPECT_LT(flat.gap, 3 * flat.chance_gap);
@@ -128,7 +129,7 @@ TEST(SweepStatistics, NoPlaceIsBestWhereAllAreEqual) {
   EXPECT_EQ(accuracy.gap, 0);
   EXPECT_FALSE(accuracy.best_place);
   EXPECT_FALSE(accuracy.worst_place);
-  EXPECT_GT(accuracy.mean_interval.high, 0.05);  // 0 of 24 samples is not a certain 0
+  EXPECT_GT(accuracy.mean_interval.high, 0.05);  // 0 of 24 samples does not mean a certain 0
   EXPECT_GT(Find(statistics, "accuracy", 1, 0, "mean").interval.high, 0);
 }
 
@@ -139,7 +140,7 @@ TEST(SweepStatistics, FewSamplesAreNotAdvisedByAndSayHowSmallPCanBe) {
   EXPECT_TRUE(few.advice.empty());
   EXPECT_DOUBLE_EQ(few.comparisons[0].smallest_p, 0.125);
   for (const SettingComparison& one : few.comparisons) {
-    if (one.what == "gap") continue;  // its p is of drawn permutations
+    if (one.what == "gap") continue;  // its p comes from random permutations
     EXPECT_GE(one.p, 0.125);
   }
   outcomes = Outcomes();
@@ -160,7 +161,7 @@ TEST(SweepStatistics, ComparisonsAreOverTheSamplesThatBothSettingsRan) {
   const SettingComparison& gap = Find(statistics, "answer_nll", 1, 0, "gap");
   EXPECT_EQ(gap.samples, 20);
   EXPECT_THAT(gap.difference, DoubleNear(-2, 0.15));
-  EXPECT_EQ(Find(statistics, "answer_nll", 1, 2, "mean").samples, 24);  // against the control
+  EXPECT_EQ(Find(statistics, "answer_nll", 1, 2, "mean").samples, 24);  // compared with the control
 }
 
 TEST(SweepStatistics, RecordsSayTheSame) {

@@ -44,8 +44,8 @@ TEST_F(SweepTest, SettingsAreEvaluatedInOneOrderWhateverOrderTheyAreGivenIn) {
   }
 }
 
-// The gold line is another passage at each place: where it is first already, moving it to the
-// beginning changes nothing, and where it is last, moving it to the end.
+// The gold line is another passage at each place. If it is already first, moving it to the
+// beginning changes nothing; if it is last, moving it to the end.
 TEST_F(SweepTest, PassagesAreThoseOfEachPrompt) {
   const SweepResult result =
       RunSweep(MakeRun({"none", "move(span=gold, to=begin)", "move(span=\"line 4\", to=end)",
@@ -153,7 +153,7 @@ TEST_F(SweepTest, GeneratedTextIsScoredByTheTasksOwnScorer) {
   for (size_t sample = 0; sample < 2; ++sample) {
     EXPECT_EQ(both.outcomes[sample].generation_score, alone.outcomes[sample].generation_score);
     EXPECT_TRUE(alone.outcomes[sample].answer_nll.empty());
-    // The list's answer is one token: where it is the likeliest it is generated.
+    // The list's answer is one token; if it is the most likely one, it is generated.
     for (size_t cell = 0; cell < 4; ++cell) {
       if (both.outcomes[sample].correct[cell]) {
         EXPECT_EQ(both.outcomes[sample].generation_score[cell], 1);
@@ -175,7 +175,7 @@ TEST_F(SweepTest, GeneratedTextIsThatOfGenerationOnItsOwn) {
   options.new_tokens = questions[1].sample.generation.new_tokens;
   const Generated whole = Generate(*run.decoder, questions[1].prompt.ids,
                                    run.plan.settings[0].intervention, options, {});
-  // The sweep stops where the first line is whole.
+  // The sweep stops when the first line is complete.
   EXPECT_TRUE(whole.text.starts_with(texts[1])) << whole.text << " / " << texts[1];
   EXPECT_EQ(ScoreGenerated(questions[1].sample, whole.text),
             ScoreGenerated(questions[1].sample, texts[1]));
@@ -202,7 +202,8 @@ TEST_F(SweepTest, ChoicesAreComparedByLikelihood) {
   bool right_is_likelier = true;
   run.questions = [&](int64_t sample) {
     std::vector<TaskQuestion> questions = good(sample);
-    // Against the very same token none is likelier; against the first guess the answer is not.
+    // With the token itself as the alternative, none is more likely; with the first guess, the
+    // answer is not.
     for (TaskQuestion& question : questions) {
       const int32_t answer = question.prompt.answer_ids.front();
       question.choice_ids = {answer};
@@ -217,7 +218,8 @@ TEST_F(SweepTest, ChoicesAreComparedByLikelihood) {
   EXPECT_THAT(RunSweep(run, {}).outcomes[0].choice_correct, ElementsAre(1, 1));
   right_is_likelier = false;
   const SampleOutcome outcome = RunSweep(run, {}).outcomes[0];
-  EXPECT_EQ(outcome.choice_correct, outcome.correct);  // one token: both say "the likeliest of all"
+  // One token: both mean "the most likely of all".
+  EXPECT_EQ(outcome.choice_correct, outcome.correct);
 }
 
 TEST_F(SweepTest, SamplesAddedLaterAreThoseOfALargerSweep) {
@@ -245,7 +247,7 @@ TEST_F(SweepTest, SamplesAddedLaterAreThoseOfALargerSweep) {
       EXPECT_EQ(grown.outcomes[i].answer_nll, whole.outcomes[i].answer_nll);
     }
   }
-  run.plan.samples = 3;  // it does not shrink
+  run.plan.samples = 3;  // a sweep cannot shrink
   EXPECT_THROW(store_of(true), Error);
   run.plan.samples = 4;
   run.plan.seed = 2;
@@ -265,7 +267,7 @@ TEST_F(SweepTest, KeepsAttentionOfTheFirstSettingAtTheFirstPlaceWhenAsked) {
   const Prompt first = run.questions(0).front().prompt;
   EXPECT_EQ(counts.front(), static_cast<int64_t>(first.ids.size()));
 
-  // The tokens of the keys are stored beside them.
+  // The tokens of the keys are stored too.
   const auto labels =
       std::get<std::vector<std::string>>(reader.ReadRow("sweep", "key_label", 0).data);
   ASSERT_GE(labels.size(), first.ids.size());
@@ -294,7 +296,7 @@ TEST_F(SweepTest, SettingsThatTheModelCannotTakeAreRefusedBeforehand) {
   CheckSettings({ReadSetting(kFlip), ReadSetting(kMsPoe)}, config);
 }
 
-// Which ZeroSCROLLS averages before it takes the geometric mean.
+// ZeroSCROLLS averages these before it takes the geometric mean.
 TEST_F(SweepTest, TheThreeRougeScoresOfASummaryAreKept) {
   SweepRun run = MakeRun({"none", kFlip}, 2);
   run.plan.score = {false, true};
@@ -328,7 +330,8 @@ TEST_F(SweepTest, TheThreeRougeScoresOfASummaryAreKept) {
 TEST_F(SweepTest, PlanTellsSweepsApartByWhatDecidesTheirNumbers) {
   const SweepRun run = MakeRun({"none", kFlip});
   SweepPlan other = run.plan;
-  other.settings[1].text = "channel( 100 , factor=-1, layers=8-25)";  // the same, written otherwise
+  // The same setting in another spelling.
+  other.settings[1].text = "channel( 100 , factor=-1, layers=8-25)";
   EXPECT_EQ(PlanJson(run.plan, *run.decoder), PlanJson(other, *run.decoder));
   other.seed = 2;
   EXPECT_NE(PlanJson(run.plan, *run.decoder), PlanJson(other, *run.decoder));

@@ -36,7 +36,7 @@ void Register(ProbeRegistry& probes) {
                 : hostile == "command's option" ? "prompt-file"
                                                 : "hostile-level";
   option.required = hostile == "required";
-  if (hostile == "default") option.default_value = 1.5;  // of an option that takes text
+  if (hostile == "default") option.default_value = 1.5;  // default of an option that takes text
   if (Name(hostile) == "hostile" || hostile == "command's option") type.options = {option};
   probes.Add(type);
   if (hostile == "twice") probes.Add(type);
