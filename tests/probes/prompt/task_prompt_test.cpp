@@ -157,8 +157,8 @@ TEST(TaskPrompt, SpecialTokensAreNotInACutText) {
   }
 }
 
-// Of the bytes of the emoji's tokens, an incomplete beginning becomes one U+FFFD, and an incomplete
-// end one per byte.
+// In the bytes of the emoji's tokens, an incomplete beginning becomes one U+FFFD, an incomplete end
+// one per byte.
 TEST(TaskPrompt, DecodesPartsOfCharactersAsTransformers) {
   const Tokenizer& tokenizer = EmbeddedModel()->tokenizer();
   const std::vector<int32_t> ids = tokenizer.EncodeIds("\xF0\x9F\xA6\x9C");
