@@ -25,10 +25,20 @@
   ANY(Activate, Activate, "activation")
 // clang-format on
 
-// The types of ANY and NARROW: expands to INSTANTIATE(FUNCTION, ARGUMENTS<T>) once per type.
-#define MIDSCOPE_NARROW_TYPES(INSTANTIATE, Function, Arguments) \
-  INSTANTIATE(Function, Arguments<BFloat16>)                    \
-  INSTANTIATE(Function, Arguments<Float16>)
-#define MIDSCOPE_ANY_TYPES(INSTANTIATE, Function, Arguments) \
-  INSTANTIATE(Function, Arguments<float>)                    \
-  MIDSCOPE_NARROW_TYPES(INSTANTIATE, Function, Arguments)
+// Instantiates all of them, and those with variants, for their types. Used at the end of a source
+// that defines the functions of launch.h.
+#define MIDSCOPE_NOT_TYPED(Function, Name, what)
+#define MIDSCOPE_NARROW(Function, Name, what)               \
+  template void Function(const Name##Arguments<BFloat16>&); \
+  template void Function(const Name##Arguments<Float16>&);
+#define MIDSCOPE_ANY(Function, Name, what)               \
+  template void Function(const Name##Arguments<float>&); \
+  MIDSCOPE_NARROW(Function, Name, what)
+#define MIDSCOPE_INSTANTIATE_CUDA_KERNELS                                         \
+  MIDSCOPE_CUDA_KERNELS(MIDSCOPE_NOT_TYPED, MIDSCOPE_NARROW, MIDSCOPE_ANY)        \
+  MIDSCOPE_ANY(RowLogits, RowLogits, )                                            \
+  MIDSCOPE_ANY(RowAttention, RowAttention, )                                      \
+  MIDSCOPE_ANY(Normalise, Normalise, )                                            \
+  MIDSCOPE_ANY(NormaliseHeads, HeadNorm, )                                        \
+  template void Attention(const AttentionArguments<BFloat16>&, int64_t head_dim); \
+  template void Attention(const AttentionArguments<Float16>&, int64_t head_dim);

@@ -112,18 +112,6 @@ void NormaliseHeads(const HeadNormArguments<T>& arguments) {
   }
 MIDSCOPE_CUDA_KERNELS(MIDSCOPE_START, MIDSCOPE_START_TYPED, MIDSCOPE_START_TYPED)
 
-#define MIDSCOPE_INSTANTIATE(Function, Arguments) template void Function(const Arguments&);
-#define MIDSCOPE_NONE(Function, Name, what)
-#define MIDSCOPE_NARROW(Function, Name, what) \
-  MIDSCOPE_NARROW_TYPES(MIDSCOPE_INSTANTIATE, Function, Name##Arguments)
-#define MIDSCOPE_ANY(Function, Name, what) \
-  MIDSCOPE_ANY_TYPES(MIDSCOPE_INSTANTIATE, Function, Name##Arguments)
-MIDSCOPE_CUDA_KERNELS(MIDSCOPE_NONE, MIDSCOPE_NARROW, MIDSCOPE_ANY)
-MIDSCOPE_ANY(RowLogits, RowLogits, )
-MIDSCOPE_ANY(RowAttention, RowAttention, )
-MIDSCOPE_ANY(Normalise, Normalise, )
-MIDSCOPE_ANY(NormaliseHeads, HeadNorm, )
-template void Attention(const AttentionArguments<BFloat16>&, int64_t head_dim);
-template void Attention(const AttentionArguments<Float16>&, int64_t head_dim);
+MIDSCOPE_INSTANTIATE_CUDA_KERNELS
 
 }  // namespace midscope::kernels::cuda
