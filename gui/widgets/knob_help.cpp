@@ -13,9 +13,7 @@ namespace midscope {
 namespace {
 
 const TermType& TypeNamed(const char* name) {
-  for (const TermType& term : TermTypes()) {
-    if (term.name == name) return term;
-  }
+  if (const TermType* term = FindTermType(name)) return *term;
   MIDSCOPE_BUG(std::string("no intervention term '") + name + "'");
 }
 

@@ -233,21 +233,19 @@ void StackEditor::EmitChanged(const std::vector<TermCard>& cards, bool dragging)
 }
 
 void StackEditor::Add(const std::string& name) {
-  for (const TermType& term : TermTypes()) {
-    if (term.name != name) continue;
-    std::vector<TermCard> next = cards();
-    const TermText made = NewTerm(term);
-    if (GroupOf(term) == TermGroup::kPositions) {
-      std::erase_if(
-          next, [&made](const TermCard& other) { return other.on && SameKind(other.term, made); });
-    }
-    const size_t place = PlaceFor(made, next);
-    next.insert(At(next, place), {made, true});
-    open_ = static_cast<int>(place);
-    EmitChanged(next);
-    OpenCard(static_cast<int>(place));
-    return;
+  const TermType* term = FindTermType(name);
+  if (!term) return;
+  std::vector<TermCard> next = cards();
+  const TermText made = NewTerm(*term);
+  if (GroupOf(*term) == TermGroup::kPositions) {
+    std::erase_if(
+        next, [&made](const TermCard& other) { return other.on && SameKind(other.term, made); });
   }
+  const size_t place = PlaceFor(made, next);
+  next.insert(At(next, place), {made, true});
+  open_ = static_cast<int>(place);
+  EmitChanged(next);
+  OpenCard(static_cast<int>(place));
 }
 
 void StackEditor::Remove(size_t card) {
