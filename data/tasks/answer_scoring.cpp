@@ -73,8 +73,6 @@ const MetricEntry& EntryOf(AnswerMetric metric) {
 
 }  // namespace
 
-std::string MetricName(AnswerMetric metric) { return EntryOf(metric).name; }
-
 std::string MetricNames() {
   std::string names;
   for (const MetricEntry& entry : kMetrics)

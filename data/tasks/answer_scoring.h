@@ -40,11 +40,9 @@ enum class AnswerMetric {
   kContains,              // NoLiMa: the answer occurs, case-sensitive
 };
 
-// Converts between metrics and their names in files and specs: "f1", "rouge-l". ReadMetric throws
-// Error (failure), which names `thing`, for an unknown name.
-std::string MetricName(AnswerMetric metric);
-// All names: "subspan, exact, ...".
+// All names of metrics in files and specs: "subspan, exact, ...".
 std::string MetricNames();
+// Throws Error (failure), which names `thing`, for an unknown name.
 AnswerMetric ReadMetric(const std::string& thing, std::string_view name);
 
 // How to generate and score an answer. Decoding is greedy; several published scripts instead use

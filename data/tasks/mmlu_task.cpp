@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "data/tasks/mmlu_task.h"
-
+// Multiple choice in MMLU's format (Hendrycks et al. 2020, arXiv 2009.03300), over its CSV files.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -231,6 +230,15 @@ class MmluTask : public Task {
 
 }  // namespace
 
+// Reads a file SUBJECT_test.csv with rows question, A, B, C, D, letter, or a folder of such files.
+// With shots > 0, the examples are the first rows of SUBJECT_dev.csv in the same folder, or in the
+// folder dev/ beside that folder. The prompt is that of the public code, which puts two spaces in
+// front of the subject. The choices " A" to " D" are compared by likelihood (TaskSample::choices);
+// generated text is scored by the first letter that is a separate word. There is one place.
+//
+// The samples of a folder are the first question of every subject, then the second of every
+// subject, and so on, so that a few samples cover all subjects. TaskSample::groups are the
+// subject's group and the subject.
 TaskType MmluTaskType() {
   constexpr int64_t kMostShots = 5;  // number of rows in a dev file
   TaskType type = {"mmlu",

@@ -13,7 +13,6 @@
 #include "data/tasks/haystack.h"
 #include "data/tasks/longbench_formats.h"
 #include "data/tasks/task.h"
-#include "data/tasks/zero_scrolls_task.h"
 #include "tests/data/support/task_files.h"
 
 namespace midscope {
