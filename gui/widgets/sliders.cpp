@@ -67,7 +67,6 @@ namespace {
 
 constexpr int kRadius = 6;  // of a handle, pixels
 constexpr int kGroove = 4;  // height, pixels
-constexpr double kRangeSteps = 100;
 
 }  // namespace
 
@@ -80,7 +79,7 @@ RangeSlider::RangeSlider(double minimum, double maximum, QWidget* parent)
 QSize RangeSlider::sizeHint() const { return {80, 2 * kRadius + 4}; }
 
 double RangeSlider::Clamped(double value) const {
-  return std::clamp(std::round(value * kRangeSteps) / kRangeSteps, minimum_, maximum_);
+  return std::clamp(std::round(value * kSteps) / kSteps, minimum_, maximum_);
 }
 
 void RangeSlider::SetValues(double first, double last) {
@@ -132,7 +131,7 @@ void RangeSlider::mouseReleaseEvent(QMouseEvent* event) {
 }
 
 void RangeSlider::keyPressEvent(QKeyEvent* event) {
-  const double step = (event->modifiers().testFlag(Qt::ShiftModifier) ? 10 : 1) / kRangeSteps;
+  const double step = (event->modifiers().testFlag(Qt::ShiftModifier) ? 10 : 1) / kSteps;
   switch (event->key()) {
     case Qt::Key_Left:
       return Move(values_[handle_] - step, false);
