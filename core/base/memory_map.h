@@ -24,8 +24,8 @@ namespace midscope {
 // (mapped_file_guard.h), and end the process (SIGBUS) otherwise.
 class MemoryMap {
  public:
-  // Throws Error if there is no such file, it is not a regular file, it is empty, permission is
-  // missing or the mapping is refused.
+  // Throws Error if the file does not exist, is not a regular file, is empty or may not be read, or
+  // if the mapping is refused.
   explicit MemoryMap(const std::filesystem::path& path);
   ~MemoryMap();
   MemoryMap(MemoryMap&& other) noexcept;

@@ -58,8 +58,8 @@ struct Parameter {
   // is none.
   std::string numbered_choice{};
   bool several = false;  // in a term: may be several numbers, in brackets
-  // For numbers only: the ends of the slider that forms show beside the number. If they are equal,
-  // there is no slider.
+  // For numbers only: the ends of the slider that forms show beside the number; equal ends: forms
+  // show none.
   struct SliderEnds {
     double first = 0;
     double last = 0;

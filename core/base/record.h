@@ -89,7 +89,7 @@ struct Provenance {
 
 // Helpers that find records by name and read their attributes.
 
-// Returns the text of an attribute of the record; "" if there is no attribute of that name or it is
+// Returns the text of an attribute of the record; "" if the record has no such attribute or it is
 // a number.
 inline std::string AttributeText(const Record& record, const std::string& name) {
   const auto found = record.attributes.find(name);

@@ -26,7 +26,7 @@ struct ChatOptions {
 
 // Adds "KEY=VALUE" to the variables. VALUE is parsed as JSON if possible (true, 12, "text", null,
 // [1, 2], {"a": 1}); True, False and None are accepted as in Python; any other VALUE is a string.
-// An existing key gets the new value. Throws Error (usage) if there is no "=", if KEY is not a name
+// An existing key gets the new value. Throws Error (usage) if "=" is missing, if KEY is not a name
 // (letters, digits, underscores) or is set by the program itself (messages, add_generation_prompt),
 // or if the text is not UTF-8.
 void AddChatOption(std::string_view key_value, ChatOptions* options);

@@ -93,7 +93,7 @@ class Renderer {
   Value TestOf(const Node& node);
   Value ListOf(const Node& node);
   Value Dict(const Node& node);
-  // Returns null if there is no such variable. A macro sees its own variables and those at top
+  // Returns null if the variable does not exist. A macro sees its own variables and those at top
   // level.
   const Value* Lookup(const std::string& name, const Node& node);
   Value Binary(const Node& node);

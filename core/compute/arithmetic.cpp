@@ -66,9 +66,9 @@ constexpr int64_t kExpandedBytes = int64_t{1} << 30;
 
 }  // namespace
 
-WeightStorage ResolveStorage(WeightStorage asked, const ModelConfig& config, kernels::Dtype dtype,
-                             Products products) {
-  if (asked != WeightStorage::kAuto) return asked;
+WeightStorage ResolveStorage(WeightStorage requested, const ModelConfig& config,
+                             kernels::Dtype dtype, Products products) {
+  if (requested != WeightStorage::kAuto) return requested;
   if (products != Products::kFloat) return WeightStorage::kStored;
   return config.parameters <= kExpandedBytes / kernels::SizeOf(dtype) ? WeightStorage::kExpanded
                                                                       : WeightStorage::kStored;

@@ -46,8 +46,8 @@ enum class WeightStorage { kAuto, kStored, kExpanded };
 
 // Resolves kAuto for this model; other values are returned unchanged. Integer products read the
 // file's integers, so kAuto is then kStored.
-WeightStorage ResolveStorage(WeightStorage asked, const ModelConfig& config, kernels::Dtype dtype,
-                             Products products = Products::kFloat);
+WeightStorage ResolveStorage(WeightStorage requested, const ModelConfig& config,
+                             kernels::Dtype dtype, Products products = Products::kFloat);
 
 // Whether expanded matrices of layers on the CPU are packed (WeightMatrix::Pack). bfloat16: if the
 // CPU has bfloat16 products and all copies together take no more than kAuto allows for expanded

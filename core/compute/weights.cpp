@@ -339,13 +339,15 @@ bool HasWholeNumberProducts(LayerWeights& layer) {
   return any;
 }
 
-WeightOptions Resolved(WeightOptions asked, const ModelConfig& config, const Placement& placement) {
-  asked.storage = ResolveStorage(asked.storage, config, asked.dtype, asked.products);
-  const bool packed = placement.IsPlainCpu() && PacksExpanded(config, asked.dtype);
-  asked.expansion = packed                            ? Expansion::kPacked
-                    : placement.Has(DeviceKind::kCpu) ? Expansion::kBesideBlocks
-                                                      : Expansion::kAlone;
-  return asked;
+WeightOptions Resolved(WeightOptions requested, const ModelConfig& config,
+                       const Placement& placement) {
+  requested.storage =
+      ResolveStorage(requested.storage, config, requested.dtype, requested.products);
+  const bool packed = placement.IsPlainCpu() && PacksExpanded(config, requested.dtype);
+  requested.expansion = packed                            ? Expansion::kPacked
+                        : placement.Has(DeviceKind::kCpu) ? Expansion::kBesideBlocks
+                                                          : Expansion::kAlone;
+  return requested;
 }
 
 Weights LoadWeights(const ModelSource& source, const WeightOptions& options,

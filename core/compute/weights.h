@@ -123,7 +123,8 @@ struct WeightOptions {
 
 // Returns the options with kAuto resolved to a storage, and the expansion for these devices
 // (PacksExpanded).
-WeightOptions Resolved(WeightOptions asked, const ModelConfig& config, const Placement& placement);
+WeightOptions Resolved(WeightOptions requested, const ModelConfig& config,
+                       const Placement& placement);
 
 // Loads the weights. Matrices are expanded to the dtype one by one, or stay in `source`, which must
 // then outlive them (kStored; kAuto must be resolved). Throws Error for a tensor that is missing or

@@ -39,7 +39,7 @@ class Plot : public QCustomPlot {
   // The message shown while the plot is empty; "": the default message.
   void SetReason(const QString& reason) { reason_ = reason; }
 
-  // Hatches the plot and shows a note such as "B, not of what is asked: pi(1.5)"; "": the plot
+  // Hatches the plot and shows a note such as "B, older setting: pi(1.5)"; "": the plot
   // shows the requested setting.
   void SetOlderNote(const QString& note);
   // Sets the model and prompt of the numbers, which are drawn below the plot in exported files

@@ -19,7 +19,7 @@ QString SettingOf(const Record& record);
 
 struct RecordName {
   QString setting;  // in full; "" if neither the record nor the file's prompt has it
-  // "B: pi(1.5)", or "B, not of what is asked: pi(1.5)". A long setting is elided; a named one is
+  // "B: pi(1.5)", or "B, older setting: pi(1.5)". A long setting is elided; a named one is
   // shown by its name (SettingMarks). During a run: "B: ms-poe (12 of 30 layers done)".
   QString text;
   QString full;        // the same without elision, beside the name

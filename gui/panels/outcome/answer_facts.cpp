@@ -97,16 +97,16 @@ void ReadOutcome(const Session& session, Side side, SaidFacts& said) {
 }  // namespace
 
 ShownAnswer ShownAnswerOf(const Session& session) {
-  ShownAnswer asked;
+  ShownAnswer shown;
   if (const Record* prompt = session.prompt()) {
-    asked.question = QuestionPassage(*prompt);
-    if (asked.question.isEmpty()) asked.question = LastLine(TextAttribute(*prompt, "text"));
-    asked.answer = TextAttribute(*prompt, "answer");
-    asked.answer_tokens = Texts(*prompt, kAnswerTokenText);
+    shown.question = QuestionPassage(*prompt);
+    if (shown.question.isEmpty()) shown.question = LastLine(TextAttribute(*prompt, "text"));
+    shown.answer = TextAttribute(*prompt, "answer");
+    shown.answer_tokens = Texts(*prompt, kAnswerTokenText);
   }
-  if (asked.question.isEmpty()) asked.question = SampleText(session, kQuestionText);
-  if (asked.answer.isEmpty()) asked.answer = SampleText(session, kAnswerText);
-  return asked;
+  if (shown.question.isEmpty()) shown.question = SampleText(session, kQuestionText);
+  if (shown.answer.isEmpty()) shown.answer = SampleText(session, kAnswerText);
+  return shown;
 }
 
 SaidFacts SaidOf(const Session& session, Side side) {
@@ -127,12 +127,12 @@ SaidFacts SaidOf(const Session& session, Side side) {
   return said;
 }
 
-QString SpaceWarning(const ShownAnswer& asked, const SaidFacts& said) {
-  if (said.next.isEmpty() || asked.answer.isEmpty() || said.answer_rank == 0) return {};
+QString SpaceWarning(const ShownAnswer& shown, const SaidFacts& said) {
+  if (said.next.isEmpty() || shown.answer.isEmpty() || said.answer_rank == 0) return {};
   const QString next = said.next.trimmed();
-  const bool begins = !next.isEmpty() && asked.answer.trimmed().startsWith(next);
+  const bool begins = !next.isEmpty() && shown.answer.trimmed().startsWith(next);
   const bool spaced = said.next.startsWith(QLatin1Char(' '));
-  if (!begins || spaced == asked.answer.startsWith(QLatin1Char(' '))) return {};
+  if (!begins || spaced == shown.answer.startsWith(QLatin1Char(' '))) return {};
   return spaced
              ? QObject::tr("The model's next token is %1, with a space: begin the answer with one")
                    .arg(ShownToken(said.next))

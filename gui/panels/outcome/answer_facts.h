@@ -46,7 +46,7 @@ SaidFacts SaidOf(const Session& session, Side side);
 
 // If the most likely next token is the beginning of the answer except for leading white space,
 // returns "the model's next token is ' London', with a space"; else "".
-QString SpaceWarning(const ShownAnswer& asked, const SaidFacts& said);
+QString SpaceWarning(const ShownAnswer& shown, const SaidFacts& said);
 
 // The tokens between bars: "| paper|".
 QString TokensText(const QStringList& tokens);
