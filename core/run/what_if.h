@@ -44,7 +44,8 @@
 //   const WhatIfResult before = what_if.Evaluate(Intervention{});
 //   const WhatIfResult after = what_if.Evaluate(ParseIntervention("channel(100, factor=-1)"));
 //   const double change = after.outcomes[0].score.nll - before.outcomes[0].score.nll;  // nats
-//   const double computed = after.share;  // rows x layers that were run, of those of a full run
+//   // Share of rows x layers that were run, compared with a full run.
+//   const double computed = after.share;
 // clang-format on
 #pragma once
 
