@@ -93,4 +93,10 @@ std::string HashFile(const std::filesystem::path& path) {
   return HashBytes(MemoryMap(path).bytes());
 }
 
+std::string HashFile(const std::filesystem::path& path, int64_t bytes) {
+  const MemoryMap map(path);
+  const std::span<const std::byte> all = map.bytes();
+  return HashBytes(all.first(std::min(all.size(), static_cast<size_t>(bytes))));
+}
+
 }  // namespace midscope

@@ -53,5 +53,7 @@ std::string HashMaps(std::span<const MemoryMap> maps);
 
 // Returns the hash of a file's bytes. Throws Error if the file cannot be read.
 std::string HashFile(const std::filesystem::path& path);
+// As above, for the file's first `bytes` bytes, or for all if it has fewer.
+std::string HashFile(const std::filesystem::path& path, int64_t bytes);
 
 }  // namespace midscope

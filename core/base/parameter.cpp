@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "core/base/text.h"
 #include "kernels/check.h"
@@ -299,6 +300,18 @@ std::vector<Parameter> InGroup(const std::string& group, std::vector<Parameter> 
 Parameter Required(Parameter parameter) {
   parameter.required = true;
   return parameter;
+}
+
+std::vector<Parameter> WithBrief(std::vector<Parameter> parameters,
+                                 const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const auto found =
+        std::find_if(parameters.begin(), parameters.end(),
+                     [&](const Parameter& parameter) { return parameter.name == name; });
+    if (found == parameters.end()) throw std::logic_error("no option is named " + name);
+    found->brief = true;
+  }
+  return parameters;
 }
 
 }  // namespace midscope

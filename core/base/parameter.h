@@ -68,6 +68,7 @@ struct Parameter {
   // The heading under which a command's help lists the option; if "", it is listed without a
   // heading.
   std::string group{};
+  bool brief = false;  // whether the short help of a command, -h, lists the option
   // For kChoice: alternative names of choices. They are accepted as input; the choice itself is
   // stored and printed.
   struct OtherName {
@@ -139,5 +140,9 @@ Parameter TokensParameter(const std::string& name, const std::string& help, int6
 std::vector<Parameter> InGroup(const std::string& group, std::vector<Parameter> parameters);
 // Returns the description, changed so that a value must be given.
 Parameter Required(Parameter parameter);
+// Returns the descriptions, those with one of the names marked for the short help (`brief`). Throws
+// std::logic_error if a name does not occur.
+std::vector<Parameter> WithBrief(std::vector<Parameter> parameters,
+                                 const std::vector<std::string>& names);
 
 }  // namespace midscope

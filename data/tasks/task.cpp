@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <utility>
 
@@ -113,7 +114,11 @@ std::unique_ptr<Task> MakeTask(std::string_view spec, uint64_t seed, const WordF
 
 std::string TaskInFull(std::string_view spec) { return TaskSpecText(ParseTaskSpec(spec, Tasks())); }
 
-std::string TaskFilesHash(std::string_view spec) {
+namespace {
+
+// Hashes the file with `hash_file`, other files whole.
+std::string FilesHash(std::string_view spec,
+                      const std::function<std::string(const std::string&)>& hash_file) {
   const TaskSpec parsed = ParseTaskSpec(spec, Tasks());
   if (parsed.file().empty()) return "";
   const TaskType& type = TypeOf(parsed);
@@ -121,7 +126,7 @@ std::string TaskFilesHash(std::string_view spec) {
       type.more_files ? type.more_files(parsed) : std::vector<std::string>();
   std::string hash;
   if (!std::filesystem::is_directory(parsed.file())) {
-    hash = HashFile(parsed.file());
+    hash = hash_file(parsed.file());
   } else if (more.empty()) {
     const std::string text = ReadHaystack(parsed.file());
     return HashBytes(std::as_bytes(std::span(text)));
@@ -136,6 +141,23 @@ std::string TaskFilesHash(std::string_view spec) {
   }
   for (const std::string& path : more) add(path);
   return hash;
+}
+
+}  // namespace
+
+std::optional<int64_t> GrowingFileBytes(std::string_view spec) {
+  const TaskSpec parsed = ParseTaskSpec(spec, Tasks());
+  const std::string& file = parsed.file();
+  if (!TypeOf(parsed).samples_are_lines || !file.ends_with(".jsonl")) return std::nullopt;
+  return static_cast<int64_t>(std::filesystem::file_size(file));
+}
+
+std::string TaskFilesHash(std::string_view spec) {
+  return FilesHash(spec, [](const std::string& path) { return HashFile(path); });
+}
+
+std::string TaskFilesHashOf(std::string_view spec, int64_t bytes) {
+  return FilesHash(spec, [&](const std::string& path) { return HashFile(path, bytes); });
 }
 
 std::string TaskHelp() {

@@ -47,6 +47,10 @@ struct TaskSample {
   // that removed the whole gold piece.
   std::optional<bool> cut = std::nullopt;
   bool gold_cut = false;
+  // 1-based rank of the gold piece among the pieces of this text; 0 if the task has no pieces. It
+  // differs from `place` in tasks by depth, where two places may have the same rank and then the
+  // same text.
+  int64_t gold_rank = 0;
 };
 
 // Scores generated text by the sample's `generation` rule, 0 to 1. Throws Error (failure) if the
@@ -72,7 +76,8 @@ class Task {
   virtual int64_t pieces() const = 0;
   // Number of the first place: 1, or 0 if the spec counts places from 0.
   virtual int64_t first_place() const { return 1; }
-  // Whether places are depths: at place p, the gold piece is p - 1 percent into the text.
+  // Whether places are depths: at place p, the gold piece is p - 1 percent into the text or, if
+  // samples have different numbers of pieces, the piece at RankAtPercent of the sample's pieces.
   virtual bool by_depth() const { return false; }
   // Number of samples; nullopt if it is unlimited.
   virtual std::optional<int64_t> samples() const { return std::nullopt; }
@@ -149,6 +154,13 @@ std::unique_ptr<Task> MakeTask(std::string_view spec, uint64_t seed, const WordF
 // that the task reads), to distinguish files of the same name; "" if it names none. Throws in the
 // same cases as MakeTask.
 std::string TaskFilesHash(std::string_view spec);
+// As above, with only the first `bytes` bytes of the file: the hash from before lines were appended
+// to it. Call it only if GrowingFileBytes(spec) >= bytes.
+std::string TaskFilesHashOf(std::string_view spec, int64_t bytes);
+// Returns the size in bytes of the task's file if sample N is made from its Nth line alone, so that
+// lines can be appended without a change to earlier samples (`jsonl` of an uncompressed file);
+// nullopt otherwise. Throws in the same cases as MakeTask.
+std::optional<int64_t> GrowingFileBytes(std::string_view spec);
 
 struct TaskType;
 // Returns all tasks, in the order in which help lists them.

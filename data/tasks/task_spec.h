@@ -49,6 +49,8 @@ struct TaskType {
   std::vector<std::string> (*more_files)(const TaskSpec& spec) = nullptr;
   // Whether the task has MiddleCutParameter (token_cut.h), which cuts its samples.
   bool cuts_middle = false;
+  // Whether sample N is made from line N of the file alone.
+  bool samples_are_lines = false;
 };
 
 // Parses a spec; a path that ends in .jsonl or .jsonl.gz means jsonl:file=PATH. Throws Error
