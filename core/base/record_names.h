@@ -45,6 +45,7 @@ inline constexpr const char* kChoiceAxis = "choice";
 
 // [place]: whether the task cut the prompt; present only for tasks that cut prompts.
 inline constexpr const char* kPromptCut = "prompt_cut";
+inline constexpr const char* kGoldRank = "gold_rank";
 // [place]: first token of the gold piece; -1 if a cut removed all of it.
 inline constexpr const char* kGoldTokenBegin = "gold_token_begin";
 

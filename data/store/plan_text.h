@@ -9,6 +9,12 @@ namespace midscope {
 
 // Key in a sweep's plan for its number of samples, which may grow.
 inline constexpr const char* kSamplesOfPlan = "samples";
+// Key in a sweep's plan for the seeds of joined sweeps; absent if there is one seed.
+inline constexpr const char* kSeedsOfPlan = "seeds";
+// Keys in a sweep's plan for the hash of the task's files and, if lines can be appended to the
+// task's file (GrowingFileBytes), the file's size.
+inline constexpr const char* kTaskFilesHash = "task_files_hash";
+inline constexpr const char* kTaskFileBytes = "task_file_bytes";
 // Key in a sweep's plan for the CPU instruction set that the kernels used
 // (kernels/instruction_set.h).
 inline constexpr const char* kInstructionsOfPlan = "instructions";

@@ -5,12 +5,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/record_names.h"
 #include "data/store/plan_text.h"
 #include "data/store/sample_rows.h"
 #include "data/sweep/plan_difference.h"
@@ -23,11 +27,43 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kSettings = "settings";
+constexpr const char* kSeed = "seed";
 
-// Returns the plan without one key, as JSON whose order of keys is irrelevant, for comparison.
-nlohmann::json Without(Json plan, const char* key) {
-  plan.erase(key);
+// Returns the plan without the members in which joined plans may differ, as JSON whose order of
+// keys is irrelevant, for comparison.
+nlohmann::json Without(Json plan, JoinedMember joined) {
+  if (joined == JoinedMember::kSettings) {
+    plan.erase(kSettings);
+  } else {
+    plan.erase(kSamplesOfPlan);
+  }
+  if (joined == JoinedMember::kSeeds) {
+    plan.erase(kSeed);
+    plan.erase(kSeedsOfPlan);
+  }
   return ComparablePlan(plan);
+}
+
+JoinedMember MemberThatDiffers(const Json& a, const Json& b) {
+  if (a.value(kSettings, Json()) != b.value(kSettings, Json())) return JoinedMember::kSettings;
+  return a.value(kSeed, Json()) != b.value(kSeed, Json()) ? JoinedMember::kSeeds
+                                                          : JoinedMember::kSamples;
+}
+
+// Appends the elements to a list of the plan. Throws Error (usage), which names `input`, if the
+// list has one of them.
+void AddElements(const char* list, const Json& elements, const std::string& input, Json& plan) {
+  const std::string one = list == std::string(kSettings) ? "setting " : "seed ";
+  for (const Json& element : elements) {
+    Json& all = plan[list];
+    if (std::find(all.begin(), all.end(), element) != all.end()) {
+      throw UsageError(input, one + element.dump() + " is in another input too",
+                       list == std::string(kSettings)
+                           ? "Give each setting once"
+                           : "Join the files of each seed first, then those of all seeds");
+    }
+    all.push_back(element);
+  }
 }
 
 // Lists the keys whose values differ between two plans: "seed (1 and 2), model_hash".
@@ -71,48 +107,84 @@ SweepMerge::SweepMerge(const std::vector<std::string>& inputs, RepeatedSamples r
     if (provenance_.created.empty()) provenance_ = inputs_.back().provenance();
   }
   Json plan = plans.front();
+  first_numbers_.assign(inputs.size(), 0);
   for (size_t i = 1; i < plans.size(); ++i) {
-    const bool same_settings = plan.value(kSettings, Json()) == plans[i].value(kSettings, Json());
-    if (i == 1) joins_settings_ = !same_settings;
-    const char* free_key = joins_settings_ ? kSettings : kSamplesOfPlan;
-    if (Without(plan, free_key) != Without(plans[i], free_key)) {
+    if (i == 1) joined_ = MemberThatDiffers(plan, plans[i]);
+    if (Without(plan, joined_) != Without(plans[i], joined_)) {
       throw UsageError(
           inputs[i],
           "it does not match " + inputs.front() + ": they differ in " + Differences(plan, plans[i]),
-          "Files can be joined that differ only in their samples, or only in their settings");
+          "Files can be joined that differ only in their samples, only in their settings, or only "
+          "in their seeds");
     }
-    if (joins_settings_) {
-      for (const Json& setting : plans[i].value(kSettings, Json::array())) {
-        Json& all = plan[kSettings];
-        if (std::find(all.begin(), all.end(), setting) != all.end()) {
-          throw UsageError(inputs[i], "setting " + setting.dump() + " is in another input too",
-                           "Give each setting once");
-        }
-        all.push_back(setting);
-      }
-    } else {
-      plan[kSamplesOfPlan] = std::max(plan.value(kSamplesOfPlan, int64_t{0}),
-                                      plans[i].value(kSamplesOfPlan, int64_t{0}));
+    const int64_t before = plan.value(kSamplesOfPlan, int64_t{0});
+    const int64_t more = plans[i].value(kSamplesOfPlan, int64_t{0});
+    switch (joined_) {
+      case JoinedMember::kSettings:
+        AddElements(kSettings, plans[i].value(kSettings, Json::array()), inputs[i], plan);
+        break;
+      case JoinedMember::kSeeds:
+        if (i == 1) plan[kSeedsOfPlan] = {plan[kSeed]};
+        AddElements(kSeedsOfPlan, {plans[i].value(kSeed, Json())}, inputs[i], plan);
+        first_numbers_[i] = before;
+        plan[kSamplesOfPlan] = before + more;
+        break;
+      case JoinedMember::kSamples:
+        plan[kSamplesOfPlan] = std::max(before, more);
+        break;
     }
   }
   plan_json_ = plans.size() == 1 ? inputs_.front().plan_json() : plan.dump();
-  JoinSamples(joins_settings_ ? RepeatedSamples::kTakeFirst : repeated);
-  if (joins_settings_) CheckSameSamples();
+  JoinSamples(joins_settings() ? RepeatedSamples::kTakeFirst : repeated);
+  if (joins_settings()) CheckSameSamples();
+  if (joined_ == JoinedMember::kSeeds) CheckSeedMatters();
 }
 
 void SweepMerge::JoinSamples(RepeatedSamples repeated) {
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    for (const int64_t sample : inputs_[i].finished()) {
+    for (const int64_t own : inputs_[i].finished()) {
+      const int64_t sample = first_numbers_[i] + own;
       const auto [place, added] = holders_.try_emplace(sample, i);
       if (added || repeated == RepeatedSamples::kTakeFirst) continue;
       throw UsageError(inputs_[i].path(),
                        fmt::format("sample {} is in {} too", sample, inputs_[place->second].path()),
                        "Join files of disjoint samples");
     }
-    failures_.insert(inputs_[i].failures().begin(), inputs_[i].failures().end());
+    for (const auto& [own, message] : inputs_[i].failures()) {
+      failures_.emplace(first_numbers_[i] + own, message);
+    }
   }
   for (const auto& [sample, input] : holders_) {
-    if (!joins_settings_) failures_.erase(sample);
+    if (!joins_settings()) failures_.erase(sample);
+  }
+}
+
+// Compares the texts of the first samples: a task that does not depend on the seed would count each
+// sample several times.
+void SweepMerge::CheckSeedMatters() const {
+  const auto texts = [](const SweepStore& input) {
+    std::vector<ArrayData> all;
+    if (input.finished().empty()) return all;
+    const auto is_text = [](const std::string& name) {
+      return std::find(std::begin(kSampleTexts), std::end(kSampleTexts), name) !=
+                 std::end(kSampleTexts) ||
+             name == "prompt_tokens";
+    };
+    for (Array& array : input.ReadSample(*input.finished().begin(), is_text).arrays) {
+      all.push_back(std::move(array.data));
+    }
+    return all;
+  };
+  const std::vector<ArrayData> first = texts(inputs_.front());
+  for (size_t i = 1; i < inputs_.size() && !first.empty(); ++i) {
+    if (*inputs_[i].finished().begin() != *inputs_.front().finished().begin() ||
+        texts(inputs_[i]) != first) {
+      continue;
+    }
+    throw UsageError(inputs_[i].path(),
+                     "its samples are those of " + inputs_.front().path() +
+                         ": the task does not depend on the seed",
+                     "Join files of disjoint samples");
   }
 }
 
@@ -136,8 +208,9 @@ std::vector<int64_t> SweepMerge::samples() const {
 }
 
 Record SweepMerge::ReadSample(int64_t sample, const ArrayFilter& wanted) const {
-  Record record = HolderOf(sample).ReadSample(sample, wanted);
-  for (size_t i = 1; joins_settings_ && i < inputs_.size(); ++i) {
+  const JoinedPart part = PartOf(sample);
+  Record record = part.input.ReadSample(part.sample, wanted);
+  for (size_t i = 1; joins_settings() && i < inputs_.size(); ++i) {
     JoinSettings(record, inputs_[i].ReadSample(sample, wanted), fmt::format("sample {}", sample));
   }
   return record;
@@ -181,8 +254,13 @@ Record MergedFromRecord(const SweepMerge& merge) {
                    {"input_created", {"input"}, std::move(created), "", "when it was begun"},
                    {"input_command", {"input"}, std::move(commands), "", "what made it"},
                    {"input_samples", {"input"}, std::move(samples), "", "samples that it held"}};
-  record.attributes["joined"] = std::string(merge.joins_settings() ? "settings" : "samples");
+  record.attributes["joined"] = JoinedMemberName(merge.joined());
   return record;
+}
+
+std::string JoinedMemberName(JoinedMember member) {
+  if (member == JoinedMember::kSettings) return "settings";
+  return member == JoinedMember::kSeeds ? "seeds" : "samples";
 }
 
 }  // namespace midscope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Merges the files of several sweeps: disjoint samples of one plan (from the ranks of a cluster
-// job), or different settings of the same samples.
+// job), samples of different seeds, or different settings of the same samples.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,36 @@ namespace midscope {
 // Whether a sample that several inputs contain is an error, or taken from the first of them.
 enum class RepeatedSamples { kRefuse, kTakeFirst };
 
+enum class JoinedMember { kSamples, kSettings, kSeeds };
+
+// A sample of a merged file, in the input that has it.
+struct JoinedPart {
+  const SweepStore& input;
+  int64_t sample;  // its number there
+};
+
 class SweepMerge {
  public:
   // Opens the inputs, each with the journal beside it. Plans must be equal except for the number of
-  // samples (then samples are joined), or except for their settings (then settings are joined in
-  // the order of the inputs). Throws Error: (usage) with the difference if inputs do not match;
-  // (failure) if one can't be read.
+  // samples (then samples are joined), except for their settings (then settings are joined in the
+  // order of the inputs), or except for seeds and numbers of samples (then each input's samples are
+  // numbered after those of the inputs before it). Throws Error: (usage) with the difference if
+  // inputs do not match, or if inputs of different seeds have the same samples because the task
+  // does not depend on the seed; (failure) if one can't be read.
   explicit SweepMerge(const std::vector<std::string>& inputs,
                       RepeatedSamples repeated = RepeatedSamples::kRefuse);
 
   const std::string& plan_json() const { return plan_json_; }
   // Provenance of the first input that has one.
   const Provenance& provenance() const { return provenance_; }
-  bool joins_settings() const { return joins_settings_; }
+  JoinedMember joined() const { return joined_; }
+  bool joins_settings() const { return joined_ == JoinedMember::kSettings; }
   const std::vector<SweepStore>& inputs() const { return inputs_; }
   // The input from which a sample is taken; if settings are joined, the first input.
-  const SweepStore& HolderOf(int64_t sample) const { return inputs_[holders_.at(sample)]; }
+  JoinedPart PartOf(int64_t sample) const {
+    const size_t input = holders_.at(sample);
+    return {inputs_[input], sample - first_numbers_[input]};
+  }
   std::vector<int64_t> samples() const;
   const std::map<int64_t, std::string>& failures() const { return failures_; }
   // Returns the sample as in the merged file, with only the `wanted` arrays (empty: all). Throws
@@ -44,15 +58,20 @@ class SweepMerge {
 
  private:
   void JoinSamples(RepeatedSamples repeated);
+  void CheckSeedMatters() const;
   void CheckSameSamples() const;
 
   std::vector<SweepStore> inputs_;
   std::string plan_json_;
   Provenance provenance_;
-  bool joins_settings_ = false;
-  std::map<int64_t, size_t> holders_;  // by sample, the index of its input
+  JoinedMember joined_ = JoinedMember::kSamples;
+  std::vector<int64_t> first_numbers_;  // [input]: number in the merged file of its sample 0
+  std::map<int64_t, size_t> holders_;   // by sample, the index of its input
   std::map<int64_t, std::string> failures_;
 };
+
+// Returns "samples", "settings" or "seeds".
+std::string JoinedMemberName(JoinedMember member);
 
 // Makes record `merged_from`, which describes the inputs. Arrays [input]: input_file,
 // input_created, input_command, input_samples.

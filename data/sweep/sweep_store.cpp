@@ -46,6 +46,15 @@ bool HasGrown(nlohmann::json earlier, nlohmann::json later, const std::string& m
   return earlier == later;
 }
 
+// Removes the hash and the size of the task's file from both plans if both have them.
+void EraseGrowingFile(nlohmann::json& a, nlohmann::json& b) {
+  if (!a.contains(kTaskFileBytes) || !b.contains(kTaskFileBytes)) return;
+  for (nlohmann::json* plan : {&a, &b}) {
+    plan->erase(kTaskFilesHash);
+    plan->erase(kTaskFileBytes);
+  }
+}
+
 Error ExistsAlready(const std::string& path) {
   return UsageError(path, "exists already", "Resume it (--resume) or give another name");
 }
@@ -115,8 +124,11 @@ void SweepStore::State::RemoveUnusedJournal() noexcept {
 
 void SweepStore::State::CheckPlan(const std::string& where, const std::string& other) {
   CheckJsonText(where, "plan", other);
-  const nlohmann::json theirs = ComparablePlan(PlanOrNothing(other));
-  const nlohmann::json ours = ComparablePlan(PlanOrNothing(plan_json));
+  nlohmann::json theirs = ComparablePlan(PlanOrNothing(other));
+  nlohmann::json ours = ComparablePlan(PlanOrNothing(plan_json));
+  if (reading || (!options.earlier_plan.empty() && other == options.earlier_plan)) {
+    EraseGrowingFile(theirs, ours);
+  }
   if (reading && (plan_json.empty() || HasGrown(ours, theirs, options.growing))) {
     plan_json = other;
     return;

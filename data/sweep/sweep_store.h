@@ -34,6 +34,9 @@ struct SweepStoreOptions {
   // The only member of the plan that may differ when a sweep is resumed, and only increase; "":
   // none.
   std::string growing;
+  // The plan of the file that is resumed, if the task's file has grown since: it may differ in
+  // kTaskFilesHash and kTaskFileBytes, too. "": none.
+  std::string earlier_plan = {};
   std::string signal;  // the array that a viewer shows first; "": the signal of the samples' record
 };
 
@@ -42,7 +45,8 @@ class SweepStore {
   // Throws Error: (usage) if the file or a journal exists, and neither `resume` nor `overwrite` is
   // set; (failure) if the file has another plan, the file or journal can't be read, or another
   // process holds the journal. plan_json: the plan as JSON. It matches the file's plan if they are
-  // equal as JSON, or if the file's differs only in a smaller value of `growing`.
+  // equal as JSON, or if the file's differs only in a smaller value of `growing` and, if it is
+  // `earlier_plan`, in the task's file.
   static SweepStore Create(const std::string& path, const std::string& plan_json,
                            const Provenance& provenance, const SweepStoreOptions& options = {});
   // Opens the file, its journal or both, to read the samples of a sweep that has ended, was

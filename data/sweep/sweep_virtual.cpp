@@ -70,8 +70,9 @@ std::vector<hdf5::RowRun> RowsOf(const SweepMerge& merge, const SweepStore& inpu
   hsize_t here = 0;
   for (const int64_t sample : merge.samples()) {
     const hsize_t row = here++;
-    if (!merge.joins_settings() && &merge.HolderOf(sample) != &input) continue;
-    const auto there = static_cast<hsize_t>(*input.FileRow(sample));
+    const JoinedPart part = merge.PartOf(sample);
+    if (!merge.joins_settings() && &part.input != &input) continue;
+    const auto there = static_cast<hsize_t>(*input.FileRow(part.sample));
     if (!rows.empty() && rows.back().here + rows.back().count == row &&
         rows.back().there + rows.back().count == there) {
       ++rows.back().count;
@@ -140,7 +141,8 @@ bool WriteVirtualSweep(const std::string& path, const SweepMerge& merge,
   contents.ragged_axes = SweepStoreOptions().ragged_axes;
   contents.frame = CommonFrame(merge);
   for (const int64_t sample : merge.samples()) {
-    contents.ragged_sizes[sample] = merge.HolderOf(sample).RaggedSizesOf(sample);
+    const JoinedPart part = merge.PartOf(sample);
+    contents.ragged_sizes[sample] = part.input.RaggedSizesOf(part.sample);
   }
   const Record stacked = StackedFrameOf(contents);
   for (const Array& array : stacked.arrays) {

@@ -7,9 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
-#include "core/base/utf8.h"
-#include "data/formats/json_lines.h"
-#include "data/scorers/answer_text.h"
+#include "data/tasks/own_lines.h"
 #include "data/tasks/prompt_text.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
@@ -22,101 +20,7 @@ constexpr const char* kInstructionPart = "instruction";
 constexpr const char* kContextPart = "context";
 constexpr const char* kQuestionPart = "question";
 
-// Returns the fields that a line may have. `id` has no effect; users may use it to identify lines.
-const std::vector<std::string>& Fields() {
-  static const std::vector<std::string> fields = {"context",     "gold",    "question",   "answers",
-                                                  "instruction", "scorer",  "new_tokens", "classes",
-                                                  "id",          "choices", "choice_rule"};
-  return fields;
-}
-
-struct OwnItem {
-  std::string instruction;
-  std::vector<std::string> pieces;  // the gold one first, if there is one
-  bool has_gold = false;
-  std::string question;
-  std::vector<std::string> answers;
-  std::vector<std::string> classes;
-  std::vector<TaskChoice> choices;  // without leading space; empty: none
-  ChoiceRule choice_rule = ChoiceRule::kLikeliest;
-  GenerationRule generation;
-};
-
-GenerationRule ReadRule(const JsonFields& fields) {
-  constexpr int64_t kMostNewTokens = 100000;
-  GenerationRule rule;
-  rule.own_answers = true;
-  rule.cut = AnswerCut::kStrippedFirstLine;
-  rule.new_tokens = Integer(fields, "new_tokens", 1, kMostNewTokens, rule.new_tokens);
-  if (const auto scorer = fields.FindText("scorer")) {
-    rule.metric = ReadMetric(fields.thing(), *scorer);
-  }
-  return rule;
-}
-
-// Reads answers without white space at their ends, because the prompt defines the space before an
-// answer.
-std::vector<std::string> AnswerList(const JsonFields& fields, const std::string& key) {
-  std::vector<std::string> answers = TextList(fields, key);
-  for (std::string& answer : answers) {
-    answer = StripText(answer);
-    if (answer.empty()) fields.Fail("has an empty text among its '" + key + "'");
-  }
-  return answers;
-}
-
-// Reads the choices; those that are among the answers are right.
-void ReadOwnChoices(const JsonFields& fields, OwnItem& item) {
-  if (const auto rule = fields.FindText("choice_rule")) {
-    if (!fields.Find("choices")) fields.Fail("has a choice_rule and no choices");
-    item.choice_rule = ReadChoiceRule(fields.thing(), *rule);
-  }
-  if (!fields.Find("choices")) return;
-  for (const std::string& text : AnswerList(fields, "choices")) {
-    const auto answer = std::find(item.answers.begin(), item.answers.end(), text);
-    item.choices.push_back({text, answer != item.answers.end()});
-  }
-  const auto right = [](const TaskChoice& choice) { return choice.right; };
-  const std::string& first = item.answers.front();
-  if (std::none_of(item.choices.begin(), item.choices.end(),
-                   [&](const TaskChoice& choice) { return choice.text == first; })) {
-    fields.Fail("has a first answer that is none of its choices");
-  }
-  if (std::all_of(item.choices.begin(), item.choices.end(), right)) {
-    fields.Fail("must have at least one wrong choice");
-  }
-}
-
-OwnItem ReadOwnItem(const JsonFields& fields) {
-  fields.RefuseOthers(Fields());
-  OwnItem item;
-  item.instruction = fields.FindText("instruction").value_or("");
-  if (fields.Find("context")) item.pieces = TextList(fields, "context");
-  item.question = fields.Text("question");
-  item.answers = AnswerList(fields, "answers");
-  if (item.answers.empty()) fields.Fail("has no answers");
-  if (fields.Find("classes")) item.classes = AnswerList(fields, "classes");
-  ReadOwnChoices(fields, item);
-  item.generation = ReadRule(fields);
-  const int64_t gold = Integer(fields, "gold", 1, static_cast<int64_t>(item.pieces.size()), 0);
-  item.has_gold = gold > 0;
-  if (gold > 0) {
-    const auto begin = item.pieces.begin();
-    std::rotate(begin, begin + gold - 1, begin + gold);
-  }
-  return item;
-}
-
-// Adds to errors without a remedy the name of the help page that describes the fields.
-OwnItem ReadWithRemedy(const JsonFields& fields) {
-  try {
-    return ReadOwnItem(fields);
-  } catch (const Error& error) {
-    if (error.problem() != error.what()) throw;
-    throw Failure(fields.thing(), error.problem().substr(fields.thing().size() + 2),
-                  "midscope help jsonl shows an example line");
-  }
-}
+constexpr const char* kGoldFrom = "gold_from";
 
 class OwnTask : public Task {
  public:
@@ -126,123 +30,121 @@ class OwnTask : public Task {
           ReadPromptTemplate(spec.Path(kTemplate), {kInstructionPart, kContextPart, kQuestionPart},
                              {kContextPart, kQuestionPart});
     }
-    ForEachJsonLine(spec.file(), [&](const JsonFields& fields) {
-      items_.push_back(ReadWithRemedy(fields));
-      NoteAnswers(fields.thing(), items_.back());
-      const OwnItem& first = items_.front();
-      const OwnItem& item = items_.back();
-      if (item.has_gold != first.has_gold) {
-        fields.Fail("must have a gold if and only if the first line has one");
-      }
-      if (item.choices.empty() != first.choices.empty() || item.choice_rule != first.choice_rule) {
-        fields.Fail("must have choices, by the same rule, if and only if the first line has them");
-      }
-      if (item.has_gold && item.pieces.size() != first.pieces.size()) {
-        fields.Fail(fmt::format("has {} of context, the first line has {}",
-                                CountText(std::ssize(item.pieces), "piece"), first.pieces.size()));
-      }
-    });
+    own_ = ReadOwnLines(spec.file(), static_cast<GoldFrom>(spec.Choice(kGoldFrom)));
   }
 
   std::string name() const override { return name_; }
   int64_t pieces() const override {
-    return items_.front().has_gold ? static_cast<int64_t>(items_.front().pieces.size()) : 1;
+    if (own_.different_lengths) return kDepthPlaces;
+    return First().golds > 0 ? std::ssize(First().pieces) : 1;
   }
-  std::optional<int64_t> samples() const override { return static_cast<int64_t>(items_.size()); }
-  std::vector<std::string> notes() const override { return notes_; }
-  bool scored_by_likelihood() const override { return !items_.front().choices.empty(); }
+  bool by_depth() const override { return own_.different_lengths; }
+  std::optional<int64_t> samples() const override { return std::ssize(own_.lines); }
+  std::vector<std::string> notes() const override { return own_.notes; }
+  bool scored_by_likelihood() const override { return !First().choices.empty(); }
 
   TaskSample Make(int64_t sample, int64_t place) const override {
     CheckSample(*this, sample);
     CheckPlace(*this, place);
-    const OwnItem& item = items_[static_cast<size_t>(sample)];
-    const std::vector<std::string> pieces =
-        item.has_gold ? WithFirstAt(item.pieces, place) : item.pieces;
-    const int64_t gold = item.has_gold ? place : 0;
+    const OwnLine& line = own_.lines[static_cast<size_t>(sample)];
+    const int64_t rank = GoldRank(line, place);
     PromptText prompt;
     if (template_.empty()) {
-      AddUsualText(item, pieces, gold, prompt);
+      AddUsualText(line, rank, prompt);
     } else {
-      AddByTemplate(item, pieces, gold, prompt);
+      AddByTemplate(line, rank, prompt);
     }
-    std::vector<TaskChoice> choices = item.choices;
+    std::vector<TaskChoice> choices = line.choices;
     for (TaskChoice& choice : choices) choice.text = prompt.Continuation(choice.text);
-    TaskSample made = std::move(prompt).Sample(item.answers, place, this->pieces());
+    TaskSample made = std::move(prompt).Sample(line.answers, place, pieces());
+    made.gold_rank = rank;
     made.choices = std::move(choices);
-    made.choice_rule = item.choice_rule;
-    made.classes = item.classes;
-    made.generation = item.generation;
+    made.choice_rule = line.choice_rule;
+    made.classes = line.classes;
+    made.generation = line.generation;
     return made;
   }
 
  private:
-  // Notes only the first such answer, because a file may have thousands of lines.
-  void NoteAnswers(const std::string& thing, const OwnItem& item) {
-    if (!notes_.empty()) return;
-    for (const std::string& answer : item.answers) {
-      if (!IsNormalisedAway(item.generation.metric, answer)) continue;
-      notes_.push_back(thing + ": the scorer's normaliser leaves nothing of the answer " +
-                       Quote(answer) +
-                       "; such answers are compared with generated text as they are, word by word");
-      return;
+  const OwnLine& First() const { return own_.lines.front(); }
+
+  // Returns the 1-based rank of the gold piece at a place; 0 if the line has none.
+  int64_t GoldRank(const OwnLine& line, int64_t place) const {
+    if (line.golds == 0) return 0;
+    return by_depth() ? RankAtPercent(std::ssize(line.pieces), place - 1) : place;
+  }
+
+  // Adds the pieces, one per line, the last one with or without its line end. `rank`: that of the
+  // gold piece; 0: none.
+  static void AddPieces(const OwnLine& line, int64_t rank, bool last_line_end, PromptText& prompt) {
+    const std::vector<std::string> pieces = rank > 0 ? WithFirstAt(line.pieces, rank) : line.pieces;
+    const auto& others = line.other_golds;
+    for (int64_t i = 1; i <= std::ssize(pieces); ++i) {
+      prompt.AddSpan(fmt::format("piece {}", i), pieces[static_cast<size_t>(i - 1)]);
+      if (i == rank) {
+        prompt.NameLastSpan("gold");
+      } else if (const auto other = std::find(others.begin(), others.end(), i > rank ? i - 1 : i);
+                 other != others.end()) {
+        prompt.NameLastSpan(fmt::format("gold {}", other - others.begin() + 2));
+      }
+      if (last_line_end || i < std::ssize(pieces)) prompt.Add("\n");
     }
   }
 
-  // Adds the pieces, one per line, the last one with or without its line end. `gold`: 1-based
-  // number; 0: none.
-  static void AddPieces(const std::vector<std::string>& pieces, int64_t gold, bool last_line_end,
-                        PromptText& prompt) {
-    for (size_t i = 0; i < pieces.size(); ++i) {
-      prompt.AddSpan(fmt::format("piece {}", i + 1), pieces[i]);
-      if (static_cast<int64_t>(i) + 1 == gold) prompt.NameLastSpan("gold");
-      if (last_line_end || i + 1 < pieces.size()) prompt.Add("\n");
-    }
-  }
-
-  static void AddUsualText(const OwnItem& item, const std::vector<std::string>& pieces,
-                           int64_t gold, PromptText& prompt) {
-    if (!item.instruction.empty()) prompt.Add(item.instruction + "\n\n");
-    AddPieces(pieces, gold, true, prompt);
-    if (!pieces.empty()) prompt.Add("\n");
-    prompt.AddSpan("question", "Question: " + item.question);
+  static void AddUsualText(const OwnLine& line, int64_t rank, PromptText& prompt) {
+    if (!line.instruction.empty()) prompt.Add(line.instruction + "\n\n");
+    AddPieces(line, rank, true, prompt);
+    if (!line.pieces.empty()) prompt.Add("\n");
+    prompt.AddSpan("question", "Question: " + line.question);
     prompt.Add("\nAnswer:");
   }
 
-  void AddByTemplate(const OwnItem& item, const std::vector<std::string>& pieces, int64_t gold,
-                     PromptText& prompt) const {
+  void AddByTemplate(const OwnLine& line, int64_t rank, PromptText& prompt) const {
     for (const TemplatePart& part : template_) {
       if (!part.is_placeholder) {
         prompt.Add(part.text);
       } else if (part.text == kInstructionPart) {
-        prompt.Add(item.instruction);
+        prompt.Add(line.instruction);
       } else if (part.text == kContextPart) {
-        AddPieces(pieces, gold, false, prompt);
+        AddPieces(line, rank, false, prompt);
       } else {
-        prompt.AddSpan("question", item.question);
+        prompt.AddSpan("question", line.question);
       }
     }
   }
 
   std::string name_;
   std::vector<TemplatePart> template_;  // empty: the default text
-  std::vector<OwnItem> items_;
-  std::vector<std::string> notes_;
+  OwnLines own_;
 };
+
+Parameter GoldFromParameter() {
+  Parameter parameter = ChoiceParameter(kGoldFrom,
+                                        "the number that `gold` gives to a line's first document; "
+                                        "file: as the numbers show it, or as "
+                                        "the file's field gold_from states it",
+                                        {"file", "0", "1"});
+  parameter.always_stated = false;
+  return parameter;
+}
 
 }  // namespace
 
 TaskType OwnTaskType() {
   TaskType type = {
       "jsonl",
-      "your own questions, one per line (midscope help jsonl; FILE.jsonl alone means this task)",
+      "your own questions with their documents, one per line (midscope help jsonl; FILE.jsonl or "
+      "FILE.csv alone means this task)",
       {FileParameter(kTemplate,
                      "a text file with {context} and {question} in it, {instruction} "
                      "where it is wanted"),
-       MiddleCutParameter(false), TaskFile("a JSONL file, plain or .gz", true)}};
+       GoldFromParameter(), MiddleCutParameter(false),
+       TaskFile("a JSONL file, plain or .gz, or a .csv file", true)}};
   type.make = [](const TaskSpec& spec, const TaskInputs& /*inputs*/) -> std::unique_ptr<Task> {
     return std::make_unique<OwnTask>(spec);
   };
   type.cuts_middle = true;
+  type.samples_are_lines = true;
   return type;
 }
 
@@ -251,8 +153,8 @@ std::string OwnTaskHelp() {
 
 A line is one object, for example
 
-  {"context": ["The mill belongs to Tom.", "The inn belongs to Ann.", "The farm belongs to Sue."],
-   "gold": 2, "question": "Who owns the inn?", "answers": ["Ann"]}
+  {"documents": ["The mill belongs to Tom.", "The inn belongs to Ann.", "The farm belongs to Sue."],
+   "gold": 2, "gold_from": 1, "question": "Who owns the inn?", "answers": ["Ann"]}
 
 (on one line of the file). With that the prompt is
 
@@ -263,15 +165,22 @@ A line is one object, for example
   Question: Who owns the inn?
   Answer:
 
-and a sweep moves the gold piece to every place that --places names.
+and a sweep moves the gold document to every place that --places names.
 
-  context      list of texts, the pieces; may be left out
-  gold         number of the piece that answers, from 1 on. Without it in all lines the pieces stay where
-               they are; with it all lines have as many pieces as the first
-  question     text
-  answers      list of texts, all of them right. The likelihood (answer_nll, accuracy) is that of the
-               first; generated text is scored against all. White space around them is left out: one
-               space is between the prompt and the answer, none where the prompt ends in white space
+  documents    list of documents, texts or objects with a text (field )" +
+         Joined(TextFieldNames()) + R"()
+               and optionally a title, which is put before the text as "TITLE: ". May be left out. Other names:
+               context, )" +
+         OtherFieldNames("context") + R"(
+  gold         number of the document that answers, or a list of numbers: the first one is moved, the others
+               are the spans `gold 2`, `gold 3`. Or mark documents: {"text": "...", "isgold": true}. Without it
+               in all lines the documents stay where they are
+  gold_from    the number of a line's first document, 0 or 1, in the first line, or as a parameter of the
+               task. It may be left out if only one of the two fits the numbers of the file
+  question     text; or `query`
+  answers      text or list of texts, all of them right; or `answer`. The likelihood (answer_nll, accuracy)
+               is that of the first; generated text is scored against all. White space around them is left
+               out: one space is between the prompt and the answer, none where the prompt ends in white space
   instruction  text that comes first, with a blank line after it
   scorer       how generated text is scored: )" +
          MetricNames() + R"( (default subspan)
@@ -283,7 +192,15 @@ and a sweep moves the gold piece to every place that --places names.
                by the text's characters; right-share: what share of the likelihood of all the answers have
   id           anything; not used
 
-Other fields are refused, so that a mistyped one is not lost.
+Other fields have no effect, and a note names them; a field whose name is nearly one of these is refused.
+
+If the lines have different numbers of documents, places are shares: 0% is the first document of every line,
+100% its last, 25% the document nearest to a quarter of the way. Shares that mean the same document of a short
+line run once and count for both; gold_rank in the file is the document's rank.
+
+CSV: the first line names the columns; lists are JSON in a cell, or columns document_1, document_2, ...
+
+Lines may be added at the end of the file later: sweep --add then runs only the new ones.
 
 A prompt of another form: --task jsonl:template=FORM.txt,file=FILE.jsonl, where FORM.txt is the text with
 {context} (the pieces, one a line) and {question} in it once each, and {instruction} where it is wanted, for

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The user's own questions: a JSONL file of context pieces, question and answers.
+// The user's own questions: a JSONL or CSV file of documents, question and answers.
 #pragma once
 
 #include <string>
@@ -9,16 +9,15 @@
 
 namespace midscope {
 
-// Each line is {"context": ["piece", ...], "gold": 2, "question": "...", "answers": ["...", ...]},
-// and optionally "instruction" (comes first in the text), "scorer" (a metric's name; default
-// subspan), "new_tokens" (default 100), "classes", "choices" with "choice_rule" (choices.h; the
-// answers are the right ones), "id"; other fields are refused. `gold` is the 1-based number of the
-// piece that contains the answer, which is moved; if no line has it, the pieces stay and there is
-// one place. With `gold`, all lines must have the same number of pieces.
+// Each line is a question with its documents, one or several of which are gold (own_lines.h). The
+// first gold document is moved; if no line has one, the documents stay and there is one place. If
+// lines with gold documents have different numbers of documents, places are depths (Task::by_depth)
+// and TaskSample::gold_rank is the document's rank.
 //
-// The text: instruction and a blank line; the pieces, one per line; a blank line; "Question: ...",
-// a new line, "Answer:". With template=FILE, the text is that of the file (prompt_template.h).
-// Answers are stripped of white space.
+// The text: instruction and a blank line; the documents, one per line; a blank line; "Question:
+// ...", a new line, "Answer:". With template=FILE, the text is that of the file
+// (prompt_template.h). Answers are stripped of white space. Spans: "piece N", "gold", "gold 2",
+// ..., "question".
 TaskType OwnTaskType();
 // Returns a help page about the format, with an example.
 std::string OwnTaskHelp();

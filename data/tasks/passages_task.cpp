@@ -42,7 +42,7 @@ class OnePlaceTask : public Task {
     made.text = own_.text;
     made.spans = own_.spans;
     made.answer = own_.answer;
-    made.answers = {StripText(own_.answer)};
+    if (!own_.answer.empty()) made.answers = {StripText(own_.answer)};
     made.generation.own_answers = true;
     made.place = made.pieces = 1;
     return made;
@@ -53,11 +53,14 @@ class OnePlaceTask : public Task {
 };
 
 std::unique_ptr<Task> ReadText(const JsonFields& fields) {
-  fields.RefuseOthers({"text", "answer", "gold", "pieces", "spans", "id"});
+  fields.RefuseOthers({"text", "prompt", "answer", "gold", "pieces", "spans", "id"});
   PiecesText own;
-  own.text = fields.Text("text");
-  own.answer = fields.Text("answer");
-  if (StripText(own.answer).empty()) fields.Fail("has an empty answer");
+  if (fields.Find("text") && fields.Find("prompt")) {
+    fields.Fail("has both 'text' and 'prompt', which mean the same. Leave one of the two out");
+  }
+  own.text = fields.Text(fields.Find("prompt") ? "prompt" : "text");
+  own.answer = fields.FindText("answer").value_or("");
+  if (fields.Find("answer") && StripText(own.answer).empty()) fields.Fail("has an empty answer");
   if (fields.Find("gold")) own.gold = ReadBytes(fields, "gold", fields.Array("gold"), own.text);
   if (fields.Find("spans")) {
     const JsonFields spans = fields.Inside("spans");
@@ -99,8 +102,9 @@ class PassagesTask : public Task {
 
 TaskType PassagesTaskType() {
   TaskType type = {"passages",
-                   "your own texts, one per line, with passages marked by bytes: {\"text\", "
-                   "\"answer\", \"gold\": [begin, end], \"pieces\": [[begin, end], ...]}",
+                   "your own prompts, one per line: {\"prompt\": TEXT}, optionally with an "
+                   "\"answer\" to score and passages marked by bytes: \"gold\": [begin, end], "
+                   "\"pieces\": [[begin, end], ...]. probe takes prompts without answers",
                    {TaskFile("a JSONL file, plain or .gz", true)}};
   type.make = [](const TaskSpec& spec, const TaskInputs& /*inputs*/) -> std::unique_ptr<Task> {
     return std::make_unique<PassagesTask>(spec);

@@ -142,11 +142,17 @@ TaskSpec ParseTaskDraft(std::string_view spec, const std::vector<TaskType>& task
   const size_t colon = spec.find(':');
   const std::string name(spec.substr(0, colon));
   const TaskType* task = Find(tasks, name);
-  if (!task && (spec.ends_with(".jsonl") || spec.ends_with(".jsonl.gz"))) {
+  if (!task &&
+      (spec.ends_with(".jsonl") || spec.ends_with(".jsonl.gz") || spec.ends_with(".csv"))) {
     return ParseTaskDraft("jsonl:file=" + std::string(spec), tasks);
   }
   if (!task) {
-    throw UsageError(thing, "task '" + name + "' is unknown", KnownWordsHint(name, Names(tasks)));
+    const bool data = spec.ends_with(".json") || spec.ends_with(".parquet") ||
+                      spec.ends_with(".tsv") || spec.ends_with(".json.gz");
+    throw UsageError(thing, "task '" + name + "' is unknown",
+                     data ? "Questions are read from JSONL, one object per line, or CSV "
+                            "(midscope help jsonl); convert the file"
+                          : KnownWordsHint(name, Names(tasks)));
   }
   TaskSpec parsed{name, OptionSet(task->parameters)};
   std::string_view rest = colon == std::string_view::npos ? "" : spec.substr(colon + 1);

@@ -53,7 +53,8 @@ struct TaskType {
   bool samples_are_lines = false;
 };
 
-// Parses a spec; a path that ends in .jsonl or .jsonl.gz means jsonl:file=PATH. Throws Error
+// Parses a spec; a path that ends in .jsonl, .jsonl.gz or .csv means
+// jsonl:file=PATH. Throws Error
 // (usage) if the task or a parameter is unknown, or if a parameter is given twice, out of range or
 // missing.
 TaskSpec ParseTaskSpec(std::string_view spec, const std::vector<TaskType>& tasks);

@@ -2,8 +2,10 @@
 #include "probes/base/record_stack.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/check.h"
@@ -11,6 +13,53 @@
 
 namespace midscope {
 namespace {
+
+// An attribute whose value belongs to one prompt.
+struct PromptValue {
+  const char* name;
+  const char* unit;
+  const char* description;
+  bool is_boolean = false;
+};
+
+constexpr PromptValue kPromptValues[] = {
+    {"text", "", "the prompt's text"},
+    {"answer", "", "the answer that is scored, as it follows the prompt"},
+    {"gold", "", "index of the gold passage among the spans; -1: none"},
+    {"prompt_tokens", "tokens", "length of the prompt"},
+    {"bytes_without_token", "bytes", "bytes of the text that have no token and are left out"},
+    {"answer_nll", "nats", "negative log-likelihood of the answer, summed over its tokens"},
+    {"correct", "", "whether the greedy continuation equals the answer", true},
+    {"answer_tokens", "tokens", "length of the answer"},
+    {"answer_token", "", "id of the answer's first token"},
+    {"answer_token_text", "", "text of the answer's first token"},
+    {"answer_rank", "rank", "rank of the answer's first token by logit, from 1 on"},
+    {"answer_probability", "", "probability of the answer's first token"},
+    {"answer_logit", "", "logit of the answer's first token"},
+    {"capped_logit_difference", "", "difference of the logits after the model's cap"},
+    {"gold_token_begin", "tokens", "first token of the gold passage"},
+    {"gold_token_end", "tokens", "one past the last token of the gold passage"},
+    {"gold_piece", "", "index of the gold piece among the pieces; -1: none"},
+    {"threshold_weight", "", "attention weight from which on a key is counted"},
+    {"perplexity", "", "exponential of mean_nll"},
+    {"mean_nll", "nats", "mean negative log-likelihood of the scored tokens"},
+    {"window_mean_perplexity", "", "mean of the windows' perplexities"},
+    {"windows", "", "number of windows"},
+    {"beyond_context", "", "whether the prompt exceeds the model's context", true}};
+
+const PromptValue* FindPromptValue(const std::string& attribute) {
+  const auto* found =
+      std::find_if(std::begin(kPromptValues), std::end(kPromptValues),
+                   [&](const PromptValue& value) { return attribute == value.name; });
+  return found == std::end(kPromptValues) ? nullptr : found;
+}
+
+// Axes whose size and labels belong to one prompt.
+constexpr const char* kPromptAxes[] = {"token", "key", "span", "piece", "answer_token"};
+
+bool IsPromptAxis(const std::string& axis) {
+  return std::find(std::begin(kPromptAxes), std::end(kPromptAxes), axis) != std::end(kPromptAxes);
+}
 
 template <typename T>
 T Padding() {
@@ -97,7 +146,8 @@ class Stacker {
           return AxisOf(a, name).size < AxisOf(b, name).size;
         });
     Axis axis = AxisOf(*largest, name);
-    if (!AllEqual([&](const Record& r) { return AxisOf(r, name).size; })) {
+    const bool by_prompt = IsPromptAxis(name);
+    if (by_prompt || !AllEqual([&](const Record& r) { return AxisOf(r, name).size; })) {
       std::vector<int64_t> counts;
       counts.reserve(records_.size());
       for (const Record& record : records_) counts.push_back(AxisOf(record, name).size);
@@ -116,7 +166,10 @@ class Stacker {
                               "values of " + name + " in each prompt"});
       axis.values.clear();
     }
-    if (!AllEqual([&](const Record& r) { return AxisOf(r, name).labels; })) axis.labels.clear();
+    const bool drops_labels = by_prompt && records_.size() > 1;
+    if (drops_labels || !AllEqual([&](const Record& r) { return AxisOf(r, name).labels; })) {
+      axis.labels.clear();
+    }
     stacked_.axes.push_back(std::move(axis));
   }
 
@@ -135,7 +188,10 @@ class Stacker {
 
   void AddAttribute(const std::string& name) {
     const Attribute& first = records_.front().attributes.at(name);
-    if (AllEqual([&](const Record& record) { return record.attributes.at(name); })) {
+    const auto& leading = leading_names_;
+    if (std::find(leading.begin(), leading.end(), name) != leading.end()) return;
+    const PromptValue* of_prompt = FindPromptValue(name);
+    if (!of_prompt && AllEqual([&](const Record& record) { return record.attributes.at(name); })) {
       stacked_.attributes[name] = first;
       return;
     }
@@ -147,9 +203,25 @@ class Stacker {
           for (const Record& record : records_) {
             values.push_back(std::get<T>(record.attributes.at(name)));
           }
-          AddExtra({name, leading_names_, std::move(values), "", name + " of each prompt"});
+          Array array{name, leading_names_, std::move(values), "", name + " of each prompt"};
+          if (of_prompt) {
+            array.unit = of_prompt->unit;
+            array.description = of_prompt->description;
+          }
+          if constexpr (std::is_same_v<T, int64_t>) {
+            if (of_prompt && of_prompt->is_boolean) array.data = Booleans(array.data);
+          }
+          AddExtra(std::move(array));
         },
         first);
+  }
+
+  static std::vector<uint8_t> Booleans(const ArrayData& numbers) {
+    std::vector<uint8_t> booleans;
+    for (const int64_t number : std::get<std::vector<int64_t>>(numbers)) {
+      booleans.push_back(number != 0 ? 1 : 0);
+    }
+    return booleans;
   }
 
   // Adds an array, unless an axis or an attribute already has its name.

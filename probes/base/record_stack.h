@@ -13,6 +13,11 @@ namespace midscope {
 // records, arrays are padded to the largest (NaN; -1 for integers, 0 for booleans, "" for text) and
 // an array AXIS_count [leading] has the sizes; if its values differ, AXIS_values [leading, axis]
 // has them. Attributes that are equal in all records are kept; others become arrays [leading].
+//
+// For attributes and axes that describe one prompt, such as answer_nll and `token`, the layout does
+// not depend on the values: such attributes always become arrays, with unit and type from a table
+// (`correct` is a boolean), and such axes always have AXIS_count and, for several records, no
+// labels. An attribute with the name of a leading axis is left out.
 // Throws std::logic_error if the records differ in their arrays or axes.
 Record StackRecords(const std::vector<Record>& records, const std::vector<Axis>& leading);
 

@@ -50,7 +50,9 @@ SweepPlan ReadPlan(const std::string& path, const std::string& plan_json) {
     plan.places = json.at("places").get<std::vector<int64_t>>();
     for (const std::string text : json.at("settings")) plan.settings.push_back(ReadSetting(text));
     plan.attention = json.value("attention", false);
-    plan.task_files_hash = json.value("task_files_hash", "");
+    plan.task_files_hash = json.value(kTaskFilesHash, "");
+    plan.task_file_bytes = json.value(kTaskFileBytes, int64_t{0});
+    plan.task_places = json.value("task_places", int64_t{0});
     plan.source_prompts = json.value("source_prompts", plan.source_prompts);
     for (const ScoreArms arms : {ScoreArms{true, false}, {false, true}, {true, true}}) {
       if (ScoreArmsName(arms) == json.value("score", ScoreArmsName({}))) plan.score = arms;

@@ -29,6 +29,7 @@ void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record) 
   std::vector<int64_t> answer_tokens;
   std::vector<int64_t> gold_begin;
   std::vector<int64_t> gold_end;
+  std::vector<int64_t> gold_rank;
   std::vector<uint8_t> cut;
   std::vector<std::string> question_texts;
   std::vector<std::string> answer_texts;
@@ -41,6 +42,7 @@ void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record) 
     const int64_t none = question.sample.gold_cut ? -1 : 0;
     gold_begin.push_back(gold ? gold->token_begin : none);
     gold_end.push_back(gold ? gold->token_end : none);
+    gold_rank.push_back(question.sample.gold_rank);
     cut.push_back(question.sample.cut.value_or(false) ? 1 : 0);
     question_texts.push_back(QuestionText(prompt));
     answer_texts.push_back(prompt.answer);
@@ -53,6 +55,10 @@ void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record) 
       {kGoldTokenBegin, axes, gold_begin, "tokens", "first token of the gold piece"});
   record.arrays.push_back(
       {"gold_token_end", axes, gold_end, "tokens", "one past the gold piece's last token"});
+  if (questions.front().sample.gold_rank > 0) {
+    record.arrays.push_back({kGoldRank, axes, std::move(gold_rank), "rank",
+                             "1-based rank of the gold piece among the pieces of this prompt"});
+  }
   if (questions.front().sample.cut) {
     record.arrays.push_back(
         {kPromptCut, axes, std::move(cut), "", "whether the prompt was cut to the task's tokens"});

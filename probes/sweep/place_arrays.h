@@ -15,9 +15,9 @@ namespace midscope {
 inline constexpr const char* kAnswerTokens = "answer_tokens";
 inline constexpr const char* kSampleGroup = "sample_group";
 
-// Adds arrays [place]: prompt_tokens, answer_tokens, gold_token_begin, gold_token_end, prompt_cut
-// (for tasks that cut), question_text, answer_text, expected_answers, and sample_group if there are
-// several data sets.
+// Adds arrays [place]: prompt_tokens, answer_tokens, gold_token_begin, gold_token_end, gold_rank
+// (for tasks that rank pieces), prompt_cut (for tasks that cut), question_text, answer_text,
+// expected_answers, and sample_group if there are several data sets.
 void AddPlaceArrays(const std::vector<TaskQuestion>& questions, Record& record);
 
 // Prompts from which patches in the settings of a sample take values.

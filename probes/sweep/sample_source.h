@@ -27,11 +27,11 @@ class SampleSource {
   virtual int64_t done_elsewhere() const { return 0; }
 };
 
-// Returns samples 0, 1, ..., `samples` - 1 except the finished ones; or the given samples.
+// Returns samples `first`, ..., `samples` - 1 except the finished ones; or the given samples.
 class OrderedSamples : public SampleSource {
  public:
-  OrderedSamples(int64_t samples, const std::set<int64_t>& finished) {
-    for (int64_t sample = 0; sample < samples; ++sample) {
+  OrderedSamples(int64_t first, int64_t samples, const std::set<int64_t>& finished) {
+    for (int64_t sample = first; sample < samples; ++sample) {
       if (!finished.contains(sample)) waiting_.push_back(sample);
     }
   }

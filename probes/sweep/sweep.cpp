@@ -214,16 +214,21 @@ int64_t SweepResult::partly_failed() const {
 SweepResult RunSweep(const SweepRun& run, const JobContext& context) {
   SweepResult result;
   if (run.store) result = StoredResult(*run.store);
-  OrderedSamples all(run.plan.samples, run.store ? run.store->finished() : std::set<int64_t>());
+  OrderedSamples all(run.plan.first_sample, run.plan.samples,
+                     run.store ? run.store->finished() : std::set<int64_t>());
   SampleSource& source = run.source ? *run.source : all;
   Checkpoints checkpoints(run);
   // Progress counts samples; progress within a sample is not reported.
   JobContext inner = context;
   inner.progress = nullptr;
+  // Samples before the first one count only if the store has them.
+  const auto stored_before = std::count_if(
+      result.outcomes.begin(), result.outcomes.end(),
+      [&](const SampleOutcome& outcome) { return outcome.sample < run.plan.first_sample; });
   const auto report = [&] {
     context.Report({run.plan.scan ? "scan" : "sweep",
-                    result.done() + run.done_before + source.done_elsewhere(), run.plan.samples,
-                    "samples"});
+                    result.done() + run.done_before + source.done_elsewhere(),
+                    run.plan.samples_to_run() + stored_before, "samples"});
   };
   report();
   std::vector<Record> summaries;

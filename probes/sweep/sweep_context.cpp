@@ -138,12 +138,17 @@ void AddContextArrays(const std::vector<TaskQuestion>& questions,
 PromptCuts PromptCutsOf(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes) {
   const size_t places = plan.places.size();
   PromptCuts cuts{static_cast<int64_t>(outcomes.size()), std::vector<int64_t>(places),
-                  std::vector<int64_t>(places)};
+                  std::vector<int64_t>(places), std::vector<int64_t>(places)};
   for (const SampleOutcome& outcome : outcomes) {
     for (size_t place = 0; place < std::min(places, outcome.prompt_cut.size()); ++place) {
       cuts.cut[place] += outcome.prompt_cut[place];
       const bool has_gold = outcome.gold_token_begin.at(place) >= 0;
       cuts.gold_cut[place] += has_gold ? 0 : 1;
+    }
+    const std::vector<int64_t>& ranks = outcome.gold_rank;
+    for (size_t place = 0; place < std::min(places, ranks.size()); ++place) {
+      const auto at = ranks.begin() + static_cast<std::ptrdiff_t>(place);
+      cuts.repeated[place] += std::find(ranks.begin(), at, *at) == at ? 0 : 1;
     }
   }
   return cuts;
@@ -153,8 +158,18 @@ void AddPromptCuts(const SweepPlan& plan, const std::vector<SampleOutcome>& outc
                    Record& record) {
   const bool cuts = std::any_of(outcomes.begin(), outcomes.end(),
                                 [](const auto& outcome) { return !outcome.prompt_cut.empty(); });
-  if (!cuts) return;
   PromptCuts counts = PromptCutsOf(plan, outcomes);
+  const bool repeats = std::any_of(counts.repeated.begin(), counts.repeated.end(),
+                                   [](int64_t samples) { return samples > 0; });
+  if (repeats) {
+    record.arrays.push_back({"repeated_samples",
+                             {"place"},
+                             std::move(counts.repeated),
+                             "",
+                             "samples whose gold piece has the rank that it has at an earlier "
+                             "place, so that the two places share one run"});
+  }
+  if (!cuts) return;
   record.arrays.push_back({"cut_samples",
                            {"place"},
                            std::move(counts.cut),
@@ -180,7 +195,17 @@ std::string PromptCutsText(const SweepPlan& plan, const PromptCuts& cuts) {
     others += others.empty() ? fmt::format("prompt cut in {} of {} at place {}", other, all, name)
                              : fmt::format(", {} at {}", other, name);
   }
-  return golds + (others.empty() ? "" : others + "\n");
+  std::string repeated;
+  for (size_t place = 0; place < plan.places.size(); ++place) {
+    if (cuts.repeated[place] == 0) continue;
+    repeated += fmt::format("{}{} of {} at {}", repeated.empty() ? "" : ", ", cuts.repeated[place],
+                            all, PlaceText(plan, plan.places[place]));
+  }
+  if (!repeated.empty()) {
+    repeated = "same document as at an earlier place, run once and counted at both: " + repeated;
+    repeated += "\n";
+  }
+  return golds + (others.empty() ? "" : others + "\n") + repeated;
 }
 
 }  // namespace midscope

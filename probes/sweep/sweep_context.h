@@ -41,23 +41,26 @@ void AddContextArrays(const std::vector<TaskQuestion>& questions,
                       const std::vector<std::string>& failures, const ScoreArms& score,
                       const ModelConfig& config, Record& record);
 
-// Prompts that a task cut to a number of tokens, counted by place.
+// Prompts that a task cut to a number of tokens, or that are equal at two places, counted by place.
 
 struct PromptCuts {
   int64_t samples = 0;
   std::vector<int64_t> cut;       // [place]: samples whose prompt was cut
   std::vector<int64_t> gold_cut;  // [place]: of these, without any gold left
+  // [place]: samples whose gold piece has the rank that it has at an earlier place.
+  std::vector<int64_t> repeated;
 };
 
-// Counts the cuts; 0 everywhere if the task does not cut.
+// Counts the cuts, 0 everywhere if the task does not cut, and the repeated places.
 PromptCuts PromptCutsOf(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes);
 
-// If the task cuts, adds cut_samples and gold_cut_samples [place] to a record over `place`.
+// If the task cuts, adds cut_samples and gold_cut_samples [place] to a record over `place`; if a
+// place is repeated, repeated_samples [place].
 void AddPromptCuts(const SweepPlan& plan, const std::vector<SampleOutcome>& outcomes,
                    Record& record);
 
-// Returns a line per place at which gold pieces were cut out, and one for the other cut prompts; ""
-// if nothing was cut.
+// Returns a line per place at which gold pieces were cut out, one for the other cut prompts, and
+// one for repeated places; "" if there are none.
 std::string PromptCutsText(const SweepPlan& plan, const PromptCuts& cuts);
 
 }  // namespace midscope

@@ -67,7 +67,11 @@ std::string PlanJson(const SweepPlan& plan, const Decoder& decoder) {
   json["settings"] = plan.CanonicalSettings();
   json["attention"] = plan.attention;
   // The following members are omitted if they have their defaults.
-  if (!plan.task_files_hash.empty()) json["task_files_hash"] = plan.task_files_hash;
+  if (!plan.task_files_hash.empty()) json[kTaskFilesHash] = plan.task_files_hash;
+  if (plan.task_file_bytes > 0) {
+    json[kTaskFileBytes] = plan.task_file_bytes;
+    json["task_places"] = plan.task_places;
+  }
   if (!plan.source_prompts.empty()) json["source_prompts"] = plan.source_prompts;
   if (plan.score != ScoreArms()) json["score"] = ScoreArmsName(plan.score);
   AddPromptFormat(plan.format, &json);

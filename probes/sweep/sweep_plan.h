@@ -44,12 +44,19 @@ ScoreArms ParseScoreArms(std::string_view name, const Task& task);
 struct SweepPlan {
   std::string task;                  // with all parameters, "list:lines=20"
   std::string task_files_hash = {};  // hash of the files that the task reads; "": none
+  // If lines can be appended to the task's file (GrowingFileBytes), its size in bytes and the
+  // task's number of places, which later lines may change; 0 otherwise.
+  int64_t task_file_bytes = 0;
+  int64_t task_places = 0;
   // Hashes (PromptsHash) of the prompts from which patches take values, by name.
   std::map<std::string, std::string> source_prompts = {};
   ScoreArms score = {};
   PromptFormat format = {};
   uint64_t seed = 1;
-  int64_t samples = 40;
+  int64_t samples = 40;  // one more than the number of the last sample
+  // Number of the first sample that this process runs; earlier ones are those of other parts. Not
+  // in PlanJson.
+  int64_t first_sample = 0;
   std::vector<int64_t> places;         // 1-based ranks of the gold piece
   std::vector<SweepSetting> settings;  // differences are from the first one
   bool attention = false;  // whether to store last-query attention (first setting, first place)
@@ -68,6 +75,8 @@ struct SweepPlan {
   std::optional<Scan> scan = {};
 
   std::vector<std::string> CanonicalSettings() const;
+  // Number of samples from first_sample on.
+  int64_t samples_to_run() const { return samples - first_sample; }
 };
 
 // Returns the plan and everything else that affects its numbers (the model's hash, the dtype) as

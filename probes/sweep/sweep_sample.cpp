@@ -17,6 +17,7 @@
 #include "probes/base/records.h"
 #include "probes/sweep/likelihood_prompts.h"
 #include "probes/sweep/place_arrays.h"
+#include "probes/sweep/repeated_places.h"
 #include "probes/sweep/sample_generation.h"
 #include "probes/sweep/sweep_context.h"
 
@@ -171,6 +172,11 @@ Record OutcomeRecord(const std::vector<std::string>& settings, const std::vector
 
 Record RunSample(const std::shared_ptr<const Decoder>& decoder, const SampleRequest& request,
                  const JobContext& context) {
+  const std::vector<size_t> first = FirstEqualPlaces(request.questions);
+  if (HasRepeatedPlaces(first)) {
+    return WithRepeatedPlaces(RunSample(decoder, WithoutRepeatedPlaces(request, first), context),
+                              request.places, first);
+  }
   const ModelConfig& config = decoder->config();
   RunnableSettings settings;
   settings.failures = ContextFailures(request.questions, request.settings, request.score, config);
@@ -218,7 +224,7 @@ bool IsOutcome(const std::string& array) {
          array == kSourceNll || array == kSampleGroup || array == kGenerationCut ||
          array == kGenerationEmpty || array == kAnsweredPlace || array == kFirstPiecePlace ||
          array == kLastPiecePlace || array == kSettingSeconds || array == kPromptCut ||
-         array == kGoldTokenBegin;
+         array == kGoldTokenBegin || array == kGoldRank;
 }
 
 SampleOutcome ReadOutcome(int64_t sample, const Record& record) {
@@ -241,6 +247,7 @@ SampleOutcome ReadOutcome(int64_t sample, const Record& record) {
   outcome.prompt_cut = DataOf<uint8_t>(record, kPromptCut);
   if (!outcome.prompt_cut.empty())
     outcome.gold_token_begin = DataOf<int64_t>(record, kGoldTokenBegin);
+  outcome.gold_rank = DataOf<int64_t>(record, kGoldRank);
   outcome.right_share = DataOf<double>(record, kRightShare);
   const std::vector<std::string> groups = DataOf<std::string>(record, kSampleGroup);
   if (!groups.empty()) outcome.group = groups.front();

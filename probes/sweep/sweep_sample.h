@@ -53,9 +53,9 @@ struct SampleRequest {
 // generation_rouge [setting, place, rouge] if the score is the geometric mean of three;
 // answered_place with first_piece_place and last_piece_place [place] if the pieces have answers
 // (sample_generation.h). Also setting_seconds [setting] except in a scan, prompt_tokens,
-// answer_tokens, gold_token_begin, gold_token_end and the texts question_text, answer_text,
-// expected_answers (a JSON list) [place]; with `attention` last_query_attention [layer, head, key]
-// of the first given setting at the first place.
+// answer_tokens, gold_token_begin, gold_token_end, gold_rank (if the pieces are ranked) and the
+// texts question_text, answer_text, expected_answers (a JSON list) [place]; with `attention`
+// last_query_attention [layer, head, key] of the first given setting at the first place.
 //
 // A setting whose context (LongestRun) is too short for one of the prompts with its answer is not
 // run at any place, so that places are compared on the same samples: its numbers are NaN (correct
@@ -65,6 +65,8 @@ struct SampleRequest {
 //
 // In a scan (`together`) of patches, source_nll [place] is answer_nll of the prompt's answer in the
 // source run.
+//
+// Places whose prompts are equal (repeated_places.h) run once.
 //
 // Throws Error if the prompts exceed the context of every setting (what() begins with kTooLong);
 // Cancelled.

@@ -51,7 +51,7 @@ void RunMerge(const CommandInput& input) {
                                         {"files", files},
                                         {"samples", merge.samples().size()},
                                         {"failed_samples", merge.failures().size()},
-                                        {"joined", merge.joins_settings() ? "settings" : "samples"},
+                                        {"joined", JoinedMemberName(merge.joined())},
                                         {"virtual", options.Flag("virtual")}}
                      .dump(2)
               << "\n";
@@ -59,7 +59,7 @@ void RunMerge(const CommandInput& input) {
   }
   input.out << fmt::format("{}: {} samples of {}, {} joined; {} failed{}\n", out,
                            merge.samples().size(), CountText(std::ssize(files), "file"),
-                           merge.joins_settings() ? "settings" : "samples", merge.failures().size(),
+                           JoinedMemberName(merge.joined()), merge.failures().size(),
                            options.Flag("virtual") ? "; what is large stays in them" : "")
             << FileNote(out);
 }
@@ -77,8 +77,11 @@ Command MergeCommand() {
   command.summary = "several files of sweeps as one";
   command.description =
       "Joins files of one plan that hold other samples (parts of a cluster job, each with the\n"
-      "journal beside it), or files that hold other settings of the same samples. Means and\n"
-      "intervals are computed anew. Plans that differ otherwise are refused.\n"
+      "journal beside it, or of an array job by sweep --sample), files of other seeds, whose\n"
+      "samples are numbered on in the order of the files, or files that hold other settings of "
+      "the\n"
+      "same samples. Means and intervals are computed anew. Plans that differ otherwise are "
+      "refused.\n"
       "Without --virtual all is copied: OUT is complete, the inputs can be deleted. With it OUT is "
       "small\n"
       "and made at once: tables are written, attention rows and texts stay in the inputs (HDF5\n"

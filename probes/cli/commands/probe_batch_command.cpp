@@ -35,25 +35,19 @@ std::string NameOf(const ProbeCell& cell) {
   return name;
 }
 
-// Returns the means over samples, [place], of an array [sample, place] of record `answer`. A value
-// that is equal for all prompts is stored as an attribute. Empty if the prompts have no answer.
+// Returns the means over samples, [place], of an array [sample, place] of record `answer`; of
+// booleans, the share that is true. Empty if the prompts have no answer.
 std::vector<double> AnswerMeans(const ProbeBatchReport& report, const std::string& name) {
   const Record* answer = FindRecord(report.records, kAnswerRecord);
   if (!answer) return {};
   const size_t places = report.places.size();
-  std::vector<double> values(report.samples.size() * places);
-  const Array* array = answer->FindArray(name);
-  if (array && std::holds_alternative<std::vector<double>>(array->data)) {
-    values = std::get<std::vector<double>>(array->data);
-  } else if (array) {
-    const auto& counts = std::get<std::vector<int64_t>>(array->data);
-    std::copy(counts.begin(), counts.end(), values.begin());
-  } else {
-    const Attribute& same = answer->attributes.at(name);
-    const bool is_count = std::holds_alternative<int64_t>(same);
-    std::fill(values.begin(), values.end(),
-              is_count ? static_cast<double>(std::get<int64_t>(same)) : std::get<double>(same));
-  }
+  std::vector<double> values;
+  std::visit(
+      [&](const auto& data) {
+        using T = typename std::decay_t<decltype(data)>::value_type;
+        if constexpr (!std::is_same_v<T, std::string>) values.assign(data.begin(), data.end());
+      },
+      answer->FindArray(name)->data);
   std::vector<double> means(places);
   for (size_t i = 0; i < values.size(); ++i)
     means[i % places] += values[i] / static_cast<double>(report.samples.size());

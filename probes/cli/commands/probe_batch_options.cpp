@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "probes/cli/commands/probe_batch_command.h"
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 
@@ -11,10 +12,11 @@
 namespace midscope::cli {
 
 std::vector<Parameter> BatchOptions() {
-  return InGroup("Prompt",
-                 {PlacesOption("with --task: ", "records get the axes sample and place in front"),
-                  WholeNumberParameter("samples", "with --task: how many samples, from --sample on",
-                                       1, 1000000, 1)});
+  return InGroup(
+      "Prompt",
+      {PlacesOption("with --task: ", "records get the axes sample and place in front"),
+       WholeNumberParameter("samples", "with --task: how many samples, from --sample on; 0: all", 0,
+                            1000000, 1)});
 }
 
 bool RequestsBatch(const OptionSet& options) {
@@ -36,7 +38,15 @@ ProbeBatch ReadBatch(const OptionSet& options, const PromptFormat& format,
   const std::shared_ptr<const Task> task =
       MakeTaskFor(tokenizer, options.Text("task"), static_cast<uint64_t>(options.Integer("seed")));
   ProbeBatch batch;
-  batch.samples.resize(static_cast<size_t>(options.Integer("samples")));
+  int64_t samples = options.Integer("samples");
+  if (samples == 0) {
+    if (!task->samples()) {
+      throw UsageError("option --samples", "task " + task->name() + " has no last sample",
+                       "Give a number from 1 on");
+    }
+    samples = std::max<int64_t>(1, *task->samples() - options.Integer("sample"));
+  }
+  batch.samples.resize(static_cast<size_t>(samples));
   std::iota(batch.samples.begin(), batch.samples.end(), options.Integer("sample"));
   batch.places = options.IsSet("places") ? ReadPlaces(options.Text("places"), *task)
                                          : std::vector{ReadPlace(*task, options.Text("place"))};

@@ -57,9 +57,9 @@ std::function<void(const SweepResult&)> Watch(const SweepPlan& plan, int64_t sec
   if (seconds == 0) return nullptr;
   return [&plan, &job, every = std::chrono::seconds(seconds),
           last = Clock::now()](const SweepResult& result) mutable {
-    if (Clock::now() - last < every || result.done() == plan.samples) return;
+    if (Clock::now() - last < every || result.done() == plan.samples_to_run()) return;
     last = Clock::now();
-    job.Log(fmt::format("{} of {} samples\n{}", result.done(), plan.samples,
+    job.Log(fmt::format("{} of {} samples\n{}", result.done(), plan.samples_to_run(),
                         RunningTable(plan, result)));
   };
 }
@@ -86,6 +86,20 @@ void KeepStoredPlaces(const std::string& file, const Task& task, SweepPlan& plan
     plan.place_shares = PlaceShares(plan.places, task);
   } catch (const Error&) {  // no file yet, or a damaged one, which the store reports later
   }
+}
+
+// Whether the task's file had the stored plan's bytes before lines were appended to it.
+bool IsEarlierFile(const SweepPlan& stored, const SweepPlan& plan) {
+  return stored.task_file_bytes > 0 && stored.task_file_bytes < plan.task_file_bytes &&
+         TaskFilesHashOf(plan.task, stored.task_file_bytes) == stored.task_files_hash;
+}
+
+// Returns the plan in a sweep's file if the task's file has grown since it was written; "" if not,
+// or if there is no such file.
+std::string EarlierPlan(const std::string& file, const SweepPlan& plan) {
+  if (plan.task_file_bytes == 0 || !std::filesystem::is_regular_file(file)) return "";
+  const RunReader reader(file);
+  return IsEarlierFile(StoredPlan(reader), plan) ? reader.plan_json() : "";
 }
 
 // Returns the wall time of each setting. It is printed separately because it is not a result.
@@ -215,15 +229,15 @@ void SweepCommandRun::CheckFirstPrompts(const SweepRun& run) const {
   if (!leads && !names_others) return;
   std::vector<TaskQuestion> questions;
   try {
-    questions = run.questions(0);
+    questions = run.questions(run.plan.first_sample);
     if (leads) job_.Log(SentLine(questions.front().prompt, decoder_->tokenizer(), run.plan.format));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kUsage) throw;
-    if (leads) job_.Warn(std::string("sample 0: ") + error.what());
+    if (leads) job_.Warn(fmt::format("sample {}: {}", run.plan.first_sample, error.what()));
     if (names_others) throw;
   }
   const auto at_place = [&](int64_t place, int64_t samples_on) {
-    return run.prompt_at(samples_on, place);
+    return run.prompt_at(run.plan.first_sample + samples_on, place);
   };
   const PatchSources sources(*decoder_, {at_place, run.source_prompts});
   for (const SweepSetting& setting : run.plan.settings) {
@@ -265,8 +279,8 @@ SweepResult SweepCommandRun::RunInto(SweepRun& run, const std::string& file, boo
       throw Interrupted(CommandName(run.plan) +
                         " interrupted before its first sample was done: " + file + " is as it was");
     throw Interrupted(fmt::format("{} interrupted: {} of {} samples are in {}. The same command {}",
-                                  CommandName(run.plan), store.finished().size(), run.plan.samples,
-                                  file, same_command));
+                                  CommandName(run.plan), store.finished().size(),
+                                  run.plan.samples_to_run(), file, same_command));
   }
 }
 
@@ -284,7 +298,7 @@ SweepResult SweepCommandRun::RunWithoutFile(SweepRun& run, const PrintPart& prin
     throw Interrupted(
         fmt::format("{} interrupted: {} of {} samples are done, but not "
                     "stored. --out FILE.h5 stores them, so that --resume can continue",
-                    CommandName(run.plan), so_far.done(), run.plan.samples));
+                    CommandName(run.plan), so_far.done(), run.plan.samples_to_run()));
   }
 }
 
@@ -299,6 +313,10 @@ bool SweepCommandRun::AddToStored(SweepPlan& plan, const Task& task,
   before.settings = stored.settings;
   before.places = stored.places;
   before.samples = stored.samples;
+  if (IsEarlierFile(stored, plan)) {
+    before.task_files_hash = stored.task_files_hash;
+    before.task_file_bytes = stored.task_file_bytes;
+  }
   const std::string difference =
       FirstPlanDifference(reader.plan_json(), PlanJson(before, *decoder_));
   if (!difference.empty()) {
@@ -322,7 +340,7 @@ SweepResult SweepCommandRun::RunAgain(SweepRun& run, const std::string& file) co
   job_.Log(
       fmt::format("{} samples are run again, with the additions, in {}; {} remains unchanged "
                   "until that is done",
-                  run.plan.samples, grown, file));
+                  run.plan.samples_to_run(), grown, file));
   SweepResult result =
       RunInto(run, grown, /*resume=*/true, fmt::format("continues; {} is unchanged", file));
   ReplaceSweep(grown, file);
@@ -341,7 +359,7 @@ SweepResult SweepCommandRun::RunShared(SweepRun& run, const std::string& file) c
     if (overwrite) lock.emplace(file);
     earlier = overwrite ? SettleOverwriting(shared) : SettleRankParts(shared);
     if (!overwrite) lock.emplace(file);
-    for (int64_t sample = 0; sample < run.plan.samples; ++sample) {
+    for (int64_t sample = run.plan.first_sample; sample < run.plan.samples; ++sample) {
       if (!earlier.finished.contains(sample)) waiting.insert(sample);
     }
   } else {
@@ -375,11 +393,11 @@ SweepResult SweepCommandRun::RunShared(SweepRun& run, const std::string& file) c
   SweepResult result = StoredResult(stored);
   result.failures = stored.failures();
   CheckSomeSamples(result);
-  if (result.done() < run.plan.samples) {
+  if (result.done() < run.plan.samples_to_run()) {
     throw Failure(file,
                   fmt::format("it has {} of {} samples: others are where this rank does not see "
                               "them, or no rank had the memory for them",
-                              result.done(), run.plan.samples),
+                              result.done(), run.plan.samples_to_run()),
                   "The same command with --resume runs them");
   }
   return result;
@@ -437,6 +455,7 @@ SweepStore SweepCommandRun::Store(const SweepPlan& plan, const std::string& file
   // With several processes, parts are new files.
   store_options.overwrite = options_.Flag("overwrite") && ranks_.size() == 1;
   store_options.growing = kSamplesOfPlan;
+  if (resume) store_options.earlier_plan = EarlierPlan(file, plan);
   SweepStore store =
       SweepStore::Create(file, PlanJson(plan, *decoder_), Origin(plan), store_options);
   if (!store.is_locked()) job_.Log("note: " + WithoutLockText(file));

@@ -93,10 +93,11 @@ class Planner {
     const SweepPlan plan = PlanOf(options_, cell, *task, *decoder_);
     PlannedCell planned;
     planned.cell = cell;
-    planned.samples = plan.samples;
+    planned.samples = plan.samples_to_run();
     const ModelConfig& config = decoder_->config();
-    const int64_t looked_at = std::min(plan.samples, kSamplesLookedAt);
-    for (int64_t sample = 0; sample < looked_at; ++sample) {
+    const int64_t looked_at = std::min(planned.samples, kSamplesLookedAt);
+    for (int64_t i = 0; i < looked_at; ++i) {
+      const int64_t sample = plan.first_sample + i;
       const std::vector<TaskQuestion> questions =
           TaskQuestions(decoder_->tokenizer(), *task, plan.places, sample, plan.format);
       const int64_t traces = TraceBytes(*decoder_, questions);
@@ -104,7 +105,7 @@ class Planner {
           1.0 / static_cast<double>(looked_at), planned.sample);
       planned.trace_bytes = std::max(planned.trace_bytes, std::min(traces, kTraceMemoryBytes));
       if (planned.too_long.empty()) planned.too_long = WhyTooLong(questions, plan, config);
-      if (sample == 0) AddMemory(plan, questions.front().prompt, planned);
+      if (i == 0) AddMemory(plan, questions.front().prompt, planned);
       if (!throughput_) throughput_ = MeasureThroughput(*decoder_, questions.front().prompt, job_);
     }
     planned.throughput = *throughput_;

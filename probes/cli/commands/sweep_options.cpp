@@ -46,8 +46,15 @@ std::vector<Parameter> TaskOptions() {
       "Task",
       {task, TextParameter("size", "numbers for {size} in --task, such as 10,20,40"),
        PlacesOption("", "default: first, quarter, middle, three quarters, last; all of 5 or fewer"),
-       WholeNumberParameter("samples", "how many samples, each at every place under every setting",
-                            1, 1000000, 40),
+       WholeNumberParameter(
+           "samples",
+           "how many samples, each at every place under every setting; 0: all that "
+           "the task has",
+           0, 1000000, 40),
+       WholeNumberParameter("sample",
+                            "number of the first sample, from 0 on, for jobs that share a sweep; "
+                            "midscope merge joins their files",
+                            0, 1000000000, 0),
        seed});
 }
 
@@ -124,14 +131,30 @@ std::vector<int64_t> Numbers(const OptionSet& options, const std::string& name, 
   return ParseNumberList("--" + name, text, minimum, std::numeric_limits<int64_t>::max());
 }
 
-int64_t SamplesOf(const OptionSet& options, const Task& task) {
+// Sets the first sample and the end of the samples to run.
+void SetSamples(const OptionSet& options, const Task& task, SweepPlan& plan) {
   const int64_t samples = options.Integer("samples");
   const std::optional<int64_t> most = task.samples();
-  if (!most || samples <= *most) return samples;
-  if (!options.IsSet("samples")) return *most;
-  throw UsageError("option --samples",
-                   fmt::format("{} are requested, task {} has {}", samples, task.name(), *most),
-                   fmt::format("Give {} or fewer", *most));
+  plan.first_sample = options.Integer("sample");
+  if (most && plan.first_sample >= *most) {
+    throw UsageError("option --sample",
+                     fmt::format("{} is requested, task {} has {} samples", plan.first_sample,
+                                 task.name(), *most),
+                     fmt::format("Give a number from 0 to {}", *most - 1));
+  }
+  if (samples == 0 && !most) {
+    throw UsageError("option --samples", "task " + task.name() + " has no last sample",
+                     "Give a number from 1 on");
+  }
+  plan.samples = plan.first_sample + samples;
+  if (!most || (samples > 0 && plan.samples <= *most)) return;
+  if (samples > 0 && options.IsSet("samples")) {
+    throw UsageError("option --samples",
+                     fmt::format("{} from number {} on are requested, task {} has {}", samples,
+                                 plan.first_sample, task.name(), *most),
+                     fmt::format("Give {} or fewer", *most - plan.first_sample));
+  }
+  plan.samples = *most;
 }
 
 }  // namespace
@@ -220,8 +243,12 @@ std::vector<std::string> JoinedPlaceTexts(const std::vector<int64_t>& places,
 
 SweepAddition AdditionOf(const OptionSet& options, const SweepPlan& stored, SweepPlan requested,
                          const Task& task) {
-  // Options that are not given get the file's values instead of the defaults.
-  if (!options.IsSet("samples")) requested.samples = stored.samples;
+  // Options that are not given get the file's values instead of the defaults. Lines that were
+  // appended to the task's file are samples to add.
+  const bool grown = requested.task_file_bytes > stored.task_file_bytes;
+  if (!options.IsSet("samples")) {
+    requested.samples = grown ? task.samples().value_or(stored.samples) : stored.samples;
+  }
   if (!options.IsSet("places")) {
     requested.places.clear();
     requested.place_texts.clear();
@@ -238,6 +265,9 @@ SweepAddition AdditionOf(const OptionSet& options, const SweepPlan& stored, Swee
   }
   plan.task = requested.task;
   plan.task_files_hash = requested.task_files_hash;
+  plan.task_file_bytes = requested.task_file_bytes;
+  plan.task_places = requested.task_places;
+  plan.first_sample = requested.first_sample;
   plan.source_prompts = requested.source_prompts;
   plan.seed = requested.seed;
   plan.place_shares = PlaceShares(plan.places, task);
@@ -250,11 +280,13 @@ SweepPlan PlanOf(const OptionSet& options, const SweepCell& cell, const Task& ta
   SweepPlan plan;
   plan.task = task.name();
   plan.task_files_hash = TaskFilesHash(cell.task);
+  plan.task_file_bytes = GrowingFileBytes(cell.task).value_or(0);
+  plan.task_places = plan.task_file_bytes > 0 ? task.pieces() : 0;
   plan.score = ParseScoreArms(options.Text("score"), task);
   plan.format = ReadPromptFormat(options);
   CheckPromptFormat(decoder.tokenizer(), plan.format);
   plan.seed = cell.seed;
-  plan.samples = SamplesOf(options, task);
+  SetSamples(options, task, plan);
   plan.places = ReadPlaces(options.Text("places"), task);
   plan.place_shares = PlaceShares(plan.places, task);
   plan.place_texts = PlaceTexts(options.Text("places"), plan.places, task);

@@ -47,6 +47,8 @@ struct SampleOutcome {
   // was cut out). Empty: the task does not cut.
   std::vector<uint8_t> prompt_cut = {};
   std::vector<int64_t> gold_token_begin = {};
+  // [place]: 1-based rank of the gold piece. Empty: the task does not rank pieces.
+  std::vector<int64_t> gold_rank = {};
   std::vector<double> right_share = {};  // share of the right choices in the likelihood, 0 to 1
   std::string group = {};  // the sample's data set, "STEM/astronomy"; "": only one data set
 

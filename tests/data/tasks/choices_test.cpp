@@ -184,7 +184,7 @@ TEST_F(Choices, BracketsThatDoNotCloseAreReadOnce) {
 
 TEST_F(Choices, OwnQuestionsMayHaveThem) {
   const std::string line =
-      R"({"context": ["p", "q"], "gold": 1, "question": "Who?", "answers": ["Ann Lee", "A. Lee"],)"
+      R"({"context": ["p", "q"], "gold": 0, "question": "Who?", "answers": ["Ann Lee", "A. Lee"],)"
       R"( "choices": ["A. Lee", " Bo", "Ann Lee"], "choice_rule": "right-share"})";
   const auto task = MakeTask("jsonl:file=" + Write(line), 1);
   EXPECT_TRUE(task->scored_by_likelihood());

@@ -149,6 +149,7 @@ TEST_F(TaskFiles, LongBenchFormatsAreWholeAndDistinct) {
 TEST_F(TaskFiles, OwnQuestionsMoveTheirGoldPiece) {
   const auto task = Make(
       "jsonl:", R"({"instruction": "Read.", "context": ["one", "two", "three"], "gold": 2,)"
+                R"( "gold_from": 1,)"
                 R"( "question": "Which?", "answers": ["two"], "scorer": "exact", "new_tokens": 5})"
                 "\r\n\n"
                 R"({"context": ["x", "y", "z"], "gold": 1, "question": "?", "answers": ["x"]})");
@@ -186,7 +187,7 @@ TEST_F(TaskFiles, UnknownFieldsOfOwnQuestionsAreRefused) {
 TEST_F(TaskFiles, OwnQuestionsTakeATemplate) {
   const std::string form = Write("Notes:\n{context}\n\n{question} {Answer}: \n", "form.txt");
   const std::string line =
-      R"({"context": ["x", "y"], "gold": 1, "question": "What?", "answers": ["x"]})";
+      R"({"context": ["x", "y"], "gold": 1, "gold_from": 1, "question": "What?", "answers": ["x"]})";
   const auto task = Make("jsonl:template=" + form + ",", line);
   const TaskSample sample = task->Make(0, 2);
   EXPECT_EQ(sample.text, "Notes:\ny\nx\n\nWhat? {Answer}: ");
@@ -206,7 +207,7 @@ TEST_F(TaskFiles, OwnQuestionsTakeATemplate) {
 // not passed to the model.
 TEST_F(TaskFiles, TemplatesFromWindowsGiveTheSamePrompt) {
   const std::string line =
-      R"({"context": ["x", "y"], "gold": 1, "question": "What?", "answers": ["x"]})";
+      R"({"context": ["x", "y"], "gold": 1, "gold_from": 1, "question": "What?", "answers": ["x"]})";
   const auto prompt = [&](const std::string& form) {
     const std::string path = Write(form, "form.txt");
     return Make("jsonl:template=" + path + ",", line)->Make(0, 2).text;
@@ -396,7 +397,7 @@ TEST_F(TaskFiles, DamagedFilesAreErrorsWithNameAndLine) {
       Fails("longbench:", R"({"input": "", "context": "", "answers": [""], "dataset": "trec"})"),
       HasSubstr("all_classes"));
   EXPECT_THAT(Fails("jsonl:", R"({"context": ["a"], "gold": 2, "question": "", "answers": ["x"]})"),
-              HasSubstr("from 1 to 1"));
+              HasSubstr("from 0 to 1"));
   EXPECT_THAT(
       Fails("jsonl:", R"({"context": ["a"], "gold": 1e3, "question": "", "answers": ["x"]})"),
       HasSubstr("must be an integer"));

@@ -129,7 +129,7 @@ TEST(ProgramSweepPlan, ADryRunTellsACluster) {
 TEST(ProgramSweepPlan, MoreSamplesThanAFileHasAreRefusedWithTheCount) {
   const TemporaryFolder folder;
   std::ofstream(folder.File("own.jsonl"))
-      << R"({"context": ["The cat is red.", "The dog is blue."], "gold": 1,)"
+      << R"({"context": ["The cat is red.", "The dog is blue."], "gold": 0,)"
       << R"( "question": "What is red?", "answers": ["The cat"], "new_tokens": 4})"
       << "\n";
   const std::string task = "jsonl:file=" + folder.File("own.jsonl");
