@@ -42,7 +42,7 @@ TEST(ShortHelp, IsPrintedByTheShortFlagAlone) {
   EXPECT_EQ(ParseArguments(command, {"-h"}, options, common), ShortHelpText(command));
   EXPECT_EQ(ParseArguments(command, {"--help"}, options, common), HelpText(command));
   EXPECT_THAT(ShortHelpText(command),
-              HasSubstr("\n  --places TEXT           places of the gold piece\n"));
+              HasSubstr("\n  --json                  print the results as JSON\n"));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-SweepPlan PlanOf(size_t places, std::vector<std::string> settings = {"none"}) {
+SweepPlan PlanOf(size_t places, const std::vector<std::string>& settings = {"none"}) {
   SweepPlan plan;
   for (size_t i = 0; i < places; ++i) plan.places.push_back(static_cast<int64_t>(5 * i + 1));
   for (const std::string& text : settings) plan.settings.push_back(ReadSetting(text));
