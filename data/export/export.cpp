@@ -201,8 +201,8 @@ void WriteCsv(const Record& record, std::ostream& out) {
   for (const Array& array : record.arrays) WriteCsvArray(record, array, columns, out);
 }
 
-void WriteJson(const std::vector<Record>& records, const Provenance& provenance,
-               std::ostream& out) {
+void WriteJson(const std::vector<Record>& records, const Provenance& provenance, std::ostream& out,
+               const std::string& more) {
   std::map<std::string, Attribute> fields;
   ForEachField(provenance, [&](const char* name, const auto& value) { fields[name] = value; });
   out << "{\"provenance\":";
@@ -218,6 +218,7 @@ void WriteJson(const std::vector<Record>& records, const Provenance& provenance,
     WriteList(record.arrays, out, [&](const Array& array) { WriteArray(record, array, out); });
     out << '}';
   });
+  if (!more.empty()) out << ',' << more;
   out << "}\n";
 }
 

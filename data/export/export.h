@@ -20,7 +20,8 @@ void WriteCsv(const Record& record, std::ostream& out);
 
 // Writes {"provenance": {...}, "records": [{"name", "attributes", "signal", "axes": [...],
 // "arrays": [{"name", "axes", "shape", "unit", "description", "data": nested lists}]}]}. NaN and
-// infinities become null.
-void WriteJson(const std::vector<Record>& records, const Provenance& provenance, std::ostream& out);
+// infinities become null. `more`: text of further members of the object, `"rows": [...]`.
+void WriteJson(const std::vector<Record>& records, const Provenance& provenance, std::ostream& out,
+               const std::string& more = "");
 
 }  // namespace midscope

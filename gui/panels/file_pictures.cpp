@@ -19,6 +19,13 @@ namespace {
 
 constexpr QSize kPictureSize(760, 460);
 
+bool HasErrorBars(Plot& plot) {
+  for (int i = 0; i < plot.plottableCount(); ++i) {
+    if (qobject_cast<const QCPErrorBars*>(plot.plottable(i))) return true;
+  }
+  return false;
+}
+
 HeadId LargestScore(const Record& score) {
   HeadId best;
   const auto value = [&score](HeadId head) {
@@ -128,8 +135,12 @@ QString FilePictures::RunCaption() const {
 }
 
 void FilePictures::Write(Plot& plot, const QString& stem, const RecordSides& drawn,
-                         const QSize& extent) {
+                         const QSize& extent, const QString& interval) {
   QStringList caption = {RunCaption()};
+  if (HasErrorBars(plot)) {
+    caption << (interval.isEmpty() ? QObject::tr("bars: 95 % intervals")
+                                   : QObject::tr("bars: 95 %, ") + interval);
+  }
   for (const Record* record : {drawn.a, drawn.b}) {
     const QString setting = record ? SettingText(record) : QString();
     if (!setting.isEmpty()) {

@@ -58,11 +58,13 @@ class FilePictures {
   HeadId head() const;
 
   // Writes the plot in all formats and its numbers as CSV, with model, task, settings and samples
-  // below the picture; the CSV also lists the commands that made the file and the picture.
-  // `extent`: size of a picture with several panels; by default the size for one panel. Throws
-  // Error (failure).
+  // below the picture; the CSV also lists the commands that made the file and the picture. If the
+  // plot has error bars, the caption says that they are 95 % intervals, and `interval`, their
+  // method
+  // ("Student's t"; "": not stated). `extent`: size of a picture with several panels; by default
+  // the size for one panel. Throws Error (failure).
   void Write(Plot& plot, const QString& stem, const RecordSides& drawn = {},
-             const QSize& extent = {});
+             const QSize& extent = {}, const QString& interval = {});
   // The paths of all written files, including CSV, in order.
   const QStringList& written() const { return written_; }
 

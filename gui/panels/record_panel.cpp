@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "core/base/json_fields.h"
+#include "core/base/record_names.h"
 #include "data/store/stored_arrays.h"
 #include "gui/base/display_text.h"
 #include "gui/base/record_access.h"
@@ -319,8 +320,8 @@ void RecordPanel::Render(FilePictures& pictures) {
     const std::string name = suffixed ? record.name.substr(0, record.name.size() - 2) : record.name;
     if (HasOwnPanel(name)) continue;
     for (const Array& array : record.arrays) {
-      // Omits ids, offsets and counts.
-      if (!IsPicture(record, array) || !IsMeasured(array)) continue;
+      // Omits ids, offsets, counts and wall times, which are no results.
+      if (!IsPicture(record, array) || !IsMeasured(array) || array.unit == kSeconds) continue;
       const QString stem = QString::fromStdString(record.name + "_" + array.name);
       if (array.axes.size() == 2) DrawArray(record, array, {}, stem, pictures);
       // Draws one picture per setting.

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/record_names.h"
 #include "core/base/seconds_since.h"
+#include "core/base/text.h"
 #include "probes/base/records.h"
 #include "probes/measure/statistics/group_means.h"
 #include "probes/prompt/sent_prompt.h"
@@ -135,8 +136,9 @@ std::string FailedSamplesText(const SweepResult& result) {
       std::find_if(result.failures.begin(), result.failures.end(),
                    [](const auto& failure) { return !failure.second.starts_with(kTooLong); });
   if (failed == result.failures.end()) return "";
-  return fmt::format("{} of {} samples failed and are not in the table; sample {}: {}",
-                     std::ssize(result.failures) - result.too_long(), result.done(), failed->first,
+  const int64_t count = std::ssize(result.failures) - result.too_long();
+  return fmt::format("{} of {} failed and {} not in the table; sample {}: {}", count,
+                     CountText(result.done(), "sample"), count == 1 ? "is" : "are", failed->first,
                      failed->second);
 }
 

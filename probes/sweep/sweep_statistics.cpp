@@ -31,6 +31,26 @@ std::vector<double> SampleDifferences(const MeasureRows& rows, const MeasureRows
   return differences;
 }
 
+// Returns the standard deviation of the differences between two places within samples, pooled over
+// all pairs of places: the square root of twice the residual variance of samples x places.
+double PlaceDeviation(const MeasureRows& rows) {
+  const size_t places = rows.columns();
+  const size_t samples = rows.samples();
+  if (places < 2 || samples < 2) return kUndefined;
+  const std::vector<double> columns = ColumnMeans(rows.values, places);
+  const double all = Mean(columns);
+  double squares = 0;
+  for (size_t sample = 0; sample < samples; ++sample) {
+    const std::span<const double> row = std::span(rows.values).subspan(sample * places, places);
+    const double offset = Mean(row) - all;
+    for (size_t place = 0; place < places; ++place) {
+      const double residual = row[place] - offset - columns[place];
+      squares += residual * residual;
+    }
+  }
+  return std::sqrt(2 * squares / static_cast<double>((samples - 1) * (places - 1)));
+}
+
 // Returns the elements of a file's array of doubles; null if the record or the array is missing or
 // has another length.
 const std::vector<double>* Doubles(const Record* record, const std::string& name, size_t count) {
@@ -148,6 +168,9 @@ class Analysis {
       const int64_t highest = plan_.places[static_cast<size_t>(high - means.begin())];
       result.best_place = measure_.higher_is_better ? highest : lowest;
       result.worst_place = measure_.higher_is_better ? lowest : highest;
+    }
+    if (rows.width == 1) {
+      result.detectable_gap = DetectableDifference(PlaceDeviation(rows), result.samples);
     }
     const StoredNumbers file(stored, measure_.name, result.setting, settings_);
     if (file.Are({{"_mean", result.mean},

@@ -21,6 +21,7 @@
 #include "gui/session/record_name.h"
 #include "gui/session/session.h"
 #include "gui/widgets/flow_layout.h"
+#include "probes/measure/statistics/outcome_measures.h"
 
 namespace midscope {
 namespace {
@@ -238,7 +239,10 @@ void CurvesPanel::Render(FilePictures& pictures) {
     for (const std::string& array : DrawnArrays(record)) {
       LinesPlot plot;
       ShowCurves(record, array, plot);
-      pictures.Write(plot, QStringLiteral("curves_") + QString::fromStdString(array));
+      const QString interval =
+          array.ends_with("_gap") ? QString::fromLatin1(kBootstrapMethod) : QString();
+      pictures.Write(plot, QStringLiteral("curves_") + QString::fromStdString(array), {}, {},
+                     interval);
     }
   }
   RenderMaps(pictures);

@@ -23,6 +23,7 @@
 #include "gui/session/session.h"
 #include "gui/session/tried_settings.h"
 #include "gui/widgets/flow_layout.h"
+#include "probes/measure/statistics/outcome_statistics.h"
 
 namespace midscope {
 OutcomePanel::OutcomePanel(const PanelContext& context) : Panel(context) {
@@ -161,6 +162,18 @@ void OutcomePanel::Draw() {
   note_->setText(note);
 }
 
+namespace {
+
+// Returns the method of the intervals that the file states for the measure; "" if it has none.
+QString IntervalMethod(const FilePictures& pictures, Measure measure) {
+  const Record* means = FindRecord(pictures.records(), kOutcomeMeans);
+  if (!means) return {};
+  return TextAttribute(*means,
+                       measure == Measure::kNll ? "answer_nll_interval" : "accuracy_interval");
+}
+
+}  // namespace
+
 void OutcomePanel::Render(FilePictures& pictures) {
   const std::pair<Measure, const char*> measures[] = {{Measure::kNll, "outcome_nll"},
                                                       {Measure::kAccuracy, "outcome_accuracy"}};
@@ -181,7 +194,7 @@ void OutcomePanel::Render(FilePictures& pictures) {
     plot.Show(lines, measure);
     const int64_t samples = lines.front().series.samples;
     if (samples > 0) plot.SetTitle(tr("%1, means over %2 samples").arg(plot.title()).arg(samples));
-    pictures.Write(plot, QString::fromLatin1(stem));
+    pictures.Write(plot, QString::fromLatin1(stem), {}, {}, IntervalMethod(pictures, measure));
   }
 }
 

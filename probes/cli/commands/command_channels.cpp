@@ -13,6 +13,7 @@
 #include "data/sweep/sweep_lock.h"
 #include "probes/cli/console/output.h"
 #include "probes/cli/console/progress_line.h"
+#include "probes/cli/console/text_table.h"
 #include "probes/cli/program/command.h"
 #include "probes/cli/text/channels_table.h"
 #include "probes/measure/channels/channel_options.h"
@@ -122,7 +123,7 @@ void RunChannels(const CommandInput& input) {
                                     options.ToJson()),
                      write);
       } catch (const Error&) {  // print the result of hours of work anyway
-        input.out << ChannelsText(records, static_cast<size_t>(run.top));
+        input.out << FittedLines(ChannelsText(records, static_cast<size_t>(run.top)));
         throw;
       }
       RemoveUnfinishedFiles(run.out);
@@ -130,7 +131,8 @@ void RunChannels(const CommandInput& input) {
   }
   input.out << (options.Flag("json")
                     ? ChannelsJson(records, run.out)
-                    : ChannelsText(records, static_cast<size_t>(run.top)) + FileNote(run.out));
+                    : FittedLines(ChannelsText(records, static_cast<size_t>(run.top))) +
+                          FileNote(run.out));
 }
 
 }  // namespace
@@ -158,6 +160,9 @@ Command ChannelsCommand() {
                  FlagParameter("resume", "go on where an interrupted search stopped"),
                  FlagParameter("overwrite", "replace the file where it exists"), JsonOption()});
   command.options.insert(command.options.end(), last.begin(), last.end());
+  command.options =
+      WithBrief(std::move(command.options), {"model", "preset", "ranking", "validate", "factors",
+                                             "layers", "control", "seed", "out", "resume", "json"});
   command.examples =
       "  midscope channels embedded\n"
       "  midscope channels embedded --validate none --json\n"

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/record_names.h"
@@ -17,6 +18,7 @@
 #include "probes/cli/text/published_text.h"
 #include "probes/cli/text/record_text.h"
 #include "probes/cli/text/setting_letters.h"
+#include "probes/sweep/chosen_places.h"
 
 namespace midscope::cli {
 namespace {
@@ -96,11 +98,11 @@ std::string OtherTasksText(const std::vector<FileOutcome>& outcomes) {
   return text;
 }
 
-std::string OutcomesText(const std::vector<RunReader>& readers) {
+std::string OutcomesText(const std::vector<RunReader>& readers, const std::string& places) {
   TextTable table(
       {"setting", "place", "file", "samples", "accuracy", kAnswerNll, "difference to A [95 %]"});
   const std::vector<FileOutcome> outcomes = ReadFileOutcomes(readers);
-  const std::vector<ComparedCell> cells = CompareOutcomes(readers, outcomes);
+  const std::vector<ComparedCell> cells = CompareOutcomes(readers, outcomes, places);
   std::vector<std::string> settings;
   for (const ComparedCell& cell : cells) {
     const bool known = std::find(settings.begin(), settings.end(), cell.setting) != settings.end();
@@ -114,7 +116,13 @@ std::string OutcomesText(const std::vector<RunReader>& readers) {
                fmt::format("{:.2f}", cell.accuracy), fmt::format("{:.2f}", cell.answer_nll),
                DifferenceText(cell)});
   }
-  return letters.Legend() + table.Text() +
+  std::string chosen;
+  if (!places.empty()) {
+    const FileOutcome& first = outcomes.front();
+    const auto at = ParseChosenPlaces(places, first.places, first.place_texts);
+    chosen = "over " + ChosenPlacesText(at, first.places, first.place_texts) + "\n";
+  }
+  return chosen + letters.Legend() + table.Text() +
          "difference: of answer_nll; with an interval where both files hold the same samples\n" +
          OtherTasksText(outcomes);
 }
@@ -150,7 +158,8 @@ std::string ArraysText(const std::vector<ComparedArray>& arrays) {
   return text + (different == 0 ? "" : table.Text());
 }
 
-Json ComparisonJson(const std::vector<RunReader>& readers, bool outcomes, const JobContext& job) {
+Json ComparisonJson(const std::vector<RunReader>& readers, bool outcomes, const std::string& places,
+                    const JobContext& job) {
   Json json;
   json["files"] = Json::array();
   for (const RunReader& reader : readers) json["files"].push_back(reader.path());
@@ -160,9 +169,9 @@ Json ComparisonJson(const std::vector<RunReader>& readers, bool outcomes, const 
   }
   json["rows"] = Json::array();
   if (outcomes) {
-    for (const ComparedCell& cell : CompareOutcomes(readers, ReadFileOutcomes(readers))) {
+    for (const ComparedCell& cell : CompareOutcomes(readers, ReadFileOutcomes(readers), places)) {
       json["rows"].push_back({{"setting", cell.setting},
-                              {"place", cell.place},
+                              {"place", cell.is_mean ? Json() : Json(cell.place)},
                               {"place_text", cell.place_text},
                               {"file", cell.file},
                               {"samples", cell.samples},
@@ -209,13 +218,13 @@ void ComparePublished(const CommandInput& input, const std::vector<RunReader>& r
   Json json = Json::array();
   for (const RunReader& reader : readers) {
     const FileOutcome outcome = ReadFileOutcome(reader);
-    if (!input.options.Flag("json")) input.out << FileLine(reader) << "\n";
+    if (!input.options.Flag("json")) input.out << FittedLines(FileLine(reader));
     for (const PublishedTable* table : RequestedTables(name, outcome)) {
       if (input.options.Flag("json")) {
         json.push_back(PublishedBesideJson(*table, outcome));
         json.back()["file"] = reader.path();
       } else {
-        input.out << PublishedBesideText(*table, outcome);
+        input.out << FittedLines(PublishedBesideText(*table, outcome));
       }
     }
   }
@@ -228,7 +237,7 @@ void ComparePublished(const CommandInput& input, const std::vector<RunReader>& r
 void PrintPublished(const std::string& name, bool as_json, std::ostream& out) {
   const bool list = name == kList;
   if (list && !as_json) {
-    out << PublishedListText();
+    out << FittedLines(PublishedListText());
     return;
   }
   Json tables = Json::array();
@@ -236,7 +245,7 @@ void PrintPublished(const std::string& name, bool as_json, std::ostream& out) {
     if (as_json) {
       tables.push_back(list ? PublishedHeadJson(*table) : PublishedTableJson(*table));
     } else {
-      out << PublishedTableText(*table);
+      out << FittedLines(PublishedTableText(*table));
     }
   }
   if (as_json) out << Json{{"published", tables}}.dump(2) << "\n";
@@ -259,22 +268,30 @@ void RunCompare(const CommandInput& input) {
   readers.reserve(files.size());
   for (const std::string& file : files) readers.emplace_back(file);
   if (!published.empty()) {
+    if (options.IsSet("places")) {
+      throw UsageError("option --places", "it has no effect with --published", "Give one of them");
+    }
     ComparePublished(input, readers);
     return;
   }
   const bool outcomes = std::all_of(readers.begin(), readers.end(), HasOutcome);
+  const std::string& places = options.Text("places");
+  if (!places.empty() && !outcomes) {
+    throw UsageError("option --places", "not all files are files of midscope sweep",
+                     "Leave the option out");
+  }
   if (options.Flag("json")) {
-    input.out << ComparisonJson(readers, outcomes, input.job)
+    input.out << ComparisonJson(readers, outcomes, places, input.job)
                      .dump(2, ' ', false, Json::error_handler_t::replace)
               << "\n";
     return;
   }
   for (size_t file = 0; file < readers.size(); ++file) {
-    input.out << Letter(file) << "  " << FileLine(readers[file]) << "\n";
+    input.out << FittedLines(Letter(file) + "  " + FileLine(readers[file]));
   }
-  input.out << FieldsText(readers);
-  if (outcomes) input.out << OutcomesText(readers);
-  input.out << ArraysText(CompareArrays(readers, input.job));
+  input.out << FittedLines(FieldsText(readers));
+  if (outcomes) input.out << FittedLines(OutcomesText(readers, places));
+  input.out << FittedLines(ArraysText(CompareArrays(readers, input.job)));
 }
 
 }  // namespace
@@ -296,9 +313,11 @@ Command CompareCommand() {
       TextParameter("published",
                     "a published table by name; list: what there is; without files: the "
                     "table itself"),
-      JsonOption()};
+      ChosenPlacesOption(), JsonOption()};
+  command.options = WithBrief(std::move(command.options), {"files", "places", "published", "json"});
   command.examples =
       "  midscope compare run.h5 other.h5\n"
+      "  midscope compare run.h5 other.h5 --places 10,15,20\n"
       "  midscope compare --published list\n"
       "  midscope compare run.h5 --published mspoe-t2";
   command.run = RunCompare;

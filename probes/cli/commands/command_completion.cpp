@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `midscope completion SHELL`: prints a completion script, generated from the descriptions of the
 // commands.
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "core/base/text.h"
@@ -267,6 +269,7 @@ Command CompletionCommand() {
   Parameter shell = ChoiceParameter("shell", "the shell", {"bash", "zsh", "fish"});
   shell.default_value = {};
   command.options = {Required(shell)};
+  command.options = WithBrief(std::move(command.options), {"shell"});
   command.examples =
       "  source <(midscope completion bash)\n"
       "  midscope completion zsh > ~/.zfunc/_midscope\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -90,13 +91,13 @@ void RunCurves(const CommandInput& input) {
     input.out << JsonText(json);
     return;
   }
-  input.out << CurvesText(record);
+  input.out << FittedLines(CurvesText(record));
   const std::vector<std::string> known = CurveParameters(inputs);
   std::string others;
   for (const std::string& name : known) {
     if (Attribute(name) != record.attributes.at("parameter")) others += " " + name;
   }
-  if (!others.empty()) input.out << "--over takes also:" << others << "\n";
+  if (!others.empty()) input.out << FittedLines("--over takes also:" + others);
   input.out << FileNote(out);
 }
 
@@ -122,6 +123,7 @@ Command CurvesCommand() {
                 FlagParameter("overwrite", "replace the file where it exists"), JsonOption()})) {
     command.options.push_back(option);
   }
+  command.options = WithBrief(std::move(command.options), {"files", "over", "out", "json"});
   command.examples =
       "  midscope curves ratios.h5 --over pi.ratio\n"
       "  midscope curves runs --over length --out curves.h5\n"

@@ -369,6 +369,8 @@ Command ExportCommand() {
                         "outcome; may be repeated"),
       FlagParameter("overwrite", "replace files that exist"),
       FlagParameter("json", "print as JSON which files were written")};
+  command.options = WithBrief(std::move(command.options), {"file", "format", "array", "slice",
+                                                           "reference", "out", "overwrite"});
   command.examples =
       "  midscope export run.h5 --array answer_nll --out run.csv\n"
       "  midscope export run.h5 --array outcome_means/accuracy\n"

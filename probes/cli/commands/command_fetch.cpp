@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <utility>
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -114,6 +116,7 @@ Command FetchCommand() {
       "https_proxy, no_proxy, SSL_CERT_FILE.";
   command.positionals = {"model"};
   command.options = {model, data, revision, include, JsonOption()};
+  command.options = WithBrief(std::move(command.options), {"model", "data", "revision", "include"});
   command.examples =
       "  midscope fetch HuggingFaceTB/SmolLM2-360M-Instruct\n"
       "  midscope fetch ORG/NAME-GGUF --include '*Q4_K_M.gguf'\n"

@@ -174,6 +174,9 @@ Command GenerateCommand() {
       {OutOption("the HDF5 file to write: what is generated, the answer's likelihood and the "
                  "prompt"),
        FlagParameter("overwrite", "replace the file where it exists"), JsonOption()}));
+  command.options = WithBrief(std::move(command.options),
+                              {"model", "prompt", "prompt-file", "task", "with", "new-tokens",
+                               "temperature", "chat", "answer", "out", "json"});
   command.examples =
       "  midscope generate embedded --prompt 'The capital of France is' --new-tokens 20\n"
       "  midscope generate embedded --chat --prompt 'Name three rivers.' --temperature 0.7 --seed "

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
+#include <utility>
+
 #include "core/base/error.h"
 #include "core/base/parameter.h"
 #include "core/decoder/arithmetic_choice.h"
 #include "probes/base/number_list.h"
 #include "probes/cli/commands/model_facts.h"
+#include "probes/cli/console/text_table.h"
 #include "probes/cli/program/command.h"
 #include "probes/model/model_options.h"
 
@@ -37,7 +40,8 @@ void RunInfo(const CommandInput& input) {
     }
   }
   const std::vector<int64_t> lengths = Lengths(input.options, facts);
-  input.out << (input.options.Flag("json") ? FactsJson(facts, lengths) : FactsText(facts, lengths))
+  input.out << (input.options.Flag("json") ? FactsJson(facts, lengths)
+                                           : FittedLines(FactsText(facts, lengths)))
             << std::flush;
   if (!facts.supported) throw Failure("not supported", facts.why_not);
 }
@@ -72,6 +76,7 @@ Command InfoCommand() {
           "--dtype auto goes by), and how far the logits and answers of bfloat16 and of --products "
           "int16 and int8 are from float32's"),
       JsonOption()};
+  command.options = WithBrief(std::move(command.options), {"model", "tokens", "dtypes", "json"});
   command.examples =
       "  midscope info embedded\n"
       "  midscope info model.gguf --tokens 4000 --json\n"

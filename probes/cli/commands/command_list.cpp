@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
 #include <fmt/format.h>
@@ -80,7 +82,7 @@ void RunList(const CommandInput& input) {
         if (input.options.Flag("json")) {
           all.push_back(JournalJson(address.path, journal));
         } else {
-          input.out << JournalLine(address.path, journal) << "\n";
+          input.out << FittedLines(JournalLine(address.path, journal));
         }
         continue;
       }
@@ -88,7 +90,7 @@ void RunList(const CommandInput& input) {
       if (input.options.Flag("json")) {
         all.push_back(ListJson(reader, address.inside));
       } else {
-        input.out << ListText(reader, address.inside);
+        input.out << FittedLines(ListText(reader, address.inside));
       }
     } catch (const Error& error) {
       if (files.size() == 1) throw;
@@ -120,6 +122,7 @@ Command ListCommand() {
       "sweep's journal it prints its file and its number of samples.";
   command.positionals = {"files"};
   command.options = {files, JsonOption()};
+  command.options = WithBrief(std::move(command.options), {"files", "json"});
   command.examples =
       "  midscope ls run.h5\n"
       "  midscope ls results/*.h5\n"

@@ -85,7 +85,8 @@ std::string ManPage() {
                      ".SH DESCRIPTION\n" +
                      Lines(Help({})) +
                      ".SH OPTIONS OF ALL COMMANDS\n"
-                     ".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nprint the command's help\n";
+                     ".TP\n\\fB\\-h\\fR\nprint the most important options\n"
+                     ".TP\n\\fB\\-\\-help\\fR\nprint the command's help\n";
   const Command none;
   for (const Parameter& option : CommonOptions()) text += OptionText(none, option);
   text += ".SH COMMANDS\n";

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -57,8 +58,9 @@ void RunMerge(const CommandInput& input) {
               << "\n";
     return;
   }
-  input.out << fmt::format("{}: {} samples of {}, {} joined; {} failed{}\n", out,
-                           merge.samples().size(), CountText(std::ssize(files), "file"),
+  input.out << fmt::format("{}: {} of {}, {} joined; {} failed{}\n", out,
+                           CountText(std::ssize(merge.samples()), "sample"),
+                           CountText(std::ssize(files), "file"),
                            JoinedMemberName(merge.joined()), merge.failures().size(),
                            options.Flag("virtual") ? "; what is large stays in them" : "")
             << FileNote(out);
@@ -100,6 +102,8 @@ Command MergeCommand() {
       out, files,
       FlagParameter("virtual", "point into the files, copying no attention rows and no texts"),
       FlagParameter("overwrite", "replace OUT where it exists"), JsonOption()};
+  command.options =
+      WithBrief(std::move(command.options), {"out", "files", "virtual", "overwrite", "json"});
   command.examples =
       "  midscope merge all.h5 run.h5 run.h5.rank1 run.h5.rank2\n"
       "  midscope merge --virtual all.h5 part1.h5 part2.h5\n"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -253,10 +254,11 @@ void RunPositions(const CommandInput& input) {
     WriteJson(question, samplers.front(), coverage, input.job, input.out);
     return;
   }
-  input.out << SamplesText(question, samplers.front());
+  input.out << FittedLines(SamplesText(question, samplers.front()));
   if (question.coverage) {
-    input.out << CoverageText(coverage[0]);
-    if (const Record* theorems = TheoremsOf(coverage)) input.out << TheoremsText(*theorems);
+    input.out << FittedLines(CoverageText(coverage[0]));
+    if (const Record* theorems = TheoremsOf(coverage))
+      input.out << FittedLines(TheoremsText(*theorems));
   }
   input.out << FileNote(options.Text("out"));
 }
@@ -317,6 +319,9 @@ Command PositionsCommand() {
       SamplersText();
   command.positionals = {"sampler"};
   command.options = Options();
+  command.options = WithBrief(
+      std::move(command.options),
+      {"sampler", "tokens", "context", "samples", "seed", "coverage", "beside", "out", "json"});
   command.examples =
       "  midscope positions cream --tokens 4096 --context 32768 --coverage --beside pose\n"
       "  midscope positions randpos --tokens 4096 --context 32768 --samples 5 --json\n"

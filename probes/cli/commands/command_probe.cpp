@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -12,6 +13,7 @@
 #include "probes/cli/commands/probe_cells.h"
 #include "probes/cli/commands/prompt_options.h"
 #include "probes/cli/console/output.h"
+#include "probes/cli/console/text_table.h"
 #include "probes/cli/program/command.h"
 #include "probes/cli/program/help.h"
 #include "probes/cli/text/probe_text.h"
@@ -62,7 +64,7 @@ void RunPrompt(const CommandInput& input, const ProbeRegistry& probes) {
   records.back().attributes["intervention"] = PrintIntervention(intervention);
   Save(input, *decoder, records);
   input.out << (options.Flag("json") ? ProbeJson(tokenizer, prompt, records, options, probes)
-                                     : ProbeText(prompt, records, options, probes));
+                                     : FittedLines(ProbeText(prompt, records, options, probes)));
 }
 
 void RunProbe(const ProbeRegistry& probes, const CommandInput& input) {
@@ -143,6 +145,9 @@ Command ProbeCommandWith(const ProbeRegistry& probes) {
   command.informs = "list";
   command.positionals = {"model"};
   command.options = ProbeOptions(probes);
+  command.options = WithBrief(std::move(command.options),
+                              {"model", "prompt", "prompt-file", "span", "answer", "task", "places",
+                               "samples", "with", "probes", "channels", "out", "list"});
   command.examples =
       "  midscope probe embedded --prompt 'The capital of France is' --out france.h5\n"
       "  midscope probe embedded --prompt-file notes.txt --span 'gold=the key is 42' \\\n"

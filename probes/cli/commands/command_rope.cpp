@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -312,10 +313,11 @@ void RunRope(const CommandInput& input) {
   }
   const bool json = options.Flag("json");
   if (record.name == "learned_positions") {
-    input.out << (json ? LearnedPositionsJson(record, file) : LearnedPositionsText(record, file));
+    input.out << (json ? LearnedPositionsJson(record, file)
+                       : FittedLines(LearnedPositionsText(record, file)));
     return;
   }
-  input.out << (json ? RopeJson(record, file) : RopeText(record, file));
+  input.out << (json ? RopeJson(record, file) : FittedLines(RopeText(record, file)));
 }
 
 }  // namespace
@@ -361,6 +363,8 @@ Command RopeCommand() {
       OutOption("the HDF5 file to write"),
       FlagParameter("overwrite", "write over an existing file"),
       JsonOption()};
+  command.options = WithBrief(std::move(command.options), {"model", "dim", "base", "context",
+                                                           "factor", "new-base", "out", "json"});
   command.examples =
       "  midscope rope --dim 128 --base 10000 --context 4096\n"
       "  midscope rope --dim 64 --base 100000 --context 8192 --factor 4 --new-base 1000000\n"

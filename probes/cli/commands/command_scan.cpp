@@ -13,6 +13,7 @@
 #include "probes/cli/commands/sweep_files.h"
 #include "probes/cli/commands/sweep_options.h"
 #include "probes/cli/console/output.h"
+#include "probes/cli/console/text_table.h"
 #include "probes/cli/program/command.h"
 #include "probes/cli/text/scan_text.h"
 #include "probes/measure/scan/scan_kind.h"
@@ -70,7 +71,7 @@ void Print(const OptionSet& options, const SweepPlan& plan, const SweepResult& r
     out << ScanEffectsJson(plan, effects, cuts);
     return;
   }
-  out << ScanText(plan, effects, cuts, options.Integer("top")) << FileNote(file);
+  out << FittedLines(ScanText(plan, effects, cuts, options.Integer("top"))) << FileNote(file);
 }
 
 void RunScanCommand(const CommandInput& input) {
@@ -92,7 +93,7 @@ void RunScanCommand(const CommandInput& input) {
   };
   if (options.Flag("dry-run")) {
     options.Set("with", ScanSettings(make_scan(OpenModel(cells.front().model)->config())));
-    input.out << DryRunText(options, cells, input.job);
+    input.out << FittedLines(DryRunText(options, cells, input.job));
     return;
   }
   const std::vector<std::string> files = SweepFiles(options, cells);
@@ -123,6 +124,9 @@ Command ScanCommand() {
       "scan: effect [layer, head, place]; --resume and mpirun work as with sweep.";
   command.positionals = {"model"};
   command.options = ScanOptions();
+  command.options =
+      WithBrief(std::move(command.options), {"model", "task", "over", "layers", "with", "places",
+                                             "samples", "seed", "out", "resume", "json"});
   command.examples =
       "  midscope scan embedded --task list:lines=20 --places 1,10,20 --samples 8 --layers 8-11\n"
       "  midscope scan embedded --over channels --channels 96-103 --with "

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -10,8 +12,12 @@
 #include "data/store/provenance_fields.h"
 #include "data/store/record_reader.h"
 #include "probes/cli/commands/stored_file.h"
+#include "probes/cli/commands/sweep_table.h"
+#include "probes/cli/console/text_table.h"
 #include "probes/cli/program/command.h"
 #include "probes/cli/text/record_text.h"
+#include "probes/sweep/merged_means.h"
+#include "probes/sweep/stored_result.h"
 
 namespace midscope::cli {
 namespace {
@@ -26,15 +32,47 @@ int64_t Elements(const Record& record, const Array& array) {
   return count;
 }
 
+// Returns the JSON in one line with a space after each comma and colon, at which it can be wrapped.
+std::string SpacedJson(const nlohmann::ordered_json& json) {
+  if (!json.is_structured()) return json.dump();
+  std::string text;
+  for (const auto& [name, value] : json.items()) {
+    if (!text.empty()) text += ", ";
+    if (json.is_object()) text += nlohmann::ordered_json(name).dump() + ": ";
+    text += SpacedJson(value);
+  }
+  return json.is_object() ? "{" + text + "}" : "[" + text + "]";
+}
+
+// As above, for a text; returns a text that is not a JSON object unchanged.
+std::string SpacedJson(const std::string& text) {
+  if (!text.starts_with('{')) return text;
+  const auto json = nlohmann::ordered_json::parse(text, nullptr, false);
+  return json.is_object() ? SpacedJson(json) : text;
+}
+
 std::string ProvenanceText(const Provenance& provenance) {
   std::string text = "provenance:\n";
   ForEachField(provenance, [&](const char* name, const auto& value) {
     if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
-      if (!value.empty()) text.append("  ").append(name).append(" ") += DisplayText(value) + "\n";
+      if (!value.empty())
+        text.append("  ").append(name).append(" ") += DisplayText(SpacedJson(value)) + "\n";
     } else {
       text.append("  ").append(name).append(" ") += fmt::format("{}\n", value);
     }
   });
+  return text;
+}
+
+// Returns one line per member of the plan.
+std::string PlanText(const std::string& plan_json) {
+  if (plan_json.empty()) return "";
+  const auto plan = nlohmann::ordered_json::parse(plan_json, nullptr, false);
+  if (!plan.is_object()) return "plan:\n  " + DisplayText(plan_json) + "\n";
+  std::string text = "plan:\n";
+  for (const auto& [name, value] : plan.items()) {
+    text += fmt::format("  {} {}\n", DisplayText(name), DisplayText(SpacedJson(value)));
+  }
   return text;
 }
 
@@ -45,7 +83,7 @@ std::string WholeFileText(const RunReader& reader, size_t top, const JobContext&
   const std::string table = PrintedTable(reader, job);
   if (!table.empty()) text += "\n" + table + "\n";
   text += ProvenanceText(reader.provenance());
-  if (!reader.plan_json().empty()) text += "plan:\n  " + DisplayText(reader.plan_json()) + "\n";
+  text += PlanText(reader.plan_json());
   for (const std::string& name : reader.record_names()) {
     Record record = reader.Describe(name);
     std::string large;
@@ -62,6 +100,34 @@ std::string WholeFileText(const RunReader& reader, size_t top, const JobContext&
   return text;
 }
 
+// Returns the members of the JSON that `sweep --json` printed, without the outer braces; "" for
+// files of other commands and for sweeps whose plan this version cannot read.
+std::string SweepMembers(const RunReader& reader, const std::string& places,
+                         const JobContext& job) {
+  if (!IsStoredSweep(reader)) return "";
+  try {
+    if (StoredPlan(reader).scan) return "";
+    const std::string json = SweepJson({StoredReport(reader, places, job)});
+    return json.substr(1, json.rfind('}') - 1);
+  } catch (const Error&) {
+    if (!places.empty()) throw;
+    return "";
+  }
+}
+
+// Returns the table over the chosen places alone.
+std::string ChosenPlacesTable(const RunReader& reader, const std::string& places,
+                              const JobContext& job) {
+  return FileLine(reader) + "\n\n" + SweepText({StoredReport(reader, places, job)});
+}
+
+// Throws Error (usage) if the file has no sweep of which a part of the places could be shown.
+void CheckHasPlaces(const RunReader& reader) {
+  if (IsStoredSweep(reader) && !StoredPlan(reader).scan) return;
+  throw UsageError("option --places", reader.path() + " is not a file of midscope sweep",
+                   "Leave the option out, or give a sweep's file");
+}
+
 bool NamesOneArray(const std::string& inside) { return inside.find('/') != std::string::npos; }
 
 void RunShow(const CommandInput& input) {
@@ -70,23 +136,36 @@ void RunShow(const CommandInput& input) {
   const std::vector<std::string> slices = ReadSlices(options);
   const auto top = static_cast<size_t>(options.Integer("top"));
   const RunAddress parsed = ParseRunAddress(address);
-  if (parsed.inside.empty() && slices.empty() && !options.Flag("json")) {
-    input.out << WholeFileText(RunReader(parsed.path), top, input.job);
+  const std::string& places = options.Text("places");
+  const bool whole = parsed.inside.empty() && slices.empty();
+  if (!places.empty()) {
+    if (!whole) {
+      throw UsageError("option --places", "it applies to a whole file",
+                       "Name the file alone, without --slice");
+    }
+    CheckHasPlaces(RunReader(parsed.path));
+  }
+  if (whole && !options.Flag("json")) {
+    const RunReader reader(parsed.path);
+    input.out << FittedLines(places.empty() ? WholeFileText(reader, top, input.job)
+                                            : ChosenPlacesTable(reader, places, input.job));
     return;
   }
   const RunFile file = ReadRecords(address, slices);
   if (options.Flag("json")) {
-    WriteJson(file.records, file.provenance, input.out);
+    const std::string members =
+        whole ? SweepMembers(RunReader(parsed.path), places, input.job) : std::string();
+    WriteJson(file.records, file.provenance, input.out, members);
     return;
   }
   for (const Record& record : file.records) {
     if (!NamesOneArray(parsed.inside)) {
-      input.out << RecordText(record, top);
+      input.out << FittedLines(RecordText(record, top));
       continue;
     }
     const Array& array = record.arrays.front();
     const std::string heads = options.IsSet("top") ? LargestHeadsText(record, array, top) : "";
-    input.out << (heads.empty() ? ArrayText(record, array, top) : heads);
+    input.out << FittedLines(heads.empty() ? ArrayText(record, array, top) : heads);
   }
 }
 
@@ -105,13 +184,16 @@ Command ShowCommand() {
   command.positionals = {"file"};
   command.options = {
       AddressOption("file", "a file of results, or FILE.h5::RECORD or ::RECORD/ARRAY"),
-      SliceOption(),
+      SliceOption(), ChosenPlacesOption(),
       WholeNumberParameter(
           "top", "how many of the largest heads are listed, of arrays over layers and heads", 1,
           100000, static_cast<int64_t>(kHeadsShown)),
       JsonOption()};
+  command.options =
+      WithBrief(std::move(command.options), {"file", "places", "slice", "top", "json"});
   command.examples =
       "  midscope show run.h5\n"
+      "  midscope show run.h5 --places 10,15,20\n"
       "  midscope show run.h5::/entry/outcome_means/accuracy\n"
       "  midscope show heads.h5::retrieval_heads_mean/mean_retrieval_score --top 20\n"
       "  midscope show run.h5::sweep/last_query_attention --slice sample=7 --slice layer=12 \\\n"

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -14,6 +15,7 @@
 #include "probes/cli/commands/sweep_options.h"
 #include "probes/cli/commands/sweep_table.h"
 #include "probes/cli/console/output.h"
+#include "probes/cli/console/text_table.h"
 #include "probes/cli/program/command.h"
 #include "probes/sweep/merged_means.h"
 #include "probes/sweep/rank_group.h"
@@ -26,7 +28,7 @@ void Print(const OptionSet& options, const std::vector<CellReport>& reports, std
     out << SweepJson(reports);
     return;
   }
-  out << SweepText(reports);
+  out << FittedLines(SweepText(reports));
   for (const CellReport& report : reports) out << FileNote(report.file);
 }
 
@@ -58,7 +60,7 @@ void RunSweepCommand(const CommandInput& input) {
   CheckSweepOptions(options);
   const std::vector<SweepCell> cells = CellsOf(options);
   if (options.Flag("dry-run")) {
-    input.out << DryRunText(options, cells, input.job);
+    input.out << FittedLines(DryRunText(options, cells, input.job));
     return;
   }
   const std::vector<std::string> files = SweepFiles(options, cells);
@@ -117,6 +119,9 @@ Command SweepCommand() {
       "their own, each in a file of the folder --out, with one table of all.";
   command.positionals = {"model"};
   command.options = SweepOptions();
+  command.options = WithBrief(std::move(command.options),
+                              {"model", "task", "places", "samples", "seed", "with", "control",
+                               "score", "out", "resume", "json", "dry-run"});
   command.examples =
       "  midscope sweep embedded --samples 10\n"
       "  midscope sweep embedded --task list:lines=20 --places 1,5,10,15,20 --samples 40 --seed 1 "

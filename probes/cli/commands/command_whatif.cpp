@@ -96,6 +96,9 @@ Command WhatIfCommand() {
       {WholeNumberParameter("top", "how many of the likeliest next tokens to print", 1, 10, 5),
        kept, FlagParameter("keep-going", "go on after lines that fail, and end with status 0"),
        BeyondContextOption(), JsonOption()}));
+  command.options =
+      WithBrief(std::move(command.options), {"model", "prompt", "prompt-file", "task", "place",
+                                             "span", "answer", "dtype", "chat", "json"});
   command.examples =
       "  midscope whatif embedded --task list:lines=20 --place 10\n"
       "  midscope whatif embedded --prompt-file notes.txt --span 'gold=the key is 42' --answer ' "

@@ -16,6 +16,7 @@
 #include "probes/base/records.h"
 #include "probes/measure/statistics/intervals.h"
 #include "probes/measure/statistics/statistics.h"
+#include "probes/sweep/chosen_places.h"
 #include "probes/sweep/plan_texts.h"
 
 namespace midscope::cli {
@@ -66,24 +67,44 @@ std::vector<std::pair<std::string, int64_t>> AllCells(const std::vector<FileValu
   return cells;
 }
 
-// Returns the values of one cell by sample.
-std::vector<double> CellValues(const FileValues& file, size_t cell) {
+// Returns the indices of a setting's cells at the places; empty if the file lacks one of them.
+std::vector<size_t> CellsAt(const FileOutcome& outcome, const std::string& setting,
+                            const std::vector<int64_t>& places) {
+  std::vector<size_t> cells;
+  for (const int64_t place : places) {
+    const int64_t cell = outcome.Cell(setting, place);
+    if (cell < 0) return {};
+    cells.push_back(static_cast<size_t>(cell));
+  }
+  return cells;
+}
+
+double MeanAt(const std::vector<double>& values, const std::vector<size_t>& cells) {
+  double sum = 0;
+  for (const size_t cell : cells) sum += values[cell];
+  return sum / static_cast<double>(cells.size());
+}
+
+// Returns the mean over the cells for each sample.
+std::vector<double> CellValues(const FileValues& file, const std::vector<size_t>& cells) {
   const size_t stride = file.outcome.settings.size() * file.outcome.places.size();
   std::vector<double> values(file.samples->samples.size());
-  for (size_t i = 0; i < values.size(); ++i)
-    values[i] = file.samples->answer_nll[i * stride + cell];
+  for (size_t i = 0; i < values.size(); ++i) {
+    double sum = 0;
+    for (const size_t cell : cells) sum += file.samples->answer_nll[i * stride + cell];
+    values[i] = sum / static_cast<double>(cells.size());
+  }
   return values;
 }
 
-void SetDifference(const FileValues& first, const FileValues& other, ComparedCell& row) {
-  const int64_t cell = first.outcome.Cell(row.setting, row.place);
-  if (cell < 0 || first.outcome.asked != other.outcome.asked) return;
-  const auto first_cell = static_cast<size_t>(cell);
-  row.difference = row.answer_nll - first.outcome.answer_nll[first_cell];
+void SetDifference(const FileValues& first, const FileValues& other,
+                   const std::vector<int64_t>& places, ComparedCell& row) {
+  const std::vector<size_t> first_cells = CellsAt(first.outcome, row.setting, places);
+  if (first_cells.empty() || first.outcome.asked != other.outcome.asked) return;
+  row.difference = row.answer_nll - MeanAt(first.outcome.answer_nll, first_cells);
   if (!Paired(first, other)) return;
-  std::vector<double> differences =
-      CellValues(other, static_cast<size_t>(other.outcome.Cell(row.setting, row.place)));
-  const std::vector<double> base = CellValues(first, first_cell);
+  std::vector<double> differences = CellValues(other, CellsAt(other.outcome, row.setting, places));
+  const std::vector<double> base = CellValues(first, first_cells);
   for (size_t i = 0; i < base.size(); ++i) differences[i] -= base[i];
   // NaN: the setting was not run on the sample.
   std::erase_if(differences, [](double value) { return std::isnan(value); });
@@ -201,32 +222,59 @@ void CompareRecord(const std::vector<RunReader>& readers, size_t file, const std
 
 }  // namespace
 
+namespace {
+
+// Adds one row per file for a setting's mean over the places; one place: the place itself.
+void AddRows(const std::vector<FileValues>& files, const std::string& setting,
+             const std::vector<int64_t>& places, bool is_mean,
+             std::vector<ComparedCell>& compared) {
+  for (size_t file = 0; file < files.size(); ++file) {
+    const FileOutcome& outcome = files[file].outcome;
+    const std::vector<size_t> cells = CellsAt(outcome, setting, places);
+    if (cells.empty()) continue;
+    ComparedCell row;
+    row.setting = setting;
+    row.place = is_mean ? 0 : places.front();
+    row.place_text =
+        is_mean ? "mean" : PlaceText(outcome.places, outcome.place_texts, places.front());
+    row.is_mean = is_mean;
+    row.file = file;
+    row.samples = outcome.samples;
+    row.accuracy = MeanAt(outcome.accuracy, cells);
+    row.answer_nll = MeanAt(outcome.answer_nll, cells);
+    row.difference = kUndefined;
+    row.interval = {kUndefined, kUndefined};
+    if (file > 0) SetDifference(files.front(), files[file], places, row);
+    compared.push_back(std::move(row));
+  }
+}
+
+}  // namespace
+
 std::vector<ComparedCell> CompareOutcomes(const std::vector<RunReader>& readers,
-                                          const std::vector<FileOutcome>& outcomes) {
+                                          const std::vector<FileOutcome>& outcomes,
+                                          const std::string& places) {
   std::vector<FileValues> files;
+  std::vector<int64_t> chosen;
   files.reserve(readers.size());
   for (size_t file = 0; file < readers.size(); ++file) {
-    files.push_back({outcomes[file], ReadSampleValues(readers[file], outcomes[file])});
+    const FileOutcome& outcome = outcomes[file];
+    files.push_back({outcome, ReadSampleValues(readers[file], outcome)});
+    if (places.empty()) continue;
+    chosen.clear();
+    for (const size_t at : ParseChosenPlaces(places, outcome.places, outcome.place_texts)) {
+      chosen.push_back(outcome.places[at]);
+    }
   }
   std::vector<ComparedCell> compared;
-  for (const auto& [setting, place] : AllCells(files)) {
-    for (size_t file = 0; file < files.size(); ++file) {
-      const FileOutcome& outcome = files[file].outcome;
-      const int64_t cell = outcome.Cell(setting, place);
-      if (cell < 0) continue;
-      const auto at = static_cast<size_t>(cell);
-      ComparedCell row{setting,
-                       place,
-                       PlaceText(outcome.places, outcome.place_texts, place),
-                       file,
-                       outcome.samples,
-                       outcome.accuracy[at],
-                       outcome.answer_nll[at],
-                       kUndefined,
-                       {kUndefined, kUndefined}};
-      if (file > 0) SetDifference(files.front(), files[file], row);
-      compared.push_back(std::move(row));
+  const auto all = AllCells(files);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const auto& [setting, place] = all[i];
+    if (places.empty() || std::find(chosen.begin(), chosen.end(), place) != chosen.end()) {
+      AddRows(files, setting, {place}, false, compared);
     }
+    const bool is_last = i + 1 == all.size() || all[i + 1].first != setting;
+    if (is_last && chosen.size() > 1) AddRows(files, setting, chosen, true, compared);
   }
   return compared;
 }

@@ -20,7 +20,8 @@ namespace midscope::cli {
 struct ComparedCell {
   std::string setting;
   int64_t place = 0;
-  std::string place_text;  // as printed
+  std::string place_text;  // as printed; "mean": over the chosen places
+  bool is_mean = false;    // the mean over the chosen places; `place` is then 0
   size_t file = 0;
   int64_t samples = 0;
   double accuracy = 0;
@@ -28,9 +29,12 @@ struct ComparedCell {
   double difference = 0;  // of answer_nll from the first file's; NaN: none
   Interval interval;  // 95 % interval of the paired difference, by Student's t; NaN if not paired
 };
-// Compares the outcomes of files. `outcomes`: as ReadFileOutcomes returns them.
+// Compares the outcomes of files. `outcomes`: as ReadFileOutcomes returns them. `places`: the
+// places that are compared, followed for each setting by their mean (ParseChosenPlaces); "": all,
+// without means. Throws Error (usage) if a file lacks a chosen place.
 std::vector<ComparedCell> CompareOutcomes(const std::vector<RunReader>& readers,
-                                          const std::vector<FileOutcome>& outcomes);
+                                          const std::vector<FileOutcome>& outcomes,
+                                          const std::string& places = "");
 
 // Result of comparing an array with the same array of the first file.
 struct ComparedArray {

@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/record.h"
 #include "core/base/record_names.h"
+#include "core/base/text.h"
 #include "probes/base/records.h"
 #include "probes/cli/commands/probe_batch_run.h"
 #include "probes/cli/commands/sweep_command_run.h"
@@ -112,7 +113,7 @@ void PrintOne(const CommandInput& input, const ProbeRegistry& probes,
               const ProbeBatchReport& report) {
   const OptionSet& options = report.cell.options;
   if (!options.Flag("json")) {
-    input.out << RecordsText(report.records, options, probes);
+    input.out << FittedLines(RecordsText(report.records, options, probes));
     return;
   }
   const std::string& file = options.Text("out");
@@ -151,8 +152,9 @@ void PrintCosts(const CommandInput& input, const ProbeRegistry& probes,
     return;
   }
   input.out << table.Text()
-            << fmt::format("in all {} prompts of {} tokens: {}, from one prompt of each\n",
-                           all.prompts, all.tokens, TimeText(all.seconds));
+            << FittedLines(fmt::format("in all {} of {}: {}, from one prompt of each",
+                                       CountText(all.prompts, "prompt"),
+                                       CountText(all.tokens, "token"), TimeText(all.seconds)));
 }
 
 void RunSeveral(const CommandInput& input, const std::vector<ProbeCell>& cells, ProbeBatchRun& run,
@@ -176,7 +178,8 @@ void RunSeveral(const CommandInput& input, const std::vector<ProbeCell>& cells, 
   }
   if (ranks.rank() != 0) return;
   const Json summary = SummaryJson(reports);
-  input.out << (cells.front().options.Flag("json") ? JsonText(summary) : ReportsText(reports));
+  input.out << (cells.front().options.Flag("json") ? JsonText(summary)
+                                                   : FittedLines(ReportsText(reports)));
   const std::filesystem::path file = cells.front().options.Text("out");
   if (!file.empty()) {
     WriteTextFile((file.parent_path() / "summary.json").string(),

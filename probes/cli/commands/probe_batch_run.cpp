@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/base/seconds_since.h"
+#include "core/base/text.h"
 #include "core/terms/intervention_text.h"
 #include "data/store/record_reader.h"
 #include "data/store/run_store.h"
@@ -152,9 +153,10 @@ ProbeBatchReport ProbeBatchRun::Finished(const Prepared& batch) const {
   if (const Axis* axis = file.records.back().FindAxis("sample"))
     samples.assign(axis->values.begin(), axis->values.end());
   if (difference.empty() && samples != batch.batch.samples) {
-    difference = fmt::format("it has {} samples from {} on, but {} from {} on are requested",
-                             samples.size(), samples.empty() ? 0 : samples.front(),
-                             batch.batch.samples.size(), batch.batch.samples.front());
+    difference =
+        fmt::format("it has {} from {} on, but {} from {} on are requested",
+                    CountText(std::ssize(samples), "sample"), samples.empty() ? 0 : samples.front(),
+                    batch.batch.samples.size(), batch.batch.samples.front());
   }
   if (!difference.empty()) {
     throw Failure(batch.file(), "holds another batch, which is finished: " + difference,

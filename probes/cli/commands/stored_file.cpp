@@ -24,6 +24,7 @@
 #include "probes/cli/text/channels_table.h"
 #include "probes/cli/text/scan_text.h"
 #include "probes/model/model_options.h"
+#include "probes/sweep/chosen_places.h"
 #include "probes/sweep/merged_means.h"
 #include "probes/sweep/scan_effects.h"
 #include "probes/sweep/stored_result.h"
@@ -54,7 +55,7 @@ std::string SweepFileText(const RunReader& reader) {
   }
   std::string text = fmt::format("{}, {}", of_probes ? "probes" : "sweep", samples);
   if (plan.contains("samples")) text += " of " + plan["samples"].dump();
-  text += " samples";
+  text += samples == 1 && !plan.contains("samples") ? " sample" : " samples";
   if (plan.contains("settings")) {
     text += ", " + CountText(std::ssize(plan["settings"]), "setting");
   }
@@ -213,7 +214,7 @@ std::string SweepTable(const RunReader& reader, const JobContext& job) {
     return ScanText(plan, ScanEffectsOf(plan, result.outcomes, job),
                     PromptCutsOf(plan, result.outcomes), kScanItemsShown);
   }
-  return SweepText({StoredReport(reader, job)});
+  return SweepText({StoredReport(reader, "", job)});
 }
 
 // Returns the number of channels with which the search was run.
@@ -224,10 +225,24 @@ size_t ChannelsShown(const std::string& plan_json) {
 
 }  // namespace
 
-CellReport StoredReport(const RunReader& reader, const JobContext& job) {
-  const SweepPlan plan = StoredPlan(reader);
+CellReport StoredReport(const RunReader& reader, const std::string& places, const JobContext& job) {
+  SweepPlan plan = StoredPlan(reader);
+  SweepResult result = ReadStoredResult(reader);
+  std::string chosen_text;
+  if (!places.empty()) {
+    const std::vector<size_t> chosen = ParseChosenPlaces(places, plan.places, plan.place_texts);
+    chosen_text = ChosenPlacesText(chosen, plan.places, plan.place_texts);
+    KeepPlaces(chosen, plan, result);
+  }
   const SweepCell cell{reader.provenance().model_path, plan.task, plan.seed};
-  return MakeReport(cell, reader.path(), plan, ReadStoredResult(reader), job);
+  CellReport report = MakeReport(cell, reader.path(), plan, result, job);
+  report.chosen_places = chosen_text;
+  return report;
+}
+
+Parameter ChosenPlacesOption() {
+  return TextParameter(
+      "places", "only these places of a sweep, such as 10,15,20: their means, gaps and tests");
 }
 
 std::string PrintedTable(const RunReader& reader, const JobContext& job) {

@@ -50,9 +50,14 @@ nlohmann::ordered_json ProvenanceJson(const Provenance& provenance);
 // for files of other commands. Throws Error (failure) if the file is damaged; Cancelled.
 std::string PrintedTable(const RunReader& reader, const JobContext& job = {});
 
-// Returns the report of a file for which IsStoredSweep (probes/sweep/stored_result.h) is true.
-// Throws Error (failure) if the file is damaged.
-CellReport StoredReport(const RunReader& reader, const JobContext& job = {});
+// Returns the report of a file for which IsStoredSweep (probes/sweep/stored_result.h) is true, over
+// the places in `places` (ParseChosenPlaces; "": all). Throws Error: (failure) if the file is
+// damaged, (usage) if a place is not in it; Cancelled.
+CellReport StoredReport(const RunReader& reader, const std::string& places = "",
+                        const JobContext& job = {});
+
+// Makes the option --places of commands that read sweeps.
+Parameter ChosenPlacesOption();
 
 // Returns the plan of the sweep in `file` that is continued; "" if there is none or it cannot be
 // read (the store reports that later). Journals are read only if there is a single process, because

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/seconds_since.h"
+#include "core/base/text.h"
 #include "core/decoder/decoder.h"
 #include "core/hub/hub_listing.h"
 #include "core/run/scoring.h"
@@ -196,9 +197,9 @@ std::vector<std::string> AdviceOn(const std::vector<PlannedCell>& cells, int64_t
   const int64_t fewest = FewestRanks(costs, ranks, kAsSoon);
   const Schedule chosen = PlanSchedule(costs, fewest);
   if (fewest < ranks) {
-    advice.push_back(fmt::format("{} {} done as soon as {}: the busiest has {} samples either way",
-                                 fewest, fewest == 1 ? "process is" : "ranks are", ranks,
-                                 chosen.most_samples));
+    advice.push_back(fmt::format("{} {} done as soon as {}: the busiest has {} either way", fewest,
+                                 fewest == 1 ? "process is" : "ranks are", ranks,
+                                 CountText(chosen.most_samples, "sample")));
   }
   const int64_t busy = MostBusyRanks(costs, fewest, kBusy);
   const Schedule thrifty = PlanSchedule(costs, busy);
@@ -227,10 +228,11 @@ std::string ScheduleText(const Schedule& schedule) {
     share += fmt::format(" to {}", schedule.most_samples);
   }
   return fmt::format(
-      "{} ranks: {} until the last is done; {} samples a rank; {} of all ranks together: {} in "
+      "{} ranks: {} until the last is done; {} {} per rank; {} of all ranks together: {} in "
       "samples, {} opening models, {} waiting for others\n",
-      schedule.ranks, TimeText(schedule.seconds), share, TimeText(all), Percent(schedule.busy),
-      Percent(opening), Percent(std::max(0.0, 1 - schedule.busy - opening)));
+      schedule.ranks, TimeText(schedule.seconds), share, share == "1" ? "sample" : "samples",
+      TimeText(all), Percent(schedule.busy), Percent(opening),
+      Percent(std::max(0.0, 1 - schedule.busy - opening)));
 }
 
 std::string MemoryText(const DryRun& run) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "core/base/record_names.h"
 #include "probes/cli/commands/sweep_table.h"
 #include "probes/cli/text/generated_table.h"
 #include "probes/cli/text/record_text.h"
+#include "probes/sweep/place_verdict.h"
 #include "probes/sweep/plan_texts.h"
 
 namespace midscope::cli {
@@ -110,6 +112,27 @@ Json GroupsJson(const MeasureGroups& measure) {
   return groups;
 }
 
+Json VerdictsJson(const CellReport& report) {
+  const auto place = [](const std::optional<int64_t>& one) { return one ? Json(*one) : Json(); };
+  Json verdicts = Json::array();
+  for (const PlaceVerdict& one : PlaceVerdicts(report.plan, report.statistics)) {
+    verdicts.push_back({{"setting", report.plan.settings[one.setting].text},
+                        {"measure", one.measure},
+                        {"verdict", one.text},
+                        {"matters", one.matters ? Json(*one.matters) : Json()},
+                        {"p", NumberOrNull(one.p)},
+                        {"p_adjusted", NumberOrNull(one.p_adjusted)},
+                        {"best", place(one.best)},
+                        {"worst", place(one.worst)},
+                        {"gap", NumberOrNull(one.gap)},
+                        {"low", NumberOrNull(one.gap_interval.low)},
+                        {"high", NumberOrNull(one.gap_interval.high)},
+                        {"chance", NumberOrNull(one.chance)},
+                        {"detectable", NumberOrNull(one.detectable)}});
+  }
+  return verdicts;
+}
+
 Json ReportJson(const CellReport& report) {
   Json settings = Json::array();
   for (const SettingStatistics& setting : report.statistics.settings) {
@@ -143,6 +166,7 @@ Json ReportJson(const CellReport& report) {
                {"failed_samples", report.failed},
                {"too_long_samples", report.too_long},
                {"adjustment", "Holm, over the comparisons of a measure"},
+               {"verdicts", VerdictsJson(report)},
                {"settings", std::move(settings)},
                {"comparisons", std::move(comparisons)},
                {"advice", std::move(advice)},
@@ -151,6 +175,7 @@ Json ReportJson(const CellReport& report) {
   for (const MeasureGroups& measure : report.groups) {
     for (Json& group : GroupsJson(measure)) json["groups"].push_back(std::move(group));
   }
+  if (!report.chosen_places.empty()) json["chosen_places"] = report.plan.places;
   if (!report.setting_failure.empty()) json["setting_failure"] = report.setting_failure;
   Json answered = AnsweredPlacesJson(report.plan, report.generated);
   if (!answered.empty()) json["answered_place"] = std::move(answered);

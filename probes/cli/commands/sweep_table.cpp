@@ -13,6 +13,7 @@
 #include "probes/cli/console/text_table.h"
 #include "probes/cli/text/generated_table.h"
 #include "probes/cli/text/setting_letters.h"
+#include "probes/sweep/place_verdict.h"
 #include "probes/sweep/plan_texts.h"
 
 namespace midscope::cli {
@@ -277,8 +278,19 @@ std::string GroupsText(const CellReport& report) {
   return text;
 }
 
+// Returns one line per setting: whether the place matters.
+std::string VerdictsText(const CellReport& report) {
+  std::string text;
+  if (!report.chosen_places.empty()) text += "over " + report.chosen_places + "\n";
+  for (const PlaceVerdict& verdict : PlaceVerdicts(report.plan, report.statistics)) {
+    text += SettingText(report, verdict.setting) + ": " + verdict.text + "\n";
+  }
+  return text.empty() ? "" : text + "\n";
+}
+
 std::string ReportText(const CellReport& report) {
-  std::string text = CellsText(report) + NotesText(report) + GroupsText(report);
+  std::string text =
+      VerdictsText(report) + CellsText(report) + NotesText(report) + GroupsText(report);
   const std::string generated = GeneratedText(report.plan, report.generated);
   if (!generated.empty()) text += "\n" + generated;
   if (report.statistics.samples < 2) return text;
@@ -286,8 +298,13 @@ std::string ReportText(const CellReport& report) {
     text += "\n" + SettingsText(report) + ChanceText(report);
   }
   text += ComparisonsText(report);
-  text += "gap: best place less worst; place p: whether the place matters, by permutation";
-  if (report.plan.settings.size() > 1) text += "; adjusted: by Holm over the settings";
+  text +=
+      "gap: best place minus worst; chance: the gap that permuted places have; place p: whether "
+      "the "
+      "place matters, by permutation";
+  if (const auto settings = std::ssize(report.plan.settings); settings > 1) {
+    text += fmt::format("; adjusted: place p by Holm over the {} settings of this table", settings);
+  }
   int64_t family = 0;
   if (!report.statistics.comparisons.empty()) {
     const auto& measure = report.statistics.comparisons.front().measure;

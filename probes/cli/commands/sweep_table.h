@@ -32,6 +32,7 @@ struct CellReport {
   std::vector<MeasureGroups> groups = {};
   PromptCuts cuts = {};
   std::string failed_samples = {};  // from FailedSamplesText
+  std::string chosen_places = {};   // from ChosenPlacesText; "": all places of the sweep
 };
 
 // Makes the report; computes the tests if `result` does not have them (SweepResult::tests), and
@@ -47,7 +48,10 @@ CellReport MakeReport(const SweepCell& cell, const std::string& file, const Swee
 // prompt exceeds the context, "not_run_samples", on which the setting was not run, "cut_samples",
 // whose prompt the task cut, and "gold_cut_samples", whose gold it cut out; for generating sweeps
 // the values of AddGeneratedCell and AnsweredPlacesJson (generated_table.h; the latter as
-// "answered_place" of a sweep).
+// "answered_place" of a sweep). Member "verdicts" of a sweep has a PlaceVerdict per setting
+// ("setting", "measure", "verdict": its sentence, "matters", "p", "p_adjusted", "best", "worst",
+// "gap", "low", "high", "chance", "detectable"); "chosen_places" is set if the report is over a
+// part of the sweep's places.
 std::string SweepJson(const std::vector<CellReport>& reports);
 std::string SweepText(const std::vector<CellReport>& reports);
 

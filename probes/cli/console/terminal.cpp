@@ -7,16 +7,20 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace midscope::cli {
 
-std::optional<size_t> TerminalWidth() {
+size_t TerminalWidth() {
   winsize size{};
-  const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return known ? std::optional<size_t>(size.ws_col) : std::nullopt;
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  const char* columns = std::getenv("COLUMNS");
+  size_t width = 0;
+  return columns && ReadWhole(columns, width) && width > 0 ? width : kPipeWidth;
 }
 
 void LineReader::Fill() {

@@ -9,9 +9,13 @@
 
 namespace midscope::cli {
 
-// Number of columns of the terminal on standard output; nullopt if that is a file or a pipe, for
-// which lines may have any length.
-std::optional<size_t> TerminalWidth();
+// Width of the output for a file or a pipe, in columns.
+inline constexpr size_t kPipeWidth = 160;
+
+// Returns the number of columns that tables and captions may take: those of the terminal on
+// standard output. For a file or a pipe, it is the environment variable COLUMNS if that is an
+// integer >= 1, otherwise kPipeWidth.
+size_t TerminalWidth();
 
 // Reads lines from a descriptor without blocking.
 

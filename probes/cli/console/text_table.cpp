@@ -12,9 +12,6 @@ namespace midscope::cli {
 
 namespace {
 
-constexpr size_t kGap = 2;          // spaces between columns
-constexpr size_t kNarrowText = 12;  // longer words of a text are cut to this
-
 size_t Width(const std::string& text) { return static_cast<size_t>(CountCharacters(text)); }
 
 // Whether the text has only digits and the other characters of numbers and intervals.
@@ -22,23 +19,41 @@ bool IsNumber(const std::string& text) {
   return text.find_first_not_of("0123456789+-. [],e%") == std::string::npos;
 }
 
+// Returns the end of the word that begins at `first`; "[0.31, 0.60]" is one word.
+size_t WordEnd(const std::string& text, size_t first) {
+  const size_t end = std::min(text.find(' ', first), text.size());
+  const size_t open = text.find('[', first);
+  if (open >= end) return end;
+  const size_t close = text.find(']', open);
+  if (close == std::string::npos || close < end) return end;
+  return IsNumber(text.substr(open, close - open)) ? std::min(text.find(' ', close), text.size())
+                                                   : end;
+}
+
 // Splits the text into words; all but the first include the spaces before them.
 std::vector<std::string> Words(const std::string& text) {
   std::vector<std::string> words;
   for (size_t begin = 0; begin < text.size();) {
-    const size_t first = text.find_first_not_of(' ', begin);
-    const size_t end = std::min(text.find(' ', std::min(first, text.size())), text.size());
+    const size_t first = std::min(text.find_first_not_of(' ', begin), text.size());
+    const size_t end = WordEnd(text, first);
     words.push_back(text.substr(begin, end - begin));
     begin = end;
   }
   return words;
 }
 
-size_t LongestWord(const std::string& text) {
+// Returns the width of the longest word, or of its longest part if words are cut after '_'.
+size_t LongestWord(const std::string& text, bool cut) {
   size_t longest = 0;
-  for (const std::string& word : Words(text))
-    longest =
-        std::max(longest, Width(word.substr(std::min(word.find_first_not_of(' '), word.size()))));
+  for (const std::string& word : Words(text)) {
+    size_t begin = std::min(word.find_first_not_of(' '), word.size());
+    while (begin < word.size()) {
+      const size_t mark = cut ? word.find('_', begin) : std::string::npos;
+      const size_t end = mark == std::string::npos ? word.size() : mark + 1;
+      longest = std::max(longest, Width(word.substr(begin, end - begin)));
+      begin = end;
+    }
+  }
   return longest;
 }
 
@@ -58,7 +73,9 @@ std::vector<std::string> WrappedCell(const std::string& text, size_t width) {
     if (Width(lines.back()) + Width(word) > width && !lines.back().empty()) lines.emplace_back();
     if (lines.back().empty()) word.erase(0, word.find_first_not_of(' '));
     while (Width(word) > width) {
-      const size_t bytes = BytesOf(word, width);
+      size_t bytes = BytesOf(word, width);
+      const size_t mark = word.find_last_of("_/", bytes - 1);
+      if (mark != std::string::npos && mark > 0) bytes = mark + 1;
       lines.back() = word.substr(0, bytes);
       lines.emplace_back();
       word.erase(0, bytes);
@@ -70,41 +87,72 @@ std::vector<std::string> WrappedCell(const std::string& text, size_t width) {
 
 }  // namespace
 
-std::vector<TextTable::Column> TextTable::Columns() const {
+std::vector<TextTable::Column> TextTable::Columns(const Fit& fit) const {
   std::vector<Column> columns(rows_.front().size());
   for (size_t i = 0; i < columns.size(); ++i) {
     Column& column = columns[i];
     column.right = rows_.size() > 1;
     size_t body = 0;
+    size_t word = 0;
     for (size_t row = 0; row < rows_.size(); ++row) {
       column.width = std::max(column.width, Width(rows_[row][i]));
       if (row == 0) continue;
       body = std::max(body, Width(rows_[row][i]));
+      word = std::max(word, LongestWord(rows_[row][i], false));
       column.right = column.right && IsNumber(rows_[row][i]);
     }
-    const size_t needed = column.right ? body : std::min(body, kNarrowText);
-    column.narrowest = std::max(needed, LongestWord(rows_.front()[i]));
+    const size_t number = fit.splits_intervals ? word : body;
+    const size_t needed = column.right ? number : std::min(body, fit.narrowest_text);
+    column.narrowest = std::max(needed, LongestWord(rows_.front()[i], fit.splits_intervals));
   }
   return columns;
 }
 
+std::string TextTable::Blocks(const std::vector<Column>& columns, size_t width) const {
+  size_t count = 1;
+  size_t sum = columns.front().narrowest;
+  do {
+    sum += 1 + columns[count++].narrowest;
+  } while (count < columns.size() && sum + 1 + columns[count].narrowest <= width);
+  if (count == columns.size()) return Text(std::nullopt);
+  TextTable first(std::vector<std::string>{});
+  TextTable rest(std::vector<std::string>{});
+  first.rows_.clear();
+  rest.rows_.clear();
+  for (const std::vector<std::string>& row : rows_) {
+    const auto end = row.begin() + static_cast<std::ptrdiff_t>(count);
+    first.rows_.emplace_back(row.begin(), end);
+    rest.rows_.push_back({row.front()});
+    rest.rows_.back().insert(rest.rows_.back().end(), end, row.end());
+  }
+  return first.Text(width) + "\n" + rest.Text(width);
+}
+
 std::string TextTable::Text(std::optional<size_t> width) const {
-  std::vector<Column> columns = Columns();
-  const auto total = [&columns] {
-    size_t sum = kGap * (columns.size() - 1);
+  constexpr Fit kFits[] = {{2, 12, false}, {2, 12, true}, {1, 12, true}, {1, 6, true}};
+  std::vector<Column> columns;
+  size_t gap = 0;
+  const auto total = [&] {
+    size_t sum = gap * (columns.size() - 1);
     for (const Column& column : columns) sum += column.width;
     return sum;
   };
   const auto can_lose = [](const Column& column) {
     return column.width > column.narrowest ? column.width : 0;
   };
-  while (width && total() > *width) {
-    const auto widest = std::max_element(
-        columns.begin(), columns.end(),
-        [&](const Column& a, const Column& b) { return can_lose(a) < can_lose(b); });
-    if (can_lose(*widest) == 0) break;
-    --widest->width;
+  for (const Fit& fit : kFits) {
+    columns = Columns(fit);
+    gap = fit.gap;
+    while (width && total() > *width) {
+      const auto widest = std::max_element(
+          columns.begin(), columns.end(),
+          [&](const Column& a, const Column& b) { return can_lose(a) < can_lose(b); });
+      if (can_lose(*widest) == 0) break;
+      --widest->width;
+    }
+    if (!width || total() <= *width) break;
   }
+  if (width && total() > *width && columns.size() > 2) return Blocks(columns, *width);
   std::string text;
   for (const std::vector<std::string>& row : rows_) {
     std::vector<std::vector<std::string>> cells;
@@ -118,7 +166,7 @@ std::string TextTable::Text(std::optional<size_t> width) const {
       for (size_t i = 0; i < columns.size(); ++i) {
         const std::string cell = at < cells[i].size() ? cells[i][at] : "";
         const std::string padding(columns[i].width - Width(cell), ' ');
-        if (i > 0) line += std::string(kGap, ' ');
+        if (i > 0) line += std::string(gap, ' ');
         line += columns[i].right ? padding + cell : cell + padding;
       }
       line.erase(line.find_last_not_of(' ') + 1);
@@ -130,7 +178,7 @@ std::string TextTable::Text(std::optional<size_t> width) const {
 
 size_t HelpWidth() {
   constexpr size_t kNarrowest = 50;  // minimum for the right column of options
-  return std::clamp(TerminalWidth().value_or(kHelpWidth), kNarrowest, kHelpWidth);
+  return std::clamp(TerminalWidth(), kNarrowest, kHelpWidth);
 }
 
 std::string Paragraph(const std::string& first, const std::string& text, size_t indent,
@@ -142,7 +190,8 @@ std::string Paragraph(const std::string& first, const std::string& text, size_t 
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find(' ', begin), text.size());
     const std::string word = text.substr(begin, end - begin);
-    if (holds_words && line.size() + word.size() > width) {
+    const bool fits_a_line = indent + Width(word) <= width;
+    if (holds_words && fits_a_line && Width(line) + Width(word) > width) {
       out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
       line = std::string(indent, ' ');
     }
@@ -159,7 +208,7 @@ std::string Wrapped(const std::string& text, size_t width) {
     const size_t end = std::min(text.find('\n', begin), text.size());
     const std::string line = text.substr(begin, end - begin);
     const size_t spaces = std::min(line.find_first_not_of(' '), line.size());
-    out += line.size() <= width
+    out += Width(line) <= width
                ? line + "\n"
                : Paragraph(line.substr(0, spaces), line.substr(spaces), spaces + 2, width);
     begin = end + 1;

@@ -22,8 +22,10 @@ class TextTable {
  public:
   explicit TextTable(std::vector<std::string> header) : rows_{std::move(header)} {}
   void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  // If the table is wider than `width`, text and headings are wrapped inside their columns; numbers
-  // are not.
+  // If the table is wider than `width`, text and headings are wrapped inside their columns. If that
+  // does not suffice, intervals are wrapped below their means, then columns are separated by one
+  // space, then text columns become as narrow as 6 characters. A table that is still too wide is
+  // printed in blocks of columns, each of which begins with the first column.
   std::string Text(std::optional<size_t> width = TerminalWidth()) const;
 
  private:
@@ -32,7 +34,15 @@ class TextTable {
     size_t narrowest = 0;  // minimum width with wrapped cells
     bool right = true;
   };
-  std::vector<Column> Columns() const;
+  // How far columns may be narrowed to fit a width.
+  struct Fit {
+    size_t gap;             // spaces between columns
+    size_t narrowest_text;  // longer words of a text are cut to this
+    bool splits_intervals;
+  };
+  std::vector<Column> Columns(const Fit& fit) const;
+  // Returns the table in blocks of as many columns as fit. `columns`: of the narrowest fit.
+  std::string Blocks(const std::vector<Column>& columns, size_t width) const;
 
   std::vector<std::vector<std::string>> rows_;
 };
@@ -49,9 +59,12 @@ size_t HelpWidth();
 std::string Paragraph(const std::string& first, const std::string& text, size_t indent,
                       size_t width = HelpWidth());
 
-// Wraps every line longer than `width`; continuation lines are indented by two more spaces than the
-// line.
+// Wraps every line longer than `width` at spaces; continuation lines are indented by two more
+// spaces than the line. Words longer than the width, such as paths, are not cut or moved.
 std::string Wrapped(const std::string& text, size_t width = HelpWidth());
+
+// Wraps captions and notes to the width of the output.
+inline std::string FittedLines(const std::string& text) { return Wrapped(text, TerminalWidth()); }
 
 // Rewraps help text, whose lines fit kHelpWidth, for a narrower terminal: lines of a paragraph are
 // joined, then wrapped. Text after "Examples:" is unchanged, so that it can be copied.

@@ -31,7 +31,9 @@ std::string Overview() {
     text += fmt::format("  {:<10} {}\n", command.name, command.summary);
   }
   text +=
-      "\nmidscope COMMAND --help shows a command's options with examples.\n"
+      "\nmidscope COMMAND -h shows the most important options of a command, --help all of them, "
+      "with\n"
+      "examples.\n"
       "midscope help interventions shows what --with takes, midscope help presets the published\n"
       "settings that it supports by name, midscope help tasks what --task takes, midscope help\n"
       "jsonl how to ask questions of your own, midscope help probes what midscope probe measures,\n"

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -75,7 +76,8 @@ void Bind(const Command& command, CLI::App& app, OptionSet& options) {
 
 std::unique_ptr<CLI::App> MakeApp(const Command& command, OptionSet& options, OptionSet& common) {
   auto app = std::make_unique<CLI::App>(command.description + "\n", "midscope " + command.name);
-  app->set_help_flag("-h,--help", "print this help");
+  app->set_help_flag("--help", "print this help");
+  app->set_help_all_flag("-h", "print the most important options");
   app->footer("Examples:\n" + command.examples);
   // Unknown options are reported below, with the nearest known one.
   app->allow_extras();
@@ -154,6 +156,8 @@ std::optional<std::string> ParseArguments(const Command& command,
     app->parse(reversed);
   } catch (const CLI::CallForHelp&) {
     return HelpOf(*app);
+  } catch (const CLI::CallForAllHelp&) {
+    return ShortHelpText(command);
   } catch (const CLI::ParseError& error) {
     throw UsageError("command line", error.what(),
                      "midscope " + command.name + " --help lists the options");
@@ -163,6 +167,50 @@ std::optional<std::string> ParseArguments(const Command& command,
     CheckPositionals(command, options);
   }
   return std::nullopt;
+}
+
+namespace {
+
+constexpr size_t kShortHelpWidth = 80;
+
+// Returns the first clause of an option's help, cut at a word to at most `width` characters.
+std::string FirstClause(const std::string& help, size_t width) {
+  size_t end = help.size();
+  for (const char* mark : {"; ", ". ", " ("}) end = std::min(end, help.find(mark));
+  std::string clause = help.substr(0, end);
+  if (clause.size() <= width) return clause;
+  constexpr std::string_view kCut = " ...";
+  clause.resize(clause.rfind(' ', width - kCut.size()));
+  return clause + std::string(kCut);
+}
+
+std::string ShortLine(const Command& command, const Parameter& option) {
+  const bool positional = IsPositional(command, option.name);
+  const std::string symbol = positional ? "" : ValueSymbol(option.kind);
+  std::string line = "  " + (positional ? UpperCase(option.name) : "--" + option.name);
+  if (!symbol.empty()) line += " " + symbol;
+  line.resize(std::max(kHelpColumn, line.size() + 1), ' ');
+  return line + FirstClause(option.help, kShortHelpWidth - line.size()) + "\n";
+}
+
+}  // namespace
+
+std::string ShortHelpText(const Command& command) {
+  std::string usage = "Usage: midscope " + command.name;
+  std::string options;
+  for (const Parameter& option : command.options) {
+    const std::string name = UpperCase(option.name);
+    if (IsPositional(command, option.name))
+      usage += option.required ? " " + name : " [" + name + "]";
+    if (option.brief) options += ShortLine(command, option);
+  }
+  const auto all =
+      std::count_if(command.options.begin(), command.options.end(),
+                    [&](const Parameter& option) { return !IsPositional(command, option.name); });
+  return usage + " [OPTIONS]\n" + Paragraph("", command.summary, 2, kShortHelpWidth) + "\n" +
+         options + (options.empty() ? "" : "\n") +
+         fmt::format("midscope {} --help describes {}, with examples.\n", command.name,
+                     all > 0 ? "all " + CountText(all, "option") : "it");
 }
 
 std::string HelpText(const Command& command) {

@@ -12,14 +12,18 @@
 namespace midscope::cli {
 
 // Parses the arguments after the command's name into `options` (made of command.options) and
-// `common` (made of CommonOptions()). Returns the help text if they contain --help, else nullopt.
-// Throws Error (usage) for an unknown option (with the nearest known one), a missing or invalid
-// value, or a missing required option.
+// `common` (made of CommonOptions()). Returns HelpText if they contain --help, ShortHelpText if
+// they contain -h, else nullopt. Throws Error (usage) for an unknown option (with the nearest known
+// one), a missing or invalid value, or a missing required option.
 std::optional<std::string> ParseArguments(const Command& command,
                                           const std::vector<std::string>& arguments,
                                           OptionSet& options, OptionSet& common);
 
 // Returns the text of --help.
 std::string HelpText(const Command& command);
+
+// Returns the text of -h: the usage, the summary and the options that are `brief`, one per line. It
+// has at most 24 lines of 80 characters.
+std::string ShortHelpText(const Command& command);
 
 }  // namespace midscope::cli

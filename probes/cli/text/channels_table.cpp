@@ -109,8 +109,8 @@ std::string SearchText(const Record& search, const std::vector<int64_t>& ranked,
          std::to_string(ArrayValues<int64_t>(search, "smoothest_layer")[channel])});
   }
   return text + table.Text() +
-         "smoothness: least is smoothest and first; monotone layers: where the fit rises or falls "
-         "all the way\n";
+         "smoothness: lower is better, the smoothest is first; monotone layers: layers whose fit "
+         "rises or falls over all positions, more is better\n";
 }
 
 std::string DifferenceText(const Record& validation, size_t setting) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "core/base/text.h"
 #include "probes/cli/commands/published_numbers.h"
 #include "probes/cli/console/text_table.h"
 #include "probes/cli/text/record_text.h"
@@ -18,7 +19,7 @@ namespace {
 std::string Heading(const PublishedTable& table) {
   std::string text = table.name + ": " + table.title;
   if (!table.unit.empty()) text += " [" + table.unit + "]";
-  if (table.samples > 0) text += fmt::format(", {} samples", table.samples);
+  if (table.samples > 0) text += ", " + CountText(table.samples, "sample");
   text += "\n  " + table.source + "\n";
   if (!table.bos.empty()) text += "  begin-of-text: " + table.bos + "\n";
   return text;
@@ -46,7 +47,7 @@ std::string FormatText(const FileOutcome& outcome) {
 }
 
 std::string YoursText(const FileOutcome& outcome) {
-  return fmt::format("  yours: {}, {} samples{}{}\n", outcome.task, outcome.samples,
+  return fmt::format("  yours: {}, {}{}{}\n", outcome.task, CountText(outcome.samples, "sample"),
                      FormatText(outcome),
                      outcome.recipe.empty() ? "" : ", tuned: " + TuningRecipeText(outcome.recipe));
 }

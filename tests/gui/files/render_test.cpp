@@ -3,8 +3,10 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QImage>
+#include <QLocale>
 #include <QTemporaryDir>
 #include <QTest>
+#include <map>
 
 #include "core/base/error.h"
 #include "data/store/run_store.h"
@@ -103,6 +105,60 @@ class RenderTest : public QObject {
     QVERIFY2(text.contains("--reference " + reference.toUtf8()), text);
     request.reference = {folder.filePath("missing.h5")};
     QVERIFY_EXCEPTION_THROWN(RenderFile(request), Error);
+  }
+
+  // The caption says what the bars are; wall times are no results and have no picture.
+  void BarsAreNamedAndWallTimesAreLeftOut() {
+    QTemporaryDir folder;
+    Record means;
+    means.name = "outcome_means";
+    means.axes = {{"setting", 2, "", {"none", "pi(1.5)"}, {}}, {"place", 2, "rank", {}, {1, 20}}};
+    const auto add = [&](const char* name, std::vector<double> values) {
+      means.arrays.push_back({name, {"setting", "place"}, std::move(values), "nats", ""});
+    };
+    add("answer_nll", {1, 2, 3, 4});
+    add("answer_nll_low", {0.5, 1.5, 2.5, 3.5});
+    add("answer_nll_high", {1.5, 2.5, 3.5, 4.5});
+    means.attributes["answer_nll_interval"] = std::string("Student's t, cut at 0");
+    means.signal = "answer_nll";
+    Record times;
+    times.name = "sweep";
+    times.axes = {{"sample", 2, "", {}, {}}, {"setting", 2, "", {"none", "pi(1.5)"}, {}}};
+    times.arrays = {{"setting_seconds",
+                     {"sample", "setting"},
+                     std::vector<double>{0.1, 0.2, 0.3, 0.4},
+                     "s",
+                     ""}};
+    const QString file = folder.filePath("sweep.h5");
+    WriteRecords(file.toStdString(), {means, times}, {});
+    const QStringList written = RenderFile({file, folder.path(), {"svg"}, {}, {}});
+    QVERIFY(written.filter("seconds").isEmpty());
+    QVERIFY(written.contains(folder.filePath("outcome_nll.svg")));
+    const QByteArray picture = All(folder.filePath("outcome_nll.svg"));
+    QVERIFY2(picture.contains("bars: 95 %"), picture.right(2000));
+    QVERIFY2(picture.contains("Student"), picture.right(2000));
+  }
+
+  // Numbers of pictures have points as decimal marks whatever the language of the user is.
+  void PicturesAreTheSameInEveryLocale() {
+    QTemporaryDir folder;
+    const QString file = folder.filePath("probe.h5");
+    std::vector<Record> records = ProbeRecords();
+    records.push_back(SweepRecord());
+    WriteRecords(file.toStdString(), records, {});
+    std::map<QString, QByteArray> pictures;
+    const QLocale before;
+    for (const QLocale& locale : {QLocale::c(), QLocale(QLocale::German, QLocale::Germany)}) {
+      QLocale::setDefault(locale);
+      const QStringList written = RenderFile({file, folder.path(), {"svg", "png"}, {}, {}});
+      QVERIFY(written.size() > 8);
+      for (const QString& name : written) {
+        const QByteArray bytes = All(name);
+        if (pictures.contains(name)) QVERIFY2(pictures[name] == bytes, qPrintable(name));
+        pictures[name] = bytes;
+      }
+    }
+    QLocale::setDefault(before);
   }
 
   // A single panel without a name has no empty space above it.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <regex>
 #include <sstream>
 
@@ -45,7 +46,54 @@ TEST(TextTable, FitsATerminal) {
   TextTable numbers({"number of samples", "p"});
   numbers.Add({"12", "0.5"});
   EXPECT_EQ(numbers.Text(14), "number of    p\n  samples\n       12  0.5\n");
-  EXPECT_EQ(numbers.Text(1), " number    p\n     of\nsamples\n     12  0.5\n");
+  EXPECT_EQ(numbers.Text(1), " number   p\n     of\nsamples\n     12 0.5\n");
+}
+
+// In a narrow terminal, intervals are printed below their means, and heads are cut after '_'.
+TEST(TextTable, WrapsIntervalsWhereTheyDoNotFit) {
+  TextTable table({"setting", "answer_nll [95 %]", "difference [95 %]"});
+  table.Add({"none", "7.27 [6.90, 7.64]", ""});
+  table.Add({"a", "7.27 [6.90, 7.64]", "-0.25 [-0.50, 0.00]"});
+  EXPECT_EQ(table.Text(44),
+            "setting        answer_nll  difference [95 %]\n"
+            "                   [95 %]\n"
+            "none                 7.27\n"
+            "             [6.90, 7.64]\n"
+            "a                    7.27              -0.25\n"
+            "             [6.90, 7.64]      [-0.50, 0.00]\n");
+}
+
+TEST(TextTable, BreaksIntoBlocksOfColumns) {
+  TextTable table({"place", "first", "second", "third"});
+  table.Add({"1", "1000", "2000", "3000"});
+  table.Add({"20", "1001", "2001", "3001"});
+  EXPECT_EQ(table.Text(18),
+            "place first second\n"
+            "    1  1000   2000\n"
+            "   20  1001   2001\n"
+            "\n"
+            "place  third\n"
+            "    1   3000\n"
+            "   20   3001\n");
+}
+
+TEST(TerminalWidth, IsThatOfColumnsForAPipe) {
+  ASSERT_EQ(::setenv("COLUMNS", "77", 1), 0);
+  EXPECT_EQ(TerminalWidth(), 77u);
+  for (const char* text : {"", "0", "-5", "wide"}) {
+    ::setenv("COLUMNS", text, 1);
+    EXPECT_EQ(TerminalWidth(), kPipeWidth) << text;
+  }
+  ::unsetenv("COLUMNS");
+  EXPECT_EQ(TerminalWidth(), kPipeWidth);
+}
+
+TEST(FittedLines, WrapCaptionsAndKeepPaths) {
+  ::setenv("COLUMNS", "20", 1);
+  EXPECT_EQ(FittedLines("a: one two three four\n\nb\n"), "a: one two three\n  four\n\nb\n");
+  const std::string path = "file: /a/very/long/path/run.h5\n";
+  EXPECT_EQ(FittedLines(path), path);
+  ::unsetenv("COLUMNS");
 }
 
 TEST(Help, FitsANarrowTerminal) {

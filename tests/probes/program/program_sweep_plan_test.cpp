@@ -114,7 +114,7 @@ TEST(ProgramSweepPlan, ADryRunTellsACluster) {
   const ProgramRun run = RunMidscope(for_ranks);
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("64 ranks: "));
-  EXPECT_THAT(run.out, HasSubstr("7 to 8 samples a rank"));
+  EXPECT_THAT(run.out, HasSubstr("7 to 8 samples per rank"));
   EXPECT_THAT(run.out, HasSubstr("memory of a process: about "));
   EXPECT_THAT(run.out, HasSubstr("advice: 63 ranks are done as soon as 64"));
   EXPECT_THAT(run.out, HasSubstr("--ntasks=63 --time=0"));

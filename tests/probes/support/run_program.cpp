@@ -57,6 +57,8 @@ void Redirect(const std::string& path, int flags, int descriptor) {
     ::setrlimit(RLIMIT_AS, &limit);
   }
   for (const auto& [name, value] : options.environment) ::setenv(name.c_str(), value.c_str(), 1);
+  // Long lines are not wrapped unless a test is about their width.
+  ::setenv("COLUMNS", "400", 0);
   // Tests share the machine with other tests, so waiting threads should sleep soon.
   ::setenv("GOMP_SPINCOUNT", "3000", 0);
   ::execv(argv.front(), argv.data());
