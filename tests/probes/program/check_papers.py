@@ -81,6 +81,7 @@ def write_sets(sets):
     write_lines(sets / "coursera.jsonl", [{"instructions": ["Which is it?\nA. one\nB. two"], "outputs": ["B"], "input": text(20, 2),
                                            "source": "coursera", "evaluation": "exam"}])
     write_lines(sets / "gov_report.jsonl", [{"id": str(i), "report": text(20, i), "summary": "short"} for i in range(50)])
+    write_lines(sets / "proof_pile.jsonl", [{"text": text(20, i), "meta": "m"} for i in range(50)])
     for i in range(20):
         (sets / "pg19").mkdir(exist_ok=True)
         (sets / "pg19" / f"{i:02}.txt").write_text(text(700, i))
@@ -99,6 +100,7 @@ def write_sets(sets):
     }
     for name, line in choices.items():
         write_lines(sets / f"{name}.jsonl", [line])
+        write_lines(sets / f"{name}_train.jsonl", [line] * 25)
 
 
 def write_model(folder, root, hidden, layers):
