@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/record_names.h"
+#include "core/terms/intervention_text.h"
 #include "data/published/tuning_recipe.h"
 #include "data/store/run_store.h"
 #include "data/sweep/sweep_store.h"
@@ -195,7 +196,8 @@ TEST_F(ProgramPublished, PerplexityHasTheRunsIntervalAlone) {
 
 // The mean over documents is what the table has; the setting is the interpolation of the recipe.
 TEST_F(ProgramPublished, PerplexityOfDocumentsIsTheirMean) {
-  const std::vector<std::string> settings = {"yarn(8, context=4096, form=cream)"};
+  const std::vector<std::string> settings = {
+      PrintIntervention(ParseIntervention("yarn(8, context=4096, form=cream)"))};
   json plan = Plan("text:tokens=4096,stride=2048,field=report,file=gov.jsonl", settings);
   plan["recipe"] = {{"method", "cream"}, {"interpolation", "yarn"}, {"context", "32768"}};
   Record means = Means(settings, "perplexity", {5.0});
