@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -87,6 +88,45 @@ const T* OfEnding(const std::map<std::string, T>& by_ending, const std::string& 
   return best;
 }
 
+// Adds the interpolation of tuned rows to their methods. `contexts`: tokens that their models were
+// trained on before, by the end of row labels.
+void AddInterpolations(const std::map<std::string, int64_t>& contexts, PublishedTable& table) {
+  static const std::set<std::string> schemes = {"linear", "ntk", "yarn"};
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    const TuningRecipe& recipe = table.RecipeOf(row);
+    const int64_t* context = OfEnding(contexts, table.rows[row]);
+    const auto scheme = recipe.find("interpolation");
+    if (!context || scheme == recipe.end() || !schemes.contains(scheme->second)) continue;
+    PublishedMethod method = table.MethodOf(row);
+    method.interpolation = scheme->second;
+    method.original_context = *context;
+    table.methods[table.rows[row]] = std::move(method);
+  }
+}
+
+// Reads the models of rows or columns. `said`: {"name": the model of all rows}, {"before": [TEXT,
+// ...]}, which in a row's label follow the model, {"after": TEXT}, which it follows, or {"columns":
+// {COLUMN: MODEL}}.
+void ReadModels(const json& said, PublishedTable& table) {
+  if (said.is_null()) return;
+  if (said.contains("columns")) {
+    table.columns_are_models = true;
+    for (const std::string& column : table.columns) {
+      table.models.push_back(said.at("columns").value(column, ""));
+    }
+    return;
+  }
+  for (const std::string& row : table.rows) {
+    std::string model = said.value("name", row);
+    for (const std::string end : said.value("before", json::array())) {
+      model = model.substr(0, model.find(end));
+    }
+    const std::string begin = said.value("after", "");
+    if (!begin.empty()) model = model.substr(model.rfind(begin) + begin.size());
+    table.models.push_back(std::move(model));
+  }
+}
+
 PublishedTable ReadTable(const json& entry) {
   PublishedTable table;
   table.name = entry.at("name");
@@ -113,6 +153,8 @@ PublishedTable ReadTable(const json& entry) {
   for (const auto& [ending, said] : recipes.items()) {
     table.recipes[ending] = ParseTuningRecipe(said.dump(), kIndex);
   }
+  AddInterpolations(entry.value("original_contexts", std::map<std::string, int64_t>()), table);
+  ReadModels(entry.value("models", json()), table);
   for (const json& number : entry.value("numbers", json::array())) {
     table.numbers.push_back({number.at("column"), number.at("task"), number.value("sets", Texts()),
                              number.value("measure", "answered"),
@@ -150,6 +192,7 @@ void AddLines(const PublishedTable& table, const PublishedOutcome& outcome,
     line.task = outcome.task;
     line.pieces = PublishedPieces(outcome.task, outcome.task);
     line.label = table.rows[row];
+    line.model = table.ModelOf(row);
     line.method = table.MethodOf(row);
     line.recipe = table.RecipeOf(row);
     line.places = outcome.places;
@@ -215,12 +258,54 @@ const TuningRecipe& PublishedTable::RecipeOf(size_t row) const {
   return recipe ? *recipe : none;
 }
 
+std::vector<std::string> PublishedTable::ModelNames() const {
+  std::vector<std::string> names;
+  for (const std::string& model : models) {
+    const bool is_new = std::find(names.begin(), names.end(), model) == names.end();
+    if (!model.empty() && is_new) names.push_back(model);
+  }
+  return names;
+}
+
+const std::string& PublishedTable::ModelOf(size_t row) const {
+  static const std::string none;
+  return models.empty() || columns_are_models ? none : models.at(row);
+}
+
+const std::string& PublishedTable::ModelOf(size_t row, std::string_view column) const {
+  return columns_are_models ? models.at(ColumnIndex(column)) : ModelOf(row);
+}
+
+PublishedMethod MethodForRun(PublishedMethod method, const TuningRecipe& run) {
+  const auto stated = run.find("context");
+  int64_t context = 0;
+  if (method.interpolation.empty() || method.original_context <= 0 || stated == run.end() ||
+      !ReadWhole(stated->second, context) || context < method.original_context) {
+    return method;
+  }
+  const std::string factor =
+      NumberText(static_cast<double>(context) / static_cast<double>(method.original_context));
+  const std::string setting =
+      method.interpolation == "linear" ? fmt::format("pi({})", factor)
+      : method.interpolation == "ntk"
+          ? fmt::format("ntk({})", factor)
+          : fmt::format("yarn({}, context={}, form=cream)", factor, method.original_context);
+  method.settings.push_back(PrintIntervention(ParseIntervention(setting)));
+  return method;
+}
+
 PublishedMatch MatchSetting(const std::string& setting, const PublishedMethod& method) {
   const auto& known = method.settings;
   if (std::find(known.begin(), known.end(), setting) != known.end()) return PublishedMatch::kSame;
   // A setting of several terms is a different method.
   const bool one_term = setting.find(" + ") == std::string::npos;
-  if (!one_term || FirstTerm(setting) != method.term) return PublishedMatch::kNone;
+  const std::string term = FirstTerm(setting);
+  const bool is_of_method =
+      term == method.term || (!method.interpolation.empty() &&
+                              std::any_of(known.begin(), known.end(), [&](const std::string& each) {
+                                return FirstTerm(each) == term;
+                              }));
+  if (!one_term || !is_of_method) return PublishedMatch::kNone;
   return known.empty() ? PublishedMatch::kMethodAlone : PublishedMatch::kOtherArguments;
 }
 

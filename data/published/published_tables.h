@@ -43,6 +43,10 @@ struct PublishedMethod {
   std::string term;                   // "none", "pi", "ms-poe", ...; "": not in this program
   std::vector<std::string> settings;  // in canonical form; several if paper and code differ. Empty:
                                       // the source does not state the arguments
+  // Tuned models: "linear", "ntk" or "yarn", which a setting may state in place of the model's
+  // config; "": no interpolation is matched.
+  std::string interpolation = {};
+  int64_t original_context = 0;  // tokens that the model was trained on before tuning
 };
 
 // A column whose numbers are not outcomes by place, and the number of a run to compare it with.
@@ -67,6 +71,12 @@ enum class PublishedMatch {
   kSame,            // the same method and arguments
 };
 
+// Returns the method with the setting of its interpolation added for a run's model: "pi(8)",
+// "ntk(8)", or "yarn(8, context=4096, form=cream)", the form in the public code of PoSE and CREAM
+// (arXiv 2309.10400, 2406.07138). The factor is the context in `run` / original_context. Returns
+// the method unchanged if it has no interpolation, or if `run` states no context.
+PublishedMethod MethodForRun(PublishedMethod method, const TuningRecipe& run);
+
 // Compares a setting, in canonical form, with a method.
 PublishedMatch MatchSetting(const std::string& setting, const PublishedMethod& method);
 
@@ -78,7 +88,11 @@ struct PublishedTable {
   std::string unit;     // "%", "score", "perplexity"
   int64_t samples = 0;  // samples per cell according to the source; 0: not stated
   std::vector<std::string> columns;
-  std::vector<std::string> rows;                // row labels, their parts joined by " / "
+  std::vector<std::string> rows;  // row labels, their parts joined by " / "
+  // [row], or [column] if columns_are_models: the model; "": none is named. Empty: the table names
+  // no models.
+  std::vector<std::string> models;
+  bool columns_are_models = false;
   std::vector<std::vector<std::string>> cells;  // [row][column], as printed; "": empty cell
   std::vector<PublishedOutcome> outcomes;
   std::map<std::string, std::vector<std::string>>
@@ -99,6 +113,11 @@ struct PublishedTable {
   const PublishedMethod& MethodOf(size_t row) const;
   const PublishedMethod& MethodOf(size_t row, const std::string& column) const;
   const TuningRecipe& RecipeOf(size_t row) const;  // empty: the row's model was not tuned
+  // Returns the models that the table names, each once, in the order of the table.
+  std::vector<std::string> ModelNames() const;
+  // Returns the model of a row, and of a column's cell in it; "" if the table does not name it.
+  const std::string& ModelOf(size_t row) const;
+  const std::string& ModelOf(size_t row, std::string_view column) const;
 };
 
 // Returns all tables, in a fixed order.
@@ -114,6 +133,7 @@ struct PublishedLine {
   std::string task;                // the published task, "kv:pairs=50"
   int64_t pieces = 0;              // number of pieces of that task
   std::string label;               // label of the row
+  std::string model;               // as returned by ModelOf for the row
   PublishedMethod method;          // as returned by MethodOf for the row
   TuningRecipe recipe;             // as returned by RecipeOf for the row
   std::vector<int64_t> places;     // 1-based

@@ -9,6 +9,9 @@
 
 namespace midscope {
 
+// The outermost group of samples of ZeroSCROLLS's data sets, if a task has several of them.
+inline constexpr const char* kZeroScrollsGroup = "ZeroSCROLLS";
+
 // Returns `path` itself if it is a file; for a folder, its files whose names end in one of
 // `endings`, ordered by name. Throws Error (failure) if a folder has no such files or can't be
 // read.

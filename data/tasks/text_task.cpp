@@ -3,13 +3,23 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/base/utf8.h"
 #include "data/tasks/haystack.h"
 #include "data/tasks/prompt_text.h"
 #include "data/tasks/tasks.h"
+#include "data/tasks/text_documents.h"
 #include "data/tasks/token_cut.h"
 
 namespace midscope {
 namespace {
+
+// A text and the ends of its pieces.
+struct CutText {
+  std::string document;  // name of the document; "": the file is one text
+  std::string text;
+  std::vector<size_t> ends = {};
+};
 
 class TextTask : public Task {
  public:
@@ -17,15 +27,24 @@ class TextTask : public Task {
       : name_(TaskSpecText(spec)),
         tokens_(spec.Number("tokens")),
         stride_(spec.Number("stride")),
-        from_(spec.Number("from")),
         count_(NeedCounter(count_tokens, name_)) {
     if (stride_ >= tokens_) {
       throw UsageError("task '" + name_ + "'", "its stride leaves no room for a prompt",
                        "Give a stride smaller than tokens");
     }
-    text_ = ReadHaystack(spec.file());
-    CutPieces(spec.Number("windows") + 1);
-    if (ends_.size() < 2) {
+    const std::string& field = spec.parameters.Text("field");
+    const bool is_lines = IsJsonLinesFile(spec.file());
+    if (is_lines && field.empty()) RefuseWithoutField(name_, spec.file());
+    if (!is_lines && !field.empty()) {
+      throw UsageError("task '" + name_ + "'", "only a JSONL file has the field " + Quote(field),
+                       "Leave field= out, or give a file *.jsonl or *.jsonl.gz");
+    }
+    if (is_lines || spec.Number("documents") > 0) {
+      ReadDocuments(spec, field);
+    } else {
+      AddText(spec, std::max(spec.Number("from"), stride_), {"", ReadHaystack(spec.file())});
+    }
+    if (windows_.empty()) {
       throw Failure(spec.file(), "it is too short: nothing is left to score",
                     "Give a longer text, or a smaller stride or from");
     }
@@ -33,44 +52,78 @@ class TextTask : public Task {
 
   std::string name() const override { return name_; }
   int64_t pieces() const override { return 1; }
-  std::optional<int64_t> samples() const override { return static_cast<int64_t>(ends_.size()) - 1; }
+  std::optional<int64_t> samples() const override { return std::ssize(windows_); }
   bool scored_by_likelihood() const override { return true; }
+  std::vector<std::string> notes() const override {
+    if (too_short_ == 0) return {};
+    return {CountText(too_short_, "document") + (too_short_ == 1 ? " is" : " are") +
+            " too short for a window and left out"};
+  }
 
   TaskSample Make(int64_t sample, int64_t place) const override {
     CheckSample(*this, sample);
     CheckPlace(*this, place);
-    const auto index = static_cast<size_t>(sample);
-    const std::string_view before = std::string_view(text_).substr(0, ends_[index]);
-    const std::string answer = text_.substr(ends_[index], ends_[index + 1] - ends_[index]);
+    const auto [number, index] = windows_[static_cast<size_t>(sample)];
+    const CutText& cut = texts_[number];
+    const std::string_view before = std::string_view(cut.text).substr(0, cut.ends[index]);
+    const std::string answer =
+        cut.text.substr(cut.ends[index], cut.ends[index + 1] - cut.ends[index]);
     PromptText prompt;
     prompt.Add(LastTokens(before, tokens_ - stride_, count_));
     TaskSample made = std::move(prompt).Sample(answer, place, 1);
     made.chat_template = false;
     made.generation = {stride_, AnswerCut::kWhole, AnswerMetric::kRougeL};
+    if (!cut.document.empty()) made.groups = {cut.document};
     return made;
   }
 
  private:
-  // Cuts the text into pieces that contain words; white space at the end of the text is no piece.
-  void CutPieces(int64_t most) {
+  // Reads as many documents that have a window as the spec states; 0: all.
+  void ReadDocuments(const TaskSpec& spec, const std::string& field) {
+    const int64_t most = spec.Number("documents");
+    const int64_t from = spec.Number("from") > 0 ? spec.Number("from") : stride_;
+    ForEachDocument(spec.file(), field, [&](const std::string& name, std::string text) {
+      if (!AddText(spec, from, {name, std::move(text)})) ++too_short_;
+      return most == 0 || std::ssize(texts_) < most;
+    });
+    if (std::ssize(texts_) >= most) return;
+    throw Failure(spec.file(),
+                  "it has only " + CountText(std::ssize(texts_), "document") +
+                      " that are long enough for a window",
+                  "Give documents=" + std::to_string(std::max<int64_t>(1, std::ssize(texts_))) +
+                      " or fewer, or other documents");
+  }
+
+  // Adds a text with its windows; returns false, and leaves the text out, if it has none.
+  bool AddText(const TaskSpec& spec, int64_t from, CutText text) {
+    CutPieces(from, spec.Number("windows") + 1, text);
+    if (text.ends.size() < 2) return false;
+    for (size_t i = 0; i + 1 < text.ends.size(); ++i) windows_.emplace_back(texts_.size(), i);
+    texts_.push_back(std::move(text));
+    return true;
+  }
+
+  // Cuts the text into pieces that contain words, the first of `from` tokens, the others of
+  // `stride`; white space at the end of the text is no piece.
+  void CutPieces(int64_t from, int64_t most, CutText& cut) const {
     size_t end = 0;
-    while (static_cast<int64_t>(ends_.size()) < most) {
-      const int64_t tokens = ends_.empty() ? std::max(from_, stride_) : stride_;
+    while (static_cast<int64_t>(cut.ends.size()) < most) {
+      const int64_t tokens = cut.ends.empty() ? from : stride_;
       const std::string_view piece =
-          FirstTokens(std::string_view(text_).substr(end), tokens, count_);
+          FirstTokens(std::string_view(cut.text).substr(end), tokens, count_);
       if (StripText(piece).empty()) return;
       end += piece.size();
-      ends_.push_back(end);
+      cut.ends.push_back(end);
     }
   }
 
   std::string name_;
   int64_t tokens_;
   int64_t stride_;
-  int64_t from_;
   TokenCounter count_;
-  std::string text_;
-  std::vector<size_t> ends_;  // ends of the pieces
+  std::vector<CutText> texts_;
+  std::vector<std::pair<size_t, size_t>> windows_;  // [sample] (text, piece before the answer)
+  int64_t too_short_ = 0;                           // documents without a window
 };
 
 constexpr int64_t kMostTokens = 1 << 20;
@@ -85,6 +138,25 @@ Parameter FromParameter() {
   return from;
 }
 
+Parameter FieldParameter() {
+  Parameter field = TextParameter(
+      "field",
+      "of a JSONL file: the field of its lines that has the text; each line is a document");
+  field.always_stated = false;
+  return field;
+}
+
+Parameter DocumentsParameter() {
+  constexpr int64_t kMostDocuments = 1000000;
+  Parameter documents = WholeNumberParameter(
+      "documents",
+      "the first so many documents are read one by one: lines of a JSONL file (0: all), or the "
+      "files of a folder (0: they are joined to one text)",
+      0, kMostDocuments, 0);
+  documents.always_stated = false;
+  return documents;
+}
+
 }  // namespace
 
 bool IsPerplexityTask(std::string_view task_name) { return task_name.starts_with("text:"); }
@@ -95,7 +167,11 @@ bool IsPerplexityTask(std::string_view task_name) { return task_name.starts_with
 // `from` + `stride` tokens, score the same pieces, all after a prompt of full length. The
 // perplexity of a file is exp(sum of answer_nll / sum of answer tokens) over its samples. Windows
 // begin and end at white space, whereas the public scripts cut between token ids, so that a piece
-// may have a few tokens fewer. The generated text is compared by ROUGE-L, because there is no
+// may have a few tokens fewer. In documents that are read one by one, no window crosses from one
+// into the next, `windows` are those of each document, documents without a window are left out, and
+// `from` may be smaller than `stride`: from=1,stride=4095 scores 4,096 tokens but for the first
+// ones in one run. The mean over documents of their perplexities is what Table 3 of CREAM (arXiv
+// 2406.07138) has. The generated text is compared by ROUGE-L, because there is no
 // correct answer.
 TaskType TextTaskType() {
   constexpr int64_t kMostWindows = 100000;
@@ -104,8 +180,9 @@ TaskType TextTaskType() {
       "perplexity over a text, in a sliding window",
       {WholeNumberParameter("tokens", "of a window", 2, kMostTokens, 1024),
        WholeNumberParameter("stride", "tokens scored in each window", 1, kMostTokens, 256),
-       WholeNumberParameter("windows", "at most so many", 1, kMostWindows, 1000), FromParameter(),
-       TaskFile("the text, a file or a folder of *.txt", true)}};
+       WholeNumberParameter("windows", "at most so many, of each document", 1, kMostWindows, 1000),
+       FromParameter(), FieldParameter(), DocumentsParameter(),
+       TaskFile("the text: a file, a folder of *.txt, or a JSONL file with field=", true)}};
   type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
     return std::make_unique<TextTask>(spec, inputs.count_tokens);
   };

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: MIT
-// ZeroSCROLLS (Shaham et al. 2023, arXiv 2305.14196) over one of its JSONL files. There is one
-// place, because the evidence for the answer is spread over the document.
+// ZeroSCROLLS (Shaham et al. 2023, arXiv 2305.14196) over one of its JSONL files or a folder
+// of them. There is one place, because the evidence for the answer is spread over the document.
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "core/base/error.h"
+#include "core/base/file_access.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "data/formats/json_lines.h"
+#include "data/tasks/data_folder.h"
 #include "data/tasks/prompt_text.h"
 #include "data/tasks/tasks.h"
 #include "data/tasks/token_cut.h"
@@ -79,44 +86,133 @@ ScrollsItem ReadScrollsItem(const JsonFields& fields) {
   return item;
 }
 
+// A data set and its items.
+struct ReadScrollsSet {
+  const ScrollsSet* set = nullptr;
+  std::vector<ScrollsItem> items = {};
+};
+
+constexpr const char* kByFileName = "by-file";
+
+// Returns the set that a path names: as the beginning of the file's name ("gov_report.jsonl",
+// "qmsum_validation.jsonl") or as its folder ("qasper/validation.jsonl"); null if there is none.
+const ScrollsSet* SetOfPath(const std::filesystem::path& path) {
+  const std::string file = LowerCase(path.filename().string());
+  const std::string folder =
+      LowerCase(std::filesystem::absolute(path).parent_path().filename().string());
+  const auto is_named = [](const std::string& text, const std::string& name) {
+    return text.starts_with(name) &&
+           (text.size() == name.size() || text[name.size()] == '.' || text[name.size()] == '_');
+  };
+  for (const ScrollsSet& set : kScrollsSets) {
+    if (is_named(file, set.name)) return &set;
+  }
+  for (const ScrollsSet& set : kScrollsSets) {
+    if (file.starts_with("validation.") && folder == set.name) return &set;
+  }
+  return nullptr;
+}
+
+// Returns the files of a folder, or of the folders of sets in it, that name a set; one per set.
+std::vector<std::string> ScrollsFiles(const std::string& folder) {
+  std::map<std::string, std::string> by_set;
+  const auto add = [&](const std::filesystem::path& path) {
+    const std::string name = path.filename().string();
+    if (!name.ends_with(".jsonl") && !name.ends_with(".jsonl.gz")) return;
+    const ScrollsSet* set = SetOfPath(path);
+    if (!set) return;
+    const auto [other, is_new] = by_set.emplace(set->name, path.string());
+    if (is_new) return;
+    throw Failure(folder, "two files are of " + std::string(set->name) + ": " +
+                              Quote(other->second) + " and " + Quote(path.string()));
+  };
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (!entry.is_directory()) {
+      add(entry.path());
+      continue;
+    }
+    for (const char* name : {"validation.jsonl", "validation.jsonl.gz"}) {
+      if (std::filesystem::exists(entry.path() / name)) add(entry.path() / name);
+    }
+  }
+  if (error) throw Failure(folder, "cannot be read: " + error.message());
+  if (by_set.empty()) {
+    throw Failure(folder, "the folder must contain files of ZeroSCROLLS",
+                  "Name them by their data sets: gov_report.jsonl, qasper.jsonl, or "
+                  "gov_report/validation.jsonl");
+  }
+  std::vector<std::string> files;
+  for (const ScrollsSet& set : kScrollsSets) {
+    const auto found = by_set.find(set.name);
+    if (found != by_set.end()) files.push_back(found->second);
+  }
+  return files;
+}
+
+std::vector<std::string> ScrollsSetNames() {
+  std::vector<std::string> names;
+  names.reserve(kScrollsSets.size());
+  for (const ScrollsSet& each : kScrollsSets) names.emplace_back(each.name);
+  return names;
+}
+
+// Returns the spec with the data set of a single file, stated or from the file's name.
+TaskSpec WithScrollsSet(TaskSpec spec) {
+  const bool is_stated = spec.parameters.Text("dataset") != kByFileName;
+  const bool is_folder = IsFolder(spec.file());
+  if (is_folder && is_stated) {
+    throw UsageError("task '" + TaskSpecText(spec) + "'",
+                     "the data sets of a folder are those of its files' names",
+                     "Leave dataset= out, or give one file");
+  }
+  if (is_folder || is_stated) return spec;
+  const ScrollsSet* set = SetOfPath(spec.file());
+  if (!set) {
+    throw UsageError("task '" + TaskSpecText(spec) + "'",
+                     "the file's name does not begin with that of a data set",
+                     "Add dataset= before file=: " + Joined(ScrollsSetNames(), " or "));
+  }
+  spec.parameters.Set("dataset", std::string(set->name));
+  return spec;
+}
+
 class ZeroScrollsTask : public Task {
  public:
   ZeroScrollsTask(const TaskSpec& spec, const TaskInputs& inputs)
-      : name_(TaskSpecText(spec)),
-        metric_(kScrollsSets.at(spec.Choice("dataset")).metric),
-        tokens_(spec.Number("tokens")) {
+      : name_(TaskSpecText(spec)), tokens_(spec.Number("tokens")) {
     if (tokens_ > 0) {
       count_ = NeedCounter(inputs.count_tokens, name_);
       ends_ = NeedEnds(inputs.token_ends, name_);
     }
-    ForEachJsonLine(spec.file(), [&](const JsonFields& fields) {
-      ScrollsItem item = ReadScrollsItem(fields);
-      CheckAnswer(fields, item.answers.front());
-      if (tokens_ > 0 && (item.separator.empty() || !fields.Find("query_start_index"))) {
-        fields.Fail("has no truncation_seperator or query_start_index, by which a document is cut");
-      }
-      if (!items_.empty() && !item.id.empty() && items_.back().id == item.id) {
-        items_.back().answers.push_back(item.answers.front());
-      } else {
-        items_.push_back(std::move(item));
-      }
-    });
+    std::vector<size_t> sizes;
+    if (IsFolder(spec.file())) {
+      for (const std::string& file : ScrollsFiles(spec.file())) ReadSet(file, SetOfPath(file));
+    } else {
+      // The first choice is kByFileName.
+      ReadSet(spec.file(), &kScrollsSets.at(spec.Choice("dataset") - 1));
+    }
+    sizes.reserve(sets_.size());
+    for (const ReadScrollsSet& each : sets_) sizes.push_back(each.items.size());
+    order_ = RoundRobin(sizes);
   }
 
   std::string name() const override { return name_; }
   int64_t pieces() const override { return 1; }
-  std::optional<int64_t> samples() const override { return static_cast<int64_t>(items_.size()); }
+  std::optional<int64_t> samples() const override { return std::ssize(order_); }
 
   TaskSample Make(int64_t sample, int64_t place) const override {
     CheckSample(*this, sample);
     CheckPlace(*this, place);
     constexpr int64_t kNewTokens = 1024;
-    const ScrollsItem& item = items_[static_cast<size_t>(sample)];
+    const auto [set, number] = order_[static_cast<size_t>(sample)];
+    const ScrollsItem& item = sets_[set].items[number];
     PromptText prompt;
     prompt.Add(item.input);
     TaskSample made = std::move(prompt).Sample(item.answers, place, 1);
     made.spans = item.spans;
-    made.generation = {kNewTokens, AnswerCut::kWhole, metric_};
+    made.generation = {kNewTokens, AnswerCut::kWhole, sets_[set].set->metric};
+    if (sets_.size() > 1) made.groups = {kZeroScrollsGroup, sets_[set].set->name};
     if (tokens_ > 0) made.cut = count_(made.text) > tokens_;
     if (made.cut.value_or(false)) Trim(item, made);
     return made;
@@ -140,22 +236,39 @@ class ZeroScrollsTask : public Task {
     made.text = kept + tail;
   }
 
+  void ReadSet(const std::string& file, const ScrollsSet* set) {
+    std::vector<ScrollsItem>& items = sets_.emplace_back(ReadScrollsSet{set}).items;
+    ForEachJsonLine(file, [&](const JsonFields& fields) {
+      ScrollsItem item = ReadScrollsItem(fields);
+      CheckAnswer(fields, set->metric, item.answers.front());
+      if (tokens_ > 0 && (item.separator.empty() || !fields.Find("query_start_index"))) {
+        fields.Fail("has no truncation_seperator or query_start_index, by which a document is cut");
+      }
+      if (!items.empty() && !item.id.empty() && items.back().id == item.id) {
+        items.back().answers.push_back(item.answers.front());
+      } else {
+        items.push_back(std::move(item));
+      }
+    });
+  }
+
   // Rejects a bad answer now rather than after an hour's run.
-  void CheckAnswer(const JsonFields& fields, const std::string& answer) const {
+  static void CheckAnswer(const JsonFields& fields, AnswerMetric metric,
+                          const std::string& answer) {
     const std::vector<std::string> answers = {answer};
     try {
-      ScoreAnswer({0, AnswerCut::kWhole, metric_}, answer, answers);
+      ScoreAnswer({0, AnswerCut::kWhole, metric}, answer, answers);
     } catch (const Error& error) {
       fields.Fail(std::string("has an output that cannot be scored (") + error.what() + ")");
     }
   }
 
   std::string name_;
-  AnswerMetric metric_;
   int64_t tokens_;
   TokenCounter count_;
   TokenEnds ends_;
-  std::vector<ScrollsItem> items_;
+  std::vector<ReadScrollsSet> sets_;
+  std::vector<std::pair<size_t, size_t>> order_;  // [sample] (set, item)
 };
 
 }  // namespace
@@ -167,25 +280,34 @@ class ZeroScrollsTask : public Task {
 // line's truncation_seperator (sic) stay, and as much of the document's beginning as fits. Unlike
 // here, that code concatenates token ids rather than texts, and counts the end-of-text token of T5.
 //
+// A folder has one file per data set, whose name or folder names the set; samples are the first
+// item of every set, then the second of every set, and so on.
+//
 // Consecutive lines with the same id are one sample with several answers. 1024 new tokens are
 // generated, as in the public code. The benchmark's table has the geometric mean of mean ROUGE
 // scores (GeometricMeanOfMeans), which sweeps compute from the samples' ROUGE scores; the score of
 // one sample is the geometric mean of its three ROUGE scores.
 TaskType ZeroScrollsTaskType() {
-  std::vector<std::string> names;
-  names.reserve(kScrollsSets.size());
-  for (const ScrollsSet& each : kScrollsSets) names.emplace_back(each.name);
+  std::vector<std::string> names = ScrollsSetNames();
+  names.insert(names.begin(), kByFileName);
   constexpr int64_t kMostTokens = 1 << 20;
   Parameter tokens = WholeNumberParameter(
       "tokens", "longer prompts lose the end of their document; 0: they stay whole", 0, kMostTokens,
       0);
   tokens.always_stated = false;
-  TaskType type = {"zeroscrolls",
-                   "ZeroSCROLLS over one of its validation files",
-                   {ChoiceParameter("dataset", "whose score is taken", names), std::move(tokens),
-                    TaskFile("a JSONL file of ZeroSCROLLS (id, input, output)", true)}};
+  Parameter dataset = ChoiceParameter(
+      "dataset", "whose score is taken; by-file: the name of the file says it", names);
+  dataset.always_stated = false;
+  TaskType type = {
+      "zeroscrolls",
+      "ZeroSCROLLS over one of its validation files, or a folder of them",
+      {std::move(dataset), std::move(tokens),
+       TaskFile("a JSONL file of ZeroSCROLLS (id, input, output), or a folder of them", true)}};
   type.make = [](const TaskSpec& spec, const TaskInputs& inputs) -> std::unique_ptr<Task> {
-    return std::make_unique<ZeroScrollsTask>(spec, inputs);
+    return std::make_unique<ZeroScrollsTask>(WithScrollsSet(spec), inputs);
+  };
+  type.more_files = [](const TaskSpec& spec) {
+    return IsFolder(spec.file()) ? ScrollsFiles(spec.file()) : std::vector<std::string>();
   };
   return type;
 }

@@ -13,6 +13,7 @@
 #include "core/base/seconds_since.h"
 #include "core/intervention/passage.h"
 #include "core/run/generate.h"
+#include "data/tasks/data_folder.h"
 #include "probes/base/records.h"
 #include "probes/sweep/sweep_context.h"
 
@@ -63,7 +64,10 @@ void KeepGenerated(const Generated& made, const SampleRequest& request, size_t s
   const auto tokens = static_cast<int64_t>(made.ids.size());
   arrays.score[cell] = ScoreGenerated(sample, made.text);
   if (!arrays.rouge.empty()) {
-    const RougeScores rouge = RougeAnswer(rule, made.text, sample.answers);
+    const double score = arrays.score[cell];
+    const RougeScores rouge = rule.metric == AnswerMetric::kRougeGeometricMean
+                                  ? RougeAnswer(rule, made.text, sample.answers)
+                                  : RougeScores{score, score, score};
     const auto at = arrays.rouge.begin() + static_cast<std::ptrdiff_t>(cell * kRougeKinds);
     std::copy_n(std::array{rouge.rouge1, rouge.rouge2, rouge.rouge_l}.begin(), kRougeKinds, at);
   }
@@ -118,8 +122,14 @@ GenerationArrays RunGeneration(const Decoder& decoder, const SampleRequest& requ
                                const JobContext& context, std::vector<double>& seconds) {
   const size_t places = request.questions.size();
   const size_t cells = request.settings.size() * places;
-  const AnswerMetric metric = request.questions.front().sample.generation.metric;
-  const size_t rouge = metric == AnswerMetric::kRougeGeometricMean ? kRougeKinds : 0;
+  const TaskSample& first_sample = request.questions.front().sample;
+  // All samples of a file must have the same arrays: if some data sets of ZeroSCROLLS are scored by
+  // ROUGE, the others repeat their score, whose means have the geometric mean that it has.
+  const bool repeats =
+      !first_sample.groups.empty() && first_sample.groups.front() == kZeroScrollsGroup;
+  const bool has_rouge =
+      repeats || first_sample.generation.metric == AnswerMetric::kRougeGeometricMean;
+  const size_t rouge = has_rouge ? kRougeKinds : 0;
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   GenerationArrays arrays;
   arrays.score.resize(cells, kNone);

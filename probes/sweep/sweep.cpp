@@ -12,6 +12,7 @@
 #include "core/base/seconds_since.h"
 #include "core/base/text.h"
 #include "probes/base/records.h"
+#include "probes/measure/statistics/document_perplexity.h"
 #include "probes/measure/statistics/group_means.h"
 #include "probes/prompt/sent_prompt.h"
 #include "probes/sweep/generated_outcomes.h"
@@ -175,6 +176,21 @@ Record SettingFailuresRecord(const SweepPlan& plan, const SweepResult& result) {
   return record;
 }
 
+// Adds the perplexities of the documents of a text, or the means of a task's data sets.
+void AddGroupRecords(const SweepPlan& plan, const SweepResult& result,
+                     std::vector<Record>& records) {
+  if (IsPerplexityTask(plan.task)) {
+    const std::vector<DocumentPerplexity> documents =
+        DocumentPerplexities(result.outcomes, plan.settings.size());
+    if (documents.empty()) return;
+    records.push_back(DocumentPerplexityRecord(plan.CanonicalSettings(), documents));
+    return;
+  }
+  const std::vector<MeasureGroups> groups =
+      GroupMeansOf(result.outcomes, plan.settings.size(), plan.places.size());
+  if (!groups.empty()) records.push_back(GroupMeansRecord(plan.CanonicalSettings(), groups));
+}
+
 }  // namespace
 
 // Tests are computed only at the end; checkpoints have only means.
@@ -190,9 +206,7 @@ std::vector<Record> SweepSummaries(const SweepPlan& plan, const SweepResult& res
   const GeneratedOutcomes generated = GeneratedOutcomesOf(plan, result.outcomes);
   if (!generated.cells.empty()) records.push_back(GeneratedOutcomesRecord(plan, generated));
   const SweepStatistics statistics = AnalyseSweep(plan, result.outcomes, result.tests, context);
-  const std::vector<MeasureGroups> groups =
-      GroupMeansOf(result.outcomes, plan.settings.size(), plan.places.size());
-  if (!groups.empty()) records.push_back(GroupMeansRecord(plan.CanonicalSettings(), groups));
+  AddGroupRecords(plan, result, records);
   if (!statistics.settings.empty()) records.push_back(SettingStatisticsRecord(plan, statistics));
   if (!statistics.comparisons.empty()) {
     records.push_back(SettingComparisonsRecord(plan, statistics));
@@ -262,13 +276,16 @@ std::vector<CellStatistics> Summarise(const SweepPlan& plan, const SweepResult& 
   const auto places = static_cast<int64_t>(plan.places.size());
   std::vector<CellStatistics> cells = SummariseOutcomes(
       result.outcomes, static_cast<int64_t>(plan.settings.size()), places, plan.seed);
-  if (IsPerplexityTask(plan.task)) AddPerplexity(result.outcomes, places, cells);
+  if (!IsPerplexityTask(plan.task)) return cells;
+  AddPerplexity(result.outcomes, places, cells);
+  AddDocumentPerplexity(DocumentPerplexities(result.outcomes, plan.settings.size()), cells);
   return cells;
 }
 
 Record MeansRecord(const SweepPlan& plan, const SweepResult& result) {
   std::map<std::string, std::string> methods = CellMethods(result.outcomes);
   methods["perplexity"] = kPerplexityMethod;
+  methods[kDocumentPerplexity] = "Student's t over documents";
   Record record =
       OutcomeMeansRecord(plan.CanonicalSettings(), plan.places, Summarise(plan, result), methods);
   NotePlanTexts(plan, record);

@@ -215,16 +215,17 @@ std::vector<const PublishedTable*> RequestedTables(const std::string& name,
 
 void ComparePublished(const CommandInput& input, const std::vector<RunReader>& readers) {
   const std::string& name = input.options.Text("published");
+  const std::string& model = input.options.Text("published-model");
   Json json = Json::array();
   for (const RunReader& reader : readers) {
     const FileOutcome outcome = ReadFileOutcome(reader);
     if (!input.options.Flag("json")) input.out << FittedLines(FileLine(reader));
     for (const PublishedTable* table : RequestedTables(name, outcome)) {
       if (input.options.Flag("json")) {
-        json.push_back(PublishedBesideJson(*table, outcome));
+        json.push_back(PublishedBesideJson(*table, outcome, model));
         json.back()["file"] = reader.path();
       } else {
-        input.out << FittedLines(PublishedBesideText(*table, outcome));
+        input.out << FittedLines(PublishedBesideText(*table, outcome, model));
       }
     }
   }
@@ -255,6 +256,10 @@ void RunCompare(const CommandInput& input) {
   const OptionSet& options = input.options;
   const std::vector<std::string>& files = options.TextList("files");
   const std::string& published = options.Text("published");
+  if (options.IsSet("published-model") && (published.empty() || files.empty())) {
+    throw UsageError("option --published-model", "it needs a file and a table to compare with",
+                     "Give FILE --published NAME too, or leave it out");
+  }
   if (published == kList || (files.empty() && !published.empty())) {
     PrintPublished(published, options.Flag("json"), input.out);
     return;
@@ -313,13 +318,17 @@ Command CompareCommand() {
       TextParameter("published",
                     "a published table by name; list: what there is; without files: the "
                     "table itself"),
+      TextParameter("published-model",
+                    "with --published: the model of the table whose rows are compared, such as "
+                    "'Vicuna-7B'; default: all models"),
       ChosenPlacesOption(), JsonOption()};
   command.options = WithBrief(std::move(command.options), {"files", "places", "published", "json"});
   command.examples =
       "  midscope compare run.h5 other.h5\n"
       "  midscope compare run.h5 other.h5 --places 10,15,20\n"
       "  midscope compare --published list\n"
-      "  midscope compare run.h5 --published mspoe-t2";
+      "  midscope compare run.h5 --published mspoe-t2\n"
+      "  midscope compare run.h5 --published mspoe-t1 --published-model 'Vicuna-7B'";
   command.run = RunCompare;
   return command;
 }

@@ -10,6 +10,7 @@
 #include "core/base/record_names.h"
 #include "core/terms/intervention_text.h"
 #include "data/sweep/plan_difference.h"
+#include "probes/measure/statistics/document_perplexity.h"
 #include "probes/measure/statistics/group_means.h"
 #include "probes/measure/statistics/outcome_statistics.h"
 #include "probes/sweep/sweep_statistics.h"
@@ -123,6 +124,8 @@ FileOutcome ReadFileOutcome(const RunReader& reader) {
   outcome.answered_interval = IntervalsOf(means, outcome.answered_measure, cells);
   outcome.perplexity = NumbersOf(means, "perplexity", cells);
   outcome.perplexity_interval = IntervalsOf(means, "perplexity", cells);
+  outcome.document_perplexity = NumbersOf(means, kDocumentPerplexity, cells);
+  outcome.document_perplexity_interval = IntervalsOf(means, kDocumentPerplexity, cells);
   outcome.seconds = NumbersOf(means, kSettingSeconds, settings->labels.size());
   if (plan.contains("recipe")) {
     outcome.recipe = ParseTuningRecipe(plan["recipe"].dump(), reader.path());

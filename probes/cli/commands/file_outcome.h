@@ -34,6 +34,9 @@ struct FileOutcome {
   // [setting, place]: perplexity, for tasks of running text; otherwise empty.
   std::vector<double> perplexity = {};
   std::vector<Interval> perplexity_interval = {};
+  // [setting, place]: mean over documents of their perplexities; empty if there are no documents.
+  std::vector<double> document_perplexity = {};
+  std::vector<Interval> document_perplexity_interval = {};
   std::vector<double> seconds = {};  // [setting], wall time per sample; empty: not in the file
   // By data set: mean of `answered`, [setting]. Empty if there is only one data set.
   std::map<std::string, std::vector<double>> sets = {};

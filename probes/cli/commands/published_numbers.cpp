@@ -8,7 +8,11 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <set>
 
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/base/utf8.h"
 #include "probes/cli/console/text_table.h"
 #include "probes/cli/text/record_text.h"
 #include "probes/measure/statistics/intervals.h"
@@ -43,9 +47,16 @@ std::string FileStem(const std::string& task) {
   return std::filesystem::path(rest.substr(0, rest.find(','))).stem().string();
 }
 
+// Whether the run has one data set, and the number is of this set.
+bool IsOnlySet(const PublishedNumber& number, const FileOutcome& outcome) {
+  if (!outcome.sets.empty() || number.sets.size() != 1) return false;
+  const std::string& set = number.sets.front();
+  const std::string kind = number.task.substr(0, number.task.find(':'));
+  return FileStem(outcome.task) == set || IsPublishedTask(kind + ":dataset=" + set, outcome.task);
+}
+
 RunNumber MeanOfSets(const PublishedNumber& number, const FileOutcome& outcome, size_t setting) {
-  if (outcome.sets.empty() && number.sets.size() == 1 &&
-      FileStem(outcome.task) == number.sets.front()) {
+  if (IsOnlySet(number, outcome)) {
     return {outcome.mean[setting], outcome.mean_interval[setting], ""};
   }
   double sum = 0;
@@ -96,6 +107,9 @@ RunNumber NumberOfRun(const PublishedTable& table, const PublishedNumber& number
   if (number.measure == kPerplexityMeasure) {
     if (outcome.perplexity.empty()) return Without("the run has no perplexity");
     const size_t cell = setting * outcome.places.size();
+    if (!outcome.document_perplexity.empty()) {
+      return {outcome.document_perplexity[cell], outcome.document_perplexity_interval[cell], ""};
+    }
     return {outcome.perplexity[cell], outcome.perplexity_interval[cell], ""};
   }
   return number.sets.empty() ? MeanOfPlaces(number, outcome, setting)
@@ -128,7 +142,7 @@ std::string WhyNoSetting(const FileOutcome& outcome, const PublishedMethod& meth
     return "its model is " + TuningRecipeText(recipe) + ", yours " +
            TuningRecipeText(outcome.recipe);
   }
-  const std::string text = MethodText(method);
+  const std::string text = MethodText(method, outcome);
   return text.empty() ? "this program has no such setting"
                       : "yours has no setting of this method (" + text + ")";
 }
@@ -158,7 +172,9 @@ void CompareRow(const PublishedTable& table, const PublishedNumber& number, size
     difference.value *= scale;
     difference.interval = {difference.interval.low * scale, difference.interval.high * scale};
   }
-  if (!found) beside.without.push_back(table.rows[row] + ", " + number.column + ": " + why);
+  if (found) return;
+  beside.without.push_back(
+      {table.ModelOf(row, number.column), table.rows[row] + ", " + number.column + ": " + why});
 }
 
 // Adds those printed averages whose parts all have a number of the run.
@@ -193,7 +209,9 @@ void AddAverages(const PublishedTable& table, NumbersBeside& beside) {
 
 PublishedMatch MatchRun(const FileOutcome& outcome, const std::string& setting,
                         const PublishedMethod& method, const TuningRecipe& recipe) {
-  return IsOfRecipe(outcome.recipe, recipe) ? MatchSetting(setting, method) : PublishedMatch::kNone;
+  return IsOfRecipe(outcome.recipe, recipe)
+             ? MatchSetting(setting, MethodForRun(method, outcome.recipe))
+             : PublishedMatch::kNone;
 }
 
 bool IsOfOneSetting(PublishedMatch match) {
@@ -220,6 +238,16 @@ std::string MethodText(const PublishedMethod& method) {
     text += (text.empty() ? "" : " or ") + setting;
   }
   return text.empty() ? method.term : text;
+}
+
+std::string MethodText(const PublishedMethod& method, const FileOutcome& outcome) {
+  const PublishedMethod for_run = MethodForRun(method, outcome.recipe);
+  const bool unknown_factor =
+      !method.interpolation.empty() && for_run.settings.size() == method.settings.size();
+  return MethodText(for_run) +
+         (unknown_factor ? fmt::format(", or {} as a setting where {} states the context",
+                                       method.interpolation, kRecipeFile)
+                         : "");
 }
 
 PublishedDifference DifferenceOfShares(double ours, Interval of_ours, double theirs,
@@ -253,17 +281,67 @@ bool HasNumbersFor(const PublishedTable& table, const std::string& task) {
       [&](const PublishedNumber& number) { return IsPublishedTask(number.task, task); });
 }
 
-NumbersBeside CompareNumbers(const PublishedTable& table, const FileOutcome& outcome) {
+void CheckPublishedModel(const PublishedTable& table, const std::string& model) {
+  const std::vector<std::string> names = table.ModelNames();
+  if (model.empty() || std::find(names.begin(), names.end(), model) != names.end()) return;
+  if (names.empty()) {
+    throw UsageError("option --published-model", "table " + table.name + " names no models",
+                     "Leave it out");
+  }
+  throw UsageError("option --published-model",
+                   "table " + table.name + " has no model " + Quote(model),
+                   KnownWordsHint(model, names));
+}
+
+NumbersBeside CompareNumbers(const PublishedTable& table, const FileOutcome& outcome,
+                             const std::string& model) {
   NumbersBeside beside;
+  std::set<std::string> others;
+  // A run of one data set of the table is compared with the numbers of that set alone.
+  const bool is_one_set =
+      std::any_of(table.numbers.begin(), table.numbers.end(),
+                  [&](const PublishedNumber& number) { return IsOnlySet(number, outcome); });
   for (size_t row = 0; row < table.rows.size(); ++row) {
     for (const PublishedNumber& number : table.numbers) {
       if (!IsPublishedTask(number.task, outcome.task)) continue;
-      CompareRow(table, number, row, outcome, beside);
+      if (is_one_set && !IsOnlySet(number, outcome)) continue;
+      const std::string& of_model = table.ModelOf(row, number.column);
+      if (model.empty() || of_model == model) {
+        CompareRow(table, number, row, outcome, beside);
+      } else if (std::isfinite(PublishedValue(table, number, row))) {
+        others.insert(of_model);
+        ++beside.other_models_numbers;
+      }
     }
   }
+  beside.other_models = std::ssize(others);
   AddAverages(table, beside);
   return beside;
 }
+
+namespace {
+
+// Lists the numbers without counterpart, or counts them by model.
+std::string WithoutText(const PublishedTable& table, const NumbersBeside& beside) {
+  std::set<std::string> models;
+  for (const NumberAlone& alone : beside.without) models.insert(alone.model);
+  const bool is_selected = beside.other_models_numbers > 0;
+  std::string text;
+  if (is_selected || table.ModelNames().size() < 2) {
+    for (const NumberAlone& alone : beside.without) text += "  published " + alone.text + "\n";
+  } else if (!beside.without.empty()) {
+    text +=
+        fmt::format("  {} of {} without counterpart in your run; --published-model NAME says why\n",
+                    CountText(std::ssize(beside.without), "published number"),
+                    CountText(std::ssize(models), "model"));
+  }
+  if (!is_selected) return text;
+  return text + fmt::format("  {} of {}: --published-model\n",
+                            CountText(beside.other_models_numbers, "number"),
+                            CountText(beside.other_models, "other model"));
+}
+
+}  // namespace
 
 std::string NumbersBesideText(const PublishedTable& table, const NumbersBeside& beside) {
   TextTable text({"published", "", "setting", "yours", "published", "yours less published [95 %]"});
@@ -280,7 +358,7 @@ std::string NumbersBesideText(const PublishedTable& table, const NumbersBeside& 
                 (std::isfinite(number.difference.interval.low) && !number.difference.both_sides);
   }
   std::string all = beside.numbers.empty() ? "" : text.Text();
-  for (const std::string& why : beside.without) all += "  published " + why + "\n";
+  all += WithoutText(table, beside);
   for (const std::string& remark : remarks) all += "  published " + remark + "\n";
   if (std::any_of(table.numbers.begin(), table.numbers.end(), [](const PublishedNumber& number) {
         return number.measure == kSecondsMeasure;

@@ -21,6 +21,8 @@ bool IsOfOneSetting(PublishedMatch match);
 const char* MatchName(PublishedMatch match);
 // The row's settings, as text: "pi(1.5)", "ms-poe(...) or ms-poe(...)".
 std::string MethodText(const PublishedMethod& method);
+// As above, with the interpolation of a tuned model for the run's context.
+std::string MethodText(const PublishedMethod& method, const FileOutcome& outcome);
 
 // Ours minus theirs. If the source states the number of samples of its share, the interval includes
 // the sampling error of both (Wilson's score interval; for a mean over places, of the samples of
@@ -51,15 +53,30 @@ struct NumberBeside {
   std::string data;
 };
 
+// A published number that the run has no counterpart of.
+struct NumberAlone {
+  std::string model;  // "" if the table does not name it
+  std::string text;   // "ROW, COLUMN: reason why the run has no such number"
+};
+
 struct NumbersBeside {
   std::vector<NumberBeside> numbers;
-  std::vector<std::string> without;  // "ROW, COLUMN: reason why the run has no such number"
+  std::vector<NumberAlone> without;
+  int64_t other_models = 0;          // models that were not selected
+  int64_t other_models_numbers = 0;  // numbers of theirs
 };
 
 // Whether the table has such numbers for a run of that task.
 bool HasNumbersFor(const PublishedTable& table, const std::string& task);
 
-NumbersBeside CompareNumbers(const PublishedTable& table, const FileOutcome& outcome);
+// Throws Error (usage), which lists the models of the table, unless `model` is one of them or "".
+void CheckPublishedModel(const PublishedTable& table, const std::string& model);
+
+// Compares the numbers of `model`; "": of all models.
+NumbersBeside CompareNumbers(const PublishedTable& table, const FileOutcome& outcome,
+                             const std::string& model);
+// Numbers without counterpart are listed; if the table has several models, they are counted
+// unless one was selected.
 std::string NumbersBesideText(const PublishedTable& table, const NumbersBeside& beside);
 nlohmann::ordered_json NumbersBesideJson(const NumbersBeside& beside);
 

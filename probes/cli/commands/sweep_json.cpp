@@ -45,6 +45,10 @@ Json RowJson(const CellReport& report, size_t i, bool several) {
   if (std::isfinite(cell.perplexity)) {
     AddMean("perplexity", cell.perplexity, cell.perplexity_interval, row);
   }
+  if (std::isfinite(cell.document_perplexity)) {
+    AddMean("document_perplexity", cell.document_perplexity, cell.document_perplexity_interval,
+            row);
+  }
   if (std::isfinite(cell.right_share)) {
     AddMean("right_share", cell.right_share, cell.right_share_interval, row);
   }

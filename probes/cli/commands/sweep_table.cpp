@@ -10,6 +10,7 @@
 #include "core/base/record_names.h"
 #include "core/base/text.h"
 #include "core/plan/context_limit.h"
+#include "data/tasks/task.h"
 #include "probes/cli/console/text_table.h"
 #include "probes/cli/text/generated_table.h"
 #include "probes/cli/text/setting_letters.h"
@@ -55,12 +56,14 @@ std::string CellsText(const CellReport& report) {
   const bool share = Has(report, &CellStatistics::right_share);
   const bool generation = Has(report, &CellStatistics::generation_score);
   const bool perplexity = Has(report, &CellStatistics::perplexity);
+  const bool documents = Has(report, &CellStatistics::document_perplexity);
   std::vector<std::string> header = {"setting", "place", "samples"};
   if (likelihood) header.emplace_back("accuracy [95 %]");
   if (choice) header.emplace_back("choice_accuracy [95 %]");
   if (share) header.emplace_back("right_share [95 %]");
   if (generation) header.emplace_back("generation_score [95 %]");
   if (perplexity) header.emplace_back("perplexity [95 %]");
+  if (documents) header.emplace_back("of documents [95 %]");
   if (likelihood) {
     header.emplace_back("answer_nll [95 %]");
     header.emplace_back("difference [95 %]");
@@ -77,6 +80,9 @@ std::string CellsText(const CellReport& report) {
     if (share) row.push_back(WithInterval(cell.right_share, cell.right_share_interval));
     if (generation) row.push_back(WithInterval(cell.generation_score, cell.generation_interval));
     if (perplexity) row.push_back(WithInterval(cell.perplexity, cell.perplexity_interval));
+    if (documents) {
+      row.push_back(WithInterval(cell.document_perplexity, cell.document_perplexity_interval));
+    }
     if (likelihood) {
       row.push_back(WithInterval(cell.answer_nll, cell.answer_nll_interval));
       row.push_back(first_setting ? "" : WithInterval(cell.difference, cell.difference_interval));
@@ -190,6 +196,11 @@ std::string NotesText(const CellReport& report) {
     text +=
         std::string("perplexity: exp of the nats per token, over all tokens that are scored; ") +
         kPerplexityMethod + "\n";
+  }
+  if (Has(report, &CellStatistics::document_perplexity)) {
+    text +=
+        "of documents: mean over documents of each document's perplexity; Student's t over "
+        "documents\n";
   }
   if (report.plan.score.generation) {
     text += "generation_score: the task's own score of the text that the model generates\n";
@@ -343,7 +354,9 @@ CellReport MakeReport(const SweepCell& cell, const std::string& file, const Swee
           FirstSettingFailure(result),
           GenerationMeanText(result),
           GeneratedOutcomesOf(plan, result.outcomes),
-          GroupMeansOf(result.outcomes, plan.settings.size(), plan.places.size()),
+          IsPerplexityTask(plan.task)
+              ? std::vector<MeasureGroups>()
+              : GroupMeansOf(result.outcomes, plan.settings.size(), plan.places.size()),
           PromptCutsOf(plan, result.outcomes),
           FailedSamplesText(result)};
 }

@@ -174,7 +174,9 @@ std::string LabelsOf(const FileOutcome& outcome, const std::string& setting,
 }
 
 // Lists the compared pairs, and the entries without a counterpart on either side.
-std::string CounterpartText(const FileOutcome& outcome, const std::vector<PublishedLine>& lines) {
+// `listed`: whether published lines without counterpart are listed.
+std::string CounterpartText(const FileOutcome& outcome, const std::vector<PublishedLine>& lines,
+                            bool listed) {
   std::string text;
   for (const std::string& setting : outcome.settings) {
     const auto labels = [&](PublishedMatch wanted) {
@@ -193,22 +195,57 @@ std::string CounterpartText(const FileOutcome& outcome, const std::vector<Publis
     if (!other.empty()) text += "; other arguments than " + other;
     text += "\n";
   }
+  std::set<std::string> models;
+  int64_t unmatched = 0;
   for (const PublishedLine& line : lines) {
     const bool met = std::any_of(
         outcome.settings.begin(), outcome.settings.end(), [&](const std::string& setting) {
           return IsOfOneSetting(MatchRun(outcome, setting, line.method, line.recipe));
         });
     if (met) continue;
+    models.insert(line.model);
+    ++unmatched;
+    if (!listed) continue;
     if (!IsOfRecipe(outcome.recipe, line.recipe)) {
       text += "  published " + line.label + ": its model is " + TuningRecipeText(line.recipe) +
               ", yours " + TuningRecipeText(outcome.recipe) + "\n";
       continue;
     }
-    const std::string method = MethodText(line.method);
+    const std::string method = MethodText(line.method, outcome);
     text += "  published " + line.label + ": yours has no setting of this method" +
             (method.empty() ? ", nor has this program" : " (" + method + ")") + "\n";
   }
-  return text;
+  if (listed || unmatched == 0) return text;
+  return text + fmt::format(
+                    "  {} of {} without counterpart in your run; --published-model NAME says why\n",
+                    CountText(unmatched, "published row"), CountText(std::ssize(models), "model"));
+}
+
+// Returns the labels of a model's rows; those of all rows if no model is selected, or if models are
+// columns.
+std::set<std::string> RowsOfModel(const PublishedTable& table, const std::string& model) {
+  std::set<std::string> rows;
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    const bool is_of_model =
+        model.empty() || table.columns_are_models || table.ModelOf(row) == model;
+    if (is_of_model) rows.insert(table.rows[row]);
+  }
+  return rows;
+}
+
+// Removes the lines of models other than `model` ("": none); returns a line that counts them.
+std::string KeepModel(const std::string& model, std::vector<PublishedLine>& lines) {
+  if (model.empty()) return "";
+  std::set<std::string> others;
+  const auto removed = std::erase_if(lines, [&](const PublishedLine& line) {
+    if (line.model == model) return false;
+    others.insert(line.model);
+    return true;
+  });
+  if (removed == 0) return "";
+  return fmt::format("  {} of {}: --published-model\n",
+                     CountText(static_cast<int64_t>(removed), "row"),
+                     CountText(std::ssize(others), "other model"));
 }
 
 }  // namespace
@@ -273,16 +310,21 @@ std::string PublishedTableText(const PublishedTable& table) {
   return Heading(table) + text.Text() + Notes(table, {table.rows.begin(), table.rows.end()});
 }
 
-std::string PublishedBesideText(const PublishedTable& table, const FileOutcome& outcome) {
-  const std::vector<PublishedLine> lines = PublishedLines(table, outcome.task);
+std::string PublishedBesideText(const PublishedTable& table, const FileOutcome& outcome,
+                                const std::string& model) {
+  CheckPublishedModel(table, model);
+  std::vector<PublishedLine> lines = PublishedLines(table, outcome.task);
   if (lines.empty() && HasNumbersFor(table, outcome.task)) {
-    return Heading(table) + NumbersBesideText(table, CompareNumbers(table, outcome)) +
-           Notes(table, {table.rows.begin(), table.rows.end()}) + YoursText(outcome);
+    return Heading(table) + NumbersBesideText(table, CompareNumbers(table, outcome, model)) +
+           Notes(table, RowsOfModel(table, model)) + YoursText(outcome);
   }
   if (lines.empty()) {
     return PublishedTableText(table) + "  nothing in it is for your task, " +
            (outcome.task.empty() ? "which the file does not state" : outcome.task) + "\n";
   }
+  const std::string others = KeepModel(model, lines);
+  // The run has one model; rows of the others are not listed.
+  const bool listed = !model.empty() || table.ModelNames().size() < 2;
   BesideTable beside(outcome, AllPlaces(outcome, lines));
   for (const std::string& setting : outcome.settings) {
     beside.AddOurs(setting);
@@ -295,19 +337,22 @@ std::string PublishedBesideText(const PublishedTable& table, const FileOutcome& 
   }
   const std::set<std::string> matched = beside.shown();
   for (const PublishedLine& line : lines) {
-    if (!matched.contains(line.label)) beside.AddPublished(line, false);
+    if (listed && !matched.contains(line.label)) beside.AddPublished(line, false);
   }
-  return Heading(table) + beside.Text() + CounterpartText(outcome, lines) +
+  return Heading(table) + beside.Text() + CounterpartText(outcome, lines, listed) + others +
          Notes(table, beside.shown()) + YoursText(outcome);
 }
 
-nlohmann::ordered_json PublishedBesideJson(const PublishedTable& table,
-                                           const FileOutcome& outcome) {
+nlohmann::ordered_json PublishedBesideJson(const PublishedTable& table, const FileOutcome& outcome,
+                                           const std::string& model) {
   using Json = nlohmann::ordered_json;
+  CheckPublishedModel(table, model);
   Json rows = Json::array();
   std::set<std::string> shown;
   std::set<std::string> matched;  // matched settings of the sweep
-  for (const PublishedLine& line : PublishedLines(table, outcome.task)) {
+  std::vector<PublishedLine> lines = PublishedLines(table, outcome.task);
+  KeepModel(model, lines);
+  for (const PublishedLine& line : lines) {
     Json accuracy = Json::array();
     for (const double share : line.accuracy) accuracy.push_back(NumberOrNull(share));
     Json yours = Json::array();
@@ -325,7 +370,7 @@ nlohmann::ordered_json PublishedBesideJson(const PublishedTable& table,
     }
     rows.push_back({{"label", line.label},
                     {"method", line.method.term},
-                    {"settings", line.method.settings},
+                    {"settings", MethodForRun(line.method, outcome.recipe).settings},
                     {"yours", yours},
                     {"places", line.places},
                     {"accuracy", accuracy},
@@ -338,7 +383,9 @@ nlohmann::ordered_json PublishedBesideJson(const PublishedTable& table,
       marks.push_back({{"row", mark.row}, {"column", mark.column}, {"note", mark.note}});
     }
   }
-  const NumbersBeside numbers = CompareNumbers(table, outcome);
+  const NumbersBeside numbers = CompareNumbers(table, outcome, model);
+  Json without = Json::array();
+  for (const NumberAlone& one : numbers.without) without.push_back(one.text);
   for (const NumberBeside& number : numbers.numbers) matched.insert(number.setting);
   Json alone = Json::array();
   for (const std::string& setting : outcome.settings) {
@@ -354,7 +401,7 @@ nlohmann::ordered_json PublishedBesideJson(const PublishedTable& table,
           {"without_counterpart", alone},
           {"recipe", outcome.recipe},
           {"numbers", NumbersBesideJson(numbers)},
-          {"published_without_counterpart", numbers.without}};
+          {"published_without_counterpart", without}};
 }
 
 }  // namespace midscope::cli

@@ -28,11 +28,16 @@ std::string PublishedTableText(const PublishedTable& table);
 // with differences at common places, then by rows of its method with other arguments, without
 // differences. The other rows come below, then the compared pairs, settings without counterpart,
 // marks and notes. If the table has no outcomes for the sweep's task, returns the whole table.
-std::string PublishedBesideText(const PublishedTable& table, const FileOutcome& outcome);
+// `model`: one of table.ModelNames(), whose rows are compared; those of other models are counted.
+// "": all models; if the table has several, rows without counterpart are counted. Throws Error
+// (usage) for any other model.
+std::string PublishedBesideText(const PublishedTable& table, const FileOutcome& outcome,
+                                const std::string& model);
 
 // Returns {"name", "source", "title", "rows": [{"label", "method", "settings", "yours":
 // [{"setting", "match"}], "places", "accuracy", "marked"}], "marks": [...], "notes": [...],
 // "without_counterpart": [...]} for the rows of the sweep's task.
-nlohmann::ordered_json PublishedBesideJson(const PublishedTable& table, const FileOutcome& outcome);
+nlohmann::ordered_json PublishedBesideJson(const PublishedTable& table, const FileOutcome& outcome,
+                                           const std::string& model);
 
 }  // namespace midscope::cli

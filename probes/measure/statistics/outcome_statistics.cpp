@@ -146,6 +146,8 @@ constexpr MeanArray kMeanArrays[] = {
      &CellStatistics::choice_accuracy, &CellStatistics::choice_interval, false},
     {"perplexity", "", "exp of the answers' nats per token, over all tokens of the samples",
      &CellStatistics::perplexity, &CellStatistics::perplexity_interval, false},
+    {"document_perplexity", "", "mean over documents of exp of the document's nats per token",
+     &CellStatistics::document_perplexity, &CellStatistics::document_perplexity_interval, false},
     {"right_share", "", "mean share of the choices' likelihood that the right ones have",
      &CellStatistics::right_share, &CellStatistics::right_share_interval, false},
     {"generation_score", "", "mean score of the generated text, by the task's own scorer",

@@ -33,6 +33,9 @@ struct CellStatistics {
   // Set by AddPerplexity, for tasks that score running text; else NaN.
   double perplexity = kUndefined;
   Interval perplexity_interval = {kUndefined, kUndefined};
+  // Set by AddDocumentPerplexity, for a text of several documents; else NaN.
+  double document_perplexity = kUndefined;
+  Interval document_perplexity_interval = {kUndefined, kUndefined};
 };
 
 // Sets the cells' perplexity: exp(sum of answer_nll / sum of answer tokens) over the samples on

@@ -129,7 +129,8 @@ TEST_F(TaskFiles, ZeroScrollsTrimsTheDocument) {
   EXPECT_EQ(Passage(cut, "question"), "Who?\nAnswer:");
   EXPECT_EQ(Make("zeroscrolls:dataset=qasper,tokens=3,", line)->Make(0, 1).text,
             "... [cut]\n\nWho?\nAnswer:");
-  EXPECT_THAT(Fails("zeroscrolls:tokens=3,", R"({"id": "a", "input": "x", "output": "y"})"),
+  EXPECT_THAT(Fails("zeroscrolls:dataset=gov_report,tokens=3,",
+                    R"({"id": "a", "input": "x", "output": "y"})"),
               AllOf(HasSubstr("line 1"), HasSubstr("truncation_seperator")));
 }
 

@@ -329,12 +329,47 @@ TEST_F(TaskFiles, ZeroScrollsTakesInputsAsTheyAre) {
                           R"({"id": "a", "input": "Order:\n", "output": "2, 1, 3"})");
   EXPECT_EQ(order->Make(0, 1).answer, "2, 1, 3");
   EXPECT_NEAR(ScoreGenerated(order->Make(0, 1), "1, 2, 3"), 2. / 3, 1e-12);
-  EXPECT_THAT(Fails("zeroscrolls:", R"({"id": "a", "input": "x", "output": null})"),
-              HasSubstr("validation"));
+  EXPECT_THAT(
+      Fails("zeroscrolls:dataset=gov_report,", R"({"id": "a", "input": "x", "output": null})"),
+      HasSubstr("validation"));
   EXPECT_THAT(Fails("zeroscrolls:dataset=space_digest,", R"({"input": "x", "output": "half"})"),
               AllOf(HasSubstr("line 1"), HasSubstr("percentage")));
-  EXPECT_THAT(Fails("zeroscrolls:", R"({"input": "x", "output": "y", "query_start_index": 9})"),
+  EXPECT_THAT(Fails("zeroscrolls:dataset=gov_report,",
+                    R"({"input": "x", "output": "y", "query_start_index": 9})"),
               HasSubstr("query_start_index"));
+}
+
+TEST_F(TaskFiles, ZeroScrollsTakesTheSetsOfAFolder) {
+  Write(R"({"id": "a", "input": "Q1", "output": "Ann"})", "qasper_validation.jsonl");
+  std::filesystem::create_directory(folder_ / "gov_report");
+  Write(R"({"id": "b", "input": "R1", "output": "one two"})"
+        "\n"
+        R"({"id": "c", "input": "R2", "output": "three"})",
+        "gov_report/validation.jsonl");
+  Write("{}", "other.jsonl");
+  const std::string folder = folder_.string();
+  const auto task = MakeTask("zeroscrolls:file=" + folder, 1);
+  EXPECT_EQ(task->name(), "zeroscrolls:file=" + folder);
+  ASSERT_EQ(task->samples(), 3);
+  EXPECT_EQ(task->Make(0, 1).text, "R1");
+  EXPECT_THAT(task->Make(0, 1).groups, ElementsAre("ZeroSCROLLS", "gov_report"));
+  EXPECT_EQ(task->Make(1, 1).text, "Q1");
+  EXPECT_EQ(task->Make(1, 1).generation.metric, AnswerMetric::kF1);
+  EXPECT_EQ(task->Make(2, 1).text, "R2");
+  const std::string hash = TaskFilesHash("zeroscrolls:file=" + folder);
+  Write(R"({"id": "a", "input": "Q2", "output": "Ann"})", "qasper_validation.jsonl");
+  EXPECT_NE(TaskFilesHash("zeroscrolls:file=" + folder), hash);
+  EXPECT_THAT(ErrorOf([&] { MakeTask("zeroscrolls:dataset=qasper,file=" + folder, 1); }),
+              HasSubstr("Leave dataset= out"));
+  // One file: its name states the set, or dataset= does.
+  const auto one = MakeTask("zeroscrolls:file=" + folder + "/qasper_validation.jsonl", 1);
+  EXPECT_THAT(one->name(), StartsWith("zeroscrolls:dataset=qasper,file="));
+  EXPECT_TRUE(one->Make(0, 1).groups.empty());
+  EXPECT_THAT(ErrorOf([&] { MakeTask("zeroscrolls:file=" + folder + "/other.jsonl", 1); }),
+              HasSubstr("Add dataset="));
+  Write(R"({"id": "a", "input": "Q1", "output": "Ann"})", "qasper.jsonl");
+  EXPECT_THAT(ErrorOf([&] { MakeTask("zeroscrolls:file=" + folder, 1); }, ErrorKind::kFailure),
+              HasSubstr("two files are of qasper"));
 }
 
 TEST_F(TaskFiles, MultipleChoiceHasMmlusForm) {

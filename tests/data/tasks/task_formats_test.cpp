@@ -18,6 +18,7 @@
 namespace midscope {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -325,6 +326,52 @@ TEST_F(NeedleFiles, TextIsScoredPieceByPiece) {
       Counted("text:tokens=5,stride=2,windows=2,file=" + (folder_ / "t.txt").string())->samples(),
       2);
   EXPECT_THAT(ErrorOf([&] { Counted("text:tokens=5,stride=5,file=x"); }), HasSubstr("stride"));
+}
+
+// No window crosses from one document into the next.
+TEST_F(NeedleFiles, DocumentsAreScoredOneByOne) {
+  Write("d.jsonl",
+        "{\"id\": \"x\", \"report\": \"a b c d e\"}\n{\"id\": \"y\", \"report\": \"f g\"}\n"
+        "{\"id\": \"z\", \"report\": \"h i j k\"}\n");
+  const std::string file = ",file=" + (folder_ / "d.jsonl").string();
+  const auto task = Counted("text:tokens=4,stride=2,field=report" + file);
+  ASSERT_EQ(task->samples(), 3);
+  EXPECT_EQ(task->Make(0, 1).text, "a b");
+  EXPECT_EQ(task->Make(0, 1).answer, " c d");
+  EXPECT_EQ(task->Make(1, 1).answer, " e");
+  EXPECT_EQ(task->Make(2, 1).text, "h i");
+  EXPECT_EQ(task->Make(2, 1).answer, " j k");
+  EXPECT_THAT(task->Make(2, 1).groups, ElementsAre("document 3"));
+  EXPECT_THAT(task->notes(), ElementsAre(HasSubstr("1 document is too short")));
+  EXPECT_EQ(Counted("text:tokens=4,stride=2,field=report,documents=1" + file)->samples(), 2);
+  // A prompt may be shorter than the scored part.
+  const auto whole = Counted("text:tokens=4,stride=3,from=1,field=report,documents=2" + file);
+  EXPECT_EQ(whole->Make(0, 1).text, "a");
+  EXPECT_EQ(whole->Make(0, 1).answer, " b c d");
+  EXPECT_THAT(ErrorOf([&] { Counted("text:tokens=4,stride=2,field=report,documents=3" + file); },
+                      ErrorKind::kFailure),
+              HasSubstr("only 2 documents"));
+  // Without a field, JSON would be scored; the error lists the fields, the longest text first.
+  EXPECT_THAT(ErrorOf([&] { Counted("text:tokens=4,stride=2" + file); }, ErrorKind::kUsage),
+              HasSubstr("field=report or field=id"));
+  EXPECT_THAT(
+      ErrorOf([&] { Counted("text:tokens=4,stride=2,field=text" + file); }, ErrorKind::kFailure),
+      HasSubstr("report"));
+}
+
+TEST_F(NeedleFiles, FilesOfAFolderMayBeDocuments) {
+  std::filesystem::create_directory(folder_ / "texts");
+  Write("texts/a.txt", "a b c d");
+  Write("texts/b.txt", "e f g h");
+  const std::string file = ",file=" + (folder_ / "texts").string();
+  EXPECT_EQ(Counted("text:tokens=4,stride=2" + file)->Make(1, 1).text, "c de") << "one text";
+  const auto task = Counted("text:tokens=4,stride=2,documents=2" + file);
+  ASSERT_EQ(task->samples(), 2);
+  EXPECT_EQ(task->Make(1, 1).text, "e f");
+  EXPECT_THAT(task->Make(1, 1).groups, ElementsAre("b.txt"));
+  EXPECT_THAT(
+      ErrorOf([&] { Counted("text:tokens=4,stride=2,field=report" + file); }, ErrorKind::kUsage),
+      HasSubstr("JSONL"));
 }
 
 // Perplexities for several lengths are then computed over the same words.

@@ -31,7 +31,7 @@ NOT_RUN = [
     (r"\bMODEL\b|ORG/NAME", "a model and data of one's own"),
     (r"^mpirun", "several processes: program_ranks_test.cpp runs them"),
     (r"midscope channels embedded", "minutes"),
-    (r"lines20\.h5|needle512\.h5", "files that the page has in words"),
+    (r"lines20\.h5|needle512\.h5|mdqa\.h5", "files that the page has in words"),
 ]
 INLINE = re.compile(r"`(midscope (?:(?:sweep|probe|scan) embedded|rope --dim|curves \w+\.h5|positions \w+ --)[^`]*)`")
 HELP = {}  # by command
@@ -123,6 +123,7 @@ class Page:
         words = " ".join(f"Line {i}: the miller of village {i} has {i % 7} sacks of flour." for i in range(3000))
         for name, size in (("prompt.txt", 400), ("long.txt", 3000), ("book.txt", len(words)), ("text.txt", len(words))):
             (folder / name).write_text(words[:size])
+        (folder / "reports.jsonl").write_text("".join('{"report": "%s"}\n' % words[:14000] for _ in range(20)))
         tomls = [re.findall(r"```toml\n(.*?)```", text, re.S) for text in (self.text, (self.options.root / "probes/SWEEPS.md").read_text())]
         for toml in tomls[0] or tomls[1]:
             toml = toml.replace(', "HuggingFaceTB/SmolLM2-360M-Instruct"', "")

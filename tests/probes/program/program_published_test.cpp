@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/record_names.h"
+#include "core/terms/intervention_text.h"
 #include "data/published/tuning_recipe.h"
 #include "data/store/run_store.h"
 #include "data/sweep/sweep_store.h"
@@ -67,8 +68,10 @@ class ProgramPublished : public ::testing::Test {
     EXPECT_EQ(run.status, 0) << run.err;
     return json::parse(run.out)["published"][0];
   }
-  std::string Text(const std::string& table) const {
-    const ProgramRun run = RunMidscope({"compare", File("run.h5"), "--published", table});
+  std::string Text(const std::string& table, const std::string& model = "") const {
+    std::vector<std::string> arguments = {"compare", File("run.h5"), "--published", table};
+    if (!model.empty()) arguments.insert(arguments.end(), {"--published-model", model});
+    const ProgramRun run = RunMidscope(arguments);
     EXPECT_EQ(run.status, 0) << run.err;
     return run.out;
   }
@@ -133,7 +136,16 @@ TEST_F(ProgramPublished, GroupsOfLongBenchAreMeansOfTheirDataSets) {
   EXPECT_TRUE(Number(compared, "LLaMA-2-7b-chat", "Code").is_null()) << "repobench-p is missing";
   EXPECT_TRUE(Number(compared, "LLaMA-2-7b-chat w/ Ours", "MultiDoc").is_null());
   EXPECT_TRUE(Number(compared, "LLaMA-2-7b-chat", "avg_reported").is_null());
-  const std::string text = Text("poshidden-t2");
+  const std::string all = Text("poshidden-t2");
+  EXPECT_THAT(all, HasSubstr("published numbers of 8 models without counterpart"));
+  EXPECT_THAT(all, ::testing::Not(HasSubstr("the run lacks")));
+  const std::string text = Text("poshidden-t2", "LLaMA-2-7b-chat");
+  EXPECT_THAT(text, HasSubstr("numbers of 7 other models: --published-model"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("Gemma")));
+  const ProgramRun unknown = RunMidscope(
+      {"compare", File("run.h5"), "--published", "poshidden-t2", "--published-model", "Lama"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("LLaMA-2-7b-chat"));
   EXPECT_THAT(text, HasSubstr("LLaMA-2-7b-chat, Code: the run lacks repobench-p"));
   EXPECT_THAT(text, HasSubstr("yours has no setting of this method (channel(2393"));
   // Single subtasks are compared too, with the row's mark if it has one.
@@ -164,7 +176,7 @@ TEST_F(ProgramPublished, PerplexityHasTheRunsIntervalAlone) {
   const std::vector<std::string> settings = {"none"};
   json plan = Plan("text:tokens=8192,stride=1024,file=proofs.txt", settings);
   WriteSummaries(File("run.h5"), plan, {Means(settings, "perplexity", {5.0}, {4.5}, {6.0})});
-  const std::string untuned = Text("cream-t3");
+  const std::string untuned = Text("cream-t3", "PoSE-Linear");
   EXPECT_THAT(untuned, HasSubstr("PoSE-Linear, proof_8k: its model is pose, interpolation=linear, "
                                  "yours no tuning"));
   EXPECT_TRUE(Compared("cream-t3")["numbers"].empty())
@@ -180,6 +192,57 @@ TEST_F(ProgramPublished, PerplexityHasTheRunsIntervalAlone) {
   EXPECT_NEAR(proof["difference"]["high"], 1.4, 1e-9);
   EXPECT_EQ(proof["difference"]["interval_of"], "yours");
   EXPECT_THAT(Text("cream-t3"), HasSubstr("tuned: cream, interpolation=ntk"));
+}
+
+// The mean over documents is what the table has; the setting is the interpolation of the recipe.
+TEST_F(ProgramPublished, PerplexityOfDocumentsIsTheirMean) {
+  const std::vector<std::string> settings = {
+      PrintIntervention(ParseIntervention("yarn(8, context=4096, form=cream)"))};
+  json plan = Plan("text:tokens=4096,stride=2048,field=report,file=gov.jsonl", settings);
+  plan["recipe"] = {{"method", "cream"}, {"interpolation", "yarn"}, {"context", "32768"}};
+  Record means = Means(settings, "perplexity", {5.0});
+  means.arrays.push_back({"document_perplexity", {"setting", "place"}, Numbers{4.0}, "", ""});
+  WriteSummaries(File("run.h5"), plan, {means});
+  const json gov = Number(Compared("cream-t3"), "CREAM-YaRN", "gov_4k");
+  ASSERT_FALSE(gov.is_null());
+  EXPECT_NEAR(gov["yours"], 4.0, 1e-12);
+  EXPECT_EQ(gov["match"], "same");
+}
+
+TEST_F(ProgramPublished, ZeroScrollsHasItsAverage) {
+  const std::vector<std::string> sets = {"gov_report", "summ_screen_fd", "qmsum",        "squality",
+                                         "qasper",     "narrative_qa",   "book_sum_sort"};
+  const std::vector<std::string> settings = {"none"};
+  Record groups;
+  groups.name = kGroupMeans;
+  std::vector<std::string> names;
+  Numbers scores;
+  for (const std::string& set : sets) {
+    names.push_back("ZeroSCROLLS/" + set);
+    scores.push_back(0.01 * static_cast<double>(names.size()));
+  }
+  groups.axes = {{"group", 7, "", names, {}}, {"setting", 1, "", settings, {}}};
+  groups.arrays = {{"generation_score", {"group", "setting"}, scores, "", ""}};
+  WriteSummaries(File("run.h5"), Plan("zeroscrolls:file=sets", settings),
+                 {Means(settings, "generation_score", {0.25}), groups});
+  const json compared = Compared("mspoe-t1");
+  EXPECT_NEAR(Number(compared, "Vicuna-7B / Baseline", "QMSum")["yours"], 3.0, 1e-9);
+  EXPECT_NEAR(Number(compared, "Vicuna-7B / Baseline", "avg")["yours"], 4.0, 1e-9);
+}
+
+// A run of one data set is compared with that set alone.
+TEST_F(ProgramPublished, OneSetIsComparedWithItsColumn) {
+  const std::vector<std::string> settings = {"none"};
+  Record statistics;
+  statistics.name = kSettingStatistics;
+  statistics.axes = {{"setting", 1, "", settings, {}}};
+  statistics.arrays = {{"generation_score_mean", {"setting"}, Numbers{0.5}, "", ""}};
+  WriteSummaries(File("run.h5"), Plan("zeroscrolls:dataset=qmsum,file=x.jsonl", settings),
+                 {Means(settings, "generation_score", {0.5}), statistics});
+  const json compared = Compared("mspoe-t1");
+  EXPECT_EQ(compared["numbers"].size(), 6U);
+  EXPECT_NEAR(Number(compared, "Vicuna-7B / Baseline", "QMSum")["yours"], 50.0, 1e-9);
+  EXPECT_EQ(compared["published_without_counterpart"].size(), 6U) << "the rows of Ms-PoE";
 }
 
 TEST_F(ProgramPublished, SecondsAreRelative) {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Reads documents one by one: a text field of each line of a JSONL file, or the files of a folder.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace midscope {
+
+// A document's name ("document 3", "book.txt") and text. Returns whether another one is needed.
+using OnDocument = std::function<bool(const std::string& name, std::string text)>;
+
+// Whether the name ends in .jsonl or .jsonl.gz.
+bool IsJsonLinesFile(const std::string& path);
+
+// Throws Error (usage) that lists the text fields of the file's first line: the task `task` reads a
+// JSONL file, whose lines are not text, without the name of a field.
+[[noreturn]] void RefuseWithoutField(const std::string& task, const std::string& path);
+
+// Calls `document` for the text in `field` of every line of a JSONL file, or with an empty `field`
+// for every file *.txt of a folder, ordered by name, until it returns false. Throws Error (failure)
+// if a file cannot be read or is not UTF-8, or if a line has no such text.
+void ForEachDocument(const std::string& path, const std::string& field, const OnDocument& document);
+
+}  // namespace midscope
