@@ -289,7 +289,7 @@ std::string MemoryText(const DryRun& run) {
 std::string GeneratedTokenText(const PlannedCell& cell) {
   if (cell.sample.generated_tokens == 0) return "-";
   constexpr double kMilliseconds = 1000;
-  return fmt::format("{:.2g} ms = {:.3g}", kMilliseconds * cell.token_cost / cell.throughput,
+  return fmt::format("{:.3g} ms = {:.3g}", kMilliseconds * cell.token_cost / cell.throughput,
                      cell.token_cost);
 }
 

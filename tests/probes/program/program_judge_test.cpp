@@ -62,7 +62,7 @@ TEST(ProgramJudge, ScoresTheTextsOfASweep) {
 
 // Shares are a softmax over likelihoods of the five scores, which follow the same prompt.
 TEST(AnswerJudge, GivesTheSameSharesForTheSameAnswer) {
-  const auto model = EmbeddedModel();
+  const auto model = testing::EmbeddedModel();
   AnswerJudge judge(model);
   const JudgedAnswer answer = {"What is the capital of France?", "Paris", "It is Paris."};
   EXPECT_THAT(JudgePrompt(answer), AllOf(HasSubstr("Reference: Paris\n"), HasSubstr("It is Paris."),
